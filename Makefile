@@ -1,0 +1,73 @@
+# The human commands. The build itself is CMakeLists.txt with CMakePresets.json.
+
+SHELL := /bin/bash
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] tests/*/*.[ch])
+scripts := .ci/run $(wildcard tools/*.sh tests/*/*.sh)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test install accuracy format lint fuzz coverage clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+
+demo: build ## score a synthetic stream live and draw it
+	@build/release/oif demo
+
+build: ## build/release: libraries and program (installs a compiler, cmake and ninja if missing)
+	@tools/install_dependencies.sh build
+	@mkdir -p build
+	@cmake --preset release > build/configure.log || { cat build/configure.log; exit 1; }
+	@cmake --build --preset release -- --quiet
+
+test: ## everything CI runs (installs what it needs)
+	@tools/install_dependencies.sh test
+	@tools/run_tests.sh
+
+install: build ## header, libraries and program to PREFIX (/usr/local)
+	cmake --install build/release --prefix $(PREFIX)
+
+accuracy: build ## median AUC on the paper's data sets beside the paper's (options: ARGS="--quick --check")
+	@tools/install_dependencies.sh test
+	@tools/make_venv.sh
+	@build/venv/bin/python tools/accuracy.py $(ARGS)
+
+format: ## clang-format all C sources
+	@tools/install_dependencies.sh develop
+	clang-format -i $(sources)
+
+# Left out: advice to use memcpy_s, which glibc lacks, and a check that clang-tidy 14 gets wrong.
+tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-valist.*
+
+lint: ## include rules, shellcheck, clang-tidy, formatting
+	@tools/install_dependencies.sh develop
+	tools/check_includes.py
+	shellcheck $(scripts)
+	cmake --preset release-clang > /dev/null
+	clang-tidy --quiet --checks='$(tidy_checks)' -p build/release-clang $(filter src/%.c cli/%.c,$(sources))
+	clang-format --dry-run --Werror $(sources)
+
+fuzz: ## run every harness in fuzz/ for FUZZ_SECONDS (60)
+	@tools/install_dependencies.sh develop
+	cmake --preset fuzz > /dev/null
+	cmake --build --preset fuzz
+	@for harness in $(basename $(notdir $(wildcard fuzz/*.c))); do \
+	    mkdir -p build/fuzz/corpus/$$harness fuzz/corpus/$$harness && \
+	    build/fuzz/$$harness -max_total_time=$(FUZZ_SECONDS) \
+	        build/fuzz/corpus/$$harness fuzz/corpus/$$harness || exit 1; \
+	done
+
+coverage: ## which lines the tests run: build/coverage/html
+	@tools/install_dependencies.sh develop
+	cmake --preset coverage > /dev/null
+	cmake --build --preset coverage
+	find build/coverage -name '*.gcda' -delete
+	ctest --preset coverage -j $$(nproc)
+	lcov --quiet --capture --no-external --directory build/coverage --base-directory . \
+	    --include '$(CURDIR)/src/*' --include '$(CURDIR)/cli/*' --output-file build/coverage/lines.info
+	genhtml --quiet --output-directory build/coverage/html build/coverage/lines.info
+	lcov --list build/coverage/lines.info
+
+clean: ## remove build/
+	rm -rf build

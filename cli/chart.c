@@ -1,0 +1,112 @@
+#include "chart.h"
+
+#include "output.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHART_LINES = 8, LEVELS_PER_LINE = 8 };
+
+/* One character cell filled from below in eighths, and the pieces around the bars. */
+struct pen {
+    const char *fill[LEVELS_PER_LINE + 1];
+    const char *axis, *corner, *base, *mark;
+};
+
+static const struct pen block_pen = {{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, "┤", "└", "─", "▲"};
+static const struct pen ascii_pen = {{" ", " ", ".", ".", ":", ":", "|", "|", "|"}, "|", "+", "-", "^"};
+
+static const struct pen *choose_pen(void)
+{
+    const char *terminal = getenv("TERM");
+
+    setlocale(LC_CTYPE, ""); /* only the character set: numbers keep their decimal point */
+    if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0 || (terminal && strcmp(terminal, "dumb") == 0))
+        return &ascii_pen;
+    return &block_pen;
+}
+
+const char *chart_mark(void)
+{
+    return choose_pen()->mark;
+}
+
+struct bars {
+    double highest[CHART_COLUMNS];
+    bool marked[CHART_COLUMNS];
+    double bottom, top; /* of the axis */
+};
+
+static size_t column_of(size_t row, size_t count)
+{
+    return row * CHART_COLUMNS / count;
+}
+
+/* The axis starts and ends at a tenth, and is at least a tenth long. */
+static void fit_axis(struct bars *bars)
+{
+    double low = bars->highest[0], high = bars->highest[0];
+
+    for (size_t i = 1; i < CHART_COLUMNS; i++) {
+        low = fmin(low, bars->highest[i]);
+        high = fmax(high, bars->highest[i]);
+    }
+    bars->bottom = floor(low * 10) / 10;
+    bars->top = fmax(ceil(high * 10) / 10, bars->bottom + 0.1);
+}
+
+static struct bars gather_bars(const double *scores, const bool *marked, size_t count)
+{
+    struct bars bars = {.bottom = 0};
+
+    for (size_t row = 0; row < count; row++) {
+        size_t column = column_of(row, count);
+        bars.highest[column] = fmax(bars.highest[column], scores[row]);
+        bars.marked[column] |= marked[row];
+    }
+    fit_axis(&bars);
+    return bars;
+}
+
+/* How many eighths of the cell on this line, counted from the bottom, the bar fills. */
+static int filled_levels(const struct bars *bars, size_t column, int line)
+{
+    double share = (bars->highest[column] - bars->bottom) / (bars->top - bars->bottom);
+    int levels = (int)(share * CHART_LINES * LEVELS_PER_LINE + 0.5) - line * LEVELS_PER_LINE;
+
+    if (line == 0 && levels < 1)
+        levels = 1; /* a bar that ends at the axis is still a bar */
+    return levels < 0 ? 0 : levels > LEVELS_PER_LINE ? LEVELS_PER_LINE : levels;
+}
+
+static void print_line(const struct bars *bars, const struct pen *pen, int line)
+{
+    if (line == CHART_LINES - 1)
+        output_print("  %4.2f %s", bars->top, pen->axis);
+    else if (line == 0)
+        output_print("  %4.2f %s", bars->bottom, pen->axis);
+    else
+        output_print("       %s", pen->axis);
+    for (size_t column = 0; column < CHART_COLUMNS; column++)
+        output_print("%s", pen->fill[filled_levels(bars, column, line)]);
+    output_print("\n");
+}
+
+void chart_print(const double *scores, const bool *marked, size_t count)
+{
+    struct bars bars = gather_bars(scores, marked, count);
+    const struct pen *pen = choose_pen();
+
+    for (int line = CHART_LINES - 1; line >= 0; line--)
+        print_line(&bars, pen, line);
+    output_print("       %s", pen->corner);
+    for (size_t column = 0; column < CHART_COLUMNS; column++)
+        output_print("%s", pen->base);
+    output_print("\n        ");
+    for (size_t column = 0; column < CHART_COLUMNS; column++)
+        output_print("%s", bars.marked[column] ? pen->mark : " ");
+    output_print("\n");
+}

@@ -1,0 +1,65 @@
+/* The `oif` program: finds the command in a table and runs it. */
+#include "options.h"
+#include "suggest.h"
+
+#include <string.h>
+
+static const struct command *const commands[] = {&score_command, &eval_command, &demo_command};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static exit_code print_version(void)
+{
+    output_print("oif %s\n", oif_version());
+    return EXIT_OK;
+}
+
+static exit_code print_help(void)
+{
+    output_print("oif: score anomalies on a stream\n\n"
+                 "Examples:\n"
+                 "  oif demo                            see it work on an embedded stream\n"
+                 "  oif score readings.csv              add a score to every row\n"
+                 "  tail -f readings.csv | oif score    score rows as they arrive\n"
+                 "  oif eval --label fault pump.csv     how well are known anomalies found?\n\n"
+                 "Usage: oif COMMAND [OPTION...] [FILE|-]\n\nCommands:\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        output_print("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    output_print("\n  oif COMMAND --help   its options and the detector's parameters\n"
+                 "  oif --version        the version of the library that runs\n\n"
+                 "Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong.\n");
+    return EXIT_OK;
+}
+
+static exit_code complain_unknown_command(const char *name)
+{
+    struct suggestion suggestion = suggestion_for(name, strlen(name));
+    char hint[HINT_BYTES];
+
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        suggestion_consider(&suggestion, commands[i]->name);
+    suggestion_consider(&suggestion, "--help");
+    suggestion_consider(&suggestion, "--version");
+    return complain(EXIT_USAGE, "unknown command '%s'%s ('oif --help' lists all)", name,
+                    suggestion_hint(&suggestion, "", hint));
+}
+
+static exit_code run(char **arguments)
+{
+    if (!*arguments)
+        return complain(EXIT_USAGE, "no command given; 'oif --help' lists all, 'oif demo' shows it work");
+    if (strcmp(*arguments, "--version") == 0)
+        return print_version();
+    if (strcmp(*arguments, "--help") == 0 || strcmp(*arguments, "-h") == 0)
+        return print_help();
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(*arguments, commands[i]->name) == 0)
+            return command_run(commands[i], arguments + 1);
+    return complain_unknown_command(*arguments);
+}
+
+int main(int argc, char **argv)
+{
+    output_start();
+    return (int)output_finish(run(argc > 0 ? argv + 1 : argv));
+}

@@ -1,0 +1,326 @@
+#include "options.h"
+
+#include "suggest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char default_detector[] = "online-iforest";
+
+/* One "--name", "--name=value" or "--name value" of the command line. */
+struct flag {
+    const char *name; /* without dashes, not terminated */
+    size_t name_bytes;
+    const char *value; /* NULL: no "=" followed */
+};
+
+const char *set_label(struct settings *settings, const char *value)
+{
+    settings->label = value;
+    return NULL;
+}
+
+const char *set_columns(struct settings *settings, const char *value)
+{
+    settings->columns = value;
+    return NULL;
+}
+
+const char *set_exclude(struct settings *settings, const char *value)
+{
+    settings->exclude = value;
+    return NULL;
+}
+
+const char *set_header(struct settings *settings, const char *value)
+{
+    (void)value;
+    settings->reader.header = OIF_HEADER_YES;
+    return NULL;
+}
+
+const char *set_no_header(struct settings *settings, const char *value)
+{
+    (void)value;
+    settings->reader.header = OIF_HEADER_NO;
+    return NULL;
+}
+
+const char *set_delimiter(struct settings *settings, const char *value)
+{
+    if (strcmp(value, "tab") == 0 || strcmp(value, "\\t") == 0)
+        value = "\t";
+    if (strlen(value) != 1)
+        return "one character, or tab";
+    settings->reader.delimiter = *value;
+    return NULL;
+}
+
+/* The table's line for --detector; the value was taken by chosen_detector before all else. */
+static const char *detector_is_chosen(struct settings *settings, const char *value)
+{
+    (void)settings;
+    (void)value;
+    return NULL;
+}
+
+static const struct option detector_option = {"detector", "NAME", "which detector scores the rows",
+                                              detector_is_chosen};
+
+/* ---- Finding flags -------------------------------------------------------------------------------- */
+
+static struct flag split_flag(const char *argument)
+{
+    const char *name = argument + strspn(argument, "-");
+    const char *equals = strchr(name, '=');
+
+    if (equals)
+        return (struct flag){name, (size_t)(equals - name), equals + 1};
+    return (struct flag){name, strlen(name), NULL};
+}
+
+static bool flag_is(const struct flag *flag, const char *name)
+{
+    return strlen(name) == flag->name_bytes && memcmp(name, flag->name, flag->name_bytes) == 0;
+}
+
+/* Which flags exist depends on the detector, so it is found before the other arguments are read. */
+static const char *chosen_detector(char **arguments)
+{
+    const char *chosen = default_detector;
+
+    for (; *arguments && strcmp(*arguments, "--") != 0; arguments++) {
+        struct flag flag = split_flag(*arguments);
+        if (**arguments != '-' || !flag_is(&flag, detector_option.name))
+            continue;
+        if (flag.value)
+            chosen = flag.value;
+        else if (arguments[1])
+            chosen = arguments[1];
+    }
+    return chosen;
+}
+
+static const struct option *find_option(const struct command *command, const struct flag *flag)
+{
+    if (flag_is(flag, detector_option.name))
+        return &detector_option;
+    for (size_t i = 0; i < command->option_count; i++)
+        if (flag_is(flag, command->options[i].name))
+            return &command->options[i];
+    return NULL;
+}
+
+enum { FLAG_NAME_BYTES = 64 };
+
+/* num_trees -> num-trees */
+static const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES])
+{
+    snprintf(name, FLAG_NAME_BYTES, "%s", param->name);
+    for (char *c = name; *c; c++)
+        if (*c == '_')
+            *c = '-';
+    return name;
+}
+
+static const oif_param *find_param(const oif_detector_info *info, const struct flag *flag)
+{
+    char name[FLAG_NAME_BYTES];
+
+    for (size_t i = 0; i < info->param_count; i++)
+        if (flag_is(flag, param_flag_name(&info->params[i], name)))
+            return &info->params[i];
+    return NULL;
+}
+
+static exit_code complain_unknown_flag(const struct command *command, const oif_detector_info *info,
+                                       const char *argument)
+{
+    char names[OIF_PARAMS_MAX][FLAG_NAME_BYTES], hint[HINT_BYTES];
+    struct flag flag = split_flag(argument);
+    struct suggestion suggestion = suggestion_for(flag.name, flag.name_bytes);
+
+    for (size_t i = 0; i < command->option_count; i++)
+        suggestion_consider(&suggestion, command->options[i].name);
+    for (size_t i = 0; i < info->param_count; i++)
+        suggestion_consider(&suggestion, param_flag_name(&info->params[i], names[i]));
+    suggestion_consider(&suggestion, detector_option.name);
+    suggestion_consider(&suggestion, "help");
+    return complain(EXIT_USAGE, "unknown option '%s'%s ('oif %s --help' lists all)", argument,
+                    suggestion_hint(&suggestion, "--", hint), command->name);
+}
+
+/* ---- Help ----------------------------------------------------------------------------------------- */
+
+/* The left column of --help, the start of a further line in the right one, and how wide that one is. */
+#define FLAG_WIDTH 22
+#define NEXT_LINE "\n                         "
+#define HELP_WIDTH 76
+
+/* Breaks the text between words where it is too wide for its column. */
+static void print_wrapped(const char *text)
+{
+    while (strlen(text) > HELP_WIDTH) {
+        const char *end = text + HELP_WIDTH;
+        while (end > text && *end != ' ')
+            end--;
+        if (end == text)
+            break;
+        output_print("%.*s" NEXT_LINE, (int)(end - text), text);
+        text = end + 1;
+    }
+    output_print("%s", text);
+}
+
+static void print_option(const char *name, const char *argument, const char *help)
+{
+    char left[FLAG_NAME_BYTES * 2];
+
+    snprintf(left, sizeof left, "--%s%s%s", name, argument ? " " : "", argument ? argument : "");
+    output_print("  %-*s ", FLAG_WIDTH, left);
+    print_wrapped(help);
+}
+
+static void print_number(const char *before, double number)
+{
+    char text[OIF_NUMBER_TEXT_BYTES];
+    size_t length = oif_number_format(number, text);
+
+    output_print("%s%.*s", before, (int)length, text);
+}
+
+static void print_param(const oif_param *param)
+{
+    char name[FLAG_NAME_BYTES];
+    bool is_choice = param->type == OIF_PARAM_CHOICE;
+
+    print_option(param_flag_name(param, name), is_choice ? "WORD" : "N", param->help);
+    if (is_choice) {
+        for (size_t i = 0; param->choices[i]; i++)
+            output_print("%s%s", i == 0 ? NEXT_LINE : " | ", param->choices[i]);
+        output_print("; default %s\n", param->choices[(size_t)param->initial]);
+        return;
+    }
+    print_number(NEXT_LINE, param->minimum);
+    print_number(" to ", param->maximum);
+    print_number("; default ", param->initial);
+    output_print("\n");
+}
+
+static exit_code print_help(const struct command *command, const oif_detector_info *info)
+{
+    output_print("oif %s: %s\n\nExamples:\n%s\nUsage: oif %s\n\nOptions:\n", command->name, command->summary,
+                 command->examples, command->usage);
+    for (size_t i = 0; i < command->option_count; i++) {
+        print_option(command->options[i].name, command->options[i].argument, command->options[i].help);
+        output_print("\n");
+    }
+    print_option(detector_option.name, detector_option.argument, detector_option.help);
+    output_print(" (default %s)\n", default_detector);
+    print_option("help", NULL, "print this");
+    output_print("\n\nParameters of %s (%s):\n", info->name, info->summary);
+    for (size_t i = 0; i < info->param_count; i++)
+        print_param(&info->params[i]);
+    return EXIT_OK;
+}
+
+/* ---- Reading the command line --------------------------------------------------------------------- */
+
+static exit_code apply_param(const oif_param *param, const char *value, struct settings *settings)
+{
+    char name[FLAG_NAME_BYTES];
+    oif_error error;
+
+    if (oif_params_set_text(&settings->params, param->name, value, &error) == OIF_OK)
+        return EXIT_OK;
+    return complain(EXIT_USAGE, "--%s %s: %s", param_flag_name(param, name), value, error.message);
+}
+
+static exit_code apply_option(const struct option *option, const char *value, struct settings *settings)
+{
+    const char *expected = option->apply(settings, value);
+
+    if (!expected)
+        return EXIT_OK;
+    return complain(EXIT_USAGE, "--%s: expected %s, not '%s'", option->name, expected, value);
+}
+
+/* Takes the flag that the cursor stands on, and its value where that is the next argument. */
+static exit_code take_flag(const struct command *command, char ***cursor, struct settings *settings)
+{
+    const char *argument = **cursor;
+    struct flag flag = split_flag(argument);
+    const struct option *option = find_option(command, &flag);
+    const oif_param *param = find_param(settings->params.info, &flag);
+
+    if (strncmp(argument, "--", 2) != 0 || (!option && !param))
+        return complain_unknown_flag(command, settings->params.info, argument);
+    if (option && !option->argument) {
+        if (flag.value)
+            return complain(EXIT_USAGE, "--%s takes no value", option->name);
+        return apply_option(option, "", settings);
+    }
+    if (!flag.value)
+        flag.value = *++*cursor;
+    if (!flag.value)
+        return complain(EXIT_USAGE, "%s needs a value ('oif %s --help' says which)", argument, command->name);
+    return option ? apply_option(option, flag.value, settings) : apply_param(param, flag.value, settings);
+}
+
+static exit_code take_file(const struct command *command, const char *file, struct settings *settings)
+{
+    if (!command->takes_file || settings->file)
+        return complain(EXIT_USAGE, "unexpected argument '%s' (usage: oif %s)", file, command->usage);
+    settings->file = file;
+    return EXIT_OK;
+}
+
+static exit_code init_detector(struct settings *settings, const char *name)
+{
+    struct suggestion suggestion = suggestion_for(name, strlen(name));
+    const oif_detector_info *info;
+    oif_error error;
+
+    if (oif_params_init(&settings->params, name, &error) == OIF_OK)
+        return EXIT_OK;
+    for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++)
+        suggestion_consider(&suggestion, info->name);
+    if (!suggestion.closest)
+        return complain(EXIT_USAGE, "--detector %s: %s", name, error.message);
+    return complain(EXIT_USAGE, "there is no detector '%s'; did you mean %s?", name, suggestion.closest);
+}
+
+static bool asks_for_help(const char *argument)
+{
+    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+}
+
+exit_code command_run(const struct command *command, char **arguments)
+{
+    struct settings settings = {0};
+    bool options_ended = false;
+    exit_code code = init_detector(&settings, chosen_detector(arguments));
+
+    for (; code == EXIT_OK && *arguments; arguments++) {
+        bool is_flag = !options_ended && (*arguments)[0] == '-' && (*arguments)[1] != '\0';
+        if (is_flag && strcmp(*arguments, "--") == 0)
+            options_ended = true;
+        else if (is_flag && asks_for_help(*arguments))
+            return print_help(command, settings.params.info);
+        else if (is_flag)
+            code = take_flag(command, &arguments, &settings);
+        else
+            code = take_file(command, *arguments, &settings);
+    }
+    return code == EXIT_OK ? command->run(&settings) : code;
+}
+
+exit_code settings_make_detector(const struct settings *settings, size_t dimension, oif_detector **detector)
+{
+    oif_error error;
+    oif_status status = oif_detector_new(&settings->params, dimension, detector, &error);
+
+    if (status == OIF_OK)
+        return EXIT_OK;
+    return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", error.message);
+}

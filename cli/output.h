@@ -1,0 +1,38 @@
+/* What the program says: results on stdout, complaints on stderr, and the code it exits with.
+ *
+ * A result is never lost silently. The first write that fails is remembered, every later one is refused,
+ * and output_finish turns the failure into a message and an exit code. A reader that has seen enough and
+ * closed its end of the pipe (`oif score big.csv | head`) is no failure: the program just ends. */
+#ifndef OIF_CLI_OUTPUT_H
+#define OIF_CLI_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum exit_code {
+    EXIT_OK = 0,
+    EXIT_FAILED = 1, /* the input, the output or the machine stood in the way */
+    EXIT_USAGE = 2   /* the command line asks for something that does not exist */
+} exit_code;
+
+/* Before anything is written. */
+void output_start(void);
+
+/* These return false once stdout takes no more; the caller then just stops. */
+bool output_write(const char *bytes, size_t count);
+bool output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+bool output_flush(void);
+bool output_is_open(void);
+
+/* Writes what is left and closes stdout. Returns the program's exit code: `code`, unless writing failed. */
+exit_code output_finish(exit_code code);
+
+/* Prints "oif: ..." on stderr, after all results before it, and returns `code`. */
+exit_code complain(exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* 20160 -> "20,160". */
+enum { GROUPED_TEXT_BYTES = 27 };
+const char *grouped_text(uint64_t number, char text[GROUPED_TEXT_BYTES]);
+
+#endif

@@ -1,0 +1,27 @@
+# cmake --install: header, libraries, program, pkg-config and CMake package files. The installed tree may
+# be moved as a whole: both kinds of package files find it from their own place.
+
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/oif)
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES include/oif.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS oif_static oif_shared EXPORT oif)
+if(TARGET oif_program)
+  install(TARGETS oif_program)
+endif()
+
+file(RELATIVE_PATH pkgconfig_to_prefix /prefix/${pkgconfig_dir} /prefix) # ../../
+string(REGEX REPLACE "/$" "" pkgconfig_to_prefix ${pkgconfig_to_prefix})
+configure_file(cmake/oif.pc.in oif.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/oif.pc DESTINATION ${pkgconfig_dir})
+
+# Before 1.0 only the same minor version is compatible (see abi_version).
+set(compatibility SameMajorVersion)
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(compatibility SameMinorVersion)
+endif()
+write_basic_package_version_file(oifConfigVersion.cmake COMPATIBILITY ${compatibility})
+install(FILES cmake/oifConfig.cmake ${PROJECT_BINARY_DIR}/oifConfigVersion.cmake
+        DESTINATION ${package_dir})
+install(EXPORT oif NAMESPACE oif:: FILE oifTargets.cmake DESTINATION ${package_dir})

@@ -1,0 +1,277 @@
+/* oif: score anomalies on a stream.
+ *
+ * A detector learns rows of numbers one after another, forgets old ones, and gives every row a score:
+ * the higher, the more anomalous. This header is the whole C API. The shortest useful program:
+ *
+ *     oif_params params;
+ *     oif_detector *detector = NULL;
+ *     double score, row[2];
+ *
+ *     if (oif_params_init(&params, "online-iforest", NULL) != OIF_OK ||
+ *         oif_detector_new(&params, 2, &detector, NULL) != OIF_OK)
+ *         return 1;
+ *     while (scanf("%lf %lf", &row[0], &row[1]) == 2)
+ *         if (oif_detector_learn_score(detector, row, &score, NULL) == OIF_OK)
+ *             printf("%g\n", score);
+ *     oif_detector_free(detector);
+ *
+ * Rules that hold for every function:
+ *   - A call that can fail returns an oif_status; what it should have made or changed is then as it was.
+ *   - `error` may be NULL; otherwise a failing call fills it and a succeeding one leaves it alone.
+ *   - Same seed and same rows give the same scores, bit for bit, on every machine and compiler, one row
+ *     at a time or in blocks of any size.
+ *   - Nothing prints, exits, aborts, or reads the clock, the environment or the locale.
+ *   - An object may be used by one thread at a time; const calls may run at the same time as each other.
+ */
+#ifndef OIF_H
+#define OIF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32)
+#define OIF_API
+#else
+#define OIF_API __attribute__((visibility("default")))
+#endif
+#define OIF_MUST_CHECK __attribute__((warn_unused_result))
+
+#define OIF_VERSION_MAJOR 0
+#define OIF_VERSION_MINOR 1
+#define OIF_VERSION_PATCH 0
+
+/* The version of the library that runs, such as "0.1.0"; the macros above are those it was built with. */
+OIF_API const char *oif_version(void);
+
+/* ---- Status and errors --------------------------------------------------------------------------- */
+
+typedef enum oif_status {
+    OIF_OK = 0,
+    OIF_END,       /* no more rows: the input ended after a whole row */
+    OIF_EPARAM,    /* a parameter is unknown or out of range, e.g. num_trees = 0 */
+    OIF_EVALUE,    /* a value cannot be used, e.g. an infinity in a row */
+    OIF_EMEMORY,   /* not enough memory, or a size that no machine can hold */
+    OIF_EINPUT,    /* the text is not what was announced, e.g. a row with a field too few */
+    OIF_EREAD,     /* the read function reported a failure */
+    OIF_EINVARIANT /* oif_detector_check found the detector broken: a bug, or memory overwritten */
+} oif_status;
+
+enum { OIF_ERROR_MESSAGE_BYTES = 240 };
+
+/* What went wrong and where. For text, line and column count from 1 (the column in bytes); for a block of
+ * rows, line is the row and column the feature, both from 1; 0 where there is no place. */
+typedef struct oif_error {
+    oif_status status;
+    uint64_t line;
+    uint64_t column;
+    char message[OIF_ERROR_MESSAGE_BYTES];
+} oif_error;
+
+/* A short name of the status for messages: "out of memory". */
+OIF_API const char *oif_status_text(oif_status status);
+
+/* ---- Kinds of detectors and their parameters ----------------------------------------------------- */
+
+typedef enum oif_param_type {
+    OIF_PARAM_INTEGER, /* a whole number */
+    OIF_PARAM_REAL,    /* any finite number in the range */
+    OIF_PARAM_CHOICE   /* one of a few words; its value is the word's position in `choices` */
+} oif_param_type;
+
+/* One parameter. Command-line flags, Python keywords and the manual are made from this table. */
+typedef struct oif_param {
+    const char *name; /* "num_trees"; on the command line --num-trees */
+    const char *help; /* one line */
+    oif_param_type type;
+    double minimum, maximum; /* both included; for a choice 0 and the last position */
+    double initial;          /* what oif_params_init sets */
+    const char *const *choices; /* for a choice: its words, then NULL */
+} oif_param;
+
+typedef struct oif_detector_info {
+    const char *name;    /* "online-iforest" */
+    const char *summary; /* one line */
+    const char *paper;   /* where the method comes from */
+    const oif_param *params;
+    size_t param_count;
+} oif_detector_info;
+
+/* The kinds of detectors this library has: index from 0, NULL past the last; or by name, NULL if unknown. */
+OIF_API const oif_detector_info *oif_detector_info_at(size_t index);
+OIF_API const oif_detector_info *oif_detector_info_find(const char *name);
+
+enum { OIF_PARAMS_MAX = 16 };
+
+/* A kind of detector with a value for each of its parameters. A plain value: copy it as you like. */
+typedef struct oif_params {
+    const oif_detector_info *info;
+    double values[OIF_PARAMS_MAX]; /* in the order of info->params */
+} oif_params;
+
+/* Chooses a detector by name and sets every parameter to its initial value. OIF_EPARAM: no such detector. */
+OIF_API OIF_MUST_CHECK oif_status oif_params_init(oif_params *params, const char *detector,
+                                                  oif_error *error);
+
+/* Sets one parameter, by number or by text ("64", "paper"). OIF_EPARAM when the name is unknown or the
+ * value is not allowed; the message says what is. */
+OIF_API OIF_MUST_CHECK oif_status oif_params_set(oif_params *params, const char *name, double value,
+                                                 oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_params_set_text(oif_params *params, const char *name,
+                                                      const char *text, oif_error *error);
+
+/* The value of a parameter; OIF_EPARAM when the name is unknown. */
+OIF_API OIF_MUST_CHECK oif_status oif_params_get(const oif_params *params, const char *name,
+                                                 double *value, oif_error *error);
+
+/* ---- Detectors ----------------------------------------------------------------------------------- */
+
+typedef struct oif_detector oif_detector;
+
+/* The bytes that a detector would take, all of them: it allocates nothing after its creation.
+ * OIF_EPARAM as oif_detector_new; OIF_EMEMORY when the number does not fit a size_t. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_estimate_bytes(const oif_params *params,
+                                                              size_t dimension, size_t *bytes,
+                                                              oif_error *error);
+
+/* Creates a detector for rows of `dimension` numbers; oif_detector_free it. OIF_EPARAM when the dimension
+ * is 0 or parameters do not fit together, OIF_EMEMORY. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_new(const oif_params *params, size_t dimension,
+                                                   oif_detector **detector, oif_error *error);
+
+/* Copies a detector with all it has learned: both then give the same scores for the same rows. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_clone(const oif_detector *detector,
+                                                     oif_detector **copy, oif_error *error);
+
+/* Frees a detector; NULL is accepted. */
+OIF_API void oif_detector_free(oif_detector *detector);
+
+/* Learns one row of `dimension` numbers, and forgets the oldest where the detector has a window.
+ * NaN means "missing" and is fine. OIF_EVALUE when a number is infinite; error->column says which.
+ * Never allocates. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_learn(oif_detector *detector, const double *row,
+                                                     oif_error *error);
+
+/* Scores one row without learning it. Failures as oif_detector_learn. Never allocates. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_score(const oif_detector *detector, const double *row,
+                                                     double *score, oif_error *error);
+
+/* Learns one row, then scores it: the order of the Online Isolation Forest paper. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score(oif_detector *detector, const double *row,
+                                                           double *score, oif_error *error);
+
+/* The same for `count` rows; row i starts at rows[i * stride], stride >= dimension. The results are those
+ * of the calls for single rows, bit for bit. When a number is infinite no row is learned or scored;
+ * error->line says which row and error->column which number. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_rows(oif_detector *detector, const double *rows,
+                                                          size_t count, size_t stride,
+                                                          oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_score_rows(const oif_detector *detector,
+                                                          const double *rows, size_t count,
+                                                          size_t stride, double *scores,
+                                                          oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score_rows(oif_detector *detector,
+                                                                const double *rows, size_t count,
+                                                                size_t stride, double *scores,
+                                                                oif_error *error);
+
+/* Lets up to 16 threads, the calling one among them, share the work on blocks of rows; 1, the initial number, ends
+ * the others. The results stay the same, bit for bit. Worth it for blocks of some hundred rows. A clone starts with
+ * one thread. OIF_EPARAM, OIF_EMEMORY. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_set_threads(oif_detector *detector, unsigned threads,
+                                                           oif_error *error);
+
+/* Whether enough was learned for scores to mean something; before that do not raise alarms. */
+OIF_API bool oif_detector_ready(const oif_detector *detector);
+
+/* What it is: its parameters, the numbers in a row, the rows learned so far, the bytes it takes. */
+OIF_API const oif_params *oif_detector_params(const oif_detector *detector);
+OIF_API size_t oif_detector_dimension(const oif_detector *detector);
+OIF_API uint64_t oif_detector_rows_learned(const oif_detector *detector);
+OIF_API size_t oif_detector_memory_bytes(const oif_detector *detector);
+
+/* Verifies every invariant of the detector's structure: OIF_OK, or OIF_EINVARIANT with a message that
+ * names the broken one ("tree 3: an inner height is under its threshold"). Slow; meant for tests. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_check(const oif_detector *detector, oif_error *error);
+
+/* ---- Numbers as text ----------------------------------------------------------------------------- */
+
+enum { OIF_NUMBER_TEXT_BYTES = 32 };
+
+/* Reads the longest number at the start of [text, end): the nearest double, whatever the locale. Returns where
+ * the number ends, or NULL with *value untouched when there is none. Accepts what strtod does except leading
+ * blanks and hexadecimal; too large is an infinity, too small a zero. Never reads at or past `end`. */
+OIF_API const char *oif_number_parse(const char *text, const char *end, double *value);
+
+/* Writes the shortest digits that read back as the same double, and of those the closest, laid out as Python's
+ * repr does but for whole numbers, which get no ".0": 0.5, 123, 1e-05, 1.5e+16, nan, -inf. Returns the length;
+ * writes no final NUL, and may overwrite all of `text`. */
+OIF_API size_t oif_number_format(double value, char text[OIF_NUMBER_TEXT_BYTES]);
+
+/* ---- Reading rows from text ---------------------------------------------------------------------- */
+
+/* Where bytes come from: fills up to `capacity` bytes, returns how many, 0 at the end, negative on failure. */
+typedef ptrdiff_t (*oif_read_function)(void *context, char *buffer, size_t capacity);
+
+typedef enum oif_header {
+    OIF_HEADER_AUTO, /* the first line is a header when none of its fields is a number */
+    OIF_HEADER_YES,
+    OIF_HEADER_NO
+} oif_header;
+
+/* All zero is a good choice. */
+typedef struct oif_reader_options {
+    oif_header header;
+    char delimiter;        /* 0: the most frequent of , ; | and tab in the first line, else a comma */
+    size_t max_line_bytes; /* 0: 16 MiB; a longer line is an error, whatever it holds */
+} oif_reader_options;
+
+/* Reads CSV: fields may be quoted ("" inside stands for one quote), lines end in \n or \r\n, a byte order
+ * mark is skipped, blank lines are skipped. Allocates at opening, later only for a line longer than any before
+ * it. Never asks the source for more while a whole record is at hand, so it suits pipes and terminals. */
+typedef struct oif_reader oif_reader;
+
+typedef struct oif_record {
+    const double *values; /* the selected columns; NaN for an empty field, NA, NaN or null */
+    const char *text;     /* the whole line as it came, without its end; not NUL-terminated */
+    size_t text_bytes;
+    uint64_t line; /* where the record starts in the input, from 1 */
+} oif_record;
+
+/* Opens a reader and reads the first line. OIF_END when the input is empty, OIF_EPARAM when the delimiter is a
+ * letter, a digit or one of . + - " or a line end, OIF_EINPUT, OIF_EREAD, OIF_EMEMORY. All columns are selected. */
+OIF_API OIF_MUST_CHECK oif_status oif_reader_open(const oif_reader_options *options,
+                                                  oif_read_function read, void *context,
+                                                  oif_reader **reader, oif_error *error);
+OIF_API void oif_reader_close(oif_reader *reader);
+
+/* The columns of the first line; their names are those of the header, unquoted, or x0, x1, ... without one.
+ * Names live as long as the reader. */
+OIF_API size_t oif_reader_column_count(const oif_reader *reader);
+OIF_API const char *oif_reader_column_name(const oif_reader *reader, size_t column);
+OIF_API bool oif_reader_has_header(const oif_reader *reader);
+
+/* The header line as it came (empty without one), and the delimiter in use: what is needed to write rows
+ * back with fields added. */
+OIF_API const char *oif_reader_header_text(const oif_reader *reader, size_t *bytes);
+OIF_API char oif_reader_delimiter(const oif_reader *reader);
+
+/* Chooses which columns become values, in this order; the others may hold any text. OIF_EPARAM when a column
+ * does not exist or is given twice. */
+OIF_API OIF_MUST_CHECK oif_status oif_reader_select(oif_reader *reader, const size_t *columns,
+                                                    size_t count, oif_error *error);
+
+/* Reads the next record; it is valid until the next call. OIF_END at the end of the input. OIF_EINPUT when
+ * the record has the wrong number of fields, a selected field is not a finite number or a quote stays open:
+ * error->line and error->column say where, and the next call goes on with the line after it. */
+OIF_API OIF_MUST_CHECK oif_status oif_reader_next(oif_reader *reader, oif_record *record,
+                                                  oif_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

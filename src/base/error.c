@@ -1,0 +1,57 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void fill(oif_error *error, oif_status status, uint64_t line, uint64_t column,
+                 const char *format, va_list arguments)
+{
+    if (!error)
+        return;
+    error->status = status;
+    error->line = line;
+    error->column = column;
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+}
+
+oif_status oif_fail(oif_error *error, oif_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, status, 0, 0, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+oif_status oif_fail_at(oif_error *error, oif_status status, uint64_t line, uint64_t column,
+                       const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, status, line, column, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+const char *oif_status_text(oif_status status)
+{
+    switch (status) {
+    case OIF_OK: return "ok";
+    case OIF_END: return "end of input";
+    case OIF_EPARAM: return "bad parameter";
+    case OIF_EVALUE: return "bad value";
+    case OIF_EMEMORY: return "out of memory";
+    case OIF_EINPUT: return "bad input";
+    case OIF_EREAD: return "read failure";
+    case OIF_EINVARIANT: return "broken invariant";
+    }
+    return "unknown status";
+}
+
+#define TEXT_OF(number) #number
+#define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+
+const char *oif_version(void)
+{
+    return VERSION_TEXT(OIF_VERSION_MAJOR, OIF_VERSION_MINOR, OIF_VERSION_PATCH);
+}

@@ -1,0 +1,31 @@
+#include "base/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+void *oif_memory_new(size_t bytes)
+{
+    size_t aligned = oif_size_align(bytes);
+    return aligned == SIZE_MAX ? NULL : aligned_alloc(OIF_CACHE_LINE_BYTES, aligned);
+}
+
+void oif_memory_free(void *memory)
+{
+    free(memory);
+}
+
+size_t oif_size_add(size_t a, size_t b)
+{
+    return a > SIZE_MAX - b ? SIZE_MAX : a + b;
+}
+
+size_t oif_size_multiply(size_t a, size_t b)
+{
+    return b && a > SIZE_MAX / b ? SIZE_MAX : a * b;
+}
+
+size_t oif_size_align(size_t bytes)
+{
+    const size_t below_line = OIF_CACHE_LINE_BYTES - 1;
+    return bytes > SIZE_MAX - below_line ? SIZE_MAX : (bytes + below_line) & ~below_line;
+}

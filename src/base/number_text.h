@@ -1,0 +1,81 @@
+/* What reading and writing numbers as text have in common: the parts of a double, powers of five, eight characters in one
+ * word. Nothing here depends on the machine's byte order, on the locale or on libm. */
+#ifndef OIF_BASE_NUMBER_TEXT_H
+#define OIF_BASE_NUMBER_TEXT_H
+
+#include "base/powers_of_five.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* A double: 1 sign bit, 11 exponent bits, 52 mantissa bits. */
+enum { MANTISSA_BITS = 52, EXPONENT_BIAS = 1023, EXPONENT_SPECIAL = 2047 };
+
+static const uint64_t SIGN_BIT = UINT64_C(1) << 63;
+static const uint64_t HIDDEN_BIT = UINT64_C(1) << MANTISSA_BITS;
+static const uint64_t INFINITY_BITS = (uint64_t)EXPONENT_SPECIAL << MANTISSA_BITS;
+static const uint64_t NAN_BITS = (uint64_t)EXPONENT_SPECIAL << MANTISSA_BITS | UINT64_C(1) << 51;
+
+/* clang-format off */
+static const uint64_t POWER_OF_TEN[] = {
+    1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000,
+    1000000000000, 10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000,
+};
+/* clang-format on */
+
+static inline double double_from_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint64_t bits_of_double(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* floor(log2(10^n)), exact for |n| <= 1233; >> of a negative number is arithmetic in gcc and clang. */
+static inline int floor_log2_of_power_of_ten(int n)
+{
+    return (int)((int64_t)n * 1741647 >> 19);
+}
+
+static inline const oif_uint128 *power_of_five(int n)
+{
+    return &oif_powers_of_five()[n - OIF_POWER_OF_FIVE_MIN];
+}
+
+static const uint64_t EVERY_BYTE = UINT64_C(0x0101010101010101);
+
+/* Between a word in memory order and one whose lowest byte comes first. */
+static inline uint64_t little_endian(uint64_t word)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap64(word);
+#else
+    return word;
+#endif
+}
+
+/* Eight characters in a word, the first in the lowest byte whatever the machine's byte order. */
+static inline uint64_t load_eight(const char *text)
+{
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    return little_endian(word);
+}
+
+static inline void store_eight(char *text, uint64_t word)
+{
+    word = little_endian(word);
+    memcpy(text, &word, sizeof word);
+}
+
+#endif

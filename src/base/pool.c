@@ -1,0 +1,126 @@
+/* Each run is a new round: workers sleep until the round's number changes, do their part, and the last of them wakes the
+ * caller. All is under one mutex; a round costs two wake-ups, some 20 microseconds, so tasks should be longer than that. */
+#include "base/pool.h"
+
+#include "base/memory.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct worker {
+    oif_pool *pool;
+    pthread_t thread;
+    unsigned part;
+} worker;
+
+struct oif_pool {
+    pthread_mutex_t mutex;
+    pthread_cond_t round_began, round_ended;
+    uint64_t round;
+    unsigned parts, busy;
+    bool in_use, ending;
+    void (*task)(void *context, unsigned part);
+    void *context;
+    worker workers[OIF_POOL_MAX_PARTS];
+};
+
+static void *work(void *argument)
+{
+    const worker *self = argument;
+    oif_pool *pool = self->pool;
+    uint64_t done = 0;
+    pthread_mutex_lock(&pool->mutex);
+    while (true) {
+        while (pool->round == done && !pool->ending)
+            pthread_cond_wait(&pool->round_began, &pool->mutex);
+        if (pool->ending)
+            break;
+        done = pool->round;
+        pthread_mutex_unlock(&pool->mutex);
+        pool->task(pool->context, self->part);
+        pthread_mutex_lock(&pool->mutex);
+        if (--pool->busy == 0)
+            pthread_cond_signal(&pool->round_ended);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+    return NULL;
+}
+
+oif_pool *oif_pool_new(unsigned parts)
+{
+    oif_pool *pool = oif_memory_new(sizeof *pool);
+    if (!pool)
+        return NULL;
+    *pool = (oif_pool){.parts = 1};
+    pthread_mutex_init(&pool->mutex, NULL);
+    pthread_cond_init(&pool->round_began, NULL);
+    pthread_cond_init(&pool->round_ended, NULL);
+    while (pool->parts < parts) {
+        worker *next = &pool->workers[pool->parts];
+        *next = (worker){.pool = pool, .part = pool->parts};
+        if (pthread_create(&next->thread, NULL, work, next) != 0) {
+            oif_pool_free(pool);
+            return NULL;
+        }
+        pool->parts++;
+    }
+    return pool;
+}
+
+void oif_pool_free(oif_pool *pool)
+{
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->mutex);
+    pool->ending = true;
+    pthread_cond_broadcast(&pool->round_began);
+    pthread_mutex_unlock(&pool->mutex);
+    for (unsigned part = 1; part < pool->parts; part++)
+        pthread_join(pool->workers[part].thread, NULL);
+    pthread_cond_destroy(&pool->round_ended);
+    pthread_cond_destroy(&pool->round_began);
+    pthread_mutex_destroy(&pool->mutex);
+    oif_memory_free(pool);
+}
+
+unsigned oif_pool_parts(const oif_pool *pool)
+{
+    return pool ? pool->parts : 1;
+}
+
+/* Starts a round; false when one is under way. */
+static bool begin_round(oif_pool *pool, void (*task)(void *context, unsigned part), void *context)
+{
+    pthread_mutex_lock(&pool->mutex);
+    bool idle = !pool->in_use;
+    if (idle) {
+        pool->in_use = true;
+        pool->task = task;
+        pool->context = context;
+        pool->busy = pool->parts - 1;
+        pool->round++;
+        pthread_cond_broadcast(&pool->round_began);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+    return idle;
+}
+
+static void end_round(oif_pool *pool)
+{
+    pthread_mutex_lock(&pool->mutex);
+    while (pool->busy > 0)
+        pthread_cond_wait(&pool->round_ended, &pool->mutex);
+    pool->in_use = false;
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+void oif_pool_run(oif_pool *pool, void (*task)(void *context, unsigned part), void *context)
+{
+    bool shared = pool && begin_round(pool, task, context);
+    unsigned own_parts = shared ? 1 : oif_pool_parts(pool);
+    for (unsigned part = 0; part < own_parts; part++)
+        task(context, part);
+    if (shared)
+        end_round(pool);
+}

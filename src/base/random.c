@@ -1,0 +1,72 @@
+#include "base/random.h"
+
+#include "base/stable_math.h"
+
+oif_random oif_random_stream(uint64_t seed, uint64_t stream)
+{
+    oif_random by_seed = {seed};
+    oif_random by_stream = {oif_random_bits(&by_seed) ^ stream};
+    return (oif_random){oif_random_bits(&by_stream)};
+}
+
+uint32_t oif_random_below(oif_random *random, uint32_t count)
+{
+    /* A 32-bit draw times count falls into `count` equal bins but for the first `uneven` products of a bin,
+     * which are drawn again (Lemire 2019). */
+    uint32_t uneven = (0u - count) % count;
+    uint64_t product;
+    do
+        product = (oif_random_bits(random) >> 32) * count;
+    while ((uint32_t)product < uneven);
+    return (uint32_t)(product >> 32);
+}
+
+/* 64 coins at once: coin i compares its own random binary fraction with the probability's, digit by digit.
+ * A coin is decided at the first digit that differs; on average some eight digits decide all 64. */
+static uint64_t toss_64_coins(oif_random *random, uint64_t probability)
+{
+    uint64_t heads = 0, undecided = UINT64_MAX;
+    for (int digit = 63; undecided && digit >= 0; digit--) {
+        uint64_t drawn = oif_random_bits(random);
+        uint64_t wanted = 0 - ((probability >> digit) & 1);
+        heads |= undecided & wanted & ~drawn;
+        undecided &= ~(wanted ^ drawn);
+    }
+    return heads;
+}
+
+uint32_t oif_random_binomial(oif_random *random, uint32_t count, double probability)
+{
+    uint64_t fraction = (uint64_t)(probability * 0x1p64);
+    uint32_t heads = 0;
+    for (; count >= 64; count -= 64)
+        heads += (uint32_t)__builtin_popcountll(toss_64_coins(random, fraction));
+    if (count) {
+        uint64_t wanted = (UINT64_C(1) << count) - 1;
+        heads += (uint32_t)__builtin_popcountll(toss_64_coins(random, fraction) & wanted);
+    }
+    return heads;
+}
+
+/* A draw from (0, 1], whose logarithm exists. */
+static double draw_positive(oif_random *random)
+{
+    return 1.0 - oif_random_unit(random);
+}
+
+/* U^(1/n) has the law of the greatest of n uniform numbers. */
+static double draw_greatest(oif_random *random, uint32_t count)
+{
+    return oif_exp2(oif_log2(draw_positive(random)) / count);
+}
+
+void oif_random_extremes(oif_random *random, uint32_t count, double *least, double *greatest)
+{
+    if (count == 1) {
+        *least = *greatest = oif_random_unit(random);
+        return;
+    }
+    /* Given the greatest, the others are uniform below it, and the least of them is mirrored to a greatest. */
+    *greatest = draw_greatest(random, count);
+    *least = *greatest * (1.0 - draw_greatest(random, count - 1));
+}

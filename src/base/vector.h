@@ -1,0 +1,24 @@
+/* The few lines that are written for one kind of processor: AVX2 of x86-64, used when the machine has it. The results are
+ * the same bits as those of the portable code beside each use: only operations occur that IEEE 754 defines exactly, and
+ * -ffp-contract=off keeps compilers from fusing them. OIF_PORTABLE leaves them out, for tests and comparisons. */
+#ifndef OIF_BASE_VECTOR_H
+#define OIF_BASE_VECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define OIF_INLINE static inline __attribute__((always_inline))
+
+#if defined(__x86_64__) && !defined(OIF_PORTABLE)
+#define OIF_HAS_AVX2_CODE 1
+#define OIF_AVX2 __attribute__((target("avx2")))
+
+static inline bool oif_machine_has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2");
+}
+#else
+#define OIF_HAS_AVX2_CODE 0
+#endif
+
+#endif

@@ -1,0 +1,245 @@
+/* The verbs of every detector: what they check is the same for all, what they do is the kind's own. */
+#include "detect/detector.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <float.h>
+#include <string.h>
+
+const oif_detector_kind *const oif_detector_kinds[] = {
+    &oif_online_iforest,
+    NULL,
+};
+
+struct oif_detector {
+    const oif_detector_kind *kind;
+    oif_params params;
+    size_t dimension;
+    size_t bytes; /* of the whole block, this header included */
+    uint64_t rows_learned;
+    oif_pool *pool; /* NULL while one thread does the work; not part of what a clone copies */
+    _Alignas(OIF_CACHE_LINE_BYTES) unsigned char state[];
+};
+
+/* ---- Kinds ---- */
+
+const oif_detector_info *oif_detector_info_at(size_t index)
+{
+    for (size_t i = 0; oif_detector_kinds[i]; i++)
+        if (i == index)
+            return &oif_detector_kinds[i]->info;
+    return NULL;
+}
+
+static const oif_detector_kind *find_kind(const char *name)
+{
+    for (size_t i = 0; oif_detector_kinds[i]; i++)
+        if (strcmp(oif_detector_kinds[i]->info.name, name) == 0)
+            return oif_detector_kinds[i];
+    return NULL;
+}
+
+const oif_detector_info *oif_detector_info_find(const char *name)
+{
+    const oif_detector_kind *kind = find_kind(name);
+    return kind ? &kind->info : NULL;
+}
+
+/* ---- Creation ---- */
+
+oif_status oif_detector_estimate_bytes(const oif_params *params, size_t dimension, size_t *bytes,
+                                       oif_error *error)
+{
+    const oif_detector_kind *kind = find_kind(params->info->name);
+    oif_status status = oif_params_check(params, error);
+    if (status == OIF_OK)
+        status = kind->check_params(params, error);
+    if (status != OIF_OK)
+        return status;
+    if (dimension == 0)
+        return oif_fail(error, OIF_EPARAM, "a row needs at least one number");
+    if (dimension > OIF_MAX_DIMENSION)
+        return oif_fail(error, OIF_EPARAM, "a row of %zu numbers is too long", dimension);
+
+    size_t total = oif_size_align(
+        oif_size_add(sizeof(oif_detector), kind->state_bytes(params, dimension)));
+    if (total == SIZE_MAX)
+        return oif_fail(error, OIF_EMEMORY, "a detector of this size does not fit any memory");
+    *bytes = total;
+    return OIF_OK;
+}
+
+oif_status oif_detector_new(const oif_params *params, size_t dimension, oif_detector **detector,
+                            oif_error *error)
+{
+    size_t bytes;
+    oif_status status = oif_detector_estimate_bytes(params, dimension, &bytes, error);
+    if (status != OIF_OK)
+        return status;
+    oif_detector *made = oif_memory_new(bytes);
+    if (!made)
+        return oif_fail(error, OIF_EMEMORY, "no memory for a detector of %zu bytes", bytes);
+    memset(made, 0, bytes); /* padding too: equal detectors are equal bytes */
+    made->kind = find_kind(params->info->name);
+    made->params = *params;
+    made->dimension = dimension;
+    made->bytes = bytes;
+    made->kind->init(made->state, params, dimension);
+    *detector = made;
+    return OIF_OK;
+}
+
+oif_status oif_detector_clone(const oif_detector *detector, oif_detector **copy, oif_error *error)
+{
+    oif_detector *made = oif_memory_new(detector->bytes);
+    if (!made)
+        return oif_fail(error, OIF_EMEMORY, "no memory for a detector of %zu bytes", detector->bytes);
+    memcpy(made, detector, detector->bytes);
+    made->pool = NULL;
+    *copy = made;
+    return OIF_OK;
+}
+
+void oif_detector_free(oif_detector *detector)
+{
+    if (!detector)
+        return;
+    oif_pool_free(detector->pool);
+    oif_memory_free(detector);
+}
+
+oif_status oif_detector_set_threads(oif_detector *detector, unsigned threads, oif_error *error)
+{
+    if (threads < 1 || threads > OIF_POOL_MAX_PARTS)
+        return oif_fail(error, OIF_EPARAM, "threads must be a whole number from 1 to %d", OIF_POOL_MAX_PARTS);
+    oif_pool *pool = threads > 1 ? oif_pool_new(threads) : NULL;
+    if (threads > 1 && !pool)
+        return oif_fail(error, OIF_EMEMORY, "could not start %u threads", threads - 1);
+    oif_pool_free(detector->pool);
+    detector->pool = pool;
+    return OIF_OK;
+}
+
+/* ---- Rows ---- */
+
+/* Infinite or missing; written so that compilers test several numbers at once. */
+static bool has_unusual(const double *row, size_t dimension)
+{
+    unsigned unusual = 0;
+    for (size_t i = 0; i < dimension; i++)
+        unusual |= !(row[i] >= -DBL_MAX && row[i] <= DBL_MAX);
+    return unusual;
+}
+
+static oif_status refuse_infinite(const double *row, size_t dimension, size_t row_number,
+                                  oif_error *error)
+{
+    for (size_t i = 0; i < dimension; i++)
+        if (row[i] > DBL_MAX || row[i] < -DBL_MAX)
+            return oif_fail_at(error, OIF_EVALUE, row_number, i + 1,
+                               "number %zu of the row is infinite; use NaN for a missing one", i + 1);
+    return OIF_OK;
+}
+
+static oif_status check_rows(const oif_detector *detector, oif_rows *rows, oif_error *error)
+{
+    rows->complete = true;
+    for (size_t i = 0; i < rows->count; i++) {
+        const double *row = oif_rows_at(rows, i);
+        if (!has_unusual(row, detector->dimension))
+            continue;
+        rows->complete = false;
+        oif_status status = refuse_infinite(row, detector->dimension, i + 1, error);
+        if (status != OIF_OK)
+            return status;
+    }
+    return OIF_OK;
+}
+
+static oif_status learn_checked(oif_detector *detector, oif_rows rows, double *scores,
+                                oif_error *error)
+{
+    oif_status status = check_rows(detector, &rows, error);
+    if (status != OIF_OK)
+        return status;
+    detector->kind->learn_rows(detector->state, &rows, scores, detector->pool);
+    detector->rows_learned += rows.count;
+    return OIF_OK;
+}
+
+oif_status oif_detector_learn_rows(oif_detector *detector, const double *rows, size_t count,
+                                   size_t stride, oif_error *error)
+{
+    return learn_checked(detector, (oif_rows){rows, count, stride, true}, NULL, error);
+}
+
+oif_status oif_detector_learn_score_rows(oif_detector *detector, const double *rows, size_t count,
+                                         size_t stride, double *scores, oif_error *error)
+{
+    return learn_checked(detector, (oif_rows){rows, count, stride, true}, scores, error);
+}
+
+oif_status oif_detector_score_rows(const oif_detector *detector, const double *rows, size_t count,
+                                   size_t stride, double *scores, oif_error *error)
+{
+    oif_rows block = {rows, count, stride, true};
+    oif_status status = check_rows(detector, &block, error);
+    if (status == OIF_OK)
+        detector->kind->score_rows(detector->state, &block, scores, detector->pool);
+    return status;
+}
+
+oif_status oif_detector_learn(oif_detector *detector, const double *row, oif_error *error)
+{
+    return oif_detector_learn_rows(detector, row, 1, detector->dimension, error);
+}
+
+oif_status oif_detector_score(const oif_detector *detector, const double *row, double *score,
+                              oif_error *error)
+{
+    return oif_detector_score_rows(detector, row, 1, detector->dimension, score, error);
+}
+
+oif_status oif_detector_learn_score(oif_detector *detector, const double *row, double *score,
+                                    oif_error *error)
+{
+    return oif_detector_learn_score_rows(detector, row, 1, detector->dimension, score, error);
+}
+
+/* ---- Questions ---- */
+
+bool oif_detector_ready(const oif_detector *detector)
+{
+    return detector->kind->ready(detector->state);
+}
+
+const oif_params *oif_detector_params(const oif_detector *detector)
+{
+    return &detector->params;
+}
+
+size_t oif_detector_dimension(const oif_detector *detector)
+{
+    return detector->dimension;
+}
+
+uint64_t oif_detector_rows_learned(const oif_detector *detector)
+{
+    return detector->rows_learned;
+}
+
+size_t oif_detector_memory_bytes(const oif_detector *detector)
+{
+    return detector->bytes;
+}
+
+oif_status oif_detector_check(const oif_detector *detector, oif_error *error)
+{
+    return detector->kind->check(detector->state, error);
+}
+
+const void *oif_detector_state(const oif_detector *detector)
+{
+    return detector->state;
+}

@@ -1,0 +1,59 @@
+/* What a detector must provide. detector.c checks every call and sends it on to one of these tables. */
+#ifndef OIF_DETECT_DETECTOR_H
+#define OIF_DETECT_DETECTOR_H
+
+#include "base/pool.h"
+#include "oif.h"
+
+#define OIF_MAX_DIMENSION (UINT32_MAX / 4) /* so that a few numbers a feature still count in 32 bits */
+
+/* A block of rows without infinities. `complete`: none of its numbers is missing. */
+typedef struct oif_rows {
+    const double *values;
+    size_t count;
+    size_t stride;
+    bool complete;
+} oif_rows;
+
+static inline const double *oif_rows_at(const oif_rows *rows, size_t i)
+{
+    return rows->values + i * rows->stride;
+}
+
+/* The state is one block of memory that holds no pointers into itself: a copy of its bytes is a clone. */
+typedef struct oif_detector_kind {
+    oif_detector_info info;
+
+    /* Whether these parameters, each in its range, fit together. */
+    oif_status (*check_params)(const oif_params *params, oif_error *error);
+
+    /* The bytes of the state; SIZE_MAX when no machine could hold it. */
+    size_t (*state_bytes)(const oif_params *params, size_t dimension);
+
+    void (*init)(void *state, const oif_params *params, size_t dimension);
+
+    /* Learns the rows in order and writes the score that each has right after it was learned; `scores` may be NULL.
+     * The pool, which may be NULL, may share the work but must not change a bit of the results. */
+    void (*learn_rows)(void *state, const oif_rows *rows, double *scores, oif_pool *pool);
+
+    void (*score_rows)(const void *state, const oif_rows *rows, double *scores, oif_pool *pool);
+
+    bool (*ready)(const void *state);
+
+    oif_status (*check)(const void *state, oif_error *error);
+} oif_detector_kind;
+
+/* All kinds, then NULL. A new detector is one file, and one line in detector.c. */
+extern const oif_detector_kind *const oif_detector_kinds[];
+extern const oif_detector_kind oif_online_iforest;
+
+/* The value of a parameter that is known to exist. */
+double oif_params_value(const oif_params *params, const char *name);
+
+/* Checks that every value is in its range: a caller may have filled the struct by hand. */
+oif_status oif_params_check(const oif_params *params, oif_error *error);
+
+/* The detector's own state, for tests that look inside. */
+const void *oif_detector_state(const oif_detector *detector);
+
+#endif

@@ -1,0 +1,531 @@
+/* One tree of an Online Isolation Forest: cutting a leaf, undoing cuts, and what must hold in between. These are the
+ * only places where a tree changes its shape; they run for one row in ten or so, counted over the whole forest.
+ *
+ * The paper cuts a leaf of height h by drawing h rows uniformly from its box and counting them on either side. Here no
+ * row is drawn: how many fall left is binomial, and the least and greatest of n uniform numbers have known laws, so a
+ * cut costs O(dimension) and has the same law (docs/algorithms/online-iforest.md).
+ */
+#include "detect/online_itree.h"
+
+#include "base/error.h"
+#include "base/vector.h"
+
+#include <string.h>
+
+typedef oif_iforest_state forest;
+typedef oif_spot spot;
+
+/* ---- Thresholds and heights ---- */
+
+int32_t oif_threshold(const forest *f, uint32_t depth)
+{
+    return (int32_t)(f->max_leaf_samples << (f->growth == OIF_ADAPTIVE ? depth : 0));
+}
+
+bool oif_depth_allows_cut(const forest *f, uint32_t depth, int64_t rows_in_tree)
+{
+    int64_t least = f->max_leaf_samples, window = f->window_size;
+    switch (f->variant) {
+    case OIF_PAPER: return (least << depth) < window;
+    case OIF_RUNNING: return (least << depth) < (rows_in_tree < window ? rows_in_tree : window);
+    case OIF_REFERENCE: return (least << 2 * depth) < rows_in_tree;
+    }
+    return false;
+}
+
+int32_t oif_height(const forest *f, spot at)
+{
+    if (oif_is_cut(f, at))
+        return oif_height(f, oif_left(at)) + oif_height(f, oif_right(at));
+    return oif_leaves(f, oif_tree_of(f, at))[oif_leaf_number(f, at)].height;
+}
+
+static void make_leaf(forest *f, spot at, uint32_t number, int32_t height)
+{
+    oif_leaves(f, oif_tree_of(f, at))[number] =
+        (oif_leaf){.height = height,
+                   .guard = height - OIF_NO_GUARD,
+                   .cut_at = at.depth < f->depth_limit ? oif_threshold(f, at.depth) : INT32_MAX,
+                   .depth = at.depth << OIF_DEPTH_BITS};
+    oif_leaf_at(f)[oif_place_below(f, at)] = (uint8_t)number;
+}
+
+void oif_itree_init(forest *f, uint32_t number, uint64_t seed)
+{
+    oif_itree *tree = oif_tree(f, number);
+    tree->random = oif_random_stream(seed, number);
+    for (uint32_t leaf = 0; leaf < f->leaf_capacity; leaf++)
+        oif_leaves(f, tree)[leaf].depth = OIF_VACANT;
+    make_leaf(f, oif_root(f, number), 0, 0);
+    for (uint32_t i = 0; i < f->box_width; i++)
+        oif_box(f, tree, 0)[i] = INFINITY;
+}
+
+/* Hands the slack of a node, the rows that may leave it before a cut has to be undone, down to the leaves below: each
+ * guards its share. `height` is the node's. */
+static void share_slack(forest *f, spot at, int32_t height, int32_t slack)
+{
+    if (!oif_is_cut(f, at)) {
+        oif_leaves(f, oif_tree_of(f, at))[oif_leaf_number(f, at)].guard = height - slack;
+        return;
+    }
+    int32_t own = height - oif_threshold(f, at.depth), left = oif_height(f, oif_left(at));
+    slack = own < slack ? own : slack;
+    share_slack(f, oif_left(at), left, slack / 2);
+    share_slack(f, oif_right(at), height - left, slack - slack / 2);
+}
+
+/* ---- Drawing a cut ---- */
+
+/* One feature of a box: [low, high], empty when low > high. */
+typedef struct range {
+    double low, high;
+} range;
+
+static const range empty_range = {INFINITY, -INFINITY};
+
+static range box_range(const double *box, uint32_t dimension, uint32_t feature)
+{
+    return (range){box[feature], -box[dimension + feature]};
+}
+
+static void set_box_range(double *box, uint32_t dimension, uint32_t feature, range r)
+{
+    box[feature] = r.low;
+    box[dimension + feature] = -r.high;
+}
+
+static double point_in(range r, double fraction)
+{
+    double point = r.low * (1.0 - fraction) + r.high * fraction; /* high - low could overflow */
+    return point < r.low ? r.low : point > r.high ? r.high : point;
+}
+
+/* The least range around `count` points drawn uniformly from a range. */
+static range draw_range(oif_random *random, uint32_t count, range from)
+{
+    double least, greatest;
+    if (count == 0 || from.low > from.high)
+        return empty_range;
+    oif_random_extremes(random, count, &least, &greatest);
+    range drawn = {point_in(from, least), point_in(from, greatest)};
+    drawn.low = drawn.low < drawn.high ? drawn.low : drawn.high; /* rounding may swap them in a range of a few ulps */
+    return drawn;
+}
+
+typedef struct cut {
+    double value;
+    uint32_t feature;
+    uint32_t left_count, right_count;
+    range left, right; /* of the cut's own feature */
+} cut;
+
+/* Uniform among the features that ever had a value in this box; false when none had. */
+static bool draw_feature(oif_random *random, const double *box, uint32_t dimension, uint32_t *feature)
+{
+    uint32_t known = 0;
+    *feature = oif_random_below(random, dimension);
+    if (box[*feature] < INFINITY)
+        return true;
+    for (uint32_t i = 0; i < dimension; i++)
+        known += box[i] < INFINITY;
+    if (known == 0)
+        return false;
+    uint32_t chosen = oif_random_below(random, known);
+    for (*feature = 0; box[*feature] == INFINITY || chosen-- > 0; ++*feature)
+        ;
+    return true;
+}
+
+/* The paper's text: a value in the box, then `count` points in the box. */
+static void draw_cut_in_box(oif_random *random, uint32_t count, range box, cut *c)
+{
+    double fraction = oif_random_unit(random);
+    c->value = point_in(box, fraction);
+    c->left_count = c->value > box.low ? oif_random_binomial(random, count, fraction) : 0;
+    c->right_count = count - c->left_count;
+    c->left = draw_range(random, c->left_count, (range){box.low, c->value});
+    c->right = draw_range(random, c->right_count, (range){c->value, box.high});
+}
+
+/* The authors' code: a value between the outermost of `count` points. Those two are then on either side of it, and the
+ * others uniform between them. */
+static void draw_cut_between_points(oif_random *random, uint32_t count, range points, cut *c)
+{
+    double fraction = oif_random_unit(random);
+    c->value = point_in(points, fraction);
+    if (c->value <= points.low) { /* all points are the same: none is below it */
+        draw_cut_in_box(random, count, points, c);
+        return;
+    }
+    uint32_t left_others = oif_random_binomial(random, count - 2, fraction);
+    uint32_t right_others = count - 2 - left_others;
+    c->left_count = left_others + 1;
+    c->right_count = right_others + 1;
+    c->left = (range){points.low, points.low};
+    c->right = (range){points.high, points.high};
+    if (left_others)
+        c->left.high = draw_range(random, left_others, (range){points.low, c->value}).high;
+    if (right_others)
+        c->right.low = draw_range(random, right_others, (range){c->value, points.high}).low;
+}
+
+static void include_point(range *r, double point)
+{
+    r->low = point < r->low ? point : r->low;
+    r->high = point > r->high ? point : r->high;
+}
+
+/* Shares out points whose range is known, in a feature that has no part in the cut: the outermost two are any of them, on
+ * either side, and the others uniform between. */
+static void share_range(oif_random *random, const cut *c, range whole, range *left, range *right)
+{
+    uint32_t count = c->left_count + c->right_count;
+    bool lowest_left = oif_random_below(random, count) < c->left_count;
+    bool highest_left = count == 1 ? lowest_left
+                                   : oif_random_below(random, count - 1) < c->left_count - lowest_left;
+    uint32_t left_outer = count == 1 ? lowest_left : (uint32_t)lowest_left + highest_left;
+    uint32_t right_outer = (count == 1 ? 1 : 2) - left_outer;
+    *left = draw_range(random, c->left_count - left_outer, whole);
+    *right = draw_range(random, c->right_count - right_outer, whole);
+    include_point(lowest_left ? left : right, whole.low);
+    include_point(highest_left ? left : right, whole.high);
+}
+
+/* Turns the box of the leaf that is cut into that of its left child, and fills that of the right one. The leaf holds
+ * points drawn uniformly from its box or, when it is newborn, points that its box just encloses. */
+static void draw_boxes(oif_random *random, const cut *c, bool newborn, double *left, double *right, uint32_t dimension)
+{
+    for (uint32_t i = 0; i < dimension; i++) {
+        range whole = box_range(left, dimension, i), left_range = c->left, right_range = c->right;
+        if (i != c->feature && newborn && whole.low <= whole.high) {
+            share_range(random, c, whole, &left_range, &right_range);
+        } else if (i != c->feature) {
+            left_range = draw_range(random, c->left_count, whole);
+            right_range = draw_range(random, c->right_count, whole);
+        }
+        set_box_range(left, dimension, i, left_range);
+        set_box_range(right, dimension, i, right_range);
+    }
+}
+
+/* ---- Cutting ---- */
+
+/* Gives the rows of the window that go right their new label; a missing number goes with the heavier child. In blocks
+ * and without a branch, so that compilers look at several rows at once. */
+OIF_INLINE void relabel_rows(forest *f, oif_itree *tree, uint8_t left, uint8_t right, const cut *c)
+{
+    uint8_t *restrict labels = oif_labels(f, tree);
+    const double *restrict column = oif_column(f, c->feature);
+    const double value = c->value;
+    const bool missing_right = c->right_count > c->left_count;
+    for (const uint8_t *end = labels + f->slots; labels < end; labels += OIF_SLOT_BLOCK, column += OIF_SLOT_BLOCK) {
+        uint8_t goes_right[OIF_SLOT_BLOCK];
+        if (missing_right)
+            for (int i = 0; i < OIF_SLOT_BLOCK; i++)
+                goes_right[i] = !(column[i] < value);
+        else
+            for (int i = 0; i < OIF_SLOT_BLOCK; i++)
+                goes_right[i] = column[i] >= value;
+        for (int i = 0; i < OIF_SLOT_BLOCK; i++)
+            labels[i] = (labels[i] == left) & goes_right[i] ? right : labels[i];
+    }
+}
+
+#if OIF_HAS_AVX2_CODE
+OIF_AVX2 static void relabel_cut_avx2(forest *f, oif_itree *tree, uint8_t left, uint8_t right, const cut *c)
+{
+    relabel_rows(f, tree, left, right, c); /* the same code; twice as many rows at once, 13% fewer instructions a row */
+}
+#endif
+
+static void relabel_cut(forest *f, oif_itree *tree, uint8_t left, uint8_t right, const cut *c)
+{
+#if OIF_HAS_AVX2_CODE
+    if (oif_machine_has_avx2()) {
+        relabel_cut_avx2(f, tree, left, right, c);
+        return;
+    }
+#endif
+    relabel_rows(f, tree, left, right, c);
+}
+
+static uint32_t vacant_leaf(const forest *f, const oif_itree *tree)
+{
+    const oif_leaf *leaves = oif_leaves(f, tree);
+    uint32_t number = 0;
+    while (number < f->leaf_capacity && leaves[number].depth != OIF_VACANT)
+        number++;
+    return number;
+}
+
+/* Cuts the leaf at this spot, if it may be cut. `newborn`: a cut has just made it. */
+static void cut_leaf(forest *f, spot at, bool newborn)
+{
+    oif_itree *tree = oif_tree_of(f, at);
+    oif_random *random = &tree->random;
+    uint32_t left = oif_leaf_number(f, at), right = vacant_leaf(f, tree);
+    oif_leaf old = oif_leaves(f, tree)[left];
+    double *box = oif_box(f, tree, left);
+    spot root = {at.index >> at.depth, 0};
+    cut c;
+    if (right == f->leaf_capacity || at.depth == f->depth_limit ||
+        !oif_depth_allows_cut(f, at.depth, oif_height(f, root)) ||
+        !draw_feature(random, box, f->dimension, &c.feature))
+        return;
+
+    range own = box_range(box, f->dimension, c.feature);
+    uint32_t count = (uint32_t)old.height;
+    if (f->variant == OIF_REFERENCE)
+        draw_cut_between_points(random, count, newborn ? own : draw_range(random, count, own), &c);
+    else
+        draw_cut_in_box(random, count, own, &c);
+    draw_boxes(random, &c, newborn, box, oif_box(f, tree, right), f->dimension);
+
+    oif_cuts(f)[at.index] = c.value;
+    oif_features(f)[at.index] = c.feature;
+    make_leaf(f, oif_left(at), left, (int32_t)c.left_count);
+    make_leaf(f, oif_right(at), right, (int32_t)c.right_count);
+    share_slack(f, at, old.height, old.height - old.guard);
+    relabel_cut(f, tree, (uint8_t)left, (uint8_t)right, &c);
+    uint8_t *levels = &oif_levels(f)[oif_tree_number(f, at)];
+    *levels = at.depth < *levels ? *levels : (uint8_t)(at.depth + 1);
+    tree->cuts_made++;
+
+    if (f->variant != OIF_REFERENCE)
+        return;
+    if ((int32_t)c.left_count >= oif_threshold(f, at.depth + 1)) /* the authors' code goes on while it can */
+        cut_leaf(f, oif_left(at), true);
+    if ((int32_t)c.right_count >= oif_threshold(f, at.depth + 1))
+        cut_leaf(f, oif_right(at), true);
+}
+
+void oif_itree_cut(forest *f, spot at)
+{
+    cut_leaf(f, at, false);
+}
+
+/* ---- Undoing cuts ---- */
+
+static void relabel_merge(forest *f, oif_itree *tree, uint8_t from, uint8_t to)
+{
+    uint8_t *labels = oif_labels(f, tree);
+    for (const uint8_t *end = labels + f->slots; labels < end; labels += OIF_SLOT_BLOCK)
+        for (int i = 0; i < OIF_SLOT_BLOCK; i++)
+            labels[i] = labels[i] == from ? to : labels[i];
+}
+
+/* Moves the boxes and rows of the leaves below a node to the leaf `kept` and forgets their cuts. */
+static void absorb_leaves(forest *f, spot at, uint32_t kept)
+{
+    oif_itree *tree = oif_tree_of(f, at);
+    if (oif_is_cut(f, at)) {
+        absorb_leaves(f, oif_left(at), kept);
+        absorb_leaves(f, oif_right(at), kept);
+        oif_cuts(f)[at.index] = INFINITY;
+        oif_features(f)[at.index] = 0;
+        tree->cuts_undone++;
+        return;
+    }
+    uint32_t number = oif_leaf_number(f, at);
+    if (number == kept)
+        return;
+    double *box = oif_box(f, tree, kept);
+    const double *absorbed = oif_box(f, tree, number);
+    for (uint32_t i = 0; i < f->box_width; i++)
+        box[i] = absorbed[i] < box[i] ? absorbed[i] : box[i];
+    relabel_merge(f, tree, (uint8_t)number, (uint8_t)kept);
+    oif_leaves(f, tree)[number].depth = OIF_VACANT;
+}
+
+/* The sum of the guards below a node: what the cuts above it rely on. */
+static int32_t guards_below(const forest *f, spot at)
+{
+    if (oif_is_cut(f, at))
+        return guards_below(f, oif_left(at)) + guards_below(f, oif_right(at));
+    return oif_leaves(f, oif_tree_of(f, at))[oif_leaf_number(f, at)].guard;
+}
+
+static uint32_t deepest_leaf(const forest *f, spot at)
+{
+    if (!oif_is_cut(f, at))
+        return at.depth;
+    uint32_t left = deepest_leaf(f, oif_left(at)), right = deepest_leaf(f, oif_right(at));
+    return left > right ? left : right;
+}
+
+static void undo_cut(forest *f, spot at, int32_t height)
+{
+    uint32_t kept = oif_leaf_number(f, at), tree = oif_tree_number(f, at);
+    absorb_leaves(f, at, kept);
+    make_leaf(f, at, kept, height);
+    oif_levels(f)[tree] = (uint8_t)deepest_leaf(f, oif_root(f, tree));
+}
+
+typedef enum relief { NOT_HERE, NEEDED, GIVEN, CUT_UNDONE } relief;
+
+/* Looks for a leaf below this node. On the way back up, cuts with too few rows are undone; if there are none, the first
+ * node that has rows to spare shares its slack anew. Algorithm 3 comes from above, but a cut undone first below and then
+ * above leaves the same tree. */
+static relief relieve_leaf(forest *f, spot at, uint32_t number)
+{
+    if (!oif_is_cut(f, at))
+        return oif_leaf_number(f, at) == number ? NEEDED : NOT_HERE;
+    relief found = relieve_leaf(f, oif_left(at), number);
+    if (found == NOT_HERE)
+        found = relieve_leaf(f, oif_right(at), number);
+    if (found == NOT_HERE || found == GIVEN)
+        return found;
+    int32_t height = oif_height(f, at);
+    if (height < oif_threshold(f, at.depth)) {
+        undo_cut(f, at, height);
+        return CUT_UNDONE;
+    }
+    int32_t slack = height - guards_below(f, at);
+    if (found == CUT_UNDONE || slack <= 0)
+        return found;
+    share_slack(f, at, height, slack);
+    return GIVEN;
+}
+
+void oif_itree_settle(forest *f, uint32_t tree, uint32_t number)
+{
+    spot root = oif_root(f, tree);
+    if (relieve_leaf(f, root, number) != GIVEN) /* nothing above relies on the root: it has slack to give */
+        share_slack(f, root, oif_height(f, root), OIF_NO_GUARD);
+}
+
+/* ---- Walking ---- */
+
+uint32_t oif_itree_walk(const forest *f, uint32_t tree, const double *row)
+{
+    spot at = oif_root(f, tree);
+    while (oif_is_cut(f, at)) {
+        double number = row[oif_features(f)[at.index]];
+        bool right = isnan(number) ? oif_height(f, oif_right(at)) > oif_height(f, oif_left(at))
+                                   : number >= oif_cuts(f)[at.index];
+        at = right ? oif_right(at) : oif_left(at);
+    }
+    return oif_place_below(f, at);
+}
+
+/* ---- Checking ---- */
+
+/* What a walk over all nodes gathers. */
+typedef struct findings {
+    const forest *forest;
+    const oif_itree *tree;
+    uint32_t number;
+    uint32_t leaves_seen, levels;
+    bool seen[OIF_MAX_LEAVES];
+    oif_error *error;
+} findings;
+
+#define REQUIRE(condition, words)                                                                              \
+    do                                                                                                         \
+        if (!(condition))                                                                                      \
+            return oif_fail(found->error, OIF_EINVARIANT, "tree %u: %s", found->number, words);                \
+    while (0)
+
+/* No split may hide below a node that is not cut: the walk would follow it. */
+static oif_status check_uncut_below(findings *found, spot at)
+{
+    for (; at.depth < found->forest->depth_limit; at = oif_left(at))
+        REQUIRE(!oif_is_cut(found->forest, at), "a cut lies below a leaf");
+    return OIF_OK;
+}
+
+static oif_status check_leaf(findings *found, spot at)
+{
+    const forest *f = found->forest;
+    uint32_t number = oif_leaf_number(f, at);
+    REQUIRE(number < f->leaf_capacity, "a leaf's number is too large");
+    const oif_leaf *leaf = &oif_leaves(f, found->tree)[number];
+    REQUIRE(leaf->depth != OIF_VACANT, "a vacant leaf stands in the tree");
+    REQUIRE(!found->seen[number], "a leaf stands in two places");
+    REQUIRE(leaf->depth == at.depth << OIF_DEPTH_BITS, "a leaf's depth is not that of its place");
+    REQUIRE(leaf->height >= leaf->guard, "a leaf's height is under its guard");
+    found->seen[number] = true;
+    found->leaves_seen++;
+    found->levels = at.depth > found->levels ? at.depth : found->levels;
+    return check_uncut_below(found, at);
+}
+
+/* The box of each leaf below lies on its side of the cut. */
+static oif_status check_sides(findings *found, spot at, uint32_t feature, double value, bool right)
+{
+    const forest *f = found->forest;
+    if (oif_is_cut(f, at)) {
+        oif_status status = check_sides(found, oif_left(at), feature, value, right);
+        return status == OIF_OK ? check_sides(found, oif_right(at), feature, value, right) : status;
+    }
+    range r = box_range(oif_box(f, found->tree, oif_leaf_number(f, at)), f->dimension, feature);
+    bool empty = r.low == INFINITY && r.high == -INFINITY;
+    REQUIRE(empty || r.low <= r.high, "a box is inside out");
+    REQUIRE(empty || (right ? r.low >= value : r.high <= value), "a box crosses a cut above it");
+    return OIF_OK;
+}
+
+static oif_status check_node(findings *found, spot at)
+{
+    const forest *f = found->forest;
+    if (!oif_is_cut(f, at))
+        return check_leaf(found, at);
+    uint32_t feature = oif_features(f)[at.index];
+    double value = oif_cuts(f)[at.index];
+    REQUIRE(feature < f->dimension, "a cut's feature does not exist");
+    REQUIRE(isfinite(value), "a cut's value is not a number");
+    oif_status status = check_node(found, oif_left(at));
+    if (status == OIF_OK)
+        status = check_node(found, oif_right(at));
+    if (status == OIF_OK)
+        status = check_sides(found, oif_left(at), feature, value, false);
+    if (status == OIF_OK)
+        status = check_sides(found, oif_right(at), feature, value, true);
+    if (status != OIF_OK)
+        return status;
+    REQUIRE(oif_height(f, at) >= oif_threshold(f, at.depth), "an inner height is under its threshold");
+    REQUIRE(guards_below(f, at) >= oif_threshold(f, at.depth),
+            "the guards of the leaves do not add up to the threshold above");
+    return OIF_OK;
+}
+
+/* Every row of the window is counted by the leaf that it falls into. */
+static oif_status check_labels(findings *found)
+{
+    const forest *f = found->forest;
+    int64_t counted = 0;
+    for (uint32_t age = 1; age <= f->rows_held; age++) {
+        uint32_t slot = f->next_slot >= age ? f->next_slot - age : f->next_slot + f->slots - age;
+        uint32_t label = oif_labels(f, found->tree)[slot];
+        if (label == OIF_NOT_COUNTED)
+            continue;
+        counted++;
+        spot at = oif_root(f, found->number);
+        bool missing = false;
+        while (!missing && oif_is_cut(f, at)) {
+            double number = oif_column(f, oif_features(f)[at.index])[slot];
+            missing = isnan(number);
+            at = number >= oif_cuts(f)[at.index] ? oif_right(at) : oif_left(at);
+        }
+        REQUIRE(label < f->leaf_capacity && found->seen[label], "a row is counted by a leaf that does not stand");
+        REQUIRE(missing || label == oif_leaf_number(f, at), "a row is counted by a leaf that it does not fall into");
+    }
+    REQUIRE(oif_height(f, oif_root(f, found->number)) == counted,
+            "the heights do not add up to the rows in the window");
+    return OIF_OK;
+}
+
+oif_status oif_itree_check(const forest *f, uint32_t number, oif_error *error)
+{
+    findings all = {.forest = f, .tree = oif_tree(f, number), .number = number, .error = error}, *found = &all;
+    oif_status status = check_node(found, oif_root(f, number));
+    if (status != OIF_OK)
+        return status;
+    uint32_t occupied = 0;
+    for (uint32_t leaf = 0; leaf < f->leaf_capacity; leaf++)
+        occupied += oif_leaves(f, found->tree)[leaf].depth != OIF_VACANT;
+    REQUIRE(occupied == found->leaves_seen, "a leaf that is not vacant stands nowhere");
+    REQUIRE(oif_levels(f)[number] == found->levels, "the number of levels is not that of the deepest leaf");
+    return check_labels(found);
+}

@@ -1,0 +1,225 @@
+/* The trees of an Online Isolation Forest: where everything is, and how a tree changes its shape.
+ *
+ * All trees share one heap of nodes, roots side by side; node i has the children 2i and 2i + 1:
+ *
+ *     level 0    |root 0|root 1| ... |root T-1|          index T .. 2T-1
+ *     level 1    |  |   |  |   | ... |   |    |          index 2T .. 4T-1
+ *     ...                                                depth_limit levels in all
+ *     bottom     | | | || | | || ... | | | |  |          leaf_at: the number of the leaf that stands here
+ *
+ * A node that is not cut has the cut +infinity and sends every row left, so a walk takes the same steps whatever the
+ * shape of the tree: no test for leaves, no branch, many trees side by side. It ends below the leaf, at the leaf's
+ * leftmost place of the bottom.
+ *
+ * What else a tree has lies together, in a block of tree_bytes:
+ *
+ *     | random | labels: a byte a row of the window | leaves | boxes |
+ *
+ *   - Heights of leaves only: an inner height is the sum of the leaves below. A cut has to be undone when its node's
+ *     height falls under the threshold. So every leaf guards a share of the thresholds above it; while no leaf's height
+ *     is under its guard no inner node is under its threshold, and nobody has to look.
+ *   - Boxes of leaves only: a merge takes its box from the leaves below. A box holds the lowest x and the lowest -x of
+ *     every feature, so that one loop of minima widens it.
+ *   - For each row of the window the leaf that counts it, kept right through cuts and merges: forgetting a row is one
+ *     subtraction, and what is forgotten is what was learned.
+ */
+#ifndef OIF_DETECT_ONLINE_ITREE_H
+#define OIF_DETECT_ONLINE_ITREE_H
+
+#include "base/random.h"
+#include "detect/detector.h"
+
+#include <math.h>
+
+enum {
+    OIF_DEPTH_BITS = 26,   /* depths are whole multiples of 2^-26, so that sums do not depend on their order */
+    OIF_MAX_LEAVES = 255,  /* of a tree: a leaf's number fits a byte ... */
+    OIF_NOT_COUNTED = 255, /* ... and this label says that the tree has not counted the row */
+    OIF_BOX_STEP = 4,      /* numbers of a box that are worked on at a time */
+    OIF_SLOT_BLOCK = 64,   /* rows of the window that are worked on at a time */
+    OIF_NO_GUARD = 1 << 30 /* more slack than rows: nothing above this leaf depends on it */
+};
+
+typedef enum oif_variant { OIF_RUNNING, OIF_PAPER, OIF_REFERENCE } oif_variant;
+typedef enum oif_growth { OIF_ADAPTIVE, OIF_FIXED } oif_growth;
+
+typedef struct oif_leaf {
+    int32_t height; /* rows counted; under 0 when more rows left than the cut above had put here */
+    int32_t guard;  /* while height >= guard, no cut above has to be undone on this leaf's account */
+    int32_t cut_at; /* the height at which it is cut */
+    uint32_t depth; /* in depth units; OIF_VACANT when this record is free */
+} oif_leaf;
+
+#define OIF_VACANT UINT32_MAX
+
+typedef struct oif_itree {
+    oif_random random;
+    uint64_t cuts_made, cuts_undone; /* ever */
+} oif_itree;
+
+/* The state of the detector begins with this; arrays follow at the offsets `.._at`. */
+typedef struct oif_iforest_state {
+    uint32_t dimension, num_trees, window_size, max_leaf_samples;
+    oif_variant variant;
+    oif_growth growth;
+    double subsample;
+
+    uint32_t depth_limit;   /* no node at this depth is cut */
+    uint32_t leaf_capacity; /* records for leaves in a tree */
+    uint32_t slots;         /* rows in the ring: the window's and those of a chunk that is being learned */
+    uint32_t box_width;     /* numbers in a box: 2 x dimension, rounded up to whole steps */
+    double full_scale;      /* see scale_of_window */
+
+    uint32_t rows_held; /* in the window */
+    uint32_t next_slot; /* of the ring */
+
+    size_t cuts_at;        /* double   [num_trees << depth_limit], the first num_trees unused */
+    size_t features_at;    /* uint32_t [num_trees << depth_limit], likewise */
+    size_t leaf_at_at;     /* uint8_t  [num_trees << depth_limit]: the bottom */
+    size_t levels_at;      /* uint8_t  [num_trees]: levels of each tree that hold cuts */
+    size_t columns_at;     /* double   [dimension][slots]: the ring of rows, by feature */
+    size_t mirrors_at;     /* double   [OIF_POOL_MAX_PARTS][box_width]: a row in the shape of a box, one a thread */
+    size_t extra_depth_at; /* uint32_t [window_size + 2]: c(height) in depth units */
+    size_t trees_at;       /* num_trees blocks of tree_bytes; the offsets below are from the start of a block */
+    size_t labels_at;      /* uint8_t  [slots] */
+    size_t leaves_at;      /* oif_leaf [leaf_capacity] */
+    size_t boxes_at;       /* double   [leaf_capacity][box_width] */
+    size_t tree_bytes;
+    size_t bytes;
+} oif_iforest_state;
+
+/* ---- Where things are ---- */
+
+static inline void *oif_part(const void *block, size_t offset)
+{
+    return (unsigned char *)block + offset;
+}
+
+static inline double *oif_cuts(const oif_iforest_state *f)
+{
+    return oif_part(f, f->cuts_at);
+}
+
+static inline uint32_t *oif_features(const oif_iforest_state *f)
+{
+    return oif_part(f, f->features_at);
+}
+
+static inline uint8_t *oif_leaf_at(const oif_iforest_state *f)
+{
+    return oif_part(f, f->leaf_at_at);
+}
+
+static inline uint8_t *oif_levels(const oif_iforest_state *f)
+{
+    return oif_part(f, f->levels_at);
+}
+
+static inline double *oif_column(const oif_iforest_state *f, uint32_t feature)
+{
+    return (double *)oif_part(f, f->columns_at) + (size_t)feature * f->slots;
+}
+
+static inline uint32_t *oif_extra_depths(const oif_iforest_state *f)
+{
+    return oif_part(f, f->extra_depth_at);
+}
+
+static inline oif_itree *oif_tree(const oif_iforest_state *f, uint32_t number)
+{
+    return oif_part(f, f->trees_at + number * f->tree_bytes);
+}
+
+static inline uint8_t *oif_labels(const oif_iforest_state *f, const oif_itree *tree)
+{
+    return oif_part(tree, f->labels_at);
+}
+
+static inline oif_leaf *oif_leaves(const oif_iforest_state *f, const oif_itree *tree)
+{
+    return oif_part(tree, f->leaves_at);
+}
+
+static inline double *oif_box(const oif_iforest_state *f, const oif_itree *tree, uint32_t leaf)
+{
+    return (double *)oif_part(tree, f->boxes_at) + (size_t)leaf * f->box_width;
+}
+
+/* A node of the heap, and its depth. */
+typedef struct oif_spot {
+    uint32_t index, depth;
+} oif_spot;
+
+static inline oif_spot oif_root(const oif_iforest_state *f, uint32_t tree)
+{
+    return (oif_spot){f->num_trees + tree, 0};
+}
+
+static inline oif_spot oif_left(oif_spot at)
+{
+    return (oif_spot){2 * at.index, at.depth + 1};
+}
+
+static inline oif_spot oif_right(oif_spot at)
+{
+    return (oif_spot){2 * at.index + 1, at.depth + 1};
+}
+
+static inline bool oif_is_cut(const oif_iforest_state *f, oif_spot at)
+{
+    return at.depth < f->depth_limit && oif_cuts(f)[at.index] < INFINITY;
+}
+
+/* The leftmost place of the bottom below a node, and back again. */
+static inline uint32_t oif_place_below(const oif_iforest_state *f, oif_spot at)
+{
+    return (at.index << (f->depth_limit - at.depth)) - (f->num_trees << f->depth_limit);
+}
+
+static inline oif_spot oif_spot_above(const oif_iforest_state *f, uint32_t place, uint32_t depth)
+{
+    return (oif_spot){(place + (f->num_trees << f->depth_limit)) >> (f->depth_limit - depth), depth};
+}
+
+static inline uint32_t oif_leaf_number(const oif_iforest_state *f, oif_spot at)
+{
+    return oif_leaf_at(f)[oif_place_below(f, at)];
+}
+
+static inline uint32_t oif_tree_number(const oif_iforest_state *f, oif_spot at)
+{
+    return (at.index >> at.depth) - f->num_trees;
+}
+
+static inline oif_itree *oif_tree_of(const oif_iforest_state *f, oif_spot at)
+{
+    return oif_tree(f, oif_tree_number(f, at));
+}
+
+/* ---- What a tree does ---- */
+
+/* The rows that a leaf at this depth must hold to be cut, and an inner node to stay so. */
+int32_t oif_threshold(const oif_iforest_state *f, uint32_t depth);
+
+/* Whether a tree that counts so many rows may cut nodes at this depth. */
+bool oif_depth_allows_cut(const oif_iforest_state *f, uint32_t depth, int64_t rows_in_tree);
+
+/* Rows below a node: a leaf's height, or the sum of all leaves'. */
+int32_t oif_height(const oif_iforest_state *f, oif_spot at);
+
+/* Makes a tree of one empty leaf. */
+void oif_itree_init(oif_iforest_state *f, uint32_t tree, uint64_t seed);
+
+/* Cuts the leaf at this spot, unless its depth, its box or the number of leaves forbids it. */
+void oif_itree_cut(oif_iforest_state *f, oif_spot at);
+
+/* This leaf has fallen under its guard: shares out the guards anew, or undoes the cuts that have too few rows. */
+void oif_itree_settle(oif_iforest_state *f, uint32_t tree, uint32_t leaf);
+
+/* Where a row ends that may have missing numbers: where one is asked for, it goes with the heavier child. */
+uint32_t oif_itree_walk(const oif_iforest_state *f, uint32_t tree, const double *row);
+
+/* Verifies every invariant of one tree; OIF_EINVARIANT names the broken one. */
+oif_status oif_itree_check(const oif_iforest_state *f, uint32_t tree, oif_error *error);
+
+#endif

@@ -1,0 +1,117 @@
+/* Parameters: names, ranges and words come from the table of the detector's kind and from nowhere else. */
+#include "detect/detector.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+oif_status oif_params_init(oif_params *params, const char *detector, oif_error *error)
+{
+    const oif_detector_info *info = oif_detector_info_find(detector);
+    if (!info)
+        return oif_fail(error, OIF_EPARAM, "there is no detector '%.60s'; the first one is '%s'", detector,
+                        oif_detector_kinds[0]->info.name);
+    *params = (oif_params){.info = info};
+    for (size_t i = 0; i < info->param_count; i++)
+        params->values[i] = info->params[i].initial;
+    return OIF_OK;
+}
+
+/* The position of a parameter in the table, or param_count. */
+static size_t find_param(const oif_detector_info *info, const char *name)
+{
+    size_t i = 0;
+    while (i < info->param_count && strcmp(info->params[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static oif_status fail_unknown(const oif_detector_info *info, const char *name, oif_error *error)
+{
+    return oif_fail(error, OIF_EPARAM, "%s has no parameter '%.60s'", info->name, name);
+}
+
+static oif_status fail_choice(const oif_param *param, oif_error *error)
+{
+    char words[160] = "";
+    for (const char *const *word = param->choices; *word; word++) {
+        strncat(words, words[0] ? ", " : "", sizeof words - strlen(words) - 1);
+        strncat(words, *word, sizeof words - strlen(words) - 1);
+    }
+    return oif_fail(error, OIF_EPARAM, "%s must be one of: %s", param->name, words);
+}
+
+static oif_status fail_range(const oif_param *param, oif_error *error)
+{
+    char minimum[OIF_NUMBER_TEXT_BYTES], maximum[OIF_NUMBER_TEXT_BYTES];
+    int minimum_length = (int)oif_number_format(param->minimum, minimum);
+    int maximum_length = (int)oif_number_format(param->maximum, maximum);
+    return oif_fail(error, OIF_EPARAM, "%s must be %s from %.*s to %.*s", param->name,
+                    param->type == OIF_PARAM_INTEGER ? "a whole number" : "a number", minimum_length,
+                    minimum, maximum_length, maximum);
+}
+
+static oif_status check_value(const oif_param *param, double value, oif_error *error)
+{
+    bool in_range = value >= param->minimum && value <= param->maximum;
+    bool whole = in_range && (double)(int64_t)value == value;
+    if (in_range && (whole || param->type == OIF_PARAM_REAL))
+        return OIF_OK;
+    return param->type == OIF_PARAM_CHOICE ? fail_choice(param, error) : fail_range(param, error);
+}
+
+oif_status oif_params_set(oif_params *params, const char *name, double value, oif_error *error)
+{
+    size_t i = find_param(params->info, name);
+    if (i == params->info->param_count)
+        return fail_unknown(params->info, name, error);
+    oif_status status = check_value(&params->info->params[i], value, error);
+    if (status == OIF_OK)
+        params->values[i] = value;
+    return status;
+}
+
+oif_status oif_params_set_text(oif_params *params, const char *name, const char *text, oif_error *error)
+{
+    size_t i = find_param(params->info, name);
+    if (i == params->info->param_count)
+        return fail_unknown(params->info, name, error);
+    const oif_param *param = &params->info->params[i];
+    if (param->type == OIF_PARAM_CHOICE) {
+        for (size_t word = 0; param->choices[word]; word++)
+            if (strcmp(param->choices[word], text) == 0) {
+                params->values[i] = (double)word;
+                return OIF_OK;
+            }
+        return fail_choice(param, error);
+    }
+    double value;
+    const char *end = text + strlen(text);
+    if (oif_number_parse(text, end, &value) != end)
+        return fail_range(param, error);
+    return oif_params_set(params, name, value, error);
+}
+
+oif_status oif_params_get(const oif_params *params, const char *name, double *value, oif_error *error)
+{
+    size_t i = find_param(params->info, name);
+    if (i == params->info->param_count)
+        return fail_unknown(params->info, name, error);
+    *value = params->values[i];
+    return OIF_OK;
+}
+
+double oif_params_value(const oif_params *params, const char *name)
+{
+    return params->values[find_param(params->info, name)];
+}
+
+oif_status oif_params_check(const oif_params *params, oif_error *error)
+{
+    for (size_t i = 0; i < params->info->param_count; i++) {
+        oif_status status = check_value(&params->info->params[i], params->values[i], error);
+        if (status != OIF_OK)
+            return status;
+    }
+    return OIF_OK;
+}

@@ -1,0 +1,128 @@
+# Bad input: each case is refused with its place, what is wrong, and exit code 1; the rows before it are kept.
+
+load helper
+
+# after_good_row ROW MESSAGE: the header and the good row are scored, then the bad one is refused.
+after_good_row() {
+    printf 'a,b\n1,2\n%s\n' "$1" > in.csv
+    oif score in.csv
+    equal "$status" 1
+    equal "${lines[0]}" "a,b,score"
+    contains "${lines[1]}" "1,2,"
+    equal "${#lines[@]}" 2
+    contains "$stderr" "$2"
+}
+
+@test "an empty input is an error" {
+    : > empty.csv
+    oif score empty.csv
+    exits 1 "oif: empty.csv: the input is empty"
+    oif score < empty.csv
+    exits 1 "oif: <stdin>: the input is empty"
+    oif eval --label y empty.csv
+    exits 1 "oif: empty.csv: the input is empty"
+}
+
+@test "a header without rows is scored to a header without rows" {
+    echo 'a,b' > in.csv
+    oif score in.csv
+    exits 0
+    equal "$output" "a,b,score"
+}
+
+@test "a header without rows has nothing to evaluate" {
+    echo 'a,b' > in.csv
+    oif eval --label b in.csv
+    exits 1 "oif: in.csv: there is a header but no row"
+}
+
+@test "a row with a field too few is refused where it ends" {
+    after_good_row "3" "oif: in.csv:3:2: this row has 1 field"
+}
+
+@test "a row with a field too many is refused where that field starts" {
+    after_good_row "3,4,5" "oif: in.csv:3:5: this row has 3 fields"
+}
+
+@test "text in a number field is refused where it stands" {
+    after_good_row "3,high" "oif: in.csv:3:3: 'high' is not a number"
+}
+
+@test "an infinity is refused where it stands" {
+    after_good_row "inf,4" "oif: in.csv:3:1: 'inf' is infinite"
+}
+
+@test "a quote that is never closed is refused where it opens" {
+    after_good_row '3,"4' "oif: in.csv:3:3: "
+}
+
+@test "the good rows stand before the complaint when both go to one place" {
+    printf 'a\n1\nx\n' > in.csv
+    run bash -c "'$OIF' score in.csv 2>&1"
+    equal "${lines[0]}" "a,score"
+    contains "${lines[2]}" "oif: in.csv:3:1: "
+}
+
+@test "stdin is called <stdin> in a complaint" {
+    printf 'a\nx\n' > in.csv
+    oif score --header < in.csv
+    contains "$stderr" "oif: <stdin>:2:1: "
+}
+
+@test "a missing file is told by its name" {
+    oif score nowhere.csv
+    exits 1 "oif: nowhere.csv: No such file or directory"
+}
+
+@test "a directory is told by its name" {
+    mkdir folder
+    oif score folder
+    exits 1 "oif: folder: Is a directory"
+}
+
+@test "a file that may not be read is told by its name" {
+    [ "$(id -u)" -ne 0 ] || skip "root may read everything"
+    echo 1 > secret.csv
+    chmod 000 secret.csv
+    oif score secret.csv
+    exits 1 "oif: secret.csv: Permission denied"
+}
+
+@test "a missing label is refused where it stands" {
+    printf 'a,y,b\n1,0,2\n"1",,2\n' > in.csv
+    oif eval --label y in.csv
+    exits 1 "oif: in.csv:3:5: the label is missing; give 0 for a normal row, 1 for an anomaly"
+}
+
+@test "a label that is not a number is refused where it stands" {
+    printf 'a,y\n1,0\n1,yes\n' > in.csv
+    oif eval --label y in.csv
+    equal "$status" 1
+    contains "$stderr" "oif: in.csv:3:3: 'yes' is not a number"
+}
+
+@test "a column that does not exist is told with the closest one" {
+    printf 'flow,fault\n1,0\n' > in.csv
+    oif score --label falt in.csv
+    exits 2 "oif: in.csv: there is no column 'falt'; did you mean fault?"
+    oif score --exclude flow,nothing in.csv
+    exits 2 "oif: in.csv: there is no column 'nothing'"
+}
+
+@test "without a header the complaint says what columns are called" {
+    printf '1,2\n' > in.csv
+    oif score --label fault in.csv
+    exits 2 "oif: in.csv: there is no column 'fault' (no header: columns are x0, x1, ...)"
+}
+
+@test "a column name that stands twice cannot be chosen" {
+    printf 'a,y,y\n1,0,1\n' > in.csv
+    oif eval --label y in.csv
+    exits 2 "oif: in.csv: 2 columns are called 'y'; give each its own name"
+}
+
+@test "a file with nothing but the label has nothing to learn" {
+    printf 'y\n1\n' > in.csv
+    oif score --label y in.csv
+    exits 2 "oif: in.csv: no column is left to learn from"
+}

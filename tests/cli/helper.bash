@@ -1,0 +1,65 @@
+# What the tests of the tool share. OIF is the program under test.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    if [[ -z "${OIF:-}" ]]; then
+        echo "set OIF to the program under test: OIF=build/release/oif bats tests/cli" >&2
+        return 1
+    fi
+    OIF=$(realpath "$OIF")
+    cd "$BATS_TEST_TMPDIR" || return 1
+    export LC_ALL=C
+    set -o pipefail
+}
+
+# Runs the tool: $status, $output (stdout only) and $stderr.
+oif() {
+    run --separate-stderr "$OIF" "$@"
+}
+
+# Says both sides when they differ.
+equal() {
+    [[ "$1" == "$2" ]] || {
+        printf 'got:      %s\nexpected: %s\n' "$1" "$2" >&2
+        return 1
+    }
+}
+
+contains() {
+    [[ "$1" == *"$2"* ]] || {
+        printf 'in:      %s\nmissing: %s\n' "$1" "$2" >&2
+        return 1
+    }
+}
+
+# The two files must not be the same; `! cmp` would not fail a test.
+differ() {
+    if cmp -s "$1" "$2"; then
+        echo "$1 and $2 are the same" >&2
+        return 1
+    fi
+}
+
+# exits CODE [MESSAGE]: how the last run ended, and the whole of stderr.
+exits() { # bats sets status and stderr
+    # shellcheck disable=SC2154
+    equal "exit $status: $stderr" "exit $1: ${2:-}"
+}
+
+# A stream of x,y,fault: 300 rows, every 20th far out, values coarse enough to repeat.
+make_stream() {
+    awk 'BEGIN {
+        OFS = ","
+        state = 1
+        print "x,y,fault"
+        for (i = 1; i <= 300; i++) {
+            state = state * 16807 % 2147483647
+            x = state % 8
+            state = state * 16807 % 2147483647
+            y = state % 8
+            fault = i % 20 == 0
+            print x / 4 + fault * (x + 3), y / 4 - fault * 5, fault
+        }
+    }' > stream.csv
+}

@@ -1,0 +1,112 @@
+# The command line: help, versions, and what is said about mistakes.
+
+load helper
+
+@test "--version prints the name and the version" {
+    oif --version
+    exits 0
+    [[ "$output" =~ ^oif\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "--help starts with examples and lists the commands" {
+    oif --help
+    exits 0
+    equal "${lines[1]}" "Examples:"
+    for command in score eval demo; do
+        contains "$output" "oif $command"
+    done
+}
+
+@test "each command's --help has examples, its options and the detector's parameters with their ranges" {
+    for command in score eval demo; do
+        oif "$command" --help
+        exits 0
+        equal "${lines[1]}" "Examples:"
+        contains "$output" "Usage: oif $command"
+        contains "$output" "--num-trees N"
+        contains "$output" "default 32"
+        contains "$output" "running | paper | reference; default running"
+    done
+}
+
+@test "--help wins over what follows it" {
+    oif score --help --nonsense
+    exits 0
+}
+
+@test "no command is a usage error" {
+    oif
+    exits 2 "oif: no command given; 'oif --help' lists all, 'oif demo' shows it work"
+}
+
+@test "an unknown command is told with the closest one" {
+    oif scroe
+    exits 2 "oif: unknown command 'scroe'; did you mean score? ('oif --help' lists all)"
+    oif --verson
+    exits 2 "oif: unknown command '--verson'; did you mean --version? ('oif --help' lists all)"
+    oif z
+    exits 2 "oif: unknown command 'z' ('oif --help' lists all)"
+}
+
+@test "an unknown option is told with the closest one" {
+    oif score --lable y
+    exits 2 "oif: unknown option '--lable'; did you mean --label? ('oif score --help' lists all)"
+    oif score --num-tree=3
+    exits 2 "oif: unknown option '--num-tree=3'; did you mean --num-trees? ('oif score --help' lists all)"
+    oif score -x
+    exits 2 "oif: unknown option '-x' ('oif score --help' lists all)"
+}
+
+@test "an option of one command is not an option of another" {
+    oif score --json
+    equal "$status" 2
+    contains "$stderr" "unknown option '--json'"
+}
+
+@test "an option without its value is a usage error" {
+    oif score --label
+    exits 2 "oif: --label needs a value ('oif score --help' says which)"
+    oif score --num-trees
+    exits 2 "oif: --num-trees needs a value ('oif score --help' says which)"
+}
+
+@test "a switch takes no value" {
+    oif score --header=yes
+    exits 2 "oif: --header takes no value"
+}
+
+@test "a parameter out of its range is a usage error that says the range" {
+    oif score --num-trees 0
+    equal "$status" 2
+    contains "$stderr" "oif: --num-trees 0: num_trees must be a whole number from 1 to"
+    oif score --num-trees many
+    equal "$status" 2
+    oif score --variant quick
+    equal "$status" 2
+    contains "$stderr" "running, paper, reference"
+}
+
+@test "an unknown detector is a usage error, wherever the flag stands" {
+    oif score --num-trees 3 --detector online-ifores
+    exits 2 "oif: there is no detector 'online-ifores'; did you mean online-iforest?"
+    oif score --detector=zzz
+    equal "$status" 2
+}
+
+@test "a delimiter must be one character that no number is made of" {
+    oif score --delimiter ab
+    exits 2 "oif: --delimiter: expected one character, or tab, not 'ab'"
+    printf 'a\n1\n' > in.csv
+    oif score --delimiter 1 in.csv
+    equal "$status" 2
+}
+
+@test "a second file is a usage error" {
+    oif score a.csv b.csv
+    exits 2 "oif: unexpected argument 'b.csv' (usage: oif score [OPTION...] [FILE|-])"
+}
+
+@test "help that cannot be written is a failure" {
+    run --separate-stderr bash -c "'$OIF' --help > /dev/full"
+    exits 1 "oif: cannot write the output: No space left on device"
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Runs every example of the documentation and compares what it prints with what the page shows.
+
+usage: run_examples.py PREFIX PAGE.md ...
+
+PREFIX is where oif was installed. In a page,
+  ```console          `$ command` lines are run by sh, one after another, in a folder of the page's own; the lines
+                      after a command are its output (stdout and stderr). `...` alone stands for any lines, and within
+                      a line for any text (for what differs from run to run: speeds, versions).
+  ```c scorer.c       a block with a file name is written to that file first.
+Other blocks are left alone.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+FENCE = re.compile(r"^```(\S*)\s*(\S*)\s*$")
+
+
+def blocks(text):
+    """Yields (language, file name, first line number, lines) of each fenced block."""
+    language = None
+    for number, line in enumerate(text.splitlines(), 1):
+        fence = FENCE.match(line)
+        if language is None and fence:
+            language, name, start, lines = fence[1], fence[2], number + 1, []
+        elif language is not None and line.strip() == "```":
+            yield language, name, start, lines
+            language = None
+        elif language is not None:
+            lines.append(line)
+
+
+def commands(start, lines):
+    """Splits a console block into (line number, command, expected output lines)."""
+    found = []
+    for number, line in enumerate(lines, start):
+        if line.startswith("$ "):
+            found.append((number, line[2:], []))
+        elif found and found[-1][1].endswith("\\"):
+            found[-1] = (found[-1][0], found[-1][1] + "\n" + line, [])
+        elif found:
+            found[-1][2].append(line)
+    return found
+
+
+def pattern(expected):
+    parts = []
+    for line in expected:
+        if line.strip() == "...":
+            parts.append(r"(?:.*\n)*")
+        else:
+            parts.append(".*".join(re.escape(part) for part in line.rstrip().split("...")) + r"[ ]*\n")
+    return re.compile("".join(parts) + r"\Z")
+
+
+def environment(prefix):
+    variables = dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="80")
+    variables["PATH"] = os.path.join(prefix, "bin") + os.pathsep + variables["PATH"]
+    variables["PKG_CONFIG_PATH"] = os.path.join(prefix, "lib", "pkgconfig")
+    variables["LD_LIBRARY_PATH"] = os.path.join(prefix, "lib")
+    return variables
+
+
+def run_page(page, prefix):
+    passed = failed = 0
+    text = open(page, encoding="utf-8").read()
+    with tempfile.TemporaryDirectory() as folder:
+        for language, name, start, lines in blocks(text):
+            if name:
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write("\n".join(lines) + "\n")
+            if language != "console":
+                continue
+            for number, command, expected in commands(start, lines):
+                result = subprocess.run(command, shell=True, cwd=folder, env=environment(prefix), text=True,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                if pattern(expected).match(result.stdout):
+                    passed += 1
+                else:
+                    failed += 1
+                    print(f"{page}:{number}: $ {command}\n--- shown\n" + "\n".join(expected) +
+                          f"\n--- printed (exit {result.returncode})\n{result.stdout}")
+    return passed, failed
+
+
+def main(prefix, pages):
+    passed = failed = 0
+    for page in pages:
+        page_passed, page_failed = run_page(page, os.path.abspath(prefix))
+        passed, failed = passed + page_passed, failed + page_failed
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0 or passed == 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Installs a finished build, moves the installed tree, and builds consumer.c against it in every way that
+# users have: pkg-config and find_package, shared and static, C and C++.
+#
+#   tests/package/run.sh BUILD_DIR
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd)
+cmake=${CMAKE:-cmake}
+cc=${CC:-cc}
+case $cc in *clang) cxx=${cc}++ ;; *) cxx=g++ ;; esac
+warnings="-Wall -Wextra -Wpedantic -Werror"
+version=$(sed -n 's/.*OIF_VERSION_M[AI][JN]OR  *//p; s/.*OIF_VERSION_PATCH  *//p' \
+    "$here/../../include/oif.h" | head -n 3 | paste -sd.)
+expected="oif $version: 20 outliers of 2000 rows score higher"
+
+work=$build/package
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+"$cmake" --install "$build" --prefix "$work/installed" >install.log
+mv installed moved # package files that hold the old path fail from here on
+prefix=$work/moved
+libdir=$(dirname "$(find "$prefix" -name liboif.a)")
+export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir
+
+expect() { # expect WHAT WANTED GOT
+    if [ "$2" != "$3" ]; then
+        printf '%s: wanted\n  %s\ngot\n  %s\n' "$1" "$2" "$3" >&2
+        exit 1
+    fi
+    echo "$1: ok"
+}
+
+links_shared_oif() { readelf -d "$1" | grep -q 'NEEDED.*\[liboif\.so\.' && echo yes || echo no; }
+
+expect "pkg-config version" "$version" "$(pkg-config --modversion oif)"
+
+# shellcheck disable=SC2046,SC2086 # the flags are meant to be split into words
+{
+    $cc -std=c11 $warnings "$here/consumer.c" -o shared $(pkg-config --cflags --libs oif)
+    $cc -std=c11 $warnings "$here/consumer.c" -o static -static $(pkg-config --static --cflags --libs oif)
+    $cxx -std=c++11 -x c++ $warnings "$here/consumer.c" -o cxx $(pkg-config --cflags --libs oif)
+}
+for program in shared static cxx; do
+    expect "pkg-config, $program" "$expected" "$("./$program")"
+done
+expect "pkg-config shared takes liboif.so" yes "$(links_shared_oif shared)"
+expect "pkg-config static does not" no "$(links_shared_oif static)"
+
+"$cmake" -G Ninja -S "$here" -B cmake -DCMAKE_PREFIX_PATH="$prefix" -DWANTED_VERSION="$version" \
+    -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" >cmake.log
+"$cmake" --build cmake >>cmake.log || { cat cmake.log >&2; exit 1; }
+for program in consumer_oif consumer_oif_cxx consumer_static consumer_static_cxx; do
+    expect "find_package, $program" "$expected" "$("cmake/$program")"
+done
+expect "find_package oif::oif takes liboif.so" yes "$(links_shared_oif cmake/consumer_oif)"
+expect "find_package oif::static does not" no "$(links_shared_oif cmake/consumer_static)"
+
+expect "installed program" "oif $version" "$("$prefix/bin/oif" --version)"

@@ -1,0 +1,1155 @@
+/* The CSV reader: what it accepts, what it says about what it does not accept, and that neither depends on
+ * the pieces in which the bytes arrive. Linked with -Wl,--wrap=oif_memory_new, so that allocations can
+ * fail. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "oif.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- Helpers ------------------------------------------------------------------------------------- */
+
+static size_t allocation_count, largest_allocation_bytes;
+static size_t failing_allocation = SIZE_MAX; /* this one and all after it, counted from 0 */
+
+void *__real_oif_memory_new(size_t bytes);
+void *__wrap_oif_memory_new(size_t bytes);
+
+void *__wrap_oif_memory_new(size_t bytes)
+{
+    if (bytes > largest_allocation_bytes)
+        largest_allocation_bytes = bytes;
+    return allocation_count++ >= failing_allocation ? NULL : __real_oif_memory_new(bytes);
+}
+
+static void reset_allocations(size_t failing)
+{
+    allocation_count = largest_allocation_bytes = 0;
+    failing_allocation = failing;
+}
+
+/* Bytes that arrive in pieces of at most `piece` bytes (0: all that fit), random ones if `seed` is not 0. */
+struct source {
+    const char *bytes;
+    size_t count, at, piece;
+    uint64_t seed;
+    size_t reads, failing_read; /* the failing read counts from 1 */
+};
+
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed;
+}
+
+static ptrdiff_t read_source(void *context, char *buffer, size_t capacity)
+{
+    struct source *source = context;
+    size_t count = source->count - source->at, piece = source->piece;
+
+    assert_true(capacity > 0);
+    if (++source->reads == source->failing_read)
+        return -1;
+    if (source->seed)
+        piece = 1 + next_random(&source->seed) % 9;
+    if (piece && count > piece)
+        count = piece;
+    if (count > capacity)
+        count = capacity;
+    memcpy(buffer, source->bytes + source->at, count);
+    source->at += count;
+    return (ptrdiff_t)count;
+}
+
+static struct source source_of(const char *text)
+{
+    return (struct source){.bytes = text, .count = strlen(text)};
+}
+
+static const oif_reader_options defaults;
+
+static oif_reader *open_source(struct source *source, oif_reader_options options)
+{
+    oif_reader *reader = NULL;
+    oif_error error = {.message = ""};
+    oif_status status = oif_reader_open(&options, read_source, source, &reader, &error);
+
+    if (status != OIF_OK)
+        fail_msg("open: %s: %s", oif_status_text(status), error.message);
+    return reader;
+}
+
+static oif_record next_row(oif_reader *reader)
+{
+    oif_record record = {0};
+    oif_error error = {.message = ""};
+    oif_status status = oif_reader_next(reader, &record, &error);
+
+    if (status != OIF_OK)
+        fail_msg("next: %s: line %llu: %s", oif_status_text(status), (unsigned long long)error.line,
+                 error.message);
+    return record;
+}
+
+/* The next row has these values (NAN for missing) and stands on this line. */
+static void expect_row(oif_reader *reader, uint64_t line, size_t count, const double *values)
+{
+    oif_record record = next_row(reader);
+
+    assert_int_equal(record.line, line);
+    for (size_t i = 0; i < count; i++)
+        if (isnan(values[i]) ? !isnan(record.values[i]) : record.values[i] != values[i])
+            fail_msg("line %llu, value %zu: %g instead of %g", (unsigned long long)line, i, record.values[i],
+                     values[i]);
+}
+
+#define EXPECT_ROW(reader, line, ...)                                                                        \
+    expect_row(reader, line, sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]){__VA_ARGS__})
+
+static void expect_end(oif_reader *reader)
+{
+    oif_record record;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(oif_reader_next(reader, &record, NULL), OIF_END);
+}
+
+static void expect_failure(const oif_error *error, uint64_t line, uint64_t column, const char *message)
+{
+    if (error->status != OIF_EINPUT || error->line != line || error->column != column ||
+        strcmp(error->message, message))
+        fail_msg("%s at %llu:%llu: %s\n   instead of %llu:%llu: %s", oif_status_text(error->status),
+                 (unsigned long long)error->line, (unsigned long long)error->column, error->message,
+                 (unsigned long long)line, (unsigned long long)column, message);
+}
+
+static void expect_bad_row(oif_reader *reader, uint64_t line, uint64_t column, const char *message)
+{
+    oif_record record;
+    oif_error error = {.message = ""};
+
+    assert_int_equal(oif_reader_next(reader, &record, &error), OIF_EINPUT);
+    expect_failure(&error, line, column, message);
+}
+
+static void expect_bad_first_line(const char *bytes, size_t count, uint64_t line, uint64_t column,
+                                  const char *message)
+{
+    struct source source = {.bytes = bytes, .count = count};
+    oif_reader *reader = NULL;
+    oif_error error = {.message = ""};
+
+    assert_int_equal(oif_reader_open(&defaults, read_source, &source, &reader, &error), OIF_EINPUT);
+    assert_null(reader);
+    expect_failure(&error, line, column, message);
+}
+
+static void expect_text(oif_record record, const char *text)
+{
+    assert_int_equal(record.text_bytes, strlen(text));
+    assert_memory_equal(record.text, text, record.text_bytes);
+}
+
+/* ---- Rows ---------------------------------------------------------------------------------------- */
+
+static void rows_follow_a_header(void **state)
+{
+    (void)state;
+    struct source source = source_of("time,price\n1,2.5\n-3e2,.5\n");
+    oif_reader *reader = open_source(&source, defaults);
+    size_t bytes;
+    const char *header = oif_reader_header_text(reader, &bytes);
+
+    assert_true(oif_reader_has_header(reader));
+    assert_int_equal(bytes, 10);
+    assert_memory_equal(header, "time,price", 10);
+    assert_int_equal(oif_reader_column_count(reader), 2);
+    assert_string_equal(oif_reader_column_name(reader, 0), "time");
+    assert_string_equal(oif_reader_column_name(reader, 1), "price");
+    EXPECT_ROW(reader, 2, 1, 2.5);
+    EXPECT_ROW(reader, 3, -300, 0.5);
+    expect_end(reader);
+    oif_reader_close(reader);
+}
+
+static void a_first_line_with_a_number_is_a_row(void **state)
+{
+    (void)state;
+    struct source source = source_of("a,1\n2,3");
+    oif_reader *reader = open_source(&source, defaults);
+    size_t bytes;
+
+    assert_false(oif_reader_has_header(reader));
+    assert_non_null(oif_reader_header_text(reader, &bytes));
+    assert_int_equal(bytes, 0);
+    assert_string_equal(oif_reader_column_name(reader, 1), "x1");
+    expect_bad_row(reader, 1, 1,
+                   "'a' is not a number in column \"x0\"; leave the column out or make it empty");
+    EXPECT_ROW(reader, 2, 2, 3);
+    expect_end(reader);
+    oif_reader_close(reader);
+}
+
+static void an_infinity_in_the_first_line_makes_it_a_row_and_a_missing_value_does_not(void **state)
+{
+    (void)state;
+    struct source infinite = source_of("a,inf\n"), missing = source_of("a,nan\n1,2\n");
+    oif_reader *reader = open_source(&infinite, defaults);
+
+    assert_false(oif_reader_has_header(reader));
+    oif_reader_close(reader);
+    reader = open_source(&missing, defaults);
+    assert_true(oif_reader_has_header(reader));
+    oif_reader_close(reader);
+}
+
+static void the_header_can_be_ordered_or_ruled_out(void **state)
+{
+    (void)state;
+    struct source ordered = source_of("1,2\n3,4\n"), ruled_out = source_of("NA,\n3,4\n");
+    oif_reader *reader = open_source(&ordered, (oif_reader_options){.header = OIF_HEADER_YES});
+
+    assert_string_equal(oif_reader_column_name(reader, 1), "2");
+    EXPECT_ROW(reader, 2, 3, 4);
+    oif_reader_close(reader);
+
+    reader = open_source(&ruled_out, (oif_reader_options){.header = OIF_HEADER_NO});
+    EXPECT_ROW(reader, 1, NAN, NAN);
+    EXPECT_ROW(reader, 2, 3, 4);
+    oif_reader_close(reader);
+}
+
+static void header_names_lose_quotes_and_blanks_and_empty_ones_get_an_index(void **state)
+{
+    (void)state;
+    struct source source = source_of("\"a,\"\"b\"\"\", c ,,\"\",c,\" d \",e\"e\r\n");
+    static const char *const names[] = {"a,\"b\"", "c", "x2", "x3", "c", " d ", "e\"e"};
+    oif_reader *reader = open_source(&source, defaults);
+
+    assert_int_equal(oif_reader_column_count(reader), 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_string_equal(oif_reader_column_name(reader, i), names[i]);
+    oif_reader_close(reader);
+}
+
+static void a_header_alone_opens_and_then_ends(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"a,b", "a,b\n", "\n\na,b\r\n\r\n  \n"};
+
+    for (size_t i = 0; i < 3; i++) {
+        struct source source = source_of(texts[i]);
+        oif_reader *reader = open_source(&source, defaults);
+        assert_int_equal(oif_reader_column_count(reader), 2);
+        expect_end(reader);
+        oif_reader_close(reader);
+    }
+}
+
+static void an_empty_input_does_not_open(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"", "\n", "\r\n\r\n", "  \t\n ", "\xef\xbb\xbf", "\xef\xbb\xbf\n"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct source source = source_of(texts[i]);
+        oif_reader *reader = NULL;
+        assert_int_equal(oif_reader_open(&defaults, read_source, &source, &reader, NULL), OIF_END);
+        assert_null(reader);
+    }
+}
+
+static void lines_end_in_newlines_with_or_without_returns_or_not_at_all(void **state)
+{
+    (void)state;
+    struct source source = source_of("1,2\r\n3,4\n5,\r\n6,7\r\r\n8,9\r");
+    oif_reader *reader = open_source(&source, defaults);
+
+    EXPECT_ROW(reader, 1, 1, 2);
+    EXPECT_ROW(reader, 2, 3, 4);
+    EXPECT_ROW(reader, 3, 5, NAN);
+    oif_record record = next_row(reader);
+    expect_text(record, "6,7");
+    EXPECT_ROW(reader, 5, 8, 9);
+    expect_end(reader);
+    oif_reader_close(reader);
+}
+
+static void a_return_inside_a_line_is_no_line_end(void **state)
+{
+    (void)state;
+    struct source source = source_of("1,2\r3,4\n5,6,7\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    expect_bad_row(reader, 1, 3,
+                   "'2\\x0d3' is not a number in column \"x1\"; leave the column out or make it empty");
+    EXPECT_ROW(reader, 2, 5, 6, 7);
+    oif_reader_close(reader);
+}
+
+static void empty_lines_are_skipped_and_counted(void **state)
+{
+    (void)state;
+    struct source source = source_of("\n\r\n1,2\n\n \t\n\r\n3,4\n\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    EXPECT_ROW(reader, 3, 1, 2);
+    EXPECT_ROW(reader, 7, 3, 4);
+    expect_end(reader);
+    oif_reader_close(reader);
+}
+
+static void a_blank_line_in_a_single_column_is_an_empty_line(void **state)
+{
+    (void)state;
+    struct source source = source_of("x\n1\n  \n2\n\"\"\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    EXPECT_ROW(reader, 2, 1);
+    EXPECT_ROW(reader, 4, 2);
+    EXPECT_ROW(reader, 5, NAN);
+    expect_end(reader);
+    oif_reader_close(reader);
+}
+
+static void a_line_of_tabs_is_a_row_where_the_tab_delimits(void **state)
+{
+    (void)state;
+    struct source source = source_of("1\t2\t3\n\t\t\n \t\t \n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    assert_int_equal(oif_reader_delimiter(reader), '\t');
+    EXPECT_ROW(reader, 1, 1, 2, 3);
+    EXPECT_ROW(reader, 2, NAN, NAN, NAN);
+    EXPECT_ROW(reader, 3, NAN, NAN, NAN);
+    expect_end(reader);
+    oif_reader_close(reader);
+}
+
+static void blanks_around_numbers_are_tolerated(void **state)
+{
+    (void)state;
+    struct source source = source_of(" 1 ,\t2\t, \" 3 \" \n  4,5  ,6 \r\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    EXPECT_ROW(reader, 1, 1, 2, 3);
+    EXPECT_ROW(reader, 2, 4, 5, 6);
+    oif_reader_close(reader);
+}
+
+static void missing_values_become_nan(void **state)
+{
+    (void)state;
+    struct source source = source_of("0,,NA,N/A,NaN,nan,null,NULL,None,na,n/A,-nan, NA ,\"NA\",\"\"\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    EXPECT_ROW(reader, 1, 0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN);
+    oif_reader_close(reader);
+}
+
+static void a_byte_order_mark_is_skipped_but_only_at_the_start(void **state)
+{
+    (void)state;
+    struct source source = source_of("\xef\xbb\xbf"
+                                     "a,b\n1,2\n\xef\xbb\xbf"
+                                     "3,4\n");
+    oif_reader *reader = open_source(&source, (oif_reader_options){.max_line_bytes = 6});
+    size_t bytes;
+
+    assert_string_equal(oif_reader_column_name(reader, 0), "a");
+    assert_memory_equal(oif_reader_header_text(reader, &bytes), "a,b", 3);
+    expect_text(next_row(reader), "1,2");
+    expect_bad_row(reader, 3, 1,
+                   "'\xef\xbb\xbf"
+                   "3' is not a number in column \"a\"; leave the column out or make it empty");
+    oif_reader_close(reader);
+}
+
+static void numbers_may_be_quoted(void **state)
+{
+    (void)state;
+    struct source source = source_of("\"1.5\",\"-2\"\r\n\"3\",4\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    EXPECT_ROW(reader, 1, 1.5, -2);
+    EXPECT_ROW(reader, 2, 3, 4);
+    oif_reader_close(reader);
+}
+
+static void the_text_of_a_record_is_the_line_as_it_came(void **state)
+{
+    (void)state;
+    struct source source = source_of("1, 2 ,\"3\"\r\n4,5,6");
+    oif_reader *reader = open_source(&source, defaults);
+
+    expect_text(next_row(reader), "1, 2 ,\"3\"");
+    expect_text(next_row(reader), "4,5,6");
+    oif_reader_close(reader);
+}
+
+static void quoted_text_may_hold_delimiters_quotes_and_newlines(void **state)
+{
+    (void)state;
+    struct source source = source_of("n,text,m\n1,\"a,b\",2\n"
+                                     "3,\"x\n\"\"y\"\"\r\n\nz\",4\n"
+                                     "5,6\" pipe \"t,7\nz,,\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    assert_int_equal(oif_reader_select(reader, (size_t[]){0, 2}, 2, NULL), OIF_OK);
+    EXPECT_ROW(reader, 2, 1, 2);
+    oif_record record = next_row(reader);
+    assert_int_equal(record.line, 3);
+    assert_true(record.values[0] == 3 && record.values[1] == 4);
+    expect_text(record, "3,\"x\n\"\"y\"\"\r\n\nz\",4");
+    EXPECT_ROW(reader, 7, 5, 7);
+    expect_bad_row(reader, 8, 1,
+                   "'z' is not a number in column \"n\"; leave the column out or make it empty");
+    oif_reader_close(reader);
+}
+
+static void a_header_may_span_lines(void **state)
+{
+    (void)state;
+    struct source source = {.bytes = "\"a\nb\",c\n1,2\n", .count = 12, .piece = 1};
+    oif_reader *reader = open_source(&source, defaults);
+
+    assert_string_equal(oif_reader_column_name(reader, 0), "a\nb");
+    EXPECT_ROW(reader, 3, 1, 2);
+    oif_reader_close(reader);
+}
+
+static void numbers_of_every_length_are_those_of_oif_number_parse(void **state)
+{
+    (void)state;
+    uint64_t seed = 20240601;
+
+    for (int round = 0; round < 30000; round++) {
+        char text[64];
+        double expected;
+        size_t length = 0, digits = 1 + next_random(&seed) % 20, point = next_random(&seed) % 24;
+        if (next_random(&seed) % 4 == 0)
+            text[length++] = '-';
+        for (size_t i = 0; i < digits; i++) {
+            if (i == point)
+                text[length++] = '.';
+            text[length++] = (char)('0' + next_random(&seed) % 10);
+        }
+        text[length] = '\0';
+        struct source source = {.bytes = text, .count = length};
+        oif_reader *reader = open_source(&source, defaults);
+        oif_record record = next_row(reader);
+
+        assert_ptr_equal(oif_number_parse(text, text + length, &expected), text + length);
+        if (memcmp(record.values, &expected, sizeof expected))
+            fail_msg("%s: %a instead of %a", text, record.values[0], expected);
+        oif_reader_close(reader);
+    }
+}
+
+static void signs_points_and_exponents_are_those_of_oif_number_parse(void **state)
+{
+    (void)state;
+    struct source source = source_of("+1,1.,.5,-.5,1e2,1E-2,-0,00012,1.5e+3,5e-324\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    oif_record record = next_row(reader);
+    const double expected[] = {1, 1, 0.5, -0.5, 100, 0.01, -0.0, 12, 1500, 5e-324};
+    assert_memory_equal(record.values, expected, sizeof expected);
+    oif_reader_close(reader);
+}
+
+static void what_only_looks_like_a_number_is_a_mistake(void **state)
+{
+    (void)state;
+    static const char *const fields[] = {".",    "-",     "+",   "--1", "1..2", "1e",   "1e+",
+                                         "0x10", "1_000", "1-2", "e5",  "-.",   "1.5.", "12a"};
+    char text[64], message[128];
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        snprintf(text, sizeof text, "1\n%s\n", fields[i]);
+        snprintf(message, sizeof message,
+                 "'%s' is not a number in column \"x0\"; leave the column out or make it empty", fields[i]);
+        struct source source = source_of(text);
+        oif_reader *reader = open_source(&source, defaults);
+        EXPECT_ROW(reader, 1, 1);
+        expect_bad_row(reader, 2, 1, message);
+        oif_reader_close(reader);
+    }
+}
+
+/* ---- Delimiters and selection -------------------------------------------------------------------- */
+
+static void the_most_frequent_delimiter_of_the_first_line_is_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        char delimiter;
+    } cases[] = {
+        {"a,b;c,d\n", ','}, {"a;b,c;d\n1,2,3,4,5,6\n", ';'}, {"1|2|3\n", '|'},         {"1\t2\n", '\t'},
+        {"1\n", ','},       {"\"a;b;c\",d\n", ','},          {"\"a\"\";;\",d\n", ','}, {"5\";6;7\"\n", ';'},
+        {"a;b,c\n", ','},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct source source = source_of(cases[i].text);
+        oif_reader *reader = open_source(&source, defaults);
+        assert_int_equal(oif_reader_delimiter(reader), cases[i].delimiter);
+        oif_reader_close(reader);
+    }
+}
+
+static void a_given_delimiter_is_used(void **state)
+{
+    (void)state;
+    struct source colons = source_of("1:2,5\n"), spaces = source_of("1 \t2 3\n4  5\n");
+    oif_reader *reader = open_source(&colons, (oif_reader_options){.delimiter = ':'});
+
+    assert_int_equal(oif_reader_delimiter(reader), ':');
+    expect_bad_row(reader, 1, 3,
+                   "'2,5' is not a number in column \"x1\"; leave the column out or make it empty");
+    oif_reader_close(reader);
+
+    reader = open_source(&spaces, (oif_reader_options){.delimiter = ' '});
+    EXPECT_ROW(reader, 1, 1, 2, 3);
+    EXPECT_ROW(reader, 2, 4, NAN, 5);
+    oif_reader_close(reader);
+}
+
+static void a_delimiter_that_numbers_or_lines_are_made_of_is_refused(void **state)
+{
+    (void)state;
+    for (const char *delimiter = "\"\n\r.-+07eExn"; *delimiter; delimiter++) {
+        struct source source = source_of("1,2\n");
+        oif_reader *reader = NULL;
+        oif_reader_options options = {.delimiter = *delimiter};
+        assert_int_equal(oif_reader_open(&options, read_source, &source, &reader, NULL), OIF_EPARAM);
+        assert_null(reader);
+    }
+}
+
+static void selected_columns_become_values_in_the_given_order(void **state)
+{
+    (void)state;
+    struct source source = source_of("a,b,c\n1,text,3\nx,2,4\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    assert_int_equal(oif_reader_select(reader, (size_t[]){2, 0}, 2, NULL), OIF_OK);
+    EXPECT_ROW(reader, 2, 3, 1);
+    assert_int_equal(oif_reader_select(reader, (size_t[]){1}, 1, NULL), OIF_OK);
+    EXPECT_ROW(reader, 3, 2);
+    oif_reader_close(reader);
+}
+
+static void a_selection_that_cannot_be_changes_nothing(void **state)
+{
+    (void)state;
+    struct source source = source_of("a,b,c\n1,2,3\n4,5,6\n");
+    oif_reader *reader = open_source(&source, defaults);
+    oif_error error;
+
+    assert_int_equal(oif_reader_select(reader, (size_t[]){1, 3}, 2, &error), OIF_EPARAM);
+    assert_string_equal(error.message, "there is no column 3: the 3 columns count from 0");
+    EXPECT_ROW(reader, 2, 1, 2, 3);
+    assert_int_equal(oif_reader_select(reader, (size_t[]){1, 2, 1}, 3, &error), OIF_EPARAM);
+    assert_string_equal(error.message, "column 1 is selected twice");
+    EXPECT_ROW(reader, 3, 4, 5, 6);
+    assert_int_equal(oif_reader_select(reader, (size_t[]){2, 1, 0}, 3, &error), OIF_OK);
+    oif_reader_close(reader);
+}
+
+/* ---- Mistakes ------------------------------------------------------------------------------------ */
+
+static void text_where_a_number_should_be_is_named_with_its_place(void **state)
+{
+    (void)state;
+    struct source source = source_of("time,price\n1,2\n3,abc\n5, 1.5x \n7,1 2\n9,\"a\"\n11,-\n13,14\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    EXPECT_ROW(reader, 2, 1, 2);
+    expect_bad_row(reader, 3, 3,
+                   "'abc' is not a number in column \"price\"; leave the column out or make it empty");
+    expect_bad_row(reader, 4, 3,
+                   "'1.5x' is not a number in column \"price\"; leave the column out or make it empty");
+    expect_bad_row(reader, 5, 3,
+                   "'1 2' is not a number in column \"price\"; leave the column out or make it empty");
+    expect_bad_row(reader, 6, 3,
+                   "'\"a\"' is not a number in column \"price\"; leave the column out or make it empty");
+    expect_bad_row(reader, 7, 4,
+                   "'-' is not a number in column \"price\"; leave the column out or make it empty");
+    EXPECT_ROW(reader, 8, 13, 14);
+    oif_reader_close(reader);
+}
+
+static void an_infinite_number_is_a_mistake(void **state)
+{
+    (void)state;
+    struct source source = source_of("1,2\ninf,2\n3,-Infinity\n1e999,4\n\"1e999\",4\n5,6\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    EXPECT_ROW(reader, 1, 1, 2);
+    expect_bad_row(reader, 2, 1, "'inf' is infinite in column \"x0\"; make it a finite number or empty");
+    expect_bad_row(reader, 3, 3,
+                   "'-Infinity' is infinite in column \"x1\"; make it a finite number or empty");
+    expect_bad_row(reader, 4, 1, "'1e999' is infinite in column \"x0\"; make it a finite number or empty");
+    expect_bad_row(reader, 5, 1,
+                   "'\"1e999\"' is infinite in column \"x0\"; make it a finite number or empty");
+    EXPECT_ROW(reader, 6, 5, 6);
+    oif_reader_close(reader);
+}
+
+static void the_first_mistake_of_a_row_is_the_one_named(void **state)
+{
+    (void)state;
+    struct source source = source_of("1,2,3\n4,b,c\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    EXPECT_ROW(reader, 1, 1, 2, 3);
+    expect_bad_row(reader, 2, 3,
+                   "'b' is not a number in column \"x1\"; leave the column out or make it empty");
+    oif_reader_close(reader);
+}
+
+static void a_row_with_fields_too_few_or_too_many_is_a_mistake(void **state)
+{
+    (void)state;
+    struct source source = source_of("a,b,c,d\n1,2,3\r\n1\n1,2,3,4,5,6\nx,y\n"
+                                     "1,2,\"3\n\n\"\n1,\"\n\",3,4,5\n1,2,3,4\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    assert_int_equal(oif_reader_select(reader, (size_t[]){0}, 1, NULL), OIF_OK);
+    expect_bad_row(reader, 2, 6, "this row has 3 fields, the first line has 4");
+    expect_bad_row(reader, 3, 2, "this row has 1 field, the first line has 4");
+    expect_bad_row(reader, 4, 9, "this row has 6 fields, the first line has 4");
+    expect_bad_row(reader, 5, 4, "this row has 2 fields, the first line has 4");
+    expect_bad_row(reader, 8, 2, "this row has 3 fields, the first line has 4");
+    expect_bad_row(reader, 10, 7, "this row has 5 fields, the first line has 4");
+    EXPECT_ROW(reader, 11, 1);
+    oif_reader_close(reader);
+}
+
+static void a_mistake_behind_a_quoted_newline_has_the_place_where_it_stands(void **state)
+{
+    (void)state;
+    struct source source = source_of("a,b,c\n1,\"x\ny\",z\n4,5,6\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    assert_int_equal(oif_reader_select(reader, (size_t[]){0, 2}, 2, NULL), OIF_OK);
+    expect_bad_row(reader, 3, 4,
+                   "'z' is not a number in column \"c\"; leave the column out or make it empty");
+    EXPECT_ROW(reader, 4, 4, 6);
+    oif_reader_close(reader);
+}
+
+static void an_open_quote_is_named_where_it_opened_and_takes_the_rest(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"1,2\n3,\"4\n5,6\n7,8\n", "1,2\n3,\"4\n5,6\n7,8", "1,2\n3,\""};
+
+    for (size_t i = 0; i < 3; i++) {
+        struct source source = source_of(texts[i]);
+        oif_reader *reader = open_source(&source, defaults);
+        EXPECT_ROW(reader, 1, 1, 2);
+        expect_bad_row(reader, 2, 3, "the quote that opens here is never closed; close it or take it away");
+        expect_end(reader);
+        oif_reader_close(reader);
+    }
+}
+
+static void an_open_quote_exactly_as_long_as_allowed_is_named_as_such(void **state)
+{
+    (void)state;
+    struct source source = source_of("1,2\n3,\"4");
+    oif_reader *reader = open_source(&source, (oif_reader_options){.max_line_bytes = 4});
+
+    EXPECT_ROW(reader, 1, 1, 2);
+    expect_bad_row(reader, 2, 3, "the quote that opens here is never closed; close it or take it away");
+    expect_end(reader);
+    oif_reader_close(reader);
+}
+
+static void an_open_quote_in_the_first_line_does_not_open(void **state)
+{
+    (void)state;
+    expect_bad_first_line("\na,\"b\n1,2\n", 10, 2, 3,
+                          "the quote that opens here is never closed; close it or take it away");
+}
+
+static void offending_text_is_shortened_and_made_printable(void **state)
+{
+    (void)state;
+    struct source source = source_of("größe\n"
+                                     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
+                                     "\x01\xff\x1b[m\xc3\n"
+                                     "\xed\xa0\x80 \xc2\x9b \xf4\x90\x80\x80\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    expect_bad_row(reader, 2, 1,
+                   "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' is not a number in column \"größe\"; "
+                   "leave the column out or make it empty");
+    expect_bad_row(reader, 3, 1,
+                   "'\\x01\\xff\\x1b[m\\xc3' is not a number in column \"größe\"; "
+                   "leave the column out or make it empty");
+    expect_bad_row(reader, 4, 1,
+                   "'\\xed\\xa0\\x80 \\xc2\\x9b \\xf4\\x90\\x80...' is not a number in column \"größe\"; "
+                   "leave the column out or make it empty");
+    oif_reader_close(reader);
+}
+
+static void binary_and_utf_16_do_not_open(void **state)
+{
+    (void)state;
+    const char *message = "this looks like UTF-16/binary, not text; convert it to UTF-8";
+
+    expect_bad_first_line("\xff\xfe"
+                          "1\0,\0002\0\n\0",
+                          10, 1, 1, message);
+    expect_bad_first_line("\xfe\xff\0001\0,", 6, 1, 1, message);
+    expect_bad_first_line("1\0,\0002\0\n\0", 8, 1, 2, message);
+    expect_bad_first_line("\n\x7f"
+                          "ELF\x02\x01\x01\0\0\n",
+                          11, 2, 8, message);
+}
+
+static void a_nul_byte_in_a_row_is_a_mistake_like_another(void **state)
+{
+    (void)state;
+    struct source source = {.bytes = "1,2\n3,\0\n\0\n5,6\n", .count = 14};
+    oif_reader *reader = open_source(&source, defaults);
+
+    EXPECT_ROW(reader, 1, 1, 2);
+    expect_bad_row(reader, 2, 3,
+                   "'\\x00' is not a number in column \"x1\"; leave the column out or make it empty");
+    expect_bad_row(reader, 3, 2, "this row has 1 field, the first line has 2");
+    EXPECT_ROW(reader, 4, 5, 6);
+    oif_reader_close(reader);
+}
+
+/* ---- Long lines ---------------------------------------------------------------------------------- */
+
+static void a_line_as_long_as_allowed_is_read_and_a_longer_one_is_skipped(void **state)
+{
+    (void)state;
+    for (size_t piece = 0; piece < 12; piece++) {
+        struct source source = source_of("1,2\n1.25,3\n1.125,3\n        \n\"       \n4,5\n67,8901");
+        source.piece = piece;
+        oif_reader *reader = open_source(&source, (oif_reader_options){.max_line_bytes = 6});
+
+        EXPECT_ROW(reader, 1, 1, 2);
+        EXPECT_ROW(reader, 2, 1.25, 3);
+        expect_bad_row(reader, 3, 1, "this line is longer than 6 bytes");
+        expect_bad_row(reader, 4, 1, "this line is longer than 6 bytes");
+        expect_bad_row(reader, 5, 1,
+                       "this line is longer than 6 bytes: "
+                       "the quote that opens here is not closed by then");
+        EXPECT_ROW(reader, 6, 4, 5);
+        expect_bad_row(reader, 7, 1, "this line is longer than 6 bytes");
+        expect_end(reader);
+        oif_reader_close(reader);
+    }
+}
+
+static void a_stray_quote_swallows_no_more_than_the_limit(void **state)
+{
+    (void)state;
+    for (size_t piece = 0; piece < 30; piece++) {
+        struct source source = source_of("1,2\n3,\"4\n5,6\n7,8\n9,10\n11,\"12\"\n13,14\n");
+        source.piece = piece;
+        oif_reader *reader = open_source(&source, (oif_reader_options){.max_line_bytes = 10});
+
+        EXPECT_ROW(reader, 1, 1, 2);
+        expect_bad_row(reader, 2, 3,
+                       "this line is longer than 10 bytes: "
+                       "the quote that opens here is not closed by then");
+        EXPECT_ROW(reader, 5, 9, 10);
+        EXPECT_ROW(reader, 6, 11, 12);
+        EXPECT_ROW(reader, 7, 13, 14);
+        expect_end(reader);
+        oif_reader_close(reader);
+    }
+}
+
+static void a_first_line_that_is_too_long_does_not_open(void **state)
+{
+    (void)state;
+    struct source source = source_of("1,2,3,4\n");
+    oif_reader *reader = NULL;
+    oif_error error;
+    oif_reader_options options = {.max_line_bytes = 6};
+
+    assert_int_equal(oif_reader_open(&options, read_source, &source, &reader, &error), OIF_EINPUT);
+    expect_failure(&error, 1, 1, "this line is longer than 6 bytes");
+}
+
+/* A line of 100 MB between two rows, made up while it is read. */
+struct endless {
+    size_t sent;
+};
+
+static ptrdiff_t read_endless(void *context, char *buffer, size_t capacity)
+{
+    static const char head[] = "1,2\n", tail[] = "\n3,4\n";
+    const size_t long_bytes = 100u * 1000 * 1000;
+    struct endless *endless = context;
+    size_t count = capacity;
+
+    if (endless->sent < 4) {
+        memcpy(buffer, head, count = 4);
+    } else if (endless->sent < 4 + long_bytes) {
+        if (count > 4 + long_bytes - endless->sent)
+            count = 4 + long_bytes - endless->sent;
+        memset(buffer, '7', count);
+    } else {
+        count = endless->sent == 4 + long_bytes ? 5 : 0;
+        memcpy(buffer, tail, count);
+    }
+    endless->sent += count;
+    return (ptrdiff_t)count;
+}
+
+static void a_line_of_100_megabytes_is_skipped_without_storing_it(void **state)
+{
+    (void)state;
+    struct endless endless = {0};
+    oif_reader *reader = NULL;
+
+    reset_allocations(SIZE_MAX);
+    assert_int_equal(oif_reader_open(&defaults, read_endless, &endless, &reader, NULL), OIF_OK);
+    EXPECT_ROW(reader, 1, 1, 2);
+    expect_bad_row(reader, 2, 1, "this line is longer than 16777216 bytes");
+    EXPECT_ROW(reader, 3, 3, 4);
+    expect_end(reader);
+    assert_true(largest_allocation_bytes <= 16777216 + 64);
+    oif_reader_close(reader);
+}
+
+static void a_line_longer_than_the_first_buffer_is_read_whole(void **state)
+{
+    (void)state;
+    const size_t columns = 100000, bytes = 2 * columns;
+    char *text = malloc(2 * bytes + 1);
+
+    for (size_t i = 0; i < 2 * bytes; i += 2)
+        text[i] = (char)('0' + i / 2 % 10), text[i + 1] = i % bytes == bytes - 2 ? '\n' : ',';
+    for (size_t piece = 0; piece < 2; piece++) {
+        struct source source = {.bytes = text, .count = 2 * bytes, .piece = piece * 1000};
+        oif_reader *reader = open_source(&source, defaults);
+        assert_int_equal(oif_reader_column_count(reader), columns);
+        next_row(reader);
+        oif_record record = next_row(reader);
+        assert_int_equal(record.text_bytes, bytes - 1);
+        for (size_t i = 0; i < columns; i++)
+            assert_true(record.values[i] == (double)(i % 10));
+        oif_reader_close(reader);
+    }
+    free(text);
+}
+
+/* ---- The source and the memory ------------------------------------------------------------------- */
+
+static void a_whole_record_is_returned_before_more_is_read(void **state)
+{
+    (void)state;
+    struct source source = {.bytes = "a,b\n1,2\n3,4\n5,", .count = 14, .piece = 14};
+    oif_reader *reader = open_source(&source, defaults);
+
+    EXPECT_ROW(reader, 2, 1, 2);
+    EXPECT_ROW(reader, 3, 3, 4);
+    assert_int_equal(source.reads, 1);
+    EXPECT_ROW(reader, 4, 5, NAN);
+    expect_end(reader);
+    assert_int_equal(source.reads, 2);
+    oif_reader_close(reader);
+}
+
+static void one_line_at_a_time_needs_one_read_each(void **state)
+{
+    (void)state;
+    struct source source = {.bytes = "1,2\n3,4\n5,6\n", .count = 12, .piece = 4};
+    oif_reader *reader = open_source(&source, defaults);
+
+    for (size_t i = 0; i < 3; i++) {
+        next_row(reader);
+        assert_int_equal(source.reads, i + 1);
+    }
+    expect_end(reader);
+    oif_reader_close(reader);
+}
+
+static void a_failing_read_is_reported_and_loses_nothing(void **state)
+{
+    (void)state;
+    const char *text = "a,b\n1,\"2\"\n3,\"\n\"\n5,6\n";
+
+    for (size_t failing = 1; failing <= strlen(text) + 1; failing++) {
+        struct source source = {.bytes = text, .count = strlen(text), .piece = 1, .failing_read = failing};
+        oif_reader *reader = NULL;
+        oif_error error = {.message = ""};
+        oif_record record;
+        size_t rows = 0, failures = 0;
+        oif_status status = oif_reader_open(&defaults, read_source, &source, &reader, &error);
+        if (failing <= 4) {
+            assert_int_equal(status, OIF_EREAD);
+            assert_int_equal(error.status, OIF_EREAD);
+            assert_null(reader);
+            continue;
+        }
+        assert_int_equal(status, OIF_OK);
+        assert_int_equal(oif_reader_select(reader, (size_t[]){0}, 1, NULL), OIF_OK);
+        while ((status = oif_reader_next(reader, &record, &error)) != OIF_END) {
+            rows += status == OIF_OK;
+            failures += status == OIF_EREAD;
+            assert_true(status == OIF_OK || status == OIF_EREAD);
+        }
+        assert_int_equal(rows, 3);
+        assert_int_equal(failures, 1);
+        oif_reader_close(reader);
+    }
+}
+
+static void a_selection_made_while_a_record_is_half_read_counts_for_all_of_it(void **state)
+{
+    (void)state;
+    struct source source = {.bytes = "a,b,c\n1,2,\"\n3\"\n", .count = 15, .piece = 12, .failing_read = 2};
+    oif_reader *reader = open_source(&source, defaults);
+    oif_record record;
+
+    assert_int_equal(oif_reader_select(reader, (size_t[]){0}, 1, NULL), OIF_OK);
+    assert_int_equal(oif_reader_next(reader, &record, NULL), OIF_EREAD);
+    assert_int_equal(oif_reader_select(reader, (size_t[]){1, 0}, 2, NULL), OIF_OK);
+    EXPECT_ROW(reader, 2, 2, 1);
+    expect_end(reader);
+    oif_reader_close(reader);
+}
+
+/* Scanned anew for each piece these would be 275 GB. */
+static void a_long_quoted_field_in_small_pieces_takes_linear_time(void **state)
+{
+    (void)state;
+    const size_t bytes = 2u << 20;
+    char *text = malloc(bytes);
+    const clock_t begin = clock();
+
+    memset(text, '\n', bytes);
+    memcpy(text, "1,\"", 3);
+    text[bytes - 1] = '"';
+    struct source source = {.bytes = text, .count = bytes, .piece = 8};
+    oif_reader *reader = open_source(&source, defaults);
+    assert_int_equal(oif_reader_select(reader, (size_t[]){0}, 1, NULL), OIF_OK);
+    assert_int_equal(next_row(reader).text_bytes, bytes);
+    oif_reader_close(reader);
+    free(text);
+    assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 5);
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    (void)state;
+    const size_t bytes = 300000;
+    char *text = malloc(bytes + 8);
+    size_t failing = 0;
+    oif_status status;
+
+    /* A row longer than the first buffer, so that it grows twice and more. */
+    memcpy(text, "1,2\n", 4);
+    memset(text + 4, ' ', bytes);
+    memcpy(text + 4 + bytes, "3,4", 4);
+    do {
+        struct source source = {.bytes = text, .count = strlen(text)};
+        oif_reader *reader = NULL;
+        oif_error error = {.message = ""};
+        oif_record record;
+
+        reset_allocations(failing++);
+        status = oif_reader_open(&defaults, read_source, &source, &reader, &error);
+        if (status != OIF_OK) {
+            assert_null(reader);
+        } else {
+            EXPECT_ROW(reader, 1, 1, 2);
+            status = oif_reader_next(reader, &record, &error);
+            if (status == OIF_EMEMORY) { /* memory has come back: the reader goes on as if nothing had been */
+                reset_allocations(SIZE_MAX);
+                EXPECT_ROW(reader, 2, 3, 4);
+                expect_end(reader);
+            }
+        }
+        assert_true(status == OIF_OK || (status == OIF_EMEMORY && error.status == OIF_EMEMORY));
+        oif_reader_close(reader);
+    } while (status != OIF_OK);
+    assert_true(failing > 5);
+    reset_allocations(SIZE_MAX);
+    free(text);
+}
+
+static void rows_need_no_allocation(void **state)
+{
+    (void)state;
+    enum { ROWS = 50000, ROW_BYTES = 6 };
+    char *text = malloc(ROWS * ROW_BYTES + 1);
+
+    for (size_t i = 0; i < ROWS; i++)
+        memcpy(text + i * ROW_BYTES, "1.5,7\n", ROW_BYTES + 1);
+    struct source source = source_of(text);
+    oif_reader *reader = open_source(&source, defaults);
+    oif_record record;
+
+    reset_allocations(0);
+    for (size_t i = 0; i < ROWS; i++)
+        assert_int_equal(oif_reader_next(reader, &record, NULL), OIF_OK);
+    assert_int_equal(allocation_count, 0);
+    reset_allocations(SIZE_MAX);
+    oif_reader_close(reader);
+    free(text);
+}
+
+/* ---- Pieces of any size -------------------------------------------------------------------------- */
+
+/* All that a reader says about its input, as one text. */
+struct transcript {
+    char text[32768];
+    size_t length;
+};
+
+static void note(struct transcript *transcript, const char *format, ...)
+{
+    va_list arguments;
+    size_t room = sizeof transcript->text - transcript->length;
+
+    va_start(arguments, format);
+    int count = vsnprintf(transcript->text + transcript->length, room, format, arguments);
+    va_end(arguments);
+    assert_true(count >= 0 && (size_t)count < room);
+    transcript->length += (size_t)count;
+}
+
+static void transcribe(struct source source, oif_reader_options options, struct transcript *transcript)
+{
+    oif_reader *reader = NULL;
+    oif_error error = {.message = ""};
+    oif_record record;
+    oif_status status = oif_reader_open(&options, read_source, &source, &reader, &error);
+
+    transcript->length = 0;
+    if (status == OIF_OK)
+        note(transcript, "%d %zu %s\n", oif_reader_delimiter(reader), oif_reader_column_count(reader),
+             oif_reader_column_name(reader, oif_reader_column_count(reader) - 1));
+    while (status == OIF_OK || (status == OIF_EINPUT && reader)) {
+        status = oif_reader_next(reader, &record, &error);
+        if (status == OIF_OK)
+            note(transcript, "%d: %a [%.*s]\n", (int)record.line, record.values[0], (int)record.text_bytes,
+                 record.text);
+        else if (status == OIF_EINPUT)
+            note(transcript, "%d:%d: %s\n", (int)error.line, (int)error.column, error.message);
+    }
+    note(transcript, "%s %s", oif_status_text(status), reader ? "" : error.message);
+    oif_reader_close(reader);
+}
+
+static size_t write_random_text(uint64_t *seed, char *text)
+{
+    static const char *const tokens[] = {
+        "1",     "2.5",  "-7e3",         ",",     ",",         ",",         ",",   "\n", "\n", "\n",
+        "\r\n",  "\"",   "\"",           "\"\"",  "NA",        " ",         "abc", "\t", ";",  "\r",
+        "1e999", "\xff", "\xef\xbb\xbf", "1,2\n", "3,\"4\"\n", "5,\"\n\"\n"};
+    size_t count = next_random(seed) % 60, length = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *token = tokens[next_random(seed) % (sizeof tokens / sizeof *tokens)];
+        memcpy(text + length, token, strlen(token));
+        length += strlen(token);
+    }
+    return length;
+}
+
+static void the_pieces_in_which_bytes_arrive_do_not_matter(void **state)
+{
+    (void)state;
+    static struct transcript whole, chopped;
+    const char *given = getenv("OIF_TEST_SEED");
+    uint64_t first_seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
+
+    print_message("seed %llu (set OIF_TEST_SEED to repeat)\n", (unsigned long long)first_seed);
+    for (uint64_t round = 0; round < 20000; round++) {
+        uint64_t seed = (first_seed + round) * 0x9e3779b97f4a7c15u | 1;
+        char text[1024];
+        struct source source = {.bytes = text, .count = write_random_text(&seed, text)};
+        oif_reader_options options = {.max_line_bytes = round % 3 ? 0 : 1 + next_random(&seed) % 20};
+
+        transcribe(source, options, &whole);
+        source.seed = seed;
+        transcribe(source, options, &chopped);
+        if (strcmp(whole.text, chopped.text))
+            fail_msg("seed %llu: [%.*s]\n   at once:\n%s\n   in pieces:\n%s",
+                     (unsigned long long)(first_seed + round), (int)source.count, text, whole.text,
+                     chopped.text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_follow_a_header),
+        cmocka_unit_test(a_first_line_with_a_number_is_a_row),
+        cmocka_unit_test(an_infinity_in_the_first_line_makes_it_a_row_and_a_missing_value_does_not),
+        cmocka_unit_test(the_header_can_be_ordered_or_ruled_out),
+        cmocka_unit_test(header_names_lose_quotes_and_blanks_and_empty_ones_get_an_index),
+        cmocka_unit_test(a_header_alone_opens_and_then_ends),
+        cmocka_unit_test(an_empty_input_does_not_open),
+        cmocka_unit_test(lines_end_in_newlines_with_or_without_returns_or_not_at_all),
+        cmocka_unit_test(a_return_inside_a_line_is_no_line_end),
+        cmocka_unit_test(empty_lines_are_skipped_and_counted),
+        cmocka_unit_test(a_blank_line_in_a_single_column_is_an_empty_line),
+        cmocka_unit_test(a_line_of_tabs_is_a_row_where_the_tab_delimits),
+        cmocka_unit_test(blanks_around_numbers_are_tolerated),
+        cmocka_unit_test(missing_values_become_nan),
+        cmocka_unit_test(a_byte_order_mark_is_skipped_but_only_at_the_start),
+        cmocka_unit_test(numbers_may_be_quoted),
+        cmocka_unit_test(the_text_of_a_record_is_the_line_as_it_came),
+        cmocka_unit_test(quoted_text_may_hold_delimiters_quotes_and_newlines),
+        cmocka_unit_test(a_header_may_span_lines),
+        cmocka_unit_test(numbers_of_every_length_are_those_of_oif_number_parse),
+        cmocka_unit_test(signs_points_and_exponents_are_those_of_oif_number_parse),
+        cmocka_unit_test(what_only_looks_like_a_number_is_a_mistake),
+        cmocka_unit_test(the_most_frequent_delimiter_of_the_first_line_is_found),
+        cmocka_unit_test(a_given_delimiter_is_used),
+        cmocka_unit_test(a_delimiter_that_numbers_or_lines_are_made_of_is_refused),
+        cmocka_unit_test(selected_columns_become_values_in_the_given_order),
+        cmocka_unit_test(a_selection_that_cannot_be_changes_nothing),
+        cmocka_unit_test(text_where_a_number_should_be_is_named_with_its_place),
+        cmocka_unit_test(an_infinite_number_is_a_mistake),
+        cmocka_unit_test(the_first_mistake_of_a_row_is_the_one_named),
+        cmocka_unit_test(a_row_with_fields_too_few_or_too_many_is_a_mistake),
+        cmocka_unit_test(a_mistake_behind_a_quoted_newline_has_the_place_where_it_stands),
+        cmocka_unit_test(an_open_quote_is_named_where_it_opened_and_takes_the_rest),
+        cmocka_unit_test(an_open_quote_exactly_as_long_as_allowed_is_named_as_such),
+        cmocka_unit_test(an_open_quote_in_the_first_line_does_not_open),
+        cmocka_unit_test(offending_text_is_shortened_and_made_printable),
+        cmocka_unit_test(binary_and_utf_16_do_not_open),
+        cmocka_unit_test(a_nul_byte_in_a_row_is_a_mistake_like_another),
+        cmocka_unit_test(a_line_as_long_as_allowed_is_read_and_a_longer_one_is_skipped),
+        cmocka_unit_test(a_stray_quote_swallows_no_more_than_the_limit),
+        cmocka_unit_test(a_first_line_that_is_too_long_does_not_open),
+        cmocka_unit_test(a_line_of_100_megabytes_is_skipped_without_storing_it),
+        cmocka_unit_test(a_line_longer_than_the_first_buffer_is_read_whole),
+        cmocka_unit_test(a_whole_record_is_returned_before_more_is_read),
+        cmocka_unit_test(one_line_at_a_time_needs_one_read_each),
+        cmocka_unit_test(a_failing_read_is_reported_and_loses_nothing),
+        cmocka_unit_test(a_selection_made_while_a_record_is_half_read_counts_for_all_of_it),
+        cmocka_unit_test(a_long_quoted_field_in_small_pieces_takes_linear_time),
+        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(rows_need_no_allocation),
+        cmocka_unit_test(the_pieces_in_which_bytes_arrive_do_not_matter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

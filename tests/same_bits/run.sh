@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Same seed, same rows, same bits: builds same_bits.c with every compiler, optimisation and machine we
+# promise, runs it for block sizes 1, 7 and 100, and compares each output with tests/golden/scores.txt.
+# Other machines run under qemu. The library is compiled directly, so cmake's flags cannot hide anything.
+#
+#   tests/same_bits/run.sh            compare
+#   tests/same_bits/run.sh --accept   rewrite the golden file from gcc -O0, one row at a time, then compare
+set -uo pipefail
+
+cd "$(dirname "$0")/../.." || exit
+golden=tests/golden/scores.txt
+work=build/same_bits
+host=$(uname -m)
+mkdir -p "$work"
+
+# One line per combination: name | machine | compiler and options
+combinations() {
+    echo "gcc -O0|$host|gcc -O0"
+    echo "gcc -O3|$host|gcc -O3"
+    echo "gcc -O3 -march=native|$host|gcc -O3 -march=native"
+    echo "gcc -O3, portable|$host|gcc -O3 -DOIF_PORTABLE"
+    echo "clang -O0|$host|clang -O0"
+    echo "clang -O3|$host|clang -O3"
+    for machine in x86_64 aarch64 s390x; do
+        [ "$machine" = "$host" ] || echo "$machine gcc -O3|$machine|$machine-linux-gnu-gcc -O3 -static"
+    done
+    # 32 bits are no promise yet, but are looked at where the compiler happens to be there.
+    command -v i686-linux-gnu-gcc >/dev/null &&
+        echo "i686 gcc -O3|i386|i686-linux-gnu-gcc -O3 -static -msse2 -mfpmath=sse"
+    command -v arm-linux-gnueabihf-gcc >/dev/null &&
+        echo "arm gcc -O3|arm|arm-linux-gnueabihf-gcc -O3 -static"
+    return 0
+}
+
+emulator_of() { # the command that runs a program of the machine; nothing for our own
+    [ "$1" = "$host" ] && return
+    command -v "qemu-$1-static" || command -v "qemu-$1" || echo "qemu-$1-is-not-installed"
+}
+
+build() { # build PROGRAM COMPILER OPTION...
+    local program=$1
+    shift
+    "$@" -std=c11 -ffp-contract=off -pthread -Iinclude -Isrc \
+        tests/same_bits/same_bits.c src/*/*.c -o "$program"
+}
+
+# Prints one line for each block size, with ok, DIFFERS or FAILED at its start.
+check_combination() { # check_combination NAME MACHINE COMPILER OPTION...
+    local name=$1 machine=$2 file emulator block output
+    shift 2
+    file=$work/$(echo "$name" | tr -c 'a-zA-Z0-9\n' _)
+    emulator=$(emulator_of "$machine")
+    if ! build "$file" "$@"; then
+        echo "FAILED   $name does not compile: $*"
+        return
+    fi
+    for block in 1 7 100; do
+        output=$file.blocks_of_$block.txt
+        # shellcheck disable=SC2086 # no emulator, no word
+        if ! $emulator "$file" $block >"$output"; then
+            echo "FAILED   $name, blocks of $block: the program did not end well"
+        elif ! diff "$golden" "$output" >"$output.diff"; then
+            echo "DIFFERS  $name, blocks of $block, in: $(sed -n 's/^[<>] \([^ ]*\).*/\1/p' "$output.diff" | sort -u | paste -sd' ')"
+        else
+            echo "ok       $name, blocks of $block"
+        fi
+    done
+}
+
+if [ "${1:-}" = --accept ]; then
+    mkdir -p "$(dirname "$golden")"
+    build "$work/accept" gcc -O0 && "$work/accept" 1 >"$work/accept.txt" && cp "$work/accept.txt" "$golden" || exit 1
+fi
+[ -f "$golden" ] || { echo "$golden is missing; --accept makes it" >&2; exit 1; }
+
+# As many at a time as there are cores: the emulated runs take most of the time.
+combinations | {
+    while IFS='|' read -r name machine command; do
+        while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+        # shellcheck disable=SC2086 # a compiler and its options
+        check_combination "$name" "$machine" $command &
+    done
+    wait
+} | tee "$work/results.txt"
+
+passed=$(grep -c '^ok ' "$work/results.txt")
+failed=$(grep -c '^DIFFERS \|^FAILED ' "$work/results.txt")
+echo "same bits: $passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,217 @@
+/* Prints one line per case: its name and a hash of every bit of every score. The lines must be the same on
+ * every machine, with every compiler and for every block size; run.sh compares them.
+ *
+ *     same_bits BLOCK_SIZE
+ *
+ * The rows are whole numbers divided by powers of two, so making them rounds nothing and needs no libm. */
+#include <oif.h>
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROW_COUNT = 2500, PROBE_COUNT = 200, MAX_DIMENSION = 10, MAX_STRIDE = MAX_DIMENSION + 1 };
+
+typedef enum row_kind {
+    ROWS_PLAIN,     /* a cloud with an outlier now and then */
+    ROWS_MISSING,   /* every eighth value is NaN */
+    ROWS_FAR,       /* the cloud is at 1e9 */
+    ROWS_DUPLICATE, /* few distinct values, the last feature constant */
+    ROWS_CONSTANT,  /* one row over and over */
+    ROWS_HUGE       /* both ends of the range of a double */
+} row_kind;
+
+typedef struct bits_case {
+    const char *name;
+    size_t dimension;
+    row_kind rows;
+    const char *settings; /* parameters that are not as usual here: "variant=paper growth=fixed" */
+} bits_case;
+
+/* A small forest, so that emulated machines are done in seconds; rows still split, merge and forget. */
+static const char usual_settings[] = "num_trees=8 window_size=512 max_leaf_samples=16 seed=42";
+
+static const bits_case cases[] = {
+    {"running", 3, ROWS_PLAIN, "variant=running"},
+    {"paper", 3, ROWS_PLAIN, "variant=paper"},
+    {"reference", 3, ROWS_PLAIN, "variant=reference"},
+    {"running_fixed", 3, ROWS_PLAIN, "variant=running growth=fixed"},
+    {"paper_fixed", 3, ROWS_PLAIN, "variant=paper growth=fixed"},
+    {"reference_fixed", 3, ROWS_PLAIN, "variant=reference growth=fixed"},
+    {"one_feature", 1, ROWS_PLAIN, ""},
+    {"ten_features", 10, ROWS_PLAIN, ""},
+    {"half_of_the_rows", 3, ROWS_PLAIN, "subsample=0.5"},
+    {"half_of_the_rows_reference", 10, ROWS_PLAIN, "subsample=0.5 variant=reference"},
+    {"window_smaller_than_leaf", 3, ROWS_PLAIN, "window_size=10 max_leaf_samples=32"},
+    {"window_of_one", 3, ROWS_PLAIN, "window_size=1 max_leaf_samples=1"},
+    {"smallest_leaves", 3, ROWS_PLAIN, "max_leaf_samples=1"},
+    {"odd_sizes", 3, ROWS_PLAIN, "num_trees=5 window_size=777 max_leaf_samples=7"},
+    {"other_seed", 3, ROWS_PLAIN, "seed=9007199254740991"},
+    {"as_created", 10, ROWS_PLAIN, "num_trees=32 window_size=2048 max_leaf_samples=32"},
+    {"missing_values", 3, ROWS_MISSING, ""},
+    {"missing_values_paper", 10, ROWS_MISSING, "variant=paper growth=fixed"},
+    {"missing_values_reference", 10, ROWS_MISSING, "variant=reference"},
+    {"far_from_zero", 3, ROWS_FAR, ""},
+    {"far_from_zero_reference", 3, ROWS_FAR, "variant=reference"},
+    {"duplicates", 3, ROWS_DUPLICATE, ""},
+    {"duplicates_reference", 3, ROWS_DUPLICATE, "variant=reference"},
+    {"constant", 3, ROWS_CONSTANT, ""},
+    {"huge", 3, ROWS_HUGE, ""},
+};
+
+static uint64_t next_random(uint64_t *state) /* splitmix64 */
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* A multiple of 2^-20 in [0, 4): the sum of four, so that the middle is denser than the rim. */
+static double next_cloud_value(uint64_t *random)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < 4; i++)
+        sum += next_random(random) >> 44;
+    return (double)sum / 1048576.0;
+}
+
+static double next_value(uint64_t *random, row_kind rows, size_t row, size_t feature, size_t dimension)
+{
+    double value = next_cloud_value(random) + (row % 97 == 96 ? 8.0 : 0.0);
+    uint64_t choice = next_random(random);
+    switch (rows) {
+    case ROWS_PLAIN: return value;
+    case ROWS_MISSING: return choice % 8 == 0 ? (double)NAN : value;
+    case ROWS_FAR: return 1e9 + value;
+    case ROWS_DUPLICATE: return feature + 1 == dimension ? 7.0 : (double)(choice % 5);
+    case ROWS_CONSTANT: return (double)feature;
+    case ROWS_HUGE: return choice % 3 == 0 ? DBL_MAX : choice % 3 == 1 ? -DBL_MAX : value;
+    }
+    return value;
+}
+
+/* Between the rows stand infinities: whoever reads past a row's end will be refused. */
+static void make_rows(const bits_case *c, double *rows, size_t stride)
+{
+    uint64_t random = 1;
+    for (size_t row = 0; row < ROW_COUNT; row++)
+        for (size_t j = 0; j < stride; j++)
+            rows[row * stride + j] =
+                j < c->dimension ? next_value(&random, c->rows, row, j, c->dimension) : (double)INFINITY;
+}
+
+static const uint64_t fnv_start = UINT64_C(0xcbf29ce484222325);
+
+static uint64_t hash_byte(uint64_t hash, unsigned char byte)
+{
+    return (hash ^ byte) * UINT64_C(0x100000001b3);
+}
+
+static uint64_t hash_double(uint64_t hash, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    for (int shift = 0; shift < 64; shift += 8)
+        hash = hash_byte(hash, (unsigned char)(bits >> shift & 0xff));
+    return hash;
+}
+
+static void require(oif_status status, const char *name, const oif_error *error)
+{
+    if (status == OIF_OK)
+        return;
+    fprintf(stderr, "same_bits: %s: %s\n", name, error->message);
+    exit(1);
+}
+
+static void apply_settings(oif_params *params, const char *settings)
+{
+    char copy[200];
+    oif_error error;
+    snprintf(copy, sizeof copy, "%s", settings);
+    for (char *name = strtok(copy, " "); name; name = strtok(NULL, " ")) {
+        char *value = strchr(name, '=');
+        *value++ = '\0';
+        require(oif_params_set_text(params, name, value, &error), name, &error);
+    }
+}
+
+/* Block size 1 takes the functions for one row, the others those for blocks. */
+static void learn_score_all(oif_detector *detector, const bits_case *c, const double *rows, size_t stride,
+                            size_t block_size, double *scores)
+{
+    oif_error error;
+    for (size_t row = 0; row < ROW_COUNT; row += block_size) {
+        size_t count = ROW_COUNT - row < block_size ? ROW_COUNT - row : block_size;
+        const double *first = rows + row * stride;
+        oif_status status = block_size == 1 ? oif_detector_learn_score(detector, first, scores + row, &error)
+                                            : oif_detector_learn_score_rows(detector, first, count, stride,
+                                                                            scores + row, &error);
+        require(status, c->name, &error);
+    }
+}
+
+static void run_case(const bits_case *c, size_t block_size)
+{
+    static double rows[ROW_COUNT * MAX_STRIDE], scores[ROW_COUNT + PROBE_COUNT];
+    const size_t stride = c->dimension + 1;
+    oif_params params;
+    oif_detector *detector = NULL, *copy = NULL;
+    oif_error error;
+    uint64_t hash = fnv_start;
+
+    require(oif_params_init(&params, "online-iforest", &error), c->name, &error);
+    apply_settings(&params, usual_settings);
+    apply_settings(&params, c->settings);
+    require(oif_detector_new(&params, c->dimension, &detector, &error), c->name, &error);
+    make_rows(c, rows, stride);
+    learn_score_all(detector, c, rows, stride, block_size, scores);
+
+    /* Then once more as a copy and without learning. */
+    require(oif_detector_clone(detector, &copy, &error), c->name, &error);
+    require(oif_detector_score_rows(copy, rows, PROBE_COUNT, stride, scores + ROW_COUNT, &error), c->name,
+            &error);
+    require(oif_detector_check(copy, &error), c->name, &error);
+    oif_detector_free(detector);
+    oif_detector_free(copy);
+
+    for (size_t i = 0; i < ROW_COUNT + PROBE_COUNT; i++)
+        hash = hash_double(hash, scores[i]);
+    printf("%s %016llx\n", c->name, (unsigned long long)hash);
+}
+
+/* Numbers of all magnitudes to text and back: what the program writes must not depend on the machine. */
+static void run_number_text(void)
+{
+    uint64_t random = 1, hash = fnv_start;
+    for (int i = 0; i < 20000; i++) {
+        uint64_t bits = next_random(&random);
+        double value, read_back = 0;
+        char text[OIF_NUMBER_TEXT_BYTES];
+        memcpy(&value, &bits, sizeof value);
+        if (!isfinite(value))
+            continue;
+        size_t length = oif_number_format(value, text);
+        for (size_t j = 0; j < length; j++)
+            hash = hash_byte(hash, (unsigned char)text[j]);
+        if (oif_number_parse(text, text + length, &read_back))
+            hash = hash_double(hash, read_back);
+    }
+    printf("number_text %016llx\n", (unsigned long long)hash);
+}
+
+int main(int argc, char **argv)
+{
+    long block_size = argc == 2 ? strtol(argv[1], NULL, 10) : 0;
+    if (block_size < 1) {
+        fprintf(stderr, "usage: same_bits BLOCK_SIZE\n");
+        return 2;
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        run_case(&cases[i], (size_t)block_size);
+    run_number_text();
+    return 0;
+}

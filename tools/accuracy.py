@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Measures the ROC AUC on the paper's stationary data sets and prints it beside the paper's.
+
+A run shuffles every set with the run's seed, gives the detector the same seed, and passes the rows one by one: learn,
+then score, as the paper does. What counts is the median over the runs.
+
+    tools/accuracy.py                        30 runs of the default detector on the 11 sets
+    tools/accuracy.py --variant paper Shuttle Smtp
+    tools/accuracy.py --check                exit code 1 when the bar is missed
+    tools/accuracy.py --quick --check        3 runs on the small sets; fine without data
+"""
+
+import argparse
+import functools
+import json
+import multiprocessing
+import os
+import sys
+import time
+
+import numpy as np
+
+import datasets
+import oif_ctypes
+
+NOISE = 0.005  # a median this much under the paper's is level with it
+TOLERATED = 0.02  # no set may be further below
+NOT_LEVEL_ALLOWED = 2  # sets of the 11
+QUICK_RUNS = 3
+QUICK_ROWS = 12_000
+
+
+def roc_auc(scores, anomalous):
+    """The chance that an anomaly scores higher than a normal row, ties counting half; exact, in whole numbers."""
+    order = np.argsort(scores)
+    ordered = scores[order]
+    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+    positives = np.add.reduceat(anomalous[order].astype(np.int64), starts)
+    negatives = np.diff(np.append(starts, len(ordered))) - positives
+    negatives_below = np.cumsum(negatives) - negatives
+    wins_doubled = int(np.sum(positives * (2 * negatives_below + negatives)))
+    return wins_doubled / (2 * int(positives.sum()) * int(negatives.sum()))
+
+
+@functools.lru_cache(maxsize=1)  # runs come ordered by set
+def load_once(name):
+    return datasets.load(name)
+
+
+def measure_run(task):
+    """The AUC of one run on one set."""
+    name, seed, detector, params, library = task
+    rows, anomalous = datasets.shuffle(*load_once(name), seed)
+    model = oif_ctypes.Detector(detector, rows.shape[1], library=library, **{**params, "seed": seed})
+    return roc_auc(model.learn_score_rows(rows), anomalous)
+
+
+def verdict_on(difference):
+    if difference >= -NOISE:
+        return "level or above"
+    return f"within {TOLERATED}" if difference >= -TOLERATED else "BELOW"
+
+
+def summarise(dataset, aucs):
+    rows, anomalous = load_once(dataset.name)
+    low, median, high = (float(x) for x in np.percentile(aucs, (25, 50, 75)))
+    difference = median - dataset.paper_auc
+    return {
+        "name": dataset.name,
+        "n": rows.shape[0],
+        "d": rows.shape[1],
+        "anomalies": int(anomalous.sum()),
+        "aucs": aucs,
+        "median": median,
+        "quartiles": [low, high],
+        "paper": dataset.paper_auc,
+        "difference": difference,
+        "verdict": verdict_on(difference),
+        "note": dataset.note,
+    }
+
+
+def show_progress(done, total, started):
+    if sys.stderr.isatty():
+        text = f"{done} of {total} runs, {time.monotonic() - started:.0f} s"
+        print(f"\r{text}" if done < total else f"\r{' ' * len(text)}\r", end="", file=sys.stderr, flush=True)
+
+
+TABLE_ROW = "{:<17} {:>7} {:>3}  {:>6}  {:>13}  {:>6}  {:>7}  {}"
+
+
+def print_heading():
+    heading = TABLE_ROW.format("set", "n", "d", "median", "quartiles", "paper", "differ.", "verdict")
+    print(heading, "-" * len(heading), sep="\n", flush=True)
+
+
+def print_summary(s):
+    quartiles = "{:.3f} - {:.3f}".format(*s["quartiles"])
+    verdict = s["verdict"] + (f" ({s['note']})" if s["note"] else "")
+    cells = (f"{s['median']:.3f}", quartiles, f"{s['paper']:.3f}", f"{s['difference']:+.3f}", verdict)
+    print(TABLE_ROW.format(s["name"], s["n"], s["d"], *cells), flush=True)
+
+
+def measure_sets(chosen, seeds, jobs, detector, params, library):
+    """Runs everything, printing a line of the table as soon as a set is through."""
+    started = time.monotonic()
+    tasks = [(dataset.name, seed, detector, params, library) for dataset in chosen for seed in seeds]
+    aucs, summaries = [], []
+    print_heading()
+    with multiprocessing.Pool(min(jobs, len(tasks))) as pool:
+        for done, auc in enumerate(pool.imap(measure_run, tasks), start=1):
+            aucs.append(auc)
+            show_progress(done, len(tasks), started)
+            if len(aucs) == len(seeds):
+                summaries.append(summarise(chosen[len(summaries)], aucs))
+                if sys.stderr.isatty():
+                    print("\r\033[K", end="", file=sys.stderr, flush=True)
+                print_summary(summaries[-1])
+                aucs = []
+    return summaries
+
+
+def bar_met(summaries):
+    """Prints how the medians stand against the bar; whether they meet it."""
+    level = sum(s["difference"] >= -NOISE for s in summaries)
+    below = [s["name"] for s in summaries if s["difference"] < -TOLERATED]
+    met = level >= len(summaries) - NOT_LEVEL_ALLOWED and not below
+    print(
+        f"\nbar: at or above the paper (less {NOISE}) on all but {NOT_LEVEL_ALLOWED} sets: {level} of {len(summaries)}; "
+        f"more than {TOLERATED} below on none: {', '.join(below) or 'none'}: {'met' if met else 'MISSED'}"
+    )
+    return met
+
+
+def small(dataset):
+    return len(load_once(dataset.name)[0]) <= QUICK_ROWS
+
+
+def read_arguments():
+    """Which library and which detector decide which further flags there are, so these two are read first."""
+    first = argparse.ArgumentParser(add_help=False)
+    first.add_argument("--library", metavar="FILE", help="liboif.so (default: $OIF_LIBRARY, else build/release)")
+    first.add_argument("--detector", default="online-iforest", help="default: %(default)s")
+    known = first.parse_known_args()[0]
+    params = [p for p in oif_ctypes.parameters(known.detector, known.library) if p.name != "seed"]
+
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, parents=[first]
+    )
+    names = [dataset.name for dataset in datasets.STATIONARY]
+    parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(names)} (default: all)")
+    parser.add_argument("--runs", type=int, metavar="N", help=f"default: 30, with --quick {QUICK_RUNS}")
+    parser.add_argument("--first-seed", type=int, default=0, metavar="N", help="of the first run (default: 0)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="default: one a processor")
+    parser.add_argument("--check", action="store_true", help="exit code 1 when the bar is missed")
+    parser.add_argument("--quick", action="store_true", help=f"only sets of up to {QUICK_ROWS} rows")
+    parser.add_argument("--json", metavar="FILE", help="write every AUC there")
+    group = parser.add_argument_group(f"parameters of {known.detector}")
+    for p in params:
+        flag, text = "--" + p.name.replace("_", "-"), p.help.replace("%", "%%")
+        group.add_argument(flag, dest="param_" + p.name, choices=p.choices, help=f"{text} (default: {p.initial})")
+    arguments = parser.parse_args()
+
+    unknown = sorted(set(arguments.sets) - set(names))
+    if unknown:
+        parser.error(f"no set is called {unknown[0]}; there are {', '.join(names)}")
+    arguments.runs = arguments.runs if arguments.runs is not None else QUICK_RUNS if arguments.quick else 30
+    if arguments.runs < 1 or arguments.jobs < 1 or arguments.first_seed < 0:
+        parser.error("--runs and --jobs must be at least 1, --first-seed at least 0")
+    values = {p.name: getattr(arguments, "param_" + p.name) for p in params}
+    arguments.params = {name: value for name, value in values.items() if value is not None}
+    oif_ctypes.Detector(arguments.detector, 1, library=arguments.library, **arguments.params)  # a bad value ends here
+    return arguments
+
+
+def main():
+    arguments = read_arguments()
+    try:
+        datasets.folder()
+    except datasets.DataMissing as missing:
+        if not arguments.quick:
+            raise
+        print(f"accuracy not measured: {missing}")
+        return 0
+
+    chosen = [s for s in datasets.STATIONARY if s.name in arguments.sets or not arguments.sets]
+    chosen = [s for s in chosen if not arguments.quick or small(s)]
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.runs)
+    settings = ", ".join(f"{name} {value}" for name, value in arguments.params.items()) or "default parameters"
+    print(f"{arguments.detector} {oif_ctypes.version(arguments.library)}, {settings}, {len(seeds)} runs\n")
+    summaries = measure_sets(
+        chosen, seeds, arguments.jobs, arguments.detector, arguments.params, arguments.library
+    )
+    met = bar_met(summaries)
+    if arguments.json:
+        result = {
+            "detector": arguments.detector,
+            "version": oif_ctypes.version(arguments.library),
+            "params": arguments.params,
+            "seeds": list(seeds),
+            "sets": summaries,
+            "bar_met": met,
+        }
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump(result, file, indent=1)
+    return 1 if arguments.check and not met else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (datasets.DataMissing, oif_ctypes.LibraryMissing, oif_ctypes.OifError, ValueError, OSError) as failure:
+        print(f"accuracy.py: {failure}", file=sys.stderr)
+        sys.exit(1)

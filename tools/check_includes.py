@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Checks who includes whom (docs/design.md, "The house") and that no file hides behind a vague name.
+
+    tools/check_includes.py [CHECKOUT]
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# Besides its own files, a part of the house may include these. "api" is include/oif.h.
+ALLOWED = {
+    "api": set(),
+    "src/base": {"api"},
+    "src/detect": {"api", "src/base"},
+    "src/alert": {"api", "src/base"},
+    "src/rows": {"api", "src/base"},
+    "src/snapshot": {"api", "src/base", "src/detect", "src/alert", "src/rows"},
+    "src/pipeline": {"api", "src/base", "src/detect", "src/alert", "src/rows", "src/snapshot"},
+    "cli": {"api"},
+    "python": {"api"},
+    "benchmarks": {"api", "tests"},
+}
+SEES_EVERYTHING = {"tests", "fuzz"}
+VAGUE_NAMES = {"util", "utils", "common", "misc", "helper", "helpers", "stuff"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def part_of(path):
+    """The part of the house a path (relative to the checkout) belongs to: src/base, cli, ..."""
+    parts = path.parts
+    if parts[0] == "include":
+        return "api"
+    return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
+
+
+def find_included(checkout, source, quote, name):
+    """The file of ours that an include means, or None when it is not ours."""
+    folders = [checkout / "include", checkout / "src", checkout / "tests"]
+    if quote == '"':
+        folders.insert(0, (checkout / source).parent)
+    for folder in folders:
+        candidate = (folder / name).resolve()
+        if candidate.is_file() and checkout in candidate.parents:
+            return candidate.relative_to(checkout)
+    return None
+
+
+def check_file(checkout, source):
+    part = part_of(source)
+    if VAGUE_NAMES & set(re.split(r"[/_.-]", str(source).lower())):
+        yield f"{source}: a name that says nothing; name the file after what it does"
+    if part not in ALLOWED and part not in SEES_EVERYTHING:
+        yield f"{source}: {part}/ is no part of the house; add it to tools/check_includes.py"
+        return
+    text = (checkout / source).read_text(encoding="utf-8")
+    for match in INCLUDE.finditer(text):
+        place = f"{source}:{text.count(chr(10), 0, match.start(1)) + 1}"
+        quote, name = match.groups()
+        included = find_included(checkout, source, quote, name)
+        if included is None:
+            if quote == '"':
+                yield f'{place}: "{name}" is not in the checkout; write <{name}> if it is a system header'
+            continue
+        target = part_of(included)
+        if part not in SEES_EVERYTHING and target != part and target not in ALLOWED[part]:
+            yield f"{place}: {part} must not include {included}"
+
+
+def main():
+    checkout = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1]).resolve()
+    folders = ["include", "src", "cli", "python", "benchmarks", "tests", "fuzz"]
+    sources = sorted(
+        path.relative_to(checkout)
+        for folder in folders
+        for path in (checkout / folder).rglob("*")
+        if path.suffix in {".c", ".h"}
+    )
+    complaints = [complaint for source in sources for complaint in check_file(checkout, source)]
+    print("\n".join(complaints) or f"{len(sources)} files include only what they may")
+    sys.exit(bool(complaints) or not sources)
+
+
+main()

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Makes sure that what the Makefile needs is there; says nothing when it is.
+#
+#   tools/install_dependencies.sh build     compile the library and the program
+#   tools/install_dependencies.sh test      everything make test runs
+#   tools/install_dependencies.sh develop   also make format, lint, fuzz, coverage
+#
+# As root on Debian or Ubuntu it installs what is missing; otherwise it prints the command that does.
+set -euo pipefail
+
+goal=${1:-build}
+host=$(uname -m)
+missing=()
+
+need() { # need PACKAGE TEST...: the package is missing when the test fails
+    local package=$1
+    shift
+    case " ${missing[*]} " in *" $package "*) return ;; esac
+    "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+has() { command -v "$1"; }
+has_header() { echo "#include <$1>" | "${2:-cc}" -E -x c -; }
+has_static_libc() { case $("$1" -print-file-name=libc.a) in /*) ;; *) return 1 ;; esac; }
+has_emulator() { command -v qemu-s390x-static || command -v qemu-s390x; }
+has_fuzzer() { echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null; }
+has_venv() { python3 -c 'import ensurepip, venv'; }
+
+find_missing() {
+    missing=()
+    need make has make
+    need gcc has cc
+    need libc6-dev has_header stdio.h
+    need cmake has cmake
+    need ninja-build has ninja
+    [ "$goal" = build ] && return
+
+    need gcc has gcc
+    need g++ has g++
+    need clang has clang
+    need pkg-config has pkg-config
+    need libcmocka-dev has_header cmocka.h
+    need bats has bats
+    need python3 has python3
+    need python3-venv has_venv
+    # The other machines whose scores must have the same bits (tests/same_bits).
+    need qemu-user-static has_emulator
+    local machine debian_name
+    for machine in x86_64:amd64 aarch64:arm64 s390x:s390x; do
+        debian_name=${machine#*:}
+        machine=${machine%:*}
+        [ "$machine" = "$host" ] && continue
+        need "gcc-${machine/_/-}-linux-gnu" has "$machine-linux-gnu-gcc"
+        need "libc6-dev-$debian_name-cross" has_static_libc "$machine-linux-gnu-gcc"
+    done
+    [ "$goal" = test ] && return
+
+    need clang-format has clang-format
+    need clang-tidy has clang-tidy
+    need libclang-rt-dev has_fuzzer
+    need llvm has llvm-symbolizer
+    need lcov has lcov
+    need shellcheck has shellcheck
+}
+
+case $goal in build | test | develop) ;; *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
+find_missing
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+install=(apt-get install -y --no-install-recommends "${missing[@]}")
+if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
+    echo "Missing: ${missing[*]}. On Debian or Ubuntu run:" >&2
+    echo "    sudo apt-get update && sudo ${install[*]}" >&2
+    exit 1
+fi
+
+echo "Installing: ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+apt() { apt-get -q update && "${install[@]}" -q; }
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# A mirror that stumbles once is no reason to fail.
+if ! apt >"$log" 2>&1 && ! { sleep 5; apt >"$log" 2>&1; }; then
+    tail -n 20 "$log" >&2
+    echo "apt-get failed; this is what is missing: ${missing[*]}" >&2
+    exit 1
+fi
+find_missing
+if [ ${#missing[@]} -ne 0 ]; then
+    echo "Installed, but still not usable: ${missing[*]}" >&2
+    exit 1
+fi

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Everything CI runs, stage after stage. A stage that fails does not stop the others; the last lines say
+# which failed, how long each took and how many tests passed and failed in all.
+set -uo pipefail
+
+cd "$(dirname "$0")/.." || exit
+jobs=$(nproc)
+logs=build/test_logs
+mkdir -p "$logs"
+passed=0 failed=0 summary=()
+
+stage() { # stage NAME COMMAND...
+    local name=$1 log=$logs/$1.log started=$SECONDS status=ok stage_passed stage_failed stage_skipped
+    shift
+    printf '\n== %s\n' "$name"
+    "$@" 2>&1 | tee "$log" || status=FAILED
+
+    read -r stage_passed stage_failed stage_skipped <<<"$(count_tests "$log")"
+    # A stage that breaks without a failed test (it did not compile) is itself the failure.
+    [ $status = FAILED ] && [ "$stage_failed" -eq 0 ] && stage_failed=1
+    passed=$((passed + stage_passed)) failed=$((failed + stage_failed))
+    summary+=("$(printf '%-14s %-7s %3d passed, %d failed, %d skipped, %4d s' \
+        "$name" "$status" "$stage_passed" "$stage_failed" "$stage_skipped" $((SECONDS - started)))")
+}
+
+# Adds up the closing lines of ctest, pytest, tests/same_bits and tests/docs: PASSED FAILED SKIPPED.
+count_tests() {
+    awk '
+        /tests passed, .* tests? failed out of/ { failed += $4; passed += $NF - $4; next }
+        /^same bits: / || /^[0-9]+ passed, [0-9]+ failed$/ || /^[0-9]+ (passed|failed|error|skipped).* in [0-9.]+s/ {
+            for (i = 2; i <= NF; i++) {
+                if ($i ~ /^passed/) passed += $(i - 1)
+                if ($i ~ /^(failed|errors?),?$/) failed += $(i - 1)
+                if ($i ~ /^skipped/) skipped += $(i - 1)
+            }
+        }
+        END { print passed + 0, failed + 0, skipped + 0 }' "$1"
+}
+
+build_and_ctest() { # build_and_ctest PRESET
+    cmake --preset "$1" >"$logs/$1.configure.log" || { cat "$logs/$1.configure.log"; return 1; }
+    cmake --build --preset "$1" -j "$jobs" && ctest --preset "$1" -j "$jobs"
+}
+
+python_tests() {
+    tools/make_venv.sh && OIF=$PWD/build/release-gcc/oif OIF_LIBRARY=$PWD/build/release-gcc/liboif.so \
+        build/venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no tests
+}
+
+docs_examples() { # as a reader would: with the installed program and library
+    cmake --install build/release-gcc --prefix build/docs/installed >"$logs/docs.install.log" &&
+        find README.md docs -name "*.md" -print0 | sort -z |
+        xargs -0 python3 tests/docs/run_examples.py build/docs/installed
+}
+
+stage release-gcc build_and_ctest release-gcc
+stage release-clang build_and_ctest release-clang
+stage asan build_and_ctest asan
+stage same-bits tests/same_bits/run.sh
+if [ -n "$(find tests -name 'test_*.py' -print -quit)" ]; then
+    stage python python_tests
+fi
+stage docs docs_examples
+
+printf '\n'
+printf '%s\n' "${summary[@]}"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
