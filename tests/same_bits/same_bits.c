@@ -28,10 +28,12 @@ typedef struct bits_case {
     size_t dimension;
     row_kind rows;
     const char *settings; /* parameters that are not as usual here: "variant=paper growth=fixed" */
+    const char *detector; /* NULL: online-iforest */
 } bits_case;
 
 /* A small forest, so that emulated machines are done in seconds; rows still split, merge and forget. */
 static const char usual_settings[] = "num_trees=8 window_size=512 max_leaf_samples=16 seed=42";
+static const char usual_rrcf_settings[] = "num_trees=8 tree_size=64 window_size=512 seed=42";
 
 static const bits_case cases[] = {
     {"running", 3, ROWS_PLAIN, "variant=running"},
@@ -59,6 +61,18 @@ static const bits_case cases[] = {
     {"duplicates_reference", 3, ROWS_DUPLICATE, "variant=reference"},
     {"constant", 3, ROWS_CONSTANT, ""},
     {"huge", 3, ROWS_HUGE, ""},
+    {"rrcf", 3, ROWS_PLAIN, "", "rrcf"},
+    {"rrcf_one_feature", 1, ROWS_PLAIN, "", "rrcf"},
+    {"rrcf_ten_features", 10, ROWS_PLAIN, "", "rrcf"},
+    {"rrcf_sliding", 10, ROWS_PLAIN, "sample=sliding", "rrcf"},
+    {"rrcf_smallest_trees", 3, ROWS_PLAIN, "tree_size=2 window_size=1", "rrcf"},
+    {"rrcf_as_created", 10, ROWS_PLAIN, "num_trees=32 tree_size=256 window_size=2048", "rrcf"},
+    {"rrcf_missing_values", 10, ROWS_MISSING, "", "rrcf"},
+    {"rrcf_missing_values_sliding", 3, ROWS_MISSING, "sample=sliding", "rrcf"},
+    {"rrcf_far_from_zero", 3, ROWS_FAR, "", "rrcf"},
+    {"rrcf_duplicates", 3, ROWS_DUPLICATE, "sample=sliding", "rrcf"},
+    {"rrcf_constant", 3, ROWS_CONSTANT, "", "rrcf"},
+    {"rrcf_huge", 10, ROWS_HUGE, "", "rrcf"},
 };
 
 static uint64_t next_random(uint64_t *state) /* splitmix64 */
@@ -163,8 +177,8 @@ static void run_case(const bits_case *c, size_t block_size)
     oif_error error;
     uint64_t hash = fnv_start;
 
-    require(oif_params_init(&params, "online-iforest", &error), c->name, &error);
-    apply_settings(&params, usual_settings);
+    require(oif_params_init(&params, c->detector ? c->detector : "online-iforest", &error), c->name, &error);
+    apply_settings(&params, c->detector ? usual_rrcf_settings : usual_settings);
     apply_settings(&params, c->settings);
     require(oif_detector_new(&params, c->dimension, &detector, &error), c->name, &error);
     make_rows(c, rows, stride);

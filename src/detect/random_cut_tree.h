@@ -1,0 +1,113 @@
+/* A robust random cut tree: a sample of rows, cut apart at random until every leaf holds one row and its duplicates.
+ *
+ * A cut goes through the box of the rows below it: the longer a feature's range, the likelier its feature, and then any
+ * value of the range is as likely as any other. A row can be put in and taken out again, and the tree has the same law as
+ * one that is built afresh from the rows it then holds (Guha, Mishra, Roy, Schrijvers, ICML 2016).
+ *
+ * A tree is one block of memory. Nodes are numbers: those under `capacity` are leaves, the others inner nodes.
+ *
+ *     | tree | links: parent and mass of every node | cuts of the inner nodes | points: the leaves' rows | boxes |
+ *
+ *   - The box of an inner node is two rows, the lowest and the highest number of every feature; the box of a leaf is its
+ *     point, lowest and highest at once. NaN stands for the range of a feature that is missing in all rows below.
+ *   - Who holds a row remembers its leaf, so that taking it out needs no search.
+ *
+ * Putting a row in, taking one out and asking for a displacement cost O(depth x dimension); the depth is O(log capacity)
+ * for rows spread evenly and at worst the number of leaves.
+ */
+#ifndef OIF_DETECT_RANDOM_CUT_TREE_H
+#define OIF_DETECT_RANDOM_CUT_TREE_H
+
+#include "base/random.h"
+#include "detect/detector.h"
+
+#define OIF_NO_NODE UINT32_MAX
+
+typedef struct oif_cut_tree {
+    oif_random random;
+    uint32_t root;       /* OIF_NO_NODE while the tree is empty */
+    uint32_t free_leaf;  /* the first of a chain through `parent`, as ... */
+    uint32_t free_inner; /* ... this; OIF_NO_NODE when none is free */
+    uint32_t has_gaps;   /* 1 once a row with a missing number was put in: boxes may hold NaN */
+} oif_cut_tree;
+
+typedef struct oif_link {
+    uint32_t parent; /* OIF_NO_NODE for the root */
+    uint32_t mass;   /* rows below, duplicates counted; 0 when the node is free */
+} oif_link;
+
+/* What an inner node has beyond a link. Rows with row[feature] <= value are on the left. */
+typedef struct oif_cut {
+    double value;
+    double range; /* the sum of the ranges of all features of the node's box */
+    uint32_t feature;
+    uint32_t left, right;
+    uint32_t unused; /* so that no byte is left to chance: equal trees are equal bytes */
+} oif_cut;
+
+/* The sizes that all trees of a forest share. */
+typedef struct oif_cut_tree_shape {
+    uint32_t dimension;
+    uint32_t capacity; /* leaves; there is one inner node less */
+    size_t links_at;   /* oif_link [2 x capacity - 1] */
+    size_t cuts_at;    /* oif_cut  [capacity - 1] */
+    size_t points_at;  /* double   [capacity][dimension] */
+    size_t boxes_at;   /* double   [capacity - 1][2][dimension] */
+    size_t bytes;      /* of a tree; SIZE_MAX when no machine could hold it */
+} oif_cut_tree_shape;
+
+/* ---- Where things are ---- */
+
+static inline oif_link *oif_links(const oif_cut_tree_shape *shape, const oif_cut_tree *tree)
+{
+    return (oif_link *)((unsigned char *)tree + shape->links_at);
+}
+
+static inline bool oif_is_leaf(const oif_cut_tree_shape *shape, uint32_t node)
+{
+    return node < shape->capacity;
+}
+
+static inline oif_cut *oif_cut_at(const oif_cut_tree_shape *shape, const oif_cut_tree *tree, uint32_t inner)
+{
+    return (oif_cut *)((unsigned char *)tree + shape->cuts_at) + (inner - shape->capacity);
+}
+
+static inline double *oif_point(const oif_cut_tree_shape *shape, const oif_cut_tree *tree, uint32_t leaf)
+{
+    return (double *)((unsigned char *)tree + shape->points_at) + (size_t)leaf * shape->dimension;
+}
+
+static inline double *oif_box_low(const oif_cut_tree_shape *shape, const oif_cut_tree *tree, uint32_t inner)
+{
+    return (double *)((unsigned char *)tree + shape->boxes_at) +
+           (size_t)(inner - shape->capacity) * 2 * shape->dimension;
+}
+
+/* ---- What a tree does ---- */
+
+/* Where things are in a tree for rows of `dimension` numbers that holds up to `capacity` >= 2 rows. */
+oif_cut_tree_shape oif_cut_tree_layout(size_t dimension, uint32_t capacity);
+
+/* Makes an empty tree in `shape->bytes` bytes. */
+void oif_cut_tree_init(const oif_cut_tree_shape *shape, oif_cut_tree *tree, oif_random random);
+
+/* Puts a row in and returns its leaf. The tree holds fewer than `capacity` rows. */
+uint32_t oif_cut_tree_insert(const oif_cut_tree_shape *shape, oif_cut_tree *tree, const double *row);
+
+/* Takes one row of this leaf out. */
+void oif_cut_tree_remove(const oif_cut_tree_shape *shape, oif_cut_tree *tree, uint32_t leaf);
+
+/* The collusive displacement of a leaf: of all sets of rows around it that the tree sets apart, the most by which the
+ * others would rise, in levels, for each row that is taken out. From 0 to the number of rows less one. */
+double oif_cut_tree_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree, uint32_t leaf);
+
+/* What the displacement of a row would be, on average, if it were put in; that of its leaf when the tree holds the row.
+ * 0 in an empty tree. */
+double oif_cut_tree_expected_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                                          const double *row);
+
+/* Verifies every invariant of a tree of `rows` rows; names the broken one, or NULL. Takes O(nodes x dimension). */
+const char *oif_cut_tree_check(const oif_cut_tree_shape *shape, const oif_cut_tree *tree, uint32_t rows);
+
+#endif

@@ -1,0 +1,830 @@
+/* Robust Random Cut Forest from outside and inside: the promises of oif.h, what must hold after every operation whatever
+ * the rows are, every degenerate case, and that oif_detector_check sees each thing that can be broken.
+ *
+ * OIF_FOREST_SEED sets the seed of the random operations; every failure prints it. */
+#include "driver.h"
+
+#include "detect/rrcf.h"
+
+/* ---- Counting allocations: the linker sends the library's here ---- */
+
+static uint64_t allocations;
+
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+void *__real_malloc(size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+void *__wrap_malloc(size_t bytes);
+
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+    allocations++;
+    return __real_aligned_alloc(alignment, bytes);
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    allocations++;
+    return __real_malloc(bytes);
+}
+
+/* ---- Forests ---- */
+
+typedef struct plan {
+    uint32_t num_trees, tree_size;
+    oif_sample sample;
+    double window_size;
+    uint64_t seed;
+} plan;
+
+static const char *plan_text(const plan *p)
+{
+    static char text[200];
+    snprintf(text, sizeof text, "%s num_trees=%u tree_size=%u window_size=%g seed=%" PRIu64,
+             p->sample == OIF_SLIDING ? "sliding" : "reservoir", p->num_trees, p->tree_size, p->window_size,
+             p->seed);
+    return text;
+}
+
+static oif_params params_of_plan(const plan *p)
+{
+    oif_params params;
+    require_ok(oif_params_init(&params, "rrcf", NULL));
+    set_param(&params, "num_trees", p->num_trees);
+    set_param(&params, "tree_size", p->tree_size);
+    set_param(&params, "sample", p->sample);
+    set_param(&params, "window_size", p->window_size);
+    set_param(&params, "seed", (double)p->seed);
+    return params;
+}
+
+static oif_detector *new_rrcf(const plan *p, size_t dimension)
+{
+    oif_params params = params_of_plan(p);
+    oif_detector *detector = NULL;
+    oif_error error;
+    require_ok_or(oif_detector_new(&params, dimension, &detector, &error), error);
+    return detector;
+}
+
+enum { PLANS = 4, DIMENSION = 3, ROWS = 600 };
+
+static plan plan_number(int number)
+{
+    return (plan){.num_trees = 7,
+                  .tree_size = number / 2 ? 64 : 40,
+                  .sample = (oif_sample)(number % 2),
+                  .window_size = number / 2 ? 150 : 1,
+                  .seed = (uint64_t)number};
+}
+
+static oif_rrcf_state *state_of(const oif_detector *detector)
+{
+    return (oif_rrcf_state *)oif_detector_state(detector); /* tests may write there */
+}
+
+/* Normal rows with ties, duplicates, some missing numbers and, further on, a jump. */
+static double *mixed_rows(uint64_t seed, size_t count, double missing)
+{
+    double *rows = normal_rows(seed, count, DIMENSION);
+    dice rolled = {seed + 1000};
+    for (size_t i = 0; i < count * DIMENSION; i++) {
+        if (i > count * DIMENSION / 2)
+            rows[i] += 10;
+        if (i % DIMENSION == 1)
+            rows[i] = floor(rows[i] * 2);
+        if (dice_chance(&rolled, missing))
+            rows[i] = NAN;
+    }
+    for (size_t i = 20; i < count; i += 7)
+        memcpy(&rows[i * DIMENSION], &rows[(i - 20) * DIMENSION], DIMENSION * sizeof *rows);
+    return rows;
+}
+
+/* ---- Promises ---- */
+
+static void a_block_gives_the_bits_of_its_rows_one_by_one(void **state)
+{
+    (void)state;
+    const size_t blocks[] = {7, 100, 600};
+    for (int number = 0; number < 3 * PLANS; number++) {
+        plan p = plan_number(number % PLANS);
+        size_t block = blocks[number / PLANS];
+        double *rows = mixed_rows((uint64_t)number, ROWS, number % 3 ? 0.05 : 0), scores[ROWS], again[ROWS];
+        oif_detector *single = new_rrcf(&p, DIMENSION), *many = new_rrcf(&p, DIMENSION),
+                     *quiet = new_rrcf(&p, DIMENSION);
+        if (number % 2)
+            require_ok(oif_detector_set_threads(many, 3, NULL));
+        for (size_t i = 0; i < ROWS; i += block) {
+            size_t count = ROWS - i < block ? ROWS - i : block;
+            const double *from = &rows[i * DIMENSION];
+            require_ok(oif_detector_learn_score_rows(many, from, count, DIMENSION, &scores[i], NULL));
+            require_ok(oif_detector_learn_rows(quiet, from, count, DIMENSION, NULL));
+            for (size_t j = i; j < i + count; j++)
+                expect_same_bits(scores[j], learn_score(single, &rows[j * DIMENSION]), "learn_score_rows", j);
+            require_ok(oif_detector_score_rows(many, from, count, DIMENSION, &again[i], NULL));
+            for (size_t j = i; j < i + count; j++)
+                expect_same_bits(again[j], score(single, &rows[j * DIMENSION]), "score_rows", j);
+        }
+        require_ok(oif_detector_set_threads(many, 1, NULL));
+        expect_same_detector(many, single, plan_text(&p));
+        expect_same_detector(quiet, single, plan_text(&p));
+        oif_detector_free(single);
+        oif_detector_free(many);
+        oif_detector_free(quiet);
+        free(rows);
+    }
+}
+
+static void learning_then_scoring_is_learn_score(void **state)
+{
+    (void)state;
+    for (int number = 0; number < 2 * PLANS; number++) {
+        plan p = plan_number(number % PLANS);
+        double *rows = mixed_rows((uint64_t)number, ROWS, number < PLANS ? 0 : 0.1);
+        oif_detector *one = new_rrcf(&p, DIMENSION), *two = new_rrcf(&p, DIMENSION);
+        for (size_t i = 0; i < ROWS; i++) {
+            double both = learn_score(one, &rows[i * DIMENSION]);
+            learn(two, &rows[i * DIMENSION]);
+            expect_same_bits(score(two, &rows[i * DIMENSION]), both, plan_text(&p), i);
+        }
+        expect_same_detector(one, two, plan_text(&p));
+        oif_detector_free(one);
+        oif_detector_free(two);
+        free(rows);
+    }
+}
+
+static void scoring_changes_no_byte_and_a_clone_goes_on_alike(void **state)
+{
+    (void)state;
+    for (int number = 0; number < PLANS; number++) {
+        plan p = plan_number(number);
+        double *rows = mixed_rows(3, ROWS, 0.05), scores[ROWS];
+        oif_detector *original = new_rrcf(&p, DIMENSION);
+        require_ok(oif_detector_learn_rows(original, rows, 300, DIMENSION, NULL));
+        oif_detector *copy = clone_of(original);
+        require_ok(oif_detector_score_rows(original, rows, ROWS, DIMENSION, scores, NULL));
+        expect_same_detector(original, copy, "after scoring");
+        for (size_t i = 300; i < ROWS; i++) {
+            double expected = learn_score(original, &rows[i * DIMENSION]);
+            expect_same_bits(learn_score(copy, &rows[i * DIMENSION]), expected, "clone", i);
+        }
+        expect_same_detector(copy, original, "a clone that learned the same");
+        oif_detector_free(original); /* the clone does not need its original */
+        require_ok(oif_detector_learn_rows(copy, rows, ROWS, DIMENSION, NULL));
+        require_ok(oif_detector_check(copy, NULL));
+        oif_detector_free(copy);
+        free(rows);
+    }
+}
+
+static void another_seed_gives_other_scores(void **state)
+{
+    (void)state;
+    plan p = plan_number(2);
+    double *rows = mixed_rows(1, ROWS, 0);
+    oif_detector *one = new_rrcf(&p, DIMENSION);
+    p.seed++;
+    oif_detector *other = new_rrcf(&p, DIMENSION);
+    size_t different = 0;
+    for (size_t i = 0; i < ROWS; i++)
+        different += learn_score(one, &rows[i * DIMENSION]) != learn_score(other, &rows[i * DIMENSION]);
+    expect_within((double)different, 500, ROWS, "scores that another seed changes");
+    oif_detector_free(one);
+    oif_detector_free(other);
+    free(rows);
+}
+
+static void the_estimate_is_what_one_allocation_takes_and_no_row_allocates(void **state)
+{
+    (void)state;
+    for (int number = 0; number < PLANS; number++) {
+        plan p = plan_number(number);
+        oif_params params = params_of_plan(&p);
+        double *rows = mixed_rows(9, ROWS, 0.02), scores[ROWS];
+        size_t bytes = 0;
+        uint64_t before = allocations;
+        oif_detector *detector = NULL;
+        require_ok(oif_detector_estimate_bytes(&params, DIMENSION, &bytes, NULL));
+        require_ok(oif_detector_new(&params, DIMENSION, &detector, NULL));
+        assert_int_equal(allocations - before, 1);
+        assert_int_equal(bytes, oif_detector_memory_bytes(detector));
+        require_ok(oif_detector_learn_rows(detector, rows, ROWS, DIMENSION, NULL));
+        require_ok(oif_detector_score_rows(detector, rows, ROWS, DIMENSION, scores, NULL));
+        require_ok(oif_detector_learn_score_rows(detector, rows, ROWS, DIMENSION, scores, NULL));
+        for (size_t i = 0; i < ROWS; i++)
+            learn_score(detector, &rows[i * DIMENSION]);
+        assert_int_equal(allocations - before, 1);
+        oif_detector_free(detector);
+        free(rows);
+    }
+}
+
+static void a_forest_that_no_machine_can_hold_is_refused(void **state)
+{
+    (void)state;
+    plan p = {.num_trees = 4096, .tree_size = 1 << 16, .window_size = 1};
+    oif_params params = params_of_plan(&p);
+    oif_detector *detector = NULL;
+    oif_error error;
+    assert_int_equal(oif_detector_new(&params, OIF_MAX_DIMENSION, &detector, &error), OIF_EMEMORY);
+    assert_null(detector);
+}
+
+static void a_forest_is_ready_once_the_sample_is_half_full(void **state)
+{
+    (void)state;
+    plan p = plan_number(2);
+    oif_detector *detector = new_rrcf(&p, 1);
+    for (uint32_t i = 0; i < 500; i++) {
+        assert_int_equal(oif_detector_ready(detector), i >= p.tree_size / 2);
+        learn(detector, &(double){i});
+    }
+    oif_detector_free(detector);
+}
+
+/* ---- Random operations ---- */
+
+enum { ROUNDS = 160, OPERATIONS_A_ROUND = 300, MAX_DIMENSION = 9, MAX_BLOCK = 12 };
+
+typedef enum style {
+    NORMAL,
+    FEW_VALUES,
+    CONSTANT,
+    HUGE_NUMBERS,
+    FEW_ULPS,
+    FAR_OFFSET,
+    SORTED,
+    JUMPS,
+    ALWAYS_MISSING,
+    SUBNORMAL,
+    HEAVY_TAILS,
+    STYLES
+} style;
+
+static const char *const style_names[] = {"normal",   "few values", "constant",   "huge",
+                                          "few ulps", "far offset", "sorted",     "jumps",
+                                          "missing",  "subnormal",  "heavy tails"};
+
+/* One forest and the stream it is fed. */
+typedef struct trial {
+    uint64_t seed;
+    int round, operation;
+    plan plan;
+    uint32_t dimension;
+    style styles[MAX_DIMENSION];
+    double missing, all_missing, repeats;
+    uint64_t row;
+    double last[MAX_DIMENSION];
+    dice dice;
+    oif_detector *detector;
+} trial;
+
+static const char *trial_text(const trial *t)
+{
+    static char text[600];
+    int length = snprintf(text, sizeof text, "seed %" PRIu64 ", round %d, operation %d, %s, missing %g",
+                          t->seed, t->round, t->operation, plan_text(&t->plan), t->missing);
+    for (uint32_t i = 0; i < t->dimension; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length, ", %s", style_names[t->styles[i]]);
+    return text;
+}
+
+static double number_in_style(trial *t, style of)
+{
+    dice *from = &t->dice;
+    switch (of) {
+    case NORMAL: return dice_normal(from);
+    case FEW_VALUES: return dice_below(from, 4);
+    case CONSTANT: return 0.1;
+    case HUGE_NUMBERS: return 1.79e308 * (2 * dice_unit(from) - 1);
+    case FEW_ULPS: return 1 + 0x1p-52 * dice_below(from, 4);
+    case FAR_OFFSET: return 1e15 + dice_unit(from);
+    case SORTED: return (double)t->row;
+    case JUMPS: return dice_normal(from) + (double)(t->row / 60 % 3) * 1000;
+    case ALWAYS_MISSING: return NAN;
+    case SUBNORMAL: return 5e-324 * dice_below(from, 20);
+    case HEAVY_TAILS: return exp(40 * dice_normal(from));
+    case STYLES: break;
+    }
+    return 0;
+}
+
+static void draw_row(trial *t, double *row)
+{
+    bool nothing = dice_chance(&t->dice, t->all_missing), repeated = dice_chance(&t->dice, t->repeats);
+    for (uint32_t i = 0; i < t->dimension; i++) {
+        row[i] = repeated ? t->last[i] : number_in_style(t, t->styles[i]);
+        if (nothing || dice_chance(&t->dice, t->missing))
+            row[i] = NAN;
+    }
+    memcpy(t->last, row, t->dimension * sizeof *row);
+    t->row++;
+}
+
+static void begin_round(trial *t)
+{
+    static const uint32_t dimensions[] = {1, 2, 3, 4, 5, 7, 8, 9};
+    t->plan = (plan){.num_trees = 1 + dice_below(&t->dice, 4),
+                     .tree_size = 2 + dice_below(&t->dice, dice_chance(&t->dice, 0.5) ? 6 : 60),
+                     .sample = (oif_sample)(t->round % 2),
+                     .window_size = 1 + dice_below(&t->dice, 150),
+                     .seed = dice_bits(&t->dice) >> 11};
+    t->dimension = dimensions[t->round / 2 % 8];
+    t->row = 0;
+    t->missing = dice_chance(&t->dice, 0.5) ? 0 : 0.3 * dice_unit(&t->dice);
+    t->all_missing = dice_chance(&t->dice, 0.8) ? 0 : 0.5 * dice_unit(&t->dice);
+    t->repeats = dice_chance(&t->dice, 0.5) ? 0 : 0.5 * dice_unit(&t->dice);
+    memset(t->last, 0, sizeof t->last);
+    for (uint32_t i = 0; i < t->dimension; i++)
+        t->styles[i] = (style)dice_below(&t->dice, STYLES);
+    t->detector = new_rrcf(&t->plan, t->dimension);
+}
+
+static void operate(trial *t)
+{
+    double rows[MAX_BLOCK * MAX_DIMENSION], scores[MAX_BLOCK] = {0};
+    size_t count = 1 + dice_below(&t->dice, MAX_BLOCK), d = t->dimension;
+    uint32_t chosen = dice_below(&t->dice, 10);
+    for (size_t i = 0; i < count; i++)
+        draw_row(t, &rows[i * d]);
+    if (chosen < 2) {
+        require_ok(oif_detector_learn(t->detector, rows, NULL));
+    } else if (chosen < 5) {
+        require_ok(oif_detector_learn_score(t->detector, rows, scores, NULL));
+    } else if (chosen < 6) {
+        require_ok(oif_detector_score_rows(t->detector, rows, count, d, scores, NULL));
+    } else if (chosen < 7) {
+        oif_detector *copy = clone_of(t->detector);
+        oif_detector_free(t->detector);
+        t->detector = copy;
+    } else {
+        require_ok(oif_detector_learn_score_rows(t->detector, rows, count, d, scores, NULL));
+    }
+    for (size_t i = 0; i < MAX_BLOCK; i++)
+        if (!(scores[i] >= 0 && scores[i] <= t->plan.tree_size))
+            fail_msg("%s: the score is %.17g", trial_text(t), scores[i]);
+}
+
+static uint64_t seed_from_environment(void)
+{
+    const char *text = getenv("OIF_FOREST_SEED");
+    return text ? strtoull(text, NULL, 10) : 1;
+}
+
+static void every_invariant_holds_after_each_random_operation(void **state)
+{
+    (void)state;
+    trial t = {.seed = seed_from_environment()};
+    t.dice.state = t.seed;
+    for (t.round = 0; t.round < ROUNDS; t.round++) {
+        begin_round(&t);
+        for (t.operation = 0; t.operation < OPERATIONS_A_ROUND; t.operation++) {
+            oif_error error = {.status = OIF_OK};
+            operate(&t);
+            if (oif_detector_check(t.detector, &error) != OIF_OK)
+                fail_msg("%s: %s", trial_text(&t), error.message);
+        }
+        oif_detector_free(t.detector);
+    }
+}
+
+/* ---- Scores ---- */
+
+/* Three points on a line: the first cut is between 1 and 100 with probability 0.99. Then taking 100 out moves the two
+ * others; if not, 1 stands beside it and only that moves. */
+static void three_points_have_the_displacement_that_paper_and_pencil_give(void **state)
+{
+    (void)state;
+    plan p = {.num_trees = 4096, .tree_size = 3, .sample = OIF_SLIDING, .window_size = 1, .seed = 4};
+    oif_detector *detector = new_rrcf(&p, 1);
+    learn(detector, &(double){0});
+    learn(detector, &(double){1});
+    double far = learn_score(detector, &(double){100});
+    expect_within(far, 1.99 - 0.007, 1.99 + 0.007, "score of 100");
+    double near = score(detector, &(double){0}); /* 1 beside its neighbour, or 2 when cut off first */
+    expect_within(near, 1.01 - 0.007, 1.01 + 0.007, "score of 0");
+    oif_detector_free(detector);
+}
+
+/* A score is the mean of the displacements of its leaves, found by walking up. */
+static void a_score_is_the_mean_displacement_over_the_trees(void **state)
+{
+    (void)state;
+    plan p = {.num_trees = 33, .tree_size = 50, .sample = OIF_SLIDING, .window_size = 1, .seed = 2};
+    oif_detector *detector = new_rrcf(&p, DIMENSION);
+    double *rows = mixed_rows(5, ROWS, 0);
+    for (size_t i = 0; i < ROWS; i++) {
+        double learned = learn_score(detector, &rows[i * DIMENSION]), sum = 0;
+        const oif_rrcf_state *f = state_of(detector);
+        for (uint32_t number = 0; number < p.num_trees; number++) {
+            const oif_link *links = oif_links(&f->shape, oif_rrcf_tree(f, number));
+            double greatest = 0;
+            uint32_t node = oif_rrcf_leaves(f, number)[i % p.tree_size];
+            for (; links[node].parent != OIF_NO_NODE; node = links[node].parent)
+                greatest = fmax(greatest, (double)(links[links[node].parent].mass - links[node].mass) /
+                                              links[node].mass);
+            sum += greatest;
+        }
+        expect_within(learned, sum / p.num_trees - 1e-8, sum / p.num_trees + 1e-8, "score");
+    }
+    oif_detector_free(detector);
+    free(rows);
+}
+
+static void an_obvious_outlier_scores_above_every_inlier(void **state)
+{
+    (void)state;
+    for (int sample = 0; sample < 2; sample++) {
+        plan p = {
+            .num_trees = 64, .tree_size = 128, .sample = (oif_sample)sample, .window_size = 512, .seed = 1};
+        oif_detector *detector = new_rrcf(&p, 4);
+        double *rows = normal_rows(77, 1000, 4), highest = 0;
+        for (size_t i = 0; i < 1000; i++) {
+            double own = learn_score(detector, &rows[i * 4]);
+            highest = i > 500 ? fmax(highest, own) : 0;
+        }
+        for (int corner = 0; corner < 16; corner++) {
+            double row[4];
+            for (int j = 0; j < 4; j++)
+                row[j] = corner >> j & 1 ? 12 : -12;
+            double unseen = score(detector, row);
+            if (!(unseen > highest))
+                fail_msg("%s: the outlier in corner %d scores %g, an inlier %g", plan_text(&p), corner,
+                         unseen, highest);
+        }
+        double seen = learn_score(detector, (double[]){12, -12, 12, -12});
+        if (!(seen > highest))
+            fail_msg("%s: the outlier scores %g, an inlier %g", plan_text(&p), seen, highest);
+        oif_detector_free(detector);
+        free(rows);
+    }
+}
+
+/* Multiplying every number by one power of two is exact, and so are all ranges, chances and cuts. */
+static void scaling_by_a_power_of_two_changes_no_bit_of_a_score(void **state)
+{
+    (void)state;
+    for (int number = 0; number < PLANS; number++) {
+        plan p = plan_number(number);
+        oif_detector *plain = new_rrcf(&p, DIMENSION), *scaled = new_rrcf(&p, DIMENSION);
+        double *rows = mixed_rows(5, ROWS, 0.03), row[DIMENSION];
+        for (size_t i = 0; i < ROWS; i++) {
+            for (size_t j = 0; j < DIMENSION; j++)
+                row[j] = rows[i * DIMENSION + j] * 0x1p200;
+            double expected = learn_score(plain, &rows[i * DIMENSION]);
+            expect_same_bits(learn_score(scaled, row), expected, plan_text(&p), i);
+        }
+        oif_detector_free(plain);
+        oif_detector_free(scaled);
+        free(rows);
+    }
+}
+
+/* The sum of the ranges overflows here, so that everything is measured in smaller numbers: up to rounding the same. */
+static void numbers_whose_ranges_overflow_are_told_apart_like_small_ones(void **state)
+{
+    (void)state;
+    plan p = {.num_trees = 50, .tree_size = 64, .sample = OIF_SLIDING, .window_size = 1, .seed = 3};
+    oif_detector *small = new_rrcf(&p, 4), *huge = new_rrcf(&p, 4);
+    dice rolled = {6};
+    for (size_t i = 0; i < 500; i++) {
+        double row[4], larger[4];
+        for (int j = 0; j < 4; j++) {
+            row[j] = 2 * dice_unit(&rolled) - 1;
+            row[j] *= i % 10 ? 0.1 : 1;
+            larger[j] = row[j] * 0x1.fp1023;
+        }
+        double expected = learn_score(small, row), actual = learn_score(huge, larger);
+        expect_within(actual, expected - 1e-6, expected + 1e-6, "score"); /* no draw was near its threshold */
+    }
+    require_ok(oif_detector_check(huge, NULL));
+    oif_detector_free(small);
+    oif_detector_free(huge);
+}
+
+static void what_left_the_sample_is_forgotten(void **state)
+{
+    (void)state;
+    for (int sample = 0; sample < 2; sample++) {
+        plan p = {
+            .num_trees = 32, .tree_size = 64, .sample = (oif_sample)sample, .window_size = 128, .seed = 3};
+        oif_detector *detector = new_rrcf(&p, 2);
+        dice rolled = {8};
+        const double here[] = {0, 0}, there[] = {40, -40};
+        for (int i = 0; i < 3000; i++) {
+            const double *centre = i < 1500 ? here : there;
+            learn(detector, (double[]){centre[0] + dice_normal(&rolled), centre[1] + dice_normal(&rolled)});
+            if (i == 1499 && !(score(detector, here) < score(detector, there)))
+                fail_msg("%s: before the move, here scores %g and there %g", plan_text(&p),
+                         score(detector, here), score(detector, there));
+        }
+        if (!(score(detector, there) < score(detector, here)))
+            fail_msg("%s: after the move, here scores %g and there %g", plan_text(&p), score(detector, here),
+                     score(detector, there));
+        oif_detector_free(detector);
+    }
+}
+
+/* ---- Degenerate data ---- */
+
+static void equal_rows_share_a_leaf_and_score_nothing(void **state)
+{
+    (void)state;
+    const double constant[] = {-0.1, 1e15, 7}, other[] = {-0.1, 1e15, 8};
+    for (int number = 0; number < PLANS; number++) {
+        plan p = plan_number(number);
+        oif_detector *detector = new_rrcf(&p, 3);
+        for (size_t i = 0; i < 4 * p.tree_size; i++)
+            expect_same_bits(learn_score(detector, constant), 0, plan_text(&p), i);
+        const oif_rrcf_state *f = state_of(detector);
+        const oif_cut_tree *tree = oif_rrcf_tree(f, 0);
+        assert_true(oif_is_leaf(&f->shape, tree->root));
+        assert_int_equal(oif_links(&f->shape, tree)[tree->root].mass, p.tree_size);
+        expect_same_bits(score(detector, other), p.tree_size, "another row", 0);
+        require_ok(oif_detector_check(detector, NULL));
+        oif_detector_free(detector);
+    }
+}
+
+static void an_empty_forest_scores_nothing(void **state)
+{
+    (void)state;
+    plan p = plan_number(0);
+    oif_detector *detector = new_rrcf(&p, 2);
+    require_ok(oif_detector_check(detector, NULL));
+    expect_same_bits(score(detector, (double[]){1, 2}), 0, "before any row", 0);
+    expect_same_bits(learn_score(detector, (double[]){1, 2}), 0, "the first row", 0);
+    expect_same_bits(score(detector, (double[]){1, 3}), 1, "beside the first row", 0);
+    oif_detector_free(detector);
+}
+
+/* Numbers that grow by half each time make the deepest trees there are. */
+static void a_tree_may_be_as_deep_as_it_has_rows(void **state)
+{
+    (void)state;
+    plan p = {.num_trees = 1, .tree_size = 1500, .sample = OIF_SLIDING, .window_size = 1, .seed = 1};
+    oif_detector *detector = new_rrcf(&p, 1);
+    double number = 1e-300;
+    for (int i = 0; i < 3000; i++) {
+        learn(detector, &number);
+        number = number > 1e300 ? 1e-300 : number * 1.5;
+    }
+    require_ok(oif_detector_check(detector, NULL));
+    oif_detector_free(detector);
+}
+
+/* ---- Missing values ---- */
+
+static void a_feature_that_is_always_missing_never_matters(void **state)
+{
+    (void)state;
+    for (int number = 0; number < PLANS; number++) {
+        plan p = plan_number(number);
+        oif_detector *detector = new_rrcf(&p, 3), *without = new_rrcf(&p, 2);
+        dice rolled = {(uint64_t)number};
+        for (size_t i = 0; i < 400; i++) {
+            double row[3] = {dice_normal(&rolled), NAN, dice_normal(&rolled)}, shorter[2] = {row[0], row[2]};
+            double expected = learn_score(without, shorter);
+            expect_same_bits(learn_score(detector, row), expected, plan_text(&p), i);
+            row[1] = 1e300 * dice_normal(&rolled);
+            expect_same_bits(score(detector, row), expected, "with a number never seen", i);
+        }
+        oif_detector_free(detector);
+        oif_detector_free(without);
+    }
+}
+
+static void rows_without_any_number_score_nothing_and_numbers_are_welcome_after_them(void **state)
+{
+    (void)state;
+    for (int number = 0; number < PLANS; number++) {
+        plan p = plan_number(number);
+        oif_detector *detector = new_rrcf(&p, 2);
+        const double nothing[] = {NAN, NAN};
+        for (size_t i = 0; i < 100; i++)
+            expect_same_bits(learn_score(detector, nothing), 0, plan_text(&p), i);
+        dice rolled = {1};
+        for (int i = 0; i < 100; i++)
+            learn(detector, (double[]){dice_unit(&rolled), dice_unit(&rolled)});
+        require_ok(oif_detector_check(detector, NULL));
+        const oif_rrcf_state *f = state_of(detector);
+        assert_false(oif_is_leaf(&f->shape, oif_rrcf_tree(f, 0)->root));
+        if (!(score(detector, (double[]){9, 9}) > score(detector, (double[]){0.5, 0.5})))
+            fail_msg("%s: the outlier is not seen", plan_text(&p));
+        oif_detector_free(detector);
+    }
+}
+
+static void a_missing_number_hides_no_outlier_of_another_feature(void **state)
+{
+    (void)state;
+    plan p = {.num_trees = 64, .tree_size = 128, .sample = OIF_RESERVOIR, .window_size = 512, .seed = 5};
+    oif_detector *detector = new_rrcf(&p, 5);
+    dice rolled = {6};
+    double row[5], lowest_outlier = INFINITY, highest_inlier = 0;
+    for (int i = 0; i < 1500; i++) {
+        for (int j = 0; j < 5; j++)
+            row[j] = dice_chance(&rolled, 0.05) ? NAN : dice_normal(&rolled);
+        learn(detector, row);
+    }
+    for (int i = 0; i < 200; i++) {
+        for (int j = 0; j < 5; j++)
+            row[j] = 0.5 * dice_normal(&rolled);
+        row[4] = NAN;
+        highest_inlier = fmax(highest_inlier, score(detector, row));
+        for (int j = 0; j < 4; j++)
+            row[j] = dice_chance(&rolled, 0.5) ? 12 : -12;
+        lowest_outlier = fmin(lowest_outlier, score(detector, row));
+    }
+    if (!(lowest_outlier > highest_inlier))
+        fail_msg("without their last number an outlier scores %g, an inlier %g", lowest_outlier,
+                 highest_inlier);
+    oif_detector_free(detector);
+}
+
+/* ---- What the check sees ---- */
+
+/* A forest to break, and places in its first tree. */
+typedef struct victim {
+    oif_detector *detector;
+    oif_rrcf_state *state;
+    oif_cut_tree *tree;
+    oif_link *links;
+    oif_cut *root_cut;
+    uint32_t inner, leaf; /* an inner node below the root with two leaves, and one of them */
+} victim;
+
+static victim new_victim(void)
+{
+    plan p = {.num_trees = 2, .tree_size = 16, .sample = OIF_SLIDING, .window_size = 1, .seed = 1};
+    victim v = {.detector = new_rrcf(&p, DIMENSION)};
+    double *rows = normal_rows(1, 60, DIMENSION);
+    require_ok(oif_detector_learn_rows(v.detector, rows, 60, DIMENSION, NULL));
+    free(rows);
+    v.state = state_of(v.detector);
+    v.tree = oif_rrcf_tree(v.state, 0);
+    v.links = oif_links(&v.state->shape, v.tree);
+    v.root_cut = oif_cut_at(&v.state->shape, v.tree, v.tree->root);
+    for (v.inner = v.state->shape.capacity;; v.inner++) {
+        const oif_cut *cut = oif_cut_at(&v.state->shape, v.tree, v.inner);
+        v.leaf = cut->left;
+        if (v.inner != v.tree->root && oif_is_leaf(&v.state->shape, cut->left) &&
+            oif_is_leaf(&v.state->shape, cut->right))
+            return v;
+    }
+}
+
+static void break_root_parent(victim *v)
+{
+    v->links[v->tree->root].parent = v->inner;
+}
+static void break_root_mass(victim *v)
+{
+    v->links[v->tree->root].mass++;
+}
+static void break_inner_mass(victim *v)
+{
+    v->links[v->inner].mass++;
+}
+static void break_leaf_mass(victim *v)
+{
+    uint32_t node = v->leaf;
+    uint32_t *leaves = oif_rrcf_leaves(v->state, 0);
+    for (uint32_t i = 0; i < v->state->shape.capacity; i++)
+        if (leaves[i] == node)
+            leaves[i] =
+                oif_cut_at(&v->state->shape, v->tree, v->inner)->right; /* now counted at its neighbour */
+}
+static void break_sample(victim *v)
+{
+    oif_rrcf_leaves(v->state, 0)[3] = v->state->shape.capacity;
+}
+static void break_children(victim *v)
+{
+    v->root_cut->left = v->root_cut->right;
+}
+static void break_child_parent(victim *v)
+{
+    v->links[v->leaf].parent = v->tree->root;
+}
+static void break_cut_low(victim *v)
+{
+    v->root_cut->value = -100;
+}
+static void break_cut_high(victim *v)
+{
+    v->root_cut->value = 100;
+}
+static void break_cut_nan(victim *v)
+{
+    v->root_cut->value = NAN;
+}
+static void break_feature(victim *v)
+{
+    v->root_cut->feature = DIMENSION;
+}
+static void break_range(victim *v)
+{
+    v->root_cut->range *= 1.5;
+}
+static void break_box(victim *v)
+{
+    *oif_box_low(&v->state->shape, v->tree, v->inner) -= 1;
+}
+static void break_point(victim *v)
+{
+    *oif_point(&v->state->shape, v->tree, v->leaf) = -50;
+}
+static void break_gap(victim *v)
+{
+    for (uint32_t i = 0; i < v->state->shape.capacity; i++)
+        oif_point(&v->state->shape, v->tree, i)[1] = NAN;
+    for (uint32_t i = v->state->shape.capacity; i < 2 * v->state->shape.capacity - 1; i++)
+        oif_box_low(&v->state->shape, v->tree, i)[1] =
+            oif_box_low(&v->state->shape, v->tree, i)[1 + DIMENSION] = NAN;
+}
+static void break_free_list(victim *v)
+{
+    v->tree->free_leaf = 0;
+}
+static void break_free_node(victim *v)
+{
+    v->links[v->leaf].mass = 0;
+}
+static void break_emptiness(victim *v)
+{
+    v->state->rows_learned = 0;
+}
+static void break_orphan(victim *v)
+{
+    v->links[v->inner].parent = v->leaf;
+}
+
+static void the_check_sees_everything_that_can_be_broken(void **state)
+{
+    (void)state;
+    const struct {
+        void (*break_it)(victim *v);
+        const char *words;
+    } breaks[] = {
+        {break_root_parent, "the root is not one"},
+        {break_root_mass, "the root's mass is not the number of rows"},
+        {break_inner_mass, "an inner mass is not the sum of its children's"},
+        {break_leaf_mass, "a leaf's mass is not the number of its rows"},
+        {break_sample, "a row's leaf is not one"},
+        {break_children, "an inner node does not have two children"},
+        {break_child_parent, "a parent does not know its child"},
+        {break_cut_low, "a box crosses the cut above it"},
+        {break_cut_high, "a box crosses the cut above it"},
+        {break_cut_nan, "a cut's feature or value does not exist"},
+        {break_feature, "a cut's feature or value does not exist"},
+        {break_range, "a range is not the sum of the sides of its box"},
+        {break_box, "a box is not the one around its children"},
+        {break_point, "a box is not the one around its children"},
+        {break_gap, "a range is missing in a tree without missing numbers"},
+        {break_free_list, "a free node is not on its list"},
+        {break_free_node, "a free node stands in the tree"},
+        {break_emptiness, "an empty tree has a root"},
+        {break_orphan, "a node hangs below nothing"},
+    };
+    for (size_t i = 0; i < sizeof breaks / sizeof breaks[0]; i++) {
+        victim v = new_victim();
+        oif_error error = {.status = OIF_OK};
+        require_ok(oif_detector_check(v.detector, NULL));
+        breaks[i].break_it(&v);
+        if (oif_detector_check(v.detector, &error) != OIF_EINVARIANT)
+            fail_msg("the check does not see that %s", breaks[i].words);
+        expect_message(error, breaks[i].words);
+        expect_message(error, "tree 0: ");
+        oif_detector_free(v.detector);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_block_gives_the_bits_of_its_rows_one_by_one),
+        cmocka_unit_test(learning_then_scoring_is_learn_score),
+        cmocka_unit_test(scoring_changes_no_byte_and_a_clone_goes_on_alike),
+        cmocka_unit_test(another_seed_gives_other_scores),
+        cmocka_unit_test(the_estimate_is_what_one_allocation_takes_and_no_row_allocates),
+        cmocka_unit_test(a_forest_that_no_machine_can_hold_is_refused),
+        cmocka_unit_test(a_forest_is_ready_once_the_sample_is_half_full),
+        cmocka_unit_test(every_invariant_holds_after_each_random_operation),
+        cmocka_unit_test(three_points_have_the_displacement_that_paper_and_pencil_give),
+        cmocka_unit_test(a_score_is_the_mean_displacement_over_the_trees),
+        cmocka_unit_test(an_obvious_outlier_scores_above_every_inlier),
+        cmocka_unit_test(scaling_by_a_power_of_two_changes_no_bit_of_a_score),
+        cmocka_unit_test(numbers_whose_ranges_overflow_are_told_apart_like_small_ones),
+        cmocka_unit_test(what_left_the_sample_is_forgotten),
+        cmocka_unit_test(equal_rows_share_a_leaf_and_score_nothing),
+        cmocka_unit_test(an_empty_forest_scores_nothing),
+        cmocka_unit_test(a_tree_may_be_as_deep_as_it_has_rows),
+        cmocka_unit_test(a_feature_that_is_always_missing_never_matters),
+        cmocka_unit_test(rows_without_any_number_score_nothing_and_numbers_are_welcome_after_them),
+        cmocka_unit_test(a_missing_number_hides_no_outlier_of_another_feature),
+        cmocka_unit_test(the_check_sees_everything_that_can_be_broken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
