@@ -425,7 +425,8 @@ double oif_cut_tree_displacement(const shape *s, const tree *t, uint32_t leaf)
 }
 
 /* Follows the row as `insert` would. Wherever it might be set apart, what its displacement would then be counts with the
- * probability of that: the whole node below would rise, or what is beside a node further up. */
+ * probability of that: the whole node below would rise, or what is beside a node further up. At a leaf with an equal row
+ * it would be a duplicate, one more to take out than there are now. */
 OIF_INLINE double expected_displacement(const shape *s, const tree *t, const double *row)
 {
     const oif_link *links = oif_links(s, t);
@@ -444,7 +445,7 @@ OIF_INLINE double expected_displacement(const shape *s, const tree *t, const dou
             not_yet_apart *= 1 - chance;
         }
         if (oif_is_leaf(s, node))
-            return extends > 0 ? expected : expected + not_yet_apart * oif_cut_tree_displacement(s, t, node);
+            return extends > 0 ? expected : expected + not_yet_apart * ((double)most.above / most.below);
         node = child_towards(oif_cut_at(s, t, node), links, row);
         keep_greater(&most, mass - links[node].mass, links[node].mass + 1);
     }

@@ -102,8 +102,8 @@ void oif_cut_tree_remove(const oif_cut_tree_shape *shape, oif_cut_tree *tree, ui
  * others would rise, in levels, for each row that is taken out. From 0 to the number of rows less one. */
 double oif_cut_tree_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree, uint32_t leaf);
 
-/* What the displacement of a row would be, on average, if it were put in; that of its leaf when the tree holds the row.
- * 0 in an empty tree. */
+/* What the displacement of a row would be, on average, if it were put in, once more if it is there. From 0 to the number
+ * of rows. */
 double oif_cut_tree_expected_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                                           const double *row);
 

@@ -12,13 +12,13 @@
  *     (Aggarwal 2006).
  *   - sliding: all trees hold the last tree_size rows.
  *
- * A row that a tree has taken has the displacement of its leaf there; any other that which it would have on average if it
- * were put in. So the score depends on the forest and the row alone, and learning a row and then scoring it gives the
- * same bits as doing both at once.
+ * The row learned last has the displacement of its leaf in the trees that took it. Any other row, and in the other trees
+ * that row too, has the displacement that it would have on average if it were put in now. So the score depends on the
+ * forest and the row alone, and learning a row and then scoring it gives the same bits as doing both at once.
  *
  * A row costs O(num_trees x depth x dimension). The block of memory:
  *
- *     | state | for each tree the leaves of its sample | trees |
+ *     | state | for each tree the leaves of its sample | leaves of the last row | last row | trees |
  */
 #include "detect/rrcf.h"
 
@@ -26,6 +26,7 @@
 #include "base/memory.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 typedef oif_rrcf_state forest;
 
@@ -54,8 +55,9 @@ static forest lay_out(const oif_params *params, size_t dimension)
         .window_size = window_size < tree_size ? tree_size : window_size,
     };
     f.leaves_at = oif_size_align(sizeof f);
-    f.trees_at =
-        oif_size_align(oif_size_add(f.leaves_at, (size_t)f.num_trees * tree_size * sizeof(uint32_t)));
+    f.last_leaves_at = oif_size_align(f.leaves_at + (size_t)f.num_trees * tree_size * sizeof(uint32_t));
+    f.last_row_at = oif_size_align(f.last_leaves_at + f.num_trees * sizeof(uint32_t));
+    f.trees_at = oif_size_align(oif_size_add(f.last_row_at, oif_size_multiply(dimension, sizeof(double))));
     f.bytes = oif_size_add(f.trees_at, oif_size_multiply(f.num_trees, f.shape.bytes));
     return f;
 }
@@ -92,14 +94,15 @@ static uint32_t draw_place(const forest *f, uint32_t number, uint64_t n)
 /* Gives the n-th row to a tree. Returns its leaf, or OIF_NO_NODE when the tree does not take it. */
 static uint32_t learn_row(forest *f, uint32_t number, const double *row, uint64_t n)
 {
-    uint32_t place = draw_place(f, number, n);
-    if (place == f->shape.capacity)
-        return OIF_NO_NODE;
-    oif_cut_tree *tree = oif_rrcf_tree(f, number);
-    uint32_t *leaves = oif_rrcf_leaves(f, number);
-    if (n >= f->shape.capacity)
-        oif_cut_tree_remove(&f->shape, tree, leaves[place]);
-    return leaves[place] = oif_cut_tree_insert(&f->shape, tree, row);
+    uint32_t place = draw_place(f, number, n), leaf = OIF_NO_NODE;
+    if (place < f->shape.capacity) {
+        oif_cut_tree *tree = oif_rrcf_tree(f, number);
+        uint32_t *leaves = oif_rrcf_leaves(f, number);
+        if (n >= f->shape.capacity)
+            oif_cut_tree_remove(&f->shape, tree, leaves[place]);
+        leaf = leaves[place] = oif_cut_tree_insert(&f->shape, tree, row);
+    }
+    return oif_rrcf_last_leaves(f)[number] = leaf;
 }
 
 /* ---- Rows through trees ---- */
@@ -107,6 +110,12 @@ static uint32_t learn_row(forest *f, uint32_t number, const double *row, uint64_
 static uint64_t to_units(double displacement)
 {
     return (uint64_t)(displacement * 0x1p32 + 0.5);
+}
+
+/* Whether this is the row learned last, or just like it. */
+static bool is_last_row(const forest *f, const double *row)
+{
+    return f->rows_learned > 0 && memcmp(row, oif_rrcf_last_row(f), f->shape.dimension * sizeof *row) == 0;
 }
 
 static double score_of(const forest *f, uint64_t unit_sum)
@@ -123,6 +132,7 @@ typedef struct chunk {
     uint32_t count; /* ... and how many */
     unsigned parts;
     _Atomic uint64_t *unit_sums; /* of each row, over the trees; NULL when nobody asks for scores */
+    const bool *learned_last;    /* of each row, whether it was; not for a learner, which knows by itself */
 } chunk;
 
 static void pass_tree(const chunk *c, uint32_t number)
@@ -131,7 +141,11 @@ static void pass_tree(const chunk *c, uint32_t number)
     const oif_cut_tree *tree = oif_rrcf_tree(f, number);
     for (uint32_t i = 0; i < c->count; i++) {
         const double *row = oif_rows_at(c->rows, c->from + i);
-        uint32_t leaf = c->learner ? learn_row(c->learner, number, row, f->rows_learned + i) : OIF_NO_NODE;
+        uint32_t leaf = OIF_NO_NODE;
+        if (c->learner)
+            leaf = learn_row(c->learner, number, row, f->rows_learned + i);
+        else if (c->learned_last[i])
+            leaf = oif_rrcf_last_leaves(f)[number];
         if (!c->unit_sums)
             continue;
         double displacement = leaf == OIF_NO_NODE ? oif_cut_tree_expected_displacement(&f->shape, tree, row)
@@ -153,11 +167,15 @@ static void pass_rows(const forest *f, forest *learner, const oif_rows *rows, do
 {
     oif_pool *sharing = rows->count < ROWS_WORTH_SHARING ? NULL : pool;
     _Atomic uint64_t unit_sums[MAX_CHUNK];
+    bool learned_last[MAX_CHUNK];
     for (size_t from = 0; from < rows->count; from += MAX_CHUNK) {
         uint32_t count = rows->count - from < MAX_CHUNK ? (uint32_t)(rows->count - from) : MAX_CHUNK;
-        chunk c = {f, learner, rows, from, count, oif_pool_parts(sharing), scores ? unit_sums : NULL};
-        for (uint32_t i = 0; i < count; i++)
+        chunk c = {
+            f, learner, rows, from, count, oif_pool_parts(sharing), scores ? unit_sums : NULL, learned_last};
+        for (uint32_t i = 0; i < count; i++) {
             atomic_init(&unit_sums[i], 0);
+            learned_last[i] = !learner && is_last_row(f, oif_rows_at(rows, from + i));
+        }
         oif_pool_run(sharing, pass_part, &c);
         for (uint32_t i = 0; scores && i < count; i++)
             scores[from + i] = score_of(f, atomic_load_explicit(&unit_sums[i], memory_order_relaxed));
@@ -168,7 +186,10 @@ static void pass_rows(const forest *f, forest *learner, const oif_rows *rows, do
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    pass_rows(state, state, rows, scores, pool);
+    forest *f = state;
+    pass_rows(f, f, rows, scores, pool);
+    if (rows->count > 0)
+        memcpy(oif_rrcf_last_row(f), oif_rows_at(rows, rows->count - 1), f->shape.dimension * sizeof(double));
 }
 
 static void score_rows(const void *state, const oif_rows *rows, double *scores, oif_pool *pool)
@@ -199,7 +220,11 @@ static const char *check_sample(const forest *f, uint32_t number)
         if (links[leaf].mass != counted)
             return "a leaf's mass is not the number of its rows";
     }
-    return NULL; /* the masses add up to the root's, so there is no other leaf */
+    uint32_t last =
+        oif_rrcf_last_leaves(f)[number]; /* the masses add up to the root's: there is no other leaf */
+    if (held > 0 && last != OIF_NO_NODE && (last >= f->shape.capacity || links[last].mass == 0))
+        return "the last row's leaf is not one";
+    return NULL;
 }
 
 static oif_status check(const void *state, oif_error *error)

@@ -14,8 +14,10 @@ typedef struct oif_rrcf_state {
     double window_size;    /* not under tree_size */
     uint64_t rows_learned; /* whether or not a tree took them */
 
-    size_t leaves_at; /* uint32_t [num_trees][tree_size]: the leaf of each row of a tree's sample */
-    size_t trees_at;  /* num_trees trees */
+    size_t leaves_at;      /* uint32_t [num_trees][tree_size]: the leaf of each row of a tree's sample */
+    size_t last_leaves_at; /* uint32_t [num_trees]: the leaf of the row learned last, or OIF_NO_NODE */
+    size_t last_row_at;    /* double   [dimension]: that row */
+    size_t trees_at;       /* num_trees trees */
     size_t bytes;
 } oif_rrcf_state;
 
@@ -28,6 +30,16 @@ static inline uint32_t *oif_rrcf_leaves(const oif_rrcf_state *forest, uint32_t n
 {
     return (uint32_t *)((unsigned char *)forest + forest->leaves_at) +
            (size_t)number * forest->shape.capacity;
+}
+
+static inline uint32_t *oif_rrcf_last_leaves(const oif_rrcf_state *forest)
+{
+    return (uint32_t *)((unsigned char *)forest + forest->last_leaves_at);
+}
+
+static inline double *oif_rrcf_last_row(const oif_rrcf_state *forest)
+{
+    return (double *)((unsigned char *)forest + forest->last_row_at);
 }
 
 /* The rows that every tree holds. */

@@ -402,8 +402,10 @@ static void three_points_have_the_displacement_that_paper_and_pencil_give(void *
     learn(detector, &(double){1});
     double far = learn_score(detector, &(double){100});
     expect_within(far, 1.99 - 0.007, 1.99 + 0.007, "score of 100");
-    double near = score(detector, &(double){0}); /* 1 beside its neighbour, or 2 when cut off first */
-    expect_within(near, 1.01 - 0.007, 1.01 + 0.007, "score of 0");
+    double again =
+        score(detector, &(double){0}); /* a second one: 1/2 beside its neighbour, or 2/2 when cut off first */
+    expect_within(again, 0.505 - 0.004, 0.505 + 0.004, "score of 0");
+    expect_same_bits(score(detector, &(double){100}), far, "the row learned last", 2);
     oif_detector_free(detector);
 }
 
@@ -585,10 +587,10 @@ static void a_feature_that_is_always_missing_never_matters(void **state)
         dice rolled = {(uint64_t)number};
         for (size_t i = 0; i < 400; i++) {
             double row[3] = {dice_normal(&rolled), NAN, dice_normal(&rolled)}, shorter[2] = {row[0], row[2]};
-            double expected = learn_score(without, shorter);
-            expect_same_bits(learn_score(detector, row), expected, plan_text(&p), i);
-            row[1] = 1e300 * dice_normal(&rolled);
-            expect_same_bits(score(detector, row), expected, "with a number never seen", i);
+            expect_same_bits(learn_score(detector, row), learn_score(without, shorter), plan_text(&p), i);
+            row[1] = 1e300 * dice_normal(&rolled); /* never seen there */
+            row[2] = shorter[1] = 2 * dice_normal(&rolled);
+            expect_same_bits(score(detector, row), score(without, shorter), plan_text(&p), i);
         }
         oif_detector_free(detector);
         oif_detector_free(without);
@@ -622,7 +624,7 @@ static void a_missing_number_hides_no_outlier_of_another_feature(void **state)
     plan p = {.num_trees = 64, .tree_size = 128, .sample = OIF_RESERVOIR, .window_size = 512, .seed = 5};
     oif_detector *detector = new_rrcf(&p, 5);
     dice rolled = {6};
-    double row[5], lowest_outlier = INFINITY, highest_inlier = 0;
+    double row[5], lowest_outlier = INFINITY, highest_inlier = 0, lowest_share = 1;
     for (int i = 0; i < 1500; i++) {
         for (int j = 0; j < 5; j++)
             row[j] = dice_chance(&rolled, 0.05) ? NAN : dice_normal(&rolled);
@@ -635,8 +637,13 @@ static void a_missing_number_hides_no_outlier_of_another_feature(void **state)
         highest_inlier = fmax(highest_inlier, score(detector, row));
         for (int j = 0; j < 4; j++)
             row[j] = dice_chance(&rolled, 0.5) ? 12 : -12;
-        lowest_outlier = fmin(lowest_outlier, score(detector, row));
+        double without = score(detector, row);
+        row[4] = 0.5 * dice_normal(&rolled);
+        lowest_share = fmin(lowest_share, without / score(detector, row));
+        lowest_outlier = fmin(lowest_outlier, without);
     }
+    expect_within(lowest_share, 0.8, 1,
+                  "an outlier's score without its last number, as a share of that with it");
     if (!(lowest_outlier > highest_inlier))
         fail_msg("without their last number an outlier scores %g, an inlier %g", lowest_outlier,
                  highest_inlier);
@@ -679,14 +686,17 @@ static void break_root_parent(victim *v)
 {
     v->links[v->tree->root].parent = v->inner;
 }
+
 static void break_root_mass(victim *v)
 {
     v->links[v->tree->root].mass++;
 }
+
 static void break_inner_mass(victim *v)
 {
     v->links[v->inner].mass++;
 }
+
 static void break_leaf_mass(victim *v)
 {
     uint32_t node = v->leaf;
@@ -696,46 +706,57 @@ static void break_leaf_mass(victim *v)
             leaves[i] =
                 oif_cut_at(&v->state->shape, v->tree, v->inner)->right; /* now counted at its neighbour */
 }
+
 static void break_sample(victim *v)
 {
     oif_rrcf_leaves(v->state, 0)[3] = v->state->shape.capacity;
 }
+
 static void break_children(victim *v)
 {
     v->root_cut->left = v->root_cut->right;
 }
+
 static void break_child_parent(victim *v)
 {
     v->links[v->leaf].parent = v->tree->root;
 }
+
 static void break_cut_low(victim *v)
 {
     v->root_cut->value = -100;
 }
+
 static void break_cut_high(victim *v)
 {
     v->root_cut->value = 100;
 }
+
 static void break_cut_nan(victim *v)
 {
     v->root_cut->value = NAN;
 }
+
 static void break_feature(victim *v)
 {
     v->root_cut->feature = DIMENSION;
 }
+
 static void break_range(victim *v)
 {
     v->root_cut->range *= 1.5;
 }
+
 static void break_box(victim *v)
 {
     *oif_box_low(&v->state->shape, v->tree, v->inner) -= 1;
 }
+
 static void break_point(victim *v)
 {
     *oif_point(&v->state->shape, v->tree, v->leaf) = -50;
 }
+
 static void break_gap(victim *v)
 {
     for (uint32_t i = 0; i < v->state->shape.capacity; i++)
@@ -744,21 +765,35 @@ static void break_gap(victim *v)
         oif_box_low(&v->state->shape, v->tree, i)[1] =
             oif_box_low(&v->state->shape, v->tree, i)[1 + DIMENSION] = NAN;
 }
+
 static void break_free_list(victim *v)
 {
     v->tree->free_leaf = 0;
 }
+
 static void break_free_node(victim *v)
 {
     v->links[v->leaf].mass = 0;
 }
+
+static void break_last_leaf(victim *v)
+{
+    oif_rrcf_last_leaves(v->state)[0] = v->inner;
+}
+
 static void break_emptiness(victim *v)
 {
     v->state->rows_learned = 0;
 }
-static void break_orphan(victim *v)
+
+static void break_loop(victim *v)
 {
     v->links[v->inner].parent = v->leaf;
+}
+
+static void break_orphan(victim *v)
+{
+    v->links[v->leaf].parent = v->leaf;
 }
 
 static void the_check_sees_everything_that_can_be_broken(void **state)
@@ -785,7 +820,9 @@ static void the_check_sees_everything_that_can_be_broken(void **state)
         {break_gap, "a range is missing in a tree without missing numbers"},
         {break_free_list, "a free node is not on its list"},
         {break_free_node, "a free node stands in the tree"},
+        {break_last_leaf, "the last row's leaf is not one"},
         {break_emptiness, "an empty tree has a root"},
+        {break_loop, "a node is not below the root"},
         {break_orphan, "a node hangs below nothing"},
     };
     for (size_t i = 0; i < sizeof breaks / sizeof breaks[0]; i++) {

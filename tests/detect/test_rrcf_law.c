@@ -348,9 +348,8 @@ static void the_score_of_an_unseen_row_is_the_mean_over_its_insertions(void **st
             row[j] = dice_normal(&rolled) * (probe % 4 == 0 ? 8 : probe % 4) / 2;
         if (probe % 3 == 2)
             row[probe % 2] = NAN;
-        if (probe == 11) /* nearly one of the rows */
-            for (int j = 0; j < 3; j++)
-                row[j] = rows[j] + 0.02;
+        for (int j = 0; probe >= 10 && j < 3; j++) /* one of the rows, and nearly so */
+            row[j] = rows[j] + (probe == 10 ? 0 : 0.02);
         expect_mean_of_insertions(&shape, tree, row, probe);
     }
     free(tree);
@@ -372,8 +371,8 @@ static void what_an_insertion_leaves_no_choice_in_is_exact(void **state)
     }
     uint32_t leaf = oif_cut_tree_insert(&shape, tree, there);
     assert_true(oif_cut_tree_displacement(&shape, tree, leaf) == 7);
-    assert_true(oif_cut_tree_expected_displacement(&shape, tree, there) == 7);
-    assert_true(oif_cut_tree_expected_displacement(&shape, tree, here) == 1.0 / 7);
+    assert_true(oif_cut_tree_expected_displacement(&shape, tree, there) == 7.0 / 2);
+    assert_true(oif_cut_tree_expected_displacement(&shape, tree, here) == 1.0 / 8);
     free(tree);
 }
 
