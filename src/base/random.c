@@ -70,3 +70,17 @@ void oif_random_extremes(oif_random *random, uint32_t count, double *least, doub
     *greatest = draw_greatest(random, count);
     *least = *greatest * (1.0 - draw_greatest(random, count - 1));
 }
+
+/* Marsaglia's polar method. */
+double oif_random_normal(oif_random *random)
+{
+    const double ln2 = 0x1.62e42fefa39efp-1;
+    double x, y, square;
+    do {
+        x = 2.0 * oif_random_unit(random) - 1.0;
+        y = 2.0 * oif_random_unit(random) - 1.0;
+        square = x * x + y * y;
+    } while (square >= 1.0 || square == 0.0);
+    double stretch = -2.0 * ln2 * oif_log2(square) / square;
+    return stretch > 0 ? x * oif_exp2(0.5 * oif_log2(stretch)) : 0.0;
+}

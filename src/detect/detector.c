@@ -9,6 +9,8 @@
 
 const oif_detector_kind *const oif_detector_kinds[] = {
     &oif_online_iforest,
+    &oif_half_space_trees,
+    &oif_loda,
     NULL,
 };
 
