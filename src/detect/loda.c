@@ -218,32 +218,34 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores, 
 
 /* ---- Quantiles ---- */
 
-/* The number that would be at this place if they were sorted: Hoare's selection. The pivots are drawn, so that no stream
- * can be made to be slow. */
-static double select_number(double *numbers, uint32_t count, uint32_t wanted)
+/* Moves the numbers below the pivot, or up to it, to the front of [low, high) and returns where they end. Without a branch
+ * that depends on the numbers, which makes it twice as fast. */
+OIF_INLINE uint32_t move_to_front(double *numbers, uint32_t low, uint32_t high, double pivot, bool equal_too)
 {
-    oif_random random = {count};
-    int64_t low = 0, high = (int64_t)count - 1;
-    while (low < high) {
-        double pivot = numbers[low + oif_random_below(&random, (uint32_t)(high - low) + 1)];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (numbers[i] < pivot)
-                i++;
-            while (numbers[j] > pivot)
-                j--;
-            if (i <= j) {
-                double number = numbers[i];
-                numbers[i++] = numbers[j];
-                numbers[j--] = number;
-            }
+    for (uint32_t i = low; i < high; i++) {
+        double number = numbers[i];
+        numbers[i] = numbers[low];
+        numbers[low] = number;
+        low += equal_too ? number <= pivot : number < pivot;
+    }
+    return low;
+}
+
+/* The number that would be at this place if [low, high) were sorted; all that belong before it are then before it. Hoare's
+ * selection; pivots are drawn, so that no stream can be made to be slow. */
+static double select_number(double *numbers, uint32_t low, uint32_t high, uint32_t wanted)
+{
+    oif_random random = {high};
+    while (high - low > 1) {
+        double pivot = numbers[low + oif_random_below(&random, high - low)];
+        uint32_t below = move_to_front(numbers, low, high, pivot, false);
+        if (wanted < below) {
+            high = below;
+            continue;
         }
-        if (wanted <= j)
-            high = j;
-        else if (wanted >= i)
-            low = i;
-        else
-            break;
+        low = move_to_front(numbers, below, high, pivot, true);
+        if (wanted < low)
+            return pivot;
     }
     return numbers[wanted];
 }
@@ -255,8 +257,9 @@ typedef struct interval {
 /* Without one in `share` of the numbers at either end. */
 static interval middle_of(double *numbers, uint32_t count, uint32_t share)
 {
-    uint32_t cut_off = count / share;
-    return (interval){select_number(numbers, count, cut_off), select_number(numbers, count, count - 1 - cut_off)};
+    uint32_t least = count / share, greatest = count - 1 - least;
+    double low = select_number(numbers, 0, count, least);
+    return (interval){low, select_number(numbers, least, count, greatest)};
 }
 
 static interval extent_of(const double *numbers, uint32_t count)
