@@ -1,6 +1,7 @@
 #include "base/random.h"
 
 #include "base/stable_math.h"
+#include "base/vector.h"
 
 oif_random oif_random_stream(uint64_t seed, uint64_t stream)
 {
@@ -48,27 +49,46 @@ uint32_t oif_random_binomial(oif_random *random, uint32_t count, double probabil
     return heads;
 }
 
-/* A draw from (0, 1], whose logarithm exists. */
-static double draw_positive(oif_random *random)
+/* U^(1/n) has the law of the greatest of n uniform numbers; U in (0, 1], as its logarithm is taken. */
+OIF_INLINE double greatest_of(double unit, double count)
 {
-    return 1.0 - oif_random_unit(random);
+    return oif_exp2(oif_log2(1.0 - unit) / count);
 }
 
-/* U^(1/n) has the law of the greatest of n uniform numbers. */
-static double draw_greatest(oif_random *random, uint32_t count)
+/* `least` and `greatest` come in as uniform draws. Given the greatest, the others are uniform below it, and the least of
+ * them is the mirror image of a greatest. */
+OIF_INLINE void turn_into_extremes(uint32_t count, uint32_t times, double *restrict least, double *restrict greatest)
 {
-    return oif_exp2(oif_log2(draw_positive(random)) / count);
+    for (uint32_t i = 0; i < times; i++)
+        greatest[i] = greatest_of(greatest[i], count);
+    for (uint32_t i = 0; i < times; i++)
+        least[i] = greatest[i] * (1.0 - greatest_of(least[i], count - 1));
 }
 
-void oif_random_extremes(oif_random *random, uint32_t count, double *least, double *greatest)
+#if OIF_HAS_AVX2_CODE
+OIF_AVX2 static void turn_into_extremes_avx2(uint32_t count, uint32_t times, double *restrict least,
+                                             double *restrict greatest)
 {
-    if (count == 1) {
-        *least = *greatest = oif_random_unit(random);
+    turn_into_extremes(count, times, least, greatest);
+}
+#endif
+
+void oif_random_extremes(oif_random *random, uint32_t count, uint32_t times, double *restrict least,
+                         double *restrict greatest)
+{
+    for (uint32_t i = 0; i < times; i++) {
+        greatest[i] = oif_random_unit(random);
+        least[i] = count == 1 ? greatest[i] : oif_random_unit(random);
+    }
+    if (count == 1)
+        return;
+#if OIF_HAS_AVX2_CODE
+    if (oif_machine_has_avx2()) {
+        turn_into_extremes_avx2(count, times, least, greatest);
         return;
     }
-    /* Given the greatest, the others are uniform below it, and the least of them is mirrored to a greatest. */
-    *greatest = draw_greatest(random, count);
-    *least = *greatest * (1.0 - draw_greatest(random, count - 1));
+#endif
+    turn_into_extremes(count, times, least, greatest);
 }
 
 /* Marsaglia's polar method. */

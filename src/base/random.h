@@ -35,7 +35,10 @@ uint32_t oif_random_binomial(oif_random *random, uint32_t count, double probabil
 /* Normal with mean 0 and variance 1. */
 double oif_random_normal(oif_random *random);
 
-/* The least and the greatest of `count` > 0 numbers drawn uniformly from [0, 1], without drawing them. */
-void oif_random_extremes(oif_random *random, uint32_t count, double *least, double *greatest);
+/* For each of `times` sets of `count` > 0 numbers drawn uniformly from [0, 1], the least and the greatest of them, without
+ * drawing them all. At most OIF_EXTREMES_AT_ONCE sets. */
+enum { OIF_EXTREMES_AT_ONCE = 32 };
+void oif_random_extremes(oif_random *random, uint32_t count, uint32_t times, double *restrict least,
+                         double *restrict greatest);
 
 #endif

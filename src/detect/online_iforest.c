@@ -21,14 +21,7 @@
 
 typedef oif_iforest_state forest;
 
-#if defined(__GNUC__) && !defined(__clang__) /* clang does it unasked */
-#define OIF_UNROLL_BOX _Pragma("GCC unroll 8")
-#else
-#define OIF_UNROLL_BOX
-#endif
-
 enum {
-    LANES = 8,              /* trees walked side by side, which hides the latency of their loads */
     GROUP = 32,             /* trees whose places are kept at a time; a whole number of lanes */
     MAX_CHUNK = 256,        /* rows that threads work on between two meetings */
     ROWS_WORTH_SHARING = 32 /* for fewer, waking the threads costs more than they help */
@@ -150,6 +143,7 @@ static forest lay_out(const oif_params *params, size_t dimension)
     f.features_at = append_array(&f.bytes, bottom, sizeof(uint32_t));
     f.leaf_at_at = append_array(&f.bytes, bottom, 1);
     f.levels_at = append_array(&f.bytes, f.num_trees, 1);
+    f.lane_levels_at = append_array(&f.bytes, f.num_trees / OIF_LANES + 1, 1);
     f.columns_at = append_array(&f.bytes, f.slots, oif_size_multiply(dimension, sizeof(double)));
     f.mirrors_at = append_array(&f.bytes, OIF_POOL_MAX_PARTS, f.box_width * sizeof(double));
     f.extra_depth_at = append_array(&f.bytes, (size_t)f.window_size + 2, sizeof(uint32_t));
@@ -176,37 +170,30 @@ static void init(void *state, const oif_params *params, size_t dimension)
 
 /* ---- Walking ---- */
 
-static uint32_t group_size(const forest *f, uint32_t first)
-{
-    return f->num_trees - first < GROUP ? f->num_trees - first : GROUP;
-}
-
-/* LANES walks side by side: hides the latency of their loads. The inner loop unrolls, so that the nodes stay in
+/* OIF_LANES walks side by side: hides the latency of their loads. The inner loop unrolls, so that the nodes stay in
  * registers; a function of its own, so that nothing else wants those. */
 static __attribute__((noinline)) void walk_lanes(const double *restrict cuts, const uint32_t *restrict features,
-                                                 const double *restrict row, uint32_t levels, size_t nodes[LANES])
+                                                 const double *restrict row, uint32_t levels, size_t nodes[OIF_LANES])
 {
-    size_t at[LANES];
+    size_t at[OIF_LANES];
     memcpy(at, nodes, sizeof at);
     for (; levels > 0; levels--)
-        for (uint32_t i = 0; i < LANES; i++)
+        for (uint32_t i = 0; i < OIF_LANES; i++)
             at[i] = 2 * at[i] + (row[features[at[i]]] >= cuts[at[i]]);
     memcpy(nodes, at, sizeof at);
 }
 
-/* The places of the bottom where a complete row ends in LANES trees from `first` on. */
-OIF_INLINE void find_lanes(const forest *f, uint32_t first, const double *row, uint32_t *places)
+/* The leaves of a complete row in OIF_LANES trees from `first` on. */
+OIF_INLINE void find_lanes(const forest *f, uint32_t first, const double *row, uint8_t *leaves)
 {
-    size_t at[LANES];
-    uint32_t levels = 0;
-    for (uint32_t i = 0; i < LANES; i++) {
-        uint32_t deep = oif_levels(f)[first + i];
-        levels = deep > levels ? deep : levels;
+    const uint8_t *bottom = oif_leaf_at(f) - ((size_t)f->num_trees << f->depth_limit);
+    const uint32_t levels = oif_lane_levels(f)[first / OIF_LANES], below = f->depth_limit - levels;
+    size_t at[OIF_LANES];
+    for (uint32_t i = 0; i < OIF_LANES; i++)
         at[i] = f->num_trees + first + i;
-    }
     walk_lanes(oif_cuts(f), oif_features(f), row, levels, at);
-    for (uint32_t i = 0; i < LANES; i++)
-        places[i] = ((uint32_t)at[i] << (f->depth_limit - levels)) - (f->num_trees << f->depth_limit);
+    for (uint32_t i = 0; i < OIF_LANES; i++)
+        leaves[i] = bottom[at[i] << below];
 }
 
 static bool is_complete(const double *row, uint32_t dimension)
@@ -217,14 +204,15 @@ static bool is_complete(const double *row, uint32_t dimension)
     return !missing;
 }
 
-static void find_places(const forest *f, uint32_t first, uint32_t count, const double *row, bool complete,
-                            uint32_t *places)
+/* The leaves of a row in `count` trees from `first` on. */
+static void find_leaves(const forest *f, uint32_t first, uint32_t count, const double *row, bool complete,
+                        uint8_t *leaves)
 {
     uint32_t i = 0;
-    for (; complete && i + LANES <= count; i += LANES)
-        find_lanes(f, first + i, row, places + i);
+    for (; complete && i + OIF_LANES <= count; i += OIF_LANES)
+        find_lanes(f, first + i, row, leaves + i);
     for (; i < count; i++)
-        places[i] = oif_itree_walk(f, first + i, row);
+        leaves[i] = (uint8_t)oif_itree_walk(f, first + i, row);
 }
 
 /* ---- Scoring ---- */
@@ -232,14 +220,14 @@ static void find_places(const forest *f, uint32_t first, uint32_t count, const d
 static uint64_t sum_depths(const forest *f, const double *row, bool complete)
 {
     const uint32_t *extra_depths = oif_extra_depths(f);
-    const uint8_t *leaf_at = oif_leaf_at(f);
     uint64_t depth_sum = 0;
     for (uint32_t first = 0; first < f->num_trees; first += GROUP) {
-        uint32_t places[GROUP], count = group_size(f, first);
-        find_places(f, first, count, row, complete, places);
+        uint8_t numbers[GROUP];
+        uint32_t count = f->num_trees - first < GROUP ? f->num_trees - first : GROUP;
+        find_leaves(f, first, count, row, complete, numbers);
         for (uint32_t i = 0; i < count; i++) {
             const oif_leaf *leaves = oif_leaves(f, oif_tree(f, first + i));
-            depth_sum += row_depth(f, extra_depths, f->window_size + 2, &leaves[leaf_at[places[i]]]);
+            depth_sum += row_depth(f, extra_depths, f->window_size + 2, &leaves[numbers[i]]);
         }
     }
     return depth_sum;
@@ -289,23 +277,28 @@ static bool draw_counted(forest *f, uint32_t tree)
     return f->subsample >= 1 || oif_random_unit(&oif_tree(f, tree)->random) < f->subsample;
 }
 
-OIF_INLINE void widen_box(double *restrict box, const double *restrict mirror, size_t steps)
+OIF_INLINE void widen_box(double *restrict box, const double *restrict mirror, size_t steps, bool avx2)
 {
-    OIF_UNROLL_BOX
+    (void)avx2;
+#if OIF_HAS_AVX2_CODE
+    for (size_t step = 0; avx2 && step < steps; step++)
+        oif_lower_4_avx2(box + OIF_BOX_STEP * step, mirror + OIF_BOX_STEP * step);
+    if (avx2)
+        return;
+#endif
     for (size_t i = 0; i < OIF_BOX_STEP * steps; i++)
         box[i] = mirror[i] < box[i] ? mirror[i] : box[i];
 }
 
-/* Learns the row and forgets the oldest in `count` trees from `first` on, where the walks of the row have ended at
- * `places`; returns the sum of the depths it has then.
+/* Learns the row and forgets the oldest in `count` trees from `first` on, where it falls into the leaves
+ * `found`; returns the sum of the depths it has then.
  * Where this is inlined, `simple` is a constant: every tree learns the row, and none of its numbers is missing; and so
  * is `box_steps` for short rows, which makes straight code of the loop over a box. */
 OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const passage *passing,
-                               const uint32_t *places, bool simple, size_t box_steps)
+                               const uint8_t *found, bool simple, size_t box_steps, bool avx2)
 {
     /* Copies: a store of a label might change anything behind a pointer, so that all would be loaded again. */
     const passage p = *passing;
-    const uint8_t *const leaf_at = oif_leaf_at(f);
     const uint32_t *const extra_depths = oif_extra_depths(f);
     const uint32_t heights_known = f->window_size + 2;
     const size_t tree_bytes = f->tree_bytes;
@@ -316,12 +309,13 @@ OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const 
     for (uint32_t i = 0; i < count; i++, block += tree_bytes) {
         uint8_t *labels = block + labels_at;
         oif_leaf *leaves = (oif_leaf *)(block + leaves_at);
-        uint32_t number = simple || draw_counted(f, first + i) ? leaf_at[places[i]] : OIF_NOT_COUNTED;
+        uint32_t number = simple || draw_counted(f, first + i) ? found[i] : OIF_NOT_COUNTED;
         labels[p.slot] = (uint8_t)number;
         if (simple || number != OIF_NOT_COUNTED) {
-            widen_box((double *)(block + boxes_at) + number * OIF_BOX_STEP * box_steps, p.mirror, box_steps);
+            widen_box((double *)(block + boxes_at) + number * OIF_BOX_STEP * box_steps, p.mirror, box_steps,
+                      avx2);
             if (++leaves[number].height >= leaves[number].cut_at)
-                oif_itree_cut(f, oif_spot_above(f, places[i], leaves[number].depth >> OIF_DEPTH_BITS));
+                oif_itree_cut(f, first + i, number, p.forgets && labels[p.oldest] == number);
         }
         if (p.forgets) {
             uint32_t old = labels[p.oldest];
@@ -331,46 +325,48 @@ OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const 
         /* The label has followed every cut and merge. Without one, and where heights decide the way, walk again. */
         number = labels[p.slot];
         if (!simple && (number == OIF_NOT_COUNTED || !p.complete))
-            number = leaf_at[oif_itree_walk(f, first + i, p.row)];
+            number = oif_itree_walk(f, first + i, p.row);
         depth_sum += row_depth(f, extra_depths, heights_known, &leaves[number]);
     }
     return depth_sum;
 }
 
-OIF_INLINE uint64_t pass_simple(forest *f, uint32_t first, uint32_t count, const passage *p, const uint32_t *places)
+OIF_INLINE uint64_t pass_simple(forest *f, uint32_t first, uint32_t count, const passage *p, const uint8_t *found,
+                                bool avx2)
 {
     switch (f->box_width / OIF_BOX_STEP) {
-    case 1: return pass_trees(f, first, count, p, places, true, 1);
-    case 2: return pass_trees(f, first, count, p, places, true, 2);
-    case 3: return pass_trees(f, first, count, p, places, true, 3);
-    case 4: return pass_trees(f, first, count, p, places, true, 4);
-    case 5: return pass_trees(f, first, count, p, places, true, 5);
-    case 6: return pass_trees(f, first, count, p, places, true, 6);
-    default: return pass_trees(f, first, count, p, places, true, f->box_width / OIF_BOX_STEP);
+    case 1: return pass_trees(f, first, count, p, found, true, 1, avx2);
+    case 2: return pass_trees(f, first, count, p, found, true, 2, avx2);
+    case 3: return pass_trees(f, first, count, p, found, true, 3, avx2);
+    case 4: return pass_trees(f, first, count, p, found, true, 4, avx2);
+    case 5: return pass_trees(f, first, count, p, found, true, 5, avx2);
+    case 6: return pass_trees(f, first, count, p, found, true, 6, avx2);
+    default: return pass_trees(f, first, count, p, found, true, f->box_width / OIF_BOX_STEP, avx2);
     }
 }
 
 #if OIF_HAS_AVX2_CODE
 OIF_AVX2 static uint64_t pass_simple_avx2(forest *f, uint32_t first, uint32_t count, const passage *p,
-                                          const uint32_t *places)
+                                          const uint8_t *found)
 {
-    return pass_simple(f, first, count, p, places); /* boxes four numbers at a time: 12% faster at d = 10 */
+    return pass_simple(f, first, count, p, found, true); /* boxes four numbers at a time: 12% faster at d = 10 */
 }
 #endif
 
 static uint64_t pass_group(forest *f, uint32_t first, uint32_t count, const passage *p)
 {
-    uint32_t places[GROUP];
-    find_places(f, first, count, p->row, p->complete, places);
+    uint8_t found[GROUP];
+    find_leaves(f, first, count, p->row, p->complete, found);
     if (!p->complete || f->subsample < 1)
-        return pass_trees(f, first, count, p, places, false, f->box_width / OIF_BOX_STEP);
+        return pass_trees(f, first, count, p, found, false, f->box_width / OIF_BOX_STEP, false);
 #if OIF_HAS_AVX2_CODE
     if (oif_machine_has_avx2())
-        return pass_simple_avx2(f, first, count, p, places);
+        return pass_simple_avx2(f, first, count, p, found);
 #endif
-    return pass_simple(f, first, count, p, places);
+    return pass_simple(f, first, count, p, found, false);
 }
 
+/* The distance is at most a whole round of the ring. */
 static uint32_t slot_after(const forest *f, uint32_t slot, uint32_t distance)
 {
     uint32_t after = slot + distance;
@@ -411,7 +407,7 @@ static void mirror_row(const forest *f, const double *row, double *mirror)
 /* The first tree of a part of the pool: parts take whole lanes. */
 static uint32_t first_tree(const forest *f, unsigned part, unsigned parts)
 {
-    uint32_t lanes = (f->num_trees + LANES - 1) / LANES, first = lanes * part / parts * LANES;
+    uint32_t lanes = (f->num_trees + OIF_LANES - 1) / OIF_LANES, first = lanes * part / parts * OIF_LANES;
     return first < f->num_trees ? first : f->num_trees;
 }
 
@@ -423,12 +419,13 @@ static void learn_part(void *context, unsigned part)
     const uint32_t begin = first_tree(f, part, c->parts), end = first_tree(f, part + 1, c->parts);
     for (uint32_t i = 0; i < c->count; i++) {
         const double *row = oif_rows_at(c->rows, c->from + i);
+        const uint32_t slot = slot_after(f, f->next_slot, i);
         passage p = {.row = row,
                      .mirror = mirror,
                      .complete = c->rows->complete || is_complete(row, f->dimension),
                      .forgets = f->rows_held + i >= f->window_size,
-                     .slot = slot_after(f, f->next_slot, i),
-                     .oldest = slot_after(f, f->next_slot, i + f->slots - f->window_size)};
+                     .slot = slot,
+                     .oldest = slot_after(f, slot, f->slots - f->window_size)};
         uint64_t depth_sum = 0;
         mirror_row(f, row, mirror);
         for (uint32_t first = begin; first < end; first += GROUP)

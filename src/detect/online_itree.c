@@ -75,6 +75,16 @@ static void share_slack(forest *f, spot at, int32_t height, int32_t slack)
     share_slack(f, oif_right(at), height - left, slack - slack / 2);
 }
 
+static void set_levels(forest *f, uint32_t tree, uint32_t levels)
+{
+    uint32_t first = tree - tree % OIF_LANES;
+    uint8_t most = 0;
+    oif_levels(f)[tree] = (uint8_t)levels;
+    for (uint32_t i = first; i < first + OIF_LANES && i < f->num_trees; i++)
+        most = oif_levels(f)[i] > most ? oif_levels(f)[i] : most;
+    oif_lane_levels(f)[first / OIF_LANES] = most;
+}
+
 /* ---- Drawing a cut ---- */
 
 /* One feature of a box: [low, high], empty when low > high. */
@@ -101,16 +111,21 @@ static double point_in(range r, double fraction)
     return point < r.low ? r.low : point > r.high ? r.high : point;
 }
 
+static range range_within(range r, double least, double greatest)
+{
+    range within = {point_in(r, least), point_in(r, greatest)};
+    within.low = within.low < within.high ? within.low : within.high; /* rounding may swap them, a few ulps apart */
+    return within;
+}
+
 /* The least range around `count` points drawn uniformly from a range. */
 static range draw_range(oif_random *random, uint32_t count, range from)
 {
     double least, greatest;
     if (count == 0 || from.low > from.high)
         return empty_range;
-    oif_random_extremes(random, count, &least, &greatest);
-    range drawn = {point_in(from, least), point_in(from, greatest)};
-    drawn.low = drawn.low < drawn.high ? drawn.low : drawn.high; /* rounding may swap them in a range of a few ulps */
-    return drawn;
+    oif_random_extremes(random, count, 1, &least, &greatest);
+    return range_within(from, least, greatest);
 }
 
 typedef struct cut {
@@ -192,21 +207,41 @@ static void share_range(oif_random *random, const cut *c, range whole, range *le
     include_point(highest_left ? left : right, whole.high);
 }
 
+/* The least box around `count` points drawn uniformly from a box; `box` may be `drawn`. */
+static void draw_box(oif_random *random, uint32_t count, const double *box, double *drawn, uint32_t dimension)
+{
+    double least[OIF_EXTREMES_AT_ONCE], greatest[OIF_EXTREMES_AT_ONCE];
+    for (uint32_t first = 0; first < dimension; first += OIF_EXTREMES_AT_ONCE) {
+        uint32_t times = dimension - first < OIF_EXTREMES_AT_ONCE ? dimension - first : OIF_EXTREMES_AT_ONCE;
+        if (count > 0)
+            oif_random_extremes(random, count, times, least, greatest);
+        for (uint32_t i = 0; i < times; i++) {
+            range whole = box_range(box, dimension, first + i);
+            bool empty = count == 0 || whole.low > whole.high;
+            set_box_range(drawn, dimension, first + i,
+                          empty ? empty_range : range_within(whole, least[i], greatest[i]));
+        }
+    }
+}
+
 /* Turns the box of the leaf that is cut into that of its left child, and fills that of the right one. The leaf holds
  * points drawn uniformly from its box or, when it is newborn, points that its box just encloses. */
 static void draw_boxes(oif_random *random, const cut *c, bool newborn, double *left, double *right, uint32_t dimension)
 {
-    for (uint32_t i = 0; i < dimension; i++) {
-        range whole = box_range(left, dimension, i), left_range = c->left, right_range = c->right;
-        if (i != c->feature && newborn && whole.low <= whole.high) {
-            share_range(random, c, whole, &left_range, &right_range);
-        } else if (i != c->feature) {
-            left_range = draw_range(random, c->left_count, whole);
-            right_range = draw_range(random, c->right_count, whole);
+    if (newborn) {
+        for (uint32_t i = 0; i < dimension; i++) {
+            range whole = box_range(left, dimension, i), left_range = empty_range, right_range = empty_range;
+            if (whole.low <= whole.high)
+                share_range(random, c, whole, &left_range, &right_range);
+            set_box_range(left, dimension, i, left_range);
+            set_box_range(right, dimension, i, right_range);
         }
-        set_box_range(left, dimension, i, left_range);
-        set_box_range(right, dimension, i, right_range);
+    } else {
+        draw_box(random, c->right_count, left, right, dimension);
+        draw_box(random, c->left_count, left, left, dimension);
     }
+    set_box_range(left, dimension, c->feature, c->left);
+    set_box_range(right, dimension, c->feature, c->right);
 }
 
 /* ---- Cutting ---- */
@@ -259,6 +294,14 @@ static uint32_t vacant_leaf(const forest *f, const oif_itree *tree)
     return number;
 }
 
+/* Whether the leaf at this spot may be cut: by its depth, the records left, and having a feature to cut. */
+static bool may_cut(const forest *f, spot at)
+{
+    const oif_itree *tree = oif_tree_of(f, at);
+    return at.depth < f->depth_limit && vacant_leaf(f, tree) < f->leaf_capacity &&
+           oif_depth_allows_cut(f, at.depth, oif_height(f, oif_root(f, oif_tree_number(f, at))));
+}
+
 /* Cuts the leaf at this spot, if it may be cut. `newborn`: a cut has just made it. */
 static void cut_leaf(forest *f, spot at, bool newborn)
 {
@@ -267,11 +310,8 @@ static void cut_leaf(forest *f, spot at, bool newborn)
     uint32_t left = oif_leaf_number(f, at), right = vacant_leaf(f, tree);
     oif_leaf old = oif_leaves(f, tree)[left];
     double *box = oif_box(f, tree, left);
-    spot root = {at.index >> at.depth, 0};
     cut c;
-    if (right == f->leaf_capacity || at.depth == f->depth_limit ||
-        !oif_depth_allows_cut(f, at.depth, oif_height(f, root)) ||
-        !draw_feature(random, box, f->dimension, &c.feature))
+    if (!may_cut(f, at) || !draw_feature(random, box, f->dimension, &c.feature))
         return;
 
     range own = box_range(box, f->dimension, c.feature);
@@ -288,8 +328,8 @@ static void cut_leaf(forest *f, spot at, bool newborn)
     make_leaf(f, oif_right(at), right, (int32_t)c.right_count);
     share_slack(f, at, old.height, old.height - old.guard);
     relabel_cut(f, tree, (uint8_t)left, (uint8_t)right, &c);
-    uint8_t *levels = &oif_levels(f)[oif_tree_number(f, at)];
-    *levels = at.depth < *levels ? *levels : (uint8_t)(at.depth + 1);
+    if (oif_levels(f)[oif_tree_number(f, at)] <= at.depth)
+        set_levels(f, oif_tree_number(f, at), at.depth + 1);
     tree->cuts_made++;
 
     if (f->variant != OIF_REFERENCE)
@@ -300,8 +340,28 @@ static void cut_leaf(forest *f, spot at, bool newborn)
         cut_leaf(f, oif_right(at), true);
 }
 
-void oif_itree_cut(forest *f, spot at)
+/* Where a leaf stands, looked for below a node; index 0 when it does not stand there. */
+static spot find_leaf(const forest *f, spot at, uint32_t number)
 {
+    if (!oif_is_cut(f, at))
+        return oif_leaf_number(f, at) == number ? at : (spot){0, 0};
+    spot found = find_leaf(f, oif_left(at), number);
+    return found.index ? found : find_leaf(f, oif_right(at), number);
+}
+
+void oif_itree_cut(forest *f, uint32_t number, uint32_t leaf, bool loses_row)
+{
+    oif_itree *tree = oif_tree(f, number);
+    spot at = find_leaf(f, oif_root(f, number), leaf);
+    int32_t height = oif_leaves(f, tree)[leaf].height;
+    if (loses_row && height == oif_threshold(f, at.depth) && may_cut(f, at)) {
+        /* The cut would be undone at once, and only the points that it draws would remain, in the box of the leaf. One cut
+         * in four is of this kind. */
+        draw_box(&tree->random, (uint32_t)height, oif_box(f, tree, leaf), oif_box(f, tree, leaf), f->dimension);
+        tree->cuts_made++;
+        tree->cuts_undone++;
+        return;
+    }
     cut_leaf(f, at, false);
 }
 
@@ -359,7 +419,7 @@ static void undo_cut(forest *f, spot at, int32_t height)
     uint32_t kept = oif_leaf_number(f, at), tree = oif_tree_number(f, at);
     absorb_leaves(f, at, kept);
     make_leaf(f, at, kept, height);
-    oif_levels(f)[tree] = (uint8_t)deepest_leaf(f, oif_root(f, tree));
+    set_levels(f, tree, deepest_leaf(f, oif_root(f, tree)));
 }
 
 typedef enum relief { NOT_HERE, NEEDED, GIVEN, CUT_UNDONE } relief;
@@ -406,7 +466,7 @@ uint32_t oif_itree_walk(const forest *f, uint32_t tree, const double *row)
                                    : number >= oif_cuts(f)[at.index];
         at = right ? oif_right(at) : oif_left(at);
     }
-    return oif_place_below(f, at);
+    return oif_leaf_number(f, at);
 }
 
 /* ---- Checking ---- */
@@ -527,5 +587,6 @@ oif_status oif_itree_check(const forest *f, uint32_t number, oif_error *error)
         occupied += oif_leaves(f, found->tree)[leaf].depth != OIF_VACANT;
     REQUIRE(occupied == found->leaves_seen, "a leaf that is not vacant stands nowhere");
     REQUIRE(oif_levels(f)[number] == found->levels, "the number of levels is not that of the deepest leaf");
+    REQUIRE(oif_lane_levels(f)[number / OIF_LANES] >= found->levels, "the trees walked beside it go less deep");
     return check_labels(found);
 }

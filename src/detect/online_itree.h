@@ -36,6 +36,7 @@ enum {
     OIF_MAX_LEAVES = 255,  /* of a tree: a leaf's number fits a byte ... */
     OIF_NOT_COUNTED = 255, /* ... and this label says that the tree has not counted the row */
     OIF_BOX_STEP = 4,      /* numbers of a box that are worked on at a time */
+    OIF_LANES = 8,         /* trees walked side by side */
     OIF_SLOT_BLOCK = 64,   /* rows of the window that are worked on at a time */
     OIF_NO_GUARD = 1 << 30 /* more slack than rows: nothing above this leaf depends on it */
 };
@@ -77,6 +78,7 @@ typedef struct oif_iforest_state {
     size_t features_at;    /* uint32_t [num_trees << depth_limit], likewise */
     size_t leaf_at_at;     /* uint8_t  [num_trees << depth_limit]: the bottom */
     size_t levels_at;      /* uint8_t  [num_trees]: levels of each tree that hold cuts */
+    size_t lane_levels_at; /* uint8_t  [num_trees / OIF_LANES]: the most of OIF_LANES trees */
     size_t columns_at;     /* double   [dimension][slots]: the ring of rows, by feature */
     size_t mirrors_at;     /* double   [OIF_POOL_MAX_PARTS][box_width]: a row in the shape of a box, one a thread */
     size_t extra_depth_at; /* uint32_t [window_size + 2]: c(height) in depth units */
@@ -113,6 +115,11 @@ static inline uint8_t *oif_leaf_at(const oif_iforest_state *f)
 static inline uint8_t *oif_levels(const oif_iforest_state *f)
 {
     return oif_part(f, f->levels_at);
+}
+
+static inline uint8_t *oif_lane_levels(const oif_iforest_state *f)
+{
+    return oif_part(f, f->lane_levels_at);
 }
 
 static inline double *oif_column(const oif_iforest_state *f, uint32_t feature)
@@ -170,15 +177,10 @@ static inline bool oif_is_cut(const oif_iforest_state *f, oif_spot at)
     return at.depth < f->depth_limit && oif_cuts(f)[at.index] < INFINITY;
 }
 
-/* The leftmost place of the bottom below a node, and back again. */
+/* The leftmost place of the bottom below a node. */
 static inline uint32_t oif_place_below(const oif_iforest_state *f, oif_spot at)
 {
     return (at.index << (f->depth_limit - at.depth)) - (f->num_trees << f->depth_limit);
-}
-
-static inline oif_spot oif_spot_above(const oif_iforest_state *f, uint32_t place, uint32_t depth)
-{
-    return (oif_spot){(place + (f->num_trees << f->depth_limit)) >> (f->depth_limit - depth), depth};
 }
 
 static inline uint32_t oif_leaf_number(const oif_iforest_state *f, oif_spot at)
@@ -210,13 +212,14 @@ int32_t oif_height(const oif_iforest_state *f, oif_spot at);
 /* Makes a tree of one empty leaf. */
 void oif_itree_init(oif_iforest_state *f, uint32_t tree, uint64_t seed);
 
-/* Cuts the leaf at this spot, unless its depth, its box or the number of leaves forbids it. */
-void oif_itree_cut(oif_iforest_state *f, oif_spot at);
+/* Cuts a leaf that is high enough, unless its depth, its box or the number of leaves forbids it. `loses_row`: right after
+ * this the tree will forget a row that this leaf counts. */
+void oif_itree_cut(oif_iforest_state *f, uint32_t tree, uint32_t leaf, bool loses_row);
 
 /* This leaf has fallen under its guard: shares out the guards anew, or undoes the cuts that have too few rows. */
 void oif_itree_settle(oif_iforest_state *f, uint32_t tree, uint32_t leaf);
 
-/* Where a row ends that may have missing numbers: where one is asked for, it goes with the heavier child. */
+/* The leaf of a row that may have missing numbers: where one is asked for, it goes with the heavier child. */
 uint32_t oif_itree_walk(const oif_iforest_state *f, uint32_t tree, const double *row);
 
 /* Verifies every invariant of one tree; OIF_EINVARIANT names the broken one. */

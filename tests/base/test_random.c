@@ -255,7 +255,7 @@ static void the_extremes_have_their_laws(void **state)
     for (size_t k = 0; k < 8; k++) {
         oif_random random = oif_random_stream(30, k);
         for (int i = 0; i < DRAWS; i++) {
-            oif_random_extremes(&random, numbers[k], &least[i], &greatest[i]);
+            oif_random_extremes(&random, numbers[k], 1, &least[i], &greatest[i]);
             assert_true(least[i] >= 0 && least[i] <= greatest[i] && greatest[i] <= 1);
             range[i] = greatest[i] - least[i];
             share[i] = least[i] / greatest[i];
@@ -274,10 +274,30 @@ static void the_extremes_of_one_number_are_that_number(void **state)
     oif_random random = oif_random_stream(31, 0);
     for (int i = 0; i < DRAWS; i++) {
         double greatest;
-        oif_random_extremes(&random, 1, &draws[i], &greatest);
+        oif_random_extremes(&random, 1, 1, &draws[i], &greatest);
         assert_true(draws[i] == greatest);
     }
     expect_law(draws, DRAWS, uniform_cdf, 1, "extreme");
+}
+
+/* Many at once take another way through the processor, and must come to the same bits. */
+static void many_extremes_at_once_are_those_drawn_one_by_one(void **state)
+{
+    (void)state;
+    const uint32_t numbers[] = {1, 2, 3, 64, 5000};
+    for (size_t k = 0; k < 5; k++)
+        for (uint32_t times = 0; times <= OIF_EXTREMES_AT_ONCE; times++) {
+            double least[OIF_EXTREMES_AT_ONCE], greatest[OIF_EXTREMES_AT_ONCE], low, high;
+            oif_random together = oif_random_stream(33, times), single = together;
+            oif_random_extremes(&together, numbers[k], times, least, greatest);
+            for (uint32_t i = 0; i < times; i++) {
+                oif_random_extremes(&single, numbers[k], 1, &low, &high);
+                if (memcmp(&low, &least[i], sizeof low) != 0 || memcmp(&high, &greatest[i], sizeof high) != 0)
+                    fail_msg("number %u of %u extremes of %u: %.17g to %.17g, one by one %.17g to %.17g", i, times,
+                             numbers[k], least[i], greatest[i], low, high);
+            }
+            assert_true(single.state == together.state);
+        }
 }
 
 /* Against numbers that are really drawn. */
@@ -289,7 +309,7 @@ static void the_extremes_agree_with_numbers_that_are_drawn(void **state)
         oif_random random = oif_random_stream(32, count);
         for (int i = 0; i < DRAWS * 4; i++) {
             double least, greatest, low = 1, high = 0;
-            oif_random_extremes(&random, count, &least, &greatest);
+            oif_random_extremes(&random, count, 1, &least, &greatest);
             for (uint32_t j = 0; j < count; j++) {
                 double unit = oif_random_unit(&random);
                 low = fmin(low, unit);
@@ -374,13 +394,13 @@ static uint64_t mix(uint64_t hash, uint64_t bits)
 static void the_bits_of_all_draws_are_those_of_every_other_machine(void **state)
 {
     (void)state;
-    const uint64_t expected = UINT64_C(0xa749108d440f1349);
+    const uint64_t expected = UINT64_C(0xaade4dbaca29e728);
     oif_random random = oif_random_stream(2024, 7);
     uint64_t hash = 0;
     for (uint32_t i = 1; i <= 20000; i++) {
         double extremes[2];
         uint64_t bits[2];
-        oif_random_extremes(&random, i, &extremes[0], &extremes[1]);
+        oif_random_extremes(&random, i, 1, &extremes[0], &extremes[1]);
         memcpy(bits, extremes, sizeof bits);
         hash = mix(mix(hash, bits[0]), bits[1]);
         hash = mix(hash, oif_random_below(&random, i));
@@ -403,6 +423,7 @@ int main(void)
         cmocka_unit_test(coins_that_never_or_hardly_ever_fall_tails),
         cmocka_unit_test(the_extremes_have_their_laws),
         cmocka_unit_test(the_extremes_of_one_number_are_that_number),
+        cmocka_unit_test(many_extremes_at_once_are_those_drawn_one_by_one),
         cmocka_unit_test(the_extremes_agree_with_numbers_that_are_drawn),
         cmocka_unit_test(every_seed_and_stream_has_its_own_numbers),
         cmocka_unit_test(neighbouring_streams_are_uncorrelated),

@@ -136,7 +136,7 @@ static void the_bits_over_a_grid_are_those_of_every_other_machine(void **state)
 {
     (void)state;
     /* From gcc 12 -O2 on x86-64; gcc and clang, -O0 to -O3, and other machines must agree. */
-    const uint64_t expected_log2 = UINT64_C(0x44378ca8f917a72d), expected_exp2 = UINT64_C(0x44995f0191d599a2);
+    const uint64_t expected_log2 = UINT64_C(0x4d336fc3739f5a3f), expected_exp2 = UINT64_C(0x44995f0191d599a2);
     uint64_t log2_hash = 0, exp2_hash = 0;
     for (int i = 1; i <= 100000; i++) {
         log2_hash = mix(log2_hash, oif_log2(i / 131072.0));

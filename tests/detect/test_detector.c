@@ -635,7 +635,7 @@ static void a_subsample_too_thin_to_cut_never_gets_ready(void **state)
     (void)state;
     setup s = small_setup();
     s.max_leaf_samples = 32;
-    s.subsample = 0x1p-20;
+    s.subsample = 0.001;
     assert_false(becomes_ready(&s, 500));
 }
 

@@ -376,6 +376,104 @@ static void what_left_the_window_is_forgotten(void **state)
     }
 }
 
+/* ---- Merging ---- */
+
+/* Widens a box of `width` numbers by those of all leaves below a node. */
+static void enclose_leaves(const oif_iforest_state *f, uint32_t tree, oif_spot at, double *box)
+{
+    if (oif_is_cut(f, at)) {
+        enclose_leaves(f, tree, oif_left(at), box);
+        enclose_leaves(f, tree, oif_right(at), box);
+        return;
+    }
+    const double *own = oif_box(f, oif_tree(f, tree), oif_leaf_number(f, at));
+    for (uint32_t i = 0; i < 2 * f->dimension; i++)
+        box[i] = fmin(box[i], own[i]);
+}
+
+/* Compares the leaves that were cut before the last row; returns how many those are. */
+static int check_merged_leaves(const oif_iforest_state *before, const oif_iforest_state *after, uint32_t tree,
+                               oif_spot at, const double *row)
+{
+    if (!oif_is_cut(before, at))
+        return 0;
+    if (oif_is_cut(after, at))
+        return check_merged_leaves(before, after, tree, oif_left(at), row) +
+               check_merged_leaves(before, after, tree, oif_right(at), row);
+    double expected[2 * MAX_DIMENSION], actual[2 * MAX_DIMENSION];
+    uint32_t d = after->dimension;
+    for (uint32_t i = 0; i < 2 * d; i++)
+        expected[i] = actual[i] = INFINITY;
+    enclose_leaves(before, tree, at, expected);
+    enclose_leaves(after, tree, at, actual);
+    for (uint32_t i = 0; leaf_spot(after, tree, row).index == at.index && i < d; i++) {
+        expected[i] = fmin(expected[i], row[i]);
+        expected[d + i] = fmin(expected[d + i], -row[i]);
+    }
+    for (uint32_t i = 0; i < d; i++) {
+        expect_same_bits(actual[i], expected[i], "the low end of a merged box", i);
+        expect_same_bits(-actual[d + i], -expected[d + i], "the high end of a merged box", i);
+    }
+    return 1;
+}
+
+static void a_merged_node_encloses_its_children_and_nothing_else(void **state)
+{
+    (void)state;
+    for (int number = 0; number < 6; number++) {
+        setup s = {.num_trees = 5, .window_size = 100, .max_leaf_samples = 4, .subsample = 1, .seed = 6};
+        s.variant = (oif_variant)(number % 3);
+        s.growth = (oif_growth)(number / 3);
+        oif_detector *detector = new_detector(&s, 2), *before = NULL;
+        dice rolled = {10};
+        int merged = 0;
+        for (int i = 0; i < 800; i++) {
+            double row[2] = {(i / 60 % 2) * 5 + dice_normal(&rolled), dice_normal(&rolled)};
+            oif_detector_free(before);
+            before = clone_of(detector);
+            learn(detector, row);
+            for (uint32_t tree = 0; tree < s.num_trees; tree++) {
+                const oif_iforest_state *old = forest_of(before), *now = forest_of(detector);
+                if (oif_tree(old, tree)->cuts_made ==
+                    oif_tree(now, tree)->cuts_made) /* a cut draws new boxes */
+                    merged += check_merged_leaves(old, now, tree, oif_root(now, tree), row);
+            }
+        }
+        expect_within(merged, 10, 10000, setup_text(&s));
+        oif_detector_free(before);
+        oif_detector_free(detector);
+    }
+}
+
+/* ---- Subsampling ---- */
+
+static void each_tree_counts_its_own_share_of_the_rows(void **state)
+{
+    (void)state;
+    const double shares[] = {1, 0.5, 0.125};
+    for (int k = 0; k < 3; k++) {
+        setup s = {
+            .num_trees = 50, .window_size = 800, .max_leaf_samples = 8, .subsample = shares[k], .seed = 1};
+        oif_detector *detector = new_detector(&s, 1);
+        const oif_iforest_state *f = forest_of(detector);
+        dice rolled = {1};
+        for (int i = 0; i < 2000; i++)
+            learn(detector, &(double){dice_unit(&rolled)});
+        double sum = 0, squares = 0, mean = 800 * shares[k], variance = mean * (1 - shares[k]);
+        for (uint32_t tree = 0; tree < s.num_trees; tree++) {
+            double apart = oif_height(f, oif_root(f, tree)) - mean;
+            sum += apart;
+            squares += apart * apart;
+        }
+        /* Binomial, and independent from tree to tree: the mean, and the spread, lie within five standard errors. */
+        expect_within(sum / 50, -5 * sqrt(variance / 50), 5 * sqrt(variance / 50),
+                      "rows in a tree over the mean");
+        expect_within(squares / 50, 0, 2 * variance, "variance of the rows in a tree");
+        expect_within(squares / 50, 0.3 * variance, 1e9, "variance of the rows in a tree");
+        oif_detector_free(detector);
+    }
+}
+
 /* ---- Missing values ---- */
 
 /* A feature that never had a value is never cut, so what a scored row has there cannot matter. It also compares two ways
@@ -760,6 +858,11 @@ static void claim_a_level_less(wound *w)
     oif_levels(w->forest)[1]--;
 }
 
+static void walk_less_deep_than_the_tree(wound *w)
+{
+    oif_lane_levels(w->forest)[0] = 0;
+}
+
 static void label_a_row_with_a_vacant_leaf(wound *w)
 {
     *newest_label(w) = (uint8_t)(spare_record(w) - oif_leaves(w->forest, w->tree));
@@ -812,6 +915,7 @@ static const struct {
     WOUND(widen_a_box_over_its_cut, "a box crosses a cut above it"),
     WOUND(claim_a_level_more, "the number of levels is not that of the deepest leaf"),
     WOUND(claim_a_level_less, "the number of levels is not that of the deepest leaf"),
+    WOUND(walk_less_deep_than_the_tree, "the trees walked beside it go less deep"),
     WOUND(label_a_row_with_a_vacant_leaf, "a row is counted by a leaf that does not stand"),
     WOUND(label_a_row_with_another_leaf, "a row is counted by a leaf that it does not fall into"),
     WOUND(drop_the_label_of_a_row, "the heights do not add up to the rows in the window"),
@@ -839,8 +943,8 @@ static void the_check_names_each_thing_that_is_broken(void **state)
             !strstr(error.message, wounds[i].words))
             fail_msg("%s: status %d, \"%s\", expected %d, \"%s\"", wounds[i].name, status,
                      status ? error.message : "", OIF_EINVARIANT, wounds[i].words);
-        if (!strstr(wounds[i].words, "window holds"))
-            expect_message(error, "tree 1: ");
+        if (!strstr(wounds[i].words, "window holds")) /* trees 0 to 2 are walked side by side */
+            expect_message(error, strstr(wounds[i].words, "beside") ? "tree 0: " : "tree 1: ");
         assert_int_equal(oif_detector_check(broken, NULL), OIF_EINVARIANT);
         oif_detector_free(broken);
     }
@@ -858,6 +962,8 @@ int main(void)
         cmocka_unit_test(scaling_features_by_powers_of_two_changes_no_bit_of_a_score),
         cmocka_unit_test(shifting_features_by_powers_of_two_changes_no_bit_of_a_score),
         cmocka_unit_test(what_left_the_window_is_forgotten),
+        cmocka_unit_test(a_merged_node_encloses_its_children_and_nothing_else),
+        cmocka_unit_test(each_tree_counts_its_own_share_of_the_rows),
         cmocka_unit_test(a_feature_that_is_always_missing_never_matters),
         cmocka_unit_test(a_number_missing_in_a_feature_of_noise_hardly_moves_a_score),
         cmocka_unit_test(rows_without_any_number_leave_the_trees_uncut_and_scores_in_the_middle),

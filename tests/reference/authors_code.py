@@ -64,12 +64,14 @@ def load_class():
     return module.OnlineIsolationForest
 
 
-def score_in_batches(rows, seed, batch_rows):
-    """The authors' scores: learns a batch, then scores it, as their experiments did."""
+def learn_then_score(rows, seed, learned_at_once, scored_at_once):
+    """The authors' scores with their default parameters: learns `scored_at_once` rows, by `learned_at_once`, then
+    scores them, and so on."""
     forest = load_class()(random_seed=seed, n_jobs=1)
     scores = np.empty(len(rows))
-    for first in range(0, len(rows), batch_rows):
-        batch = rows[first : first + batch_rows]
-        forest._learn_batch(batch)
-        scores[first : first + batch_rows] = forest._score_batch(batch)
+    for first in range(0, len(rows), scored_at_once):
+        block = rows[first : first + scored_at_once]
+        for i in range(0, len(block), learned_at_once):
+            forest._learn_batch(block[i : i + learned_at_once])
+        scores[first : first + scored_at_once] = forest._score_batch(block)
     return scores
