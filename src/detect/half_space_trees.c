@@ -151,13 +151,13 @@ static void clear_trees(forest *f)
 static oif_hst_range range_between(double low, double high)
 {
     if (low > high)
-        return (oif_hst_range){INFINITY, 0}; /* never seen: cut at infinity, which separates nothing */
+        return (oif_hst_range){INFINITY, INFINITY, 0}; /* never seen: cut at infinity, which separates nothing */
     if (low == high) {
         /* Constant so far: give it some width, or departures to one side would go unnoticed. */
         double around = low == 0 ? 0.5 : (low < 0 ? -low : low) * 0x1p-11;
-        return (oif_hst_range){low / 8 - around / 8, around / 4};
+        return (oif_hst_range){low / 8 - around / 8, low / 8 + around / 8, around / 4};
     }
-    return (oif_hst_range){low / 8, high / 8 - low / 8};
+    return (oif_hst_range){low / 8, high / 8, high / 8 - low / 8};
 }
 
 static void init(void *state, const oif_params *params, size_t dimension)
@@ -180,16 +180,20 @@ static uint32_t feature_at(const forest *f, const oif_hst_tree *tree, uint32_t p
     return oif_random_below(&random, f->dimension);
 }
 
-/* Where a feature is cut for the (halvings + 1)th time in the cell'th of the 2^halvings parts that were made so far of its
- * work range: from s - 2 max(s, 1 - s) to s + 2 max(s, 1 - s) of its range, s random. */
+/* Where a feature is cut for the (halvings + 1)th time, in the cell'th of the 2^halvings parts that were made so far of its
+ * work range, which goes from s - 2 max(s, 1 - s) to s + 2 max(s, 1 - s) of its range, s random. One quarter of that is at the
+ * range's end: if s > 1/2 the first is at its low end, else the last at its high end. Counted from there the end is met
+ * exactly, so that no rounding decides about the rows that are there. */
 static double middle_of_cell(const forest *f, const oif_hst_tree *tree, uint32_t feature, uint32_t cell,
                              uint32_t halvings)
 {
     oif_random random = oif_random_stream(tree->key, (UINT64_C(1) << 32) + feature);
     const oif_hst_range *range = oif_hst_range_of(f, feature);
-    double s = oif_random_unit(&random), reach = 2 * (s > 0.5 ? s : 1 - s);
-    double middle = (2.0 * cell + 1) / (double)(UINT32_C(2) << halvings);
-    return (range->low + (s - reach + 2 * reach * middle) * range->width) * 8; /* may be infinite, as it should */
+    double s = oif_random_unit(&random);
+    double quarters = 4 * (2.0 * cell + 1) / (double)(UINT32_C(2) << halvings);
+    double cut = s > 0.5 ? range->low + s * (quarters - 1) * range->width
+                         : range->high - (1 - s) * (3 - quarters) * range->width;
+    return cut * 8; /* may be infinite, as it should */
 }
 
 static double cut_at(const forest *f, uint32_t tree, uint32_t place, uint32_t feature)
@@ -399,14 +403,15 @@ static uint32_t settle_node(forest *f, uint32_t tree, uint32_t at)
         n->heavier = n->child + (right > left);
     }
     n->worth = oif_hst_worth(mass, depth);
-    if (oif_hst_is_cut(f, at) && mass > f->limit)
+    if (oif_hst_is_cut(f, at) && mass > f->limit) {
+        t->levels = t->levels > depth ? t->levels : depth + 1;
         return mass;
+    }
     if (oif_hst_is_cut(f, at)) {
         oif_hst_nodes(f)[n->child].child = t->free_pair;
         t->free_pair = n->child;
     }
     make_leaf(n, at, n->place, n->worth);
-    t->levels = t->levels > depth ? t->levels : depth;
     return mass;
 }
 
@@ -512,7 +517,7 @@ static oif_status check_leaf(findings *found, uint32_t at)
     REQUIRE(leaf->cut == INFINITY && leaf->feature == 0, "a leaf has a cut");
     REQUIRE(!must_be_cut(f, leaf), "a leaf holds more rows than the size limit");
     for (; left > 0 && row < f->rows_held; left--) {
-        REQUIRE(walk(f, found->tree, oif_hst_row(f, row)) == at || !is_complete(oif_hst_row(f, row), f->dimension),
+        REQUIRE(walk(f, found->tree, oif_hst_row(f, row)) == at,
                 "a row is in the list of a leaf that it does not fall into");
         row = oif_hst_next_row(f, found->tree)[row];
     }

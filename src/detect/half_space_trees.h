@@ -46,9 +46,9 @@ typedef struct oif_hst_tree {
     uint32_t levels;    /* no leaf is deeper */
 } oif_hst_tree;
 
-/* A feature's range, an eighth of it so that no sum of them overflows; low is +infinity when it was never seen. */
+/* A feature's range, an eighth of it so that no sum of them overflows; from and to +infinity when it was never seen. */
 typedef struct oif_hst_range {
-    double low, width;
+    double low, high, width;
 } oif_hst_range;
 
 /* The state of the detector begins with this; arrays follow at the offsets `.._at`. */
