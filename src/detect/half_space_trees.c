@@ -151,7 +151,8 @@ static void clear_trees(forest *f)
 static oif_hst_range range_between(double low, double high)
 {
     if (low > high)
-        return (oif_hst_range){INFINITY, INFINITY, 0}; /* never seen: cut at infinity, which separates nothing */
+        return (oif_hst_range){INFINITY, INFINITY,
+                               0}; /* never seen: cut at infinity, which separates nothing */
     if (low == high) {
         /* Constant so far: give it some width, or departures to one side would go unnoticed. */
         double around = low == 0 ? 0.5 : (low < 0 ? -low : low) * 0x1p-11;
@@ -238,7 +239,8 @@ static uint32_t walk(const forest *f, uint32_t tree, const double *row)
 }
 
 /* The leaves of a row in up to LANES trees from `first` on; returns how many. */
-static uint32_t find_leaves(const forest *f, uint32_t first, const double *row, bool complete, uint32_t leaves[LANES])
+static uint32_t find_leaves(const forest *f, uint32_t first, const double *row, bool complete,
+                            uint32_t leaves[LANES])
 {
     uint32_t count = f->num_trees - first < LANES ? f->num_trees - first : LANES, levels = 0;
     if (complete && count == LANES) {
@@ -368,7 +370,8 @@ static void cut_leaf(forest *f, uint32_t tree, uint32_t at)
         make_leaf(&nodes[parent->child + 1], parent->child + 1, 2 * parent->place + 1, parent->worth);
         hand_down(f, tree, parent, row);
         t->levels = t->levels > depth ? t->levels : depth + 1;
-        parent = &nodes[parent->child + (nodes[parent->child + 1].count > f->limit)]; /* at most one is too full */
+        parent =
+            &nodes[parent->child + (nodes[parent->child + 1].count > f->limit)]; /* at most one is too full */
     }
 }
 
@@ -503,10 +506,10 @@ typedef struct findings {
     uint32_t levels;
 } findings;
 
-#define REQUIRE(condition, words)                                                                              \
-    do                                                                                                         \
-        if (!(condition))                                                                                      \
-            return oif_fail(found->error, OIF_EINVARIANT, "tree %u: %s", found->tree, words);                  \
+#define REQUIRE(condition, words)                                                                            \
+    do                                                                                                       \
+        if (!(condition))                                                                                    \
+            return oif_fail(found->error, OIF_EINVARIANT, "tree %u: %s", found->tree, words);                \
     while (0)
 
 static oif_status check_leaf(findings *found, uint32_t at)
@@ -538,7 +541,8 @@ static oif_status check_cut(findings *found, const node *inner)
     const node *left = &oif_hst_nodes(f)[inner->child], *right = left + 1;
     REQUIRE(inner->count == 0, "an inner node counts rows");
     REQUIRE(inner->heavier - inner->child <= 1, "the heavier child is no child");
-    REQUIRE(left->place == 2 * inner->place && right->place == left->place + 1, "a child is not in its place");
+    REQUIRE(left->place == 2 * inner->place && right->place == left->place + 1,
+            "a child is not in its place");
     REQUIRE(oif_hst_depth(inner->place) < f->max_depth, "a node at max_depth is cut");
     REQUIRE(inner->feature == feature_at(f, &oif_hst_trees(f)[found->tree], inner->place),
             "a cut has not the feature of its place");
@@ -571,18 +575,21 @@ static oif_status check_tree(const forest *f, uint32_t tree, oif_error *error)
     findings all = {.forest = f, .tree = tree, .error = error}, *found = &all;
     const oif_hst_tree *t = &oif_hst_trees(f)[tree];
     const uint32_t root = oif_hst_root(f, tree);
-    REQUIRE(t->used >= 1 && t->used <= f->node_capacity && t->used % 2 == 1, "there is no room for its nodes");
+    REQUIRE(t->used >= 1 && t->used <= f->node_capacity && t->used % 2 == 1,
+            "there is no room for its nodes");
     REQUIRE(oif_hst_nodes(f)[root].place == 1, "the root is not in its place");
     oif_status status = check_node(found, root);
     if (status != OIF_OK)
         return status;
     for (uint32_t pair = t->free_pair; pair != OIF_HST_NONE; pair = oif_hst_nodes(f)[pair].child) {
         found->visited += 2;
-        REQUIRE(pair > root && pair < root + t->used && found->visited <= t->used, "the list of free nodes is broken");
+        REQUIRE(pair > root && pair < root + t->used && found->visited <= t->used,
+                "the list of free nodes is broken");
     }
     REQUIRE(found->visited == t->used, "a node is neither in the tree nor free");
     REQUIRE(t->levels == found->levels, "the number of levels is not that of the deepest leaf");
-    REQUIRE(found->counted == (f->counting ? f->rows_held : 0), "the counts do not add up to the rows of the window");
+    REQUIRE(found->counted == (f->counting ? f->rows_held : 0),
+            "the counts do not add up to the rows of the window");
     REQUIRE(oif_hst_mass(oif_hst_nodes(f)[root].worth) == f->reference_rows,
             "the root's mass is not that of the reference window");
     return OIF_OK;
@@ -607,16 +614,22 @@ static const char *const ranges_words[] = {"first", "every", "fixed", NULL};
 
 static const oif_param params_table[] = {
     {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32, NULL},
-    {"window_size", "rows in a window; each window is scored by the masses of the one before", OIF_PARAM_INTEGER, 1,
-     1 << 24, 250, NULL},
+    {"window_size", "rows in a window; each window is scored by the masses of the one before",
+     OIF_PARAM_INTEGER, 1, 1 << 24, 250, NULL},
     {"max_depth", "how often the space is halved at most", OIF_PARAM_INTEGER, 1, 24, 15, NULL},
-    {"size_limit", "share of the window's rows up to which a node is not looked into", OIF_PARAM_REAL, 0, 1, 0.1, NULL},
-    {"ranges", "the features' ranges: learned from the first window (first), from every window (every), or range_low to "
-               "range_high (fixed)",
+    {"size_limit", "share of the window's rows up to which a node is not looked into", OIF_PARAM_REAL, 0, 1,
+     0.1, NULL},
+    {"ranges",
+     "the features' ranges: learned from the first window (first), from every window (every), or range_low "
+     "to "
+     "range_high (fixed)",
      OIF_PARAM_CHOICE, 0, 2, OIF_HST_FIRST, ranges_words},
-    {"range_low", "lowest number of every feature when ranges is fixed", OIF_PARAM_REAL, -1e300, 1e300, 0, NULL},
-    {"range_high", "highest number of every feature when ranges is fixed", OIF_PARAM_REAL, -1e300, 1e300, 1, NULL},
-    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0, NULL},
+    {"range_low", "lowest number of every feature when ranges is fixed", OIF_PARAM_REAL, -1e300, 1e300, 0,
+     NULL},
+    {"range_high", "highest number of every feature when ranges is fixed", OIF_PARAM_REAL, -1e300, 1e300, 1,
+     NULL},
+    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0,
+     NULL},
 };
 
 const oif_detector_kind oif_half_space_trees = {

@@ -36,14 +36,16 @@ typedef struct oif_hst_node {
         uint32_t first_row; /* of the latest window in this leaf; next_row leads on; OIF_HST_NONE ends */
         uint32_t heavier;   /* of an inner node: the child that rows without the number go to */
     };
-    uint32_t worth; /* of the node where rows that come here end in the reference tree: its mass and its depth */
+    uint32_t
+        worth; /* of the node where rows that come here end in the reference tree: its mass and its depth */
 } oif_hst_node;
 
 typedef struct oif_hst_tree {
-    uint64_t key;       /* the random numbers of this tree come from it */
-    uint32_t used;      /* nodes that were ever in use, the root among them */
-    uint32_t free_pair; /* the first of two free nodes, whose child is the next such pair; OIF_HST_NONE ends */
-    uint32_t levels;    /* no leaf is deeper */
+    uint64_t key;  /* the random numbers of this tree come from it */
+    uint32_t used; /* nodes that were ever in use, the root among them */
+    uint32_t
+        free_pair;   /* the first of two free nodes, whose child is the next such pair; OIF_HST_NONE ends */
+    uint32_t levels; /* no leaf is deeper */
 } oif_hst_tree;
 
 /* A feature's range, an eighth of it so that no sum of them overflows; from and to +infinity when it was never seen. */
@@ -59,9 +61,9 @@ typedef struct oif_hst_state {
 
     uint32_t node_capacity; /* nodes of a tree */
     uint32_t limit;         /* rows that a node may hold and be a leaf */
-    bool counting;          /* rows are counted as they come; before that, trees are built from whole windows */
-    uint32_t next_build;    /* rows in the window that let the trees be built */
-    uint32_t rows_held;     /* of the latest window */
+    bool counting;       /* rows are counted as they come; before that, trees are built from whole windows */
+    uint32_t next_build; /* rows in the window that let the trees be built */
+    uint32_t rows_held;  /* of the latest window */
     uint32_t reference_rows; /* in the reference window; 0 before there is one */
     double no_mass;          /* log2 of the number that a sum of masses is put in relation to */
     double full_scale;       /* one over the log2 of the greatest such relation */

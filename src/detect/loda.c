@@ -29,7 +29,8 @@ typedef oif_loda_state loda;
 typedef oif_loda_histogram histogram;
 
 enum {
-    FIRST_RANGE = 16,   /* rows that the first ranges are chosen from; then from twice as many, up to a window */
+    FIRST_RANGE =
+        16, /* rows that the first ranges are chosen from; then from twice as many, up to a window */
     SAMPLE_SIZE = 256,  /* rows that show the features' scales */
     TAIL = 20,          /* one row in so many may lie outside of "where most rows are", on either side */
     REACH = 3,          /* a range reaches so many times as far beyond, if there are rows */
@@ -132,7 +133,8 @@ static void init(void *state, const oif_params *params, size_t dimension)
         oif_random random = oif_random_stream((uint64_t)oif_params_value(params, "seed"), projection);
         draw_features(l, &random, oif_loda_features(l, projection));
         for (uint32_t i = 0; i < l->terms; i++)
-            oif_loda_weights(l, projection)[i] = oif_loda_normals(l, projection)[i] = oif_random_normal(&random);
+            oif_loda_weights(l, projection)[i] = oif_loda_normals(l, projection)[i] =
+                oif_random_normal(&random);
     }
     oif_loda_logs(l)[0] = EMPTY_BIN_LOG2 * (1 << OIF_LODA_LOG_BITS);
     for (uint32_t count = 1; count <= l->window_size; count++)
@@ -360,8 +362,8 @@ static void learn_scales(loda *l)
 {
     for (uint32_t projection = 0; projection < l->num_projections; projection++)
         for (uint32_t i = 0; i < l->terms; i++)
-            oif_loda_weights(l, projection)[i] = oif_loda_normals(l, projection)[i] *
-                                                 inverse_scale(l, oif_loda_features(l, projection)[i]);
+            oif_loda_weights(l, projection)[i] =
+                oif_loda_normals(l, projection)[i] * inverse_scale(l, oif_loda_features(l, projection)[i]);
     for (uint32_t slot = 0; slot < l->rows_held; slot++)
         for (uint32_t projection = 0; projection < l->num_projections; projection++)
             oif_loda_slot(l, slot)[projection] = project(l, projection, oif_loda_sample(l, slot));
@@ -443,10 +445,10 @@ static uint32_t rows_in_bin(const loda *l, uint32_t projection, uint32_t bin)
     return count;
 }
 
-#define REQUIRE(condition, words)                                                                              \
-    do                                                                                                         \
-        if (!(condition))                                                                                      \
-            return oif_fail(error, OIF_EINVARIANT, "projection %u: %s", projection, words);                    \
+#define REQUIRE(condition, words)                                                                            \
+    do                                                                                                       \
+        if (!(condition))                                                                                    \
+            return oif_fail(error, OIF_EINVARIANT, "projection %u: %s", projection, words);                  \
     while (0)
 
 static oif_status check_projection(const loda *l, uint32_t projection, oif_error *error)
@@ -493,13 +495,14 @@ static oif_status check(const void *state, oif_error *error)
 static const char *const scale_words[] = {"learn", "none", NULL};
 
 static const oif_param params_table[] = {
-    {"num_projections", "random projections, each with a histogram; more give steadier scores", OIF_PARAM_INTEGER, 1,
-     4096, 32, NULL},
+    {"num_projections", "random projections, each with a histogram; more give steadier scores",
+     OIF_PARAM_INTEGER, 1, 4096, 32, NULL},
     {"num_bins", "bins of a histogram", OIF_PARAM_INTEGER, 1, 1 << 16, 100, NULL},
     {"window_size", "rows remembered; older ones are forgotten", OIF_PARAM_INTEGER, 1, 1 << 24, 512, NULL},
     {"scale", "divide each feature by its spread in the first rows (learn), or take it as it is (none)",
      OIF_PARAM_CHOICE, 0, 1, OIF_LODA_LEARN, scale_words},
-    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0, NULL},
+    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0,
+     NULL},
 };
 
 const oif_detector_kind oif_loda = {

@@ -10,7 +10,9 @@
 
 #include "detect/detector.h"
 
-enum { OIF_LODA_LOG_BITS = 26 }; /* logarithms are whole multiples of 2^-26: sums do not depend on their order */
+enum {
+    OIF_LODA_LOG_BITS = 26
+}; /* logarithms are whole multiples of 2^-26: sums do not depend on their order */
 
 typedef enum oif_loda_scale { OIF_LODA_LEARN, OIF_LODA_NONE } oif_loda_scale;
 
@@ -27,8 +29,9 @@ typedef struct oif_loda_state {
     uint32_t dimension, num_projections, num_bins, window_size;
     oif_loda_scale scale;
 
-    uint32_t terms;       /* features in a projection */
-    uint32_t sample_size; /* the first rows, kept as they are to learn the features' scales; 0 with scale none */
+    uint32_t terms; /* features in a projection */
+    uint32_t
+        sample_size; /* the first rows, kept as they are to learn the features' scales; 0 with scale none */
 
     uint32_t rows_held;  /* in the window */
     uint32_t next_slot;  /* of the ring */

@@ -140,8 +140,8 @@ static inline uint64_t seed_from_environment(void)
 
 /* Many rounds of operations, each round with a stream and with settings that `draw_settings` writes. Every score must be
  * from `least` to `greatest`. */
-static inline void require_invariants(const char *name, void (*draw_settings)(dice *from, char settings[200]), int rounds,
-                                      int operations, double least, double greatest)
+static inline void require_invariants(const char *name, void (*draw_settings)(dice *from, char settings[200]),
+                                      int rounds, int operations, double least, double greatest)
 {
     uint64_t seed = seed_from_environment();
     dice rolled = {seed};
@@ -158,11 +158,11 @@ static inline void require_invariants(const char *name, void (*draw_settings)(di
             oif_status status = operate_at_random(&detector, &s, scores);
             for (int i = 0; i < MAX_BLOCK; i++)
                 if (!(scores[i] >= least && scores[i] <= greatest))
-                    fail_msg("seed %" PRIu64 ", round %d, operation %d, %s: the score is %.17g", seed, round, operation,
-                             settings, scores[i]);
+                    fail_msg("seed %" PRIu64 ", round %d, operation %d, %s: the score is %.17g", seed, round,
+                             operation, settings, scores[i]);
             if (status != OIF_OK || oif_detector_check(detector, &error) != OIF_OK)
-                fail_msg("seed %" PRIu64 ", round %d, operation %d, %s, d = %u: %s", seed, round, operation, settings,
-                         s.dimension, status ? oif_status_text(status) : error.message);
+                fail_msg("seed %" PRIu64 ", round %d, operation %d, %s, d = %u: %s", seed, round, operation,
+                         settings, s.dimension, status ? oif_status_text(status) : error.message);
         }
         oif_detector_free(detector);
     }
@@ -189,7 +189,8 @@ static inline double *promise_rows(uint64_t seed, double missing)
 }
 
 /* Blocks of any size and stride, and learning apart from scoring, give the bits of single rows. */
-static inline void require_blocks_equal_rows(const char *name, const char *settings, const double *rows, size_t block)
+static inline void require_blocks_equal_rows(const char *name, const char *settings, const double *rows,
+                                             size_t block)
 {
     enum { D = PROMISE_DIMENSION, STRIDE = D + 2 };
     oif_detector *single = new_named(name, settings, D), *blocks = new_named(name, settings, D);
@@ -199,7 +200,8 @@ static inline void require_blocks_equal_rows(const char *name, const char *setti
         spread[i] = i % STRIDE < D ? rows[i / STRIDE * D + i % STRIDE] : INFINITY; /* not part of the row */
     for (size_t first = 0; first < PROMISE_ROWS; first += block) {
         size_t count = PROMISE_ROWS - first < block ? PROMISE_ROWS - first : block;
-        require_ok(oif_detector_learn_score_rows(blocks, &spread[first * STRIDE], count, STRIDE, &scores[first], NULL));
+        require_ok(oif_detector_learn_score_rows(blocks, &spread[first * STRIDE], count, STRIDE,
+                                                 &scores[first], NULL));
     }
     for (size_t i = 0; i < PROMISE_ROWS; i++) {
         double expected = learn_score(single, &rows[i * D]);

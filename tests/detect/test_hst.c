@@ -22,10 +22,11 @@ static twins new_twins(const plain_hst_params *p, int dimension)
     static const char *const ranges[] = {"first", "every", "fixed"};
     twins t;
     snprintf(t.settings, sizeof t.settings,
-             "num_trees=%d window_size=%d max_depth=%d size_limit=%.17g ranges=%s range_low=%.17g range_high=%.17g "
+             "num_trees=%d window_size=%d max_depth=%d size_limit=%.17g ranges=%s range_low=%.17g "
+             "range_high=%.17g "
              "seed=%" PRIu64,
-             p->num_trees, p->window_size, p->max_depth, p->size_limit, ranges[p->fixed ? 2 : p->relearn], p->low,
-             p->high, p->seed);
+             p->num_trees, p->window_size, p->max_depth, p->size_limit, ranges[p->fixed ? 2 : p->relearn],
+             p->low, p->high, p->seed);
     t.fast = new_named("hst", t.settings, (size_t)dimension);
     t.plain = plain_hst_new(p, dimension);
     return t;
@@ -48,8 +49,8 @@ static void expect_twin_score(const twins *t, double fast, const double *row, in
 {
     double plain = plain_hst_score(t->plain, row);
     if (!(fabs(fast - plain) <= 1e-12))
-        fail_msg("%s, row %d: the score is %.17g (mass %.1f), the plain one %.17g (mass %" PRIu64 ")", t->settings, i, fast,
-                 mass_of_score(t, fast), plain, plain_hst_mass(t->plain, row));
+        fail_msg("%s, row %d: the score is %.17g (mass %.1f), the plain one %.17g (mass %" PRIu64 ")",
+                 t->settings, i, fast, mass_of_score(t, fast), plain, plain_hst_mass(t->plain, row));
 }
 
 typedef void (*fill_row)(dice *from, int i, int dimension, double *row);
@@ -125,8 +126,13 @@ static void every_score_is_that_of_the_complete_trees_of_the_paper(void **state)
 static void the_defaults_give_the_scores_of_the_paper(void **state)
 {
     (void)state;
-    plain_hst_params p = {
-        .num_trees = 32, .window_size = 250, .max_depth = 15, .size_limit = 0.1, .low = 0, .high = 1, .seed = 5};
+    plain_hst_params p = {.num_trees = 32,
+                          .window_size = 250,
+                          .max_depth = 15,
+                          .size_limit = 0.1,
+                          .low = 0,
+                          .high = 1,
+                          .seed = 5};
     compare_twins(&p, 3, fill_normal);
 }
 
@@ -141,7 +147,9 @@ static void an_outlier_scores_above_every_inlier(void **state)
         learn(detector, &rows[i * 4]);
     for (size_t i = 0; i < 400; i++) {
         double *inlier = &rows[i * 4];
-        double own = fabs(inlier[0]) + fabs(inlier[1]) + fabs(inlier[2]) + fabs(inlier[3]) < 2 ? score(detector, inlier) : 0;
+        double own = fabs(inlier[0]) + fabs(inlier[1]) + fabs(inlier[2]) + fabs(inlier[3]) < 2
+                         ? score(detector, inlier)
+                         : 0;
         highest = own > highest ? own : highest;
     }
     for (int corner = 0; corner < 16; corner++) {
@@ -157,7 +165,8 @@ static void an_outlier_scores_above_every_inlier(void **state)
 static void a_row_where_nobody_was_scores_one(void **state)
 {
     (void)state;
-    oif_detector *detector = new_named("hst", "window_size=100 ranges=fixed range_low=0 range_high=100 max_depth=20", 1);
+    oif_detector *detector =
+        new_named("hst", "window_size=100 ranges=fixed range_low=0 range_high=100 max_depth=20", 1);
     dice rolled = {2};
     for (int i = 0; i < 300; i++)
         learn(detector, &(double){50 + dice_unit(&rolled)});
@@ -206,7 +215,8 @@ static void scaling_features_by_powers_of_two_changes_no_bit_of_a_score(void **s
     const double scales[] = {0x1p40, 0x1p-300, 1, 8};
     const char *const settings[] = {"window_size=60", "window_size=60 ranges=every"};
     for (int number = 0; number < 2; number++) {
-        oif_detector *plain = new_named("hst", settings[number], 4), *scaled = new_named("hst", settings[number], 4);
+        oif_detector *plain = new_named("hst", settings[number], 4),
+                     *scaled = new_named("hst", settings[number], 4);
         double *rows = normal_rows(5, 700, 4), row[4];
         for (size_t i = 0; i < 700; i++) {
             for (size_t j = 0; j < 4; j++)
@@ -227,7 +237,8 @@ static void a_departure_from_a_constant_is_noticed_on_both_sides(void **state)
     for (int i = 0; i < 5; i++) {
         oif_detector *detector = new_named("hst", "window_size=100", 2);
         dice rolled = {3};
-        double normal[] = {0.5, constants[i]}, above[] = {0.5, 0}, below[] = {0.5, 0}, by = fabs(constants[i]) / 100;
+        double normal[] = {0.5, constants[i]}, above[] = {0.5, 0}, below[] = {0.5, 0},
+               by = fabs(constants[i]) / 100;
         for (int j = 0; j < 300; j++)
             learn(detector, (double[]){dice_unit(&rolled), constants[i]});
         above[1] = constants[i] + (by > 0 ? by : 2);
@@ -245,13 +256,17 @@ static void numbers_over_the_whole_range_of_doubles_are_told_apart(void **state)
 {
     (void)state;
     const double size = 1.7976931348623157e308;
-    oif_detector *huge = new_named("hst", "window_size=100", 1), *unit = new_named("hst", "window_size=100", 1);
+    oif_detector *huge = new_named("hst", "window_size=100", 1),
+                 *unit = new_named("hst", "window_size=100", 1);
     dice rolled = {9};
     for (int i = 0; i < 400; i++) {
-        double position = i % 100 == 0 ? -1 : i % 100 == 1 ? 1 : floor(dice_normal(&rolled) * 0x1p20) * 0x1p-23;
+        double position = i % 100 == 0   ? -1
+                          : i % 100 == 1 ? 1
+                                         : floor(dice_normal(&rolled) * 0x1p20) * 0x1p-23;
         position = position < -1 ? -1 : position > 1 ? 1 : position;
         double expected = learn_score(unit, &position);
-        expect_within(learn_score(huge, &(double){position * size}), expected - 1e-9, expected + 1e-9, "a huge score");
+        expect_within(learn_score(huge, &(double){position * size}), expected - 1e-9, expected + 1e-9,
+                      "a huge score");
     }
     for (uint32_t i = 0; i < state_of(huge)->num_trees * state_of(huge)->node_capacity; i++)
         assert_true(oif_hst_nodes(state_of(huge))[i].cut >= -INFINITY);
@@ -266,7 +281,8 @@ static void the_window_before_decides_and_nothing_older(void **state)
     (void)state;
     const char *const settings[] = {"window_size=100 seed=4", "window_size=100 seed=4 ranges=every"};
     for (int number = 0; number < 2; number++) {
-        oif_detector *one = new_named("hst", settings[number], 2), *two = new_named("hst", settings[number], 2);
+        oif_detector *one = new_named("hst", settings[number], 2),
+                     *two = new_named("hst", settings[number], 2);
         dice rolled = {8};
         const double here[] = {0, 0}, there[] = {3, -3};
         for (int i = 0; i < 600; i++) {
@@ -293,7 +309,8 @@ static void the_window_before_decides_and_nothing_older(void **state)
 static void ranges_of_every_window_follow_a_stream_that_goes_far_away(void **state)
 {
     (void)state;
-    oif_detector *first = new_named("hst", "window_size=100", 1), *every = new_named("hst", "window_size=100 ranges=every", 1);
+    oif_detector *first = new_named("hst", "window_size=100", 1),
+                 *every = new_named("hst", "window_size=100 ranges=every", 1);
     dice rolled = {8};
     for (int i = 0; i < 500; i++) {
         double number = (i < 200 ? 0 : 1e6) + dice_unit(&rolled);
@@ -359,7 +376,8 @@ static void a_missing_number_follows_the_heavier_child(void **state)
 static void a_feature_that_was_always_missing_never_matters(void **state)
 {
     (void)state;
-    const char *const settings[] = {"window_size=80 num_trees=7", "window_size=80 num_trees=8", "window_size=80 num_trees=41"};
+    const char *const settings[] = {"window_size=80 num_trees=7", "window_size=80 num_trees=8",
+                                    "window_size=80 num_trees=41"};
     for (int number = 0; number < 3; number++) {
         oif_detector *detector = new_named("hst", settings[number], 3);
         dice rolled = {(uint64_t)number};
@@ -380,7 +398,8 @@ static void a_feature_that_was_always_missing_never_matters(void **state)
 static void the_room_for_nodes_is_enough_for_the_worst_windows(void **state)
 {
     (void)state;
-    const char *const settings[] = {"window_size=250", "window_size=40 size_limit=0", "window_size=17 size_limit=0.3",
+    const char *const settings[] = {"window_size=250", "window_size=40 size_limit=0",
+                                    "window_size=17 size_limit=0.3",
                                     "window_size=64 size_limit=0.05 max_depth=24"};
     for (int number = 0; number < 4; number++) {
         oif_detector *detector = new_named("hst", settings[number], 2);
@@ -420,8 +439,8 @@ static void draw_settings(dice *from, char settings[200])
     uint32_t window = 1 + dice_below(from, dice_chance(from, 0.5) ? 40 : 200);
     uint32_t depth = 1 + dice_below(from, dice_chance(from, 0.5) ? 8 : 24);
     snprintf(settings, 200, "num_trees=%u window_size=%u max_depth=%u size_limit=%g ranges=%s seed=%u",
-             trees[dice_below(from, 5)], window, depth, limits[dice_below(from, 6)], ranges[dice_below(from, 3)],
-             dice_below(from, 1000));
+             trees[dice_below(from, 5)], window, depth, limits[dice_below(from, 6)],
+             ranges[dice_below(from, 3)], dice_below(from, 1000));
 }
 
 static void every_invariant_holds_after_each_of_60000_random_operations(void **state)
@@ -491,7 +510,8 @@ static void change_the_roots_mass(wound *w)
 {
     w->root->worth += 1u << OIF_HST_DEPTH_BITS;
     w->nodes[w->root->child].worth += 1u << OIF_HST_DEPTH_BITS;
-    for (oif_hst_node *n = &w->nodes[w->root->child]; n->child != (uint32_t)(n - w->nodes); n = &w->nodes[n->child])
+    for (oif_hst_node *n = &w->nodes[w->root->child]; n->child != (uint32_t)(n - w->nodes);
+         n = &w->nodes[n->child])
         w->nodes[n->child].worth += 1u << OIF_HST_DEPTH_BITS;
 }
 static void misplace_a_child(wound *w)
@@ -533,7 +553,8 @@ static void hold_more_rows_than_fit(wound *w)
 static void swap_the_lists_of_two_leaves(wound *w)
 {
     for (oif_hst_node *n = w->leaf + 1; n < w->nodes + 2 * w->forest->node_capacity; n++)
-        if (n->child == (uint32_t)(n - w->nodes) && n->count == w->leaf->count && n->first_row != OIF_HST_NONE) {
+        if (n->child == (uint32_t)(n - w->nodes) && n->count == w->leaf->count &&
+            n->first_row != OIF_HST_NONE) {
             uint32_t row = n->first_row;
             n->first_row = w->leaf->first_row;
             w->leaf->first_row = row;
@@ -560,7 +581,8 @@ static const struct {
     {"count_a_row_too_many", count_a_row_too_many, "the list of a leaf is not as long as its count"},
     {"overfill_a_leaf", overfill_a_leaf, "a leaf holds more rows than the size limit"},
     {"give_a_leaf_a_cut", give_a_leaf_a_cut, "a leaf has a cut"},
-    {"lose_the_rows_of_a_leaf", lose_the_rows_of_a_leaf, "the counts do not add up to the rows of the window"},
+    {"lose_the_rows_of_a_leaf", lose_the_rows_of_a_leaf,
+     "the counts do not add up to the rows of the window"},
     {"change_a_mass", change_a_mass, "a reference mass is not the sum of its children's"},
     {"change_the_roots_mass", change_the_roots_mass, "the root's mass is not that of the reference window"},
     {"misplace_a_child", misplace_a_child, "a child is not in its place"},
@@ -572,8 +594,10 @@ static const struct {
     {"break_the_free_list", break_the_free_list, "the list of free nodes is broken"},
     {"claim_a_level_more", claim_a_level_more, "the number of levels is not that of the deepest leaf"},
     {"hold_more_rows_than_fit", hold_more_rows_than_fit, "a window holds more rows than it has room for"},
-    {"swap_the_lists", swap_the_lists_of_two_leaves, "a row is in the list of a leaf that it does not fall into"},
-    {"forget_that_trees_stand", forget_that_trees_stand, "the trees were not built when they should have been"},
+    {"swap_the_lists", swap_the_lists_of_two_leaves,
+     "a row is in the list of a leaf that it does not fall into"},
+    {"forget_that_trees_stand", forget_that_trees_stand,
+     "the trees were not built when they should have been"},
     {"cut_too_deep", cut_too_deep, "a node at max_depth is cut"},
 };
 
@@ -595,8 +619,8 @@ static void the_check_names_each_thing_that_is_broken(void **state)
         wounds[i].inflict(&w);
         oif_status status = oif_detector_check(broken, &error);
         if (status != OIF_EINVARIANT || !strstr(error.message, wounds[i].words))
-            fail_msg("%s: status %d, \"%s\", expected %d, \"%s\"", wounds[i].name, status, status ? error.message : "",
-                     OIF_EINVARIANT, wounds[i].words);
+            fail_msg("%s: status %d, \"%s\", expected %d, \"%s\"", wounds[i].name, status,
+                     status ? error.message : "", OIF_EINVARIANT, wounds[i].words);
         assert_int_equal(oif_detector_check(broken, NULL), OIF_EINVARIANT);
         oif_detector_free(broken);
     }

@@ -50,8 +50,9 @@ static void expect_twin_score(const char *settings, double fast, double plain, i
 static void compare_twins(const plain_loda_params *p, int dimension, fill_row fill)
 {
     char settings[200];
-    snprintf(settings, sizeof settings, "num_projections=%d num_bins=%d window_size=%d scale=%s seed=%" PRIu64,
-             p->num_projections, p->num_bins, p->window_size, p->scale ? "learn" : "none", p->seed);
+    snprintf(settings, sizeof settings,
+             "num_projections=%d num_bins=%d window_size=%d scale=%s seed=%" PRIu64, p->num_projections,
+             p->num_bins, p->window_size, p->scale ? "learn" : "none", p->seed);
     oif_detector *fast = new_named("loda", settings, (size_t)dimension);
     plain_loda *plain = plain_loda_new(p, dimension);
     dice rolled = {p->seed + 17};
@@ -92,7 +93,8 @@ static void every_score_is_that_of_histograms_counted_from_the_window(void **sta
 static void the_defaults_give_the_scores_of_the_twin(void **state)
 {
     (void)state;
-    plain_loda_params p = {.num_projections = 32, .num_bins = 100, .window_size = 512, .scale = true, .seed = 3};
+    plain_loda_params p = {
+        .num_projections = 32, .num_bins = 100, .window_size = 512, .scale = true, .seed = 3};
     compare_twins(&p, 10, fill_normal);
 }
 
@@ -111,7 +113,8 @@ static void a_projection_has_about_the_root_of_the_dimension_in_features_all_ali
         for (uint32_t projection = 0; projection < 400; projection++)
             for (uint32_t term = 0; term < l->terms; term++)
                 chosen[oif_loda_features(l, projection)[term]]++;
-        double expected = 400.0 * l->terms / dimensions[i], deviation = sqrt(expected * (1 - (double)l->terms / dimensions[i]));
+        double expected = 400.0 * l->terms / dimensions[i],
+               deviation = sqrt(expected * (1 - (double)l->terms / dimensions[i]));
         for (uint32_t feature = 0; feature < dimensions[i]; feature++)
             expect_within(chosen[feature], expected - 6 * deviation - 1, expected + 7 * deviation + 3,
                           "projections that a feature is in");
@@ -151,7 +154,8 @@ static void one_outlier_does_not_hide_the_next(void **state)
     const double far[] = {1e12, -1e12}, near[] = {0.1, -0.2}, out[] = {9, -9};
     for (int i = 0; i < 3000; i++)
         learn(detector, i % 100 == 99 ? far : (double[]){dice_normal(&rolled), dice_normal(&rolled)});
-    expect_within(score(detector, out) - score(detector, near), 3, 30, "bits by which a near outlier is above an inlier");
+    expect_within(score(detector, out) - score(detector, near), 3, 30,
+                  "bits by which a near outlier is above an inlier");
     oif_detector_free(detector);
 }
 
@@ -178,7 +182,8 @@ static void scaling_features_by_powers_of_two_changes_no_bit_of_a_score(void **s
 {
     (void)state;
     const double scales[] = {0x1p40, 0x1p-300, 1, 8, 0x1p900};
-    oif_detector *plain = new_named("loda", "window_size=128", 5), *scaled = new_named("loda", "window_size=128", 5);
+    oif_detector *plain = new_named("loda", "window_size=128", 5),
+                 *scaled = new_named("loda", "window_size=128", 5);
     double *rows = normal_rows(5, 700, 5), row[5];
     for (size_t i = 0; i < 700; i++) {
         for (size_t j = 0; j < 5; j++)
@@ -203,7 +208,8 @@ static void a_departure_from_a_constant_is_noticed_on_both_sides(void **state)
             learn(detector, (double[]){dice_unit(&rolled), constants[i]});
         for (int side = -1; side <= 1; side += 2) {
             double departed[] = {0.5, constants[i] + side * by};
-            expect_within(score(detector, departed), score(detector, normal) + 2, 30, "a departure from a constant");
+            expect_within(score(detector, departed), score(detector, normal) + 2, 30,
+                          "a departure from a constant");
         }
         oif_detector_free(detector);
     }
@@ -231,7 +237,8 @@ static void equal_rows_score_zero_and_anything_else_high(void **state)
     oif_detector *detector = new_named("loda", "window_size=100", 3);
     for (int i = 0; i < 500; i++)
         expect_same_bits(learn_score(detector, (double[]){1, 2, 3}), 0, "score", i);
-    expect_within(score(detector, (double[]){2, 3, 4}), log2(800) - 1e-6, log2(800) + 1e-6, "score elsewhere");
+    expect_within(score(detector, (double[]){2, 3, 4}), log2(800) - 1e-6, log2(800) + 1e-6,
+                  "score elsewhere");
     oif_detector_free(detector);
 }
 
@@ -257,7 +264,8 @@ static void what_left_the_window_is_forgotten(void **state)
 static void only_the_last_two_windows_decide(void **state)
 {
     (void)state;
-    oif_detector *one = new_named("loda", "window_size=300", 2), *two = new_named("loda", "window_size=300", 2);
+    oif_detector *one = new_named("loda", "window_size=300", 2),
+                 *two = new_named("loda", "window_size=300", 2);
     dice rolled = {8};
     for (int i = 0; i < 1500; i++) {
         double row[2] = {dice_normal(&rolled), dice_normal(&rolled)};
@@ -301,7 +309,8 @@ static void a_missing_feature_leaves_the_projections_without_it(void **state)
             oif_detector_free(single);
         }
         row[missing] = NAN;
-        expect_within(score(detector, row), sum / used - 1e-9, sum / used + 1e-9, "the mean of the other projections");
+        expect_within(score(detector, row), sum / used - 1e-9, sum / used + 1e-9,
+                      "the mean of the other projections");
     }
     for (int j = 0; j < 5; j++)
         rows[j] = NAN;
@@ -324,7 +333,8 @@ static void numbers_over_the_whole_range_of_doubles_are_told_apart(void **state)
         }
         const double out[] = {-size, size}, in[] = {0.25 * size, -0.25 * size};
         if (number == 0)
-            expect_within(score(detector, out) - score(detector, in), 2, 14, "an outlier at the end of the range");
+            expect_within(score(detector, out) - score(detector, in), 2, 14,
+                          "an outlier at the end of the range");
         require_ok(oif_detector_check(detector, NULL));
         oif_detector_free(detector);
     }
@@ -335,8 +345,9 @@ static void numbers_over_the_whole_range_of_doubles_are_told_apart(void **state)
 static void draw_settings(dice *from, char settings[200])
 {
     uint32_t window = 1 + dice_below(from, dice_chance(from, 0.5) ? 40 : 300);
-    snprintf(settings, 200, "num_projections=%u num_bins=%u window_size=%u scale=%s seed=%u", 1 + dice_below(from, 12),
-             1 + dice_below(from, 40), window, dice_chance(from, 0.7) ? "learn" : "none", dice_below(from, 1000));
+    snprintf(settings, 200, "num_projections=%u num_bins=%u window_size=%u scale=%s seed=%u",
+             1 + dice_below(from, 12), 1 + dice_below(from, 40), window,
+             dice_chance(from, 0.7) ? "learn" : "none", dice_below(from, 1000));
 }
 
 static void every_invariant_holds_after_each_of_60000_random_operations(void **state)
@@ -418,14 +429,18 @@ static const struct {
     void (*inflict)(oif_loda_state *l);
     const char *words;
 } wounds[] = {
-    {"count_a_row_too_many", count_a_row_too_many, "projection 1: a bin does not count the rows that fall into it"},
-    {"count_a_row_less", count_a_row_less, "projection 1: the histogram does not count the rows of the window"},
-    {"move_a_row", move_a_row_to_another_bin, "projection 1: a bin does not count the rows that fall into it"},
+    {"count_a_row_too_many", count_a_row_too_many,
+     "projection 1: a bin does not count the rows that fall into it"},
+    {"count_a_row_less", count_a_row_less,
+     "projection 1: the histogram does not count the rows of the window"},
+    {"move_a_row", move_a_row_to_another_bin,
+     "projection 1: a bin does not count the rows that fall into it"},
     {"move_a_range", move_a_range, "projection 1: a bin does not count the rows that fall into it"},
     {"turn_a_range_around", turn_a_range_around, "projection 1: the range of the histogram is empty"},
     {"flatten_the_bins", flatten_the_bins, "projection 1: the bins have no width"},
     {"narrow_the_range", narrow_the_range, "projection 1: the range is narrower than where most rows are"},
-    {"use_a_feature_that_does_not_exist", use_a_feature_that_does_not_exist, "projection 1: there is no such feature"},
+    {"use_a_feature_that_does_not_exist", use_a_feature_that_does_not_exist,
+     "projection 1: there is no such feature"},
     {"use_a_feature_twice", use_a_feature_twice, "projection 1: the features are not in ascending order"},
     {"make_a_weight_infinite", make_a_weight_infinite, "projection 1: a weight is not finite"},
     {"make_a_projection_infinite", make_a_projection_infinite, "projection 1: a projection is not finite"},
@@ -446,8 +461,8 @@ static void the_check_names_each_thing_that_is_broken(void **state)
         wounds[i].inflict((oif_loda_state *)(uintptr_t)oif_detector_state(broken));
         oif_status status = oif_detector_check(broken, &error);
         if (status != OIF_EINVARIANT || !strstr(error.message, wounds[i].words))
-            fail_msg("%s: status %d, \"%s\", expected %d, \"%s\"", wounds[i].name, status, status ? error.message : "",
-                     OIF_EINVARIANT, wounds[i].words);
+            fail_msg("%s: status %d, \"%s\", expected %d, \"%s\"", wounds[i].name, status,
+                     status ? error.message : "", OIF_EINVARIANT, wounds[i].words);
         assert_int_equal(oif_detector_check(broken, NULL), OIF_EINVARIANT);
         oif_detector_free(broken);
     }

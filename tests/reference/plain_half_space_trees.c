@@ -34,7 +34,8 @@ static void *allocate(size_t count, size_t item_bytes)
 }
 
 /* Algorithm 1: cuts the box of a node in the middle of a random feature, and its halves in turn. */
-static void build_node(plain_hst *forest, int tree, uint64_t key, unsigned at, int depth, double *least, double *greatest)
+static void build_node(plain_hst *forest, int tree, uint64_t key, unsigned at, int depth, double *least,
+                       double *greatest)
 {
     plain_node *node = &forest->trees[tree][at];
     oif_random random = oif_random_stream(key, at);
@@ -156,7 +157,8 @@ void plain_hst_free(plain_hst *forest)
 void plain_hst_learn(plain_hst *forest, const double *row)
 {
     int window = forest->params.window_size;
-    memcpy(&forest->rows[forest->rows_held * forest->dimension], row, (size_t)forest->dimension * sizeof *row);
+    memcpy(&forest->rows[forest->rows_held * forest->dimension], row,
+           (size_t)forest->dimension * sizeof *row);
     forest->rows_held++;
     if (forest->steady) {
         count_row(forest, row);
@@ -199,5 +201,6 @@ double plain_hst_score(const plain_hst *forest, const double *row)
     if (forest->reference_rows == 0)
         return 0.5;
     double rows = (double)forest->params.num_trees * forest->reference_rows;
-    return 1 - log2(1 + (double)plain_hst_mass(forest, row) / rows) / log2(1 + exp2(forest->params.max_depth));
+    return 1 -
+           log2(1 + (double)plain_hst_mass(forest, row) / rows) / log2(1 + exp2(forest->params.max_depth));
 }
