@@ -11,7 +11,7 @@ enum {
     OPERATIONS_A_ROUND = 400,
     ROUNDS = OPERATIONS / OPERATIONS_A_ROUND,
     MAX_DIMENSION = 5,
-    MAX_BLOCK = 12
+    MAX_BLOCK = 80
 };
 
 typedef enum style {
@@ -129,7 +129,7 @@ static void require_in_unit_range(const trial *t, const double *scores, size_t c
 static oif_status operate(trial *t)
 {
     double rows[MAX_BLOCK * MAX_DIMENSION], scores[MAX_BLOCK] = {0};
-    size_t count = 1 + dice_below(&t->dice, MAX_BLOCK), d = t->dimension;
+    size_t count = 1 + dice_below(&t->dice, dice_chance(&t->dice, 0.1) ? MAX_BLOCK : 12), d = t->dimension;
     oif_status status = OIF_OK;
     uint32_t chosen = dice_below(&t->dice, 20);
     if (chosen >= 16)
