@@ -140,7 +140,8 @@ def bar_met(summaries):
 
 def quick_bar_met(summaries):
     below = names_below(summaries, QUICK_TOLERATED)
-    print(f"\nquick run, no judgement of the bar: more than {QUICK_TOLERATED} below the paper: {', '.join(below) or 'none'}")
+    listed = ", ".join(below) or "none"
+    print(f"\nquick run, the bar is not judged; more than {QUICK_TOLERATED} below the paper: {listed}")
     return not below
 
 

@@ -6,7 +6,7 @@ Not the Python package. A call costs two microseconds here, so hand over blocks 
 import ctypes
 import os
 from pathlib import Path
-from typing import NamedTuple, Optional, Tuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -69,7 +69,7 @@ class Parameter(NamedTuple):
     name: str
     help: str
     initial: str  # as text, as oif_params_set_text would take it
-    choices: Optional[Tuple[str, ...]]
+    choices: Optional[tuple[str, ...]]
 
 
 _POINTER = ctypes.c_void_p

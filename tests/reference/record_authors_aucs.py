@@ -22,9 +22,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-import authors_code  # noqa: E402  (tools/ is on the path only now)
-import datasets  # noqa: E402
-from accuracy import roc_auc  # noqa: E402
+import authors_code  # only now is tools/ on the path
+import datasets
+from accuracy import roc_auc
 
 RECORD = Path(__file__).with_name("authors_aucs.json")
 SETS = ("Annthyroid", "Mammography", "Satellite")
@@ -32,7 +32,7 @@ SEEDS = range(30)
 LEARNED_AT_ONCE = 10
 SCORED_AT_ONCE = 100  # the rows are scored by 100, once all of them are learned, as the authors do
 
-# A short run whose scores are recorded too, so that a test can see in seconds that the record is still that of the code.
+# A short run that is recorded too, so that a test can see in seconds that the record is still that of the code.
 PROBE_SET, PROBE_SEED, PROBE_ROWS = "Annthyroid", 0, 2_500  # the window is full and forgets
 
 
