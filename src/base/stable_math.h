@@ -61,7 +61,8 @@ static inline double oif_log2(double x)
  * x = k + f with |f| <= 1/2; 2^f by its Taylor series, in pairs so that the processor can overlap them. */
 static inline double oif_exp2(double x)
 {
-    const double rounder = 0x1.8p52; /* its last bit counts ones, so that adding it rounds to a whole number */
+    const double rounder =
+        0x1.8p52; /* its last bit counts ones, so that adding it rounds to a whole number */
     double shifted = x + rounder, f = x - (shifted - rounder), f2 = f * f, f4 = f2 * f2, f8 = f4 * f4;
     double power_of_2 = oif_double_from_bits((oif_bits_of_double(shifted) + 1023) << 52);
     /* ln(2)^i / i! */

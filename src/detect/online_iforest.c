@@ -45,7 +45,7 @@ static uint32_t to_depth_units(double depth)
 
 /* A row's depth: its leaf's, and what the leaf would have below it if it could be cut on. */
 OIF_INLINE uint32_t row_depth(const forest *f, const uint32_t *extra_depths, uint32_t heights_known,
-                                 const oif_leaf *leaf)
+                              const oif_leaf *leaf)
 {
     int32_t height = leaf->height;
     if ((uint32_t)height < heights_known)
@@ -105,10 +105,11 @@ static oif_status check_params(const oif_params *params, oif_error *error)
     forest f = read_params(params);
     if (leaf_bound(&f) <= OIF_MAX_LEAVES)
         return OIF_OK;
-    return oif_fail(error, OIF_EPARAM,
-                    "window_size %u is too large for max_leaf_samples %u: a tree could have more than %d leaves; lower "
-                    "window_size or raise max_leaf_samples",
-                    f.window_size, f.max_leaf_samples, OIF_MAX_LEAVES);
+    return oif_fail(
+        error, OIF_EPARAM,
+        "window_size %u is too large for max_leaf_samples %u: a tree could have more than %d leaves; lower "
+        "window_size or raise max_leaf_samples",
+        f.window_size, f.max_leaf_samples, OIF_MAX_LEAVES);
 }
 
 /* Puts an array of count x size bytes at the end of a block. */
@@ -172,8 +173,10 @@ static void init(void *state, const oif_params *params, size_t dimension)
 
 /* OIF_LANES walks side by side: hides the latency of their loads. The inner loop unrolls, so that the nodes stay in
  * registers; a function of its own, so that nothing else wants those. */
-static __attribute__((noinline)) void walk_lanes(const double *restrict cuts, const uint32_t *restrict features,
-                                                 const double *restrict row, uint32_t levels, size_t nodes[OIF_LANES])
+static __attribute__((noinline)) void walk_lanes(const double *restrict cuts,
+                                                 const uint32_t *restrict features,
+                                                 const double *restrict row, uint32_t levels,
+                                                 size_t nodes[OIF_LANES])
 {
     size_t at[OIF_LANES];
     memcpy(at, nodes, sizeof at);
@@ -186,6 +189,7 @@ static __attribute__((noinline)) void walk_lanes(const double *restrict cuts, co
 /* The leaves of a complete row in OIF_LANES trees from `first` on. */
 OIF_INLINE void find_lanes(const forest *f, uint32_t first, const double *row, uint8_t *leaves)
 {
+    /* By index in the heap, where the bottom would come after the last level. */
     const uint8_t *bottom = oif_leaf_at(f) - ((size_t)f->num_trees << f->depth_limit);
     const uint32_t levels = oif_lane_levels(f)[first / OIF_LANES], below = f->depth_limit - levels;
     size_t at[OIF_LANES];
@@ -331,8 +335,8 @@ OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const 
     return depth_sum;
 }
 
-OIF_INLINE uint64_t pass_simple(forest *f, uint32_t first, uint32_t count, const passage *p, const uint8_t *found,
-                                bool avx2)
+OIF_INLINE uint64_t pass_simple(forest *f, uint32_t first, uint32_t count, const passage *p,
+                                const uint8_t *found, bool avx2)
 {
     switch (f->box_width / OIF_BOX_STEP) {
     case 1: return pass_trees(f, first, count, p, found, true, 1, avx2);
@@ -349,7 +353,8 @@ OIF_INLINE uint64_t pass_simple(forest *f, uint32_t first, uint32_t count, const
 OIF_AVX2 static uint64_t pass_simple_avx2(forest *f, uint32_t first, uint32_t count, const passage *p,
                                           const uint8_t *found)
 {
-    return pass_simple(f, first, count, p, found, true); /* boxes four numbers at a time: 12% faster at d = 10 */
+    return pass_simple(f, first, count, p, found,
+                       true); /* boxes four numbers at a time: 12% faster at d = 10 */
 }
 #endif
 
@@ -380,7 +385,8 @@ typedef struct chunk {
     size_t from;    /* the first row of the chunk ... */
     uint32_t count; /* ... and how many */
     unsigned parts;
-    _Atomic uint64_t *depth_sums; /* of each row, over the trees; whole numbers, so that the order does not matter */
+    _Atomic uint64_t
+        *depth_sums; /* of each row, over the trees; whole numbers, so that the order does not matter */
 } chunk;
 
 static void store_chunk(const chunk *c)
@@ -453,7 +459,8 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
         for (uint32_t i = 0; i < count; i++) {
             f->rows_held += f->rows_held < f->window_size;
             if (scores)
-                scores[from + i] = score_of(f, atomic_load_explicit(&depth_sums[i], memory_order_relaxed), f->rows_held);
+                scores[from + i] =
+                    score_of(f, atomic_load_explicit(&depth_sums[i], memory_order_relaxed), f->rows_held);
         }
         f->next_slot = slot_after(f, f->next_slot, count);
         from += count;
@@ -466,7 +473,8 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
 static bool ready(const void *state)
 {
     const forest *f = state;
-    return f->depth_limit > 0 && f->rows_held >= f->window_size / 4 && f->rows_held * f->subsample > f->max_leaf_samples;
+    return f->depth_limit > 0 && f->rows_held >= f->window_size / 4 &&
+           f->rows_held * f->subsample > f->max_leaf_samples;
 }
 
 static oif_status check(const void *state, oif_error *error)
@@ -488,15 +496,18 @@ static const char *const variant_words[] = {"running", "paper", "reference", NUL
 static const oif_param params_table[] = {
     {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32, NULL},
     {"window_size", "rows remembered; older ones are forgotten", OIF_PARAM_INTEGER, 1, 1 << 24, 2048, NULL},
-    {"max_leaf_samples", "rows that the first leaf of a tree holds before it is cut", OIF_PARAM_INTEGER, 1, 1 << 24,
-     32, NULL},
-    {"growth", "rows a leaf holds before it is cut: twice as many at each depth (adaptive), or the same (fixed)",
+    {"max_leaf_samples", "rows that the first leaf of a tree holds before it is cut", OIF_PARAM_INTEGER, 1,
+     1 << 24, 32, NULL},
+    {"growth",
+     "rows a leaf holds before it is cut: twice as many at each depth (adaptive), or the same (fixed)",
      OIF_PARAM_CHOICE, 0, 1, OIF_ADAPTIVE, growth_words},
-    {"variant", "depths relative to the rows now in the window (running), as the paper's text (paper) or as the "
-                "authors' code (reference)",
+    {"variant",
+     "depths relative to the rows now in the window (running), as the paper's text (paper) or as the "
+     "authors' code (reference)",
      OIF_PARAM_CHOICE, 0, 2, OIF_RUNNING, variant_words},
     {"subsample", "share of the rows that each tree learns", OIF_PARAM_REAL, 0.001, 1, 1, NULL},
-    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0, NULL},
+    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0,
+     NULL},
 };
 
 const oif_detector_kind oif_online_iforest = {
