@@ -84,7 +84,7 @@ static uint64_t quotient_of_doubles(uint64_t w, int64_t q)
     static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                           1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                           1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    return bits_of_double((double)(int64_t)w / power_of_ten[-q]);
+    return oif_bits_of_double((double)(int64_t)w / power_of_ten[-q]);
 }
 
 /* Assembles the double whose mantissa, with one more bit to be rounded away, and biased exponent are
@@ -362,6 +362,6 @@ const char *oif_number_parse(const char *text, const char *end, double *value)
         if (after == NULL)
             return NULL;
     }
-    *value = double_from_bits(negative && bits != NAN_BITS ? bits | SIGN_BIT : bits);
+    *value = oif_double_from_bits(negative && bits != NAN_BITS ? bits | SIGN_BIT : bits);
     return after;
 }

@@ -4,28 +4,14 @@
 #ifndef OIF_BASE_STABLE_MATH_H
 #define OIF_BASE_STABLE_MATH_H
 
+#include "base/double_bits.h"
+
 #include <float.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 
 #if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
 #error "oif needs IEEE double arithmetic without extra precision: on 32-bit x86 add -msse2 -mfpmath=sse"
 #endif
-
-static inline double oif_double_from_bits(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static inline uint64_t oif_bits_of_double(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
 
 /* All ones where the condition holds: a choice without a branch. */
 static inline uint64_t oif_mask(bool condition)
