@@ -17,7 +17,6 @@
 #include "detect/online_itree.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 typedef oif_iforest_state forest;
 
@@ -171,33 +170,30 @@ static void init(void *state, const oif_params *params, size_t dimension)
 
 /* ---- Walking ---- */
 
-/* OIF_LANES walks side by side: hides the latency of their loads. The inner loop unrolls, so that the nodes stay in
- * registers; a function of its own, so that nothing else wants those. */
-static __attribute__((noinline)) void walk_lanes(const double *restrict cuts,
-                                                 const uint32_t *restrict features,
-                                                 const double *restrict row, uint32_t levels,
-                                                 size_t nodes[OIF_LANES])
+/* Where walks go: the heap, and the leaves below it by the index that a node there would have. */
+typedef struct woods {
+    const double *cuts;
+    const uint32_t *features;
+    const uint8_t *bottom;
+    uint32_t depth_limit;
+} woods;
+
+/* The leaves of a complete row in OIF_LANES trees whose roots begin at node `root`, `levels` of which hold cuts. Walking
+ * them side by side hides the latency of the loads. The inner loop unrolls, so that the nodes stay in registers; a
+ * function of its own, so that nothing else wants those. */
+static __attribute__((noinline)) void walk_lanes(woods in, const double *restrict row, size_t root,
+                                                 uint32_t levels, uint8_t *restrict leaves)
 {
+    const double *restrict cuts = in.cuts;
+    const uint32_t *restrict features = in.features;
     size_t at[OIF_LANES];
-    memcpy(at, nodes, sizeof at);
-    for (; levels > 0; levels--)
+    for (uint32_t i = 0; i < OIF_LANES; i++)
+        at[i] = root + i;
+    for (uint32_t level = levels; level > 0; level--)
         for (uint32_t i = 0; i < OIF_LANES; i++)
             at[i] = 2 * at[i] + (row[features[at[i]]] >= cuts[at[i]]);
-    memcpy(nodes, at, sizeof at);
-}
-
-/* The leaves of a complete row in OIF_LANES trees from `first` on. */
-OIF_INLINE void find_lanes(const forest *f, uint32_t first, const double *row, uint8_t *leaves)
-{
-    /* By index in the heap, where the bottom would come after the last level. */
-    const uint8_t *bottom = oif_leaf_at(f) - ((size_t)f->num_trees << f->depth_limit);
-    const uint32_t levels = oif_lane_levels(f)[first / OIF_LANES], below = f->depth_limit - levels;
-    size_t at[OIF_LANES];
     for (uint32_t i = 0; i < OIF_LANES; i++)
-        at[i] = f->num_trees + first + i;
-    walk_lanes(oif_cuts(f), oif_features(f), row, levels, at);
-    for (uint32_t i = 0; i < OIF_LANES; i++)
-        leaves[i] = bottom[at[i] << below];
+        leaves[i] = in.bottom[at[i] << (in.depth_limit - levels)];
 }
 
 static bool is_complete(const double *row, uint32_t dimension)
@@ -212,9 +208,12 @@ static bool is_complete(const double *row, uint32_t dimension)
 static void find_leaves(const forest *f, uint32_t first, uint32_t count, const double *row, bool complete,
                         uint8_t *leaves)
 {
+    const woods in = {oif_cuts(f), oif_features(f), oif_leaf_at(f) - ((size_t)f->num_trees << f->depth_limit),
+                      f->depth_limit};
     uint32_t i = 0;
     for (; complete && i + OIF_LANES <= count; i += OIF_LANES)
-        find_lanes(f, first + i, row, leaves + i);
+        walk_lanes(in, row, f->num_trees + first + i, oif_lane_levels(f)[(first + i) / OIF_LANES],
+                   leaves + i);
     for (; i < count; i++)
         leaves[i] = (uint8_t)oif_itree_walk(f, first + i, row);
 }
@@ -392,13 +391,11 @@ typedef struct chunk {
 static void store_chunk(const chunk *c)
 {
     forest *f = c->forest;
-    for (uint32_t feature = 0; feature < f->dimension; feature++) {
-        double *column = oif_column(f, feature);
-        uint32_t slot = f->next_slot;
-        for (uint32_t i = 0; i < c->count; i++) {
-            column[slot] = oif_rows_at(c->rows, c->from + i)[feature];
-            slot = slot_after(f, slot, 1);
-        }
+    for (uint32_t i = 0; i < c->count; i++) {
+        const double *row = oif_rows_at(c->rows, c->from + i);
+        double *cell = oif_column(f, 0) + slot_after(f, f->next_slot, i);
+        for (uint32_t feature = 0; feature < f->dimension; feature++, cell += f->slots)
+            *cell = row[feature];
     }
 }
 
@@ -482,6 +479,9 @@ static oif_status check(const void *state, oif_error *error)
     const forest *f = state;
     if (f->rows_held > f->window_size || f->next_slot >= f->slots)
         return oif_fail(error, OIF_EINVARIANT, "the window holds more rows than it has room for");
+    for (uint32_t height = 0; height < f->window_size + 2; height++)
+        if (oif_extra_depths(f)[height] != to_depth_units(average_depth(f, height)))
+            return oif_fail(error, OIF_EINVARIANT, "the depth added by a height of %u is wrong", height);
     oif_status status = OIF_OK;
     for (uint32_t tree = 0; tree < f->num_trees && status == OIF_OK; tree++)
         status = oif_itree_check(f, tree, error);

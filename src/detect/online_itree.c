@@ -40,13 +40,18 @@ int32_t oif_height(const forest *f, spot at)
     return oif_leaves(f, oif_tree_of(f, at))[oif_leaf_number(f, at)].height;
 }
 
+/* The height at which a leaf is cut; none is high enough at the depth limit. */
+static int32_t cut_height(const forest *f, uint32_t depth)
+{
+    return depth < f->depth_limit ? oif_threshold(f, depth) : INT32_MAX;
+}
+
 static void make_leaf(forest *f, spot at, uint32_t number, int32_t height)
 {
-    oif_leaves(f, oif_tree_of(f, at))[number] =
-        (oif_leaf){.height = height,
-                   .guard = height - OIF_NO_GUARD,
-                   .cut_at = at.depth < f->depth_limit ? oif_threshold(f, at.depth) : INT32_MAX,
-                   .depth = at.depth << OIF_DEPTH_BITS};
+    oif_leaves(f, oif_tree_of(f, at))[number] = (oif_leaf){.height = height,
+                                                           .guard = height - OIF_NO_GUARD,
+                                                           .cut_at = cut_height(f, at.depth),
+                                                           .depth = at.depth << OIF_DEPTH_BITS};
     oif_leaf_at(f)[oif_place_below(f, at)] = (uint8_t)number;
 }
 
@@ -495,8 +500,10 @@ typedef struct findings {
 /* No split may hide below a node that is not cut: the walk would follow it. */
 static oif_status check_uncut_below(findings *found, spot at)
 {
-    for (; at.depth < found->forest->depth_limit; at = oif_left(at))
+    for (; at.depth < found->forest->depth_limit; at = oif_left(at)) {
         REQUIRE(!oif_is_cut(found->forest, at), "a cut lies below a leaf");
+        REQUIRE(oif_features(found->forest)[at.index] == 0, "a node without a cut has a feature");
+    }
     return OIF_OK;
 }
 
@@ -509,6 +516,7 @@ static oif_status check_leaf(findings *found, spot at)
     REQUIRE(leaf->depth != OIF_VACANT, "a vacant leaf stands in the tree");
     REQUIRE(!found->seen[number], "a leaf stands in two places");
     REQUIRE(leaf->depth == at.depth << OIF_DEPTH_BITS, "a leaf's depth is not that of its place");
+    REQUIRE(leaf->cut_at == cut_height(f, at.depth), "a leaf is cut at the wrong height");
     REQUIRE(leaf->height >= leaf->guard, "a leaf's height is under its guard");
     found->seen[number] = true;
     found->leaves_seen++;
