@@ -7,7 +7,7 @@ sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] benchmarks
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test install accuracy bench-text bench-plain bench-programs \
+.PHONY: help demo build test install accuracy bench-quick bench-text bench-plain bench-programs \
 	format lint fuzz coverage clean
 
 help: ## this list
@@ -40,6 +40,9 @@ bench-plain: bench-programs ## ours beside the plain translation of the paper, a
 
 bench-text: bench-programs ## megabytes a second of CSV in and numbers out, and their share of oif score
 	@build/benchmarks/benchmarks/bench_text $(ARGS)
+
+bench-quick: bench-programs ## instructions a row against benchmarks/limits.json (ARGS="--accept" to set them)
+	@benchmarks/instructions.py $(ARGS)
 
 bench-programs:
 	@tools/install_dependencies.sh test
