@@ -7,7 +7,7 @@ sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] benchmarks
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test install accuracy bench-quick bench-text bench-plain bench-programs \
+.PHONY: help demo build test install accuracy bench bench-quick bench-text bench-plain bench-programs \
 	format lint fuzz coverage clean
 
 help: ## this list
@@ -33,6 +33,10 @@ accuracy: build ## median AUC on the paper's data sets beside the paper's (optio
 	@tools/install_dependencies.sh test
 	@tools/make_venv.sh
 	@build/venv/bin/python tools/accuracy.py $(ARGS)
+
+bench: bench-programs ## ours beside the peers from PyPI: table, JSON and plots in benchmarks/results (ARGS="--quick")
+	@benchmarks/make_venv.sh
+	@build/bench-venv/bin/python benchmarks/peers.py $(ARGS)
 
 bench-plain: bench-programs ## ours beside the plain translation of the paper, and text in and out
 	@tools/make_venv.sh

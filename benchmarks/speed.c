@@ -304,7 +304,7 @@ static void print_table(const settings *s, const result *results, size_t count)
         printf("%-12s %3zu %7zu %8.1f", r->name, r->dimension, r->count, (double)r->memory_bytes / 1024);
         for (int way = 0; way < WAY_COUNT; way++)
             if (s->wanted[way])
-                printf(" %10.0f", nanoseconds(r, way));
+                printf(" %10.0f", nanoseconds(r, (enum way)way));
         printf("\n");
     }
 }

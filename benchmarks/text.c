@@ -3,9 +3,9 @@
  *     bench_text [--json] [--repeats N] [FILE.csv]
  *
  * First megabytes a second of the CSV reader on two made-up files, of short numbers and of 17 digits, with strtod on
- * the same numbers beside it; and of printing. Then the three phases of `oif score` (parse, learn and score, print), one
- * after the other over the same rows: of the file (numbers only, lines that end in \n), or of one like the Http data set. Everything is in memory, so no
- * disk is timed; processor time, best of N. */
+ * the same numbers beside it; and of printing. Then the three phases of `oif score` (parse, learn and score, print),
+ * one after the other over the same rows: those of the file (numbers only, lines that end in \n), else of one made up
+ * like the Http data set. Everything is in memory, so no disk is timed; processor time, best of N. */
 #include "stopwatch.h"
 
 #include <oif.h>
