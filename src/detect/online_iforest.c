@@ -42,6 +42,12 @@ static uint32_t to_depth_units(double depth)
     return (uint32_t)(depth * (1 << OIF_DEPTH_BITS) + 0.5);
 }
 
+/* c(height) where the table does not reach: under 0, or above the window when a sibling is under 0. */
+static __attribute__((noinline, cold)) uint32_t unusual_extra_depth(const forest *f, int32_t height)
+{
+    return height < 0 ? 0 : to_depth_units(average_depth(f, height));
+}
+
 /* A row's depth: its leaf's, and what the leaf would have below it if it could be cut on. */
 OIF_INLINE uint32_t row_depth(const forest *f, const uint32_t *extra_depths, uint32_t heights_known,
                               const oif_leaf *leaf)
@@ -49,7 +55,7 @@ OIF_INLINE uint32_t row_depth(const forest *f, const uint32_t *extra_depths, uin
     int32_t height = leaf->height;
     if ((uint32_t)height < heights_known)
         return leaf->depth + extra_depths[height];
-    return leaf->depth + (height < 0 ? 0 : to_depth_units(average_depth(f, height)));
+    return leaf->depth + unusual_extra_depth(f, height);
 }
 
 /* What a sum of depths over all trees is multiplied with to become the exponent of the score; 0 while the window holds
@@ -222,16 +228,17 @@ static void find_leaves(const forest *f, uint32_t first, uint32_t count, const d
 
 static uint64_t sum_depths(const forest *f, const double *row, bool complete)
 {
-    const uint32_t *extra_depths = oif_extra_depths(f);
+    const uint32_t *const extra_depths = oif_extra_depths(f);
+    const uint32_t heights_known = f->window_size + 2, num_trees = f->num_trees;
+    const size_t tree_bytes = f->tree_bytes;
+    const unsigned char *leaves = oif_part(f, f->trees_at + f->leaves_at);
     uint64_t depth_sum = 0;
-    for (uint32_t first = 0; first < f->num_trees; first += GROUP) {
-        uint8_t numbers[GROUP];
-        uint32_t count = f->num_trees - first < GROUP ? f->num_trees - first : GROUP;
-        find_leaves(f, first, count, row, complete, numbers);
-        for (uint32_t i = 0; i < count; i++) {
-            const oif_leaf *leaves = oif_leaves(f, oif_tree(f, first + i));
-            depth_sum += row_depth(f, extra_depths, f->window_size + 2, &leaves[numbers[i]]);
-        }
+    for (uint32_t first = 0; first < num_trees; first += GROUP) {
+        uint8_t found[GROUP];
+        uint32_t count = num_trees - first < GROUP ? num_trees - first : GROUP;
+        find_leaves(f, first, count, row, complete, found);
+        for (uint32_t i = 0; i < count; i++, leaves += tree_bytes)
+            depth_sum += row_depth(f, extra_depths, heights_known, (const oif_leaf *)leaves + found[i]);
     }
     return depth_sum;
 }
