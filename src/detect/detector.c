@@ -9,6 +9,7 @@
 
 const oif_detector_kind *const oif_detector_kinds[] = {
     &oif_online_iforest,
+    &oif_iforest_asd,
     NULL,
 };
 

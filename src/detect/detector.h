@@ -46,6 +46,7 @@ typedef struct oif_detector_kind {
 /* All kinds, then NULL. A new detector is one file, and one line in detector.c. */
 extern const oif_detector_kind *const oif_detector_kinds[];
 extern const oif_detector_kind oif_online_iforest;
+extern const oif_detector_kind oif_iforest_asd;
 
 /* The value of a parameter that is known to exist. */
 double oif_params_value(const oif_params *params, const char *name);
