@@ -325,8 +325,7 @@ const oif_detector_kind oif_iforest_asd = {
                       "Streaming Data "
                       "using Sliding Window, IFAC ICONS 2013",
              .cost = "num_trees x log2(subsample_size), and num_trees trees to grow in each window",
-             .choose =
-                 "for the accuracy of an isolation forest, at two to four times the cost of online-iforest",
+             .choose = "where data change slowly: the accuracy of an isolation forest, a window late",
              .params = params_table,
              .param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
