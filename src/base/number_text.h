@@ -65,4 +65,14 @@ static inline void store_eight(char *text, uint64_t word)
     memcpy(text, &word, sizeof word);
 }
 
+/* The number that eight digit values spell: pairs, then fours, then eight, all inside one word. */
+static inline uint64_t join_eight_digits(uint64_t digits)
+{
+    const uint64_t pair_mask = UINT64_C(0x000000ff000000ff);
+    const uint64_t pairs_0_and_2 = UINT64_C(1000000) << 32 | 100;
+    const uint64_t pairs_1_and_3 = UINT64_C(10000) << 32 | 1;
+    uint64_t pairs = digits * 10 + (digits >> 8);
+    return ((pairs & pair_mask) * pairs_0_and_2 + (pairs >> 16 & pair_mask) * pairs_1_and_3) >> 32;
+}
+
 #endif
