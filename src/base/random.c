@@ -57,7 +57,8 @@ OIF_INLINE double greatest_of(double unit, double count)
 
 /* `least` and `greatest` come in as uniform draws. Given the greatest, the others are uniform below it, and the least of
  * them is the mirror image of a greatest. */
-OIF_INLINE void turn_into_extremes(uint32_t count, uint32_t times, double *restrict least, double *restrict greatest)
+OIF_INLINE void turn_into_extremes(uint32_t count, uint32_t times, double *restrict least,
+                                   double *restrict greatest)
 {
     for (uint32_t i = 0; i < times; i++)
         greatest[i] = greatest_of(greatest[i], count);

@@ -317,8 +317,8 @@ static void many_extremes_at_once_are_those_drawn_one_by_one(void **state)
             for (uint32_t i = 0; i < times; i++) {
                 oif_random_extremes(&single, numbers[k], 1, &low, &high);
                 if (memcmp(&low, &least[i], sizeof low) != 0 || memcmp(&high, &greatest[i], sizeof high) != 0)
-                    fail_msg("number %u of %u extremes of %u: %.17g to %.17g, one by one %.17g to %.17g", i, times,
-                             numbers[k], least[i], greatest[i], low, high);
+                    fail_msg("number %u of %u extremes of %u: %.17g to %.17g, one by one %.17g to %.17g", i,
+                             times, numbers[k], least[i], greatest[i], low, high);
             }
             assert_true(single.state == together.state);
         }

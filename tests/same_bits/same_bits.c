@@ -36,6 +36,7 @@ static const struct {
     const char *detector, *settings;
 } usual[] = {
     {"online-iforest", "num_trees=8 window_size=512 max_leaf_samples=16 seed=42"},
+    {"iforest-asd", "num_trees=8 window_size=512 subsample_size=64 seed=42"},
     {"hst", "num_trees=9 window_size=100 seed=42"},
     {"loda", "num_projections=9 window_size=128 seed=42"},
 };
@@ -66,6 +67,17 @@ static const bits_case cases[] = {
     {"duplicates_reference", 3, ROWS_DUPLICATE, "variant=reference", NULL},
     {"constant", 3, ROWS_CONSTANT, "", NULL},
     {"huge", 3, ROWS_HUGE, "", NULL},
+    {"asd", 3, ROWS_PLAIN, "", "iforest-asd"},
+    {"asd_drift", 3, ROWS_PLAIN, "retrain=drift drift_rate=0.3", "iforest-asd"},
+    {"asd_one_feature", 1, ROWS_PLAIN, "", "iforest-asd"},
+    {"asd_as_created", 10, ROWS_PLAIN, "num_trees=32 window_size=2048 subsample_size=256", "iforest-asd"},
+    {"asd_odd_sizes", 3, ROWS_PLAIN, "num_trees=13 window_size=777 subsample_size=100", "iforest-asd"},
+    {"asd_window_of_two", 3, ROWS_PLAIN, "window_size=2", "iforest-asd"},
+    {"asd_missing_values", 10, ROWS_MISSING, "retrain=drift", "iforest-asd"},
+    {"asd_far_from_zero", 3, ROWS_FAR, "", "iforest-asd"},
+    {"asd_duplicates", 3, ROWS_DUPLICATE, "", "iforest-asd"},
+    {"asd_constant", 3, ROWS_CONSTANT, "", "iforest-asd"},
+    {"asd_huge", 3, ROWS_HUGE, "", "iforest-asd"},
     {"hst", 3, ROWS_PLAIN, "", "hst"},
     {"hst_every", 3, ROWS_PLAIN, "ranges=every", "hst"},
     {"hst_fixed", 3, ROWS_PLAIN, "ranges=fixed range_low=0 range_high=4", "hst"},
