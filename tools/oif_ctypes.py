@@ -56,6 +56,8 @@ class _DetectorInfo(ctypes.Structure):
         ("name", ctypes.c_char_p),
         ("summary", ctypes.c_char_p),
         ("paper", ctypes.c_char_p),
+        ("cost", ctypes.c_char_p),
+        ("choose", ctypes.c_char_p),
         ("params", ctypes.POINTER(_Param)),
         ("param_count", ctypes.c_size_t),
     ]
