@@ -7,7 +7,7 @@ sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] benchmarks
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test install accuracy bench bench-quick bench-text bench-plain bench-programs \
+.PHONY: help demo build test install accuracy bench bench-quick bench-text bench-plain bench-programs test-numbers \
 	format lint fuzz coverage clean
 
 help: ## this list
@@ -78,6 +78,11 @@ fuzz: ## run every harness in fuzz/ for FUZZ_SECONDS (60)
 	    build/fuzz/$$harness -max_total_time=$(FUZZ_SECONDS) \
 	        build/fuzz/corpus/$$harness fuzz/corpus/$$harness || exit 1; \
 	done
+
+test-numbers: build ## read and print 10^8 numbers beside strtod, some minutes (make test does 10^6)
+	@tools/install_dependencies.sh test
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	OIF_NUMBER_TRIALS=100000000 build/release-gcc/tests/test_base.number_text
 
 coverage: ## which lines the tests run: build/coverage/html
 	@tools/install_dependencies.sh develop
