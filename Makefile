@@ -3,14 +3,15 @@
 SHELL := /bin/bash
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
-sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] tests/*/*.[ch])
-scripts := .ci/run $(wildcard tools/*.sh tests/*/*.sh)
+sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] benchmarks/*.[ch] tests/*/*.[ch])
+scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test install accuracy format lint fuzz coverage clean
+.PHONY: help demo build test install accuracy bench bench-quick bench-text bench-plain bench-programs test-numbers \
+	format lint fuzz coverage clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
 demo: build ## score a synthetic stream live and draw it
 	@build/release/oif demo
@@ -32,6 +33,26 @@ accuracy: build ## median AUC on the paper's data sets beside the paper's (optio
 	@tools/install_dependencies.sh test
 	@tools/make_venv.sh
 	@build/venv/bin/python tools/accuracy.py $(ARGS)
+
+bench: bench-programs ## ours beside the peers from PyPI: table, JSON and plots in benchmarks/results (ARGS="--quick")
+	@benchmarks/make_venv.sh
+	@build/bench-venv/bin/python benchmarks/peers.py $(ARGS)
+
+bench-plain: bench-programs ## ours beside the plain translation of the paper, and text in and out
+	@tools/make_venv.sh
+	@build/venv/bin/python benchmarks/speed.py $(ARGS)
+
+bench-text: bench-programs ## megabytes a second of CSV in and numbers out, and their share of oif score
+	@build/benchmarks/benchmarks/bench_text $(ARGS)
+
+bench-quick: bench-programs ## instructions a row against benchmarks/limits.json (ARGS="--accept" to set them)
+	@benchmarks/instructions.py $(ARGS)
+
+bench-programs:
+	@tools/install_dependencies.sh test
+	@mkdir -p build
+	@cmake --preset benchmarks > build/configure.log || { cat build/configure.log; exit 1; }
+	@cmake --build --preset benchmarks -- --quiet
 
 format: ## clang-format all C sources
 	@tools/install_dependencies.sh develop
@@ -57,6 +78,11 @@ fuzz: ## run every harness in fuzz/ for FUZZ_SECONDS (60)
 	    build/fuzz/$$harness -max_total_time=$(FUZZ_SECONDS) \
 	        build/fuzz/corpus/$$harness fuzz/corpus/$$harness || exit 1; \
 	done
+
+test-numbers: build ## read and print 10^8 numbers beside strtod, some minutes (make test does 10^6)
+	@tools/install_dependencies.sh test
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	OIF_NUMBER_TRIALS=100000000 build/release-gcc/tests/test_base.number_text
 
 coverage: ## which lines the tests run: build/coverage/html
 	@tools/install_dependencies.sh develop

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-static const struct command *const commands[] = {&score_command, &eval_command, &demo_command};
+static const struct command *const commands[] = {&score_command, &eval_command, &demo_command,
+                                                 &detectors_command};
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -24,7 +25,7 @@ static exit_code print_help(void)
                  "  oif eval --label fault pump.csv     how well are known anomalies found?\n\n"
                  "Usage: oif COMMAND [OPTION...] [FILE|-]\n\nCommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        output_print("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+        output_print("  %-10s %s\n", commands[i]->name, commands[i]->summary);
     output_print("\n  oif COMMAND --help   its options and the detector's parameters\n"
                  "  oif --version        the version of the library that runs\n\n"
                  "Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong.\n");

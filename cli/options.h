@@ -17,6 +17,7 @@ struct settings {
     oif_reader_options reader;
     oif_params params;
     bool json;
+    size_t dimension; /* numbers in a row, for what does not read any */
 };
 
 struct option {
@@ -41,6 +42,7 @@ struct command {
 extern const struct command score_command;
 extern const struct command eval_command;
 extern const struct command demo_command;
+extern const struct command detectors_command;
 
 /* Runs a command with the arguments after its name; the array ends with NULL. */
 exit_code command_run(const struct command *command, char **arguments);

@@ -97,6 +97,8 @@ typedef struct oif_detector_info {
     const char *name;    /* "online-iforest" */
     const char *summary; /* one line */
     const char *paper;   /* where the method comes from */
+    const char *cost;    /* what a row costs, by the parameters' names and d, the numbers in a row */
+    const char *choose;  /* when to choose it */
     const oif_param *params;
     size_t param_count;
 } oif_detector_info;

@@ -5,9 +5,10 @@ A run shuffles every set with the run's seed, gives the detector the same seed, 
 then score, as the paper does. What counts is the median over the runs.
 
     tools/accuracy.py                        30 runs of the default detector on the 11 sets
+    tools/accuracy.py --detector iforest-asd the same for another one
     tools/accuracy.py --variant paper Shuttle Smtp
     tools/accuracy.py --check                exit code 1 when the bar is missed
-    tools/accuracy.py --quick --check        3 runs on the small sets; fine without data
+    tools/accuracy.py --quick --check        3 runs on the small sets: is anything broken? fine without data
 """
 
 import argparse
@@ -17,17 +18,34 @@ import multiprocessing
 import os
 import sys
 import time
+from typing import NamedTuple, Optional
 
 import numpy as np
 
 import datasets
 import oif_ctypes
 
-NOISE = 0.005  # a median this much under the paper's is level with it
-TOLERATED = 0.02  # no set may be further below
-NOT_LEVEL_ALLOWED = 2  # sets of the 11
+
+class Bar(NamedTuple):
+    """What the medians have to reach beside the paper's: hardly below on all sets but a few, far below on none."""
+
+    hardly: float  # below the paper's by no more than this is level with it
+    exceptions: int  # sets of the 11 that may be below
+    far: Optional[float] = None  # no set may be further below
+
+
+BARS = {
+    "online-iforest": Bar(hardly=0.005, exceptions=2, far=0.02),
+    "iforest-asd": Bar(hardly=0.02, exceptions=2),
+    "hst": Bar(hardly=0.0, exceptions=2),
+    "rrcf": Bar(hardly=0.03, exceptions=3),
+    "loda": Bar(hardly=0.0, exceptions=1),
+}
+
+# A quick run sees whether something broke. Three runs are too noisy for the bar: single AUCs scatter by 0.02 to 0.06.
+QUICK_SETS = ("Mammography", "nyc_taxi_shingle", "Annthyroid", "Satellite")
 QUICK_RUNS = 3
-QUICK_ROWS = 12_000
+QUICK_TOLERATED = 0.05
 
 
 def roc_auc(scores, anomalous):
@@ -55,16 +73,17 @@ def measure_run(task):
     return roc_auc(model.learn_score_rows(rows), anomalous)
 
 
-def verdict_on(difference):
-    if difference >= -NOISE:
+def verdict_on(difference, bar):
+    if difference >= -bar.hardly:
         return "level or above"
-    return f"within {TOLERATED}" if difference >= -TOLERATED else "BELOW"
+    return f"within {bar.far}" if bar.far is not None and difference >= -bar.far else "BELOW"
 
 
-def summarise(dataset, aucs):
+def summarise(dataset, aucs, detector):
     rows, anomalous = load_once(dataset.name)
     low, median, high = (float(x) for x in np.percentile(aucs, (25, 50, 75)))
-    difference = median - dataset.paper_auc
+    paper = dataset.paper_aucs[detector]
+    difference = median - paper
     return {
         "name": dataset.name,
         "n": rows.shape[0],
@@ -73,17 +92,17 @@ def summarise(dataset, aucs):
         "aucs": aucs,
         "median": median,
         "quartiles": [low, high],
-        "paper": dataset.paper_auc,
+        "paper": paper,
         "difference": difference,
-        "verdict": verdict_on(difference),
+        "verdict": verdict_on(difference, BARS[detector]),
         "note": dataset.note,
     }
 
 
-def show_progress(done, total, started):
+def show_progress(text):
+    """Replaces the last line of a terminal; an empty text clears it."""
     if sys.stderr.isatty():
-        text = f"{done} of {total} runs, {time.monotonic() - started:.0f} s"
-        print(f"\r{text}" if done < total else f"\r{' ' * len(text)}\r", end="", file=sys.stderr, flush=True)
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 TABLE_ROW = "{:<17} {:>7} {:>3}  {:>6}  {:>13}  {:>6}  {:>7}  {}"
@@ -110,30 +129,38 @@ def measure_sets(chosen, seeds, jobs, detector, params, library):
     with multiprocessing.Pool(min(jobs, len(tasks))) as pool:
         for done, auc in enumerate(pool.imap(measure_run, tasks), start=1):
             aucs.append(auc)
-            show_progress(done, len(tasks), started)
+            show_progress(f"{done} of {len(tasks)} runs, {time.monotonic() - started:.0f} s")
             if len(aucs) == len(seeds):
-                summaries.append(summarise(chosen[len(summaries)], aucs))
-                if sys.stderr.isatty():
-                    print("\r\033[K", end="", file=sys.stderr, flush=True)
+                summaries.append(summarise(chosen[len(summaries)], aucs, detector))
+                show_progress("")
                 print_summary(summaries[-1])
                 aucs = []
     return summaries
 
 
-def bar_met(summaries):
+def names_below(summaries, tolerated):
+    return [s["name"] for s in summaries if s["difference"] < -tolerated]
+
+
+def bar_met(summaries, bar):
     """Prints how the medians stand against the bar; whether they meet it."""
-    level = sum(s["difference"] >= -NOISE for s in summaries)
-    below = [s["name"] for s in summaries if s["difference"] < -TOLERATED]
-    met = level >= len(summaries) - NOT_LEVEL_ALLOWED and not below
+    level = sum(s["difference"] >= -bar.hardly for s in summaries)
+    below = [] if bar.far is None else names_below(summaries, bar.far)
+    met = level >= len(summaries) - bar.exceptions and not below
+    less = f" (less {bar.hardly})" if bar.hardly else ""
+    never = "" if bar.far is None else f"\n     more than {bar.far} below on none: {', '.join(below) or 'none'}"
     print(
-        f"\nbar: at or above the paper (less {NOISE}) on all but {NOT_LEVEL_ALLOWED} sets: {level} of {len(summaries)}; "
-        f"more than {TOLERATED} below on none: {', '.join(below) or 'none'}: {'met' if met else 'MISSED'}"
+        f"\nbar: at or above the paper{less} on all but {bar.exceptions} sets: {level} of {len(summaries)}"
+        f"{never}\n     {'met' if met else 'MISSED'}"
     )
     return met
 
 
-def small(dataset):
-    return len(load_once(dataset.name)[0]) <= QUICK_ROWS
+def quick_bar_met(summaries):
+    below = names_below(summaries, QUICK_TOLERATED)
+    listed = ", ".join(below) or "none"
+    print(f"\nquick run, the bar is not judged; more than {QUICK_TOLERATED} below the paper: {listed}")
+    return not below
 
 
 def read_arguments():
@@ -153,7 +180,7 @@ def read_arguments():
     parser.add_argument("--first-seed", type=int, default=0, metavar="N", help="of the first run (default: 0)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="default: one a processor")
     parser.add_argument("--check", action="store_true", help="exit code 1 when the bar is missed")
-    parser.add_argument("--quick", action="store_true", help=f"only sets of up to {QUICK_ROWS} rows")
+    parser.add_argument("--quick", action="store_true", help=f"only {', '.join(QUICK_SETS)}")
     parser.add_argument("--json", metavar="FILE", help="write every AUC there")
     group = parser.add_argument_group(f"parameters of {known.detector}")
     for p in params:
@@ -161,6 +188,8 @@ def read_arguments():
         group.add_argument(flag, dest="param_" + p.name, choices=p.choices, help=f"{text} (default: {p.initial})")
     arguments = parser.parse_args()
 
+    if arguments.quick and set(arguments.sets) - set(QUICK_SETS):
+        parser.error(f"--quick knows only {', '.join(QUICK_SETS)}")
     unknown = sorted(set(arguments.sets) - set(names))
     if unknown:
         parser.error(f"no set is called {unknown[0]}; there are {', '.join(names)}")
@@ -184,14 +213,14 @@ def main():
         return 0
 
     chosen = [s for s in datasets.STATIONARY if s.name in arguments.sets or not arguments.sets]
-    chosen = [s for s in chosen if not arguments.quick or small(s)]
+    chosen = [s for s in chosen if s.name in QUICK_SETS or not arguments.quick]
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.runs)
     settings = ", ".join(f"{name} {value}" for name, value in arguments.params.items()) or "default parameters"
     print(f"{arguments.detector} {oif_ctypes.version(arguments.library)}, {settings}, {len(seeds)} runs\n")
     summaries = measure_sets(
         chosen, seeds, arguments.jobs, arguments.detector, arguments.params, arguments.library
     )
-    met = bar_met(summaries)
+    met = quick_bar_met(summaries) if arguments.quick else bar_met(summaries, BARS[arguments.detector])
     if arguments.json:
         result = {
             "detector": arguments.detector,
@@ -199,7 +228,7 @@ def main():
             "params": arguments.params,
             "seeds": list(seeds),
             "sets": summaries,
-            "bar_met": met,
+            ("quick_bar_met" if arguments.quick else "bar_met"): met,
         }
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump(result, file, indent=1)

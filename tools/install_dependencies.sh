@@ -41,6 +41,8 @@ find_missing() {
     need pkg-config has pkg-config
     need libcmocka-dev has_header cmocka.h
     need bats has bats
+    need binutils has readelf
+    need valgrind has valgrind
     need python3 has python3
     need python3-venv has_venv
     # The other machines whose scores must have the same bits (tests/same_bits).

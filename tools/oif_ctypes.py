@@ -6,7 +6,7 @@ Not the Python package. A call costs two microseconds here, so hand over blocks 
 import ctypes
 import os
 from pathlib import Path
-from typing import NamedTuple, Optional, Tuple
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -56,6 +56,8 @@ class _DetectorInfo(ctypes.Structure):
         ("name", ctypes.c_char_p),
         ("summary", ctypes.c_char_p),
         ("paper", ctypes.c_char_p),
+        ("cost", ctypes.c_char_p),
+        ("choose", ctypes.c_char_p),
         ("params", ctypes.POINTER(_Param)),
         ("param_count", ctypes.c_size_t),
     ]
@@ -69,7 +71,7 @@ class Parameter(NamedTuple):
     name: str
     help: str
     initial: str  # as text, as oif_params_set_text would take it
-    choices: Optional[Tuple[str, ...]]
+    choices: Optional[tuple[str, ...]]
 
 
 _POINTER = ctypes.c_void_p
@@ -84,6 +86,7 @@ _SIGNATURES = {
     "oif_params_set_text": (ctypes.c_int, (_PARAMS, ctypes.c_char_p, ctypes.c_char_p, _ERROR)),
     "oif_detector_new": (ctypes.c_int, (_PARAMS, ctypes.c_size_t, ctypes.POINTER(_POINTER), _ERROR)),
     "oif_detector_free": (None, (_POINTER,)),
+    "oif_detector_set_threads": (ctypes.c_int, (_POINTER, ctypes.c_uint, _ERROR)),
     "oif_detector_learn_rows": (ctypes.c_int, (_POINTER, *_ROWS, _ERROR)),
     "oif_detector_score_rows": (ctypes.c_int, (_POINTER, *_ROWS, _POINTER, _ERROR)),
     "oif_detector_learn_score_rows": (ctypes.c_int, (_POINTER, *_ROWS, _POINTER, _ERROR)),
@@ -148,6 +151,9 @@ class Detector:
     def __del__(self):
         if self._pointer:
             self._library.oif_detector_free(self._pointer)
+
+    def set_threads(self, threads):
+        self._call("oif_detector_set_threads", self._pointer, threads)
 
     def learn_rows(self, rows):
         self._call("oif_detector_learn_rows", self._pointer, *self._block(rows))

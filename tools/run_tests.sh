@@ -23,7 +23,7 @@ stage() { # stage NAME COMMAND...
         "$name" "$status" "$stage_passed" "$stage_failed" "$stage_skipped" $((SECONDS - started)))")
 }
 
-# Adds up the closing lines of ctest, pytest, tests/same_bits and tests/docs: PASSED FAILED SKIPPED.
+# Adds up the closing lines of ctest, pytest, tests/same_bits, tests/docs and bench-quick: PASSED FAILED SKIPPED.
 count_tests() {
     awk '
         /tests passed, .* tests? failed out of/ { failed += $4; passed += $NF - $4; next }
@@ -37,9 +37,9 @@ count_tests() {
         END { print passed + 0, failed + 0, skipped + 0 }' "$1"
 }
 
-build_and_ctest() { # build_and_ctest PRESET
+build_and_ctest() { # build_and_ctest PRESET [CTEST OPTION...]
     cmake --preset "$1" >"$logs/$1.configure.log" || { cat "$logs/$1.configure.log"; return 1; }
-    cmake --build --preset "$1" -j "$jobs" && ctest --preset "$1" -j "$jobs"
+    cmake --build --preset "$1" -j "$jobs" && ctest --preset "$1" -j "$jobs" "${@:2}"
 }
 
 python_tests() {
@@ -56,11 +56,13 @@ docs_examples() { # as a reader would: with the installed program and library
 stage release-gcc build_and_ctest release-gcc
 stage release-clang build_and_ctest release-clang
 stage asan build_and_ctest asan
+stage tsan build_and_ctest tsan -R 'threads|number_text'
 stage same-bits tests/same_bits/run.sh
 if [ -n "$(find tests -name 'test_*.py' -print -quit)" ]; then
     stage python python_tests
 fi
 stage docs docs_examples
+stage bench-quick make --no-print-directory bench-quick
 
 printf '\n'
 printf '%s\n' "${summary[@]}"

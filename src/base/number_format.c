@@ -192,7 +192,7 @@ static short_decimal decimal_of_positive_double(uint64_t bits)
 
 size_t oif_number_format(double value, char text[OIF_NUMBER_TEXT_BYTES])
 {
-    uint64_t bits = bits_of_double(value);
+    uint64_t bits = oif_bits_of_double(value);
     size_t sign = (size_t)(bits >> 63);
     bits &= ~SIGN_BIT;
     if (bits > INFINITY_BITS) {

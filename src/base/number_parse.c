@@ -40,16 +40,6 @@ static uint64_t bytes_above_nine(uint64_t word)
     return ((word + EVERY_BYTE * (0x7f - 9)) | word) & EVERY_BYTE * 0x80;
 }
 
-/* The number that eight digit values spell: pairs, then fours, then eight, all inside one word. */
-static uint64_t join_eight_digits(uint64_t digits)
-{
-    const uint64_t pair_mask = UINT64_C(0x000000ff000000ff);
-    const uint64_t pairs_0_and_2 = UINT64_C(1000000) << 32 | 100;
-    const uint64_t pairs_1_and_3 = UINT64_C(10000) << 32 | 1;
-    uint64_t pairs = digits * 10 + (digits >> 8);
-    return ((pairs & pair_mask) * pairs_0_and_2 + (pairs >> 16 & pair_mask) * pairs_1_and_3) >> 32;
-}
-
 /* Reading: the nearest double */
 
 /* The upper 128 bits of w * 5^q, w normalised. The product with the high half of 5^q is short by less
@@ -84,7 +74,7 @@ static uint64_t quotient_of_doubles(uint64_t w, int64_t q)
     static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                           1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                           1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    return bits_of_double((double)(int64_t)w / power_of_ten[-q]);
+    return oif_bits_of_double((double)(int64_t)w / power_of_ten[-q]);
 }
 
 /* Assembles the double whose mantissa, with one more bit to be rounded away, and biased exponent are
@@ -362,6 +352,6 @@ const char *oif_number_parse(const char *text, const char *end, double *value)
         if (after == NULL)
             return NULL;
     }
-    *value = double_from_bits(negative && bits != NAN_BITS ? bits | SIGN_BIT : bits);
+    *value = oif_double_from_bits(negative && bits != NAN_BITS ? bits | SIGN_BIT : bits);
     return after;
 }

@@ -3,6 +3,7 @@
 #ifndef OIF_BASE_NUMBER_TEXT_H
 #define OIF_BASE_NUMBER_TEXT_H
 
+#include "base/double_bits.h"
 #include "base/powers_of_five.h"
 
 #include <stdbool.h>
@@ -26,20 +27,6 @@ static const uint64_t POWER_OF_TEN[] = {
     1000000000000, 10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000,
 };
 /* clang-format on */
-
-static inline double double_from_bits(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint64_t bits_of_double(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 /* floor(log2(10^n)), exact for |n| <= 1233; >> of a negative number is arithmetic in gcc and clang. */
 static inline int floor_log2_of_power_of_ten(int n)
@@ -76,6 +63,16 @@ static inline void store_eight(char *text, uint64_t word)
 {
     word = little_endian(word);
     memcpy(text, &word, sizeof word);
+}
+
+/* The number that eight digit values spell: pairs, then fours, then eight, all inside one word. */
+static inline uint64_t join_eight_digits(uint64_t digits)
+{
+    const uint64_t pair_mask = UINT64_C(0x000000ff000000ff);
+    const uint64_t pairs_0_and_2 = UINT64_C(1000000) << 32 | 100;
+    const uint64_t pairs_1_and_3 = UINT64_C(10000) << 32 | 1;
+    uint64_t pairs = digits * 10 + (digits >> 8);
+    return ((pairs & pair_mask) * pairs_0_and_2 + (pairs >> 16 & pair_mask) * pairs_1_and_3) >> 32;
 }
 
 #endif

@@ -57,7 +57,8 @@ OIF_INLINE double greatest_of(double unit, double count)
 
 /* `least` and `greatest` come in as uniform draws. Given the greatest, the others are uniform below it, and the least of
  * them is the mirror image of a greatest. */
-OIF_INLINE void turn_into_extremes(uint32_t count, uint32_t times, double *restrict least, double *restrict greatest)
+OIF_INLINE void turn_into_extremes(uint32_t count, uint32_t times, double *restrict least,
+                                   double *restrict greatest)
 {
     for (uint32_t i = 0; i < times; i++)
         greatest[i] = greatest_of(greatest[i], count);
@@ -89,4 +90,18 @@ void oif_random_extremes(oif_random *random, uint32_t count, uint32_t times, dou
     }
 #endif
     turn_into_extremes(count, times, least, greatest);
+}
+
+/* Marsaglia's polar method. */
+double oif_random_normal(oif_random *random)
+{
+    const double ln2 = 0x1.62e42fefa39efp-1;
+    double x, y, square;
+    do {
+        x = 2.0 * oif_random_unit(random) - 1.0;
+        y = 2.0 * oif_random_unit(random) - 1.0;
+        square = x * x + y * y;
+    } while (square >= 1.0 || square == 0.0);
+    double stretch = -2.0 * ln2 * oif_log2(square) / square;
+    return stretch > 0 ? x * oif_exp2(0.5 * oif_log2(stretch)) : 0.0;
 }

@@ -32,6 +32,9 @@ uint32_t oif_random_below(oif_random *random, uint32_t count);
 /* How many of `count` coins fall heads when each does so with this probability, which is in [0, 1). */
 uint32_t oif_random_binomial(oif_random *random, uint32_t count, double probability);
 
+/* Normal with mean 0 and variance 1. */
+double oif_random_normal(oif_random *random);
+
 /* For each of `times` sets of `count` > 0 numbers drawn uniformly from [0, 1], the least and the greatest of them, without
  * drawing them all. At most OIF_EXTREMES_AT_ONCE sets. */
 enum { OIF_EXTREMES_AT_ONCE = 32 };

@@ -4,28 +4,14 @@
 #ifndef OIF_BASE_STABLE_MATH_H
 #define OIF_BASE_STABLE_MATH_H
 
+#include "base/double_bits.h"
+
 #include <float.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 
 #if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
 #error "oif needs IEEE double arithmetic without extra precision: on 32-bit x86 add -msse2 -mfpmath=sse"
 #endif
-
-static inline double oif_double_from_bits(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static inline uint64_t oif_bits_of_double(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
 
 /* All ones where the condition holds: a choice without a branch. */
 static inline uint64_t oif_mask(bool condition)
@@ -61,7 +47,8 @@ static inline double oif_log2(double x)
  * x = k + f with |f| <= 1/2; 2^f by its Taylor series, in pairs so that the processor can overlap them. */
 static inline double oif_exp2(double x)
 {
-    const double rounder = 0x1.8p52; /* its last bit counts ones, so that adding it rounds to a whole number */
+    const double rounder =
+        0x1.8p52; /* its last bit counts ones, so that adding it rounds to a whole number */
     double shifted = x + rounder, f = x - (shifted - rounder), f2 = f * f, f4 = f2 * f2, f8 = f4 * f4;
     double power_of_2 = oif_double_from_bits((oif_bits_of_double(shifted) + 1023) << 52);
     /* ln(2)^i / i! */

@@ -9,7 +9,10 @@
 
 const oif_detector_kind *const oif_detector_kinds[] = {
     &oif_online_iforest,
+    &oif_iforest_asd,
+    &oif_half_space_trees,
     &oif_rrcf,
+    &oif_loda,
     NULL,
 };
 
@@ -63,8 +66,7 @@ oif_status oif_detector_estimate_bytes(const oif_params *params, size_t dimensio
     if (dimension > OIF_MAX_DIMENSION)
         return oif_fail(error, OIF_EPARAM, "a row of %zu numbers is too long", dimension);
 
-    size_t total = oif_size_align(
-        oif_size_add(sizeof(oif_detector), kind->state_bytes(params, dimension)));
+    size_t total = oif_size_align(oif_size_add(sizeof(oif_detector), kind->state_bytes(params, dimension)));
     if (total == SIZE_MAX)
         return oif_fail(error, OIF_EMEMORY, "a detector of this size does not fit any memory");
     *bytes = total;
@@ -133,8 +135,7 @@ static bool has_unusual(const double *row, size_t dimension)
     return unusual;
 }
 
-static oif_status refuse_infinite(const double *row, size_t dimension, size_t row_number,
-                                  oif_error *error)
+static oif_status refuse_infinite(const double *row, size_t dimension, size_t row_number, oif_error *error)
 {
     for (size_t i = 0; i < dimension; i++)
         if (row[i] > DBL_MAX || row[i] < -DBL_MAX)
@@ -158,8 +159,7 @@ static oif_status check_rows(const oif_detector *detector, oif_rows *rows, oif_e
     return OIF_OK;
 }
 
-static oif_status learn_checked(oif_detector *detector, oif_rows rows, double *scores,
-                                oif_error *error)
+static oif_status learn_checked(oif_detector *detector, oif_rows rows, double *scores, oif_error *error)
 {
     oif_status status = check_rows(detector, &rows, error);
     if (status != OIF_OK)
@@ -169,8 +169,8 @@ static oif_status learn_checked(oif_detector *detector, oif_rows rows, double *s
     return OIF_OK;
 }
 
-oif_status oif_detector_learn_rows(oif_detector *detector, const double *rows, size_t count,
-                                   size_t stride, oif_error *error)
+oif_status oif_detector_learn_rows(oif_detector *detector, const double *rows, size_t count, size_t stride,
+                                   oif_error *error)
 {
     return learn_checked(detector, (oif_rows){rows, count, stride, true}, NULL, error);
 }

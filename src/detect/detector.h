@@ -46,7 +46,10 @@ typedef struct oif_detector_kind {
 /* All kinds, then NULL. A new detector is one file, and one line in detector.c. */
 extern const oif_detector_kind *const oif_detector_kinds[];
 extern const oif_detector_kind oif_online_iforest;
+extern const oif_detector_kind oif_iforest_asd;
+extern const oif_detector_kind oif_half_space_trees;
 extern const oif_detector_kind oif_rrcf;
+extern const oif_detector_kind oif_loda;
 
 /* The value of a parameter that is known to exist. */
 double oif_params_value(const oif_params *params, const char *name);

@@ -17,7 +17,6 @@
 #include "detect/online_itree.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 typedef oif_iforest_state forest;
 
@@ -43,14 +42,20 @@ static uint32_t to_depth_units(double depth)
     return (uint32_t)(depth * (1 << OIF_DEPTH_BITS) + 0.5);
 }
 
+/* c(height) where the table does not reach: under 0, or above the window when a sibling is under 0. */
+static __attribute__((noinline, cold)) uint32_t unusual_extra_depth(const forest *f, int32_t height)
+{
+    return height < 0 ? 0 : to_depth_units(average_depth(f, height));
+}
+
 /* A row's depth: its leaf's, and what the leaf would have below it if it could be cut on. */
 OIF_INLINE uint32_t row_depth(const forest *f, const uint32_t *extra_depths, uint32_t heights_known,
-                                 const oif_leaf *leaf)
+                              const oif_leaf *leaf)
 {
     int32_t height = leaf->height;
     if ((uint32_t)height < heights_known)
         return leaf->depth + extra_depths[height];
-    return leaf->depth + (height < 0 ? 0 : to_depth_units(average_depth(f, height)));
+    return leaf->depth + unusual_extra_depth(f, height);
 }
 
 /* What a sum of depths over all trees is multiplied with to become the exponent of the score; 0 while the window holds
@@ -105,10 +110,11 @@ static oif_status check_params(const oif_params *params, oif_error *error)
     forest f = read_params(params);
     if (leaf_bound(&f) <= OIF_MAX_LEAVES)
         return OIF_OK;
-    return oif_fail(error, OIF_EPARAM,
-                    "window_size %u is too large for max_leaf_samples %u: a tree could have more than %d leaves; lower "
-                    "window_size or raise max_leaf_samples",
-                    f.window_size, f.max_leaf_samples, OIF_MAX_LEAVES);
+    return oif_fail(
+        error, OIF_EPARAM,
+        "window_size %u is too large for max_leaf_samples %u: a tree could have more than %d leaves; lower "
+        "window_size or raise max_leaf_samples",
+        f.window_size, f.max_leaf_samples, OIF_MAX_LEAVES);
 }
 
 /* Puts an array of count x size bytes at the end of a block. */
@@ -170,30 +176,30 @@ static void init(void *state, const oif_params *params, size_t dimension)
 
 /* ---- Walking ---- */
 
-/* OIF_LANES walks side by side: hides the latency of their loads. The inner loop unrolls, so that the nodes stay in
- * registers; a function of its own, so that nothing else wants those. */
-static __attribute__((noinline)) void walk_lanes(const double *restrict cuts, const uint32_t *restrict features,
-                                                 const double *restrict row, uint32_t levels, size_t nodes[OIF_LANES])
+/* Where walks go: the heap, and the leaves below it by the index that a node there would have. */
+typedef struct woods {
+    const double *cuts;
+    const uint32_t *features;
+    const uint8_t *bottom;
+    uint32_t depth_limit;
+} woods;
+
+/* The leaves of a complete row in OIF_LANES trees whose roots begin at node `root`, `levels` of which hold cuts. Walking
+ * them side by side hides the latency of the loads. The inner loop unrolls, so that the nodes stay in registers; a
+ * function of its own, so that nothing else wants those. */
+static __attribute__((noinline)) void walk_lanes(woods in, const double *restrict row, size_t root,
+                                                 uint32_t levels, uint8_t *restrict leaves)
 {
+    const double *restrict cuts = in.cuts;
+    const uint32_t *restrict features = in.features;
     size_t at[OIF_LANES];
-    memcpy(at, nodes, sizeof at);
-    for (; levels > 0; levels--)
+    for (uint32_t i = 0; i < OIF_LANES; i++)
+        at[i] = root + i;
+    for (uint32_t level = levels; level > 0; level--)
         for (uint32_t i = 0; i < OIF_LANES; i++)
             at[i] = 2 * at[i] + (row[features[at[i]]] >= cuts[at[i]]);
-    memcpy(nodes, at, sizeof at);
-}
-
-/* The leaves of a complete row in OIF_LANES trees from `first` on. */
-OIF_INLINE void find_lanes(const forest *f, uint32_t first, const double *row, uint8_t *leaves)
-{
-    const uint8_t *bottom = oif_leaf_at(f) - ((size_t)f->num_trees << f->depth_limit);
-    const uint32_t levels = oif_lane_levels(f)[first / OIF_LANES], below = f->depth_limit - levels;
-    size_t at[OIF_LANES];
     for (uint32_t i = 0; i < OIF_LANES; i++)
-        at[i] = f->num_trees + first + i;
-    walk_lanes(oif_cuts(f), oif_features(f), row, levels, at);
-    for (uint32_t i = 0; i < OIF_LANES; i++)
-        leaves[i] = bottom[at[i] << below];
+        leaves[i] = in.bottom[at[i] << (in.depth_limit - levels)];
 }
 
 static bool is_complete(const double *row, uint32_t dimension)
@@ -208,9 +214,12 @@ static bool is_complete(const double *row, uint32_t dimension)
 static void find_leaves(const forest *f, uint32_t first, uint32_t count, const double *row, bool complete,
                         uint8_t *leaves)
 {
+    const woods in = {oif_cuts(f), oif_features(f), oif_leaf_at(f) - ((size_t)f->num_trees << f->depth_limit),
+                      f->depth_limit};
     uint32_t i = 0;
     for (; complete && i + OIF_LANES <= count; i += OIF_LANES)
-        find_lanes(f, first + i, row, leaves + i);
+        walk_lanes(in, row, f->num_trees + first + i, oif_lane_levels(f)[(first + i) / OIF_LANES],
+                   leaves + i);
     for (; i < count; i++)
         leaves[i] = (uint8_t)oif_itree_walk(f, first + i, row);
 }
@@ -219,16 +228,17 @@ static void find_leaves(const forest *f, uint32_t first, uint32_t count, const d
 
 static uint64_t sum_depths(const forest *f, const double *row, bool complete)
 {
-    const uint32_t *extra_depths = oif_extra_depths(f);
+    const uint32_t *const extra_depths = oif_extra_depths(f);
+    const uint32_t heights_known = f->window_size + 2, num_trees = f->num_trees;
+    const size_t tree_bytes = f->tree_bytes;
+    const unsigned char *leaves = oif_part(f, f->trees_at + f->leaves_at);
     uint64_t depth_sum = 0;
-    for (uint32_t first = 0; first < f->num_trees; first += GROUP) {
-        uint8_t numbers[GROUP];
-        uint32_t count = f->num_trees - first < GROUP ? f->num_trees - first : GROUP;
-        find_leaves(f, first, count, row, complete, numbers);
-        for (uint32_t i = 0; i < count; i++) {
-            const oif_leaf *leaves = oif_leaves(f, oif_tree(f, first + i));
-            depth_sum += row_depth(f, extra_depths, f->window_size + 2, &leaves[numbers[i]]);
-        }
+    for (uint32_t first = 0; first < num_trees; first += GROUP) {
+        uint8_t found[GROUP];
+        uint32_t count = num_trees - first < GROUP ? num_trees - first : GROUP;
+        find_leaves(f, first, count, row, complete, found);
+        for (uint32_t i = 0; i < count; i++, leaves += tree_bytes)
+            depth_sum += row_depth(f, extra_depths, heights_known, (const oif_leaf *)leaves + found[i]);
     }
     return depth_sum;
 }
@@ -331,8 +341,8 @@ OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const 
     return depth_sum;
 }
 
-OIF_INLINE uint64_t pass_simple(forest *f, uint32_t first, uint32_t count, const passage *p, const uint8_t *found,
-                                bool avx2)
+OIF_INLINE uint64_t pass_simple(forest *f, uint32_t first, uint32_t count, const passage *p,
+                                const uint8_t *found, bool avx2)
 {
     switch (f->box_width / OIF_BOX_STEP) {
     case 1: return pass_trees(f, first, count, p, found, true, 1, avx2);
@@ -349,7 +359,8 @@ OIF_INLINE uint64_t pass_simple(forest *f, uint32_t first, uint32_t count, const
 OIF_AVX2 static uint64_t pass_simple_avx2(forest *f, uint32_t first, uint32_t count, const passage *p,
                                           const uint8_t *found)
 {
-    return pass_simple(f, first, count, p, found, true); /* boxes four numbers at a time: 12% faster at d = 10 */
+    return pass_simple(f, first, count, p, found,
+                       true); /* boxes four numbers at a time: 12% faster at d = 10 */
 }
 #endif
 
@@ -380,19 +391,18 @@ typedef struct chunk {
     size_t from;    /* the first row of the chunk ... */
     uint32_t count; /* ... and how many */
     unsigned parts;
-    _Atomic uint64_t *depth_sums; /* of each row, over the trees; whole numbers, so that the order does not matter */
+    _Atomic uint64_t
+        *depth_sums; /* of each row, over the trees; whole numbers, so that the order does not matter */
 } chunk;
 
 static void store_chunk(const chunk *c)
 {
     forest *f = c->forest;
-    for (uint32_t feature = 0; feature < f->dimension; feature++) {
-        double *column = oif_column(f, feature);
-        uint32_t slot = f->next_slot;
-        for (uint32_t i = 0; i < c->count; i++) {
-            column[slot] = oif_rows_at(c->rows, c->from + i)[feature];
-            slot = slot_after(f, slot, 1);
-        }
+    for (uint32_t i = 0; i < c->count; i++) {
+        const double *row = oif_rows_at(c->rows, c->from + i);
+        double *cell = oif_column(f, 0) + slot_after(f, f->next_slot, i);
+        for (uint32_t feature = 0; feature < f->dimension; feature++, cell += f->slots)
+            *cell = row[feature];
     }
 }
 
@@ -453,7 +463,8 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
         for (uint32_t i = 0; i < count; i++) {
             f->rows_held += f->rows_held < f->window_size;
             if (scores)
-                scores[from + i] = score_of(f, atomic_load_explicit(&depth_sums[i], memory_order_relaxed), f->rows_held);
+                scores[from + i] =
+                    score_of(f, atomic_load_explicit(&depth_sums[i], memory_order_relaxed), f->rows_held);
         }
         f->next_slot = slot_after(f, f->next_slot, count);
         from += count;
@@ -466,7 +477,8 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
 static bool ready(const void *state)
 {
     const forest *f = state;
-    return f->depth_limit > 0 && f->rows_held >= f->window_size / 4 && f->rows_held * f->subsample > f->max_leaf_samples;
+    return f->depth_limit > 0 && f->rows_held >= f->window_size / 4 &&
+           f->rows_held * f->subsample > f->max_leaf_samples;
 }
 
 static oif_status check(const void *state, oif_error *error)
@@ -474,6 +486,9 @@ static oif_status check(const void *state, oif_error *error)
     const forest *f = state;
     if (f->rows_held > f->window_size || f->next_slot >= f->slots)
         return oif_fail(error, OIF_EINVARIANT, "the window holds more rows than it has room for");
+    for (uint32_t height = 0; height < f->window_size + 2; height++)
+        if (oif_extra_depths(f)[height] != to_depth_units(average_depth(f, height)))
+            return oif_fail(error, OIF_EINVARIANT, "the depth added by a height of %u is wrong", height);
     oif_status status = OIF_OK;
     for (uint32_t tree = 0; tree < f->num_trees && status == OIF_OK; tree++)
         status = oif_itree_check(f, tree, error);
@@ -488,21 +503,27 @@ static const char *const variant_words[] = {"running", "paper", "reference", NUL
 static const oif_param params_table[] = {
     {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32, NULL},
     {"window_size", "rows remembered; older ones are forgotten", OIF_PARAM_INTEGER, 1, 1 << 24, 2048, NULL},
-    {"max_leaf_samples", "rows that the first leaf of a tree holds before it is cut", OIF_PARAM_INTEGER, 1, 1 << 24,
-     32, NULL},
-    {"growth", "rows a leaf holds before it is cut: twice as many at each depth (adaptive), or the same (fixed)",
+    {"max_leaf_samples", "rows that the first leaf of a tree holds before it is cut", OIF_PARAM_INTEGER, 1,
+     1 << 24, 32, NULL},
+    {"growth",
+     "rows a leaf holds before it is cut: twice as many at each depth (adaptive), or the same (fixed)",
      OIF_PARAM_CHOICE, 0, 1, OIF_ADAPTIVE, growth_words},
-    {"variant", "depths relative to the rows now in the window (running), as the paper's text (paper) or as the "
-                "authors' code (reference)",
+    {"variant",
+     "depths relative to the rows now in the window (running), as the paper's text (paper) or as the "
+     "authors' code (reference)",
      OIF_PARAM_CHOICE, 0, 2, OIF_RUNNING, variant_words},
     {"subsample", "share of the rows that each tree learns", OIF_PARAM_REAL, 0.001, 1, 1, NULL},
-    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0, NULL},
+    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0,
+     NULL},
 };
 
 const oif_detector_kind oif_online_iforest = {
     .info = {.name = "online-iforest",
              .summary = "trees that grow where rows are dense and shrink where they are forgotten",
              .paper = "Leveni, Cassales, Pfahringer, Bifet, Boracchi: Online Isolation Forest, ICML 2024",
+             .cost = "num_trees x (log2(window_size / max_leaf_samples) + d)",
+             .choose =
+                 "to follow a stream at once: every row is learned as it comes and forgotten in its turn",
              .params = params_table,
              .param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,

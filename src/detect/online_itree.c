@@ -40,13 +40,18 @@ int32_t oif_height(const forest *f, spot at)
     return oif_leaves(f, oif_tree_of(f, at))[oif_leaf_number(f, at)].height;
 }
 
+/* The height at which a leaf is cut; none is high enough at the depth limit. */
+static int32_t cut_height(const forest *f, uint32_t depth)
+{
+    return depth < f->depth_limit ? oif_threshold(f, depth) : INT32_MAX;
+}
+
 static void make_leaf(forest *f, spot at, uint32_t number, int32_t height)
 {
-    oif_leaves(f, oif_tree_of(f, at))[number] =
-        (oif_leaf){.height = height,
-                   .guard = height - OIF_NO_GUARD,
-                   .cut_at = at.depth < f->depth_limit ? oif_threshold(f, at.depth) : INT32_MAX,
-                   .depth = at.depth << OIF_DEPTH_BITS};
+    oif_leaves(f, oif_tree_of(f, at))[number] = (oif_leaf){.height = height,
+                                                           .guard = height - OIF_NO_GUARD,
+                                                           .cut_at = cut_height(f, at.depth),
+                                                           .depth = at.depth << OIF_DEPTH_BITS};
     oif_leaf_at(f)[oif_place_below(f, at)] = (uint8_t)number;
 }
 
@@ -114,7 +119,8 @@ static double point_in(range r, double fraction)
 static range range_within(range r, double least, double greatest)
 {
     range within = {point_in(r, least), point_in(r, greatest)};
-    within.low = within.low < within.high ? within.low : within.high; /* rounding may swap them, a few ulps apart */
+    within.low =
+        within.low < within.high ? within.low : within.high; /* rounding may swap them, a few ulps apart */
     return within;
 }
 
@@ -197,8 +203,8 @@ static void share_range(oif_random *random, const cut *c, range whole, range *le
 {
     uint32_t count = c->left_count + c->right_count;
     bool lowest_left = oif_random_below(random, count) < c->left_count;
-    bool highest_left = count == 1 ? lowest_left
-                                   : oif_random_below(random, count - 1) < c->left_count - lowest_left;
+    bool highest_left =
+        count == 1 ? lowest_left : oif_random_below(random, count - 1) < c->left_count - lowest_left;
     uint32_t left_outer = count == 1 ? lowest_left : (uint32_t)lowest_left + highest_left;
     uint32_t right_outer = (count == 1 ? 1 : 2) - left_outer;
     *left = draw_range(random, c->left_count - left_outer, whole);
@@ -226,7 +232,8 @@ static void draw_box(oif_random *random, uint32_t count, const double *box, doub
 
 /* Turns the box of the leaf that is cut into that of its left child, and fills that of the right one. The leaf holds
  * points drawn uniformly from its box or, when it is newborn, points that its box just encloses. */
-static void draw_boxes(oif_random *random, const cut *c, bool newborn, double *left, double *right, uint32_t dimension)
+static void draw_boxes(oif_random *random, const cut *c, bool newborn, double *left, double *right,
+                       uint32_t dimension)
 {
     if (newborn) {
         for (uint32_t i = 0; i < dimension; i++) {
@@ -254,7 +261,8 @@ OIF_INLINE void relabel_rows(forest *f, oif_itree *tree, uint8_t left, uint8_t r
     const double *restrict column = oif_column(f, c->feature);
     const double value = c->value;
     const bool missing_right = c->right_count > c->left_count;
-    for (const uint8_t *end = labels + f->slots; labels < end; labels += OIF_SLOT_BLOCK, column += OIF_SLOT_BLOCK) {
+    for (const uint8_t *end = labels + f->slots; labels < end;
+         labels += OIF_SLOT_BLOCK, column += OIF_SLOT_BLOCK) {
         uint8_t goes_right[OIF_SLOT_BLOCK];
         if (missing_right)
             for (int i = 0; i < OIF_SLOT_BLOCK; i++)
@@ -270,7 +278,8 @@ OIF_INLINE void relabel_rows(forest *f, oif_itree *tree, uint8_t left, uint8_t r
 #if OIF_HAS_AVX2_CODE
 OIF_AVX2 static void relabel_cut_avx2(forest *f, oif_itree *tree, uint8_t left, uint8_t right, const cut *c)
 {
-    relabel_rows(f, tree, left, right, c); /* the same code; twice as many rows at once, 13% fewer instructions a row */
+    relabel_rows(f, tree, left, right,
+                 c); /* the same code; twice as many rows at once, 13% fewer instructions a row */
 }
 #endif
 
@@ -357,7 +366,8 @@ void oif_itree_cut(forest *f, uint32_t number, uint32_t leaf, bool loses_row)
     if (loses_row && height == oif_threshold(f, at.depth) && may_cut(f, at)) {
         /* The cut would be undone at once, and only the points that it draws would remain, in the box of the leaf. One cut
          * in four is of this kind. */
-        draw_box(&tree->random, (uint32_t)height, oif_box(f, tree, leaf), oif_box(f, tree, leaf), f->dimension);
+        draw_box(&tree->random, (uint32_t)height, oif_box(f, tree, leaf), oif_box(f, tree, leaf),
+                 f->dimension);
         tree->cuts_made++;
         tree->cuts_undone++;
         return;
@@ -481,17 +491,19 @@ typedef struct findings {
     oif_error *error;
 } findings;
 
-#define REQUIRE(condition, words)                                                                              \
-    do                                                                                                         \
-        if (!(condition))                                                                                      \
-            return oif_fail(found->error, OIF_EINVARIANT, "tree %u: %s", found->number, words);                \
+#define REQUIRE(condition, words)                                                                            \
+    do                                                                                                       \
+        if (!(condition))                                                                                    \
+            return oif_fail(found->error, OIF_EINVARIANT, "tree %u: %s", found->number, words);              \
     while (0)
 
 /* No split may hide below a node that is not cut: the walk would follow it. */
 static oif_status check_uncut_below(findings *found, spot at)
 {
-    for (; at.depth < found->forest->depth_limit; at = oif_left(at))
+    for (; at.depth < found->forest->depth_limit; at = oif_left(at)) {
         REQUIRE(!oif_is_cut(found->forest, at), "a cut lies below a leaf");
+        REQUIRE(oif_features(found->forest)[at.index] == 0, "a node without a cut has a feature");
+    }
     return OIF_OK;
 }
 
@@ -504,6 +516,7 @@ static oif_status check_leaf(findings *found, spot at)
     REQUIRE(leaf->depth != OIF_VACANT, "a vacant leaf stands in the tree");
     REQUIRE(!found->seen[number], "a leaf stands in two places");
     REQUIRE(leaf->depth == at.depth << OIF_DEPTH_BITS, "a leaf's depth is not that of its place");
+    REQUIRE(leaf->cut_at == cut_height(f, at.depth), "a leaf is cut at the wrong height");
     REQUIRE(leaf->height >= leaf->guard, "a leaf's height is under its guard");
     found->seen[number] = true;
     found->leaves_seen++;
@@ -568,8 +581,10 @@ static oif_status check_labels(findings *found)
             missing = isnan(number);
             at = number >= oif_cuts(f)[at.index] ? oif_right(at) : oif_left(at);
         }
-        REQUIRE(label < f->leaf_capacity && found->seen[label], "a row is counted by a leaf that does not stand");
-        REQUIRE(missing || label == oif_leaf_number(f, at), "a row is counted by a leaf that it does not fall into");
+        REQUIRE(label < f->leaf_capacity && found->seen[label],
+                "a row is counted by a leaf that does not stand");
+        REQUIRE(missing || label == oif_leaf_number(f, at),
+                "a row is counted by a leaf that it does not fall into");
     }
     REQUIRE(oif_height(f, oif_root(f, found->number)) == counted,
             "the heights do not add up to the rows in the window");
@@ -578,7 +593,8 @@ static oif_status check_labels(findings *found)
 
 oif_status oif_itree_check(const forest *f, uint32_t number, oif_error *error)
 {
-    findings all = {.forest = f, .tree = oif_tree(f, number), .number = number, .error = error}, *found = &all;
+    findings all = {.forest = f, .tree = oif_tree(f, number), .number = number, .error = error},
+             *found = &all;
     oif_status status = check_node(found, oif_root(f, number));
     if (status != OIF_OK)
         return status;
@@ -587,6 +603,7 @@ oif_status oif_itree_check(const forest *f, uint32_t number, oif_error *error)
         occupied += oif_leaves(f, found->tree)[leaf].depth != OIF_VACANT;
     REQUIRE(occupied == found->leaves_seen, "a leaf that is not vacant stands nowhere");
     REQUIRE(oif_levels(f)[number] == found->levels, "the number of levels is not that of the deepest leaf");
-    REQUIRE(oif_lane_levels(f)[number / OIF_LANES] >= found->levels, "the trees walked beside it go less deep");
+    REQUIRE(oif_lane_levels(f)[number / OIF_LANES] >= found->levels,
+            "the trees walked beside it go less deep");
     return check_labels(found);
 }

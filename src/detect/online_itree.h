@@ -32,8 +32,8 @@
 #include <math.h>
 
 enum {
-    OIF_DEPTH_BITS = 26,   /* depths are whole multiples of 2^-26, so that sums do not depend on their order */
-    OIF_MAX_LEAVES = 255,  /* of a tree: a leaf's number fits a byte ... */
+    OIF_DEPTH_BITS = 26,  /* depths are whole multiples of 2^-26, so that sums do not depend on their order */
+    OIF_MAX_LEAVES = 255, /* of a tree: a leaf's number fits a byte ... */
     OIF_NOT_COUNTED = 255, /* ... and this label says that the tree has not counted the row */
     OIF_BOX_STEP = 4,      /* numbers of a box that are worked on at a time */
     OIF_LANES = 8,         /* trees walked side by side */
@@ -80,12 +80,13 @@ typedef struct oif_iforest_state {
     size_t levels_at;      /* uint8_t  [num_trees]: levels of each tree that hold cuts */
     size_t lane_levels_at; /* uint8_t  [num_trees / OIF_LANES]: the most of OIF_LANES trees */
     size_t columns_at;     /* double   [dimension][slots]: the ring of rows, by feature */
-    size_t mirrors_at;     /* double   [OIF_POOL_MAX_PARTS][box_width]: a row in the shape of a box, one a thread */
+    size_t
+        mirrors_at; /* double   [OIF_POOL_MAX_PARTS][box_width]: a row in the shape of a box, one a thread */
     size_t extra_depth_at; /* uint32_t [window_size + 2]: c(height) in depth units */
-    size_t trees_at;       /* num_trees blocks of tree_bytes; the offsets below are from the start of a block */
-    size_t labels_at;      /* uint8_t  [slots] */
-    size_t leaves_at;      /* oif_leaf [leaf_capacity] */
-    size_t boxes_at;       /* double   [leaf_capacity][box_width] */
+    size_t trees_at;  /* num_trees blocks of tree_bytes; the offsets below are from the start of a block */
+    size_t labels_at; /* uint8_t  [slots] */
+    size_t leaves_at; /* oif_leaf [leaf_capacity] */
+    size_t boxes_at;  /* double   [leaf_capacity][box_width] */
     size_t tree_bytes;
     size_t bytes;
 } oif_iforest_state;

@@ -47,8 +47,8 @@ static oif_status fail_range(const oif_param *param, oif_error *error)
     int minimum_length = (int)oif_number_format(param->minimum, minimum);
     int maximum_length = (int)oif_number_format(param->maximum, maximum);
     return oif_fail(error, OIF_EPARAM, "%s must be %s from %.*s to %.*s", param->name,
-                    param->type == OIF_PARAM_INTEGER ? "a whole number" : "a number", minimum_length,
-                    minimum, maximum_length, maximum);
+                    param->type == OIF_PARAM_INTEGER ? "a whole number" : "a number", minimum_length, minimum,
+                    maximum_length, maximum);
 }
 
 static oif_status check_value(const oif_param *param, double value, oif_error *error)

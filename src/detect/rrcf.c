@@ -263,6 +263,9 @@ const oif_detector_kind oif_rrcf = {
          .paper =
              "Guha, Mishra, Roy, Schrijvers: Robust Random Cut Forest Based Anomaly Detection On Streams, "
              "ICML 2016",
+         .cost = "num_trees x log2(tree_size) x d",
+         .choose = "where anomalies come in small groups, which hide one another elsewhere, and features "
+                   "have a common unit",
          .params = params_table,
          .param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,

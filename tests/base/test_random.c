@@ -267,6 +267,30 @@ static void the_extremes_have_their_laws(void **state)
     }
 }
 
+static double normal_cdf(double x, double count)
+{
+    (void)count;
+    return 0.5 * erfc(-x / sqrt(2));
+}
+
+static void normal_numbers_have_their_law(void **state)
+{
+    (void)state;
+    static double draws[DRAWS];
+    oif_random random = {77};
+    double sum = 0, squares = 0, fourths = 0;
+    for (int i = 0; i < DRAWS; i++) {
+        double x = draws[i] = oif_random_normal(&random);
+        sum += x;
+        squares += x * x;
+        fourths += x * x * x * x;
+    }
+    expect_law(draws, DRAWS, normal_cdf, 1, "a normal number");
+    expect_near(sum / DRAWS, 0, sqrt(1.0 / DRAWS), "mean of normal numbers", 0);
+    expect_near(squares / DRAWS, 1, sqrt(2.0 / DRAWS), "variance of normal numbers", 1);
+    expect_near(fourths / DRAWS, 3, sqrt(96.0 / DRAWS), "fourth moment of normal numbers", 3);
+}
+
 static void the_extremes_of_one_number_are_that_number(void **state)
 {
     (void)state;
@@ -293,8 +317,8 @@ static void many_extremes_at_once_are_those_drawn_one_by_one(void **state)
             for (uint32_t i = 0; i < times; i++) {
                 oif_random_extremes(&single, numbers[k], 1, &low, &high);
                 if (memcmp(&low, &least[i], sizeof low) != 0 || memcmp(&high, &greatest[i], sizeof high) != 0)
-                    fail_msg("number %u of %u extremes of %u: %.17g to %.17g, one by one %.17g to %.17g", i, times,
-                             numbers[k], least[i], greatest[i], low, high);
+                    fail_msg("number %u of %u extremes of %u: %.17g to %.17g, one by one %.17g to %.17g", i,
+                             times, numbers[k], least[i], greatest[i], low, high);
             }
             assert_true(single.state == together.state);
         }
@@ -421,6 +445,7 @@ int main(void)
         cmocka_unit_test(the_binomial_has_its_exact_distribution),
         cmocka_unit_test(the_binomial_has_its_mean_and_variance),
         cmocka_unit_test(coins_that_never_or_hardly_ever_fall_tails),
+        cmocka_unit_test(normal_numbers_have_their_law),
         cmocka_unit_test(the_extremes_have_their_laws),
         cmocka_unit_test(the_extremes_of_one_number_are_that_number),
         cmocka_unit_test(many_extremes_at_once_are_those_drawn_one_by_one),

@@ -150,6 +150,20 @@ static void a_block_gives_the_bits_of_its_rows_one_by_one(void **state)
     }
 }
 
+static void a_block_longer_than_the_window_gives_the_bits_of_its_rows_one_by_one(void **state)
+{
+    (void)state;
+    const size_t blocks[] = {30, 63, 257, 1000};
+    double *rows = mixed_rows(21, ROWS, 0.02);
+    for (uint32_t window_size = 1; window_size <= 140; window_size += window_size < 12 ? 1 : 9)
+        for (size_t i = 0; i < 4; i++) {
+            setup s = {.num_trees = 3, .window_size = window_size, .max_leaf_samples = 2, .subsample = 1};
+            s.variant = (oif_variant)(window_size % 3);
+            check_blocks_against_single_rows(&s, rows, blocks[i], DIMENSION);
+        }
+    free(rows);
+}
+
 static void a_block_of_no_rows_changes_nothing(void **state)
 {
     (void)state;
@@ -643,6 +657,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_gives_the_bits_of_its_rows_one_by_one),
+        cmocka_unit_test(a_block_longer_than_the_window_gives_the_bits_of_its_rows_one_by_one),
         cmocka_unit_test(a_block_of_no_rows_changes_nothing),
         cmocka_unit_test(learning_then_scoring_is_learn_score),
         cmocka_unit_test(the_same_seed_and_rows_give_the_same_bits_and_another_seed_others),

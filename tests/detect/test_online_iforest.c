@@ -11,7 +11,7 @@ enum {
     OPERATIONS_A_ROUND = 400,
     ROUNDS = OPERATIONS / OPERATIONS_A_ROUND,
     MAX_DIMENSION = 5,
-    MAX_BLOCK = 12
+    MAX_BLOCK = 80
 };
 
 typedef enum style {
@@ -129,7 +129,7 @@ static void require_in_unit_range(const trial *t, const double *scores, size_t c
 static oif_status operate(trial *t)
 {
     double rows[MAX_BLOCK * MAX_DIMENSION], scores[MAX_BLOCK] = {0};
-    size_t count = 1 + dice_below(&t->dice, MAX_BLOCK), d = t->dimension;
+    size_t count = 1 + dice_below(&t->dice, dice_chance(&t->dice, 0.1) ? MAX_BLOCK : 12), d = t->dimension;
     oif_status status = OIF_OK;
     uint32_t chosen = dice_below(&t->dice, 20);
     if (chosen >= 16)
@@ -440,6 +440,51 @@ static void a_merged_node_encloses_its_children_and_nothing_else(void **state)
             }
         }
         expect_within(merged, 10, 10000, setup_text(&s));
+        oif_detector_free(before);
+        oif_detector_free(detector);
+    }
+}
+
+/* The new row fills a leaf and the oldest leaves it: the cut is undone at once, and what stays of it is the box around the
+ * points that it drew. Of h points in a box, the box around them takes (h - 1) / (h + 1) of each side in the mean. */
+static void a_cut_that_is_undone_at_once_leaves_the_box_of_its_points(void **state)
+{
+    (void)state;
+    for (int number = 0; number < 6; number++) {
+        setup s = {.num_trees = 9, .window_size = 60, .max_leaf_samples = 6, .subsample = 1, .seed = 6};
+        s.variant = (oif_variant)(number % 3);
+        s.growth = (oif_growth)(number / 3);
+        oif_detector *detector = new_detector(&s, 2), *before = NULL;
+        dice rolled = {10};
+        double sum = 0, variance = 0;
+        int seen = 0;
+        for (int i = 0; i < 1500; i++) {
+            double row[2] = {dice_unit(&rolled), dice_unit(&rolled)};
+            oif_detector_free(before);
+            before = clone_of(detector);
+            learn(detector, row);
+            const oif_iforest_state *old = forest_of(before), *now = forest_of(detector);
+            for (uint32_t tree = 0; tree < s.num_trees; tree++) {
+                const oif_itree *then = oif_tree(old, tree), *since = oif_tree(now, tree);
+                oif_spot at = leaf_spot(old, tree, row);
+                if (since->cuts_made != then->cuts_made + 1 || since->cuts_undone != then->cuts_undone + 1 ||
+                    leaf_spot(now, tree, row).index != at.index)
+                    continue;
+                const double *from = oif_box(old, then, oif_leaf_number(old, at));
+                const double *drawn = oif_box(now, since, oif_leaf_number(now, at));
+                double h = oif_threshold(now, at.depth);
+                for (uint32_t j = 0; j < 2; j++) {
+                    double low = fmin(from[j], row[j]), high = fmax(-from[2 + j], row[j]);
+                    expect_within(drawn[j], low, high, "the low end of the box that stays");
+                    expect_within(-drawn[2 + j], low, high, "the high end of the box that stays");
+                    sum += (-drawn[2 + j] - drawn[j]) / (high - low) - (h - 1) / (h + 1);
+                    variance += 2 * (h - 1) / ((h + 1) * (h + 1) * (h + 2));
+                    seen++;
+                }
+            }
+        }
+        expect_within(seen, 8, 1e6, setup_text(&s));
+        expect_within(sum / sqrt(variance), -5, 5, "standard errors between the sides and their law");
         oif_detector_free(before);
         oif_detector_free(detector);
     }
@@ -963,6 +1008,7 @@ int main(void)
         cmocka_unit_test(shifting_features_by_powers_of_two_changes_no_bit_of_a_score),
         cmocka_unit_test(what_left_the_window_is_forgotten),
         cmocka_unit_test(a_merged_node_encloses_its_children_and_nothing_else),
+        cmocka_unit_test(a_cut_that_is_undone_at_once_leaves_the_box_of_its_points),
         cmocka_unit_test(each_tree_counts_its_own_share_of_the_rows),
         cmocka_unit_test(a_feature_that_is_always_missing_never_matters),
         cmocka_unit_test(a_number_missing_in_a_feature_of_noise_hardly_moves_a_score),

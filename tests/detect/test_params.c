@@ -61,6 +61,8 @@ static void the_table_of_every_detector_is_well_formed(void **state)
     const oif_detector_info *info;
     while ((info = oif_detector_info_at(kinds))) {
         assert_true(info->name[0] && info->summary[0] && info->paper[0]);
+        assert_non_null(info->cost);
+        assert_non_null(info->choose);
         assert_in_range(info->param_count, 1, OIF_PARAMS_MAX);
         for (size_t i = 0; i < info->param_count; i++)
             check_param(info, i);

@@ -1,7 +1,7 @@
 """Online Isolation Forest as its authors wrote it, from the installed CapyMOA distribution.
 
-Importing capymoa starts a Java virtual machine and needs torch, and its detector needs neither: it is one file of numpy.
-So that file alone is loaded from where pip put it, between stand-ins for the three modules it takes names from. None of
+Importing capymoa starts a Java virtual machine and needs torch; its detector needs neither, being one file of numpy. So
+that file alone is loaded from where pip put it, between stand-ins for the three modules it takes names from. None of
 its source is in this repository.
 """
 

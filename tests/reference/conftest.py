@@ -7,7 +7,7 @@ TOOLS = str(Path(__file__).resolve().parents[2] / "tools")
 if TOOLS not in sys.path:
     sys.path.insert(0, TOOLS)
 
-import datasets  # noqa: E402  (tools/ is on the path only now)
+import datasets  # only now is tools/ on the path
 
 
 @pytest.fixture(scope="session", autouse=True)

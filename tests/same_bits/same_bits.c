@@ -28,39 +28,69 @@ typedef struct bits_case {
     size_t dimension;
     row_kind rows;
     const char *settings; /* parameters that are not as usual here: "variant=paper growth=fixed" */
-    const char *detector; /* NULL: online-iforest */
+    const char *detector; /* online-iforest where it is NULL */
 } bits_case;
 
-/* A small forest, so that emulated machines are done in seconds; rows still split, merge and forget. */
-static const char usual_settings[] = "num_trees=8 window_size=512 max_leaf_samples=16 seed=42";
-static const char usual_rrcf_settings[] = "num_trees=8 tree_size=64 window_size=512 seed=42";
+/* Small ones, so that emulated machines are done in seconds; rows still split, merge and forget. */
+static const struct {
+    const char *detector, *settings;
+} usual[] = {
+    {"online-iforest", "num_trees=8 window_size=512 max_leaf_samples=16 seed=42"},
+    {"iforest-asd", "num_trees=8 window_size=512 subsample_size=64 seed=42"},
+    {"hst", "num_trees=9 window_size=100 seed=42"},
+    {"rrcf", "num_trees=8 tree_size=64 window_size=512 seed=42"},
+    {"loda", "num_projections=9 window_size=128 seed=42"},
+};
 
 static const bits_case cases[] = {
-    {"running", 3, ROWS_PLAIN, "variant=running"},
-    {"paper", 3, ROWS_PLAIN, "variant=paper"},
-    {"reference", 3, ROWS_PLAIN, "variant=reference"},
-    {"running_fixed", 3, ROWS_PLAIN, "variant=running growth=fixed"},
-    {"paper_fixed", 3, ROWS_PLAIN, "variant=paper growth=fixed"},
-    {"reference_fixed", 3, ROWS_PLAIN, "variant=reference growth=fixed"},
-    {"one_feature", 1, ROWS_PLAIN, ""},
-    {"ten_features", 10, ROWS_PLAIN, ""},
-    {"half_of_the_rows", 3, ROWS_PLAIN, "subsample=0.5"},
-    {"half_of_the_rows_reference", 10, ROWS_PLAIN, "subsample=0.5 variant=reference"},
-    {"window_smaller_than_leaf", 3, ROWS_PLAIN, "window_size=10 max_leaf_samples=32"},
-    {"window_of_one", 3, ROWS_PLAIN, "window_size=1 max_leaf_samples=1"},
-    {"smallest_leaves", 3, ROWS_PLAIN, "max_leaf_samples=1"},
-    {"odd_sizes", 3, ROWS_PLAIN, "num_trees=5 window_size=777 max_leaf_samples=7"},
-    {"other_seed", 3, ROWS_PLAIN, "seed=9007199254740991"},
-    {"as_created", 10, ROWS_PLAIN, "num_trees=32 window_size=2048 max_leaf_samples=32"},
-    {"missing_values", 3, ROWS_MISSING, ""},
-    {"missing_values_paper", 10, ROWS_MISSING, "variant=paper growth=fixed"},
-    {"missing_values_reference", 10, ROWS_MISSING, "variant=reference"},
-    {"far_from_zero", 3, ROWS_FAR, ""},
-    {"far_from_zero_reference", 3, ROWS_FAR, "variant=reference"},
-    {"duplicates", 3, ROWS_DUPLICATE, ""},
-    {"duplicates_reference", 3, ROWS_DUPLICATE, "variant=reference"},
-    {"constant", 3, ROWS_CONSTANT, ""},
-    {"huge", 3, ROWS_HUGE, ""},
+    {"running", 3, ROWS_PLAIN, "variant=running", NULL},
+    {"paper", 3, ROWS_PLAIN, "variant=paper", NULL},
+    {"reference", 3, ROWS_PLAIN, "variant=reference", NULL},
+    {"running_fixed", 3, ROWS_PLAIN, "variant=running growth=fixed", NULL},
+    {"paper_fixed", 3, ROWS_PLAIN, "variant=paper growth=fixed", NULL},
+    {"reference_fixed", 3, ROWS_PLAIN, "variant=reference growth=fixed", NULL},
+    {"one_feature", 1, ROWS_PLAIN, "", NULL},
+    {"ten_features", 10, ROWS_PLAIN, "", NULL},
+    {"half_of_the_rows", 3, ROWS_PLAIN, "subsample=0.5", NULL},
+    {"half_of_the_rows_reference", 10, ROWS_PLAIN, "subsample=0.5 variant=reference", NULL},
+    {"window_smaller_than_leaf", 3, ROWS_PLAIN, "window_size=10 max_leaf_samples=32", NULL},
+    {"window_of_one", 3, ROWS_PLAIN, "window_size=1 max_leaf_samples=1", NULL},
+    {"smallest_leaves", 3, ROWS_PLAIN, "max_leaf_samples=1", NULL},
+    {"odd_sizes", 3, ROWS_PLAIN, "num_trees=5 window_size=777 max_leaf_samples=7", NULL},
+    {"other_seed", 3, ROWS_PLAIN, "seed=9007199254740991", NULL},
+    {"as_created", 10, ROWS_PLAIN, "num_trees=32 window_size=2048 max_leaf_samples=32", NULL},
+    {"missing_values", 3, ROWS_MISSING, "", NULL},
+    {"missing_values_paper", 10, ROWS_MISSING, "variant=paper growth=fixed", NULL},
+    {"missing_values_reference", 10, ROWS_MISSING, "variant=reference", NULL},
+    {"far_from_zero", 3, ROWS_FAR, "", NULL},
+    {"far_from_zero_reference", 3, ROWS_FAR, "variant=reference", NULL},
+    {"duplicates", 3, ROWS_DUPLICATE, "", NULL},
+    {"duplicates_reference", 3, ROWS_DUPLICATE, "variant=reference", NULL},
+    {"constant", 3, ROWS_CONSTANT, "", NULL},
+    {"huge", 3, ROWS_HUGE, "", NULL},
+    {"asd", 3, ROWS_PLAIN, "", "iforest-asd"},
+    {"asd_drift", 3, ROWS_PLAIN, "retrain=drift drift_rate=0.3", "iforest-asd"},
+    {"asd_one_feature", 1, ROWS_PLAIN, "", "iforest-asd"},
+    {"asd_as_created", 10, ROWS_PLAIN, "num_trees=32 window_size=2048 subsample_size=256", "iforest-asd"},
+    {"asd_odd_sizes", 3, ROWS_PLAIN, "num_trees=13 window_size=777 subsample_size=100", "iforest-asd"},
+    {"asd_window_of_two", 3, ROWS_PLAIN, "window_size=2", "iforest-asd"},
+    {"asd_missing_values", 10, ROWS_MISSING, "retrain=drift", "iforest-asd"},
+    {"asd_far_from_zero", 3, ROWS_FAR, "", "iforest-asd"},
+    {"asd_duplicates", 3, ROWS_DUPLICATE, "", "iforest-asd"},
+    {"asd_constant", 3, ROWS_CONSTANT, "", "iforest-asd"},
+    {"asd_huge", 3, ROWS_HUGE, "", "iforest-asd"},
+    {"hst", 3, ROWS_PLAIN, "", "hst"},
+    {"hst_every", 3, ROWS_PLAIN, "ranges=every", "hst"},
+    {"hst_fixed", 3, ROWS_PLAIN, "ranges=fixed range_low=0 range_high=4", "hst"},
+    {"hst_one_feature", 1, ROWS_PLAIN, "", "hst"},
+    {"hst_as_created", 10, ROWS_PLAIN, "num_trees=32 window_size=250", "hst"},
+    {"hst_deep", 3, ROWS_PLAIN, "max_depth=24 size_limit=0 window_size=60", "hst"},
+    {"hst_window_of_one", 3, ROWS_PLAIN, "window_size=1", "hst"},
+    {"hst_missing_values", 10, ROWS_MISSING, "", "hst"},
+    {"hst_far_from_zero", 3, ROWS_FAR, "", "hst"},
+    {"hst_duplicates", 3, ROWS_DUPLICATE, "", "hst"},
+    {"hst_constant", 3, ROWS_CONSTANT, "", "hst"},
+    {"hst_huge", 3, ROWS_HUGE, "", "hst"},
     {"rrcf", 3, ROWS_PLAIN, "", "rrcf"},
     {"rrcf_one_feature", 1, ROWS_PLAIN, "", "rrcf"},
     {"rrcf_ten_features", 10, ROWS_PLAIN, "", "rrcf"},
@@ -73,6 +103,18 @@ static const bits_case cases[] = {
     {"rrcf_duplicates", 3, ROWS_DUPLICATE, "sample=sliding", "rrcf"},
     {"rrcf_constant", 3, ROWS_CONSTANT, "", "rrcf"},
     {"rrcf_huge", 10, ROWS_HUGE, "", "rrcf"},
+    {"loda", 3, ROWS_PLAIN, "", "loda"},
+    {"loda_not_scaled", 3, ROWS_PLAIN, "scale=none", "loda"},
+    {"loda_one_feature", 1, ROWS_PLAIN, "", "loda"},
+    {"loda_as_created", 10, ROWS_PLAIN, "num_projections=32 window_size=512", "loda"},
+    {"loda_odd_sizes", 3, ROWS_PLAIN, "num_projections=50 window_size=33 num_bins=7", "loda"},
+    {"loda_window_of_one", 3, ROWS_PLAIN, "window_size=1", "loda"},
+    {"loda_missing_values", 10, ROWS_MISSING, "", "loda"},
+    {"loda_far_from_zero", 3, ROWS_FAR, "", "loda"},
+    {"loda_duplicates", 3, ROWS_DUPLICATE, "", "loda"},
+    {"loda_constant", 3, ROWS_CONSTANT, "", "loda"},
+    {"loda_huge", 3, ROWS_HUGE, "", "loda"},
+    {"loda_huge_not_scaled", 3, ROWS_HUGE, "scale=none", "loda"},
 };
 
 static uint64_t next_random(uint64_t *state) /* splitmix64 */
@@ -153,6 +195,17 @@ static void apply_settings(oif_params *params, const char *settings)
     }
 }
 
+static void choose_detector(const bits_case *c, oif_params *params)
+{
+    const char *detector = c->detector ? c->detector : "online-iforest";
+    oif_error error;
+    require(oif_params_init(params, detector, &error), c->name, &error);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (strcmp(usual[i].detector, detector) == 0)
+            apply_settings(params, usual[i].settings);
+    apply_settings(params, c->settings);
+}
+
 /* Block size 1 takes the functions for one row, the others those for blocks. */
 static void learn_score_all(oif_detector *detector, const bits_case *c, const double *rows, size_t stride,
                             size_t block_size, double *scores)
@@ -177,9 +230,7 @@ static void run_case(const bits_case *c, size_t block_size)
     oif_error error;
     uint64_t hash = fnv_start;
 
-    require(oif_params_init(&params, c->detector ? c->detector : "online-iforest", &error), c->name, &error);
-    apply_settings(&params, c->detector ? usual_rrcf_settings : usual_settings);
-    apply_settings(&params, c->settings);
+    choose_detector(c, &params);
     require(oif_detector_new(&params, c->dimension, &detector, &error), c->name, &error);
     make_rows(c, rows, stride);
     learn_score_all(detector, c, rows, stride, block_size, scores);

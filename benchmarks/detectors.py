@@ -1,0 +1,211 @@
+"""Ours and the peers behind one shape, so that peers.py can pass them the same rows and take their scores.
+
+Each has a function that makes a fresh detector, as a function from a chunk of rows to their scores: every row is
+learned and scored once, in its package's usual order, and a higher score is more anomalous. What turns a chunk into what the
+package wants to be called with (lists, dictionaries, values in [0, 1]) is `prepare`, which is not timed. All get the
+paper's parameters where they have them: 32 trees, a window of 2048, 32 rows in a first leaf; one thread.
+"""
+
+import sys
+from pathlib import Path
+from typing import Callable, NamedTuple
+
+import numpy as np
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(CHECKOUT / "tools"), str(CHECKOUT / "tests" / "reference")]
+
+import authors_code  # noqa: E402  (its folder is on the path only now)
+import oif_ctypes  # noqa: E402
+
+LIBRARY = CHECKOUT / "build" / "benchmarks" / "liboif.so"
+TREES, WINDOW, LEAF = 32, 2048, 32
+SAMPLE = 256  # rows in a tree of the methods that build trees from samples
+ALL = 10**9
+
+
+class Stream(NamedTuple):
+    """What may be known before the first row. The bounds are those of all rows, a favour to the methods that ask."""
+
+    dimension: int
+    low: np.ndarray
+    high: np.ndarray
+    seed: int
+
+
+def as_they_are(stream, rows):
+    return rows
+
+
+def to_lists(stream, rows):
+    return rows.tolist()
+
+
+def to_dictionaries(stream, rows):
+    return [dict(enumerate(row)) for row in rows.tolist()]
+
+
+def to_unit_range(stream, rows):
+    return (rows - stream.low) / np.where(stream.high > stream.low, stream.high - stream.low, 1)
+
+
+class Detector(NamedTuple):
+    name: str
+    package: str  # on PyPI
+    how: str  # the rows are passed
+    make: Callable  # from a Stream to a function from a chunk to scores
+    rows: int = ALL  # at most so many are passed, for the slow ones
+    chunk: int = 256  # rows between two looks at the clock; the block, where rows are passed in blocks
+    prepare: Callable = as_they_are
+    threads: int = 1
+
+
+def make_oif(threads):
+    def make(stream):
+        detector = oif_ctypes.Detector("online-iforest", stream.dimension, library=LIBRARY, seed=stream.seed)
+        detector.set_threads(threads)
+        return detector.learn_score_rows
+
+    return make
+
+
+def make_oif_single(stream):
+    detector = make_oif(1)(stream)
+    return lambda rows: [detector(row.reshape(1, -1))[0] for row in rows]
+
+
+def make_authors(stream, batch_rows):
+    forest = authors_code.load_class()(
+        random_seed=stream.seed, num_trees=TREES, window_size=WINDOW, max_leaf_samples=LEAF, n_jobs=1
+    )
+
+    def learn_then_score(batch):
+        forest._learn_batch(batch)
+        return forest._score_batch(batch)
+
+    def pass_rows(rows):
+        batches = [rows[i : i + batch_rows] for i in range(0, len(rows), batch_rows)]
+        return np.concatenate([learn_then_score(batch) for batch in batches])
+
+    return pass_rows
+
+
+def make_rcf3(stream):
+    import rcf3
+
+    forest = rcf3.OnlineIForest(stream.dimension, TREES, WINDOW, LEAF, stream.seed)
+    return lambda rows: [forest.update_and_score(row) for row in rows]
+
+
+def make_river(stream):
+    from river import anomaly
+
+    limits = {j: (float(stream.low[j]), float(stream.high[j])) for j in range(stream.dimension)}
+    trees = anomaly.HalfSpaceTrees(n_trees=TREES, window_size=WINDOW, limits=limits, seed=stream.seed)
+
+    def score_then_learn(row):
+        score = trees.score_one(row)
+        trees.learn_one(row)
+        return score
+
+    return lambda rows: [score_then_learn(row) for row in rows]
+
+
+def make_rrcf(stream):
+    import rrcf
+
+    np.random.seed(stream.seed)
+    trees = [rrcf.RCTree() for _ in range(TREES)]
+    count = 0
+
+    def insert_and_score(tree, row):
+        if len(tree.leaves) >= SAMPLE:
+            tree.forget_point(count - SAMPLE)
+        tree.insert_point(row, index=count)
+        return tree.codisp(count)
+
+    def pass_rows(rows):
+        nonlocal count
+        scores = []
+        for row in rows:
+            scores.append(sum(insert_and_score(tree, row) for tree in trees) / TREES)
+            count += 1
+        return scores
+
+    return pass_rows
+
+
+def make_sklearn(stream):
+    """A window is scored by the forest of the window before it; the first by its own."""
+    from sklearn.ensemble import IsolationForest
+
+    forest = None
+
+    def pass_window(rows):
+        nonlocal forest
+        fresh = IsolationForest(n_estimators=TREES, max_samples=min(SAMPLE, len(rows)), random_state=stream.seed)
+        fresh.fit(rows)
+        scores = -(forest or fresh).score_samples(rows)
+        forest = fresh
+        return scores
+
+    return pass_window
+
+
+def make_pysad(name, **settings):
+    def make(stream):
+        from pysad import models
+
+        bounds = (stream.low, stream.high) if name == "HalfSpaceTrees" else ()
+        model = getattr(models, name)(*bounds, random_state=stream.seed, **settings)
+        return lambda rows: [float(np.ravel(model.fit_score_partial(row))[0]) for row in rows]
+
+    return make
+
+
+def make_dsalmon(name, **settings):
+    def make(stream):
+        from dSalmon import outlier
+
+        return getattr(outlier, name)(window=WINDOW, seed=stream.seed, n_jobs=1, **settings).fit_predict
+
+    return make
+
+
+ONE, BLOCKS = "one by one", "blocks of 1000"
+
+# Through C, one by one: peers.py runs build/benchmarks/benchmarks/bench_speed for it.
+OURS = Detector("oif", "oif", f"{ONE}, from C", None)
+
+OURS_IN_PYTHON = (
+    Detector("oif", "oif", BLOCKS, make_oif(1), chunk=1000),
+    Detector("oif", "oif", f"{BLOCKS}, 2 threads", make_oif(2), chunk=1000, threads=2),
+    Detector("oif", "oif", f"{ONE}, from Python by ctypes", make_oif_single),
+)
+
+PEERS = (
+    Detector("CapyMOA OnlineIsolationForest", "capymoa", ONE, lambda s: make_authors(s, 1), rows=5000, chunk=50),
+    Detector("CapyMOA OnlineIsolationForest", "capymoa", "batches of 100", lambda s: make_authors(s, 100), chunk=500),
+    Detector("rcf3 OnlineIForest", "rcf3", ONE, make_rcf3, prepare=to_lists),
+    Detector("River HalfSpaceTrees", "river", ONE, make_river, prepare=to_dictionaries),
+    Detector("rrcf RCTree", "rrcf", ONE, make_rrcf, rows=4000, chunk=50),
+    Detector("scikit-learn IsolationForest", "scikit-learn", "retrained every 2048", make_sklearn, chunk=WINDOW),
+    Detector(
+        "PySAD IForestASD", "pysad", ONE, make_pysad("IForestASD", window_size=WINDOW, n_estimators=TREES),
+        rows=4096, chunk=50,
+    ),
+    Detector(
+        "PySAD HalfSpaceTrees", "pysad", ONE, make_pysad("HalfSpaceTrees", window_size=WINDOW, num_trees=TREES),
+    ),
+    Detector(
+        "PySAD RobustRandomCutForest", "pysad", ONE,
+        make_pysad("RobustRandomCutForest", num_trees=TREES, tree_size=SAMPLE), rows=4000, chunk=50,
+    ),
+    Detector("PySAD LODA", "pysad", ONE, make_pysad("LODA")),
+    Detector(
+        "dSalmon HSTrees", "dSalmon", BLOCKS, make_dsalmon("HSTrees", n_estimators=TREES, max_depth=15),
+        chunk=1000, prepare=to_unit_range,
+    ),
+    Detector("dSalmon SWRRCT", "dSalmon", BLOCKS, make_dsalmon("SWRRCT", n_estimators=TREES), chunk=1000),
+    Detector("dSalmon LODA", "dSalmon", BLOCKS, make_dsalmon("LODA", n_projections=100, n_bins=10), chunk=1000),
+)  # fmt: skip

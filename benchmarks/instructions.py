@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Counts the instructions a row takes (callgrind) and compares them with benchmarks/limits.json: make bench-quick.
+
+Seconds depend on who else uses the machine; instructions do not, so this can stand in CI. They do depend on the
+processor's kind and on the compiler: limits are kept for each kind of processor, and on one without limits the counts
+are printed and nothing fails.
+
+    benchmarks/instructions.py            exit code 1 when a count is more than the slack above its limit
+    benchmarks/instructions.py --accept   make the counts of this machine the limits of its kind
+"""
+
+import argparse
+import json
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+LIMITS = CHECKOUT / "benchmarks" / "limits.json"
+PROGRAM = CHECKOUT / "build" / "benchmarks" / "benchmarks" / "bench_stream"
+COUNTED_FUNCTION = "pass_counted_rows"
+
+
+def machine():
+    """The kind of processor as far as the library's code depends on it."""
+    name = platform.machine()
+    if name == "x86_64":
+        flags = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
+        name += "-avx2" if re.search(r"^flags\s*:.*\bavx2\b", flags, re.MULTILINE) else "-without-avx2"
+    return name
+
+
+def compiler(program):
+    """What the program was built with, from the section that compilers leave in it."""
+    text = subprocess.run(["readelf", "-p", ".comment", program], check=True, capture_output=True, text=True).stdout
+    found = re.findall(r"(GCC: .*|clang version \S+.*)", text)
+    return found[0].strip() if found else "unknown"
+
+
+def count_instructions(program):
+    """Instructions a row for each case the program runs."""
+    with tempfile.TemporaryDirectory(prefix="oif_callgrind_") as folder:
+        dump = Path(folder) / "dump"
+        valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={dump}"]
+        valgrind += [f"--zero-before={COUNTED_FUNCTION}", f"--dump-after={COUNTED_FUNCTION}"]
+        run = subprocess.run([*valgrind, program], capture_output=True, text=True)
+        if run.returncode:
+            sys.exit(f"{' '.join(valgrind)} {program} failed:\n{run.stderr}")
+        cases = [line.split() for line in run.stdout.splitlines()]
+        # The first dump is dump.1; the one without a number is written at the end and counts nothing.
+        texts = [Path(f"{dump}.{i}").read_text(encoding="utf-8") for i in range(1, len(cases) + 1)]
+        if Path(f"{dump}.{len(cases) + 1}").exists():
+            sys.exit(f"callgrind counted more passes than the program's {len(cases)} cases")
+    totals = [int(re.search(r"^totals: (\d+)$", text, re.MULTILINE).group(1)) for text in texts]
+    return {name: round(total / int(rows), 1) for (name, rows), total in zip(cases, totals)}
+
+
+def compare(counts, limits, slack_percent):
+    """Prints the table; the number of counts above their limit."""
+    above = 0
+    print(f"{'instructions a row':<38} {'counted':>9} {'limit':>9} {'differ.':>8}")
+    for name, counted in counts.items():
+        limit = limits.get(name)
+        if limit is None:
+            above += bool(limits)
+            print(f"{name:<38} {counted:>9.1f} {'-':>9} {'NO LIMIT: run with --accept' if limits else '':>8}")
+            continue
+        percent = 100 * (counted / limit - 1)
+        exceeded = percent > slack_percent
+        above += exceeded
+        remark = "  EXCEEDED" if exceeded else "  better: --accept it" if percent < -slack_percent else ""
+        print(f"{name:<38} {counted:>9.1f} {limit:>9.1f} {percent:>+7.1f}%{remark}")
+    for name in sorted(set(limits) - set(counts)):
+        print(f"{name:<38} {'-':>9} {limits[name]:>9.1f}  NOT COUNTED: the program no longer runs it")
+        above += 1
+    return above
+
+
+def report_bars(counts, bars):
+    """Bars are aims, the same on every machine and without slack; limits guard what was reached."""
+    for name, bar in bars.items():
+        met = counts[name] <= bar
+        print(f"bar: {name}: {counts[name]} instructions a row, at most {bar}: {'met' if met else 'MISSED'}")
+
+
+def accept(stored, key, counts, built_with):
+    stored["limits"][key] = {"compiler": built_with, "instructions_a_row": counts}
+    LIMITS.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
+    print(f"\n{LIMITS.relative_to(CHECKOUT)}: these are now the limits of {key}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--accept", action="store_true", help="rewrite the limits of this kind of machine")
+    parser.add_argument("--program", default=PROGRAM, metavar="FILE", help="bench_stream (default: that of make)")
+    arguments = parser.parse_args()
+
+    stored = json.loads(LIMITS.read_text(encoding="utf-8"))
+    key, built_with = machine(), compiler(arguments.program)
+    known = stored["limits"].get(key, {"compiler": None, "instructions_a_row": {}})
+    counts = count_instructions(arguments.program)
+
+    print(f"{key}, {built_with}")
+    limits = known["instructions_a_row"]
+    above = compare(counts, {} if arguments.accept else limits, stored["slack_percent"])
+    print()
+    report_bars(counts, stored["bars"])
+    if arguments.accept:
+        accept(stored, key, counts, built_with)
+        return 0
+    if not limits:
+        print(f"no limits for {key} yet, so nothing was compared; --accept stores these counts as its limits")
+        return 0
+    if known["compiler"] != built_with:
+        print(f"note: the limits were counted with {known['compiler']}")
+    # In the words that tools/run_tests.sh adds up.
+    print(f"instruction counts within {stored['slack_percent']} % of their limits:")
+    print(f"{len(counts) - above} passed, {above} failed")
+    return 1 if above else 0
+
+
+sys.exit(main())

@@ -1,0 +1,360 @@
+#!/usr/bin/env python3
+"""Runs ours and the peers on the same rows in the same run: make bench.
+
+Everyone gets the first rows of one random order, learns and scores each, and is timed by the processor's clock (several
+threads: by the wall's); a run of under 5 seconds is done three times and the best counts. Slow peers get fewer rows:
+what is compared is their time, and their AUC, with ours on just those rows. Then ours and the plain translation of the
+paper are timed for growing n, window_size, num_trees and d.
+
+    benchmarks/peers.py                      Shuttle and Satellite; about ten minutes
+    benchmarks/peers.py --quick              a tenth of the rows: to see that it works
+    benchmarks/peers.py --sets Http --only rcf3,river
+    benchmarks/peers.py --plots FILE.json    draw the plots of an earlier run again
+
+Writes benchmarks/results/DATE-PROCESSOR.json, .md with the tables, and the plots as .svg and .png.
+"""
+
+import argparse
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # before numpy is loaded
+
+import numpy as np  # noqa: E402
+
+import detectors  # noqa: E402
+from detectors import CHECKOUT, OURS, OURS_IN_PYTHON, PEERS  # noqa: E402  (also puts tools/ on the path)
+
+import accuracy  # noqa: E402
+import datasets  # noqa: E402
+
+RESULTS = CHECKOUT / "benchmarks" / "results"
+SPEED_PROGRAM = CHECKOUT / "build" / "benchmarks" / "benchmarks" / "bench_speed"
+FAILED_INSTALLS = CHECKOUT / "build" / "bench-venv" / "failed"
+SETS = ("Shuttle", "Satellite")
+SEED = 1
+SHORT_RUN_SECONDS, SHORT_RUNS = 5, 3
+LEAST_ANOMALIES = 5  # an AUC of fewer says nothing
+
+# On Shuttle, one by one, through C: how many times the peer's rows a second ours must be.
+BARS = {"CapyMOA OnlineIsolationForest": 1000, "rcf3 OnlineIForest": 5, "River HalfSpaceTrees": 20}
+BARS_SET = "Shuttle"
+
+
+# ---- Progress ----
+
+
+def show(text):
+    """A line on the terminal that the next one overwrites; nothing when stderr is a file."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def show_bar(label, done, total, started):
+    filled = 30 * done // total
+    seconds = time.monotonic() - started
+    show(f"{label:<50} [{'#' * filled}{'.' * (30 - filled)}] {done:>7,} of {total:,} rows, {seconds:.0f} s")
+
+
+# ---- One detector on one set ----
+
+
+def auc(scores, anomalous):
+    few = min(anomalous.sum(), len(anomalous) - anomalous.sum()) < LEAST_ANOMALIES
+    return None if few else float(accuracy.roc_auc(np.asarray(scores, dtype=np.float64), anomalous))
+
+
+def run_bench_speed(rows, ways, repeats=SHORT_RUNS, params=None, scores_path=None):
+    """Seconds for each way of passing the rows through C; see speed.c."""
+    with tempfile.NamedTemporaryFile(suffix=".f64") as file:
+        np.ascontiguousarray(rows).tofile(file)
+        file.flush()
+        command = [SPEED_PROGRAM, "--json", "--only", ",".join(ways), "--repeats", str(repeats)]
+        for name, value in (params or {}).items():
+            command += ["--set", f"{name}={value}"]
+        if scores_path:
+            command += ["--scores", scores_path]
+        command += ["rows", str(rows.shape[1]), file.name]
+        found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return found["sets"][0]["ways"]
+
+
+def run_ours(rows):
+    """Processor seconds and scores of ours through C, one by one."""
+    with tempfile.NamedTemporaryFile(suffix=".scores") as file:
+        ways = run_bench_speed(rows, ["one-by-one"], params={"seed": SEED}, scores_path=file.name)
+        return ways["one-by-one"]["cpu_seconds"], np.fromfile(file.name)
+
+
+def run_once(detector, stream, rows, label):
+    """Seconds and scores of one run. The clock stands still while rows are prepared and the bar is drawn."""
+    clock = time.process_time if detector.threads == 1 else time.perf_counter
+    started = time.monotonic()
+    pass_rows = detector.make(stream)
+    seconds, scores = 0.0, []
+    for first in range(0, len(rows), detector.chunk):
+        chunk = detector.prepare(stream, rows[first : first + detector.chunk])
+        before = clock()
+        scores.append(pass_rows(chunk))
+        seconds += clock() - before
+        show_bar(label, min(first + detector.chunk, len(rows)), len(rows), started)
+    return seconds, np.concatenate([np.asarray(s, dtype=np.float64) for s in scores])
+
+
+def run_detector(detector, stream, rows, label):
+    """The best of several runs, if they are short."""
+    seconds, scores = run_once(detector, stream, rows, label)
+    if seconds < SHORT_RUN_SECONDS:
+        seconds = min([seconds] + [run_once(detector, stream, rows, label)[0] for _ in range(SHORT_RUNS - 1)])
+    return seconds, scores
+
+
+def why_missing(detector, failure):
+    """Why a peer did not run: what pip said, if it did not install, else what Python said."""
+    log = FAILED_INSTALLS / detector.package
+    if not log.is_file():
+        return f"{type(failure).__name__}: {failure}"
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    telling = [line.strip() for line in lines if re.search(r"\b(fatal )?error: (?!subprocess|failed-wheel)", line)]
+    return f"does not install: {(telling or lines or ['pip failed'])[-1]}"
+
+
+def version(package):
+    if package == OURS.package:
+        return detectors.oif_ctypes.version(detectors.LIBRARY)
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def measure_set(name, chosen, share):
+    """Every chosen detector on one set, ours first."""
+    rows, anomalous = datasets.shuffle(*datasets.load(name), SEED)
+    count = int(share * len(rows))
+    rows, anomalous = rows[:count], anomalous[:count]
+    stream = detectors.Stream(rows.shape[1], rows.min(axis=0), rows.max(axis=0), SEED)
+    ours_on = {}  # rows -> seconds, scores
+    results = []
+    for detector in chosen:
+        n = min(count, int(share * detector.rows))
+        label = f"{name}: {detector.name}, {detector.how}"
+        show(label)
+        result = {"name": detector.name, "how": detector.how, "version": version(detector.package), "rows": n}
+        results.append(result)
+        try:
+            if n not in ours_on:
+                ours_on[n] = run_ours(rows[:n])
+            ours_seconds, ours_scores = ours_on[n]
+            seconds, scores = ours_on[n] if detector is OURS else run_detector(detector, stream, rows[:n], label)
+        except Exception as failure:  # whatever a peer does, the others still run
+            result["missing"] = why_missing(detector, failure)
+            continue
+        scored = ~np.isnan(scores)  # dSalmon's HSTrees have no score for the first window
+        result.update(
+            clock="processor" if detector.threads == 1 else "wall",
+            seconds=seconds,
+            rows_per_second=n / seconds,
+            ours_times=seconds / ours_seconds,
+            unscored=n - int(scored.sum()),
+            auc=auc(scores[scored], anomalous[:n][scored]),
+            ours_auc=auc(ours_scores[scored], anomalous[:n][scored]),
+        )
+    show("")
+    return {"name": name, "n": count, "d": rows.shape[1], "anomalies": int(anomalous.sum()), "detectors": results}
+
+
+# ---- How the cost grows ----
+
+
+def made_up_rows(count, dimension):
+    """Three clouds and one row in a hundred anywhere."""
+    random = np.random.RandomState(SEED)
+    centres = random.uniform(0, 10, (3, dimension))
+    rows = centres[random.randint(3, size=count)] + random.normal(size=(count, dimension))
+    far = random.uniform(size=count) < 0.01
+    rows[far] = random.uniform(-10, 20, (int(far.sum()), dimension))
+    return rows
+
+
+def measure_growth(share):
+    """Seconds of ours and of the plain translation over growing n, window_size, num_trees and d, on made-up rows."""
+    count = max(5000, int(60_000 * share))
+    growth = {"rows": count, "sweeps": []}
+    sweeps = {
+        "n": [int(n * share) for n in (30_000, 100_000, 200_000, 400_000, 600_000)],
+        "window_size": [256, 512, 1024, 2048, 4096, 8192, 16384],
+        "num_trees": [8, 16, 32, 64, 128, 256],
+        "d": [1, 2, 4, 8, 16, 32, 64, 128],
+    }
+    for name, values in sweeps.items():
+        points = []
+        for value in values:
+            show(f"growth: {name} = {value:,}")
+            n = value if name == "n" else count
+            rows = made_up_rows(n, value if name == "d" else 10)
+            params = {name: value} if name in ("window_size", "num_trees") else {}
+            ways = run_bench_speed(rows, ["plain", "one-by-one", "blocks"], repeats=2, params=params)
+            seconds = {way: found["cpu_seconds"] for way, found in ways.items()}
+            points.append({"value": value, "rows": n, "seconds": seconds})
+        growth["sweeps"].append({"parameter": name, "points": points})
+    show("")
+    return growth
+
+
+# ---- Bars and tables ----
+
+
+def judge_bars(sets):
+    """How ours stand against the bars; None where a peer did not run."""
+    bars = []
+    found = next((s for s in sets if s["name"] == BARS_SET), {"detectors": []})
+    for name, bar in BARS.items():
+        result = next((r for r in found["detectors"] if r["name"] == name and r["how"] == detectors.ONE), {})
+        times = result.get("ours_times")
+        bars.append({"peer": name, "at_least": bar, "times": times, "met": None if times is None else times >= bar})
+    return bars
+
+
+def round_figures(number, figures=3):
+    """1234567 -> 1,230,000; a number this far from exact should not look exact."""
+    rounded = float(f"{number:.{figures}g}")
+    return f"{rounded:,.0f}" if rounded >= 10 ** (figures - 1) else f"{rounded:.{figures}g}"
+
+
+def set_table(measured):
+    share = 100 * measured["anomalies"] / measured["n"]
+    yield f"### {measured['name']}: {measured['n']:,} rows, d = {measured['d']}, {share:.1f} % anomalies"
+    yield ""
+    yield "| detector | rows passed | how | rows/s | oif is faster | AUC | oif's AUC on these rows |"
+    yield "| --- | ---: | --- | ---: | ---: | ---: | ---: |"
+    aucs = lambda value: "-" if value is None else f"{value:.3f}"  # noqa: E731
+    for r in measured["detectors"]:
+        label = f"{r['name']} {r['version'] or ''}".strip()
+        if "missing" in r:
+            yield f"| {label} | 0 | {r['how']} | did not run: {r['missing']} | | | |"
+            continue
+        rate = round_figures(r["rows_per_second"]) + (" (wall)" if r["clock"] == "wall" else "")
+        times = "" if r["name"] == OURS.name else f"{round_figures(r['ours_times'])} times"
+        remark = f" ({r['unscored']:,} rows without a score left out)" if r["unscored"] else ""
+        cells = (f"{r['rows']:,}", r["how"], rate, times, aucs(r["auc"]) + remark, aucs(r["ours_auc"]))
+        yield f"| {label} | {' | '.join(cells)} |"
+    yield ""
+
+
+def bar_lines(bars):
+    for b in bars:
+        what = f"oif one by one at least {b['at_least']:,} times {b['peer']} ({BARS_SET})"
+        if b["times"] is None:
+            yield f"- {what}: **not measured**"
+        else:
+            yield f"- {what}: {round_figures(b['times'])} times: **{'pass' if b['met'] else 'FAIL'}**"
+
+
+def growth_table(growth):
+    yield f"### Nanoseconds a row as the problem grows ({growth['rows']:,} made-up rows, d = 10, unless said)"
+    yield ""
+    yield "| | | plain translation | one by one | blocks |"
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    for sweep in growth["sweeps"]:
+        for p in sweep["points"]:
+            cells = [f"{1e9 * p['seconds'][way] / p['rows']:,.0f}" for way in ("plain", "one-by-one", "blocks")]
+            yield f"| {sweep['parameter']} | {p['value']:,} | {' | '.join(cells)} |"
+    yield ""
+
+
+def markdown(results):
+    yield f"# oif beside its peers, {results['date']}"
+    yield ""
+    yield f"{results['processor']}, {results['system']}, Python {results['python']}. Made by `{results['command']}`."
+    yield "Everyone learns and scores the same rows in the same order and run; one thread, processor time."
+    yield f"\"oif is faster\" compares with oif {OURS.how}, on the rows the peer got."
+    yield ""
+    for measured in results["sets"]:
+        yield from set_table(measured)
+    yield from bar_lines(results["bars"])
+    yield ""
+    if results["growth"]:
+        yield from growth_table(results["growth"])
+
+
+# ---- The run ----
+
+
+def processor():
+    text = subprocess.run(["lscpu"], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}).stdout
+    found = re.search(r"^Model name:\s*(.+)$", text, re.MULTILINE)
+    return re.sub(r"\((R|TM)\)", "", found.group(1)).strip() if found else platform.machine()
+
+
+def choose(only):
+    everyone = (OURS, *OURS_IN_PYTHON, *PEERS)
+    if not only:
+        return everyone
+    words = [word.lower() for word in only.split(",")]
+    return [d for d in everyone if d.package == "oif" or any(w in f"{d.package} {d.name}".lower() for w in words)]
+
+
+def measure(arguments):
+    share = 0.1 if arguments.quick else 1
+    chosen = choose(arguments.only)
+    sets = [measure_set(name, chosen, share) for name in arguments.sets]
+    return {
+        "date": datetime.date.today().isoformat(),
+        "processor": processor(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "command": " ".join(["make bench", *([f'ARGS="{" ".join(sys.argv[1:])}"'] if sys.argv[1:] else [])]),
+        "seed": SEED,
+        "sets": sets,
+        "bars": judge_bars(sets),
+        "growth": None if arguments.no_growth else measure_growth(share),
+    }
+
+
+def write(results, base):
+    import plots
+
+    base.parent.mkdir(parents=True, exist_ok=True)
+    base.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    text = "\n".join(markdown(results)) + "\n"
+    base.with_suffix(".md").write_text(text, encoding="utf-8")
+    drawn = plots.draw_all(results, base)
+    print(text)
+    for path in (base.with_suffix(".json"), base.with_suffix(".md"), *drawn):
+        print(os.path.relpath(path))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", type=lambda text: text.split(","), default=list(SETS), metavar="SET,...")
+    parser.add_argument("--only", metavar="WORD,...", help="only peers with such a word in their name (and ours)")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
+    parser.add_argument("--no-growth", action="store_true", help="only the peers")
+    parser.add_argument("--plots", type=Path, metavar="FILE.json", help="measure nothing, draw an earlier run again")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")  # what peers warn of is not ours to print
+
+    if arguments.plots:
+        write(json.loads(arguments.plots.read_text(encoding="utf-8")), arguments.plots.with_suffix(""))
+        return
+    results = measure(arguments)
+    slug = re.sub(r"[^a-z0-9]+", "-", results["processor"].lower()).strip("-")
+    write(results, RESULTS / (f"{results['date']}-{slug}" + ("-quick" if arguments.quick else "")))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except datasets.DataMissing as missing:
+        sys.exit(f"nothing measured: {missing}")

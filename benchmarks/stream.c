@@ -1,0 +1,133 @@
+/* Passes a stream that it makes up itself through detectors, for instructions.py to count under callgrind.
+ *
+ *     bench_stream         runs every case and prints "NAME ROWS" for each, in order
+ *
+ * For each case a detector first learns two windows of rows, so that what is counted is the steady state: every row is
+ * learned, the oldest forgotten. Then pass_counted_rows passes the rows that count; callgrind starts from zero when it
+ * is entered and writes its count when it is left. Same seed, same rows, same scores, hence the same work: on one
+ * machine with one compiler the counts repeat to the last instruction. */
+#include <oif.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { WINDOW = 2048, FILL_ROWS = 2 * WINDOW, COUNTED_ROWS = 8000, BLOCK_ROWS = 1000, MAX_DIMENSION = 36 };
+
+typedef enum pass { LEARN_SCORE, LEARN_SCORE_BLOCKS, SCORE, SCORE_BLOCKS, PASS_COUNT } pass;
+
+static const char *const pass_names[PASS_COUNT] = {
+    [LEARN_SCORE] = "learn-score",
+    [LEARN_SCORE_BLOCKS] = "learn-score-blocks",
+    [SCORE] = "score",
+    [SCORE_BLOCKS] = "score-blocks",
+};
+
+static void must(oif_status status, const oif_error *error)
+{
+    if (status == OIF_OK)
+        return;
+    fprintf(stderr, "bench_stream: %s\n", error->message);
+    exit(2);
+}
+
+/* ---- The stream: three clouds that slowly drift, one row in a hundred anywhere around them ---- */
+
+static double rows[(FILL_ROWS + COUNTED_ROWS) * MAX_DIMENSION], scores[COUNTED_ROWS];
+
+static uint64_t next_random(uint64_t *state) /* splitmix64 */
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static double next_unit(uint64_t *random)
+{
+    return (double)(next_random(random) >> 11) * 0x1p-53;
+}
+
+/* In (-2, 2), the middle denser than the rim; no libm, so that every machine counts the same rows. */
+static double next_bell(uint64_t *random)
+{
+    return next_unit(random) + next_unit(random) - next_unit(random) - next_unit(random);
+}
+
+static void make_rows(size_t dimension, double share_missing)
+{
+    uint64_t random = 7;
+
+    for (size_t i = 0; i < FILL_ROWS + COUNTED_ROWS; i++) {
+        size_t cloud = next_random(&random) % 3;
+        double spread = next_random(&random) % 100 == 0 ? 6.0 : 0.5;
+        for (size_t j = 0; j < dimension; j++) {
+            double centre = (double)((cloud + 1) * (j + 1) % 7) + 1e-4 * (double)i;
+            double value = centre + spread * next_bell(&random);
+            rows[i * dimension + j] = next_unit(&random) < share_missing ? (double)NAN : value;
+        }
+    }
+}
+
+/* ---- What is counted ---- */
+
+#if defined(__clang__)
+#define KEPT_WHOLE __attribute__((noinline))
+#else
+#define KEPT_WHOLE __attribute__((noinline, noclone))
+#endif
+
+KEPT_WHOLE static void pass_counted_rows(oif_detector *detector, pass how)
+{
+    size_t dimension = oif_detector_dimension(detector),
+           step = how == LEARN_SCORE || how == SCORE ? 1 : BLOCK_ROWS;
+    const double *first = rows + FILL_ROWS * dimension;
+    oif_status status = OIF_OK;
+    oif_error error;
+
+    for (size_t i = 0; i < COUNTED_ROWS && status == OIF_OK; i += step) {
+        const double *row = first + i * dimension;
+        switch (how) {
+        case LEARN_SCORE: status = oif_detector_learn_score(detector, row, scores + i, &error); break;
+        case SCORE: status = oif_detector_score(detector, row, scores + i, &error); break;
+        case LEARN_SCORE_BLOCKS:
+            status = oif_detector_learn_score_rows(detector, row, step, dimension, scores + i, &error);
+            break;
+        default: status = oif_detector_score_rows(detector, row, step, dimension, scores + i, &error); break;
+        }
+    }
+    must(status, &error);
+}
+
+static void run_case(const char *variant, size_t dimension, pass how, const char *remark)
+{
+    oif_detector *detector = NULL;
+    oif_params params;
+    oif_error error;
+
+    must(oif_params_init(&params, "online-iforest", &error), &error);
+    must(oif_params_set(&params, "window_size", WINDOW, &error), &error);
+    must(oif_params_set_text(&params, "variant", variant, &error), &error);
+    must(oif_detector_new(&params, dimension, &detector, &error), &error);
+    must(oif_detector_learn_rows(detector, rows, FILL_ROWS, dimension, &error), &error);
+    pass_counted_rows(detector, how);
+    oif_detector_free(detector);
+    printf("%s/%s/d=%zu%s %d\n", variant, pass_names[how], dimension, remark, COUNTED_ROWS);
+}
+
+int main(void)
+{
+    static const char *const variants[] = {"running", "paper", "reference"};
+    static const size_t dimensions[] = {3, 10, 36};
+
+    for (size_t d = 0; d < sizeof dimensions / sizeof *dimensions; d++) {
+        make_rows(dimensions[d], 0);
+        for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
+            for (int how = 0; how < PASS_COUNT; how++)
+                run_case(variants[v], dimensions[d], (pass)how, "");
+    }
+    make_rows(10, 0.05);
+    run_case("running", 10, LEARN_SCORE, "/missing");
+    run_case("running", 10, SCORE, "/missing");
+    return 0;
+}

@@ -1,0 +1,80 @@
+/* oif detectors: what there is to choose from, what it costs, and when to choose which. */
+#include "options.h"
+
+static void print_memory(const oif_params *params, size_t dimension)
+{
+    size_t bytes;
+    oif_error error;
+
+    if (oif_detector_estimate_bytes(params, dimension, &bytes, &error) == OIF_OK)
+        output_print("  memory     %zu KB with these parameters and d = %zu\n", (bytes + 999) / 1000, dimension);
+    else
+        output_print("  memory     %s\n", error.message);
+}
+
+static void print_params(const oif_detector_info *info)
+{
+    output_print("  parameters");
+    for (size_t i = 0; i < info->param_count; i++) {
+        const oif_param *param = &info->params[i];
+        char number[OIF_NUMBER_TEXT_BYTES];
+        int length = (int)oif_number_format(param->initial, number);
+
+        if (i > 0 && i % 4 == 0)
+            output_print("\n            ");
+        if (param->type == OIF_PARAM_CHOICE)
+            output_print(" %s=%s", param->name, param->choices[(size_t)param->initial]);
+        else
+            output_print(" %s=%.*s", param->name, length, number);
+    }
+    output_print("\n");
+}
+
+static exit_code run(const struct settings *settings)
+{
+    const oif_detector_info *info;
+
+    for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++) {
+        oif_params params;
+        oif_error error;
+
+        if (oif_params_init(&params, info->name, &error) != OIF_OK)
+            return complain(EXIT_FAILED, "%s", error.message);
+        output_print("%s%s: %s\n  %s\n  choose it  %s\n  cost a row %s\n", i > 0 ? "\n" : "", info->name,
+                     info->summary, info->paper, info->choose, info->cost);
+        print_memory(&params, settings->dimension ? settings->dimension : 10);
+        print_params(info);
+    }
+    return EXIT_OK;
+}
+
+static const char *set_dimension(struct settings *settings, const char *value)
+{
+    const char *end = value;
+    double number;
+
+    while (*end)
+        end++;
+    if (oif_number_parse(value, end, &number) != end || !(number >= 1 && number <= 1e9) ||
+        number != (double)(size_t)number)
+        return "a whole number from 1 to 1e9";
+    settings->dimension = (size_t)number;
+    return NULL;
+}
+
+static const struct option options[] = {
+    {"dimension", "D", "numbers in a row, for the memory it takes (default 10)", set_dimension},
+};
+
+const struct command detectors_command = {
+    .name = "detectors",
+    .summary = "list the detectors: what they cost, and when to choose which",
+    .usage = "detectors [OPTION...]",
+    .examples = "  oif detectors                  all of them, and their memory for 10 numbers a row\n"
+                "  oif detectors --dimension 36   their memory for 36\n"
+                "  oif score --detector online-iforest readings.csv\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .takes_file = false,
+    .run = run,
+};

@@ -1,0 +1,651 @@
+/* Half-Space Trees (Tan, Ting, Liu, IJCAI 2011).
+ *
+ * Every tree halves the space again and again, each time along a feature drawn at random, and counts how many rows of a
+ * window fall into each cell: its mass. Rows are scored by the masses of the window before, the reference, while those of
+ * the latest window are being counted; when it is full it becomes the reference.
+ *
+ *     stream   | ... reference window ... | ... latest window ... |
+ *                masses that score          masses being counted
+ *
+ * A row is worth mass x 2^depth of the first node on its way that holds no more rows than the size limit, or is at
+ * max_depth: the density there. Low density in all trees makes an anomaly.
+ *
+ * Of a tree only the nodes above the size limit in either window, and their children, are in memory (half_space_trees.h).
+ * A leaf of the latest window keeps its rows in a list; when they are more than the limit it is cut and hands them to its
+ * children, which are then what they would be had they counted from the start. A cut finds its feature by hashing and its
+ * value from the path. At the end of a window the cuts that the new reference does not need are undone. So the trees hardly
+ * change while the stream does not, and one walk finds both the cell to count a row in and the mass that scores it.
+ *
+ * A row costs O(num_trees max_depth) at most, the end of a window O(nodes); no row costs more than the one that ends the
+ * first window: O(window_size num_trees max_depth).
+ */
+#include "detect/half_space_trees.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/stable_math.h"
+#include "base/vector.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef oif_hst_state forest;
+typedef oif_hst_node node;
+
+enum {
+    LANES = 8,       /* trees walked side by side, which hides the latency of their loads */
+    FIRST_BUILD = 16 /* rows that the first trees are built from; then from twice as many, up to a window */
+};
+
+/* ---- Creation ---- */
+
+/* The rows that a node may hold and still be a leaf, when a window has so many. */
+static uint32_t limit_of(const forest *f, uint32_t rows)
+{
+    return (uint32_t)(f->size_limit * rows);
+}
+
+/* The rows that the trees are built from after having been built from so many. */
+static uint32_t build_after(const forest *f, uint32_t rows)
+{
+    uint32_t next = rows ? 2 * rows : FIRST_BUILD;
+    return next < f->window_size ? next : f->window_size;
+}
+
+/* Nodes of one depth that can be above the limit, in any window. */
+static uint64_t most_above_limit(const forest *f)
+{
+    uint64_t most = 0;
+    for (uint32_t rows = build_after(f, 0);; rows = build_after(f, rows)) {
+        uint64_t above = rows / (limit_of(f, rows) + 1);
+        most = above > most ? above : most;
+        if (rows == f->window_size)
+            return most;
+    }
+}
+
+/* Nodes that a tree can need: at each depth those above the limit in the reference and in the latest window are cut. */
+static uint64_t node_bound(const forest *f)
+{
+    uint64_t cuts = 0, above = 2 * most_above_limit(f);
+    for (uint32_t depth = 0; depth < f->max_depth; depth++) {
+        uint64_t all = UINT64_C(1) << depth;
+        cuts += all < above ? all : above;
+    }
+    return 2 * cuts + 1;
+}
+
+static forest read_params(const oif_params *params)
+{
+    return (forest){
+        .num_trees = (uint32_t)oif_params_value(params, "num_trees"),
+        .window_size = (uint32_t)oif_params_value(params, "window_size"),
+        .max_depth = (uint32_t)oif_params_value(params, "max_depth"),
+        .size_limit = oif_params_value(params, "size_limit"),
+        .ranges = (oif_hst_ranges)oif_params_value(params, "ranges"),
+        .range_low = oif_params_value(params, "range_low"),
+        .range_high = oif_params_value(params, "range_high"),
+    };
+}
+
+static oif_status check_params(const oif_params *params, oif_error *error)
+{
+    forest f = read_params(params);
+    if (f.range_low < f.range_high)
+        return OIF_OK;
+    return oif_fail(error, OIF_EPARAM, "range_low must be below range_high");
+}
+
+/* Puts an array of count x size bytes at the end of a block. */
+static size_t append_array(size_t *block_bytes, size_t count, size_t size)
+{
+    size_t at = *block_bytes;
+    *block_bytes = oif_size_align(oif_size_add(at, oif_size_multiply(count, size)));
+    return at;
+}
+
+static forest lay_out(const oif_params *params, size_t dimension)
+{
+    forest f = read_params(params);
+    uint64_t nodes = node_bound(&f);
+    f.dimension = (uint32_t)dimension;
+    f.node_capacity = (uint32_t)nodes;
+    f.limit = limit_of(&f, f.window_size);
+    f.next_build = build_after(&f, 0);
+    f.full_scale = 1.0 / oif_log2(1.0 + (double)(UINT32_C(1) << f.max_depth));
+
+    f.bytes = oif_size_align(sizeof f);
+    f.trees_at = append_array(&f.bytes, f.num_trees, sizeof(oif_hst_tree));
+    f.nodes_at = append_array(&f.bytes, f.num_trees, oif_size_multiply(f.node_capacity, sizeof(node)));
+    f.next_row_at = append_array(&f.bytes, f.num_trees, oif_size_multiply(f.window_size, sizeof(uint32_t)));
+    f.ranges_at = append_array(&f.bytes, dimension, sizeof(oif_hst_range));
+    f.rows_at = append_array(&f.bytes, f.window_size, oif_size_multiply(dimension, sizeof(double)));
+    if (nodes * f.num_trees > UINT32_MAX)
+        f.bytes = SIZE_MAX; /* nodes are numbered in 32 bits */
+    return f;
+}
+
+static size_t state_bytes(const oif_params *params, size_t dimension)
+{
+    return lay_out(params, dimension).bytes;
+}
+
+static void make_leaf(node *leaf, uint32_t at, uint32_t place, uint32_t worth)
+{
+    *leaf = (node){.cut = INFINITY, .child = at, .place = place, .first_row = OIF_HST_NONE, .worth = worth};
+}
+
+/* Makes every tree a single empty leaf. */
+static void clear_trees(forest *f)
+{
+    for (uint32_t i = 0; i < f->num_trees; i++) {
+        oif_hst_tree *tree = &oif_hst_trees(f)[i];
+        tree->used = 1;
+        tree->free_pair = OIF_HST_NONE;
+        tree->levels = 0;
+        make_leaf(&oif_hst_nodes(f)[oif_hst_root(f, i)], oif_hst_root(f, i), 1, 0);
+    }
+}
+
+static oif_hst_range range_between(double low, double high)
+{
+    if (low > high)
+        return (oif_hst_range){INFINITY, INFINITY,
+                               0}; /* never seen: cut at infinity, which separates nothing */
+    if (low == high) {
+        /* Constant so far: give it some width, or departures to one side would go unnoticed. */
+        double around = low == 0 ? 0.5 : (low < 0 ? -low : low) * 0x1p-11;
+        return (oif_hst_range){low / 8 - around / 8, low / 8 + around / 8, around / 4};
+    }
+    return (oif_hst_range){low / 8, high / 8, high / 8 - low / 8};
+}
+
+static void init(void *state, const oif_params *params, size_t dimension)
+{
+    forest *f = state;
+    *f = lay_out(params, dimension);
+    clear_trees(f);
+    for (uint32_t i = 0; i < f->num_trees; i++)
+        oif_hst_trees(f)[i].key = oif_random_stream((uint64_t)oif_params_value(params, "seed"), i).state;
+    for (uint32_t i = 0; i < f->dimension; i++)
+        *oif_hst_range_of(f, i) = f->ranges == OIF_HST_FIXED ? range_between(f->range_low, f->range_high)
+                                                             : range_between(INFINITY, -INFINITY);
+}
+
+/* ---- The complete tree: what seed and place say ---- */
+
+static uint32_t feature_at(const forest *f, const oif_hst_tree *tree, uint32_t place)
+{
+    oif_random random = oif_random_stream(tree->key, place);
+    return oif_random_below(&random, f->dimension);
+}
+
+/* Where a feature is cut for the (halvings + 1)th time, in the cell'th of the 2^halvings parts that were made so far of its
+ * work range, which goes from s - 2 max(s, 1 - s) to s + 2 max(s, 1 - s) of its range, s random. One quarter of that is at the
+ * range's end: if s > 1/2 the first is at its low end, else the last at its high end. Counted from there the end is met
+ * exactly, so that no rounding decides about the rows that are there. */
+static double middle_of_cell(const forest *f, const oif_hst_tree *tree, uint32_t feature, uint32_t cell,
+                             uint32_t halvings)
+{
+    oif_random random = oif_random_stream(tree->key, (UINT64_C(1) << 32) + feature);
+    const oif_hst_range *range = oif_hst_range_of(f, feature);
+    double s = oif_random_unit(&random);
+    double quarters = 4 * (2.0 * cell + 1) / (double)(UINT32_C(2) << halvings);
+    double cut = s > 0.5 ? range->low + s * (quarters - 1) * range->width
+                         : range->high - (1 - s) * (3 - quarters) * range->width;
+    return cut * 8; /* may be infinite, as it should */
+}
+
+static double cut_at(const forest *f, uint32_t tree, uint32_t place, uint32_t feature)
+{
+    const node *nodes = oif_hst_nodes(f), *above = &nodes[oif_hst_root(f, tree)];
+    uint32_t cell = 0, halvings = 0;
+    for (uint32_t depth = oif_hst_depth(place); depth-- > 0;) {
+        uint32_t right = place >> depth & 1;
+        if (above->feature == feature) {
+            cell = 2 * cell + right;
+            halvings++;
+        }
+        above = &nodes[above->child + right];
+    }
+    return middle_of_cell(f, &oif_hst_trees(f)[tree], feature, cell, halvings);
+}
+
+/* ---- Walking ---- */
+
+/* LANES walks side by side; the inner loop unrolls, so that the nodes stay in registers. */
+static __attribute__((noinline)) void walk_lanes(const node *restrict nodes, const double *restrict row,
+                                                 uint32_t levels, uint32_t leaves[LANES])
+{
+    uint32_t at[LANES];
+    memcpy(at, leaves, sizeof at);
+    for (; levels > 0; levels--)
+        for (uint32_t i = 0; i < LANES; i++)
+            at[i] = nodes[at[i]].child + (row[nodes[at[i]].feature] >= nodes[at[i]].cut);
+    memcpy(leaves, at, sizeof at);
+}
+
+/* The leaf of a row that may have missing numbers: where one is asked for, it goes with the heavier child. */
+static uint32_t walk(const forest *f, uint32_t tree, const double *row)
+{
+    const node *nodes = oif_hst_nodes(f);
+    uint32_t at = oif_hst_root(f, tree);
+    while (oif_hst_is_cut(f, at)) {
+        double number = row[nodes[at].feature];
+        at = number != number ? nodes[at].heavier : nodes[at].child + (number >= nodes[at].cut);
+    }
+    return at;
+}
+
+/* The leaves of a row in up to LANES trees from `first` on; returns how many. */
+static uint32_t find_leaves(const forest *f, uint32_t first, const double *row, bool complete,
+                            uint32_t leaves[LANES])
+{
+    uint32_t count = f->num_trees - first < LANES ? f->num_trees - first : LANES, levels = 0;
+    if (complete && count == LANES) {
+        for (uint32_t i = 0; i < LANES; i++) {
+            uint32_t deep = oif_hst_trees(f)[first + i].levels;
+            levels = deep > levels ? deep : levels;
+            leaves[i] = oif_hst_root(f, first + i);
+        }
+        walk_lanes(oif_hst_nodes(f), row, levels, leaves);
+        return LANES;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        leaves[i] = walk(f, first + i, row);
+    return count;
+}
+
+static bool is_complete(const double *row, uint32_t dimension)
+{
+    unsigned missing = 0;
+    for (uint32_t i = 0; i < dimension; i++)
+        missing |= row[i] != row[i];
+    return !missing;
+}
+
+/* ---- Scoring ---- */
+
+static uint64_t mass_of(uint32_t worth)
+{
+    return (uint64_t)oif_hst_mass(worth) << (worth & ((1 << OIF_HST_DEPTH_BITS) - 1));
+}
+
+static uint64_t sum_masses(const forest *f, const double *row, bool complete)
+{
+    uint64_t sum = 0;
+    for (uint32_t first = 0; first < f->num_trees; first += LANES) {
+        uint32_t leaves[LANES], count = find_leaves(f, first, row, complete, leaves);
+        for (uint32_t i = 0; i < count; i++)
+            sum += mass_of(oif_hst_nodes(f)[leaves[i]].worth);
+    }
+    return sum;
+}
+
+/* 1 where there is no mass, 0 where all rows are at max_depth. */
+static double score_of(const forest *f, uint64_t mass_sum)
+{
+    if (f->reference_rows == 0)
+        return 0.5;
+    double whole = (double)((uint64_t)f->num_trees * f->reference_rows + mass_sum);
+    double score = 1.0 - (oif_log2(whole) - f->no_mass) * f->full_scale;
+    return score < 0 ? 0 : score > 1 ? 1 : score;
+}
+
+static void score_rows(const void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    (void)pool;
+    const forest *f = state;
+    for (size_t i = 0; i < rows->count; i++) {
+        const double *row = oif_rows_at(rows, i);
+        scores[i] = score_of(f, sum_masses(f, row, rows->complete || is_complete(row, f->dimension)));
+    }
+}
+
+/* ---- Counting ---- */
+
+static uint32_t take_pair(forest *f, uint32_t tree)
+{
+    oif_hst_tree *t = &oif_hst_trees(f)[tree];
+    uint32_t pair = t->free_pair;
+    if (pair == OIF_HST_NONE) {
+        pair = oif_hst_root(f, tree) + t->used;
+        t->used += 2;
+    } else {
+        t->free_pair = oif_hst_nodes(f)[pair].child;
+    }
+    return pair;
+}
+
+static void put_row(forest *f, uint32_t tree, node *leaf, uint32_t slot)
+{
+    oif_hst_next_row(f, tree)[slot] = leaf->first_row;
+    leaf->first_row = slot;
+    leaf->count++;
+}
+
+/* Hands the rows of a leaf that has just been cut to its children; those without the number go where most others went. */
+static void hand_down(forest *f, uint32_t tree, node *parent, uint32_t row)
+{
+    node *children = &oif_hst_nodes(f)[parent->child];
+    const uint32_t *next_row = oif_hst_next_row(f, tree);
+    uint32_t missing = OIF_HST_NONE;
+    while (row != OIF_HST_NONE) {
+        uint32_t next = next_row[row];
+        double number = oif_hst_row(f, row)[parent->feature];
+        if (number != number) {
+            oif_hst_next_row(f, tree)[row] = missing;
+            missing = row;
+        } else {
+            put_row(f, tree, &children[number >= parent->cut], row);
+        }
+        row = next;
+    }
+    uint32_t heavier = children[1].count > children[0].count;
+    parent->heavier = parent->child + heavier;
+    while (missing != OIF_HST_NONE) {
+        uint32_t next = next_row[missing];
+        put_row(f, tree, &children[heavier], missing);
+        missing = next;
+    }
+}
+
+static bool must_be_cut(const forest *f, const node *leaf)
+{
+    return leaf->count > f->limit && oif_hst_depth(leaf->place) < f->max_depth;
+}
+
+static void cut_leaf(forest *f, uint32_t tree, uint32_t at)
+{
+    node *nodes = oif_hst_nodes(f), *parent = &nodes[at];
+    oif_hst_tree *t = &oif_hst_trees(f)[tree];
+    while (must_be_cut(f, parent)) {
+        uint32_t row = parent->first_row, depth = oif_hst_depth(parent->place);
+        parent->feature = feature_at(f, t, parent->place);
+        parent->cut = cut_at(f, tree, parent->place, parent->feature);
+        parent->child = take_pair(f, tree);
+        parent->count = 0;
+        make_leaf(&nodes[parent->child], parent->child, 2 * parent->place, parent->worth);
+        make_leaf(&nodes[parent->child + 1], parent->child + 1, 2 * parent->place + 1, parent->worth);
+        hand_down(f, tree, parent, row);
+        t->levels = t->levels > depth ? t->levels : depth + 1;
+        parent =
+            &nodes[parent->child + (nodes[parent->child + 1].count > f->limit)]; /* at most one is too full */
+    }
+}
+
+/* Counts a row of the window in every tree and returns its sum of reference masses. */
+static uint64_t count_row(forest *f, uint32_t slot, bool complete)
+{
+    node *nodes = oif_hst_nodes(f);
+    uint64_t sum = 0;
+    for (uint32_t first = 0; first < f->num_trees; first += LANES) {
+        uint32_t leaves[LANES], count = find_leaves(f, first, oif_hst_row(f, slot), complete, leaves);
+        for (uint32_t i = 0; i < count; i++) {
+            sum += mass_of(nodes[leaves[i]].worth);
+            put_row(f, first + i, &nodes[leaves[i]], slot);
+            if (must_be_cut(f, &nodes[leaves[i]]))
+                cut_leaf(f, first + i, leaves[i]);
+        }
+    }
+    return sum;
+}
+
+/* ---- The latest window becomes the reference ---- */
+
+/* Turns the counts below a node into its reference mass, which is returned, and undoes cuts that this mass does not need. */
+static uint32_t settle_node(forest *f, uint32_t tree, uint32_t at)
+{
+    node *n = &oif_hst_nodes(f)[at];
+    oif_hst_tree *t = &oif_hst_trees(f)[tree];
+    uint32_t depth = oif_hst_depth(n->place), mass = n->count;
+    if (oif_hst_is_cut(f, at)) {
+        uint32_t left = settle_node(f, tree, n->child), right = settle_node(f, tree, n->child + 1);
+        mass = left + right;
+        n->heavier = n->child + (right > left);
+    }
+    n->worth = oif_hst_worth(mass, depth);
+    if (oif_hst_is_cut(f, at) && mass > f->limit) {
+        t->levels = t->levels > depth ? t->levels : depth + 1;
+        return mass;
+    }
+    if (oif_hst_is_cut(f, at)) {
+        oif_hst_nodes(f)[n->child].child = t->free_pair;
+        t->free_pair = n->child;
+    }
+    make_leaf(n, at, n->place, n->worth);
+    return mass;
+}
+
+static void settle(forest *f)
+{
+    for (uint32_t tree = 0; tree < f->num_trees; tree++) {
+        oif_hst_trees(f)[tree].levels = 0;
+        settle_node(f, tree, oif_hst_root(f, tree));
+    }
+    f->reference_rows = f->rows_held;
+    f->no_mass = oif_log2((double)((uint64_t)f->num_trees * f->reference_rows));
+}
+
+static void learn_ranges(forest *f)
+{
+    for (uint32_t feature = 0; feature < f->dimension; feature++) {
+        double low = INFINITY, high = -INFINITY;
+        for (uint32_t slot = 0; slot < f->rows_held; slot++) {
+            double number = oif_hst_row(f, slot)[feature];
+            low = number < low ? number : low;
+            high = number > high ? number : high;
+        }
+        *oif_hst_range_of(f, feature) = range_between(low, high);
+    }
+}
+
+/* Builds all trees from the rows of the window so far. */
+static void build_trees(forest *f)
+{
+    if (f->ranges != OIF_HST_FIXED)
+        learn_ranges(f);
+    clear_trees(f);
+    f->limit = limit_of(f, f->rows_held);
+    for (uint32_t slot = 0; slot < f->rows_held; slot++)
+        count_row(f, slot, is_complete(oif_hst_row(f, slot), f->dimension));
+    settle(f);
+    f->next_build = build_after(f, f->rows_held);
+    f->counting = f->rows_held == f->window_size && f->ranges != OIF_HST_EVERY;
+}
+
+/* ---- Learning ---- */
+
+/* Learns a row and returns its sum of reference masses. */
+static uint64_t learn_row(forest *f, const double *row, bool complete)
+{
+    uint32_t slot = f->rows_held++;
+    bool ends = f->rows_held == f->window_size;
+    uint64_t sum = 0;
+    memcpy(oif_hst_row(f, slot), row, f->dimension * sizeof *row);
+    if (f->counting) {
+        sum = count_row(f, slot, complete);
+        if (ends)
+            settle(f);
+    } else if (f->rows_held == f->next_build) {
+        build_trees(f);
+    }
+    if (ends)
+        f->rows_held = 0;
+    return f->counting && f->rows_held > 0 ? sum : sum_masses(f, row, complete);
+}
+
+static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    (void)pool;
+    forest *f = state;
+    for (size_t i = 0; i < rows->count; i++) {
+        const double *row = oif_rows_at(rows, i);
+        uint64_t sum = learn_row(f, row, rows->complete || is_complete(row, f->dimension));
+        if (scores)
+            scores[i] = score_of(f, sum);
+    }
+}
+
+/* ---- Questions ---- */
+
+/* One whole window. A limit that no window passes never tells one row from another. */
+static bool ready(const void *state)
+{
+    const forest *f = state;
+    return f->reference_rows == f->window_size && f->limit < f->window_size;
+}
+
+typedef struct findings {
+    const forest *forest;
+    uint32_t tree;
+    oif_error *error;
+    uint32_t visited; /* nodes */
+    uint32_t counted; /* rows of the latest window */
+    uint32_t levels;
+} findings;
+
+#define REQUIRE(condition, words)                                                                            \
+    do                                                                                                       \
+        if (!(condition))                                                                                    \
+            return oif_fail(found->error, OIF_EINVARIANT, "tree %u: %s", found->tree, words);                \
+    while (0)
+
+static oif_status check_leaf(findings *found, uint32_t at)
+{
+    const forest *f = found->forest;
+    const node *leaf = &oif_hst_nodes(f)[at];
+    uint32_t row = leaf->first_row, left = leaf->count;
+    REQUIRE(leaf->cut == INFINITY && leaf->feature == 0, "a leaf has a cut");
+    REQUIRE(!must_be_cut(f, leaf), "a leaf holds more rows than the size limit");
+    for (; left > 0 && row < f->rows_held; left--) {
+        REQUIRE(walk(f, found->tree, oif_hst_row(f, row)) == at,
+                "a row is in the list of a leaf that it does not fall into");
+        row = oif_hst_next_row(f, found->tree)[row];
+    }
+    REQUIRE(left == 0 && row == OIF_HST_NONE, "the list of a leaf is not as long as its count");
+    found->counted += leaf->count;
+    found->levels = found->levels > oif_hst_depth(leaf->place) ? found->levels : oif_hst_depth(leaf->place);
+    return OIF_OK;
+}
+
+/* What an inner node has to do with its children. */
+static oif_status check_cut(findings *found, const node *inner)
+{
+    const forest *f = found->forest;
+    const uint32_t root = oif_hst_root(f, found->tree), used = oif_hst_trees(f)[found->tree].used;
+    const uint32_t limit = limit_of(f, f->reference_rows), mass = oif_hst_mass(inner->worth);
+    REQUIRE(inner->child > root && inner->child < root + used - 1 && (inner->child - root) % 2 == 1,
+            "a child is outside of the tree");
+    const node *left = &oif_hst_nodes(f)[inner->child], *right = left + 1;
+    REQUIRE(inner->count == 0, "an inner node counts rows");
+    REQUIRE(inner->heavier - inner->child <= 1, "the heavier child is no child");
+    REQUIRE(left->place == 2 * inner->place && right->place == left->place + 1,
+            "a child is not in its place");
+    REQUIRE(oif_hst_depth(inner->place) < f->max_depth, "a node at max_depth is cut");
+    REQUIRE(inner->feature == feature_at(f, &oif_hst_trees(f)[found->tree], inner->place),
+            "a cut has not the feature of its place");
+    REQUIRE(inner->cut == cut_at(f, found->tree, inner->place, inner->feature),
+            "a cut is not in the middle of its cell");
+    if (inner->worth == oif_hst_worth(mass, oif_hst_depth(inner->place)) && mass > limit)
+        REQUIRE(oif_hst_mass(left->worth) + oif_hst_mass(right->worth) == mass,
+                "a reference mass is not the sum of its children's");
+    else
+        REQUIRE(left->worth == inner->worth && right->worth == inner->worth,
+                "a node below the reference tree has another worth than the node above");
+    return OIF_OK;
+}
+
+static oif_status check_node(findings *found, uint32_t at)
+{
+    const forest *f = found->forest;
+    const node *n = &oif_hst_nodes(f)[at];
+    REQUIRE(++found->visited <= oif_hst_trees(f)[found->tree].used, "a node is reached twice");
+    if (!oif_hst_is_cut(f, at))
+        return check_leaf(found, at);
+    oif_status status = check_cut(found, n);
+    if (status == OIF_OK)
+        status = check_node(found, n->child);
+    return status == OIF_OK ? check_node(found, n->child + 1) : status;
+}
+
+static oif_status check_tree(const forest *f, uint32_t tree, oif_error *error)
+{
+    findings all = {.forest = f, .tree = tree, .error = error}, *found = &all;
+    const oif_hst_tree *t = &oif_hst_trees(f)[tree];
+    const uint32_t root = oif_hst_root(f, tree);
+    REQUIRE(t->used >= 1 && t->used <= f->node_capacity && t->used % 2 == 1,
+            "there is no room for its nodes");
+    REQUIRE(oif_hst_nodes(f)[root].place == 1, "the root is not in its place");
+    oif_status status = check_node(found, root);
+    if (status != OIF_OK)
+        return status;
+    for (uint32_t pair = t->free_pair; pair != OIF_HST_NONE; pair = oif_hst_nodes(f)[pair].child) {
+        found->visited += 2;
+        REQUIRE(pair > root && pair < root + t->used && found->visited <= t->used,
+                "the list of free nodes is broken");
+    }
+    REQUIRE(found->visited == t->used, "a node is neither in the tree nor free");
+    REQUIRE(t->levels == found->levels, "the number of levels is not that of the deepest leaf");
+    REQUIRE(found->counted == (f->counting ? f->rows_held : 0),
+            "the counts do not add up to the rows of the window");
+    REQUIRE(oif_hst_mass(oif_hst_nodes(f)[root].worth) == f->reference_rows,
+            "the root's mass is not that of the reference window");
+    return OIF_OK;
+}
+
+static oif_status check(const void *state, oif_error *error)
+{
+    const forest *f = state;
+    if (f->rows_held >= f->window_size || f->reference_rows > f->window_size)
+        return oif_fail(error, OIF_EINVARIANT, "a window holds more rows than it has room for");
+    if (f->counting ? f->reference_rows != f->window_size : f->next_build <= f->rows_held)
+        return oif_fail(error, OIF_EINVARIANT, "the trees were not built when they should have been");
+    oif_status status = OIF_OK;
+    for (uint32_t tree = 0; tree < f->num_trees && status == OIF_OK; tree++)
+        status = check_tree(f, tree, error);
+    return status;
+}
+
+/* ---- The table ---- */
+
+static const char *const ranges_words[] = {"first", "every", "fixed", NULL};
+
+static const oif_param params_table[] = {
+    {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32, NULL},
+    {"window_size", "rows in a window; each window is scored by the masses of the one before",
+     OIF_PARAM_INTEGER, 1, 1 << 24, 250, NULL},
+    {"max_depth", "how often the space is halved at most", OIF_PARAM_INTEGER, 1, 24, 15, NULL},
+    {"size_limit", "share of the window's rows up to which a node is not looked into", OIF_PARAM_REAL, 0, 1,
+     0.1, NULL},
+    {"ranges",
+     "the features' ranges: learned from the first window (first), from every window (every), or range_low "
+     "to "
+     "range_high (fixed)",
+     OIF_PARAM_CHOICE, 0, 2, OIF_HST_FIRST, ranges_words},
+    {"range_low", "lowest number of every feature when ranges is fixed", OIF_PARAM_REAL, -1e300, 1e300, 0,
+     NULL},
+    {"range_high", "highest number of every feature when ranges is fixed", OIF_PARAM_REAL, -1e300, 1e300, 1,
+     NULL},
+    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0,
+     NULL},
+};
+
+const oif_detector_kind oif_half_space_trees = {
+    .info = {.name = "hst",
+             .summary = "the mass of the window before in cells that halve the space at random",
+             .paper = "Tan, Ting, Liu: Fast Anomaly Detection for Streaming Data, IJCAI 2011",
+             .cost = "num_trees x max_depth at most, whatever d is",
+             .choose =
+                 "to compare each window of rows with the one before; long rows cost no more than short ones",
+             .params = params_table,
+             .param_count = sizeof params_table / sizeof params_table[0]},
+    .check_params = check_params,
+    .state_bytes = state_bytes,
+    .init = init,
+    .learn_rows = learn_rows,
+    .score_rows = score_rows,
+    .ready = ready,
+    .check = check,
+};

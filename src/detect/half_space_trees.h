@@ -1,0 +1,134 @@
+/* Half-Space Trees: where everything is. half_space_trees.c says what happens to it.
+ *
+ * The tree that the paper builds is complete: 2^max_depth leaves, cuts at the middle, features drawn at random. Nothing of
+ * it depends on the rows, so nothing of it has to be kept: the feature of a node is a function of seed, tree and place.
+ *
+ *     place           1                the root; below i are 2i and 2i + 1
+ *                   /   \
+ *                  2     3             a node that holds more rows than the size limit, in the reference window or in
+ *                 / \                  the latest one, has its children in memory ...
+ *                4   5
+ *                   / \                ... for nobody ever asks what is below the others
+ *                 10   11
+ *
+ * All trees share one array of nodes; a tree has node_capacity of them, the root first, children side by side. A leaf is
+ * its own child and has the cut +infinity, so that a walk takes the same steps whatever the shape of the tree: no test
+ * for leaves, many trees side by side.
+ */
+#ifndef OIF_DETECT_HALF_SPACE_TREES_H
+#define OIF_DETECT_HALF_SPACE_TREES_H
+
+#include "detect/detector.h"
+
+#define OIF_HST_NONE UINT32_MAX
+
+enum { OIF_HST_DEPTH_BITS = 5 };
+
+typedef enum oif_hst_ranges { OIF_HST_FIRST, OIF_HST_EVERY, OIF_HST_FIXED } oif_hst_ranges;
+
+typedef struct oif_hst_node {
+    double cut;       /* rows from here on go right; +infinity in a leaf */
+    uint32_t feature; /* 0 in a leaf */
+    uint32_t child;   /* the left one, the right one is next to it; the node itself in a leaf */
+    uint32_t place;   /* in the complete tree */
+    uint32_t count;   /* rows of the latest window in this leaf; 0 in an inner node */
+    union {
+        uint32_t first_row; /* of the latest window in this leaf; next_row leads on; OIF_HST_NONE ends */
+        uint32_t heavier;   /* of an inner node: the child that rows without the number go to */
+    };
+    uint32_t
+        worth; /* of the node where rows that come here end in the reference tree: its mass and its depth */
+} oif_hst_node;
+
+typedef struct oif_hst_tree {
+    uint64_t key;  /* the random numbers of this tree come from it */
+    uint32_t used; /* nodes that were ever in use, the root among them */
+    uint32_t
+        free_pair;   /* the first of two free nodes, whose child is the next such pair; OIF_HST_NONE ends */
+    uint32_t levels; /* no leaf is deeper */
+} oif_hst_tree;
+
+/* A feature's range, an eighth of it so that no sum of them overflows; from and to +infinity when it was never seen. */
+typedef struct oif_hst_range {
+    double low, high, width;
+} oif_hst_range;
+
+/* The state of the detector begins with this; arrays follow at the offsets `.._at`. */
+typedef struct oif_hst_state {
+    uint32_t dimension, num_trees, window_size, max_depth;
+    oif_hst_ranges ranges;
+    double size_limit, range_low, range_high;
+
+    uint32_t node_capacity; /* nodes of a tree */
+    uint32_t limit;         /* rows that a node may hold and be a leaf */
+    bool counting;       /* rows are counted as they come; before that, trees are built from whole windows */
+    uint32_t next_build; /* rows in the window that let the trees be built */
+    uint32_t rows_held;  /* of the latest window */
+    uint32_t reference_rows; /* in the reference window; 0 before there is one */
+    double no_mass;          /* log2 of the number that a sum of masses is put in relation to */
+    double full_scale;       /* one over the log2 of the greatest such relation */
+
+    size_t trees_at;    /* oif_hst_tree  [num_trees] */
+    size_t nodes_at;    /* oif_hst_node  [num_trees][node_capacity] */
+    size_t next_row_at; /* uint32_t      [num_trees][window_size] */
+    size_t ranges_at;   /* oif_hst_range [dimension] */
+    size_t rows_at;     /* double        [window_size][dimension]: the latest window */
+    size_t bytes;
+} oif_hst_state;
+
+static inline void *oif_hst_part(const oif_hst_state *f, size_t offset)
+{
+    return (unsigned char *)f + offset;
+}
+
+static inline oif_hst_tree *oif_hst_trees(const oif_hst_state *f)
+{
+    return oif_hst_part(f, f->trees_at);
+}
+
+static inline oif_hst_node *oif_hst_nodes(const oif_hst_state *f)
+{
+    return oif_hst_part(f, f->nodes_at);
+}
+
+static inline uint32_t oif_hst_root(const oif_hst_state *f, uint32_t tree)
+{
+    return tree * f->node_capacity;
+}
+
+static inline uint32_t *oif_hst_next_row(const oif_hst_state *f, uint32_t tree)
+{
+    return (uint32_t *)oif_hst_part(f, f->next_row_at) + (size_t)tree * f->window_size;
+}
+
+static inline oif_hst_range *oif_hst_range_of(const oif_hst_state *f, uint32_t feature)
+{
+    return (oif_hst_range *)oif_hst_part(f, f->ranges_at) + feature;
+}
+
+static inline double *oif_hst_row(const oif_hst_state *f, uint32_t slot)
+{
+    return (double *)oif_hst_part(f, f->rows_at) + (size_t)slot * f->dimension;
+}
+
+static inline bool oif_hst_is_cut(const oif_hst_state *f, uint32_t at)
+{
+    return oif_hst_nodes(f)[at].child != at;
+}
+
+static inline uint32_t oif_hst_depth(uint32_t place)
+{
+    return 31 - (uint32_t)__builtin_clz(place);
+}
+
+static inline uint32_t oif_hst_mass(uint32_t worth)
+{
+    return worth >> OIF_HST_DEPTH_BITS;
+}
+
+static inline uint32_t oif_hst_worth(uint32_t mass, uint32_t depth)
+{
+    return mass << OIF_HST_DEPTH_BITS | depth;
+}
+
+#endif

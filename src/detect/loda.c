@@ -1,0 +1,524 @@
+/* LODA, the lightweight on-line detector of anomalies (Pevny, Machine Learning 2016).
+ *
+ * One-dimensional histograms are weak detectors that cost next to nothing, and many of them together are a strong one. Each
+ * histogram is of a random projection: about sqrt(dimension) features, added up with normally distributed weights. The score
+ * is the mean over the projections of -log2 of the density that the row's projection has.
+ *
+ * The histograms describe the last window_size rows: their projections are kept in a ring, a row that comes is counted and
+ * the one that leaves uncounted. Where the bins of a histogram begin and end is chosen anew from the ring once in a window,
+ * one histogram after another, so that they follow the stream and no row waits for all of them.
+ *
+ * A projection is dominated by the feature with the largest numbers, so each feature is divided by its scale, which the
+ * first rows show. It is rounded to a power of two: dividing by it is exact.
+ *
+ * A row costs O(num_projections sqrt(dimension)); choosing a range costs O(window_size), once for num_projections /
+ * window_size rows.
+ */
+#include "detect/loda.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/stable_math.h"
+#include "base/vector.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef oif_loda_state loda;
+typedef oif_loda_histogram histogram;
+
+enum {
+    FIRST_RANGE =
+        16, /* rows that the first ranges are chosen from; then from twice as many, up to a window */
+    SAMPLE_SIZE = 256,  /* rows that show the features' scales */
+    TAIL = 20,          /* one row in so many may lie outside of "where most rows are", on either side */
+    REACH = 3,          /* a range reaches so many times as far beyond, if there are rows */
+    EMPTY_BIN_LOG2 = -3 /* a bin without a row counts as an eighth of one */
+};
+
+static const double greatest_term = 0x1p900; /* so that no sum of terms overflows */
+static const double least_width = 0x1p-900;  /* so that the bins of a unit can be counted */
+
+/* ---- Creation ---- */
+
+/* sqrt(dimension), rounded. */
+static uint32_t rounded_root(uint64_t dimension)
+{
+    uint64_t root = 1;
+    while (root * (root + 1) < dimension)
+        root++;
+    return (uint32_t)root;
+}
+
+/* The rows that ranges are chosen from after having been chosen from so many. */
+static uint32_t range_after(const loda *l, uint32_t rows)
+{
+    uint32_t next = rows ? 2 * rows : FIRST_RANGE;
+    return next < l->window_size ? next : l->window_size;
+}
+
+static oif_status check_params(const oif_params *params, oif_error *error)
+{
+    (void)params, (void)error;
+    return OIF_OK;
+}
+
+/* Puts an array of count x size bytes at the end of a block. */
+static size_t append_array(size_t *block_bytes, size_t count, size_t size)
+{
+    size_t at = *block_bytes;
+    *block_bytes = oif_size_align(oif_size_add(at, oif_size_multiply(count, size)));
+    return at;
+}
+
+static loda lay_out(const oif_params *params, size_t dimension)
+{
+    loda l = {
+        .dimension = (uint32_t)dimension,
+        .num_projections = (uint32_t)oif_params_value(params, "num_projections"),
+        .num_bins = (uint32_t)oif_params_value(params, "num_bins"),
+        .window_size = (uint32_t)oif_params_value(params, "window_size"),
+        .scale = (oif_loda_scale)oif_params_value(params, "scale"),
+        .terms = rounded_root(dimension),
+    };
+    l.next_range = range_after(&l, 0);
+    if (l.scale == OIF_LODA_LEARN)
+        l.sample_size = l.window_size < SAMPLE_SIZE ? l.window_size : SAMPLE_SIZE;
+
+    size_t weights = oif_size_multiply(l.num_projections, l.terms);
+    l.bytes = oif_size_align(sizeof l);
+    l.features_at = append_array(&l.bytes, weights, sizeof(uint32_t));
+    l.normals_at = append_array(&l.bytes, weights, sizeof(double));
+    l.weights_at = append_array(&l.bytes, weights, sizeof(double));
+    l.ring_at = append_array(&l.bytes, l.window_size, l.num_projections * sizeof(double));
+    l.histograms_at = append_array(&l.bytes, l.num_projections, sizeof(histogram));
+    l.counts_at = append_array(&l.bytes, l.num_projections, oif_size_multiply(l.num_bins, sizeof(uint32_t)));
+    l.logs_at = append_array(&l.bytes, (size_t)l.window_size + 1, sizeof(int32_t));
+    l.sample_at = append_array(&l.bytes, l.sample_size, oif_size_multiply(dimension, sizeof(double)));
+    l.scratch_at = append_array(&l.bytes, l.window_size, sizeof(double));
+    return l;
+}
+
+static size_t state_bytes(const oif_params *params, size_t dimension)
+{
+    return lay_out(params, dimension).bytes;
+}
+
+static int64_t to_log_units(double bits)
+{
+    return (int64_t)(bits * (1 << OIF_LODA_LOG_BITS) + (bits < 0 ? -0.5 : 0.5));
+}
+
+/* Draws the features of a projection, all different, in ascending order. */
+static void draw_features(const loda *l, oif_random *random, uint32_t *features)
+{
+    for (uint32_t drawn = 0; drawn < l->terms;) {
+        uint32_t feature = oif_random_below(random, l->dimension), at = drawn;
+        while (at > 0 && features[at - 1] > feature)
+            at--;
+        if (at > 0 && features[at - 1] == feature)
+            continue;
+        memmove(&features[at + 1], &features[at], (drawn - at) * sizeof *features);
+        features[at] = feature;
+        drawn++;
+    }
+}
+
+static void init(void *state, const oif_params *params, size_t dimension)
+{
+    loda *l = state;
+    *l = lay_out(params, dimension);
+    for (uint32_t projection = 0; projection < l->num_projections; projection++) {
+        oif_random random = oif_random_stream((uint64_t)oif_params_value(params, "seed"), projection);
+        draw_features(l, &random, oif_loda_features(l, projection));
+        for (uint32_t i = 0; i < l->terms; i++)
+            oif_loda_weights(l, projection)[i] = oif_loda_normals(l, projection)[i] =
+                oif_random_normal(&random);
+    }
+    oif_loda_logs(l)[0] = EMPTY_BIN_LOG2 * (1 << OIF_LODA_LOG_BITS);
+    for (uint32_t count = 1; count <= l->window_size; count++)
+        oif_loda_logs(l)[count] = (int32_t)to_log_units(oif_log2(count));
+}
+
+/* ---- Projecting ---- */
+
+/* A row's projection; NaN when one of its numbers is missing. */
+OIF_INLINE double project(const loda *l, uint32_t projection, const double *row)
+{
+    const uint32_t *features = oif_loda_features(l, projection);
+    const double *weights = oif_loda_weights(l, projection);
+    double sum = 0;
+    for (uint32_t i = 0; i < l->terms; i++) {
+        double term = weights[i] * row[features[i]];
+        term = term > greatest_term ? greatest_term : term;
+        sum += term < -greatest_term ? -greatest_term : term;
+    }
+    return sum;
+}
+
+/* The bin of a projection that is not missing; num_bins when it is outside of the range. */
+OIF_INLINE uint32_t bin_of(const loda *l, const histogram *h, double projected)
+{
+    if (!(projected >= h->low && projected <= h->high))
+        return l->num_bins;
+    uint32_t bin = (uint32_t)((projected - h->low) * h->bins_a_unit);
+    return bin < l->num_bins ? bin : l->num_bins - 1;
+}
+
+static void add_to_histogram(loda *l, uint32_t projection, double projected, uint32_t change)
+{
+    histogram *h = &oif_loda_histograms(l)[projection];
+    if (projected != projected)
+        return;
+    uint32_t bin = bin_of(l, h, projected);
+    h->counted += change;
+    if (bin < l->num_bins)
+        oif_loda_counts(l, projection)[bin] += change;
+}
+
+/* ---- Scoring ---- */
+
+typedef struct surprise {
+    int64_t bits; /* in log units, added up over ... */
+    uint32_t projections;
+} surprise;
+
+/* -log2 of the density at this projection. The unit is a bin as wide as it would be if the histogram covered just where
+ * most rows are, so that a range that reaches further, with coarser bins, does not change it. */
+OIF_INLINE void add_surprise(const loda *l, uint32_t projection, double projected, surprise *sum)
+{
+    const histogram *h = &oif_loda_histograms(l)[projection];
+    const int32_t *logs = oif_loda_logs(l);
+    if (projected != projected || h->counted == 0)
+        return;
+    uint32_t bin = bin_of(l, h, projected);
+    uint32_t count = bin < l->num_bins ? oif_loda_counts(l, projection)[bin] : 0;
+    sum->bits += h->width + logs[h->counted] - logs[count];
+    sum->projections++;
+}
+
+static double score_of(const loda *l, const surprise *sum)
+{
+    if (!l->has_ranges || sum->projections == 0)
+        return 0;
+    return (double)sum->bits / ((double)sum->projections * (1 << OIF_LODA_LOG_BITS));
+}
+
+static void score_rows(const void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    (void)pool;
+    const loda *l = state;
+    for (size_t i = 0; i < rows->count; i++) {
+        const double *row = oif_rows_at(rows, i);
+        surprise sum = {0};
+        for (uint32_t projection = 0; projection < l->num_projections; projection++)
+            add_surprise(l, projection, project(l, projection, row), &sum);
+        scores[i] = score_of(l, &sum);
+    }
+}
+
+/* ---- Quantiles ---- */
+
+/* Moves the numbers below the pivot, or up to it, to the front of [low, high) and returns where they end. Without a branch
+ * that depends on the numbers, which makes it twice as fast. */
+OIF_INLINE uint32_t move_to_front(double *numbers, uint32_t low, uint32_t high, double pivot, bool equal_too)
+{
+    for (uint32_t i = low; i < high; i++) {
+        double number = numbers[i];
+        numbers[i] = numbers[low];
+        numbers[low] = number;
+        low += equal_too ? number <= pivot : number < pivot;
+    }
+    return low;
+}
+
+/* The number that would be at this place if [low, high) were sorted; all that belong before it are then before it. Hoare's
+ * selection; pivots are drawn, so that no stream can be made to be slow. */
+static double select_number(double *numbers, uint32_t low, uint32_t high, uint32_t wanted)
+{
+    oif_random random = {high};
+    while (high - low > 1) {
+        double pivot = numbers[low + oif_random_below(&random, high - low)];
+        uint32_t below = move_to_front(numbers, low, high, pivot, false);
+        if (wanted < below) {
+            high = below;
+            continue;
+        }
+        low = move_to_front(numbers, below, high, pivot, true);
+        if (wanted < low)
+            return pivot;
+    }
+    return numbers[wanted];
+}
+
+typedef struct interval {
+    double low, high;
+} interval;
+
+/* Without one in `share` of the numbers at either end. */
+static interval middle_of(double *numbers, uint32_t count, uint32_t share)
+{
+    uint32_t least = count / share, greatest = count - 1 - least;
+    double low = select_number(numbers, 0, count, least);
+    return (interval){low, select_number(numbers, least, count, greatest)};
+}
+
+static interval extent_of(const double *numbers, uint32_t count)
+{
+    interval extent = {INFINITY, -INFINITY};
+    for (uint32_t i = 0; i < count; i++) {
+        extent.low = numbers[i] < extent.low ? numbers[i] : extent.low;
+        extent.high = numbers[i] > extent.high ? numbers[i] : extent.high;
+    }
+    return extent;
+}
+
+/* ---- Ranges ---- */
+
+/* The projections of the window that are known, in scratch memory. */
+static double *gather_projections(const loda *l, uint32_t projection, uint32_t *count)
+{
+    double *gathered = oif_loda_part(l, l->scratch_at);
+    *count = 0;
+    for (uint32_t slot = 0; slot < l->rows_held; slot++) {
+        double projected = oif_loda_slot(l, slot)[projection];
+        gathered[*count] = projected;
+        *count += projected == projected;
+    }
+    return gathered;
+}
+
+/* Chooses the range of a histogram: all rows of the window, but not further out than REACH times as far as most. */
+static void choose_range(histogram *h, uint32_t num_bins, double *projected, uint32_t count)
+{
+    interval range = extent_of(projected, count), most = middle_of(projected, count, TAIL);
+    double spread = most.high - most.low;
+    if (spread >= least_width) {
+        double least = most.low - REACH * spread, greatest = most.high + REACH * spread;
+        range.low = range.low > least ? range.low : least;
+        range.high = range.high < greatest ? range.high : greatest;
+    } else {
+        spread = range.high - range.low;
+    }
+    h->low = range.low;
+    h->high = range.high;
+    bool one_bin = spread < least_width;
+    h->bins_a_unit = one_bin ? 0 : num_bins / (range.high - range.low);
+    h->width = one_bin ? 0 : to_log_units(oif_log2((range.high - range.low) / spread));
+}
+
+/* Chooses a histogram's range anew and counts the window into it. */
+static void renew_histogram(loda *l, uint32_t projection)
+{
+    histogram *h = &oif_loda_histograms(l)[projection];
+    uint32_t count, *counts = oif_loda_counts(l, projection);
+    double *projected = gather_projections(l, projection, &count);
+    memset(counts, 0, l->num_bins * sizeof *counts);
+    *h = (histogram){0};
+    if (count == 0)
+        return;
+    choose_range(h, l->num_bins, projected, count);
+    for (uint32_t i = 0; i < count; i++)
+        add_to_histogram(l, projection, projected[i], 1);
+}
+
+/* ---- Scales ---- */
+
+/* How far apart the numbers of a feature usually are: the middle half, or if these are all the same, more of them. Halved,
+ * because the difference of two doubles may be none. */
+static double half_scale(double *numbers, uint32_t count)
+{
+    static const uint32_t shares[] = {4, TAIL, UINT32_MAX};
+    for (uint32_t i = 0; count > 0 && i < 3; i++) {
+        interval most = middle_of(numbers, count, shares[i]);
+        if (most.low < most.high)
+            return most.high / 2 - most.low / 2;
+    }
+    /* Constant so far: a departure counts in thousandths of the constant, or if it is 0 as it is. */
+    double constant = count == 0 || numbers[0] == 0 ? 0x1p10 : numbers[0] < 0 ? -numbers[0] : numbers[0];
+    return constant * 0x1p-11;
+}
+
+/* One over the scale, as a power of two. */
+static double inverse_scale(const loda *l, uint32_t feature)
+{
+    double *numbers = oif_loda_part(l, l->scratch_at);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < l->rows_held; i++) {
+        double number = oif_loda_sample(l, i)[feature];
+        numbers[count] = number;
+        count += number == number;
+    }
+    double half = half_scale(numbers, count);
+    if (half < 0x1p-1000)
+        return 0x1p1000;
+    double exponent = (double)(int64_t)(oif_log2(half) + 1024) - 1023;
+    return oif_exp2(exponent > 1000 ? -1000 : -exponent);
+}
+
+/* Learns the scales from the rows so far, and projects these rows with them. */
+static void learn_scales(loda *l)
+{
+    for (uint32_t projection = 0; projection < l->num_projections; projection++)
+        for (uint32_t i = 0; i < l->terms; i++)
+            oif_loda_weights(l, projection)[i] =
+                oif_loda_normals(l, projection)[i] * inverse_scale(l, oif_loda_features(l, projection)[i]);
+    for (uint32_t slot = 0; slot < l->rows_held; slot++)
+        for (uint32_t projection = 0; projection < l->num_projections; projection++)
+            oif_loda_slot(l, slot)[projection] = project(l, projection, oif_loda_sample(l, slot));
+}
+
+/* ---- Learning ---- */
+
+/* While the window fills, all histograms are renewed whenever it has twice as many rows; then one after another. */
+static void renew_histograms(loda *l, uint32_t slot, bool was_full)
+{
+    uint32_t from = 0, to = l->num_projections;
+    if (was_full) {
+        from = (uint32_t)((uint64_t)l->num_projections * slot / l->window_size);
+        to = (uint32_t)((uint64_t)l->num_projections * (slot + 1) / l->window_size);
+    } else if (l->rows_held == l->next_range) {
+        l->has_ranges = true;
+        l->next_range = range_after(l, l->next_range);
+        if (l->rows_held <= l->sample_size)
+            learn_scales(l);
+    } else {
+        return;
+    }
+    for (uint32_t projection = from; projection < to; projection++)
+        renew_histogram(l, projection);
+}
+
+static void learn_row(loda *l, const double *row)
+{
+    uint32_t slot = l->next_slot;
+    bool full = l->rows_held == l->window_size;
+    double *projections = oif_loda_slot(l, slot);
+    if (!full && slot < l->sample_size)
+        memcpy(oif_loda_sample(l, slot), row, l->dimension * sizeof *row);
+    for (uint32_t projection = 0; projection < l->num_projections; projection++) {
+        double projected = project(l, projection, row);
+        if (full)
+            add_to_histogram(l, projection, projections[projection], UINT32_MAX); /* minus one */
+        add_to_histogram(l, projection, projected, 1);
+        projections[projection] = projected;
+    }
+    l->rows_held += !full;
+    l->next_slot = slot + 1 < l->window_size ? slot + 1 : 0;
+    renew_histograms(l, slot, full);
+}
+
+static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    (void)pool;
+    loda *l = state;
+    for (size_t i = 0; i < rows->count; i++) {
+        uint32_t slot = l->next_slot;
+        learn_row(l, oif_rows_at(rows, i));
+        if (!scores)
+            continue;
+        surprise sum = {0};
+        for (uint32_t projection = 0; projection < l->num_projections; projection++)
+            add_surprise(l, projection, oif_loda_slot(l, slot)[projection], &sum);
+        scores[i] = score_of(l, &sum);
+    }
+}
+
+/* ---- Questions ---- */
+
+/* A quarter of the window gives the histograms their coarse shape. */
+static bool ready(const void *state)
+{
+    const loda *l = state;
+    return l->has_ranges && l->rows_held >= l->window_size / 4;
+}
+
+static uint32_t rows_in_bin(const loda *l, uint32_t projection, uint32_t bin)
+{
+    const histogram *h = &oif_loda_histograms(l)[projection];
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < l->rows_held; slot++) {
+        double projected = oif_loda_slot(l, slot)[projection];
+        count += projected == projected && bin_of(l, h, projected) == bin;
+    }
+    return count;
+}
+
+#define REQUIRE(condition, words)                                                                            \
+    do                                                                                                       \
+        if (!(condition))                                                                                    \
+            return oif_fail(error, OIF_EINVARIANT, "projection %u: %s", projection, words);                  \
+    while (0)
+
+static oif_status check_projection(const loda *l, uint32_t projection, oif_error *error)
+{
+    const histogram *h = &oif_loda_histograms(l)[projection];
+    const uint32_t *features = oif_loda_features(l, projection);
+    for (uint32_t i = 0; i < l->terms; i++) {
+        REQUIRE(features[i] < l->dimension, "there is no such feature");
+        REQUIRE(i == 0 || features[i - 1] < features[i], "the features are not in ascending order");
+        REQUIRE(fabs(oif_loda_weights(l, projection)[i]) <= 0x1p1010, "a weight is not finite");
+    }
+    REQUIRE(h->low <= h->high, "the range of the histogram is empty");
+    REQUIRE(h->bins_a_unit >= 0 && h->bins_a_unit < INFINITY, "the bins have no width");
+    REQUIRE(h->width >= 0, "the range is narrower than where most rows are");
+
+    uint32_t known = 0;
+    for (uint32_t slot = 0; slot < l->rows_held; slot++) {
+        double projected = oif_loda_slot(l, slot)[projection];
+        REQUIRE(!(fabs(projected) > (double)l->terms * greatest_term), "a projection is not finite");
+        known += projected == projected;
+    }
+    REQUIRE(h->counted == known, "the histogram does not count the rows of the window");
+    for (uint32_t bin = 0; bin < l->num_bins; bin++)
+        REQUIRE(oif_loda_counts(l, projection)[bin] == rows_in_bin(l, projection, bin),
+                "a bin does not count the rows that fall into it");
+    return OIF_OK;
+}
+
+static oif_status check(const void *state, oif_error *error)
+{
+    const loda *l = state;
+    if (l->rows_held > l->window_size || l->next_slot >= l->window_size)
+        return oif_fail(error, OIF_EINVARIANT, "the window holds more rows than it has room for");
+    if (l->rows_held < l->window_size && l->next_slot != l->rows_held)
+        return oif_fail(error, OIF_EINVARIANT, "the ring has a gap");
+    oif_status status = OIF_OK;
+    for (uint32_t i = 0; i < l->num_projections && status == OIF_OK; i++)
+        status = check_projection(l, i, error);
+    return status;
+}
+
+/* ---- The table ---- */
+
+static const char *const scale_words[] = {"learn", "none", NULL};
+
+static const oif_param params_table[] = {
+    {"num_projections", "random projections, each with a histogram; more give steadier scores",
+     OIF_PARAM_INTEGER, 1, 4096, 32, NULL},
+    {"num_bins", "bins of a histogram", OIF_PARAM_INTEGER, 1, 1 << 16, 100, NULL},
+    {"window_size", "rows remembered; older ones are forgotten", OIF_PARAM_INTEGER, 1, 1 << 24, 512, NULL},
+    {"scale", "divide each feature by its spread in the first rows (learn), or take it as it is (none)",
+     OIF_PARAM_CHOICE, 0, 1, OIF_LODA_LEARN, scale_words},
+    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0,
+     NULL},
+};
+
+const oif_detector_kind oif_loda = {
+    .info = {.name = "loda",
+             .summary = "histograms of random projections, which forget",
+             .paper = "Pevny: Loda: Lightweight on-line detector of anomalies, Machine Learning 102, 2016",
+             .cost = "num_projections x sqrt(d)",
+             .choose =
+                 "where memory is short or numbers are often missing: a row is judged by those that it has",
+             .params = params_table,
+             .param_count = sizeof params_table / sizeof params_table[0]},
+    .check_params = check_params,
+    .state_bytes = state_bytes,
+    .init = init,
+    .learn_rows = learn_rows,
+    .score_rows = score_rows,
+    .ready = ready,
+    .check = check,
+};

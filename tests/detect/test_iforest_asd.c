@@ -1,0 +1,604 @@
+/* iForestASD from outside and inside: the promises of oif.h, when it trains and on what, the drift rule, degenerate cases,
+ * and that oif_detector_check sees what is broken.
+ *
+ * The detector's own file is included, so that the tests see its state; trees are counted as they are grown. */
+#include "driver.h"
+
+#include "detect/iforest_asd.c"
+
+/* ---- Counting trees ---- */
+
+static struct {
+    uint32_t trees, last_tree; /* grown since the last look; the number of the last */
+    uint32_t rows;             /* that it could be grown from */
+    double lowest, highest;    /* of the first feature of those rows */
+} grown;
+
+void __real_oif_iforest_grow(oif_iforest *f, uint32_t tree, const double *values, size_t stride,
+                             uint32_t *rows, uint32_t count, oif_random *random);
+void __wrap_oif_iforest_grow(oif_iforest *f, uint32_t tree, const double *values, size_t stride,
+                             uint32_t *rows, uint32_t count, oif_random *random);
+
+void __wrap_oif_iforest_grow(oif_iforest *f, uint32_t tree, const double *values, size_t stride,
+                             uint32_t *rows, uint32_t count, oif_random *random)
+{
+    grown.trees++;
+    grown.last_tree = tree;
+    grown.rows = count;
+    grown.lowest = INFINITY;
+    grown.highest = -INFINITY;
+    for (uint32_t i = 0; i < count; i++) {
+        grown.lowest = fmin(grown.lowest, values[rows[i] * stride]);
+        grown.highest = fmax(grown.highest, values[rows[i] * stride]);
+    }
+    __real_oif_iforest_grow(f, tree, values, stride, rows, count, random);
+}
+
+/* ---- Detectors and streams ---- */
+
+/* A detector from text: "num_trees=5 window_size=64". */
+static oif_detector *detector_with(const char *settings, size_t dimension)
+{
+    oif_params params;
+    oif_detector *detector = NULL;
+    oif_error error;
+    char copy[200];
+    require_ok(oif_params_init(&params, "iforest-asd", NULL));
+    snprintf(copy, sizeof copy, "%s", settings);
+    for (char *name = strtok(copy, " "); name; name = strtok(NULL, " ")) {
+        char *value = strchr(name, '=');
+        *value++ = '\0';
+        require_ok_or(oif_params_set_text(&params, name, value, &error), error);
+    }
+    require_ok_or(oif_detector_new(&params, dimension, &detector, &error), error);
+    return detector;
+}
+
+enum { DIMENSION = 3, ROWS = 1000 };
+
+/* Normal rows with ties, some missing numbers and, further on, a jump. */
+static double *mixed_rows(uint64_t seed, double missing)
+{
+    double *rows = normal_rows(seed, ROWS, DIMENSION);
+    dice rolled = {seed + 1000};
+    for (size_t i = 0; i < ROWS * DIMENSION; i++) {
+        if (i > ROWS * DIMENSION / 2)
+            rows[i] += 10;
+        if (i % DIMENSION == 1)
+            rows[i] = floor(rows[i] * 2);
+        if (dice_chance(&rolled, missing))
+            rows[i] = NAN;
+    }
+    return rows;
+}
+
+static const char *const setups[] = {
+    "num_trees=11 window_size=200 subsample_size=32",
+    "num_trees=8 window_size=64 subsample_size=64 retrain=drift drift_rate=0.1",
+    "num_trees=40 window_size=30 subsample_size=256 seed=7",
+    "num_trees=9 window_size=600 subsample_size=100 retrain=drift drift_rate=0.02",
+    "num_trees=3 window_size=2 subsample_size=2",
+    "num_trees=1 window_size=101 subsample_size=7 retrain=drift drift_rate=0",
+};
+
+enum { SETUPS = sizeof setups / sizeof setups[0] };
+
+/* ---- The promises ---- */
+
+static void check_blocks_against_single_rows(const char *settings, const double *rows, size_t block,
+                                             size_t stride, unsigned threads)
+{
+    oif_detector *single = detector_with(settings, DIMENSION), *blocks = detector_with(settings, DIMENSION);
+    oif_detector *learned = detector_with(settings, DIMENSION);
+    double *spread = new_numbers(ROWS * stride), *scores = new_numbers(ROWS), *again = new_numbers(ROWS);
+    require_ok(oif_detector_set_threads(blocks, threads, NULL));
+    for (size_t i = 0; i < ROWS; i++) {
+        memcpy(&spread[i * stride], &rows[i * DIMENSION], DIMENSION * sizeof *rows);
+        for (size_t j = DIMENSION; j < stride; j++)
+            spread[i * stride + j] = INFINITY; /* not part of the row: must not be looked at */
+    }
+    for (size_t first = 0; first < ROWS; first += block) {
+        size_t count = ROWS - first < block ? ROWS - first : block;
+        const double *from = &spread[first * stride];
+        require_ok(oif_detector_learn_score_rows(blocks, from, count, stride, &scores[first], NULL));
+        require_ok(oif_detector_learn_rows(learned, from, count, stride, NULL));
+        for (size_t i = first; i < first + count; i++)
+            expect_same_bits(scores[i], learn_score(single, &rows[i * DIMENSION]), settings, i);
+        require_ok(oif_detector_score_rows(blocks, from, count, stride, again, NULL));
+        for (size_t i = 0; i < count; i++)
+            expect_same_bits(again[i], score(single, &rows[(first + i) * DIMENSION]), "score_rows",
+                             first + i);
+    }
+    require_ok(oif_detector_set_threads(blocks, 1, NULL));
+    expect_same_detector(blocks, single, settings);
+    expect_same_detector(learned, single, "learn_rows");
+    oif_detector_free(single);
+    oif_detector_free(blocks);
+    oif_detector_free(learned);
+    free(spread);
+    free(scores);
+    free(again);
+}
+
+static void a_block_gives_the_bits_of_its_rows_one_by_one_with_any_threads(void **state)
+{
+    (void)state;
+    const size_t blocks[] = {1, 7, 100, 1000};
+    for (int number = 0; number < SETUPS; number++) {
+        double *rows = mixed_rows((uint64_t)number, number % 2 ? 0.05 : 0);
+        for (size_t i = 0; i < 4; i++)
+            check_blocks_against_single_rows(setups[number], rows, blocks[i],
+                                             i % 2 ? DIMENSION + 4 : DIMENSION, i % 2 ? 1 : 3);
+        free(rows);
+    }
+}
+
+static void learning_then_scoring_is_learn_score(void **state)
+{
+    (void)state;
+    for (int number = 0; number < SETUPS; number++) {
+        double *rows = mixed_rows((uint64_t)number, 0.05);
+        oif_detector *one = detector_with(setups[number], DIMENSION),
+                     *two = detector_with(setups[number], DIMENSION);
+        for (size_t i = 0; i < ROWS; i++) {
+            double both = learn_score(one, &rows[i * DIMENSION]);
+            learn(two, &rows[i * DIMENSION]);
+            expect_same_bits(score(two, &rows[i * DIMENSION]), both, setups[number], i);
+        }
+        expect_same_detector(one, two, setups[number]);
+        oif_detector_free(one);
+        oif_detector_free(two);
+        free(rows);
+    }
+}
+
+static void a_clone_goes_on_like_its_original_also_in_the_middle_of_a_training(void **state)
+{
+    (void)state;
+    double *rows = mixed_rows(3, 0.05);
+    for (int number = 0; number < SETUPS; number++)
+        for (size_t cloned_at = 60; cloned_at < 75; cloned_at += 3) {
+            oif_detector *original = detector_with(setups[number], DIMENSION);
+            require_ok(oif_detector_learn_rows(original, rows, cloned_at, DIMENSION, NULL));
+            oif_detector *copy = clone_of(original);
+            for (size_t i = cloned_at; i < 500; i++) {
+                double expected = learn_score(original, &rows[i * DIMENSION]);
+                expect_same_bits(learn_score(copy, &rows[i * DIMENSION]), expected, setups[number], i);
+            }
+            expect_same_detector(copy, original, setups[number]);
+            oif_detector_free(original);
+            require_ok(oif_detector_check(copy, NULL));
+            oif_detector_free(copy);
+        }
+    free(rows);
+}
+
+static void scoring_changes_no_byte_and_the_seed_changes_scores(void **state)
+{
+    (void)state;
+    double *rows = mixed_rows(4, 0.02), different = 0;
+    oif_detector *detector = detector_with("window_size=64", DIMENSION);
+    oif_detector *other = detector_with("window_size=64 seed=1", DIMENSION);
+    for (size_t i = 0; i < ROWS; i++) {
+        double ours = learn_score(detector, &rows[i * DIMENSION]),
+               theirs = learn_score(other, &rows[i * DIMENSION]);
+        different += ours != theirs;
+        oif_detector *before = clone_of(detector);
+        score(detector, rows);
+        expect_same_detector(detector, before, "after scoring");
+        oif_detector_free(before);
+    }
+    expect_within(different, 900, ROWS, "scores that another seed changes");
+    oif_detector_free(detector);
+    oif_detector_free(other);
+    free(rows);
+}
+
+static void the_estimate_is_what_the_detector_takes(void **state)
+{
+    (void)state;
+    const size_t dimensions[] = {1, 3, 10, 1000};
+    for (int number = 0; number < SETUPS; number++)
+        for (size_t i = 0; i < 4; i++) {
+            oif_detector *detector = detector_with(setups[number], dimensions[i]);
+            size_t bytes = 0;
+            require_ok(
+                oif_detector_estimate_bytes(oif_detector_params(detector), dimensions[i], &bytes, NULL));
+            assert_int_equal(bytes, oif_detector_memory_bytes(detector));
+            oif_detector_free(detector);
+        }
+}
+
+static void a_detector_that_no_machine_can_hold_is_refused(void **state)
+{
+    (void)state;
+    oif_params params;
+    oif_detector *detector = NULL;
+    require_ok(oif_params_init(&params, "iforest-asd", NULL));
+    set_param(&params, "num_trees", 4096);
+    set_param(&params, "window_size", 1 << 24);
+    set_param(&params, "subsample_size", 1 << 15);
+    assert_int_equal(oif_detector_new(&params, UINT32_MAX / 4, &detector, NULL), OIF_EMEMORY);
+    assert_null(detector);
+}
+
+/* ---- When it trains, and on what ---- */
+
+/* Row i is (i, ...): the rows that a tree is grown from are known by their first number. */
+static void feed_numbered_row(oif_detector *detector, size_t i)
+{
+    double row[2] = {(double)i, (double)(i * 7919 % 1000)};
+    grown.trees = 0;
+    learn(detector, row);
+}
+
+static void trees_are_grown_one_a_row_from_the_last_window(void **state)
+{
+    (void)state;
+    enum { TREES = 5, WINDOW = 64, LAST = 1000 };
+    oif_detector *detector = detector_with("num_trees=5 window_size=64 subsample_size=16", 2);
+    uint32_t left = 0, rows = 0;
+    size_t end = 0;
+    for (size_t i = 1; i <= LAST; i++) {
+        feed_numbered_row(detector, i);
+        if (left && i > 8 && grown.trees != 1) /* earlier, trees are small and several are grown */
+            fail_msg("row %zu grows %u trees", i, grown.trees);
+        if (grown.trees) {
+            assert_int_equal(grown.rows, rows);
+            assert_int_equal(grown.last_tree, TREES - left + grown.trees - 1);
+            expect_within(grown.lowest, (double)(end - rows + 1), (double)(end - rows + 1), "the oldest row");
+            expect_within(grown.highest, (double)end, (double)end, "the newest row");
+        }
+        assert_true(grown.trees <= left);
+        left -= grown.trees;
+        if (i % WINDOW == 0 ||
+            (i < WINDOW && i >= 2 && (i & (i - 1)) == 0)) { /* the end of a window, or a doubling */
+            if (left)
+                fail_msg("row %zu ends a window, and %u trees of the last have not been grown", i, left);
+            left = TREES;
+            end = i;
+            rows = i < WINDOW ? (uint32_t)i : WINDOW;
+        }
+        require_ok(oif_detector_check(detector, NULL));
+    }
+    oif_detector_free(detector);
+}
+
+/* Windows of all sizes, more trees than rows: a training ends before the next begins. */
+static void a_training_is_over_when_the_next_begins(void **state)
+{
+    (void)state;
+    for (uint32_t window = 2; window < 70; window++)
+        for (uint32_t trees = 1; trees < 100; trees = trees * 2 + 1) {
+            char settings[100];
+            snprintf(settings, sizeof settings, "num_trees=%u window_size=%u subsample_size=8", trees,
+                     window);
+            oif_detector *detector = detector_with(settings, 2);
+            uint32_t total = 0, windows = 0;
+            for (size_t i = 1; i <= 5 * window; i++) {
+                feed_numbered_row(detector, i);
+                total += grown.trees;
+                if (i > window) {
+                    windows += (i - 1) % window == 0;
+                    uint32_t share = (trees + window - 1) / window;
+                    expect_within(grown.trees, 0, share, settings);
+                    double end = (double)((i - 1) / window * window), oldest = end - window + 1;
+                    if (grown.trees && (grown.lowest != oldest || grown.highest != end))
+                        fail_msg("%s: row %zu grows trees from the rows %g to %g, not %g to %g", settings, i,
+                                 grown.lowest, grown.highest, oldest, end);
+                }
+                if (i == window)
+                    total = 0;
+            }
+            if (total != windows * trees)
+                fail_msg("%s: %u trees were grown in %u windows", settings, total, windows);
+            require_ok(oif_detector_check(detector, NULL));
+            oif_detector_free(detector);
+        }
+}
+
+static void a_detector_becomes_ready_when_all_trees_have_a_whole_subsample(void **state)
+{
+    (void)state;
+    oif_detector *detector = detector_with("num_trees=5 window_size=100 subsample_size=20", 2);
+    size_t ready_at = 0; /* doublings at 3, 6, 12, 25: five trees later */
+    for (size_t i = 1; i <= 300; i++) {
+        feed_numbered_row(detector, i);
+        if (!ready_at && oif_detector_ready(detector))
+            ready_at = i;
+        assert_true(!ready_at || oif_detector_ready(detector));
+    }
+    assert_int_equal(ready_at, 30);
+    oif_detector_free(detector);
+
+    detector = detector_with("num_trees=5 window_size=10 subsample_size=20", 2); /* never more than 10 rows */
+    for (size_t i = 1; i <= 15; i++) {
+        assert_false(oif_detector_ready(detector));
+        feed_numbered_row(detector, i);
+    }
+    assert_true(oif_detector_ready(detector));
+    oif_detector_free(detector);
+}
+
+/* ---- The drift rule ---- */
+
+/* The rule from outside: trees are grown after a window exactly when its scores say so. */
+static void on_drift_the_forest_is_trained_when_the_anomaly_rate_is_over_the_threshold(void **state)
+{
+    (void)state;
+    enum { WINDOW = 50, TREES = 7 };
+    static const double rates[] = {0, 0.1, 0.2, 0.3, 0.5, 1};
+    uint32_t trainings[6] = {0};
+    for (int number = 0; number < 6; number++) {
+        char settings[120];
+        snprintf(settings, sizeof settings,
+                 "num_trees=7 window_size=50 subsample_size=25 retrain=drift drift_rate=%g", rates[number]);
+        oif_detector *detector = detector_with(settings, DIMENSION);
+        dice rolled = {5};
+        uint32_t anomalies_seen = 0, left = 0;
+        for (size_t i = 1; i <= 80 * WINDOW; i++) {
+            double row[DIMENSION];
+            for (size_t j = 0; j < DIMENSION; j++)
+                row[j] = dice_normal(&rolled) + (double)(i / 1000) * 8;
+            grown.trees = 0;
+            double got = learn_score(detector, row);
+            if (i <= WINDOW) { /* training at each doubling */
+                left = i == WINDOW ? TREES : 0;
+                continue;
+            }
+            assert_int_equal(grown.trees, left > 0);
+            left -= grown.trees;
+            anomalies_seen += got > 0.5;
+            if (i % WINDOW == 0) {
+                left = anomalies_seen > rates[number] * WINDOW ? TREES : 0;
+                trainings[number] += left > 0;
+                anomalies_seen = 0;
+            }
+        }
+        require_ok(oif_detector_check(detector, NULL));
+        oif_detector_free(detector);
+    }
+    for (int number = 1; number < 6; number++)
+        assert_true(trainings[number] <= trainings[number - 1]);
+    expect_within(trainings[0], 70, 80, "trainings if any anomaly will do");
+    expect_within(trainings[4], 3, 20, "trainings if half of the window must be anomalous: the four jumps");
+    assert_int_equal(trainings[5], 0);
+}
+
+static void the_forest_follows_a_jump_in_both_modes(void **state)
+{
+    (void)state;
+    const char *const modes[] = {"window_size=256", "window_size=256 retrain=drift drift_rate=0.5"};
+    for (int mode = 0; mode < 2; mode++) {
+        oif_detector *detector = detector_with(modes[mode], 1);
+        dice rolled = {6};
+        double before = 0, after = 0, old_place = 0;
+        for (int i = 0; i < 1024; i++)
+            learn(detector, &(double){dice_normal(&rolled)});
+        before = score(detector, &(double){50});
+        for (int i = 0; i < 600; i++)
+            learn(detector, &(double){50 + dice_normal(&rolled)});
+        after = score(detector, &(double){50});
+        old_place = score(detector, &(double){0});
+        if (!(before > 0.6 && after < 0.5 && old_place > 0.6))
+            fail_msg("%s: the new place scores %g before the jump and %g after it, the old one then %g",
+                     modes[mode], before, after, old_place);
+        oif_detector_free(detector);
+    }
+}
+
+/* ---- Scores ---- */
+
+static void the_first_rows_score_one_half_until_a_tree_is_grown(void **state)
+{
+    (void)state;
+    oif_detector *detector = detector_with("", 2);
+    for (size_t i = 0; i < 2; i++) {
+        double row[2] = {(double)i, 0};
+        expect_same_bits(learn_score(detector, row), 0.5, "score", i);
+    }
+    oif_detector_free(detector);
+}
+
+/* A forest cannot tell a row far outside its sample from the outermost row of it, so a few rows may score as high. */
+static void an_outlier_scores_above_the_centre_soon_and_above_nearly_all_rows_later(void **state)
+{
+    (void)state;
+    oif_detector *detector = detector_with("num_trees=100 window_size=512", 2);
+    double *rows = normal_rows(2, 3000, 2), above = 0;
+    for (size_t i = 0; i < 3000; i++) {
+        double own = learn_score(detector, &rows[2 * i]), centre = score(detector, (double[]){0, 0});
+        double outlier = score(detector, (double[]){40, -40});
+        if (i >= 32 && !(outlier > centre + 0.05))
+            fail_msg("row %zu: the outlier scores %g, the centre %g", i, outlier, centre);
+        above += i >= 512 && own >= outlier;
+    }
+    expect_within(above, 0, 25, "rows of 2488 that score above the outlier");
+    oif_detector_free(detector);
+    free(rows);
+}
+
+static void rows_without_any_number_and_equal_rows_score_one_half(void **state)
+{
+    (void)state;
+    const double nothing[] = {NAN, NAN}, constant[] = {4, 1e15};
+    const double *const rows[] = {nothing, constant};
+    for (int i = 0; i < 2; i++) {
+        oif_detector *detector = detector_with("window_size=64", 2);
+        for (size_t row = 0; row < 300; row++)
+            expect_same_bits(learn_score(detector, rows[i]), 0.5, "score", row);
+        require_ok(oif_detector_check(detector, NULL));
+        oif_detector_free(detector);
+    }
+}
+
+static void a_feature_that_is_constant_or_missing_never_matters(void **state)
+{
+    (void)state;
+    oif_detector *detector = detector_with("window_size=256 num_trees=64", 4);
+    dice rolled = {6};
+    double row[4] = {5, 0, NAN, -7};
+    for (int i = 0; i < 2000; i++) {
+        row[1] = (i % 40 ? 1 : 7) * dice_normal(&rolled);
+        learn(detector, row);
+    }
+    row[1] = 0.1;
+    double inlier = score(detector, row);
+    double elsewhere[] = {-900, 0.1, 12, NAN};
+    expect_same_bits(score(detector, elsewhere), inlier,
+                     "other numbers in features that were constant or missing", 0);
+    row[1] = 15;
+    if (!(score(detector, row) > inlier))
+        fail_msg("the outlier scores %g, the inlier %g", score(detector, row), inlier);
+    oif_detector_free(detector);
+}
+
+static void rows_with_missing_numbers_take_the_careful_walk(void **state)
+{
+    (void)state;
+    double *rows = mixed_rows(8, 0.1);
+    oif_detector *detector = detector_with("window_size=128", DIMENSION);
+    const asd *a = oif_detector_state(detector);
+    for (size_t i = 0; i < ROWS; i++) {
+        double own = learn_score(detector, &rows[i * DIMENSION]);
+        expect_same_bits(own, oif_iforest_score(own_forest(a), &rows[i * DIMENSION], false), "score", i);
+    }
+    oif_detector_free(detector);
+    free(rows);
+}
+
+static void rows_of_ten_thousand_numbers_work(void **state)
+{
+    (void)state;
+    enum { WIDE = 10000 };
+    oif_detector *detector = detector_with("num_trees=9 window_size=64 subsample_size=32", WIDE);
+    double *row = new_numbers(WIDE), inlier = 0, outlier = 0;
+    dice rolled = {3};
+    for (int i = 0; i < 200; i++) {
+        bool out = i % 20 == 0;
+        for (size_t j = 0; j < WIDE; j++)
+            row[j] = i % 7 == 0 && j % 3 == 0 ? NAN : (out ? 40 : 1) * (dice_unit(&rolled) - 0.5);
+        double own = learn_score(detector, row);
+        expect_within(own, 0, 1, "score");
+        *(out ? &outlier : &inlier) += i < 100 ? 0 : own / (out ? 5 : 95);
+    }
+    require_ok(oif_detector_check(detector, NULL));
+    if (!(outlier > inlier))
+        fail_msg("outliers score %g, inliers %g", outlier, inlier);
+    oif_detector_free(detector);
+    free(row);
+}
+
+/* ---- The check sees what is broken ---- */
+
+static void hold_more_rows_than_fit(asd *a)
+{
+    a->rows_held = a->window_size + 1;
+}
+
+static void leave_the_ring(asd *a)
+{
+    a->next_slot = a->slots;
+}
+
+static void never_end_the_window(asd *a)
+{
+    a->rows_to_go = 0;
+}
+
+static void end_the_window_too_late(asd *a)
+{
+    a->rows_to_go = a->window_size + 1;
+}
+
+static void see_too_many_anomalies(asd *a)
+{
+    a->anomalies = a->window_size - a->rows_to_go + 1;
+}
+
+static void grow_trees_that_do_not_exist(asd *a)
+{
+    a->next_tree = a->num_trees + 1;
+}
+
+static void train_on_more_rows_than_there_are(asd *a)
+{
+    a->training_rows = a->window_size + 1;
+}
+
+static void train_on_a_row_outside_the_ring(asd *a)
+{
+    ((uint32_t *)part_at(a, a->training_at))[3] = a->slots;
+}
+
+static void break_the_forest(asd *a)
+{
+    own_forest(a)->normal_length++;
+}
+
+static const struct {
+    const char *name;
+    void (*inflict)(asd *a);
+    const char *words;
+} wounds[] = {
+#define WOUND(function, words)                                                                               \
+    {                                                                                                        \
+#function, function, words                                                                           \
+    }
+    WOUND(hold_more_rows_than_fit, "the window holds more rows than it has room for"),
+    WOUND(leave_the_ring, "the window holds more rows than it has room for"),
+    WOUND(never_end_the_window, "the window does not end within window_size rows"),
+    WOUND(end_the_window_too_late, "the window does not end within window_size rows"),
+    WOUND(see_too_many_anomalies, "more rows were anomalous than the window has had"),
+    WOUND(grow_trees_that_do_not_exist, "more trees are to be grown, or from more rows, than there are"),
+    WOUND(train_on_more_rows_than_there_are, "more trees are to be grown, or from more rows, than there are"),
+    WOUND(train_on_a_row_outside_the_ring, "a tree is to be grown from a row outside the ring"),
+    WOUND(break_the_forest, "the normal length is not the sum of the trees' averages"),
+#undef WOUND
+};
+
+static void the_check_names_each_thing_that_is_broken(void **state)
+{
+    (void)state;
+    oif_detector *sound = detector_with("window_size=64 retrain=drift", DIMENSION);
+    double *rows = mixed_rows(9, 0.05);
+    require_ok(oif_detector_learn_rows(sound, rows, 200, DIMENSION, NULL));
+    for (size_t i = 0; i < sizeof wounds / sizeof wounds[0]; i++) {
+        oif_detector *broken = clone_of(sound);
+        oif_error error = {.status = OIF_OK};
+        require_ok_or(oif_detector_check(broken, &error), error);
+        wounds[i].inflict((asd *)(uintptr_t)oif_detector_state(broken));
+        oif_status status = oif_detector_check(broken, &error);
+        if (status != OIF_EINVARIANT || strcmp(error.message, wounds[i].words) != 0)
+            fail_msg("%s: status %d, \"%s\", expected %d, \"%s\"", wounds[i].name, status,
+                     status ? error.message : "", OIF_EINVARIANT, wounds[i].words);
+        oif_detector_free(broken);
+    }
+    oif_detector_free(sound);
+    free(rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_block_gives_the_bits_of_its_rows_one_by_one_with_any_threads),
+        cmocka_unit_test(learning_then_scoring_is_learn_score),
+        cmocka_unit_test(a_clone_goes_on_like_its_original_also_in_the_middle_of_a_training),
+        cmocka_unit_test(scoring_changes_no_byte_and_the_seed_changes_scores),
+        cmocka_unit_test(the_estimate_is_what_the_detector_takes),
+        cmocka_unit_test(a_detector_that_no_machine_can_hold_is_refused),
+        cmocka_unit_test(trees_are_grown_one_a_row_from_the_last_window),
+        cmocka_unit_test(a_training_is_over_when_the_next_begins),
+        cmocka_unit_test(a_detector_becomes_ready_when_all_trees_have_a_whole_subsample),
+        cmocka_unit_test(on_drift_the_forest_is_trained_when_the_anomaly_rate_is_over_the_threshold),
+        cmocka_unit_test(the_forest_follows_a_jump_in_both_modes),
+        cmocka_unit_test(the_first_rows_score_one_half_until_a_tree_is_grown),
+        cmocka_unit_test(an_outlier_scores_above_the_centre_soon_and_above_nearly_all_rows_later),
+        cmocka_unit_test(rows_without_any_number_and_equal_rows_score_one_half),
+        cmocka_unit_test(a_feature_that_is_constant_or_missing_never_matters),
+        cmocka_unit_test(rows_with_missing_numbers_take_the_careful_walk),
+        cmocka_unit_test(rows_of_ten_thousand_numbers_work),
+        cmocka_unit_test(the_check_names_each_thing_that_is_broken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
