@@ -264,8 +264,7 @@ const oif_detector_kind oif_rrcf = {
              "Guha, Mishra, Roy, Schrijvers: Robust Random Cut Forest Based Anomaly Detection On Streams, "
              "ICML 2016",
          .cost = "num_trees x log2(tree_size) x d",
-         .choose = "where anomalies come in small groups, which hide one another elsewhere, and features "
-                   "have a common unit",
+         .choose = "where the numbers of a row have one unit, as the last values of a series; the costliest",
          .params = params_table,
          .param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
