@@ -29,3 +29,10 @@ size_t oif_size_align(size_t bytes)
     const size_t below_line = OIF_CACHE_LINE_BYTES - 1;
     return bytes > SIZE_MAX - below_line ? SIZE_MAX : (bytes + below_line) & ~below_line;
 }
+
+size_t oif_size_append(size_t *block_bytes, size_t count, size_t element_bytes)
+{
+    size_t at = *block_bytes;
+    *block_bytes = oif_size_align(oif_size_add(at, oif_size_multiply(count, element_bytes)));
+    return at;
+}

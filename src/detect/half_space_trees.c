@@ -97,14 +97,6 @@ static oif_status check_params(const oif_params *params, oif_error *error)
     return oif_fail(error, OIF_EPARAM, "range_low must be below range_high");
 }
 
-/* Puts an array of count x size bytes at the end of a block. */
-static size_t append_array(size_t *block_bytes, size_t count, size_t size)
-{
-    size_t at = *block_bytes;
-    *block_bytes = oif_size_align(oif_size_add(at, oif_size_multiply(count, size)));
-    return at;
-}
-
 static forest lay_out(const oif_params *params, size_t dimension)
 {
     forest f = read_params(params);
@@ -116,11 +108,12 @@ static forest lay_out(const oif_params *params, size_t dimension)
     f.full_scale = 1.0 / oif_log2(1.0 + (double)(UINT32_C(1) << f.max_depth));
 
     f.bytes = oif_size_align(sizeof f);
-    f.trees_at = append_array(&f.bytes, f.num_trees, sizeof(oif_hst_tree));
-    f.nodes_at = append_array(&f.bytes, f.num_trees, oif_size_multiply(f.node_capacity, sizeof(node)));
-    f.next_row_at = append_array(&f.bytes, f.num_trees, oif_size_multiply(f.window_size, sizeof(uint32_t)));
-    f.ranges_at = append_array(&f.bytes, dimension, sizeof(oif_hst_range));
-    f.rows_at = append_array(&f.bytes, f.window_size, oif_size_multiply(dimension, sizeof(double)));
+    f.trees_at = oif_size_append(&f.bytes, f.num_trees, sizeof(oif_hst_tree));
+    f.nodes_at = oif_size_append(&f.bytes, f.num_trees, oif_size_multiply(f.node_capacity, sizeof(node)));
+    f.next_row_at =
+        oif_size_append(&f.bytes, f.num_trees, oif_size_multiply(f.window_size, sizeof(uint32_t)));
+    f.ranges_at = oif_size_append(&f.bytes, dimension, sizeof(oif_hst_range));
+    f.rows_at = oif_size_append(&f.bytes, f.window_size, oif_size_multiply(dimension, sizeof(double)));
     if (nodes * f.num_trees > UINT32_MAX)
         f.bytes = SIZE_MAX; /* nodes are numbered in 32 bits */
     return f;

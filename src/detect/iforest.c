@@ -28,14 +28,6 @@ uint32_t oif_iforest_depth_limit(uint32_t rows)
     return depth;
 }
 
-/* Puts an array of count x size bytes at the end of a block. */
-static size_t append_array(size_t *block_bytes, size_t count, size_t size)
-{
-    size_t at = *block_bytes;
-    *block_bytes = oif_size_align(oif_size_add(at, oif_size_multiply(count, size)));
-    return at;
-}
-
 forest oif_iforest_lay_out(uint32_t num_trees, uint32_t subsample_size, size_t dimension)
 {
     forest f = {.dimension = (uint32_t)dimension,
@@ -44,14 +36,14 @@ forest oif_iforest_lay_out(uint32_t num_trees, uint32_t subsample_size, size_t d
                 .depth_limit = oif_iforest_depth_limit(subsample_size)};
     size_t bottom = oif_size_multiply(num_trees, (size_t)1 << f.depth_limit);
     f.bytes = oif_size_align(sizeof f);
-    f.cuts_at = append_array(&f.bytes, bottom, sizeof(double));
-    f.features_at = append_array(&f.bytes, bottom, sizeof(uint32_t));
-    f.counts_at = append_array(&f.bytes, bottom, 2 * sizeof(uint16_t));
-    f.path_lengths_at = append_array(&f.bytes, bottom, sizeof(uint32_t));
-    f.average_at = append_array(&f.bytes, (size_t)subsample_size + 1, sizeof(uint32_t));
-    f.order_at = append_array(&f.bytes, dimension, sizeof(uint32_t));
-    f.values_at = append_array(&f.bytes, subsample_size, sizeof(double));
-    f.spare_at = append_array(&f.bytes, subsample_size, sizeof(uint32_t));
+    f.cuts_at = oif_size_append(&f.bytes, bottom, sizeof(double));
+    f.features_at = oif_size_append(&f.bytes, bottom, sizeof(uint32_t));
+    f.counts_at = oif_size_append(&f.bytes, bottom, 2 * sizeof(uint16_t));
+    f.path_lengths_at = oif_size_append(&f.bytes, bottom, sizeof(uint32_t));
+    f.average_at = oif_size_append(&f.bytes, (size_t)subsample_size + 1, sizeof(uint32_t));
+    f.order_at = oif_size_append(&f.bytes, dimension, sizeof(uint32_t));
+    f.values_at = oif_size_append(&f.bytes, subsample_size, sizeof(double));
+    f.spare_at = oif_size_append(&f.bytes, subsample_size, sizeof(uint32_t));
     return f;
 }
 

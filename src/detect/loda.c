@@ -64,14 +64,6 @@ static oif_status check_params(const oif_params *params, oif_error *error)
     return OIF_OK;
 }
 
-/* Puts an array of count x size bytes at the end of a block. */
-static size_t append_array(size_t *block_bytes, size_t count, size_t size)
-{
-    size_t at = *block_bytes;
-    *block_bytes = oif_size_align(oif_size_add(at, oif_size_multiply(count, size)));
-    return at;
-}
-
 static loda lay_out(const oif_params *params, size_t dimension)
 {
     loda l = {
@@ -88,15 +80,16 @@ static loda lay_out(const oif_params *params, size_t dimension)
 
     size_t weights = oif_size_multiply(l.num_projections, l.terms);
     l.bytes = oif_size_align(sizeof l);
-    l.features_at = append_array(&l.bytes, weights, sizeof(uint32_t));
-    l.normals_at = append_array(&l.bytes, weights, sizeof(double));
-    l.weights_at = append_array(&l.bytes, weights, sizeof(double));
-    l.ring_at = append_array(&l.bytes, l.window_size, l.num_projections * sizeof(double));
-    l.histograms_at = append_array(&l.bytes, l.num_projections, sizeof(histogram));
-    l.counts_at = append_array(&l.bytes, l.num_projections, oif_size_multiply(l.num_bins, sizeof(uint32_t)));
-    l.logs_at = append_array(&l.bytes, (size_t)l.window_size + 1, sizeof(int32_t));
-    l.sample_at = append_array(&l.bytes, l.sample_size, oif_size_multiply(dimension, sizeof(double)));
-    l.scratch_at = append_array(&l.bytes, l.window_size, sizeof(double));
+    l.features_at = oif_size_append(&l.bytes, weights, sizeof(uint32_t));
+    l.normals_at = oif_size_append(&l.bytes, weights, sizeof(double));
+    l.weights_at = oif_size_append(&l.bytes, weights, sizeof(double));
+    l.ring_at = oif_size_append(&l.bytes, l.window_size, l.num_projections * sizeof(double));
+    l.histograms_at = oif_size_append(&l.bytes, l.num_projections, sizeof(histogram));
+    l.counts_at =
+        oif_size_append(&l.bytes, l.num_projections, oif_size_multiply(l.num_bins, sizeof(uint32_t)));
+    l.logs_at = oif_size_append(&l.bytes, (size_t)l.window_size + 1, sizeof(int32_t));
+    l.sample_at = oif_size_append(&l.bytes, l.sample_size, oif_size_multiply(dimension, sizeof(double)));
+    l.scratch_at = oif_size_append(&l.bytes, l.window_size, sizeof(double));
     return l;
 }
 

@@ -117,14 +117,6 @@ static oif_status check_params(const oif_params *params, oif_error *error)
         f.window_size, f.max_leaf_samples, OIF_MAX_LEAVES);
 }
 
-/* Puts an array of count x size bytes at the end of a block. */
-static size_t append_array(size_t *block_bytes, size_t count, size_t size)
-{
-    size_t at = *block_bytes;
-    *block_bytes = oif_size_align(oif_size_add(at, oif_size_multiply(count, size)));
-    return at;
-}
-
 static forest lay_out(const oif_params *params, size_t dimension)
 {
     forest f = read_params(params);
@@ -139,21 +131,21 @@ static forest lay_out(const oif_params *params, size_t dimension)
     f.full_scale = scale_of_window(&f, f.window_size);
 
     f.tree_bytes = oif_size_align(sizeof(oif_itree));
-    f.labels_at = append_array(&f.tree_bytes, f.slots, 1);
-    f.leaves_at = append_array(&f.tree_bytes, f.leaf_capacity, sizeof(oif_leaf));
-    f.boxes_at = append_array(&f.tree_bytes, f.leaf_capacity, f.box_width * sizeof(double));
+    f.labels_at = oif_size_append(&f.tree_bytes, f.slots, 1);
+    f.leaves_at = oif_size_append(&f.tree_bytes, f.leaf_capacity, sizeof(oif_leaf));
+    f.boxes_at = oif_size_append(&f.tree_bytes, f.leaf_capacity, f.box_width * sizeof(double));
 
     size_t bottom = oif_size_multiply(f.num_trees, (size_t)1 << f.depth_limit);
     f.bytes = oif_size_align(sizeof f);
-    f.cuts_at = append_array(&f.bytes, bottom, sizeof(double));
-    f.features_at = append_array(&f.bytes, bottom, sizeof(uint32_t));
-    f.leaf_at_at = append_array(&f.bytes, bottom, 1);
-    f.levels_at = append_array(&f.bytes, f.num_trees, 1);
-    f.lane_levels_at = append_array(&f.bytes, f.num_trees / OIF_LANES + 1, 1);
-    f.columns_at = append_array(&f.bytes, f.slots, oif_size_multiply(dimension, sizeof(double)));
-    f.mirrors_at = append_array(&f.bytes, OIF_POOL_MAX_PARTS, f.box_width * sizeof(double));
-    f.extra_depth_at = append_array(&f.bytes, (size_t)f.window_size + 2, sizeof(uint32_t));
-    f.trees_at = append_array(&f.bytes, f.num_trees, f.tree_bytes);
+    f.cuts_at = oif_size_append(&f.bytes, bottom, sizeof(double));
+    f.features_at = oif_size_append(&f.bytes, bottom, sizeof(uint32_t));
+    f.leaf_at_at = oif_size_append(&f.bytes, bottom, 1);
+    f.levels_at = oif_size_append(&f.bytes, f.num_trees, 1);
+    f.lane_levels_at = oif_size_append(&f.bytes, f.num_trees / OIF_LANES + 1, 1);
+    f.columns_at = oif_size_append(&f.bytes, f.slots, oif_size_multiply(dimension, sizeof(double)));
+    f.mirrors_at = oif_size_append(&f.bytes, OIF_POOL_MAX_PARTS, f.box_width * sizeof(double));
+    f.extra_depth_at = oif_size_append(&f.bytes, (size_t)f.window_size + 2, sizeof(uint32_t));
+    f.trees_at = oif_size_append(&f.bytes, f.num_trees, f.tree_bytes);
     return f;
 }
 

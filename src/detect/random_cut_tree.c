@@ -194,22 +194,15 @@ OIF_INLINE bool enclose(const shape *s, tree *t, uint32_t inner, box a, box b)
 
 /* ---- Creation ---- */
 
-static size_t append_array(size_t *block_bytes, size_t count, size_t size)
-{
-    size_t at = *block_bytes;
-    *block_bytes = oif_size_align(oif_size_add(at, oif_size_multiply(count, size)));
-    return at;
-}
-
 shape oif_cut_tree_layout(size_t dimension, uint32_t capacity)
 {
     shape s = {.dimension = (uint32_t)dimension, .capacity = capacity};
     size_t row_bytes = oif_size_multiply(dimension, sizeof(double));
     s.bytes = oif_size_align(sizeof(tree));
-    s.links_at = append_array(&s.bytes, 2 * (size_t)capacity - 1, sizeof(oif_link));
-    s.cuts_at = append_array(&s.bytes, capacity - 1, sizeof(oif_cut));
-    s.points_at = append_array(&s.bytes, capacity, row_bytes);
-    s.boxes_at = append_array(&s.bytes, capacity - 1, oif_size_multiply(2, row_bytes));
+    s.links_at = oif_size_append(&s.bytes, 2 * (size_t)capacity - 1, sizeof(oif_link));
+    s.cuts_at = oif_size_append(&s.bytes, capacity - 1, sizeof(oif_cut));
+    s.points_at = oif_size_append(&s.bytes, capacity, row_bytes);
+    s.boxes_at = oif_size_append(&s.bytes, capacity - 1, oif_size_multiply(2, row_bytes));
     return s;
 }
 
