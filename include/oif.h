@@ -58,13 +58,20 @@ typedef enum oif_status {
     OIF_EMEMORY,   /* not enough memory, or a size that no machine can hold */
     OIF_EINPUT,    /* the text is not what was announced, e.g. a row with a field too few */
     OIF_EREAD,     /* the read function reported a failure */
-    OIF_EINVARIANT /* oif_detector_check found the detector broken: a bug, or memory overwritten */
+    OIF_EINVARIANT, /* oif_detector_check found the detector broken: a bug, or memory overwritten */
+    OIF_EWRITE,     /* bytes could not be written: the write function reported it, or the file system */
+    OIF_EKIND,      /* the bytes are no snapshot, or one of something else */
+    OIF_EVERSION,   /* a newer version of oif has written the snapshot */
+    OIF_ETRUNCATED, /* the snapshot is cut off */
+    OIF_ECORRUPT,   /* the snapshot is damaged */
+    OIF_EBUSY       /* another program holds the state file */
 } oif_status;
 
 enum { OIF_ERROR_MESSAGE_BYTES = 240 };
 
 /* What went wrong and where. For text, line and column count from 1 (the column in bytes); for a block of
- * rows, line is the row and column the feature, both from 1; 0 where there is no place. */
+ * rows, line is the row and column the feature, both from 1; for a snapshot, column is the byte that was read or
+ * written last, from 1. 0 where there is no place. */
 typedef struct oif_error {
     oif_status status;
     uint64_t line;
@@ -200,6 +207,63 @@ OIF_API size_t oif_detector_memory_bytes(const oif_detector *detector);
  * names the broken one ("tree 3: an inner height is under its threshold"). Slow; meant for tests. */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_check(const oif_detector *detector, oif_error *error);
 
+/* Figures about what it has learned, such as its leaves and their depths: calls `tell` with each, by name. */
+typedef void (*oif_describe_function)(void *context, const char *name, double value);
+OIF_API void oif_detector_describe(const oif_detector *detector, oif_describe_function tell, void *context);
+
+/* ---- Snapshots ----------------------------------------------------------------------------------- */
+
+/* A snapshot holds all of a detector: one that is loaded goes on where the other was, bit for bit, on any
+ * machine. docs/snapshot-format.md describes the bytes. Loading believes nothing: OIF_EKIND, OIF_EVERSION,
+ * OIF_ETRUNCATED, OIF_ECORRUPT and OIF_EMEMORY say what is wrong, and where. */
+
+/* Where bytes come from: fills up to `capacity` bytes, returns how many, 0 at the end, negative on failure. */
+typedef ptrdiff_t (*oif_read_function)(void *context, char *buffer, size_t capacity);
+
+/* Where bytes go: takes up to `count` of them, returns how many, negative on failure. */
+typedef ptrdiff_t (*oif_write_function)(void *context, const char *bytes, size_t count);
+
+/* To and from any place. Loading never asks for a byte past the snapshot's end. OIF_EWRITE, OIF_EREAD. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_save(const oif_detector *detector,
+                                                    oif_write_function write, void *context,
+                                                    oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_load(oif_read_function read, void *context,
+                                                    oif_detector **detector, oif_error *error);
+
+/* To and from memory: a snapshot of this detector has so many bytes, all the time. OIF_EPARAM when the capacity
+ * is less. Saving allocates nothing. */
+OIF_API size_t oif_detector_snapshot_bytes(const oif_detector *detector);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_save_memory(const oif_detector *detector, void *bytes,
+                                                           size_t capacity, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_load_memory(const void *bytes, size_t count,
+                                                           oif_detector **detector, oif_error *error);
+
+/* To and from a file. Whatever happens meanwhile, a crash or a full disk, the file holds the last snapshot or
+ * the one before, whole. OIF_EBUSY when another program holds it; OIF_EREAD when it cannot be read. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_save_file(const oif_detector *detector, const char *path,
+                                                         oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_load_file(const char *path, oif_detector **detector,
+                                                         oif_error *error);
+
+/* A state file: held by one program for as long as it runs, so that no other one writes to it. While it is held there
+ * is a file PATH.lock beside it and, during a save, PATH.new; what a crash leaves of them is cleared away by
+ * whoever comes next. Anyone may read the file at any time. */
+typedef struct oif_state_file oif_state_file;
+
+/* OIF_EBUSY when another program holds it, OIF_EWRITE when its folder is not writable, OIF_EMEMORY. The file need
+ * not exist. */
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_open(const char *path, oif_state_file **file,
+                                                      oif_error *error);
+OIF_API void oif_state_file_close(oif_state_file *file);
+
+/* Replaces what the file holds, all or nothing. When it succeeds, the bytes are on the disk. */
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_save(oif_state_file *file, const oif_detector *detector,
+                                                      oif_error *error);
+
+/* OIF_END when there is no file yet. */
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_load(const oif_state_file *file,
+                                                      oif_detector **detector, oif_error *error);
+
 /* ---- Numbers as text ----------------------------------------------------------------------------- */
 
 enum { OIF_NUMBER_TEXT_BYTES = 32 };
@@ -215,9 +279,6 @@ OIF_API const char *oif_number_parse(const char *text, const char *end, double *
 OIF_API size_t oif_number_format(double value, char text[OIF_NUMBER_TEXT_BYTES]);
 
 /* ---- Reading rows from text ---------------------------------------------------------------------- */
-
-/* Where bytes come from: fills up to `capacity` bytes, returns how many, 0 at the end, negative on failure. */
-typedef ptrdiff_t (*oif_read_function)(void *context, char *buffer, size_t capacity);
 
 typedef enum oif_header {
     OIF_HEADER_AUTO, /* the first line is a header when none of its fields is a number */

@@ -8,12 +8,7 @@
 #include <string.h>
 
 const oif_detector_kind *const oif_detector_kinds[] = {
-    &oif_online_iforest,
-    &oif_iforest_asd,
-    &oif_half_space_trees,
-    &oif_rrcf,
-    &oif_loda,
-    NULL,
+    &oif_online_iforest, &oif_iforest_asd, &oif_half_space_trees, &oif_rrcf, &oif_loda, NULL,
 };
 
 struct oif_detector {
@@ -238,6 +233,17 @@ size_t oif_detector_memory_bytes(const oif_detector *detector)
 oif_status oif_detector_check(const oif_detector *detector, oif_error *error)
 {
     return detector->kind->check(detector->state, error);
+}
+
+void oif_detector_describe(const oif_detector *detector, oif_describe_function tell, void *context)
+{
+    detector->kind->describe(detector->state, tell, context);
+}
+
+void oif_detector_tell_fields(oif_detector *detector, oif_fields *fields)
+{
+    oif_field_u64(fields, "rows_learned", &detector->rows_learned, 1);
+    detector->kind->tell_fields(detector->state, fields);
 }
 
 const void *oif_detector_state(const oif_detector *detector)

@@ -2,6 +2,7 @@
 #ifndef OIF_DETECT_DETECTOR_H
 #define OIF_DETECT_DETECTOR_H
 
+#include "base/fields.h"
 #include "base/pool.h"
 #include "oif.h"
 
@@ -40,6 +41,14 @@ typedef struct oif_detector_kind {
 
     bool (*ready)(const void *state);
 
+    /* Tells every field that rows have changed, for a snapshot. */
+    void (*tell_fields)(void *state, oif_fields *fields);
+
+    /* Names figures about what was learned, such as the leaves of a tree. */
+    void (*describe)(const void *state, oif_describe_function tell, void *context);
+
+    /* Believes nothing but what follows from the parameters: the fields may come from a damaged snapshot, and when they
+     * pass, every verb has to be safe. */
     oif_status (*check)(const void *state, oif_error *error);
 } oif_detector_kind;
 
@@ -56,6 +65,9 @@ double oif_params_value(const oif_params *params, const char *name);
 
 /* Checks that every value is in its range: a caller may have filled the struct by hand. */
 oif_status oif_params_check(const oif_params *params, oif_error *error);
+
+/* Tells every field that rows have changed. */
+void oif_detector_tell_fields(oif_detector *detector, oif_fields *fields);
 
 /* The detector's own state, for tests that look inside. */
 const void *oif_detector_state(const oif_detector *detector);
