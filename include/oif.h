@@ -211,6 +211,93 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_check(const oif_detector *detecto
 typedef void (*oif_describe_function)(void *context, const char *name, double value);
 OIF_API void oif_detector_describe(const oif_detector *detector, oif_describe_function tell, void *context);
 
+/* ---- Explanations -------------------------------------------------------------------------------- */
+
+/* How much of a row's score is due to each of its columns: by how much it would fall if that column were missing. With
+ * columns = dimension each number is a column; of a row that is several time steps long, give the columns of one step:
+ * the numbers i, i + columns, i + 2 columns ... are then missing together. `shares` gets `columns` numbers that are
+ * not negative and add up to 1, or all 0 when no column by itself matters. Costs a score for each column, and writes
+ * to `scratch`, `dimension` numbers. OIF_EPARAM when the dimension is no multiple of the columns, OIF_EVALUE as
+ * oif_detector_score. Never allocates. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_explain(const oif_detector *detector, const double *row,
+                                                       size_t columns, double *shares, double *scratch,
+                                                       oif_error *error);
+
+/* ---- Pipelines: from rows to alerts ---------------------------------------------------------------- */
+
+/* A pipeline turns rows into results that can be acted upon: it puts rows of a series together, scores them, tells how
+ * rare a score is and decides which are anomalous and which are learned. */
+typedef struct oif_pipeline oif_pipeline;
+
+typedef enum oif_learn {
+    OIF_LEARN_ALL,    /* every row is learned, then scored */
+    OIF_LEARN_NORMAL, /* a row is scored, then learned unless it is anomalous */
+    OIF_LEARN_DECAY   /* the same, but anomalies are learned as well once `patience` of them have come: what lasts
+                         is the new normal */
+} oif_learn;
+
+/* All zero is a good choice. */
+typedef struct oif_pipeline_options {
+    size_t shingle;     /* the last so many rows are scored as one; 0: each by itself */
+    double alert_rate;  /* the share of rows that is to be anomalous; 0: 0.001 */
+    double threshold;   /* if not 0: rows with a higher score are anomalous, whatever the share */
+    double memory;      /* scores of the past that count; 0: 16 / alert_rate, at least 8192 */
+    oif_learn learn;
+    uint32_t patience;  /* for OIF_LEARN_DECAY; 0: 256 */
+    uint32_t calm;      /* rows in a row without anomaly that end an episode; 0: 16 */
+} oif_pipeline_options;
+
+/* Anomalies that follow each other closely are one episode. */
+typedef enum oif_episode {
+    OIF_EPISODE_NONE,
+    OIF_EPISODE_BEGINS, /* with this row, which is anomalous */
+    OIF_EPISODE_LASTS,
+    OIF_EPISODE_ENDS /* this row is the last of `calm` rows without anomaly */
+} oif_episode;
+
+/* What is known about a row. */
+typedef struct oif_result {
+    double score;     /* the higher, the more anomalous; NaN while a shingle has too few rows */
+    double p;         /* the share of recent scores at least as high: 0.001 is one row in a thousand */
+    double threshold; /* higher scores are anomalous; +infinity while too few scores are known */
+    bool anomaly;
+    bool ready;   /* enough was learned; before that nothing is anomalous */
+    bool learned; /* the row is now part of what is normal */
+    oif_episode episode;
+} oif_result;
+
+/* Creates a pipeline for rows of `columns` numbers; oif_pipeline_free it. Its detector gets rows of shingle x columns
+ * numbers. OIF_EPARAM when an option is out of range or as oif_detector_new, OIF_EMEMORY. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new(const oif_params *params, size_t columns,
+                                                   const oif_pipeline_options *options,
+                                                   oif_pipeline **pipeline, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
+                                                     oif_error *error);
+OIF_API void oif_pipeline_free(oif_pipeline *pipeline);
+
+/* Takes one row of `columns` numbers. OIF_EVALUE when one is infinite; the row then counts for nothing. Never
+ * allocates. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process(oif_pipeline *pipeline, const double *row,
+                                                       oif_result *result, oif_error *error);
+
+/* Why the row that was processed last has its score: how much is due to each column, by how much the score would fall
+ * without it and by how far its number is from the usual, and in which direction. */
+typedef struct oif_attribution {
+    double share;  /* of the columns' shares, which add up to 1 or are all 0 */
+    int direction; /* -1 low, 1 high, 0 unknown: missing, or never seen before */
+} oif_attribution;
+
+/* `attributions` gets `columns` of them. Costs a score for each column: meant for anomalies. */
+OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions);
+
+/* What it is made of. Options are those in use: defaults are filled in. */
+OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline);
+OIF_API const oif_pipeline_options *oif_pipeline_get_options(const oif_pipeline *pipeline);
+OIF_API size_t oif_pipeline_columns(const oif_pipeline *pipeline);
+OIF_API uint64_t oif_pipeline_rows(const oif_pipeline *pipeline);
+OIF_API size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error);
+
 /* ---- Snapshots ----------------------------------------------------------------------------------- */
 
 /* A snapshot holds all of a detector: one that is loaded goes on where the other was, bit for bit, on any

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 const oif_detector_kind *const oif_detector_kinds[] = {
@@ -201,6 +202,39 @@ oif_status oif_detector_learn_score(oif_detector *detector, const double *row, d
                                     oif_error *error)
 {
     return oif_detector_learn_score_rows(detector, row, 1, detector->dimension, score, error);
+}
+
+/* ---- Explanations ---- */
+
+/* Makes numbers that are not negative add up to 1, unless all are 0. */
+static void make_shares(double *numbers, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += numbers[i];
+    for (size_t i = 0; i < count && sum > 0; i++)
+        numbers[i] /= sum;
+}
+
+oif_status oif_detector_explain(const oif_detector *detector, const double *row, size_t columns,
+                                double *shares, double *scratch, oif_error *error)
+{
+    const size_t dimension = detector->dimension;
+    double score, without;
+    if (columns == 0 || dimension % columns != 0)
+        return oif_fail(error, OIF_EPARAM, "rows of %zu numbers do not consist of steps of %zu columns",
+                        dimension, columns);
+    oif_status status = oif_detector_score(detector, row, &score, error);
+    for (size_t column = 0; column < columns && status == OIF_OK; column++) {
+        memcpy(scratch, row, dimension * sizeof *row);
+        for (size_t i = column; i < dimension; i += columns)
+            scratch[i] = NAN;
+        status = oif_detector_score(detector, scratch, &without, error);
+        shares[column] = score > without ? score - without : 0;
+    }
+    if (status == OIF_OK)
+        make_shares(shares, columns);
+    return status;
 }
 
 /* ---- Questions ---- */
