@@ -226,26 +226,24 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_explain(const oif_detector *detec
 /* ---- Pipelines: from rows to alerts ---------------------------------------------------------------- */
 
 /* A pipeline turns rows into results that can be acted upon: it puts rows of a series together, scores them, tells how
- * rare a score is and decides which are anomalous and which are learned. */
+ * rare a score is, decides which are anomalous and which are learned; and it does so for each key by itself, such as
+ * for every host.
+ *
+ *     oif_params detector, options;
+ *     oif_pipeline *pipeline;
+ *     oif_result result;
+ *
+ *     oif_params_init(&detector, "online-iforest", NULL);
+ *     oif_pipeline_options_init(&options);
+ *     oif_params_set(&options, "alert_rate", 0.01, NULL);
+ *     oif_pipeline_new(&detector, 2, &options, &pipeline, NULL);
+ *     oif_pipeline_process(pipeline, NULL, 0, row, &result, NULL);
+ *     if (result.anomaly) ...
+ */
 typedef struct oif_pipeline oif_pipeline;
 
-typedef enum oif_learn {
-    OIF_LEARN_ALL,    /* every row is learned, then scored */
-    OIF_LEARN_NORMAL, /* a row is scored, then learned unless it is anomalous */
-    OIF_LEARN_DECAY   /* the same, but anomalies are learned as well once `patience` of them have come: what lasts
-                         is the new normal */
-} oif_learn;
-
-/* All zero is a good choice. */
-typedef struct oif_pipeline_options {
-    size_t shingle;     /* the last so many rows are scored as one; 0: each by itself */
-    double alert_rate;  /* the share of rows that is to be anomalous; 0: 0.001 */
-    double threshold;   /* if not 0: rows with a higher score are anomalous, whatever the share */
-    double memory;      /* scores of the past that count; 0: 16 / alert_rate, at least 8192 */
-    oif_learn learn;
-    uint32_t patience;  /* for OIF_LEARN_DECAY; 0: 256 */
-    uint32_t calm;      /* rows in a row without anomaly that end an episode; 0: 16 */
-} oif_pipeline_options;
+/* Sets every option to its initial value; options->info->params lists them. Change them with oif_params_set. */
+OIF_API void oif_pipeline_options_init(oif_params *options);
 
 /* Anomalies that follow each other closely are one episode. */
 typedef enum oif_episode {
@@ -266,36 +264,49 @@ typedef struct oif_result {
     oif_episode episode;
 } oif_result;
 
-/* Creates a pipeline for rows of `columns` numbers; oif_pipeline_free it. Its detector gets rows of shingle x columns
- * numbers. OIF_EPARAM when an option is out of range or as oif_detector_new, OIF_EMEMORY. */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new(const oif_params *params, size_t columns,
-                                                   const oif_pipeline_options *options,
-                                                   oif_pipeline **pipeline, oif_error *error);
+/* Creates a pipeline for rows of `columns` numbers; oif_pipeline_free it. Its detectors get rows of shingle x columns
+ * numbers. OIF_EPARAM when parameters or options do not fit together, OIF_EMEMORY. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new(const oif_params *detector, size_t columns,
+                                                   const oif_params *options, oif_pipeline **pipeline,
+                                                   oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
                                                      oif_error *error);
 OIF_API void oif_pipeline_free(oif_pipeline *pipeline);
 
-/* Takes one row of `columns` numbers. OIF_EVALUE when one is infinite; the row then counts for nothing. Never
- * allocates. */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process(oif_pipeline *pipeline, const double *row,
+/* Takes one row of `columns` numbers. Each key, `key_bytes` bytes of any kind, has a model of its own; without keys give
+ * NULL and 0. A key that is new gets memory, or that of the key that was not seen for longest once there are
+ * max_keys or memory_limit is reached. OIF_EVALUE when a number is infinite; the row then counts for nothing.
+ * OIF_EMEMORY, only for a key that is new. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key,
+                                                       size_t key_bytes, const double *row,
                                                        oif_result *result, oif_error *error);
 
-/* Why the row that was processed last has its score: how much is due to each column, by how much the score would fall
- * without it and by how far its number is from the usual, and in which direction. */
+/* Why a row has its score: how much is due to each column, by how much the score would fall without it and by how far
+ * its number is from the usual, and in which direction. */
 typedef struct oif_attribution {
     double share;  /* of the columns' shares, which add up to 1 or are all 0 */
     int direction; /* -1 low, 1 high, 0 unknown: missing, or never seen before */
 } oif_attribution;
 
-/* `attributions` gets `columns` of them. Costs a score for each column: meant for anomalies. */
+/* Explains the row that was processed last. `attributions` gets one for each column. Costs a score for each column:
+ * meant for anomalies. */
 OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions);
 
-/* What it is made of. Options are those in use: defaults are filled in. */
-OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline);
-OIF_API const oif_pipeline_options *oif_pipeline_get_options(const oif_pipeline *pipeline);
+/* What it is: the parameters of its detectors, its options, the numbers in a row; the rows processed so far, the keys
+ * that have a model and those that lost theirs to others, and the bytes of all. */
+OIF_API const oif_params *oif_pipeline_detector_params(const oif_pipeline *pipeline);
+OIF_API const oif_params *oif_pipeline_options(const oif_pipeline *pipeline);
 OIF_API size_t oif_pipeline_columns(const oif_pipeline *pipeline);
 OIF_API uint64_t oif_pipeline_rows(const oif_pipeline *pipeline);
+OIF_API size_t oif_pipeline_keys(const oif_pipeline *pipeline);
+OIF_API uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline);
 OIF_API size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline);
+
+/* The detector of a key, NULL when it has none. It belongs to the pipeline and changes with the next row. */
+OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key,
+                                                  size_t key_bytes);
+
+/* Verifies every invariant; OIF_EINVARIANT names the broken one. */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error);
 
 /* ---- Snapshots ----------------------------------------------------------------------------------- */

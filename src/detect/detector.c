@@ -100,6 +100,13 @@ oif_status oif_detector_clone(const oif_detector *detector, oif_detector **copy,
     return OIF_OK;
 }
 
+void oif_detector_assign(oif_detector *detector, const oif_detector *other)
+{
+    oif_pool *pool = detector->pool;
+    memcpy(detector, other, detector->bytes);
+    detector->pool = pool;
+}
+
 void oif_detector_free(oif_detector *detector)
 {
     if (!detector)
@@ -131,7 +138,7 @@ static bool has_unusual(const double *row, size_t dimension)
     return unusual;
 }
 
-static oif_status refuse_infinite(const double *row, size_t dimension, size_t row_number, oif_error *error)
+oif_status oif_row_check(const double *row, size_t dimension, size_t row_number, oif_error *error)
 {
     for (size_t i = 0; i < dimension; i++)
         if (row[i] > DBL_MAX || row[i] < -DBL_MAX)
@@ -148,7 +155,7 @@ static oif_status check_rows(const oif_detector *detector, oif_rows *rows, oif_e
         if (!has_unusual(row, detector->dimension))
             continue;
         rows->complete = false;
-        oif_status status = refuse_infinite(row, detector->dimension, i + 1, error);
+        oif_status status = oif_row_check(row, detector->dimension, i + 1, error);
         if (status != OIF_OK)
             return status;
     }

@@ -1,93 +1,154 @@
-/* From rows to alerts:
- *
- *     row -> | last rows | -> detector -> score -> history of scores -> p, threshold -> anomaly? -> episode
- *               shingle          ^                                          |
- *                                +----------- learn, unless anomalous? -----+
- *
- * A pipeline is a block of memory beside its detector's; nothing is allocated once it is made.
- */
-#include "pipeline/pipeline.h"
-
+/* A pipeline: a model for each key, within bounds. A new model is a copy of one that has seen nothing; when there are as
+ * many as allowed, the key that was not seen for longest gives its model away. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "detect/detector.h"
+#include "pipeline/keys.h"
+#include "pipeline/model.h"
 
-#include <float.h>
-#include <math.h>
-#include <string.h>
+struct oif_pipeline {
+    oif_params params, options;
+    size_t columns;
+    uint32_t most_keys; /* by max_keys and memory_limit */
+    uint32_t last;      /* the entry of the row processed last, or OIF_NO_KEY */
+    uint64_t rows, evictions;
+    oif_model *blank; /* which new models are copied from */
+    oif_keys keys;
+};
 
-static const double usual_memory = 1000; /* numbers of a column that say what is usual */
+/* ---- Options ---- */
+
+static const char *const learn_words[] = {"all", "normal", "decay", NULL};
+
+static const oif_param option_table[] = {
+    {"alert_rate", "share of the rows that is to be anomalous", OIF_PARAM_REAL, 1e-9, 0.5, 0.001, NULL},
+    {"threshold", "if not 0: rows with a higher score are anomalous, whatever their share", OIF_PARAM_REAL,
+     -1e300, 1e300, 0, NULL},
+    {"memory", "past scores that alert_rate is measured on; 0: 16 / alert_rate, but at least 8192",
+     OIF_PARAM_INTEGER, 0, 0x1p53, 0, NULL},
+    {"learn",
+     "rows that are learned: all; those that are not anomalous (normal); or anomalies as well once patience "
+     "of "
+     "them have come (decay)",
+     OIF_PARAM_CHOICE, 0, 2, OIF_LEARN_ALL, learn_words},
+    {"patience", "anomalies after which what lasts is the new normal; for learn=decay", OIF_PARAM_INTEGER, 1,
+     1 << 30, 256, NULL},
+    {"calm", "rows without an anomaly that end an episode of anomalies", OIF_PARAM_INTEGER, 1, 1 << 30, 16,
+     NULL},
+    {"shingle", "rows of a series that are scored as one", OIF_PARAM_INTEGER, 1, 1 << 16, 1, NULL},
+    {"max_keys", "keys that have a model; more, and the one not seen for longest loses its own",
+     OIF_PARAM_INTEGER, 1, 1 << 29, 100000, NULL},
+    {"memory_limit", "bytes that all models may take, with the same consequence; 0: any", OIF_PARAM_INTEGER,
+     0, 0x1p53, 0, NULL},
+};
+
+static const oif_detector_info options_info = {
+    .name = "pipeline",
+    .summary = "from rows to alerts",
+    .params = option_table,
+    .param_count = sizeof option_table / sizeof option_table[0],
+};
+
+void oif_pipeline_options_init(oif_params *options)
+{
+    *options = (oif_params){.info = &options_info};
+    for (size_t i = 0; i < options_info.param_count; i++)
+        options->values[i] = option_table[i].initial;
+}
+
+static oif_model_options read_options(const oif_params *options)
+{
+    oif_model_options o = {
+        .shingle = (uint32_t)oif_params_value(options, "shingle"),
+        .alert_rate = oif_params_value(options, "alert_rate"),
+        .threshold = oif_params_value(options, "threshold"),
+        .memory = oif_params_value(options, "memory"),
+        .learn = (oif_learn)oif_params_value(options, "learn"),
+        .patience = (uint32_t)oif_params_value(options, "patience"),
+        .calm = (uint32_t)oif_params_value(options, "calm"),
+    };
+    double enough = 16 / o.alert_rate > 8192 ? 16 / o.alert_rate : 8192;
+    o.memory = o.memory == 0 ? enough : o.memory;
+    return o;
+}
+
+static oif_status check_options(const oif_params *options, oif_error *error)
+{
+    if (options->info != &options_info)
+        return oif_fail(error, OIF_EPARAM,
+                        "these are no options of a pipeline; see oif_pipeline_options_init");
+    oif_status status = oif_params_check(options, error);
+    if (status != OIF_OK)
+        return status;
+    oif_model_options o = read_options(options);
+    if (o.memory < 1 / o.alert_rate)
+        return oif_fail(error, OIF_EPARAM,
+                        "memory must be at least 1 / alert_rate, or no score could be so rare");
+    return OIF_OK;
+}
+
+/* The keys that the limits allow; OIF_EPARAM when not even one. */
+static oif_status count_keys(const oif_params *params, size_t columns, const oif_params *options,
+                             uint32_t *most, oif_error *error)
+{
+    oif_model_options o = read_options(options);
+    double limit = oif_params_value(options, "memory_limit");
+    size_t bytes = 0;
+    oif_status status = oif_model_estimate_bytes(params, columns, &o, &bytes, error);
+    if (status != OIF_OK)
+        return status;
+    *most = (uint32_t)oif_params_value(options, "max_keys");
+    double fitting = limit / ((double)bytes + sizeof(oif_key_entry) + 2 * OIF_CACHE_LINE_BYTES);
+    if (limit > 0 && fitting < 1)
+        return oif_fail(error, OIF_EPARAM, "memory_limit is too small for a single model of %zu bytes",
+                        bytes);
+    if (limit > 0 && fitting < *most)
+        *most = (uint32_t)fitting;
+    return OIF_OK;
+}
 
 /* ---- Creation ---- */
 
-static oif_status fill_in(oif_pipeline_options *options, oif_error *error)
+static oif_status make_blank(const oif_params *params, size_t columns, const oif_params *options,
+                             oif_model **blank, oif_error *error)
 {
-    options->shingle = options->shingle ? options->shingle : 1;
-    options->alert_rate = options->alert_rate != 0 ? options->alert_rate : 0.001;
-    options->patience = options->patience ? options->patience : 256;
-    options->calm = options->calm ? options->calm : 16;
-    if (!(options->alert_rate > 0 && options->alert_rate < 1))
-        return oif_fail(error, OIF_EPARAM, "alert_rate must be over 0 and under 1");
-    double enough = 16 / options->alert_rate;
-    options->memory = options->memory != 0 ? options->memory : enough > 8192 ? enough : 8192;
-    if (!(options->memory >= 1 / options->alert_rate && options->memory <= 0x1p53))
-        return oif_fail(error, OIF_EPARAM,
-                        "memory must be at least 1 / alert_rate, or nothing could be so rare");
-    if (!(fabs(options->threshold) <= DBL_MAX))
-        return oif_fail(error, OIF_EPARAM, "threshold must be a number");
-    if (options->learn < OIF_LEARN_ALL || options->learn > OIF_LEARN_DECAY)
-        return oif_fail(error, OIF_EPARAM, "learn must be one of: all, normal, decay");
-    return OIF_OK;
+    oif_model_options o = read_options(options);
+    oif_detector *detector;
+    oif_status status = oif_detector_new(params, oif_size_multiply(o.shingle, columns), &detector, error);
+    if (status != OIF_OK)
+        return status;
+    *blank = oif_model_new(detector, columns, &o);
+    if (*blank)
+        return OIF_OK;
+    oif_detector_free(detector);
+    return oif_fail(error, OIF_EMEMORY, "no memory for a model");
 }
 
-static oif_pipeline lay_out(const oif_pipeline_options *options, size_t columns)
-{
-    oif_pipeline p = {.options = *options, .columns = columns, .bytes = oif_size_align(sizeof p)};
-    size_t numbers = oif_size_multiply(options->shingle, columns);
-    p.recent_at = oif_size_append(&p.bytes, numbers, sizeof(double));
-    p.usual_at = oif_size_append(&p.bytes, columns, sizeof(oif_usual));
-    p.shares_at = oif_size_append(&p.bytes, columns, sizeof(double));
-    p.scratch_at = oif_size_append(&p.bytes, numbers, sizeof(double));
-    oif_score_history_init(&p.history, options->memory);
-    return p;
-}
-
-oif_status oif_pipeline_new(const oif_params *params, size_t columns, const oif_pipeline_options *options,
+oif_status oif_pipeline_new(const oif_params *detector, size_t columns, const oif_params *options,
                             oif_pipeline **pipeline, oif_error *error)
 {
-    oif_pipeline_options wanted = *options;
-    oif_status status = fill_in(&wanted, error);
+    uint32_t most_keys = 0;
+    oif_model *blank = NULL;
+    oif_status status = check_options(options, error);
+    if (status == OIF_OK)
+        status = count_keys(detector, columns, options, &most_keys, error);
+    if (status == OIF_OK)
+        status = make_blank(detector, columns, options, &blank, error);
     if (status != OIF_OK)
         return status;
-    oif_pipeline head = lay_out(&wanted, columns), *made = oif_memory_new(head.bytes);
-    if (!made)
-        return oif_fail(error, OIF_EMEMORY, "no memory for a pipeline of %zu bytes", head.bytes);
-    status = oif_detector_new(params, oif_size_multiply(wanted.shingle, columns), &head.detector, error);
-    if (status != OIF_OK) {
-        oif_memory_free(made);
-        return status;
-    }
-    memset(made, 0, head.bytes);
-    *made = head;
-    for (size_t i = 0; i < columns; i++)
-        oif_pipeline_usual(made)[i].half_mean = NAN;
-    *pipeline = made;
-    return OIF_OK;
-}
-
-oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy, oif_error *error)
-{
-    oif_detector *detector;
-    oif_status status = oif_detector_clone(pipeline->detector, &detector, error);
-    if (status != OIF_OK)
-        return status;
-    oif_pipeline *made = oif_memory_new(pipeline->bytes);
+    oif_pipeline *made = oif_memory_new(sizeof *made);
     if (!made) {
-        oif_detector_free(detector);
-        return oif_fail(error, OIF_EMEMORY, "no memory for a pipeline of %zu bytes", pipeline->bytes);
+        oif_model_free(blank);
+        return oif_fail(error, OIF_EMEMORY, "no memory for a pipeline");
     }
-    memcpy(made, pipeline, pipeline->bytes);
-    made->detector = detector;
-    *copy = made;
+    *made = (oif_pipeline){.params = *detector,
+                           .options = *options,
+                           .columns = columns,
+                           .most_keys = most_keys,
+                           .last = OIF_NO_KEY,
+                           .blank = blank};
+    oif_keys_init(&made->keys);
+    *pipeline = made;
     return OIF_OK;
 }
 
@@ -95,172 +156,106 @@ void oif_pipeline_free(oif_pipeline *pipeline)
 {
     if (!pipeline)
         return;
-    oif_detector_free(pipeline->detector);
+    for (uint32_t i = 0; i < pipeline->keys.count; i++)
+        oif_model_free(pipeline->keys.entries[i].value);
+    oif_keys_free(&pipeline->keys);
+    oif_model_free(pipeline->blank);
     oif_memory_free(pipeline);
 }
 
-/* ---- Deciding ---- */
+/* ---- Models ---- */
 
-static double threshold_of(const oif_pipeline *p)
+static oif_model *model_of(const oif_pipeline *p, uint32_t entry)
 {
-    if (p->options.threshold != 0)
-        return p->options.threshold;
-    return oif_score_history_threshold(&p->history, p->options.alert_rate);
+    return entry == OIF_NO_KEY ? NULL : p->keys.entries[entry].value;
 }
 
-static void judge(const oif_pipeline *p, bool was_ready, double score, oif_result *result)
+/* A model for a key that has none: a new one, or that of the oldest key. */
+static oif_status make_model(oif_pipeline *p, const char *key, size_t key_bytes, uint32_t *entry,
+                             oif_error *error)
 {
-    result->score = score;
-    result->p = oif_score_history_share(&p->history, score);
-    result->threshold = threshold_of(p);
-    result->ready = was_ready && result->threshold < INFINITY;
-    result->anomaly = result->ready && score > result->threshold;
-}
-
-static void count_strangers(oif_pipeline *p, bool anomaly)
-{
-    if (anomaly)
-        p->strangers += p->strangers < p->options.patience;
-    else
-        p->strangers -= p->strangers > 0;
-}
-
-static bool is_acceptable(const oif_pipeline *p, bool anomaly)
-{
-    return !anomaly || p->options.learn == OIF_LEARN_ALL ||
-           (p->options.learn == OIF_LEARN_DECAY && p->strangers == p->options.patience);
-}
-
-static oif_episode follow_episode(oif_pipeline *p, bool anomaly)
-{
-    bool lasted = p->in_episode;
-    if (anomaly) {
-        p->in_episode = 1;
-        p->calm_rows = 0;
-        return lasted ? OIF_EPISODE_LASTS : OIF_EPISODE_BEGINS;
+    if (p->keys.count == p->most_keys) {
+        *entry = oif_keys_replace_oldest(&p->keys, key, key_bytes);
+        if (*entry == OIF_NO_KEY)
+            return oif_fail(error, OIF_EMEMORY, "no memory for a key of %zu bytes", key_bytes);
+        oif_model_assign(model_of(p, *entry), p->blank);
+        p->evictions++;
+        return OIF_OK;
     }
-    if (!lasted)
-        return OIF_EPISODE_NONE;
-    p->in_episode = ++p->calm_rows < p->options.calm;
-    return p->in_episode ? OIF_EPISODE_LASTS : OIF_EPISODE_ENDS;
+    oif_model *model;
+    oif_status status = oif_model_clone(p->blank, &model, error);
+    if (status != OIF_OK)
+        return status;
+    *entry = oif_keys_add(&p->keys, key, key_bytes);
+    if (*entry == OIF_NO_KEY) {
+        oif_model_free(model);
+        return oif_fail(error, OIF_EMEMORY, "no memory for one more key");
+    }
+    p->keys.entries[*entry].value = model;
+    return OIF_OK;
+}
+
+oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy, oif_error *error)
+{
+    oif_pipeline *made;
+    oif_status status =
+        oif_pipeline_new(&pipeline->params, pipeline->columns, &pipeline->options, &made, error);
+    if (status != OIF_OK)
+        return status;
+    for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY && status == OIF_OK;
+         i = pipeline->keys.entries[i].newer) {
+        const oif_key_entry *entry = &pipeline->keys.entries[i];
+        uint32_t number;
+        status = make_model(made, entry->key, entry->key_bytes, &number, error);
+        if (status == OIF_OK)
+            oif_model_assign(model_of(made, number), entry->value);
+    }
+    if (status != OIF_OK) {
+        oif_pipeline_free(made);
+        return status;
+    }
+    made->rows = pipeline->rows;
+    made->evictions = pipeline->evictions;
+    made->last = pipeline->last == OIF_NO_KEY ? OIF_NO_KEY : made->keys.newest;
+    *copy = made;
+    return OIF_OK;
 }
 
 /* ---- Rows ---- */
 
-static oif_status refuse_infinite(const double *row, size_t columns, oif_error *error)
+oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t key_bytes, const double *row,
+                                oif_result *result, oif_error *error)
 {
-    for (size_t i = 0; i < columns; i++)
-        if (row[i] > DBL_MAX || row[i] < -DBL_MAX)
-            return oif_fail_at(error, OIF_EVALUE, 1, i + 1,
-                               "number %zu of the row is infinite; use NaN for a missing one", i + 1);
-    return OIF_OK;
-}
-
-/* Puts the row behind the others of the shingle; false while there are too few. */
-static bool join_recent(oif_pipeline *p, const double *row)
-{
-    double *recent = oif_pipeline_recent(p);
-    size_t older = (p->options.shingle - 1) * p->columns;
-    memmove(recent, recent + p->columns, older * sizeof *recent);
-    memcpy(recent + older, row, p->columns * sizeof *recent);
-    return ++p->rows >= p->options.shingle;
-}
-
-/* What is usual follows the numbers. All in halves, because the difference of two doubles may be none. */
-static void learn_usual(oif_pipeline *p, const double *row)
-{
-    double age = (double)oif_detector_rows_learned(p->detector);
-    double weight = 1 / (age < usual_memory ? age + 1 : usual_memory);
-    for (size_t i = 0; i < p->columns; i++) {
-        oif_usual *usual = &oif_pipeline_usual(p)[i];
-        double half = row[i] / 2;
-        if (half != half)
-            continue;
-        if (usual->half_mean != usual->half_mean)
-            usual->half_mean = half;
-        double away = fabs(half - usual->half_mean);
-        usual->half_mean += (half - usual->half_mean) * weight;
-        usual->half_spread += (away - usual->half_spread) * weight;
-    }
-}
-
-/* Scores, decides, and learns in the order of the options. The rows are known to have no infinities. */
-static void score_recent(oif_pipeline *p, const double *row, oif_result *result)
-{
-    const double *recent = oif_pipeline_recent(p);
-    bool was_ready = oif_detector_ready(p->detector), learns_first = p->options.learn == OIF_LEARN_ALL;
-    double score = NAN;
-    oif_status status = learns_first ? oif_detector_learn_score(p->detector, recent, &score, NULL)
-                                     : oif_detector_score(p->detector, recent, &score, NULL);
-    judge(p, was_ready, score, result);
-    count_strangers(p, result->anomaly);
-    result->learned = is_acceptable(p, result->anomaly);
-    if (result->learned && !learns_first)
-        status = oif_detector_learn(p->detector, recent, NULL);
-    (void)status; /* only an infinity could fail */
-    if (!result->learned)
-        return;
-    learn_usual(p, row);
-    if (was_ready) /* scores of a detector that knows nothing would be a bad example */
-        oif_score_history_add(&p->history, score);
-}
-
-oif_status oif_pipeline_process(oif_pipeline *pipeline, const double *row, oif_result *result,
-                                oif_error *error)
-{
-    oif_status status = refuse_infinite(row, pipeline->columns, error);
+    uint32_t entry = oif_keys_find(&pipeline->keys, key, key_bytes);
+    oif_status status = oif_row_check(row, pipeline->columns, 1, error);
+    if (status == OIF_OK && entry == OIF_NO_KEY)
+        status = make_model(pipeline, key, key_bytes, &entry, error);
     if (status != OIF_OK)
         return status;
-    *result = (oif_result){.score = NAN, .p = 1, .threshold = INFINITY};
-    if (join_recent(pipeline, row))
-        score_recent(pipeline, row, result);
-    result->episode = follow_episode(pipeline, result->anomaly);
+    oif_model_process(model_of(pipeline, entry), row, result);
+    oif_keys_touch(&pipeline->keys, entry);
+    pipeline->last = entry;
+    pipeline->rows++;
     return OIF_OK;
 }
 
-/* ---- Explanations ---- */
-
-/* How far from the usual a number is, in units of what is usual. */
-static double departure(const oif_usual *usual, double number)
-{
-    const double most = 1e6; /* of a column that has always been constant */
-    double away = fabs(number / 2 - usual->half_mean);
-    if (!(away > 0)) /* NaN, too: missing, or never seen before */
-        return 0;
-    return away < most * usual->half_spread ? away / usual->half_spread : most;
-}
-
-/* The trees of a forest see that a number is beyond all others, but not how far. So a column's share of the score counts
- * together with how far its number is from the usual, and a column that the trees happen not to have cut gets a part of
- * the average share. */
 void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions)
 {
-    const size_t columns = pipeline->columns;
-    const double *recent = oif_pipeline_recent(pipeline),
-                 *row = recent + (pipeline->options.shingle - 1) * columns;
-    double *shares = (double *)((unsigned char *)pipeline + pipeline->shares_at), sum = 0;
-    double *scratch = (double *)((unsigned char *)pipeline + pipeline->scratch_at);
-    if (oif_detector_explain(pipeline->detector, recent, columns, shares, scratch, NULL) != OIF_OK)
-        memset(shares, 0, columns * sizeof *shares); /* only an infinity could fail */
-    for (size_t i = 0; i < columns; i++) {
-        const oif_usual *usual = &oif_pipeline_usual(pipeline)[i];
-        double away = departure(usual, row[i]);
-        attributions[i].share = (shares[i] + 0.5 / (double)columns) * away * away;
-        attributions[i].direction = (row[i] / 2 > usual->half_mean) - (row[i] / 2 < usual->half_mean);
-        sum += attributions[i].share;
-    }
-    for (size_t i = 0; i < columns && sum > 0; i++)
-        attributions[i].share /= sum;
+    oif_model *model = model_of(pipeline, pipeline->last);
+    for (size_t i = 0; i < pipeline->columns; i++)
+        attributions[i] = (oif_attribution){0};
+    if (model)
+        oif_model_explain(model, attributions);
 }
 
 /* ---- Questions ---- */
 
-const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline)
+const oif_params *oif_pipeline_detector_params(const oif_pipeline *pipeline)
 {
-    return pipeline->detector;
+    return &pipeline->params;
 }
 
-const oif_pipeline_options *oif_pipeline_get_options(const oif_pipeline *pipeline)
+const oif_params *oif_pipeline_options(const oif_pipeline *pipeline)
 {
     return &pipeline->options;
 }
@@ -275,56 +270,32 @@ uint64_t oif_pipeline_rows(const oif_pipeline *pipeline)
     return pipeline->rows;
 }
 
+size_t oif_pipeline_keys(const oif_pipeline *pipeline)
+{
+    return pipeline->keys.count;
+}
+
+uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline)
+{
+    return pipeline->evictions;
+}
+
 size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
 {
-    return pipeline->bytes + oif_detector_memory_bytes(pipeline->detector);
+    size_t model_bytes = pipeline->blank->bytes + oif_detector_memory_bytes(pipeline->blank->detector);
+    return sizeof *pipeline + (pipeline->keys.count + 1) * model_bytes + oif_keys_bytes(&pipeline->keys);
 }
 
-/* ---- Snapshots ---- */
-
-void oif_pipeline_tell_fields(oif_pipeline *p, oif_fields *fields)
+const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key, size_t key_bytes)
 {
-    oif_field_u64(fields, "rows", &p->rows, 1);
-    oif_field_u32(fields, "strangers", &p->strangers, 1);
-    oif_field_u32(fields, "calm_rows", &p->calm_rows, 1);
-    oif_field_u32(fields, "in_episode", &p->in_episode, 1);
-    oif_field_f64(fields, "recent", oif_pipeline_recent(p), p->options.shingle * p->columns);
-    for (size_t i = 0; i < p->columns; i++) {
-        oif_field_f64(fields, "half_mean", &oif_pipeline_usual(p)[i].half_mean, 1);
-        oif_field_f64(fields, "half_spread", &oif_pipeline_usual(p)[i].half_spread, 1);
-    }
-    oif_score_history_tell_fields(&p->history, fields);
-}
-
-static bool has_infinity(const double *numbers, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (fabs(numbers[i]) > DBL_MAX)
-            return true;
-    return false;
-}
-
-static bool knows_usual(const oif_pipeline *p)
-{
-    for (size_t i = 0; i < p->columns; i++) {
-        const oif_usual *usual = &oif_pipeline_usual(p)[i];
-        if (fabs(usual->half_mean) > DBL_MAX || !(usual->half_spread >= 0 && usual->half_spread <= DBL_MAX))
-            return false;
-    }
-    return true;
+    const oif_model *model = model_of(pipeline, oif_keys_find(&pipeline->keys, key, key_bytes));
+    return model ? model->detector : NULL;
 }
 
 oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error)
 {
-    const oif_pipeline_options *options = &pipeline->options;
-    if (pipeline->strangers > options->patience || pipeline->calm_rows > options->calm ||
-        pipeline->in_episode > 1)
-        return oif_fail(error, OIF_EINVARIANT, "the pipeline counts more rows than its options allow");
-    if (has_infinity(oif_pipeline_recent(pipeline), options->shingle * pipeline->columns))
-        return oif_fail(error, OIF_EINVARIANT, "a number of the last rows is infinite");
-    if (!knows_usual(pipeline))
-        return oif_fail(error, OIF_EINVARIANT, "what is usual for a column is no number");
-    if (!oif_score_history_check(&pipeline->history))
-        return oif_fail(error, OIF_EINVARIANT, "the history of scores does not hold together");
-    return oif_detector_check(pipeline->detector, error);
+    oif_status status = OIF_OK;
+    for (uint32_t i = 0; i < pipeline->keys.count && status == OIF_OK; i++)
+        status = oif_model_check(pipeline->keys.entries[i].value, error);
+    return status;
 }
