@@ -211,6 +211,59 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_check(const oif_detector *detecto
 typedef void (*oif_describe_function)(void *context, const char *name, double value);
 OIF_API void oif_detector_describe(const oif_detector *detector, oif_describe_function tell, void *context);
 
+/* ---- Snapshots ----------------------------------------------------------------------------------- */
+
+/* A snapshot holds all of a detector: one that is loaded goes on where the other was, bit for bit, on any
+ * machine. docs/snapshot-format.md describes the bytes. Loading believes nothing: OIF_EKIND, OIF_EVERSION,
+ * OIF_ETRUNCATED, OIF_ECORRUPT and OIF_EMEMORY say what is wrong, and where. */
+
+/* Where bytes come from: fills up to `capacity` bytes, returns how many, 0 at the end, negative on failure. */
+typedef ptrdiff_t (*oif_read_function)(void *context, char *buffer, size_t capacity);
+
+/* Where bytes go: takes up to `count` of them, returns how many, negative on failure. */
+typedef ptrdiff_t (*oif_write_function)(void *context, const char *bytes, size_t count);
+
+/* To and from any place. Loading never asks for a byte past the snapshot's end. OIF_EWRITE, OIF_EREAD. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_save(const oif_detector *detector,
+                                                    oif_write_function write, void *context,
+                                                    oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_load(oif_read_function read, void *context,
+                                                    oif_detector **detector, oif_error *error);
+
+/* To and from memory: a snapshot of this detector has so many bytes, all the time. OIF_EPARAM when the capacity
+ * is less. Saving allocates nothing. */
+OIF_API size_t oif_detector_snapshot_bytes(const oif_detector *detector);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_save_memory(const oif_detector *detector, void *bytes,
+                                                           size_t capacity, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_load_memory(const void *bytes, size_t count,
+                                                           oif_detector **detector, oif_error *error);
+
+/* To and from a file. Whatever happens meanwhile, a crash or a full disk, the file holds the last snapshot or
+ * the one before, whole. OIF_EBUSY when another program holds it; OIF_EREAD when it cannot be read. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_save_file(const oif_detector *detector, const char *path,
+                                                         oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_load_file(const char *path, oif_detector **detector,
+                                                         oif_error *error);
+
+/* A state file: held by one program for as long as it runs, so that no other one writes to it. While it is held there
+ * is a file PATH.lock beside it and, during a save, PATH.new; what a crash leaves of them is cleared away by
+ * whoever comes next. Anyone may read the file at any time. */
+typedef struct oif_state_file oif_state_file;
+
+/* OIF_EBUSY when another program holds it, OIF_EWRITE when its folder is not writable, OIF_EMEMORY. The file need
+ * not exist. */
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_open(const char *path, oif_state_file **file,
+                                                      oif_error *error);
+OIF_API void oif_state_file_close(oif_state_file *file);
+
+/* Replaces what the file holds, all or nothing. When it succeeds, the bytes are on the disk. */
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_save(oif_state_file *file, const oif_detector *detector,
+                                                      oif_error *error);
+
+/* OIF_END when there is no file yet. */
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_load(const oif_state_file *file,
+                                                      oif_detector **detector, oif_error *error);
+
 /* ---- Explanations -------------------------------------------------------------------------------- */
 
 /* How much of a row's score is due to each of its columns: by how much it would fall if that column were missing. With
@@ -275,8 +328,8 @@ OIF_API void oif_pipeline_free(oif_pipeline *pipeline);
 
 /* Takes one row of `columns` numbers. Each key, `key_bytes` bytes of any kind, has a model of its own; without keys give
  * NULL and 0. A key that is new gets memory, or that of the key that was not seen for longest once there are
- * max_keys or memory_limit is reached. OIF_EVALUE when a number is infinite; the row then counts for nothing.
- * OIF_EMEMORY, only for a key that is new. */
+ * max_keys or memory_limit is reached. OIF_EVALUE when a number is infinite or a key longer than 64 KiB;
+ * the row then counts for nothing. OIF_EMEMORY, only for a key that is new. */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key,
                                                        size_t key_bytes, const double *row,
                                                        oif_result *result, oif_error *error);
@@ -306,61 +359,15 @@ OIF_API size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline);
 OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key,
                                                   size_t key_bytes);
 
-/* Verifies every invariant; OIF_EINVARIANT names the broken one. */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error);
-
-/* ---- Snapshots ----------------------------------------------------------------------------------- */
-
-/* A snapshot holds all of a detector: one that is loaded goes on where the other was, bit for bit, on any
- * machine. docs/snapshot-format.md describes the bytes. Loading believes nothing: OIF_EKIND, OIF_EVERSION,
- * OIF_ETRUNCATED, OIF_ECORRUPT and OIF_EMEMORY say what is wrong, and where. */
-
-/* Where bytes come from: fills up to `capacity` bytes, returns how many, 0 at the end, negative on failure. */
-typedef ptrdiff_t (*oif_read_function)(void *context, char *buffer, size_t capacity);
-
-/* Where bytes go: takes up to `count` of them, returns how many, negative on failure. */
-typedef ptrdiff_t (*oif_write_function)(void *context, const char *bytes, size_t count);
-
-/* To and from any place. Loading never asks for a byte past the snapshot's end. OIF_EWRITE, OIF_EREAD. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_save(const oif_detector *detector,
+/* Snapshots hold all keys' models and go on where they were, as those of detectors (see there). */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save(const oif_pipeline *pipeline,
                                                     oif_write_function write, void *context,
                                                     oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_detector_load(oif_read_function read, void *context,
-                                                    oif_detector **detector, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load(oif_read_function read, void *context,
+                                                    oif_pipeline **pipeline, oif_error *error);
 
-/* To and from memory: a snapshot of this detector has so many bytes, all the time. OIF_EPARAM when the capacity
- * is less. Saving allocates nothing. */
-OIF_API size_t oif_detector_snapshot_bytes(const oif_detector *detector);
-OIF_API OIF_MUST_CHECK oif_status oif_detector_save_memory(const oif_detector *detector, void *bytes,
-                                                           size_t capacity, oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_detector_load_memory(const void *bytes, size_t count,
-                                                           oif_detector **detector, oif_error *error);
-
-/* To and from a file. Whatever happens meanwhile, a crash or a full disk, the file holds the last snapshot or
- * the one before, whole. OIF_EBUSY when another program holds it; OIF_EREAD when it cannot be read. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_save_file(const oif_detector *detector, const char *path,
-                                                         oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_detector_load_file(const char *path, oif_detector **detector,
-                                                         oif_error *error);
-
-/* A state file: held by one program for as long as it runs, so that no other one writes to it. While it is held there
- * is a file PATH.lock beside it and, during a save, PATH.new; what a crash leaves of them is cleared away by
- * whoever comes next. Anyone may read the file at any time. */
-typedef struct oif_state_file oif_state_file;
-
-/* OIF_EBUSY when another program holds it, OIF_EWRITE when its folder is not writable, OIF_EMEMORY. The file need
- * not exist. */
-OIF_API OIF_MUST_CHECK oif_status oif_state_file_open(const char *path, oif_state_file **file,
-                                                      oif_error *error);
-OIF_API void oif_state_file_close(oif_state_file *file);
-
-/* Replaces what the file holds, all or nothing. When it succeeds, the bytes are on the disk. */
-OIF_API OIF_MUST_CHECK oif_status oif_state_file_save(oif_state_file *file, const oif_detector *detector,
-                                                      oif_error *error);
-
-/* OIF_END when there is no file yet. */
-OIF_API OIF_MUST_CHECK oif_status oif_state_file_load(const oif_state_file *file,
-                                                      oif_detector **detector, oif_error *error);
+/* Verifies every invariant; OIF_EINVARIANT names the broken one. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error);
 
 /* ---- Numbers as text ----------------------------------------------------------------------------- */
 

@@ -1,20 +1,10 @@
 /* A pipeline: a model for each key, within bounds. A new model is a copy of one that has seen nothing; when there are as
  * many as allowed, the key that was not seen for longest gives its model away. */
+#include "pipeline/pipeline.h"
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "detect/detector.h"
-#include "pipeline/keys.h"
-#include "pipeline/model.h"
-
-struct oif_pipeline {
-    oif_params params, options;
-    size_t columns;
-    uint32_t most_keys; /* by max_keys and memory_limit */
-    uint32_t last;      /* the entry of the row processed last, or OIF_NO_KEY */
-    uint64_t rows, evictions;
-    oif_model *blank; /* which new models are copied from */
-    oif_keys keys;
-};
 
 /* ---- Options ---- */
 
@@ -165,20 +155,14 @@ void oif_pipeline_free(oif_pipeline *pipeline)
 
 /* ---- Models ---- */
 
-static oif_model *model_of(const oif_pipeline *p, uint32_t entry)
-{
-    return entry == OIF_NO_KEY ? NULL : p->keys.entries[entry].value;
-}
-
-/* A model for a key that has none: a new one, or that of the oldest key. */
-static oif_status make_model(oif_pipeline *p, const char *key, size_t key_bytes, uint32_t *entry,
-                             oif_error *error)
+oif_status oif_pipeline_add_model(oif_pipeline *p, const char *key, size_t key_bytes, uint32_t *entry,
+                                  oif_error *error)
 {
     if (p->keys.count == p->most_keys) {
         *entry = oif_keys_replace_oldest(&p->keys, key, key_bytes);
         if (*entry == OIF_NO_KEY)
             return oif_fail(error, OIF_EMEMORY, "no memory for a key of %zu bytes", key_bytes);
-        oif_model_assign(model_of(p, *entry), p->blank);
+        oif_model_assign(oif_pipeline_model(p, *entry), p->blank);
         p->evictions++;
         return OIF_OK;
     }
@@ -206,9 +190,9 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
          i = pipeline->keys.entries[i].newer) {
         const oif_key_entry *entry = &pipeline->keys.entries[i];
         uint32_t number;
-        status = make_model(made, entry->key, entry->key_bytes, &number, error);
+        status = oif_pipeline_add_model(made, entry->key, entry->key_bytes, &number, error);
         if (status == OIF_OK)
-            oif_model_assign(model_of(made, number), entry->value);
+            oif_model_assign(oif_pipeline_model(made, number), entry->value);
     }
     if (status != OIF_OK) {
         oif_pipeline_free(made);
@@ -228,11 +212,13 @@ oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t 
 {
     uint32_t entry = oif_keys_find(&pipeline->keys, key, key_bytes);
     oif_status status = oif_row_check(row, pipeline->columns, 1, error);
+    if (status == OIF_OK && key_bytes > OIF_MAX_KEY_BYTES)
+        status = oif_fail(error, OIF_EVALUE, "a key of %zu bytes is too long", key_bytes);
     if (status == OIF_OK && entry == OIF_NO_KEY)
-        status = make_model(pipeline, key, key_bytes, &entry, error);
+        status = oif_pipeline_add_model(pipeline, key, key_bytes, &entry, error);
     if (status != OIF_OK)
         return status;
-    oif_model_process(model_of(pipeline, entry), row, result);
+    oif_model_process(oif_pipeline_model(pipeline, entry), row, result);
     oif_keys_touch(&pipeline->keys, entry);
     pipeline->last = entry;
     pipeline->rows++;
@@ -241,7 +227,7 @@ oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t 
 
 void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions)
 {
-    oif_model *model = model_of(pipeline, pipeline->last);
+    oif_model *model = oif_pipeline_model(pipeline, pipeline->last);
     for (size_t i = 0; i < pipeline->columns; i++)
         attributions[i] = (oif_attribution){0};
     if (model)
@@ -288,7 +274,7 @@ size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
 
 const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key, size_t key_bytes)
 {
-    const oif_model *model = model_of(pipeline, oif_keys_find(&pipeline->keys, key, key_bytes));
+    const oif_model *model = oif_pipeline_model(pipeline, oif_keys_find(&pipeline->keys, key, key_bytes));
     return model ? model->detector : NULL;
 }
 

@@ -1,36 +1,5 @@
 /* From rows to alerts: the rate, the episodes, what is learned, what is said to be the reason. */
-#include "../detect/any_detector.h"
-
-/* Options as on the command line: "alert_rate=0.01 learn=normal". */
-static oif_pipeline *new_pipeline(const char *name, const char *settings, size_t columns, const char *options)
-{
-    oif_params params = params_named(name, settings), chosen;
-    oif_pipeline *pipeline = NULL;
-    oif_error error;
-    oif_pipeline_options_init(&chosen);
-    set_params(&chosen, options);
-    require_ok_or(oif_pipeline_new(&params, columns, &chosen, &pipeline, &error), error);
-    return pipeline;
-}
-
-static oif_result process_key(oif_pipeline *pipeline, const char *key, const double *row)
-{
-    oif_result result;
-    oif_error error;
-    require_ok_or(oif_pipeline_process(pipeline, key, key ? strlen(key) : 0, row, &result, &error), error);
-    return result;
-}
-
-static oif_result process(oif_pipeline *pipeline, const double *row)
-{
-    return process_key(pipeline, NULL, row);
-}
-
-static void draw_row(dice *from, double *row, size_t columns)
-{
-    for (size_t i = 0; i < columns; i++)
-        row[i] = dice_normal(from);
-}
+#include "pipelines.h"
 
 /* ---- Alerts ---- */
 
@@ -337,13 +306,6 @@ static void options_that_do_not_fit_are_refused(void **unused)
 
 /* ---- Keys ---- */
 
-static const char *key_text(uint32_t number)
-{
-    static char text[20];
-    snprintf(text, sizeof text, "host-%u", number);
-    return text;
-}
-
 /* Each key's results are those of a pipeline that sees only its rows. */
 static void keys_do_not_touch_each_other(void **unused)
 {
@@ -454,10 +416,7 @@ static void a_clone_goes_on_as_the_original(void **unused)
         if (i <= 3000)
             continue;
         oif_result b = process_key(copy, key_text(key), row);
-        assert_memory_equal(&a.score, &b.score, sizeof a.score);
-        assert_memory_equal(&a.p, &b.p, sizeof a.p);
-        assert_memory_equal(&a.threshold, &b.threshold, sizeof a.threshold);
-        assert_true(a.anomaly == b.anomaly && a.learned == b.learned && a.episode == b.episode);
+        require_same_result(&a, &b);
         oif_attribution why_a[2], why_b[2];
         oif_pipeline_explain(pipeline, why_a);
         oif_pipeline_explain(copy, why_b);
