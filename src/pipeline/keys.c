@@ -38,7 +38,8 @@ static uint32_t slot_of(const oif_keys *keys, uint64_t hash, const char *key, si
         if (keys->slots[slot] == OIF_NO_KEY)
             return slot;
         const oif_key_entry *entry = &keys->entries[keys->slots[slot]];
-        if (entry->hash == hash && entry->key_bytes == key_bytes && memcmp(entry->key, key, key_bytes) == 0)
+        if (entry->hash == hash && entry->key_bytes == key_bytes &&
+            (key_bytes == 0 || memcmp(entry->key, key, key_bytes) == 0))
             return slot;
     }
 }
