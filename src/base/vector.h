@@ -5,6 +5,7 @@
 #define OIF_BASE_VECTOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define OIF_INLINE static inline __attribute__((always_inline))
@@ -28,5 +29,18 @@ OIF_AVX2 static inline void oif_lower_4_avx2(double *lowest, const double *x)
 #else
 #define OIF_HAS_AVX2_CODE 0
 #endif
+
+/* 2 x + (a < b). Compilers would set a register to the comparison's result and add it; told that it is a carry, they add
+ * it with the doubling, two instructions fewer. */
+OIF_INLINE size_t oif_twice_plus_less(size_t x, uint64_t a, uint64_t b)
+{
+#if OIF_HAS_AVX2_CODE
+    unsigned long long sum;
+    _addcarry_u64(a < b, x, x, &sum);
+    return sum;
+#else
+    return 2 * x + (a < b);
+#endif
+}
 
 #endif

@@ -21,9 +21,10 @@
 typedef oif_iforest_state forest;
 
 enum {
-    GROUP = 32,             /* trees whose places are kept at a time; a whole number of lanes */
-    MAX_CHUNK = 256,        /* rows that threads work on between two meetings */
-    ROWS_WORTH_SHARING = 32 /* for fewer, waking the threads costs more than they help */
+    GROUP = 32,              /* trees whose places are kept at a time; a whole number of lanes */
+    MAX_CHUNK = 256,         /* rows that threads work on between two meetings */
+    ROWS_WORTH_SHARING = 32, /* for fewer, waking the threads costs more than they help */
+    KEYS_KEPT = 256 /* numbers of a row whose keys are made once; of longer rows, as they are asked for */
 };
 
 /* ---- Depths and scores ---- */
@@ -137,9 +138,9 @@ static forest lay_out(const oif_params *params, size_t dimension)
 
     size_t bottom = oif_size_multiply(f.num_trees, (size_t)1 << f.depth_limit);
     f.bytes = oif_size_align(sizeof f);
-    f.cuts_at = oif_size_append(&f.bytes, bottom, sizeof(double));
+    f.last_lefts_at = oif_size_append(&f.bytes, bottom, sizeof(uint64_t));
     f.features_at = oif_size_append(&f.bytes, bottom, sizeof(uint32_t));
-    f.leaf_at_at = oif_size_append(&f.bytes, bottom, 1);
+    f.leaf_at_at = oif_size_append(&f.bytes, bottom, 2);
     f.levels_at = oif_size_append(&f.bytes, f.num_trees, 1);
     f.lane_levels_at = oif_size_append(&f.bytes, f.num_trees / OIF_LANES + 1, 1);
     f.columns_at = oif_size_append(&f.bytes, f.slots, oif_size_multiply(dimension, sizeof(double)));
@@ -159,7 +160,7 @@ static void init(void *state, const oif_params *params, size_t dimension)
     forest *f = state;
     *f = lay_out(params, dimension);
     for (size_t i = 0; i < (size_t)f->num_trees << f->depth_limit; i++)
-        oif_cuts(f)[i] = INFINITY;
+        oif_last_lefts(f)[i] = OIF_UNCUT;
     for (uint32_t height = 0; height < f->window_size + 2; height++)
         oif_extra_depths(f)[height] = to_depth_units(average_depth(f, height));
     for (uint32_t tree = 0; tree < f->num_trees; tree++)
@@ -168,31 +169,26 @@ static void init(void *state, const oif_params *params, size_t dimension)
 
 /* ---- Walking ---- */
 
-/* Where walks go: the heap, and the leaves below it by the index that a node there would have. */
-typedef struct woods {
-    const double *cuts;
-    const uint32_t *features;
-    const uint8_t *bottom;
-    uint32_t depth_limit;
-} woods;
+/* A row on its way, and the keys of its numbers when there is room for them. */
+typedef struct traveller {
+    const double *row;
+    bool complete; /* none of its numbers is missing */
+    bool has_keys;
+    uint64_t keys[KEYS_KEPT];
+} traveller;
 
-/* The leaves of a complete row in OIF_LANES trees whose roots begin at node `root`, `levels` of which hold cuts. Walking
- * them side by side hides the latency of the loads. The inner loop unrolls, so that the nodes stay in registers; a
- * function of its own, so that nothing else wants those. */
-static __attribute__((noinline)) void walk_lanes(woods in, const double *restrict row, size_t root,
-                                                 uint32_t levels, uint8_t *restrict leaves)
+OIF_INLINE void take_keys(const double *restrict row, uint32_t dimension, uint64_t *restrict keys)
 {
-    const double *restrict cuts = in.cuts;
-    const uint32_t *restrict features = in.features;
-    size_t at[OIF_LANES];
-    for (uint32_t i = 0; i < OIF_LANES; i++)
-        at[i] = root + i;
-    for (uint32_t level = levels; level > 0; level--)
-        for (uint32_t i = 0; i < OIF_LANES; i++)
-            at[i] = 2 * at[i] + (row[features[at[i]]] >= cuts[at[i]]);
-    for (uint32_t i = 0; i < OIF_LANES; i++)
-        leaves[i] = in.bottom[at[i] << (in.depth_limit - levels)];
+    for (uint32_t i = 0; i < dimension; i++)
+        keys[i] = oif_key(row[i]);
 }
+
+#if OIF_HAS_AVX2_CODE
+OIF_AVX2 static void take_keys_avx2(const double *row, uint32_t dimension, uint64_t *keys)
+{
+    take_keys(row, dimension, keys);
+}
+#endif
 
 static bool is_complete(const double *row, uint32_t dimension)
 {
@@ -202,23 +198,100 @@ static bool is_complete(const double *row, uint32_t dimension)
     return !missing;
 }
 
-/* The leaves of a row in `count` trees from `first` on. */
-static void find_leaves(const forest *f, uint32_t first, uint32_t count, const double *row, bool complete,
-                        uint8_t *leaves)
+/* Into the caller's variable: the keys are not worth a copy. */
+static void set_out(traveller *t, const forest *f, const oif_rows *rows, size_t i)
 {
-    const woods in = {oif_cuts(f), oif_features(f), oif_leaf_at(f) - ((size_t)f->num_trees << f->depth_limit),
-                      f->depth_limit};
-    uint32_t i = 0;
-    for (; complete && i + OIF_LANES <= count; i += OIF_LANES)
-        walk_lanes(in, row, f->num_trees + first + i, oif_lane_levels(f)[(first + i) / OIF_LANES],
-                   leaves + i);
-    for (; i < count; i++)
-        leaves[i] = (uint8_t)oif_itree_walk(f, first + i, row);
+    t->row = oif_rows_at(rows, i);
+    t->complete = rows->complete || is_complete(t->row, f->dimension);
+    t->has_keys = f->dimension <= KEYS_KEPT;
+    if (!t->has_keys)
+        return;
+#if OIF_HAS_AVX2_CODE
+    if (oif_machine_has_avx2()) {
+        take_keys_avx2(t->row, f->dimension, t->keys);
+        return;
+    }
+#endif
+    take_keys(t->row, f->dimension, t->keys);
+}
+
+/* Where walks go. */
+typedef struct woods {
+    const uint64_t *last_lefts;
+    const uint32_t *features;
+    const uint8_t *leaf_at;
+    const traveller *traveller;
+} woods;
+
+OIF_INLINE size_t next_node(const woods *in, size_t at, bool has_keys)
+{
+    uint32_t feature = in->features[at];
+    uint64_t key = has_keys ? in->traveller->keys[feature] : oif_key(in->traveller->row[feature]);
+    return oif_twice_plus_less(at, in->last_lefts[at], key);
+}
+
+/* The leaves of a complete row in OIF_LANES trees whose roots begin at node `root`, `levels` of which hold cuts. Walking
+ * them side by side hides the latency of the loads. Names instead of an array: with one, gcc keeps a copy of every step
+ * in memory. */
+OIF_INLINE void walk_side_by_side(const woods *in, size_t root, uint32_t levels, bool has_keys,
+                                  size_t *restrict leaves)
+{
+    size_t a = root, b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5, g = a + 6, h = a + 7;
+    for (; levels > 0; levels--) {
+        a = next_node(in, a, has_keys);
+        b = next_node(in, b, has_keys);
+        c = next_node(in, c, has_keys);
+        d = next_node(in, d, has_keys);
+        e = next_node(in, e, has_keys);
+        f = next_node(in, f, has_keys);
+        g = next_node(in, g, has_keys);
+        h = next_node(in, h, has_keys);
+    }
+    leaves[0] = in->leaf_at[a];
+    leaves[1] = in->leaf_at[b];
+    leaves[2] = in->leaf_at[c];
+    leaves[3] = in->leaf_at[d];
+    leaves[4] = in->leaf_at[e];
+    leaves[5] = in->leaf_at[f];
+    leaves[6] = in->leaf_at[g];
+    leaves[7] = in->leaf_at[h];
+}
+
+_Static_assert(OIF_LANES == 8, "walk_side_by_side walks eight trees");
+
+/* The leaves of a complete row in lanes from `lane` to `end`. Functions of their own, so that nothing else wants the
+ * registers. */
+static __attribute__((noinline)) void walk_lanes(const forest *f, const traveller *t, uint32_t lane,
+                                                 uint32_t end, size_t *leaves)
+{
+    const woods in = {oif_last_lefts(f), oif_features(f), oif_leaf_at(f), t};
+    for (; lane < end; lane++, leaves += OIF_LANES)
+        walk_side_by_side(&in, f->num_trees + lane * OIF_LANES, oif_lane_levels(f)[lane], true, leaves);
+}
+
+static __attribute__((noinline)) void walk_lanes_without_keys(const forest *f, const traveller *t,
+                                                              uint32_t lane, uint32_t end, size_t *leaves)
+{
+    const woods in = {oif_last_lefts(f), oif_features(f), oif_leaf_at(f), t};
+    for (; lane < end; lane++, leaves += OIF_LANES)
+        walk_side_by_side(&in, f->num_trees + lane * OIF_LANES, oif_lane_levels(f)[lane], false, leaves);
+}
+
+/* The leaves of a row in `count` trees from `first` on, which begins a lane. */
+static void find_leaves(const forest *f, uint32_t first, uint32_t count, const traveller *t, size_t *leaves)
+{
+    uint32_t lane = first / OIF_LANES, whole = t->complete ? count / OIF_LANES : 0;
+    if (t->has_keys)
+        walk_lanes(f, t, lane, lane + whole, leaves);
+    else
+        walk_lanes_without_keys(f, t, lane, lane + whole, leaves);
+    for (uint32_t i = whole * OIF_LANES; i < count; i++)
+        leaves[i] = oif_itree_walk(f, first + i, t->row);
 }
 
 /* ---- Scoring ---- */
 
-static uint64_t sum_depths(const forest *f, const double *row, bool complete)
+static uint64_t sum_depths(const forest *f, const traveller *t)
 {
     const uint32_t *const extra_depths = oif_extra_depths(f);
     const uint32_t heights_known = f->window_size + 2, num_trees = f->num_trees;
@@ -226,9 +299,9 @@ static uint64_t sum_depths(const forest *f, const double *row, bool complete)
     const unsigned char *leaves = oif_part(f, f->trees_at + f->leaves_at);
     uint64_t depth_sum = 0;
     for (uint32_t first = 0; first < num_trees; first += GROUP) {
-        uint8_t found[GROUP];
+        size_t found[GROUP];
         uint32_t count = num_trees - first < GROUP ? num_trees - first : GROUP;
-        find_leaves(f, first, count, row, complete, found);
+        find_leaves(f, first, count, t, found);
         for (uint32_t i = 0; i < count; i++, leaves += tree_bytes)
             depth_sum += row_depth(f, extra_depths, heights_known, (const oif_leaf *)leaves + found[i]);
     }
@@ -248,9 +321,9 @@ static void score_part(void *context, unsigned part)
     const forest *f = s->forest;
     size_t first = s->rows->count * part / s->parts, last = s->rows->count * (part + 1) / s->parts;
     for (size_t i = first; i < last; i++) {
-        const double *row = oif_rows_at(s->rows, i);
-        bool complete = s->rows->complete || is_complete(row, f->dimension);
-        s->scores[i] = score_of(f, sum_depths(f, row, complete), f->rows_held);
+        traveller t;
+        set_out(&t, f, s->rows, i);
+        s->scores[i] = score_of(f, sum_depths(f, &t), f->rows_held);
     }
 }
 
@@ -265,9 +338,8 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores, 
 
 /* One row on its way through the trees. */
 typedef struct passage {
-    const double *row;
+    const traveller *traveller;
     const double *mirror; /* the row in the shape of a box */
-    bool complete;        /* none of its numbers is missing */
     bool forgets;         /* the window is full: a row has to go */
     uint32_t slot;        /* of the ring, for this row */
     uint32_t oldest;      /* of the ring, the row that goes */
@@ -297,7 +369,7 @@ OIF_INLINE void widen_box(double *restrict box, const double *restrict mirror, s
  * Where this is inlined, `simple` is a constant: every tree learns the row, and none of its numbers is missing; and so
  * is `box_steps` for short rows, which makes straight code of the loop over a box. */
 OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const passage *passing,
-                               const uint8_t *found, bool simple, size_t box_steps, bool avx2)
+                               const size_t *found, bool simple, size_t box_steps, bool avx2)
 {
     /* Copies: a store of a label might change anything behind a pointer, so that all would be loaded again. */
     const passage p = *passing;
@@ -311,13 +383,13 @@ OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const 
     for (uint32_t i = 0; i < count; i++, block += tree_bytes) {
         uint8_t *labels = block + labels_at;
         oif_leaf *leaves = (oif_leaf *)(block + leaves_at);
-        uint32_t number = simple || draw_counted(f, first + i) ? found[i] : OIF_NOT_COUNTED;
+        size_t number = simple || draw_counted(f, first + i) ? found[i] : OIF_NOT_COUNTED;
         labels[p.slot] = (uint8_t)number;
         if (simple || number != OIF_NOT_COUNTED) {
             widen_box((double *)(block + boxes_at) + number * OIF_BOX_STEP * box_steps, p.mirror, box_steps,
                       avx2);
             if (++leaves[number].height >= leaves[number].cut_at)
-                oif_itree_cut(f, first + i, number, p.forgets && labels[p.oldest] == number);
+                oif_itree_cut(f, first + i, (uint32_t)number, p.forgets && labels[p.oldest] == number);
         }
         if (p.forgets) {
             uint32_t old = labels[p.oldest];
@@ -326,15 +398,15 @@ OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const 
         }
         /* The label has followed every cut and merge. Without one, and where heights decide the way, walk again. */
         number = labels[p.slot];
-        if (!simple && (number == OIF_NOT_COUNTED || !p.complete))
-            number = oif_itree_walk(f, first + i, p.row);
+        if (!simple && (number == OIF_NOT_COUNTED || !p.traveller->complete))
+            number = oif_itree_walk(f, first + i, p.traveller->row);
         depth_sum += row_depth(f, extra_depths, heights_known, &leaves[number]);
     }
     return depth_sum;
 }
 
 OIF_INLINE uint64_t pass_simple(forest *f, uint32_t first, uint32_t count, const passage *p,
-                                const uint8_t *found, bool avx2)
+                                const size_t *found, bool avx2)
 {
     switch (f->box_width / OIF_BOX_STEP) {
     case 1: return pass_trees(f, first, count, p, found, true, 1, avx2);
@@ -349,7 +421,7 @@ OIF_INLINE uint64_t pass_simple(forest *f, uint32_t first, uint32_t count, const
 
 #if OIF_HAS_AVX2_CODE
 OIF_AVX2 static uint64_t pass_simple_avx2(forest *f, uint32_t first, uint32_t count, const passage *p,
-                                          const uint8_t *found)
+                                          const size_t *found)
 {
     return pass_simple(f, first, count, p, found,
                        true); /* boxes four numbers at a time: 12% faster at d = 10 */
@@ -358,9 +430,9 @@ OIF_AVX2 static uint64_t pass_simple_avx2(forest *f, uint32_t first, uint32_t co
 
 static uint64_t pass_group(forest *f, uint32_t first, uint32_t count, const passage *p)
 {
-    uint8_t found[GROUP];
-    find_leaves(f, first, count, p->row, p->complete, found);
-    if (!p->complete || f->subsample < 1)
+    size_t found[GROUP];
+    find_leaves(f, first, count, p->traveller, found);
+    if (!p->traveller->complete || f->subsample < 1)
         return pass_trees(f, first, count, p, found, false, f->box_width / OIF_BOX_STEP, false);
 #if OIF_HAS_AVX2_CODE
     if (oif_machine_has_avx2())
@@ -376,6 +448,50 @@ static uint32_t slot_after(const forest *f, uint32_t slot, uint32_t distance)
     return after >= f->slots ? after - f->slots : after;
 }
 
+static void store_row(forest *f, const double *row, uint32_t slot)
+{
+    double *cell = oif_column(f, 0) + slot;
+    for (uint32_t feature = 0; feature < f->dimension; feature++, cell += f->slots)
+        *cell = row[feature];
+}
+
+static void mirror_row(const forest *f, const double *restrict row, double *restrict mirror)
+{
+    for (uint32_t i = 0; i < f->dimension; i++)
+        mirror[i] = row[i];
+    for (uint32_t i = 0; i < f->dimension; i++)
+        mirror[f->dimension + i] = -row[i];
+}
+
+/* Takes a row that is in the ring already through the trees from `begin` to `end`; returns the sum of its depths there.
+ * `ahead`: rows in the ring that are learned before it. */
+static uint64_t pass_row(forest *f, const oif_rows *rows, size_t i, uint32_t ahead, unsigned part,
+                         uint32_t begin, uint32_t end)
+{
+    double *mirror = (double *)oif_part(f, f->mirrors_at) + (size_t)part * f->box_width;
+    uint32_t slot = slot_after(f, f->next_slot, ahead);
+    traveller t;
+    passage p = {.traveller = &t,
+                 .mirror = mirror,
+                 .forgets = f->rows_held + ahead >= f->window_size,
+                 .slot = slot,
+                 .oldest = slot_after(f, slot, f->slots - f->window_size)};
+    uint64_t depth_sum = 0;
+    set_out(&t, f, rows, i);
+    mirror_row(f, t.row, mirror);
+    for (uint32_t first = begin; first < end; first += GROUP)
+        depth_sum += pass_group(f, first, end - first < GROUP ? end - first : GROUP, &p);
+    return depth_sum;
+}
+
+/* The row in the next slot has been learned: the window moves on. Returns the score of this sum of depths. */
+static double finish_row(forest *f, uint64_t depth_sum)
+{
+    f->rows_held += f->rows_held < f->window_size;
+    f->next_slot = slot_after(f, f->next_slot, 1);
+    return score_of(f, depth_sum, f->rows_held);
+}
+
 /* Rows that are put into the ring together; then every part of the pool takes its trees through them, one by one. */
 typedef struct chunk {
     forest *forest;
@@ -386,25 +502,6 @@ typedef struct chunk {
     _Atomic uint64_t
         *depth_sums; /* of each row, over the trees; whole numbers, so that the order does not matter */
 } chunk;
-
-static void store_chunk(const chunk *c)
-{
-    forest *f = c->forest;
-    for (uint32_t i = 0; i < c->count; i++) {
-        const double *row = oif_rows_at(c->rows, c->from + i);
-        double *cell = oif_column(f, 0) + slot_after(f, f->next_slot, i);
-        for (uint32_t feature = 0; feature < f->dimension; feature++, cell += f->slots)
-            *cell = row[feature];
-    }
-}
-
-static void mirror_row(const forest *f, const double *row, double *mirror)
-{
-    for (uint32_t i = 0; i < f->dimension; i++) {
-        mirror[i] = row[i];
-        mirror[f->dimension + i] = -row[i];
-    }
-}
 
 /* The first tree of a part of the pool: parts take whole lanes. */
 static uint32_t first_tree(const forest *f, unsigned part, unsigned parts)
@@ -417,50 +514,49 @@ static void learn_part(void *context, unsigned part)
 {
     const chunk *c = context;
     forest *f = c->forest;
-    double *mirror = (double *)oif_part(f, f->mirrors_at) + (size_t)part * f->box_width;
     const uint32_t begin = first_tree(f, part, c->parts), end = first_tree(f, part + 1, c->parts);
-    for (uint32_t i = 0; i < c->count; i++) {
-        const double *row = oif_rows_at(c->rows, c->from + i);
-        const uint32_t slot = slot_after(f, f->next_slot, i);
-        passage p = {.row = row,
-                     .mirror = mirror,
-                     .complete = c->rows->complete || is_complete(row, f->dimension),
-                     .forgets = f->rows_held + i >= f->window_size,
-                     .slot = slot,
-                     .oldest = slot_after(f, slot, f->slots - f->window_size)};
-        uint64_t depth_sum = 0;
-        mirror_row(f, row, mirror);
-        for (uint32_t first = begin; first < end; first += GROUP)
-            depth_sum += pass_group(f, first, end - first < GROUP ? end - first : GROUP, &p);
-        if (c->parts == 1)
-            atomic_store_explicit(&c->depth_sums[i], depth_sum, memory_order_relaxed);
-        else
-            atomic_fetch_add_explicit(&c->depth_sums[i], depth_sum, memory_order_relaxed);
+    for (uint32_t i = 0; i < c->count; i++)
+        atomic_fetch_add_explicit(&c->depth_sums[i], pass_row(f, c->rows, c->from + i, i, part, begin, end),
+                                  memory_order_relaxed);
+}
+
+static void learn_together(forest *f, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    const uint32_t room = f->slots - f->window_size < MAX_CHUNK ? f->slots - f->window_size : MAX_CHUNK;
+    for (size_t from = 0; from < rows->count;) {
+        _Atomic uint64_t depth_sums[MAX_CHUNK];
+        uint32_t count = rows->count - from < room ? (uint32_t)(rows->count - from) : room;
+        chunk c = {f, rows, from, count, oif_pool_parts(pool), depth_sums};
+        for (uint32_t i = 0; i < count; i++) {
+            atomic_init(&depth_sums[i], 0);
+            store_row(f, oif_rows_at(rows, from + i), slot_after(f, f->next_slot, i));
+        }
+        oif_pool_run(pool, learn_part, &c);
+        for (uint32_t i = 0; i < count; i++) {
+            double score = finish_row(f, atomic_load_explicit(&depth_sums[i], memory_order_relaxed));
+            if (scores)
+                scores[from + i] = score;
+        }
+        from += count;
+    }
+}
+
+static void learn_alone(forest *f, const oif_rows *rows, double *scores)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        store_row(f, oif_rows_at(rows, i), f->next_slot);
+        double score = finish_row(f, pass_row(f, rows, i, 0, 0, 0, f->num_trees));
+        if (scores)
+            scores[i] = score;
     }
 }
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    forest *f = state;
-    oif_pool *sharing = rows->count < ROWS_WORTH_SHARING ? NULL : pool;
-    const uint32_t room = f->slots - f->window_size < MAX_CHUNK ? f->slots - f->window_size : MAX_CHUNK;
-    for (size_t from = 0; from < rows->count;) {
-        _Atomic uint64_t depth_sums[MAX_CHUNK];
-        uint32_t count = rows->count - from < room ? (uint32_t)(rows->count - from) : room;
-        chunk c = {f, rows, from, count, oif_pool_parts(sharing), depth_sums};
-        for (uint32_t i = 0; i < count; i++)
-            atomic_init(&depth_sums[i], 0);
-        store_chunk(&c);
-        oif_pool_run(sharing, learn_part, &c);
-        for (uint32_t i = 0; i < count; i++) {
-            f->rows_held += f->rows_held < f->window_size;
-            if (scores)
-                scores[from + i] =
-                    score_of(f, atomic_load_explicit(&depth_sums[i], memory_order_relaxed), f->rows_held);
-        }
-        f->next_slot = slot_after(f, f->next_slot, count);
-        from += count;
-    }
+    if (rows->count < ROWS_WORTH_SHARING || oif_pool_parts(pool) == 1)
+        learn_alone(state, rows, scores);
+    else
+        learn_together(state, rows, scores, pool);
 }
 
 /* ---- Questions ---- */

@@ -52,7 +52,8 @@ static void make_leaf(forest *f, spot at, uint32_t number, int32_t height)
                                                            .guard = height - OIF_NO_GUARD,
                                                            .cut_at = cut_height(f, at.depth),
                                                            .depth = at.depth << OIF_DEPTH_BITS};
-    oif_leaf_at(f)[oif_place_below(f, at)] = (uint8_t)number;
+    for (; at.depth <= f->depth_limit; at = oif_left(at))
+        oif_leaf_at(f)[at.index] = (uint8_t)number;
 }
 
 void oif_itree_init(forest *f, uint32_t number, uint64_t seed)
@@ -331,8 +332,7 @@ static void cut_leaf(forest *f, spot at, bool newborn)
         draw_cut_in_box(random, count, own, &c);
     draw_boxes(random, &c, newborn, box, oif_box(f, tree, right), f->dimension);
 
-    oif_cuts(f)[at.index] = c.value;
-    oif_features(f)[at.index] = c.feature;
+    oif_set_cut(f, at, c.feature, c.value);
     make_leaf(f, oif_left(at), left, (int32_t)c.left_count);
     make_leaf(f, oif_right(at), right, (int32_t)c.right_count);
     share_slack(f, at, old.height, old.height - old.guard);
@@ -392,7 +392,7 @@ static void absorb_leaves(forest *f, spot at, uint32_t kept)
     if (oif_is_cut(f, at)) {
         absorb_leaves(f, oif_left(at), kept);
         absorb_leaves(f, oif_right(at), kept);
-        oif_cuts(f)[at.index] = INFINITY;
+        oif_last_lefts(f)[at.index] = OIF_UNCUT;
         oif_features(f)[at.index] = 0;
         tree->cuts_undone++;
         return;
@@ -473,7 +473,7 @@ uint32_t oif_itree_walk(const forest *f, uint32_t tree, const double *row)
     while (oif_is_cut(f, at)) {
         double number = row[oif_features(f)[at.index]];
         bool right = isnan(number) ? oif_height(f, oif_right(at)) > oif_height(f, oif_left(at))
-                                   : number >= oif_cuts(f)[at.index];
+                                   : oif_key(number) > oif_last_lefts(f)[at.index];
         at = right ? oif_right(at) : oif_left(at);
     }
     return oif_leaf_number(f, at);
@@ -497,12 +497,15 @@ typedef struct findings {
             return oif_fail(found->error, OIF_EINVARIANT, "tree %u: %s", found->number, words);              \
     while (0)
 
-/* No split may hide below a node that is not cut: the walk would follow it. */
-static oif_status check_uncut_below(findings *found, spot at)
+/* No split may hide below a node that is not cut: the walk would follow it. Wherever it ends it finds the leaf. */
+static oif_status check_below_leaf(findings *found, spot at, uint32_t number)
 {
-    for (; at.depth < found->forest->depth_limit; at = oif_left(at)) {
-        REQUIRE(!oif_is_cut(found->forest, at), "a cut lies below a leaf");
-        REQUIRE(oif_features(found->forest)[at.index] == 0, "a node without a cut has a feature");
+    const forest *f = found->forest;
+    for (; at.depth <= f->depth_limit; at = oif_left(at)) {
+        REQUIRE(!oif_is_cut(f, at), "a cut lies below a leaf");
+        REQUIRE(at.depth == f->depth_limit || oif_features(f)[at.index] == 0,
+                "a node without a cut has a feature");
+        REQUIRE(oif_leaf_at(f)[at.index] == number, "a place below a leaf has the number of another");
     }
     return OIF_OK;
 }
@@ -521,7 +524,7 @@ static oif_status check_leaf(findings *found, spot at)
     found->seen[number] = true;
     found->leaves_seen++;
     found->levels = at.depth > found->levels ? at.depth : found->levels;
-    return check_uncut_below(found, at);
+    return check_below_leaf(found, at, number);
 }
 
 /* The box of each leaf below lies on its side of the cut. */
@@ -545,7 +548,7 @@ static oif_status check_node(findings *found, spot at)
     if (!oif_is_cut(f, at))
         return check_leaf(found, at);
     uint32_t feature = oif_features(f)[at.index];
-    double value = oif_cuts(f)[at.index];
+    double value = oif_cut_value(f, at);
     REQUIRE(feature < f->dimension, "a cut's feature does not exist");
     REQUIRE(isfinite(value), "a cut's value is not a number");
     oif_status status = check_node(found, oif_left(at));
@@ -579,7 +582,7 @@ static oif_status check_labels(findings *found)
         while (!missing && oif_is_cut(f, at)) {
             double number = oif_column(f, oif_features(f)[at.index])[slot];
             missing = isnan(number);
-            at = number >= oif_cuts(f)[at.index] ? oif_right(at) : oif_left(at);
+            at = number >= oif_cut_value(f, at) ? oif_right(at) : oif_left(at);
         }
         REQUIRE(label < f->leaf_capacity && found->seen[label],
                 "a row is counted by a leaf that does not stand");

@@ -5,11 +5,14 @@
  *     level 0    |root 0|root 1| ... |root T-1|          index T .. 2T-1
  *     level 1    |  |   |  |   | ... |   |    |          index 2T .. 4T-1
  *     ...                                                depth_limit levels in all
- *     bottom     | | | || | | || ... | | | |  |          leaf_at: the number of the leaf that stands here
+ *     bottom     | | | || | | || ... | | | |  |
  *
- * A node that is not cut has the cut +infinity and sends every row left, so a walk takes the same steps whatever the
- * shape of the tree: no test for leaves, no branch, many trees side by side. It ends below the leaf, at the leaf's
- * leftmost place of the bottom.
+ * A node that is not cut sends every row left, so a walk takes the same steps whatever the
+ * shape of the tree: no test for leaves, no branch, many trees side by side. It ends at the leaf or in the
+ * leftmost places below it, and all of those know the number of the leaf (leaf_at).
+ *
+ * Walks compare whole numbers, the keys of the row's numbers with the key of the cut: that leaves the result in the
+ * carry, and the next node's index is one addition with it.
  *
  * What else a tree has lies together, in a block of tree_bytes:
  *
@@ -26,6 +29,7 @@
 #ifndef OIF_DETECT_ONLINE_ITREE_H
 #define OIF_DETECT_ONLINE_ITREE_H
 
+#include "base/double_bits.h"
 #include "base/random.h"
 #include "detect/detector.h"
 
@@ -74,9 +78,10 @@ typedef struct oif_iforest_state {
     uint32_t rows_held; /* in the window */
     uint32_t next_slot; /* of the ring */
 
-    size_t cuts_at;        /* double   [num_trees << depth_limit], the first num_trees unused */
+    size_t
+        last_lefts_at; /* uint64_t [num_trees << depth_limit], the first num_trees unused; see oif_cut_value */
     size_t features_at;    /* uint32_t [num_trees << depth_limit], likewise */
-    size_t leaf_at_at;     /* uint8_t  [num_trees << depth_limit]: the bottom */
+    size_t leaf_at_at;     /* uint8_t  [num_trees << (depth_limit + 1)], likewise */
     size_t levels_at;      /* uint8_t  [num_trees]: levels of each tree that hold cuts */
     size_t lane_levels_at; /* uint8_t  [num_trees / OIF_LANES]: the most of OIF_LANES trees */
     size_t columns_at;     /* double   [dimension][slots]: the ring of rows, by feature */
@@ -98,9 +103,9 @@ static inline void *oif_part(const void *block, size_t offset)
     return (unsigned char *)block + offset;
 }
 
-static inline double *oif_cuts(const oif_iforest_state *f)
+static inline uint64_t *oif_last_lefts(const oif_iforest_state *f)
 {
-    return oif_part(f, f->cuts_at);
+    return oif_part(f, f->last_lefts_at);
 }
 
 static inline uint32_t *oif_features(const oif_iforest_state *f)
@@ -173,17 +178,48 @@ static inline oif_spot oif_right(oif_spot at)
     return (oif_spot){2 * at.index + 1, at.depth + 1};
 }
 
+/* ---- Cuts ---- */
+
+/* A whole number for every number: keys are in the order of the numbers, and 0.0 and -0.0 have the same one. */
+static inline uint64_t oif_key(double number)
+{
+    const uint64_t sign = UINT64_C(1) << 63;
+    uint64_t bits = oif_bits_of_double(number + 0.0); /* turns -0.0 into 0.0 */
+    return bits ^ ((0 - (bits >> 63)) | sign);
+}
+
+static inline double oif_number_of_key(uint64_t key)
+{
+    const uint64_t sign = UINT64_C(1) << 63;
+    return oif_double_from_bits(key & sign ? key ^ sign : ~key);
+}
+
+#define OIF_UNCUT UINT64_MAX /* every key goes left */
+
 static inline bool oif_is_cut(const oif_iforest_state *f, oif_spot at)
 {
-    return at.depth < f->depth_limit && oif_cuts(f)[at.index] < INFINITY;
+    return at.depth < f->depth_limit && oif_last_lefts(f)[at.index] != OIF_UNCUT;
+}
+
+/* The least number that goes right. Stored is the key before its own, the last one that goes left. */
+static inline double oif_cut_value(const oif_iforest_state *f, oif_spot at)
+{
+    return oif_number_of_key(oif_last_lefts(f)[at.index] + 1);
+}
+
+static inline void oif_set_cut(oif_iforest_state *f, oif_spot at, uint32_t feature, double value)
+{
+    oif_last_lefts(f)[at.index] = oif_key(value) - 1;
+    oif_features(f)[at.index] = feature;
 }
 
 /* The leftmost place of the bottom below a node. */
 static inline uint32_t oif_place_below(const oif_iforest_state *f, oif_spot at)
 {
-    return (at.index << (f->depth_limit - at.depth)) - (f->num_trees << f->depth_limit);
+    return at.index << (f->depth_limit - at.depth);
 }
 
+/* The number of the leaf here or, if the node is cut, of the leftmost leaf below. */
 static inline uint32_t oif_leaf_number(const oif_iforest_state *f, oif_spot at)
 {
     return oif_leaf_at(f)[oif_place_below(f, at)];

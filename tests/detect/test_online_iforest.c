@@ -849,6 +849,11 @@ static void number_a_leaf_too_high(wound *w)
     oif_leaf_at(w->forest)[oif_place_below(w->forest, leftmost_leaf(w))] = (uint8_t)w->forest->leaf_capacity;
 }
 
+static void misnumber_a_place_below_a_leaf(wound *w)
+{
+    oif_leaf_at(w->forest)[leftmost_leaf(w).index] ^= 1;
+}
+
 static void put_a_leaf_in_two_places(wound *w)
 {
     uint8_t *leaf_at = oif_leaf_at(w->forest);
@@ -863,7 +868,7 @@ static void cut_a_feature_that_does_not_exist(wound *w)
 
 static void cut_at_minus_infinity(wound *w)
 {
-    oif_cuts(w->forest)[w->root.index] = -INFINITY;
+    oif_last_lefts(w->forest)[w->root.index] = oif_key(-INFINITY) - 1;
 }
 
 static void hide_a_cut_below_a_leaf(wound *w)
@@ -871,7 +876,7 @@ static void hide_a_cut_below_a_leaf(wound *w)
     oif_spot at = leftmost_leaf(w);
     if (at.depth + 1 >= w->forest->depth_limit)
         fail_msg("the leftmost leaf is too deep: choose another seed");
-    oif_cuts(w->forest)[oif_left(at).index] = 0;
+    oif_last_lefts(w->forest)[oif_left(at).index] = oif_key(0);
 }
 
 static void turn_a_box_inside_out(wound *w)
@@ -888,7 +893,7 @@ static void widen_a_box_over_its_cut(wound *w)
     const oif_iforest_state *f = w->forest;
     oif_spot at = leftmost_leaf(w);
     uint32_t feature = oif_features(f)[at.index / 2];
-    double beyond = oif_cuts(f)[at.index / 2] + 1;
+    double beyond = oif_cut_value(f, (oif_spot){at.index / 2, at.depth - 1}) + 1;
     box_of(w, at)[feature] = fmin(box_of(w, at)[feature], beyond);
     box_of(w, at)[f->dimension + feature] = -beyond;
 }
@@ -952,6 +957,7 @@ static const struct {
     WOUND(vacate_a_leaf, "a vacant leaf stands in the tree"),
     WOUND(occupy_a_spare_record, "a leaf that is not vacant stands nowhere"),
     WOUND(number_a_leaf_too_high, "a leaf's number is too large"),
+    WOUND(misnumber_a_place_below_a_leaf, "a place below a leaf has the number of another"),
     WOUND(put_a_leaf_in_two_places, "a leaf stands in two places"),
     WOUND(cut_a_feature_that_does_not_exist, "a cut's feature does not exist"),
     WOUND(cut_at_minus_infinity, "a cut's value is not a number"),
