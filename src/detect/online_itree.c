@@ -37,21 +37,23 @@ int32_t oif_height(const forest *f, spot at)
 {
     if (oif_is_cut(f, at))
         return oif_height(f, oif_left(at)) + oif_height(f, oif_right(at));
-    return oif_leaves(f, oif_tree_of(f, at))[oif_leaf_number(f, at)].height;
+    return oif_leaf_here(f, at)->height;
 }
 
-/* The height at which a leaf is cut; none is high enough at the depth limit. */
+/* The height at which a leaf is cut; there is none at the depth limit, but beyond the window the heights are unusual and
+ * must be looked at as well. */
 static int32_t cut_height(const forest *f, uint32_t depth)
 {
-    return depth < f->depth_limit ? oif_threshold(f, depth) : INT32_MAX;
+    return depth < f->depth_limit ? oif_threshold(f, depth) : (int32_t)f->window_size + 2;
 }
 
 static void make_leaf(forest *f, spot at, uint32_t number, int32_t height)
 {
-    oif_leaves(f, oif_tree_of(f, at))[number] = (oif_leaf){.height = height,
-                                                           .guard = height - OIF_NO_GUARD,
-                                                           .cut_at = cut_height(f, at.depth),
-                                                           .depth = at.depth << OIF_DEPTH_BITS};
+    *oif_leaf_of(f, oif_tree_of(f, at), number) = (oif_leaf){.height = height,
+                                                             .guard = height - OIF_NO_GUARD,
+                                                             .cut_at = cut_height(f, at.depth),
+                                                             .depth = at.depth << OIF_DEPTH_BITS,
+                                                             .index = at.index};
     for (; at.depth <= f->depth_limit; at = oif_left(at))
         oif_leaf_at(f)[at.index] = (uint8_t)number;
 }
@@ -61,10 +63,10 @@ void oif_itree_init(forest *f, uint32_t number, uint64_t seed)
     oif_itree *tree = oif_tree(f, number);
     tree->random = oif_random_stream(seed, number);
     for (uint32_t leaf = 0; leaf < f->leaf_capacity; leaf++)
-        oif_leaves(f, tree)[leaf].depth = OIF_VACANT;
+        oif_leaf_of(f, tree, leaf)->depth = OIF_VACANT;
     make_leaf(f, oif_root(f, number), 0, 0);
     for (uint32_t i = 0; i < f->box_width; i++)
-        oif_box(f, tree, 0)[i] = INFINITY;
+        oif_leaf_of(f, tree, 0)->box[i] = INFINITY;
 }
 
 /* Hands the slack of a node, the rows that may leave it before a cut has to be undone, down to the leaves below: each
@@ -72,7 +74,7 @@ void oif_itree_init(forest *f, uint32_t number, uint64_t seed)
 static void share_slack(forest *f, spot at, int32_t height, int32_t slack)
 {
     if (!oif_is_cut(f, at)) {
-        oif_leaves(f, oif_tree_of(f, at))[oif_leaf_number(f, at)].guard = height - slack;
+        oif_leaf_here(f, at)->guard = height - slack;
         return;
     }
     int32_t own = height - oif_threshold(f, at.depth), left = oif_height(f, oif_left(at));
@@ -297,9 +299,8 @@ static void relabel_cut(forest *f, oif_itree *tree, uint8_t left, uint8_t right,
 
 static uint32_t vacant_leaf(const forest *f, const oif_itree *tree)
 {
-    const oif_leaf *leaves = oif_leaves(f, tree);
     uint32_t number = 0;
-    while (number < f->leaf_capacity && leaves[number].depth != OIF_VACANT)
+    while (number < f->leaf_capacity && oif_leaf_of(f, tree, number)->depth != OIF_VACANT)
         number++;
     return number;
 }
@@ -318,24 +319,24 @@ static void cut_leaf(forest *f, spot at, bool newborn)
     oif_itree *tree = oif_tree_of(f, at);
     oif_random *random = &tree->random;
     uint32_t left = oif_leaf_number(f, at), right = vacant_leaf(f, tree);
-    oif_leaf old = oif_leaves(f, tree)[left];
-    double *box = oif_box(f, tree, left);
+    const int32_t height = oif_leaf_of(f, tree, left)->height, guard = oif_leaf_of(f, tree, left)->guard;
+    double *box = oif_leaf_of(f, tree, left)->box;
     cut c;
     if (!may_cut(f, at) || !draw_feature(random, box, f->dimension, &c.feature))
         return;
 
     range own = box_range(box, f->dimension, c.feature);
-    uint32_t count = (uint32_t)old.height;
+    uint32_t count = (uint32_t)height;
     if (f->variant == OIF_REFERENCE)
         draw_cut_between_points(random, count, newborn ? own : draw_range(random, count, own), &c);
     else
         draw_cut_in_box(random, count, own, &c);
-    draw_boxes(random, &c, newborn, box, oif_box(f, tree, right), f->dimension);
+    draw_boxes(random, &c, newborn, box, oif_leaf_of(f, tree, right)->box, f->dimension);
 
     oif_set_cut(f, at, c.feature, c.value);
     make_leaf(f, oif_left(at), left, (int32_t)c.left_count);
     make_leaf(f, oif_right(at), right, (int32_t)c.right_count);
-    share_slack(f, at, old.height, old.height - old.guard);
+    share_slack(f, at, height, height - guard);
     relabel_cut(f, tree, (uint8_t)left, (uint8_t)right, &c);
     if (oif_levels(f)[oif_tree_number(f, at)] <= at.depth)
         set_levels(f, oif_tree_number(f, at), at.depth + 1);
@@ -349,25 +350,16 @@ static void cut_leaf(forest *f, spot at, bool newborn)
         cut_leaf(f, oif_right(at), true);
 }
 
-/* Where a leaf stands, looked for below a node; index 0 when it does not stand there. */
-static spot find_leaf(const forest *f, spot at, uint32_t number)
-{
-    if (!oif_is_cut(f, at))
-        return oif_leaf_number(f, at) == number ? at : (spot){0, 0};
-    spot found = find_leaf(f, oif_left(at), number);
-    return found.index ? found : find_leaf(f, oif_right(at), number);
-}
-
 void oif_itree_cut(forest *f, uint32_t number, uint32_t leaf, bool loses_row)
 {
     oif_itree *tree = oif_tree(f, number);
-    spot at = find_leaf(f, oif_root(f, number), leaf);
-    int32_t height = oif_leaves(f, tree)[leaf].height;
+    spot at = oif_spot_of(oif_leaf_of(f, tree, leaf));
+    int32_t height = oif_leaf_of(f, tree, leaf)->height;
     if (loses_row && height == oif_threshold(f, at.depth) && may_cut(f, at)) {
         /* The cut would be undone at once, and only the points that it draws would remain, in the box of the leaf. One cut
          * in four is of this kind. */
-        draw_box(&tree->random, (uint32_t)height, oif_box(f, tree, leaf), oif_box(f, tree, leaf),
-                 f->dimension);
+        double *box = oif_leaf_of(f, tree, leaf)->box;
+        draw_box(&tree->random, (uint32_t)height, box, box, f->dimension);
         tree->cuts_made++;
         tree->cuts_undone++;
         return;
@@ -400,12 +392,12 @@ static void absorb_leaves(forest *f, spot at, uint32_t kept)
     uint32_t number = oif_leaf_number(f, at);
     if (number == kept)
         return;
-    double *box = oif_box(f, tree, kept);
-    const double *absorbed = oif_box(f, tree, number);
+    double *restrict box = oif_leaf_of(f, tree, kept)->box;
+    const double *restrict absorbed = oif_leaf_of(f, tree, number)->box;
     for (uint32_t i = 0; i < f->box_width; i++)
         box[i] = absorbed[i] < box[i] ? absorbed[i] : box[i];
     relabel_merge(f, tree, (uint8_t)number, (uint8_t)kept);
-    oif_leaves(f, tree)[number].depth = OIF_VACANT;
+    oif_leaf_of(f, tree, number)->depth = OIF_VACANT;
 }
 
 /* The sum of the guards below a node: what the cuts above it rely on. */
@@ -413,7 +405,7 @@ static int32_t guards_below(const forest *f, spot at)
 {
     if (oif_is_cut(f, at))
         return guards_below(f, oif_left(at)) + guards_below(f, oif_right(at));
-    return oif_leaves(f, oif_tree_of(f, at))[oif_leaf_number(f, at)].guard;
+    return oif_leaf_here(f, at)->guard;
 }
 
 static uint32_t deepest_leaf(const forest *f, spot at)
@@ -515,10 +507,11 @@ static oif_status check_leaf(findings *found, spot at)
     const forest *f = found->forest;
     uint32_t number = oif_leaf_number(f, at);
     REQUIRE(number < f->leaf_capacity, "a leaf's number is too large");
-    const oif_leaf *leaf = &oif_leaves(f, found->tree)[number];
+    const oif_leaf *leaf = oif_leaf_of(f, found->tree, number);
     REQUIRE(leaf->depth != OIF_VACANT, "a vacant leaf stands in the tree");
     REQUIRE(!found->seen[number], "a leaf stands in two places");
     REQUIRE(leaf->depth == at.depth << OIF_DEPTH_BITS, "a leaf's depth is not that of its place");
+    REQUIRE(leaf->index == at.index, "a leaf does not know its place");
     REQUIRE(leaf->cut_at == cut_height(f, at.depth), "a leaf is cut at the wrong height");
     REQUIRE(leaf->height >= leaf->guard, "a leaf's height is under its guard");
     found->seen[number] = true;
@@ -535,7 +528,7 @@ static oif_status check_sides(findings *found, spot at, uint32_t feature, double
         oif_status status = check_sides(found, oif_left(at), feature, value, right);
         return status == OIF_OK ? check_sides(found, oif_right(at), feature, value, right) : status;
     }
-    range r = box_range(oif_box(f, found->tree, oif_leaf_number(f, at)), f->dimension, feature);
+    range r = box_range(oif_leaf_here(f, at)->box, f->dimension, feature);
     bool empty = r.low == INFINITY && r.high == -INFINITY;
     REQUIRE(empty || r.low <= r.high, "a box is inside out");
     REQUIRE(empty || (right ? r.low >= value : r.high <= value), "a box crosses a cut above it");
@@ -603,7 +596,7 @@ oif_status oif_itree_check(const forest *f, uint32_t number, oif_error *error)
         return status;
     uint32_t occupied = 0;
     for (uint32_t leaf = 0; leaf < f->leaf_capacity; leaf++)
-        occupied += oif_leaves(f, found->tree)[leaf].depth != OIF_VACANT;
+        occupied += oif_leaf_of(f, found->tree, leaf)->depth != OIF_VACANT;
     REQUIRE(occupied == found->leaves_seen, "a leaf that is not vacant stands nowhere");
     REQUIRE(oif_levels(f)[number] == found->levels, "the number of levels is not that of the deepest leaf");
     REQUIRE(oif_lane_levels(f)[number / OIF_LANES] >= found->levels,

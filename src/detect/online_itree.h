@@ -16,7 +16,7 @@
  *
  * What else a tree has lies together, in a block of tree_bytes:
  *
- *     | random | labels: a byte a row of the window | leaves | boxes |
+ *     | random | leaves, each followed by its box | labels: a byte a row of the window |
  *
  *   - Heights of leaves only: an inner height is the sum of the leaves below. A cut has to be undone when its node's
  *     height falls under the threshold. So every leaf guards a share of the thresholds above it; while no leaf's height
@@ -49,10 +49,13 @@ typedef enum oif_variant { OIF_RUNNING, OIF_PAPER, OIF_REFERENCE } oif_variant;
 typedef enum oif_growth { OIF_ADAPTIVE, OIF_FIXED } oif_growth;
 
 typedef struct oif_leaf {
-    int32_t height; /* rows counted; under 0 when more rows left than the cut above had put here */
-    int32_t guard;  /* while height >= guard, no cut above has to be undone on this leaf's account */
-    int32_t cut_at; /* the height at which it is cut */
-    uint32_t depth; /* in depth units; OIF_VACANT when this record is free */
+    int32_t height;     /* rows counted; under 0 when more rows left than the cut above had put here */
+    int32_t guard;      /* while height >= guard, no cut above has to be undone on this leaf's account */
+    int32_t cut_at;     /* the height at which it is cut; at most window_size + 2 */
+    uint32_t depth;     /* in depth units; OIF_VACANT when this record is free */
+    uint32_t index;     /* of the node where it stands */
+    uint32_t nought[3]; /* so that boxes do not straddle more cache lines than they must */
+    double box[];       /* box_width numbers */
 } oif_leaf;
 
 #define OIF_VACANT UINT32_MAX
@@ -87,11 +90,11 @@ typedef struct oif_iforest_state {
     size_t columns_at;     /* double   [dimension][slots]: the ring of rows, by feature */
     size_t
         mirrors_at; /* double   [OIF_POOL_MAX_PARTS][box_width]: a row in the shape of a box, one a thread */
-    size_t extra_depth_at; /* uint32_t [window_size + 2]: c(height) in depth units */
+    size_t extra_depth_at; /* uint32_t [window_size + 3]: c(height) in depth units, from height -1 on */
     size_t trees_at;  /* num_trees blocks of tree_bytes; the offsets below are from the start of a block */
+    size_t leaves_at; /* leaf_capacity records of leaf_bytes */
     size_t labels_at; /* uint8_t  [slots] */
-    size_t leaves_at; /* oif_leaf [leaf_capacity] */
-    size_t boxes_at;  /* double   [leaf_capacity][box_width] */
+    size_t leaf_bytes;
     size_t tree_bytes;
     size_t bytes;
 } oif_iforest_state;
@@ -133,9 +136,10 @@ static inline double *oif_column(const oif_iforest_state *f, uint32_t feature)
     return (double *)oif_part(f, f->columns_at) + (size_t)feature * f->slots;
 }
 
+/* By height, from -1 on. */
 static inline uint32_t *oif_extra_depths(const oif_iforest_state *f)
 {
-    return oif_part(f, f->extra_depth_at);
+    return (uint32_t *)oif_part(f, f->extra_depth_at) + 1;
 }
 
 static inline oif_itree *oif_tree(const oif_iforest_state *f, uint32_t number)
@@ -148,14 +152,9 @@ static inline uint8_t *oif_labels(const oif_iforest_state *f, const oif_itree *t
     return oif_part(tree, f->labels_at);
 }
 
-static inline oif_leaf *oif_leaves(const oif_iforest_state *f, const oif_itree *tree)
+static inline oif_leaf *oif_leaf_of(const oif_iforest_state *f, const oif_itree *tree, uint32_t number)
 {
-    return oif_part(tree, f->leaves_at);
-}
-
-static inline double *oif_box(const oif_iforest_state *f, const oif_itree *tree, uint32_t leaf)
-{
-    return (double *)oif_part(tree, f->boxes_at) + (size_t)leaf * f->box_width;
+    return oif_part(tree, f->leaves_at + number * f->leaf_bytes);
 }
 
 /* A node of the heap, and its depth. */
@@ -166,6 +165,11 @@ typedef struct oif_spot {
 static inline oif_spot oif_root(const oif_iforest_state *f, uint32_t tree)
 {
     return (oif_spot){f->num_trees + tree, 0};
+}
+
+static inline oif_spot oif_spot_of(const oif_leaf *leaf)
+{
+    return (oif_spot){leaf->index, leaf->depth >> OIF_DEPTH_BITS};
 }
 
 static inline oif_spot oif_left(oif_spot at)
@@ -233,6 +237,12 @@ static inline uint32_t oif_tree_number(const oif_iforest_state *f, oif_spot at)
 static inline oif_itree *oif_tree_of(const oif_iforest_state *f, oif_spot at)
 {
     return oif_tree(f, oif_tree_number(f, at));
+}
+
+/* The leaf here or, if the node is cut, the leftmost one below. */
+static inline oif_leaf *oif_leaf_here(const oif_iforest_state *f, oif_spot at)
+{
+    return oif_leaf_of(f, oif_tree_of(f, at), oif_leaf_number(f, at));
 }
 
 /* ---- What a tree does ---- */

@@ -386,7 +386,7 @@ static void enclose_leaves(const oif_iforest_state *f, uint32_t tree, oif_spot a
         enclose_leaves(f, tree, oif_right(at), box);
         return;
     }
-    const double *own = oif_box(f, oif_tree(f, tree), oif_leaf_number(f, at));
+    const double *own = oif_leaf_here(f, at)->box;
     for (uint32_t i = 0; i < 2 * f->dimension; i++)
         box[i] = fmin(box[i], own[i]);
 }
@@ -470,8 +470,8 @@ static void a_cut_that_is_undone_at_once_leaves_the_box_of_its_points(void **sta
                 if (since->cuts_made != then->cuts_made + 1 || since->cuts_undone != then->cuts_undone + 1 ||
                     leaf_spot(now, tree, row).index != at.index)
                     continue;
-                const double *from = oif_box(old, then, oif_leaf_number(old, at));
-                const double *drawn = oif_box(now, since, oif_leaf_number(now, at));
+                const double *from = oif_leaf_here(old, at)->box;
+                const double *drawn = oif_leaf_here(now, at)->box;
                 double h = oif_threshold(now, at.depth);
                 for (uint32_t j = 0; j < 2; j++) {
                     double low = fmin(from[j], row[j]), high = fmax(-from[2 + j], row[j]);
@@ -783,16 +783,16 @@ static oif_spot rightmost_leaf(const wound *w)
 
 static oif_leaf *leaf_record(const wound *w, oif_spot at)
 {
-    return &oif_leaves(w->forest, w->tree)[oif_leaf_number(w->forest, at)];
+    return oif_leaf_here(w->forest, at);
 }
 
-static oif_leaf *spare_record(const wound *w)
+static uint32_t spare_number(const wound *w)
 {
     for (uint32_t i = 0; i < w->forest->leaf_capacity; i++)
-        if (oif_leaves(w->forest, w->tree)[i].depth == OIF_VACANT)
-            return &oif_leaves(w->forest, w->tree)[i];
+        if (oif_leaf_of(w->forest, w->tree, i)->depth == OIF_VACANT)
+            return i;
     fail_msg("no record is vacant: choose another seed");
-    return NULL;
+    return 0;
 }
 
 static uint8_t *newest_label(const wound *w)
@@ -803,7 +803,7 @@ static uint8_t *newest_label(const wound *w)
 
 static double *box_of(const wound *w, oif_spot at)
 {
-    return oif_box(w->forest, w->tree, oif_leaf_number(w->forest, at));
+    return oif_leaf_here(w->forest, at)->box;
 }
 
 static void count_a_row_too_many(wound *w)
@@ -834,6 +834,11 @@ static void change_a_leafs_depth(wound *w)
     leaf_record(w, leftmost_leaf(w))->depth += 1u << OIF_DEPTH_BITS;
 }
 
+static void move_a_leaf(wound *w)
+{
+    leaf_record(w, leftmost_leaf(w))->index++;
+}
+
 static void vacate_a_leaf(wound *w)
 {
     leaf_record(w, leftmost_leaf(w))->depth = OIF_VACANT;
@@ -841,7 +846,7 @@ static void vacate_a_leaf(wound *w)
 
 static void occupy_a_spare_record(wound *w)
 {
-    spare_record(w)->depth = 0;
+    oif_leaf_of(w->forest, w->tree, spare_number(w))->depth = 0;
 }
 
 static void number_a_leaf_too_high(wound *w)
@@ -915,7 +920,7 @@ static void walk_less_deep_than_the_tree(wound *w)
 
 static void label_a_row_with_a_vacant_leaf(wound *w)
 {
-    *newest_label(w) = (uint8_t)(spare_record(w) - oif_leaves(w->forest, w->tree));
+    *newest_label(w) = (uint8_t)spare_number(w);
 }
 
 static void label_a_row_with_another_leaf(wound *w)
@@ -954,6 +959,7 @@ static const struct {
     WOUND(lower_a_guard, "the guards of the leaves do not add up to the threshold above"),
     WOUND(lower_a_height_and_its_guard, "an inner height is under its threshold"),
     WOUND(change_a_leafs_depth, "a leaf's depth is not that of its place"),
+    WOUND(move_a_leaf, "a leaf does not know its place"),
     WOUND(vacate_a_leaf, "a vacant leaf stands in the tree"),
     WOUND(occupy_a_spare_record, "a leaf that is not vacant stands nowhere"),
     WOUND(number_a_leaf_too_high, "a leaf's number is too large"),
