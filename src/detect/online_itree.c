@@ -256,45 +256,51 @@ static void draw_boxes(oif_random *random, const cut *c, bool newborn, double *l
 
 /* ---- Cutting ---- */
 
-/* Gives the rows of the window that go right their new label; a missing number goes with the heavier child. In blocks
- * and without a branch, so that compilers look at several rows at once. */
-OIF_INLINE void relabel_rows(forest *f, oif_itree *tree, uint8_t left, uint8_t right, const cut *c)
+/* Of one block of labels, those of rows that go right become `right`. Without a branch, so that compilers look at several
+ * rows at once. */
+static void relabel_block(uint8_t *restrict labels, uint8_t left, uint8_t right,
+                          const double *restrict column, double value, bool missing_right)
 {
-    uint8_t *restrict labels = oif_labels(f, tree);
-    const double *restrict column = oif_column(f, c->feature);
-    const double value = c->value;
-    const bool missing_right = c->right_count > c->left_count;
-    for (const uint8_t *end = labels + f->slots; labels < end;
-         labels += OIF_SLOT_BLOCK, column += OIF_SLOT_BLOCK) {
-        uint8_t goes_right[OIF_SLOT_BLOCK];
-        if (missing_right)
-            for (int i = 0; i < OIF_SLOT_BLOCK; i++)
-                goes_right[i] = !(column[i] < value);
-        else
-            for (int i = 0; i < OIF_SLOT_BLOCK; i++)
-                goes_right[i] = column[i] >= value;
+    uint8_t goes_right[OIF_SLOT_BLOCK];
+    if (missing_right)
         for (int i = 0; i < OIF_SLOT_BLOCK; i++)
-            labels[i] = (labels[i] == left) & goes_right[i] ? right : labels[i];
-    }
+            goes_right[i] = !(column[i] < value);
+    else
+        for (int i = 0; i < OIF_SLOT_BLOCK; i++)
+            goes_right[i] = column[i] >= value;
+    for (int i = 0; i < OIF_SLOT_BLOCK; i++)
+        labels[i] = (labels[i] == left) & goes_right[i] ? right : labels[i];
 }
 
 #if OIF_HAS_AVX2_CODE
-OIF_AVX2 static void relabel_cut_avx2(forest *f, oif_itree *tree, uint8_t left, uint8_t right, const cut *c)
+/* Two fifths of the instructions that gcc makes of the portable code. */
+OIF_AVX2 static void relabel_rows_avx2(uint8_t *labels, uint32_t slots, uint8_t left, uint8_t right,
+                                       const double *column, double value, bool missing_right)
 {
-    relabel_rows(f, tree, left, right,
-                 c); /* the same code; twice as many rows at once, 13% fewer instructions a row */
+    if (missing_right)
+        for (uint32_t slot = 0; slot < slots; slot += 32)
+            oif_replace_32_avx2(labels + slot, left, right, oif_at_least_32_avx2(column + slot, value, true));
+    else
+        for (uint32_t slot = 0; slot < slots; slot += 32)
+            oif_replace_32_avx2(labels + slot, left, right,
+                                oif_at_least_32_avx2(column + slot, value, false));
 }
 #endif
 
+/* Gives the rows of the window that go right their new label; a missing number goes with the heavier child. */
 static void relabel_cut(forest *f, oif_itree *tree, uint8_t left, uint8_t right, const cut *c)
 {
+    uint8_t *labels = oif_labels(f, tree);
+    const double *column = oif_column(f, c->feature);
+    const bool missing_right = c->right_count > c->left_count;
 #if OIF_HAS_AVX2_CODE
     if (oif_machine_has_avx2()) {
-        relabel_cut_avx2(f, tree, left, right, c);
+        relabel_rows_avx2(labels, f->slots, left, right, column, c->value, missing_right);
         return;
     }
 #endif
-    relabel_rows(f, tree, left, right, c);
+    for (uint32_t slot = 0; slot < f->slots; slot += OIF_SLOT_BLOCK)
+        relabel_block(labels + slot, left, right, column + slot, c->value, missing_right);
 }
 
 static uint32_t vacant_leaf(const forest *f, const oif_itree *tree)
