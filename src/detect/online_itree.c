@@ -33,11 +33,31 @@ bool oif_depth_allows_cut(const forest *f, uint32_t depth, int64_t rows_in_tree)
     return false;
 }
 
+/* The leaf at a node that is not cut. */
+static oif_leaf *leaf_standing(const forest *f, const oif_itree *tree, spot at)
+{
+    return oif_leaf_of(f, tree, oif_leaf_at(f)[at.index]);
+}
+
+/* What the leaves below a node add up to. */
+typedef struct totals {
+    int32_t height;
+    int32_t guard; /* what the cuts above it rely on */
+} totals;
+
+static totals totals_below(const forest *f, const oif_itree *tree, spot at)
+{
+    if (!oif_is_cut(f, at)) {
+        const oif_leaf *leaf = leaf_standing(f, tree, at);
+        return (totals){leaf->height, leaf->guard};
+    }
+    totals left = totals_below(f, tree, oif_left(at)), right = totals_below(f, tree, oif_right(at));
+    return (totals){left.height + right.height, left.guard + right.guard};
+}
+
 int32_t oif_height(const forest *f, spot at)
 {
-    if (oif_is_cut(f, at))
-        return oif_height(f, oif_left(at)) + oif_height(f, oif_right(at));
-    return oif_leaf_here(f, at)->height;
+    return totals_below(f, oif_tree_of(f, at), at).height;
 }
 
 /* The height at which a leaf is cut; there is none at the depth limit, but beyond the window the heights are unusual and
@@ -71,16 +91,16 @@ void oif_itree_init(forest *f, uint32_t number, uint64_t seed)
 
 /* Hands the slack of a node, the rows that may leave it before a cut has to be undone, down to the leaves below: each
  * guards its share. `height` is the node's. */
-static void share_slack(forest *f, spot at, int32_t height, int32_t slack)
+static void share_slack(forest *f, oif_itree *tree, spot at, int32_t height, int32_t slack)
 {
     if (!oif_is_cut(f, at)) {
-        oif_leaf_here(f, at)->guard = height - slack;
+        leaf_standing(f, tree, at)->guard = height - slack;
         return;
     }
-    int32_t own = height - oif_threshold(f, at.depth), left = oif_height(f, oif_left(at));
+    int32_t own = height - oif_threshold(f, at.depth), left = totals_below(f, tree, oif_left(at)).height;
     slack = own < slack ? own : slack;
-    share_slack(f, oif_left(at), left, slack / 2);
-    share_slack(f, oif_right(at), height - left, slack - slack / 2);
+    share_slack(f, tree, oif_left(at), left, slack / 2);
+    share_slack(f, tree, oif_right(at), height - left, slack - slack / 2);
 }
 
 static void set_levels(forest *f, uint32_t tree, uint32_t levels)
@@ -342,7 +362,7 @@ static void cut_leaf(forest *f, spot at, bool newborn)
     oif_set_cut(f, at, c.feature, c.value);
     make_leaf(f, oif_left(at), left, (int32_t)c.left_count);
     make_leaf(f, oif_right(at), right, (int32_t)c.right_count);
-    share_slack(f, at, height, height - guard);
+    share_slack(f, tree, at, height, height - guard);
     relabel_cut(f, tree, (uint8_t)left, (uint8_t)right, &c);
     if (oif_levels(f)[oif_tree_number(f, at)] <= at.depth)
         set_levels(f, oif_tree_number(f, at), at.depth + 1);
@@ -406,14 +426,6 @@ static void absorb_leaves(forest *f, spot at, uint32_t kept)
     oif_leaf_of(f, tree, number)->depth = OIF_VACANT;
 }
 
-/* The sum of the guards below a node: what the cuts above it rely on. */
-static int32_t guards_below(const forest *f, spot at)
-{
-    if (oif_is_cut(f, at))
-        return guards_below(f, oif_left(at)) + guards_below(f, oif_right(at));
-    return oif_leaf_here(f, at)->guard;
-}
-
 static uint32_t deepest_leaf(const forest *f, spot at)
 {
     if (!oif_is_cut(f, at))
@@ -430,37 +442,29 @@ static void undo_cut(forest *f, spot at, int32_t height)
     set_levels(f, tree, deepest_leaf(f, oif_root(f, tree)));
 }
 
-typedef enum relief { NOT_HERE, NEEDED, GIVEN, CUT_UNDONE } relief;
-
-/* Looks for a leaf below this node. On the way back up, cuts with too few rows are undone; if there are none, the first
- * node that has rows to spare shares its slack anew. Algorithm 3 comes from above, but a cut undone first below and then
- * above leaves the same tree. */
-static relief relieve_leaf(forest *f, spot at, uint32_t number)
+/* Climbs from the leaf to the root. Cuts with too few rows are undone; if there are none, the first node that has rows to
+ * spare shares its slack anew. Algorithm 3 comes from above, but a cut undone first below and then above leaves the same
+ * tree. */
+void oif_itree_settle(forest *f, uint32_t number, uint32_t leaf)
 {
-    if (!oif_is_cut(f, at))
-        return oif_leaf_number(f, at) == number ? NEEDED : NOT_HERE;
-    relief found = relieve_leaf(f, oif_left(at), number);
-    if (found == NOT_HERE)
-        found = relieve_leaf(f, oif_right(at), number);
-    if (found == NOT_HERE || found == GIVEN)
-        return found;
-    int32_t height = oif_height(f, at);
-    if (height < oif_threshold(f, at.depth)) {
-        undo_cut(f, at, height);
-        return CUT_UNDONE;
+    oif_itree *tree = oif_tree(f, number);
+    spot at = oif_spot_of(oif_leaf_of(f, tree, leaf));
+    totals below = totals_below(f, tree, at);
+    bool undone = false;
+    while (at.depth > 0) {
+        totals beside = totals_below(f, tree, oif_sibling(at));
+        below = (totals){below.height + beside.height, below.guard + beside.guard};
+        at = oif_parent(at);
+        if (below.height < oif_threshold(f, at.depth)) {
+            undo_cut(f, at, below.height);
+            undone = true;
+        } else if (!undone && below.height > below.guard) {
+            share_slack(f, tree, at, below.height, below.height - below.guard);
+            return;
+        }
     }
-    int32_t slack = height - guards_below(f, at);
-    if (found == CUT_UNDONE || slack <= 0)
-        return found;
-    share_slack(f, at, height, slack);
-    return GIVEN;
-}
-
-void oif_itree_settle(forest *f, uint32_t tree, uint32_t number)
-{
-    spot root = oif_root(f, tree);
-    if (relieve_leaf(f, root, number) != GIVEN) /* nothing above relies on the root: it has slack to give */
-        share_slack(f, root, oif_height(f, root), OIF_NO_GUARD);
+    share_slack(f, tree, at, below.height,
+                OIF_NO_GUARD); /* nothing above relies on the root: it has slack to give */
 }
 
 /* ---- Walking ---- */
@@ -560,7 +564,7 @@ static oif_status check_node(findings *found, spot at)
     if (status != OIF_OK)
         return status;
     REQUIRE(oif_height(f, at) >= oif_threshold(f, at.depth), "an inner height is under its threshold");
-    REQUIRE(guards_below(f, at) >= oif_threshold(f, at.depth),
+    REQUIRE(totals_below(f, found->tree, at).guard >= oif_threshold(f, at.depth),
             "the guards of the leaves do not add up to the threshold above");
     return OIF_OK;
 }

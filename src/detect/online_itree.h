@@ -172,6 +172,16 @@ static inline oif_spot oif_spot_of(const oif_leaf *leaf)
     return (oif_spot){leaf->index, leaf->depth >> OIF_DEPTH_BITS};
 }
 
+static inline oif_spot oif_parent(oif_spot at)
+{
+    return (oif_spot){at.index / 2, at.depth - 1};
+}
+
+static inline oif_spot oif_sibling(oif_spot at)
+{
+    return (oif_spot){at.index ^ 1, at.depth};
+}
+
 static inline oif_spot oif_left(oif_spot at)
 {
     return (oif_spot){2 * at.index, at.depth + 1};

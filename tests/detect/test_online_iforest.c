@@ -898,7 +898,7 @@ static void widen_a_box_over_its_cut(wound *w)
     const oif_iforest_state *f = w->forest;
     oif_spot at = leftmost_leaf(w);
     uint32_t feature = oif_features(f)[at.index / 2];
-    double beyond = oif_cut_value(f, (oif_spot){at.index / 2, at.depth - 1}) + 1;
+    double beyond = oif_cut_value(f, oif_parent(at)) + 1;
     box_of(w, at)[feature] = fmin(box_of(w, at)[feature], beyond);
     box_of(w, at)[f->dimension + feature] = -beyond;
 }
