@@ -189,7 +189,7 @@ OIF_AVX2 static void take_keys_avx2(const double *row, uint32_t dimension, uint6
 }
 #endif
 
-static bool is_complete(const double *row, uint32_t dimension)
+static __attribute__((noinline)) bool is_complete(const double *row, uint32_t dimension)
 {
     unsigned missing = 0;
     for (uint32_t i = 0; i < dimension; i++)
@@ -197,12 +197,17 @@ static bool is_complete(const double *row, uint32_t dimension)
     return !missing;
 }
 
-/* Into the caller's variable: the keys are not worth a copy. */
-static void set_out(traveller *t, const forest *f, const oif_rows *rows, size_t i)
+/* All but the keys. */
+static void describe(traveller *t, const forest *f, const oif_rows *rows, size_t i)
 {
     t->row = oif_rows_at(rows, i);
     t->complete = rows->complete || is_complete(t->row, f->dimension);
     t->has_keys = f->dimension <= KEYS_KEPT;
+}
+
+static void set_out(traveller *t, const forest *f, const oif_rows *rows, size_t i)
+{
+    describe(t, f, rows, i);
     if (!t->has_keys)
         return;
 #if OIF_HAS_AVX2_CODE
@@ -264,8 +269,9 @@ static __attribute__((noinline)) void walk_lanes(const forest *f, const travelle
                                                  uint32_t end, size_t *leaves)
 {
     const woods in = {oif_last_lefts(f), oif_features(f), oif_leaf_at(f), t};
+    const uint8_t *const levels = oif_lane_levels(f);
     for (; lane < end; lane++, leaves += OIF_LANES)
-        walk_side_by_side(&in, f->num_trees + lane * OIF_LANES, oif_lane_levels(f)[lane], true, leaves);
+        walk_side_by_side(&in, f->num_trees + lane * OIF_LANES, levels[lane], true, leaves);
 }
 
 static __attribute__((noinline)) void walk_lanes_without_keys(const forest *f, const traveller *t,
@@ -337,9 +343,10 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores, 
 typedef struct passage {
     const traveller *traveller;
     const double *mirror; /* the row in the shape of a box */
-    bool forgets;         /* the window is full: a row has to go */
-    uint32_t slot;        /* of the ring, for this row */
-    uint32_t oldest;      /* of the ring, the row that goes */
+    const uint32_t *extra_depths;
+    bool forgets;    /* the window is full: a row has to go */
+    uint32_t slot;   /* of the ring, for this row */
+    uint32_t oldest; /* of the ring, the row that goes */
 } passage;
 
 /* Whether this tree learns the row. */
@@ -395,7 +402,8 @@ static __attribute__((noinline)) uint32_t finish_tree(forest *f, uint32_t number
 
 /* Learns the row and forgets the oldest in `count` trees from `first` on, where it falls into the leaves `found`; returns
  * the sum of the depths it has then. For every row. */
-static uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const passage *p, const size_t *found)
+static __attribute__((noinline)) uint64_t pass_trees(forest *f, uint32_t first, uint32_t count,
+                                                     const passage *p, const size_t *found)
 {
     uint64_t depth_sum = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -418,7 +426,7 @@ static uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const pass
 OIF_INLINE uint64_t pass_simple(forest *f, uint32_t first, uint32_t count, const passage *p,
                                 const size_t *found, const double *mirror, size_t box_width, bool avx2)
 {
-    const uint32_t *const extra_depths = oif_extra_depths(f);
+    const uint32_t *const extra_depths = p->extra_depths;
     const size_t tree_bytes = f->tree_bytes;
     const size_t leaf_bytes = sizeof(oif_leaf) + box_width * sizeof(double);
     const size_t label_at = f->labels_at - f->leaves_at + p->slot, oldest_at = label_at - p->slot + p->oldest;
@@ -427,6 +435,7 @@ OIF_INLINE uint64_t pass_simple(forest *f, uint32_t first, uint32_t count, const
     uint32_t waiting_count = 0;
     uint8_t waiting[GROUP];
 
+    OIF_BY_TWOS
     for (uint32_t i = 0; i < count; i++, leaves += tree_bytes) {
         oif_leaf *leaf = oif_part(leaves, found[i] * leaf_bytes);
         leaves[label_at] = (uint8_t)found[i];
@@ -511,16 +520,56 @@ static uint32_t slot_after(const forest *f, uint32_t slot, uint32_t distance)
 static void store_row(forest *f, const double *row, uint32_t slot)
 {
     double *cell = oif_column(f, 0) + slot;
+    OIF_BY_TWOS
     for (uint32_t feature = 0; feature < f->dimension; feature++, cell += f->slots)
         *cell = row[feature];
 }
 
-static void mirror_row(const forest *f, const double *restrict row, double *restrict mirror)
+/* Part of a row that is learned: its keys, its numbers and their negatives. One loop, and what it leaves of -0.0 is 0.0:
+ * gcc would make a call of a mere copy. */
+OIF_INLINE void shape_numbers(const double *restrict row, uint32_t count, uint64_t *restrict keys,
+                              double *restrict numbers, double *restrict negatives)
 {
-    for (uint32_t i = 0; i < f->dimension; i++)
-        mirror[i] = row[i];
-    for (uint32_t i = 0; i < f->dimension; i++)
-        mirror[f->dimension + i] = -row[i];
+    for (uint32_t i = 0; i < count; i++) {
+        double number = row[i] + 0.0;
+        keys[i] = oif_key(number);
+        numbers[i] = number;
+        negatives[i] = -number;
+    }
+}
+
+#if OIF_HAS_AVX2_CODE
+OIF_AVX2 static void shape_numbers_avx2(const double *row, uint32_t count, uint64_t *keys, double *numbers,
+                                        double *negatives)
+{
+    shape_numbers(row, count, keys, numbers, negatives);
+}
+#endif
+
+static __attribute__((noinline)) void shape_part(const double *row, uint32_t count, uint64_t *keys,
+                                                 double *numbers, double *negatives)
+{
+#if OIF_HAS_AVX2_CODE
+    if (oif_machine_has_avx2()) {
+        shape_numbers_avx2(row, count, keys, numbers, negatives);
+        return;
+    }
+#endif
+    shape_numbers(row, count, keys, numbers, negatives);
+}
+
+/* As set_out, and the mirror. The keys of long rows are made with it and not used. */
+static void set_out_to_learn(traveller *t, const forest *f, const oif_rows *rows, size_t i, double *mirror)
+{
+    const uint32_t dimension = f->dimension;
+    describe(t, f, rows, i);
+    if (t->has_keys) {
+        shape_part(t->row, dimension, t->keys, mirror, mirror + dimension);
+        return;
+    }
+    for (uint32_t from = 0; from < dimension; from += KEYS_KEPT)
+        shape_part(t->row + from, dimension - from < KEYS_KEPT ? dimension - from : KEYS_KEPT, t->keys,
+                   mirror + from, mirror + dimension + from);
 }
 
 /* Takes a row that is in the ring already through the trees from `begin` to `end`; returns the sum of its depths there.
@@ -533,12 +582,12 @@ static uint64_t pass_row(forest *f, const oif_rows *rows, size_t i, uint32_t ahe
     traveller t;
     passage p = {.traveller = &t,
                  .mirror = mirror,
+                 .extra_depths = oif_extra_depths(f),
                  .forgets = f->rows_held + ahead >= f->window_size,
                  .slot = slot,
                  .oldest = slot_after(f, slot, f->slots - f->window_size)};
     uint64_t depth_sum = 0;
-    set_out(&t, f, rows, i);
-    mirror_row(f, t.row, mirror);
+    set_out_to_learn(&t, f, rows, i, mirror);
     for (uint32_t first = begin; first < end; first += GROUP)
         depth_sum += pass_group(f, first, end - first < GROUP ? end - first : GROUP, &p);
     return depth_sum;

@@ -236,20 +236,60 @@ static void share_range(oif_random *random, const cut *c, range whole, range *le
     include_point(highest_left ? left : right, whole.high);
 }
 
+/* Turns the least and greatest of points drawn from [0, 1] into those of points drawn from the ranges of a box, the
+ * greatest with their signs turned as a box has them. The numbers are those of range_within, without a branch. */
+OIF_INLINE void stretch_ranges(const double *restrict lows, const double *restrict minus_highs,
+                               uint32_t times, double *restrict least, double *restrict greatest)
+{
+    for (uint32_t i = 0; i < times; i++) {
+        double low = lows[i], high = -minus_highs[i];
+        double first = low * (1.0 - least[i]) + high * least[i];
+        double last = low * (1.0 - greatest[i]) + high * greatest[i];
+        first = first > high ? high : first;
+        first = first < low ? low : first;
+        last = last > high ? high : last;
+        last = last < low ? low : last;
+        first = first < last ? first : last;
+        least[i] = low > high ? INFINITY : first;
+        greatest[i] = low > high ? INFINITY : -last;
+    }
+}
+
+#if OIF_HAS_AVX2_CODE
+OIF_AVX2 static void stretch_ranges_avx2(const double *lows, const double *minus_highs, uint32_t times,
+                                         double *least, double *greatest)
+{
+    stretch_ranges(lows, minus_highs, times, least, greatest);
+}
+#endif
+
+static void stretch(const double *lows, const double *minus_highs, uint32_t times, double *least,
+                    double *greatest)
+{
+#if OIF_HAS_AVX2_CODE
+    if (oif_machine_has_avx2()) {
+        stretch_ranges_avx2(lows, minus_highs, times, least, greatest);
+        return;
+    }
+#endif
+    stretch_ranges(lows, minus_highs, times, least, greatest);
+}
+
 /* The least box around `count` points drawn uniformly from a box; `box` may be `drawn`. */
 static void draw_box(oif_random *random, uint32_t count, const double *box, double *drawn, uint32_t dimension)
 {
     double least[OIF_EXTREMES_AT_ONCE], greatest[OIF_EXTREMES_AT_ONCE];
+    if (count == 0) {
+        for (uint32_t i = 0; i < 2 * dimension; i++)
+            drawn[i] = INFINITY;
+        return;
+    }
     for (uint32_t first = 0; first < dimension; first += OIF_EXTREMES_AT_ONCE) {
         uint32_t times = dimension - first < OIF_EXTREMES_AT_ONCE ? dimension - first : OIF_EXTREMES_AT_ONCE;
-        if (count > 0)
-            oif_random_extremes(random, count, times, least, greatest);
-        for (uint32_t i = 0; i < times; i++) {
-            range whole = box_range(box, dimension, first + i);
-            bool empty = count == 0 || whole.low > whole.high;
-            set_box_range(drawn, dimension, first + i,
-                          empty ? empty_range : range_within(whole, least[i], greatest[i]));
-        }
+        oif_random_extremes(random, count, times, least, greatest);
+        stretch(box + first, box + dimension + first, times, least, greatest);
+        memcpy(drawn + first, least, times * sizeof *least);
+        memcpy(drawn + dimension + first, greatest, times * sizeof *greatest);
     }
 }
 
@@ -298,10 +338,10 @@ OIF_AVX2 static void relabel_rows_avx2(uint8_t *labels, uint32_t slots, uint8_t 
                                        const double *column, double value, bool missing_right)
 {
     if (missing_right)
-        for (uint32_t slot = 0; slot < slots; slot += 32)
+        for (size_t slot = 0; slot < slots; slot += 32)
             oif_replace_32_avx2(labels + slot, left, right, oif_at_least_32_avx2(column + slot, value, true));
     else
-        for (uint32_t slot = 0; slot < slots; slot += 32)
+        for (size_t slot = 0; slot < slots; slot += 32)
             oif_replace_32_avx2(labels + slot, left, right,
                                 oif_at_least_32_avx2(column + slot, value, false));
 }
@@ -395,9 +435,23 @@ void oif_itree_cut(forest *f, uint32_t number, uint32_t leaf, bool loses_row)
 
 /* ---- Undoing cuts ---- */
 
+#if OIF_HAS_AVX2_CODE
+OIF_AVX2 static void replace_labels_avx2(uint8_t *labels, uint32_t slots, uint8_t from, uint8_t to)
+{
+    for (size_t slot = 0; slot < slots; slot += 32)
+        oif_replace_32_avx2(labels + slot, from, to, _mm256_set1_epi8(-1));
+}
+#endif
+
 static void relabel_merge(forest *f, oif_itree *tree, uint8_t from, uint8_t to)
 {
     uint8_t *labels = oif_labels(f, tree);
+#if OIF_HAS_AVX2_CODE
+    if (oif_machine_has_avx2()) {
+        replace_labels_avx2(labels, f->slots, from, to);
+        return;
+    }
+#endif
     for (const uint8_t *end = labels + f->slots; labels < end; labels += OIF_SLOT_BLOCK)
         for (int i = 0; i < OIF_SLOT_BLOCK; i++)
             labels[i] = labels[i] == from ? to : labels[i];
