@@ -4,6 +4,8 @@
  * OIF_FOREST_SEED sets the seed of the random operations; every failure prints it. */
 #include "driver.h"
 
+#include <float.h>
+
 /* ---- Random operations ---- */
 
 enum {
@@ -756,6 +758,24 @@ static void rows_of_ten_thousand_numbers_work(void **state)
     }
 }
 
+/* ---- Keys ---- */
+
+static void keys_are_in_the_order_of_the_numbers(void **state)
+{
+    (void)state;
+    const double numbers[] = {-INFINITY, -DBL_MAX, -1.5, -1,  -DBL_MIN, -0x1p-1074, 0,
+                              0x1p-1074, DBL_MIN,  1,    1.5, DBL_MAX,  INFINITY};
+    const size_t count = sizeof numbers / sizeof *numbers;
+    for (size_t i = 0; i < count; i++) {
+        if (oif_number_of_key(oif_key(numbers[i])) != numbers[i])
+            fail_msg("%a comes back as %a", numbers[i], oif_number_of_key(oif_key(numbers[i])));
+        if (i > 0 && oif_key(numbers[i - 1]) >= oif_key(numbers[i]))
+            fail_msg("the keys of %a and %a are not in their order", numbers[i - 1], numbers[i]);
+    }
+    assert_true(oif_key(-0.0) == oif_key(0.0));
+    assert_true(oif_key(INFINITY) < OIF_UNCUT);
+}
+
 /* ---- The check sees what is broken ---- */
 
 typedef struct wound {
@@ -1031,6 +1051,7 @@ int main(void)
         cmocka_unit_test(constant_features_do_not_hide_an_outlier),
         cmocka_unit_test(a_range_of_a_few_ulps_and_the_whole_range_of_doubles_are_cut_alike),
         cmocka_unit_test(rows_of_ten_thousand_numbers_work),
+        cmocka_unit_test(keys_are_in_the_order_of_the_numbers),
         cmocka_unit_test(the_check_names_each_thing_that_is_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
