@@ -22,10 +22,7 @@
 
 #define OIF_HST_NONE UINT32_MAX
 
-enum {
-    OIF_HST_DEPTH_BITS = 5,
-    OIF_HST_LANES = 8 /* trees walked side by side, which hides the latency of their loads */
-};
+enum { OIF_HST_DEPTH_BITS = 5 };
 
 typedef enum oif_hst_ranges { OIF_HST_FIRST, OIF_HST_EVERY, OIF_HST_FIXED } oif_hst_ranges;
 
@@ -49,8 +46,6 @@ typedef struct oif_hst_tree {
     uint32_t
         free_pair;   /* the first of two free nodes, whose child is the next such pair; OIF_HST_NONE ends */
     uint32_t levels; /* no leaf is deeper */
-    uint32_t
-        lane_levels; /* of the first of OIF_HST_LANES trees: no leaf in any of them is deeper; otherwise 0 */
 } oif_hst_tree;
 
 /* A feature's range, an eighth of it so that no sum of them overflows; from and to +infinity when it was never seen. */

@@ -546,10 +546,6 @@ static void claim_a_level_more(wound *w)
 {
     w->tree->levels++;
 }
-static void claim_a_level_more_of_the_lanes(wound *w)
-{
-    oif_hst_trees(w->forest)[0].lane_levels++;
-}
 static void hold_more_rows_than_fit(wound *w)
 {
     w->forest->rows_held = w->forest->window_size;
@@ -597,8 +593,6 @@ static const struct {
     {"forget_a_node", forget_a_node, "a node is neither in the tree nor free"},
     {"break_the_free_list", break_the_free_list, "the list of free nodes is broken"},
     {"claim_a_level_more", claim_a_level_more, "the number of levels is not that of the deepest leaf"},
-    {"claim_a_level_more_of_the_lanes", claim_a_level_more_of_the_lanes,
-     "the levels of its lanes are not those of their deepest tree"},
     {"hold_more_rows_than_fit", hold_more_rows_than_fit, "a window holds more rows than it has room for"},
     {"swap_the_lists", swap_the_lists_of_two_leaves,
      "a row is in the list of a leaf that it does not fall into"},
