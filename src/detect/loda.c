@@ -470,7 +470,7 @@ static void learn_in_slots(loda *l, const oif_rows *rows, double *scores, oif_po
 /* The window, not yet full, has twice as many rows as when this was last done. */
 static void renew_all(loda *l)
 {
-    l->has_ranges = true;
+    l->has_ranges = 1;
     l->next_range = range_after(l, l->next_range);
     if (l->rows_held <= l->sample_size)
         learn_scales(l);
@@ -588,6 +588,36 @@ static oif_status check(const void *state, oif_error *error)
     return status;
 }
 
+/* ---- Snapshots ---- */
+
+static void tell_fields(void *state, oif_fields *fields)
+{
+    loda *l = state;
+    oif_field_u32(fields, "rows_held", &l->rows_held, 1);
+    oif_field_u32(fields, "next_slot", &l->next_slot, 1);
+    oif_field_u32(fields, "next_range", &l->next_range, 1);
+    oif_field_u32(fields, "has_ranges", &l->has_ranges, 1);
+    oif_field_f64(fields, "weights", oif_loda_weights(l, 0), (size_t)l->num_projections * l->terms);
+    oif_field_f64(fields, "ring", oif_loda_slot(l, 0), (size_t)l->window_size * l->num_projections);
+    for (uint32_t projection = 0; projection < l->num_projections; projection++) {
+        histogram *h = &oif_loda_histograms(l)[projection];
+        oif_field_f64(fields, "low", &h->low, 1);
+        oif_field_f64(fields, "high", &h->high, 1);
+        oif_field_f64(fields, "bins_a_unit", &h->bins_a_unit, 1);
+        oif_field_i64(fields, "width", &h->width, 1);
+        oif_field_u32(fields, "counted", &h->counted, 1);
+        oif_field_u32(fields, "counts", oif_loda_counts(l, projection), l->num_bins);
+    }
+    oif_field_f64(fields, "sample", oif_loda_sample(l, 0), (size_t)l->sample_size * l->dimension);
+}
+
+static void describe(const void *state, oif_describe_function tell, void *context)
+{
+    const loda *l = state;
+    tell(context, "rows_held", l->rows_held);
+    tell(context, "features_in_a_projection", l->terms);
+}
+
 /* ---- The table ---- */
 
 static const char *const scale_words[] = {"learn", "none", NULL};
@@ -618,5 +648,7 @@ const oif_detector_kind oif_loda = {
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,
+    .tell_fields = tell_fields,
+    .describe = describe,
     .check = check,
 };
