@@ -28,14 +28,17 @@
 #include "base/vector.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 typedef oif_hst_state forest;
 typedef oif_hst_node node;
 
 enum {
-    LANES = 8,       /* trees walked side by side, which hides the latency of their loads */
-    FIRST_BUILD = 16 /* rows that the first trees are built from; then from twice as many, up to a window */
+    LANES = 8,        /* trees walked side by side, which hides the latency of their loads */
+    FIRST_BUILD = 16, /* rows that the first trees are built from; then from twice as many, up to a window */
+    MAX_CHUNK = 256,  /* rows that LANES trees take before the next do, which keeps these in the cache */
+    ROWS_WORTH_SHARING = 32 /* for fewer, waking the threads costs more than they help */
 };
 
 /* ---- Creation ---- */
@@ -235,12 +238,13 @@ static uint32_t walk(const forest *f, uint32_t tree, const double *row)
 static uint32_t find_leaves(const forest *f, uint32_t first, const double *row, bool complete,
                             uint32_t leaves[LANES])
 {
-    uint32_t count = f->num_trees - first < LANES ? f->num_trees - first : LANES, levels = 0;
+    uint32_t count = f->num_trees - first < LANES ? f->num_trees - first : LANES;
     if (complete && count == LANES) {
-        for (uint32_t i = 0; i < LANES; i++) {
-            uint32_t deep = oif_hst_trees(f)[first + i].levels;
-            levels = deep > levels ? deep : levels;
-            leaves[i] = oif_hst_root(f, first + i);
+        const oif_hst_tree *trees = &oif_hst_trees(f)[first];
+        uint32_t root = oif_hst_root(f, first), levels = 0;
+        for (uint32_t i = 0; i < LANES; i++, root += f->node_capacity) {
+            levels = trees[i].levels > levels ? trees[i].levels : levels;
+            leaves[i] = root;
         }
         walk_lanes(oif_hst_nodes(f), row, levels, leaves);
         return LANES;
@@ -265,17 +269,6 @@ static uint64_t mass_of(uint32_t worth)
     return (uint64_t)oif_hst_mass(worth) << (worth & ((1 << OIF_HST_DEPTH_BITS) - 1));
 }
 
-static uint64_t sum_masses(const forest *f, const double *row, bool complete)
-{
-    uint64_t sum = 0;
-    for (uint32_t first = 0; first < f->num_trees; first += LANES) {
-        uint32_t leaves[LANES], count = find_leaves(f, first, row, complete, leaves);
-        for (uint32_t i = 0; i < count; i++)
-            sum += mass_of(oif_hst_nodes(f)[leaves[i]].worth);
-    }
-    return sum;
-}
-
 /* 1 where there is no mass, 0 where all rows are at max_depth. */
 static double score_of(const forest *f, uint64_t mass_sum)
 {
@@ -284,16 +277,6 @@ static double score_of(const forest *f, uint64_t mass_sum)
     double whole = (double)((uint64_t)f->num_trees * f->reference_rows + mass_sum);
     double score = 1.0 - (oif_log2(whole) - f->no_mass) * f->full_scale;
     return score < 0 ? 0 : score > 1 ? 1 : score;
-}
-
-static void score_rows(const void *state, const oif_rows *rows, double *scores, oif_pool *pool)
-{
-    (void)pool;
-    const forest *f = state;
-    for (size_t i = 0; i < rows->count; i++) {
-        const double *row = oif_rows_at(rows, i);
-        scores[i] = score_of(f, sum_masses(f, row, rows->complete || is_complete(row, f->dimension)));
-    }
 }
 
 /* ---- Counting ---- */
@@ -311,9 +294,9 @@ static uint32_t take_pair(forest *f, uint32_t tree)
     return pair;
 }
 
-static void put_row(forest *f, uint32_t tree, node *leaf, uint32_t slot)
+static void put_row(uint32_t *next_row, node *leaf, uint32_t slot)
 {
-    oif_hst_next_row(f, tree)[slot] = leaf->first_row;
+    next_row[slot] = leaf->first_row;
     leaf->first_row = slot;
     leaf->count++;
 }
@@ -322,16 +305,15 @@ static void put_row(forest *f, uint32_t tree, node *leaf, uint32_t slot)
 static void hand_down(forest *f, uint32_t tree, node *parent, uint32_t row)
 {
     node *children = &oif_hst_nodes(f)[parent->child];
-    const uint32_t *next_row = oif_hst_next_row(f, tree);
-    uint32_t missing = OIF_HST_NONE;
+    uint32_t *next_row = oif_hst_next_row(f, tree), missing = OIF_HST_NONE;
     while (row != OIF_HST_NONE) {
         uint32_t next = next_row[row];
         double number = oif_hst_row(f, row)[parent->feature];
         if (number != number) {
-            oif_hst_next_row(f, tree)[row] = missing;
+            next_row[row] = missing;
             missing = row;
         } else {
-            put_row(f, tree, &children[number >= parent->cut], row);
+            put_row(next_row, &children[number >= parent->cut], row);
         }
         row = next;
     }
@@ -339,7 +321,7 @@ static void hand_down(forest *f, uint32_t tree, node *parent, uint32_t row)
     parent->heavier = parent->child + heavier;
     while (missing != OIF_HST_NONE) {
         uint32_t next = next_row[missing];
-        put_row(f, tree, &children[heavier], missing);
+        put_row(next_row, &children[heavier], missing);
         missing = next;
     }
 }
@@ -349,7 +331,8 @@ static bool must_be_cut(const forest *f, const node *leaf)
     return leaf->count > f->limit && oif_hst_depth(leaf->place) < f->max_depth;
 }
 
-static void cut_leaf(forest *f, uint32_t tree, uint32_t at)
+/* Not inlined: it is rare, and would take the registers of the loop around it. */
+static __attribute__((noinline)) void cut_leaf(forest *f, uint32_t tree, uint32_t at)
 {
     node *nodes = oif_hst_nodes(f), *parent = &nodes[at];
     oif_hst_tree *t = &oif_hst_trees(f)[tree];
@@ -368,21 +351,99 @@ static void cut_leaf(forest *f, uint32_t tree, uint32_t at)
     }
 }
 
-/* Counts a row of the window in every tree and returns its sum of reference masses. */
-static uint64_t count_row(forest *f, uint32_t slot, bool complete)
+/* ---- Rows through trees ---- */
+
+static uint32_t groups_of(const forest *f)
+{
+    return (f->num_trees + LANES - 1) / LANES;
+}
+
+/* Rows that pass all trees, LANES trees after another, before the next rows do. */
+typedef struct chunk {
+    const forest *forest;
+    forest *counter; /* the same forest when it is to count the rows, otherwise NULL */
+    const oif_rows *rows;
+    uint32_t first_slot;      /* of the window, where the rows are when they are to be counted */
+    const bool *complete;     /* of each row */
+    _Atomic uint64_t *masses; /* the sum of reference masses of each row */
+    unsigned parts;
+} chunk;
+
+/* Counts a row of the window in some trees, of which it has reached these leaves. */
+static void count_row(forest *f, uint32_t first_tree, const uint32_t *leaves, uint32_t count, uint32_t slot)
 {
     node *nodes = oif_hst_nodes(f);
-    uint64_t sum = 0;
-    for (uint32_t first = 0; first < f->num_trees; first += LANES) {
-        uint32_t leaves[LANES], count = find_leaves(f, first, oif_hst_row(f, slot), complete, leaves);
-        for (uint32_t i = 0; i < count; i++) {
-            sum += mass_of(nodes[leaves[i]].worth);
-            put_row(f, first + i, &nodes[leaves[i]], slot);
-            if (must_be_cut(f, &nodes[leaves[i]]))
-                cut_leaf(f, first + i, leaves[i]);
-        }
+    const uint32_t window_size = f->window_size;
+    uint32_t *next_row = oif_hst_next_row(f, first_tree);
+    for (uint32_t i = 0; i < count; i++, next_row += window_size) {
+        put_row(next_row, &nodes[leaves[i]], slot);
+        if (must_be_cut(f, &nodes[leaves[i]]))
+            cut_leaf(f, first_tree + i, leaves[i]);
     }
-    return sum;
+}
+
+/* Passes the rows through LANES trees and adds up what they are worth there. */
+static void pass_group(const chunk *c, uint32_t first_tree, uint64_t *masses)
+{
+    const node *nodes = oif_hst_nodes(c->forest);
+    for (uint32_t i = 0; i < c->rows->count; i++) {
+        uint32_t leaves[LANES];
+        uint32_t count = find_leaves(c->forest, first_tree, oif_rows_at(c->rows, i), c->complete[i], leaves);
+        uint64_t sum = 0;
+        for (uint32_t j = 0; j < count; j++)
+            sum += mass_of(nodes[leaves[j]].worth);
+        masses[i] += sum;
+        if (c->counter)
+            count_row(c->counter, first_tree, leaves, count, c->first_slot + i);
+    }
+}
+
+static void pass_part(void *context, unsigned part)
+{
+    const chunk *c = context;
+    const uint32_t groups = groups_of(c->forest), end = groups * (part + 1) / c->parts;
+    const size_t count = c->rows->count;
+    uint64_t masses[MAX_CHUNK];
+    memset(masses, 0, count * sizeof *masses);
+    for (uint32_t group = groups * part / c->parts; group < end; group++)
+        pass_group(c, group * LANES, masses);
+    for (size_t i = 0; i < count; i++)
+        atomic_fetch_add_explicit(&c->masses[i], masses[i], memory_order_relaxed);
+}
+
+/* Passes at most MAX_CHUNK rows through all trees, and writes their scores unless `scores` is NULL. */
+static void pass_chunk(const forest *f, forest *counter, const oif_rows *rows, uint32_t first_slot,
+                       double *scores, oif_pool *pool)
+{
+    _Atomic uint64_t masses[MAX_CHUNK];
+    bool complete[MAX_CHUNK];
+    chunk c = {f, counter, rows, first_slot, complete, masses, oif_pool_parts(pool)};
+    for (size_t i = 0; i < rows->count; i++) {
+        atomic_init(&masses[i], 0);
+        complete[i] = rows->complete || is_complete(oif_rows_at(rows, i), f->dimension);
+    }
+    oif_pool_run(pool, pass_part, &c);
+    for (size_t i = 0; scores && i < rows->count; i++)
+        scores[i] = score_of(f, atomic_load_explicit(&masses[i], memory_order_relaxed));
+}
+
+static oif_pool *worth_sharing(const oif_rows *rows, oif_pool *pool)
+{
+    return rows->count < ROWS_WORTH_SHARING ? NULL : pool;
+}
+
+static oif_rows rows_from(const oif_rows *rows, size_t from, size_t most)
+{
+    size_t left = rows->count - from;
+    return (oif_rows){oif_rows_at(rows, from), left < most ? left : most, rows->stride, rows->complete};
+}
+
+static void score_rows(const void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    for (size_t from = 0; from < rows->count; from += MAX_CHUNK) {
+        oif_rows some = rows_from(rows, from, MAX_CHUNK);
+        pass_chunk(state, NULL, &some, 0, scores + from, worth_sharing(&some, pool));
+    }
 }
 
 /* ---- The latest window becomes the reference ---- */
@@ -411,12 +472,27 @@ static uint32_t settle_node(forest *f, uint32_t tree, uint32_t at)
     return mass;
 }
 
-static void settle(forest *f)
+typedef struct settling {
+    forest *forest;
+    unsigned parts;
+} settling;
+
+static void settle_part(void *context, unsigned part)
 {
-    for (uint32_t tree = 0; tree < f->num_trees; tree++) {
+    const settling *s = context;
+    forest *f = s->forest;
+    const uint32_t groups = groups_of(f), from = groups * part / s->parts,
+                   to = groups * (part + 1) / s->parts;
+    for (uint32_t tree = from * LANES; tree < to * LANES && tree < f->num_trees; tree++) {
         oif_hst_trees(f)[tree].levels = 0;
         settle_node(f, tree, oif_hst_root(f, tree));
     }
+}
+
+static void settle(forest *f, oif_pool *pool)
+{
+    settling s = {f, oif_pool_parts(pool)};
+    oif_pool_run(pool, settle_part, &s);
     f->reference_rows = f->rows_held;
     f->no_mass = oif_log2((double)((uint64_t)f->num_trees * f->reference_rows));
 }
@@ -435,49 +511,60 @@ static void learn_ranges(forest *f)
 }
 
 /* Builds all trees from the rows of the window so far. */
-static void build_trees(forest *f)
+static void build_trees(forest *f, oif_pool *pool)
 {
     if (f->ranges != OIF_HST_FIXED)
         learn_ranges(f);
     clear_trees(f);
     f->limit = limit_of(f, f->rows_held);
-    for (uint32_t slot = 0; slot < f->rows_held; slot++)
-        count_row(f, slot, is_complete(oif_hst_row(f, slot), f->dimension));
-    settle(f);
+    oif_rows window = {oif_hst_row(f, 0), f->rows_held, f->dimension, false};
+    for (uint32_t slot = 0; slot < f->rows_held; slot += MAX_CHUNK) {
+        oif_rows some = rows_from(&window, slot, MAX_CHUNK);
+        pass_chunk(f, f, &some, slot, NULL, pool);
+    }
+    settle(f, pool);
     f->next_build = build_after(f, f->rows_held);
     f->counting = f->rows_held == f->window_size && f->ranges != OIF_HST_EVERY;
 }
 
 /* ---- Learning ---- */
 
-/* Learns a row and returns its sum of reference masses. */
-static uint64_t learn_row(forest *f, const double *row, bool complete)
+/* The rows that the window has when it ends or, early, when the trees are to be built. */
+static uint32_t next_event(const forest *f)
 {
-    uint32_t slot = f->rows_held++;
-    bool ends = f->rows_held == f->window_size;
-    uint64_t sum = 0;
-    memcpy(oif_hst_row(f, slot), row, f->dimension * sizeof *row);
-    if (f->counting) {
-        sum = count_row(f, slot, complete);
-        if (ends)
-            settle(f);
-    } else if (f->rows_held == f->next_build) {
-        build_trees(f);
-    }
-    if (ends)
+    return f->counting ? f->window_size : f->next_build;
+}
+
+/* Learns rows up to the next event, which changes the score of the row that brings it. */
+static void learn_chunk(forest *f, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    for (uint32_t i = 0; i < rows->count; i++)
+        memcpy(oif_hst_row(f, f->rows_held + i), oif_rows_at(rows, i), f->dimension * sizeof(double));
+    if (f->counting || scores)
+        pass_chunk(f, f->counting ? f : NULL, rows, f->rows_held, scores, pool);
+    f->rows_held += (uint32_t)rows->count;
+    if (f->rows_held < next_event(f))
+        return;
+    if (f->counting)
+        settle(f, pool);
+    else
+        build_trees(f, pool);
+    if (f->rows_held == f->window_size)
         f->rows_held = 0;
-    return f->counting && f->rows_held > 0 ? sum : sum_masses(f, row, complete);
+    if (scores) {
+        oif_rows last = rows_from(rows, rows->count - 1, 1);
+        pass_chunk(f, NULL, &last, 0, scores + rows->count - 1, NULL);
+    }
 }
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    (void)pool;
     forest *f = state;
-    for (size_t i = 0; i < rows->count; i++) {
-        const double *row = oif_rows_at(rows, i);
-        uint64_t sum = learn_row(f, row, rows->complete || is_complete(row, f->dimension));
-        if (scores)
-            scores[i] = score_of(f, sum);
+    for (size_t from = 0; from < rows->count;) {
+        uint32_t to_event = next_event(f) - f->rows_held;
+        oif_rows some = rows_from(rows, from, to_event < MAX_CHUNK ? to_event : MAX_CHUNK);
+        learn_chunk(f, &some, scores ? scores + from : NULL, worth_sharing(&some, pool));
+        from += some.count;
     }
 }
 
