@@ -115,7 +115,11 @@ static uint64_t to_units(double displacement)
 /* Whether this is the row learned last, or just like it. */
 static bool is_last_row(const forest *f, const double *row)
 {
-    return f->rows_learned > 0 && memcmp(row, oif_rrcf_last_row(f), f->shape.dimension * sizeof *row) == 0;
+    const double *last = oif_rrcf_last_row(f);
+    bool same = f->rows_learned > 0;
+    for (uint32_t i = 0; same && i < f->shape.dimension; i++)
+        same = row[i] == last[i] || (row[i] != row[i] && last[i] != last[i]);
+    return same;
 }
 
 static double score_of(const forest *f, uint64_t unit_sum)

@@ -66,25 +66,34 @@ static void write_checksum(oif_snapshot_writer *writer)
     writer->checksum = 0;
 }
 
-/* Numbers as they are in memory become bytes in the order of the file. */
-static void encode(unsigned char *bytes, const void *values, size_t width, size_t count)
+/* All NaN mean "missing", but machines make them with different bits. */
+static uint64_t bits_of_number(double number)
 {
-    switch (width) {
-    case 1: memcpy(bytes, values, count); break;
-    case 2:
+    return number == number ? oif_bits_of_double(number) : UINT64_C(0x7FF8000000000000);
+}
+
+/* Numbers as they are in memory become bytes in the order of the file. */
+static void encode(unsigned char *bytes, oif_field_type type, const void *values, size_t count)
+{
+    switch (type) {
+    case OIF_FIELD_U8: memcpy(bytes, values, count); break;
+    case OIF_FIELD_U16:
         for (size_t i = 0; i < count; i++)
             oif_bytes_store(bytes + 2 * i, ((const uint16_t *)values)[i], 2);
         break;
-    case 4:
+    case OIF_FIELD_U32:
+    case OIF_FIELD_I32:
         for (size_t i = 0; i < count; i++)
             oif_bytes_store(bytes + 4 * i, ((const uint32_t *)values)[i], 4);
         break;
-    default:
-        for (size_t i = 0; i < count; i++) {
-            uint64_t value; /* which may be a double */
-            memcpy(&value, (const unsigned char *)values + 8 * i, 8);
-            oif_bytes_store(bytes + 8 * i, value, 8);
-        }
+    case OIF_FIELD_U64:
+    case OIF_FIELD_I64:
+        for (size_t i = 0; i < count; i++)
+            oif_bytes_store(bytes + 8 * i, ((const uint64_t *)values)[i], 8);
+        break;
+    case OIF_FIELD_F64:
+        for (size_t i = 0; i < count; i++)
+            oif_bytes_store(bytes + 8 * i, bits_of_number(((const double *)values)[i]), 8);
     }
 }
 
@@ -97,7 +106,7 @@ static void write_field(oif_fields *self, const char *name, oif_field_type type,
     while (count > 0 && writer->status == OIF_OK) {
         size_t now = count < most ? count : most;
         unsigned char *room = make_room(writer, now * width);
-        encode(room, next, width, now);
+        encode(room, type, next, now);
         writer->checksum = oif_checksum(&writer->table, writer->checksum, room, now * width);
         next += now * width, count -= now;
     }
@@ -188,23 +197,27 @@ static void check_checksum(oif_snapshot_reader *reader, const char *of_what)
     reader->checksum = 0;
 }
 
-static void decode(const unsigned char *bytes, void *values, size_t width, size_t count)
+static void decode(const unsigned char *bytes, oif_field_type type, void *values, size_t count)
 {
-    switch (width) {
-    case 1: memcpy(values, bytes, count); break;
-    case 2:
+    switch (type) {
+    case OIF_FIELD_U8: memcpy(values, bytes, count); break;
+    case OIF_FIELD_U16:
         for (size_t i = 0; i < count; i++)
             ((uint16_t *)values)[i] = (uint16_t)oif_bytes_load(bytes + 2 * i, 2);
         break;
-    case 4:
+    case OIF_FIELD_U32:
+    case OIF_FIELD_I32:
         for (size_t i = 0; i < count; i++)
             ((uint32_t *)values)[i] = (uint32_t)oif_bytes_load(bytes + 4 * i, 4);
         break;
-    default:
-        for (size_t i = 0; i < count; i++) {
-            uint64_t value = oif_bytes_load(bytes + 8 * i, 8);
-            memcpy((unsigned char *)values + 8 * i, &value, 8);
-        }
+    case OIF_FIELD_U64:
+    case OIF_FIELD_I64:
+        for (size_t i = 0; i < count; i++)
+            ((uint64_t *)values)[i] = oif_bytes_load(bytes + 8 * i, 8);
+        break;
+    case OIF_FIELD_F64:
+        for (size_t i = 0; i < count; i++)
+            ((double *)values)[i] = oif_double_from_bits(oif_bytes_load(bytes + 8 * i, 8));
     }
 }
 
@@ -228,7 +241,7 @@ static void read_field(oif_fields *self, const char *name, oif_field_type type, 
     while (count > 0 && reader->status == OIF_OK) {
         size_t now = count < most ? count : most;
         read_payload(reader, buffer, now * width);
-        decode(buffer, next, width, now);
+        decode(buffer, type, next, now);
         next += now * width, count -= now;
     }
 }
