@@ -136,8 +136,9 @@ PYTHON
     done
     oif score --save-every 10 stream.csv
     exits 2 "oif: --save-every needs --state FILE, the file to save to"
+    head -5 stream.csv > short.csv
     for good in 1 1e3 0.5s 2m; do
-        oif score --state s --save-every "$good" stream.csv
+        oif score --state s --save-every "$good" short.csv
         equal "$status" 0
     done
 }
@@ -199,13 +200,13 @@ assert (tool.returncode, messages) == (0, b""), (tool.returncode, messages)
 assert os.listdir("keep") == [], os.listdir("keep")
 
 with open("long.csv", "w") as file:
-    file.writelines(f"{i % 97},{i % 89}\n" for i in range(3000000))
+    file.writelines(f"{i % 97},{i % 89}\n" for i in range(1000000))
 tool = start("long.csv")
 line(tool)
 tool.send_signal(signal.SIGTERM)
 output, messages = tool.communicate(timeout=60)
 assert (tool.returncode, messages) == (0, b""), (tool.returncode, messages)
-assert rows_learned() == 1 + output.count(b"\n") < 3000000, (rows_learned(), output.count(b"\n"))
+assert rows_learned() == 1 + output.count(b"\n") < 1000000, (rows_learned(), output.count(b"\n"))
 PYTHON
 }
 
