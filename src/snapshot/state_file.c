@@ -300,7 +300,7 @@ oif_status oif_state_file_save(oif_state_file *file, const oif_detector *detecto
 
 oif_status oif_detector_save_file(const oif_detector *detector, const char *path, oif_error *error)
 {
-    oif_state_file *file;
+    oif_state_file *file = NULL;
     oif_status status = oif_state_file_open(path, &file, error);
     if (status != OIF_OK)
         return status;
