@@ -265,6 +265,111 @@ OIF_API OIF_MUST_CHECK oif_status oif_state_file_save(oif_state_file *file, cons
 OIF_API OIF_MUST_CHECK oif_status oif_state_file_load(const oif_state_file *file,
                                                       oif_detector **detector, oif_error *error);
 
+/* ---- Explanations -------------------------------------------------------------------------------- */
+
+/* How much of a row's score is due to each of its columns: by how much it would fall if that column were missing. With
+ * columns = dimension each number is a column; of a row that is several time steps long, give the columns of one step:
+ * the numbers i, i + columns, i + 2 columns ... are then missing together. `shares` gets `columns` numbers that are
+ * not negative and add up to 1, or all 0 when no column by itself matters. Costs a score for each column, and writes
+ * to `scratch`, `dimension` numbers. OIF_EPARAM when the dimension is no multiple of the columns, OIF_EVALUE as
+ * oif_detector_score. Never allocates. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_explain(const oif_detector *detector, const double *row,
+                                                       size_t columns, double *shares, double *scratch,
+                                                       oif_error *error);
+
+/* ---- Pipelines: from rows to alerts ---------------------------------------------------------------- */
+
+/* A pipeline turns rows into results that can be acted upon: it puts rows of a series together, scores them, tells how
+ * rare a score is, decides which are anomalous and which are learned; and it does so for each key by itself, such as
+ * for every host.
+ *
+ *     oif_params detector, options;
+ *     oif_pipeline *pipeline;
+ *     oif_result result;
+ *
+ *     oif_params_init(&detector, "online-iforest", NULL);
+ *     oif_pipeline_options_init(&options);
+ *     oif_params_set(&options, "alert_rate", 0.01, NULL);
+ *     oif_pipeline_new(&detector, 2, &options, &pipeline, NULL);
+ *     oif_pipeline_process(pipeline, NULL, 0, row, &result, NULL);
+ *     if (result.anomaly) ...
+ */
+typedef struct oif_pipeline oif_pipeline;
+
+/* Sets every option to its initial value; options->info->params lists them. Change them with oif_params_set. */
+OIF_API void oif_pipeline_options_init(oif_params *options);
+
+/* Anomalies that follow each other closely are one episode. */
+typedef enum oif_episode {
+    OIF_EPISODE_NONE,
+    OIF_EPISODE_BEGINS, /* with this row, which is anomalous */
+    OIF_EPISODE_LASTS,
+    OIF_EPISODE_ENDS /* this row is the last of `calm` rows without anomaly */
+} oif_episode;
+
+/* What is known about a row. */
+typedef struct oif_result {
+    double score;     /* the higher, the more anomalous; NaN while a shingle has too few rows */
+    double p;         /* the share of recent scores at least as high: 0.001 is one row in a thousand */
+    double threshold; /* higher scores are anomalous; +infinity while too few scores are known */
+    bool anomaly;
+    bool ready;   /* enough was learned; before that nothing is anomalous */
+    bool learned; /* the row is now part of what is normal */
+    oif_episode episode;
+} oif_result;
+
+/* Creates a pipeline for rows of `columns` numbers; oif_pipeline_free it. Its detectors get rows of shingle x columns
+ * numbers. OIF_EPARAM when parameters or options do not fit together, OIF_EMEMORY. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new(const oif_params *detector, size_t columns,
+                                                   const oif_params *options, oif_pipeline **pipeline,
+                                                   oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
+                                                     oif_error *error);
+OIF_API void oif_pipeline_free(oif_pipeline *pipeline);
+
+/* Takes one row of `columns` numbers. Each key, `key_bytes` bytes of any kind, has a model of its own; without keys give
+ * NULL and 0. A key that is new gets memory, or that of the key that was not seen for longest once there are
+ * max_keys or memory_limit is reached. OIF_EVALUE when a number is infinite or a key longer than 64 KiB;
+ * the row then counts for nothing. OIF_EMEMORY, only for a key that is new. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key,
+                                                       size_t key_bytes, const double *row,
+                                                       oif_result *result, oif_error *error);
+
+/* Why a row has its score: how much is due to each column, by how much the score would fall without it and by how far
+ * its number is from the usual, and in which direction. */
+typedef struct oif_attribution {
+    double share;  /* of the columns' shares, which add up to 1 or are all 0 */
+    int direction; /* -1 low, 1 high, 0 unknown: missing, or never seen before */
+} oif_attribution;
+
+/* Explains the row that was processed last. `attributions` gets one for each column. Costs a score for each column:
+ * meant for anomalies. */
+OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions);
+
+/* What it is: the parameters of its detectors, its options, the numbers in a row; the rows processed so far, the keys
+ * that have a model and those that lost theirs to others, and the bytes of all. */
+OIF_API const oif_params *oif_pipeline_detector_params(const oif_pipeline *pipeline);
+OIF_API const oif_params *oif_pipeline_options(const oif_pipeline *pipeline);
+OIF_API size_t oif_pipeline_columns(const oif_pipeline *pipeline);
+OIF_API uint64_t oif_pipeline_rows(const oif_pipeline *pipeline);
+OIF_API size_t oif_pipeline_keys(const oif_pipeline *pipeline);
+OIF_API uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline);
+OIF_API size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline);
+
+/* The detector of a key, NULL when it has none. It belongs to the pipeline and changes with the next row. */
+OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key,
+                                                  size_t key_bytes);
+
+/* Snapshots hold all keys' models and go on where they were, as those of detectors (see there). */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save(const oif_pipeline *pipeline,
+                                                    oif_write_function write, void *context,
+                                                    oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load(oif_read_function read, void *context,
+                                                    oif_pipeline **pipeline, oif_error *error);
+
+/* Verifies every invariant; OIF_EINVARIANT names the broken one. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error);
+
 /* ---- Numbers as text ----------------------------------------------------------------------------- */
 
 enum { OIF_NUMBER_TEXT_BYTES = 32 };

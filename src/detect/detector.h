@@ -60,11 +60,17 @@ extern const oif_detector_kind oif_half_space_trees;
 extern const oif_detector_kind oif_rrcf;
 extern const oif_detector_kind oif_loda;
 
+/* OIF_EVALUE when a number of the row is infinite. */
+oif_status oif_row_check(const double *row, size_t dimension, size_t row_number, oif_error *error);
+
 /* The value of a parameter that is known to exist. */
 double oif_params_value(const oif_params *params, const char *name);
 
 /* Checks that every value is in its range: a caller may have filled the struct by hand. */
 oif_status oif_params_check(const oif_params *params, oif_error *error);
+
+/* Gives a detector the state of another one with the same parameters and dimension. */
+void oif_detector_assign(oif_detector *detector, const oif_detector *other);
 
 /* Tells every field that rows have changed. */
 void oif_detector_tell_fields(oif_detector *detector, oif_fields *fields);

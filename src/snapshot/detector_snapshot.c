@@ -1,65 +1,36 @@
 /* A detector's snapshot: which detector it is ("DETE"), then all it has learned ("STAT"). The first is small and read as a
  * whole, so that nothing is believed, and nothing allocated, before its checksum is known to be right. */
+#include "snapshot/detector_snapshot.h"
+
 #include "base/bytes.h"
 #include "base/error.h"
 #include "detect/detector.h"
-#include "snapshot/sections.h"
-
-#include <stdio.h>
-
-static const char identity_tag[] = "DETE", state_tag[] = "STAT";
 
 enum {
-    IDENTITY_BYTES = 2048, /* of any detector: sixteen parameters with names of up to a hundred bytes */
+    IDENTITY_BYTES = 2048, /* at most: sixteen parameters with names of up to a hundred bytes */
     STATE_RATIO = 4,     /* a detector takes at most so many times the bytes of its state in a snapshot ... */
     STATE_ROOM = 1 << 16 /* ... and these: the rest of it follows from its parameters */
 };
 
-/* ---- Saving ---- */
+/* ---- Identities ---- */
 
-static size_t encode_identity(const oif_detector *detector, unsigned char buffer[IDENTITY_BYTES])
+size_t oif_identity_write(oif_snapshot_writer *writer, const char *tag, const oif_params *params,
+                          uint64_t number)
 {
-    const oif_params *params = oif_detector_params(detector);
-    oif_bytes bytes = oif_bytes_over(buffer, IDENTITY_BYTES);
+    unsigned char payload[IDENTITY_BYTES];
+    oif_bytes bytes = oif_bytes_over(payload, sizeof payload);
     oif_bytes_put_text(&bytes, params->info->name);
-    oif_bytes_put(&bytes, oif_detector_dimension(detector), 8);
+    oif_bytes_put(&bytes, number, 8);
     oif_bytes_put(&bytes, params->info->param_count, 1);
     for (size_t i = 0; i < params->info->param_count; i++) {
         oif_bytes_put_text(&bytes, params->info->params[i].name);
         oif_bytes_put_f64(&bytes, params->values[i]);
     }
-    return (size_t)(bytes.next - bytes.start);
+    size_t length = (size_t)(bytes.next - bytes.start);
+    if (writer)
+        oif_writer_section(writer, tag, payload, length);
+    return length;
 }
-
-static uint64_t count_state(const oif_detector *detector)
-{
-    oif_field_counter counter = oif_field_counter_new();
-    oif_detector_tell_fields((oif_detector *)detector, &counter.fields); /* looks at sizes only */
-    return counter.bytes;
-}
-
-size_t oif_detector_snapshot_bytes(const oif_detector *detector)
-{
-    unsigned char identity[IDENTITY_BYTES];
-    return OIF_SNAPSHOT_HEADER_BYTES + 3 * OIF_SECTION_BYTES + encode_identity(detector, identity) +
-           (size_t)count_state(detector);
-}
-
-oif_status oif_detector_save(const oif_detector *detector, oif_write_function write, void *context,
-                             oif_error *error)
-{
-    unsigned char identity[IDENTITY_BYTES];
-    size_t identity_bytes = encode_identity(detector, identity);
-    oif_snapshot_writer writer;
-    oif_writer_open(&writer, write, context, error);
-    oif_writer_section(&writer, identity_tag, identity, identity_bytes);
-    oif_writer_begin(&writer, state_tag, count_state(detector));
-    oif_detector_tell_fields((oif_detector *)detector, &writer.fields); /* which only reads them */
-    oif_writer_end(&writer);
-    return oif_writer_close(&writer);
-}
-
-/* ---- Loading ---- */
 
 static void decode_params(oif_snapshot_reader *reader, oif_bytes *bytes, oif_params *params)
 {
@@ -74,44 +45,56 @@ static void decode_params(oif_snapshot_reader *reader, oif_bytes *bytes, oif_par
     }
 }
 
-static void decode_identity(oif_snapshot_reader *reader, oif_params *params, size_t *dimension)
+void oif_identity_read(oif_snapshot_reader *reader, const char *tag, oif_kinds kinds, oif_params *params,
+                       uint64_t *number)
 {
     unsigned char payload[IDENTITY_BYTES];
     char name[OIF_BYTES_TEXT_MAX + 1];
-    oif_snapshot_expect(reader, identity_tag);
+    oif_snapshot_expect(reader, tag);
     oif_bytes bytes = oif_bytes_over(payload, oif_snapshot_take(reader, payload, sizeof payload));
     oif_bytes_get_text(&bytes, name);
-    uint64_t numbers = oif_bytes_get(&bytes, 8);
-    if (bytes.overrun || oif_params_init(params, name, NULL) != OIF_OK) {
+    *number = oif_bytes_get(&bytes, 8);
+    if (bytes.overrun || kinds(params, name, NULL) != OIF_OK) {
         oif_snapshot_fail(reader, OIF_EVERSION, "this version of oif has no detector '%.60s'", name);
         return;
     }
     decode_params(reader, &bytes, params);
-    if (bytes.overrun || bytes.next != bytes.end || numbers > OIF_MAX_DIMENSION)
-        oif_snapshot_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", identity_tag);
-    *dimension = (size_t)numbers;
+    if (bytes.overrun || bytes.next != bytes.end)
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", tag);
 }
 
-/* Makes the detector if the state that follows is large enough to be its own. */
-static void make_detector(oif_snapshot_reader *reader, const oif_params *params, size_t dimension,
-                          oif_detector **made)
+/* ---- States ---- */
+
+uint64_t oif_state_bytes(const oif_detector *detector)
+{
+    oif_field_counter counter = oif_field_counter_new();
+    oif_detector_tell_fields((oif_detector *)detector, &counter.fields); /* looks at sizes only */
+    return counter.bytes;
+}
+
+void oif_state_write(oif_snapshot_writer *writer, const oif_detector *detector)
+{
+    oif_writer_begin(writer, OIF_SECTION_STATE, oif_state_bytes(detector));
+    oif_detector_tell_fields((oif_detector *)detector, &writer->fields); /* which only reads them */
+    oif_writer_end(writer);
+}
+
+void oif_state_bound(oif_snapshot_reader *reader, const oif_params *params, size_t dimension)
 {
     size_t bytes = 0;
     oif_error why;
     oif_status status = oif_detector_estimate_bytes(params, dimension, &bytes, &why);
-    if (status == OIF_OK && bytes > STATE_ROOM && (bytes - STATE_ROOM) / STATE_RATIO > reader->left)
+    if (status != OIF_OK)
+        oif_snapshot_fail(reader, status == OIF_EMEMORY ? OIF_EMEMORY : OIF_ECORRUPT, "%s", why.message);
+    else if (bytes > STATE_ROOM && (bytes - STATE_ROOM) / STATE_RATIO > reader->left)
         oif_snapshot_fail(reader, OIF_ECORRUPT,
                           "a state of %llu bytes is too small for a detector of %zu bytes",
                           (unsigned long long)reader->left, bytes);
-    else if (status == OIF_OK)
-        status = oif_detector_new(params, dimension, made, &why);
-    if (status != OIF_OK)
-        oif_snapshot_fail(reader, status == OIF_EMEMORY ? OIF_EMEMORY : OIF_ECORRUPT, "%s", why.message);
 }
 
-static void load_state(oif_snapshot_reader *reader, oif_detector *detector)
+void oif_state_read(oif_snapshot_reader *reader, oif_detector *detector)
 {
-    uint64_t expected = count_state(detector);
+    uint64_t expected = oif_state_bytes(detector);
     oif_error why;
     if (reader->left != expected)
         oif_snapshot_fail(reader, OIF_ECORRUPT, "the state has %llu bytes instead of %llu",
@@ -122,22 +105,52 @@ static void load_state(oif_snapshot_reader *reader, oif_detector *detector)
         oif_snapshot_fail(reader, OIF_ECORRUPT, "the state does not hold together: %s", why.message);
 }
 
+/* ---- Snapshots ---- */
+
+size_t oif_detector_snapshot_bytes(const oif_detector *detector)
+{
+    return OIF_SNAPSHOT_HEADER_BYTES + 3 * OIF_SECTION_BYTES + (size_t)oif_state_bytes(detector) +
+           oif_identity_write(NULL, OIF_SECTION_DETECTOR, oif_detector_params(detector),
+                              oif_detector_dimension(detector));
+}
+
+oif_status oif_detector_save(const oif_detector *detector, oif_write_function write, void *context,
+                             oif_error *error)
+{
+    oif_snapshot_writer writer;
+    oif_writer_open(&writer, write, context, error);
+    oif_identity_write(&writer, OIF_SECTION_DETECTOR, oif_detector_params(detector),
+                       oif_detector_dimension(detector));
+    oif_state_write(&writer, detector);
+    return oif_writer_close(&writer);
+}
+
+static oif_detector *make_detector(oif_snapshot_reader *reader)
+{
+    oif_params params;
+    uint64_t dimension;
+    oif_detector *made = NULL;
+    oif_error why;
+    oif_identity_read(reader, OIF_SECTION_DETECTOR, oif_params_init, &params, &dimension);
+    if (dimension > OIF_MAX_DIMENSION)
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "a row of %llu numbers is too long",
+                          (unsigned long long)dimension);
+    oif_snapshot_expect(reader, OIF_SECTION_STATE);
+    if (reader->status == OIF_OK)
+        oif_state_bound(reader, &params, (size_t)dimension);
+    if (reader->status == OIF_OK && oif_detector_new(&params, (size_t)dimension, &made, &why) != OIF_OK)
+        oif_snapshot_fail(reader, why.status, "%s", why.message);
+    return made;
+}
+
 oif_status oif_detector_load(oif_read_function read, void *context, oif_detector **detector, oif_error *error)
 {
     oif_snapshot_reader reader;
-    oif_params params;
-    size_t dimension = 0;
-    oif_detector *made = NULL;
     oif_snapshot_open(&reader, read, context, error);
-    if (reader.status == OIF_OK)
-        decode_identity(&reader, &params, &dimension);
-    oif_snapshot_expect(&reader, state_tag);
-    if (reader.status == OIF_OK)
-        make_detector(&reader, &params, dimension, &made);
-    if (reader.status == OIF_OK)
-        load_state(&reader, made);
-    oif_snapshot_expect(&reader, OIF_SECTION_END);
-    oif_snapshot_take(&reader, NULL, 0);
+    oif_detector *made = make_detector(&reader);
+    if (made)
+        oif_state_read(&reader, made);
+    oif_snapshot_close(&reader);
     if (reader.status == OIF_OK)
         *detector = made;
     else

@@ -312,3 +312,9 @@ void oif_snapshot_end(oif_snapshot_reader *reader)
     check_checksum(reader, "a section");
     reader->left = 0;
 }
+
+void oif_snapshot_close(oif_snapshot_reader *reader)
+{
+    oif_snapshot_expect(reader, OIF_SECTION_END);
+    oif_snapshot_take(reader, NULL, 0);
+}

@@ -87,6 +87,9 @@ size_t oif_snapshot_take(oif_snapshot_reader *reader, void *payload, size_t capa
 /* Closes a section that was read through `fields`: nothing may be left, and the checksum has to be right. */
 void oif_snapshot_end(oif_snapshot_reader *reader);
 
+/* Reads the last section. */
+void oif_snapshot_close(oif_snapshot_reader *reader);
+
 /* Fails at the place that was read last; keeps the first failure. */
 void oif_snapshot_fail(oif_snapshot_reader *reader, oif_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

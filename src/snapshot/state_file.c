@@ -302,7 +302,7 @@ oif_status oif_detector_save_file(const oif_detector *detector, const char *path
 {
     oif_state_file *file = NULL;
     oif_status status = oif_state_file_open(path, &file, error);
-    if (status != OIF_OK)
+    if (!file)
         return status;
     status = oif_state_file_save(file, detector, error);
     oif_state_file_close(file);

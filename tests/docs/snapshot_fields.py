@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compares the tables of fields in docs/snapshot-format.md with what the detectors tell.
+"""Compares the tables of fields in docs/snapshot-format.md with what detectors and models tell.
 
 usage: snapshot_fields.py LIST_FIELDS PAGE.md [--accept]
 
-LIST_FIELDS is the program made from tests/snapshot/list_fields.c. A detector's table follows the heading "### `NAME`";
+LIST_FIELDS is the program made from tests/snapshot/list_fields.c. The table of each follows the heading "### `NAME`";
 --accept writes it anew and keeps the last column, where words for new fields are then still missing.
 """
 import re

@@ -170,7 +170,7 @@ static void test_believes_no_size(void **unused)
     s = some_snapshot();
     oif_bytes_store(s.bytes + dimension_at, UINT64_MAX, 8);
     repair(s, 16);
-    require_refused(s, OIF_ECORRUPT, "makes no sense");
+    require_refused(s, OIF_ECORRUPT, "numbers is too long");
 
     s = some_snapshot();
     oif_bytes_store(s.bytes + dimension_at, 0, 8);
