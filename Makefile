@@ -7,7 +7,7 @@ sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] benchmarks
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test install accuracy bench bench-quick bench-text bench-plain bench-programs test-numbers \
+.PHONY: help demo build test install accuracy bench bench-quick bench-text bench-plain bench-programs test-numbers test-kill \
 	format lint fuzz coverage clean
 
 help: ## this list
@@ -83,6 +83,12 @@ test-numbers: build ## read and print 10^8 numbers beside strtod, some minutes (
 	@tools/install_dependencies.sh test
 	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
 	OIF_NUMBER_TRIALS=100000000 build/release-gcc/tests/test_base.number_text
+
+test-kill: build ## kill -9 a program that saves its state 10,000 times on a disk and in memory (make test: 300 times)
+	@tools/install_dependencies.sh test
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_snapshot.kill
+	TMPDIR=/dev/shm OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_snapshot.kill
 
 coverage: ## which lines the tests run: build/coverage/html
 	@tools/install_dependencies.sh develop
