@@ -8,7 +8,7 @@ scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test install accuracy bench bench-quick bench-text bench-plain bench-programs test-numbers \
-	format lint fuzz coverage clean
+	format lint fuzz faults coverage clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -83,6 +83,12 @@ test-numbers: build ## read and print 10^8 numbers beside strtod, some minutes (
 	@tools/install_dependencies.sh test
 	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
 	OIF_NUMBER_TRIALS=100000000 build/release-gcc/tests/test_base.number_text
+
+faults: ## fail every allocation of every call, detectors as created and lines of 12 MiB (make test does small ones)
+	@tools/install_dependencies.sh test
+	@mkdir -p build
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	cd tests && OIF_FAULTS_LONG=1 ../build/release-gcc/tests/test_faults.allocation
 
 coverage: ## which lines the tests run: build/coverage/html
 	@tools/install_dependencies.sh develop
