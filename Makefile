@@ -2,13 +2,14 @@
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
+SOAK_ROWS ?= 1e8
 FUZZ_SECONDS ?= 60
 sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] benchmarks/*.[ch] tests/*/*.[ch])
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test install accuracy bench bench-quick bench-text bench-plain bench-programs test-numbers \
-	format lint fuzz faults coverage clean
+	format lint fuzz faults soak coverage clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -89,6 +90,12 @@ faults: ## fail every allocation of every call, detectors as created and lines o
 	@mkdir -p build
 	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
 	cd tests && OIF_FAULTS_LONG=1 ../build/release-gcc/tests/test_faults.allocation
+
+soak: ## SOAK_ROWS (1e8) rows through every detector and the reader: counters, memory, AUC; rrcf takes half an hour
+	@tools/install_dependencies.sh test
+	@mkdir -p build
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	build/release-gcc/tests/soak $(SOAK_ROWS) $(ARGS)
 
 coverage: ## which lines the tests run: build/coverage/html
 	@tools/install_dependencies.sh develop
