@@ -62,10 +62,11 @@ format: ## clang-format all C sources
 # Left out: advice to use memcpy_s, which glibc lacks, and a check that clang-tidy 14 gets wrong.
 tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-valist.*
 
-lint: ## include rules, shellcheck, clang-tidy, formatting
+lint: ## include rules, shellcheck, cppcheck, gcc -fanalyzer, clang-tidy, formatting
 	@tools/install_dependencies.sh develop
 	tools/check_includes.py
 	shellcheck $(scripts)
+	tools/analyze.sh
 	cmake --preset release-clang > /dev/null
 	clang-tidy --quiet --checks='$(tidy_checks)' -p build/release-clang $(filter src/%.c cli/%.c,$(sources))
 	clang-format --dry-run --Werror $(sources)
