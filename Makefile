@@ -9,7 +9,7 @@ scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test install accuracy bench bench-quick bench-text bench-plain bench-programs test-numbers \
-	format lint fuzz faults soak coverage clean
+	format lint fuzz faults soak valgrind coverage clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -99,6 +99,12 @@ soak: ## SOAK_ROWS (1e8) rows through every detector and the reader: counters, m
 	@mkdir -p build
 	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
 	build/release-gcc/tests/soak $(SOAK_ROWS) $(ARGS)
+
+valgrind: ## the C tests but the heaviest under memcheck: no report, no leak (make test: three of them); many minutes
+	@tools/install_dependencies.sh test
+	@mkdir -p build
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	@tools/valgrind.sh $(ARGS)
 
 coverage: ## lines and branches that the tests run, 98% and 90% of src/ or it fails; pages in build/coverage/html
 	@tools/install_dependencies.sh develop
