@@ -58,13 +58,20 @@ typedef enum oif_status {
     OIF_EMEMORY,   /* not enough memory, or a size that no machine can hold */
     OIF_EINPUT,    /* the text is not what was announced, e.g. a row with a field too few */
     OIF_EREAD,     /* the read function reported a failure */
-    OIF_EINVARIANT /* oif_detector_check found the detector broken: a bug, or memory overwritten */
+    OIF_EINVARIANT, /* oif_detector_check found the detector broken: a bug, or memory overwritten */
+    OIF_EWRITE,     /* bytes could not be written: the write function reported it, or the file system */
+    OIF_EKIND,      /* the bytes are no snapshot, or one of something else */
+    OIF_EVERSION,   /* a newer version of oif has written the snapshot */
+    OIF_ETRUNCATED, /* the snapshot is cut off */
+    OIF_ECORRUPT,   /* the snapshot is damaged */
+    OIF_EBUSY       /* another program holds the state file */
 } oif_status;
 
 enum { OIF_ERROR_MESSAGE_BYTES = 240 };
 
 /* What went wrong and where. For text, line and column count from 1 (the column in bytes); for a block of
- * rows, line is the row and column the feature, both from 1; 0 where there is no place. */
+ * rows, line is the row and column the feature, both from 1; for a snapshot, column is the byte that was read or
+ * written last, from 1. 0 where there is no place. */
 typedef struct oif_error {
     oif_status status;
     uint64_t line;
@@ -200,6 +207,168 @@ OIF_API size_t oif_detector_memory_bytes(const oif_detector *detector);
  * names the broken one ("tree 3: an inner height is under its threshold"). Slow; meant for tests. */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_check(const oif_detector *detector, oif_error *error);
 
+/* Figures about what it has learned, such as its leaves and their depths: calls `tell` with each, by name. */
+typedef void (*oif_describe_function)(void *context, const char *name, double value);
+OIF_API void oif_detector_describe(const oif_detector *detector, oif_describe_function tell, void *context);
+
+/* ---- Snapshots ----------------------------------------------------------------------------------- */
+
+/* A snapshot holds all of a detector: one that is loaded goes on where the other was, bit for bit, on any
+ * machine. docs/snapshot-format.md describes the bytes. Loading believes nothing: OIF_EKIND, OIF_EVERSION,
+ * OIF_ETRUNCATED, OIF_ECORRUPT and OIF_EMEMORY say what is wrong, and where. */
+
+/* Where bytes come from: fills up to `capacity` bytes, returns how many, 0 at the end, negative on failure. */
+typedef ptrdiff_t (*oif_read_function)(void *context, char *buffer, size_t capacity);
+
+/* Where bytes go: takes up to `count` of them, returns how many, negative on failure. */
+typedef ptrdiff_t (*oif_write_function)(void *context, const char *bytes, size_t count);
+
+/* To and from any place. Loading never asks for a byte past the snapshot's end. OIF_EWRITE, OIF_EREAD. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_save(const oif_detector *detector,
+                                                    oif_write_function write, void *context,
+                                                    oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_load(oif_read_function read, void *context,
+                                                    oif_detector **detector, oif_error *error);
+
+/* To and from memory: a snapshot of this detector has so many bytes, all the time. OIF_EPARAM when the capacity
+ * is less. Saving allocates nothing. */
+OIF_API size_t oif_detector_snapshot_bytes(const oif_detector *detector);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_save_memory(const oif_detector *detector, void *bytes,
+                                                           size_t capacity, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_load_memory(const void *bytes, size_t count,
+                                                           oif_detector **detector, oif_error *error);
+
+/* To and from a file. Whatever happens meanwhile, a crash or a full disk, the file holds the last snapshot or
+ * the one before, whole. OIF_EBUSY when another program holds it; OIF_EREAD when it cannot be read. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_save_file(const oif_detector *detector, const char *path,
+                                                         oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_load_file(const char *path, oif_detector **detector,
+                                                         oif_error *error);
+
+/* A state file: held by one program for as long as it runs, so that no other one writes to it. While it is held there
+ * is a file PATH.lock beside it and, during a save, PATH.new; what a crash leaves of them is cleared away by
+ * whoever comes next. Anyone may read the file at any time. */
+typedef struct oif_state_file oif_state_file;
+
+/* OIF_EBUSY when another program holds it, OIF_EWRITE when its folder is not writable, OIF_EMEMORY. The file need
+ * not exist. */
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_open(const char *path, oif_state_file **file,
+                                                      oif_error *error);
+OIF_API void oif_state_file_close(oif_state_file *file);
+
+/* Replaces what the file holds, all or nothing. When it succeeds, the bytes are on the disk. */
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_save(oif_state_file *file, const oif_detector *detector,
+                                                      oif_error *error);
+
+/* OIF_END when there is no file yet. */
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_load(const oif_state_file *file,
+                                                      oif_detector **detector, oif_error *error);
+
+/* ---- Explanations -------------------------------------------------------------------------------- */
+
+/* How much of a row's score is due to each of its columns: by how much it would fall if that column were missing. With
+ * columns = dimension each number is a column; of a row that is several time steps long, give the columns of one step:
+ * the numbers i, i + columns, i + 2 columns ... are then missing together. `shares` gets `columns` numbers that are
+ * not negative and add up to 1, or all 0 when no column by itself matters. Costs a score for each column, and writes
+ * to `scratch`, `dimension` numbers. OIF_EPARAM when the dimension is no multiple of the columns, OIF_EVALUE as
+ * oif_detector_score. Never allocates. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_explain(const oif_detector *detector, const double *row,
+                                                       size_t columns, double *shares, double *scratch,
+                                                       oif_error *error);
+
+/* ---- Pipelines: from rows to alerts ---------------------------------------------------------------- */
+
+/* A pipeline turns rows into results that can be acted upon: it puts rows of a series together, scores them, tells how
+ * rare a score is, decides which are anomalous and which are learned; and it does so for each key by itself, such as
+ * for every host.
+ *
+ *     oif_params detector, options;
+ *     oif_pipeline *pipeline;
+ *     oif_result result;
+ *
+ *     oif_params_init(&detector, "online-iforest", NULL);
+ *     oif_pipeline_options_init(&options);
+ *     oif_params_set(&options, "alert_rate", 0.01, NULL);
+ *     oif_pipeline_new(&detector, 2, &options, &pipeline, NULL);
+ *     oif_pipeline_process(pipeline, NULL, 0, row, &result, NULL);
+ *     if (result.anomaly) ...
+ */
+typedef struct oif_pipeline oif_pipeline;
+
+/* Sets every option to its initial value; options->info->params lists them. Change them with oif_params_set. */
+OIF_API void oif_pipeline_options_init(oif_params *options);
+
+/* Anomalies that follow each other closely are one episode. */
+typedef enum oif_episode {
+    OIF_EPISODE_NONE,
+    OIF_EPISODE_BEGINS, /* with this row, which is anomalous */
+    OIF_EPISODE_LASTS,
+    OIF_EPISODE_ENDS /* this row is the last of `calm` rows without anomaly */
+} oif_episode;
+
+/* What is known about a row. */
+typedef struct oif_result {
+    double score;     /* the higher, the more anomalous; NaN while a shingle has too few rows */
+    double p;         /* the share of recent scores at least as high: 0.001 is one row in a thousand */
+    double threshold; /* higher scores are anomalous; +infinity while too few scores are known */
+    bool anomaly;
+    bool ready;   /* enough was learned; before that nothing is anomalous */
+    bool learned; /* the row is now part of what is normal */
+    oif_episode episode;
+} oif_result;
+
+/* Creates a pipeline for rows of `columns` numbers; oif_pipeline_free it. Its detectors get rows of shingle x columns
+ * numbers. OIF_EPARAM when parameters or options do not fit together, OIF_EMEMORY. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new(const oif_params *detector, size_t columns,
+                                                   const oif_params *options, oif_pipeline **pipeline,
+                                                   oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
+                                                     oif_error *error);
+OIF_API void oif_pipeline_free(oif_pipeline *pipeline);
+
+/* Takes one row of `columns` numbers. Each key, `key_bytes` bytes of any kind, has a model of its own; without keys give
+ * NULL and 0. A key that is new gets memory, or that of the key that was not seen for longest once there are
+ * max_keys or memory_limit is reached. OIF_EVALUE when a number is infinite or a key longer than 64 KiB;
+ * the row then counts for nothing. OIF_EMEMORY, only for a key that is new. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key,
+                                                       size_t key_bytes, const double *row,
+                                                       oif_result *result, oif_error *error);
+
+/* Why a row has its score: how much is due to each column, by how much the score would fall without it and by how far
+ * its number is from the usual, and in which direction. */
+typedef struct oif_attribution {
+    double share;  /* of the columns' shares, which add up to 1 or are all 0 */
+    int direction; /* -1 low, 1 high, 0 unknown: missing, or never seen before */
+} oif_attribution;
+
+/* Explains the row that was processed last. `attributions` gets one for each column. Costs a score for each column:
+ * meant for anomalies. */
+OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions);
+
+/* What it is: the parameters of its detectors, its options, the numbers in a row; the rows processed so far, the keys
+ * that have a model and those that lost theirs to others, and the bytes of all. */
+OIF_API const oif_params *oif_pipeline_detector_params(const oif_pipeline *pipeline);
+OIF_API const oif_params *oif_pipeline_options(const oif_pipeline *pipeline);
+OIF_API size_t oif_pipeline_columns(const oif_pipeline *pipeline);
+OIF_API uint64_t oif_pipeline_rows(const oif_pipeline *pipeline);
+OIF_API size_t oif_pipeline_keys(const oif_pipeline *pipeline);
+OIF_API uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline);
+OIF_API size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline);
+
+/* The detector of a key, NULL when it has none. It belongs to the pipeline and changes with the next row. */
+OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key,
+                                                  size_t key_bytes);
+
+/* Snapshots hold all keys' models and go on where they were, as those of detectors (see there). */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save(const oif_pipeline *pipeline,
+                                                    oif_write_function write, void *context,
+                                                    oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load(oif_read_function read, void *context,
+                                                    oif_pipeline **pipeline, oif_error *error);
+
+/* Verifies every invariant; OIF_EINVARIANT names the broken one. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error);
+
 /* ---- Numbers as text ----------------------------------------------------------------------------- */
 
 enum { OIF_NUMBER_TEXT_BYTES = 32 };
@@ -215,9 +384,6 @@ OIF_API const char *oif_number_parse(const char *text, const char *end, double *
 OIF_API size_t oif_number_format(double value, char text[OIF_NUMBER_TEXT_BYTES]);
 
 /* ---- Reading rows from text ---------------------------------------------------------------------- */
-
-/* Where bytes come from: fills up to `capacity` bytes, returns how many, 0 at the end, negative on failure. */
-typedef ptrdiff_t (*oif_read_function)(void *context, char *buffer, size_t capacity);
 
 typedef enum oif_header {
     OIF_HEADER_AUTO, /* the first line is a header when none of its fields is a number */

@@ -49,7 +49,7 @@ find_missing() {
     # The other machines whose scores must have the same bits (tests/same_bits).
     need qemu-user-static has_emulator
     local machine debian_name
-    for machine in x86_64:amd64 aarch64:arm64 s390x:s390x; do
+    for machine in x86_64:amd64 aarch64:arm64 s390x:s390x i686:i386; do
         debian_name=${machine#*:}
         machine=${machine%:*}
         [ "$machine" = "$host" ] && continue

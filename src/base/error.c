@@ -44,6 +44,12 @@ const char *oif_status_text(oif_status status)
     case OIF_EINPUT: return "bad input";
     case OIF_EREAD: return "read failure";
     case OIF_EINVARIANT: return "broken invariant";
+    case OIF_EWRITE: return "write failure";
+    case OIF_EKIND: return "not the expected kind of snapshot";
+    case OIF_EVERSION: return "written by a newer version";
+    case OIF_ETRUNCATED: return "snapshot cut off";
+    case OIF_ECORRUPT: return "snapshot damaged";
+    case OIF_EBUSY: return "in use by another program";
     }
     return "unknown status";
 }

@@ -5,15 +5,11 @@
 #include "base/memory.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 const oif_detector_kind *const oif_detector_kinds[] = {
-    &oif_online_iforest,
-    &oif_iforest_asd,
-    &oif_half_space_trees,
-    &oif_rrcf,
-    &oif_loda,
-    NULL,
+    &oif_online_iforest, &oif_iforest_asd, &oif_half_space_trees, &oif_rrcf, &oif_loda, NULL,
 };
 
 struct oif_detector {
@@ -104,6 +100,13 @@ oif_status oif_detector_clone(const oif_detector *detector, oif_detector **copy,
     return OIF_OK;
 }
 
+void oif_detector_assign(oif_detector *detector, const oif_detector *other)
+{
+    oif_pool *pool = detector->pool;
+    memcpy(detector, other, detector->bytes);
+    detector->pool = pool;
+}
+
 void oif_detector_free(oif_detector *detector)
 {
     if (!detector)
@@ -135,7 +138,7 @@ static bool has_unusual(const double *row, size_t dimension)
     return unusual;
 }
 
-static oif_status refuse_infinite(const double *row, size_t dimension, size_t row_number, oif_error *error)
+oif_status oif_row_check(const double *row, size_t dimension, size_t row_number, oif_error *error)
 {
     for (size_t i = 0; i < dimension; i++)
         if (row[i] > DBL_MAX || row[i] < -DBL_MAX)
@@ -152,7 +155,7 @@ static oif_status check_rows(const oif_detector *detector, oif_rows *rows, oif_e
         if (!has_unusual(row, detector->dimension))
             continue;
         rows->complete = false;
-        oif_status status = refuse_infinite(row, detector->dimension, i + 1, error);
+        oif_status status = oif_row_check(row, detector->dimension, i + 1, error);
         if (status != OIF_OK)
             return status;
     }
@@ -208,6 +211,39 @@ oif_status oif_detector_learn_score(oif_detector *detector, const double *row, d
     return oif_detector_learn_score_rows(detector, row, 1, detector->dimension, score, error);
 }
 
+/* ---- Explanations ---- */
+
+/* Makes numbers that are not negative add up to 1, unless all are 0. */
+static void make_shares(double *numbers, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += numbers[i];
+    for (size_t i = 0; i < count && sum > 0; i++)
+        numbers[i] /= sum;
+}
+
+oif_status oif_detector_explain(const oif_detector *detector, const double *row, size_t columns,
+                                double *shares, double *scratch, oif_error *error)
+{
+    const size_t dimension = detector->dimension;
+    double score, without;
+    if (columns == 0 || dimension % columns != 0)
+        return oif_fail(error, OIF_EPARAM, "rows of %zu numbers do not consist of steps of %zu columns",
+                        dimension, columns);
+    oif_status status = oif_detector_score(detector, row, &score, error);
+    for (size_t column = 0; column < columns && status == OIF_OK; column++) {
+        memcpy(scratch, row, dimension * sizeof *row);
+        for (size_t i = column; i < dimension; i += columns)
+            scratch[i] = NAN;
+        status = oif_detector_score(detector, scratch, &without, error);
+        shares[column] = score > without ? score - without : 0;
+    }
+    if (status == OIF_OK)
+        make_shares(shares, columns);
+    return status;
+}
+
 /* ---- Questions ---- */
 
 bool oif_detector_ready(const oif_detector *detector)
@@ -238,6 +274,17 @@ size_t oif_detector_memory_bytes(const oif_detector *detector)
 oif_status oif_detector_check(const oif_detector *detector, oif_error *error)
 {
     return detector->kind->check(detector->state, error);
+}
+
+void oif_detector_describe(const oif_detector *detector, oif_describe_function tell, void *context)
+{
+    detector->kind->describe(detector->state, tell, context);
+}
+
+void oif_detector_tell_fields(oif_detector *detector, oif_fields *fields)
+{
+    oif_field_u64(fields, "rows_learned", &detector->rows_learned, 1);
+    detector->kind->tell_fields(detector->state, fields);
 }
 
 const void *oif_detector_state(const oif_detector *detector)

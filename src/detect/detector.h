@@ -2,6 +2,7 @@
 #ifndef OIF_DETECT_DETECTOR_H
 #define OIF_DETECT_DETECTOR_H
 
+#include "base/fields.h"
 #include "base/pool.h"
 #include "oif.h"
 
@@ -40,6 +41,14 @@ typedef struct oif_detector_kind {
 
     bool (*ready)(const void *state);
 
+    /* Tells every field that rows have changed, for a snapshot. */
+    void (*tell_fields)(void *state, oif_fields *fields);
+
+    /* Names figures about what was learned, such as the leaves of a tree. */
+    void (*describe)(const void *state, oif_describe_function tell, void *context);
+
+    /* Believes nothing but what follows from the parameters: the fields may come from a damaged snapshot, and when they
+     * pass, every verb has to be safe. */
     oif_status (*check)(const void *state, oif_error *error);
 } oif_detector_kind;
 
@@ -51,11 +60,20 @@ extern const oif_detector_kind oif_half_space_trees;
 extern const oif_detector_kind oif_rrcf;
 extern const oif_detector_kind oif_loda;
 
+/* OIF_EVALUE when a number of the row is infinite. */
+oif_status oif_row_check(const double *row, size_t dimension, size_t row_number, oif_error *error);
+
 /* The value of a parameter that is known to exist. */
 double oif_params_value(const oif_params *params, const char *name);
 
 /* Checks that every value is in its range: a caller may have filled the struct by hand. */
 oif_status oif_params_check(const oif_params *params, oif_error *error);
+
+/* Gives a detector the state of another one with the same parameters and dimension. */
+void oif_detector_assign(oif_detector *detector, const oif_detector *other);
+
+/* Tells every field that rows have changed. */
+void oif_detector_tell_fields(oif_detector *detector, oif_fields *fields);
 
 /* The detector's own state, for tests that look inside. */
 const void *oif_detector_state(const oif_detector *detector);

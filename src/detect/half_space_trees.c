@@ -601,6 +601,51 @@ static oif_status check(const void *state, oif_error *error)
     return status;
 }
 
+/* ---- Snapshots ---- */
+
+static void tell_node(node *n, oif_fields *fields)
+{
+    oif_field_f64(fields, "cut", &n->cut, 1);
+    oif_field_u32(fields, "feature", &n->feature, 1);
+    oif_field_u32(fields, "child", &n->child, 1);
+    oif_field_u32(fields, "place", &n->place, 1);
+    oif_field_u32(fields, "count", &n->count, 1);
+    oif_field_u32(fields, "first_row", &n->first_row, 1); /* or heavier, which shares its place */
+    oif_field_u32(fields, "worth", &n->worth, 1);
+}
+
+static void tell_fields(void *state, oif_fields *fields)
+{
+    forest *f = state;
+    oif_field_u32(fields, "counting", &f->counting, 1);
+    oif_field_u32(fields, "next_build", &f->next_build, 1);
+    oif_field_u32(fields, "rows_held", &f->rows_held, 1);
+    oif_field_u32(fields, "reference_rows", &f->reference_rows, 1);
+    oif_field_f64(fields, "no_mass", &f->no_mass, 1);
+    for (uint32_t i = 0; i < f->num_trees; i++) {
+        oif_hst_tree *tree = &oif_hst_trees(f)[i];
+        oif_field_u32(fields, "used", &tree->used, 1);
+        oif_field_u32(fields, "free_pair", &tree->free_pair, 1);
+        oif_field_u32(fields, "levels", &tree->levels, 1);
+        for (uint32_t at = 0; at < f->node_capacity; at++)
+            tell_node(&oif_hst_nodes(f)[oif_hst_root(f, i) + at], fields);
+    }
+    oif_field_u32(fields, "next_row", oif_hst_next_row(f, 0), (size_t)f->num_trees * f->window_size);
+    for (uint32_t feature = 0; feature < f->dimension; feature++) {
+        oif_field_f64(fields, "low", &oif_hst_range_of(f, feature)->low, 1);
+        oif_field_f64(fields, "high", &oif_hst_range_of(f, feature)->high, 1);
+        oif_field_f64(fields, "width", &oif_hst_range_of(f, feature)->width, 1);
+    }
+    oif_field_f64(fields, "rows", oif_hst_row(f, 0), (size_t)f->window_size * f->dimension);
+}
+
+static void describe(const void *state, oif_describe_function tell, void *context)
+{
+    const forest *f = state;
+    tell(context, "rows_held", f->rows_held);
+    tell(context, "reference_rows", f->reference_rows);
+}
+
 /* ---- The table ---- */
 
 static const char *const ranges_words[] = {"first", "every", "fixed", NULL};
@@ -640,5 +685,7 @@ const oif_detector_kind oif_half_space_trees = {
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,
+    .tell_fields = tell_fields,
+    .describe = describe,
     .check = check,
 };

@@ -61,7 +61,7 @@ typedef struct oif_hst_state {
 
     uint32_t node_capacity; /* nodes of a tree */
     uint32_t limit;         /* rows that a node may hold and be a leaf */
-    bool counting;       /* rows are counted as they come; before that, trees are built from whole windows */
+    uint32_t counting;   /* 1: rows are counted as they come; before that, trees are built from whole windows */
     uint32_t next_build; /* rows in the window that let the trees be built */
     uint32_t rows_held;  /* of the latest window */
     uint32_t reference_rows; /* in the reference window; 0 before there is one */

@@ -381,3 +381,16 @@ oif_status oif_iforest_check(const forest *f, oif_error *error)
         return oif_fail(error, OIF_EINVARIANT, "the normal length is not the sum of the trees' averages");
     return status;
 }
+
+/* ---- Snapshots ---- */
+
+void oif_iforest_tell_fields(forest *f, oif_fields *fields)
+{
+    size_t bottom = (size_t)f->num_trees << f->depth_limit;
+    oif_field_u64(fields, "normal_length", &f->normal_length, 1);
+    oif_field_f64(fields, "cuts", oif_iforest_cuts(f), bottom);
+    oif_field_u32(fields, "features", oif_iforest_features(f), bottom);
+    oif_field_u16(fields, "counts", oif_iforest_counts(f), 2 * bottom);
+    oif_field_u32(fields, "path_lengths", oif_iforest_path_lengths(f), bottom);
+    oif_field_u32(fields, "order", oif_iforest_part(f, f->order_at), f->dimension);
+}

@@ -108,6 +108,9 @@ void oif_iforest_grow(oif_iforest *f, uint32_t tree, const double *values, size_
 /* The score 2^-(E(h) / c) of a row; 0.5 while no tree can tell two rows apart. `complete`: no number is missing. */
 double oif_iforest_score(const oif_iforest *f, const double *row, bool complete);
 
+/* Tells every field that growing changes. */
+void oif_iforest_tell_fields(oif_iforest *f, oif_fields *fields);
+
 /* Verifies every invariant; OIF_EINVARIANT names the broken one. */
 oif_status oif_iforest_check(const oif_iforest *f, oif_error *error);
 

@@ -298,6 +298,34 @@ static oif_status check(const void *state, oif_error *error)
     return oif_iforest_check(own_forest(a), error);
 }
 
+/* ---- Snapshots ---- */
+
+static void tell_fields(void *state, oif_fields *fields)
+{
+    asd *a = state;
+    oif_field_u64(fields, "random", &a->random.state, 1);
+    oif_field_u32(fields, "rows_held", &a->rows_held, 1);
+    oif_field_u32(fields, "next_slot", &a->next_slot, 1);
+    oif_field_u32(fields, "doublings", &a->doublings, 1);
+    oif_field_u32(fields, "rows_to_go", &a->rows_to_go, 1);
+    oif_field_u32(fields, "anomalies", &a->anomalies, 1);
+    oif_field_u32(fields, "training_rows", &a->training_rows, 1);
+    oif_field_u32(fields, "trained_rows", &a->trained_rows, 1);
+    oif_field_u32(fields, "next_tree", &a->next_tree, 1);
+    oif_field_u32(fields, "trees_a_row", &a->trees_a_row, 1);
+    oif_field_f64(fields, "window", slot_row(a, 0), (size_t)a->slots * a->dimension);
+    oif_field_u32(fields, "training", part_at(a, a->training_at), a->window_size);
+    oif_iforest_tell_fields(own_forest(a), fields);
+}
+
+static void describe(const void *state, oif_describe_function tell, void *context)
+{
+    const asd *a = state;
+    tell(context, "rows_held", a->rows_held);
+    tell(context, "trained_rows", a->trained_rows);
+    tell(context, "rows_until_training", a->rows_to_go);
+}
+
 /* ---- The table ---- */
 
 static const char *const retrain_words[] = {"window", "drift", NULL};
@@ -335,5 +363,7 @@ const oif_detector_kind oif_iforest_asd = {
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,
+    .tell_fields = tell_fields,
+    .describe = describe,
     .check = check,
 };

@@ -372,7 +372,7 @@ static void renew_histograms(loda *l, uint32_t slot, bool was_full)
         from = (uint32_t)((uint64_t)l->num_projections * slot / l->window_size);
         to = (uint32_t)((uint64_t)l->num_projections * (slot + 1) / l->window_size);
     } else if (l->rows_held == l->next_range) {
-        l->has_ranges = true;
+        l->has_ranges = 1;
         l->next_range = range_after(l, l->next_range);
         if (l->rows_held <= l->sample_size)
             learn_scales(l);
@@ -483,6 +483,36 @@ static oif_status check(const void *state, oif_error *error)
     return status;
 }
 
+/* ---- Snapshots ---- */
+
+static void tell_fields(void *state, oif_fields *fields)
+{
+    loda *l = state;
+    oif_field_u32(fields, "rows_held", &l->rows_held, 1);
+    oif_field_u32(fields, "next_slot", &l->next_slot, 1);
+    oif_field_u32(fields, "next_range", &l->next_range, 1);
+    oif_field_u32(fields, "has_ranges", &l->has_ranges, 1);
+    oif_field_f64(fields, "weights", oif_loda_weights(l, 0), (size_t)l->num_projections * l->terms);
+    oif_field_f64(fields, "ring", oif_loda_slot(l, 0), (size_t)l->window_size * l->num_projections);
+    for (uint32_t projection = 0; projection < l->num_projections; projection++) {
+        histogram *h = &oif_loda_histograms(l)[projection];
+        oif_field_f64(fields, "low", &h->low, 1);
+        oif_field_f64(fields, "high", &h->high, 1);
+        oif_field_f64(fields, "bins_a_unit", &h->bins_a_unit, 1);
+        oif_field_i64(fields, "width", &h->width, 1);
+        oif_field_u32(fields, "counted", &h->counted, 1);
+        oif_field_u32(fields, "counts", oif_loda_counts(l, projection), l->num_bins);
+    }
+    oif_field_f64(fields, "sample", oif_loda_sample(l, 0), (size_t)l->sample_size * l->dimension);
+}
+
+static void describe(const void *state, oif_describe_function tell, void *context)
+{
+    const loda *l = state;
+    tell(context, "rows_held", l->rows_held);
+    tell(context, "features_in_a_projection", l->terms);
+}
+
 /* ---- The table ---- */
 
 static const char *const scale_words[] = {"learn", "none", NULL};
@@ -513,5 +543,7 @@ const oif_detector_kind oif_loda = {
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,
+    .tell_fields = tell_fields,
+    .describe = describe,
     .check = check,
 };

@@ -36,7 +36,7 @@ typedef struct oif_loda_state {
     uint32_t rows_held;  /* in the window */
     uint32_t next_slot;  /* of the ring */
     uint32_t next_range; /* rows in a window that is not yet full at which all ranges are chosen anew */
-    bool has_ranges;
+    uint32_t has_ranges; /* 1 once the histograms have them */
 
     size_t features_at;   /* uint32_t [num_projections][terms], ascending */
     size_t normals_at;    /* double   [num_projections][terms]: the weights as they were drawn */

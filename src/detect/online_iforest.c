@@ -487,6 +487,30 @@ static oif_status check(const void *state, oif_error *error)
     return status;
 }
 
+/* ---- Snapshots ---- */
+
+static void tell_fields(void *state, oif_fields *fields)
+{
+    forest *f = state;
+    size_t nodes = (size_t)f->num_trees << f->depth_limit;
+    oif_field_u32(fields, "rows_held", &f->rows_held, 1);
+    oif_field_u32(fields, "next_slot", &f->next_slot, 1);
+    oif_field_f64(fields, "columns", oif_column(f, 0), (size_t)f->dimension * f->slots);
+    oif_field_f64(fields, "cuts", oif_cuts(f), nodes);
+    oif_field_u32(fields, "features", oif_features(f), nodes);
+    oif_field_u8(fields, "leaf_at", oif_leaf_at(f), nodes);
+    oif_field_u8(fields, "levels", oif_levels(f), f->num_trees);
+    oif_field_u8(fields, "lane_levels", oif_lane_levels(f), f->num_trees / OIF_LANES + 1);
+    for (uint32_t tree = 0; tree < f->num_trees; tree++)
+        oif_itree_tell_fields(f, tree, fields);
+}
+
+static void describe(const void *state, oif_describe_function tell, void *context)
+{
+    const forest *f = state;
+    tell(context, "rows_held", f->rows_held);
+}
+
 /* ---- The table ---- */
 
 static const char *const growth_words[] = {"adaptive", "fixed", NULL};
@@ -524,5 +548,7 @@ const oif_detector_kind oif_online_iforest = {
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,
+    .tell_fields = tell_fields,
+    .describe = describe,
     .check = check,
 };

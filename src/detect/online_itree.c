@@ -607,3 +607,22 @@ oif_status oif_itree_check(const forest *f, uint32_t number, oif_error *error)
             "the trees walked beside it go less deep");
     return check_labels(found);
 }
+
+/* ---- Snapshots ---- */
+
+void oif_itree_tell_fields(forest *f, uint32_t number, oif_fields *fields)
+{
+    oif_itree *tree = oif_tree(f, number);
+    oif_field_u64(fields, "random", &tree->random.state, 1);
+    oif_field_u64(fields, "cuts_made", &tree->cuts_made, 1);
+    oif_field_u64(fields, "cuts_undone", &tree->cuts_undone, 1);
+    oif_field_u8(fields, "labels", oif_labels(f, tree), f->slots);
+    for (uint32_t number_of_leaf = 0; number_of_leaf < f->leaf_capacity; number_of_leaf++) {
+        oif_leaf *leaf = &oif_leaves(f, tree)[number_of_leaf];
+        oif_field_i32(fields, "height", &leaf->height, 1);
+        oif_field_i32(fields, "guard", &leaf->guard, 1);
+        oif_field_i32(fields, "cut_at", &leaf->cut_at, 1);
+        oif_field_u32(fields, "depth", &leaf->depth, 1);
+    }
+    oif_field_f64(fields, "boxes", oif_box(f, tree, 0), (size_t)f->leaf_capacity * f->box_width);
+}

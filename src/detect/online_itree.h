@@ -223,6 +223,9 @@ void oif_itree_settle(oif_iforest_state *f, uint32_t tree, uint32_t leaf);
 /* The leaf of a row that may have missing numbers: where one is asked for, it goes with the heavier child. */
 uint32_t oif_itree_walk(const oif_iforest_state *f, uint32_t tree, const double *row);
 
+/* Tells every field of one tree that rows change. */
+void oif_itree_tell_fields(oif_iforest_state *f, uint32_t tree, oif_fields *fields);
+
 /* Verifies every invariant of one tree; OIF_EINVARIANT names the broken one. */
 oif_status oif_itree_check(const oif_iforest_state *f, uint32_t tree, oif_error *error);
 

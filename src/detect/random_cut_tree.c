@@ -592,3 +592,29 @@ const char *oif_cut_tree_check(const shape *s, const tree *t, uint32_t rows)
         return "a free node is not on its list";
     return NULL;
 }
+
+/* ---- Snapshots ---- */
+
+void oif_cut_tree_tell_fields(const shape *s, tree *t, oif_fields *fields)
+{
+    oif_field_u64(fields, "random", &t->random.state, 1);
+    oif_field_u32(fields, "root", &t->root, 1);
+    oif_field_u32(fields, "free_leaf", &t->free_leaf, 1);
+    oif_field_u32(fields, "free_inner", &t->free_inner, 1);
+    oif_field_u32(fields, "has_gaps", &t->has_gaps, 1);
+    for (uint32_t node = 0; node < 2 * s->capacity - 1; node++) {
+        oif_field_u32(fields, "parent", &oif_links(s, t)[node].parent, 1);
+        oif_field_u32(fields, "mass", &oif_links(s, t)[node].mass, 1);
+    }
+    for (uint32_t inner = s->capacity; inner < 2 * s->capacity - 1; inner++) {
+        oif_cut *cut = oif_cut_at(s, t, inner);
+        oif_field_f64(fields, "value", &cut->value, 1);
+        oif_field_f64(fields, "range", &cut->range, 1);
+        oif_field_u32(fields, "feature", &cut->feature, 1);
+        oif_field_u32(fields, "left", &cut->left, 1);
+        oif_field_u32(fields, "right", &cut->right, 1);
+    }
+    oif_field_f64(fields, "points", oif_point(s, t, 0), (size_t)s->capacity * s->dimension);
+    oif_field_f64(fields, "boxes", oif_box_low(s, t, s->capacity),
+                  (size_t)(s->capacity - 1) * 2 * s->dimension);
+}

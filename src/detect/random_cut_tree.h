@@ -107,6 +107,9 @@ double oif_cut_tree_displacement(const oif_cut_tree_shape *shape, const oif_cut_
 double oif_cut_tree_expected_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                                           const double *row);
 
+/* Tells every field that rows change. */
+void oif_cut_tree_tell_fields(const oif_cut_tree_shape *shape, oif_cut_tree *tree, oif_fields *fields);
+
 /* Verifies every invariant of a tree of `rows` rows; names the broken one, or NULL. Takes O(nodes x dimension). */
 const char *oif_cut_tree_check(const oif_cut_tree_shape *shape, const oif_cut_tree *tree, uint32_t rows);
 

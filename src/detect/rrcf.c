@@ -115,7 +115,11 @@ static uint64_t to_units(double displacement)
 /* Whether this is the row learned last, or just like it. */
 static bool is_last_row(const forest *f, const double *row)
 {
-    return f->rows_learned > 0 && memcmp(row, oif_rrcf_last_row(f), f->shape.dimension * sizeof *row) == 0;
+    const double *last = oif_rrcf_last_row(f);
+    bool same = f->rows_learned > 0;
+    for (uint32_t i = 0; same && i < f->shape.dimension; i++)
+        same = row[i] == last[i] || (row[i] != row[i] && last[i] != last[i]);
+    return same;
 }
 
 static double score_of(const forest *f, uint64_t unit_sum)
@@ -240,6 +244,25 @@ static oif_status check(const void *state, oif_error *error)
     return OIF_OK;
 }
 
+/* ---- Snapshots ---- */
+
+static void tell_fields(void *state, oif_fields *fields)
+{
+    forest *f = state;
+    oif_field_u64(fields, "rows_learned", &f->rows_learned, 1);
+    oif_field_u32(fields, "leaves", oif_rrcf_leaves(f, 0), (size_t)f->num_trees * f->shape.capacity);
+    oif_field_u32(fields, "last_leaves", oif_rrcf_last_leaves(f), f->num_trees);
+    oif_field_f64(fields, "last_row", oif_rrcf_last_row(f), f->shape.dimension);
+    for (uint32_t number = 0; number < f->num_trees; number++)
+        oif_cut_tree_tell_fields(&f->shape, oif_rrcf_tree(f, number), fields);
+}
+
+static void describe(const void *state, oif_describe_function tell, void *context)
+{
+    const forest *f = state;
+    tell(context, "rows_held", oif_rrcf_rows_held(f));
+}
+
 /* ---- The table ---- */
 
 static const char *const sample_words[] = {"reservoir", "sliding", NULL};
@@ -273,5 +296,7 @@ const oif_detector_kind oif_rrcf = {
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,
+    .tell_fields = tell_fields,
+    .describe = describe,
     .check = check,
 };

@@ -5,18 +5,25 @@
 
 #include "driver.h"
 
+/* Sets parameters as on the command line: "window_size=50 max_depth=7". */
+static inline void set_params(oif_params *params, const char *settings)
+{
+    oif_error error;
+    char copy[300];
+    snprintf(copy, sizeof copy, "%s", settings);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
+        char *value = strchr(word, '=');
+        *value++ = '\0';
+        require_ok_or(oif_params_set_text(params, word, value, &error), error);
+    }
+}
+
 static inline oif_params params_named(const char *name, const char *settings)
 {
     oif_params params;
     oif_error error;
-    char copy[300];
-    snprintf(copy, sizeof copy, "%s", settings);
     require_ok_or(oif_params_init(&params, name, &error), error);
-    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) {
-        char *value = strchr(word, '=');
-        *value++ = '\0';
-        require_ok_or(oif_params_set_text(&params, word, value, &error), error);
-    }
+    set_params(&params, settings);
     return params;
 }
 

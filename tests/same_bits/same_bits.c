@@ -1,7 +1,8 @@
-/* Prints one line per case: its name and a hash of every bit of every score. The lines must be the same on
- * every machine, with every compiler and for every block size; run.sh compares them.
+/* Prints one line per case: its name, a hash of every bit of every score and one of the snapshot at the end. The lines must
+ * be the same on every machine, with every compiler and for every block size; run.sh compares them.
  *
- *     same_bits BLOCK_SIZE
+ *     same_bits BLOCK_SIZE SNAPSHOTS      the last lines are about the snapshots in this folder
+ *     same_bits --save SNAPSHOTS          makes them; once for each format, never again
  *
  * The rows are whole numbers divided by powers of two, so making them rounds nothing and needs no libm. */
 #include <oif.h>
@@ -221,22 +222,38 @@ static void learn_score_all(oif_detector *detector, const bits_case *c, const do
     }
 }
 
+/* What a detector becomes when it is saved and loaded. */
+static oif_detector *pass_through_snapshot(oif_detector *detector, const bits_case *c, uint64_t *hash)
+{
+    oif_detector *loaded = NULL;
+    oif_error error = {.message = "no memory"};
+    size_t count = oif_detector_snapshot_bytes(detector);
+    unsigned char *bytes = malloc(count);
+    require(bytes ? OIF_OK : OIF_EMEMORY, c->name, &error);
+    require(oif_detector_save_memory(detector, bytes, count, &error), c->name, &error);
+    require(oif_detector_load_memory(bytes, count, &loaded, &error), c->name, &error);
+    for (size_t i = 0; i < count; i++)
+        *hash = hash_byte(*hash, bytes[i]);
+    free(bytes);
+    return loaded;
+}
+
 static void run_case(const bits_case *c, size_t block_size)
 {
     static double rows[ROW_COUNT * MAX_STRIDE], scores[ROW_COUNT + PROBE_COUNT];
     const size_t stride = c->dimension + 1;
     oif_params params;
-    oif_detector *detector = NULL, *copy = NULL;
+    oif_detector *detector = NULL;
     oif_error error;
-    uint64_t hash = fnv_start;
+    uint64_t hash = fnv_start, snapshot_hash = fnv_start;
 
     choose_detector(c, &params);
     require(oif_detector_new(&params, c->dimension, &detector, &error), c->name, &error);
     make_rows(c, rows, stride);
     learn_score_all(detector, c, rows, stride, block_size, scores);
 
-    /* Then once more as a copy and without learning. */
-    require(oif_detector_clone(detector, &copy, &error), c->name, &error);
+    /* Then once more after a restart and without learning. */
+    oif_detector *copy = pass_through_snapshot(detector, c, &snapshot_hash);
     require(oif_detector_score_rows(copy, rows, PROBE_COUNT, stride, scores + ROW_COUNT, &error), c->name,
             &error);
     require(oif_detector_check(copy, &error), c->name, &error);
@@ -245,7 +262,7 @@ static void run_case(const bits_case *c, size_t block_size)
 
     for (size_t i = 0; i < ROW_COUNT + PROBE_COUNT; i++)
         hash = hash_double(hash, scores[i]);
-    printf("%s %016llx\n", c->name, (unsigned long long)hash);
+    printf("%s %016llx %016llx\n", c->name, (unsigned long long)hash, (unsigned long long)snapshot_hash);
 }
 
 /* Numbers of all magnitudes to text and back: what the program writes must not depend on the machine. */
@@ -268,15 +285,80 @@ static void run_number_text(void)
     printf("number_text %016llx\n", (unsigned long long)hash);
 }
 
+/* ---- Golden snapshots ---- */
+
+static const bits_case golden_snapshots[] = {
+    {"online-iforest", 3, ROWS_MISSING, "num_trees=3 window_size=60 max_leaf_samples=4", "online-iforest"},
+    {"iforest-asd", 3, ROWS_MISSING, "num_trees=3 window_size=48 subsample_size=16", "iforest-asd"},
+    {"hst", 3, ROWS_MISSING, "num_trees=2 window_size=30 max_depth=6", "hst"},
+    {"rrcf", 3, ROWS_MISSING, "num_trees=3 tree_size=16", "rrcf"},
+    {"loda", 3, ROWS_MISSING, "num_projections=4 num_bins=8 window_size=40", "loda"},
+};
+
+enum { GOLDEN_ROWS = 200 };
+
+static void golden_path(const bits_case *c, const char *folder, char path[200])
+{
+    snprintf(path, 200, "%s/%s.oif", folder, c->name);
+}
+
+static void save_golden(const bits_case *c, const char *folder)
+{
+    static double rows[ROW_COUNT * MAX_STRIDE], scores[GOLDEN_ROWS];
+    const size_t stride = c->dimension + 1;
+    char path[200];
+    oif_params params;
+    oif_detector *detector = NULL;
+    oif_error error;
+    choose_detector(c, &params);
+    require(oif_detector_new(&params, c->dimension, &detector, &error), c->name, &error);
+    make_rows(c, rows, stride);
+    require(oif_detector_learn_score_rows(detector, rows, GOLDEN_ROWS, stride, scores, &error), c->name,
+            &error);
+    golden_path(c, folder, path);
+    require(oif_detector_save_file(detector, path, &error), c->name, &error);
+    oif_detector_free(detector);
+}
+
+/* A snapshot that some version of oif has written goes on as it did then, on every machine. */
+static void run_golden(const bits_case *c, const char *folder)
+{
+    static double rows[ROW_COUNT * MAX_STRIDE], score;
+    const size_t stride = c->dimension + 1;
+    char path[200];
+    oif_detector *detector = NULL;
+    oif_error error;
+    uint64_t hash = fnv_start, snapshot_hash = fnv_start;
+    golden_path(c, folder, path);
+    require(oif_detector_load_file(path, &detector, &error), path, &error);
+    make_rows(c, rows, stride);
+    oif_detector_free(pass_through_snapshot(detector, c, &snapshot_hash));
+    for (size_t row = GOLDEN_ROWS; row < ROW_COUNT; row++) {
+        require(oif_detector_learn_score(detector, rows + row * stride, &score, &error), c->name, &error);
+        hash = hash_double(hash, score);
+    }
+    oif_detector_free(detector);
+    printf("snapshot_of_%s %016llx %016llx\n", c->name, (unsigned long long)hash,
+           (unsigned long long)snapshot_hash);
+}
+
 int main(int argc, char **argv)
 {
-    long block_size = argc == 2 ? strtol(argv[1], NULL, 10) : 0;
+    const size_t golden_count = sizeof golden_snapshots / sizeof *golden_snapshots;
+    long block_size = argc == 3 ? strtol(argv[1], NULL, 10) : 0;
+    if (argc == 3 && strcmp(argv[1], "--save") == 0) {
+        for (size_t i = 0; i < golden_count; i++)
+            save_golden(&golden_snapshots[i], argv[2]);
+        return 0;
+    }
     if (block_size < 1) {
-        fprintf(stderr, "usage: same_bits BLOCK_SIZE\n");
+        fprintf(stderr, "usage: same_bits BLOCK_SIZE SNAPSHOTS\n");
         return 2;
     }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         run_case(&cases[i], (size_t)block_size);
     run_number_text();
+    for (size_t i = 0; i < golden_count; i++)
+        run_golden(&golden_snapshots[i], argv[2]);
     return 0;
 }

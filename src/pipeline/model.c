@@ -1,0 +1,269 @@
+#include "pipeline/model.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "detect/detector.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static const double usual_memory = 1000; /* numbers of a column that say what is usual */
+
+/* ---- Creation ---- */
+
+static oif_model lay_out(const oif_model_options *options, size_t columns)
+{
+    oif_model m = {.options = *options, .columns = columns, .bytes = oif_size_align(sizeof m)};
+    size_t numbers = oif_size_multiply(options->shingle, columns);
+    m.recent_at = oif_size_append(&m.bytes, numbers, sizeof(double));
+    m.usual_at = oif_size_append(&m.bytes, columns, sizeof(oif_usual));
+    m.shares_at = oif_size_append(&m.bytes, columns, sizeof(double));
+    m.scratch_at = oif_size_append(&m.bytes, numbers, sizeof(double));
+    oif_score_history_init(&m.history, options->memory);
+    return m;
+}
+
+oif_status oif_model_estimate_bytes(const oif_params *params, size_t columns,
+                                    const oif_model_options *options, size_t *bytes, oif_error *error)
+{
+    size_t detector_bytes;
+    oif_status status = oif_detector_estimate_bytes(params, oif_size_multiply(options->shingle, columns),
+                                                    &detector_bytes, error);
+    if (status == OIF_OK)
+        *bytes = oif_size_add(lay_out(options, columns).bytes, detector_bytes);
+    return status;
+}
+
+oif_model *oif_model_new(oif_detector *detector, size_t columns, const oif_model_options *options)
+{
+    oif_model head = lay_out(options, columns), *made = oif_memory_new(head.bytes);
+    if (!made)
+        return NULL;
+    memset(made, 0, head.bytes);
+    *made = head;
+    made->detector = detector;
+    for (size_t i = 0; i < columns; i++)
+        oif_model_usual(made)[i].half_mean = NAN;
+    return made;
+}
+
+oif_status oif_model_clone(const oif_model *model, oif_model **copy, oif_error *error)
+{
+    oif_detector *detector;
+    oif_status status = oif_detector_clone(model->detector, &detector, error);
+    if (status != OIF_OK)
+        return status;
+    oif_model *made = oif_memory_new(model->bytes);
+    if (!made) {
+        oif_detector_free(detector);
+        return oif_fail(error, OIF_EMEMORY, "no memory for a model of %zu bytes", model->bytes);
+    }
+    memcpy(made, model, model->bytes);
+    made->detector = detector;
+    *copy = made;
+    return OIF_OK;
+}
+
+void oif_model_assign(oif_model *model, const oif_model *other)
+{
+    oif_detector *detector = model->detector;
+    memcpy(model, other, model->bytes);
+    model->detector = detector;
+    oif_detector_assign(detector, other->detector);
+}
+
+void oif_model_free(oif_model *model)
+{
+    if (!model)
+        return;
+    oif_detector_free(model->detector);
+    oif_memory_free(model);
+}
+
+/* ---- Deciding ---- */
+
+static double threshold_of(const oif_model *m)
+{
+    if (m->options.threshold != 0)
+        return m->options.threshold;
+    return oif_score_history_threshold(&m->history, m->options.alert_rate);
+}
+
+static void judge(const oif_model *m, bool was_ready, double score, oif_result *result)
+{
+    result->score = score;
+    result->p = oif_score_history_share(&m->history, score);
+    result->threshold = threshold_of(m);
+    result->ready = was_ready && result->threshold < INFINITY;
+    result->anomaly = result->ready && score > result->threshold;
+}
+
+static void count_strangers(oif_model *m, bool anomaly)
+{
+    if (anomaly)
+        m->strangers += m->strangers < m->options.patience;
+    else
+        m->strangers -= m->strangers > 0;
+}
+
+static bool is_acceptable(const oif_model *m, bool anomaly)
+{
+    return !anomaly || m->options.learn == OIF_LEARN_ALL ||
+           (m->options.learn == OIF_LEARN_DECAY && m->strangers == m->options.patience);
+}
+
+static oif_episode follow_episode(oif_model *m, bool anomaly)
+{
+    bool lasted = m->in_episode;
+    if (anomaly) {
+        m->in_episode = 1;
+        m->calm_rows = 0;
+        return lasted ? OIF_EPISODE_LASTS : OIF_EPISODE_BEGINS;
+    }
+    if (!lasted)
+        return OIF_EPISODE_NONE;
+    m->in_episode = ++m->calm_rows < m->options.calm;
+    return m->in_episode ? OIF_EPISODE_LASTS : OIF_EPISODE_ENDS;
+}
+
+/* ---- Rows ---- */
+
+/* Puts the row behind the others of the shingle; false while there are too few. */
+static bool join_recent(oif_model *m, const double *row)
+{
+    double *recent = oif_model_recent(m);
+    size_t older = (m->options.shingle - 1) * m->columns;
+    memmove(recent, recent + m->columns, older * sizeof *recent);
+    memcpy(recent + older, row, m->columns * sizeof *recent);
+    return ++m->rows >= m->options.shingle;
+}
+
+/* What is usual follows the numbers. All in halves, because the difference of two doubles may be none. */
+static void learn_usual(oif_model *m, const double *row)
+{
+    double age = (double)oif_detector_rows_learned(m->detector);
+    double weight = 1 / (age < usual_memory ? age + 1 : usual_memory);
+    for (size_t i = 0; i < m->columns; i++) {
+        oif_usual *usual = &oif_model_usual(m)[i];
+        double half = row[i] / 2;
+        if (half != half)
+            continue;
+        if (usual->half_mean != usual->half_mean)
+            usual->half_mean = half;
+        double away = fabs(half - usual->half_mean);
+        usual->half_mean += (half - usual->half_mean) * weight;
+        usual->half_spread += (away - usual->half_spread) * weight;
+    }
+}
+
+/* Scores, decides, and learns in the order of the options. The rows are known to have no infinities. */
+static void score_recent(oif_model *m, const double *row, oif_result *result)
+{
+    const double *recent = oif_model_recent(m);
+    bool was_ready = oif_detector_ready(m->detector), learns_first = m->options.learn == OIF_LEARN_ALL;
+    double score = NAN;
+    oif_status status = learns_first ? oif_detector_learn_score(m->detector, recent, &score, NULL)
+                                     : oif_detector_score(m->detector, recent, &score, NULL);
+    judge(m, was_ready, score, result);
+    count_strangers(m, result->anomaly);
+    result->learned = is_acceptable(m, result->anomaly);
+    if (result->learned && !learns_first)
+        status = oif_detector_learn(m->detector, recent, NULL);
+    (void)status; /* only an infinity could fail */
+    if (!result->learned)
+        return;
+    learn_usual(m, row);
+    if (was_ready) /* scores of a detector that knows nothing would be a bad example */
+        oif_score_history_add(&m->history, score);
+}
+
+void oif_model_process(oif_model *model, const double *row, oif_result *result)
+{
+    *result = (oif_result){.score = NAN, .p = 1, .threshold = INFINITY};
+    if (join_recent(model, row))
+        score_recent(model, row, result);
+    result->episode = follow_episode(model, result->anomaly);
+}
+
+/* ---- Explanations ---- */
+
+/* How far from the usual a number is, in units of what is usual. */
+static double departure(const oif_usual *usual, double number)
+{
+    const double most = 1e6; /* of a column that has always been constant */
+    double away = fabs(number / 2 - usual->half_mean);
+    if (!(away > 0)) /* NaN, too: missing, or never seen before */
+        return 0;
+    return away < most * usual->half_spread ? away / usual->half_spread : most;
+}
+
+/* The trees of a forest see that a number is beyond all others, but not how far. So a column's share of the score counts
+ * together with how far its number is from the usual, and a column that the trees happen not to have cut gets a part of
+ * the average share. */
+void oif_model_explain(oif_model *model, oif_attribution *attributions)
+{
+    const size_t columns = model->columns;
+    const double *recent = oif_model_recent(model), *row = recent + (model->options.shingle - 1) * columns;
+    double *shares = (double *)((unsigned char *)model + model->shares_at), sum = 0;
+    double *scratch = (double *)((unsigned char *)model + model->scratch_at);
+    if (oif_detector_explain(model->detector, recent, columns, shares, scratch, NULL) != OIF_OK)
+        memset(shares, 0, columns * sizeof *shares); /* only an infinity could fail */
+    for (size_t i = 0; i < columns; i++) {
+        const oif_usual *usual = &oif_model_usual(model)[i];
+        double away = departure(usual, row[i]);
+        attributions[i].share = (shares[i] + 0.5 / (double)columns) * away * away;
+        attributions[i].direction = (row[i] / 2 > usual->half_mean) - (row[i] / 2 < usual->half_mean);
+        sum += attributions[i].share;
+    }
+    for (size_t i = 0; i < columns && sum > 0; i++)
+        attributions[i].share /= sum;
+}
+
+/* ---- Snapshots ---- */
+
+void oif_model_tell_fields(oif_model *m, oif_fields *fields)
+{
+    oif_field_u64(fields, "rows", &m->rows, 1);
+    oif_field_u32(fields, "strangers", &m->strangers, 1);
+    oif_field_u32(fields, "calm_rows", &m->calm_rows, 1);
+    oif_field_u32(fields, "in_episode", &m->in_episode, 1);
+    oif_field_f64(fields, "recent", oif_model_recent(m), m->options.shingle * m->columns);
+    for (size_t i = 0; i < m->columns; i++) {
+        oif_field_f64(fields, "half_mean", &oif_model_usual(m)[i].half_mean, 1);
+        oif_field_f64(fields, "half_spread", &oif_model_usual(m)[i].half_spread, 1);
+    }
+    oif_score_history_tell_fields(&m->history, fields);
+}
+
+static bool has_infinity(const double *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fabs(numbers[i]) > DBL_MAX)
+            return true;
+    return false;
+}
+
+static bool knows_usual(const oif_model *m)
+{
+    for (size_t i = 0; i < m->columns; i++) {
+        const oif_usual *usual = &oif_model_usual(m)[i];
+        if (fabs(usual->half_mean) > DBL_MAX || !(usual->half_spread >= 0 && usual->half_spread <= DBL_MAX))
+            return false;
+    }
+    return true;
+}
+
+oif_status oif_model_check(const oif_model *model, oif_error *error)
+{
+    const oif_model_options *options = &model->options;
+    if (model->strangers > options->patience || model->calm_rows > options->calm || model->in_episode > 1)
+        return oif_fail(error, OIF_EINVARIANT, "the model counts more rows than its options allow");
+    if (has_infinity(oif_model_recent(model), options->shingle * model->columns))
+        return oif_fail(error, OIF_EINVARIANT, "a number of the last rows is infinite");
+    if (!knows_usual(model))
+        return oif_fail(error, OIF_EINVARIANT, "what is usual for a column is no number");
+    if (!oif_score_history_check(&model->history))
+        return oif_fail(error, OIF_EINVARIANT, "the history of scores does not hold together");
+    return oif_detector_check(model->detector, error);
+}

@@ -1,0 +1,287 @@
+/* A pipeline: a model for each key, within bounds. A new model is a copy of one that has seen nothing; when there are as
+ * many as allowed, the key that was not seen for longest gives its model away. */
+#include "pipeline/pipeline.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "detect/detector.h"
+
+/* ---- Options ---- */
+
+static const char *const learn_words[] = {"all", "normal", "decay", NULL};
+
+static const oif_param option_table[] = {
+    {"alert_rate", "share of the rows that is to be anomalous", OIF_PARAM_REAL, 1e-9, 0.5, 0.001, NULL},
+    {"threshold", "if not 0: rows with a higher score are anomalous, whatever their share", OIF_PARAM_REAL,
+     -1e300, 1e300, 0, NULL},
+    {"memory", "past scores that alert_rate is measured on; 0: 16 / alert_rate, but at least 8192",
+     OIF_PARAM_INTEGER, 0, 0x1p53, 0, NULL},
+    {"learn",
+     "rows that are learned: all; those that are not anomalous (normal); or anomalies as well once patience "
+     "of "
+     "them have come (decay)",
+     OIF_PARAM_CHOICE, 0, 2, OIF_LEARN_ALL, learn_words},
+    {"patience", "anomalies after which what lasts is the new normal; for learn=decay", OIF_PARAM_INTEGER, 1,
+     1 << 30, 256, NULL},
+    {"calm", "rows without an anomaly that end an episode of anomalies", OIF_PARAM_INTEGER, 1, 1 << 30, 16,
+     NULL},
+    {"shingle", "rows of a series that are scored as one", OIF_PARAM_INTEGER, 1, 1 << 16, 1, NULL},
+    {"max_keys", "keys that have a model; more, and the one not seen for longest loses its own",
+     OIF_PARAM_INTEGER, 1, 1 << 29, 100000, NULL},
+    {"memory_limit", "bytes that all models may take, with the same consequence; 0: any", OIF_PARAM_INTEGER,
+     0, 0x1p53, 0, NULL},
+};
+
+static const oif_detector_info options_info = {
+    .name = "pipeline",
+    .summary = "from rows to alerts",
+    .params = option_table,
+    .param_count = sizeof option_table / sizeof option_table[0],
+};
+
+void oif_pipeline_options_init(oif_params *options)
+{
+    *options = (oif_params){.info = &options_info};
+    for (size_t i = 0; i < options_info.param_count; i++)
+        options->values[i] = option_table[i].initial;
+}
+
+static oif_model_options read_options(const oif_params *options)
+{
+    oif_model_options o = {
+        .shingle = (uint32_t)oif_params_value(options, "shingle"),
+        .alert_rate = oif_params_value(options, "alert_rate"),
+        .threshold = oif_params_value(options, "threshold"),
+        .memory = oif_params_value(options, "memory"),
+        .learn = (oif_learn)oif_params_value(options, "learn"),
+        .patience = (uint32_t)oif_params_value(options, "patience"),
+        .calm = (uint32_t)oif_params_value(options, "calm"),
+    };
+    double enough = 16 / o.alert_rate > 8192 ? 16 / o.alert_rate : 8192;
+    o.memory = o.memory == 0 ? enough : o.memory;
+    return o;
+}
+
+static oif_status check_options(const oif_params *options, oif_error *error)
+{
+    if (options->info != &options_info)
+        return oif_fail(error, OIF_EPARAM,
+                        "these are no options of a pipeline; see oif_pipeline_options_init");
+    oif_status status = oif_params_check(options, error);
+    if (status != OIF_OK)
+        return status;
+    oif_model_options o = read_options(options);
+    if (o.memory < 1 / o.alert_rate)
+        return oif_fail(error, OIF_EPARAM,
+                        "memory must be at least 1 / alert_rate, or no score could be so rare");
+    return OIF_OK;
+}
+
+/* The keys that the limits allow; OIF_EPARAM when not even one. */
+static oif_status count_keys(const oif_params *params, size_t columns, const oif_params *options,
+                             uint32_t *most, oif_error *error)
+{
+    oif_model_options o = read_options(options);
+    double limit = oif_params_value(options, "memory_limit");
+    size_t bytes = 0;
+    oif_status status = oif_model_estimate_bytes(params, columns, &o, &bytes, error);
+    if (status != OIF_OK)
+        return status;
+    *most = (uint32_t)oif_params_value(options, "max_keys");
+    double fitting = limit / ((double)bytes + sizeof(oif_key_entry) + 2 * OIF_CACHE_LINE_BYTES);
+    if (limit > 0 && fitting < 1)
+        return oif_fail(error, OIF_EPARAM, "memory_limit is too small for a single model of %zu bytes",
+                        bytes);
+    if (limit > 0 && fitting < *most)
+        *most = (uint32_t)fitting;
+    return OIF_OK;
+}
+
+/* ---- Creation ---- */
+
+static oif_status make_blank(const oif_params *params, size_t columns, const oif_params *options,
+                             oif_model **blank, oif_error *error)
+{
+    oif_model_options o = read_options(options);
+    oif_detector *detector;
+    oif_status status = oif_detector_new(params, oif_size_multiply(o.shingle, columns), &detector, error);
+    if (status != OIF_OK)
+        return status;
+    *blank = oif_model_new(detector, columns, &o);
+    if (*blank)
+        return OIF_OK;
+    oif_detector_free(detector);
+    return oif_fail(error, OIF_EMEMORY, "no memory for a model");
+}
+
+oif_status oif_pipeline_new(const oif_params *detector, size_t columns, const oif_params *options,
+                            oif_pipeline **pipeline, oif_error *error)
+{
+    uint32_t most_keys = 0;
+    oif_model *blank = NULL;
+    oif_status status = check_options(options, error);
+    if (status == OIF_OK)
+        status = count_keys(detector, columns, options, &most_keys, error);
+    if (status == OIF_OK)
+        status = make_blank(detector, columns, options, &blank, error);
+    if (status != OIF_OK)
+        return status;
+    oif_pipeline *made = oif_memory_new(sizeof *made);
+    if (!made) {
+        oif_model_free(blank);
+        return oif_fail(error, OIF_EMEMORY, "no memory for a pipeline");
+    }
+    *made = (oif_pipeline){.params = *detector,
+                           .options = *options,
+                           .columns = columns,
+                           .most_keys = most_keys,
+                           .last = OIF_NO_KEY,
+                           .blank = blank};
+    oif_keys_init(&made->keys);
+    *pipeline = made;
+    return OIF_OK;
+}
+
+void oif_pipeline_free(oif_pipeline *pipeline)
+{
+    if (!pipeline)
+        return;
+    for (uint32_t i = 0; i < pipeline->keys.count; i++)
+        oif_model_free(pipeline->keys.entries[i].value);
+    oif_keys_free(&pipeline->keys);
+    oif_model_free(pipeline->blank);
+    oif_memory_free(pipeline);
+}
+
+/* ---- Models ---- */
+
+oif_status oif_pipeline_add_model(oif_pipeline *p, const char *key, size_t key_bytes, uint32_t *entry,
+                                  oif_error *error)
+{
+    if (p->keys.count == p->most_keys) {
+        *entry = oif_keys_replace_oldest(&p->keys, key, key_bytes);
+        if (*entry == OIF_NO_KEY)
+            return oif_fail(error, OIF_EMEMORY, "no memory for a key of %zu bytes", key_bytes);
+        oif_model_assign(oif_pipeline_model(p, *entry), p->blank);
+        p->evictions++;
+        return OIF_OK;
+    }
+    oif_model *model;
+    oif_status status = oif_model_clone(p->blank, &model, error);
+    if (status != OIF_OK)
+        return status;
+    *entry = oif_keys_add(&p->keys, key, key_bytes);
+    if (*entry == OIF_NO_KEY) {
+        oif_model_free(model);
+        return oif_fail(error, OIF_EMEMORY, "no memory for one more key");
+    }
+    p->keys.entries[*entry].value = model;
+    return OIF_OK;
+}
+
+oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy, oif_error *error)
+{
+    oif_pipeline *made;
+    oif_status status =
+        oif_pipeline_new(&pipeline->params, pipeline->columns, &pipeline->options, &made, error);
+    if (status != OIF_OK)
+        return status;
+    for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY && status == OIF_OK;
+         i = pipeline->keys.entries[i].newer) {
+        const oif_key_entry *entry = &pipeline->keys.entries[i];
+        uint32_t number;
+        status = oif_pipeline_add_model(made, entry->key, entry->key_bytes, &number, error);
+        if (status == OIF_OK)
+            oif_model_assign(oif_pipeline_model(made, number), entry->value);
+    }
+    if (status != OIF_OK) {
+        oif_pipeline_free(made);
+        return status;
+    }
+    made->rows = pipeline->rows;
+    made->evictions = pipeline->evictions;
+    made->last = pipeline->last == OIF_NO_KEY ? OIF_NO_KEY : made->keys.newest;
+    *copy = made;
+    return OIF_OK;
+}
+
+/* ---- Rows ---- */
+
+oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t key_bytes, const double *row,
+                                oif_result *result, oif_error *error)
+{
+    uint32_t entry = oif_keys_find(&pipeline->keys, key, key_bytes);
+    oif_status status = oif_row_check(row, pipeline->columns, 1, error);
+    if (status == OIF_OK && key_bytes > OIF_MAX_KEY_BYTES)
+        status = oif_fail(error, OIF_EVALUE, "a key of %zu bytes is too long", key_bytes);
+    if (status == OIF_OK && entry == OIF_NO_KEY)
+        status = oif_pipeline_add_model(pipeline, key, key_bytes, &entry, error);
+    if (status != OIF_OK)
+        return status;
+    oif_model_process(oif_pipeline_model(pipeline, entry), row, result);
+    oif_keys_touch(&pipeline->keys, entry);
+    pipeline->last = entry;
+    pipeline->rows++;
+    return OIF_OK;
+}
+
+void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions)
+{
+    oif_model *model = oif_pipeline_model(pipeline, pipeline->last);
+    for (size_t i = 0; i < pipeline->columns; i++)
+        attributions[i] = (oif_attribution){0};
+    if (model)
+        oif_model_explain(model, attributions);
+}
+
+/* ---- Questions ---- */
+
+const oif_params *oif_pipeline_detector_params(const oif_pipeline *pipeline)
+{
+    return &pipeline->params;
+}
+
+const oif_params *oif_pipeline_options(const oif_pipeline *pipeline)
+{
+    return &pipeline->options;
+}
+
+size_t oif_pipeline_columns(const oif_pipeline *pipeline)
+{
+    return pipeline->columns;
+}
+
+uint64_t oif_pipeline_rows(const oif_pipeline *pipeline)
+{
+    return pipeline->rows;
+}
+
+size_t oif_pipeline_keys(const oif_pipeline *pipeline)
+{
+    return pipeline->keys.count;
+}
+
+uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline)
+{
+    return pipeline->evictions;
+}
+
+size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
+{
+    size_t model_bytes = pipeline->blank->bytes + oif_detector_memory_bytes(pipeline->blank->detector);
+    return sizeof *pipeline + (pipeline->keys.count + 1) * model_bytes + oif_keys_bytes(&pipeline->keys);
+}
+
+const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key, size_t key_bytes)
+{
+    const oif_model *model = oif_pipeline_model(pipeline, oif_keys_find(&pipeline->keys, key, key_bytes));
+    return model ? model->detector : NULL;
+}
+
+oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error)
+{
+    oif_status status = OIF_OK;
+    for (uint32_t i = 0; i < pipeline->keys.count && status == OIF_OK; i++)
+        status = oif_model_check(pipeline->keys.entries[i].value, error);
+    return status;
+}

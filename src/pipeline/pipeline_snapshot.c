@@ -1,0 +1,202 @@
+/* A pipeline's snapshot:
+ *
+ *     PIPE    its options, and the columns of a row
+ *     DETE    which detector its models have
+ *     KEYS    how many keys there are; rows processed and evictions so far
+ *     then for each key, that not seen for longest first
+ *     KEY     the key
+ *     STAT    the state of its detector
+ *     MODL    what else its model remembers
+ *
+ * Without any key there is one STAT and one MODL, of the model that others are copied from: so whoever loads it knows, before
+ * a byte is allocated, that the detectors are not larger than the snapshot makes credible.
+ */
+#include "pipeline/pipeline.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "detect/detector.h"
+#include "snapshot/detector_snapshot.h"
+
+#include <string.h>
+
+static const char options_tag[] = "PIPE", keys_tag[] = "KEYS", key_tag[] = "KEY ", model_tag[] = "MODL";
+
+enum { COUNTS_BYTES = 24 };
+
+/* ---- Saving ---- */
+
+static uint64_t model_bytes(oif_model *model)
+{
+    oif_field_counter counter = oif_field_counter_new();
+    oif_model_tell_fields(model, &counter.fields);
+    return counter.bytes;
+}
+
+static void write_model(oif_snapshot_writer *writer, oif_model *model)
+{
+    oif_state_write(writer, model->detector);
+    oif_writer_begin(writer, model_tag, model_bytes(model));
+    oif_model_tell_fields(model, &writer->fields);
+    oif_writer_end(writer);
+}
+
+static void write_counts(oif_snapshot_writer *writer, const oif_pipeline *p)
+{
+    unsigned char payload[COUNTS_BYTES];
+    oif_bytes bytes = oif_bytes_over(payload, sizeof payload);
+    oif_bytes_put(&bytes, p->keys.count, 8);
+    oif_bytes_put(&bytes, p->rows, 8);
+    oif_bytes_put(&bytes, p->evictions, 8);
+    oif_writer_section(writer, keys_tag, payload, sizeof payload);
+}
+
+static void write_key(oif_snapshot_writer *writer, const oif_key_entry *entry)
+{
+    oif_writer_begin(writer, key_tag, entry->key_bytes);
+    oif_field_u8(&writer->fields, "key", (uint8_t *)entry->key, entry->key_bytes);
+    oif_writer_end(writer);
+}
+
+oif_status oif_pipeline_save(const oif_pipeline *pipeline, oif_write_function write, void *context,
+                             oif_error *error)
+{
+    const oif_keys *keys = &pipeline->keys;
+    oif_snapshot_writer writer;
+    oif_writer_open(&writer, write, context, error);
+    oif_identity_write(&writer, options_tag, &pipeline->options, pipeline->columns);
+    oif_identity_write(&writer, OIF_SECTION_DETECTOR, &pipeline->params,
+                       oif_detector_dimension(pipeline->blank->detector));
+    write_counts(&writer, pipeline);
+    if (keys->count == 0)
+        write_model(&writer, pipeline->blank);
+    for (uint32_t i = keys->oldest; i != OIF_NO_KEY && writer.status == OIF_OK; i = keys->entries[i].newer) {
+        write_key(&writer, &keys->entries[i]);
+        write_model(&writer, keys->entries[i].value);
+    }
+    return oif_writer_close(&writer);
+}
+
+/* ---- Loading ---- */
+
+/* What is known before the first model. */
+typedef struct plan {
+    oif_params options, params;
+    uint64_t columns, dimension;
+    uint64_t keys, rows, evictions;
+} plan;
+
+static oif_status init_options(oif_params *options, const char *name, oif_error *error)
+{
+    oif_pipeline_options_init(options);
+    return strcmp(name, options->info->name) == 0 ? OIF_OK : oif_fail(error, OIF_EPARAM, "not a pipeline");
+}
+
+static void read_plan(oif_snapshot_reader *reader, plan *p)
+{
+    unsigned char payload[COUNTS_BYTES];
+    oif_identity_read(reader, options_tag, init_options, &p->options, &p->columns);
+    oif_identity_read(reader, OIF_SECTION_DETECTOR, oif_params_init, &p->params, &p->dimension);
+    oif_snapshot_expect(reader, keys_tag);
+    oif_bytes bytes = oif_bytes_over(payload, oif_snapshot_take(reader, payload, sizeof payload));
+    p->keys = oif_bytes_get(&bytes, 8);
+    p->rows = oif_bytes_get(&bytes, 8);
+    p->evictions = oif_bytes_get(&bytes, 8);
+    if (bytes.overrun || bytes.next != bytes.end || p->dimension > OIF_MAX_DIMENSION ||
+        p->columns > p->dimension)
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", keys_tag);
+}
+
+/* Made once the first state stands open, which says whether its size is credible. */
+static oif_pipeline *make_pipeline(oif_snapshot_reader *reader, const plan *p)
+{
+    oif_pipeline *made = NULL;
+    oif_error why;
+    oif_state_bound(reader, &p->params, (size_t)p->dimension);
+    if (reader->status != OIF_OK)
+        return NULL;
+    if (oif_pipeline_new(&p->params, (size_t)p->columns, &p->options, &made, &why) != OIF_OK) {
+        oif_snapshot_fail(reader, why.status == OIF_EMEMORY ? OIF_EMEMORY : OIF_ECORRUPT, "%s", why.message);
+        return NULL;
+    }
+    made->rows = p->rows;
+    made->evictions = p->evictions;
+    if (oif_detector_dimension(made->blank->detector) != p->dimension || p->keys > made->most_keys)
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "the options do not fit the models");
+    return made;
+}
+
+/* Reads the key, in steps: its length is known from where nothing is certain. NULL when there is none. */
+static char *read_key(oif_snapshot_reader *reader, size_t *key_bytes)
+{
+    oif_snapshot_expect(reader, key_tag);
+    if (reader->left > OIF_MAX_KEY_BYTES)
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "a key of %llu bytes is too long",
+                          (unsigned long long)reader->left);
+    if (reader->status != OIF_OK)
+        return NULL;
+    *key_bytes = (size_t)reader->left;
+    char *key = oif_memory_new(*key_bytes + 1);
+    if (!key) {
+        oif_snapshot_fail(reader, OIF_EMEMORY, "no memory for a key of %zu bytes", *key_bytes);
+        return NULL;
+    }
+    oif_snapshot_take(reader, key, *key_bytes);
+    return key;
+}
+
+static void read_model(oif_snapshot_reader *reader, oif_model *model)
+{
+    oif_error why;
+    oif_state_read(reader, model->detector);
+    oif_snapshot_expect(reader, model_tag);
+    if (reader->left != model_bytes(model))
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "the section '%s' has another size than it should",
+                          model_tag);
+    oif_model_tell_fields(model, &reader->fields);
+    oif_snapshot_end(reader);
+    if (reader->status == OIF_OK && oif_model_check(model, &why) != OIF_OK)
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "the model does not hold together: %s", why.message);
+}
+
+/* The next key and its model. Makes the pipeline with the first. */
+static void read_keyed_model(oif_snapshot_reader *reader, const plan *p, oif_pipeline **pipeline)
+{
+    size_t key_bytes = 0;
+    uint32_t entry = OIF_NO_KEY;
+    oif_error why;
+    char *key = p->keys > 0 ? read_key(reader, &key_bytes) : NULL;
+    oif_snapshot_expect(reader, OIF_SECTION_STATE);
+    if (reader->status == OIF_OK && !*pipeline)
+        *pipeline = make_pipeline(reader, p);
+    if (reader->status == OIF_OK && p->keys == 0) {
+        read_model(reader, (*pipeline)->blank);
+    } else if (reader->status == OIF_OK && oif_keys_find(&(*pipeline)->keys, key, key_bytes) != OIF_NO_KEY) {
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "a key stands here twice");
+    } else if (reader->status == OIF_OK) {
+        if (oif_pipeline_add_model(*pipeline, key, key_bytes, &entry, &why) == OIF_OK)
+            read_model(reader, oif_pipeline_model(*pipeline, entry));
+        else
+            oif_snapshot_fail(reader, OIF_EMEMORY, "%s", why.message);
+    }
+    oif_memory_free(key);
+}
+
+oif_status oif_pipeline_load(oif_read_function read, void *context, oif_pipeline **pipeline, oif_error *error)
+{
+    oif_snapshot_reader reader;
+    oif_pipeline *made = NULL;
+    plan p = {0};
+    oif_snapshot_open(&reader, read, context, error);
+    read_plan(&reader, &p);
+    uint64_t models = p.keys > 0 ? p.keys : 1;
+    for (uint64_t i = 0; i < models && reader.status == OIF_OK; i++)
+        read_keyed_model(&reader, &p, &made);
+    oif_snapshot_close(&reader);
+    if (reader.status == OIF_OK)
+        *pipeline = made;
+    else
+        oif_pipeline_free(made);
+    return reader.status;
+}

@@ -1,0 +1,211 @@
+/* A detector's snapshot: which detector it is ("DETE"), then all it has learned ("STAT"). The first is small and read as a
+ * whole, so that nothing is believed, and nothing allocated, before its checksum is known to be right. */
+#include "snapshot/detector_snapshot.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "detect/detector.h"
+
+enum {
+    IDENTITY_BYTES = 2048, /* at most: sixteen parameters with names of up to a hundred bytes */
+    STATE_RATIO = 4,     /* a detector takes at most so many times the bytes of its state in a snapshot ... */
+    STATE_ROOM = 1 << 16 /* ... and these: the rest of it follows from its parameters */
+};
+
+/* ---- Identities ---- */
+
+size_t oif_identity_write(oif_snapshot_writer *writer, const char *tag, const oif_params *params,
+                          uint64_t number)
+{
+    unsigned char payload[IDENTITY_BYTES];
+    oif_bytes bytes = oif_bytes_over(payload, sizeof payload);
+    oif_bytes_put_text(&bytes, params->info->name);
+    oif_bytes_put(&bytes, number, 8);
+    oif_bytes_put(&bytes, params->info->param_count, 1);
+    for (size_t i = 0; i < params->info->param_count; i++) {
+        oif_bytes_put_text(&bytes, params->info->params[i].name);
+        oif_bytes_put_f64(&bytes, params->values[i]);
+    }
+    size_t length = (size_t)(bytes.next - bytes.start);
+    if (writer)
+        oif_writer_section(writer, tag, payload, length);
+    return length;
+}
+
+static void decode_params(oif_snapshot_reader *reader, oif_bytes *bytes, oif_params *params)
+{
+    char name[OIF_BYTES_TEXT_MAX + 1];
+    oif_error why;
+    for (uint64_t left = oif_bytes_get(bytes, 1); left > 0 && !bytes->overrun; left--) {
+        oif_bytes_get_text(bytes, name);
+        double value = oif_bytes_get_f64(bytes);
+        if (!bytes->overrun && oif_params_set(params, name, value, &why) != OIF_OK)
+            oif_snapshot_fail(reader, OIF_EVERSION, "this version of oif would not have written this: %s",
+                              why.message);
+    }
+}
+
+void oif_identity_read(oif_snapshot_reader *reader, const char *tag, oif_kinds kinds, oif_params *params,
+                       uint64_t *number)
+{
+    unsigned char payload[IDENTITY_BYTES];
+    char name[OIF_BYTES_TEXT_MAX + 1];
+    oif_snapshot_expect(reader, tag);
+    oif_bytes bytes = oif_bytes_over(payload, oif_snapshot_take(reader, payload, sizeof payload));
+    oif_bytes_get_text(&bytes, name);
+    *number = oif_bytes_get(&bytes, 8);
+    if (bytes.overrun || kinds(params, name, NULL) != OIF_OK) {
+        oif_snapshot_fail(reader, OIF_EVERSION, "this version of oif has no detector '%.60s'", name);
+        return;
+    }
+    decode_params(reader, &bytes, params);
+    if (bytes.overrun || bytes.next != bytes.end)
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", tag);
+}
+
+/* ---- States ---- */
+
+uint64_t oif_state_bytes(const oif_detector *detector)
+{
+    oif_field_counter counter = oif_field_counter_new();
+    oif_detector_tell_fields((oif_detector *)detector, &counter.fields); /* looks at sizes only */
+    return counter.bytes;
+}
+
+void oif_state_write(oif_snapshot_writer *writer, const oif_detector *detector)
+{
+    oif_writer_begin(writer, OIF_SECTION_STATE, oif_state_bytes(detector));
+    oif_detector_tell_fields((oif_detector *)detector, &writer->fields); /* which only reads them */
+    oif_writer_end(writer);
+}
+
+void oif_state_bound(oif_snapshot_reader *reader, const oif_params *params, size_t dimension)
+{
+    size_t bytes = 0;
+    oif_error why;
+    oif_status status = oif_detector_estimate_bytes(params, dimension, &bytes, &why);
+    if (status != OIF_OK)
+        oif_snapshot_fail(reader, status == OIF_EMEMORY ? OIF_EMEMORY : OIF_ECORRUPT, "%s", why.message);
+    else if (bytes > STATE_ROOM && (bytes - STATE_ROOM) / STATE_RATIO > reader->left)
+        oif_snapshot_fail(reader, OIF_ECORRUPT,
+                          "a state of %llu bytes is too small for a detector of %zu bytes",
+                          (unsigned long long)reader->left, bytes);
+}
+
+void oif_state_read(oif_snapshot_reader *reader, oif_detector *detector)
+{
+    uint64_t expected = oif_state_bytes(detector);
+    oif_error why;
+    if (reader->left != expected)
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "the state has %llu bytes instead of %llu",
+                          (unsigned long long)reader->left, (unsigned long long)expected);
+    oif_detector_tell_fields(detector, &reader->fields);
+    oif_snapshot_end(reader);
+    if (reader->status == OIF_OK && oif_detector_check(detector, &why) != OIF_OK)
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "the state does not hold together: %s", why.message);
+}
+
+/* ---- Snapshots ---- */
+
+size_t oif_detector_snapshot_bytes(const oif_detector *detector)
+{
+    return OIF_SNAPSHOT_HEADER_BYTES + 3 * OIF_SECTION_BYTES + (size_t)oif_state_bytes(detector) +
+           oif_identity_write(NULL, OIF_SECTION_DETECTOR, oif_detector_params(detector),
+                              oif_detector_dimension(detector));
+}
+
+oif_status oif_detector_save(const oif_detector *detector, oif_write_function write, void *context,
+                             oif_error *error)
+{
+    oif_snapshot_writer writer;
+    oif_writer_open(&writer, write, context, error);
+    oif_identity_write(&writer, OIF_SECTION_DETECTOR, oif_detector_params(detector),
+                       oif_detector_dimension(detector));
+    oif_state_write(&writer, detector);
+    return oif_writer_close(&writer);
+}
+
+static oif_detector *make_detector(oif_snapshot_reader *reader)
+{
+    oif_params params;
+    uint64_t dimension;
+    oif_detector *made = NULL;
+    oif_error why;
+    oif_identity_read(reader, OIF_SECTION_DETECTOR, oif_params_init, &params, &dimension);
+    if (dimension > OIF_MAX_DIMENSION)
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "a row of %llu numbers is too long",
+                          (unsigned long long)dimension);
+    oif_snapshot_expect(reader, OIF_SECTION_STATE);
+    if (reader->status == OIF_OK)
+        oif_state_bound(reader, &params, (size_t)dimension);
+    if (reader->status == OIF_OK && oif_detector_new(&params, (size_t)dimension, &made, &why) != OIF_OK)
+        oif_snapshot_fail(reader, why.status, "%s", why.message);
+    return made;
+}
+
+oif_status oif_detector_load(oif_read_function read, void *context, oif_detector **detector, oif_error *error)
+{
+    oif_snapshot_reader reader;
+    oif_snapshot_open(&reader, read, context, error);
+    oif_detector *made = make_detector(&reader);
+    if (made)
+        oif_state_read(&reader, made);
+    oif_snapshot_close(&reader);
+    if (reader.status == OIF_OK)
+        *detector = made;
+    else
+        oif_detector_free(made);
+    return reader.status;
+}
+
+/* ---- In memory ---- */
+
+static ptrdiff_t put_into_memory(void *context, const char *bytes, size_t count)
+{
+    char **next = context;
+    memcpy(*next, bytes, count);
+    *next += count;
+    return (ptrdiff_t)count;
+}
+
+oif_status oif_detector_save_memory(const oif_detector *detector, void *bytes, size_t capacity,
+                                    oif_error *error)
+{
+    size_t needed = oif_detector_snapshot_bytes(detector);
+    char *next = bytes;
+    if (capacity < needed)
+        return oif_fail(error, OIF_EPARAM, "the snapshot has %zu bytes and there is room for %zu", needed,
+                        capacity);
+    return oif_detector_save(detector, put_into_memory, &next, error);
+}
+
+typedef struct piece {
+    const char *next, *end;
+} piece;
+
+static ptrdiff_t take_from_memory(void *context, char *buffer, size_t capacity)
+{
+    piece *from = context;
+    size_t left = (size_t)(from->end - from->next), count = left < capacity ? left : capacity;
+    memcpy(buffer, from->next, count);
+    from->next += count;
+    return (ptrdiff_t)count;
+}
+
+oif_status oif_detector_load_memory(const void *bytes, size_t count, oif_detector **detector,
+                                    oif_error *error)
+{
+    piece from = {bytes, (const char *)bytes + count};
+    oif_detector *made;
+    oif_status status = oif_detector_load(take_from_memory, &from, &made, error);
+    if (status != OIF_OK)
+        return status;
+    if (from.next != from.end) {
+        size_t read = count - (size_t)(from.end - from.next);
+        oif_detector_free(made);
+        return oif_fail_at(error, OIF_ECORRUPT, 0, read, "byte %zu: the snapshot ends here, but bytes follow",
+                           read);
+    }
+    *detector = made;
+    return OIF_OK;
+}

@@ -1,0 +1,320 @@
+#include "snapshot/sections.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* As in PNG: a byte that is no text, line ends that a transfer as text would change, an end of file for DOS. */
+static const unsigned char magic[8] = {0x89, 'O', 'I', 'F', '\r', '\n', 0x1A, '\n'};
+
+enum { SECTION_HEAD_BYTES = 16, CHECKSUM_BYTES = 4 };
+
+/* ---- Counting ---- */
+
+static void count_field(oif_fields *self, const char *name, oif_field_type type, void *values, size_t count)
+{
+    (void)name, (void)values;
+    ((oif_field_counter *)self)->bytes += (uint64_t)count * oif_field_type_bytes(type);
+}
+
+oif_field_counter oif_field_counter_new(void)
+{
+    return (oif_field_counter){.fields = {count_field}};
+}
+
+/* ---- Writing ---- */
+
+static void flush(oif_snapshot_writer *writer)
+{
+    const char *next = (const char *)writer->buffer;
+    size_t left = writer->buffered;
+    writer->buffered = 0;
+    while (left > 0 && writer->status == OIF_OK) {
+        ptrdiff_t written = writer->write(writer->context, next, left);
+        if (written <= 0 || (size_t)written > left)
+            writer->status = oif_fail_at(writer->error, OIF_EWRITE, 0, writer->offset - left + 1,
+                                         "could not write byte %llu of the snapshot",
+                                         (unsigned long long)(writer->offset - left + 1));
+        else
+            next += written, left -= (size_t)written;
+    }
+}
+
+static unsigned char *make_room(oif_snapshot_writer *writer, size_t count)
+{
+    if (writer->buffered + count > sizeof writer->buffer)
+        flush(writer);
+    unsigned char *room = writer->buffer + writer->buffered;
+    writer->buffered += count;
+    writer->offset += count;
+    return room;
+}
+
+/* Up to a buffer of bytes. */
+static void write_bytes(oif_snapshot_writer *writer, const void *bytes, size_t count)
+{
+    writer->checksum = oif_checksum(&writer->table, writer->checksum, bytes, count);
+    memcpy(make_room(writer, count), bytes, count);
+}
+
+static void write_checksum(oif_snapshot_writer *writer)
+{
+    oif_bytes_store(make_room(writer, CHECKSUM_BYTES), writer->checksum, CHECKSUM_BYTES);
+    writer->checksum = 0;
+}
+
+/* All NaN mean "missing", but machines make them with different bits. */
+static uint64_t bits_of_number(double number)
+{
+    return number == number ? oif_bits_of_double(number) : UINT64_C(0x7FF8000000000000);
+}
+
+/* Numbers as they are in memory become bytes in the order of the file. */
+static void encode(unsigned char *bytes, oif_field_type type, const void *values, size_t count)
+{
+    switch (type) {
+    case OIF_FIELD_U8: memcpy(bytes, values, count); break;
+    case OIF_FIELD_U16:
+        for (size_t i = 0; i < count; i++)
+            oif_bytes_store(bytes + 2 * i, ((const uint16_t *)values)[i], 2);
+        break;
+    case OIF_FIELD_U32:
+    case OIF_FIELD_I32:
+        for (size_t i = 0; i < count; i++)
+            oif_bytes_store(bytes + 4 * i, ((const uint32_t *)values)[i], 4);
+        break;
+    case OIF_FIELD_U64:
+    case OIF_FIELD_I64:
+        for (size_t i = 0; i < count; i++)
+            oif_bytes_store(bytes + 8 * i, ((const uint64_t *)values)[i], 8);
+        break;
+    case OIF_FIELD_F64:
+        for (size_t i = 0; i < count; i++)
+            oif_bytes_store(bytes + 8 * i, bits_of_number(((const double *)values)[i]), 8);
+    }
+}
+
+static void write_field(oif_fields *self, const char *name, oif_field_type type, void *values, size_t count)
+{
+    (void)name;
+    oif_snapshot_writer *writer = (oif_snapshot_writer *)self;
+    const unsigned char *next = values;
+    size_t width = oif_field_type_bytes(type), most = sizeof writer->buffer / width;
+    while (count > 0 && writer->status == OIF_OK) {
+        size_t now = count < most ? count : most;
+        unsigned char *room = make_room(writer, now * width);
+        encode(room, type, next, now);
+        writer->checksum = oif_checksum(&writer->table, writer->checksum, room, now * width);
+        next += now * width, count -= now;
+    }
+}
+
+void oif_writer_open(oif_snapshot_writer *writer, oif_write_function write, void *context, oif_error *error)
+{
+    unsigned char version[4];
+    *writer =
+        (oif_snapshot_writer){.fields = {write_field}, .write = write, .context = context, .error = error};
+    oif_checksum_table_init(&writer->table);
+    write_bytes(writer, magic, sizeof magic);
+    oif_bytes_store(version, OIF_SNAPSHOT_VERSION, sizeof version);
+    write_bytes(writer, version, sizeof version);
+    write_checksum(writer);
+}
+
+void oif_writer_begin(oif_snapshot_writer *writer, const char *tag, uint64_t length)
+{
+    unsigned char head[SECTION_HEAD_BYTES] = {0};
+    memcpy(head, tag, 4);
+    oif_bytes_store(head + 8, length, 8);
+    write_bytes(writer, head, sizeof head);
+    write_checksum(writer);
+}
+
+void oif_writer_end(oif_snapshot_writer *writer)
+{
+    write_checksum(writer);
+}
+
+void oif_writer_section(oif_snapshot_writer *writer, const char *tag, const void *payload, size_t length)
+{
+    oif_writer_begin(writer, tag, length);
+    write_bytes(writer, payload, length);
+    oif_writer_end(writer);
+}
+
+oif_status oif_writer_close(oif_snapshot_writer *writer)
+{
+    oif_writer_section(writer, OIF_SECTION_END, "", 0);
+    flush(writer);
+    return writer->status;
+}
+
+/* ---- Reading ---- */
+
+void oif_snapshot_fail(oif_snapshot_reader *reader, oif_status status, const char *format, ...)
+{
+    char message[OIF_ERROR_MESSAGE_BYTES];
+    va_list arguments;
+    if (reader->status != OIF_OK)
+        return;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    reader->status = oif_fail_at(reader->error, status, 0, reader->offset, "byte %llu: %s",
+                                 (unsigned long long)reader->offset, message);
+}
+
+/* Fills all of `bytes`, with zeros after a failure. */
+static void read_bytes(oif_snapshot_reader *reader, unsigned char *bytes, size_t count)
+{
+    for (size_t have = 0; have < count;) {
+        ptrdiff_t got =
+            reader->status != OIF_OK ? -1 : reader->read(reader->context, (char *)bytes + have, count - have);
+        if (got <= 0 || (size_t)got > count - have) {
+            if (got == 0)
+                oif_snapshot_fail(reader, OIF_ETRUNCATED, "the snapshot is cut off here");
+            else
+                oif_snapshot_fail(reader, OIF_EREAD, "could not read on");
+            memset(bytes, 0, count);
+            return;
+        }
+        have += (size_t)got;
+        reader->offset += (size_t)got;
+    }
+    reader->checksum = oif_checksum(&reader->table, reader->checksum, bytes, count);
+}
+
+static void check_checksum(oif_snapshot_reader *reader, const char *of_what)
+{
+    unsigned char bytes[CHECKSUM_BYTES];
+    uint32_t checksum = reader->checksum;
+    read_bytes(reader, bytes, sizeof bytes);
+    if (oif_bytes_load(bytes, sizeof bytes) != checksum)
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "the checksum of %s is wrong", of_what);
+    reader->checksum = 0;
+}
+
+static void decode(const unsigned char *bytes, oif_field_type type, void *values, size_t count)
+{
+    switch (type) {
+    case OIF_FIELD_U8: memcpy(values, bytes, count); break;
+    case OIF_FIELD_U16:
+        for (size_t i = 0; i < count; i++)
+            ((uint16_t *)values)[i] = (uint16_t)oif_bytes_load(bytes + 2 * i, 2);
+        break;
+    case OIF_FIELD_U32:
+    case OIF_FIELD_I32:
+        for (size_t i = 0; i < count; i++)
+            ((uint32_t *)values)[i] = (uint32_t)oif_bytes_load(bytes + 4 * i, 4);
+        break;
+    case OIF_FIELD_U64:
+    case OIF_FIELD_I64:
+        for (size_t i = 0; i < count; i++)
+            ((uint64_t *)values)[i] = oif_bytes_load(bytes + 8 * i, 8);
+        break;
+    case OIF_FIELD_F64:
+        for (size_t i = 0; i < count; i++)
+            ((double *)values)[i] = oif_double_from_bits(oif_bytes_load(bytes + 8 * i, 8));
+    }
+}
+
+/* Bytes of the payload; zeros when it has not so many. */
+static void read_payload(oif_snapshot_reader *reader, unsigned char *bytes, size_t count)
+{
+    if (count > reader->left) {
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "the section '%s' is too short", reader->tag);
+        reader->left = count;
+    }
+    read_bytes(reader, bytes, count);
+    reader->left -= count;
+}
+
+static void read_field(oif_fields *self, const char *name, oif_field_type type, void *values, size_t count)
+{
+    (void)name;
+    oif_snapshot_reader *reader = (oif_snapshot_reader *)self;
+    unsigned char buffer[OIF_SNAPSHOT_BUFFER_BYTES], *next = values;
+    size_t width = oif_field_type_bytes(type), most = sizeof buffer / width;
+    while (count > 0 && reader->status == OIF_OK) {
+        size_t now = count < most ? count : most;
+        read_payload(reader, buffer, now * width);
+        decode(buffer, type, next, now);
+        next += now * width, count -= now;
+    }
+}
+
+void oif_snapshot_open(oif_snapshot_reader *reader, oif_read_function read, void *context, oif_error *error)
+{
+    unsigned char bytes[sizeof magic], version[4];
+    *reader = (oif_snapshot_reader){.fields = {read_field}, .read = read, .context = context, .error = error};
+    oif_checksum_table_init(&reader->table);
+    read_bytes(reader, bytes, sizeof bytes);
+    if (memcmp(bytes, magic, sizeof magic) != 0)
+        oif_snapshot_fail(reader, OIF_EKIND, "this is not a snapshot of oif");
+    read_bytes(reader, version, sizeof version);
+    check_checksum(reader, "the header");
+    uint64_t written_by = oif_bytes_load(version, sizeof version);
+    if (written_by != OIF_SNAPSHOT_VERSION)
+        oif_snapshot_fail(reader, OIF_EVERSION,
+                          "the snapshot has format %llu, this version of oif reads format %d",
+                          (unsigned long long)written_by, OIF_SNAPSHOT_VERSION);
+}
+
+static uint64_t open_section(oif_snapshot_reader *reader)
+{
+    unsigned char head[SECTION_HEAD_BYTES];
+    read_bytes(reader, head, sizeof head);
+    check_checksum(reader, "a section's head");
+    memcpy(reader->tag, head, 4);
+    reader->left = oif_bytes_load(head + 8, 8);
+    return oif_bytes_load(head + 4, 4);
+}
+
+static void skip_section(oif_snapshot_reader *reader)
+{
+    unsigned char buffer[512];
+    while (reader->left > 0 && reader->status == OIF_OK)
+        read_payload(reader, buffer, reader->left < sizeof buffer ? (size_t)reader->left : sizeof buffer);
+    oif_snapshot_end(reader);
+}
+
+void oif_snapshot_expect(oif_snapshot_reader *reader, const char *tag)
+{
+    while (reader->status == OIF_OK) {
+        uint64_t flags = open_section(reader);
+        if (reader->status != OIF_OK || strcmp(reader->tag, tag) == 0)
+            return;
+        if (flags & OIF_SECTION_OPTIONAL)
+            skip_section(reader);
+        else
+            oif_snapshot_fail(reader, OIF_EKIND, "the snapshot has a section '%.4s' where '%s' was expected",
+                              reader->tag, tag);
+    }
+}
+
+size_t oif_snapshot_take(oif_snapshot_reader *reader, void *payload, size_t capacity)
+{
+    size_t length = reader->left < capacity ? (size_t)reader->left : capacity;
+    if (reader->left > capacity)
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "the section '%s' is too long", reader->tag);
+    read_payload(reader, payload, length);
+    oif_snapshot_end(reader);
+    return reader->status == OIF_OK ? length : 0;
+}
+
+void oif_snapshot_end(oif_snapshot_reader *reader)
+{
+    if (reader->left > 0)
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "the section '%s' is too long", reader->tag);
+    check_checksum(reader, "a section");
+    reader->left = 0;
+}
+
+void oif_snapshot_close(oif_snapshot_reader *reader)
+{
+    oif_snapshot_expect(reader, OIF_SECTION_END);
+    oif_snapshot_take(reader, NULL, 0);
+}

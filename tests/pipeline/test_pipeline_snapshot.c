@@ -1,0 +1,153 @@
+/* A loaded pipeline is the saved one, with all its keys; a damaged one is refused. */
+#include "pipelines.h"
+
+typedef struct bytes {
+    char *start;
+    size_t count, next, capacity;
+} bytes;
+
+static ptrdiff_t put_bytes(void *context, const char *from, size_t count)
+{
+    bytes *to = context;
+    if (to->count + count > to->capacity)
+        to->start = realloc(to->start, to->capacity = 2 * (to->count + count));
+    memcpy(to->start + to->count, from, count);
+    to->count += count;
+    return (ptrdiff_t)count;
+}
+
+static ptrdiff_t get_bytes(void *context, char *to, size_t capacity)
+{
+    bytes *from = context;
+    size_t left = from->count - from->next, count = left < capacity ? left : capacity;
+    memcpy(to, from->start + from->next, count);
+    from->next += count;
+    return (ptrdiff_t)count;
+}
+
+static bytes save(const oif_pipeline *pipeline)
+{
+    bytes b = {0};
+    require_ok(oif_pipeline_save(pipeline, put_bytes, &b, NULL));
+    return b;
+}
+
+static oif_pipeline *load(bytes b)
+{
+    oif_pipeline *pipeline = NULL;
+    oif_error error;
+    require_ok_or(oif_pipeline_load(get_bytes, &b, &pipeline, &error), error);
+    return pipeline;
+}
+
+static void a_loaded_pipeline_goes_on_as_the_other(void **unused)
+{
+    (void)unused;
+    static const char *const options[] = {"", "shingle=3 learn=normal alert_rate=0.02",
+                                          "learn=decay patience=7 calm=3 max_keys=3 alert_rate=0.01"};
+    static const struct {
+        const char *name, *settings;
+    } detectors[] = {{"online-iforest", "num_trees=3 window_size=60 max_leaf_samples=4"},
+                     {"iforest-asd", "num_trees=3 window_size=24 subsample_size=16"},
+                     {"hst", "num_trees=2 window_size=20 max_depth=5"},
+                     {"rrcf", "num_trees=3 tree_size=12"},
+                     {"loda", "num_projections=3 num_bins=6 window_size=30"}};
+    for (uint32_t trial = 0; trial < 60; trial++) {
+        dice from = {trial};
+        double row[2];
+        uint32_t keys = 1 + trial % 4, before = dice_below(&from, 1500);
+        oif_pipeline *saved =
+            new_pipeline(detectors[trial % 5].name, detectors[trial % 5].settings, 2, options[trial % 3]);
+        for (uint32_t i = 0; i < before; i++) {
+            draw_row(&from, row, 2);
+            process_key(saved, key_text(dice_below(&from, keys)), row);
+        }
+        bytes first = save(saved);
+        oif_pipeline *loaded = load(first);
+        bytes second = save(loaded);
+        assert_int_equal(first.count, second.count);
+        assert_memory_equal(first.start, second.start, first.count);
+        for (uint32_t i = 0; i < 2000; i++) {
+            const char *key = key_text(dice_below(&from, keys + 1));
+            draw_row(&from, row, 2);
+            row[0] += i % 200 == 0 ? 50 : 0;
+            oif_result a = process_key(saved, key, row), b = process_key(loaded, key, row);
+            require_same_result(&a, &b);
+        }
+        assert_int_equal(oif_pipeline_rows(saved), oif_pipeline_rows(loaded));
+        assert_int_equal(oif_pipeline_evictions(saved), oif_pipeline_evictions(loaded));
+        assert_int_equal(oif_pipeline_columns(loaded), 2);
+        oif_pipeline_free(saved);
+        oif_pipeline_free(loaded);
+        free(first.start);
+        free(second.start);
+    }
+}
+
+static bytes small_snapshot(uint32_t keys)
+{
+    oif_pipeline *pipeline =
+        new_pipeline("loda", "num_projections=2 num_bins=3 window_size=4", 1, "alert_rate=0.1");
+    dice from = {3};
+    double number;
+    for (uint32_t i = 0; i < 50 && keys > 0; i++) {
+        draw_row(&from, &number, 1);
+        process_key(pipeline, key_text(i % keys), &number);
+    }
+    bytes b = save(pipeline);
+    oif_pipeline_free(pipeline);
+    return b;
+}
+
+static void require_refused(bytes b, const char *how, size_t at)
+{
+    oif_pipeline *untouched = (oif_pipeline *)&b;
+    oif_error error = {0};
+    oif_status status = oif_pipeline_load(get_bytes, &b, &untouched, &error);
+    bool named =
+        status == OIF_ETRUNCATED || status == OIF_ECORRUPT || status == OIF_EKIND || status == OIF_EVERSION;
+    if (!named || error.status != status || untouched != (oif_pipeline *)&b)
+        fail_msg("%s at byte %zu: %s, %s", how, at, oif_status_text(status), error.message);
+}
+
+static void every_truncation_and_every_flipped_byte_is_refused(void **unused)
+{
+    (void)unused;
+    for (uint32_t keys = 0; keys < 3; keys++) {
+        bytes b = small_snapshot(keys);
+        for (size_t count = 0; count < b.count; count++)
+            require_refused((bytes){.start = b.start, .count = count}, "cut off", count);
+        for (size_t at = 0; at < b.count; at++) {
+            b.start[at] ^= (char)(1 << at % 8);
+            require_refused(b, "flipped", at);
+            b.start[at] ^= (char)(1 << at % 8);
+        }
+        oif_pipeline_free(load(b));
+        free(b.start);
+    }
+}
+
+static void a_snapshot_of_a_detector_is_no_pipeline(void **unused)
+{
+    (void)unused;
+    oif_detector *detector = new_named("hst", "", 2), *none = NULL;
+    oif_pipeline *no_pipeline = NULL;
+    bytes of_detector = {0}, of_pipeline = small_snapshot(1);
+    oif_error error;
+    require_ok(oif_detector_save(detector, put_bytes, &of_detector, NULL));
+    assert_int_equal(oif_pipeline_load(get_bytes, &of_detector, &no_pipeline, &error), OIF_EKIND);
+    assert_int_equal(oif_detector_load(get_bytes, &of_pipeline, &none, &error), OIF_EKIND);
+    oif_detector_free(detector);
+    free(of_detector.start);
+    free(of_pipeline.start);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loaded_pipeline_goes_on_as_the_other),
+        cmocka_unit_test(every_truncation_and_every_flipped_byte_is_refused),
+        cmocka_unit_test(a_snapshot_of_a_detector_is_no_pipeline),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

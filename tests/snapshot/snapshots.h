@@ -1,0 +1,65 @@
+/* What the snapshot tests share: small detectors of every kind, and their snapshots in memory. */
+#ifndef TESTS_SNAPSHOT_SNAPSHOTS_H
+#define TESTS_SNAPSHOT_SNAPSHOTS_H
+
+#include "../detect/any_detector.h"
+
+/* Every kind in every way of working that keeps state of its own; small, so that all bytes of a snapshot can be tried. */
+static const struct {
+    const char *name, *settings;
+} small_detectors[] = {
+    {"online-iforest", "num_trees=3 window_size=60 max_leaf_samples=4"},
+    {"online-iforest", "num_trees=3 window_size=60 max_leaf_samples=4 variant=reference subsample=0.5"},
+    {"iforest-asd", "num_trees=3 window_size=24 subsample_size=16"},
+    {"iforest-asd", "num_trees=3 window_size=24 subsample_size=8 retrain=drift"},
+    {"hst", "num_trees=2 window_size=20 max_depth=5"},
+    {"hst", "num_trees=2 window_size=20 max_depth=5 ranges=every"},
+    {"rrcf", "num_trees=3 tree_size=12"},
+    {"rrcf", "num_trees=3 tree_size=12 sample=sliding"},
+    {"loda", "num_projections=3 num_bins=6 window_size=30"},
+    {"loda", "num_projections=3 num_bins=6 window_size=30 scale=none"},
+};
+
+enum { SMALL_DETECTORS = sizeof small_detectors / sizeof small_detectors[0] };
+
+typedef struct snapshot {
+    unsigned char *bytes;
+    size_t count;
+} snapshot;
+
+static inline snapshot take_snapshot(const oif_detector *detector)
+{
+    snapshot s = {.count = oif_detector_snapshot_bytes(detector)};
+    s.bytes = malloc(s.count);
+    assert_non_null(s.bytes);
+    require_ok(oif_detector_save_memory(detector, s.bytes, s.count, NULL));
+    return s;
+}
+
+static inline oif_detector *load_snapshot(snapshot s)
+{
+    oif_detector *detector = NULL;
+    oif_error error;
+    require_ok_or(oif_detector_load_memory(s.bytes, s.count, &detector, &error), error);
+    return detector;
+}
+
+static inline oif_detector *new_small(size_t index, stream *s, uint32_t rows)
+{
+    double row[STREAM_DIMENSION];
+    oif_detector *detector =
+        new_named(small_detectors[index].name, small_detectors[index].settings, s->dimension);
+    for (uint32_t i = 0; i < rows; i++) {
+        next_row(s, row);
+        require_ok(oif_detector_learn(detector, row, NULL));
+    }
+    return detector;
+}
+
+static inline void require_same_bytes(snapshot a, snapshot b)
+{
+    assert_int_equal(a.count, b.count);
+    assert_memory_equal(a.bytes, b.bytes, a.count);
+}
+
+#endif

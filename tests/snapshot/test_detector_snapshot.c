@@ -1,0 +1,272 @@
+/* A loaded detector is the saved one: the same bytes when it is saved again, the same scores for ever. And what cannot be
+ * loaded says why. */
+#include "snapshots.h"
+
+#include "base/bytes.h"
+#include "snapshot/sections.h"
+
+/* Scores that stay the same while both go on with the same rows, at random. */
+static void require_same_future(oif_detector *a, oif_detector *b, stream s, uint32_t rows)
+{
+    double row[STREAM_DIMENSION], score_a, score_b;
+    for (uint32_t i = 0; i < rows; i++) {
+        next_row(&s, row);
+        bool learns = dice_chance(&s.dice, 0.9);
+        require_ok(learns ? oif_detector_learn_score(a, row, &score_a, NULL)
+                          : oif_detector_score(a, row, &score_a, NULL));
+        require_ok(learns ? oif_detector_learn_score(b, row, &score_b, NULL)
+                          : oif_detector_score(b, row, &score_b, NULL));
+        assert_memory_equal(&score_a, &score_b, sizeof score_a);
+    }
+    assert_int_equal(oif_detector_rows_learned(a), oif_detector_rows_learned(b));
+    assert_int_equal(oif_detector_ready(a), oif_detector_ready(b));
+}
+
+/* OIF_SNAPSHOT_PAIRS: how many; `make test-snapshots` asks for 5,000. */
+static void test_goes_on_as_the_other(void **unused)
+{
+    (void)unused;
+    const char *wanted = getenv("OIF_SNAPSHOT_PAIRS");
+    uint32_t pairs = wanted ? (uint32_t)atoi(wanted) : 200, rows = 10000;
+    for (uint32_t pair = 0; pair < pairs; pair++) {
+        stream s = new_stream((dice){pair});
+        oif_detector *saved = new_small(pair % SMALL_DETECTORS, &s, dice_below(&s.dice, 300));
+        snapshot first = take_snapshot(saved);
+        oif_detector *loaded = load_snapshot(first), *copy = NULL;
+        snapshot second = take_snapshot(loaded);
+        require_same_bytes(first, second);
+        require_ok(oif_detector_clone(loaded, &copy, NULL));
+        snapshot third = take_snapshot(copy);
+        require_same_bytes(first, third);
+
+        require_same_future(saved, loaded, s, rows);
+        snapshot saved_later = take_snapshot(saved), loaded_later = take_snapshot(loaded);
+        require_same_bytes(saved_later, loaded_later);
+        snapshot all[] = {first, second, third, saved_later, loaded_later};
+        for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+            free(all[i].bytes);
+        oif_detector_free(saved);
+        oif_detector_free(loaded);
+        oif_detector_free(copy);
+    }
+}
+
+/* With their default parameters, and wider rows than the others. */
+static void test_every_kind_at_its_usual_size(void **unused)
+{
+    (void)unused;
+    for (size_t kind = 0; oif_detector_info_at(kind); kind++) {
+        oif_detector *saved = new_named(oif_detector_info_at(kind)->name, "", 40);
+        double row[40];
+        dice from = {kind};
+        for (uint32_t i = 0; i < 3000; i++) {
+            for (uint32_t j = 0; j < 40; j++)
+                row[j] = dice_normal(&from);
+            require_ok(oif_detector_learn(saved, row, NULL));
+        }
+        snapshot first = take_snapshot(saved);
+        oif_detector *loaded = load_snapshot(first);
+        snapshot second = take_snapshot(loaded);
+        require_same_bytes(first, second);
+        free(first.bytes);
+        free(second.bytes);
+        oif_detector_free(saved);
+        oif_detector_free(loaded);
+    }
+}
+
+/* ---- What cannot be loaded ---- */
+
+static snapshot some_snapshot(void)
+{
+    stream s = new_stream((dice){1});
+    oif_detector *detector = new_small(0, &s, 100);
+    snapshot made = take_snapshot(detector);
+    oif_detector_free(detector);
+    return made;
+}
+
+/* Computes the checksum of the header, or of the section that starts at this byte, anew. */
+static void repair(snapshot s, size_t start)
+{
+    oif_checksum_table table;
+    oif_checksum_table_init(&table);
+    size_t head = start == 0 ? 12 : 16;
+    oif_bytes_store(s.bytes + start + head, oif_checksum(&table, 0, s.bytes + start, head), 4);
+    if (start == 0)
+        return;
+    size_t length = (size_t)oif_bytes_load(s.bytes + start + 8, 8);
+    if (length <= s.count - start - 24)
+        oif_bytes_store(s.bytes + start + 20 + length, oif_checksum(&table, 0, s.bytes + start + 20, length),
+                        4);
+}
+
+static void require_refused(snapshot s, oif_status status, const char *words)
+{
+    oif_detector *untouched = (oif_detector *)&s;
+    oif_error error = {0};
+    assert_int_equal(oif_detector_load_memory(s.bytes, s.count, &untouched, &error), status);
+    assert_ptr_equal(untouched, (oif_detector *)&s);
+    assert_int_equal(error.status, status);
+    if (!strstr(error.message, words))
+        fail_msg("\"%s\" does not say \"%s\"", error.message, words);
+    free(s.bytes);
+}
+
+static void test_says_what_is_wrong(void **unused)
+{
+    (void)unused;
+    snapshot s = some_snapshot();
+    s.bytes[1] = 'X';
+    require_refused(s, OIF_EKIND, "byte 8: this is not a snapshot of oif");
+
+    s = some_snapshot();
+    s.bytes[8] = 2;
+    require_refused(s, OIF_ECORRUPT, "the checksum of the header is wrong");
+
+    s = some_snapshot();
+    s.bytes[8] = 2;
+    repair(s, 0);
+    require_refused(s, OIF_EVERSION, "the snapshot has format 2, this version of oif reads format 1");
+
+    s = some_snapshot();
+    memcpy(s.bytes + 16, "PIPE", 4);
+    repair(s, 16);
+    require_refused(s, OIF_EKIND, "the snapshot has a section 'PIPE' where 'DETE' was expected");
+
+    s = some_snapshot();
+    s.bytes[16 + 20 + 1] = 'X';
+    repair(s, 16);
+    require_refused(s, OIF_EVERSION, "this version of oif has no detector 'Xnline-iforest'");
+
+    s = some_snapshot();
+    s.count -= 1;
+    require_refused(s, OIF_ETRUNCATED, "the snapshot is cut off here");
+
+    s = some_snapshot();
+    s.count = 0;
+    require_refused(s, OIF_ETRUNCATED, "byte 0: the snapshot is cut off here");
+
+    s = some_snapshot();
+    s.bytes = realloc(s.bytes, s.count + 1);
+    s.bytes[s.count++] = 0;
+    require_refused(s, OIF_ECORRUPT, "the snapshot ends here, but bytes follow");
+
+    s = some_snapshot();
+    s.bytes[s.count / 2] ^= 1;
+    require_refused(s, OIF_ECORRUPT, "the checksum of a section is wrong");
+}
+
+/* A detector of 100 GB in a file of some bytes is refused before memory is asked for. */
+static void test_believes_no_size(void **unused)
+{
+    (void)unused;
+    snapshot s = some_snapshot();
+    size_t dimension_at = 16 + 20 + 1 + strlen("online-iforest");
+    oif_bytes_store(s.bytes + dimension_at, 100 * 1000 * 1000, 8);
+    repair(s, 16);
+    require_refused(s, OIF_ECORRUPT, "is too small for a detector of");
+
+    s = some_snapshot();
+    oif_bytes_store(s.bytes + dimension_at, UINT64_MAX, 8);
+    repair(s, 16);
+    require_refused(s, OIF_ECORRUPT, "numbers is too long");
+
+    s = some_snapshot();
+    oif_bytes_store(s.bytes + dimension_at, 0, 8);
+    repair(s, 16);
+    require_refused(s, OIF_ECORRUPT, "a row needs at least one number");
+}
+
+/* Sections that this version does not know are skipped when their writer says so. */
+static void test_skips_what_it_may(void **unused)
+{
+    (void)unused;
+    snapshot s = some_snapshot(), longer = {malloc(s.count + 29), s.count + 29};
+    const unsigned char section[29] = {'N', 'E', 'W', '!', OIF_SECTION_OPTIONAL, 0, 0, 0, 5};
+    memcpy(longer.bytes, s.bytes, 16);
+    memcpy(longer.bytes + 16, section, 29);
+    memcpy(longer.bytes + 45, s.bytes + 16, s.count - 16);
+    repair(longer, 16);
+    oif_detector *loaded = load_snapshot(longer);
+    snapshot again = take_snapshot(loaded);
+    require_same_bytes(s, again);
+    oif_detector_free(loaded);
+    free(again.bytes);
+    free(s.bytes);
+    longer.bytes[16 + 4] = 0;
+    repair(longer, 16);
+    require_refused(longer, OIF_EKIND, "a section 'NEW!'");
+}
+
+/* ---- Any place ---- */
+
+typedef struct trickle {
+    unsigned char *bytes;
+    size_t next, end;
+    size_t fails_at;
+} trickle;
+
+static ptrdiff_t write_some(void *context, const char *bytes, size_t count)
+{
+    trickle *to = context;
+    if (to->next >= to->fails_at)
+        return -1;
+    size_t now = 1 + to->next % 7;
+    now = now < count ? now : count;
+    memcpy(to->bytes + to->next, bytes, now);
+    to->next += now;
+    return (ptrdiff_t)now;
+}
+
+static ptrdiff_t read_some(void *context, char *buffer, size_t capacity)
+{
+    trickle *from = context;
+    if (from->next >= from->fails_at)
+        return -1;
+    size_t now = 1 + from->next % 5;
+    now = now < capacity ? now : capacity;
+    now = now < from->end - from->next ? now : from->end - from->next;
+    memcpy(buffer, from->bytes + from->next, now);
+    from->next += now;
+    return (ptrdiff_t)now;
+}
+
+static void test_writes_and_reads_in_pieces(void **unused)
+{
+    (void)unused;
+    snapshot s = some_snapshot();
+    oif_detector *detector = load_snapshot(s), *loaded = NULL;
+    oif_error error;
+    trickle place = {malloc(s.count + 10), 0, s.count + 10, SIZE_MAX};
+    require_ok(oif_detector_save(detector, write_some, &place, NULL));
+    assert_int_equal(place.next, s.count);
+    assert_memory_equal(place.bytes, s.bytes, s.count);
+
+    place.next = 0; /* ten bytes follow that are not the snapshot's */
+    require_ok(oif_detector_load(read_some, &place, &loaded, NULL));
+    assert_int_equal(place.next, s.count);
+    oif_detector_free(loaded);
+
+    place = (trickle){place.bytes, 0, s.count, s.count / 2};
+    assert_int_equal(oif_detector_save(detector, write_some, &place, &error), OIF_EWRITE);
+    assert_true(error.column > s.count / 2 && error.column <= s.count / 2 + 8);
+    place = (trickle){place.bytes, 0, s.count, s.count / 2};
+    assert_int_equal(oif_detector_load(read_some, &place, &loaded, &error), OIF_EREAD);
+    assert_int_equal(error.column, place.next);
+
+    assert_int_equal(oif_detector_save_memory(detector, place.bytes, s.count - 1, &error), OIF_EPARAM);
+    oif_detector_free(detector);
+    free(place.bytes);
+    free(s.bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_goes_on_as_the_other), cmocka_unit_test(test_every_kind_at_its_usual_size),
+        cmocka_unit_test(test_says_what_is_wrong),   cmocka_unit_test(test_believes_no_size),
+        cmocka_unit_test(test_skips_what_it_may),    cmocka_unit_test(test_writes_and_reads_in_pieces),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
