@@ -366,6 +366,13 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save(const oif_pipeline *pipeline
                                                     oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load(oif_read_function read, void *context,
                                                     oif_pipeline **pipeline, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_file(const char *path, oif_pipeline **pipeline,
+                                                         oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_save_pipeline(oif_state_file *file,
+                                                               const oif_pipeline *pipeline,
+                                                               oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_load_pipeline(const oif_state_file *file,
+                                                               oif_pipeline **pipeline, oif_error *error);
 
 /* Verifies every invariant; OIF_EINVARIANT names the broken one. */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error);

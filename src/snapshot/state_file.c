@@ -11,6 +11,8 @@
 #define _GNU_SOURCE /* flock */
 #define _FILE_OFFSET_BITS 64
 
+#include "snapshot/state_file.h"
+
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -262,7 +264,8 @@ static void keep_owner(int fd, const struct stat *standing)
     (void)!fchmod(fd, standing->st_mode & 0777);
 }
 
-static oif_status write_new(const oif_state_file *file, const oif_detector *detector, oif_error *error)
+static oif_status write_new(const oif_state_file *file, const oif_savable *kind, const void *object,
+                            oif_error *error)
 {
     struct stat standing;
     bool stands = fstatat(file->folder, file->name, &standing, 0) == 0;
@@ -274,7 +277,7 @@ static oif_status write_new(const oif_state_file *file, const oif_detector *dete
     if (stands)
         keep_owner(to.fd, &standing);
     oif_status status = OIF_OK;
-    if (oif_detector_save(detector, write_file, &to, NULL) != OIF_OK)
+    if (kind->save(object, write_file, &to, NULL) != OIF_OK)
         status = fail_save(error, "write", file->path, to.reason);
     else if (sync_file(to.fd) != 0)
         status = fail_save(error, "sync", file->path, errno);
@@ -283,9 +286,10 @@ static oif_status write_new(const oif_state_file *file, const oif_detector *dete
     return status;
 }
 
-oif_status oif_state_file_save(oif_state_file *file, const oif_detector *detector, oif_error *error)
+oif_status oif_state_file_put(oif_state_file *file, const oif_savable *kind, const void *object,
+                              oif_error *error)
 {
-    oif_status status = write_new(file, detector, error);
+    oif_status status = write_new(file, kind, object, error);
     if (status == OIF_OK && renameat(file->folder, file->new_name, file->folder, file->name) != 0)
         status = fail_save(error, "replace", file->path, errno);
     if (status != OIF_OK) {
@@ -298,61 +302,52 @@ oif_status oif_state_file_save(oif_state_file *file, const oif_detector *detecto
     return OIF_OK;
 }
 
-oif_status oif_detector_save_file(const oif_detector *detector, const char *path, oif_error *error)
-{
-    oif_state_file *file = NULL;
-    oif_status status = oif_state_file_open(path, &file, error);
-    if (!file)
-        return status;
-    status = oif_state_file_save(file, detector, error);
-    oif_state_file_close(file);
-    return status;
-}
-
 /* ---- Loading ---- */
 
 /* A snapshot ends where its file does. */
-static oif_status load_whole(opened *from, oif_detector **detector, oif_error *error)
+static oif_status load_whole(opened *from, const oif_savable *kind, void **object, oif_error *error)
 {
     char byte;
-    oif_status status = oif_detector_load(read_file, from, detector, error);
+    oif_status status = kind->load(read_file, from, object, error);
     if (status != OIF_OK)
         return status;
+    off_t bytes = lseek(from->fd, 0, SEEK_CUR);
     ptrdiff_t more = read_file(from, &byte, 1);
     if (more == 0)
         return OIF_OK;
-    size_t bytes = oif_detector_snapshot_bytes(*detector);
-    oif_detector_free(*detector);
-    return oif_fail_at(error, more > 0 ? OIF_ECORRUPT : OIF_EREAD, 0, bytes,
-                       "byte %zu: the snapshot ends here, but bytes follow", bytes);
+    kind->free(*object);
+    return oif_fail_at(error, more > 0 ? OIF_ECORRUPT : OIF_EREAD, 0, (uint64_t)bytes,
+                       "byte %lld: the snapshot ends here, but bytes follow", (long long)bytes);
 }
 
-static oif_status load_opened(int fd, const char *path, oif_detector **detector, oif_error *error)
+static oif_status load_opened(int fd, const char *path, const oif_savable *kind, void **object,
+                              oif_error *error)
 {
     opened from = {fd, 0};
     if (fd < 0)
         return fail_errno(error, OIF_EREAD, "open", path, errno);
-    oif_detector *made;
+    void *made = NULL;
     oif_error why;
-    oif_status status = load_whole(&from, &made, &why);
+    oif_status status = load_whole(&from, kind, &made, &why);
     close(fd);
     if (status == OIF_EREAD)
         return fail_errno(error, status, "read", path, from.reason);
     if (status != OIF_OK)
         return oif_fail_at(error, status, 0, why.column, "'%s': %.110s", shown(path), why.message);
-    *detector = made;
+    *object = made;
     return OIF_OK;
 }
 
-oif_status oif_detector_load_file(const char *path, oif_detector **detector, oif_error *error)
+oif_status oif_savable_load_file(const oif_savable *kind, const char *path, void **object, oif_error *error)
 {
-    return load_opened(open_file(AT_FDCWD, path, O_RDONLY, 0), path, detector, error);
+    return load_opened(open_file(AT_FDCWD, path, O_RDONLY, 0), path, kind, object, error);
 }
 
-oif_status oif_state_file_load(const oif_state_file *file, oif_detector **detector, oif_error *error)
+oif_status oif_state_file_get(const oif_state_file *file, const oif_savable *kind, void **object,
+                              oif_error *error)
 {
     int fd = open_file(file->folder, file->name, O_RDONLY, 0);
     if (fd < 0 && errno == ENOENT)
         return oif_fail(error, OIF_END, "there is no state file '%s' yet", shown(file->path));
-    return load_opened(fd, file->path, detector, error);
+    return load_opened(fd, file->path, kind, object, error);
 }

@@ -294,6 +294,13 @@ static void a_saved_pipeline(world *w)
     require_ok(oif_pipeline_save(w->pipeline, write_tape, &w->tape, NULL));
 }
 
+static void a_pipeline_in_a_state_file(world *w)
+{
+    a_pipeline(w);
+    require_ok(oif_state_file_open(state_path, &w->file, NULL));
+    require_ok(oif_state_file_save_pipeline(w->file, w->pipeline, NULL));
+}
+
 static void a_text(world *w)
 {
     w->source = (source){.bytes = texts[LONG_RECORD]};
@@ -504,6 +511,21 @@ RUN(load_pipeline)
     return oif_pipeline_load(read_tape, &w->tape, &w->out.pipeline, error);
 }
 
+RUN(load_pipeline_from_file)
+{
+    return oif_pipeline_load_file(state_path, &w->out.pipeline, error);
+}
+
+RUN(save_pipeline_to_state_file)
+{
+    return oif_state_file_save_pipeline(w->file, w->pipeline, error);
+}
+
+RUN(load_pipeline_from_state_file)
+{
+    return oif_state_file_load_pipeline(w->file, &w->out.pipeline, error);
+}
+
 RUN(check_pipeline)
 {
     return oif_pipeline_check(w->pipeline, error);
@@ -568,6 +590,9 @@ static const struct call {
     {"oif_pipeline_process", a_pipeline, process_new_key, true},
     {"oif_pipeline_save", a_pipeline, save_pipeline, false},
     {"oif_pipeline_load", a_saved_pipeline, load_pipeline, true},
+    {"oif_pipeline_load_file", a_pipeline_in_a_state_file, load_pipeline_from_file, true},
+    {"oif_state_file_save_pipeline", a_pipeline_in_a_state_file, save_pipeline_to_state_file, false},
+    {"oif_state_file_load_pipeline", a_pipeline_in_a_state_file, load_pipeline_from_state_file, true},
     {"oif_pipeline_check", a_pipeline, check_pipeline, false},
     {"oif_reader_open", a_text, open_reader, true},
     {"oif_reader_open", a_text_with_a_long_first_line, open_reader, true},
