@@ -36,9 +36,24 @@ PYTHON
 
 @test "--watch draws counts, scores and the last alerts with their reasons, in place" {
     python_with_terminal <<'PYTHON'
-printed = terminal("--watch", "--key", "host", "--time", "at", "alarms.csv")
+import threading, time
+os.mkfifo("rows")
+
+def write_slowly():
+    rows = open("alarms.csv").readlines()
+    with open("rows", "w") as file:
+        for start in range(0, 4001, 1000):
+            file.writelines(rows[start:start + 1000])
+            file.flush()
+            time.sleep(0.2)
+
+writer = threading.Thread(target=write_slowly)
+writer.start()
+printed = terminal("--watch", "--key", "host", "--time", "at", "rows")
+writer.join()
 frames = re.split(r"\033\[\d+A", printed)
-assert len(frames) > 1, printed
+shown = [re.sub(r"\033\[[0-9]*[mK]", "", frame).split(" ")[0] for frame in frames]
+assert {"999", "1,999", "2,999", "3,999"} <= set(shown), shown  # what there is when the input pauses
 last = re.sub(r"\033\[[0-9]*[mK]", "", frames[-1]).split("\n")
 assert re.match(r"4,000 rows   [0-9,]+ rows/s   2 keys   [0-9]+ anomalies in [0-9]+ episodes$", last[0]), last[0]
 assert re.match(r"score .*[▁▂▃▄▅▆▇█].* [0-9.]+ to [0-9.]+$", last[1]), last[1]
