@@ -9,7 +9,7 @@ scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test install accuracy bench bench-quick bench-text bench-plain bench-programs test-numbers \
-	test-kill format lint fuzz faults soak valgrind coverage clean
+	test-kill test-snapshots format lint fuzz faults soak valgrind coverage clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -87,6 +87,11 @@ test-numbers: build ## read and print 10^8 numbers beside strtod, some minutes (
 	@tools/install_dependencies.sh test
 	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
 	OIF_NUMBER_TRIALS=100000000 build/release-gcc/tests/test_base.number_text
+
+test-snapshots: build ## save, load and clone 5,000 detectors at random moments, 10^4 scores each (make test: 200)
+	@tools/install_dependencies.sh test
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	OIF_SNAPSHOT_PAIRS=5000 build/release-gcc/tests/test_snapshot.detector_snapshot
 
 test-kill: build ## kill -9 a program that saves its state 10,000 times on a disk and in memory (make test: 300 times)
 	@tools/install_dependencies.sh test
