@@ -683,6 +683,8 @@ static oif_status check(const void *state, oif_error *error)
     const forest *f = state;
     if (f->rows_held > f->window_size || f->next_slot >= f->slots)
         return oif_fail(error, OIF_EINVARIANT, "the window holds more rows than it has room for");
+    if (!oif_none_infinite(oif_column(f, 0), (size_t)f->dimension * f->slots))
+        return oif_fail(error, OIF_EINVARIANT, "a row is infinite");
     for (int32_t height = -1; height < (int32_t)f->window_size + 2; height++)
         if (oif_extra_depths(f)[height] != to_depth_units(average_depth(f, height)))
             return oif_fail(error, OIF_EINVARIANT, "the depth added by a height of %d is wrong", height);
