@@ -9,7 +9,7 @@ scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test install accuracy bench bench-quick bench-text bench-plain bench-programs test-numbers \
-	test-kill format lint fuzz faults soak valgrind coverage clean
+	test-kill test-corrupt format lint fuzz faults soak valgrind coverage clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -111,6 +111,11 @@ valgrind: ## the C tests but the heaviest under memcheck: no report, no leak (ma
 	@mkdir -p build
 	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
 	@tools/valgrind.sh $(ARGS)
+
+test-corrupt: build ## 50,000 damaged snapshots of each small detector under ASan and UBSan, some minutes
+	@tools/install_dependencies.sh test
+	@cmake --preset asan > build/configure.log && cmake --build --preset asan -- --quiet
+	ASAN_OPTIONS=allocator_may_return_null=1 OIF_CORRUPT_TRIALS=50000 build/asan/tests/test_snapshot.corrupt
 
 coverage: ## lines and branches that the tests run, 98% and 90% of src/ or it fails; pages in build/coverage/html
 	@tools/install_dependencies.sh develop

@@ -2,7 +2,6 @@
  * loaded says why. */
 #include "snapshots.h"
 
-#include "base/bytes.h"
 #include "snapshot/sections.h"
 
 /* Scores that stay the same while both go on with the same rows, at random. */
@@ -84,21 +83,6 @@ static snapshot some_snapshot(void)
     snapshot made = take_snapshot(detector);
     oif_detector_free(detector);
     return made;
-}
-
-/* Computes the checksum of the header, or of the section that starts at this byte, anew. */
-static void repair(snapshot s, size_t start)
-{
-    oif_checksum_table table;
-    oif_checksum_table_init(&table);
-    size_t head = start == 0 ? 12 : 16;
-    oif_bytes_store(s.bytes + start + head, oif_checksum(&table, 0, s.bytes + start, head), 4);
-    if (start == 0)
-        return;
-    size_t length = (size_t)oif_bytes_load(s.bytes + start + 8, 8);
-    if (length <= s.count - start - 24)
-        oif_bytes_store(s.bytes + start + 20 + length, oif_checksum(&table, 0, s.bytes + start + 20, length),
-                        4);
 }
 
 static void require_refused(snapshot s, oif_status status, const char *words)
