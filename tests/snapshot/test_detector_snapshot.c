@@ -151,6 +151,15 @@ static void test_believes_no_size(void **unused)
     repair(s, 16);
     require_refused(s, OIF_ECORRUPT, "is too small for a detector of");
 
+    s = some_snapshot(); /* nor if the state claims to be as large */
+    size_t state_at = 16 + 24 + (size_t)oif_bytes_load(s.bytes + 16 + 8, 8);
+    oif_bytes_store(s.bytes + dimension_at, 100 * 1000 * 1000, 8);
+    oif_bytes_store(s.bytes + state_at + 8, UINT64_C(1) << 40, 8);
+    repair(s, 16);
+    repair(s, state_at);
+    require_refused(s, OIF_ETRUNCATED,
+                    "the snapshot is cut off: a section of 1099511627776 bytes begins here");
+
     s = some_snapshot();
     oif_bytes_store(s.bytes + dimension_at, UINT64_MAX, 8);
     repair(s, 16);
