@@ -26,6 +26,7 @@
 #include "base/random.h"
 #include "base/stable_math.h"
 #include "base/vector.h"
+#include "detect/tree_figures.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -814,10 +815,27 @@ static void tell_fields(void *state, oif_fields *fields)
     oif_field_f64(fields, "rows", oif_hst_row(f, 0), (size_t)f->window_size * f->dimension);
 }
 
+static void add_leaves(const forest *f, uint32_t at, oif_tree_figures *figures)
+{
+    const node *n = &oif_hst_nodes(f)[at];
+    if (!oif_hst_is_cut(f, at)) {
+        oif_figures_add_leaf(figures, oif_hst_depth(n->place));
+        return;
+    }
+    add_leaves(f, n->child, figures);
+    add_leaves(f, n->child + 1, figures);
+}
+
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
     const forest *f = state;
+    oif_tree_figures figures = {0};
+    for (uint32_t tree = 0; tree < f->num_trees; tree++) {
+        add_leaves(f, oif_hst_root(f, tree), &figures);
+        oif_figures_end_tree(&figures);
+    }
     tell(context, "rows_held", f->rows_held);
+    oif_figures_tell(&figures, tell, context);
     tell(context, "reference_rows", f->reference_rows);
 }
 

@@ -296,6 +296,26 @@ double oif_iforest_score(const forest *f, const double *row, bool complete)
     return f->normal_length ? oif_exp2(-((double)length / (double)f->normal_length)) : 0.5;
 }
 
+/* ---- Figures ---- */
+
+static void add_leaves(const forest *f, size_t index, uint32_t depth, oif_tree_figures *figures)
+{
+    if (depth == f->depth_limit || !(oif_iforest_cuts(f)[index] < INFINITY)) {
+        oif_figures_add_leaf(figures, depth);
+        return;
+    }
+    add_leaves(f, 2 * index, depth + 1, figures);
+    add_leaves(f, 2 * index + 1, depth + 1, figures);
+}
+
+void oif_iforest_add_figures(const forest *f, oif_tree_figures *figures)
+{
+    for (uint32_t tree = 0; tree < f->num_trees; tree++) {
+        add_leaves(f, oif_iforest_root(f, tree), 0, figures);
+        oif_figures_end_tree(figures);
+    }
+}
+
 /* ---- Checking ---- */
 
 /* What a walk over the nodes of a tree knows. */

@@ -350,9 +350,15 @@ static void tell_fields(void *state, oif_fields *fields)
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
     const asd *a = state;
+    oif_tree_figures figures = {0};
+    oif_iforest_add_figures(own_forest(a), &figures);
     tell(context, "rows_held", a->rows_held);
+    oif_figures_tell(&figures, tell, context);
     tell(context, "trained_rows", a->trained_rows);
-    tell(context, "rows_until_training", a->rows_to_go);
+    tell(context, "trees_to_grow", a->num_trees - a->next_tree);
+    tell(context, "rows_until_window_ends", a->rows_to_go);
+    if (a->retrain == ON_DRIFT)
+        tell(context, "anomalies_in_window", a->anomalies);
 }
 
 /* ---- The table ---- */

@@ -654,8 +654,21 @@ static void tell_fields(void *state, oif_fields *fields)
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
     const loda *l = state;
+    const double projections = l->num_projections;
+    uint64_t in_use = 0, inside = 0, known = 0;
+    for (uint32_t projection = 0; projection < l->num_projections; projection++) {
+        known += oif_loda_histograms(l)[projection].counted;
+        for (uint32_t bin = 0; bin < l->num_bins; bin++) {
+            in_use += oif_loda_counts(l, projection)[bin] > 0;
+            inside += oif_loda_counts(l, projection)[bin];
+        }
+    }
     tell(context, "rows_held", l->rows_held);
     tell(context, "features_in_a_projection", l->terms);
+    tell(context, "has_ranges", l->has_ranges);
+    tell(context, "bins_in_use_mean", (double)in_use / projections);
+    tell(context, "rows_in_range_mean", (double)inside / projections);
+    tell(context, "rows_known_mean", (double)known / projections);
 }
 
 /* ---- The table ---- */

@@ -492,6 +492,26 @@ double oif_cut_tree_expected_displacement(const shape *s, const tree *t, const d
     return expected_displacement(s, t, row);
 }
 
+/* ---- Figures ---- */
+
+/* From leaf to leaf, left to right, by the links alone: a tree may be too deep for a recursion. */
+void oif_cut_tree_add_figures(const shape *s, const tree *t, oif_tree_figures *figures)
+{
+    const oif_link *links = oif_links(s, t);
+    uint64_t depth = 0;
+    for (uint32_t node = t->root; node != OIF_NO_NODE;) {
+        for (; !oif_is_leaf(s, node); depth++)
+            node = oif_cut_at(s, t, node)->left;
+        oif_figures_add_leaf(figures, depth);
+        while (links[node].parent != OIF_NO_NODE && oif_cut_at(s, t, links[node].parent)->right == node) {
+            node = links[node].parent;
+            depth--;
+        }
+        node = links[node].parent == OIF_NO_NODE ? OIF_NO_NODE : oif_cut_at(s, t, links[node].parent)->right;
+    }
+    oif_figures_end_tree(figures);
+}
+
 /* ---- Checking ---- */
 
 /* The nodes on a list of free ones; UINT32_MAX when something else is on it. A list that ends has no node twice. */

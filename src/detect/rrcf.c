@@ -276,7 +276,11 @@ static void tell_fields(void *state, oif_fields *fields)
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
     const forest *f = state;
+    oif_tree_figures figures = {0};
+    for (uint32_t number = 0; number < f->num_trees; number++)
+        oif_cut_tree_add_figures(&f->shape, oif_rrcf_tree(f, number), &figures);
     tell(context, "rows_held", oif_rrcf_rows_held(f));
+    oif_figures_tell(&figures, tell, context);
 }
 
 /* ---- The table ---- */
