@@ -144,10 +144,13 @@ static oif_detector *make_detector(oif_snapshot_reader *reader)
     return made;
 }
 
-oif_status oif_detector_load(oif_read_function read, void *context, oif_detector **detector, oif_error *error)
+/* `bytes`: that there are to read, so that no section is believed to be longer; UINT64_MAX when nobody knows. */
+static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *context, oif_detector **detector,
+                             oif_error *error)
 {
     oif_snapshot_reader reader;
     oif_snapshot_open(&reader, read, context, error);
+    reader.end = bytes;
     oif_detector *made = make_detector(&reader);
     if (made)
         oif_state_read(&reader, made);
@@ -157,6 +160,11 @@ oif_status oif_detector_load(oif_read_function read, void *context, oif_detector
     else
         oif_detector_free(made);
     return reader.status;
+}
+
+oif_status oif_detector_load(oif_read_function read, void *context, oif_detector **detector, oif_error *error)
+{
+    return load_up_to(UINT64_MAX, read, context, detector, error);
 }
 
 /* ---- In memory ---- */
@@ -198,7 +206,7 @@ oif_status oif_detector_load_memory(const void *bytes, size_t count, oif_detecto
 {
     piece from = {bytes, (const char *)bytes + count};
     oif_detector *made;
-    oif_status status = oif_detector_load(take_from_memory, &from, &made, error);
+    oif_status status = load_up_to(count, take_from_memory, &from, &made, error);
     if (status != OIF_OK)
         return status;
     if (from.next != from.end) {
