@@ -682,6 +682,8 @@ static oif_status check(const void *state, oif_error *error)
         return oif_fail(error, OIF_EINVARIANT, "a window holds more rows than it has room for");
     if (f->counting ? f->reference_rows != f->window_size : f->next_build <= f->rows_held)
         return oif_fail(error, OIF_EINVARIANT, "the trees were not built when they should have been");
+    if (f->next_build > f->window_size)
+        return oif_fail(error, OIF_EINVARIANT, "the trees are to be built from more than a window");
     oif_status status = OIF_OK;
     for (uint32_t tree = 0; tree < f->num_trees && status == OIF_OK; tree++)
         status = check_tree(f, tree, error);

@@ -582,6 +582,8 @@ static oif_status check(const void *state, oif_error *error)
         return oif_fail(error, OIF_EINVARIANT, "the window holds more rows than it has room for");
     if (l->rows_held < l->window_size && l->next_slot != l->rows_held)
         return oif_fail(error, OIF_EINVARIANT, "the ring has a gap");
+    if (l->rows_held < l->window_size && (l->next_range <= l->rows_held || l->next_range > l->window_size))
+        return oif_fail(error, OIF_EINVARIANT, "the ranges are not to be chosen when they should be");
     oif_status status = OIF_OK;
     for (uint32_t i = 0; i < l->num_projections && status == OIF_OK; i++)
         status = check_projection(l, i, error);

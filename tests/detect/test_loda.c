@@ -423,6 +423,15 @@ static void leave_a_gap(oif_loda_state *l)
 {
     l->rows_held = 5;
 }
+static void choose_ranges_too_late(oif_loda_state *l)
+{
+    l->rows_held = l->next_slot = l->window_size - 1;
+    l->next_range = l->window_size + 1;
+}
+static void choose_no_ranges(oif_loda_state *l)
+{
+    l->rows_held = l->next_slot = l->next_range = l->window_size - 1;
+}
 
 static const struct {
     const char *name;
@@ -446,6 +455,8 @@ static const struct {
     {"make_a_projection_infinite", make_a_projection_infinite, "projection 1: a projection is not finite"},
     {"hold_more_rows_than_fit", hold_more_rows_than_fit, "the window holds more rows than it has room for"},
     {"leave_a_gap", leave_a_gap, "the ring has a gap"},
+    {"choose_ranges_too_late", choose_ranges_too_late, "the ranges are not to be chosen when they should be"},
+    {"choose_no_ranges", choose_no_ranges, "the ranges are not to be chosen when they should be"},
 };
 
 static void the_check_names_each_thing_that_is_broken(void **state)
