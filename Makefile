@@ -2,13 +2,14 @@
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
+SOAK_ROWS ?= 1e8
 FUZZ_SECONDS ?= 60
 sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] benchmarks/*.[ch] tests/*/*.[ch])
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test install accuracy bench bench-quick bench-text bench-plain bench-programs test-numbers \
-	format lint fuzz coverage clean
+	test-kill test-snapshots format lint fuzz faults soak valgrind coverage clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -58,13 +59,16 @@ format: ## clang-format all C sources
 	@tools/install_dependencies.sh develop
 	clang-format -i $(sources)
 
+lcov_options := --quiet --rc lcov_branch_coverage=1
+
 # Left out: advice to use memcpy_s, which glibc lacks, and a check that clang-tidy 14 gets wrong.
 tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-valist.*
 
-lint: ## include rules, shellcheck, clang-tidy, formatting
+lint: ## include rules, shellcheck, cppcheck, gcc -fanalyzer, clang-tidy, formatting
 	@tools/install_dependencies.sh develop
 	tools/check_includes.py
 	shellcheck $(scripts)
+	tools/analyze.sh
 	cmake --preset release-clang > /dev/null
 	clang-tidy --quiet --checks='$(tidy_checks)' -p build/release-clang $(filter src/%.c cli/%.c,$(sources))
 	clang-format --dry-run --Werror $(sources)
@@ -84,16 +88,45 @@ test-numbers: build ## read and print 10^8 numbers beside strtod, some minutes (
 	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
 	OIF_NUMBER_TRIALS=100000000 build/release-gcc/tests/test_base.number_text
 
-coverage: ## which lines the tests run: build/coverage/html
+test-snapshots: build ## save, load and clone 5,000 detectors at random moments, 10^4 scores each (make test: 200)
+	@tools/install_dependencies.sh test
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	OIF_SNAPSHOT_PAIRS=5000 build/release-gcc/tests/test_snapshot.detector_snapshot
+
+test-kill: build ## kill -9 a program that saves its state 10,000 times on a disk and in memory (make test: 300 times)
+	@tools/install_dependencies.sh test
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_snapshot.kill
+	TMPDIR=/dev/shm OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_snapshot.kill
+
+faults: ## fail every allocation of every call, detectors as created and lines of 12 MiB (make test does small ones)
+	@tools/install_dependencies.sh test
+	@mkdir -p build
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	cd tests && OIF_FAULTS_LONG=1 ../build/release-gcc/tests/test_faults.allocation
+
+soak: ## SOAK_ROWS (1e8) rows through every detector and the reader: counters, memory, AUC; rrcf takes half an hour
+	@tools/install_dependencies.sh test
+	@mkdir -p build
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	build/release-gcc/tests/soak $(SOAK_ROWS) $(ARGS)
+
+valgrind: ## the C tests but the heaviest under memcheck: no report, no leak (make test: three of them); many minutes
+	@tools/install_dependencies.sh test
+	@mkdir -p build
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	@tools/valgrind.sh $(ARGS)
+
+coverage: ## lines and branches that the tests run, 98% and 90% of src/ or it fails; pages in build/coverage/html
 	@tools/install_dependencies.sh develop
 	cmake --preset coverage > /dev/null
 	cmake --build --preset coverage
 	find build/coverage -name '*.gcda' -delete
 	ctest --preset coverage -j $$(nproc)
-	lcov --quiet --capture --no-external --directory build/coverage --base-directory . \
+	lcov $(lcov_options) --capture --no-external --directory build/coverage --base-directory . \
 	    --include '$(CURDIR)/src/*' --include '$(CURDIR)/cli/*' --output-file build/coverage/lines.info
-	genhtml --quiet --output-directory build/coverage/html build/coverage/lines.info
-	lcov --list build/coverage/lines.info
+	genhtml --quiet --branch-coverage --output-directory build/coverage/html build/coverage/lines.info
+	@tools/check_coverage.py build/coverage/lines.info $(ARGS)
 
 clean: ## remove build/
 	rm -rf build

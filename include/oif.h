@@ -250,13 +250,14 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_load_file(const char *path, oif_d
  * whoever comes next. Anyone may read the file at any time. */
 typedef struct oif_state_file oif_state_file;
 
-/* OIF_EBUSY when another program holds it, OIF_EWRITE when its folder is not writable, OIF_EMEMORY. The file need
- * not exist. */
+/* OIF_EBUSY when another program holds it, OIF_EWRITE when its folder is not writable or the path is no place for a
+ * file, OIF_EMEMORY. The file need not exist; through a link it is the target that is held and replaced. */
 OIF_API OIF_MUST_CHECK oif_status oif_state_file_open(const char *path, oif_state_file **file,
                                                       oif_error *error);
 OIF_API void oif_state_file_close(oif_state_file *file);
 
-/* Replaces what the file holds, all or nothing. When it succeeds, the bytes are on the disk. */
+/* Replaces what the file holds, all or nothing; owner and permissions stay. When it succeeds, the bytes are on the
+ * disk. OIF_EWRITE: the file is as it was, and the next try may succeed. */
 OIF_API OIF_MUST_CHECK oif_status oif_state_file_save(oif_state_file *file, const oif_detector *detector,
                                                       oif_error *error);
 
@@ -365,6 +366,13 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save(const oif_pipeline *pipeline
                                                     oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load(oif_read_function read, void *context,
                                                     oif_pipeline **pipeline, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_file(const char *path, oif_pipeline **pipeline,
+                                                         oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_save_pipeline(oif_state_file *file,
+                                                               const oif_pipeline *pipeline,
+                                                               oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_load_pipeline(const oif_state_file *file,
+                                                               oif_pipeline **pipeline, oif_error *error);
 
 /* Verifies every invariant; OIF_EINVARIANT names the broken one. */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error);

@@ -43,6 +43,7 @@ find_missing() {
     need bats has bats
     need binutils has readelf
     need valgrind has valgrind
+    need cppcheck has cppcheck
     need python3 has python3
     need python3-venv has_venv
     # The other machines whose scores must have the same bits (tests/same_bits).

@@ -249,10 +249,11 @@ static void learn_chunk(asd *a, const oif_rows *rows, double *scores, oif_pool *
     for (size_t i = 0; i < rows->count; i++)
         store_row(a, oif_rows_at(rows, i));
     train_on(a);
-    if (written)
+    if (written) {
         score_rows(a, rows, written, pool);
-    if (a->retrain == ON_DRIFT)
-        count_anomalies(a, written, rows->count);
+        if (a->retrain == ON_DRIFT)
+            count_anomalies(a, written, rows->count);
+    }
     if (a->rows_to_go == 0)
         end_window(a);
 }

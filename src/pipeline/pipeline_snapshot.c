@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "detect/detector.h"
 #include "snapshot/detector_snapshot.h"
+#include "snapshot/state_file.h"
 
 #include <string.h>
 
@@ -199,4 +200,51 @@ oif_status oif_pipeline_load(oif_read_function read, void *context, oif_pipeline
     else
         oif_pipeline_free(made);
     return reader.status;
+}
+
+/* ---- In files ---- */
+
+static oif_status save_pipeline(const void *pipeline, oif_write_function write, void *context,
+                                oif_error *error)
+{
+    return oif_pipeline_save(pipeline, write, context, error);
+}
+
+static oif_status load_pipeline(oif_read_function read, void *context, void **pipeline, oif_error *error)
+{
+    oif_pipeline *made;
+    oif_status status = oif_pipeline_load(read, context, &made, error);
+    if (status == OIF_OK)
+        *pipeline = made;
+    return status;
+}
+
+static void free_pipeline(void *pipeline)
+{
+    oif_pipeline_free(pipeline);
+}
+
+static const oif_savable pipelines = {save_pipeline, load_pipeline, free_pipeline};
+
+oif_status oif_state_file_save_pipeline(oif_state_file *file, const oif_pipeline *pipeline, oif_error *error)
+{
+    return oif_state_file_put(file, &pipelines, pipeline, error);
+}
+
+oif_status oif_state_file_load_pipeline(const oif_state_file *file, oif_pipeline **pipeline, oif_error *error)
+{
+    void *made;
+    oif_status status = oif_state_file_get(file, &pipelines, &made, error);
+    if (status == OIF_OK)
+        *pipeline = made;
+    return status;
+}
+
+oif_status oif_pipeline_load_file(const char *path, oif_pipeline **pipeline, oif_error *error)
+{
+    void *made;
+    oif_status status = oif_savable_load_file(&pipelines, path, &made, error);
+    if (status == OIF_OK)
+        *pipeline = made;
+    return status;
 }

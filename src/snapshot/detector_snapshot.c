@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "detect/detector.h"
+#include "snapshot/state_file.h"
 
 enum {
     IDENTITY_BYTES = 2048, /* at most: sixteen parameters with names of up to a hundred bytes */
@@ -208,4 +209,62 @@ oif_status oif_detector_load_memory(const void *bytes, size_t count, oif_detecto
     }
     *detector = made;
     return OIF_OK;
+}
+
+/* ---- In files ---- */
+
+static oif_status save_detector(const void *detector, oif_write_function write, void *context,
+                                oif_error *error)
+{
+    return oif_detector_save(detector, write, context, error);
+}
+
+static oif_status load_detector(oif_read_function read, void *context, void **detector, oif_error *error)
+{
+    oif_detector *made;
+    oif_status status = oif_detector_load(read, context, &made, error);
+    if (status == OIF_OK)
+        *detector = made;
+    return status;
+}
+
+static void free_detector(void *detector)
+{
+    oif_detector_free(detector);
+}
+
+static const oif_savable detectors = {save_detector, load_detector, free_detector};
+
+oif_status oif_state_file_save(oif_state_file *file, const oif_detector *detector, oif_error *error)
+{
+    return oif_state_file_put(file, &detectors, detector, error);
+}
+
+oif_status oif_state_file_load(const oif_state_file *file, oif_detector **detector, oif_error *error)
+{
+    void *made;
+    oif_status status = oif_state_file_get(file, &detectors, &made, error);
+    if (status == OIF_OK)
+        *detector = made;
+    return status;
+}
+
+oif_status oif_detector_load_file(const char *path, oif_detector **detector, oif_error *error)
+{
+    void *made;
+    oif_status status = oif_savable_load_file(&detectors, path, &made, error);
+    if (status == OIF_OK)
+        *detector = made;
+    return status;
+}
+
+oif_status oif_detector_save_file(const oif_detector *detector, const char *path, oif_error *error)
+{
+    oif_state_file *file = NULL;
+    oif_status status = oif_state_file_open(path, &file, error);
+    if (!file)
+        return status;
+    status = oif_state_file_save(file, detector, error);
+    oif_state_file_close(file);
+    return status;
 }

@@ -1,4 +1,6 @@
 /* A loaded pipeline is the saved one, with all its keys; a damaged one is refused. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+
 #include "pipelines.h"
 
 typedef struct bytes {
@@ -142,12 +144,45 @@ static void a_snapshot_of_a_detector_is_no_pipeline(void **unused)
     free(of_pipeline.start);
 }
 
+static void a_state_file_holds_a_pipeline(void **unused)
+{
+    (void)unused;
+    char folder[] = "/tmp/oif-pipeline-XXXXXX", path[60];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/state", folder);
+    bytes b = small_snapshot(2);
+    oif_pipeline *saved = load(b), *loaded = NULL, *again = NULL;
+    oif_state_file *file = NULL;
+    oif_detector *no_detector = NULL;
+    oif_error error;
+    require_ok_or(oif_state_file_open(path, &file, &error), error);
+    assert_int_equal(oif_state_file_load_pipeline(file, &loaded, &error), OIF_END);
+    require_ok_or(oif_state_file_save_pipeline(file, saved, &error), error);
+    require_ok_or(oif_state_file_load_pipeline(file, &loaded, &error), error);
+    require_ok_or(oif_pipeline_load_file(path, &again, &error), error);
+    assert_int_equal(oif_state_file_load(file, &no_detector, &error), OIF_EKIND);
+    oif_pipeline *all[] = {loaded, again};
+    for (int i = 0; i < 2; i++) {
+        bytes same = save(all[i]);
+        assert_int_equal(same.count, b.count);
+        assert_memory_equal(same.start, b.start, b.count);
+        free(same.start);
+        oif_pipeline_free(all[i]);
+    }
+    oif_pipeline_free(saved);
+    oif_state_file_close(file);
+    free(b.start);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(remove(folder), 0); /* which is empty: no lock was left */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loaded_pipeline_goes_on_as_the_other),
         cmocka_unit_test(every_truncation_and_every_flipped_byte_is_refused),
         cmocka_unit_test(a_snapshot_of_a_detector_is_no_pipeline),
+        cmocka_unit_test(a_state_file_holds_a_pipeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

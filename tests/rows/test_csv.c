@@ -692,7 +692,8 @@ static void offending_text_is_shortened_and_made_printable(void **state)
     struct source source = source_of("größe\n"
                                      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
                                      "\x01\xff\x1b[m\xc3\n"
-                                     "\xed\xa0\x80 \xc2\x9b \xf4\x90\x80\x80\n");
+                                     "\xed\xa0\x80 \xc2\x9b \xf4\x90\x80\x80\n"
+                                     "\xc3(\xe2\x82(\x7f\n");
     oif_reader *reader = open_source(&source, defaults);
 
     expect_bad_row(reader, 2, 1,
@@ -703,6 +704,9 @@ static void offending_text_is_shortened_and_made_printable(void **state)
                    "leave the column out or make it empty");
     expect_bad_row(reader, 4, 1,
                    "'\\xed\\xa0\\x80 \\xc2\\x9b \\xf4\\x90\\x80...' is not a number in column \"größe\"; "
+                   "leave the column out or make it empty");
+    expect_bad_row(reader, 5, 1,
+                   "'\\xc3(\\xe2\\x82(\\x7f' is not a number in column \"größe\"; "
                    "leave the column out or make it empty");
     oif_reader_close(reader);
 }

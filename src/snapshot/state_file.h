@@ -1,0 +1,23 @@
+/* State files for whatever can be saved. */
+#ifndef OIF_SNAPSHOT_STATE_FILE_H
+#define OIF_SNAPSHOT_STATE_FILE_H
+
+#include "oif.h"
+
+/* A kind of thing that has snapshots. */
+typedef struct oif_savable {
+    oif_status (*save)(const void *object, oif_write_function write, void *context, oif_error *error);
+    oif_status (*load)(oif_read_function read, void *context, void **object, oif_error *error);
+    void (*free)(void *object);
+} oif_savable;
+
+/* As oif_state_file_save and oif_state_file_load, for any kind. */
+oif_status oif_state_file_put(oif_state_file *file, const oif_savable *kind, const void *object,
+                              oif_error *error);
+oif_status oif_state_file_get(const oif_state_file *file, const oif_savable *kind, void **object,
+                              oif_error *error);
+
+/* As oif_detector_load_file. */
+oif_status oif_savable_load_file(const oif_savable *kind, const char *path, void **object, oif_error *error);
+
+#endif
