@@ -764,6 +764,8 @@ static oif_status check(const void *state, oif_error *error)
         return oif_fail(error, OIF_EINVARIANT, "a window holds more rows than it has room for");
     if (!was_built_in_time(f))
         return oif_fail(error, OIF_EINVARIANT, "the trees were not built when they should have been");
+    if (f->next_build > f->window_size)
+        return oif_fail(error, OIF_EINVARIANT, "the trees are to be built from more than a window");
     if (f->no_mass != (rows > 0 ? oif_log2(rows) : 0))
         return oif_fail(error, OIF_EINVARIANT, "masses are put in relation to another number of rows");
     if (!oif_none_infinite(oif_hst_row(f, 0), (size_t)f->window_size * f->dimension))

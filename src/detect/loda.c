@@ -371,13 +371,35 @@ static double inverse_scale(const loda *l, uint32_t feature)
     return oif_exp2(exponent > 1000 ? -1000 : -exponent);
 }
 
-/* Learns the scales from the rows so far, and projects these rows with them. */
+/* The term of a projection that takes this feature; `terms` when none does. */
+static uint32_t term_of(const loda *l, uint32_t projection, uint32_t feature)
+{
+    const uint32_t *features = oif_loda_features(l, projection);
+    uint32_t low = 0, high = l->terms;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (features[middle] < feature)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < l->terms && features[low] == feature ? low : l->terms;
+}
+
+/* Learns the scales from the rows so far, and projects these rows with them. A scale is looked for once, when the first
+ * projection takes its feature. */
 static void learn_scales(loda *l)
 {
-    for (uint32_t projection = 0; projection < l->num_projections; projection++)
-        for (uint32_t i = 0; i < l->terms; i++)
-            oif_loda_weights(l, projection)[i] =
-                oif_loda_normals(l, projection)[i] * inverse_scale(l, oif_loda_features(l, projection)[i]);
+    for (uint32_t feature = 0; feature < l->dimension; feature++) {
+        double inverse = 0;
+        for (uint32_t projection = 0; projection < l->num_projections; projection++) {
+            uint32_t term = term_of(l, projection, feature);
+            if (term == l->terms)
+                continue;
+            inverse = inverse > 0 ? inverse : inverse_scale(l, feature);
+            oif_loda_weights(l, projection)[term] = oif_loda_normals(l, projection)[term] * inverse;
+        }
+    }
     for (uint32_t slot = 0; slot < l->rows_held; slot++)
         for (uint32_t projection = 0; projection < l->num_projections; projection++)
             oif_loda_slot(l, slot)[projection] = project(l, projection, oif_loda_sample(l, slot));

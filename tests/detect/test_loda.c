@@ -436,6 +436,15 @@ static void forget_the_next_range(oif_loda_state *l)
 {
     l->next_range = 0;
 }
+static void choose_ranges_too_late(oif_loda_state *l)
+{
+    l->rows_held = l->next_slot = l->window_size - 1;
+    l->next_range = l->window_size + 1;
+}
+static void choose_no_ranges(oif_loda_state *l)
+{
+    l->rows_held = l->next_slot = l->next_range = l->window_size - 1;
+}
 static void make_the_sample_infinite(oif_loda_state *l)
 {
     oif_loda_sample(l, 127)[3] = -INFINITY;
@@ -467,6 +476,8 @@ static const struct {
     {"make_a_range_infinite", make_a_range_infinite,
      "projection 1: the range of the histogram is not finite"},
     {"forget_the_next_range", forget_the_next_range, "the ranges were not chosen when they should have been"},
+    {"choose_ranges_too_late", choose_ranges_too_late, "the ranges were not chosen when they should have been"},
+    {"choose_no_ranges", choose_no_ranges, "the ranges were not chosen when they should have been"},
     {"make_the_sample_infinite", make_the_sample_infinite, "a row of the sample is infinite"},
 };
 
