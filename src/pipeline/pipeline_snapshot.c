@@ -184,12 +184,15 @@ static void read_keyed_model(oif_snapshot_reader *reader, const plan *p, oif_pip
     oif_memory_free(key);
 }
 
-oif_status oif_pipeline_load(oif_read_function read, void *context, oif_pipeline **pipeline, oif_error *error)
+/* `bytes` as in oif_savable. */
+static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *context, oif_pipeline **pipeline,
+                             oif_error *error)
 {
     oif_snapshot_reader reader;
     oif_pipeline *made = NULL;
     plan p = {0};
     oif_snapshot_open(&reader, read, context, error);
+    reader.end = bytes;
     read_plan(&reader, &p);
     uint64_t models = p.keys > 0 ? p.keys : 1;
     for (uint64_t i = 0; i < models && reader.status == OIF_OK; i++)
@@ -202,6 +205,11 @@ oif_status oif_pipeline_load(oif_read_function read, void *context, oif_pipeline
     return reader.status;
 }
 
+oif_status oif_pipeline_load(oif_read_function read, void *context, oif_pipeline **pipeline, oif_error *error)
+{
+    return load_up_to(UINT64_MAX, read, context, pipeline, error);
+}
+
 /* ---- In files ---- */
 
 static oif_status save_pipeline(const void *pipeline, oif_write_function write, void *context,
@@ -210,10 +218,11 @@ static oif_status save_pipeline(const void *pipeline, oif_write_function write, 
     return oif_pipeline_save(pipeline, write, context, error);
 }
 
-static oif_status load_pipeline(oif_read_function read, void *context, void **pipeline, oif_error *error)
+static oif_status load_pipeline(uint64_t bytes, oif_read_function read, void *context, void **pipeline,
+                                oif_error *error)
 {
     oif_pipeline *made;
-    oif_status status = oif_pipeline_load(read, context, &made, error);
+    oif_status status = load_up_to(bytes, read, context, &made, error);
     if (status == OIF_OK)
         *pipeline = made;
     return status;

@@ -144,7 +144,7 @@ static oif_detector *make_detector(oif_snapshot_reader *reader)
     return made;
 }
 
-/* `bytes`: that there are to read, so that no section is believed to be longer; UINT64_MAX when nobody knows. */
+/* `bytes` as in oif_savable. */
 static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *context, oif_detector **detector,
                              oif_error *error)
 {
@@ -227,10 +227,11 @@ static oif_status save_detector(const void *detector, oif_write_function write, 
     return oif_detector_save(detector, write, context, error);
 }
 
-static oif_status load_detector(oif_read_function read, void *context, void **detector, oif_error *error)
+static oif_status load_detector(uint64_t bytes, oif_read_function read, void *context, void **detector,
+                                oif_error *error)
 {
     oif_detector *made;
-    oif_status status = oif_detector_load(read, context, &made, error);
+    oif_status status = load_up_to(bytes, read, context, &made, error);
     if (status == OIF_OK)
         *detector = made;
     return status;

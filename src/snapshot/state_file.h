@@ -7,7 +7,9 @@
 /* A kind of thing that has snapshots. */
 typedef struct oif_savable {
     oif_status (*save)(const void *object, oif_write_function write, void *context, oif_error *error);
-    oif_status (*load)(oif_read_function read, void *context, void **object, oif_error *error);
+    /* `bytes`: that there are to read, so that no section is believed to be longer; UINT64_MAX when nobody knows. */
+    oif_status (*load)(uint64_t bytes, oif_read_function read, void *context, void **object,
+                       oif_error *error);
     void (*free)(void *object);
 } oif_savable;
 
