@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "detect/detector.h"
 #include "snapshot/detector_snapshot.h"
-#include "snapshot/state_file.h"
+#include "snapshot/savable.h"
 
 #include <string.h>
 
@@ -210,7 +210,7 @@ oif_status oif_pipeline_load(oif_read_function read, void *context, oif_pipeline
     return load_up_to(UINT64_MAX, read, context, pipeline, error);
 }
 
-/* ---- In files ---- */
+/* ---- As something that has snapshots ---- */
 
 static oif_status save_pipeline(const void *pipeline, oif_write_function write, void *context,
                                 oif_error *error)
@@ -234,6 +234,16 @@ static void free_pipeline(void *pipeline)
 }
 
 static const oif_savable pipelines = {save_pipeline, load_pipeline, free_pipeline};
+
+oif_status oif_pipeline_load_memory(const void *bytes, size_t count, oif_pipeline **pipeline,
+                                    oif_error *error)
+{
+    void *made;
+    oif_status status = oif_savable_load_memory(&pipelines, bytes, count, &made, error);
+    if (status == OIF_OK)
+        *pipeline = made;
+    return status;
+}
 
 oif_status oif_state_file_save_pipeline(oif_state_file *file, const oif_pipeline *pipeline, oif_error *error)
 {

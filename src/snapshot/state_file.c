@@ -11,7 +11,7 @@
 #define _GNU_SOURCE /* flock */
 #define _FILE_OFFSET_BITS 64
 
-#include "snapshot/state_file.h"
+#include "snapshot/savable.h"
 
 #include "base/error.h"
 #include "base/memory.h"

@@ -511,6 +511,11 @@ RUN(load_pipeline)
     return oif_pipeline_load(read_tape, &w->tape, &w->out.pipeline, error);
 }
 
+RUN(load_pipeline_from_memory)
+{
+    return oif_pipeline_load_memory(tape_bytes, w->tape.count, &w->out.pipeline, error);
+}
+
 RUN(load_pipeline_from_file)
 {
     return oif_pipeline_load_file(state_path, &w->out.pipeline, error);
@@ -590,6 +595,7 @@ static const struct call {
     {"oif_pipeline_process", a_pipeline, process_new_key, true},
     {"oif_pipeline_save", a_pipeline, save_pipeline, false},
     {"oif_pipeline_load", a_saved_pipeline, load_pipeline, true},
+    {"oif_pipeline_load_memory", a_saved_pipeline, load_pipeline_from_memory, true},
     {"oif_pipeline_load_file", a_pipeline_in_a_state_file, load_pipeline_from_file, true},
     {"oif_state_file_save_pipeline", a_pipeline_in_a_state_file, save_pipeline_to_state_file, false},
     {"oif_state_file_load_pipeline", a_pipeline_in_a_state_file, load_pipeline_from_state_file, true},

@@ -1,6 +1,6 @@
-/* State files for whatever can be saved. */
-#ifndef OIF_SNAPSHOT_STATE_FILE_H
-#define OIF_SNAPSHOT_STATE_FILE_H
+/* What has snapshots, whatever it is: so that memory and files are dealt with once. */
+#ifndef OIF_SNAPSHOT_SAVABLE_H
+#define OIF_SNAPSHOT_SAVABLE_H
 
 #include "oif.h"
 
@@ -13,13 +13,15 @@ typedef struct oif_savable {
     void (*free)(void *object);
 } oif_savable;
 
-/* As oif_state_file_save and oif_state_file_load, for any kind. */
+/* As oif_detector_load_memory and oif_detector_load_file. */
+oif_status oif_savable_load_memory(const oif_savable *kind, const void *bytes, size_t count, void **object,
+                                   oif_error *error);
+oif_status oif_savable_load_file(const oif_savable *kind, const char *path, void **object, oif_error *error);
+
+/* As oif_state_file_save and oif_state_file_load. */
 oif_status oif_state_file_put(oif_state_file *file, const oif_savable *kind, const void *object,
                               oif_error *error);
 oif_status oif_state_file_get(const oif_state_file *file, const oif_savable *kind, void **object,
                               oif_error *error);
-
-/* As oif_detector_load_file. */
-oif_status oif_savable_load_file(const oif_savable *kind, const char *path, void **object, oif_error *error);
 
 #endif
