@@ -391,8 +391,10 @@ OIF_API const char *oif_number_parse(const char *text, const char *end, double *
  * writes no final NUL, and may overwrite all of `text`. */
 OIF_API size_t oif_number_format(double value, char text[OIF_NUMBER_TEXT_BYTES]);
 
-/* ---- Reading rows from text ---------------------------------------------------------------------- */
+/* ---- Reading rows -------------------------------------------------------------------------------- */
 
+/* Reads CSV: fields may be quoted ("" inside stands for one quote), lines end in \n or \r\n, a byte order
+ * mark is skipped, blank lines are skipped. */
 typedef enum oif_header {
     OIF_HEADER_AUTO, /* the first line is a header when none of its fields is a number */
     OIF_HEADER_YES,
@@ -406,44 +408,58 @@ typedef struct oif_reader_options {
     size_t max_line_bytes; /* 0: 16 MiB; a longer line is an error, whatever it holds */
 } oif_reader_options;
 
-/* Reads CSV: fields may be quoted ("" inside stands for one quote), lines end in \n or \r\n, a byte order
- * mark is skipped, blank lines are skipped. Allocates at opening, later only for a line longer than any before
- * it. Never asks the source for more while a whole record is at hand, so it suits pipes and terminals. */
+/* Allocates when it is opened, when columns are chosen, and for a line longer than any before it; never for a row.
+ * Never asks the source for more while a whole record is at hand, so it suits pipes and terminals. */
 typedef struct oif_reader oif_reader;
 
+typedef struct oif_text {
+    const char *text; /* not NUL-terminated */
+    size_t bytes;
+} oif_text;
+
 typedef struct oif_record {
-    const double *values; /* the selected columns; NaN for an empty field, NA, NaN or null */
-    const char *text;     /* the whole line as it came, without its end; not NUL-terminated */
+    const double *values;  /* the selected columns; NaN where a number is missing */
+    const oif_text *texts; /* the columns selected as texts; without quotes and escapes; empty where missing */
+    const char *text;      /* the whole line as it came, without its end */
     size_t text_bytes;
-    uint64_t line; /* where the record starts in the input, from 1 */
+    size_t end_bytes; /* of the line's end, which follows the text: 1 for \n, 2 for \r\n, 0 if the input ends
+                       * without one; text_bytes + end_bytes from `text` on are the record as it came */
+    uint64_t line;    /* where the record starts in the input, from 1 */
 } oif_record;
 
-/* Opens a reader and reads the first line. OIF_END when the input is empty, OIF_EPARAM when the delimiter is a
- * letter, a digit or one of . + - " or a line end, OIF_EINPUT, OIF_EREAD, OIF_EMEMORY. All columns are selected. */
+/* Opens a reader and looks at the first line. OIF_END when the input is empty; OIF_EPARAM when the delimiter is a
+ * letter, a digit or one of . + - " or a line end; OIF_EINPUT, OIF_EREAD, OIF_EMEMORY. All columns are selected. */
 OIF_API OIF_MUST_CHECK oif_status oif_reader_open(const oif_reader_options *options,
                                                   oif_read_function read, void *context,
                                                   oif_reader **reader, oif_error *error);
 OIF_API void oif_reader_close(oif_reader *reader);
 
-/* The columns of the first line; their names are those of the header, unquoted, or x0, x1, ... without one.
- * Names live as long as the reader. */
+/* The columns and their names, which live as long as the reader. */
 OIF_API size_t oif_reader_column_count(const oif_reader *reader);
 OIF_API const char *oif_reader_column_name(const oif_reader *reader, size_t column);
-OIF_API bool oif_reader_has_header(const oif_reader *reader);
 
-/* The header line as it came (empty without one), and the delimiter in use: what is needed to write rows
- * back with fields added. */
+/* Finds a column by its name. OIF_EPARAM when there is none or there are several. */
+OIF_API OIF_MUST_CHECK oif_status oif_reader_find_column(oif_reader *reader, const char *name,
+                                                         size_t *column, oif_error *error);
+
+/* Whether there is a header, its line as it came (empty without one), and the delimiter in use: what is needed to write rows back with fields added. */
+OIF_API bool oif_reader_has_header(const oif_reader *reader);
 OIF_API const char *oif_reader_header_text(const oif_reader *reader, size_t *bytes);
 OIF_API char oif_reader_delimiter(const oif_reader *reader);
 
-/* Chooses which columns become values, in this order; the others may hold any text. OIF_EPARAM when a column
- * does not exist or is given twice. */
+/* Chooses which columns become values, in this order; the others may hold anything. OIF_EPARAM when a column does
+ * not exist or is given twice. */
 OIF_API OIF_MUST_CHECK oif_status oif_reader_select(oif_reader *reader, const size_t *columns,
                                                     size_t count, oif_error *error);
 
-/* Reads the next record; it is valid until the next call. OIF_END at the end of the input. OIF_EINPUT when
- * the record has the wrong number of fields, a selected field is not a finite number or a quote stays open:
- * error->line and error->column say where, and the next call goes on with the line after it. */
+/* Chooses which columns become texts, in this order; at first none do. A column may be both. The text of a CSV field
+ * is without the blanks around it. OIF_EPARAM as above, OIF_EMEMORY. */
+OIF_API OIF_MUST_CHECK oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns,
+                                                          size_t count, oif_error *error);
+
+/* Reads the next record; it is valid until the next call with this reader. OIF_END at the end of the input.
+ * OIF_EINPUT when the record is not what was announced (a row with a field too few) or a selected value is not a finite number: error->line and error->column say where, and the next call goes on behind it. OIF_EREAD, OIF_EMEMORY: nothing is lost and
+ * the call may be repeated. */
 OIF_API OIF_MUST_CHECK oif_status oif_reader_next(oif_reader *reader, oif_record *record,
                                                   oif_error *error);
 
