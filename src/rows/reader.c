@@ -1,5 +1,5 @@
 /* Rows from bytes: the buffer, the lines in it, the columns and which of them are selected. What a line means is
- * the business of csv.c, behind a table of functions. */
+ * the business of csv.c, ndjson.c and raw.c, each behind a table of functions. */
 #include "rows/reader.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -280,10 +280,23 @@ oif_status oif_reader_await_first_line(oif_reader *reader, oif_error *error)
 
 /* ---- Opening -------------------------------------------------------------------------------------- */
 
+static const struct oif_row_format *find_format(oif_format format)
+{
+    switch (format) {
+    case OIF_FORMAT_CSV: return &oif_csv_format;
+    case OIF_FORMAT_NDJSON: return &oif_ndjson_format;
+    case OIF_FORMAT_RAW: return &oif_raw_format;
+    }
+    return NULL;
+}
+
 oif_status oif_reader_open(const oif_reader_options *options, oif_read_function read, void *context,
                            oif_reader **reader, oif_error *error)
 {
-    const struct oif_row_format *format = &oif_csv_format;
+    const struct oif_row_format *format = find_format(options->format);
+    if (!format)
+        return oif_fail(error, OIF_EPARAM, "there is no format %d", (int)options->format);
+
     oif_reader *opened = oif_memory_new(sizeof *opened);
     char *buffer = oif_memory_new(FIRST_CAPACITY_BYTES + LOAD_AHEAD_BYTES);
     if (!opened || !buffer) {
@@ -419,7 +432,7 @@ oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns, si
 {
     oif_status status = check_selection(reader, columns, count, error);
     if (status == OIF_OK && count && !reader->format->has_texts)
-        status = oif_fail(error, OIF_EPARAM, "these rows have no texts");
+        status = oif_fail(error, OIF_EPARAM, "raw rows have no texts");
     if (status != OIF_OK)
         return status;
     oif_text *texts = count ? oif_memory_new(oif_size_multiply(count, sizeof *texts)) : NULL;

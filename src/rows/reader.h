@@ -8,7 +8,8 @@
  * missing; the last byte of the capacity is kept for that). This \n stops every scan: apart from quoted text no
  * loop needs to compare with an end. The eight bytes behind the capacity let words be loaded past the last line.
  *
- * The source is asked only when no whole record is left in the buffer. */
+ * The source is asked only when no whole record is left in the buffer. Raw rows have no lines; for them start
+ * and end are all there is. */
 #ifndef OIF_ROWS_READER_H
 #define OIF_ROWS_READER_H
 
@@ -26,9 +27,10 @@ struct span {
 
 struct column {
     const char *name;
-    size_t slot;      /* which of the values it becomes, or UNSELECTED */
-    size_t text_slot; /* which of the texts it becomes, or UNSELECTED */
-    bool marked;      /* only while a selection is looked through for a column given twice */
+    size_t slot;            /* which of the values it becomes, or UNSELECTED */
+    size_t text_slot;       /* which of the texts it becomes, or UNSELECTED */
+    bool marked;            /* only while a selection is looked through for a column given twice */
+    struct json_path *path; /* NDJSON: where it stands in an object */
 };
 
 /* How far a CSV record at `start` is taken apart; offsets count from there. All zero: not begun. */
@@ -51,7 +53,7 @@ struct oif_reader {
     char *buffer;
     size_t capacity;
     size_t start, lines_end, end; /* start <= lines_end <= end < capacity; see the drawing */
-    uint64_t line;                /* the number of the line at `start` */
+    uint64_t line;                /* the number of the line, or raw row, at `start` */
     bool ended;                   /* the source has no more */
     bool newline_added;           /* the byte before lines_end did not come from the source */
     bool skipping;                /* the rest of a line that was too long is to come; nothing is buffered */
@@ -70,6 +72,7 @@ struct oif_reader {
     const char *header;
     size_t header_bytes;
     struct csv_parts parts;
+    struct json_paths *paths; /* NDJSON */
 };
 
 /* A format of rows: what the public functions do differently. */
@@ -85,7 +88,7 @@ struct oif_row_format {
     bool has_texts;
 };
 
-extern const struct oif_row_format oif_csv_format;
+extern const struct oif_row_format oif_csv_format, oif_ndjson_format, oif_raw_format;
 
 /* ---- Memory and columns --------------------------------------------------------------------------- */
 
