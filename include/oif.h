@@ -360,6 +360,9 @@ OIF_API size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline);
 OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key,
                                                   size_t key_bytes);
 
+/* The key of the row processed last, `*key_bytes` long; NULL and 0 when there is none, or it has no key. */
+OIF_API const char *oif_pipeline_recent_key(const oif_pipeline *pipeline, size_t *key_bytes);
+
 /* Snapshots hold all keys' models and go on where they were, as those of detectors (see there). */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save(const oif_pipeline *pipeline,
                                                     oif_write_function write, void *context,
@@ -519,6 +522,10 @@ OIF_API OIF_MUST_CHECK oif_status oif_reader_select_texts(oif_reader *reader, co
  * the call may be repeated. */
 OIF_API OIF_MUST_CHECK oif_status oif_reader_next(oif_reader *reader, oif_record *record,
                                                   oif_error *error);
+
+/* After OIF_EINPUT: the record that was refused, with its bad numbers missing; valid until the next call. False when
+ * more is wrong with it than its numbers. */
+OIF_API bool oif_reader_refused(oif_reader *reader, oif_record *record);
 
 #ifdef __cplusplus
 }

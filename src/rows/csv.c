@@ -41,8 +41,8 @@ static void parse_record(oif_reader *reader)
             end = field_end(field, start + parts->scanned, lines_end, delimiter);
             if (!end)
                 break;
-            if (slot != UNSELECTED && !parts->bad_field &&
-                field_meaning(field, end, delimiter, &reader->values[slot]) >= INFINITE)
+            if (slot != UNSELECTED &&
+                field_meaning(field, end, delimiter, &reader->values[slot]) >= INFINITE && !parts->bad_field)
                 parts->bad_field = field_count + 1;
         }
         field_count++;
@@ -176,16 +176,22 @@ static oif_status check_whole(oif_reader *reader, oif_error *error)
     return reader->parts.whole ? OIF_OK : fail_open_quote(reader, error);
 }
 
-static oif_status check_record(oif_reader *reader, oif_error *error)
+static oif_status check_shape(oif_reader *reader, oif_error *error)
 {
     oif_status status = check_whole(reader, error);
-    if (status != OIF_OK)
-        return status;
-    if (reader->parts.field_count != reader->column_count)
+
+    if (status == OIF_OK && reader->parts.field_count != reader->column_count)
         return fail_ragged(reader, error);
-    if (reader->parts.bad_field)
+    return status;
+}
+
+static oif_status check_record(oif_reader *reader, oif_error *error)
+{
+    oif_status status = check_shape(reader, error);
+
+    if (status == OIF_OK && reader->parts.bad_field)
         return fail_bad_field(reader, error);
-    return OIF_OK;
+    return status;
 }
 
 /* ---- Awaiting ------------------------------------------------------------------------------------- */
@@ -334,10 +340,11 @@ static oif_status csv_next(oif_reader *reader, oif_record *record, oif_error *er
         return status;
 
     status = check_record(reader, error);
-    if (status == OIF_OK) {
+    const bool is_mendable = status != OIF_OK && check_shape(reader, NULL) == OIF_OK;
+    if (status == OIF_OK || is_mendable) {
         if (reader->text_count)
             take_texts(reader);
-        *record =
+        *(is_mendable ? &reader->refused : record) =
             record_of(reader, record_text(reader), reader->buffer + reader->start + reader->parts.bytes);
     }
     consume_record(reader);

@@ -554,8 +554,9 @@ static oif_status ndjson_next(oif_reader *reader, oif_record *record, oif_error 
     if (column_in_line(reader, newline) - 1 > reader->max_line_bytes)
         return fail_too_long(reader, error);
     status = check_line(&line, error);
-    if (status == OIF_OK)
-        *record = record_of(reader, without_returns(reader->buffer + reader->start, newline), newline);
+    if (!line.fault.why)
+        *(status == OIF_OK ? record : &reader->refused) =
+            record_of(reader, without_returns(reader->buffer + reader->start, newline), newline);
     consume(reader, newline + 1, 1);
     return status;
 }

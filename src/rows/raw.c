@@ -93,9 +93,8 @@ static oif_status raw_next(oif_reader *reader, oif_record *record, oif_error *er
     const char *row = reader->buffer + reader->start;
     const bool infinite = take_values(reader, row);
     oif_status status = infinite ? fail_infinite(reader, error) : OIF_OK;
-    if (!infinite)
-        *record =
-            (oif_record){.values = reader->values, .text = row, .text_bytes = bytes, .line = reader->line};
+    *(infinite ? &reader->refused : record) =
+        (oif_record){.values = reader->values, .text = row, .text_bytes = bytes, .line = reader->line};
     reader->start += bytes;
     reader->lines_end = reader->start;
     reader->line++;

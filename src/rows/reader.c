@@ -6,6 +6,7 @@
 #include "rows/excerpt.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 
 enum { FIRST_CAPACITY_BYTES = 64 * 1024, DEFAULT_MAX_LINE_BYTES = 16 * 1024 * 1024 };
@@ -459,5 +460,17 @@ oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns, si
 
 oif_status oif_reader_next(oif_reader *reader, oif_record *record, oif_error *error)
 {
+    reader->refused.values = NULL;
     return reader->format->next(reader, record, error);
+}
+
+bool oif_reader_refused(oif_reader *reader, oif_record *record)
+{
+    if (!reader->refused.values)
+        return false;
+    for (size_t i = 0; i < reader->value_count; i++)
+        if (isinf(reader->values[i]))
+            reader->values[i] = NAN;
+    *record = reader->refused;
+    return true;
 }
