@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-static const struct command *const commands[] = {&score_command, &eval_command, &inspect_command,
-                                                 &demo_command, &detectors_command};
+static const struct command *const commands[] = {&score_command, &eval_command,      &inspect_command,
+                                                 &demo_command,  &detectors_command, &generate_command};
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

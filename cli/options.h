@@ -9,6 +9,14 @@
 
 #include "oif.h"
 
+/* What `oif generate` is asked for; 0 where its own value is as good as any. */
+struct generate_settings {
+    uint64_t rows, seed;
+    size_t columns;
+    double share;
+    bool is_share_given;
+};
+
 struct settings {
     const char *file;    /* NULL or "-": stdin */
     const char *label;   /* the column that says which rows are anomalous; NULL: none */
@@ -20,6 +28,7 @@ struct settings {
         [OIF_PARAMS_MAX]; /* which of the params the command line names; the others are initial values */
     bool is_detector_given;
     bool json;
+    struct generate_settings generate;
     const char *state; /* the state file; NULL: none */
     uint64_t rows_between_saves;
     double seconds_between_saves;
@@ -42,13 +51,15 @@ struct command {
     const struct option *options;
     size_t option_count;
     bool takes_file;
-    bool takes_params; /* --detector and the flags of its parameters */
+    const char *const *words; /* what stands in the file's place: one of these, then NULL */
+    bool takes_params;        /* --detector and the flags of its parameters */
     exit_code (*run)(const struct settings *settings);
 };
 
 extern const struct command score_command;
 extern const struct command eval_command;
 extern const struct command demo_command;
+extern const struct command generate_command;
 extern const struct command inspect_command;
 extern const struct command detectors_command;
 
