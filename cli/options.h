@@ -17,6 +17,12 @@ struct generate_settings {
     bool is_share_given;
 };
 
+/* What `oif eval` is asked for besides its measures. */
+struct eval_settings {
+    bool all_detectors, early;
+    size_t window; /* rows; 0: none */
+};
+
 struct settings {
     const char *file;    /* NULL or "-": stdin */
     const char *label;   /* the column that says which rows are anomalous; NULL: none */
@@ -28,7 +34,10 @@ struct settings {
         [OIF_PARAMS_MAX]; /* which of the params the command line names; the others are initial values */
     bool is_detector_given;
     bool json;
+    const char
+        *detectors; /* as given: "a", or "a,b,c" where the command takes several; params are the first's */
     struct generate_settings generate;
+    struct eval_settings eval;
     const char *state; /* the state file; NULL: none */
     uint64_t rows_between_saves;
     double seconds_between_saves;
@@ -53,6 +62,7 @@ struct command {
     bool takes_file;
     const char *const *words; /* what stands in the file's place: one of these, then NULL */
     bool takes_params;        /* --detector and the flags of its parameters */
+    bool takes_detectors;     /* several, "a,b,c" */
     exit_code (*run)(const struct settings *settings);
 };
 
@@ -65,6 +75,9 @@ extern const struct command detectors_command;
 
 /* Runs a command with the arguments after its name; the array ends with NULL. */
 exit_code command_run(const struct command *command, char **arguments);
+
+/* A detector by its name, with initial parameters. Says which name may have been meant unless it returns EXIT_OK. */
+exit_code choose_detector(oif_params *params, const char *name, size_t name_bytes);
 
 /* The detector that the settings ask for, for rows of `dimension` numbers. Prints what is wrong unless it returns
  * EXIT_OK. */
