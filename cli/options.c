@@ -71,8 +71,8 @@ static const char *detector_is_chosen(struct settings *settings, const char *val
     return NULL;
 }
 
-static const struct option detector_option = {"detector", "NAME", "which detector scores the rows",
-                                              detector_is_chosen};
+const struct option detector_option = {"detector", "NAME", "which detector scores the rows",
+                                       detector_is_chosen};
 
 /* ---- Finding flags -------------------------------------------------------------------------------- */
 
@@ -118,10 +118,7 @@ static const struct option *find_option(const struct command *command, const str
     return NULL;
 }
 
-enum { FLAG_NAME_BYTES = 64 };
-
-/* num_trees -> num-trees */
-static const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES])
+const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES])
 {
     snprintf(name, FLAG_NAME_BYTES, "%s", param->name);
     for (char *c = name; *c; c++)

@@ -63,6 +63,7 @@ struct command {
     const char *const *words; /* what stands in the file's place: one of these, then NULL */
     bool takes_params;        /* --detector and the flags of its parameters */
     bool takes_detectors;     /* several, "a,b,c" */
+    bool is_hidden;           /* for those who install oif, not for those who use it */
     exit_code (*run)(const struct settings *settings);
 };
 
@@ -72,6 +73,19 @@ extern const struct command demo_command;
 extern const struct command generate_command;
 extern const struct command inspect_command;
 extern const struct command detectors_command;
+extern const struct command completions_command;
+extern const struct command manual_command;
+
+/* The commands that users see, from 0 on; NULL past the last. And examples of how to use them, whole lines. */
+const struct command *command_at(size_t index);
+extern const char program_examples[];
+
+/* --detector, of every command that takes parameters. */
+extern const struct option detector_option;
+
+/* num_trees -> num-trees */
+enum { FLAG_NAME_BYTES = 64 };
+const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES]);
 
 /* Runs a command with the arguments after its name; the array ends with NULL. */
 exit_code command_run(const struct command *command, char **arguments);
