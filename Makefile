@@ -43,7 +43,7 @@ bench-plain: bench-programs ## ours beside the plain translation of the paper, a
 	@tools/make_venv.sh
 	@build/venv/bin/python benchmarks/speed.py $(ARGS)
 
-bench-text: bench-programs ## megabytes a second of CSV in and numbers out, and their share of oif score
+bench-text: bench-programs ## megabytes a second of CSV, NDJSON and raw rows in and numbers out, and their share of oif score
 	@build/benchmarks/benchmarks/bench_text $(ARGS)
 
 bench-quick: bench-programs ## instructions a row against benchmarks/limits.json (ARGS="--accept" to set them)

@@ -91,6 +91,7 @@ void flags_list(const struct command *command, struct flag_list *list)
                                               NULL};
     const oif_detector_info *info;
     struct listed_flag *detector;
+    oif_params pipeline;
 
     list->count = 0;
     for (size_t i = 0; i < command->option_count; i++)
@@ -101,6 +102,9 @@ void flags_list(const struct command *command, struct flag_list *list)
             add_word(detector, info->name, strlen(info->name));
     }
     add_option(list, &help_option);
+    oif_pipeline_options_init(&pipeline);
+    if (command->takes_pipeline)
+        add_params(list, pipeline.info, false);
     for (size_t i = 0; command->takes_params && (info = oif_detector_info_at(i)) != NULL; i++)
         add_params(list, info, true);
 }

@@ -543,6 +543,16 @@ RUN(select_columns)
     return oif_reader_select(w->reader, NULL, 0, error);
 }
 
+RUN(select_text)
+{
+    return oif_reader_select_texts(w->reader, &(size_t){1}, 1, error);
+}
+
+RUN(find_known_column)
+{
+    return oif_reader_find_column(w->reader, oif_reader_column_name(w->reader, 1), &w->out.bytes, error);
+}
+
 RUN(read_record)
 {
     return oif_reader_next(w->reader, &w->out.record, error);
@@ -597,6 +607,8 @@ static const struct call {
     {"oif_reader_open", a_text, open_reader, true},
     {"oif_reader_open", a_text_with_a_long_first_line, open_reader, true},
     {"oif_reader_select", a_reader_before_a_long_record, select_columns, false},
+    {"oif_reader_select_texts", a_reader_before_a_long_record, select_text, true},
+    {"oif_reader_find_column", a_reader_before_a_long_record, find_known_column, false},
     {"oif_reader_next", a_reader_before_a_short_record, read_record, false},
     {"oif_reader_next", a_reader_before_a_long_record, read_record, true},
     {"oif_reader_next", a_reader_before_a_long_quote, read_record, true},
