@@ -149,8 +149,8 @@ const char *set_json(struct settings *settings, const char *value);
 #define INPUT_OPTIONS                                                                                        \
     {"columns", "A,B,...", "learn from these columns only", set_columns},                                    \
         {"exclude", "A,B,...", "leave these columns out, such as names and times", set_exclude},             \
-        {"format", "WORD",                                                                                   \
-         "csv, ndjson or raw (float64, little-endian); by file name or first byte if not given",             \
+        {"format", "csv|ndjson|raw",                                                                         \
+         "of the input; raw is float64, little-endian (by file name or first byte if not given)",            \
          set_format},                                                                                        \
         {"raw-columns", "N", "how many numbers a raw row has", set_raw_columns},                             \
         {"header", NULL, "the first line holds the names, even if they are numbers", set_header},            \

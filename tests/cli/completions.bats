@@ -34,6 +34,10 @@ commands=(score eval inspect demo detectors generate)
     equal "$(complete_in_bash oif eval --detector = ls)" ""
     equal "$(complete_in_bash oif eval --detector = lo)" loda
     equal "$(complete_in_bash oif eval --variant =)" "$(printf 'running\npaper\nreference')"
+    equal "$(complete_in_bash oif score --on-bad-row '')" "$(printf 'fail\nskip\nnull')"
+    equal "$(complete_in_bash oif score --learn n)" normal
+    equal "$(complete_in_bash oif score --format = r)" raw
+    equal "$(complete_in_bash oif score --save-every '')" ""
     equal "$(complete_in_bash oif generate se)" seasonal
     equal "$(complete_in_bash oif score '' | head -n 1)" "(files)"
     equal "$(complete_in_bash oif score --state '' | head -n 1)" "(files)"
@@ -65,6 +69,7 @@ ZSH
     done
     contains "$(zsh -f try.zsh generate '')" "1:kind:(toy mulcross drift seasonal)"
     contains "$(zsh -f try.zsh score '')" ":NAME:(online-iforest "
+    contains "$(zsh -f try.zsh score '')" "]::"
 }
 
 @test "fish completes commands, options and their words" {
