@@ -4,12 +4,12 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 SOAK_ROWS ?= 1e8
 FUZZ_SECONDS ?= 60
-sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] benchmarks/*.[ch] tests/*/*.[ch])
+sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] fuzz/replay/*.c benchmarks/*.[ch] tests/*/*.[ch])
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test install accuracy bench bench-quick bench-text bench-plain bench-programs test-numbers \
-	test-kill format lint fuzz faults soak valgrind coverage clean
+	test-kill test-snapshots test-corrupt format lint fuzz fuzz-long faults soak valgrind coverage clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -75,18 +75,27 @@ lint: ## include rules, shellcheck, cppcheck, gcc -fanalyzer, clang-tidy, format
 
 fuzz: ## run every harness in fuzz/ for FUZZ_SECONDS (60)
 	@tools/install_dependencies.sh develop
-	cmake --preset fuzz > /dev/null
-	cmake --build --preset fuzz
+	@cmake --preset fuzz > /dev/null
+	@cmake --build --preset fuzz -- --quiet
 	@for harness in $(basename $(notdir $(wildcard fuzz/*.c))); do \
 	    mkdir -p build/fuzz/corpus/$$harness fuzz/corpus/$$harness && \
-	    build/fuzz/$$harness -max_total_time=$(FUZZ_SECONDS) \
+	    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build/fuzz/$$harness \
+	        -max_total_time=$(FUZZ_SECONDS) -timeout=20 -print_final_stats=1 -artifact_prefix=build/fuzz/ \
 	        build/fuzz/corpus/$$harness fuzz/corpus/$$harness || exit 1; \
-	done
+	done && echo "$(words $(wildcard fuzz/*.c)) passed, 0 failed"
+
+fuzz-long: ## every harness for 30 minutes
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=1800
 
 test-numbers: build ## read and print 10^8 numbers beside strtod, some minutes (make test does 10^6)
 	@tools/install_dependencies.sh test
 	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
 	OIF_NUMBER_TRIALS=100000000 build/release-gcc/tests/test_base.number_text
+
+test-snapshots: build ## save, load and clone 5,000 detectors at random moments, 10^4 scores each (make test: 200)
+	@tools/install_dependencies.sh test
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	OIF_SNAPSHOT_PAIRS=5000 build/release-gcc/tests/test_snapshot.detector_snapshot
 
 test-kill: build ## kill -9 a program that saves its state 10,000 times on a disk and in memory (make test: 300 times)
 	@tools/install_dependencies.sh test
@@ -111,6 +120,11 @@ valgrind: ## the C tests but the heaviest under memcheck: no report, no leak (ma
 	@mkdir -p build
 	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
 	@tools/valgrind.sh $(ARGS)
+
+test-corrupt: build ## 50,000 damaged snapshots of each small detector under ASan and UBSan, some minutes
+	@tools/install_dependencies.sh test
+	@cmake --preset asan > build/configure.log && cmake --build --preset asan -- --quiet
+	ASAN_OPTIONS=allocator_may_return_null=1 OIF_CORRUPT_TRIALS=50000 build/asan/tests/test_snapshot.corrupt
 
 coverage: ## lines and branches that the tests run, 98% and 90% of src/ or it fails; pages in build/coverage/html
 	@tools/install_dependencies.sh develop

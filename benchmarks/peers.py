@@ -11,7 +11,7 @@ It has three parts:
 Everyone gets the first rows of one random order, learns and scores each, and is timed by the processor's clock (several
 threads: by the wall's); a run of under 2 seconds is done three times and the best counts.
 
-    benchmarks/peers.py                      everything; about ten minutes
+    benchmarks/peers.py                      everything
     benchmarks/peers.py --quick              a tenth of the rows: to see that it works
     benchmarks/peers.py --parts peers --sets Donors --only rcf3,river
     benchmarks/peers.py --plots FILE.json    draw the plots of an earlier run again

@@ -369,6 +369,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save(const oif_pipeline *pipeline
                                                     oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load(oif_read_function read, void *context,
                                                     oif_pipeline **pipeline, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_memory(const void *bytes, size_t count,
+                                                           oif_pipeline **pipeline, oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_file(const char *path, oif_pipeline **pipeline,
                                                          oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_state_file_save_pipeline(oif_state_file *file,

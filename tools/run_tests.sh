@@ -62,6 +62,7 @@ stage same-bits tests/same_bits/run.sh
 if [ -n "$(find tests -name 'test_*.py' -print -quit)" ]; then
     stage python python_tests
 fi
+stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=10
 stage docs docs_examples
 stage analysis tools/analyze.sh
 stage valgrind tools/valgrind.sh base.error base.memory rows.csv

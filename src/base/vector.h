@@ -75,7 +75,7 @@ OIF_AVX2 OIF_INLINE void oif_replace_32_avx2(uint8_t *bytes, uint8_t from, uint8
 OIF_INLINE size_t oif_twice_plus_less(size_t x, uint64_t a, uint64_t b)
 {
 #if OIF_HAS_AVX2_CODE
-    unsigned long long sum;
+    unsigned long long sum = 0;
     _addcarry_u64(a < b, x, x, &sum);
     return sum;
 #else

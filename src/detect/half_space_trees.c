@@ -26,6 +26,7 @@
 #include "base/random.h"
 #include "base/stable_math.h"
 #include "base/vector.h"
+#include "detect/tree_figures.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -592,22 +593,11 @@ typedef struct findings {
             return oif_fail(found->error, OIF_EINVARIANT, "tree %u: %s", found->tree, words);                \
     while (0)
 
-static oif_status check_leaf(findings *found, uint32_t at)
+/* Whether the reference tree goes on below this node. */
+static bool is_cut_in_reference(const forest *f, const node *n)
 {
-    const forest *f = found->forest;
-    const node *leaf = &oif_hst_nodes(f)[at];
-    uint32_t row = leaf->first_row, left = leaf->count;
-    REQUIRE(leaf->cut == INFINITY && leaf->feature == 0, "a leaf has a cut");
-    REQUIRE(!must_be_cut(f, leaf), "a leaf holds more rows than the size limit");
-    for (; left > 0 && row < f->rows_held; left--) {
-        REQUIRE(walk(f, found->tree, oif_hst_row(f, row)) == at,
-                "a row is in the list of a leaf that it does not fall into");
-        row = oif_hst_next_row(f, found->tree)[row];
-    }
-    REQUIRE(left == 0 && row == OIF_HST_NONE, "the list of a leaf is not as long as its count");
-    found->counted += leaf->count;
-    found->levels = found->levels > oif_hst_depth(leaf->place) ? found->levels : oif_hst_depth(leaf->place);
-    return OIF_OK;
+    uint32_t mass = oif_hst_mass(n->worth);
+    return n->worth == oif_hst_worth(mass, oif_hst_depth(n->place)) && mass > limit_of(f, f->reference_rows);
 }
 
 /* What an inner node has to do with its children. */
@@ -615,7 +605,6 @@ static oif_status check_cut(findings *found, const node *inner)
 {
     const forest *f = found->forest;
     const uint32_t root = oif_hst_root(f, found->tree), used = oif_hst_trees(f)[found->tree].used;
-    const uint32_t limit = limit_of(f, f->reference_rows), mass = oif_hst_mass(inner->worth);
     REQUIRE(inner->child > root && inner->child < root + used - 1 && (inner->child - root) % 2 == 1,
             "a child is outside of the tree");
     const node *left = &oif_hst_nodes(f)[inner->child], *right = left + 1;
@@ -628,8 +617,11 @@ static oif_status check_cut(findings *found, const node *inner)
             "a cut has not the feature of its place");
     REQUIRE(inner->cut == cut_at(f, found->tree, inner->place, inner->feature),
             "a cut is not in the middle of its cell");
-    if (inner->worth == oif_hst_worth(mass, oif_hst_depth(inner->place)) && mass > limit)
-        REQUIRE(oif_hst_mass(left->worth) + oif_hst_mass(right->worth) == mass,
+    const uint32_t depth = oif_hst_depth(left->place), mass = oif_hst_mass(left->worth);
+    if (is_cut_in_reference(f, inner))
+        REQUIRE(mass + oif_hst_mass(right->worth) == oif_hst_mass(inner->worth) &&
+                    left->worth == oif_hst_worth(mass, depth) &&
+                    right->worth == oif_hst_worth(oif_hst_mass(right->worth), depth),
                 "a reference mass is not the sum of its children's");
     else
         REQUIRE(left->worth == inner->worth && right->worth == inner->worth,
@@ -637,17 +629,83 @@ static oif_status check_cut(findings *found, const node *inner)
     return OIF_OK;
 }
 
+/* Every node from here down to the leaves. Places double at each level, so that no node is reached twice and none is deeper
+ * than max_depth. */
 static oif_status check_node(findings *found, uint32_t at)
 {
     const forest *f = found->forest;
     const node *n = &oif_hst_nodes(f)[at];
+    uint32_t depth = oif_hst_depth(n->place);
     REQUIRE(++found->visited <= oif_hst_trees(f)[found->tree].used, "a node is reached twice");
-    if (!oif_hst_is_cut(f, at))
-        return check_leaf(found, at);
+    if (!oif_hst_is_cut(f, at)) {
+        REQUIRE(n->cut == INFINITY && n->feature == 0, "a leaf has a cut");
+        REQUIRE(!must_be_cut(f, n), "a leaf holds more rows than the size limit");
+        found->levels = found->levels > depth ? found->levels : depth;
+        return OIF_OK;
+    }
     oif_status status = check_cut(found, n);
     if (status == OIF_OK)
         status = check_node(found, n->child);
     return status == OIF_OK ? check_node(found, n->child + 1) : status;
+}
+
+/* The rows in the list of a leaf, once all nodes are known to be sound. A list that ends has no row twice. */
+static oif_status check_list(findings *found, uint32_t at)
+{
+    const forest *f = found->forest;
+    const node *leaf = &oif_hst_nodes(f)[at];
+    uint32_t row = leaf->first_row, left = leaf->count;
+    for (; left > 0 && row < f->rows_held; left--) {
+        REQUIRE(walk(f, found->tree, oif_hst_row(f, row)) == at,
+                "a row is in the list of a leaf that it does not fall into");
+        row = oif_hst_next_row(f, found->tree)[row];
+    }
+    REQUIRE(left == 0 && row == OIF_HST_NONE, "the list of a leaf is not as long as its count");
+    found->counted += leaf->count;
+    return OIF_OK;
+}
+
+/* The lists below a node. A node is cut because of its rows in either window: so all cuts together fit node_capacity. */
+static oif_status check_rows(findings *found, uint32_t at)
+{
+    const forest *f = found->forest;
+    const node *n = &oif_hst_nodes(f)[at];
+    uint32_t before = found->counted;
+    if (!oif_hst_is_cut(f, at))
+        return check_list(found, at);
+    oif_status status = check_rows(found, n->child);
+    if (status == OIF_OK)
+        status = check_rows(found, n->child + 1);
+    if (status == OIF_OK)
+        REQUIRE(is_cut_in_reference(f, n) || found->counted - before > f->limit,
+                "a node is cut that holds no more rows than the size limit");
+    return status;
+}
+
+/* Whether a node stands in the tree, which is then where its place says. */
+static bool stands_in_tree(const forest *f, uint32_t tree, uint32_t wanted)
+{
+    uint32_t place = oif_hst_nodes(f)[wanted].place, at = oif_hst_root(f, tree);
+    if (place == 0)
+        return false;
+    for (uint32_t depth = oif_hst_depth(place); depth > 0 && oif_hst_is_cut(f, at); depth--)
+        at = oif_hst_nodes(f)[at].child + (place >> (depth - 1) & 1);
+    return at == wanted;
+}
+
+static oif_status check_free_pairs(findings *found)
+{
+    const forest *f = found->forest;
+    const oif_hst_tree *t = &oif_hst_trees(f)[found->tree];
+    const uint32_t root = oif_hst_root(f, found->tree);
+    for (uint32_t pair = t->free_pair; pair != OIF_HST_NONE; pair = oif_hst_nodes(f)[pair].child) {
+        found->visited += 2;
+        REQUIRE(pair > root && pair < root + t->used - 1 && (pair - root) % 2 == 1 &&
+                    found->visited <= t->used && !stands_in_tree(f, found->tree, pair),
+                "the list of free nodes is broken");
+    }
+    REQUIRE(found->visited == t->used, "a node is neither in the tree nor free");
+    return OIF_OK;
 }
 
 static oif_status check_tree(const forest *f, uint32_t tree, oif_error *error)
@@ -659,29 +717,62 @@ static oif_status check_tree(const forest *f, uint32_t tree, oif_error *error)
             "there is no room for its nodes");
     REQUIRE(oif_hst_nodes(f)[root].place == 1, "the root is not in its place");
     oif_status status = check_node(found, root);
+    if (status == OIF_OK)
+        status = check_free_pairs(found);
+    if (status == OIF_OK)
+        status = check_rows(found, root);
     if (status != OIF_OK)
         return status;
-    for (uint32_t pair = t->free_pair; pair != OIF_HST_NONE; pair = oif_hst_nodes(f)[pair].child) {
-        found->visited += 2;
-        REQUIRE(pair > root && pair < root + t->used && found->visited <= t->used,
-                "the list of free nodes is broken");
-    }
-    REQUIRE(found->visited == t->used, "a node is neither in the tree nor free");
     REQUIRE(t->levels == found->levels, "the number of levels is not that of the deepest leaf");
     REQUIRE(found->counted == (f->counting ? f->rows_held : 0),
             "the counts do not add up to the rows of the window");
-    REQUIRE(oif_hst_mass(oif_hst_nodes(f)[root].worth) == f->reference_rows,
+    REQUIRE(oif_hst_nodes(f)[root].worth == oif_hst_worth(f->reference_rows, 0),
             "the root's mass is not that of the reference window");
     return OIF_OK;
+}
+
+/* Trees are built when a window has so many rows, the reference then being those. */
+static bool was_built_in_time(const forest *f)
+{
+    uint32_t built = 0, next = build_after(f, 0);
+    if (f->counting)
+        return f->counting == 1 && f->ranges != OIF_HST_EVERY && f->reference_rows == f->window_size;
+    if (f->reference_rows == f->window_size)
+        return f->ranges == OIF_HST_EVERY && f->next_build == f->window_size;
+    while (next <= f->rows_held && next < f->window_size) {
+        built = next;
+        next = build_after(f, next);
+    }
+    return f->reference_rows == built && f->next_build == next;
+}
+
+/* A range that was never seen, or one of finite numbers; and small enough for sums of them. */
+static bool is_range(const oif_hst_range *range)
+{
+    const double greatest = DBL_MAX / 4;
+    if (range->low == INFINITY)
+        return range->high == INFINITY && range->width == 0;
+    return range->low >= -greatest && range->low <= range->high && range->high <= greatest &&
+           range->width >= 0 && range->width <= greatest;
 }
 
 static oif_status check(const void *state, oif_error *error)
 {
     const forest *f = state;
+    const double rows = (double)((uint64_t)f->num_trees * f->reference_rows);
     if (f->rows_held >= f->window_size || f->reference_rows > f->window_size)
         return oif_fail(error, OIF_EINVARIANT, "a window holds more rows than it has room for");
-    if (f->counting ? f->reference_rows != f->window_size : f->next_build <= f->rows_held)
+    if (!was_built_in_time(f))
         return oif_fail(error, OIF_EINVARIANT, "the trees were not built when they should have been");
+    if (f->next_build > f->window_size)
+        return oif_fail(error, OIF_EINVARIANT, "the trees are to be built from more than a window");
+    if (f->no_mass != (rows > 0 ? oif_log2(rows) : 0))
+        return oif_fail(error, OIF_EINVARIANT, "masses are put in relation to another number of rows");
+    if (!oif_none_infinite(oif_hst_row(f, 0), (size_t)f->window_size * f->dimension))
+        return oif_fail(error, OIF_EINVARIANT, "a row is infinite");
+    for (uint32_t feature = 0; feature < f->dimension; feature++)
+        if (!is_range(oif_hst_range_of(f, feature)))
+            return oif_fail(error, OIF_EINVARIANT, "feature %u: the range is none", feature);
     oif_status status = OIF_OK;
     for (uint32_t tree = 0; tree < f->num_trees && status == OIF_OK; tree++)
         status = check_tree(f, tree, error);
@@ -726,10 +817,27 @@ static void tell_fields(void *state, oif_fields *fields)
     oif_field_f64(fields, "rows", oif_hst_row(f, 0), (size_t)f->window_size * f->dimension);
 }
 
+static void add_leaves(const forest *f, uint32_t at, oif_tree_figures *figures)
+{
+    const node *n = &oif_hst_nodes(f)[at];
+    if (!oif_hst_is_cut(f, at)) {
+        oif_figures_add_leaf(figures, oif_hst_depth(n->place));
+        return;
+    }
+    add_leaves(f, n->child, figures);
+    add_leaves(f, n->child + 1, figures);
+}
+
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
     const forest *f = state;
+    oif_tree_figures figures = {0};
+    for (uint32_t tree = 0; tree < f->num_trees; tree++) {
+        add_leaves(f, oif_hst_root(f, tree), &figures);
+        oif_figures_end_tree(&figures);
+    }
     tell(context, "rows_held", f->rows_held);
+    oif_figures_tell(&figures, tell, context);
     tell(context, "reference_rows", f->reference_rows);
 }
 

@@ -39,7 +39,8 @@ enum {
     LANES = 8,           /* projections that rows pass together: what the ring has of them is a cache line */
     MAX_CHUNK = 256,     /* rows that do so before they pass the next ones */
     STACK_WINDOW = 2048, /* rows of a window whose numbers a thread can sort on its own stack */
-    ROWS_WORTH_SHARING = 32 /* for fewer, waking the threads costs more than they help */
+    ROWS_WORTH_SHARING = 32, /* for fewer, waking the threads costs more than they help */
+    BINS_AT_ONCE = 4096 /* that a check counts the rows of: sixteen rounds for the most bins, one for most */
 };
 
 static const double greatest_term = 0x1p900; /* so that no sum of terms overflows */
@@ -370,13 +371,35 @@ static double inverse_scale(const loda *l, uint32_t feature)
     return oif_exp2(exponent > 1000 ? -1000 : -exponent);
 }
 
-/* Learns the scales from the rows so far, and projects these rows with them. */
+/* The term of a projection that takes this feature; `terms` when none does. */
+static uint32_t term_of(const loda *l, uint32_t projection, uint32_t feature)
+{
+    const uint32_t *features = oif_loda_features(l, projection);
+    uint32_t low = 0, high = l->terms;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (features[middle] < feature)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < l->terms && features[low] == feature ? low : l->terms;
+}
+
+/* Learns the scales from the rows so far, and projects these rows with them. A scale is looked for once, when the first
+ * projection takes its feature. */
 static void learn_scales(loda *l)
 {
-    for (uint32_t projection = 0; projection < l->num_projections; projection++)
-        for (uint32_t i = 0; i < l->terms; i++)
-            oif_loda_weights(l, projection)[i] =
-                oif_loda_normals(l, projection)[i] * inverse_scale(l, oif_loda_features(l, projection)[i]);
+    for (uint32_t feature = 0; feature < l->dimension; feature++) {
+        double inverse = 0;
+        for (uint32_t projection = 0; projection < l->num_projections; projection++) {
+            uint32_t term = term_of(l, projection, feature);
+            if (term == l->terms)
+                continue;
+            inverse = inverse > 0 ? inverse : inverse_scale(l, feature);
+            oif_loda_weights(l, projection)[term] = oif_loda_normals(l, projection)[term] * inverse;
+        }
+    }
     for (uint32_t slot = 0; slot < l->rows_held; slot++)
         for (uint32_t projection = 0; projection < l->num_projections; projection++)
             oif_loda_slot(l, slot)[projection] = project(l, projection, oif_loda_sample(l, slot));
@@ -532,59 +555,98 @@ static bool ready(const void *state)
     return l->has_ranges && l->rows_held >= l->window_size / 4;
 }
 
-static uint32_t rows_in_bin(const loda *l, uint32_t projection, uint32_t bin)
-{
-    const histogram *h = &oif_loda_histograms(l)[projection];
-    uint32_t count = 0;
-    for (uint32_t slot = 0; slot < l->rows_held; slot++) {
-        double projected = oif_loda_slot(l, slot)[projection];
-        count += projected == projected && bin_of(h, l->num_bins, projected) == bin;
-    }
-    return count;
-}
-
 #define REQUIRE(condition, words)                                                                            \
     do                                                                                                       \
         if (!(condition))                                                                                    \
             return oif_fail(error, OIF_EINVARIANT, "projection %u: %s", projection, words);                  \
     while (0)
 
-static oif_status check_projection(const loda *l, uint32_t projection, oif_error *error)
+static oif_status check_weights(const loda *l, uint32_t projection, oif_error *error)
 {
-    const histogram *h = &oif_loda_histograms(l)[projection];
     const uint32_t *features = oif_loda_features(l, projection);
     for (uint32_t i = 0; i < l->terms; i++) {
         REQUIRE(features[i] < l->dimension, "there is no such feature");
         REQUIRE(i == 0 || features[i - 1] < features[i], "the features are not in ascending order");
         REQUIRE(fabs(oif_loda_weights(l, projection)[i]) <= 0x1p1010, "a weight is not finite");
     }
-    REQUIRE(h->low <= h->high, "the range of the histogram is empty");
-    REQUIRE(h->bins_a_unit >= 0 && h->bins_a_unit < INFINITY, "the bins have no width");
-    REQUIRE(h->width >= 0, "the range is narrower than where most rows are");
+    return OIF_OK;
+}
 
-    uint32_t known = 0;
+/* The bins follow from the range, and so they can be counted; how wide it is relative to where most rows are, too. */
+static oif_status check_range(const loda *l, uint32_t projection, oif_error *error)
+{
+    const histogram *h = &oif_loda_histograms(l)[projection];
+    const double furthest = (double)l->terms * greatest_term, whole = h->high - h->low;
+    const int64_t widest = (int64_t)3 << OIF_LODA_LOG_BITS; /* log2(1 + 2 REACH), rounded up */
+    REQUIRE(h->low >= -furthest && h->high <= furthest, "the range of the histogram is not finite");
+    REQUIRE(h->low <= h->high, "the range of the histogram is empty");
+    REQUIRE(h->bins_a_unit == (whole < least_width ? 0 : l->num_bins / whole),
+            "the bins do not cover the range");
+    REQUIRE(h->width >= 0, "the range is narrower than where most rows are");
+    REQUIRE(h->width <= widest, "the range is wider than rows can make it");
+    return OIF_OK;
+}
+
+/* Counts the rows of the window that fall into some of the bins. */
+static void count_bins(const loda *l, uint32_t projection, uint32_t first_bin, uint32_t counts[BINS_AT_ONCE])
+{
+    const histogram *h = &oif_loda_histograms(l)[projection];
+    memset(counts, 0, BINS_AT_ONCE * sizeof *counts);
+    for (uint32_t slot = 0; slot < l->rows_held; slot++) {
+        double projected = oif_loda_slot(l, slot)[projection];
+        uint32_t bin = projected == projected ? bin_of(h, l->num_bins, projected) : l->num_bins;
+        if (bin < l->num_bins &&
+            bin - first_bin < BINS_AT_ONCE) /* and so not below it, in unsigned numbers */
+            counts[bin - first_bin]++;
+    }
+}
+
+static oif_status check_counts(const loda *l, uint32_t projection, oif_error *error)
+{
+    uint32_t known = 0, counts[BINS_AT_ONCE];
     for (uint32_t slot = 0; slot < l->rows_held; slot++) {
         double projected = oif_loda_slot(l, slot)[projection];
         REQUIRE(!(fabs(projected) > (double)l->terms * greatest_term), "a projection is not finite");
         known += projected == projected;
     }
-    REQUIRE(h->counted == known, "the histogram does not count the rows of the window");
-    for (uint32_t bin = 0; bin < l->num_bins; bin++)
-        REQUIRE(oif_loda_counts(l, projection)[bin] == rows_in_bin(l, projection, bin),
+    REQUIRE(oif_loda_histograms(l)[projection].counted == known,
+            "the histogram does not count the rows of the window");
+    for (uint32_t first = 0; first < l->num_bins; first += BINS_AT_ONCE) {
+        uint32_t left = l->num_bins - first, now = left < BINS_AT_ONCE ? left : BINS_AT_ONCE;
+        count_bins(l, projection, first, counts);
+        REQUIRE(memcmp(oif_loda_counts(l, projection) + first, counts, now * sizeof *counts) == 0,
                 "a bin does not count the rows that fall into it");
+    }
+    return OIF_OK;
+}
+
+static oif_status check_window(const loda *l, oif_error *error)
+{
+    uint32_t first_range = range_after(l, 0), next_range = first_range;
+    if (l->rows_held > l->window_size || l->next_slot >= l->window_size)
+        return oif_fail(error, OIF_EINVARIANT, "the window holds more rows than it has room for");
+    if (l->rows_held < l->window_size && l->next_slot != l->rows_held)
+        return oif_fail(error, OIF_EINVARIANT, "the ring has a gap");
+    while (next_range <= l->rows_held && next_range < l->window_size)
+        next_range = range_after(l, next_range);
+    if (l->next_range != next_range || l->has_ranges != (l->rows_held >= first_range))
+        return oif_fail(error, OIF_EINVARIANT, "the ranges were not chosen when they should have been");
+    if (!oif_none_infinite(oif_loda_sample(l, 0), (size_t)l->sample_size * l->dimension))
+        return oif_fail(error, OIF_EINVARIANT, "a row of the sample is infinite");
     return OIF_OK;
 }
 
 static oif_status check(const void *state, oif_error *error)
 {
     const loda *l = state;
-    if (l->rows_held > l->window_size || l->next_slot >= l->window_size)
-        return oif_fail(error, OIF_EINVARIANT, "the window holds more rows than it has room for");
-    if (l->rows_held < l->window_size && l->next_slot != l->rows_held)
-        return oif_fail(error, OIF_EINVARIANT, "the ring has a gap");
-    oif_status status = OIF_OK;
-    for (uint32_t i = 0; i < l->num_projections && status == OIF_OK; i++)
-        status = check_projection(l, i, error);
+    oif_status status = check_window(l, error);
+    for (uint32_t i = 0; i < l->num_projections && status == OIF_OK; i++) {
+        status = check_weights(l, i, error);
+        if (status == OIF_OK)
+            status = check_range(l, i, error);
+        if (status == OIF_OK)
+            status = check_counts(l, i, error);
+    }
     return status;
 }
 
@@ -614,8 +676,21 @@ static void tell_fields(void *state, oif_fields *fields)
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
     const loda *l = state;
+    const double projections = l->num_projections;
+    uint64_t in_use = 0, inside = 0, known = 0;
+    for (uint32_t projection = 0; projection < l->num_projections; projection++) {
+        known += oif_loda_histograms(l)[projection].counted;
+        for (uint32_t bin = 0; bin < l->num_bins; bin++) {
+            in_use += oif_loda_counts(l, projection)[bin] > 0;
+            inside += oif_loda_counts(l, projection)[bin];
+        }
+    }
     tell(context, "rows_held", l->rows_held);
     tell(context, "features_in_a_projection", l->terms);
+    tell(context, "has_ranges", l->has_ranges);
+    tell(context, "bins_in_use_mean", (double)in_use / projections);
+    tell(context, "rows_in_range_mean", (double)inside / projections);
+    tell(context, "rows_known_mean", (double)known / projections);
 }
 
 /* ---- The table ---- */

@@ -15,6 +15,7 @@
 #include "base/stable_math.h"
 #include "base/vector.h"
 #include "detect/online_itree.h"
+#include "detect/tree_figures.h"
 
 #include <stdatomic.h>
 
@@ -683,6 +684,8 @@ static oif_status check(const void *state, oif_error *error)
     const forest *f = state;
     if (f->rows_held > f->window_size || f->next_slot >= f->slots)
         return oif_fail(error, OIF_EINVARIANT, "the window holds more rows than it has room for");
+    if (!oif_none_infinite(oif_column(f, 0), (size_t)f->dimension * f->slots))
+        return oif_fail(error, OIF_EINVARIANT, "a row is infinite");
     for (int32_t height = -1; height < (int32_t)f->window_size + 2; height++)
         if (oif_extra_depths(f)[height] != to_depth_units(average_depth(f, height)))
             return oif_fail(error, OIF_EINVARIANT, "the depth added by a height of %d is wrong", height);
@@ -710,10 +713,31 @@ static void tell_fields(void *state, oif_fields *fields)
         oif_itree_tell_fields(f, tree, fields);
 }
 
+static void add_leaves(const forest *f, oif_spot at, oif_tree_figures *figures)
+{
+    if (!oif_is_cut(f, at)) {
+        oif_figures_add_leaf(figures, at.depth);
+        return;
+    }
+    add_leaves(f, oif_left(at), figures);
+    add_leaves(f, oif_right(at), figures);
+}
+
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
     const forest *f = state;
+    oif_tree_figures figures = {0};
+    uint64_t made = 0, undone = 0;
+    for (uint32_t number = 0; number < f->num_trees; number++) {
+        const oif_itree *tree = oif_tree(f, number);
+        add_leaves(f, oif_root(f, number), &figures);
+        oif_figures_end_tree(&figures);
+        made += tree->cuts_made, undone += tree->cuts_undone;
+    }
     tell(context, "rows_held", f->rows_held);
+    oif_figures_tell(&figures, tell, context);
+    tell(context, "cuts_made", (double)made);
+    tell(context, "cuts_undone", (double)undone);
 }
 
 /* ---- The table ---- */

@@ -57,6 +57,15 @@ static void parse_record(oif_reader *reader)
     parts->scanned = reader->lines_end - reader->start;
 }
 
+/* The delimiter or \n that ends a field of a whole record. */
+static const char *whole_field_end(const oif_reader *reader, const char *field)
+{
+    const char *end = field_end(field, field, reader->buffer + reader->lines_end, reader->delimiter);
+
+    assert(end);
+    return end;
+}
+
 /* A whole record as it came, without its end. */
 static struct span record_text(const oif_reader *reader)
 {
@@ -102,10 +111,10 @@ static struct place place_of(const oif_reader *reader, const char *at)
 /* Where the field with this index begins in the record at `start`. */
 static const char *find_field(const oif_reader *reader, size_t index)
 {
-    const char *field = reader->buffer + reader->start, *lines_end = reader->buffer + reader->lines_end;
+    const char *field = reader->buffer + reader->start;
 
     while (index-- > 0)
-        field = field_end(field, field, lines_end, reader->delimiter) + 1;
+        field = whole_field_end(reader, field) + 1;
     return field;
 }
 
@@ -218,12 +227,12 @@ static oif_text text_of_field(struct span field, char **free_place)
 
 static void take_texts(oif_reader *reader)
 {
-    const char *field = reader->buffer + reader->start, *lines_end = reader->buffer + reader->lines_end;
+    const char *field = reader->buffer + reader->start;
     char *free_place = reader->unescaped;
     size_t missing = reader->text_count;
 
     for (size_t i = 0; missing > 0; i++) {
-        const char *end = field_end(field, field, lines_end, reader->delimiter);
+        const char *end = whole_field_end(reader, field);
         if (reader->columns[i].text_slot != UNSELECTED) {
             struct span text = without_blanks(without_returns(field, end), reader->delimiter);
             reader->texts[reader->columns[i].text_slot] = text_of_field(text, &free_place);
@@ -245,11 +254,11 @@ static oif_status check_delimiter(char delimiter, oif_error *error)
 
 static bool has_a_number(const oif_reader *reader)
 {
-    const char *field = reader->buffer + reader->start, *lines_end = reader->buffer + reader->lines_end;
+    const char *field = reader->buffer + reader->start;
     double value;
 
     for (size_t i = 0; i < reader->parts.field_count; i++) {
-        const char *end = field_end(field, field, lines_end, reader->delimiter);
+        const char *end = whole_field_end(reader, field);
         enum meaning meaning = field_meaning(field, end, reader->delimiter, &value);
         if (meaning == A_NUMBER || meaning == INFINITE)
             return true;
@@ -260,11 +269,11 @@ static bool has_a_number(const oif_reader *reader)
 
 static void name_columns(oif_reader *reader, char *name)
 {
-    const char *field = reader->buffer + reader->start, *lines_end = reader->buffer + reader->lines_end;
+    const char *field = reader->buffer + reader->start;
     const size_t count = reader->parts.field_count;
 
     for (size_t i = 0; i < count; i++) {
-        const char *end = field_end(field, field, lines_end, reader->delimiter);
+        const char *end = whole_field_end(reader, field);
         struct span text = without_blanks(without_returns(field, end), reader->delimiter);
         char *name_end = reader->has_header ? write_unquoted(text, name) : name;
         if (name_end == name)

@@ -129,8 +129,7 @@ struct json_path *oif_json_path_add(oif_reader *reader, struct json_path *parent
     copy[key_bytes + 2] = '\n';
     memset(copy + key_bytes + 3, 0, 2 * LOAD_AHEAD_BYTES);
 
-    const size_t head_bytes = key_bytes + 1 < 8 ? key_bytes + 1 : 8;
-    const uint64_t head_mask = UINT64_MAX >> 8 * (8 - head_bytes);
+    const uint64_t head_mask = key_bytes < 7 ? (UINT64_C(1) << 8 * (key_bytes + 1)) - 1 : UINT64_MAX;
     *path = (struct json_path){
         .parent = parent,
         .key = copy + 1,

@@ -434,13 +434,17 @@ oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns, si
     oif_status status = check_selection(reader, columns, count, error);
     if (status == OIF_OK && count && !reader->format->has_texts)
         status = oif_fail(error, OIF_EPARAM, "raw rows have no texts");
-    if (status == OIF_OK && count)
-        status = oif_reader_need_unescaped(reader, error);
     if (status != OIF_OK)
         return status;
     oif_text *texts = count ? oif_memory_new(oif_size_multiply(count, sizeof *texts)) : NULL;
     if (count && !texts)
         return oif_fail(error, OIF_EMEMORY, "no memory for %zu texts", count);
+    if (count)
+        status = oif_reader_need_unescaped(reader, error);
+    if (status != OIF_OK) {
+        oif_memory_free(texts);
+        return status;
+    }
 
     oif_memory_free(reader->texts);
     reader->texts = texts;

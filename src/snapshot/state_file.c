@@ -11,7 +11,7 @@
 #define _GNU_SOURCE /* flock */
 #define _FILE_OFFSET_BITS 64
 
-#include "snapshot/state_file.h"
+#include "snapshot/savable.h"
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -308,7 +308,10 @@ oif_status oif_state_file_put(oif_state_file *file, const oif_savable *kind, con
 static oif_status load_whole(opened *from, const oif_savable *kind, void **object, oif_error *error)
 {
     char byte;
-    oif_status status = kind->load(read_file, from, object, error);
+    struct stat standing;
+    bool has_size = fstat(from->fd, &standing) == 0 && S_ISREG(standing.st_mode);
+    oif_status status =
+        kind->load(has_size ? (uint64_t)standing.st_size : UINT64_MAX, read_file, from, object, error);
     if (status != OIF_OK)
         return status;
     off_t bytes = lseek(from->fd, 0, SEEK_CUR);

@@ -566,6 +566,10 @@ static void forget_that_trees_stand(wound *w)
     w->forest->counting = false;
     w->forest->next_build = 0;
 }
+static void build_from_more_than_a_window(wound *w)
+{
+    w->forest->next_build = w->forest->window_size + 1;
+}
 static void cut_too_deep(wound *w)
 {
     w->forest->max_depth = 1;
@@ -639,6 +643,8 @@ static const struct {
      "a row is in the list of a leaf that it does not fall into"},
     {"forget_that_trees_stand", forget_that_trees_stand,
      "the trees were not built when they should have been"},
+    {"build_from_more_than_a_window", build_from_more_than_a_window,
+     "the trees are to be built from more than a window"},
     {"cut_too_deep", cut_too_deep, "a node at max_depth is cut"},
     {"give_a_leaf_a_feature", give_a_leaf_a_feature, "a leaf has a cut"},
     {"count_a_row_too_few", count_a_row_too_few, "the list of a leaf is not as long as its count"},

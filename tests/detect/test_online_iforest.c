@@ -845,8 +845,8 @@ static void lower_a_guard(wound *w)
 static void lower_a_height_and_its_guard(wound *w)
 {
     oif_leaf *leaf = leaf_record(w, leftmost_leaf(w));
-    leaf->guard -= 10000;
-    leaf->height -= 10000;
+    leaf->guard -= 256;
+    leaf->height -= 256;
 }
 
 static void change_a_leafs_depth(wound *w)
@@ -995,7 +995,7 @@ static const struct {
     WOUND(walk_less_deep_than_the_tree, "the trees walked beside it go less deep"),
     WOUND(label_a_row_with_a_vacant_leaf, "a row is counted by a leaf that does not stand"),
     WOUND(label_a_row_with_another_leaf, "a row is counted by a leaf that it does not fall into"),
-    WOUND(drop_the_label_of_a_row, "the heights do not add up to the rows in the window"),
+    WOUND(drop_the_label_of_a_row, "a row is counted by no leaf"),
     WOUND(hold_more_rows_than_fit, "the window holds more rows than it has room for"),
     WOUND(leave_the_ring, "the window holds more rows than it has room for"),
 #undef WOUND

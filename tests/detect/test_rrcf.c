@@ -749,6 +749,23 @@ static void break_last_number(victim *v)
     oif_rrcf_last_leaves(v->state)[0] = 2 * v->state->shape.capacity;
 }
 
+static void break_infinite_point(victim *v)
+{
+    *oif_point(&v->state->shape, v->tree, v->leaf) = INFINITY;
+}
+
+static void break_has_gaps(victim *v)
+{
+    v->tree->has_gaps = 2;
+}
+
+/* The sum of both is what it was, in 32 bits. */
+static void break_mass_by_wrapping(victim *v)
+{
+    v->links[v->root_cut->left].mass += UINT32_C(1) << 31;
+    v->links[v->root_cut->right].mass += UINT32_C(1) << 31;
+}
+
 static void the_check_sees_everything_that_can_be_broken(void **state)
 {
     (void)state;
@@ -770,12 +787,15 @@ static void the_check_sees_everything_that_can_be_broken(void **state)
         {break_range, "a range is not the sum of the sides of its box"},
         {break_box, "a box is not the one around its children"},
         {break_point, "a box is not the one around its children"},
-        {break_gap, "a range is missing in a tree without missing numbers"},
+        {break_gap, "a number is missing in a tree without missing numbers"},
         {break_free_list, "a free node is not on its list"},
         {break_free_node, "a free node stands in the tree"},
         {break_last_leaf, "the last row's leaf is not one"},
         {break_emptiness, "an empty tree has a root"},
-        {break_loop, "a node is not below the root"},
+        {break_loop, "a node hangs below nothing"},
+        {break_infinite_point, "a point is infinite"},
+        {break_has_gaps, "it cannot say whether numbers are missing"},
+        {break_mass_by_wrapping, "an inner mass is not the sum of its children's"},
         {break_orphan, "a node hangs below nothing"},
         {break_adoption, "a child does not know its parent"},
         {break_left_child, "an inner node does not have two children"},

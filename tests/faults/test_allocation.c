@@ -339,6 +339,24 @@ static void a_reader_before_a_short_record(world *w)
     require_ok(oif_reader_next(w->reader, &record, NULL));
 }
 
+static void an_ndjson_text(world *w)
+{
+    w->source = (source){
+        .bytes = "{\"a\": 1, \"b\": 2, \"c\": {\"d\": 3, \"h\": 0}}\n{\"b\": 4, \"c\": {\"e\\n\": 5}}\n"};
+}
+
+static void an_ndjson_reader(world *w)
+{
+    const oif_reader_options options = {.format = OIF_FORMAT_NDJSON};
+    an_ndjson_text(w);
+    require_ok(oif_reader_open(&options, read_source, &w->source, &w->reader, NULL));
+}
+
+static void raw_rows(world *w)
+{
+    w->source = (source){.bytes = "sixteen bytes...and sixteen more"};
+}
+
 /* ---- The calls ---- */
 
 #define RUN(name) static oif_status name(world *w, oif_error *error)
@@ -511,6 +529,11 @@ RUN(load_pipeline)
     return oif_pipeline_load(read_tape, &w->tape, &w->out.pipeline, error);
 }
 
+RUN(load_pipeline_from_memory)
+{
+    return oif_pipeline_load_memory(tape_bytes, w->tape.count, &w->out.pipeline, error);
+}
+
 RUN(load_pipeline_from_file)
 {
     return oif_pipeline_load_file(state_path, &w->out.pipeline, error);
@@ -538,6 +561,20 @@ RUN(open_reader)
     return oif_reader_open(&options, read_source, &w->source, &w->out.reader, error);
 }
 
+RUN(open_ndjson_reader)
+{
+    oif_reader_options options = {.format = OIF_FORMAT_NDJSON};
+    w->source.at = 0;
+    return oif_reader_open(&options, read_source, &w->source, &w->out.reader, error);
+}
+
+RUN(open_raw_reader)
+{
+    oif_reader_options options = {.format = OIF_FORMAT_RAW, .columns = 2};
+    w->source.at = 0;
+    return oif_reader_open(&options, read_source, &w->source, &w->out.reader, error);
+}
+
 RUN(select_columns)
 {
     return oif_reader_select(w->reader, NULL, 0, error);
@@ -551,6 +588,11 @@ RUN(select_text)
 RUN(find_known_column)
 {
     return oif_reader_find_column(w->reader, oif_reader_column_name(w->reader, 1), &w->out.bytes, error);
+}
+
+RUN(find_new_column)
+{
+    return oif_reader_find_column(w->reader, "c.f.g", &w->out.bytes, error);
 }
 
 RUN(read_record)
@@ -600,15 +642,20 @@ static const struct call {
     {"oif_pipeline_process", a_pipeline, process_new_key, true},
     {"oif_pipeline_save", a_pipeline, save_pipeline, false},
     {"oif_pipeline_load", a_saved_pipeline, load_pipeline, true},
+    {"oif_pipeline_load_memory", a_saved_pipeline, load_pipeline_from_memory, true},
     {"oif_pipeline_load_file", a_pipeline_in_a_state_file, load_pipeline_from_file, true},
     {"oif_state_file_save_pipeline", a_pipeline_in_a_state_file, save_pipeline_to_state_file, false},
     {"oif_state_file_load_pipeline", a_pipeline_in_a_state_file, load_pipeline_from_state_file, true},
     {"oif_pipeline_check", a_pipeline, check_pipeline, false},
     {"oif_reader_open", a_text, open_reader, true},
     {"oif_reader_open", a_text_with_a_long_first_line, open_reader, true},
+    {"oif_reader_open", an_ndjson_text, open_ndjson_reader, true},
+    {"oif_reader_open", raw_rows, open_raw_reader, true},
     {"oif_reader_select", a_reader_before_a_long_record, select_columns, false},
     {"oif_reader_select_texts", a_reader_before_a_long_record, select_text, true},
     {"oif_reader_find_column", a_reader_before_a_long_record, find_known_column, false},
+    {"oif_reader_find_column", an_ndjson_reader, find_known_column, false},
+    {"oif_reader_find_column", an_ndjson_reader, find_new_column, true},
     {"oif_reader_next", a_reader_before_a_short_record, read_record, false},
     {"oif_reader_next", a_reader_before_a_long_record, read_record, true},
     {"oif_reader_next", a_reader_before_a_long_quote, read_record, true},
