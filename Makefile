@@ -3,15 +3,15 @@
 SHELL := /bin/bash
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
-sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] benchmarks/*.[ch] tests/*/*.[ch])
+sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] benchmarks/*.[ch] tests/*/*.[ch] python/src/*.[ch])
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test install accuracy bench bench-quick bench-text bench-plain bench-programs test-numbers \
+.PHONY: help demo build test python-test python-asan install accuracy bench bench-quick bench-text bench-plain bench-programs test-numbers \
 	format lint fuzz coverage clean
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 15
 
 demo: build ## score a synthetic stream live and draw it
 	@build/release/oif demo
@@ -25,6 +25,14 @@ build: ## build/release: libraries and program (installs a compiler, cmake and n
 test: ## everything CI runs (installs what it needs)
 	@tools/install_dependencies.sh test
 	@tools/run_tests.sh
+
+python-test: ## build the wheel and test it in build/python-venv (ARGS="--long" for a million calls each, and so on)
+	@tools/install_dependencies.sh build
+	@tools/test_python.sh $(ARGS)
+
+python-asan: ## the Python tests with the extension under AddressSanitizer and UndefinedBehaviorSanitizer
+	@tools/install_dependencies.sh build
+	@tools/test_python_asan.sh $(ARGS)
 
 install: build ## header, libraries and program to PREFIX (/usr/local)
 	cmake --install build/release --prefix $(PREFIX)

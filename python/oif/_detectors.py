@@ -38,7 +38,7 @@ class Detector(_Core):
         )
         return rebuild, arguments, getattr(self, "__dict__", None) or None
 
-    def clone(self) -> "Detector":
+    def clone(self) -> Detector:
         """Copy the detector with all it has learned; copy.copy, copy.deepcopy and pickle do as well."""
         copy = type(self).__new__(type(self))
         copy._assign(self)

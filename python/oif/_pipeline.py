@@ -157,7 +157,7 @@ class Pipeline(_Core):
         """Write a snapshot to a file, which holds the old one or the new one whatever happens."""
         replace_file(path, self.to_bytes())
 
-    def clone(self) -> "Pipeline":
+    def clone(self) -> Pipeline:
         """Copy the pipeline with all its models; copy.copy, copy.deepcopy and pickle do as well."""
         copy = type(self).__new__(type(self))
         copy._assign(self)

@@ -18,6 +18,7 @@ typedef struct pipeline_object {
 typedef struct record {
     double score, p, threshold;
     uint8_t anomaly, ready, learned, episode;
+    uint8_t unused[4]; /* named, so that it is zero in every result and equal ones have equal bytes */
 } record;
 
 /* ---- Creation ---- */
@@ -195,8 +196,8 @@ static oif_status process_rows(pipeline_object *self, const rows *r, const key *
                                                  rows_at(r, i, copy), &result, error);
         if (status != OIF_OK)
             return status;
-        records[i] = (record){result.score, result.p,       result.threshold,       result.anomaly,
-                              result.ready, result.learned, (uint8_t)result.episode};
+        records[i] = (record){result.score, result.p,       result.threshold,        result.anomaly,
+                              result.ready, result.learned, (uint8_t)result.episode, {0}};
         if (e->shares)
             explain_last(self, e, i, (size_t)r->width, result.anomaly || !e->anomalies_only);
     }
