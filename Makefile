@@ -7,7 +7,7 @@ sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] benchmarks
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test python-test python-asan install accuracy bench bench-quick bench-text bench-plain bench-programs test-numbers \
+.PHONY: help demo build test python-test python-asan install accuracy bench bench-quick bench-text bench-plain bench-python bench-programs test-numbers \
 	format lint fuzz coverage clean
 
 help: ## this list
@@ -52,6 +52,12 @@ bench-plain: bench-programs ## ours beside the plain translation of the paper, a
 
 bench-text: bench-programs ## megabytes a second of CSV in and numbers out, and their share of oif score
 	@build/benchmarks/benchmarks/bench_text $(ARGS)
+
+bench-python: bench-programs ## the Python package beside its peers and the C library, against its bars
+	@benchmarks/make_venv.sh
+	@tools/make_python_venv.sh
+	@build/bench-venv/bin/python -m pip install --quiet --no-deps --force-reinstall build/wheel/oif-*.whl
+	@build/bench-venv/bin/python benchmarks/python.py $(ARGS)
 
 bench-quick: bench-programs ## instructions a row against benchmarks/limits.json (ARGS="--accept" to set them)
 	@benchmarks/instructions.py $(ARGS)
