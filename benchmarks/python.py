@@ -67,11 +67,13 @@ def make_rcf3(rows):
 def make_river(rows):
     from river import anomaly
 
-    low, high = np.min([list(row.values()) for row in rows], axis=0), np.max([list(row.values()) for row in rows], axis=0)
+    low, high = (
+        np.min([list(row.values()) for row in rows], axis=0),
+        np.max([list(row.values()) for row in rows], axis=0),
+    )
     limits = {j: (float(low[j]), float(high[j])) for j in range(len(low))}
     trees = anomaly.HalfSpaceTrees(n_trees=TREES, window_size=WINDOW, limits=limits, seed=0)
     return lambda: [(trees.score_one(row), trees.learn_one(row)) for row in rows]
-
 
 
 def small_detector(rows):
