@@ -2,13 +2,15 @@
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
+SOAK_ROWS ?= 1e8
 FUZZ_SECONDS ?= 60
-sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] benchmarks/*.[ch] tests/*/*.[ch] python/src/*.[ch])
+sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] fuzz/replay/*.c benchmarks/*.[ch] tests/*/*.[ch] \
+	python/src/*.[ch])
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test python-test python-asan install accuracy bench bench-quick bench-text bench-plain bench-python bench-programs test-numbers \
-	format lint fuzz coverage clean
+.PHONY: help demo build test install python-test python-asan accuracy bench bench-quick bench-text bench-plain bench-python bench-programs test-numbers \
+	test-kill test-snapshots test-corrupt format lint fuzz fuzz-long faults soak valgrind coverage clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 15
@@ -27,11 +29,11 @@ test: ## everything CI runs (installs what it needs)
 	@tools/run_tests.sh
 
 python-test: ## build the wheel and test it in build/python-venv (ARGS="--long" for a million calls each, and so on)
-	@tools/install_dependencies.sh build
+	@tools/install_dependencies.sh test
 	@tools/test_python.sh $(ARGS)
 
 python-asan: ## the Python tests with the extension under AddressSanitizer and UndefinedBehaviorSanitizer
-	@tools/install_dependencies.sh build
+	@tools/install_dependencies.sh test
 	@tools/test_python_asan.sh $(ARGS)
 
 install: build ## header, libraries and program to PREFIX (/usr/local)
@@ -50,7 +52,7 @@ bench-plain: bench-programs ## ours beside the plain translation of the paper, a
 	@tools/make_venv.sh
 	@build/venv/bin/python benchmarks/speed.py $(ARGS)
 
-bench-text: bench-programs ## megabytes a second of CSV in and numbers out, and their share of oif score
+bench-text: bench-programs ## megabytes a second of CSV, NDJSON and raw rows in and numbers out, and their share of oif score
 	@build/benchmarks/benchmarks/bench_text $(ARGS)
 
 bench-python: bench-programs ## the Python package beside its peers and the C library, against its bars
@@ -72,42 +74,83 @@ format: ## clang-format all C sources
 	@tools/install_dependencies.sh develop
 	clang-format -i $(sources)
 
+lcov_options := --quiet --rc lcov_branch_coverage=1
+
 # Left out: advice to use memcpy_s, which glibc lacks, and a check that clang-tidy 14 gets wrong.
 tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-valist.*
 
-lint: ## include rules, shellcheck, clang-tidy, formatting
+lint: ## include rules, shellcheck, cppcheck, gcc -fanalyzer, clang-tidy, formatting
 	@tools/install_dependencies.sh develop
 	tools/check_includes.py
 	shellcheck $(scripts)
+	tools/analyze.sh
 	cmake --preset release-clang > /dev/null
 	clang-tidy --quiet --checks='$(tidy_checks)' -p build/release-clang $(filter src/%.c cli/%.c,$(sources))
 	clang-format --dry-run --Werror $(sources)
 
 fuzz: ## run every harness in fuzz/ for FUZZ_SECONDS (60)
 	@tools/install_dependencies.sh develop
-	cmake --preset fuzz > /dev/null
-	cmake --build --preset fuzz
+	@cmake --preset fuzz > /dev/null
+	@cmake --build --preset fuzz -- --quiet
 	@for harness in $(basename $(notdir $(wildcard fuzz/*.c))); do \
 	    mkdir -p build/fuzz/corpus/$$harness fuzz/corpus/$$harness && \
-	    build/fuzz/$$harness -max_total_time=$(FUZZ_SECONDS) \
+	    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build/fuzz/$$harness \
+	        -max_total_time=$(FUZZ_SECONDS) -timeout=20 -print_final_stats=1 -artifact_prefix=build/fuzz/ \
 	        build/fuzz/corpus/$$harness fuzz/corpus/$$harness || exit 1; \
-	done
+	done && echo "$(words $(wildcard fuzz/*.c)) passed, 0 failed"
+
+fuzz-long: ## every harness for 30 minutes
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=1800
 
 test-numbers: build ## read and print 10^8 numbers beside strtod, some minutes (make test does 10^6)
 	@tools/install_dependencies.sh test
 	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
 	OIF_NUMBER_TRIALS=100000000 build/release-gcc/tests/test_base.number_text
 
-coverage: ## which lines the tests run: build/coverage/html
+test-snapshots: build ## save, load and clone 5,000 detectors at random moments, 10^4 scores each (make test: 200)
+	@tools/install_dependencies.sh test
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	OIF_SNAPSHOT_PAIRS=5000 build/release-gcc/tests/test_snapshot.detector_snapshot
+
+test-kill: build ## kill -9 a program that saves its state 10,000 times on a disk and in memory (make test: 300 times)
+	@tools/install_dependencies.sh test
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_snapshot.kill
+	TMPDIR=/dev/shm OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_snapshot.kill
+
+faults: ## fail every allocation of every call, detectors as created and lines of 12 MiB (make test does small ones)
+	@tools/install_dependencies.sh test
+	@mkdir -p build
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	cd tests && OIF_FAULTS_LONG=1 ../build/release-gcc/tests/test_faults.allocation
+
+soak: ## SOAK_ROWS (1e8) rows through every detector and the reader: counters, memory, AUC; rrcf takes half an hour
+	@tools/install_dependencies.sh test
+	@mkdir -p build
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	build/release-gcc/tests/soak $(SOAK_ROWS) $(ARGS)
+
+valgrind: ## the C tests but the heaviest under memcheck: no report, no leak (make test: three of them); many minutes
+	@tools/install_dependencies.sh test
+	@mkdir -p build
+	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
+	@tools/valgrind.sh $(ARGS)
+
+test-corrupt: build ## 50,000 damaged snapshots of each small detector under ASan and UBSan, some minutes
+	@tools/install_dependencies.sh test
+	@cmake --preset asan > build/configure.log && cmake --build --preset asan -- --quiet
+	ASAN_OPTIONS=allocator_may_return_null=1 OIF_CORRUPT_TRIALS=50000 build/asan/tests/test_snapshot.corrupt
+
+coverage: ## lines and branches that the tests run, 98% and 90% of src/ or it fails; pages in build/coverage/html
 	@tools/install_dependencies.sh develop
 	cmake --preset coverage > /dev/null
 	cmake --build --preset coverage
 	find build/coverage -name '*.gcda' -delete
 	ctest --preset coverage -j $$(nproc)
-	lcov --quiet --capture --no-external --directory build/coverage --base-directory . \
+	lcov $(lcov_options) --capture --no-external --directory build/coverage --base-directory . \
 	    --include '$(CURDIR)/src/*' --include '$(CURDIR)/cli/*' --output-file build/coverage/lines.info
-	genhtml --quiet --output-directory build/coverage/html build/coverage/lines.info
-	lcov --list build/coverage/lines.info
+	genhtml --quiet --branch-coverage --output-directory build/coverage/html build/coverage/lines.info
+	@tools/check_coverage.py build/coverage/lines.info $(ARGS)
 
 clean: ## remove build/
 	rm -rf build

@@ -1,14 +1,15 @@
 """Ours and the peers behind one shape, so that peers.py can pass them the same rows and take their scores.
 
 Each has a function that makes a fresh detector, as a function from a chunk of rows to their scores: every row is
-learned and scored once, in its package's usual order, and a higher score is more anomalous. What turns a chunk into what the
-package wants to be called with (lists, dictionaries, values in [0, 1]) is `prepare`, which is not timed. All get the
-paper's parameters where they have them: 32 trees, a window of 2048, 32 rows in a first leaf; one thread.
+learned and scored once, in its package's usual order, and a higher score is more anomalous. What turns a chunk into
+what the package wants to be called with (lists, dictionaries, values in [0, 1]) is `prepare`, which is not timed. Each
+peer stands beside the one of ours that does the same, and both get the same parameters: those that ours have initially,
+where the peer has them too. One thread.
 """
 
 import sys
 from pathlib import Path
-from typing import Callable, NamedTuple
+from typing import Callable, NamedTuple, Optional
 
 import numpy as np
 
@@ -21,7 +22,9 @@ import oif_ctypes  # noqa: E402
 LIBRARY = CHECKOUT / "build" / "benchmarks" / "liboif.so"
 TREES, WINDOW, LEAF = 32, 2048, 32
 SAMPLE = 256  # rows in a tree of the methods that build trees from samples
-ALL = 10**9
+HST_WINDOW, HST_DEPTH, RIVER_DEPTH = 250, 15, 8
+PROJECTIONS, BINS, LODA_WINDOW = 32, 100, 512
+MOST_ROWS = 50_000  # of a set
 
 
 class Stream(NamedTuple):
@@ -49,12 +52,23 @@ def to_unit_range(stream, rows):
     return (rows - stream.low) / np.where(stream.high > stream.low, stream.high - stream.low, 1)
 
 
+class Ours(NamedTuple):
+    """One of our detectors, with the parameters that are not the initial ones."""
+
+    kind: str
+    params: tuple = ()  # of (name, value)
+
+    def __str__(self):
+        return " ".join([self.kind, *(f"{name}={value}" for name, value in self.params)])
+
+
 class Detector(NamedTuple):
     name: str
     package: str  # on PyPI
     how: str  # the rows are passed
-    make: Callable  # from a Stream to a function from a chunk to scores
-    rows: int = ALL  # at most so many are passed, for the slow ones
+    beside: Ours  # which of ours it is compared with
+    make: Optional[Callable]  # from a Stream to a function from a chunk to scores; None for bench_speed, from C
+    rows: int = MOST_ROWS  # at most so many are passed; fewer to the slow ones
     chunk: int = 256  # rows between two looks at the clock; the block, where rows are passed in blocks
     prepare: Callable = as_they_are
     threads: int = 1
@@ -97,11 +111,16 @@ def make_rcf3(stream):
     return lambda rows: [forest.update_and_score(row) for row in rows]
 
 
+# River's own depth: with 15 its 2 million nodes are objects that take 20 seconds to make.
 def make_river(stream):
     from river import anomaly
 
     limits = {j: (float(stream.low[j]), float(stream.high[j])) for j in range(stream.dimension)}
-    trees = anomaly.HalfSpaceTrees(n_trees=TREES, window_size=WINDOW, limits=limits, seed=stream.seed)
+    trees = anomaly.HalfSpaceTrees(
+        n_trees=TREES, height=RIVER_DEPTH, window_size=HST_WINDOW, limits=limits, seed=stream.seed
+    )
+
+    trees.learn_one(dict(enumerate((stream.low + stream.high) / 2)))  # makes the trees, which is not to be timed
 
     def score_then_learn(row):
         score = trees.score_one(row)
@@ -167,45 +186,74 @@ def make_dsalmon(name, **settings):
     def make(stream):
         from dSalmon import outlier
 
-        return getattr(outlier, name)(window=WINDOW, seed=stream.seed, n_jobs=1, **settings).fit_predict
+        return getattr(outlier, name)(seed=stream.seed, n_jobs=1, **settings).fit_predict
 
     return make
 
 
 ONE, BLOCKS = "one by one", "blocks of 1000"
 
-# Through C, one by one: peers.py runs build/benchmarks/benchmarks/bench_speed for it.
-OURS = Detector("oif", "oif", f"{ONE}, from C", None)
+ONLINE_IFOREST, IFOREST_ASD, HST, RRCF, LODA = ALL_OURS = tuple(
+    map(Ours, ("online-iforest", "iforest-asd", "hst", "rrcf", "loda"))
+)
+HST_AS_RIVER = Ours("hst", (("max_depth", RIVER_DEPTH),))
+RRCF_OF_LAST_ROWS = Ours("rrcf", (("sample", "sliding"),))
 
-OURS_IN_PYTHON = (
-    Detector("oif", "oif", BLOCKS, make_oif(1), chunk=1000),
-    Detector("oif", "oif", f"{BLOCKS}, 2 threads", make_oif(2), chunk=1000, threads=2),
-    Detector("oif", "oif", f"{ONE}, from Python by ctypes", make_oif_single),
+# Through C, one by one: peers.py runs build/benchmarks/benchmarks/bench_speed for them.
+OURS_FROM_C = tuple(Detector(f"oif {ours.kind}", "oif", f"{ONE}, from C", ours, None) for ours in ALL_OURS)
+
+OURS_FROM_PYTHON = (
+    Detector("oif online-iforest", "oif", BLOCKS, ONLINE_IFOREST, make_oif(1), chunk=1000),
+    Detector("oif online-iforest", "oif", f"{BLOCKS}, 2 threads", ONLINE_IFOREST, make_oif(2), chunk=1000, threads=2),
+    Detector("oif online-iforest", "oif", f"{ONE}, by ctypes", ONLINE_IFOREST, make_oif_single),
 )
 
 PEERS = (
-    Detector("CapyMOA OnlineIsolationForest", "capymoa", ONE, lambda s: make_authors(s, 1), rows=5000, chunk=50),
-    Detector("CapyMOA OnlineIsolationForest", "capymoa", "batches of 100", lambda s: make_authors(s, 100), chunk=500),
-    Detector("rcf3 OnlineIForest", "rcf3", ONE, make_rcf3, prepare=to_lists),
-    Detector("River HalfSpaceTrees", "river", ONE, make_river, prepare=to_dictionaries),
-    Detector("rrcf RCTree", "rrcf", ONE, make_rrcf, rows=4000, chunk=50),
-    Detector("scikit-learn IsolationForest", "scikit-learn", "retrained every 2048", make_sklearn, chunk=WINDOW),
     Detector(
-        "PySAD IForestASD", "pysad", ONE, make_pysad("IForestASD", window_size=WINDOW, n_estimators=TREES),
-        rows=4096, chunk=50,
+        "CapyMOA OnlineIsolationForest", "capymoa", ONE, ONLINE_IFOREST, lambda s: make_authors(s, 1),
+        rows=2000, chunk=50,
     ),
     Detector(
-        "PySAD HalfSpaceTrees", "pysad", ONE, make_pysad("HalfSpaceTrees", window_size=WINDOW, num_trees=TREES),
+        "CapyMOA OnlineIsolationForest", "capymoa", "batches of 100", ONLINE_IFOREST, lambda s: make_authors(s, 100),
+        rows=20_000, chunk=500,
+    ),
+    Detector("rcf3 OnlineIForest", "rcf3", ONE, ONLINE_IFOREST, make_rcf3, prepare=to_lists),
+    Detector(
+        "PySAD IForestASD", "pysad", ONE, IFOREST_ASD,
+        make_pysad("IForestASD", window_size=WINDOW, n_estimators=TREES), rows=4200, chunk=50,
     ),
     Detector(
-        "PySAD RobustRandomCutForest", "pysad", ONE,
-        make_pysad("RobustRandomCutForest", num_trees=TREES, tree_size=SAMPLE), rows=4000, chunk=50,
+        "scikit-learn IsolationForest", "scikit-learn", "retrained every 2048", IFOREST_ASD, make_sklearn, chunk=WINDOW,
     ),
-    Detector("PySAD LODA", "pysad", ONE, make_pysad("LODA")),
     Detector(
-        "dSalmon HSTrees", "dSalmon", BLOCKS, make_dsalmon("HSTrees", n_estimators=TREES, max_depth=15),
+        "PySAD HalfSpaceTrees", "pysad", ONE, HST,
+        make_pysad("HalfSpaceTrees", window_size=HST_WINDOW, num_trees=TREES, max_depth=HST_DEPTH), rows=20_000,
+    ),
+    Detector(
+        "River HalfSpaceTrees", "river", ONE, HST_AS_RIVER, make_river, rows=20_000, prepare=to_dictionaries,
+    ),
+    Detector(
+        "dSalmon HSTrees", "dSalmon", BLOCKS, HST,
+        make_dsalmon("HSTrees", window=HST_WINDOW, n_estimators=TREES, max_depth=HST_DEPTH),
         chunk=1000, prepare=to_unit_range,
     ),
-    Detector("dSalmon SWRRCT", "dSalmon", BLOCKS, make_dsalmon("SWRRCT", n_estimators=TREES), chunk=1000),
-    Detector("dSalmon LODA", "dSalmon", BLOCKS, make_dsalmon("LODA", n_projections=100, n_bins=10), chunk=1000),
+    Detector("rrcf RCTree", "rrcf", ONE, RRCF_OF_LAST_ROWS, make_rrcf, rows=1500, chunk=50),
+    Detector(
+        "PySAD RobustRandomCutForest", "pysad", ONE, RRCF,
+        make_pysad("RobustRandomCutForest", num_trees=TREES, tree_size=SAMPLE, time_decay=1 / WINDOW),
+        rows=1500, chunk=50,
+    ),
+    Detector(
+        "dSalmon SWRRCT", "dSalmon", BLOCKS, RRCF_OF_LAST_ROWS,
+        make_dsalmon("SWRRCT", window=SAMPLE, n_estimators=TREES), chunk=1000,
+    ),
+    Detector(
+        "PySAD LODA", "pysad", ONE, LODA, make_pysad("LODA", num_bins=BINS, num_random_cuts=PROJECTIONS),
+        rows=20_000,
+    ),
+    Detector(
+        "dSalmon LODA", "dSalmon", BLOCKS, LODA,
+        make_dsalmon("LODA", window=LODA_WINDOW, n_projections=PROJECTIONS, n_bins=BINS),
+        rows=10_000, chunk=1000,
+    ),
 )  # fmt: skip

@@ -5,8 +5,9 @@ Seconds depend on who else uses the machine; instructions do not, so this can st
 processor's kind and on the compiler: limits are kept for each kind of processor, and on one without limits the counts
 are printed and nothing fails.
 
-    benchmarks/instructions.py            exit code 1 when a count is more than the slack above its limit
-    benchmarks/instructions.py --accept   make the counts of this machine the limits of its kind
+    benchmarks/instructions.py                exit code 1 when a count is more than the slack above its limit
+    benchmarks/instructions.py --accept       make the counts of this machine the limits of its kind
+    benchmarks/instructions.py --accept hst   only those of the cases that begin so
 """
 
 import argparse
@@ -86,15 +87,21 @@ def report_bars(counts, bars):
         print(f"bar: {name}: {counts[name]} instructions a row, at most {bar}: {'met' if met else 'MISSED'}")
 
 
-def accept(stored, key, counts, built_with):
-    stored["limits"][key] = {"compiler": built_with, "instructions_a_row": counts}
+def accept(stored, key, counts, built_with, start):
+    """Stores the counts whose names begin so, and drops the limits of cases that are no more."""
+    known = stored["limits"].get(key, {}).get("instructions_a_row", {})
+    limits = {name: count if name.startswith(start) else known.get(name) for name, count in counts.items()}
+    limits = {name: limit for name, limit in limits.items() if limit is not None}
+    stored["limits"][key] = {"compiler": built_with, "instructions_a_row": limits}
     LIMITS.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
-    print(f"\n{LIMITS.relative_to(CHECKOUT)}: these are now the limits of {key}")
+    print(f"\n{LIMITS.relative_to(CHECKOUT)}: these are now the limits of {key}{start and f', {start}'}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--accept", action="store_true", help="rewrite the limits of this kind of machine")
+    parser.add_argument(
+        "--accept", nargs="?", const="", metavar="START", help="rewrite the limits of this kind of machine"
+    )
     parser.add_argument("--program", default=PROGRAM, metavar="FILE", help="bench_stream (default: that of make)")
     arguments = parser.parse_args()
 
@@ -105,11 +112,11 @@ def main():
 
     print(f"{key}, {built_with}")
     limits = known["instructions_a_row"]
-    above = compare(counts, {} if arguments.accept else limits, stored["slack_percent"])
+    above = compare(counts, {} if arguments.accept == "" else limits, stored["slack_percent"])
     print()
     report_bars(counts, stored["bars"])
-    if arguments.accept:
-        accept(stored, key, counts, built_with)
+    if arguments.accept is not None:
+        accept(stored, key, counts, built_with, arguments.accept)
         return 0
     if not limits:
         print(f"no limits for {key} yet, so nothing was compared; --accept stores these counts as its limits")

@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 """Runs ours and the peers on the same rows in the same run: make bench.
 
-Everyone gets the first rows of one random order, learns and scores each, and is timed by the processor's clock (several
-threads: by the wall's); a run of under 5 seconds is done three times and the best counts. Slow peers get fewer rows:
-what is compared is their time, and their AUC, with ours on just those rows. Then ours and the plain translation of the
-paper are timed for growing n, window_size, num_trees and d.
+It has three parts:
 
-    benchmarks/peers.py                      Shuttle and Satellite; about ten minutes
+  ours     our detectors on six sets: nanoseconds a row of each way to pass rows, bytes, AUC
+  peers    each peer beside the one of ours that does the same, with the same parameters and rows. Slow peers get fewer
+           rows: what is compared is their time, and their AUC, with ours on just those
+  growth   online-iforest and the plain translation of its paper for growing n, window_size, num_trees and d
+
+Everyone gets the first rows of one random order, learns and scores each, and is timed by the processor's clock (several
+threads: by the wall's); a run of under 2 seconds is done three times and the best counts.
+
+    benchmarks/peers.py                      everything
     benchmarks/peers.py --quick              a tenth of the rows: to see that it works
-    benchmarks/peers.py --sets Http --only rcf3,river
+    benchmarks/peers.py --parts peers --sets Donors --only rcf3,river
     benchmarks/peers.py --plots FILE.json    draw the plots of an earlier run again
 
 Writes benchmarks/results/DATE-PROCESSOR.json, .md with the tables, and the plots as .svg and .png.
@@ -27,13 +32,14 @@ import tempfile
 import time
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # before numpy is loaded
 
 import numpy as np  # noqa: E402
 
 import detectors  # noqa: E402
-from detectors import CHECKOUT, OURS, OURS_IN_PYTHON, PEERS  # noqa: E402  (also puts tools/ on the path)
+from detectors import ALL_OURS, CHECKOUT, OURS_FROM_C, OURS_FROM_PYTHON, PEERS  # noqa: E402  (puts tools/ on the path)
 
 import accuracy  # noqa: E402
 import datasets  # noqa: E402
@@ -41,14 +47,34 @@ import datasets  # noqa: E402
 RESULTS = CHECKOUT / "benchmarks" / "results"
 SPEED_PROGRAM = CHECKOUT / "build" / "benchmarks" / "benchmarks" / "bench_speed"
 FAILED_INSTALLS = CHECKOUT / "build" / "bench-venv" / "failed"
-SETS = ("Shuttle", "Satellite")
+PARTS = ("ours", "peers", "growth")
+OURS_SETS = ("Smtp", "Http", "Shuttle", "Donors", "ForestCover", "Satellite")
+OURS_ROWS = 40_000  # at most, of each set
+PEER_SETS = ("Http", "Shuttle", "Satellite")  # d = 3, 9, 36
 SEED = 1
-SHORT_RUN_SECONDS, SHORT_RUNS = 5, 3
+SHORT_RUN_SECONDS, SHORT_RUNS = 2, 3
 LEAST_ANOMALIES = 5  # an AUC of fewer says nothing
 
-# On Shuttle, one by one, through C: how many times the peer's rows a second ours must be.
-BARS = {"CapyMOA OnlineIsolationForest": 1000, "rcf3 OnlineIForest": 5, "River HalfSpaceTrees": 20}
-BARS_SET = "Shuttle"
+
+
+class Bar(NamedTuple):
+    """How many times the peer's rows a second ours must be, one by one, ours through C."""
+
+    peer: str
+    at_least: float
+    sets: tuple = PEER_SETS
+
+
+BARS = (
+    Bar("CapyMOA OnlineIsolationForest", 1000, ("Shuttle",)),
+    Bar("rcf3 OnlineIForest", 5, ("Shuttle",)),
+    Bar("PySAD IForestASD", 20),
+    Bar("PySAD HalfSpaceTrees", 20),
+    Bar("River HalfSpaceTrees", 20),
+    Bar("rrcf RCTree", 20),
+    Bar("PySAD RobustRandomCutForest", 20),
+    Bar("PySAD LODA", 20),
+)
 
 
 # ---- Progress ----
@@ -74,26 +100,33 @@ def auc(scores, anomalous):
     return None if few else float(accuracy.roc_auc(np.asarray(scores, dtype=np.float64), anomalous))
 
 
-def run_bench_speed(rows, ways, repeats=SHORT_RUNS, params=None, scores_path=None):
-    """Seconds for each way of passing the rows through C; see speed.c."""
+def run_bench_speed(rows, ways, ours=ALL_OURS[0], params=(), repeats=SHORT_RUNS, scores_path=None):
+    """What bench_speed (speed.c) finds: seconds for each way of passing the rows through C, and bytes."""
     with tempfile.NamedTemporaryFile(suffix=".f64") as file:
         np.ascontiguousarray(rows).tofile(file)
         file.flush()
-        command = [SPEED_PROGRAM, "--json", "--only", ",".join(ways), "--repeats", str(repeats)]
-        for name, value in (params or {}).items():
+        command = [SPEED_PROGRAM, "--json", "--detector", ours.kind]
+        command += ["--only", ",".join(ways), "--repeats", str(repeats)]
+        for name, value in (*ours.params, *params):
             command += ["--set", f"{name}={value}"]
         if scores_path:
             command += ["--scores", scores_path]
         command += ["rows", str(rows.shape[1]), file.name]
         found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return found["sets"][0]["ways"]
+    return found["sets"][0]
 
 
-def run_ours(rows):
-    """Processor seconds and scores of ours through C, one by one."""
+def learn_and_score(ours, rows, ways=("one-by-one",)):
+    """What bench_speed finds, and the scores, which are the same for all ways that learn."""
     with tempfile.NamedTemporaryFile(suffix=".scores") as file:
-        ways = run_bench_speed(rows, ["one-by-one"], params={"seed": SEED}, scores_path=file.name)
-        return ways["one-by-one"]["cpu_seconds"], np.fromfile(file.name)
+        found = run_bench_speed(rows, ways, ours, params=(("seed", SEED),), scores_path=file.name)
+        return found, np.fromfile(file.name)
+
+
+def run_ours(ours, rows):
+    """Processor seconds and scores of ours through C, one by one."""
+    found, scores = learn_and_score(ours, rows)
+    return found["ways"]["one-by-one"]["cpu_seconds"], scores
 
 
 def run_once(detector, stream, rows, label):
@@ -111,10 +144,10 @@ def run_once(detector, stream, rows, label):
     return seconds, np.concatenate([np.asarray(s, dtype=np.float64) for s in scores])
 
 
-def run_detector(detector, stream, rows, label):
+def run_detector(detector, stream, rows, label, share):
     """The best of several runs, if they are short."""
     seconds, scores = run_once(detector, stream, rows, label)
-    if seconds < SHORT_RUN_SECONDS:
+    if seconds < share * SHORT_RUN_SECONDS:
         seconds = min([seconds] + [run_once(detector, stream, rows, label)[0] for _ in range(SHORT_RUNS - 1)])
     return seconds, scores
 
@@ -130,7 +163,7 @@ def why_missing(detector, failure):
 
 
 def version(package):
-    if package == OURS.package:
+    if package == OURS_FROM_C[0].package:
         return detectors.oif_ctypes.version(detectors.LIBRARY)
     try:
         return importlib.metadata.version(package)
@@ -138,40 +171,93 @@ def version(package):
         return None
 
 
+def load_rows(name, most):
+    """The first rows of the set in a random order that is always the same, and which of them are anomalous."""
+    rows, anomalous = datasets.shuffle(*datasets.load(name), SEED)
+    return rows[:most], anomalous[:most]
+
+
+def measure_detector(detector, stream, rows, anomalous, ours_on, label, share):
+    """One detector beside ours on the same rows; what ours took is kept in `ours_on`."""
+    key = (detector.beside, len(rows))
+    if key not in ours_on:
+        ours_on[key] = run_ours(detector.beside, rows)
+    ours_seconds, ours_scores = ours_on[key]
+    seconds, scores = run_detector(detector, stream, rows, label, share) if detector.make else ours_on[key]
+    scored = ~np.isnan(scores)  # dSalmon's HSTrees have no score for the first window
+    return {
+        "clock": "processor" if detector.threads == 1 else "wall",
+        "seconds": seconds,
+        "rows_per_second": len(rows) / seconds,
+        "ours_seconds": ours_seconds,
+        "ours_times": seconds / ours_seconds,
+        "unscored": len(rows) - int(scored.sum()),
+        "auc": auc(scores[scored], anomalous[scored]),
+        "ours_auc": auc(ours_scores[scored], anomalous[scored]),
+    }
+
+
 def measure_set(name, chosen, share):
     """Every chosen detector on one set, ours first."""
-    rows, anomalous = datasets.shuffle(*datasets.load(name), SEED)
-    count = int(share * len(rows))
-    rows, anomalous = rows[:count], anomalous[:count]
+    rows, anomalous = load_rows(name, int(share * detectors.MOST_ROWS))
     stream = detectors.Stream(rows.shape[1], rows.min(axis=0), rows.max(axis=0), SEED)
-    ours_on = {}  # rows -> seconds, scores
+    ours_on = {}  # which of ours, rows -> seconds, scores
     results = []
-    for detector in chosen:
-        n = min(count, int(share * detector.rows))
-        label = f"{name}: {detector.name}, {detector.how}"
+    for i, detector in enumerate(chosen):
+        n = min(len(rows), int(share * detector.rows))
+        label = f"{name}, {i + 1} of {len(chosen)}: {detector.name}, {detector.how}"
         show(label)
-        result = {"name": detector.name, "how": detector.how, "version": version(detector.package), "rows": n}
+        result = {
+            "name": detector.name,
+            "package": detector.package,
+            "how": detector.how,
+            "version": version(detector.package),
+            "beside": str(detector.beside),
+            "rows": n,
+        }
         results.append(result)
         try:
-            if n not in ours_on:
-                ours_on[n] = run_ours(rows[:n])
-            ours_seconds, ours_scores = ours_on[n]
-            seconds, scores = ours_on[n] if detector is OURS else run_detector(detector, stream, rows[:n], label)
+            result.update(measure_detector(detector, stream, rows[:n], anomalous[:n], ours_on, label, share))
         except Exception as failure:  # whatever a peer does, the others still run
             result["missing"] = why_missing(detector, failure)
-            continue
-        scored = ~np.isnan(scores)  # dSalmon's HSTrees have no score for the first window
-        result.update(
-            clock="processor" if detector.threads == 1 else "wall",
-            seconds=seconds,
-            rows_per_second=n / seconds,
-            ours_times=seconds / ours_seconds,
-            unscored=n - int(scored.sum()),
-            auc=auc(scores[scored], anomalous[:n][scored]),
-            ours_auc=auc(ours_scores[scored], anomalous[:n][scored]),
+    show("")
+    return {
+        "name": name,
+        "n": len(rows),
+        "d": rows.shape[1],
+        "anomalies": int(anomalous.sum()),
+        "detectors": results,
+    }
+
+
+# ---- Ours on all sets ----
+
+LEARNING_WAYS = ("one-by-one", "blocks", "blocks-2-threads")
+
+
+def nanoseconds(found, way):
+    clock = "wall_seconds" if way.endswith("-threads") else "cpu_seconds"
+    return 1e9 * found["ways"][way][clock] / found["rows"]
+
+
+def measure_ours_on(name, share):
+    """All of ours on one set."""
+    rows, anomalous = load_rows(name, int(share * OURS_ROWS))
+    results = []
+    for i, ours in enumerate(ALL_OURS):
+        show(f"ours on {name}, {i + 1} of {len(ALL_OURS)}: {ours}")
+        found, scores = learn_and_score(ours, rows, LEARNING_WAYS)
+        found["ways"].update(run_bench_speed(rows, ["score-one-by-one"], ours)["ways"])
+        results.append(
+            {
+                "detector": str(ours),
+                "bytes": found["memory_bytes"],
+                "nanoseconds": {way: nanoseconds(found, way) for way in found["ways"]},
+                "auc": auc(scores, anomalous),
+            }
         )
     show("")
-    return {"name": name, "n": count, "d": rows.shape[1], "anomalies": int(anomalous.sum()), "detectors": results}
+    return {"name": name, "n": len(rows), "d": rows.shape[1], "detectors": results}
 
 
 # ---- How the cost grows ----
@@ -203,8 +289,8 @@ def measure_growth(share):
             show(f"growth: {name} = {value:,}")
             n = value if name == "n" else count
             rows = made_up_rows(n, value if name == "d" else 10)
-            params = {name: value} if name in ("window_size", "num_trees") else {}
-            ways = run_bench_speed(rows, ["plain", "one-by-one", "blocks"], repeats=2, params=params)
+            params = ((name, value),) if name in ("window_size", "num_trees") else ()
+            ways = run_bench_speed(rows, ["plain", "one-by-one", "blocks"], params=params, repeats=2)["ways"]
             seconds = {way: found["cpu_seconds"] for way, found in ways.items()}
             points.append({"value": value, "rows": n, "seconds": seconds})
         growth["sweeps"].append({"parameter": name, "points": points})
@@ -216,14 +302,20 @@ def measure_growth(share):
 
 
 def judge_bars(sets):
-    """How ours stand against the bars; None where a peer did not run."""
-    bars = []
-    found = next((s for s in sets if s["name"] == BARS_SET), {"detectors": []})
-    for name, bar in BARS.items():
-        result = next((r for r in found["detectors"] if r["name"] == name and r["how"] == detectors.ONE), {})
-        times = result.get("ours_times")
-        bars.append({"peer": name, "at_least": bar, "times": times, "met": None if times is None else times >= bar})
-    return bars
+    """How ours stand against the bars, on the set where they stand worst; None where a peer did not run."""
+    judged = []
+    for bar in BARS:
+        found = [
+            (result["ours_times"], measured["name"])
+            for measured in sets
+            for result in measured["detectors"]
+            if result["name"] == bar.peer and result["how"] == detectors.ONE and "missing" not in result
+            if measured["name"] in bar.sets
+        ]
+        times, name = min(found, default=(None, None))
+        met = None if times is None else times >= bar.at_least
+        judged.append({"peer": bar.peer, "at_least": bar.at_least, "set": name, "times": times, "met": met})
+    return judged
 
 
 def round_figures(number, figures=3):
@@ -232,33 +324,55 @@ def round_figures(number, figures=3):
     return f"{rounded:,.0f}" if rounded >= 10 ** (figures - 1) else f"{rounded:.{figures}g}"
 
 
+def auc_text(value):
+    return "-" if value is None else f"{value:.3f}"
+
+
+def ours_table(measured_sets):
+    yield "## Ours: nanoseconds a row"
+    yield ""
+    yield "| set | d | rows | detector | learn and score | blocks of 1000 | on 2 threads (wall) | score | bytes | AUC |"
+    yield "| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    for measured in measured_sets:
+        for r in measured["detectors"]:
+            times = [round_figures(r["nanoseconds"][way]) for way in (*LEARNING_WAYS, "score-one-by-one")]
+            cells = [measured["name"], str(measured["d"]), f"{measured['n']:,}", r["detector"], *times]
+            cells += [f"{r['bytes']:,}", auc_text(r["auc"])]
+            yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
 def set_table(measured):
     share = 100 * measured["anomalies"] / measured["n"]
     yield f"### {measured['name']}: {measured['n']:,} rows, d = {measured['d']}, {share:.1f} % anomalies"
     yield ""
-    yield "| detector | rows passed | how | rows/s | oif is faster | AUC | oif's AUC on these rows |"
-    yield "| --- | ---: | --- | ---: | ---: | ---: | ---: |"
-    aucs = lambda value: "-" if value is None else f"{value:.3f}"  # noqa: E731
+    yield "| detector | rows passed | how | ns a row | beside oif's | ns a row | oif is faster | AUC | oif's AUC |"
+    yield "| --- | ---: | --- | ---: | --- | ---: | ---: | ---: | ---: |"
     for r in measured["detectors"]:
         label = f"{r['name']} {r['version'] or ''}".strip()
         if "missing" in r:
-            yield f"| {label} | 0 | {r['how']} | did not run: {r['missing']} | | | |"
+            yield f"| {label} | 0 | {r['how']} | did not run: {r['missing']} | {r['beside']} | | | | |"
             continue
-        rate = round_figures(r["rows_per_second"]) + (" (wall)" if r["clock"] == "wall" else "")
-        times = "" if r["name"] == OURS.name else f"{round_figures(r['ours_times'])} times"
+        wall = " (wall)" if r["clock"] == "wall" else ""
+        cells = [label, f"{r['rows']:,}", r["how"], round_figures(1e9 * r["seconds"] / r["rows"]) + wall]
         remark = f" ({r['unscored']:,} rows without a score left out)" if r["unscored"] else ""
-        cells = (f"{r['rows']:,}", r["how"], rate, times, aucs(r["auc"]) + remark, aucs(r["ours_auc"]))
-        yield f"| {label} | {' | '.join(cells)} |"
+        if r["package"] == OURS_FROM_C[0].package:
+            cells += ["", "", "", auc_text(r["auc"]), ""]
+        else:
+            ours_nanoseconds = round_figures(1e9 * r["ours_seconds"] / r["rows"])
+            cells += [r["beside"], ours_nanoseconds, f"{round_figures(r['ours_times'])} times"]
+            cells += [auc_text(r["auc"]) + remark, auc_text(r["ours_auc"])]
+        yield f"| {' | '.join(cells)} |"
     yield ""
 
 
 def bar_lines(bars):
     for b in bars:
-        what = f"oif one by one at least {b['at_least']:,} times {b['peer']} ({BARS_SET})"
+        what = f"oif one by one at least {b['at_least']:,} times {b['peer']}"
         if b["times"] is None:
             yield f"- {what}: **not measured**"
         else:
-            yield f"- {what}: {round_figures(b['times'])} times: **{'pass' if b['met'] else 'FAIL'}**"
+            yield f"- {what}: {round_figures(b['times'])} times ({b['set']}): **{'pass' if b['met'] else 'FAIL'}**"
 
 
 def growth_table(growth):
@@ -277,13 +391,19 @@ def markdown(results):
     yield f"# oif beside its peers, {results['date']}"
     yield ""
     yield f"{results['processor']}, {results['system']}, Python {results['python']}. Made by `{results['command']}`."
-    yield "Everyone learns and scores the same rows in the same order and run; one thread, processor time."
-    yield f"\"oif is faster\" compares with oif {OURS.how}, on the rows the peer got."
+    yield "Everyone learns and scores the same rows in the same order and run; one thread, processor time, unless said."
     yield ""
-    for measured in results["sets"]:
-        yield from set_table(measured)
-    yield from bar_lines(results["bars"])
-    yield ""
+    if results["ours"]:
+        yield from ours_table(results["ours"])
+    if results["sets"]:
+        yield "## Beside the peers"
+        yield ""
+        yield "Each peer beside the one of ours that does the same, through C and one by one, on the rows the peer got."
+        yield ""
+        for measured in results["sets"]:
+            yield from set_table(measured)
+        yield from bar_lines(results["bars"])
+        yield ""
     if results["growth"]:
         yield from growth_table(results["growth"])
 
@@ -298,7 +418,7 @@ def processor():
 
 
 def choose(only):
-    everyone = (OURS, *OURS_IN_PYTHON, *PEERS)
+    everyone = (*OURS_FROM_C, *OURS_FROM_PYTHON, *PEERS)
     if not only:
         return everyone
     words = [word.lower() for word in only.split(",")]
@@ -307,8 +427,10 @@ def choose(only):
 
 def measure(arguments):
     share = 0.1 if arguments.quick else 1
+    parts = arguments.parts
     chosen = choose(arguments.only)
-    sets = [measure_set(name, chosen, share) for name in arguments.sets]
+    ours = [measure_ours_on(name, share) for name in OURS_SETS] if "ours" in parts else []
+    sets = [measure_set(name, chosen, share) for name in arguments.sets] if "peers" in parts else []
     return {
         "date": datetime.date.today().isoformat(),
         "processor": processor(),
@@ -316,9 +438,10 @@ def measure(arguments):
         "python": platform.python_version(),
         "command": " ".join(["make bench", *([f'ARGS="{" ".join(sys.argv[1:])}"'] if sys.argv[1:] else [])]),
         "seed": SEED,
+        "ours": ours,
         "sets": sets,
-        "bars": judge_bars(sets),
-        "growth": None if arguments.no_growth else measure_growth(share),
+        "bars": judge_bars(sets) if sets else [],
+        "growth": measure_growth(share) if "growth" in parts else None,
     }
 
 
@@ -337,12 +460,17 @@ def write(results, base):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", type=lambda text: text.split(","), default=list(SETS), metavar="SET,...")
+    words = lambda text: text.split(",")  # noqa: E731
+    parser.add_argument("--parts", type=words, default=PARTS, metavar="PART,...", help=f"default: {','.join(PARTS)}")
+    parser.add_argument(
+        "--sets", type=words, default=PEER_SETS, metavar="SET,...", help=f"of the peers; default: {','.join(PEER_SETS)}"
+    )
     parser.add_argument("--only", metavar="WORD,...", help="only peers with such a word in their name (and ours)")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
-    parser.add_argument("--no-growth", action="store_true", help="only the peers")
     parser.add_argument("--plots", type=Path, metavar="FILE.json", help="measure nothing, draw an earlier run again")
     arguments = parser.parse_args()
+    if unknown := set(arguments.parts) - set(PARTS):
+        parser.error(f"no part is called {', '.join(sorted(unknown))}")
     warnings.simplefilter("ignore")  # what peers warn of is not ours to print
 
     if arguments.plots:

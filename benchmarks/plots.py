@@ -1,4 +1,4 @@
-"""The plots of benchmarks/peers.py: rows a second of everyone, and how our time grows."""
+"""The plots of benchmarks/peers.py: our detectors, rows a second of everyone, and how our time grows."""
 
 import matplotlib
 
@@ -39,18 +39,51 @@ def save(figure, base, name):
     return paths
 
 
+def is_ours(result):
+    return result["package"] == "oif"
+
+
+DETECTOR_COLOURS = ("#0b6e4f", "#57a773", "#3b6ea5", "#c8553d", "#d9a441")
+
+
+def draw_ours(measured_sets, processor, date):
+    """Nanoseconds a row of each of our detectors, a group of bars for each set."""
+    names = [r["detector"] for r in measured_sets[0]["detectors"]]
+    figure, axes = plt.subplots(figsize=(10, 4.2))
+    width = 0.8 / len(names)
+    for i, (name, colour) in enumerate(zip(names, DETECTOR_COLOURS)):
+        times = [measured["detectors"][i]["nanoseconds"]["one-by-one"] for measured in measured_sets]
+        places = [j + (i - (len(names) - 1) / 2) * width for j in range(len(times))]
+        axes.bar(places, times, width=0.92 * width, color=colour, label=name)
+        for place, time in zip(places, times):
+            axes.text(place, time * 1.06, short(time), ha="center", fontsize=6.5)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(short))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_xticks(range(len(measured_sets)), [f"{m['name']}\nd = {m['d']}" for m in measured_sets])
+    axes.tick_params(axis="x", length=0)
+    axes.grid(axis="y", color="#e5e5e5")
+    axes.set_axisbelow(True)
+    axes.set_ylabel("nanoseconds a row (log scale)")
+    axes.set_title("learn and score, one by one", loc="left", fontweight="bold", pad=22)
+    axes.text(0, 1.0, f"{processor}, {date}; one thread", transform=axes.transAxes, fontsize=9, color="#777777",
+              va="bottom")  # fmt: skip
+    figure.legend(loc="outside upper right", ncols=len(names), frameon=False, fontsize=9)
+    return figure
+
+
 def draw_peers(measured, processor, date):
     """Rows a second on one set, fastest on top."""
     found = sorted((r for r in measured["detectors"] if "missing" not in r), key=lambda r: r["rows_per_second"])
     missing = [r for r in measured["detectors"] if "missing" in r]
     figure, axes = plt.subplots(figsize=(9, 1.3 + 0.36 * len(found)))
     rates = [r["rows_per_second"] for r in found]
-    axes.barh(range(len(found)), rates, color=[OURS if r["name"] == "oif" else THEIRS for r in found], height=0.72)
+    axes.barh(range(len(found)), rates, color=[OURS if is_ours(r) else THEIRS for r in found], height=0.72)
     axes.set_xscale("log")
     axes.set_xlim(min(rates) / 3, max(rates) * 12)
     axes.set_yticks(range(len(found)), [f"{r['name']}, {r['how']}" for r in found])
     for label, r in zip(axes.get_yticklabels(), found):
-        if r["name"] == "oif":
+        if is_ours(r):
             label.set_color(OURS)
             label.set_fontweight("bold")
     for i, r in enumerate(found):
@@ -124,6 +157,8 @@ def draw_all(results, base):
     """Draws everything; the files' paths."""
     paths = []
     with plt.rc_context(STYLE):
+        if results["ours"]:
+            paths += save(draw_ours(results["ours"], results["processor"], results["date"]), base, "ours")
         for measured in results["sets"]:
             figure = draw_peers(measured, results["processor"], results["date"])
             paths += save(figure, base, measured["name"].lower())

@@ -3,6 +3,7 @@
 
     benchmarks/speed.py                     the six sets, at most 100,000 rows each: about a minute
     benchmarks/speed.py Shuttle --repeats 9
+    benchmarks/speed.py --detector hst      another detector, without a plain translation
     benchmarks/speed.py --text              only bench_text, on the whole of Http
     benchmarks/speed.py --json FILE         everything that was measured
 """
@@ -64,6 +65,7 @@ def measure_text(folder, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sets", nargs="*", metavar="SET", help=f"default: {', '.join(SETS)}")
+    parser.add_argument("--detector", default="online-iforest", metavar="NAME", help="default: online-iforest")
     parser.add_argument("--rows", type=int, default=100_000, metavar="N", help="at most of each set (default: 100,000)")
     parser.add_argument("--repeats", type=int, default=5, metavar="N", help="the best of which counts (default: 5)")
     parser.add_argument("--text", action="store_true", help="only text in and out")
@@ -71,8 +73,9 @@ def main():
     arguments = parser.parse_args()
 
     options = ["--repeats", arguments.repeats] + (["--json"] if arguments.json else [])
+    speed_options = ["--detector", arguments.detector, *options]
     with tempfile.TemporaryDirectory(prefix="oif_bench_") as folder:
-        speed = "" if arguments.text else measure_speed(arguments.sets or SETS, arguments.rows, folder, options)
+        speed = "" if arguments.text else measure_speed(arguments.sets or SETS, arguments.rows, folder, speed_options)
         text = measure_text(folder, options) if arguments.text or not arguments.sets else ""
     if arguments.json:
         measured = {name: json.loads(found) for name, found in (("speed", speed), ("text", text)) if found}

@@ -12,7 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WINDOW = 2048, FILL_ROWS = 2 * WINDOW, COUNTED_ROWS = 8000, BLOCK_ROWS = 1000, MAX_DIMENSION = 36 };
+enum {
+    WINDOW = 2048, /* the longest that a detector initially has */
+    FILL_ROWS = 2 * WINDOW,
+    COUNTED_ROWS = 8000,
+    RRCF_COUNTED_ROWS = 2000, /* each costs as much as ten of the others' */
+    BLOCK_ROWS = 1000,
+    MAX_DIMENSION = 36
+};
 
 typedef enum pass { LEARN_SCORE, LEARN_SCORE_BLOCKS, SCORE, SCORE_BLOCKS, PASS_COUNT } pass;
 
@@ -77,7 +84,7 @@ static void make_rows(size_t dimension, double share_missing)
 #define KEPT_WHOLE __attribute__((noinline, noclone))
 #endif
 
-KEPT_WHOLE static void pass_counted_rows(oif_detector *detector, pass how)
+KEPT_WHOLE static void pass_counted_rows(oif_detector *detector, size_t count, pass how)
 {
     size_t dimension = oif_detector_dimension(detector),
            step = how == LEARN_SCORE || how == SCORE ? 1 : BLOCK_ROWS;
@@ -85,7 +92,7 @@ KEPT_WHOLE static void pass_counted_rows(oif_detector *detector, pass how)
     oif_status status = OIF_OK;
     oif_error error;
 
-    for (size_t i = 0; i < COUNTED_ROWS && status == OIF_OK; i += step) {
+    for (size_t i = 0; i < count && status == OIF_OK; i += step) {
         const double *row = first + i * dimension;
         switch (how) {
         case LEARN_SCORE: status = oif_detector_learn_score(detector, row, scores + i, &error); break;
@@ -99,20 +106,45 @@ KEPT_WHOLE static void pass_counted_rows(oif_detector *detector, pass how)
     must(status, &error);
 }
 
-static void run_case(const char *variant, size_t dimension, pass how, const char *remark)
+static oif_params params_of(const char *name)
 {
-    oif_detector *detector = NULL;
     oif_params params;
     oif_error error;
 
-    must(oif_params_init(&params, "online-iforest", &error), &error);
+    must(oif_params_init(&params, name, &error), &error);
+    return params;
+}
+
+/* Counts rows in the steady state and prints the name of the case, and how many they were. */
+static void run_case(const oif_params *params, const char *name, size_t dimension, pass how, size_t count,
+                     const char *remark)
+{
+    oif_detector *detector = NULL;
+    oif_error error;
+
+    must(oif_detector_new(params, dimension, &detector, &error), &error);
+    must(oif_detector_learn_rows(detector, rows, FILL_ROWS, dimension, &error), &error);
+    pass_counted_rows(detector, count, how);
+    oif_detector_free(detector);
+    printf("%s/%s/d=%zu%s %zu\n", name, pass_names[how], dimension, remark, count);
+}
+
+static void run_variant(const char *variant, size_t dimension, pass how, const char *remark)
+{
+    oif_params params = params_of("online-iforest");
+    oif_error error;
+
     must(oif_params_set(&params, "window_size", WINDOW, &error), &error);
     must(oif_params_set_text(&params, "variant", variant, &error), &error);
-    must(oif_detector_new(&params, dimension, &detector, &error), &error);
-    must(oif_detector_learn_rows(detector, rows, FILL_ROWS, dimension, &error), &error);
-    pass_counted_rows(detector, how);
-    oif_detector_free(detector);
-    printf("%s/%s/d=%zu%s %d\n", variant, pass_names[how], dimension, remark, COUNTED_ROWS);
+    run_case(&params, variant, dimension, how, COUNTED_ROWS, remark);
+}
+
+static void run_detector(const char *name, size_t dimension, size_t count)
+{
+    oif_params params = params_of(name);
+
+    run_case(&params, name, dimension, LEARN_SCORE, count, "");
+    run_case(&params, name, dimension, SCORE, count, "");
 }
 
 int main(void)
@@ -124,10 +156,16 @@ int main(void)
         make_rows(dimensions[d], 0);
         for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
             for (int how = 0; how < PASS_COUNT; how++)
-                run_case(variants[v], dimensions[d], (pass)how, "");
+                run_variant(variants[v], dimensions[d], (pass)how, "");
     }
     make_rows(10, 0.05);
-    run_case("running", 10, LEARN_SCORE, "/missing");
-    run_case("running", 10, SCORE, "/missing");
+    run_variant("running", 10, LEARN_SCORE, "/missing");
+    run_variant("running", 10, SCORE, "/missing");
+
+    make_rows(10, 0);
+    run_detector("iforest-asd", 10, COUNTED_ROWS);
+    run_detector("hst", 10, COUNTED_ROWS);
+    run_detector("rrcf", 10, RRCF_COUNTED_ROWS);
+    run_detector("loda", 10, COUNTED_ROWS);
     return 0;
 }

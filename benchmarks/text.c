@@ -2,8 +2,9 @@
  *
  *     bench_text [--json] [--repeats N] [FILE.csv]
  *
- * First megabytes a second of the CSV reader on two made-up files, of short numbers and of 17 digits, with strtod on
- * the same numbers beside it; and of printing. Then the three phases of `oif score` (parse, learn and score, print),
+ * First megabytes a second of the reader on made-up files: CSV of short numbers and of 17 digits, with strtod on
+ * the same numbers beside it; NDJSON as logs have it, dense and with the blanks that Python's json.dumps puts in;
+ * raw rows, with memcpy beside it; and of printing. Then the three phases of `oif score` (parse, learn and score, print),
  * one after the other over the same rows: those of the file (numbers only, lines that end in \n), else of one made up
  * like the Http data set. Everything is in memory, so no disk is timed; processor time, best of N. */
 #include "stopwatch.h"
@@ -123,6 +124,48 @@ static text make_csv(number_maker make_number)
     return csv;
 }
 
+/* Lines such as {"time":"2024-06-01T07:37:34.133Z","host":"web-23","path":"/login","status":304,"bytes":82014,
+ * "latency_ms":17.39,"cpu":0.606,"cached":false}; `blank` follows each colon and comma. */
+static text make_log(const char *blank)
+{
+    static const char *const paths[] = {"/", "/login", "/api/v1/items", "/static/app.js"};
+    static const int statuses[] = {200, 200, 200, 304, 404, 500, 200, 200};
+    text log = text_new(TEXT_BYTES);
+    uint64_t random = 19;
+
+    for (;;) {
+        char line[512], latency[OIF_NUMBER_TEXT_BYTES], cpu[OIF_NUMBER_TEXT_BYTES];
+        uint64_t bits = next_random(&random), more = next_random(&random);
+        int latency_bytes = (int)oif_number_format((double)(more % 10000) / 100, latency);
+        int cpu_bytes = (int)oif_number_format((double)(more >> 20 & 1023) / 1000, cpu);
+        int length = snprintf(
+            line, sizeof line,
+            "{\"time\":%s\"2024-06-01T%02u:%02u:%02u.%03uZ\",%s\"host\":%s\"web-%u\",%s\"path\":%s\"%s\",%s"
+            "\"status\":%s%d,%s\"bytes\":%s%u,%s\"latency_ms\":%s%.*s,%s\"cpu\":%s%.*s,%s\"cached\":%s%s}\n",
+            blank, (unsigned)(bits & 15), (unsigned)(bits >> 4 & 31), (unsigned)(bits >> 9 & 31),
+            (unsigned)(bits >> 14 & 511), blank, blank, (unsigned)(bits >> 23 & 63), blank, blank,
+            paths[bits >> 29 & 3], blank, blank, statuses[bits >> 31 & 7], blank, blank,
+            (unsigned)(bits >> 47), blank, blank, latency_bytes, latency, blank, blank, cpu_bytes, cpu, blank,
+            blank, bits >> 34 & 1 ? "true" : "false");
+        if (log.count + (size_t)length > TEXT_BYTES)
+            return log;
+        text_add(&log, line, (size_t)length);
+    }
+}
+
+static text make_raw(void)
+{
+    text raw = text_new(TEXT_BYTES);
+    uint64_t random = 23;
+
+    while (raw.count + COLUMNS * sizeof(double) <= TEXT_BYTES)
+        for (int column = 0; column < COLUMNS; column++) {
+            double value = (double)(next_random(&random) >> 11) * 0x1p-53;
+            text_add(&raw, (const char *)&value, sizeof value); /* little-endian on the machines we measure */
+        }
+    return raw;
+}
+
 /* Like the Http data set: logarithms of a duration (mostly 0), of the bytes sent and of those received, plus 0.1. */
 static text make_http_like(void)
 {
@@ -193,6 +236,64 @@ static timing read_csv(const text *from, table *into)
     if (status != OIF_END)
         die("line %llu: %s", (unsigned long long)error.line, error.message);
     oif_reader_close(reader);
+    return stopwatch_stop(started);
+}
+
+/* Reads all records of a log: five numbers, and two columns as texts. */
+static timing read_log(const text *from, double *sum)
+{
+    static const char *const names[] = {"status", "bytes", "latency_ms", "cpu", "cached", "time", "host"};
+    enum { VALUES = 5, TEXTS = 2 };
+    source s = {.from = from};
+    timing started = stopwatch_start();
+    oif_reader *reader = NULL;
+    oif_record record;
+    oif_error error;
+    size_t columns[VALUES + TEXTS];
+    oif_reader_options options = {.format = OIF_FORMAT_NDJSON};
+    oif_status status = oif_reader_open(&options, read_source, &s, &reader, &error);
+
+    for (size_t i = 0; i < VALUES + TEXTS && status == OIF_OK; i++)
+        status = oif_reader_find_column(reader, names[i], &columns[i], &error);
+    if (status == OIF_OK)
+        status = oif_reader_select(reader, columns, VALUES, &error);
+    if (status == OIF_OK)
+        status = oif_reader_select_texts(reader, columns + VALUES, TEXTS, &error);
+    while (status == OIF_OK && (status = oif_reader_next(reader, &record, &error)) == OIF_OK)
+        *sum += record.values[2] + (double)record.texts[0].bytes;
+    if (status != OIF_END)
+        die("line %llu: %s", (unsigned long long)error.line, error.message);
+    oif_reader_close(reader);
+    return stopwatch_stop(started);
+}
+
+static timing read_raw(const text *from, double *sum)
+{
+    source s = {.from = from};
+    timing started = stopwatch_start();
+    oif_reader *reader = NULL;
+    oif_record record;
+    oif_error error;
+    oif_reader_options options = {.format = OIF_FORMAT_RAW, .columns = COLUMNS};
+    oif_status status = oif_reader_open(&options, read_source, &s, &reader, &error);
+
+    while (status == OIF_OK && (status = oif_reader_next(reader, &record, &error)) == OIF_OK)
+        *sum += record.values[0];
+    if (status != OIF_END)
+        die("row %llu: %s", (unsigned long long)error.line, error.message);
+    oif_reader_close(reader);
+    return stopwatch_stop(started);
+}
+
+/* What the source alone takes. */
+static timing copy_pieces(const text *from, double *sum)
+{
+    static char buffer[1 << 16];
+    source s = {.from = from};
+    timing started = stopwatch_start();
+
+    while (read_source(&s, buffer, sizeof buffer) > 0)
+        *sum += buffer[0];
     return stopwatch_stop(started);
 }
 
@@ -297,6 +398,23 @@ static void benchmark_reading(const settings *s, const char *what, number_maker 
     free(csv.bytes);
 }
 
+typedef timing (*text_reader)(const text *from, double *sum);
+
+static void benchmark_format(const settings *s, const char *what, text from, text_reader read, double bar)
+{
+    timing ours = {HUGE_VAL, HUGE_VAL}, copying = ours;
+
+    for (int i = 0; i < s->repeats; i++) {
+        double sum = 0;
+        ours = timing_best(ours, read(&from, &sum));
+        copying = timing_best(copying, copy_pieces(&from, &sum));
+        if (!isfinite(sum))
+            die("the numbers do not add up");
+    }
+    report_rate(s, what, from.count, ours, copying, "memcpy", bar);
+    free(from.bytes);
+}
+
 static void benchmark_printing(const settings *s)
 {
     enum { COUNT = 500000 };
@@ -396,6 +514,9 @@ int main(int argc, char **argv)
         printf("[\n");
     benchmark_reading(&s, "read CSV of short numbers", short_number, 300);
     benchmark_reading(&s, "read CSV of 17 digits", long_number, 200);
+    benchmark_format(&s, "read NDJSON, dense", make_log(""), read_log, 250);
+    benchmark_format(&s, "read NDJSON with blanks", make_log(" "), read_log, 250);
+    benchmark_format(&s, "read raw rows of 8", make_raw(), read_raw, 0);
     benchmark_printing(&s);
     benchmark_phases(&s);
     if (s.json)

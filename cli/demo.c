@@ -212,5 +212,6 @@ const struct command demo_command = {
     .usage = "demo [OPTION...]",
     .examples = "  oif demo                    two weeks of a pump, with planted faults\n"
                 "  oif demo --num-trees 100    the same with a larger forest\n",
+    .takes_params = true,
     .run = run,
 };

@@ -7,7 +7,8 @@ static void print_memory(const oif_params *params, size_t dimension)
     oif_error error;
 
     if (oif_detector_estimate_bytes(params, dimension, &bytes, &error) == OIF_OK)
-        output_print("  memory     %zu KB with these parameters and d = %zu\n", (bytes + 999) / 1000, dimension);
+        output_print("  memory     %zu KB with these parameters and d = %zu\n", (bytes + 999) / 1000,
+                     dimension);
     else
         output_print("  memory     %s\n", error.message);
 }
@@ -17,15 +18,11 @@ static void print_params(const oif_detector_info *info)
     output_print("  parameters");
     for (size_t i = 0; i < info->param_count; i++) {
         const oif_param *param = &info->params[i];
-        char number[OIF_NUMBER_TEXT_BYTES];
-        int length = (int)oif_number_format(param->initial, number);
+        char text[PARAM_TEXT_BYTES];
 
         if (i > 0 && i % 4 == 0)
             output_print("\n            ");
-        if (param->type == OIF_PARAM_CHOICE)
-            output_print(" %s=%s", param->name, param->choices[(size_t)param->initial]);
-        else
-            output_print(" %s=%.*s", param->name, length, number);
+        output_print(" %s=%s", param->name, param_text(param, param->initial, text));
     }
     output_print("\n");
 }

@@ -143,19 +143,6 @@ static void print_table(const struct evaluation *evaluation, size_t feature_coun
     print_count("", (uint64_t)total, "with reading the input");
 }
 
-static void print_json_params(const oif_params *params)
-{
-    for (size_t i = 0; i < params->info->param_count; i++) {
-        const oif_param *param = &params->info->params[i];
-        double value = params->values[i];
-        output_print("%s\"%s\": ", i > 0 ? ", " : "", param->name);
-        if (param->type == OIF_PARAM_CHOICE)
-            output_print("\"%s\"", param->choices[(size_t)value]);
-        else
-            output_print("%.17g", value);
-    }
-}
-
 static void print_json(const struct evaluation *evaluation, const struct settings *settings,
                        size_t feature_count)
 {
@@ -197,13 +184,6 @@ static exit_code run(const struct settings *settings)
     return code;
 }
 
-static const char *set_json(struct settings *settings, const char *value)
-{
-    (void)value;
-    settings->json = true;
-    return NULL;
-}
-
 static const struct option options[] = {
     {"label", "COL", "the column that tells: 0 for a normal row, anything else for an anomaly", set_label},
     {"json", NULL, "print the results as JSON", set_json},
@@ -220,5 +200,6 @@ const struct command eval_command = {
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,
+    .takes_params = true,
     .run = run,
 };

@@ -1,5 +1,6 @@
 #include "input.h"
 
+#include "stop.h"
 #include "suggest.h"
 
 #include <errno.h>
@@ -40,6 +41,23 @@ static bool should_retry(int fd)
     return errno == EINTR;
 }
 
+/* Waits for bytes, or for a signal to stop: then it returns false. */
+static bool wait_for_bytes(struct input *input)
+{
+    struct pollfd sources[] = {{.fd = input->fd, .events = POLLIN},
+                               {.fd = stop_descriptor(), .events = POLLIN}};
+
+    for (;;) {
+        int ready = poll(sources, 2, input->state ? state_milliseconds_left(input->state) : -1);
+        if (stop_requested())
+            return false;
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return true;
+        if (input->state && state_is_due(input->state))
+            state_save(input->state);
+    }
+}
+
 /* The reader asks for bytes only when it has no whole record left, and this may wait for long: all that was
  * scored so far goes out first. When nobody takes it any more there is no point in reading on. */
 static ptrdiff_t read_bytes(void *context, char *buffer, size_t capacity)
@@ -47,7 +65,7 @@ static ptrdiff_t read_bytes(void *context, char *buffer, size_t capacity)
     struct input *input = context;
     ssize_t count;
 
-    if (!output_flush())
+    if (!output_flush() || (stop_descriptor() >= 0 && !wait_for_bytes(input)))
         return -1;
     do
         count = read(input->fd, buffer, capacity);
@@ -196,6 +214,8 @@ static exit_code open_reader(struct input *input, const struct settings *setting
     oif_error error;
     oif_status status = oif_reader_open(&settings->reader, read_bytes, input, &input->reader, &error);
 
+    if (stop_requested()) /* while the first line was waited for */
+        return EXIT_FAILED;
     if (status == OIF_END)
         return complain(EXIT_FAILED, "%s: the input is empty", input->name);
     if (status == OIF_EPARAM) /* a delimiter that cannot be one */

@@ -2,14 +2,15 @@
 #ifndef OIF_CLI_INPUT_H
 #define OIF_CLI_INPUT_H
 
-#include "options.h"
+#include "state.h"
 
 struct input {
     const char *name; /* for messages: the path, or <stdin> */
     int fd;
     uint64_t total_bytes; /* of a regular file; 0: unknown */
     uint64_t bytes_read;
-    int read_error; /* the errno of a failed read */
+    int read_error;      /* the errno of a failed read */
+    struct state *state; /* may fall due while input is waited for; NULL: there is none */
 
     oif_reader *reader;
     size_t feature_count;

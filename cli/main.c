@@ -1,11 +1,12 @@
 /* The `oif` program: finds the command in a table and runs it. */
 #include "options.h"
+#include "stop.h"
 #include "suggest.h"
 
 #include <string.h>
 
-static const struct command *const commands[] = {&score_command, &eval_command, &demo_command,
-                                                 &detectors_command};
+static const struct command *const commands[] = {&score_command, &eval_command, &inspect_command,
+                                                 &demo_command, &detectors_command};
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -22,6 +23,7 @@ static exit_code print_help(void)
                  "  oif demo                            see it work on an embedded stream\n"
                  "  oif score readings.csv              add a score to every row\n"
                  "  tail -f readings.csv | oif score    score rows as they arrive\n"
+                 "  oif score --state s.oif new.csv     go on where the last run ended\n"
                  "  oif eval --label fault pump.csv     how well are known anomalies found?\n\n"
                  "Usage: oif COMMAND [OPTION...] [FILE|-]\n\nCommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
@@ -62,5 +64,7 @@ static exit_code run(char **arguments)
 int main(int argc, char **argv)
 {
     output_start();
-    return (int)output_finish(run(argc > 0 ? argv + 1 : argv));
+    exit_code code = output_finish(run(argc > 0 ? argv + 1 : argv));
+    stop_pass_on();
+    return (int)code;
 }

@@ -56,11 +56,18 @@ const char *set_delimiter(struct settings *settings, const char *value)
     return NULL;
 }
 
+const char *set_json(struct settings *settings, const char *value)
+{
+    (void)value;
+    settings->json = true;
+    return NULL;
+}
+
 /* The table's line for --detector; the value was taken by chosen_detector before all else. */
 static const char *detector_is_chosen(struct settings *settings, const char *value)
 {
-    (void)settings;
     (void)value;
+    settings->is_detector_given = true;
     return NULL;
 }
 
@@ -103,7 +110,7 @@ static const char *chosen_detector(char **arguments)
 
 static const struct option *find_option(const struct command *command, const struct flag *flag)
 {
-    if (flag_is(flag, detector_option.name))
+    if (command->takes_params && flag_is(flag, detector_option.name))
         return &detector_option;
     for (size_t i = 0; i < command->option_count; i++)
         if (flag_is(flag, command->options[i].name))
@@ -123,11 +130,12 @@ static const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_B
     return name;
 }
 
-static const oif_param *find_param(const oif_detector_info *info, const struct flag *flag)
+static const oif_param *find_param(const struct command *command, const oif_detector_info *info,
+                                   const struct flag *flag)
 {
     char name[FLAG_NAME_BYTES];
 
-    for (size_t i = 0; i < info->param_count; i++)
+    for (size_t i = 0; command->takes_params && i < info->param_count; i++)
         if (flag_is(flag, param_flag_name(&info->params[i], name)))
             return &info->params[i];
     return NULL;
@@ -142,9 +150,10 @@ static exit_code complain_unknown_flag(const struct command *command, const oif_
 
     for (size_t i = 0; i < command->option_count; i++)
         suggestion_consider(&suggestion, command->options[i].name);
-    for (size_t i = 0; i < info->param_count; i++)
+    for (size_t i = 0; command->takes_params && i < info->param_count; i++)
         suggestion_consider(&suggestion, param_flag_name(&info->params[i], names[i]));
-    suggestion_consider(&suggestion, detector_option.name);
+    if (command->takes_params)
+        suggestion_consider(&suggestion, detector_option.name);
     suggestion_consider(&suggestion, "help");
     return complain(EXIT_USAGE, "unknown option '%s'%s ('oif %s --help' lists all)", argument,
                     suggestion_hint(&suggestion, "--", hint), command->name);
@@ -161,6 +170,7 @@ static exit_code complain_unknown_flag(const struct command *command, const oif_
 static void print_wrapped(const char *text)
 {
     while (strlen(text) > HELP_WIDTH) {
+        /* cppcheck-suppress pointerOutOfBounds ; it looks at a shorter text, with which this loop does not begin */
         const char *end = text + HELP_WIDTH;
         while (end > text && *end != ' ')
             end--;
@@ -215,10 +225,15 @@ static exit_code print_help(const struct command *command, const oif_detector_in
         print_option(command->options[i].name, command->options[i].argument, command->options[i].help);
         output_print("\n");
     }
-    print_option(detector_option.name, detector_option.argument, detector_option.help);
-    output_print(" (default %s)\n", default_detector);
+    if (command->takes_params) {
+        print_option(detector_option.name, detector_option.argument, detector_option.help);
+        output_print(" (default %s)\n", default_detector);
+    }
     print_option("help", NULL, "print this");
-    output_print("\n\nParameters of %s (%s):\n", info->name, info->summary);
+    output_print("\n");
+    if (!command->takes_params)
+        return EXIT_OK;
+    output_print("\nParameters of %s (%s):\n", info->name, info->summary);
     for (size_t i = 0; i < info->param_count; i++)
         print_param(&info->params[i]);
     return EXIT_OK;
@@ -231,6 +246,7 @@ static exit_code apply_param(const oif_param *param, const char *value, struct s
     char name[FLAG_NAME_BYTES];
     oif_error error;
 
+    settings->is_given[param - settings->params.info->params] = true;
     if (oif_params_set_text(&settings->params, param->name, value, &error) == OIF_OK)
         return EXIT_OK;
     return complain(EXIT_USAGE, "--%s %s: %s", param_flag_name(param, name), value, error.message);
@@ -251,7 +267,7 @@ static exit_code take_flag(const struct command *command, char ***cursor, struct
     const char *argument = **cursor;
     struct flag flag = split_flag(argument);
     const struct option *option = find_option(command, &flag);
-    const oif_param *param = find_param(settings->params.info, &flag);
+    const oif_param *param = find_param(command, settings->params.info, &flag);
 
     if (strncmp(argument, "--", 2) != 0 || (!option && !param))
         return complain_unknown_flag(command, settings->params.info, argument);
@@ -323,4 +339,73 @@ exit_code settings_make_detector(const struct settings *settings, size_t dimensi
     if (status == OIF_OK)
         return EXIT_OK;
     return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", error.message);
+}
+
+/* ---- Parameters ----------------------------------------------------------------------------------- */
+
+const char *param_text(const oif_param *param, double value, char text[PARAM_TEXT_BYTES])
+{
+    if (param->type == OIF_PARAM_CHOICE)
+        return param->choices[(size_t)value];
+    text[oif_number_format(value, text)] = '\0';
+    return text;
+}
+
+void print_json_params(const oif_params *params)
+{
+    for (size_t i = 0; i < params->info->param_count; i++) {
+        const oif_param *param = &params->info->params[i];
+        const char *quote = param->type == OIF_PARAM_CHOICE ? "\"" : "";
+        char text[PARAM_TEXT_BYTES];
+
+        output_print("%s\"%s\": %s%s%s", i > 0 ? ", " : "", param->name, quote,
+                     param_text(param, params->values[i], text), quote);
+    }
+}
+
+static size_t find_param_position(const oif_params *params, const char *name)
+{
+    size_t i = 0;
+
+    while (i < params->info->param_count && strcmp(params->info->params[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/* As words: the same parameter of another detector may have other choices. */
+static exit_code compare_param(const oif_param *param, double asked, const oif_params *held, const char *file)
+{
+    char name[FLAG_NAME_BYTES], asked_text[PARAM_TEXT_BYTES], held_text[PARAM_TEXT_BYTES];
+    size_t position = find_param_position(held, param->name);
+    const char *asked_word = param_text(param, asked, asked_text), *held_word;
+
+    param_flag_name(param, name);
+    if (position == held->info->param_count)
+        return complain(EXIT_USAGE, "%s: --%s does not suit the state, whose detector is %s; leave it out",
+                        file, name, held->info->name);
+    held_word = param_text(&held->info->params[position], held->values[position], held_text);
+    if (strcmp(asked_word, held_word) == 0)
+        return EXIT_OK;
+    return complain(EXIT_USAGE,
+                    "%s: the state was learned with --%s %s, not %s; leave it out or name another file", file,
+                    name, held_word, asked_word);
+}
+
+exit_code settings_compare_params(const struct settings *settings, const oif_params *held, const char *file)
+{
+    const oif_params *asked = &settings->params;
+
+    if (settings->is_detector_given && asked->info != held->info)
+        return complain(EXIT_USAGE,
+                        "%s: the state is of the detector %s, not %s; leave --detector out or name "
+                        "another file",
+                        file, held->info->name, asked->info->name);
+    for (size_t i = 0; i < asked->info->param_count; i++) {
+        exit_code code = settings->is_given[i]
+                             ? compare_param(&asked->info->params[i], asked->values[i], held, file)
+                             : EXIT_OK;
+        if (code != EXIT_OK)
+            return code;
+    }
+    return EXIT_OK;
 }

@@ -2,6 +2,7 @@
  * called `score` even where the input has a column of that name: the last one is ours. */
 #include "input.h"
 #include "progress.h"
+#include "stop.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -36,7 +37,7 @@ static bool write_row(const struct input *input, const oif_record *record, doubl
     return output_write(record->text, record->text_bytes) && write_field(input, text, text_bytes);
 }
 
-static exit_code score_rows(struct input *input, oif_detector *detector)
+static exit_code score_rows(struct input *input, struct state *state)
 {
     struct progress progress = progress_start(isatty(STDOUT_FILENO) ? 0 : input->total_bytes);
     oif_status status;
@@ -45,33 +46,83 @@ static exit_code score_rows(struct input *input, oif_detector *detector)
     double score;
 
     while ((status = oif_reader_next(input->reader, &record, &error)) == OIF_OK) {
-        status = oif_detector_learn_score(detector, record.values, &score, &error);
-        if (status != OIF_OK || !write_row(input, &record, score))
+        status = oif_detector_learn_score(state->detector, record.values, &score, &error);
+        if (status != OIF_OK)
             break;
+        state_row(state);
+        if (!write_row(input, &record, score) || stop_requested())
+            break;
+        if (state_is_due(state)) {
+            progress_end(&progress);
+            state_save(state);
+        }
         progress_row(&progress, input->bytes_read);
     }
     progress_end(&progress);
-    return status == OIF_OK || status == OIF_END ? EXIT_OK : input_complain(input, &error);
+    return status == OIF_OK || status == OIF_END || stop_requested() ? EXIT_OK
+                                                                     : input_complain(input, &error);
 }
 
-static exit_code run(const struct settings *settings)
+static exit_code score_input(const struct settings *settings, struct state *state)
 {
-    oif_detector *detector = NULL;
     struct input input;
     exit_code code = input_open(&input, settings, LABEL_IGNORED);
 
     if (code != EXIT_OK)
-        return code;
-    code = settings_make_detector(settings, input.feature_count, &detector);
+        return stop_requested() ? EXIT_OK : code;
+    input.state = state;
+    code = state_start(state, settings, input.feature_count);
     if (code == EXIT_OK && write_header(&input))
-        code = score_rows(&input, detector);
-    oif_detector_free(detector);
+        code = score_rows(&input, state);
     input_close(&input);
     return code;
 }
 
+static exit_code run(const struct settings *settings)
+{
+    struct state state;
+    exit_code code = state_open(&state, settings);
+
+    if (code != EXIT_OK)
+        return code;
+    if (settings->state)
+        stop_catch_signals();
+    return state_close(&state, score_input(settings, &state));
+}
+
+static const char *set_state(struct settings *settings, const char *value)
+{
+    settings->state = value;
+    return NULL;
+}
+
+/* "10000", "30s", "5m" */
+static const char *set_save_every(struct settings *settings, const char *value)
+{
+    static const char expected[] = "rows such as 10000, or a time such as 30s or 5m";
+    const char *end = value + strlen(value), *unit;
+    double number;
+
+    settings->rows_between_saves = 0;
+    settings->seconds_between_saves = 0;
+    unit = oif_number_parse(value, end, &number);
+    if (!unit || !(number > 0 && number <= 1e12))
+        return expected;
+    if (strcmp(unit, "s") == 0)
+        settings->seconds_between_saves = number;
+    else if (strcmp(unit, "m") == 0)
+        settings->seconds_between_saves = number * 60;
+    else if (unit == end && number == (double)(uint64_t)number)
+        settings->rows_between_saves = (uint64_t)number;
+    else
+        return expected;
+    return NULL;
+}
+
 static const struct option options[] = {
     {"label", "COL", "a column to keep out of the numbers, such as the truth", set_label},
+    {"state", "FILE", "go on from what this file holds, and save to it at the end", set_state},
+    {"save-every", "N|Ns|Nm", "save every N rows, seconds or minutes as well", set_save_every},
     INPUT_OPTIONS,
 };
 
@@ -82,9 +133,12 @@ const struct command score_command = {
     .examples = "  oif score readings.csv > scored.csv        rows as they came, with a score added\n"
                 "  tail -f readings.csv | oif score           each row is scored as it arrives\n"
                 "  oif score --exclude time,host flows.csv    columns that are not numbers stay out\n"
-                "  oif score --label fault --seed 7 pump.csv  the truth stays out; another forest\n",
+                "  oif score --label fault --seed 7 pump.csv  the truth stays out; another forest\n"
+                "  tail -f readings.csv | oif score --state pump.oif --save-every 30s\n"
+                "                                             goes on after a restart, bit for bit\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,
+    .takes_params = true,
     .run = run,
 };

@@ -13,6 +13,8 @@ import numpy as np
 CHECKOUT = Path(__file__).resolve().parents[1]
 DEFAULT_LIBRARY = CHECKOUT / "build" / "release" / "liboif.so"
 
+OK, END = 0, 1
+FORMATS = {"csv": 0, "ndjson": 1, "raw": 2}
 PARAM_CHOICE = 2
 PARAMS_MAX = 16
 ERROR_MESSAGE_BYTES = 240
@@ -37,6 +39,9 @@ class _Error(ctypes.Structure):
         ("column", ctypes.c_uint64),
         ("message", ctypes.c_char * ERROR_MESSAGE_BYTES),
     ]
+
+    def exception(self):
+        return OifError(self.message.decode(errors="replace"), self.status, self.line, self.column)
 
 
 class _Param(ctypes.Structure):
@@ -74,9 +79,37 @@ class Parameter(NamedTuple):
     choices: Optional[tuple[str, ...]]
 
 
+class _ReaderOptions(ctypes.Structure):
+    _fields_ = [
+        ("format", ctypes.c_int),
+        ("header", ctypes.c_int),
+        ("delimiter", ctypes.c_char),
+        ("columns", ctypes.c_size_t),
+        ("max_line_bytes", ctypes.c_size_t),
+    ]
+
+
+class _Text(ctypes.Structure):
+    _fields_ = [("text", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
+
+
+class _Record(ctypes.Structure):
+    _fields_ = [
+        ("values", ctypes.POINTER(ctypes.c_double)),
+        ("texts", ctypes.POINTER(_Text)),
+        ("text", ctypes.c_void_p),
+        ("text_bytes", ctypes.c_size_t),
+        ("end_bytes", ctypes.c_size_t),
+        ("line", ctypes.c_uint64),
+    ]
+
+
+_READ_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 _POINTER = ctypes.c_void_p
 _ERROR = ctypes.POINTER(_Error)
 _PARAMS = ctypes.POINTER(_Params)
+_RECORD = ctypes.POINTER(_Record)
+_COLUMNS = (ctypes.POINTER(ctypes.c_size_t), ctypes.c_size_t)
 _ROWS = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)  # rows, count, stride
 
 _SIGNATURES = {
@@ -90,6 +123,20 @@ _SIGNATURES = {
     "oif_detector_learn_rows": (ctypes.c_int, (_POINTER, *_ROWS, _ERROR)),
     "oif_detector_score_rows": (ctypes.c_int, (_POINTER, *_ROWS, _POINTER, _ERROR)),
     "oif_detector_learn_score_rows": (ctypes.c_int, (_POINTER, *_ROWS, _POINTER, _ERROR)),
+    "oif_reader_open": (
+        ctypes.c_int,
+        (ctypes.POINTER(_ReaderOptions), _READ_FUNCTION, _POINTER, ctypes.POINTER(_POINTER), _ERROR),
+    ),
+    "oif_reader_close": (None, (_POINTER,)),
+    "oif_reader_column_count": (ctypes.c_size_t, (_POINTER,)),
+    "oif_reader_column_name": (ctypes.c_char_p, (_POINTER, ctypes.c_size_t)),
+    "oif_reader_find_column": (
+        ctypes.c_int,
+        (_POINTER, ctypes.c_char_p, ctypes.POINTER(ctypes.c_size_t), _ERROR),
+    ),
+    "oif_reader_select": (ctypes.c_int, (_POINTER, *_COLUMNS, _ERROR)),
+    "oif_reader_select_texts": (ctypes.c_int, (_POINTER, *_COLUMNS, _ERROR)),
+    "oif_reader_next": (ctypes.c_int, (_POINTER, _RECORD, _ERROR)),
 }
 
 _libraries = {}
@@ -179,7 +226,73 @@ class Detector:
         return rows.ctypes.data, len(rows), self.dimension
 
     def _call(self, function, *arguments):
-        error = _Error()
-        if getattr(self._library, function)(*arguments, error):
-            message = error.message.decode(errors="replace")
-            raise OifError(message, error.status, error.line, error.column)
+        _call(self._library, function, *arguments)
+
+
+class Row(NamedTuple):
+    values: list[float]
+    texts: list[bytes]
+    text: bytes  # the line as it came, with its end
+    line: int
+
+
+class Reader:
+    """The rows of some bytes: Reader(data, "ndjson"). Names are bytes, as they need not be text."""
+
+    def __init__(self, data, format, columns=0, piece_bytes=None, library=None):
+        self._pointer = _POINTER()
+        self._library = load_library(library)
+        self._rest, self._piece_bytes = memoryview(data), piece_bytes
+        self._read = _READ_FUNCTION(self._read_bytes)  # kept, as the library keeps the pointer
+        options = _ReaderOptions(format=FORMATS[format], columns=columns)
+        _call(self._library, "oif_reader_open", options, self._read, None, ctypes.byref(self._pointer))
+        self._value_count, self._text_count = len(self.columns()), 0
+
+    def __del__(self):
+        if self._pointer:
+            self._library.oif_reader_close(self._pointer)
+
+    def columns(self):
+        count = self._library.oif_reader_column_count(self._pointer)
+        return [self._library.oif_reader_column_name(self._pointer, i) for i in range(count)]
+
+    def find_column(self, name):
+        column = ctypes.c_size_t()
+        _call(self._library, "oif_reader_find_column", self._pointer, name, ctypes.byref(column))
+        return column.value
+
+    def select(self, names):
+        self._select("oif_reader_select", names)
+        self._value_count = len(names)
+
+    def select_texts(self, names):
+        self._select("oif_reader_select_texts", names)
+        self._text_count = len(names)
+
+    def next(self):
+        """The next Row, None at the end; raises OifError for a bad one, and may then be called again."""
+        record, error = _Record(), _Error()
+        status = self._library.oif_reader_next(self._pointer, record, error)
+        if status == END:
+            return None
+        if status != OK:
+            raise error.exception()
+        texts = [ctypes.string_at(text.text, text.bytes) for text in record.texts[: self._text_count]]
+        text = ctypes.string_at(record.text, record.text_bytes + record.end_bytes)
+        return Row(record.values[: self._value_count], texts, text, record.line)
+
+    def _select(self, function, names):
+        columns = (ctypes.c_size_t * len(names))(*map(self.find_column, names))
+        _call(self._library, function, self._pointer, columns, len(names))
+
+    def _read_bytes(self, _context, buffer, capacity):
+        count = min(len(self._rest), capacity, self._piece_bytes or capacity)
+        ctypes.memmove(buffer, bytes(self._rest[:count]), count)
+        self._rest = self._rest[count:]
+        return count
+
+
+def _call(library, function, *arguments):
+    error = _Error()
+    if getattr(library, function)(*arguments, error):
+        raise error.exception()

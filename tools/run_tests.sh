@@ -23,7 +23,7 @@ stage() { # stage NAME COMMAND...
         "$name" "$status" "$stage_passed" "$stage_failed" "$stage_skipped" $((SECONDS - started)))")
 }
 
-# Adds up the closing lines of ctest, pytest, tests/same_bits, tests/docs and bench-quick: PASSED FAILED SKIPPED.
+# Adds up the closing lines of ctest, pytest, tests/same_bits, tests/docs, bench-quick, analyze.sh and valgrind.sh: PASSED FAILED SKIPPED.
 count_tests() {
     awk '
         /tests passed, .* tests? failed out of/ { failed += $4; passed += $NF - $4; next }
@@ -64,7 +64,10 @@ if [ -n "$(find tests -name 'test_*.py' -print -quit)" ]; then
     stage python python_tests
 fi
 stage python-package python_package
+stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=10
 stage docs docs_examples
+stage analysis tools/analyze.sh
+stage valgrind tools/valgrind.sh base.error base.memory rows.csv
 stage bench-quick make --no-print-directory bench-quick
 
 printf '\n'

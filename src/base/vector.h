@@ -5,9 +5,20 @@
 #define OIF_BASE_VECTOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+/* Whoever counts branches defines it as plain `static inline`: copies of one branch would count as many. */
+#ifndef OIF_INLINE
 #define OIF_INLINE static inline __attribute__((always_inline))
+#endif
+
+/* Before a short loop that turns often: two turns at a time. */
+#if defined(__clang__)
+#define OIF_BY_TWOS _Pragma("clang loop unroll_count(2)")
+#else
+#define OIF_BY_TWOS _Pragma("GCC unroll 2")
+#endif
 
 #if defined(__x86_64__) && !defined(OIF_PORTABLE)
 #define OIF_HAS_AVX2_CODE 1
@@ -25,8 +36,51 @@ OIF_AVX2 static inline void oif_lower_4_avx2(double *lowest, const double *x)
 {
     _mm256_storeu_pd(lowest, _mm256_min_pd(_mm256_loadu_pd(x), _mm256_loadu_pd(lowest)));
 }
+
+/* All ones in byte i where x[i] >= least or, with `nan_too`, where x[i] is a NaN; for 32 numbers. */
+OIF_AVX2 OIF_INLINE __m256i oif_at_least_32_avx2(const double *x, double least, bool nan_too)
+{
+    const __m256d bound = _mm256_set1_pd(least);
+    __m256i found[8];
+    for (int i = 0; i < 8; i++) {
+        __m256d four = _mm256_loadu_pd(x + 4 * i);
+        found[i] = _mm256_castpd_si256(nan_too ? _mm256_cmp_pd(bound, four, _CMP_NGT_UQ)
+                                               : _mm256_cmp_pd(bound, four, _CMP_LE_OQ));
+    }
+    for (int i = 0; i < 4; i++) /* eight, then four, two bytes a number, at last one */
+        found[i] = _mm256_packs_epi32(found[2 * i], found[2 * i + 1]);
+    for (int i = 0; i < 2; i++)
+        found[i] = _mm256_packs_epi32(found[2 * i], found[2 * i + 1]);
+    /* Packing works in halves: by now the low one has the numbers 0 1, 4 5, 8 9, .. and the high one the others. */
+    const __m256i in_turn = _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15, 0, 1, 8, 9,
+                                             2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+    __m256i halves =
+        _mm256_permute4x64_epi64(_mm256_packs_epi16(found[0], found[1]), _MM_SHUFFLE(3, 1, 2, 0));
+    return _mm256_shuffle_epi8(halves, in_turn);
+}
+
+/* bytes[i] = to where bytes[i] == from and byte i of `where` is all ones; for 32 bytes. */
+OIF_AVX2 OIF_INLINE void oif_replace_32_avx2(uint8_t *bytes, uint8_t from, uint8_t to, __m256i where)
+{
+    __m256i old = _mm256_loadu_si256((const __m256i *)bytes);
+    __m256i replaced = _mm256_and_si256(_mm256_cmpeq_epi8(old, _mm256_set1_epi8((char)from)), where);
+    _mm256_storeu_si256((__m256i *)bytes, _mm256_blendv_epi8(old, _mm256_set1_epi8((char)to), replaced));
+}
 #else
 #define OIF_HAS_AVX2_CODE 0
 #endif
+
+/* 2 x + (a < b). Compilers would set a register to the comparison's result and add it; told that it is a carry, they add
+ * it with the doubling, two instructions fewer. */
+OIF_INLINE size_t oif_twice_plus_less(size_t x, uint64_t a, uint64_t b)
+{
+#if OIF_HAS_AVX2_CODE
+    unsigned long long sum = 0;
+    _addcarry_u64(a < b, x, x, &sum);
+    return sum;
+#else
+    return 2 * x + (a < b);
+#endif
+}
 
 #endif

@@ -273,6 +273,8 @@ size_t oif_detector_memory_bytes(const oif_detector *detector)
 
 oif_status oif_detector_check(const oif_detector *detector, oif_error *error)
 {
+    if (detector->rows_learned > OIF_MAX_ROWS_LEARNED)
+        return oif_fail(error, OIF_EINVARIANT, "more rows were learned than any stream has");
     return detector->kind->check(detector->state, error);
 }
 

@@ -6,6 +6,8 @@
 #include "base/pool.h"
 #include "oif.h"
 
+#include <float.h>
+
 #define OIF_MAX_DIMENSION (UINT32_MAX / 4) /* so that a few numbers a feature still count in 32 bits */
 
 /* A block of rows without infinities. `complete`: none of its numbers is missing. */
@@ -20,6 +22,19 @@ static inline const double *oif_rows_at(const oif_rows *rows, size_t i)
 {
     return rows->values + i * rows->stride;
 }
+
+/* Whether these numbers are as rows have them: finite, or missing. Without a branch, so that compilers test several at
+ * once. */
+static inline bool oif_none_infinite(const double *numbers, size_t count)
+{
+    unsigned infinite = 0;
+    for (size_t i = 0; i < count; i++)
+        infinite |= (unsigned)(numbers[i] > DBL_MAX) | (unsigned)(numbers[i] < -DBL_MAX);
+    return !infinite;
+}
+
+/* More rows than any stream has. A detector that claims to have learned more is broken; so counts of rows never overflow. */
+#define OIF_MAX_ROWS_LEARNED (UINT64_C(3) << 62)
 
 /* The state is one block of memory that holds no pointers into itself: a copy of its bytes is a clone. */
 typedef struct oif_detector_kind {

@@ -26,16 +26,20 @@
 #include "base/random.h"
 #include "base/stable_math.h"
 #include "base/vector.h"
+#include "detect/tree_figures.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 typedef oif_hst_state forest;
 typedef oif_hst_node node;
 
 enum {
-    LANES = 8,       /* trees walked side by side, which hides the latency of their loads */
-    FIRST_BUILD = 16 /* rows that the first trees are built from; then from twice as many, up to a window */
+    LANES = 8,        /* trees walked side by side, which hides the latency of their loads */
+    FIRST_BUILD = 16, /* rows that the first trees are built from; then from twice as many, up to a window */
+    MAX_CHUNK = 256,  /* rows that LANES trees take before the next do, which keeps these in the cache */
+    ROWS_WORTH_SHARING = 32 /* for fewer, waking the threads costs more than they help */
 };
 
 /* ---- Creation ---- */
@@ -235,12 +239,13 @@ static uint32_t walk(const forest *f, uint32_t tree, const double *row)
 static uint32_t find_leaves(const forest *f, uint32_t first, const double *row, bool complete,
                             uint32_t leaves[LANES])
 {
-    uint32_t count = f->num_trees - first < LANES ? f->num_trees - first : LANES, levels = 0;
+    uint32_t count = f->num_trees - first < LANES ? f->num_trees - first : LANES;
     if (complete && count == LANES) {
-        for (uint32_t i = 0; i < LANES; i++) {
-            uint32_t deep = oif_hst_trees(f)[first + i].levels;
-            levels = deep > levels ? deep : levels;
-            leaves[i] = oif_hst_root(f, first + i);
+        const oif_hst_tree *trees = &oif_hst_trees(f)[first];
+        uint32_t root = oif_hst_root(f, first), levels = 0;
+        for (uint32_t i = 0; i < LANES; i++, root += f->node_capacity) {
+            levels = trees[i].levels > levels ? trees[i].levels : levels;
+            leaves[i] = root;
         }
         walk_lanes(oif_hst_nodes(f), row, levels, leaves);
         return LANES;
@@ -265,17 +270,6 @@ static uint64_t mass_of(uint32_t worth)
     return (uint64_t)oif_hst_mass(worth) << (worth & ((1 << OIF_HST_DEPTH_BITS) - 1));
 }
 
-static uint64_t sum_masses(const forest *f, const double *row, bool complete)
-{
-    uint64_t sum = 0;
-    for (uint32_t first = 0; first < f->num_trees; first += LANES) {
-        uint32_t leaves[LANES], count = find_leaves(f, first, row, complete, leaves);
-        for (uint32_t i = 0; i < count; i++)
-            sum += mass_of(oif_hst_nodes(f)[leaves[i]].worth);
-    }
-    return sum;
-}
-
 /* 1 where there is no mass, 0 where all rows are at max_depth. */
 static double score_of(const forest *f, uint64_t mass_sum)
 {
@@ -284,16 +278,6 @@ static double score_of(const forest *f, uint64_t mass_sum)
     double whole = (double)((uint64_t)f->num_trees * f->reference_rows + mass_sum);
     double score = 1.0 - (oif_log2(whole) - f->no_mass) * f->full_scale;
     return score < 0 ? 0 : score > 1 ? 1 : score;
-}
-
-static void score_rows(const void *state, const oif_rows *rows, double *scores, oif_pool *pool)
-{
-    (void)pool;
-    const forest *f = state;
-    for (size_t i = 0; i < rows->count; i++) {
-        const double *row = oif_rows_at(rows, i);
-        scores[i] = score_of(f, sum_masses(f, row, rows->complete || is_complete(row, f->dimension)));
-    }
 }
 
 /* ---- Counting ---- */
@@ -311,9 +295,9 @@ static uint32_t take_pair(forest *f, uint32_t tree)
     return pair;
 }
 
-static void put_row(forest *f, uint32_t tree, node *leaf, uint32_t slot)
+static void put_row(uint32_t *next_row, node *leaf, uint32_t slot)
 {
-    oif_hst_next_row(f, tree)[slot] = leaf->first_row;
+    next_row[slot] = leaf->first_row;
     leaf->first_row = slot;
     leaf->count++;
 }
@@ -322,16 +306,15 @@ static void put_row(forest *f, uint32_t tree, node *leaf, uint32_t slot)
 static void hand_down(forest *f, uint32_t tree, node *parent, uint32_t row)
 {
     node *children = &oif_hst_nodes(f)[parent->child];
-    const uint32_t *next_row = oif_hst_next_row(f, tree);
-    uint32_t missing = OIF_HST_NONE;
+    uint32_t *next_row = oif_hst_next_row(f, tree), missing = OIF_HST_NONE;
     while (row != OIF_HST_NONE) {
         uint32_t next = next_row[row];
         double number = oif_hst_row(f, row)[parent->feature];
         if (number != number) {
-            oif_hst_next_row(f, tree)[row] = missing;
+            next_row[row] = missing;
             missing = row;
         } else {
-            put_row(f, tree, &children[number >= parent->cut], row);
+            put_row(next_row, &children[number >= parent->cut], row);
         }
         row = next;
     }
@@ -339,7 +322,7 @@ static void hand_down(forest *f, uint32_t tree, node *parent, uint32_t row)
     parent->heavier = parent->child + heavier;
     while (missing != OIF_HST_NONE) {
         uint32_t next = next_row[missing];
-        put_row(f, tree, &children[heavier], missing);
+        put_row(next_row, &children[heavier], missing);
         missing = next;
     }
 }
@@ -349,7 +332,8 @@ static bool must_be_cut(const forest *f, const node *leaf)
     return leaf->count > f->limit && oif_hst_depth(leaf->place) < f->max_depth;
 }
 
-static void cut_leaf(forest *f, uint32_t tree, uint32_t at)
+/* Not inlined: it is rare, and would take the registers of the loop around it. */
+static __attribute__((noinline)) void cut_leaf(forest *f, uint32_t tree, uint32_t at)
 {
     node *nodes = oif_hst_nodes(f), *parent = &nodes[at];
     oif_hst_tree *t = &oif_hst_trees(f)[tree];
@@ -368,21 +352,99 @@ static void cut_leaf(forest *f, uint32_t tree, uint32_t at)
     }
 }
 
-/* Counts a row of the window in every tree and returns its sum of reference masses. */
-static uint64_t count_row(forest *f, uint32_t slot, bool complete)
+/* ---- Rows through trees ---- */
+
+static uint32_t groups_of(const forest *f)
+{
+    return (f->num_trees + LANES - 1) / LANES;
+}
+
+/* Rows that pass all trees, LANES trees after another, before the next rows do. */
+typedef struct chunk {
+    const forest *forest;
+    forest *counter; /* the same forest when it is to count the rows, otherwise NULL */
+    const oif_rows *rows;
+    uint32_t first_slot;      /* of the window, where the rows are when they are to be counted */
+    const bool *complete;     /* of each row */
+    _Atomic uint64_t *masses; /* the sum of reference masses of each row */
+    unsigned parts;
+} chunk;
+
+/* Counts a row of the window in some trees, of which it has reached these leaves. */
+static void count_row(forest *f, uint32_t first_tree, const uint32_t *leaves, uint32_t count, uint32_t slot)
 {
     node *nodes = oif_hst_nodes(f);
-    uint64_t sum = 0;
-    for (uint32_t first = 0; first < f->num_trees; first += LANES) {
-        uint32_t leaves[LANES], count = find_leaves(f, first, oif_hst_row(f, slot), complete, leaves);
-        for (uint32_t i = 0; i < count; i++) {
-            sum += mass_of(nodes[leaves[i]].worth);
-            put_row(f, first + i, &nodes[leaves[i]], slot);
-            if (must_be_cut(f, &nodes[leaves[i]]))
-                cut_leaf(f, first + i, leaves[i]);
-        }
+    const uint32_t window_size = f->window_size;
+    uint32_t *next_row = oif_hst_next_row(f, first_tree);
+    for (uint32_t i = 0; i < count; i++, next_row += window_size) {
+        put_row(next_row, &nodes[leaves[i]], slot);
+        if (must_be_cut(f, &nodes[leaves[i]]))
+            cut_leaf(f, first_tree + i, leaves[i]);
     }
-    return sum;
+}
+
+/* Passes the rows through LANES trees and adds up what they are worth there. */
+static void pass_group(const chunk *c, uint32_t first_tree, uint64_t *masses)
+{
+    const node *nodes = oif_hst_nodes(c->forest);
+    for (uint32_t i = 0; i < c->rows->count; i++) {
+        uint32_t leaves[LANES];
+        uint32_t count = find_leaves(c->forest, first_tree, oif_rows_at(c->rows, i), c->complete[i], leaves);
+        uint64_t sum = 0;
+        for (uint32_t j = 0; j < count; j++)
+            sum += mass_of(nodes[leaves[j]].worth);
+        masses[i] += sum;
+        if (c->counter)
+            count_row(c->counter, first_tree, leaves, count, c->first_slot + i);
+    }
+}
+
+static void pass_part(void *context, unsigned part)
+{
+    const chunk *c = context;
+    const uint32_t groups = groups_of(c->forest), end = groups * (part + 1) / c->parts;
+    const size_t count = c->rows->count;
+    uint64_t masses[MAX_CHUNK];
+    memset(masses, 0, count * sizeof *masses);
+    for (uint32_t group = groups * part / c->parts; group < end; group++)
+        pass_group(c, group * LANES, masses);
+    for (size_t i = 0; i < count; i++)
+        atomic_fetch_add_explicit(&c->masses[i], masses[i], memory_order_relaxed);
+}
+
+/* Passes at most MAX_CHUNK rows through all trees, and writes their scores unless `scores` is NULL. */
+static void pass_chunk(const forest *f, forest *counter, const oif_rows *rows, uint32_t first_slot,
+                       double *scores, oif_pool *pool)
+{
+    _Atomic uint64_t masses[MAX_CHUNK];
+    bool complete[MAX_CHUNK];
+    chunk c = {f, counter, rows, first_slot, complete, masses, oif_pool_parts(pool)};
+    for (size_t i = 0; i < rows->count; i++) {
+        atomic_init(&masses[i], 0);
+        complete[i] = rows->complete || is_complete(oif_rows_at(rows, i), f->dimension);
+    }
+    oif_pool_run(pool, pass_part, &c);
+    for (size_t i = 0; scores && i < rows->count; i++)
+        scores[i] = score_of(f, atomic_load_explicit(&masses[i], memory_order_relaxed));
+}
+
+static oif_pool *worth_sharing(const oif_rows *rows, oif_pool *pool)
+{
+    return rows->count < ROWS_WORTH_SHARING ? NULL : pool;
+}
+
+static oif_rows rows_from(const oif_rows *rows, size_t from, size_t most)
+{
+    size_t left = rows->count - from;
+    return (oif_rows){oif_rows_at(rows, from), left < most ? left : most, rows->stride, rows->complete};
+}
+
+static void score_rows(const void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    for (size_t from = 0; from < rows->count; from += MAX_CHUNK) {
+        oif_rows some = rows_from(rows, from, MAX_CHUNK);
+        pass_chunk(state, NULL, &some, 0, scores + from, worth_sharing(&some, pool));
+    }
 }
 
 /* ---- The latest window becomes the reference ---- */
@@ -411,12 +473,27 @@ static uint32_t settle_node(forest *f, uint32_t tree, uint32_t at)
     return mass;
 }
 
-static void settle(forest *f)
+typedef struct settling {
+    forest *forest;
+    unsigned parts;
+} settling;
+
+static void settle_part(void *context, unsigned part)
 {
-    for (uint32_t tree = 0; tree < f->num_trees; tree++) {
+    const settling *s = context;
+    forest *f = s->forest;
+    const uint32_t groups = groups_of(f), from = groups * part / s->parts,
+                   to = groups * (part + 1) / s->parts;
+    for (uint32_t tree = from * LANES; tree < to * LANES && tree < f->num_trees; tree++) {
         oif_hst_trees(f)[tree].levels = 0;
         settle_node(f, tree, oif_hst_root(f, tree));
     }
+}
+
+static void settle(forest *f, oif_pool *pool)
+{
+    settling s = {f, oif_pool_parts(pool)};
+    oif_pool_run(pool, settle_part, &s);
     f->reference_rows = f->rows_held;
     f->no_mass = oif_log2((double)((uint64_t)f->num_trees * f->reference_rows));
 }
@@ -435,49 +512,60 @@ static void learn_ranges(forest *f)
 }
 
 /* Builds all trees from the rows of the window so far. */
-static void build_trees(forest *f)
+static void build_trees(forest *f, oif_pool *pool)
 {
     if (f->ranges != OIF_HST_FIXED)
         learn_ranges(f);
     clear_trees(f);
     f->limit = limit_of(f, f->rows_held);
-    for (uint32_t slot = 0; slot < f->rows_held; slot++)
-        count_row(f, slot, is_complete(oif_hst_row(f, slot), f->dimension));
-    settle(f);
+    oif_rows window = {oif_hst_row(f, 0), f->rows_held, f->dimension, false};
+    for (uint32_t slot = 0; slot < f->rows_held; slot += MAX_CHUNK) {
+        oif_rows some = rows_from(&window, slot, MAX_CHUNK);
+        pass_chunk(f, f, &some, slot, NULL, pool);
+    }
+    settle(f, pool);
     f->next_build = build_after(f, f->rows_held);
     f->counting = f->rows_held == f->window_size && f->ranges != OIF_HST_EVERY;
 }
 
 /* ---- Learning ---- */
 
-/* Learns a row and returns its sum of reference masses. */
-static uint64_t learn_row(forest *f, const double *row, bool complete)
+/* The rows that the window has when it ends or, early, when the trees are to be built. */
+static uint32_t next_event(const forest *f)
 {
-    uint32_t slot = f->rows_held++;
-    bool ends = f->rows_held == f->window_size;
-    uint64_t sum = 0;
-    memcpy(oif_hst_row(f, slot), row, f->dimension * sizeof *row);
-    if (f->counting) {
-        sum = count_row(f, slot, complete);
-        if (ends)
-            settle(f);
-    } else if (f->rows_held == f->next_build) {
-        build_trees(f);
-    }
-    if (ends)
+    return f->counting ? f->window_size : f->next_build;
+}
+
+/* Learns rows up to the next event, which changes the score of the row that brings it. */
+static void learn_chunk(forest *f, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    for (uint32_t i = 0; i < rows->count; i++)
+        memcpy(oif_hst_row(f, f->rows_held + i), oif_rows_at(rows, i), f->dimension * sizeof(double));
+    if (f->counting || scores)
+        pass_chunk(f, f->counting ? f : NULL, rows, f->rows_held, scores, pool);
+    f->rows_held += (uint32_t)rows->count;
+    if (f->rows_held < next_event(f))
+        return;
+    if (f->counting)
+        settle(f, pool);
+    else
+        build_trees(f, pool);
+    if (f->rows_held == f->window_size)
         f->rows_held = 0;
-    return f->counting && f->rows_held > 0 ? sum : sum_masses(f, row, complete);
+    if (scores) {
+        oif_rows last = rows_from(rows, rows->count - 1, 1);
+        pass_chunk(f, NULL, &last, 0, scores + rows->count - 1, NULL);
+    }
 }
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    (void)pool;
     forest *f = state;
-    for (size_t i = 0; i < rows->count; i++) {
-        const double *row = oif_rows_at(rows, i);
-        uint64_t sum = learn_row(f, row, rows->complete || is_complete(row, f->dimension));
-        if (scores)
-            scores[i] = score_of(f, sum);
+    for (size_t from = 0; from < rows->count;) {
+        uint32_t to_event = next_event(f) - f->rows_held;
+        oif_rows some = rows_from(rows, from, to_event < MAX_CHUNK ? to_event : MAX_CHUNK);
+        learn_chunk(f, &some, scores ? scores + from : NULL, worth_sharing(&some, pool));
+        from += some.count;
     }
 }
 
@@ -505,22 +593,11 @@ typedef struct findings {
             return oif_fail(found->error, OIF_EINVARIANT, "tree %u: %s", found->tree, words);                \
     while (0)
 
-static oif_status check_leaf(findings *found, uint32_t at)
+/* Whether the reference tree goes on below this node. */
+static bool is_cut_in_reference(const forest *f, const node *n)
 {
-    const forest *f = found->forest;
-    const node *leaf = &oif_hst_nodes(f)[at];
-    uint32_t row = leaf->first_row, left = leaf->count;
-    REQUIRE(leaf->cut == INFINITY && leaf->feature == 0, "a leaf has a cut");
-    REQUIRE(!must_be_cut(f, leaf), "a leaf holds more rows than the size limit");
-    for (; left > 0 && row < f->rows_held; left--) {
-        REQUIRE(walk(f, found->tree, oif_hst_row(f, row)) == at,
-                "a row is in the list of a leaf that it does not fall into");
-        row = oif_hst_next_row(f, found->tree)[row];
-    }
-    REQUIRE(left == 0 && row == OIF_HST_NONE, "the list of a leaf is not as long as its count");
-    found->counted += leaf->count;
-    found->levels = found->levels > oif_hst_depth(leaf->place) ? found->levels : oif_hst_depth(leaf->place);
-    return OIF_OK;
+    uint32_t mass = oif_hst_mass(n->worth);
+    return n->worth == oif_hst_worth(mass, oif_hst_depth(n->place)) && mass > limit_of(f, f->reference_rows);
 }
 
 /* What an inner node has to do with its children. */
@@ -528,7 +605,6 @@ static oif_status check_cut(findings *found, const node *inner)
 {
     const forest *f = found->forest;
     const uint32_t root = oif_hst_root(f, found->tree), used = oif_hst_trees(f)[found->tree].used;
-    const uint32_t limit = limit_of(f, f->reference_rows), mass = oif_hst_mass(inner->worth);
     REQUIRE(inner->child > root && inner->child < root + used - 1 && (inner->child - root) % 2 == 1,
             "a child is outside of the tree");
     const node *left = &oif_hst_nodes(f)[inner->child], *right = left + 1;
@@ -541,8 +617,11 @@ static oif_status check_cut(findings *found, const node *inner)
             "a cut has not the feature of its place");
     REQUIRE(inner->cut == cut_at(f, found->tree, inner->place, inner->feature),
             "a cut is not in the middle of its cell");
-    if (inner->worth == oif_hst_worth(mass, oif_hst_depth(inner->place)) && mass > limit)
-        REQUIRE(oif_hst_mass(left->worth) + oif_hst_mass(right->worth) == mass,
+    const uint32_t depth = oif_hst_depth(left->place), mass = oif_hst_mass(left->worth);
+    if (is_cut_in_reference(f, inner))
+        REQUIRE(mass + oif_hst_mass(right->worth) == oif_hst_mass(inner->worth) &&
+                    left->worth == oif_hst_worth(mass, depth) &&
+                    right->worth == oif_hst_worth(oif_hst_mass(right->worth), depth),
                 "a reference mass is not the sum of its children's");
     else
         REQUIRE(left->worth == inner->worth && right->worth == inner->worth,
@@ -550,17 +629,83 @@ static oif_status check_cut(findings *found, const node *inner)
     return OIF_OK;
 }
 
+/* Every node from here down to the leaves. Places double at each level, so that no node is reached twice and none is deeper
+ * than max_depth. */
 static oif_status check_node(findings *found, uint32_t at)
 {
     const forest *f = found->forest;
     const node *n = &oif_hst_nodes(f)[at];
+    uint32_t depth = oif_hst_depth(n->place);
     REQUIRE(++found->visited <= oif_hst_trees(f)[found->tree].used, "a node is reached twice");
-    if (!oif_hst_is_cut(f, at))
-        return check_leaf(found, at);
+    if (!oif_hst_is_cut(f, at)) {
+        REQUIRE(n->cut == INFINITY && n->feature == 0, "a leaf has a cut");
+        REQUIRE(!must_be_cut(f, n), "a leaf holds more rows than the size limit");
+        found->levels = found->levels > depth ? found->levels : depth;
+        return OIF_OK;
+    }
     oif_status status = check_cut(found, n);
     if (status == OIF_OK)
         status = check_node(found, n->child);
     return status == OIF_OK ? check_node(found, n->child + 1) : status;
+}
+
+/* The rows in the list of a leaf, once all nodes are known to be sound. A list that ends has no row twice. */
+static oif_status check_list(findings *found, uint32_t at)
+{
+    const forest *f = found->forest;
+    const node *leaf = &oif_hst_nodes(f)[at];
+    uint32_t row = leaf->first_row, left = leaf->count;
+    for (; left > 0 && row < f->rows_held; left--) {
+        REQUIRE(walk(f, found->tree, oif_hst_row(f, row)) == at,
+                "a row is in the list of a leaf that it does not fall into");
+        row = oif_hst_next_row(f, found->tree)[row];
+    }
+    REQUIRE(left == 0 && row == OIF_HST_NONE, "the list of a leaf is not as long as its count");
+    found->counted += leaf->count;
+    return OIF_OK;
+}
+
+/* The lists below a node. A node is cut because of its rows in either window: so all cuts together fit node_capacity. */
+static oif_status check_rows(findings *found, uint32_t at)
+{
+    const forest *f = found->forest;
+    const node *n = &oif_hst_nodes(f)[at];
+    uint32_t before = found->counted;
+    if (!oif_hst_is_cut(f, at))
+        return check_list(found, at);
+    oif_status status = check_rows(found, n->child);
+    if (status == OIF_OK)
+        status = check_rows(found, n->child + 1);
+    if (status == OIF_OK)
+        REQUIRE(is_cut_in_reference(f, n) || found->counted - before > f->limit,
+                "a node is cut that holds no more rows than the size limit");
+    return status;
+}
+
+/* Whether a node stands in the tree, which is then where its place says. */
+static bool stands_in_tree(const forest *f, uint32_t tree, uint32_t wanted)
+{
+    uint32_t place = oif_hst_nodes(f)[wanted].place, at = oif_hst_root(f, tree);
+    if (place == 0)
+        return false;
+    for (uint32_t depth = oif_hst_depth(place); depth > 0 && oif_hst_is_cut(f, at); depth--)
+        at = oif_hst_nodes(f)[at].child + (place >> (depth - 1) & 1);
+    return at == wanted;
+}
+
+static oif_status check_free_pairs(findings *found)
+{
+    const forest *f = found->forest;
+    const oif_hst_tree *t = &oif_hst_trees(f)[found->tree];
+    const uint32_t root = oif_hst_root(f, found->tree);
+    for (uint32_t pair = t->free_pair; pair != OIF_HST_NONE; pair = oif_hst_nodes(f)[pair].child) {
+        found->visited += 2;
+        REQUIRE(pair > root && pair < root + t->used - 1 && (pair - root) % 2 == 1 &&
+                    found->visited <= t->used && !stands_in_tree(f, found->tree, pair),
+                "the list of free nodes is broken");
+    }
+    REQUIRE(found->visited == t->used, "a node is neither in the tree nor free");
+    return OIF_OK;
 }
 
 static oif_status check_tree(const forest *f, uint32_t tree, oif_error *error)
@@ -572,29 +717,62 @@ static oif_status check_tree(const forest *f, uint32_t tree, oif_error *error)
             "there is no room for its nodes");
     REQUIRE(oif_hst_nodes(f)[root].place == 1, "the root is not in its place");
     oif_status status = check_node(found, root);
+    if (status == OIF_OK)
+        status = check_free_pairs(found);
+    if (status == OIF_OK)
+        status = check_rows(found, root);
     if (status != OIF_OK)
         return status;
-    for (uint32_t pair = t->free_pair; pair != OIF_HST_NONE; pair = oif_hst_nodes(f)[pair].child) {
-        found->visited += 2;
-        REQUIRE(pair > root && pair < root + t->used && found->visited <= t->used,
-                "the list of free nodes is broken");
-    }
-    REQUIRE(found->visited == t->used, "a node is neither in the tree nor free");
     REQUIRE(t->levels == found->levels, "the number of levels is not that of the deepest leaf");
     REQUIRE(found->counted == (f->counting ? f->rows_held : 0),
             "the counts do not add up to the rows of the window");
-    REQUIRE(oif_hst_mass(oif_hst_nodes(f)[root].worth) == f->reference_rows,
+    REQUIRE(oif_hst_nodes(f)[root].worth == oif_hst_worth(f->reference_rows, 0),
             "the root's mass is not that of the reference window");
     return OIF_OK;
+}
+
+/* Trees are built when a window has so many rows, the reference then being those. */
+static bool was_built_in_time(const forest *f)
+{
+    uint32_t built = 0, next = build_after(f, 0);
+    if (f->counting)
+        return f->counting == 1 && f->ranges != OIF_HST_EVERY && f->reference_rows == f->window_size;
+    if (f->reference_rows == f->window_size)
+        return f->ranges == OIF_HST_EVERY && f->next_build == f->window_size;
+    while (next <= f->rows_held && next < f->window_size) {
+        built = next;
+        next = build_after(f, next);
+    }
+    return f->reference_rows == built && f->next_build == next;
+}
+
+/* A range that was never seen, or one of finite numbers; and small enough for sums of them. */
+static bool is_range(const oif_hst_range *range)
+{
+    const double greatest = DBL_MAX / 4;
+    if (range->low == INFINITY)
+        return range->high == INFINITY && range->width == 0;
+    return range->low >= -greatest && range->low <= range->high && range->high <= greatest &&
+           range->width >= 0 && range->width <= greatest;
 }
 
 static oif_status check(const void *state, oif_error *error)
 {
     const forest *f = state;
+    const double rows = (double)((uint64_t)f->num_trees * f->reference_rows);
     if (f->rows_held >= f->window_size || f->reference_rows > f->window_size)
         return oif_fail(error, OIF_EINVARIANT, "a window holds more rows than it has room for");
-    if (f->counting ? f->reference_rows != f->window_size : f->next_build <= f->rows_held)
+    if (!was_built_in_time(f))
         return oif_fail(error, OIF_EINVARIANT, "the trees were not built when they should have been");
+    if (f->next_build > f->window_size)
+        return oif_fail(error, OIF_EINVARIANT, "the trees are to be built from more than a window");
+    if (f->no_mass != (rows > 0 ? oif_log2(rows) : 0))
+        return oif_fail(error, OIF_EINVARIANT, "masses are put in relation to another number of rows");
+    if (!oif_none_infinite(oif_hst_row(f, 0), (size_t)f->window_size * f->dimension))
+        return oif_fail(error, OIF_EINVARIANT, "a row is infinite");
+    for (uint32_t feature = 0; feature < f->dimension; feature++)
+        if (!is_range(oif_hst_range_of(f, feature)))
+            return oif_fail(error, OIF_EINVARIANT, "feature %u: the range is none", feature);
     oif_status status = OIF_OK;
     for (uint32_t tree = 0; tree < f->num_trees && status == OIF_OK; tree++)
         status = check_tree(f, tree, error);
@@ -639,10 +817,27 @@ static void tell_fields(void *state, oif_fields *fields)
     oif_field_f64(fields, "rows", oif_hst_row(f, 0), (size_t)f->window_size * f->dimension);
 }
 
+static void add_leaves(const forest *f, uint32_t at, oif_tree_figures *figures)
+{
+    const node *n = &oif_hst_nodes(f)[at];
+    if (!oif_hst_is_cut(f, at)) {
+        oif_figures_add_leaf(figures, oif_hst_depth(n->place));
+        return;
+    }
+    add_leaves(f, n->child, figures);
+    add_leaves(f, n->child + 1, figures);
+}
+
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
     const forest *f = state;
+    oif_tree_figures figures = {0};
+    for (uint32_t tree = 0; tree < f->num_trees; tree++) {
+        add_leaves(f, oif_hst_root(f, tree), &figures);
+        oif_figures_end_tree(&figures);
+    }
     tell(context, "rows_held", f->rows_held);
+    oif_figures_tell(&figures, tell, context);
     tell(context, "reference_rows", f->reference_rows);
 }
 

@@ -61,9 +61,9 @@ typedef struct oif_hst_state {
 
     uint32_t node_capacity; /* nodes of a tree */
     uint32_t limit;         /* rows that a node may hold and be a leaf */
-    uint32_t counting;   /* 1: rows are counted as they come; before that, trees are built from whole windows */
-    uint32_t next_build; /* rows in the window that let the trees be built */
-    uint32_t rows_held;  /* of the latest window */
+    uint32_t counting; /* 1: rows are counted as they come; before that, trees are built from whole windows */
+    uint32_t next_build;     /* rows in the window that let the trees be built */
+    uint32_t rows_held;      /* of the latest window */
     uint32_t reference_rows; /* in the reference window; 0 before there is one */
     double no_mass;          /* log2 of the number that a sum of masses is put in relation to */
     double full_scale;       /* one over the log2 of the greatest such relation */

@@ -296,6 +296,26 @@ double oif_iforest_score(const forest *f, const double *row, bool complete)
     return f->normal_length ? oif_exp2(-((double)length / (double)f->normal_length)) : 0.5;
 }
 
+/* ---- Figures ---- */
+
+static void add_leaves(const forest *f, size_t index, uint32_t depth, oif_tree_figures *figures)
+{
+    if (depth == f->depth_limit || !(oif_iforest_cuts(f)[index] < INFINITY)) {
+        oif_figures_add_leaf(figures, depth);
+        return;
+    }
+    add_leaves(f, 2 * index, depth + 1, figures);
+    add_leaves(f, 2 * index + 1, depth + 1, figures);
+}
+
+void oif_iforest_add_figures(const forest *f, oif_tree_figures *figures)
+{
+    for (uint32_t tree = 0; tree < f->num_trees; tree++) {
+        add_leaves(f, oif_iforest_root(f, tree), 0, figures);
+        oif_figures_end_tree(figures);
+    }
+}
+
 /* ---- Checking ---- */
 
 /* What a walk over the nodes of a tree knows. */
@@ -315,8 +335,10 @@ static oif_status check_leaf(const inspection *in, uint32_t index, uint32_t dept
 {
     const forest *f = in->forest;
     uint32_t length = (depth << OIF_PATH_BITS) + oif_iforest_average(f, oif_iforest_counts(f)[index]);
-    for (; depth < f->depth_limit; depth++, index *= 2)
-        REQUIRE(!(oif_iforest_cuts(f)[index] < INFINITY), "a cut lies below a leaf");
+    for (; depth < f->depth_limit; depth++, index *= 2) {
+        REQUIRE(oif_iforest_cuts(f)[index] == INFINITY, "a cut lies below a leaf");
+        REQUIRE(oif_iforest_features(f)[index] == 0, "a node without a cut has a feature");
+    }
     REQUIRE(oif_iforest_path_lengths(f)[index - (f->num_trees << f->depth_limit)] == length,
             "a leaf's path length is not its depth and the average of its rows");
     return OIF_OK;
@@ -353,12 +375,14 @@ static oif_status check_node(const inspection *in, uint32_t index, uint32_t dept
 }
 
 /* The features in `order` are all there, each once: swapping is all that is ever done. Checked by their sum and the sum of
- * their squares, as there is no room to mark them. */
+ * their squares, as there is no room to mark them; one that is there twice would only be drawn too often. */
 static oif_status check_order(const forest *f, oif_error *error)
 {
     const uint32_t *order = oif_iforest_part(f, f->order_at);
     uint64_t sum = 0, squares = 0;
     for (uint64_t i = 0; i < f->dimension; i++) {
+        if (order[i] >= f->dimension)
+            return oif_fail(error, OIF_EINVARIANT, "a feature that is to be drawn does not exist");
         sum += order[i] - i;
         squares += (uint64_t)order[i] * order[i] - i * i;
     }
@@ -371,7 +395,8 @@ oif_status oif_iforest_check(const forest *f, oif_error *error)
     uint64_t normal_length = 0;
     oif_status status = check_order(f, error);
     for (uint32_t tree = 0; tree < f->num_trees && status == OIF_OK; tree++) {
-        uint32_t rows = oif_iforest_rows_of(f, tree);
+        uint32_t rows =
+            oif_iforest_rows_of(f, tree); /* those below are fewer: all are in the table of averages */
         inspection here = {f, tree, oif_iforest_depth_limit(rows), error}, *in = &here;
         REQUIRE(rows <= f->subsample_size, "it was grown from too many rows");
         status = check_node(in, oif_iforest_root(f, tree), 0);

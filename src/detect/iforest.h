@@ -20,6 +20,7 @@
 
 #include "base/random.h"
 #include "detect/detector.h"
+#include "detect/tree_figures.h"
 
 enum {
     OIF_PATH_BITS = 26, /* path lengths are whole multiples of 2^-26: sums do not depend on their order */
@@ -107,6 +108,9 @@ void oif_iforest_grow(oif_iforest *f, uint32_t tree, const double *values, size_
 
 /* The score 2^-(E(h) / c) of a row; 0.5 while no tree can tell two rows apart. `complete`: no number is missing. */
 double oif_iforest_score(const oif_iforest *f, const double *row, bool complete);
+
+/* Adds the leaves of all trees to what is told about them. */
+void oif_iforest_add_figures(const oif_iforest *f, oif_tree_figures *figures);
 
 /* Tells every field that growing changes. */
 void oif_iforest_tell_fields(oif_iforest *f, oif_fields *fields);

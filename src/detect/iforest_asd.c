@@ -249,10 +249,11 @@ static void learn_chunk(asd *a, const oif_rows *rows, double *scores, oif_pool *
     for (size_t i = 0; i < rows->count; i++)
         store_row(a, oif_rows_at(rows, i));
     train_on(a);
-    if (written)
+    if (written) {
         score_rows(a, rows, written, pool);
-    if (a->retrain == ON_DRIFT)
-        count_anomalies(a, written, rows->count);
+        if (a->retrain == ON_DRIFT)
+            count_anomalies(a, written, rows->count);
+    }
     if (a->rows_to_go == 0)
         end_window(a);
 }
@@ -278,23 +279,52 @@ static bool ready(const void *state)
     return a->trained_rows >= own_forest(a)->subsample_size;
 }
 
+#define REQUIRE(condition, words)                                                                            \
+    do                                                                                                       \
+        if (!(condition))                                                                                    \
+            return oif_fail(error, OIF_EINVARIANT, words);                                                   \
+    while (0)
+
+/* While the first window fills, a doubling is due when it has the rows of one. */
+static oif_status check_window(const asd *a, oif_error *error)
+{
+    bool filling = a->rows_held < a->window_size;
+    REQUIRE(a->rows_held <= a->window_size && a->next_slot < a->slots,
+            "the window holds more rows than it has room for");
+    REQUIRE(!filling || a->next_slot == a->rows_held, "the ring has a gap");
+    REQUIRE(a->rows_to_go > 0 && a->rows_to_go <= a->window_size,
+            "the window does not end within window_size rows");
+    REQUIRE(a->doublings == 0 || (filling && a->doublings < 32 && early_rows(a, a->doublings) >= 2),
+            "the first window has too many doublings to go");
+    REQUIRE(!filling || a->rows_held + a->rows_to_go == early_rows(a, a->doublings),
+            "the next doubling is not due when it should be");
+    REQUIRE(a->anomalies <= a->window_size - a->rows_to_go,
+            "more rows were anomalous than the window has had");
+    REQUIRE(oif_none_infinite(slot_row(a, 0), (size_t)a->slots * a->dimension), "a row is infinite");
+    return OIF_OK;
+}
+
+static oif_status check_training(const asd *a, oif_error *error)
+{
+    const uint32_t *training = part_at(a, a->training_at);
+    REQUIRE(a->training_rows <= a->window_size && a->trained_rows <= a->window_size,
+            "trees were grown from more rows than there are");
+    REQUIRE(a->next_tree <= a->num_trees && a->trees_a_row <= a->num_trees,
+            "more trees are to be grown than there are");
+    REQUIRE(a->num_trees - a->next_tree <= (uint64_t)a->trees_a_row * a->rows_to_go,
+            "the trees will not be grown before the window ends");
+    for (uint32_t i = 0; i < a->training_rows; i++)
+        REQUIRE(training[i] < a->slots, "a tree is to be grown from a row outside the ring");
+    return OIF_OK;
+}
+
 static oif_status check(const void *state, oif_error *error)
 {
     const asd *a = state;
-    const uint32_t *training = part_at(a, a->training_at);
-    if (a->rows_held > a->window_size || a->next_slot >= a->slots)
-        return oif_fail(error, OIF_EINVARIANT, "the window holds more rows than it has room for");
-    if (a->rows_to_go == 0 || a->rows_to_go > a->window_size)
-        return oif_fail(error, OIF_EINVARIANT, "the window does not end within window_size rows");
-    if (a->anomalies > a->window_size - a->rows_to_go)
-        return oif_fail(error, OIF_EINVARIANT, "more rows were anomalous than the window has had");
-    if (a->next_tree > a->num_trees || a->training_rows > a->window_size)
-        return oif_fail(error, OIF_EINVARIANT,
-                        "more trees are to be grown, or from more rows, than there are");
-    for (uint32_t i = 0; i < a->training_rows; i++)
-        if (training[i] >= a->slots)
-            return oif_fail(error, OIF_EINVARIANT, "a tree is to be grown from a row outside the ring");
-    return oif_iforest_check(own_forest(a), error);
+    oif_status status = check_window(a, error);
+    if (status == OIF_OK)
+        status = check_training(a, error);
+    return status == OIF_OK ? oif_iforest_check(own_forest(a), error) : status;
 }
 
 /* ---- Snapshots ---- */
@@ -320,9 +350,15 @@ static void tell_fields(void *state, oif_fields *fields)
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
     const asd *a = state;
+    oif_tree_figures figures = {0};
+    oif_iforest_add_figures(own_forest(a), &figures);
     tell(context, "rows_held", a->rows_held);
+    oif_figures_tell(&figures, tell, context);
     tell(context, "trained_rows", a->trained_rows);
-    tell(context, "rows_until_training", a->rows_to_go);
+    tell(context, "trees_to_grow", a->num_trees - a->next_tree);
+    tell(context, "rows_until_window_ends", a->rows_to_go);
+    if (a->retrain == ON_DRIFT)
+        tell(context, "anomalies_in_window", a->anomalies);
 }
 
 /* ---- The table ---- */

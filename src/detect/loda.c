@@ -23,6 +23,7 @@
 #include "base/vector.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 typedef oif_loda_state loda;
@@ -31,10 +32,15 @@ typedef oif_loda_histogram histogram;
 enum {
     FIRST_RANGE =
         16, /* rows that the first ranges are chosen from; then from twice as many, up to a window */
-    SAMPLE_SIZE = 256,  /* rows that show the features' scales */
-    TAIL = 20,          /* one row in so many may lie outside of "where most rows are", on either side */
-    REACH = 3,          /* a range reaches so many times as far beyond, if there are rows */
-    EMPTY_BIN_LOG2 = -3 /* a bin without a row counts as an eighth of one */
+    SAMPLE_SIZE = 256,   /* rows that show the features' scales */
+    TAIL = 20,           /* one row in so many may lie outside of "where most rows are", on either side */
+    REACH = 3,           /* a range reaches so many times as far beyond, if there are rows */
+    EMPTY_BIN_LOG2 = -3, /* a bin without a row counts as an eighth of one */
+    LANES = 8,           /* projections that rows pass together: what the ring has of them is a cache line */
+    MAX_CHUNK = 256,     /* rows that do so before they pass the next ones */
+    STACK_WINDOW = 2048, /* rows of a window whose numbers a thread can sort on its own stack */
+    ROWS_WORTH_SHARING = 32, /* for fewer, waking the threads costs more than they help */
+    BINS_AT_ONCE = 4096 /* that a check counts the rows of: sixteen rounds for the most bins, one for most */
 };
 
 static const double greatest_term = 0x1p900; /* so that no sum of terms overflows */
@@ -151,23 +157,24 @@ OIF_INLINE double project(const loda *l, uint32_t projection, const double *row)
 }
 
 /* The bin of a projection that is not missing; num_bins when it is outside of the range. */
-OIF_INLINE uint32_t bin_of(const loda *l, const histogram *h, double projected)
+OIF_INLINE uint32_t bin_of(const histogram *h, uint32_t num_bins, double projected)
 {
     if (!(projected >= h->low && projected <= h->high))
-        return l->num_bins;
+        return num_bins;
     uint32_t bin = (uint32_t)((projected - h->low) * h->bins_a_unit);
-    return bin < l->num_bins ? bin : l->num_bins - 1;
+    return bin < num_bins ? bin : num_bins - 1;
 }
 
-static void add_to_histogram(loda *l, uint32_t projection, double projected, uint32_t change)
+/* Counts a projection in or, with a change of minus one, out. */
+OIF_INLINE void add_to_histogram(histogram *h, uint32_t *counts, uint32_t num_bins, double projected,
+                                 uint32_t change)
 {
-    histogram *h = &oif_loda_histograms(l)[projection];
     if (projected != projected)
         return;
-    uint32_t bin = bin_of(l, h, projected);
+    uint32_t bin = bin_of(h, num_bins, projected);
     h->counted += change;
-    if (bin < l->num_bins)
-        oif_loda_counts(l, projection)[bin] += change;
+    if (bin < num_bins)
+        counts[bin] += change;
 }
 
 /* ---- Scoring ---- */
@@ -185,7 +192,7 @@ OIF_INLINE void add_surprise(const loda *l, uint32_t projection, double projecte
     const int32_t *logs = oif_loda_logs(l);
     if (projected != projected || h->counted == 0)
         return;
-    uint32_t bin = bin_of(l, h, projected);
+    uint32_t bin = bin_of(h, l->num_bins, projected);
     uint32_t count = bin < l->num_bins ? oif_loda_counts(l, projection)[bin] : 0;
     sum->bits += h->width + logs[h->counted] - logs[count];
     sum->projections++;
@@ -198,17 +205,32 @@ static double score_of(const loda *l, const surprise *sum)
     return (double)sum->bits / ((double)sum->projections * (1 << OIF_LODA_LOG_BITS));
 }
 
-static void score_rows(const void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+typedef struct scoring {
+    const loda *loda;
+    const oif_rows *rows;
+    double *scores;
+    unsigned parts;
+} scoring;
+
+static void score_part(void *context, unsigned part)
 {
-    (void)pool;
-    const loda *l = state;
-    for (size_t i = 0; i < rows->count; i++) {
-        const double *row = oif_rows_at(rows, i);
+    const scoring *s = context;
+    const loda *l = s->loda;
+    size_t first = s->rows->count * part / s->parts, end = s->rows->count * (part + 1) / s->parts;
+    for (size_t i = first; i < end; i++) {
+        const double *row = oif_rows_at(s->rows, i);
         surprise sum = {0};
         for (uint32_t projection = 0; projection < l->num_projections; projection++)
             add_surprise(l, projection, project(l, projection, row), &sum);
-        scores[i] = score_of(l, &sum);
+        s->scores[i] = score_of(l, &sum);
     }
+}
+
+static void score_rows(const void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    oif_pool *sharing = rows->count < ROWS_WORTH_SHARING ? NULL : pool;
+    scoring s = {state, rows, scores, oif_pool_parts(sharing)};
+    oif_pool_run(sharing, score_part, &s);
 }
 
 /* ---- Quantiles ---- */
@@ -269,17 +291,17 @@ static interval extent_of(const double *numbers, uint32_t count)
 
 /* ---- Ranges ---- */
 
-/* The projections of the window that are known, in scratch memory. */
-static double *gather_projections(const loda *l, uint32_t projection, uint32_t *count)
+/* Gathers the projections of the window that are known; returns how many. */
+static uint32_t gather_projections(const loda *l, uint32_t projection, double *gathered)
 {
-    double *gathered = oif_loda_part(l, l->scratch_at);
-    *count = 0;
-    for (uint32_t slot = 0; slot < l->rows_held; slot++) {
-        double projected = oif_loda_slot(l, slot)[projection];
-        gathered[*count] = projected;
-        *count += projected == projected;
+    const uint32_t stride = l->num_projections, rows_held = l->rows_held;
+    const double *projected = oif_loda_slot(l, 0) + projection;
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < rows_held; slot++, projected += stride) {
+        gathered[count] = *projected;
+        count += *projected == *projected;
     }
-    return gathered;
+    return count;
 }
 
 /* Chooses the range of a histogram: all rows of the window, but not further out than REACH times as far as most. */
@@ -301,19 +323,18 @@ static void choose_range(histogram *h, uint32_t num_bins, double *projected, uin
     h->width = one_bin ? 0 : to_log_units(oif_log2((range.high - range.low) / spread));
 }
 
-/* Chooses a histogram's range anew and counts the window into it. */
-static void renew_histogram(loda *l, uint32_t projection)
+/* Chooses a histogram's range anew and counts the window into it. Not inlined: it is rare. */
+static __attribute__((noinline)) void renew_histogram(loda *l, uint32_t projection, double *scratch)
 {
-    histogram *h = &oif_loda_histograms(l)[projection];
-    uint32_t count, *counts = oif_loda_counts(l, projection);
-    double *projected = gather_projections(l, projection, &count);
-    memset(counts, 0, l->num_bins * sizeof *counts);
-    *h = (histogram){0};
-    if (count == 0)
-        return;
-    choose_range(h, l->num_bins, projected, count);
+    const uint32_t num_bins = l->num_bins, count = gather_projections(l, projection, scratch);
+    uint32_t *counts = oif_loda_counts(l, projection);
+    histogram renewed = {0};
+    memset(counts, 0, num_bins * sizeof *counts);
+    if (count > 0)
+        choose_range(&renewed, num_bins, scratch, count);
     for (uint32_t i = 0; i < count; i++)
-        add_to_histogram(l, projection, projected[i], 1);
+        add_to_histogram(&renewed, counts, num_bins, scratch[i], 1);
+    oif_loda_histograms(l)[projection] = renewed;
 }
 
 /* ---- Scales ---- */
@@ -350,13 +371,35 @@ static double inverse_scale(const loda *l, uint32_t feature)
     return oif_exp2(exponent > 1000 ? -1000 : -exponent);
 }
 
-/* Learns the scales from the rows so far, and projects these rows with them. */
+/* The term of a projection that takes this feature; `terms` when none does. */
+static uint32_t term_of(const loda *l, uint32_t projection, uint32_t feature)
+{
+    const uint32_t *features = oif_loda_features(l, projection);
+    uint32_t low = 0, high = l->terms;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (features[middle] < feature)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < l->terms && features[low] == feature ? low : l->terms;
+}
+
+/* Learns the scales from the rows so far, and projects these rows with them. A scale is looked for once, when the first
+ * projection takes its feature. */
 static void learn_scales(loda *l)
 {
-    for (uint32_t projection = 0; projection < l->num_projections; projection++)
-        for (uint32_t i = 0; i < l->terms; i++)
-            oif_loda_weights(l, projection)[i] =
-                oif_loda_normals(l, projection)[i] * inverse_scale(l, oif_loda_features(l, projection)[i]);
+    for (uint32_t feature = 0; feature < l->dimension; feature++) {
+        double inverse = 0;
+        for (uint32_t projection = 0; projection < l->num_projections; projection++) {
+            uint32_t term = term_of(l, projection, feature);
+            if (term == l->terms)
+                continue;
+            inverse = inverse > 0 ? inverse : inverse_scale(l, feature);
+            oif_loda_weights(l, projection)[term] = oif_loda_normals(l, projection)[term] * inverse;
+        }
+    }
     for (uint32_t slot = 0; slot < l->rows_held; slot++)
         for (uint32_t projection = 0; projection < l->num_projections; projection++)
             oif_loda_slot(l, slot)[projection] = project(l, projection, oif_loda_sample(l, slot));
@@ -364,57 +407,142 @@ static void learn_scales(loda *l)
 
 /* ---- Learning ---- */
 
-/* While the window fills, all histograms are renewed whenever it has twice as many rows; then one after another. */
-static void renew_histograms(loda *l, uint32_t slot, bool was_full)
+/* Rows that pass all projections, LANES of them after another, before the next rows do. */
+typedef struct chunk {
+    loda *loda;
+    const oif_rows *rows;
+    uint32_t first_slot;
+    bool full;                   /* each row takes the place of another, and renews histograms in its turn: */
+    const uint32_t *renewed;     /* row i those from renewed[i] up to renewed[i + 1] */
+    _Atomic int64_t *bits;       /* of each row's surprise; NULL when nobody asks for scores */
+    _Atomic uint32_t *projected; /* of each row, how many projections it was added up over */
+    unsigned parts;
+} chunk;
+
+/* Learns one row in some projections, and adds up its surprise. */
+static void learn_in_lanes(const chunk *c, uint32_t i, uint32_t first, uint32_t end, double *scratch,
+                           surprise *sum)
 {
-    uint32_t from = 0, to = l->num_projections;
-    if (was_full) {
-        from = (uint32_t)((uint64_t)l->num_projections * slot / l->window_size);
-        to = (uint32_t)((uint64_t)l->num_projections * (slot + 1) / l->window_size);
-    } else if (l->rows_held == l->next_range) {
-        l->has_ranges = 1;
-        l->next_range = range_after(l, l->next_range);
-        if (l->rows_held <= l->sample_size)
-            learn_scales(l);
-    } else {
-        return;
+    loda *l = c->loda;
+    const double *row = oif_rows_at(c->rows, i);
+    const uint32_t num_bins = l->num_bins, renew_from = c->renewed[i], renew_to = c->renewed[i + 1];
+    double *held = oif_loda_slot(l, c->first_slot + i);
+    for (uint32_t projection = first; projection < end; projection++) {
+        histogram *h = &oif_loda_histograms(l)[projection];
+        uint32_t *counts = oif_loda_counts(l, projection);
+        double projected = project(l, projection, row);
+        if (c->full)
+            add_to_histogram(h, counts, num_bins, held[projection], UINT32_MAX); /* minus one */
+        add_to_histogram(h, counts, num_bins, projected, 1);
+        held[projection] = projected;
+        if (projection >= renew_from && projection < renew_to)
+            renew_histogram(l, projection, scratch);
+        if (c->bits)
+            add_surprise(l, projection, projected, sum);
     }
-    for (uint32_t projection = from; projection < to; projection++)
-        renew_histogram(l, projection);
 }
 
-static void learn_row(loda *l, const double *row)
+static void learn_part(void *context, unsigned part)
 {
-    uint32_t slot = l->next_slot;
-    bool full = l->rows_held == l->window_size;
-    double *projections = oif_loda_slot(l, slot);
-    if (!full && slot < l->sample_size)
-        memcpy(oif_loda_sample(l, slot), row, l->dimension * sizeof *row);
-    for (uint32_t projection = 0; projection < l->num_projections; projection++) {
-        double projected = project(l, projection, row);
-        if (full)
-            add_to_histogram(l, projection, projections[projection], UINT32_MAX); /* minus one */
-        add_to_histogram(l, projection, projected, 1);
-        projections[projection] = projected;
+    const chunk *c = context;
+    const loda *l = c->loda;
+    const uint32_t count = (uint32_t)c->rows->count, lanes = (l->num_projections + LANES - 1) / LANES;
+    double own_scratch[STACK_WINDOW];
+    double *scratch = l->window_size <= STACK_WINDOW ? own_scratch : oif_loda_part(l, l->scratch_at);
+    surprise sums[MAX_CHUNK];
+    memset(sums, 0, count * sizeof *sums);
+    for (uint32_t lane = lanes * part / c->parts; lane < lanes * (part + 1) / c->parts; lane++) {
+        uint32_t first = lane * LANES, left = l->num_projections - first;
+        for (uint32_t i = 0; i < count; i++)
+            learn_in_lanes(c, i, first, first + (left < LANES ? left : LANES), scratch, &sums[i]);
     }
-    l->rows_held += !full;
-    l->next_slot = slot + 1 < l->window_size ? slot + 1 : 0;
-    renew_histograms(l, slot, full);
+    for (uint32_t i = 0; c->bits && i < count; i++) {
+        atomic_fetch_add_explicit(&c->bits[i], sums[i].bits, memory_order_relaxed);
+        atomic_fetch_add_explicit(&c->projected[i], sums[i].projections, memory_order_relaxed);
+    }
+}
+
+/* The first histogram that the row of a slot renews: one after another, all of them in a window. */
+static uint32_t renewed_at(const loda *l, uint32_t slot)
+{
+    return (uint32_t)((uint64_t)l->num_projections * slot / l->window_size);
+}
+
+/* Learns rows whose slots follow each other, and writes their scores unless `scores` is NULL. */
+static void learn_in_slots(loda *l, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    const bool full = l->rows_held == l->window_size;
+    _Atomic int64_t bits[MAX_CHUNK];
+    _Atomic uint32_t projected[MAX_CHUNK];
+    uint32_t renewed[MAX_CHUNK + 1];
+    chunk c = {l, rows, l->next_slot, full, renewed, scores ? bits : NULL, projected, oif_pool_parts(pool)};
+    for (uint32_t i = 0; i <= rows->count; i++)
+        renewed[i] = full ? renewed_at(l, l->next_slot + i) : 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        atomic_init(&bits[i], 0);
+        atomic_init(&projected[i], 0);
+    }
+    oif_pool_run(pool, learn_part, &c);
+    for (uint32_t i = 0; scores && i < rows->count; i++) {
+        surprise sum = {atomic_load_explicit(&bits[i], memory_order_relaxed),
+                        atomic_load_explicit(&projected[i], memory_order_relaxed)};
+        scores[i] = score_of(l, &sum);
+    }
+}
+
+/* The window, not yet full, has twice as many rows as when this was last done. */
+static void renew_all(loda *l)
+{
+    l->has_ranges = 1;
+    l->next_range = range_after(l, l->next_range);
+    if (l->rows_held <= l->sample_size)
+        learn_scales(l);
+    for (uint32_t projection = 0; projection < l->num_projections; projection++)
+        renew_histogram(l, projection, oif_loda_part(l, l->scratch_at));
+}
+
+static double score_slot(const loda *l, uint32_t slot)
+{
+    surprise sum = {0};
+    for (uint32_t projection = 0; projection < l->num_projections; projection++)
+        add_surprise(l, projection, oif_loda_slot(l, slot)[projection], &sum);
+    return score_of(l, &sum);
+}
+
+/* How many of the coming rows find consecutive slots, up to one at which all histograms are renewed. */
+static uint32_t rows_to_event(const loda *l)
+{
+    return l->rows_held == l->window_size ? l->window_size - l->next_slot : l->next_range - l->rows_held;
+}
+
+static void learn_chunk(loda *l, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    const uint32_t count = (uint32_t)rows->count, last_slot = l->next_slot + count - 1;
+    const bool full = l->rows_held == l->window_size;
+    for (uint32_t i = 0; !full && i < count && l->next_slot + i < l->sample_size; i++)
+        memcpy(oif_loda_sample(l, l->next_slot + i), oif_rows_at(rows, i), l->dimension * sizeof(double));
+    learn_in_slots(l, rows, scores, pool);
+    l->next_slot = last_slot + 1 < l->window_size ? last_slot + 1 : 0;
+    if (full)
+        return;
+    l->rows_held += count;
+    if (l->rows_held < l->next_range)
+        return;
+    renew_all(l);
+    if (scores)
+        scores[count - 1] = score_slot(l, last_slot);
 }
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    (void)pool;
     loda *l = state;
-    for (size_t i = 0; i < rows->count; i++) {
-        uint32_t slot = l->next_slot;
-        learn_row(l, oif_rows_at(rows, i));
-        if (!scores)
-            continue;
-        surprise sum = {0};
-        for (uint32_t projection = 0; projection < l->num_projections; projection++)
-            add_surprise(l, projection, oif_loda_slot(l, slot)[projection], &sum);
-        scores[i] = score_of(l, &sum);
+    for (size_t from = 0; from < rows->count;) {
+        uint32_t most = rows_to_event(l) < MAX_CHUNK ? rows_to_event(l) : MAX_CHUNK;
+        size_t left = rows->count - from, count = left < most ? left : most;
+        oif_rows some = {oif_rows_at(rows, from), count, rows->stride, rows->complete};
+        bool shared = count >= ROWS_WORTH_SHARING && l->window_size <= STACK_WINDOW;
+        learn_chunk(l, &some, scores ? scores + from : NULL, shared ? pool : NULL);
+        from += count;
     }
 }
 
@@ -427,59 +555,98 @@ static bool ready(const void *state)
     return l->has_ranges && l->rows_held >= l->window_size / 4;
 }
 
-static uint32_t rows_in_bin(const loda *l, uint32_t projection, uint32_t bin)
-{
-    const histogram *h = &oif_loda_histograms(l)[projection];
-    uint32_t count = 0;
-    for (uint32_t slot = 0; slot < l->rows_held; slot++) {
-        double projected = oif_loda_slot(l, slot)[projection];
-        count += projected == projected && bin_of(l, h, projected) == bin;
-    }
-    return count;
-}
-
 #define REQUIRE(condition, words)                                                                            \
     do                                                                                                       \
         if (!(condition))                                                                                    \
             return oif_fail(error, OIF_EINVARIANT, "projection %u: %s", projection, words);                  \
     while (0)
 
-static oif_status check_projection(const loda *l, uint32_t projection, oif_error *error)
+static oif_status check_weights(const loda *l, uint32_t projection, oif_error *error)
 {
-    const histogram *h = &oif_loda_histograms(l)[projection];
     const uint32_t *features = oif_loda_features(l, projection);
     for (uint32_t i = 0; i < l->terms; i++) {
         REQUIRE(features[i] < l->dimension, "there is no such feature");
         REQUIRE(i == 0 || features[i - 1] < features[i], "the features are not in ascending order");
         REQUIRE(fabs(oif_loda_weights(l, projection)[i]) <= 0x1p1010, "a weight is not finite");
     }
-    REQUIRE(h->low <= h->high, "the range of the histogram is empty");
-    REQUIRE(h->bins_a_unit >= 0 && h->bins_a_unit < INFINITY, "the bins have no width");
-    REQUIRE(h->width >= 0, "the range is narrower than where most rows are");
+    return OIF_OK;
+}
 
-    uint32_t known = 0;
+/* The bins follow from the range, and so they can be counted; how wide it is relative to where most rows are, too. */
+static oif_status check_range(const loda *l, uint32_t projection, oif_error *error)
+{
+    const histogram *h = &oif_loda_histograms(l)[projection];
+    const double furthest = (double)l->terms * greatest_term, whole = h->high - h->low;
+    const int64_t widest = (int64_t)3 << OIF_LODA_LOG_BITS; /* log2(1 + 2 REACH), rounded up */
+    REQUIRE(h->low >= -furthest && h->high <= furthest, "the range of the histogram is not finite");
+    REQUIRE(h->low <= h->high, "the range of the histogram is empty");
+    REQUIRE(h->bins_a_unit == (whole < least_width ? 0 : l->num_bins / whole),
+            "the bins do not cover the range");
+    REQUIRE(h->width >= 0, "the range is narrower than where most rows are");
+    REQUIRE(h->width <= widest, "the range is wider than rows can make it");
+    return OIF_OK;
+}
+
+/* Counts the rows of the window that fall into some of the bins. */
+static void count_bins(const loda *l, uint32_t projection, uint32_t first_bin, uint32_t counts[BINS_AT_ONCE])
+{
+    const histogram *h = &oif_loda_histograms(l)[projection];
+    memset(counts, 0, BINS_AT_ONCE * sizeof *counts);
+    for (uint32_t slot = 0; slot < l->rows_held; slot++) {
+        double projected = oif_loda_slot(l, slot)[projection];
+        uint32_t bin = projected == projected ? bin_of(h, l->num_bins, projected) : l->num_bins;
+        if (bin < l->num_bins &&
+            bin - first_bin < BINS_AT_ONCE) /* and so not below it, in unsigned numbers */
+            counts[bin - first_bin]++;
+    }
+}
+
+static oif_status check_counts(const loda *l, uint32_t projection, oif_error *error)
+{
+    uint32_t known = 0, counts[BINS_AT_ONCE];
     for (uint32_t slot = 0; slot < l->rows_held; slot++) {
         double projected = oif_loda_slot(l, slot)[projection];
         REQUIRE(!(fabs(projected) > (double)l->terms * greatest_term), "a projection is not finite");
         known += projected == projected;
     }
-    REQUIRE(h->counted == known, "the histogram does not count the rows of the window");
-    for (uint32_t bin = 0; bin < l->num_bins; bin++)
-        REQUIRE(oif_loda_counts(l, projection)[bin] == rows_in_bin(l, projection, bin),
+    REQUIRE(oif_loda_histograms(l)[projection].counted == known,
+            "the histogram does not count the rows of the window");
+    for (uint32_t first = 0; first < l->num_bins; first += BINS_AT_ONCE) {
+        uint32_t left = l->num_bins - first, now = left < BINS_AT_ONCE ? left : BINS_AT_ONCE;
+        count_bins(l, projection, first, counts);
+        REQUIRE(memcmp(oif_loda_counts(l, projection) + first, counts, now * sizeof *counts) == 0,
                 "a bin does not count the rows that fall into it");
+    }
+    return OIF_OK;
+}
+
+static oif_status check_window(const loda *l, oif_error *error)
+{
+    uint32_t first_range = range_after(l, 0), next_range = first_range;
+    if (l->rows_held > l->window_size || l->next_slot >= l->window_size)
+        return oif_fail(error, OIF_EINVARIANT, "the window holds more rows than it has room for");
+    if (l->rows_held < l->window_size && l->next_slot != l->rows_held)
+        return oif_fail(error, OIF_EINVARIANT, "the ring has a gap");
+    while (next_range <= l->rows_held && next_range < l->window_size)
+        next_range = range_after(l, next_range);
+    if (l->next_range != next_range || l->has_ranges != (l->rows_held >= first_range))
+        return oif_fail(error, OIF_EINVARIANT, "the ranges were not chosen when they should have been");
+    if (!oif_none_infinite(oif_loda_sample(l, 0), (size_t)l->sample_size * l->dimension))
+        return oif_fail(error, OIF_EINVARIANT, "a row of the sample is infinite");
     return OIF_OK;
 }
 
 static oif_status check(const void *state, oif_error *error)
 {
     const loda *l = state;
-    if (l->rows_held > l->window_size || l->next_slot >= l->window_size)
-        return oif_fail(error, OIF_EINVARIANT, "the window holds more rows than it has room for");
-    if (l->rows_held < l->window_size && l->next_slot != l->rows_held)
-        return oif_fail(error, OIF_EINVARIANT, "the ring has a gap");
-    oif_status status = OIF_OK;
-    for (uint32_t i = 0; i < l->num_projections && status == OIF_OK; i++)
-        status = check_projection(l, i, error);
+    oif_status status = check_window(l, error);
+    for (uint32_t i = 0; i < l->num_projections && status == OIF_OK; i++) {
+        status = check_weights(l, i, error);
+        if (status == OIF_OK)
+            status = check_range(l, i, error);
+        if (status == OIF_OK)
+            status = check_counts(l, i, error);
+    }
     return status;
 }
 
@@ -509,8 +676,21 @@ static void tell_fields(void *state, oif_fields *fields)
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
     const loda *l = state;
+    const double projections = l->num_projections;
+    uint64_t in_use = 0, inside = 0, known = 0;
+    for (uint32_t projection = 0; projection < l->num_projections; projection++) {
+        known += oif_loda_histograms(l)[projection].counted;
+        for (uint32_t bin = 0; bin < l->num_bins; bin++) {
+            in_use += oif_loda_counts(l, projection)[bin] > 0;
+            inside += oif_loda_counts(l, projection)[bin];
+        }
+    }
     tell(context, "rows_held", l->rows_held);
     tell(context, "features_in_a_projection", l->terms);
+    tell(context, "has_ranges", l->has_ranges);
+    tell(context, "bins_in_use_mean", (double)in_use / projections);
+    tell(context, "rows_in_range_mean", (double)inside / projections);
+    tell(context, "rows_known_mean", (double)known / projections);
 }
 
 /* ---- The table ---- */

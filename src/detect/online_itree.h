@@ -5,15 +5,18 @@
  *     level 0    |root 0|root 1| ... |root T-1|          index T .. 2T-1
  *     level 1    |  |   |  |   | ... |   |    |          index 2T .. 4T-1
  *     ...                                                depth_limit levels in all
- *     bottom     | | | || | | || ... | | | |  |          leaf_at: the number of the leaf that stands here
+ *     bottom     | | | || | | || ... | | | |  |
  *
- * A node that is not cut has the cut +infinity and sends every row left, so a walk takes the same steps whatever the
- * shape of the tree: no test for leaves, no branch, many trees side by side. It ends below the leaf, at the leaf's
- * leftmost place of the bottom.
+ * A node that is not cut sends every row left, so a walk takes the same steps whatever the
+ * shape of the tree: no test for leaves, no branch, many trees side by side. It ends at the leaf or in the
+ * leftmost places below it, and all of those know the number of the leaf (leaf_at).
+ *
+ * Walks compare whole numbers, the keys of the row's numbers with the key of the cut: that leaves the result in the
+ * carry, and the next node's index is one addition with it.
  *
  * What else a tree has lies together, in a block of tree_bytes:
  *
- *     | random | labels: a byte a row of the window | leaves | boxes |
+ *     | random | leaves, each followed by its box | labels: a byte a row of the window |
  *
  *   - Heights of leaves only: an inner height is the sum of the leaves below. A cut has to be undone when its node's
  *     height falls under the threshold. So every leaf guards a share of the thresholds above it; while no leaf's height
@@ -26,6 +29,7 @@
 #ifndef OIF_DETECT_ONLINE_ITREE_H
 #define OIF_DETECT_ONLINE_ITREE_H
 
+#include "base/double_bits.h"
 #include "base/random.h"
 #include "detect/detector.h"
 
@@ -45,10 +49,13 @@ typedef enum oif_variant { OIF_RUNNING, OIF_PAPER, OIF_REFERENCE } oif_variant;
 typedef enum oif_growth { OIF_ADAPTIVE, OIF_FIXED } oif_growth;
 
 typedef struct oif_leaf {
-    int32_t height; /* rows counted; under 0 when more rows left than the cut above had put here */
-    int32_t guard;  /* while height >= guard, no cut above has to be undone on this leaf's account */
-    int32_t cut_at; /* the height at which it is cut */
-    uint32_t depth; /* in depth units; OIF_VACANT when this record is free */
+    int32_t height;     /* rows counted; under 0 when more rows left than the cut above had put here */
+    int32_t guard;      /* while height >= guard, no cut above has to be undone on this leaf's account */
+    int32_t cut_at;     /* the height at which it is cut; at most window_size + 2 */
+    uint32_t depth;     /* in depth units; OIF_VACANT when this record is free */
+    uint32_t index;     /* of the node where it stands */
+    uint32_t nought[3]; /* so that boxes do not straddle more cache lines than they must */
+    double box[];       /* box_width numbers */
 } oif_leaf;
 
 #define OIF_VACANT UINT32_MAX
@@ -74,19 +81,20 @@ typedef struct oif_iforest_state {
     uint32_t rows_held; /* in the window */
     uint32_t next_slot; /* of the ring */
 
-    size_t cuts_at;        /* double   [num_trees << depth_limit], the first num_trees unused */
+    size_t
+        last_lefts_at; /* uint64_t [num_trees << depth_limit], the first num_trees unused; see oif_cut_value */
     size_t features_at;    /* uint32_t [num_trees << depth_limit], likewise */
-    size_t leaf_at_at;     /* uint8_t  [num_trees << depth_limit]: the bottom */
+    size_t leaf_at_at;     /* uint8_t  [num_trees << (depth_limit + 1)], likewise */
     size_t levels_at;      /* uint8_t  [num_trees]: levels of each tree that hold cuts */
     size_t lane_levels_at; /* uint8_t  [num_trees / OIF_LANES]: the most of OIF_LANES trees */
     size_t columns_at;     /* double   [dimension][slots]: the ring of rows, by feature */
     size_t
         mirrors_at; /* double   [OIF_POOL_MAX_PARTS][box_width]: a row in the shape of a box, one a thread */
-    size_t extra_depth_at; /* uint32_t [window_size + 2]: c(height) in depth units */
+    size_t extra_depth_at; /* uint32_t [window_size + 3]: c(height) in depth units, from height -1 on */
     size_t trees_at;  /* num_trees blocks of tree_bytes; the offsets below are from the start of a block */
+    size_t leaves_at; /* leaf_capacity records of leaf_bytes */
     size_t labels_at; /* uint8_t  [slots] */
-    size_t leaves_at; /* oif_leaf [leaf_capacity] */
-    size_t boxes_at;  /* double   [leaf_capacity][box_width] */
+    size_t leaf_bytes;
     size_t tree_bytes;
     size_t bytes;
 } oif_iforest_state;
@@ -98,9 +106,9 @@ static inline void *oif_part(const void *block, size_t offset)
     return (unsigned char *)block + offset;
 }
 
-static inline double *oif_cuts(const oif_iforest_state *f)
+static inline uint64_t *oif_last_lefts(const oif_iforest_state *f)
 {
-    return oif_part(f, f->cuts_at);
+    return oif_part(f, f->last_lefts_at);
 }
 
 static inline uint32_t *oif_features(const oif_iforest_state *f)
@@ -128,9 +136,10 @@ static inline double *oif_column(const oif_iforest_state *f, uint32_t feature)
     return (double *)oif_part(f, f->columns_at) + (size_t)feature * f->slots;
 }
 
+/* By height, from -1 on. */
 static inline uint32_t *oif_extra_depths(const oif_iforest_state *f)
 {
-    return oif_part(f, f->extra_depth_at);
+    return (uint32_t *)oif_part(f, f->extra_depth_at) + 1;
 }
 
 static inline oif_itree *oif_tree(const oif_iforest_state *f, uint32_t number)
@@ -143,14 +152,9 @@ static inline uint8_t *oif_labels(const oif_iforest_state *f, const oif_itree *t
     return oif_part(tree, f->labels_at);
 }
 
-static inline oif_leaf *oif_leaves(const oif_iforest_state *f, const oif_itree *tree)
+static inline oif_leaf *oif_leaf_of(const oif_iforest_state *f, const oif_itree *tree, uint32_t number)
 {
-    return oif_part(tree, f->leaves_at);
-}
-
-static inline double *oif_box(const oif_iforest_state *f, const oif_itree *tree, uint32_t leaf)
-{
-    return (double *)oif_part(tree, f->boxes_at) + (size_t)leaf * f->box_width;
+    return oif_part(tree, f->leaves_at + number * f->leaf_bytes);
 }
 
 /* A node of the heap, and its depth. */
@@ -163,6 +167,21 @@ static inline oif_spot oif_root(const oif_iforest_state *f, uint32_t tree)
     return (oif_spot){f->num_trees + tree, 0};
 }
 
+static inline oif_spot oif_spot_of(const oif_leaf *leaf)
+{
+    return (oif_spot){leaf->index, leaf->depth >> OIF_DEPTH_BITS};
+}
+
+static inline oif_spot oif_parent(oif_spot at)
+{
+    return (oif_spot){at.index / 2, at.depth - 1};
+}
+
+static inline oif_spot oif_sibling(oif_spot at)
+{
+    return (oif_spot){at.index ^ 1, at.depth};
+}
+
 static inline oif_spot oif_left(oif_spot at)
 {
     return (oif_spot){2 * at.index, at.depth + 1};
@@ -173,17 +192,48 @@ static inline oif_spot oif_right(oif_spot at)
     return (oif_spot){2 * at.index + 1, at.depth + 1};
 }
 
+/* ---- Cuts ---- */
+
+/* A whole number for every number: keys are in the order of the numbers, and 0.0 and -0.0 have the same one. */
+static inline uint64_t oif_key(double number)
+{
+    const uint64_t sign = UINT64_C(1) << 63;
+    uint64_t bits = oif_bits_of_double(number + 0.0); /* turns -0.0 into 0.0 */
+    return bits ^ ((0 - (bits >> 63)) | sign);
+}
+
+static inline double oif_number_of_key(uint64_t key)
+{
+    const uint64_t sign = UINT64_C(1) << 63;
+    return oif_double_from_bits(key & sign ? key ^ sign : ~key);
+}
+
+#define OIF_UNCUT UINT64_MAX /* every key goes left */
+
 static inline bool oif_is_cut(const oif_iforest_state *f, oif_spot at)
 {
-    return at.depth < f->depth_limit && oif_cuts(f)[at.index] < INFINITY;
+    return at.depth < f->depth_limit && oif_last_lefts(f)[at.index] != OIF_UNCUT;
+}
+
+/* The least number that goes right. Stored is the key before its own, the last one that goes left. */
+static inline double oif_cut_value(const oif_iforest_state *f, oif_spot at)
+{
+    return oif_number_of_key(oif_last_lefts(f)[at.index] + 1);
+}
+
+static inline void oif_set_cut(oif_iforest_state *f, oif_spot at, uint32_t feature, double value)
+{
+    oif_last_lefts(f)[at.index] = oif_key(value) - 1;
+    oif_features(f)[at.index] = feature;
 }
 
 /* The leftmost place of the bottom below a node. */
 static inline uint32_t oif_place_below(const oif_iforest_state *f, oif_spot at)
 {
-    return (at.index << (f->depth_limit - at.depth)) - (f->num_trees << f->depth_limit);
+    return at.index << (f->depth_limit - at.depth);
 }
 
+/* The number of the leaf here or, if the node is cut, of the leftmost leaf below. */
 static inline uint32_t oif_leaf_number(const oif_iforest_state *f, oif_spot at)
 {
     return oif_leaf_at(f)[oif_place_below(f, at)];
@@ -197,6 +247,12 @@ static inline uint32_t oif_tree_number(const oif_iforest_state *f, oif_spot at)
 static inline oif_itree *oif_tree_of(const oif_iforest_state *f, oif_spot at)
 {
     return oif_tree(f, oif_tree_number(f, at));
+}
+
+/* The leaf here or, if the node is cut, the leftmost one below. */
+static inline oif_leaf *oif_leaf_here(const oif_iforest_state *f, oif_spot at)
+{
+    return oif_leaf_of(f, oif_tree_of(f, at), oif_leaf_number(f, at));
 }
 
 /* ---- What a tree does ---- */

@@ -54,9 +54,8 @@ static oif_status fail_range(const oif_param *param, oif_error *error)
 static oif_status check_value(const oif_param *param, double value, oif_error *error)
 {
     bool in_range = value >= param->minimum && value <= param->maximum;
-    bool whole = in_range && (double)(int64_t)value == value;
-    if (in_range && (whole || param->type == OIF_PARAM_REAL))
-        return OIF_OK;
+    if (in_range && (param->type == OIF_PARAM_REAL || (double)(int64_t)value == value))
+        return OIF_OK; /* only whole numbers have ranges that fit 64 bits */
     return param->type == OIF_PARAM_CHOICE ? fail_choice(param, error) : fail_range(param, error);
 }
 

@@ -492,17 +492,36 @@ double oif_cut_tree_expected_displacement(const shape *s, const tree *t, const d
     return expected_displacement(s, t, row);
 }
 
+/* ---- Figures ---- */
+
+/* From leaf to leaf, left to right, by the links alone: a tree may be too deep for a recursion. */
+void oif_cut_tree_add_figures(const shape *s, const tree *t, oif_tree_figures *figures)
+{
+    const oif_link *links = oif_links(s, t);
+    uint64_t depth = 0;
+    for (uint32_t node = t->root; node != OIF_NO_NODE;) {
+        for (; !oif_is_leaf(s, node); depth++)
+            node = oif_cut_at(s, t, node)->left;
+        oif_figures_add_leaf(figures, depth);
+        while (links[node].parent != OIF_NO_NODE && oif_cut_at(s, t, links[node].parent)->right == node) {
+            node = links[node].parent;
+            depth--;
+        }
+        node = links[node].parent == OIF_NO_NODE ? OIF_NO_NODE : oif_cut_at(s, t, links[node].parent)->right;
+    }
+    oif_figures_end_tree(figures);
+}
+
 /* ---- Checking ---- */
 
+/* The nodes on a list of free ones; UINT32_MAX when something else is on it. A list that ends has no node twice. */
 static uint32_t count_free(const shape *s, const tree *t, uint32_t first, bool leaves)
 {
     uint32_t count = 0, all = 2 * s->capacity - 1;
-    for (uint32_t node = first; node != OIF_NO_NODE && count <= s->capacity;
-         node = oif_links(s, t)[node].parent) {
-        if (node >= all || oif_is_leaf(s, node) != leaves || oif_links(s, t)[node].mass != 0)
+    for (uint32_t node = first; node != OIF_NO_NODE; node = oif_links(s, t)[node].parent)
+        if (node >= all || oif_is_leaf(s, node) != leaves || oif_links(s, t)[node].mass != 0 ||
+            ++count > s->capacity)
             return UINT32_MAX;
-        count++;
-    }
     return count;
 }
 
@@ -516,17 +535,24 @@ static const char *check_box(const shape *s, const tree *t, uint32_t inner)
 {
     const oif_cut *cut = oif_cut_at(s, t, inner);
     box own = box_of(s, t, inner), left = box_of(s, t, cut->left), right = box_of(s, t, cut->right);
-    for (uint32_t i = 0; i < s->dimension; i++) {
+    for (uint32_t i = 0; i < s->dimension; i++)
         if (!same_number(own.low[i], lower_of(left.low[i], right.low[i])) ||
             !same_number(own.high[i], higher_of(left.high[i], right.high[i])))
             return "a box is not the one around its children";
-        if (isnan(own.low[i]) && !t->has_gaps)
-            return "a range is missing in a tree without missing numbers";
-    }
     if (cut->range != range_of(own, s->dimension))
         return "a range is not the sum of the sides of its box";
     if (left.high[cut->feature] > cut->value || right.low[cut->feature] <= cut->value)
         return "a box crosses the cut above it";
+    return NULL;
+}
+
+static const char *check_leaf(const shape *s, const tree *t, uint32_t leaf)
+{
+    const double *point = oif_point(s, t, leaf);
+    if (!oif_none_infinite(point, s->dimension))
+        return "a point is infinite";
+    if (!t->has_gaps && !is_complete(point, s->dimension))
+        return "a number is missing in a tree without missing numbers";
     return NULL;
 }
 
@@ -541,29 +567,40 @@ static const char *check_inner(const shape *s, const tree *t, uint32_t inner)
         return "a child does not know its parent";
     if (links[cut->left].mass == 0 || links[cut->right].mass == 0)
         return "a free node stands in the tree";
-    if (links[inner].mass != links[cut->left].mass + links[cut->right].mass)
+    if (links[inner].mass != (uint64_t)links[cut->left].mass + links[cut->right].mass)
         return "an inner mass is not the sum of its children's";
     if (cut->feature >= s->dimension || !isfinite(cut->value))
         return "a cut's feature or value does not exist";
     return check_box(s, t, inner);
 }
 
-/* Every node that is not the root hangs below its parent, and nobody is its own ancestor. */
+/* Every node that is not the root hangs below its parent. As a parent has more mass than its children, nobody is its own
+ * ancestor then, and all of them are below the root. */
 static const char *check_place(const shape *s, const tree *t, uint32_t node)
 {
     const oif_link *links = oif_links(s, t);
-    uint32_t steps = 0, inner_nodes = s->capacity - 1;
-    if (node != t->root) {
-        uint32_t parent = links[node].parent;
-        if (parent >= 2 * s->capacity - 1 || oif_is_leaf(s, parent) || links[parent].mass == 0)
-            return "a node hangs below nothing";
-        const oif_cut *cut = oif_cut_at(s, t, parent);
-        if (cut->left != node && cut->right != node)
-            return "a parent does not know its child";
-    }
-    for (; node != t->root; node = links[node].parent)
-        if (node >= 2 * s->capacity - 1 || steps++ > inner_nodes)
-            return "a node is not below the root";
+    if (node == t->root)
+        return NULL;
+    uint32_t parent = links[node].parent;
+    if (parent >= 2 * s->capacity - 1 || oif_is_leaf(s, parent) || links[parent].mass == 0)
+        return "a node hangs below nothing";
+    const oif_cut *cut = oif_cut_at(s, t, parent);
+    if (cut->left != node && cut->right != node)
+        return "a parent does not know its child";
+    return NULL;
+}
+
+static const char *check_root(const shape *s, const tree *t, uint32_t rows)
+{
+    const oif_link *links = oif_links(s, t);
+    if (t->has_gaps > 1)
+        return "it cannot say whether numbers are missing";
+    if (rows == 0)
+        return t->root == OIF_NO_NODE ? NULL : "an empty tree has a root";
+    if (t->root >= 2 * s->capacity - 1 || links[t->root].parent != OIF_NO_NODE)
+        return "the root is not one";
+    if (links[t->root].mass != rows)
+        return "the root's mass is not the number of rows";
     return NULL;
 }
 
@@ -571,24 +608,17 @@ const char *oif_cut_tree_check(const shape *s, const tree *t, uint32_t rows)
 {
     const oif_link *links = oif_links(s, t);
     uint32_t all = 2 * s->capacity - 1, leaves = 0, inner_nodes = 0;
-    if (rows == 0)
-        return t->root == OIF_NO_NODE ? NULL : "an empty tree has a root";
-    if (t->root >= all || links[t->root].parent != OIF_NO_NODE)
-        return "the root is not one";
-    if (links[t->root].mass != rows)
-        return "the root's mass is not the number of rows";
-    for (uint32_t node = 0; node < all; node++) {
+    const char *broken = check_root(s, t, rows);
+    for (uint32_t node = 0; node < all && !broken; node++) {
         if (links[node].mass == 0)
             continue;
-        const char *broken = check_place(s, t, node);
-        if (!broken && !oif_is_leaf(s, node))
-            broken = check_inner(s, t, node);
-        if (broken)
-            return broken;
+        broken = links[node].mass > rows ? "a node has more mass than the tree" : check_place(s, t, node);
+        if (!broken)
+            broken = oif_is_leaf(s, node) ? check_leaf(s, t, node) : check_inner(s, t, node);
         *(oif_is_leaf(s, node) ? &leaves : &inner_nodes) += 1;
     }
-    if (inner_nodes + 1 != leaves)
-        return "there is not one inner node less than leaves";
+    if (broken)
+        return broken;
     if (count_free(s, t, t->free_leaf, true) != s->capacity - leaves ||
         count_free(s, t, t->free_inner, false) != s->capacity - 1 - inner_nodes)
         return "a free node is not on its list";

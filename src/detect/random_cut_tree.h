@@ -20,6 +20,7 @@
 
 #include "base/random.h"
 #include "detect/detector.h"
+#include "detect/tree_figures.h"
 
 #define OIF_NO_NODE UINT32_MAX
 
@@ -106,6 +107,10 @@ double oif_cut_tree_displacement(const oif_cut_tree_shape *shape, const oif_cut_
  * of rows. */
 double oif_cut_tree_expected_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                                           const double *row);
+
+/* Adds the leaves of a tree to what is told about all trees. Takes O(nodes), however deep. */
+void oif_cut_tree_add_figures(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                              oif_tree_figures *figures);
 
 /* Tells every field that rows change. */
 void oif_cut_tree_tell_fields(const oif_cut_tree_shape *shape, oif_cut_tree *tree, oif_fields *fields);

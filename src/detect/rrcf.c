@@ -32,7 +32,9 @@ typedef oif_rrcf_state forest;
 
 enum {
     MAX_CHUNK = 256, /* rows that a tree takes before the next tree does, which keeps it in the cache */
-    ROWS_WORTH_SHARING = 32 /* for fewer, waking the threads costs more than they help */
+    ROWS_WORTH_SHARING = 32, /* for fewer, waking the threads costs more than they help */
+    LEAVES_AT_ONCE =
+        4096 /* that a check counts the rows of: sixteen rounds for the largest tree, one for most */
 };
 
 /* ---- Creation ---- */
@@ -210,23 +212,33 @@ static bool ready(const void *state)
     return f->rows_learned >= f->shape.capacity / 2;
 }
 
+/* Counts the rows of a tree's sample in some of its leaves; the others are left out. */
+static void count_rows(const forest *f, uint32_t number, uint32_t first_leaf, uint32_t counts[LEAVES_AT_ONCE])
+{
+    const uint32_t *leaves = oif_rrcf_leaves(f, number), held = oif_rrcf_rows_held(f);
+    memset(counts, 0, LEAVES_AT_ONCE * sizeof *counts);
+    for (uint32_t place = 0; place < held; place++)
+        if (leaves[place] - first_leaf < LEAVES_AT_ONCE) /* and so not below it, in unsigned numbers */
+            counts[leaves[place] - first_leaf]++;
+}
+
 /* Every row of the sample is counted by a leaf, and no leaf counts another. */
 static const char *check_sample(const forest *f, uint32_t number)
 {
     const oif_link *links = oif_links(&f->shape, oif_rrcf_tree(f, number));
     const uint32_t *leaves = oif_rrcf_leaves(f, number), held = oif_rrcf_rows_held(f);
-    for (uint32_t place = 0; place < held; place++) {
-        uint32_t leaf = leaves[place], counted = 0;
-        if (leaf >= f->shape.capacity)
+    const uint32_t capacity = f->shape.capacity, last = oif_rrcf_last_leaves(f)[number];
+    uint32_t counts[LEAVES_AT_ONCE];
+    for (uint32_t place = 0; place < held; place++)
+        if (leaves[place] >= capacity)
             return "a row's leaf is not one";
-        for (uint32_t other = 0; other < held; other++)
-            counted += leaves[other] == leaf;
-        if (links[leaf].mass != counted)
-            return "a leaf's mass is not the number of its rows";
+    for (uint32_t first = 0; first < capacity; first += LEAVES_AT_ONCE) {
+        count_rows(f, number, first, counts);
+        for (uint32_t leaf = first; leaf < capacity && leaf - first < LEAVES_AT_ONCE; leaf++)
+            if (links[leaf].mass != counts[leaf - first])
+                return "a leaf's mass is not the number of its rows";
     }
-    uint32_t last =
-        oif_rrcf_last_leaves(f)[number]; /* the masses add up to the root's: there is no other leaf */
-    if (held > 0 && last != OIF_NO_NODE && (last >= f->shape.capacity || links[last].mass == 0))
+    if (f->rows_learned > 0 && last != OIF_NO_NODE && (last >= capacity || links[last].mass == 0))
         return "the last row's leaf is not one";
     return NULL;
 }
@@ -234,6 +246,10 @@ static const char *check_sample(const forest *f, uint32_t number)
 static oif_status check(const void *state, oif_error *error)
 {
     const forest *f = state;
+    if (f->rows_learned > OIF_MAX_ROWS_LEARNED)
+        return oif_fail(error, OIF_EINVARIANT, "more rows were learned than any stream has");
+    if (!oif_none_infinite(oif_rrcf_last_row(f), f->shape.dimension))
+        return oif_fail(error, OIF_EINVARIANT, "the last row is infinite");
     for (uint32_t number = 0; number < f->num_trees; number++) {
         const char *broken = oif_cut_tree_check(&f->shape, oif_rrcf_tree(f, number), oif_rrcf_rows_held(f));
         if (!broken)
@@ -260,7 +276,11 @@ static void tell_fields(void *state, oif_fields *fields)
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
     const forest *f = state;
+    oif_tree_figures figures = {0};
+    for (uint32_t number = 0; number < f->num_trees; number++)
+        oif_cut_tree_add_figures(&f->shape, oif_rrcf_tree(f, number), &figures);
     tell(context, "rows_held", oif_rrcf_rows_held(f));
+    oif_figures_tell(&figures, tell, context);
 }
 
 /* ---- The table ---- */

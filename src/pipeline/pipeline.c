@@ -278,6 +278,15 @@ const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const ch
     return model ? model->detector : NULL;
 }
 
+const char *oif_pipeline_recent_key(const oif_pipeline *pipeline, size_t *key_bytes)
+{
+    const uint32_t newest = pipeline->keys.newest;
+    const oif_key_entry *entry = newest == OIF_NO_KEY ? NULL : &pipeline->keys.entries[newest];
+
+    *key_bytes = entry ? entry->key_bytes : 0;
+    return *key_bytes > 0 ? entry->key : NULL;
+}
+
 oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error)
 {
     oif_status status = OIF_OK;

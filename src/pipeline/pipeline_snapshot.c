@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "detect/detector.h"
 #include "snapshot/detector_snapshot.h"
+#include "snapshot/savable.h"
 
 #include <string.h>
 
@@ -183,12 +184,15 @@ static void read_keyed_model(oif_snapshot_reader *reader, const plan *p, oif_pip
     oif_memory_free(key);
 }
 
-oif_status oif_pipeline_load(oif_read_function read, void *context, oif_pipeline **pipeline, oif_error *error)
+/* `bytes` as in oif_savable. */
+static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *context, oif_pipeline **pipeline,
+                             oif_error *error)
 {
     oif_snapshot_reader reader;
     oif_pipeline *made = NULL;
     plan p = {0};
     oif_snapshot_open(&reader, read, context, error);
+    reader.end = bytes;
     read_plan(&reader, &p);
     uint64_t models = p.keys > 0 ? p.keys : 1;
     for (uint64_t i = 0; i < models && reader.status == OIF_OK; i++)
@@ -199,4 +203,67 @@ oif_status oif_pipeline_load(oif_read_function read, void *context, oif_pipeline
     else
         oif_pipeline_free(made);
     return reader.status;
+}
+
+oif_status oif_pipeline_load(oif_read_function read, void *context, oif_pipeline **pipeline, oif_error *error)
+{
+    return load_up_to(UINT64_MAX, read, context, pipeline, error);
+}
+
+/* ---- As something that has snapshots ---- */
+
+static oif_status save_pipeline(const void *pipeline, oif_write_function write, void *context,
+                                oif_error *error)
+{
+    return oif_pipeline_save(pipeline, write, context, error);
+}
+
+static oif_status load_pipeline(uint64_t bytes, oif_read_function read, void *context, void **pipeline,
+                                oif_error *error)
+{
+    oif_pipeline *made;
+    oif_status status = load_up_to(bytes, read, context, &made, error);
+    if (status == OIF_OK)
+        *pipeline = made;
+    return status;
+}
+
+static void free_pipeline(void *pipeline)
+{
+    oif_pipeline_free(pipeline);
+}
+
+static const oif_savable pipelines = {save_pipeline, load_pipeline, free_pipeline};
+
+oif_status oif_pipeline_load_memory(const void *bytes, size_t count, oif_pipeline **pipeline,
+                                    oif_error *error)
+{
+    void *made;
+    oif_status status = oif_savable_load_memory(&pipelines, bytes, count, &made, error);
+    if (status == OIF_OK)
+        *pipeline = made;
+    return status;
+}
+
+oif_status oif_state_file_save_pipeline(oif_state_file *file, const oif_pipeline *pipeline, oif_error *error)
+{
+    return oif_state_file_put(file, &pipelines, pipeline, error);
+}
+
+oif_status oif_state_file_load_pipeline(const oif_state_file *file, oif_pipeline **pipeline, oif_error *error)
+{
+    void *made;
+    oif_status status = oif_state_file_get(file, &pipelines, &made, error);
+    if (status == OIF_OK)
+        *pipeline = made;
+    return status;
+}
+
+oif_status oif_pipeline_load_file(const char *path, oif_pipeline **pipeline, oif_error *error)
+{
+    void *made;
+    oif_status status = oif_savable_load_file(&pipelines, path, &made, error);
+    if (status == OIF_OK)
+        *pipeline = made;
+    return status;
 }

@@ -3,10 +3,10 @@
 #ifndef OIF_ROWS_CSV_FIELD_H
 #define OIF_ROWS_CSV_FIELD_H
 
-#include "base/number_text.h"
 #include "oif.h"
+#include "rows/reader.h"
+#include "rows/short_number.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -54,10 +54,6 @@ static inline const char *field_end(const char *field, const char *scanned, cons
     return at;
 }
 
-struct span {
-    const char *start, *end;
-};
-
 static inline struct span without_blanks(struct span text, char delimiter)
 {
     while (text.start < text.end && is_blank(*text.start, delimiter))
@@ -65,15 +61,6 @@ static inline struct span without_blanks(struct span text, char delimiter)
     while (text.start < text.end && is_blank(text.end[-1], delimiter))
         text.end--;
     return text;
-}
-
-/* [start, end) without the \r of the line's end, if it ends there. */
-static inline struct span without_returns(const char *start, const char *end)
-{
-    if (*end == '\n')
-        while (end > start && end[-1] == '\r')
-            end--;
-    return (struct span){start, end};
 }
 
 static inline bool is_in_quotes(struct span text)
@@ -93,38 +80,6 @@ static inline bool is_missing(struct span text)
             return true;
     }
     return false;
-}
-
-/* Reads what most numbers look like: [-]digits[.digits] in at most seven characters and whatever ends it, all in one
- * word and without a branch that depends on the number, as lengths are hard to predict. Such digits and such a power of
- * ten are doubles without rounding, so one division gives the nearest double, the same as oif_number_parse. NULL for all
- * others. */
-static inline const char *short_number_end(const char *text, const char *lines_end, double *value)
-{
-    static const double powers_of_ten[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
-    if (lines_end - text < 9 || FLT_EVAL_METHOD != 0) /* a wider type would round twice */
-        return NULL;
-    const bool negative = *text == '-';
-    const char *first = text + negative;
-    const uint64_t word = load_eight(first) ^ EVERY_BYTE * '0'; /* digits become 0 to 9 */
-    const uint64_t others =
-        (((word & EVERY_BYTE * 0x7f) + EVERY_BYTE * (0x7f - 9)) | word) & EVERY_BYTE * 0x80;
-    if (others == 0)
-        return NULL;
-    const unsigned whole = (unsigned)__builtin_ctzll(others) / 8; /* digits before the point */
-    const uint64_t point = (word >> 8 * whole & 0xff) == ('.' ^ '0');
-    const uint64_t ends = others & (others - point); /* without the point, which is the lowest bit */
-    if (ends == 0)
-        return NULL;
-    const unsigned end = (unsigned)__builtin_ctzll(ends) / 8, count = end - (unsigned)point;
-    if (count == 0)
-        return NULL;
-    /* Close the gap where the point was, then move the digits to the top: what is below counts as leading zeros. */
-    const uint64_t before = (UINT64_C(1) << 8 * whole) - 1, gap = before | (point - 1);
-    const uint64_t digits = (word & gap) | (word >> 8 & ~gap);
-    const double magnitude = (double)(int64_t)join_eight_digits(digits << 8 * (8 - count));
-    *value = (negative ? -magnitude : magnitude) / powers_of_ten[end - whole - (unsigned)point];
-    return first + end;
 }
 
 /* The delimiter or \n behind a field that is a finite number, missing or empty, with blanks at most before
@@ -165,18 +120,17 @@ static inline enum meaning field_meaning(const char *field, const char *end, cha
     return is_missing(text) ? MISSING : OTHER_TEXT;
 }
 
-/* Writes a header's field without its quotes and a NUL behind it; returns where the NUL is. */
-static inline char *write_name(struct span text, char *name)
+/* Writes a field without its quotes; returns where it ends. */
+static inline char *write_unquoted(struct span text, char *at)
 {
     bool quoted = is_in_quotes(text);
 
-    for (const char *at = text.start + quoted; at < text.end - quoted; at++) {
-        *name++ = *at;
-        if (quoted && *at == '"' && at[1] == '"' && at + 1 < text.end - 1)
-            at++;
+    for (const char *from = text.start + quoted; from < text.end - quoted; from++) {
+        *at++ = *from;
+        if (quoted && *from == '"' && from[1] == '"' && from + 1 < text.end - 1)
+            from++;
     }
-    *name = '\0';
-    return name;
+    return at;
 }
 
 /* The most frequent of the candidates outside quotes in a line, the first of them if none is there. */
@@ -200,27 +154,6 @@ static inline char most_frequent_delimiter(struct span line)
         if (counts[i] > counts[best])
             best = i;
     return candidates[best];
-}
-
-/* The first byte that no text has: a NUL, or the mark with which UTF-16 begins; NULL when there is none. */
-static inline const char *find_binary(struct span line)
-{
-    const size_t bytes = (size_t)(line.end - line.start);
-
-    if (bytes >= 2 && (!memcmp(line.start, "\xff\xfe", 2) || !memcmp(line.start, "\xfe\xff", 2)))
-        return line.start;
-    return memchr(line.start, '\0', bytes);
-}
-
-static inline uint64_t count_newlines(const char *at, const char *end)
-{
-    uint64_t count = 0;
-
-    while ((at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
-        count++;
-        at++;
-    }
-    return count;
 }
 
 #endif

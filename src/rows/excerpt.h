@@ -2,9 +2,8 @@
 #ifndef OIF_ROWS_EXCERPT_H
 #define OIF_ROWS_EXCERPT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "rows/utf8.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -17,22 +16,11 @@ struct excerpt {
 /* The bytes of the printable character at `at`; 0 for a control character and for what is not UTF-8. */
 static inline size_t printable_bytes(const char *at, const char *end)
 {
-    static const uint32_t smallest_code[] = {0, 0, 0xa0, 0x800, 0x10000};
-    const unsigned char lead = (unsigned char)*at;
-    const size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-    uint32_t code = lead & (0xffu >> (bytes + 1));
+    uint32_t code;
+    size_t bytes = utf8_character(at, end, &code);
+    bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
 
-    if (lead < 0x80)
-        return lead >= 0x20 && lead < 0x7f;
-    if (lead < 0xc0 || lead >= 0xf8 || (size_t)(end - at) < bytes)
-        return 0;
-    for (size_t i = 1; i < bytes; i++) {
-        if (((unsigned char)at[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | ((unsigned char)at[i] & 0x3f);
-    }
-    bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
-    return code >= smallest_code[bytes] && code <= 0x10ffff && !is_surrogate ? bytes : 0;
+    return is_control ? 0 : bytes;
 }
 
 /* The text as a message can show it: shortened, unprintable bytes as \xNN. */

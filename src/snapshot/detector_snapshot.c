@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "detect/detector.h"
+#include "snapshot/savable.h"
 
 enum {
     IDENTITY_BYTES = 2048, /* at most: sixteen parameters with names of up to a hundred bytes */
@@ -143,10 +144,13 @@ static oif_detector *make_detector(oif_snapshot_reader *reader)
     return made;
 }
 
-oif_status oif_detector_load(oif_read_function read, void *context, oif_detector **detector, oif_error *error)
+/* `bytes` as in oif_savable. */
+static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *context, oif_detector **detector,
+                             oif_error *error)
 {
     oif_snapshot_reader reader;
     oif_snapshot_open(&reader, read, context, error);
+    reader.end = bytes;
     oif_detector *made = make_detector(&reader);
     if (made)
         oif_state_read(&reader, made);
@@ -156,6 +160,11 @@ oif_status oif_detector_load(oif_read_function read, void *context, oif_detector
     else
         oif_detector_free(made);
     return reader.status;
+}
+
+oif_status oif_detector_load(oif_read_function read, void *context, oif_detector **detector, oif_error *error)
+{
+    return load_up_to(UINT64_MAX, read, context, detector, error);
 }
 
 /* ---- In memory ---- */
@@ -179,33 +188,71 @@ oif_status oif_detector_save_memory(const oif_detector *detector, void *bytes, s
     return oif_detector_save(detector, put_into_memory, &next, error);
 }
 
-typedef struct piece {
-    const char *next, *end;
-} piece;
+/* ---- As something that has snapshots ---- */
 
-static ptrdiff_t take_from_memory(void *context, char *buffer, size_t capacity)
+static oif_status save_detector(const void *detector, oif_write_function write, void *context,
+                                oif_error *error)
 {
-    piece *from = context;
-    size_t left = (size_t)(from->end - from->next), count = left < capacity ? left : capacity;
-    memcpy(buffer, from->next, count);
-    from->next += count;
-    return (ptrdiff_t)count;
+    return oif_detector_save(detector, write, context, error);
 }
+
+static oif_status load_detector(uint64_t bytes, oif_read_function read, void *context, void **detector,
+                                oif_error *error)
+{
+    oif_detector *made;
+    oif_status status = load_up_to(bytes, read, context, &made, error);
+    if (status == OIF_OK)
+        *detector = made;
+    return status;
+}
+
+static void free_detector(void *detector)
+{
+    oif_detector_free(detector);
+}
+
+static const oif_savable detectors = {save_detector, load_detector, free_detector};
 
 oif_status oif_detector_load_memory(const void *bytes, size_t count, oif_detector **detector,
                                     oif_error *error)
 {
-    piece from = {bytes, (const char *)bytes + count};
-    oif_detector *made;
-    oif_status status = oif_detector_load(take_from_memory, &from, &made, error);
-    if (status != OIF_OK)
+    void *made;
+    oif_status status = oif_savable_load_memory(&detectors, bytes, count, &made, error);
+    if (status == OIF_OK)
+        *detector = made;
+    return status;
+}
+
+oif_status oif_state_file_save(oif_state_file *file, const oif_detector *detector, oif_error *error)
+{
+    return oif_state_file_put(file, &detectors, detector, error);
+}
+
+oif_status oif_state_file_load(const oif_state_file *file, oif_detector **detector, oif_error *error)
+{
+    void *made;
+    oif_status status = oif_state_file_get(file, &detectors, &made, error);
+    if (status == OIF_OK)
+        *detector = made;
+    return status;
+}
+
+oif_status oif_detector_load_file(const char *path, oif_detector **detector, oif_error *error)
+{
+    void *made;
+    oif_status status = oif_savable_load_file(&detectors, path, &made, error);
+    if (status == OIF_OK)
+        *detector = made;
+    return status;
+}
+
+oif_status oif_detector_save_file(const oif_detector *detector, const char *path, oif_error *error)
+{
+    oif_state_file *file = NULL;
+    oif_status status = oif_state_file_open(path, &file, error);
+    if (!file)
         return status;
-    if (from.next != from.end) {
-        size_t read = count - (size_t)(from.end - from.next);
-        oif_detector_free(made);
-        return oif_fail_at(error, OIF_ECORRUPT, 0, read, "byte %zu: the snapshot ends here, but bytes follow",
-                           read);
-    }
-    *detector = made;
-    return OIF_OK;
+    status = oif_state_file_save(file, detector, error);
+    oif_state_file_close(file);
+    return status;
 }

@@ -249,7 +249,8 @@ static void read_field(oif_fields *self, const char *name, oif_field_type type, 
 void oif_snapshot_open(oif_snapshot_reader *reader, oif_read_function read, void *context, oif_error *error)
 {
     unsigned char bytes[sizeof magic], version[4];
-    *reader = (oif_snapshot_reader){.fields = {read_field}, .read = read, .context = context, .error = error};
+    *reader = (oif_snapshot_reader){
+        .fields = {read_field}, .read = read, .context = context, .error = error, .end = UINT64_MAX};
     oif_checksum_table_init(&reader->table);
     read_bytes(reader, bytes, sizeof bytes);
     if (memcmp(bytes, magic, sizeof magic) != 0)
@@ -270,6 +271,10 @@ static uint64_t open_section(oif_snapshot_reader *reader)
     check_checksum(reader, "a section's head");
     memcpy(reader->tag, head, 4);
     reader->left = oif_bytes_load(head + 8, 8);
+    if (reader->left > reader->end - reader->offset)
+        oif_snapshot_fail(reader, OIF_ETRUNCATED,
+                          "the snapshot is cut off: a section of %llu bytes begins here",
+                          (unsigned long long)reader->left);
     return oif_bytes_load(head + 4, 4);
 }
 

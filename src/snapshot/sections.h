@@ -68,6 +68,7 @@ typedef struct oif_snapshot_reader {
     oif_error *error;
     oif_status status;
     uint64_t offset; /* bytes read */
+    uint64_t end;    /* bytes that there are; UINT64_MAX while nobody knows */
     uint32_t checksum;
     char tag[5];   /* of the section that is open ... */
     uint64_t left; /* ... and how many bytes of its payload are still to be read */

@@ -5,130 +5,240 @@
  *     PATH.lock    empty; locked by whoever may write, and removed at the end
  *
  * A rename is all or nothing, but only what was synced before it survives a loss of power, and the new name only once the
- * folder was synced as well.
+ * folder was synced as well. The folder is kept open, so that the file stays the same one when the program changes its
+ * working directory, and nothing but that sync can fail after the rename.
  */
 #define _GNU_SOURCE /* flock */
 #define _FILE_OFFSET_BITS 64
+
+#include "snapshot/savable.h"
 
 #include "base/error.h"
 #include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+
+enum {
+    SHOWN_PATH_BYTES = 120, /* of a path in a message, so that the reason fits */
+    LOCK_ATTEMPTS = 100     /* each one lost means that someone else held the file and let it go in between */
+};
+
 struct oif_state_file {
-    int lock;
-    char *path, *new_path, *lock_path, *folder; /* they follow in the same block of memory */
+    int folder, lock;
+    char *path, *name, *new_name,
+        *lock_name; /* they follow in the same block of memory; names are in the folder */
 };
 
 /* ---- Calls that signals may interrupt ---- */
 
-static int open_file(const char *path, int flags)
+static int open_file(int folder, const char *name, int flags, unsigned mode)
 {
-    int file;
+    int fd;
     do
-        file = open(path, flags | O_CLOEXEC | O_NOCTTY, 0666);
-    while (file < 0 && errno == EINTR);
-    return file;
+        fd = openat(folder, name, flags | O_CLOEXEC | O_NOCTTY, mode);
+    while (fd < 0 && errno == EINTR);
+    return fd;
 }
+
+static int lock_file(int fd)
+{
+    int result;
+    do
+        result = flock(fd, LOCK_EX | LOCK_NB);
+    while (result < 0 && errno == EINTR);
+    return result;
+}
+
+static int sync_file(int fd)
+{
+    int result;
+    do
+        result = fsync(fd);
+    while (result < 0 && errno == EINTR);
+    return result;
+}
+
+/* What snapshots are written to and read from. */
+typedef struct opened {
+    int fd;
+    int reason; /* the errno of a failure */
+} opened;
 
 static ptrdiff_t write_file(void *context, const char *bytes, size_t count)
 {
+    opened *to = context;
     ssize_t written;
     do
-        written = write(*(const int *)context, bytes, count);
+        written = write(to->fd, bytes, count);
     while (written < 0 && errno == EINTR);
+    if (written <= 0)
+        to->reason = written < 0 ? errno : EIO;
     return written;
 }
 
 static ptrdiff_t read_file(void *context, char *buffer, size_t capacity)
 {
+    opened *from = context;
     ssize_t got;
     do
-        got = read(*(const int *)context, buffer, capacity);
+        got = read(from->fd, buffer, capacity);
     while (got < 0 && errno == EINTR);
+    if (got < 0)
+        from->reason = errno;
     return got;
 }
 
-static int sync_file(int file)
+/* ---- Messages ---- */
+
+/* The end of a long path tells more than its start. */
+static const char *shown(const char *path)
 {
-    int result;
-    do
-        result = fsync(file);
-    while (result < 0 && errno == EINTR);
-    return result;
+    size_t length = strlen(path);
+    return length > SHOWN_PATH_BYTES ? path + length - SHOWN_PATH_BYTES : path;
 }
 
-static oif_status fail_errno(oif_error *error, oif_status status, const char *what, const char *path)
+static oif_status fail_errno(oif_error *error, oif_status status, const char *what, const char *path,
+                             int reason)
 {
-    return oif_fail(error, status, "cannot %s '%.100s': %s", what, path, strerror(errno));
+    return oif_fail(error, status, "cannot %s '%s': %s", what, shown(path), strerror(reason));
+}
+
+static oif_status fail_save(oif_error *error, const char *what, const char *path, int reason)
+{
+    return oif_fail(error, OIF_EWRITE, "cannot %s '%s': %s; it keeps the state it had", what, shown(path),
+                    strerror(reason));
 }
 
 /* ---- Holding the file ---- */
 
-static char *join(char **room, const char *text, size_t length, const char *suffix)
+/* Which file a path means. Through a symbolic link a save must replace what it points to, not the link; and a rename would
+ * also replace /dev/null. */
+static oif_status find_file(const char *path, char found[PATH_MAX], oif_error *error)
+{
+    struct stat standing;
+    size_t length = strlen(path);
+    if (length == 0 || path[length - 1] == '/')
+        return oif_fail(error, OIF_EWRITE, "a state file needs a name; '%s' has none", shown(path));
+    if (lstat(path, &standing) != 0) {
+        if (errno != ENOENT || length >= PATH_MAX)
+            return fail_errno(error, OIF_EWRITE, "use", path, errno);
+        memcpy(found, path, length + 1);
+        return OIF_OK;
+    }
+    if (!realpath(path, found) || stat(found, &standing) != 0)
+        return fail_errno(error, OIF_EWRITE, "follow the link", path, errno);
+    if (!S_ISREG(standing.st_mode))
+        return oif_fail(error, OIF_EWRITE, "'%s' is a folder or a device; name a file", shown(path));
+    return OIF_OK;
+}
+
+static int open_folder_of(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (!slash)
+        return open_file(AT_FDCWD, ".", O_RDONLY | O_DIRECTORY, 0);
+    char first = slash[1];
+    slash[1] = '\0';
+    int folder = open_file(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    slash[1] = first;
+    return folder;
+}
+
+static char *join(char **room, const char *text, const char *suffix)
 {
     char *joined = *room;
+    size_t length = strlen(text), suffix_bytes = strlen(suffix) + 1;
     memcpy(joined, text, length);
-    strcpy(joined + length, suffix);
-    *room += length + strlen(suffix) + 1;
+    memcpy(joined + length, suffix, suffix_bytes);
+    *room += length + suffix_bytes;
     return joined;
 }
 
-static oif_state_file *name_files(const char *path)
+/* Messages show the path that was given, which may be a link to the one that was found. */
+static oif_state_file *name_files(const char *path, const char *found)
 {
-    const char *slash = strrchr(path, '/');
-    size_t length = strlen(path), folder_length = slash ? (size_t)(slash - path) + 1 : 0;
-    oif_state_file *file = oif_memory_new(sizeof *file + 4 * (length + sizeof ".lock"));
+    const char *slash = strrchr(found, '/'), *name = slash ? slash + 1 : found;
+    oif_state_file *file =
+        oif_memory_new(sizeof *file + strlen(path) + 1 + 3 * (strlen(name) + sizeof ".lock"));
     if (!file)
         return NULL;
     char *room = (char *)(file + 1);
-    file->path = join(&room, path, length, "");
-    file->new_path = join(&room, path, length, ".new");
-    file->lock_path = join(&room, path, length, ".lock");
-    file->folder = join(&room, path, folder_length, ".");
+    file->path = join(&room, path, "");
+    file->name = join(&room, name, "");
+    file->new_name = join(&room, name, ".new");
+    file->lock_name = join(&room, name, ".lock");
     return file;
 }
 
-/* Whether the lock file is still the one that stands in the folder: who held it may just have removed it. */
-static bool is_current(int lock, const char *path)
+/* Whether the lock is still the one that stands in the folder: who held it before may just have removed it. */
+static bool is_current(const oif_state_file *file)
 {
     struct stat own, standing;
-    return fstat(lock, &own) == 0 && stat(path, &standing) == 0 && own.st_dev == standing.st_dev &&
-           own.st_ino == standing.st_ino;
+    return fstat(file->lock, &own) == 0 && fstatat(file->folder, file->lock_name, &standing, 0) == 0 &&
+           own.st_dev == standing.st_dev && own.st_ino == standing.st_ino;
 }
 
 static oif_status take_lock(oif_state_file *file, oif_error *error)
 {
-    for (;;) {
-        file->lock = open_file(file->lock_path, O_RDWR | O_CREAT);
+    int reason = EWOULDBLOCK;
+    for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+        file->lock = open_file(file->folder, file->lock_name, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
         if (file->lock < 0)
-            return fail_errno(error, OIF_EWRITE, "create", file->lock_path);
-        if (flock(file->lock, LOCK_EX | LOCK_NB) == 0 && is_current(file->lock, file->lock_path))
+            return fail_errno(error, OIF_EWRITE, "create a lock beside", file->path, errno);
+        bool locked = lock_file(file->lock) == 0;
+        if (locked && is_current(file))
             return OIF_OK;
-        int reason = errno;
+        if (!locked)
+            reason = errno;
         close(file->lock);
-        if (reason == EWOULDBLOCK)
-            return oif_fail(error, OIF_EBUSY, "another program holds the state file '%.100s'", file->path);
+        if (!locked)
+            break;
     }
+    if (reason != EWOULDBLOCK)
+        return fail_errno(error, OIF_EWRITE, "lock", file->path, reason);
+    return oif_fail(error, OIF_EBUSY,
+                    "another program holds the state file '%s'; end it or name another file",
+                    shown(file->path));
+}
+
+static oif_status hold(oif_state_file *file, char *found, oif_error *error)
+{
+    file->folder = open_folder_of(found);
+    if (file->folder < 0)
+        return fail_errno(error, OIF_EWRITE, "open the folder of", file->path, errno);
+    oif_status status = take_lock(file, error);
+    if (status != OIF_OK)
+        close(file->folder);
+    return status;
 }
 
 oif_status oif_state_file_open(const char *path, oif_state_file **file, oif_error *error)
 {
-    oif_state_file *made = name_files(path);
+    char found[PATH_MAX];
+    oif_status status = find_file(path, found, error);
+    if (status != OIF_OK)
+        return status;
+    oif_state_file *made = name_files(path, found);
     if (!made)
         return oif_fail(error, OIF_EMEMORY, "no memory for the name of the state file");
-    oif_status status = take_lock(made, error);
+    status = hold(made, found, error);
     if (status != OIF_OK) {
         oif_memory_free(made);
         return status;
     }
-    unlink(made->new_path); /* if a crash left one */
+    unlinkat(made->folder, made->new_name, 0); /* if a crash left one */
     *file = made;
     return OIF_OK;
 }
@@ -137,109 +247,110 @@ void oif_state_file_close(oif_state_file *file)
 {
     if (!file)
         return;
-    unlink(file->lock_path); /* first, so that whoever gets the lock next finds it gone and makes a new one */
+    /* Before the lock is let go: whoever gets it next sees that it is gone and makes a new one. */
+    if (is_current(file))
+        unlinkat(file->folder, file->lock_name, 0);
     close(file->lock);
+    close(file->folder);
     oif_memory_free(file);
 }
 
 /* ---- Saving ---- */
 
-static oif_status sync_folder(const oif_state_file *file, oif_error *error)
+/* A file that takes the place of another keeps whose it is and who may read it, as far as we may tell. */
+static void keep_owner(int fd, const struct stat *standing)
 {
-    int folder = open_file(file->folder, O_RDONLY | O_DIRECTORY);
-    if (folder < 0)
-        return fail_errno(error, OIF_EWRITE, "open the folder of", file->path);
-    int synced = sync_file(folder);
-    int reason = errno;
-    close(folder);
-    if (synced == 0 || reason == EINVAL || reason == EROFS) /* some file systems cannot sync a folder */
-        return OIF_OK;
-    errno = reason;
-    return fail_errno(error, OIF_EWRITE, "sync the folder of", file->path);
+    (void)!fchown(fd, standing->st_uid, standing->st_gid);
+    (void)!fchmod(fd, standing->st_mode & 0777);
 }
 
-/* A file that takes the place of another keeps who may read it. */
-static void keep_mode(int file, const char *path)
+static oif_status write_new(const oif_state_file *file, const oif_savable *kind, const void *object,
+                            oif_error *error)
 {
     struct stat standing;
-    if (stat(path, &standing) == 0)
-        (void)!fchmod(file, standing.st_mode & 07777);
-}
-
-static oif_status write_new(const oif_state_file *file, const oif_detector *detector, oif_error *error)
-{
-    int to = open_file(file->new_path, O_WRONLY | O_CREAT | O_EXCL);
-    if (to < 0)
-        return fail_errno(error, OIF_EWRITE, "create", file->new_path);
-    keep_mode(to, file->path);
+    bool stands = fstatat(file->folder, file->name, &standing, 0) == 0;
+    /* Whoever may not read the old one must not get hold of the new one either, not even while it is empty. */
+    opened to = {open_file(file->folder, file->new_name, O_WRONLY | O_CREAT | O_EXCL, stands ? 0600 : 0666),
+                 0};
+    if (to.fd < 0)
+        return fail_save(error, "write beside", file->path, errno);
+    if (stands)
+        keep_owner(to.fd, &standing);
     oif_status status = OIF_OK;
-    if (oif_detector_save(detector, write_file, &to, NULL) != OIF_OK)
-        status = fail_errno(error, OIF_EWRITE, "write", file->new_path);
-    else if (sync_file(to) != 0)
-        status = fail_errno(error, OIF_EWRITE, "sync", file->new_path);
-    if (close(to) != 0 && status == OIF_OK && errno != EINTR)
-        status = fail_errno(error, OIF_EWRITE, "close", file->new_path);
+    if (kind->save(object, write_file, &to, NULL) != OIF_OK)
+        status = fail_save(error, "write", file->path, to.reason);
+    else if (sync_file(to.fd) != 0)
+        status = fail_save(error, "sync", file->path, errno);
+    if (close(to.fd) != 0 && status == OIF_OK && errno != EINTR)
+        status = fail_save(error, "write", file->path, errno);
     return status;
 }
 
-oif_status oif_state_file_save(oif_state_file *file, const oif_detector *detector, oif_error *error)
+oif_status oif_state_file_put(oif_state_file *file, const oif_savable *kind, const void *object,
+                              oif_error *error)
 {
-    oif_status status = write_new(file, detector, error);
-    if (status == OIF_OK && rename(file->new_path, file->path) != 0)
-        status = fail_errno(error, OIF_EWRITE, "replace", file->path);
-    if (status == OIF_OK)
-        return sync_folder(file, error);
-    unlink(file->new_path);
-    return status;
-}
-
-oif_status oif_detector_save_file(const oif_detector *detector, const char *path, oif_error *error)
-{
-    oif_state_file *file;
-    oif_status status = oif_state_file_open(path, &file, error);
-    if (status != OIF_OK)
+    oif_status status = write_new(file, kind, object, error);
+    if (status == OIF_OK && renameat(file->folder, file->new_name, file->folder, file->name) != 0)
+        status = fail_save(error, "replace", file->path, errno);
+    if (status != OIF_OK) {
+        unlinkat(file->folder, file->new_name, 0);
         return status;
-    status = oif_state_file_save(file, detector, error);
-    oif_state_file_close(file);
-    return status;
+    }
+    if (sync_file(file->folder) != 0 && errno != EINVAL) /* that some file systems answer for every folder */
+        return oif_fail(error, OIF_EWRITE, "'%s' is saved, but may not survive a loss of power: %s",
+                        shown(file->path), strerror(errno));
+    return OIF_OK;
 }
 
 /* ---- Loading ---- */
 
 /* A snapshot ends where its file does. */
-static oif_status load_open_file(int from, oif_detector **detector, oif_error *error)
+static oif_status load_whole(opened *from, const oif_savable *kind, void **object, oif_error *error)
 {
-    oif_detector *made;
     char byte;
-    oif_status status = oif_detector_load(read_file, &from, &made, error);
+    struct stat standing;
+    bool has_size = fstat(from->fd, &standing) == 0 && S_ISREG(standing.st_mode);
+    oif_status status =
+        kind->load(has_size ? (uint64_t)standing.st_size : UINT64_MAX, read_file, from, object, error);
     if (status != OIF_OK)
         return status;
-    ptrdiff_t more = read_file(&from, &byte, 1);
-    if (more == 0) {
-        *detector = made;
+    off_t bytes = lseek(from->fd, 0, SEEK_CUR);
+    ptrdiff_t more = read_file(from, &byte, 1);
+    if (more == 0)
         return OIF_OK;
-    }
-    size_t bytes = oif_detector_snapshot_bytes(made);
-    oif_detector_free(made);
-    return oif_fail_at(error, more > 0 ? OIF_ECORRUPT : OIF_EREAD, 0, bytes,
-                       more > 0 ? "byte %zu: the snapshot ends here, but bytes follow"
-                                : "byte %zu: could not read on",
-                       bytes);
+    kind->free(*object);
+    return oif_fail_at(error, more > 0 ? OIF_ECORRUPT : OIF_EREAD, 0, (uint64_t)bytes,
+                       "byte %lld: the snapshot ends here, but bytes follow", (long long)bytes);
 }
 
-oif_status oif_detector_load_file(const char *path, oif_detector **detector, oif_error *error)
+static oif_status load_opened(int fd, const char *path, const oif_savable *kind, void **object,
+                              oif_error *error)
 {
-    int from = open_file(path, O_RDONLY);
-    if (from < 0)
-        return fail_errno(error, OIF_EREAD, "open", path);
-    oif_status status = load_open_file(from, detector, error);
-    close(from);
-    return status;
+    opened from = {fd, 0};
+    if (fd < 0)
+        return fail_errno(error, OIF_EREAD, "open", path, errno);
+    void *made = NULL;
+    oif_error why;
+    oif_status status = load_whole(&from, kind, &made, &why);
+    close(fd);
+    if (status == OIF_EREAD)
+        return fail_errno(error, status, "read", path, from.reason);
+    if (status != OIF_OK)
+        return oif_fail_at(error, status, 0, why.column, "'%s': %.110s", shown(path), why.message);
+    *object = made;
+    return OIF_OK;
 }
 
-oif_status oif_state_file_load(const oif_state_file *file, oif_detector **detector, oif_error *error)
+oif_status oif_savable_load_file(const oif_savable *kind, const char *path, void **object, oif_error *error)
 {
-    if (access(file->path, F_OK) != 0 && errno == ENOENT)
-        return oif_fail(error, OIF_END, "there is no state file '%.100s' yet", file->path);
-    return oif_detector_load_file(file->path, detector, error);
+    return load_opened(open_file(AT_FDCWD, path, O_RDONLY, 0), path, kind, object, error);
+}
+
+oif_status oif_state_file_get(const oif_state_file *file, const oif_savable *kind, void **object,
+                              oif_error *error)
+{
+    int fd = open_file(file->folder, file->name, O_RDONLY, 0);
+    if (fd < 0 && errno == ENOENT)
+        return oif_fail(error, OIF_END, "there is no state file '%s' yet", shown(file->path));
+    return load_opened(fd, file->path, kind, object, error);
 }

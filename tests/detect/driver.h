@@ -179,7 +179,7 @@ static inline oif_spot leaf_spot(const oif_iforest_state *f, uint32_t tree, cons
     oif_spot at = oif_root(f, tree);
     while (oif_is_cut(f, at)) {
         double number = row[oif_features(f)[at.index]];
-        bool right = number >= oif_cuts(f)[at.index];
+        bool right = number >= oif_cut_value(f, at);
         if (isnan(number))
             right = oif_height(f, oif_right(at)) > oif_height(f, oif_left(at));
         at = right ? oif_right(at) : oif_left(at);

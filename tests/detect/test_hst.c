@@ -566,9 +566,54 @@ static void forget_that_trees_stand(wound *w)
     w->forest->counting = false;
     w->forest->next_build = 0;
 }
+static void build_from_more_than_a_window(wound *w)
+{
+    w->forest->next_build = w->forest->window_size + 1;
+}
 static void cut_too_deep(wound *w)
 {
     w->forest->max_depth = 1;
+}
+
+static void give_a_leaf_a_feature(wound *w)
+{
+    w->leaf->feature = 1;
+}
+static void count_a_row_too_few(wound *w)
+{
+    w->leaf->count--;
+}
+static void take_half_of_another_pair(wound *w)
+{
+    w->root->child++;
+}
+static void point_behind_the_last_node(wound *w)
+{
+    w->root->child = (uint32_t)(w->root - w->nodes) + w->tree->used;
+}
+static void misplace_the_left_child(wound *w)
+{
+    w->nodes[w->root->child].place++;
+}
+static void use_no_nodes(wound *w)
+{
+    w->tree->used = 0;
+}
+static void use_more_nodes_than_there_are(wound *w)
+{
+    w->tree->used = w->forest->node_capacity + 2;
+}
+static void use_half_a_pair(wound *w)
+{
+    w->tree->used--;
+}
+static void free_the_root(wound *w)
+{
+    w->tree->free_pair = (uint32_t)(w->root - w->nodes);
+}
+static void refer_to_more_rows_than_fit(wound *w)
+{
+    w->forest->reference_rows = w->forest->window_size + 1;
 }
 
 static const struct {
@@ -598,7 +643,20 @@ static const struct {
      "a row is in the list of a leaf that it does not fall into"},
     {"forget_that_trees_stand", forget_that_trees_stand,
      "the trees were not built when they should have been"},
+    {"build_from_more_than_a_window", build_from_more_than_a_window,
+     "the trees are to be built from more than a window"},
     {"cut_too_deep", cut_too_deep, "a node at max_depth is cut"},
+    {"give_a_leaf_a_feature", give_a_leaf_a_feature, "a leaf has a cut"},
+    {"count_a_row_too_few", count_a_row_too_few, "the list of a leaf is not as long as its count"},
+    {"take_half_of_another_pair", take_half_of_another_pair, "a child is outside of the tree"},
+    {"point_behind_the_last_node", point_behind_the_last_node, "a child is outside of the tree"},
+    {"misplace_the_left_child", misplace_the_left_child, "a child is not in its place"},
+    {"use_no_nodes", use_no_nodes, "there is no room for its nodes"},
+    {"use_more_nodes_than_there_are", use_more_nodes_than_there_are, "there is no room for its nodes"},
+    {"use_half_a_pair", use_half_a_pair, "there is no room for its nodes"},
+    {"free_the_root", free_the_root, "the list of free nodes is broken"},
+    {"refer_to_more_rows_than_fit", refer_to_more_rows_than_fit,
+     "a window holds more rows than it has room for"},
 };
 
 static void the_check_names_each_thing_that_is_broken(void **state)
@@ -628,9 +686,24 @@ static void the_check_names_each_thing_that_is_broken(void **state)
     free(rows);
 }
 
+static void more_nodes_than_can_be_numbered_are_refused(void **state)
+{
+    (void)state;
+    oif_params params = params_named("hst", "num_trees=4096 window_size=16777216 max_depth=24 size_limit=0");
+    oif_detector *detector = NULL;
+    oif_error error = {.status = OIF_OK};
+    size_t bytes = 7;
+    assert_int_equal(oif_detector_estimate_bytes(&params, 1, &bytes, &error), OIF_EMEMORY);
+    expect_message(error, "does not fit any memory");
+    assert_int_equal(bytes, 7);
+    assert_int_equal(oif_detector_new(&params, 1, &detector, NULL), OIF_EMEMORY);
+    assert_null(detector);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(more_nodes_than_can_be_numbered_are_refused),
         cmocka_unit_test(every_score_is_that_of_the_complete_trees_of_the_paper),
         cmocka_unit_test(the_defaults_give_the_scores_of_the_paper),
         cmocka_unit_test(an_outlier_scores_above_every_inlier),

@@ -531,6 +531,22 @@ static void train_on_a_row_outside_the_ring(asd *a)
     ((uint32_t *)part_at(a, a->training_at))[3] = a->slots;
 }
 
+static void stop_growing_trees(asd *a)
+{
+    a->next_tree = 0;
+    a->trees_a_row = 0;
+}
+
+static void double_a_full_window(asd *a)
+{
+    a->doublings = 33;
+}
+
+static void hold_an_infinite_row(asd *a)
+{
+    slot_row(a, a->slots - 1)[0] = INFINITY;
+}
+
 static void break_the_forest(asd *a)
 {
     own_forest(a)->normal_length++;
@@ -550,8 +566,11 @@ static const struct {
     WOUND(never_end_the_window, "the window does not end within window_size rows"),
     WOUND(end_the_window_too_late, "the window does not end within window_size rows"),
     WOUND(see_too_many_anomalies, "more rows were anomalous than the window has had"),
-    WOUND(grow_trees_that_do_not_exist, "more trees are to be grown, or from more rows, than there are"),
-    WOUND(train_on_more_rows_than_there_are, "more trees are to be grown, or from more rows, than there are"),
+    WOUND(grow_trees_that_do_not_exist, "more trees are to be grown than there are"),
+    WOUND(train_on_more_rows_than_there_are, "trees were grown from more rows than there are"),
+    WOUND(stop_growing_trees, "the trees will not be grown before the window ends"),
+    WOUND(double_a_full_window, "the first window has too many doublings to go"),
+    WOUND(hold_an_infinite_row, "a row is infinite"),
     WOUND(train_on_a_row_outside_the_ring, "a tree is to be grown from a row outside the ring"),
     WOUND(break_the_forest, "the normal length is not the sum of the trees' averages"),
 #undef WOUND

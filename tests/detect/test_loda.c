@@ -424,6 +424,32 @@ static void leave_a_gap(oif_loda_state *l)
     l->rows_held = 5;
 }
 
+static void widen_the_range(oif_loda_state *l)
+{
+    oif_loda_histograms(l)[1].width = INT64_MAX;
+}
+static void make_a_range_infinite(oif_loda_state *l)
+{
+    oif_loda_histograms(l)[1].high = INFINITY;
+}
+static void forget_the_next_range(oif_loda_state *l)
+{
+    l->next_range = 0;
+}
+static void choose_ranges_too_late(oif_loda_state *l)
+{
+    l->rows_held = l->next_slot = l->window_size - 1;
+    l->next_range = l->window_size + 1;
+}
+static void choose_no_ranges(oif_loda_state *l)
+{
+    l->rows_held = l->next_slot = l->next_range = l->window_size - 1;
+}
+static void make_the_sample_infinite(oif_loda_state *l)
+{
+    oif_loda_sample(l, 127)[3] = -INFINITY;
+}
+
 static const struct {
     const char *name;
     void (*inflict)(oif_loda_state *l);
@@ -435,9 +461,9 @@ static const struct {
      "projection 1: the histogram does not count the rows of the window"},
     {"move_a_row", move_a_row_to_another_bin,
      "projection 1: a bin does not count the rows that fall into it"},
-    {"move_a_range", move_a_range, "projection 1: a bin does not count the rows that fall into it"},
+    {"move_a_range", move_a_range, "projection 1: the bins do not cover the range"},
     {"turn_a_range_around", turn_a_range_around, "projection 1: the range of the histogram is empty"},
-    {"flatten_the_bins", flatten_the_bins, "projection 1: the bins have no width"},
+    {"flatten_the_bins", flatten_the_bins, "projection 1: the bins do not cover the range"},
     {"narrow_the_range", narrow_the_range, "projection 1: the range is narrower than where most rows are"},
     {"use_a_feature_that_does_not_exist", use_a_feature_that_does_not_exist,
      "projection 1: there is no such feature"},
@@ -446,6 +472,13 @@ static const struct {
     {"make_a_projection_infinite", make_a_projection_infinite, "projection 1: a projection is not finite"},
     {"hold_more_rows_than_fit", hold_more_rows_than_fit, "the window holds more rows than it has room for"},
     {"leave_a_gap", leave_a_gap, "the ring has a gap"},
+    {"widen_the_range", widen_the_range, "projection 1: the range is wider than rows can make it"},
+    {"make_a_range_infinite", make_a_range_infinite,
+     "projection 1: the range of the histogram is not finite"},
+    {"forget_the_next_range", forget_the_next_range, "the ranges were not chosen when they should have been"},
+    {"choose_ranges_too_late", choose_ranges_too_late, "the ranges were not chosen when they should have been"},
+    {"choose_no_ranges", choose_no_ranges, "the ranges were not chosen when they should have been"},
+    {"make_the_sample_infinite", make_the_sample_infinite, "a row of the sample is infinite"},
 };
 
 static void the_check_names_each_thing_that_is_broken(void **state)

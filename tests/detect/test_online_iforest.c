@@ -4,6 +4,8 @@
  * OIF_FOREST_SEED sets the seed of the random operations; every failure prints it. */
 #include "driver.h"
 
+#include <float.h>
+
 /* ---- Random operations ---- */
 
 enum {
@@ -386,7 +388,7 @@ static void enclose_leaves(const oif_iforest_state *f, uint32_t tree, oif_spot a
         enclose_leaves(f, tree, oif_right(at), box);
         return;
     }
-    const double *own = oif_box(f, oif_tree(f, tree), oif_leaf_number(f, at));
+    const double *own = oif_leaf_here(f, at)->box;
     for (uint32_t i = 0; i < 2 * f->dimension; i++)
         box[i] = fmin(box[i], own[i]);
 }
@@ -470,8 +472,8 @@ static void a_cut_that_is_undone_at_once_leaves_the_box_of_its_points(void **sta
                 if (since->cuts_made != then->cuts_made + 1 || since->cuts_undone != then->cuts_undone + 1 ||
                     leaf_spot(now, tree, row).index != at.index)
                     continue;
-                const double *from = oif_box(old, then, oif_leaf_number(old, at));
-                const double *drawn = oif_box(now, since, oif_leaf_number(now, at));
+                const double *from = oif_leaf_here(old, at)->box;
+                const double *drawn = oif_leaf_here(now, at)->box;
                 double h = oif_threshold(now, at.depth);
                 for (uint32_t j = 0; j < 2; j++) {
                     double low = fmin(from[j], row[j]), high = fmax(-from[2 + j], row[j]);
@@ -756,6 +758,24 @@ static void rows_of_ten_thousand_numbers_work(void **state)
     }
 }
 
+/* ---- Keys ---- */
+
+static void keys_are_in_the_order_of_the_numbers(void **state)
+{
+    (void)state;
+    const double numbers[] = {-INFINITY, -DBL_MAX, -1.5, -1,  -DBL_MIN, -0x1p-1074, 0,
+                              0x1p-1074, DBL_MIN,  1,    1.5, DBL_MAX,  INFINITY};
+    const size_t count = sizeof numbers / sizeof *numbers;
+    for (size_t i = 0; i < count; i++) {
+        if (oif_number_of_key(oif_key(numbers[i])) != numbers[i])
+            fail_msg("%a comes back as %a", numbers[i], oif_number_of_key(oif_key(numbers[i])));
+        if (i > 0 && oif_key(numbers[i - 1]) >= oif_key(numbers[i]))
+            fail_msg("the keys of %a and %a are not in their order", numbers[i - 1], numbers[i]);
+    }
+    assert_true(oif_key(-0.0) == oif_key(0.0));
+    assert_true(oif_key(INFINITY) < OIF_UNCUT);
+}
+
 /* ---- The check sees what is broken ---- */
 
 typedef struct wound {
@@ -783,16 +803,16 @@ static oif_spot rightmost_leaf(const wound *w)
 
 static oif_leaf *leaf_record(const wound *w, oif_spot at)
 {
-    return &oif_leaves(w->forest, w->tree)[oif_leaf_number(w->forest, at)];
+    return oif_leaf_here(w->forest, at);
 }
 
-static oif_leaf *spare_record(const wound *w)
+static uint32_t spare_number(const wound *w)
 {
     for (uint32_t i = 0; i < w->forest->leaf_capacity; i++)
-        if (oif_leaves(w->forest, w->tree)[i].depth == OIF_VACANT)
-            return &oif_leaves(w->forest, w->tree)[i];
+        if (oif_leaf_of(w->forest, w->tree, i)->depth == OIF_VACANT)
+            return i;
     fail_msg("no record is vacant: choose another seed");
-    return NULL;
+    return 0;
 }
 
 static uint8_t *newest_label(const wound *w)
@@ -803,7 +823,7 @@ static uint8_t *newest_label(const wound *w)
 
 static double *box_of(const wound *w, oif_spot at)
 {
-    return oif_box(w->forest, w->tree, oif_leaf_number(w->forest, at));
+    return oif_leaf_here(w->forest, at)->box;
 }
 
 static void count_a_row_too_many(wound *w)
@@ -825,13 +845,18 @@ static void lower_a_guard(wound *w)
 static void lower_a_height_and_its_guard(wound *w)
 {
     oif_leaf *leaf = leaf_record(w, leftmost_leaf(w));
-    leaf->guard -= 10000;
-    leaf->height -= 10000;
+    leaf->guard -= 256;
+    leaf->height -= 256;
 }
 
 static void change_a_leafs_depth(wound *w)
 {
     leaf_record(w, leftmost_leaf(w))->depth += 1u << OIF_DEPTH_BITS;
+}
+
+static void move_a_leaf(wound *w)
+{
+    leaf_record(w, leftmost_leaf(w))->index++;
 }
 
 static void vacate_a_leaf(wound *w)
@@ -841,12 +866,17 @@ static void vacate_a_leaf(wound *w)
 
 static void occupy_a_spare_record(wound *w)
 {
-    spare_record(w)->depth = 0;
+    oif_leaf_of(w->forest, w->tree, spare_number(w))->depth = 0;
 }
 
 static void number_a_leaf_too_high(wound *w)
 {
     oif_leaf_at(w->forest)[oif_place_below(w->forest, leftmost_leaf(w))] = (uint8_t)w->forest->leaf_capacity;
+}
+
+static void misnumber_a_place_below_a_leaf(wound *w)
+{
+    oif_leaf_at(w->forest)[leftmost_leaf(w).index] ^= 1;
 }
 
 static void put_a_leaf_in_two_places(wound *w)
@@ -863,7 +893,7 @@ static void cut_a_feature_that_does_not_exist(wound *w)
 
 static void cut_at_minus_infinity(wound *w)
 {
-    oif_cuts(w->forest)[w->root.index] = -INFINITY;
+    oif_last_lefts(w->forest)[w->root.index] = oif_key(-INFINITY) - 1;
 }
 
 static void hide_a_cut_below_a_leaf(wound *w)
@@ -871,7 +901,7 @@ static void hide_a_cut_below_a_leaf(wound *w)
     oif_spot at = leftmost_leaf(w);
     if (at.depth + 1 >= w->forest->depth_limit)
         fail_msg("the leftmost leaf is too deep: choose another seed");
-    oif_cuts(w->forest)[oif_left(at).index] = 0;
+    oif_last_lefts(w->forest)[oif_left(at).index] = oif_key(0);
 }
 
 static void turn_a_box_inside_out(wound *w)
@@ -888,7 +918,7 @@ static void widen_a_box_over_its_cut(wound *w)
     const oif_iforest_state *f = w->forest;
     oif_spot at = leftmost_leaf(w);
     uint32_t feature = oif_features(f)[at.index / 2];
-    double beyond = oif_cuts(f)[at.index / 2] + 1;
+    double beyond = oif_cut_value(f, oif_parent(at)) + 1;
     box_of(w, at)[feature] = fmin(box_of(w, at)[feature], beyond);
     box_of(w, at)[f->dimension + feature] = -beyond;
 }
@@ -910,7 +940,7 @@ static void walk_less_deep_than_the_tree(wound *w)
 
 static void label_a_row_with_a_vacant_leaf(wound *w)
 {
-    *newest_label(w) = (uint8_t)(spare_record(w) - oif_leaves(w->forest, w->tree));
+    *newest_label(w) = (uint8_t)spare_number(w);
 }
 
 static void label_a_row_with_another_leaf(wound *w)
@@ -949,9 +979,11 @@ static const struct {
     WOUND(lower_a_guard, "the guards of the leaves do not add up to the threshold above"),
     WOUND(lower_a_height_and_its_guard, "an inner height is under its threshold"),
     WOUND(change_a_leafs_depth, "a leaf's depth is not that of its place"),
+    WOUND(move_a_leaf, "a leaf does not know its place"),
     WOUND(vacate_a_leaf, "a vacant leaf stands in the tree"),
     WOUND(occupy_a_spare_record, "a leaf that is not vacant stands nowhere"),
     WOUND(number_a_leaf_too_high, "a leaf's number is too large"),
+    WOUND(misnumber_a_place_below_a_leaf, "a place below a leaf has the number of another"),
     WOUND(put_a_leaf_in_two_places, "a leaf stands in two places"),
     WOUND(cut_a_feature_that_does_not_exist, "a cut's feature does not exist"),
     WOUND(cut_at_minus_infinity, "a cut's value is not a number"),
@@ -963,7 +995,7 @@ static const struct {
     WOUND(walk_less_deep_than_the_tree, "the trees walked beside it go less deep"),
     WOUND(label_a_row_with_a_vacant_leaf, "a row is counted by a leaf that does not stand"),
     WOUND(label_a_row_with_another_leaf, "a row is counted by a leaf that it does not fall into"),
-    WOUND(drop_the_label_of_a_row, "the heights do not add up to the rows in the window"),
+    WOUND(drop_the_label_of_a_row, "a row is counted by no leaf"),
     WOUND(hold_more_rows_than_fit, "the window holds more rows than it has room for"),
     WOUND(leave_the_ring, "the window holds more rows than it has room for"),
 #undef WOUND
@@ -1019,6 +1051,7 @@ int main(void)
         cmocka_unit_test(constant_features_do_not_hide_an_outlier),
         cmocka_unit_test(a_range_of_a_few_ulps_and_the_whole_range_of_doubles_are_cut_alike),
         cmocka_unit_test(rows_of_ten_thousand_numbers_work),
+        cmocka_unit_test(keys_are_in_the_order_of_the_numbers),
         cmocka_unit_test(the_check_names_each_thing_that_is_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

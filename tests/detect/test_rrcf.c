@@ -709,6 +709,63 @@ static void break_orphan(victim *v)
     v->links[v->leaf].parent = v->leaf;
 }
 
+static void break_adoption(victim *v)
+{
+    oif_cut *cut = oif_cut_at(&v->state->shape, v->tree, v->inner);
+    uint32_t other = 0; /* a leaf that hangs elsewhere */
+    while (v->links[other].mass == 0 || v->links[other].parent == v->inner)
+        other++;
+    v->links[v->leaf].mass = 0;
+    cut->left = other;
+}
+
+static void break_right_child(victim *v)
+{
+    v->root_cut->right = 2 * v->state->shape.capacity - 1;
+}
+
+static void break_left_child(victim *v)
+{
+    v->root_cut->left = OIF_NO_NODE;
+}
+
+static void break_root(victim *v)
+{
+    v->tree->root = 2 * v->state->shape.capacity - 1;
+}
+
+static void break_free_inner_list(victim *v)
+{
+    v->tree->free_inner = v->inner;
+}
+
+static void break_free_number(victim *v)
+{
+    v->tree->free_leaf = 2 * v->state->shape.capacity;
+}
+
+static void break_last_number(victim *v)
+{
+    oif_rrcf_last_leaves(v->state)[0] = 2 * v->state->shape.capacity;
+}
+
+static void break_infinite_point(victim *v)
+{
+    *oif_point(&v->state->shape, v->tree, v->leaf) = INFINITY;
+}
+
+static void break_has_gaps(victim *v)
+{
+    v->tree->has_gaps = 2;
+}
+
+/* The sum of both is what it was, in 32 bits. */
+static void break_mass_by_wrapping(victim *v)
+{
+    v->links[v->root_cut->left].mass += UINT32_C(1) << 31;
+    v->links[v->root_cut->right].mass += UINT32_C(1) << 31;
+}
+
 static void the_check_sees_everything_that_can_be_broken(void **state)
 {
     (void)state;
@@ -730,13 +787,23 @@ static void the_check_sees_everything_that_can_be_broken(void **state)
         {break_range, "a range is not the sum of the sides of its box"},
         {break_box, "a box is not the one around its children"},
         {break_point, "a box is not the one around its children"},
-        {break_gap, "a range is missing in a tree without missing numbers"},
+        {break_gap, "a number is missing in a tree without missing numbers"},
         {break_free_list, "a free node is not on its list"},
         {break_free_node, "a free node stands in the tree"},
         {break_last_leaf, "the last row's leaf is not one"},
         {break_emptiness, "an empty tree has a root"},
-        {break_loop, "a node is not below the root"},
+        {break_loop, "a node hangs below nothing"},
+        {break_infinite_point, "a point is infinite"},
+        {break_has_gaps, "it cannot say whether numbers are missing"},
+        {break_mass_by_wrapping, "an inner mass is not the sum of its children's"},
         {break_orphan, "a node hangs below nothing"},
+        {break_adoption, "a child does not know its parent"},
+        {break_left_child, "an inner node does not have two children"},
+        {break_right_child, "an inner node does not have two children"},
+        {break_root, "the root is not one"},
+        {break_free_inner_list, "a free node is not on its list"},
+        {break_free_number, "a free node is not on its list"},
+        {break_last_number, "the last row's leaf is not one"},
     };
     for (size_t i = 0; i < sizeof breaks / sizeof breaks[0]; i++) {
         victim v = new_victim();

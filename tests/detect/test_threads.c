@@ -1,6 +1,6 @@
 /* Threads share the work and change no bit of it. Built with -fsanitize=thread this is also the test for races. */
+#include "any_detector.h"
 #include "base/pool.h"
-#include "driver.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,7 +30,8 @@ static void expect_same_scores(const double *one, const double *many, const setu
 {
     for (int i = 0; i < ROWS; i++)
         if (memcmp(&one[i], &many[i], sizeof one[i]) != 0)
-            fail_msg("%s, row %d: %.17g with one thread, %.17g with %u", setup_text(s), i, one[i], many[i], threads);
+            fail_msg("%s, row %d: %.17g with one thread, %.17g with %u", setup_text(s), i, one[i], many[i],
+                     threads);
 }
 
 static void compare_threads(const setup *s, const double *rows, unsigned threads, size_t block)
@@ -66,6 +67,70 @@ static void scores_are_the_same_bits_with_any_number_of_threads(void **state)
             s.max_leaf_samples = 3;
             compare_threads(&s, holed, threads[t], 77);
         }
+    free(complete);
+    free(holed);
+}
+
+/* ---- Every kind of detector ---- */
+
+static const struct {
+    const char *name, *settings;
+} kinds[] = {
+    {"iforest-asd", "window_size=300"},
+    {"iforest-asd", "window_size=90 num_trees=7 subsample_size=20 retrain=drift"},
+    {"hst", "window_size=250"},
+    {"hst", "window_size=250 num_trees=67 ranges=every"},
+    {"hst", "window_size=60 num_trees=9 ranges=fixed range_low=-4 range_high=8"},
+    {"hst", "window_size=1000 num_trees=3 size_limit=0.01"},
+    {"rrcf", "tree_size=64 window_size=400"},
+    {"rrcf", "tree_size=20 sample=sliding num_trees=5"},
+    {"loda", "window_size=512"},
+    {"loda", "window_size=40 num_projections=67 num_bins=7"},
+    {"loda", "window_size=700 num_projections=3 scale=none"},
+    {"loda", "window_size=2200 num_projections=9"},
+};
+
+/* Learns in blocks with one thread and with several; then both must be the same bytes. */
+static void compare_kind(size_t kind, const double *rows, unsigned threads, size_t block)
+{
+    static double one[ROWS], many[ROWS];
+    const char *settings = kinds[kind].settings;
+    oif_detector *alone = new_named(kinds[kind].name, settings, DIMENSION),
+                 *together = new_named(kinds[kind].name, settings, DIMENSION);
+    require_ok(oif_detector_set_threads(together, threads, NULL));
+    for (size_t from = 0; from < ROWS; from += block) {
+        size_t count = ROWS - from < block ? ROWS - from : block;
+        const double *start = rows + from * DIMENSION;
+        if (from / block % 3 == 1) { /* learning alone takes other ways */
+            require_ok(oif_detector_learn_rows(alone, start, count, DIMENSION, NULL));
+            require_ok(oif_detector_learn_rows(together, start, count, DIMENSION, NULL));
+            continue;
+        }
+        require_ok(oif_detector_learn_score_rows(alone, start, count, DIMENSION, one, NULL));
+        require_ok(oif_detector_learn_score_rows(together, start, count, DIMENSION, many, NULL));
+        for (size_t i = 0; i < count; i++)
+            expect_same_bits(many[i], one[i], settings, from + i);
+    }
+    require_ok(oif_detector_score_rows(alone, rows, ROWS, DIMENSION, one, NULL));
+    require_ok(oif_detector_score_rows(together, rows, ROWS, DIMENSION, many, NULL));
+    for (size_t i = 0; i < ROWS; i++)
+        expect_same_bits(many[i], one[i], settings, i);
+    require_ok(oif_detector_check(together, NULL));
+    require_ok(oif_detector_set_threads(together, 1, NULL));
+    expect_same_detector(together, alone, settings);
+    oif_detector_free(alone);
+    oif_detector_free(together);
+}
+
+static void every_kind_is_the_same_bytes_with_any_number_of_threads(void **state)
+{
+    (void)state;
+    double *complete = make_rows(5, 0), *holed = make_rows(6, 0.05);
+    for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+        compare_kind(kind, complete, 2, 1000);
+        compare_kind(kind, holed, 3, 77);
+        compare_kind(kind, complete, 16, 500);
+    }
     free(complete);
     free(holed);
 }
@@ -111,7 +176,8 @@ static void *score_all(void *argument)
 {
     struct scorer *scorer = argument;
     for (int i = 0; i < 5; i++)
-        if (oif_detector_score_rows(scorer->detector, scorer->rows, ROWS, DIMENSION, scorer->scores, NULL) != OIF_OK)
+        if (oif_detector_score_rows(scorer->detector, scorer->rows, ROWS, DIMENSION, scorer->scores, NULL) !=
+            OIF_OK)
             return scorer;
     return NULL;
 }
@@ -167,6 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_are_the_same_bits_with_any_number_of_threads),
+        cmocka_unit_test(every_kind_is_the_same_bytes_with_any_number_of_threads),
         cmocka_unit_test(a_clone_starts_with_one_thread_and_the_same_scores),
         cmocka_unit_test(the_number_of_threads_has_limits_and_may_change),
         cmocka_unit_test(const_calls_may_run_at_the_same_time_though_they_share_the_threads),

@@ -362,6 +362,10 @@ static void the_key_not_seen_for_longest_gives_way(void **unused)
             detector = oif_pipeline_detector(pipeline, key_text(key), strlen(key_text(key)));
             assert_int_equal(oif_detector_rows_learned(detector), 1);
         }
+        size_t recent_bytes;
+        const char *recent = oif_pipeline_recent_key(pipeline, &recent_bytes);
+        assert_int_equal(recent_bytes, strlen(key_text(key)));
+        assert_memory_equal(recent, key_text(key), recent_bytes);
         assert_int_equal(oif_pipeline_keys(pipeline), held);
         assert_int_equal(oif_pipeline_evictions(pipeline), evictions);
     }

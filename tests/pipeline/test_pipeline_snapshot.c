@@ -1,4 +1,7 @@
 /* A loaded pipeline is the saved one, with all its keys; a damaged one is refused. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+
+#include "../snapshot/snapshots.h"
 #include "pipelines.h"
 
 typedef struct bytes {
@@ -127,6 +130,67 @@ static void every_truncation_and_every_flipped_byte_is_refused(void **unused)
     }
 }
 
+/* Makes all checksums right again, as far as sections are where they say. */
+static void repair_all(bytes b)
+{
+    snapshot s = {(unsigned char *)b.start, b.count};
+    for (size_t start = 0; start + 24 <= b.count;) {
+        repair(s, start);
+        start += start == 0 ? 16 : 24 + (size_t)oif_bytes_load(s.bytes + start + 8, 8) % b.count;
+    }
+}
+
+/* What is accepted has to live on. */
+static bool survives(bytes b)
+{
+    oif_pipeline *pipeline = NULL, *copy = NULL;
+    oif_result result;
+    dice from = {4};
+    double number;
+    if (oif_pipeline_load(get_bytes, &b, &pipeline, NULL) != OIF_OK)
+        return false;
+    for (uint32_t i = 0; i < 60; i++) {
+        draw_row(&from, &number, 1);
+        number = i % 9 == 0 ? NAN : number;
+        const char *key = key_text(i % 4);
+        require_ok(oif_pipeline_process(pipeline, key, strlen(key), &number, &result, NULL));
+        oif_attribution why;
+        oif_pipeline_explain(pipeline, &why);
+    }
+    require_ok(oif_pipeline_clone(pipeline, &copy, NULL));
+    require_ok(oif_pipeline_check(copy, NULL));
+    bytes again = save(copy);
+    oif_pipeline_free(load(again));
+    free(again.start);
+    oif_pipeline_free(copy);
+    oif_pipeline_free(pipeline);
+    return true;
+}
+
+static void damage_that_no_checksum_shows_is_refused_or_harmless(void **unused)
+{
+    (void)unused;
+    dice from = {5};
+    uint32_t accepted = 0, trials = 0;
+    for (uint32_t keys = 0; keys < 3; keys++) {
+        bytes good = small_snapshot(keys), b = good;
+        b.start = malloc(good.count);
+        for (; trials < 3000 * (keys + 1); trials++) {
+            memcpy(b.start, good.start, good.count);
+            for (uint32_t wounds = 1 + dice_below(&from, 3); wounds > 0; wounds--) {
+                size_t at = dice_below(&from, (uint32_t)good.count);
+                b.start[at] = dice_chance(&from, 0.3) ? (char)0xFF : (char)dice_bits(&from);
+            }
+            repair_all(b);
+            accepted += survives(b);
+        }
+        free(b.start);
+        free(good.start);
+    }
+    if (!(accepted > trials / 100 && accepted < trials * 9 / 10)) /* both ways are taken */
+        fail_msg("%u of %u damaged snapshots were accepted", accepted, trials);
+}
+
 static void a_snapshot_of_a_detector_is_no_pipeline(void **unused)
 {
     (void)unused;
@@ -142,12 +206,46 @@ static void a_snapshot_of_a_detector_is_no_pipeline(void **unused)
     free(of_pipeline.start);
 }
 
+static void a_state_file_holds_a_pipeline(void **unused)
+{
+    (void)unused;
+    char folder[] = "/tmp/oif-pipeline-XXXXXX", path[60];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/state", folder);
+    bytes b = small_snapshot(2);
+    oif_pipeline *saved = load(b), *loaded = NULL, *again = NULL;
+    oif_state_file *file = NULL;
+    oif_detector *no_detector = NULL;
+    oif_error error;
+    require_ok_or(oif_state_file_open(path, &file, &error), error);
+    assert_int_equal(oif_state_file_load_pipeline(file, &loaded, &error), OIF_END);
+    require_ok_or(oif_state_file_save_pipeline(file, saved, &error), error);
+    require_ok_or(oif_state_file_load_pipeline(file, &loaded, &error), error);
+    require_ok_or(oif_pipeline_load_file(path, &again, &error), error);
+    assert_int_equal(oif_state_file_load(file, &no_detector, &error), OIF_EKIND);
+    oif_pipeline *all[] = {loaded, again};
+    for (int i = 0; i < 2; i++) {
+        bytes same = save(all[i]);
+        assert_int_equal(same.count, b.count);
+        assert_memory_equal(same.start, b.start, b.count);
+        free(same.start);
+        oif_pipeline_free(all[i]);
+    }
+    oif_pipeline_free(saved);
+    oif_state_file_close(file);
+    free(b.start);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(remove(folder), 0); /* which is empty: no lock was left */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loaded_pipeline_goes_on_as_the_other),
         cmocka_unit_test(every_truncation_and_every_flipped_byte_is_refused),
+        cmocka_unit_test(damage_that_no_checksum_shows_is_refused_or_harmless),
         cmocka_unit_test(a_snapshot_of_a_detector_is_no_pipeline),
+        cmocka_unit_test(a_state_file_holds_a_pipeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,12 +9,9 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "oif.h"
+#include "reading.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* ---- Helpers ------------------------------------------------------------------------------------- */
@@ -38,110 +35,7 @@ static void reset_allocations(size_t failing)
     failing_allocation = failing;
 }
 
-/* Bytes that arrive in pieces of at most `piece` bytes (0: all that fit), random ones if `seed` is not 0. */
-struct source {
-    const char *bytes;
-    size_t count, at, piece;
-    uint64_t seed;
-    size_t reads, failing_read; /* the failing read counts from 1 */
-};
-
-static uint64_t next_random(uint64_t *seed)
-{
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return *seed;
-}
-
-static ptrdiff_t read_source(void *context, char *buffer, size_t capacity)
-{
-    struct source *source = context;
-    size_t count = source->count - source->at, piece = source->piece;
-
-    assert_true(capacity > 0);
-    if (++source->reads == source->failing_read)
-        return -1;
-    if (source->seed)
-        piece = 1 + next_random(&source->seed) % 9;
-    if (piece && count > piece)
-        count = piece;
-    if (count > capacity)
-        count = capacity;
-    memcpy(buffer, source->bytes + source->at, count);
-    source->at += count;
-    return (ptrdiff_t)count;
-}
-
-static struct source source_of(const char *text)
-{
-    return (struct source){.bytes = text, .count = strlen(text)};
-}
-
 static const oif_reader_options defaults;
-
-static oif_reader *open_source(struct source *source, oif_reader_options options)
-{
-    oif_reader *reader = NULL;
-    oif_error error = {.message = ""};
-    oif_status status = oif_reader_open(&options, read_source, source, &reader, &error);
-
-    if (status != OIF_OK)
-        fail_msg("open: %s: %s", oif_status_text(status), error.message);
-    return reader;
-}
-
-static oif_record next_row(oif_reader *reader)
-{
-    oif_record record = {0};
-    oif_error error = {.message = ""};
-    oif_status status = oif_reader_next(reader, &record, &error);
-
-    if (status != OIF_OK)
-        fail_msg("next: %s: line %llu: %s", oif_status_text(status), (unsigned long long)error.line,
-                 error.message);
-    return record;
-}
-
-/* The next row has these values (NAN for missing) and stands on this line. */
-static void expect_row(oif_reader *reader, uint64_t line, size_t count, const double *values)
-{
-    oif_record record = next_row(reader);
-
-    assert_int_equal(record.line, line);
-    for (size_t i = 0; i < count; i++)
-        if (isnan(values[i]) ? !isnan(record.values[i]) : record.values[i] != values[i])
-            fail_msg("line %llu, value %zu: %g instead of %g", (unsigned long long)line, i, record.values[i],
-                     values[i]);
-}
-
-#define EXPECT_ROW(reader, line, ...)                                                                        \
-    expect_row(reader, line, sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]){__VA_ARGS__})
-
-static void expect_end(oif_reader *reader)
-{
-    oif_record record;
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(oif_reader_next(reader, &record, NULL), OIF_END);
-}
-
-static void expect_failure(const oif_error *error, uint64_t line, uint64_t column, const char *message)
-{
-    if (error->status != OIF_EINPUT || error->line != line || error->column != column ||
-        strcmp(error->message, message))
-        fail_msg("%s at %llu:%llu: %s\n   instead of %llu:%llu: %s", oif_status_text(error->status),
-                 (unsigned long long)error->line, (unsigned long long)error->column, error->message,
-                 (unsigned long long)line, (unsigned long long)column, message);
-}
-
-static void expect_bad_row(oif_reader *reader, uint64_t line, uint64_t column, const char *message)
-{
-    oif_record record;
-    oif_error error = {.message = ""};
-
-    assert_int_equal(oif_reader_next(reader, &record, &error), OIF_EINPUT);
-    expect_failure(&error, line, column, message);
-}
 
 static void expect_bad_first_line(const char *bytes, size_t count, uint64_t line, uint64_t column,
                                   const char *message)
@@ -153,12 +47,6 @@ static void expect_bad_first_line(const char *bytes, size_t count, uint64_t line
     assert_int_equal(oif_reader_open(&defaults, read_source, &source, &reader, &error), OIF_EINPUT);
     assert_null(reader);
     expect_failure(&error, line, column, message);
-}
-
-static void expect_text(oif_record record, const char *text)
-{
-    assert_int_equal(record.text_bytes, strlen(text));
-    assert_memory_equal(record.text, text, record.text_bytes);
 }
 
 /* ---- Rows ---------------------------------------------------------------------------------------- */
@@ -395,6 +283,100 @@ static void the_text_of_a_record_is_the_line_as_it_came(void **state)
 
     expect_text(next_row(reader), "1, 2 ,\"3\"");
     expect_text(next_row(reader), "4,5,6");
+    oif_reader_close(reader);
+}
+
+static void the_end_of_a_line_is_given_too(void **state)
+{
+    (void)state;
+    struct source source = source_of("1,2\r\n3,4\n\n5,\"\n\"\n6,7\r\r\n8,9");
+    static const size_t ends[] = {2, 1, 1, 3, 0};
+    static const char *const as_it_came[] = {"1,2\r\n", "3,4\n", "5,\"\n\"\n", "6,7\r\r\n", "8,9"};
+
+    for (source.piece = 0; source.piece < 4; source.piece++, source.at = 0) {
+        oif_reader *reader = open_source(&source, defaults);
+        assert_int_equal(oif_reader_select(reader, (size_t[]){0}, 1, NULL), OIF_OK);
+        for (size_t i = 0; i < 5; i++) {
+            oif_record record = next_row(reader);
+            assert_int_equal(record.end_bytes, ends[i]);
+            assert_int_equal(record.text_bytes + record.end_bytes, strlen(as_it_came[i]));
+            assert_memory_equal(record.text, as_it_came[i], strlen(as_it_came[i]));
+        }
+        expect_end(reader);
+        oif_reader_close(reader);
+    }
+}
+
+static void a_return_at_the_very_end_is_the_end_of_the_last_line(void **state)
+{
+    (void)state;
+    struct source source = source_of("1,2\r");
+    oif_reader *reader = open_source(&source, defaults);
+    oif_record record = next_row(reader);
+
+    expect_text(record, "1,2");
+    assert_int_equal(record.end_bytes, 1);
+    oif_reader_close(reader);
+}
+
+static void fields_can_be_had_as_texts(void **state)
+{
+    (void)state;
+    struct source source = source_of("key,n,label,note\n"
+                                     "a,1, b ,\"c, d\"\r\n"
+                                     "\"\"\"x\"\"\",2,,\" \"\n"
+                                     "\"q\n\"\"r\",3,\"\",NA\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    assert_int_equal(oif_reader_select(reader, (size_t[]){1}, 1, NULL), OIF_OK);
+    assert_int_equal(oif_reader_select_texts(reader, (size_t[]){3, 0, 1, 2}, 4, NULL), OIF_OK);
+    EXPECT_TEXTS(next_row(reader), "c, d", "a", "1", "b");
+    EXPECT_TEXTS(next_row(reader), " ", "\"x\"", "2", "");
+    oif_record record = next_row(reader);
+    EXPECT_TEXTS(record, "NA", "q\n\"r", "3", "");
+    assert_true(record.values[0] == 3);
+    expect_text(record, "\"q\n\"\"r\",3,\"\",NA");
+    expect_end(reader);
+    oif_reader_close(reader);
+}
+
+static void texts_that_cannot_be_selected_change_nothing(void **state)
+{
+    (void)state;
+    struct source source = source_of("a,b\n1,2\n3,4\n");
+    oif_reader *reader = open_source(&source, defaults);
+    oif_error error;
+
+    assert_int_equal(oif_reader_select_texts(reader, (size_t[]){1}, 1, NULL), OIF_OK);
+    assert_int_equal(oif_reader_select_texts(reader, (size_t[]){0, 2}, 2, &error), OIF_EPARAM);
+    assert_string_equal(error.message, "there is no column 2: the 2 columns count from 0");
+    assert_int_equal(oif_reader_select_texts(reader, (size_t[]){0, 0}, 2, &error), OIF_EPARAM);
+    assert_string_equal(error.message, "column 0 is selected twice");
+    reset_allocations(0);
+    assert_int_equal(oif_reader_select_texts(reader, (size_t[]){0}, 1, &error), OIF_EMEMORY);
+    reset_allocations(SIZE_MAX);
+    EXPECT_TEXTS(next_row(reader), "2");
+    assert_int_equal(oif_reader_select_texts(reader, NULL, 0, NULL), OIF_OK);
+    EXPECT_ROW(reader, 3, 3, 4);
+    oif_reader_close(reader);
+}
+
+static void a_column_is_found_by_name_unless_there_is_none_or_are_several(void **state)
+{
+    (void)state;
+    struct source source = source_of("a,b,c,b\n1,2,3,4\n");
+    oif_reader *reader = open_source(&source, defaults);
+    oif_error error;
+    size_t column = 77;
+
+    assert_int_equal(oif_reader_find_column(reader, "c", &column, NULL), OIF_OK);
+    assert_int_equal(column, 2);
+    assert_int_equal(oif_reader_find_column(reader, "d", &column, &error), OIF_EPARAM);
+    assert_string_equal(error.message, "there is no column 'd'");
+    assert_int_equal(oif_reader_find_column(reader, "b", &column, &error), OIF_EPARAM);
+    assert_string_equal(error.message, "several columns are called 'b'; give each its own name");
+    assert_int_equal(column, 2);
+    assert_int_equal(oif_reader_column_count(reader), 4);
     oif_reader_close(reader);
 }
 
@@ -692,7 +674,8 @@ static void offending_text_is_shortened_and_made_printable(void **state)
     struct source source = source_of("größe\n"
                                      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
                                      "\x01\xff\x1b[m\xc3\n"
-                                     "\xed\xa0\x80 \xc2\x9b \xf4\x90\x80\x80\n");
+                                     "\xed\xa0\x80 \xc2\x9b \xf4\x90\x80\x80\n"
+                                     "\xc3(\xe2\x82(\x7f\n");
     oif_reader *reader = open_source(&source, defaults);
 
     expect_bad_row(reader, 2, 1,
@@ -703,6 +686,9 @@ static void offending_text_is_shortened_and_made_printable(void **state)
                    "leave the column out or make it empty");
     expect_bad_row(reader, 4, 1,
                    "'\\xed\\xa0\\x80 \\xc2\\x9b \\xf4\\x90\\x80...' is not a number in column \"größe\"; "
+                   "leave the column out or make it empty");
+    expect_bad_row(reader, 5, 1,
+                   "'\\xc3(\\xe2\\x82(\\x7f' is not a number in column \"größe\"; "
                    "leave the column out or make it empty");
     oif_reader_close(reader);
 }
@@ -1033,7 +1019,8 @@ static void note(struct transcript *transcript, const char *format, ...)
     transcript->length += (size_t)count;
 }
 
-static void transcribe(struct source source, oif_reader_options options, struct transcript *transcript)
+static void transcribe(struct source source, oif_reader_options options, bool take_texts,
+                       struct transcript *transcript)
 {
     oif_reader *reader = NULL;
     oif_error error = {.message = ""};
@@ -1044,11 +1031,19 @@ static void transcribe(struct source source, oif_reader_options options, struct 
     if (status == OIF_OK)
         note(transcript, "%d %zu %s\n", oif_reader_delimiter(reader), oif_reader_column_count(reader),
              oif_reader_column_name(reader, oif_reader_column_count(reader) - 1));
+    if (status == OIF_OK && take_texts)
+        assert_int_equal(oif_reader_select_texts(reader, (size_t[]){0}, 1, NULL), OIF_OK);
+    if (status == OIF_OK && take_texts)
+        assert_int_equal(oif_reader_select(reader, NULL, 0, NULL), OIF_OK);
     while (status == OIF_OK || (status == OIF_EINPUT && reader)) {
         status = oif_reader_next(reader, &record, &error);
         if (status == OIF_OK)
-            note(transcript, "%d: %a [%.*s]\n", (int)record.line, record.values[0], (int)record.text_bytes,
-                 record.text);
+            note(transcript, "%d: [%.*s] %d ", (int)record.line, (int)record.text_bytes, record.text,
+                 (int)record.end_bytes);
+        if (status == OIF_OK && take_texts)
+            note(transcript, "{%.*s}\n", (int)record.texts[0].bytes, record.texts[0].text);
+        else if (status == OIF_OK)
+            note(transcript, "%a\n", record.values[0]);
         else if (status == OIF_EINPUT)
             note(transcript, "%d:%d: %s\n", (int)error.line, (int)error.column, error.message);
     }
@@ -1086,9 +1081,9 @@ static void the_pieces_in_which_bytes_arrive_do_not_matter(void **state)
         struct source source = {.bytes = text, .count = write_random_text(&seed, text)};
         oif_reader_options options = {.max_line_bytes = round % 3 ? 0 : 1 + next_random(&seed) % 20};
 
-        transcribe(source, options, &whole);
+        transcribe(source, options, round % 2, &whole);
         source.seed = seed;
-        transcribe(source, options, &chopped);
+        transcribe(source, options, round % 2, &chopped);
         if (strcmp(whole.text, chopped.text))
             fail_msg("seed %llu: [%.*s]\n   at once:\n%s\n   in pieces:\n%s",
                      (unsigned long long)(first_seed + round), (int)source.count, text, whole.text,
@@ -1116,6 +1111,11 @@ int main(void)
         cmocka_unit_test(a_byte_order_mark_is_skipped_but_only_at_the_start),
         cmocka_unit_test(numbers_may_be_quoted),
         cmocka_unit_test(the_text_of_a_record_is_the_line_as_it_came),
+        cmocka_unit_test(the_end_of_a_line_is_given_too),
+        cmocka_unit_test(a_return_at_the_very_end_is_the_end_of_the_last_line),
+        cmocka_unit_test(fields_can_be_had_as_texts),
+        cmocka_unit_test(texts_that_cannot_be_selected_change_nothing),
+        cmocka_unit_test(a_column_is_found_by_name_unless_there_is_none_or_are_several),
         cmocka_unit_test(quoted_text_may_hold_delimiters_quotes_and_newlines),
         cmocka_unit_test(a_header_may_span_lines),
         cmocka_unit_test(numbers_of_every_length_are_those_of_oif_number_parse),

@@ -3,6 +3,8 @@
 #define TESTS_SNAPSHOT_SNAPSHOTS_H
 
 #include "../detect/any_detector.h"
+#include "base/bytes.h"
+#include "base/checksum.h"
 
 /* Every kind in every way of working that keeps state of its own; small, so that all bytes of a snapshot can be tried. */
 static const struct {
@@ -60,6 +62,21 @@ static inline void require_same_bytes(snapshot a, snapshot b)
 {
     assert_int_equal(a.count, b.count);
     assert_memory_equal(a.bytes, b.bytes, a.count);
+}
+
+/* Computes the checksum of the header, or of the section that starts at this byte, anew. */
+static inline void repair(snapshot s, size_t start)
+{
+    oif_checksum_table table;
+    oif_checksum_table_init(&table);
+    size_t head = start == 0 ? 12 : 16;
+    oif_bytes_store(s.bytes + start + head, oif_checksum(&table, 0, s.bytes + start, head), 4);
+    if (start == 0)
+        return;
+    size_t length = (size_t)oif_bytes_load(s.bytes + start + 8, 8);
+    if (length <= s.count - start - 24)
+        oif_bytes_store(s.bytes + start + 20 + length, oif_checksum(&table, 0, s.bytes + start + 20, length),
+                        4);
 }
 
 #endif

@@ -2,7 +2,6 @@
  * loaded says why. */
 #include "snapshots.h"
 
-#include "base/bytes.h"
 #include "snapshot/sections.h"
 
 /* Scores that stay the same while both go on with the same rows, at random. */
@@ -86,21 +85,6 @@ static snapshot some_snapshot(void)
     return made;
 }
 
-/* Computes the checksum of the header, or of the section that starts at this byte, anew. */
-static void repair(snapshot s, size_t start)
-{
-    oif_checksum_table table;
-    oif_checksum_table_init(&table);
-    size_t head = start == 0 ? 12 : 16;
-    oif_bytes_store(s.bytes + start + head, oif_checksum(&table, 0, s.bytes + start, head), 4);
-    if (start == 0)
-        return;
-    size_t length = (size_t)oif_bytes_load(s.bytes + start + 8, 8);
-    if (length <= s.count - start - 24)
-        oif_bytes_store(s.bytes + start + 20 + length, oif_checksum(&table, 0, s.bytes + start + 20, length),
-                        4);
-}
-
 static void require_refused(snapshot s, oif_status status, const char *words)
 {
     oif_detector *untouched = (oif_detector *)&s;
@@ -166,6 +150,15 @@ static void test_believes_no_size(void **unused)
     oif_bytes_store(s.bytes + dimension_at, 100 * 1000 * 1000, 8);
     repair(s, 16);
     require_refused(s, OIF_ECORRUPT, "is too small for a detector of");
+
+    s = some_snapshot(); /* nor if the state claims to be as large */
+    size_t state_at = 16 + 24 + (size_t)oif_bytes_load(s.bytes + 16 + 8, 8);
+    oif_bytes_store(s.bytes + dimension_at, 100 * 1000 * 1000, 8);
+    oif_bytes_store(s.bytes + state_at + 8, UINT64_C(1) << 40, 8);
+    repair(s, 16);
+    repair(s, state_at);
+    require_refused(s, OIF_ETRUNCATED,
+                    "the snapshot is cut off: a section of 1099511627776 bytes begins here");
 
     s = some_snapshot();
     oif_bytes_store(s.bytes + dimension_at, UINT64_MAX, 8);

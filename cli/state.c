@@ -1,0 +1,131 @@
+#include "state.h"
+
+#include "progress.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- Starting ------------------------------------------------------------------------------------- */
+
+static exit_code complain_damaged(oif_status status, const oif_error *error)
+{
+    const char *advice = "";
+
+    if (status == OIF_EKIND)
+        advice = "; name another file";
+    if (status == OIF_ETRUNCATED || status == OIF_ECORRUPT)
+        advice = "; bring back a copy, or remove it to start anew";
+    return complain(EXIT_FAILED, "%s%s", error->message, advice);
+}
+
+static exit_code load(struct state *state, const struct settings *settings)
+{
+    oif_error error;
+    oif_status status = oif_state_file_load(state->file, &state->detector, &error);
+
+    if (status == OIF_END)
+        return EXIT_OK;
+    if (status != OIF_OK)
+        return complain_damaged(status, &error);
+    state->is_saved = true;
+    return settings_compare_params(settings, oif_detector_params(state->detector), state->path);
+}
+
+exit_code state_open(struct state *state, const struct settings *settings)
+{
+    oif_error error;
+    exit_code code;
+
+    *state = (struct state){.path = settings->state,
+                            .rows_between_saves = settings->rows_between_saves,
+                            .seconds_between_saves = settings->seconds_between_saves};
+    if (!state->path && (state->rows_between_saves > 0 || state->seconds_between_saves > 0))
+        return complain(EXIT_USAGE, "--save-every needs --state FILE, the file to save to");
+    if (!state->path)
+        return EXIT_OK;
+    if (oif_state_file_open(state->path, &state->file, &error) != OIF_OK)
+        return complain(EXIT_FAILED, "%s", error.message);
+    code = load(state, settings);
+    if (code != EXIT_OK)
+        state_close(state, code);
+    return code;
+}
+
+exit_code state_start(struct state *state, const struct settings *settings, size_t dimension)
+{
+    state->next_save = seconds_now() + state->seconds_between_saves;
+    if (!state->detector)
+        return settings_make_detector(settings, dimension, &state->detector);
+    if (oif_detector_dimension(state->detector) != dimension)
+        return complain(
+            EXIT_FAILED,
+            "%s: the state is about rows of %zu numbers and the input has %zu; choose its columns "
+            "with --columns or --exclude",
+            state->path, oif_detector_dimension(state->detector), dimension);
+    return complain(EXIT_OK, "%s: goes on after %" PRIu64 " rows", state->path,
+                    oif_detector_rows_learned(state->detector));
+}
+
+/* ---- Saving --------------------------------------------------------------------------------------- */
+
+void state_row(struct state *state)
+{
+    state->rows_unsaved++;
+    state->is_saved = false;
+}
+
+bool state_is_due(const struct state *state)
+{
+    if (!state->file || state->is_saved)
+        return false;
+    if (state->rows_between_saves > 0)
+        return state->rows_unsaved >= state->rows_between_saves;
+    return state->seconds_between_saves > 0 && seconds_now() >= state->next_save;
+}
+
+int state_milliseconds_left(const struct state *state)
+{
+    double seconds = state->next_save - seconds_now();
+
+    if (!state->file || state->is_saved || !(state->seconds_between_saves > 0))
+        return -1;
+    return seconds <= 0 ? 0 : seconds > 1e6 ? 1000000000 : (int)(seconds * 1000) + 1;
+}
+
+static bool save(struct state *state, oif_error *error)
+{
+    if (!output_flush()) /* which output_finish tells */
+        return false;
+    if (oif_state_file_save(state->file, state->detector, error) != OIF_OK)
+        return false;
+    state->is_saved = true;
+    return true;
+}
+
+void state_save(struct state *state)
+{
+    oif_error error;
+    bool was_failing = state->is_failing;
+
+    state->is_failing = !save(state, &error) && output_is_open();
+    if (state->is_failing && !was_failing)
+        complain(EXIT_FAILED, "%s; scoring goes on", error.message);
+    if (!state->is_failing && was_failing && output_is_open())
+        complain(EXIT_OK, "%s: could be saved again", state->path);
+    state->rows_unsaved = 0;
+    state->next_save = seconds_now() + state->seconds_between_saves;
+}
+
+exit_code state_close(struct state *state, exit_code code)
+{
+    oif_error error;
+    bool must_save = state->file && state->detector && !state->is_saved;
+
+    if (must_save && !save(state, &error))
+        code = output_is_open() ? complain(EXIT_FAILED, "%s", error.message)
+                                : complain(EXIT_FAILED, "%s: not saved, for nobody takes the output any more",
+                                           state->path);
+    oif_state_file_close(state->file);
+    oif_detector_free(state->detector);
+    return code;
+}

@@ -1,0 +1,83 @@
+/* Errors as callers get them: a name for every status, and messages that always fit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static void every_status_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    for (int i = OIF_OK; i <= OIF_EBUSY; i++) {
+        const char *name = oif_status_text((oif_status)i);
+        assert_string_not_equal(name, "unknown status");
+        for (int j = OIF_OK; j < i; j++)
+            assert_string_not_equal(name, oif_status_text((oif_status)j));
+    }
+    assert_string_equal(oif_status_text(OIF_EMEMORY), "out of memory");
+}
+
+static void a_number_that_is_no_status_has_a_name_too(void **state)
+{
+    (void)state;
+    assert_string_equal(oif_status_text((oif_status)99), "unknown status");
+}
+
+static void the_version_is_the_headers(void **state)
+{
+    (void)state;
+    char expected[40];
+    snprintf(expected, sizeof expected, "%d.%d.%d", OIF_VERSION_MAJOR, OIF_VERSION_MINOR, OIF_VERSION_PATCH);
+    assert_string_equal(oif_version(), expected);
+}
+
+static void a_failure_has_a_place_or_none(void **state)
+{
+    (void)state;
+    oif_error error;
+    memset(&error, 0xa5, sizeof error);
+    assert_int_equal(oif_fail_at(&error, OIF_EINPUT, 3, 14, "%s %d", "field", 7), OIF_EINPUT);
+    assert_int_equal(error.status, OIF_EINPUT);
+    assert_int_equal(error.line, 3);
+    assert_int_equal(error.column, 14);
+    assert_string_equal(error.message, "field 7");
+    assert_int_equal(oif_fail(&error, OIF_EPARAM, "no"), OIF_EPARAM);
+    assert_int_equal(error.status, OIF_EPARAM);
+    assert_int_equal(error.line, 0);
+    assert_int_equal(error.column, 0);
+    assert_string_equal(error.message, "no");
+    assert_int_equal(oif_fail(NULL, OIF_EREAD, "nobody asks"), OIF_EREAD);
+}
+
+static void a_message_too_long_is_cut(void **state)
+{
+    (void)state;
+    char text[2 * OIF_ERROR_MESSAGE_BYTES];
+    struct {
+        oif_error error;
+        char behind;
+    } guarded = {.behind = 'b'};
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    assert_int_equal(oif_fail(&guarded.error, OIF_EVALUE, "%s", text), OIF_EVALUE);
+    assert_int_equal(strlen(guarded.error.message), OIF_ERROR_MESSAGE_BYTES - 1);
+    assert_int_equal(guarded.behind, 'b');
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_status_has_a_name_of_its_own),
+        cmocka_unit_test(a_number_that_is_no_status_has_a_name_too),
+        cmocka_unit_test(the_version_is_the_headers),
+        cmocka_unit_test(a_failure_has_a_place_or_none),
+        cmocka_unit_test(a_message_too_long_is_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,102 @@
+# oif inspect: what a state file holds.
+
+load helper
+
+figure() { # figure TITLE: its value in the table
+    sed -n "s/^ *$1  *//p" <<< "$output"
+}
+
+@test "a state's detector, parameters, rows and bytes are told" {
+    make_stream
+    "$OIF" score --state s --num-trees 8 --variant paper stream.csv > scored.csv
+    oif inspect s
+    exits 0
+    equal "${lines[0]}" "detector                   online-iforest"
+    equal "$(figure 'rows learned')" 300
+    equal "$(figure features)" 3
+    equal "$(figure num_trees)" 8
+    equal "$(figure variant)" paper
+    equal "$(figure rows_held)" 300
+    equal "$(figure 'bytes in the file' | tr -d ,)" "$(stat -c %s s)"
+    [ "$(figure 'bytes in memory' | tr -d ,)" -gt 10000 ]
+    "$OIF" inspect - < s | cmp - <(echo "$output")
+}
+
+@test "ready says whether enough was learned" {
+    printf '1,2\n' | "$OIF" score --state s > scored.csv
+    oif inspect s
+    equal "$(figure ready)" no
+    make_stream
+    "$OIF" score --state t --window-size 100 stream.csv > scored.csv
+    oif inspect t
+    equal "$(figure ready)" yes
+}
+
+@test "--json is JSON and says the same, for every detector" {
+    make_stream
+    for detector in online-iforest hst iforest-asd rrcf loda; do
+        "$OIF" score --state "$detector" --detector "$detector" --seed 7 stream.csv > scored.csv
+        "$OIF" inspect --json "$detector" > state.json
+        python3 - "$detector" <<'PYTHON'
+import json, os, sys
+state = json.load(open("state.json"))
+assert list(state) == ["detector", "params", "features", "rows_learned", "ready", "memory_bytes", "file_bytes",
+                       "figures"], list(state)
+assert state["detector"] == sys.argv[1], state
+assert (state["rows_learned"], state["features"], state["params"]["seed"]) == (300, 3, 7), state
+assert state["file_bytes"] == os.path.getsize(sys.argv[1]), state
+assert state["memory_bytes"] > 1000 and state["figures"], state
+PYTHON
+    done
+}
+
+@test "a damaged file is an error that says the byte" {
+    make_stream
+    "$OIF" score --state s stream.csv > scored.csv
+    cp s damaged
+    printf 'X' | dd of=damaged bs=1 seek=1000 conv=notrunc status=none
+    oif inspect damaged
+    equal "$status" 1
+    [[ "$stderr" =~ ^"oif: 'damaged': byte "[0-9]+": the checksum of a section is wrong"$ ]]
+    equal "$output" ""
+    head -c 500 s > cut
+    oif inspect --json cut
+    exits 1 "oif: 'cut': byte 500: the snapshot is cut off here"
+    oif inspect stream.csv
+    exits 1 "oif: 'stream.csv': byte 8: this is not a snapshot of oif"
+    oif inspect missing
+    exits 1 "oif: cannot open 'missing': No such file or directory"
+}
+
+@test "a file is needed, and no parameters of a detector" {
+    oif inspect
+    exits 2 "oif: inspect needs a FILE, as 'oif score --state FILE' writes it"
+    oif inspect --num-trees 3 s
+    exits 2 "oif: unknown option '--num-trees' ('oif inspect --help' lists all)"
+    oif inspect --help
+    exits 0
+    equal "${lines[1]}" "Examples:"
+    oif inspect s t
+    exits 2 "oif: unexpected argument 't' (usage: oif inspect [OPTION...] FILE|-)"
+}
+
+@test "a table that cannot be written is a failure" {
+    make_stream
+    "$OIF" score --state s stream.csv > scored.csv
+    run --separate-stderr bash -c "'$OIF' inspect s > /dev/full"
+    exits 1 "oif: cannot write the output: No space left on device"
+}
+
+@test "a state may be inspected while it is in use" {
+    make_stream
+    mkfifo rows
+    "$OIF" score --state s --save-every 1 rows > scored.csv &
+    exec 7> rows
+    printf 'a\n1\n' >&7
+    for _ in {1..200}; do [ -e s ] && break; sleep 0.05; done
+    oif inspect s
+    exits 0
+    equal "$(figure 'rows learned')" 1
+    exec 7>&-
+    wait
+}

@@ -1,0 +1,376 @@
+# oif score --state: goes on where the last run ended, and loses nothing on the way.
+
+load helper
+
+# head_and_tail N: the header with the first N rows of stream.csv, and with the rows after them.
+head_and_tail() {
+    head -n $(($1 + 1)) stream.csv > first.csv
+    (head -1 stream.csv; tail -n +$(($1 + 2)) stream.csv) > second.csv
+}
+
+rows_learned() {
+    "$OIF" inspect --json "$1" | sed -n 's/.*"rows_learned": \([0-9]*\).*/\1/p'
+}
+
+# The folder holds these files and no others.
+only_files() {
+    equal "$(ls -A "$1" | tr '\n' ' ')" "${2:+$2 }"
+}
+
+# A folder for the state file, and `start ARGUMENTS...` for a run that stays under control.
+python_with_tool() {
+    mkdir -p keep
+    cat > test.py <<'PYTHON'
+import json, os, select, signal, subprocess, sys, time
+oif = sys.argv[1]
+
+def start(*arguments, **more):
+    return subprocess.Popen([oif, "score", "--state", "keep/s", *arguments], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, **more)
+
+def line(tool):
+    ready, _, _ = select.select([tool.stdout], [], [], 20)
+    assert ready, "no output although a whole row was given"
+    return tool.stdout.readline()
+
+def message(tool):
+    ready, _, _ = select.select([tool.stderr], [], [], 20)
+    assert ready, "no message"
+    return tool.stderr.readline()
+
+def rows_learned():
+    return json.loads(subprocess.check_output([oif, "inspect", "--json", "keep/s"]))["rows_learned"]
+
+def wait_for(condition):
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.01)
+
+PYTHON
+    cat >> test.py
+    python3 test.py "$OIF"
+}
+
+@test "a stream in two parts gets the scores of the whole" {
+    make_stream
+    for detector in online-iforest hst iforest-asd rrcf loda; do
+        rm -rf keep && mkdir keep
+        head_and_tail 120
+        "$OIF" score --detector "$detector" stream.csv > whole.csv
+        oif score --detector "$detector" --state keep/s first.csv
+        exits 0
+        echo "$output" > both.csv
+        equal "$(rows_learned keep/s)" 120
+        oif score --state keep/s second.csv # the file knows which detector it is
+        exits 0 "oif: keep/s: goes on after 120 rows"
+        tail -n +2 <<< "$output" >> both.csv
+        cmp both.csv whole.csv
+        equal "$(rows_learned keep/s)" 300
+        only_files keep s
+    done
+}
+
+@test "parameters that are those of the state, or not given, are fine" {
+    make_stream
+    "$OIF" score --state s --num-trees 8 --variant paper stream.csv > first.csv
+    oif score --state s stream.csv
+    exits 0 "oif: s: goes on after 300 rows"
+    oif score --state s --detector online-iforest --num-trees 8 --variant paper stream.csv
+    exits 0 "oif: s: goes on after 600 rows"
+}
+
+@test "parameters that contradict the state are a usage error" {
+    make_stream
+    mkdir keep
+    "$OIF" score --state keep/s --num-trees 8 --variant paper stream.csv > first.csv
+    cp keep/s before
+    oif score --state keep/s --num-trees 16 stream.csv
+    exits 2 "oif: keep/s: the state was learned with --num-trees 8, not 16; leave it out or name another file"
+    oif score --state keep/s --variant running stream.csv
+    exits 2 "oif: keep/s: the state was learned with --variant paper, not running; leave it out or name another file"
+    oif score --state keep/s --detector hst stream.csv
+    exits 2 "oif: keep/s: the state is of the detector online-iforest, not hst; leave --detector out or name another file"
+    equal "$output" ""
+    "$OIF" score --state other --detector hst stream.csv > first.csv
+    oif score --state other --max-leaf-samples 5 stream.csv
+    exits 2 "oif: other: --max-leaf-samples does not suit the state, whose detector is hst; leave it out"
+    cmp keep/s before
+    only_files keep s
+}
+
+@test "an input with another number of columns is refused" {
+    make_stream
+    "$OIF" score --state s stream.csv > first.csv
+    cp s before
+    oif score --state s --label fault stream.csv
+    exits 1 "oif: s: the state is about rows of 3 numbers and the input has 2; choose its columns with --columns or --exclude"
+    cmp s before
+}
+
+@test "what is no state, or a damaged one, is an error that says what to do" {
+    make_stream
+    oif score --state stream.csv stream.csv
+    exits 1 "oif: 'stream.csv': byte 8: this is not a snapshot of oif; name another file"
+    "$OIF" score --state s stream.csv > first.csv
+    head -c 1000 s > cut
+    oif score --state cut stream.csv
+    equal "$status" 1
+    contains "$stderr" "oif: 'cut': byte "
+    contains "$stderr" "; bring back a copy, or remove it to start anew"
+    equal "$output" ""
+    head -c 1000 s | cmp - cut
+    oif score --state no/such/folder stream.csv
+    exits 1 "oif: cannot open the folder of 'no/such/folder': No such file or directory"
+    oif score --state . stream.csv
+    exits 1 "oif: '.' is a folder or a device; name a file"
+    oif score --state "" stream.csv
+    exits 1 "oif: a state file needs a name; '' has none"
+}
+
+@test "--save-every wants rows or a time, and a file to save to" {
+    make_stream
+    for bad in 0 -1 2.5 x 10h s 1e300 ""; do
+        oif score --state s --save-every "$bad" stream.csv
+        exits 2 "oif: --save-every: expected rows such as 10000, or a time such as 30s or 5m, not '$bad'"
+    done
+    oif score --save-every 10 stream.csv
+    exits 2 "oif: --save-every needs --state FILE, the file to save to"
+    head -5 stream.csv > short.csv
+    for good in 1 1e3 0.5s 2m; do
+        oif score --state s --save-every "$good" short.csv
+        equal "$status" 0
+    done
+}
+
+@test "a second program on the same state is refused and the first goes on" {
+    make_stream
+    python_with_tool <<'PYTHON'
+first = start()
+first.stdin.write(b"a,b\n1,2\n")
+line(first), line(first)
+second = start()
+output, messages = second.communicate(b"a,b\n1,2\n", timeout=20)
+expected = b"oif: another program holds the state file 'keep/s'; end it or name another file\n"
+assert (second.returncode, output, messages) == (1, b"", expected), (second.returncode, output, messages)
+output, messages = first.communicate(b"3,4\n", timeout=20)
+assert (first.returncode, messages) == (0, b""), (first.returncode, messages)
+assert rows_learned() == 2
+assert os.listdir("keep") == ["s"], os.listdir("keep")
+PYTHON
+}
+
+@test "SIGTERM ends in order: whole rows are learned and saved, half a row is not" {
+    make_stream
+    python_with_tool <<'PYTHON'
+tool = start()
+tool.stdin.write(b"a,b\n1,2\n3,4\n5,")
+assert line(tool) == b"a,b,score\n"
+assert line(tool).startswith(b"1,2,") and line(tool).startswith(b"3,4,")
+tool.send_signal(signal.SIGTERM)
+output, messages = tool.communicate(timeout=20)
+assert (tool.returncode, output, messages) == (0, b"", b""), (tool.returncode, output, messages)
+assert rows_learned() == 2, rows_learned()
+assert os.listdir("keep") == ["s"], os.listdir("keep")
+PYTHON
+}
+
+@test "Ctrl-C ends in order and is passed on to the shell" {
+    make_stream
+    python_with_tool <<'PYTHON'
+tool = start()
+tool.stdin.write(b"a,b\n1,2\n")
+line(tool), line(tool)
+tool.send_signal(signal.SIGINT)
+assert tool.wait(timeout=20) == -signal.SIGINT, tool.returncode
+assert rows_learned() == 1
+assert os.listdir("keep") == ["s"], os.listdir("keep")
+PYTHON
+}
+
+@test "SIGTERM before the first line, and in the middle of a long file, ends in order as well" {
+    make_stream
+    python_with_tool <<'PYTHON'
+tool = start()
+wait_for(lambda: os.path.exists("keep/s.lock"))
+time.sleep(0.05)
+tool.send_signal(signal.SIGTERM)
+_, messages = tool.communicate(timeout=20)
+assert (tool.returncode, messages) == (0, b""), (tool.returncode, messages)
+assert os.listdir("keep") == [], os.listdir("keep")
+
+with open("long.csv", "w") as file:
+    file.writelines(f"{i % 97},{i % 89}\n" for i in range(1000000))
+tool = start("long.csv")
+line(tool)
+tool.send_signal(signal.SIGTERM)
+output, messages = tool.communicate(timeout=60)
+assert (tool.returncode, messages) == (0, b""), (tool.returncode, messages)
+assert rows_learned() == 1 + output.count(b"\n") < 1000000, (rows_learned(), output.count(b"\n"))
+PYTHON
+}
+
+@test "a signal that the caller ignores stays ignored" {
+    make_stream
+    python_with_tool <<'PYTHON'
+tool = start(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+tool.stdin.write(b"a,b\n1,2\n")
+line(tool), line(tool)
+tool.send_signal(signal.SIGINT)
+time.sleep(0.05)
+output, messages = tool.communicate(b"3,4\n", timeout=20)
+assert (tool.returncode, messages) == (0, b"") and rows_learned() == 2, (tool.returncode, messages)
+PYTHON
+}
+
+@test "kill -9 loses no saved row, and given the rest again the scores are those of an uninterrupted run" {
+    make_stream
+    "$OIF" score stream.csv > whole.csv
+    python_with_tool <<'PYTHON'
+import random
+rows = open("stream.csv", "rb").read().splitlines(keepends=True)
+whole = open("whole.csv", "rb").read().splitlines(keepends=True)
+chance = random.Random(1)
+done, kills, lost = 0, 0, 0  # rows that the state has learned
+scored = whole[:1]
+while done < 300:
+    tool = start("--save-every", "7")
+    tool.stdin.write(rows[0])
+    assert line(tool) == whole[0]
+    for number in range(done, min(done + chance.randrange(1, 40), 300)):
+        tool.stdin.write(rows[1 + number])
+        row = line(tool)
+        scored[1 + number:] = [row]
+        assert row == whole[1 + number], (number, row, whole[1 + number])
+    if number == 299:
+        tool.stdin.close()
+    else:
+        tool.kill()
+        kills += 1
+    tool.wait()
+    before, done = number + 1, rows_learned() if os.path.exists("keep/s") else 0
+    lost += before - done
+    assert before - 8 <= done <= before, (before, done)
+    assert kills < 300, "it does not get on"
+assert scored == whole
+print(f"# {kills} kills, {lost} rows to be given again")
+PYTHON
+}
+
+@test "--save-every with a time saves while no input comes" {
+    make_stream
+    python_with_tool <<'PYTHON'
+tool = start("--save-every", "0.05s")
+tool.stdin.write(b"a,b\n1,2\n")
+wait_for(lambda: os.path.exists("keep/s"))
+assert rows_learned() == 1
+time.sleep(0.2)
+before = os.stat("keep/s").st_mtime_ns
+time.sleep(0.2)
+assert os.stat("keep/s").st_mtime_ns == before, "saved although nothing was learned"
+tool.stdin.write(b"3,4\n")
+wait_for(lambda: rows_learned() == 2)
+tool.kill()
+tool.wait()
+os.remove("keep/s")
+tool = start("--save-every", "1m")
+tool.stdin.write(b"a,b\n1,2\n")
+time.sleep(0.3)
+assert not os.path.exists("keep/s"), "saved although the minute is not over"
+tool.kill()
+tool.wait()
+PYTHON
+}
+
+@test "a save that fails is told once, scoring goes on, and so does saving when it works again" {
+    make_stream
+    python_with_tool <<'PYTHON'
+tool = start("--save-every", "1")
+tool.stdin.write(b"a,b\n1,2\n")
+line(tool), line(tool)
+wait_for(lambda: os.path.exists("keep/s"))
+os.mkdir("keep/s.new")  # in the way
+for i in range(5):
+    tool.stdin.write(b"1,2\n")
+    line(tool)
+expected = b"oif: cannot write beside 'keep/s': File exists; it keeps the state it had; scoring goes on\n"
+told = message(tool)
+assert told == expected, told
+assert rows_learned() == 1
+os.rmdir("keep/s.new")
+tool.stdin.write(b"3,4\n")
+line(tool)
+told = message(tool)
+assert told == b"oif: keep/s: could be saved again\n", told
+wait_for(lambda: rows_learned() == 7)
+os.mkdir("keep/s.new")
+output, messages = tool.communicate(b"5,6\n", timeout=20)
+assert output.startswith(b"5,6,") and tool.returncode == 1, (tool.returncode, output)
+last = b"oif: cannot write beside 'keep/s': File exists; it keeps the state it had\n"
+assert messages == expected + last, messages
+os.rmdir("keep/s.new")
+assert rows_learned() == 7
+assert os.listdir("keep") == ["s"], os.listdir("keep")
+PYTHON
+}
+
+@test "rows before a bad one are learned and saved" {
+    printf 'a,b\n1,2\n3,x\n' > in.csv
+    oif score --state s in.csv
+    equal "$status" 1
+    contains "$stderr" "in.csv:3:3: 'x' is not a number"
+    equal "$(rows_learned s)" 1
+}
+
+@test "the state never gets ahead of the output" {
+    make_stream
+    mkdir keep
+    "$OIF" score --state keep/s stream.csv > first.csv
+    cp keep/s before
+    run --separate-stderr bash -c "'$OIF' score --state keep/s stream.csv > /dev/full"
+    exits 1 "oif: keep/s: goes on after 300 rows
+oif: keep/s: not saved, for nobody takes the output any more
+oif: cannot write the output: No space left on device"
+    cmp keep/s before
+    for closed in '>&-' '<&- >&-'; do
+        run bash -c "'$OIF' score --state keep/s stream.csv $closed"
+        equal "$status" 1
+        contains "$output" "cannot write the output: Bad file descriptor"
+        cmp keep/s before
+    done
+    seq -f '%g,1,0' 200000 > long.csv
+    run bash -c "'$OIF' score --state keep/s long.csv 2> messages | head -1 > /dev/null; echo \${PIPESTATUS[0]}"
+    equal "$output" 1
+    equal "$(tail -1 messages)" "oif: keep/s: not saved, for nobody takes the output any more"
+    cmp keep/s before
+    only_files keep s
+}
+
+@test "on a disk that is full the last state stays whole and the failure is told" {
+    mkdir disk
+    # The mount is gone with the process that sees it.
+    alone() { unshare --map-root-user --mount "$@"; }
+    alone mount -t tmpfs tmpfs disk 2> reason || skip "cannot mount: $(cat reason)"
+    make_stream
+    run alone bash -c '
+        set -e
+        mount -t tmpfs -o size=640k tmpfs disk
+        "$1" score --state disk/s stream.csv > first.csv
+        cp disk/s before
+        head -c 500000 /dev/zero > disk/filler 2> /dev/null || true
+        code=0
+        "$1" score --state disk/s --save-every 100 stream.csv > second.csv 2> messages || code=$?
+        cmp disk/s before
+        ls -A disk | tr "\n" " "
+        echo "exit $code"
+        rm disk/filler
+        "$1" score --state disk/s stream.csv 2> /dev/null | cmp - second.csv
+        "$1" inspect disk/s | grep "rows learned"
+        ls -A disk | tr "\n" " "' bash "$OIF"
+    equal "$output" "filler s exit 1
+rows learned                          600
+s "
+    equal "$(cat messages)" "oif: disk/s: goes on after 300 rows
+oif: cannot write 'disk/s': No space left on device; it keeps the state it had; scoring goes on
+oif: cannot write 'disk/s': No space left on device; it keeps the state it had"
+}

@@ -1,0 +1,162 @@
+/* The figures that a detector tells about itself: the same names for the same things, and true. */
+#include "any_detector.h"
+
+#include "detect/rrcf.h"
+
+enum { MAX_FIGURES = 32 };
+
+typedef struct figures {
+    size_t count;
+    struct {
+        const char *name;
+        double value;
+    } of[MAX_FIGURES];
+} figures;
+
+static void keep_figure(void *context, const char *name, double value)
+{
+    figures *kept = context;
+    assert_in_range(kept->count, 0, MAX_FIGURES - 1);
+    kept->of[kept->count].name = name;
+    kept->of[kept->count++].value = value;
+}
+
+static figures describe(const oif_detector *detector)
+{
+    figures kept = {0};
+    oif_detector_describe(detector, keep_figure, &kept);
+    return kept;
+}
+
+static double figure(const figures *kept, const char *name)
+{
+    for (size_t i = 0; i < kept->count; i++)
+        if (strcmp(kept->of[i].name, name) == 0)
+            return kept->of[i].value;
+    fail_msg("there is no figure '%s'", name);
+    return 0;
+}
+
+static void expect_figure(const oif_detector *detector, const char *name, double expected)
+{
+    figures told = describe(detector);
+    expect_within(figure(&told, name), expected, expected, name);
+}
+
+static oif_detector *taught(const char *name, const char *settings, size_t rows)
+{
+    oif_detector *detector = new_named(name, settings, 3);
+    double *numbers = normal_rows(5, rows, 3);
+    require_ok(oif_detector_learn_rows(detector, numbers, rows, 3, NULL));
+    free(numbers);
+    return detector;
+}
+
+static void every_kind_tells_finite_figures_by_different_names(void **state)
+{
+    (void)state;
+    for (size_t kind = 0; oif_detector_info_at(kind); kind++)
+        for (size_t rows = 0; rows <= 600; rows += 150) {
+            oif_detector *detector = taught(oif_detector_info_at(kind)->name, "", rows);
+            figures told = describe(detector);
+            assert_string_equal(told.of[0].name, "rows_held");
+            for (size_t i = 0; i < told.count; i++) {
+                expect_within(told.of[i].value, 0, DBL_MAX, told.of[i].name);
+                for (size_t j = 0; j < i; j++)
+                    assert_string_not_equal(told.of[i].name, told.of[j].name);
+            }
+            oif_detector_free(detector);
+        }
+}
+
+/* With n leaves a tree has from log2(n) to n - 1 levels, and with two children for each inner node 2n - 1 nodes. */
+static void the_figures_of_trees_fit_together(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"online-iforest", "iforest-asd", "hst", "rrcf"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        oif_detector *detector = taught(kinds[i], "num_trees=7", 1000);
+        figures told = describe(detector);
+        double mean = figure(&told, "leaves_mean"), most = figure(&told, "leaves_max");
+        expect_within(mean, 4, most, kinds[i]);
+        expect_within(figure(&told, "nodes"), 14 * mean - 7 - 1e-9, 14 * mean - 7 + 1e-9, kinds[i]);
+        expect_within(figure(&told, "depth_mean"), log2(mean) / 2, figure(&told, "depth_max"), kinds[i]);
+        expect_within(figure(&told, "depth_max"), log2(most), most - 1, kinds[i]);
+        oif_detector_free(detector);
+    }
+}
+
+static void an_empty_detector_has_trees_of_one_leaf_or_none(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"online-iforest", "iforest-asd", "hst"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        oif_detector *detector = taught(kinds[i], "num_trees=7", 0);
+        expect_figure(detector, "leaves_mean", 1);
+        expect_figure(detector, "nodes", 7);
+        expect_figure(detector, "depth_max", 0);
+        oif_detector_free(detector);
+    }
+    oif_detector *detector = taught("rrcf", "num_trees=7", 0);
+    expect_figure(detector, "leaves_max", 0);
+    expect_figure(detector, "nodes", 0);
+    oif_detector_free(detector);
+}
+
+/* Every row has a leaf of its own in a robust random cut tree; climbing from each says how deep it is. */
+static void the_figures_of_rrcf_are_those_of_its_leaves(void **state)
+{
+    (void)state;
+    oif_detector *detector = taught("rrcf", "num_trees=3 tree_size=64", 300);
+    const oif_rrcf_state *f = oif_detector_state(detector);
+    double depth_sum = 0, depth_max = 0;
+    for (uint32_t tree = 0; tree < 3; tree++)
+        for (uint32_t leaf = 0; leaf < 64; leaf++) {
+            const oif_link *links = oif_links(&f->shape, oif_rrcf_tree(f, tree));
+            double depth = 0;
+            for (uint32_t node = leaf; links[node].parent != OIF_NO_NODE; node = links[node].parent)
+                depth++;
+            depth_sum += depth;
+            depth_max = fmax(depth_max, depth);
+        }
+    expect_figure(detector, "rows_held", 64);
+    expect_figure(detector, "leaves_mean", 64);
+    expect_figure(detector, "depth_mean", depth_sum / (3 * 64));
+    expect_figure(detector, "depth_max", depth_max);
+    oif_detector_free(detector);
+}
+
+static void what_was_made_less_what_was_undone_is_what_there_is(void **state)
+{
+    (void)state;
+    oif_detector *detector = taught("online-iforest", "num_trees=5 window_size=128 max_leaf_samples=4", 2000);
+    figures told = describe(detector);
+    double cuts = figure(&told, "cuts_made") - figure(&told, "cuts_undone");
+    expect_within(5 * figure(&told, "leaves_mean") - 5, cuts - 1e-9, cuts + 1e-9, "leaves less one a tree");
+    expect_within(figure(&told, "cuts_undone"), 1, INFINITY, "cuts undone");
+    oif_detector_free(detector);
+}
+
+static void loda_tells_how_full_its_histograms_are(void **state)
+{
+    (void)state;
+    oif_detector *detector = taught("loda", "num_projections=4 num_bins=8 window_size=64", 500);
+    figures told = describe(detector);
+    expect_figure(detector, "rows_known_mean", 64);
+    expect_within(figure(&told, "rows_in_range_mean"), 32, 64, "rows in range");
+    expect_within(figure(&told, "bins_in_use_mean"), 2, 8, "bins in use");
+    oif_detector_free(detector);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_tells_finite_figures_by_different_names),
+        cmocka_unit_test(the_figures_of_trees_fit_together),
+        cmocka_unit_test(an_empty_detector_has_trees_of_one_leaf_or_none),
+        cmocka_unit_test(the_figures_of_rrcf_are_those_of_its_leaves),
+        cmocka_unit_test(what_was_made_less_what_was_undone_is_what_there_is),
+        cmocka_unit_test(loda_tells_how_full_its_histograms_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

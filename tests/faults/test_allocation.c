@@ -1,0 +1,1069 @@
+/* What happens when memory or threads run out: every allocation and every start of a thread, of every call of oif.h, fails
+ * once, and then fails together with all after it. Such a call says OIF_EMEMORY with a message and changes nothing: no
+ * output, no byte of its detector, no allocation left behind. Repeated when there is memory again it succeeds, and everything
+ * gives the same bits as if nothing had happened.
+ *
+ * A new call is a row in `calls`; one test fails as long as a call of the header has none. The linker sends the library's
+ * allocations here (see tests/CMakeLists.txt). OIF_FAULTS_LONG=1 (make faults) takes detectors as they are created and lines
+ * of megabytes; OIF_FAULTS_ROWS is the number of rows in which nothing may allocate. */
+#include "detect/any_detector.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+/* ---- Allocations and threads that fail on demand ---- */
+
+static struct {
+    uint64_t asked;       /* for memory or a thread, since the last reset */
+    uint64_t fails_from;  /* the request that fails, from 0; UINT64_MAX: none */
+    uint64_t fails_until; /* the first that does not any more */
+    int64_t memory_held, threads_held;
+} supply = {.fails_from = UINT64_MAX, .fails_until = UINT64_MAX};
+
+static bool is_refused(void)
+{
+    uint64_t number = supply.asked++;
+    return number >= supply.fails_from && number < supply.fails_until;
+}
+
+static void *hold(void *memory)
+{
+    supply.memory_held += memory != NULL;
+    return memory;
+}
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes);
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+void __real_free(void *memory);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                          void *argument);
+int __real_pthread_join(pthread_t thread, void **result);
+
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+void __wrap_free(void *memory);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                          void *argument);
+int __wrap_pthread_join(pthread_t thread, void **result);
+
+void *__wrap_malloc(size_t bytes)
+{
+    return is_refused() ? NULL : hold(__real_malloc(bytes));
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    return is_refused() ? NULL : hold(__real_calloc(count, bytes));
+}
+
+void *__wrap_realloc(void *memory, size_t bytes)
+{
+    if (is_refused())
+        return NULL;
+    void *moved = __real_realloc(memory, bytes);
+    supply.memory_held += moved && !memory;
+    return moved;
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+    return is_refused() ? NULL : hold(__real_aligned_alloc(alignment, bytes));
+}
+
+void __wrap_free(void *memory)
+{
+    supply.memory_held -= memory != NULL;
+    __real_free(memory);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                          void *argument)
+{
+    int failure = is_refused() ? 11 /* EAGAIN */ : __real_pthread_create(thread, attributes, start, argument);
+    supply.threads_held += failure == 0;
+    return failure;
+}
+
+int __wrap_pthread_join(pthread_t thread, void **result)
+{
+    supply.threads_held--;
+    return __real_pthread_join(thread, result);
+}
+
+static void refuse(uint64_t from, uint64_t until)
+{
+    supply.asked = 0;
+    supply.fails_from = from;
+    supply.fails_until = until;
+}
+
+static void refuse_nothing(void)
+{
+    refuse(UINT64_MAX, UINT64_MAX);
+}
+
+/* ---- Text that readers read ---- */
+
+typedef struct source {
+    const char *bytes;
+    size_t at;
+} source;
+
+static ptrdiff_t read_source(void *context, char *buffer, size_t capacity)
+{
+    source *from = context;
+    size_t left = strlen(from->bytes + from->at), count = left < capacity ? left : capacity;
+    memcpy(buffer, from->bytes + from->at, count);
+    from->at += count;
+    return (ptrdiff_t)count;
+}
+
+/* Snapshots in memory. */
+typedef struct tape {
+    size_t count, at;
+} tape;
+
+static char tape_bytes[64 << 20]; /* one is in use at a time */
+
+static ptrdiff_t write_tape(void *context, const char *bytes, size_t count)
+{
+    tape *to = context;
+    if (count > sizeof tape_bytes - to->count)
+        return -1;
+    memcpy(tape_bytes + to->count, bytes, count);
+    to->count += count;
+    return (ptrdiff_t)count;
+}
+
+static ptrdiff_t read_tape(void *context, char *buffer, size_t capacity)
+{
+    tape *from = context;
+    size_t left = from->count - from->at, count = left < capacity ? left : capacity;
+    memcpy(buffer, tape_bytes + from->at, count);
+    from->at += count;
+    return (ptrdiff_t)count;
+}
+
+static char state_path[100];
+
+static bool is_long_form(void)
+{
+    const char *text = getenv("OIF_FAULTS_LONG");
+    return text && *text == '1';
+}
+
+static size_t long_word_bytes(void)
+{
+    return is_long_form() ? 12 << 20 : 300 << 10;
+}
+
+/* Writes `before`, a word that does not fit a reader's first buffer, and `after`. */
+static void write_long(char *at, const char *before, const char *after)
+{
+    at += sprintf(at, "%s", before);
+    memset(at, 'w', long_word_bytes());
+    strcpy(at + long_word_bytes(), after);
+}
+
+/* With a long record, with a long quoted record that spans lines, and with a long first line. */
+enum { LONG_RECORD, LONG_QUOTE, LONG_FIRST_LINE, TEXTS };
+static char *texts[TEXTS];
+
+static void write_texts(void)
+{
+    for (int i = 0; i < TEXTS; i++) {
+        texts[i] = malloc(long_word_bytes() + 100);
+        assert_non_null(texts[i]);
+    }
+    write_long(texts[LONG_RECORD], "word,value\na,1\n", ",2\nb,\n");
+    write_long(texts[LONG_QUOTE], "word,value\na,1\n\"b\n", "\",-4e3\nc,nan\n");
+    write_long(texts[LONG_FIRST_LINE], "\"", "\";value\na;1\nb;2\n");
+}
+
+/* ---- What calls work on, and what they leave ---- */
+
+enum { DIMENSION = 3, BLOCK = 40, STREAM_ROWS = 4096, LEARNED_ROWS = 700 };
+
+static double stream_rows[STREAM_ROWS * DIMENSION];
+
+/* Normal rows with ties and missing numbers; now and then all of a row is missing. */
+static void write_stream(void)
+{
+    dice rolled = {1};
+    for (size_t i = 0; i < STREAM_ROWS; i++)
+        for (size_t j = 0; j < DIMENSION; j++) {
+            double number = dice_normal(&rolled);
+            stream_rows[i * DIMENSION + j] = i % 97 == 5 || dice_chance(&rolled, 0.05) ? NAN
+                                             : j == 1                                  ? floor(number * 2)
+                                                                                       : number;
+        }
+}
+
+typedef struct outputs {
+    oif_detector *detector;
+    oif_reader *reader;
+    oif_pipeline *pipeline;
+    oif_state_file *file;
+    oif_record record;
+    oif_result result;
+    oif_params params;
+    double scores[BLOCK];
+    double value;
+    size_t bytes;
+} outputs;
+
+typedef struct world {
+    const oif_detector *model; /* of the kind that is tested, has learned LEARNED_ROWS */
+    oif_detector *detector;    /* that the call works on, NULL if on none; */
+    oif_reader *reader;        /* likewise, as are ... */
+    oif_pipeline *pipeline;
+    oif_state_file *file;
+    source source;
+    tape tape; /* what is saved, or loaded */
+    outputs out;
+} world;
+
+static void nothing(world *w)
+{
+    (void)w;
+}
+
+static void a_detector(world *w)
+{
+    w->detector = clone_of(w->model);
+}
+
+static void a_detector_with_threads(world *w)
+{
+    a_detector(w);
+    require_ok(oif_detector_set_threads(w->detector, 3, NULL));
+}
+
+static void a_saved_detector(world *w)
+{
+    require_ok(oif_detector_save(w->model, write_tape, &w->tape, NULL));
+}
+
+static void no_file(world *w)
+{
+    (void)w;
+    remove(state_path);
+}
+
+static void a_detector_and_no_file(world *w)
+{
+    no_file(w);
+    a_detector(w);
+}
+
+static void a_detector_in_a_file(world *w)
+{
+    require_ok(oif_detector_save_file(w->model, state_path, NULL));
+}
+
+static void a_state_file(world *w)
+{
+    a_detector_in_a_file(w);
+    a_detector(w);
+    require_ok(oif_state_file_open(state_path, &w->file, NULL));
+}
+
+static void process_block(oif_pipeline *pipeline, oif_result results[BLOCK])
+{
+    for (size_t i = 0; i < BLOCK; i++)
+        require_ok(oif_pipeline_process(pipeline, i % 3 ? "a" : "b", 1, &stream_rows[i * DIMENSION],
+                                        &results[i], NULL));
+}
+
+static void a_pipeline(world *w)
+{
+    oif_params options;
+    oif_result results[BLOCK];
+    oif_pipeline_options_init(&options);
+    require_ok(oif_pipeline_new(oif_detector_params(w->model), DIMENSION, &options, &w->pipeline, NULL));
+    process_block(w->pipeline, results);
+}
+
+static void a_saved_pipeline(world *w)
+{
+    a_pipeline(w);
+    require_ok(oif_pipeline_save(w->pipeline, write_tape, &w->tape, NULL));
+}
+
+static void a_pipeline_in_a_state_file(world *w)
+{
+    a_pipeline(w);
+    require_ok(oif_state_file_open(state_path, &w->file, NULL));
+    require_ok(oif_state_file_save_pipeline(w->file, w->pipeline, NULL));
+}
+
+static void a_text(world *w)
+{
+    w->source = (source){.bytes = texts[LONG_RECORD]};
+}
+
+static void a_text_with_a_long_first_line(world *w)
+{
+    w->source = (source){.bytes = texts[LONG_FIRST_LINE]};
+}
+
+/* A reader that has read the first record, and whose next one is long. */
+static void open_before_long_record(world *w, int text)
+{
+    const oif_reader_options options = {.header = OIF_HEADER_YES};
+    oif_record record;
+    w->source = (source){.bytes = texts[text]};
+    require_ok(oif_reader_open(&options, read_source, &w->source, &w->reader, NULL));
+    require_ok(oif_reader_select(w->reader, &(size_t){1}, 1, NULL));
+    require_ok(oif_reader_next(w->reader, &record, NULL));
+}
+
+static void a_reader_before_a_long_record(world *w)
+{
+    open_before_long_record(w, LONG_RECORD);
+}
+
+static void a_reader_before_a_long_quote(world *w)
+{
+    open_before_long_record(w, LONG_QUOTE);
+}
+
+static void a_reader_before_a_short_record(world *w)
+{
+    oif_record record;
+    a_reader_before_a_long_record(w);
+    require_ok(oif_reader_next(w->reader, &record, NULL));
+}
+
+static void an_ndjson_text(world *w)
+{
+    w->source = (source){
+        .bytes = "{\"a\": 1, \"b\": 2, \"c\": {\"d\": 3, \"h\": 0}}\n{\"b\": 4, \"c\": {\"e\\n\": 5}}\n"};
+}
+
+static void an_ndjson_reader(world *w)
+{
+    const oif_reader_options options = {.format = OIF_FORMAT_NDJSON};
+    an_ndjson_text(w);
+    require_ok(oif_reader_open(&options, read_source, &w->source, &w->reader, NULL));
+}
+
+static void raw_rows(world *w)
+{
+    w->source = (source){.bytes = "sixteen bytes...and sixteen more"};
+}
+
+/* ---- The calls ---- */
+
+#define RUN(name) static oif_status name(world *w, oif_error *error)
+
+RUN(init_params)
+{
+    return oif_params_init(&w->out.params, oif_detector_params(w->model)->info->name, error);
+}
+
+RUN(set_param_by_number)
+{
+    return oif_params_set(&w->out.params, "seed", 5, error);
+}
+
+RUN(set_param_by_text)
+{
+    return oif_params_set_text(&w->out.params, "seed", "7", error);
+}
+
+RUN(get_param)
+{
+    return oif_params_get(&w->out.params, "seed", &w->out.value, error);
+}
+
+RUN(estimate)
+{
+    return oif_detector_estimate_bytes(&w->out.params, DIMENSION, &w->out.bytes, error);
+}
+
+RUN(create)
+{
+    return oif_detector_new(&w->out.params, DIMENSION, &w->out.detector, error);
+}
+
+RUN(clone)
+{
+    return oif_detector_clone(w->detector, &w->out.detector, error);
+}
+
+RUN(learn_one)
+{
+    return oif_detector_learn(w->detector, stream_rows, error);
+}
+
+RUN(score_one)
+{
+    return oif_detector_score(w->detector, stream_rows, w->out.scores, error);
+}
+
+RUN(learn_and_score_one)
+{
+    return oif_detector_learn_score(w->detector, stream_rows, w->out.scores, error);
+}
+
+RUN(learn_block)
+{
+    return oif_detector_learn_rows(w->detector, stream_rows, BLOCK, DIMENSION, error);
+}
+
+RUN(score_block)
+{
+    return oif_detector_score_rows(w->detector, stream_rows, BLOCK, DIMENSION, w->out.scores, error);
+}
+
+RUN(learn_and_score_block)
+{
+    return oif_detector_learn_score_rows(w->detector, stream_rows, BLOCK, DIMENSION, w->out.scores, error);
+}
+
+RUN(take_most_threads)
+{
+    return oif_detector_set_threads(w->detector, 16, error);
+}
+
+RUN(take_one_thread)
+{
+    return oif_detector_set_threads(w->detector, 1, error);
+}
+
+RUN(check)
+{
+    return oif_detector_check(w->detector, error);
+}
+
+RUN(explain)
+{
+    double scratch[2 * DIMENSION];
+    return oif_detector_explain(w->detector, stream_rows, DIMENSION, w->out.scores, scratch, error);
+}
+
+RUN(save)
+{
+    w->tape.count = 0;
+    return oif_detector_save(w->detector, write_tape, &w->tape, error);
+}
+
+RUN(load)
+{
+    w->tape.at = 0;
+    return oif_detector_load(read_tape, &w->tape, &w->out.detector, error);
+}
+
+RUN(save_to_memory)
+{
+    w->tape.count = oif_detector_snapshot_bytes(w->detector);
+    return oif_detector_save_memory(w->detector, tape_bytes, sizeof tape_bytes, error);
+}
+
+RUN(load_from_memory)
+{
+    return oif_detector_load_memory(tape_bytes, w->tape.count, &w->out.detector, error);
+}
+
+RUN(save_to_file)
+{
+    return oif_detector_save_file(w->detector, state_path, error);
+}
+
+RUN(load_from_file)
+{
+    return oif_detector_load_file(state_path, &w->out.detector, error);
+}
+
+RUN(open_state_file)
+{
+    return oif_state_file_open(state_path, &w->out.file, error);
+}
+
+RUN(save_to_state_file)
+{
+    return oif_state_file_save(w->file, w->detector, error);
+}
+
+RUN(load_from_state_file)
+{
+    return oif_state_file_load(w->file, &w->out.detector, error);
+}
+
+RUN(create_pipeline)
+{
+    oif_params options;
+    oif_pipeline_options_init(&options);
+    return oif_pipeline_new(&w->out.params, DIMENSION, &options, &w->out.pipeline, error);
+}
+
+RUN(clone_pipeline)
+{
+    return oif_pipeline_clone(w->pipeline, &w->out.pipeline, error);
+}
+
+RUN(process_known_key)
+{
+    return oif_pipeline_process(w->pipeline, "a", 1, stream_rows, &w->out.result, error);
+}
+
+RUN(process_new_key)
+{
+    return oif_pipeline_process(w->pipeline, "c", 1, stream_rows, &w->out.result, error);
+}
+
+RUN(save_pipeline)
+{
+    w->tape.count = 0;
+    return oif_pipeline_save(w->pipeline, write_tape, &w->tape, error);
+}
+
+RUN(load_pipeline)
+{
+    w->tape.at = 0;
+    return oif_pipeline_load(read_tape, &w->tape, &w->out.pipeline, error);
+}
+
+RUN(load_pipeline_from_memory)
+{
+    return oif_pipeline_load_memory(tape_bytes, w->tape.count, &w->out.pipeline, error);
+}
+
+RUN(load_pipeline_from_file)
+{
+    return oif_pipeline_load_file(state_path, &w->out.pipeline, error);
+}
+
+RUN(save_pipeline_to_state_file)
+{
+    return oif_state_file_save_pipeline(w->file, w->pipeline, error);
+}
+
+RUN(load_pipeline_from_state_file)
+{
+    return oif_state_file_load_pipeline(w->file, &w->out.pipeline, error);
+}
+
+RUN(check_pipeline)
+{
+    return oif_pipeline_check(w->pipeline, error);
+}
+
+RUN(open_reader)
+{
+    oif_reader_options options = {.header = OIF_HEADER_YES};
+    w->source.at = 0; /* a call that failed may have read something */
+    return oif_reader_open(&options, read_source, &w->source, &w->out.reader, error);
+}
+
+RUN(open_ndjson_reader)
+{
+    oif_reader_options options = {.format = OIF_FORMAT_NDJSON};
+    w->source.at = 0;
+    return oif_reader_open(&options, read_source, &w->source, &w->out.reader, error);
+}
+
+RUN(open_raw_reader)
+{
+    oif_reader_options options = {.format = OIF_FORMAT_RAW, .columns = 2};
+    w->source.at = 0;
+    return oif_reader_open(&options, read_source, &w->source, &w->out.reader, error);
+}
+
+RUN(select_columns)
+{
+    return oif_reader_select(w->reader, NULL, 0, error);
+}
+
+RUN(select_text)
+{
+    return oif_reader_select_texts(w->reader, &(size_t){1}, 1, error);
+}
+
+RUN(find_known_column)
+{
+    return oif_reader_find_column(w->reader, oif_reader_column_name(w->reader, 1), &w->out.bytes, error);
+}
+
+RUN(find_new_column)
+{
+    return oif_reader_find_column(w->reader, "c.f.g", &w->out.bytes, error);
+}
+
+RUN(read_record)
+{
+    return oif_reader_next(w->reader, &w->out.record, error);
+}
+
+/* One row for each way in which a call can need memory; a call for a file or a function that reads or writes is no
+ * different: prepare makes what it works on, run makes one call whose results stand in `out`. */
+static const struct call {
+    const char *name;
+    void (*prepare)(world *w);
+    oif_status (*run)(world *w, oif_error *error);
+    bool allocates; /* memory or threads; where it does not, it must succeed without them */
+} calls[] = {
+    {"oif_params_init", nothing, init_params, false},
+    {"oif_params_set", nothing, set_param_by_number, false},
+    {"oif_params_set_text", nothing, set_param_by_text, false},
+    {"oif_params_get", nothing, get_param, false},
+    {"oif_detector_estimate_bytes", nothing, estimate, false},
+    {"oif_detector_new", nothing, create, true},
+    {"oif_detector_clone", a_detector, clone, true},
+    {"oif_detector_clone", a_detector_with_threads, clone, true},
+    {"oif_detector_learn", a_detector, learn_one, false},
+    {"oif_detector_score", a_detector, score_one, false},
+    {"oif_detector_learn_score", a_detector, learn_and_score_one, false},
+    {"oif_detector_learn_rows", a_detector_with_threads, learn_block, false},
+    {"oif_detector_score_rows", a_detector_with_threads, score_block, false},
+    {"oif_detector_learn_score_rows", a_detector_with_threads, learn_and_score_block, false},
+    {"oif_detector_set_threads", a_detector, take_most_threads, true},
+    {"oif_detector_set_threads", a_detector_with_threads, take_most_threads, true},
+    {"oif_detector_set_threads", a_detector_with_threads, take_one_thread, false},
+    {"oif_detector_check", a_detector, check, false},
+    {"oif_detector_explain", a_detector, explain, false},
+    {"oif_detector_save", a_detector, save, false},
+    {"oif_detector_load", a_saved_detector, load, true},
+    {"oif_detector_save_memory", a_detector, save_to_memory, false},
+    {"oif_detector_load_memory", a_saved_detector, load_from_memory, true},
+    {"oif_detector_save_file", a_detector_and_no_file, save_to_file, true},
+    {"oif_detector_load_file", a_detector_in_a_file, load_from_file, true},
+    {"oif_state_file_open", no_file, open_state_file, true},
+    {"oif_state_file_save", a_state_file, save_to_state_file, false},
+    {"oif_state_file_load", a_state_file, load_from_state_file, true},
+    {"oif_pipeline_new", nothing, create_pipeline, true},
+    {"oif_pipeline_clone", a_pipeline, clone_pipeline, true},
+    {"oif_pipeline_process", a_pipeline, process_known_key, false},
+    {"oif_pipeline_process", a_pipeline, process_new_key, true},
+    {"oif_pipeline_save", a_pipeline, save_pipeline, false},
+    {"oif_pipeline_load", a_saved_pipeline, load_pipeline, true},
+    {"oif_pipeline_load_memory", a_saved_pipeline, load_pipeline_from_memory, true},
+    {"oif_pipeline_load_file", a_pipeline_in_a_state_file, load_pipeline_from_file, true},
+    {"oif_state_file_save_pipeline", a_pipeline_in_a_state_file, save_pipeline_to_state_file, false},
+    {"oif_state_file_load_pipeline", a_pipeline_in_a_state_file, load_pipeline_from_state_file, true},
+    {"oif_pipeline_check", a_pipeline, check_pipeline, false},
+    {"oif_reader_open", a_text, open_reader, true},
+    {"oif_reader_open", a_text_with_a_long_first_line, open_reader, true},
+    {"oif_reader_open", an_ndjson_text, open_ndjson_reader, true},
+    {"oif_reader_open", raw_rows, open_raw_reader, true},
+    {"oif_reader_select", a_reader_before_a_long_record, select_columns, false},
+    {"oif_reader_select_texts", a_reader_before_a_long_record, select_text, true},
+    {"oif_reader_find_column", a_reader_before_a_long_record, find_known_column, false},
+    {"oif_reader_find_column", an_ndjson_reader, find_known_column, false},
+    {"oif_reader_find_column", an_ndjson_reader, find_new_column, true},
+    {"oif_reader_next", a_reader_before_a_short_record, read_record, false},
+    {"oif_reader_next", a_reader_before_a_long_record, read_record, true},
+    {"oif_reader_next", a_reader_before_a_long_quote, read_record, true},
+};
+
+/* ---- Worlds ---- */
+
+/* Outputs that a call which fails must leave as they are point here. */
+static max_align_t nowhere;
+
+static void make_world(world *w, const struct call *c, const oif_detector *model)
+{
+    *w = (world){.model = model};
+    memset(&w->out, 0xa5, sizeof w->out);
+    w->out.params = *oif_detector_params(model);
+    w->out.detector = (oif_detector *)&nowhere;
+    w->out.reader = (oif_reader *)&nowhere;
+    w->out.pipeline = (oif_pipeline *)&nowhere;
+    w->out.file = (oif_state_file *)&nowhere;
+    w->out.record = (oif_record){.values = (double *)&nowhere, .text_bytes = 7, .line = 7};
+    c->prepare(w);
+}
+
+static void free_world(world *w)
+{
+    oif_detector_free(w->detector);
+    oif_reader_close(w->reader);
+    if (w->out.detector != (oif_detector *)&nowhere)
+        oif_detector_free(w->out.detector);
+    if (w->out.reader != (oif_reader *)&nowhere)
+        oif_reader_close(w->out.reader);
+    oif_pipeline_free(w->pipeline);
+    if (w->out.pipeline != (oif_pipeline *)&nowhere)
+        oif_pipeline_free(w->out.pipeline);
+    oif_state_file_close(w->file);
+    if (w->out.file != (oif_state_file *)&nowhere)
+        oif_state_file_close(w->out.file);
+    remove(state_path);
+}
+
+static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static uint64_t mix_record(uint64_t hash, const oif_record *record)
+{
+    if (record->values == (double *)&nowhere)
+        return hash;
+    hash = mix(hash, record->values, sizeof *record->values);
+    hash = mix(hash, &record->line, sizeof record->line);
+    return mix(hash, record->text, record->text_bytes);
+}
+
+/* Everything that a detector does from now on. */
+static uint64_t mix_detector(uint64_t hash, oif_detector *detector)
+{
+    double scores[BLOCK];
+    oif_error error;
+    require_ok(oif_detector_learn_score_rows(detector, stream_rows, BLOCK, DIMENSION, scores, NULL));
+    require_ok_or(oif_detector_check(detector, &error), error);
+    return mix(hash, scores, sizeof scores);
+}
+
+/* Everything that a reader reads from now on. */
+static uint64_t mix_reader(uint64_t hash, oif_reader *reader)
+{
+    oif_record record;
+    oif_error error;
+    oif_status status;
+    require_ok(oif_reader_select(reader, &(size_t){1}, 1, NULL));
+    while ((status = oif_reader_next(reader, &record, &error)) == OIF_OK)
+        hash = mix_record(hash, &record);
+    if (status != OIF_END)
+        fail_msg("line %" PRIu64 ": %s", error.line, error.message);
+    return hash;
+}
+
+/* Everything that a pipeline says from now on. */
+static uint64_t mix_pipeline(uint64_t hash, oif_pipeline *pipeline)
+{
+    oif_result results[BLOCK];
+    oif_error error;
+    size_t keys = oif_pipeline_keys(pipeline);
+    process_block(pipeline, results);
+    require_ok_or(oif_pipeline_check(pipeline, &error), error);
+    for (size_t i = 0; i < BLOCK; i++) {
+        hash = mix(hash, &results[i].score, sizeof results[i].score);
+        hash = mix(hash, &results[i].p, sizeof results[i].p);
+    }
+    return mix(hash, &keys, sizeof keys);
+}
+
+/* The detector in a state file; where none is, nothing. */
+static uint64_t mix_file(uint64_t hash)
+{
+    oif_detector *detector = NULL;
+    if (oif_detector_load_file(state_path, &detector, NULL) != OIF_OK)
+        return hash;
+    hash = mix_detector(hash, detector);
+    oif_detector_free(detector);
+    return hash;
+}
+
+/* A number that stands for the results of the call and for all that happens afterwards to what it worked on. */
+static uint64_t consequences(world *w)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    hash = mix_record(hash, &w->out.record);
+    hash = mix(hash, w->out.params.values, sizeof w->out.params.values);
+    hash = mix(hash, w->out.scores, sizeof w->out.scores);
+    hash = mix(hash, &w->out.value, sizeof w->out.value);
+    hash = mix(hash, &w->out.bytes, sizeof w->out.bytes);
+    if (w->out.detector != (oif_detector *)&nowhere)
+        hash = mix_detector(hash, w->out.detector);
+    if (w->detector)
+        hash = mix_detector(hash, w->detector);
+    hash = mix(hash, &w->out.result.score, sizeof w->out.result.score);
+    hash = mix(hash, &w->out.result.p, sizeof w->out.result.p);
+    hash = mix(hash, tape_bytes, w->tape.count);
+    hash = mix_file(hash);
+    if (w->out.pipeline != (oif_pipeline *)&nowhere)
+        hash = mix_pipeline(hash, w->out.pipeline);
+    if (w->pipeline)
+        hash = mix_pipeline(hash, w->pipeline);
+    if (w->out.reader != (oif_reader *)&nowhere)
+        hash = mix_reader(hash, w->out.reader);
+    if (w->reader)
+        hash = mix_reader(hash, w->reader);
+    return hash;
+}
+
+/* ---- Faults ---- */
+
+static uint64_t faults_injected, calls_tried;
+
+/* "oif_detector_clone of rrcf, request 0 fails" */
+typedef struct attempt {
+    const struct call *call;
+    const oif_detector *model;
+    uint64_t from, until; /* requests that are refused */
+} attempt;
+
+static const char *attempt_text(const attempt *a)
+{
+    static char text[200];
+    snprintf(text, sizeof text, "%s (row %td, %s) with request %" PRIu64 "%s refused", a->call->name,
+             a->call - calls, oif_detector_params(a->model)->info->name, a->from,
+             a->until == UINT64_MAX ? " and all after it" : "");
+    return text;
+}
+
+static unsigned char *copy_of_bytes(const oif_detector *detector)
+{
+    size_t bytes = detector ? oif_detector_memory_bytes(detector) : 1;
+    unsigned char *copy = __real_malloc(bytes); /* the test's own memory does not fail */
+    assert_non_null(copy);
+    if (detector)
+        memcpy(copy, detector, bytes);
+    return copy;
+}
+
+/* One call that must fail for want of memory and change nothing. */
+static void require_clean_failure(const attempt *a, world *w, oif_error *error)
+{
+    unsigned char *detector_before = copy_of_bytes(w->detector);
+    const outputs out_before = w->out;
+    const int64_t memory_before = supply.memory_held, threads_before = supply.threads_held;
+    oif_status status = a->call->run(w, error);
+    faults_injected++;
+    if (status != OIF_EMEMORY)
+        fail_msg("%s: the status is \"%s\"", attempt_text(a), oif_status_text(status));
+    if (error && (error->status != OIF_EMEMORY ||
+                  (!strstr(error->message, "memory") && !strstr(error->message, "threads"))))
+        fail_msg("%s: the error is \"%s\", %s", attempt_text(a), oif_status_text(error->status),
+                 error->message);
+    if (memcmp(&out_before, &w->out, sizeof out_before) != 0)
+        fail_msg("%s: an output has changed", attempt_text(a));
+    if (supply.memory_held != memory_before || supply.threads_held != threads_before)
+        fail_msg("%s: %" PRId64 " allocations and %" PRId64 " threads were left behind", attempt_text(a),
+                 supply.memory_held - memory_before, supply.threads_held - threads_before);
+    if (w->detector && memcmp(detector_before, w->detector, oif_detector_memory_bytes(w->detector)) != 0)
+        fail_msg("%s: the detector has changed", attempt_text(a));
+    __real_free(detector_before);
+}
+
+static void require_recovery(const attempt *a, world *w, uint64_t expected)
+{
+    oif_error error;
+    oif_status status = a->call->run(w, &error);
+    if (status != OIF_OK)
+        fail_msg("%s: repeated with memory it says \"%s\", %s", attempt_text(a), oif_status_text(status),
+                 error.message);
+    if (consequences(w) != expected)
+        fail_msg("%s: the results afterwards are others", attempt_text(a));
+}
+
+static void try_fault(const attempt *a, uint64_t expected)
+{
+    const int64_t memory_before = supply.memory_held, threads_before = supply.threads_held;
+    oif_error error = {.message = ""};
+    world w;
+    make_world(&w, a->call, a->model);
+    refuse(a->from, a->until);
+    require_clean_failure(a, &w, &error);
+    if (a->until == UINT64_MAX)
+        require_clean_failure(a, &w, NULL); /* again, and nobody asks why */
+    refuse_nothing();
+    require_recovery(a, &w, expected);
+    free_world(&w);
+    if (supply.memory_held != memory_before || supply.threads_held != threads_before)
+        fail_msg("%s: %" PRId64 " allocations and %" PRId64 " threads were never freed", attempt_text(a),
+                 supply.memory_held - memory_before, supply.threads_held - threads_before);
+}
+
+/* How often a call asks for memory or a thread when it gets all; and what follows from the call. */
+static uint64_t requests_of(const struct call *c, const oif_detector *model, uint64_t *expected)
+{
+    oif_error error;
+    world w;
+    make_world(&w, c, model);
+    refuse_nothing();
+    require_ok_or(c->run(&w, &error), error);
+    uint64_t requests = supply.asked;
+    *expected = consequences(&w);
+    free_world(&w);
+    return requests;
+}
+
+static void require_success_without_memory(const struct call *c, const oif_detector *model, uint64_t expected)
+{
+    const attempt a = {c, model, 0, UINT64_MAX};
+    oif_error error;
+    world w;
+    make_world(&w, c, model);
+    refuse(0, UINT64_MAX);
+    oif_status status = c->run(&w, &error);
+    refuse_nothing();
+    if (status != OIF_OK)
+        fail_msg("%s: the status is \"%s\", %s", attempt_text(&a), oif_status_text(status), error.message);
+    if (consequences(&w) != expected)
+        fail_msg("%s: the results are others", attempt_text(&a));
+    free_world(&w);
+}
+
+static void try_call(const struct call *c, const oif_detector *model)
+{
+    uint64_t expected, requests = requests_of(c, model, &expected);
+    calls_tried++;
+    if ((requests > 0) != c->allocates)
+        fail_msg("%s (row %td): asks %" PRIu64 " times for memory or a thread", c->name, c - calls, requests);
+    for (uint64_t i = 0; i < requests; i++) {
+        try_fault(&(attempt){c, model, i, i + 1}, expected);
+        try_fault(&(attempt){c, model, i, UINT64_MAX}, expected);
+    }
+    if (requests == 0)
+        require_success_without_memory(c, model, expected);
+}
+
+/* ---- Detectors of every kind ---- */
+
+/* As it is created in the long form; else with few trees, which does the same in less time. */
+static oif_detector *new_of_kind(const oif_detector_info *info)
+{
+    oif_params params;
+    oif_detector *detector = NULL;
+    oif_error error;
+    require_ok(oif_params_init(&params, info->name, NULL));
+    for (size_t i = 0; i < info->param_count && !is_long_form(); i++)
+        if (strcmp(info->params[i].name, "num_trees") == 0 ||
+            strcmp(info->params[i].name, "num_projections") == 0)
+            params.values[i] = 4;
+    require_ok_or(oif_detector_new(&params, DIMENSION, &detector, &error), error);
+    return detector;
+}
+
+static void a_call_that_gets_no_memory_changes_nothing_and_can_be_repeated(void **state)
+{
+    (void)state;
+    const oif_detector_info *info;
+    for (size_t kind = 0; (info = oif_detector_info_at(kind)) != NULL; kind++) {
+        oif_detector *model = new_of_kind(info);
+        require_ok(oif_detector_learn_rows(model, stream_rows, LEARNED_ROWS, DIMENSION, NULL));
+        for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+            if (kind == 0 || strstr(calls[i].name, "reader") == NULL) /* readers know no detectors */
+                try_call(&calls[i], model);
+        oif_detector_free(model);
+    }
+    print_message("%" PRIu64 " calls on all detectors and readers; %" PRIu64
+                  " failed for want of memory or a thread\n",
+                  calls_tried, faults_injected);
+    assert_int_equal(supply.threads_held, 0);
+}
+
+/* ---- Rows never allocate ---- */
+
+static uint64_t rows_wanted(void)
+{
+    const char *text = getenv("OIF_FAULTS_ROWS");
+    return text ? strtoull(text, NULL, 10) : 1000000;
+}
+
+static void pass_row(oif_detector *detector, uint64_t number)
+{
+    double row[DIMENSION], result;
+    oif_error error;
+    memcpy(row, &stream_rows[number % STREAM_ROWS * DIMENSION], sizeof row);
+    switch (number % 3) {
+    case 0: require_ok(oif_detector_learn(detector, row, &error)); break;
+    case 1: require_ok(oif_detector_score(detector, row, &result, &error)); break;
+    default: require_ok(oif_detector_learn_score(detector, row, &result, &error));
+    }
+    if (number % 101 == 0) {
+        row[number % DIMENSION] = -INFINITY;
+        assert_int_equal(oif_detector_learn(detector, row, &error), OIF_EVALUE);
+    }
+}
+
+static void pass_block(oif_detector *detector, uint64_t number)
+{
+    static double scores[STREAM_ROWS];
+    size_t count = 1 + number * 7 % 600;
+    require_ok(oif_detector_learn_score_rows(detector, stream_rows, count, DIMENSION, scores, NULL));
+    require_ok(oif_detector_score_rows(detector, stream_rows, count, DIMENSION, scores, NULL));
+}
+
+static void no_row_allocates_whatever_the_detector(void **state)
+{
+    (void)state;
+    const oif_detector_info *info;
+    uint64_t rows = rows_wanted(), kinds = 0;
+    for (; (info = oif_detector_info_at(kinds)) != NULL; kinds++) {
+        oif_detector *detector = new_of_kind(info);
+        require_ok(oif_detector_set_threads(detector, 2, NULL));
+        refuse(0, UINT64_MAX);
+        for (uint64_t i = 0; i < rows; i++) {
+            pass_row(detector, i);
+            if (i % 8192 == 0)
+                pass_block(detector, i);
+        }
+        uint64_t asked = supply.asked;
+        refuse_nothing();
+        if (asked != 0)
+            fail_msg("%s: %" PRIu64 " allocations in %" PRIu64 " rows", info->name, asked, rows);
+        oif_detector_free(detector);
+    }
+    print_message("%" PRIu64 " rows and some blocks in each of %" PRIu64 " detectors: 0 allocations\n", rows,
+                  kinds);
+}
+
+/* ---- The table is complete ---- */
+
+static bool has_a_row(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        if (strlen(calls[i].name) == length && strncmp(calls[i].name, name, length) == 0)
+            return true;
+    return false;
+}
+
+static void every_call_of_the_header_that_can_fail_has_a_row(void **state)
+{
+    (void)state;
+    static const char before[] = "OIF_MUST_CHECK oif_status ";
+    static char text[1 << 20];
+    FILE *file = fopen("../include/oif.h", "r");
+    if (!file)
+        fail_msg("run this in tests/: ../include/oif.h is not there");
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    size_t found = 0;
+    for (char *at = text; (at = strstr(at, before)) != NULL; found++) {
+        at += strlen(before);
+        size_t length = strcspn(at, "(");
+        if (!has_a_row(at, length))
+            fail_msg("%.*s has no row in the table of calls", (int)length, at);
+    }
+    assert_true(found >= 34);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    const char *folder = getenv("TMPDIR");
+    snprintf(state_path, sizeof state_path, "%s/oif-faults-%ld.state", folder ? folder : "/tmp",
+             (long)getpid());
+    write_texts();
+    write_stream();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    for (int i = 0; i < TEXTS; i++)
+        free(texts[i]);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_call_that_gets_no_memory_changes_nothing_and_can_be_repeated),
+        cmocka_unit_test(no_row_allocates_whatever_the_detector),
+        cmocka_unit_test(every_call_of_the_header_that_can_fail_has_a_row),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,86 @@
+/* What a reader gives of a record that it has refused: all of it when only numbers are bad, else nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "reading.h"
+
+/* The next record is refused; what is left of it has these two values, or cannot be had when `text` is NULL. */
+static void expect_refused(oif_reader *reader, double first, double second, const char *text)
+{
+    oif_record record = {.line = 0};
+    oif_error error;
+
+    assert_int_equal(oif_reader_next(reader, &record, &error), OIF_EINPUT);
+    assert_int_equal(oif_reader_refused(reader, &record), text != NULL);
+    if (!text)
+        return;
+    assert_int_equal(record.line, error.line);
+    assert_int_equal(record.text_bytes, strlen(text));
+    assert_memory_equal(record.text, text, record.text_bytes);
+    assert_true(record.values[0] == first || (isnan(record.values[0]) && isnan(first)));
+    assert_true(record.values[1] == second || (isnan(record.values[1]) && isnan(second)));
+}
+
+static void a_refused_row_of_csv_has_its_bad_numbers_missing(void **state)
+{
+    (void)state;
+    struct source source = source_of("a,b\nx,2\ninf,\"3\"\nx,\"4\"\nx,-inf\n1\n1,2,3\n5,6\n7,\"8\n");
+    oif_reader *reader = open_source(&source, (oif_reader_options){0});
+
+    expect_refused(reader, NAN, 2, "x,2");
+    expect_refused(reader, NAN, 3, "inf,\"3\"");
+    expect_refused(reader, NAN, 4, "x,\"4\"");
+    expect_refused(reader, NAN, NAN, "x,-inf");
+    expect_refused(reader, 0, 0, NULL);
+    expect_refused(reader, 0, 0, NULL);
+    next_row(reader);
+    oif_record record;
+    assert_false(oif_reader_refused(reader, &record));
+    expect_refused(reader, 0, 0, NULL);
+    oif_reader_close(reader);
+}
+
+static void a_refused_line_of_ndjson_has_its_bad_numbers_missing(void **state)
+{
+    (void)state;
+    struct source source =
+        source_of("{\"a\":1,\"b\":2}\n{\"b\":3,\"a\":\"x\"}\n{\"a\":1e999,\"b\":4}\n{\"a\":1,}\n");
+    oif_reader *reader = open_source(&source, (oif_reader_options){.format = OIF_FORMAT_NDJSON});
+
+    next_row(reader);
+    expect_refused(reader, NAN, 3, "{\"b\":3,\"a\":\"x\"}");
+    expect_refused(reader, NAN, 4, "{\"a\":1e999,\"b\":4}");
+    expect_refused(reader, 0, 0, NULL);
+    oif_reader_close(reader);
+}
+
+static void a_refused_raw_row_has_its_infinities_missing(void **state)
+{
+    (void)state;
+    /* 1, +infinity, and half a row, the lowest byte first */
+    const char bytes[] = "\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\xf0\x7f\0\0\0\0";
+    struct source source = {.bytes = bytes, .count = 20};
+    oif_reader *reader = open_source(&source, (oif_reader_options){.format = OIF_FORMAT_RAW, .columns = 2});
+    oif_record record;
+
+    assert_int_equal(oif_reader_next(reader, &record, NULL), OIF_EINPUT);
+    assert_true(oif_reader_refused(reader, &record));
+    assert_true(record.values[0] == 1 && isnan(record.values[1]));
+    assert_int_equal(record.text_bytes, 16);
+    expect_refused(reader, 0, 0, NULL);
+    oif_reader_close(reader);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_refused_row_of_csv_has_its_bad_numbers_missing),
+        cmocka_unit_test(a_refused_line_of_ndjson_has_its_bad_numbers_missing),
+        cmocka_unit_test(a_refused_raw_row_has_its_infinities_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

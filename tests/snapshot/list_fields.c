@@ -1,0 +1,48 @@
+/* Prints what every detector, and a pipeline's model around one, tells of itself for a snapshot, a line a field: whose it is,
+ * name, type, count. With default parameters and rows of three numbers, as the tables of docs/snapshot-format.md; tests/docs/snapshot_fields.py compares. */
+#include "detect/detector.h"
+#include "pipeline/pipeline.h"
+
+#include <stdio.h>
+
+typedef struct lister {
+    oif_fields fields;
+    const char *owner;
+} lister;
+
+static void print_field(oif_fields *self, const char *name, oif_field_type type, void *values, size_t count)
+{
+    static const char *const type_names[] = {"u8", "u16", "u32", "i32", "u64", "i64", "f64"};
+    (void)values;
+    printf("%s %s %s %zu\n", ((lister *)self)->owner, name, type_names[type], count);
+}
+
+static bool list_model(void)
+{
+    oif_params params, options;
+    oif_pipeline *pipeline;
+    lister list = {{print_field}, "MODL"};
+    oif_pipeline_options_init(&options);
+    if (oif_params_init(&params, "online-iforest", NULL) != OIF_OK ||
+        oif_pipeline_new(&params, 3, &options, &pipeline, NULL) != OIF_OK)
+        return false;
+    oif_model_tell_fields(pipeline->blank, &list.fields);
+    oif_pipeline_free(pipeline);
+    return true;
+}
+
+int main(void)
+{
+    const oif_detector_info *info;
+    for (size_t kind = 0; (info = oif_detector_info_at(kind)) != NULL; kind++) {
+        oif_params params;
+        oif_detector *detector;
+        lister list = {{print_field}, info->name};
+        if (oif_params_init(&params, info->name, NULL) != OIF_OK ||
+            oif_detector_new(&params, 3, &detector, NULL) != OIF_OK)
+            return 1;
+        oif_detector_tell_fields(detector, &list.fields);
+        oif_detector_free(detector);
+    }
+    return list_model() ? 0 : 1;
+}

@@ -1,0 +1,214 @@
+/* kill -9 at any moment: a child saves one generation after another and acknowledges each; the parent kills it, looks at
+ * what is left, and lets the next child go on from there. No acknowledged generation may be lost, none may be damaged, and
+ * all of them together must give what one detector gives that was never interrupted.
+ *
+ * OIF_KILL_TRIALS: how many children; `make test-kill` asks for 10,000. OIF_KILL_SEED: other moments.
+ * TMPDIR: where the file is; on a disk most kills come while it syncs, in memory while it is written. */
+#define _GNU_SOURCE
+
+#include "snapshots.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DIMENSION = 4, ROWS_A_GENERATION = 5, ROWS_AFTERWARDS = 20, USUAL_LIFE_MICROSECONDS = 12000 };
+
+static void row_at(uint64_t number, double row[DIMENSION])
+{
+    dice from = {number};
+    for (int i = 0; i < DIMENSION; i++)
+        row[i] = dice_normal(&from);
+}
+
+static oif_detector *new_generation_zero(void)
+{
+    return new_named("online-iforest", "num_trees=16 window_size=256", DIMENSION); /* some 100 KB */
+}
+
+/* ---- The child ---- */
+
+/* Returns only when something goes wrong: a number that says what. */
+static int save_for_ever(int acknowledge)
+{
+    oif_state_file *file;
+    oif_detector *detector;
+    double row[DIMENSION];
+    if (oif_state_file_open("state", &file, NULL) != OIF_OK)
+        return 1;
+    oif_status status = oif_state_file_load(file, &detector, NULL);
+    if (status == OIF_END)
+        detector = new_generation_zero();
+    else if (status != OIF_OK)
+        return 2;
+    for (;;) {
+        for (int i = 0; i < ROWS_A_GENERATION; i++) {
+            row_at(oif_detector_rows_learned(detector), row);
+            if (oif_detector_learn(detector, row, NULL) != OIF_OK)
+                return 3;
+        }
+        if (oif_state_file_save(file, detector, NULL) != OIF_OK)
+            return 4;
+        uint64_t saved = oif_detector_rows_learned(detector);
+        if (write(acknowledge, &saved, sizeof saved) != sizeof saved)
+            return 5;
+    }
+}
+
+/* ---- The parent ---- */
+
+/* Lets a child live for a while; returns the rows of the last generation that it or another acknowledged. */
+static uint64_t run_child(uint32_t microseconds, uint64_t acknowledged)
+{
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    fflush(stdout);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(ends[0]);
+        _exit(save_for_ever(ends[1]));
+    }
+    close(ends[1]);
+    nanosleep(&(struct timespec){.tv_nsec = (long)microseconds * 1000}, NULL);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status))
+        fail_msg("the child ended with %d after %" PRIu64 " rows", WEXITSTATUS(status), acknowledged);
+    while (read(ends[0], &acknowledged, sizeof acknowledged) > 0) /* a write of so few bytes is never cut */
+        ;
+    close(ends[0]);
+    return acknowledged;
+}
+
+static void learn_up_to(oif_detector *detector, uint64_t rows)
+{
+    double row[DIMENSION];
+    while (oif_detector_rows_learned(detector) < rows) {
+        row_at(oif_detector_rows_learned(detector), row);
+        require_ok(oif_detector_learn(detector, row, NULL));
+    }
+}
+
+/* `loaded` is, and goes on, as the one that was never interrupted. */
+static void require_same_as_twin(oif_detector *loaded, oif_detector *twin)
+{
+    snapshot a = take_snapshot(loaded), b = take_snapshot(twin);
+    require_same_bytes(a, b);
+    free(a.bytes);
+    free(b.bytes);
+    oif_detector *next = clone_of(twin);
+    for (int i = 0; i < ROWS_AFTERWARDS; i++) {
+        double row[DIMENSION], score_loaded, score_next;
+        row_at(oif_detector_rows_learned(next), row);
+        require_ok(oif_detector_learn_score(loaded, row, &score_loaded, NULL));
+        require_ok(oif_detector_learn_score(next, row, &score_next, NULL));
+        assert_memory_equal(&score_loaded, &score_next, sizeof score_next);
+    }
+    oif_detector_free(next);
+}
+
+static size_t count_files(void)
+{
+    size_t count = 0;
+    DIR *folder = opendir(".");
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(folder);
+    return count;
+}
+
+static void require_nothing_but_the_state(void)
+{
+    oif_state_file *file;
+    oif_error error;
+    require_ok_or(oif_state_file_open("state", &file, &error), error);
+    oif_state_file_close(file);
+    assert_int_equal(count_files(), access("state", F_OK) == 0);
+}
+
+/* Returns the rows that the file holds: of the last acknowledged generation, or of one more that was saved when the kill came
+ * before it could be acknowledged. */
+static uint64_t check_state(uint64_t acknowledged, oif_detector *twin)
+{
+    oif_detector *loaded;
+    oif_error error;
+    if (access("state", F_OK) != 0) {
+        assert_int_equal(acknowledged, 0);
+        return 0;
+    }
+    require_ok_or(oif_detector_load_file("state", &loaded, &error), error);
+    uint64_t rows = oif_detector_rows_learned(loaded);
+    if (rows < acknowledged || rows > acknowledged + ROWS_A_GENERATION)
+        fail_msg("%" PRIu64 " rows were acknowledged and the file has %" PRIu64, acknowledged, rows);
+    learn_up_to(twin, rows);
+    require_same_as_twin(loaded, twin);
+    oif_detector_free(loaded);
+    return rows;
+}
+
+static uint64_t number_from_environment(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+/* On a machine that is slow or busy, children live longer, so that most of them come to saving. */
+static uint32_t adapt_life(uint32_t longest, bool got_to_save)
+{
+    longest = got_to_save ? longest - longest / 64 : longest + longest / 16;
+    return longest < USUAL_LIFE_MICROSECONDS ? USUAL_LIFE_MICROSECONDS : longest;
+}
+
+static void test_a_kill_at_any_moment_loses_nothing(void **unused)
+{
+    (void)unused;
+    uint64_t trials = number_from_environment("OIF_KILL_TRIALS", 300);
+    uint64_t seed = number_from_environment("OIF_KILL_SEED", 1);
+    uint64_t acknowledged = 0, while_writing = 0, unacknowledged = 0;
+    uint32_t longest_life = USUAL_LIFE_MICROSECONDS;
+    dice rolled = {seed};
+    oif_detector *twin = new_generation_zero();
+    for (uint64_t trial = 0; trial < trials; trial++) {
+        uint64_t rows_before = acknowledged;
+        acknowledged = run_child(dice_below(&rolled, longest_life), acknowledged);
+        bool is_writing = access("state.new", F_OK) == 0;
+        uint64_t rows = check_state(acknowledged, twin);
+        while_writing += is_writing;
+        unacknowledged += rows > acknowledged;
+        acknowledged = rows;
+        longest_life = adapt_life(longest_life, is_writing || rows > rows_before);
+        require_nothing_but_the_state();
+    }
+    print_message("seed %" PRIu64 ": %" PRIu64 " kills: %" PRIu64
+                  " while the next state was written, %" PRIu64
+                  " between its rename and the acknowledgement; %" PRIu64 " generations\n",
+                  seed, trials, while_writing, unacknowledged, acknowledged / ROWS_A_GENERATION);
+    assert_true(while_writing > trials / 10); /* otherwise this has tested little */
+    oif_detector_free(twin);
+    unlink("state");
+}
+
+static char folder[4096];
+
+static int enter_folder(void **unused)
+{
+    (void)unused;
+    const char *place = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/oif-kill-XXXXXX", place ? place : "/tmp");
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int leave_folder(void **unused)
+{
+    (void)unused;
+    return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_kill_at_any_moment_loses_nothing)};
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
