@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from enum import IntEnum
@@ -153,10 +152,6 @@ class Pipeline(_Core):
         attributions = self._explain()
         return [Attribution(name, *pair) for name, pair in zip(self._names(len(attributions)), attributions)]
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a snapshot to a file, which holds the old one or the new one whatever happens."""
-        replace_file(path, self.to_bytes())
-
     def clone(self) -> Pipeline:
         """Copy the pipeline with all its models; copy.copy, copy.deepcopy and pickle do as well."""
         copy = type(self).__new__(type(self))
@@ -250,18 +245,3 @@ def _with_attributions(records: Any, shares: Any, directions: Any) -> npt.NDArra
 def _package_of(x: object) -> str:
     """The package of a DataFrame; no other value has one that matters."""
     return type(x).__module__.partition(".")[0] if type(x).__name__ == "DataFrame" else ""
-
-
-def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
-    """All or nothing: a crash leaves the old file or the new one."""
-    fresh = f"{os.fspath(path)}.new"
-    try:
-        with open(fresh, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(fresh, path)
-    except BaseException:
-        if os.path.exists(fresh):
-            os.unlink(fresh)
-        raise

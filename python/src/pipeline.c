@@ -381,20 +381,6 @@ static ptrdiff_t append(void *context, const char *bytes, size_t count)
     return (ptrdiff_t)count;
 }
 
-typedef struct piece {
-    const char *next, *end;
-} piece;
-
-static ptrdiff_t take(void *context, char *buffer, size_t capacity)
-{
-    piece *from = context;
-    size_t left = (size_t)(from->end - from->next);
-    size_t count = left < capacity ? left : capacity;
-    memcpy(buffer, from->next, count);
-    from->next += count;
-    return (ptrdiff_t)count;
-}
-
 static PyObject *pipeline_to_bytes(PyObject *object, PyObject *unused)
 {
     (void)unused;
@@ -422,29 +408,58 @@ static PyObject *pipeline_to_bytes(PyObject *object, PyObject *unused)
     return bytes;
 }
 
+static oif_status save_file(const oif_pipeline *pipeline, const char *path, oif_error *error)
+{
+    oif_state_file *file;
+    oif_status status = oif_state_file_open(path, &file, error);
+    if (status != OIF_OK)
+        return status;
+    status = oif_state_file_save_pipeline(file, pipeline, error);
+    oif_state_file_close(file);
+    return status;
+}
+
+static PyObject *pipeline_save(PyObject *object, PyObject *path)
+{
+    pipeline_object *self = (pipeline_object *)object;
+    PyObject *name = NULL;
+    oif_error error;
+    oif_status status = OIF_OK;
+    if (!PyUnicode_FSConverter(path, &name))
+        return NULL;
+    if (!enter(self, false)) {
+        Py_DECREF(name);
+        return NULL;
+    }
+    bool empty = !self->pipeline;
+    if (!empty) {
+        const char *file = PyBytes_AsString(name);
+        PyThreadState *state = PyEval_SaveThread();
+        status = save_file(self->pipeline, file, &error);
+        PyEval_RestoreThread(state);
+    }
+    leave(self);
+    Py_DECREF(name);
+    if (empty)
+        return raise_data_error(-1, -1, "there is nothing to save before the first row");
+    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error, NULL);
+}
+
 static PyObject *pipeline_restore(PyObject *object, PyObject *bytes)
 {
     pipeline_object *self = (pipeline_object *)object;
     Py_buffer view;
-    oif_error error = {.status = OIF_OK};
+    oif_error error;
     if (self->params.info) {
         PyErr_SetString(PyExc_RuntimeError, "a pipeline is made once");
         return NULL;
     }
     if (PyObject_GetBuffer(bytes, &view, PyBUF_SIMPLE) < 0)
         return NULL;
-    piece from = {view.buf, (const char *)view.buf + view.len};
-    oif_status status = oif_pipeline_load(take, &from, &self->pipeline, &error);
-    bool more = from.next != from.end;
+    oif_status status = oif_pipeline_load_memory(view.buf, (size_t)view.len, &self->pipeline, &error);
     PyBuffer_Release(&view);
     if (status != OIF_OK) {
         self->pipeline = NULL;
-        return raise_error(&error, NULL);
-    }
-    if (more) {
-        oif_pipeline_free(self->pipeline);
-        self->pipeline = NULL;
-        error = (oif_error){.status = OIF_ECORRUPT, .message = "the snapshot ends, but bytes follow"};
         return raise_error(&error, NULL);
     }
     self->params = *oif_pipeline_detector_params(self->pipeline);
@@ -598,6 +613,9 @@ static PyMethodDef methods[] = {
     {"_explain", pipeline_explain, METH_NOARGS, "_explain($self, /)\n--\n\n"},
     {"to_bytes", pipeline_to_bytes, METH_NOARGS,
      "to_bytes($self, /)\n--\n\nA snapshot: all that the pipeline is, on any machine. oif.load reads it."},
+    {"save", pipeline_save, METH_O,
+     "save($self, path, /)\n--\n\nWrite a snapshot to a file, which holds the old one or the new one "
+     "whatever happens."},
     {"check", pipeline_check, METH_NOARGS,
      "check($self, /)\n--\n\nVerify every invariant of all models; raises oif.InvariantError. Slow."},
     {"_restore", pipeline_restore, METH_O, "_restore($self, snapshot, /)\n--\n\n"},

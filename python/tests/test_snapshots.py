@@ -125,7 +125,7 @@ def test_files_that_cannot_be_read_or_written(rows, tmp_path):
         forest.save(tmp_path / "missing" / "state")
     pipeline = oif.Pipeline()
     pipeline.process(rows)
-    with pytest.raises(OSError):
+    with pytest.raises(oif.FileError, match="missing"):
         pipeline.save(tmp_path / "missing" / "state")
     with pytest.raises((ValueError, TypeError)):
         forest.save("a\0b")
