@@ -98,8 +98,8 @@ static const char *detector_is_chosen(struct settings *settings, const char *val
     return NULL;
 }
 
-static const struct option detector_option = {"detector", "NAME", "which detector scores the rows",
-                                              detector_is_chosen};
+const struct option detector_option = {"detector", "NAME", "which detector scores the rows",
+                                       detector_is_chosen};
 
 /* ---- Finding flags -------------------------------------------------------------------------------- */
 
@@ -145,10 +145,7 @@ static const struct option *find_option(const struct command *command, const str
     return NULL;
 }
 
-enum { FLAG_NAME_BYTES = 64 };
-
-/* num_trees -> num-trees */
-static const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES])
+const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES])
 {
     snprintf(name, FLAG_NAME_BYTES, "%s", param->name);
     for (char *c = name; *c; c++)
@@ -356,19 +353,29 @@ static exit_code take_file(const struct command *command, const char *file, stru
     return EXIT_OK;
 }
 
-static exit_code init_detector(struct settings *settings, const char *name)
+exit_code choose_detector(oif_params *params, const char *name, size_t name_bytes)
 {
-    struct suggestion suggestion = suggestion_for(name, strlen(name));
+    struct suggestion suggestion = suggestion_for(name, name_bytes);
     const oif_detector_info *info;
+    char text[FLAG_NAME_BYTES];
     oif_error error;
 
-    if (oif_params_init(&settings->params, name, &error) == OIF_OK)
+    snprintf(text, sizeof text, "%.*s", (int)name_bytes, name);
+    if (oif_params_init(params, text, &error) == OIF_OK)
         return EXIT_OK;
     for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++)
         suggestion_consider(&suggestion, info->name);
     if (!suggestion.closest)
-        return complain(EXIT_USAGE, "--detector %s: %s", name, error.message);
-    return complain(EXIT_USAGE, "there is no detector '%s'; did you mean %s?", name, suggestion.closest);
+        return complain(EXIT_USAGE, "--detector %s: %s", text, error.message);
+    return complain(EXIT_USAGE, "there is no detector '%s'; did you mean %s?", text, suggestion.closest);
+}
+
+static exit_code init_detector(const struct command *command, struct settings *settings, char **arguments)
+{
+    const char *names = settings->detectors = chosen_detector(arguments);
+
+    return choose_detector(&settings->params, names,
+                           command->takes_detectors ? strcspn(names, ",") : strlen(names));
 }
 
 static bool asks_for_help(const char *argument)
@@ -380,7 +387,7 @@ exit_code command_run(const struct command *command, char **arguments)
 {
     struct settings settings = {0};
     bool options_ended = false;
-    exit_code code = init_detector(&settings, chosen_detector(arguments));
+    exit_code code = init_detector(command, &settings, arguments);
 
     oif_pipeline_options_init(&settings.options);
     for (; code == EXIT_OK && *arguments; arguments++) {

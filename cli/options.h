@@ -10,6 +10,20 @@
 
 #include "oif.h"
 
+/* What `oif generate` is asked for; 0 where its own value is as good as any. */
+struct generate_settings {
+    uint64_t rows, seed;
+    size_t columns;
+    double share;
+    bool is_share_given;
+};
+
+/* What `oif eval` is asked for besides its measures. */
+struct eval_settings {
+    bool all_detectors, early;
+    size_t window; /* rows; 0: none */
+};
+
 /* What happens to a row that cannot be read. */
 enum on_bad_row { BAD_ROW_FAILS, BAD_ROW_IS_SKIPPED, BAD_ROW_IS_MENDED };
 
@@ -41,6 +55,10 @@ struct settings {
     bool is_detector_given;
     struct score_settings score;
     bool json;
+    const char
+        *detectors; /* as given: "a", or "a,b,c" where the command takes several; params are the first's */
+    struct generate_settings generate;
+    struct eval_settings eval;
     const char *state; /* the state file; NULL: none */
     uint64_t rows_between_saves;
     double seconds_between_saves;
@@ -63,19 +81,39 @@ struct command {
     const struct option *options;
     size_t option_count;
     bool takes_file;
-    bool takes_params;   /* --detector and the flags of its parameters */
-    bool takes_pipeline; /* the flags of the pipeline's options */
+    const char *const *words; /* what stands in the file's place: one of these, then NULL */
+    bool takes_params;        /* --detector and the flags of its parameters */
+    bool takes_pipeline;      /* the flags of the pipeline's options */
+    bool takes_detectors;     /* several, "a,b,c" */
+    bool is_hidden;           /* for those who install oif, not for those who use it */
     exit_code (*run)(const struct settings *settings);
 };
 
 extern const struct command score_command;
 extern const struct command eval_command;
 extern const struct command demo_command;
+extern const struct command generate_command;
 extern const struct command inspect_command;
 extern const struct command detectors_command;
+extern const struct command completions_command;
+extern const struct command manual_command;
+
+/* The commands that users see, from 0 on; NULL past the last. And examples of how to use them, whole lines. */
+const struct command *command_at(size_t index);
+extern const char program_examples[];
+
+/* --detector, of every command that takes parameters. */
+extern const struct option detector_option;
+
+/* num_trees -> num-trees */
+enum { FLAG_NAME_BYTES = 64 };
+const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES]);
 
 /* Runs a command with the arguments after its name; the array ends with NULL. */
 exit_code command_run(const struct command *command, char **arguments);
+
+/* A detector by its name, with initial parameters. Says which name may have been meant unless it returns EXIT_OK. */
+exit_code choose_detector(oif_params *params, const char *name, size_t name_bytes);
 
 /* The detector that the settings ask for, for rows of `dimension` numbers. Prints what is wrong unless it returns
  * EXIT_OK. */
@@ -110,8 +148,8 @@ const char *set_json(struct settings *settings, const char *value);
 #define INPUT_OPTIONS                                                                                        \
     {"columns", "A,B,...", "learn from these columns only", set_columns},                                    \
         {"exclude", "A,B,...", "leave these columns out, such as names and times", set_exclude},             \
-        {"format", "WORD",                                                                                   \
-         "csv, ndjson or raw (float64, little-endian); by file name or first byte if not given",             \
+        {"format", "csv|ndjson|raw",                                                                         \
+         "of the input; raw is float64, little-endian (by file name or first byte if not given)",            \
          set_format},                                                                                        \
         {"raw-columns", "N", "how many numbers a raw row has", set_raw_columns},                             \
         {"header", NULL, "the first line holds the names, even if they are numbers", set_header},            \

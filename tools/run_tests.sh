@@ -19,7 +19,7 @@ stage() { # stage NAME COMMAND...
     # A stage that breaks without a failed test (it did not compile) is itself the failure.
     [ $status = FAILED ] && [ "$stage_failed" -eq 0 ] && stage_failed=1
     passed=$((passed + stage_passed)) failed=$((failed + stage_failed))
-    summary+=("$(printf '%-14s %-7s %3d passed, %d failed, %d skipped, %4d s' \
+    summary+=("$(printf '%-15s %-7s %3d passed, %d failed, %d skipped, %4d s' \
         "$name" "$status" "$stage_passed" "$stage_failed" "$stage_skipped" $((SECONDS - started)))")
 }
 
@@ -27,7 +27,7 @@ stage() { # stage NAME COMMAND...
 count_tests() {
     awk '
         /tests passed, .* tests? failed out of/ { failed += $4; passed += $NF - $4; next }
-        /^same bits: / || /^[0-9]+ passed, [0-9]+ failed$/ || /^[0-9]+ (passed|failed|error|skipped).* in [0-9.]+s/ {
+        /^same bits: / || /^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/ || /^[0-9]+ (passed|failed|error|skipped).* in [0-9.]+s/ {
             for (i = 2; i <= NF; i++) {
                 if ($i ~ /^passed/) passed += $(i - 1)
                 if ($i ~ /^(failed|errors?),?$/) failed += $(i - 1)
@@ -47,10 +47,13 @@ python_tests() {
         build/venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no tests
 }
 
+python_package() { tools/test_python.sh; }
+
 docs_examples() { # as a reader would: with the installed program and library
-    cmake --install build/release-gcc --prefix build/docs/installed >"$logs/docs.install.log" &&
+    tools/make_venv.sh &&
+        cmake --install build/release-gcc --prefix build/docs/installed >"$logs/docs.install.log" &&
         find README.md docs -name "*.md" -print0 | sort -z |
-        xargs -0 python3 tests/docs/run_examples.py build/docs/installed
+        xargs -0 build/venv/bin/python tests/docs/run_examples.py build/docs/installed
 }
 
 stage release-gcc build_and_ctest release-gcc
@@ -61,6 +64,7 @@ stage same-bits tests/same_bits/run.sh
 if [ -n "$(find tests -name 'test_*.py' -print -quit)" ]; then
     stage python python_tests
 fi
+stage python-package python_package
 stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=10
 stage docs docs_examples
 stage analysis tools/analyze.sh
