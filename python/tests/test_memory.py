@@ -66,14 +66,14 @@ def calls_of_a_pipeline():
 
 
 def assert_flat(call, count):
-    for _ in range(count // 4):
-        call()
-    before = resident_bytes()
-    for _ in range(count):
-        call()
-    grown = resident_bytes() - before
-    # A leak of one byte a call in a million calls is found; one page more or less comes and goes.
-    assert grown < 1 << 20, f"{grown} bytes more after {count} calls"
+    """A leak grows in every round; what the allocator keeps for later grows in some."""
+    sizes = []
+    for _ in range(5):
+        for _ in range(count // 4):
+            call()
+        sizes.append(resident_bytes())
+    grown = [after - before for before, after in zip(sizes, sizes[1:])]
+    assert min(grown) < 1 << 15, f"{grown} bytes more after {count // 4} calls each"
 
 
 @pytest.mark.parametrize("number", range(16))
