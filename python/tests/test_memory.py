@@ -48,6 +48,8 @@ def calls_of_a_detector():
         lambda: refuse(oif.load, snapshot[:-1]),
         lambda: (forest.params, forest.describe(), forest.feature_names, forest.ready, forest.check()),
         lambda: refuse(oif.OnlineIsolationForest, 0),
+        lambda: oif.Loda(num_projections=1, num_bins=1, window_size=1).learn_one(DICT),
+        lambda: refuse(oif.Loda().learn_one, {"a": 1.0, "b": float("inf")}),
     ]
 
 
@@ -76,7 +78,7 @@ def assert_flat(call, count):
     assert min(grown) < 1 << 15, f"{grown} bytes more after {count // 4} calls each"
 
 
-@pytest.mark.parametrize("number", range(16))
+@pytest.mark.parametrize("number", range(18))
 def test_calls_of_a_detector_leave_nothing_behind(number, repetitions):
     assert_flat(calls_of_a_detector()[number], 3000 * repetitions)
 
