@@ -34,6 +34,13 @@ const char *chart_mark(void)
     return choose_pen()->mark;
 }
 
+const char *chart_cell(double share)
+{
+    const struct pen *pen = choose_pen();
+
+    return isnan(share) ? " " : pen->fill[1 + (int)(fmin(fmax(share, 0), 1) * (LEVELS_PER_LINE - 1) + 0.5)];
+}
+
 struct bars {
     double highest[CHART_COLUMNS];
     bool marked[CHART_COLUMNS];

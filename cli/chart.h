@@ -11,6 +11,9 @@ enum { CHART_COLUMNS = 64 };
 /* Prints `count` scores from left to right, and below them a mark for each column with a marked row. */
 void chart_print(const double *scores, const bool *marked, size_t count);
 
+/* One cell of a line chart, filled from below: `share` from 0 to 1, NaN for an empty cell. */
+const char *chart_cell(double share);
+
 /* "▲" or "^": what the marks look like here. */
 const char *chart_mark(void);
 

@@ -6,6 +6,7 @@
 #include "chart.h"
 #include "options.h"
 #include "progress.h"
+#include "random.h"
 #include "ranking.h"
 
 #include <stdlib.h>
@@ -35,24 +36,13 @@ struct stream {
 
 /* ---- The stream ----------------------------------------------------------------------------------- */
 
-/* splitmix64: Steele, Lea, Flood 2014. */
-static double next_uniform(uint64_t *state)
-{
-    uint64_t bits = *state += UINT64_C(0x9E3779B97F4A7C15);
-
-    bits = (bits ^ (bits >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    bits = (bits ^ (bits >> 27)) * UINT64_C(0x94D049BB133111EB);
-    bits ^= bits >> 31;
-    return (double)(bits >> 11) / 9007199254740992.0;
-}
-
 /* Twelve uniforms: near enough to a normal distribution with deviation 1. */
 static double next_noise(uint64_t *state)
 {
     double sum = -6;
 
     for (int i = 0; i < 12; i++)
-        sum += next_uniform(state);
+        sum += random_uniform(state);
     return sum;
 }
 
@@ -79,7 +69,7 @@ static void make_reading(double reading[FEATURES], size_t row, bool running, uin
 static void make_fault(double reading[FEATURES], const struct fault *fault, uint64_t *random)
 {
     for (size_t i = 0; i < FEATURES; i++)
-        reading[i] = fault->lowest[i] + (fault->highest[i] - fault->lowest[i]) * next_uniform(random);
+        reading[i] = fault->lowest[i] + (fault->highest[i] - fault->lowest[i]) * random_uniform(random);
 }
 
 static void make_stream(struct stream *stream)
@@ -90,11 +80,11 @@ static void make_stream(struct stream *stream)
     bool running = false;
 
     for (size_t row = 0; row < ROWS; row++) {
-        if (next_uniform(&random) < switch_chance)
+        if (random_uniform(&random) < switch_chance)
             running = !running;
         make_reading(stream->readings[row], row, running, &random);
-        if (next_uniform(&random) < fault_chance) {
-            stream->planted[row] = &faults[(size_t)(next_uniform(&random) * FAULT_KINDS)];
+        if (random_uniform(&random) < fault_chance) {
+            stream->planted[row] = &faults[(size_t)(random_uniform(&random) * FAULT_KINDS)];
             stream->is_planted[row] = true;
             make_fault(stream->readings[row], stream->planted[row], &random);
         }

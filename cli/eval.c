@@ -1,10 +1,12 @@
-/* oif eval: how well, and how fast, a detector finds the anomalies of a labelled file.
+/* oif eval: how well, and how fast, detectors find the anomalies of a labelled file.
  *
  * Rows are learned and scored in blocks, which gives the same scores as one by one and lets the clock be read
- * once per block: time spent reading the file and time spent in the detector are told apart. */
+ * once per block: time spent reading the file and time spent in each detector are told apart. Several detectors
+ * take each block in turn, so the file is read once and may be a pipe. What is kept are the scores, 24 bytes a
+ * row and detector. */
+#include "eval.h"
 #include "input.h"
 #include "progress.h"
-#include "ranking.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,64 +14,131 @@
 
 enum { BLOCK_ROWS = 256 };
 
-struct evaluation {
-    oif_detector *detector;
-    double *rows; /* the block: features, then the label */
+struct block {
+    double *rows; /* features, then the label */
     size_t stride, row_count;
-    double scores[BLOCK_ROWS];
-    struct ranking ranking;
-    double detector_seconds, total_seconds;
 };
 
-static exit_code start(struct evaluation *evaluation, const struct settings *settings, size_t feature_count)
-{
-    exit_code code = settings_make_detector(settings, feature_count, &evaluation->detector);
+/* ---- Who takes part --------------------------------------------------------------------------------- */
 
+static exit_code complain_out_of_memory(void)
+{
+    return complain(EXIT_FAILED, "out of memory");
+}
+
+/* What the command line says about the first detector holds for every other one that has a parameter of that name. */
+static exit_code copy_params(const struct settings *settings, oif_params *params)
+{
+    const oif_params *first = &settings->params;
+    oif_error error;
+
+    for (size_t i = 0; i < first->info->param_count; i++) {
+        const oif_param *param = &first->info->params[i];
+        char text[PARAM_TEXT_BYTES];
+        double value;
+
+        if (!settings->is_given[i] || oif_params_get(params, param->name, &value, &error) != OIF_OK)
+            continue;
+        if (oif_params_set_text(params, param->name, param_text(param, first->values[i], text), &error) !=
+            OIF_OK)
+            return complain(EXIT_USAGE, "%s: %s", params->info->name, error.message);
+    }
+    return EXIT_OK;
+}
+
+static exit_code add_contestant(struct evaluation *evaluation, const struct settings *settings,
+                                const char *name, size_t name_bytes)
+{
+    struct contestant *contestant = &evaluation->contestants[evaluation->contestant_count];
+    oif_error error;
+    oif_status status;
+    exit_code code;
+
+    if (evaluation->contestant_count == MAX_CONTESTANTS)
+        return complain(EXIT_USAGE, "eval compares at most %d detectors at a time", MAX_CONTESTANTS);
+    code = choose_detector(&contestant->params, name, name_bytes);
+    if (code == EXIT_OK)
+        code = copy_params(settings, &contestant->params);
     if (code != EXIT_OK)
         return code;
-    evaluation->stride = feature_count + 1;
-    evaluation->rows = calloc(BLOCK_ROWS * evaluation->stride, sizeof(double));
-    return evaluation->rows ? EXIT_OK : complain(EXIT_FAILED, "out of memory");
+    status = oif_detector_new(&contestant->params, evaluation->feature_count, &contestant->detector, &error);
+    if (status != OIF_OK)
+        return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", error.message);
+    evaluation->contestant_count++;
+    return EXIT_OK;
+}
+
+static exit_code add_contestants(struct evaluation *evaluation, const struct settings *settings)
+{
+    const oif_detector_info *info;
+    const char *names = settings->detectors;
+    exit_code code = EXIT_OK;
+
+    for (size_t i = 0;
+         settings->eval.all_detectors && code == EXIT_OK && (info = oif_detector_info_at(i)) != NULL; i++)
+        code = add_contestant(evaluation, settings, info->name, strlen(info->name));
+    while (!settings->eval.all_detectors && code == EXIT_OK) {
+        size_t name_bytes = strcspn(names, ",");
+        code = add_contestant(evaluation, settings, names, name_bytes);
+        if (names[name_bytes] == '\0')
+            break;
+        names += name_bytes + 1;
+    }
+    return code;
 }
 
 static void finish(struct evaluation *evaluation)
 {
-    ranking_free(&evaluation->ranking);
-    free(evaluation->rows);
-    oif_detector_free(evaluation->detector);
+    for (size_t i = 0; i < evaluation->contestant_count; i++) {
+        ranking_free(&evaluation->contestants[i].ranking);
+        oif_detector_free(evaluation->contestants[i].detector);
+    }
+    free(evaluation->windows.items);
+    free(evaluation->early.items);
 }
 
-static exit_code score_block(struct evaluation *evaluation)
+/* ---- Scoring ---------------------------------------------------------------------------------------- */
+
+static exit_code score_block(struct contestant *contestant, const struct block *block)
 {
-    double started = seconds_now();
+    double scores[BLOCK_ROWS], started = seconds_now();
     oif_error error;
 
-    if (oif_detector_learn_score_rows(evaluation->detector, evaluation->rows, evaluation->row_count,
-                                      evaluation->stride, evaluation->scores, &error) != OIF_OK)
+    if (oif_detector_learn_score_rows(contestant->detector, block->rows, block->row_count, block->stride,
+                                      scores, &error) != OIF_OK)
         return complain(EXIT_FAILED, "%s", error.message);
-    evaluation->detector_seconds += seconds_now() - started;
-    for (size_t i = 0; i < evaluation->row_count; i++) {
-        double label = evaluation->rows[(i + 1) * evaluation->stride - 1];
-        if (!ranking_add(&evaluation->ranking, evaluation->scores[i], label != 0))
-            return complain(EXIT_FAILED, "out of memory");
-    }
-    evaluation->row_count = 0;
+    contestant->seconds += seconds_now() - started;
+    for (size_t i = 0; i < block->row_count; i++)
+        if (!ranking_add(&contestant->ranking, scores[i], block->rows[(i + 1) * block->stride - 1] != 0))
+            return complain_out_of_memory();
     return EXIT_OK;
 }
 
-static exit_code add_row(struct evaluation *evaluation, const struct input *input, const oif_record *record)
+static exit_code score_by_all(struct evaluation *evaluation, struct block *block)
 {
-    double *row = evaluation->rows + evaluation->row_count * evaluation->stride;
+    exit_code code = EXIT_OK;
+
+    for (size_t i = 0; i < evaluation->contestant_count && code == EXIT_OK; i++)
+        code = score_block(&evaluation->contestants[i], block);
+    block->row_count = 0;
+    return code;
+}
+
+static exit_code add_row(struct evaluation *evaluation, struct block *block, const struct input *input,
+                         const oif_record *record)
+{
+    double *row = block->rows + block->row_count * block->stride;
 
     if (isnan(record->values[input->feature_count]))
         return input_complain_label(input, record,
                                     "the label is missing; give 0 for a normal row, 1 for an anomaly");
-    memcpy(row, record->values, evaluation->stride * sizeof *row);
-    evaluation->row_count++;
-    return evaluation->row_count == BLOCK_ROWS ? score_block(evaluation) : EXIT_OK;
+    memcpy(row, record->values, block->stride * sizeof *row);
+    block->row_count++;
+    return block->row_count == BLOCK_ROWS ? score_by_all(evaluation, block) : EXIT_OK;
 }
 
-static exit_code evaluate_rows(struct evaluation *evaluation, struct input *input, struct progress *progress)
+static exit_code evaluate_rows(struct evaluation *evaluation, struct block *block, struct input *input,
+                               struct progress *progress)
 {
     exit_code code = EXIT_OK;
     oif_status status;
@@ -77,115 +146,178 @@ static exit_code evaluate_rows(struct evaluation *evaluation, struct input *inpu
     oif_error error;
 
     while ((status = oif_reader_next(input->reader, &record, &error)) == OIF_OK) {
-        code = add_row(evaluation, input, &record);
+        code = add_row(evaluation, block, input, &record);
         if (code != EXIT_OK)
             return code;
         progress_row(progress, input->bytes_read);
     }
     if (status != OIF_END)
         return input_complain(input, &error);
-    code = score_block(evaluation);
-    if (code == EXIT_OK && evaluation->ranking.count == 0)
+    code = score_by_all(evaluation, block);
+    if (code == EXIT_OK && evaluation->contestants[0].ranking.count == 0)
         return complain(EXIT_FAILED, "%s: there is a header but no row", input->name);
     return code;
 }
 
 static exit_code evaluate(struct evaluation *evaluation, struct input *input)
 {
+    struct block block = {.stride = input->feature_count + 1};
     double started = seconds_now();
     struct progress progress = progress_start(input->total_bytes);
-    exit_code code = evaluate_rows(evaluation, input, &progress);
+    exit_code code;
 
+    block.rows = calloc(BLOCK_ROWS * block.stride, sizeof *block.rows);
+    code = block.rows ? evaluate_rows(evaluation, &block, input, &progress) : complain_out_of_memory();
+    free(block.rows);
     progress_end(&progress);
     evaluation->total_seconds = seconds_now() - started;
-    ranking_sort(&evaluation->ranking);
+    evaluation->row_count = evaluation->contestants[0].ranking.count;
+    evaluation->anomaly_count = evaluation->contestants[0].ranking.anomaly_count;
     return code;
 }
 
-/* ---- The report ----------------------------------------------------------------------------------- */
+/* ---- Measuring -------------------------------------------------------------------------------------- */
 
-static double per_second(size_t count, double seconds)
+/* While the rankings are still in the order of the rows. */
+static bool measure_span(const struct evaluation *evaluation, struct span *span)
 {
-    return seconds > 0 ? (double)count / seconds : 0;
-}
+    for (size_t i = 0; i < evaluation->contestant_count; i++) {
+        struct ranking part = {0};
+        const struct ranked_row *rows = evaluation->contestants[i].ranking.rows + span->first;
 
-static void print_count(const char *title, uint64_t count, const char *remark)
-{
-    char text[GROUPED_TEXT_BYTES];
-
-    output_print("%-18s %12s%s%s\n", title, grouped_text(count, text), *remark ? "  " : "", remark);
-}
-
-static void print_measures(const struct ranking *ranking)
-{
-    if (!ranking_has_both(ranking)) {
-        output_print("%-18s %12s  %s\n%-18s %12s\n", "ROC AUC", "undefined",
-                     ranking->anomaly_count == 0 ? "no row is labelled an anomaly: nothing to find"
-                                                 : "every row is labelled an anomaly",
-                     "average precision", "undefined");
-        return;
+        for (size_t row = 0; row < span->count; row++) {
+            if (!ranking_add(&part, rows[row].score, rows[row].anomaly)) {
+                ranking_free(&part);
+                return false;
+            }
+        }
+        ranking_sort(&part);
+        span->anomaly_count = part.anomaly_count;
+        span->roc_auc[i] = ranking_has_both(&part) ? ranking_roc_auc(&part) : NAN;
+        ranking_free(&part);
     }
-    output_print("%-18s %12.4f\n%-18s %12.4f\n", "ROC AUC", ranking_roc_auc(ranking), "average precision",
-                 ranking_average_precision(ranking));
+    return true;
 }
 
-static void print_table(const struct evaluation *evaluation, size_t feature_count)
+static bool add_span(const struct evaluation *evaluation, struct spans *spans, size_t first, size_t end)
 {
-    const struct ranking *ranking = &evaluation->ranking;
-    double total = per_second(ranking->count, evaluation->total_seconds);
-    double detector = per_second(ranking->count, evaluation->detector_seconds);
+    struct span *items = realloc(spans->items, (spans->count + 1) * sizeof *items);
 
-    print_count("rows", ranking->count, "");
-    print_count("features", feature_count, "");
-    print_count("anomalies", ranking->anomaly_count, "");
-    print_measures(ranking);
-    print_count("points per second", (uint64_t)detector, "learning and scoring");
-    print_count("", (uint64_t)total, "with reading the input");
+    if (!items)
+        return false;
+    spans->items = items;
+    items[spans->count] = (struct span){.first = first, .count = end - first};
+    return measure_span(evaluation, &items[spans->count++]);
 }
 
-static void print_json(const struct evaluation *evaluation, const struct settings *settings,
-                       size_t feature_count)
+static size_t least(size_t a, size_t b)
 {
-    const struct ranking *ranking = &evaluation->ranking;
+    return a < b ? a : b;
+}
 
-    output_print("{\"detector\": \"%s\", \"params\": {", settings->params.info->name);
-    print_json_params(&settings->params);
-    output_print("},\n \"rows\": %zu, \"features\": %zu, \"anomalies\": %zu,\n", ranking->count,
-                 feature_count, ranking->anomaly_count);
-    if (ranking_has_both(ranking))
-        output_print(" \"roc_auc\": %.17g, \"average_precision\": %.17g,\n", ranking_roc_auc(ranking),
-                     ranking_average_precision(ranking));
-    else
-        output_print(" \"roc_auc\": null, \"average_precision\": null,\n");
-    output_print(" \"detector_seconds\": %.9f, \"total_seconds\": %.9f}\n", evaluation->detector_seconds,
-                 evaluation->total_seconds);
+static bool measure_windows(struct evaluation *evaluation, size_t window)
+{
+    for (size_t first = 0, next; first < evaluation->row_count; first = next) {
+        next = first + least(window, evaluation->row_count - first);
+        if (!add_span(evaluation, &evaluation->windows, first, next))
+            return false;
+    }
+    return true;
+}
+
+/* 100, 200, 500, 1000, 2000, ... rows, and all of them. */
+static bool measure_early(struct evaluation *evaluation)
+{
+    static const size_t steps[] = {1, 2, 5};
+
+    for (size_t power = 100;; power *= 10) {
+        for (size_t i = 0; i < 3; i++) {
+            size_t end = least(steps[i] * power, evaluation->row_count);
+            if (!add_span(evaluation, &evaluation->early, 0, end))
+                return false;
+            if (end == evaluation->row_count)
+                return true;
+        }
+    }
+}
+
+static exit_code measure(struct evaluation *evaluation, const struct eval_settings *asked)
+{
+    if ((asked->window > 0 && !measure_windows(evaluation, asked->window)) ||
+        (asked->early && !measure_early(evaluation)))
+        return complain_out_of_memory();
+    for (size_t i = 0; i < evaluation->contestant_count; i++)
+        ranking_sort(&evaluation->contestants[i].ranking);
+    return EXIT_OK;
+}
+
+/* ---- The command ------------------------------------------------------------------------------------ */
+
+static exit_code check_settings(const struct settings *settings)
+{
+    if (!settings->label)
+        return complain(EXIT_USAGE, "eval needs --label COL, the column that is 1 for anomalies");
+    if (settings->eval.all_detectors && settings->is_detector_given)
+        return complain(EXIT_USAGE, "--all and --detector exclude each other");
+    return EXIT_OK;
 }
 
 static exit_code run(const struct settings *settings)
 {
-    struct evaluation evaluation = {0};
+    struct evaluation evaluation = {.contestant_count = 0};
     struct input input;
-    exit_code code;
+    exit_code code = check_settings(settings);
 
-    if (!settings->label)
-        return complain(EXIT_USAGE, "eval needs --label COL, the column that is 1 for anomalies");
-    code = input_open(&input, settings, LABEL_READ);
+    if (code == EXIT_OK)
+        code = input_open(&input, settings, LABEL_READ);
     if (code != EXIT_OK)
         return code;
-    code = start(&evaluation, settings, input.feature_count);
+    evaluation.feature_count = input.feature_count;
+    code = add_contestants(&evaluation, settings);
     if (code == EXIT_OK)
         code = evaluate(&evaluation, &input);
+    if (code == EXIT_OK)
+        code = measure(&evaluation, &settings->eval);
     if (code == EXIT_OK && settings->json)
-        print_json(&evaluation, settings, input.feature_count);
+        report_json(&evaluation);
     else if (code == EXIT_OK)
-        print_table(&evaluation, input.feature_count);
+        report_table(&evaluation);
     finish(&evaluation);
     input_close(&input);
     return code;
 }
 
+static const char *set_all(struct settings *settings, const char *value)
+{
+    (void)value;
+    settings->eval.all_detectors = true;
+    return NULL;
+}
+
+static const char *set_early(struct settings *settings, const char *value)
+{
+    (void)value;
+    settings->eval.early = true;
+    return NULL;
+}
+
+static const char *set_window(struct settings *settings, const char *value)
+{
+    const char *end = value + strlen(value);
+    double number;
+
+    if (oif_number_parse(value, end, &number) != end || !(number >= 1 && number <= 1e9) ||
+        number != (double)(size_t)number)
+        return "a whole number from 1 to 1e9";
+    settings->eval.window = (size_t)number;
+    return NULL;
+}
+
 static const struct option options[] = {
     {"label", "COL", "the column that tells: 0 for a normal row, anything else for an anomaly", set_label},
+    {"all", NULL, "compare all detectors; --detector A,B,... compares some", set_all},
+    {"window", "N", "also the ROC AUC of each N rows, one window after the other", set_window},
+    {"early", NULL, "also the ROC AUC of the first 100, 200, 500, 1000, ... rows", set_early},
     {"json", NULL, "print the results as JSON", set_json},
     INPUT_OPTIONS,
 };
@@ -196,10 +328,15 @@ const struct command eval_command = {
     .usage = "eval --label COL [OPTION...] [FILE|-]",
     .examples = "  oif eval --label fault pump.csv                   ROC AUC, average precision, speed\n"
                 "  oif eval --label fault --num-trees 100 pump.csv   the same with a larger forest\n"
+                "  oif eval --label fault --all pump.csv             every detector, side by side\n"
+                "  oif eval --label fault --detector hst,loda --window 1000 pump.csv\n"
+                "                                                    two of them, over time\n"
+                "  oif eval --label fault --early pump.csv           how soon are the scores any good?\n"
                 "  oif eval --label fault --json pump.csv            for other programs to read\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,
     .takes_params = true,
+    .takes_detectors = true,
     .run = run,
 };

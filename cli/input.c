@@ -47,6 +47,8 @@ static bool wait_for_bytes(struct input *input)
     struct pollfd sources[] = {{.fd = input->fd, .events = POLLIN},
                                {.fd = stop_descriptor(), .events = POLLIN}};
 
+    if (input->pauses && poll(sources, 2, 0) == 0)
+        input->pauses(input->pause_context);
     for (;;) {
         int ready = poll(sources, 2, input->state ? state_milliseconds_left(input->state) : -1);
         if (stop_requested())
@@ -60,9 +62,8 @@ static bool wait_for_bytes(struct input *input)
 
 /* The reader asks for bytes only when it has no whole record left, and this may wait for long: all that was
  * scored so far goes out first. When nobody takes it any more there is no point in reading on. */
-static ptrdiff_t read_bytes(void *context, char *buffer, size_t capacity)
+static ptrdiff_t read_source(struct input *input, char *buffer, size_t capacity)
 {
-    struct input *input = context;
     ssize_t count;
 
     if (!output_flush() || (stop_descriptor() >= 0 && !wait_for_bytes(input)))
@@ -77,6 +78,73 @@ static ptrdiff_t read_bytes(void *context, char *buffer, size_t capacity)
     notice_first_line(input, buffer, (size_t)count);
     input->bytes_read += (uint64_t)count;
     return count;
+}
+
+static ptrdiff_t read_bytes(void *context, char *buffer, size_t capacity)
+{
+    struct input *input = context;
+    size_t left = input->peeked_bytes - input->peeked_taken, count = left < capacity ? left : capacity;
+
+    if (left == 0)
+        return read_source(input, buffer, capacity);
+    memcpy(buffer, input->peeked + input->peeked_taken, count);
+    input->peeked_taken += count;
+    return (ptrdiff_t)count;
+}
+
+/* ---- The format ------------------------------------------------------------------------------------ */
+
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t bytes = strlen(name), ending_bytes = strlen(ending);
+
+    return bytes > ending_bytes && strcmp(name + bytes - ending_bytes, ending) == 0;
+}
+
+static bool format_of_name(const char *name, oif_format *format)
+{
+    static const struct {
+        const char *ending;
+        oif_format format;
+    } known[] = {{".csv", OIF_FORMAT_CSV},      {".tsv", OIF_FORMAT_CSV},     {".ndjson", OIF_FORMAT_NDJSON},
+                 {".jsonl", OIF_FORMAT_NDJSON}, {".json", OIF_FORMAT_NDJSON}, {".f64", OIF_FORMAT_RAW}};
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (ends_with(name, known[i].ending)) {
+            *format = known[i].format;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first byte that is neither blank nor of a byte order mark; 0 when there is none nearby. */
+static char peek_first_byte(struct input *input)
+{
+    size_t at = 0;
+
+    for (;;) {
+        for (; at < input->peeked_bytes; at++)
+            if (!strchr(" \t\r\n\xEF\xBB\xBF", input->peeked[at]) || input->peeked[at] == '\0')
+                return input->peeked[at];
+        ptrdiff_t count = at < PEEKED_BYTES ? read_source(input, input->peeked + at, PEEKED_BYTES - at) : 0;
+        if (count <= 0) /* a failure comes again when the reader asks */
+            return '\0';
+        input->peeked_bytes += (size_t)count;
+    }
+}
+
+static exit_code find_format(struct input *input, const struct settings *settings)
+{
+    input->format = settings->reader.format;
+    if (!settings->is_format_given && settings->reader.columns > 0)
+        input->format = OIF_FORMAT_RAW;
+    else if (!settings->is_format_given && !format_of_name(input->name, &input->format))
+        input->format = peek_first_byte(input) == '{' ? OIF_FORMAT_NDJSON : OIF_FORMAT_CSV;
+    if (input->format == OIF_FORMAT_RAW && settings->reader.columns == 0)
+        return complain(EXIT_USAGE, "%s: raw rows need --raw-columns N, how many numbers each has",
+                        input->name);
+    return EXIT_OK;
 }
 
 static exit_code open_source(struct input *input, const char *file)
@@ -107,15 +175,35 @@ static bool is_named(const oif_reader *reader, size_t column, const char *name, 
     return strlen(column_name) == name_bytes && memcmp(column_name, name, name_bytes) == 0;
 }
 
-static exit_code complain_no_column(const struct input *input, const char *name, size_t name_bytes)
+/* A column that the first line of NDJSON lacks may come later. It may as well be a mistake, so this is told. */
+static exit_code add_column(const struct input *input, const char *name, size_t name_bytes, const char *hint,
+                            size_t *added)
+{
+    char *terminated = strndup(name, name_bytes);
+    oif_error error = {.status = OIF_EMEMORY, .message = "out of memory"};
+    oif_status status =
+        terminated ? oif_reader_find_column(input->reader, terminated, added, &error) : OIF_EMEMORY;
+
+    free(terminated);
+    if (status != OIF_OK)
+        return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s: %s", input->name,
+                        error.message);
+    return complain(EXIT_OK, "%s: the first line has no '%.*s'%s; it is missing until a line has it",
+                    input->name, (int)name_bytes, name, hint);
+}
+
+static exit_code complain_no_column(const struct input *input, const char *name, size_t name_bytes,
+                                    size_t *added)
 {
     struct suggestion suggestion = suggestion_for(name, name_bytes);
     char hint[HINT_BYTES];
 
     for (size_t i = 0; i < oif_reader_column_count(input->reader); i++)
         suggestion_consider(&suggestion, oif_reader_column_name(input->reader, i));
-    return complain(EXIT_USAGE, "%s: there is no column '%.*s'%s%s", input->name, (int)name_bytes, name,
-                    suggestion_hint(&suggestion, "", hint),
+    suggestion_hint(&suggestion, "", hint);
+    if (input->format == OIF_FORMAT_NDJSON)
+        return add_column(input, name, name_bytes, hint, added);
+    return complain(EXIT_USAGE, "%s: there is no column '%.*s'%s%s", input->name, (int)name_bytes, name, hint,
                     oif_reader_has_header(input->reader) ? "" : " (no header: columns are x0, x1, ...)");
 }
 
@@ -130,90 +218,163 @@ static exit_code find_column(const struct input *input, const char *name, size_t
         }
     }
     if (matches == 0)
-        return complain_no_column(input, name, name_bytes);
+        return complain_no_column(input, name, name_bytes, found);
     if (matches > 1)
         return complain(EXIT_USAGE, "%s: %zu columns are called '%.*s'; give each its own name", input->name,
                         matches, (int)name_bytes, name);
     return EXIT_OK;
 }
 
-/* Sets used[column] for each name in a list such as "a,b,c". */
+/* Sets used[column] for each name in a list such as "a,b,c"; without `used` it only sees that they exist. */
 static exit_code mark_columns(const struct input *input, const char *names, bool used[], bool value)
 {
-    for (;;) {
+    while (names) {
         size_t column, name_bytes = strcspn(names, ",");
         exit_code code = find_column(input, names, name_bytes, &column);
         if (code != EXIT_OK)
             return code;
-        used[column] = value;
+        if (used)
+            used[column] = value;
         if (names[name_bytes] == '\0')
             return EXIT_OK;
         names += name_bytes + 1;
     }
+    return EXIT_OK;
+}
+
+/* Finds a column that is no feature. */
+static exit_code set_aside(const struct input *input, const char *name, bool used[], size_t *column)
+{
+    exit_code code = name ? find_column(input, name, strlen(name), column) : EXIT_OK;
+
+    if (name && code == EXIT_OK)
+        used[*column] = false;
+    return code;
+}
+
+/* NDJSON makes columns of names that it does not know, so all names come first. */
+static exit_code find_all_names(const struct input *input, const struct settings *settings)
+{
+    const char *lists[] = {settings->columns, settings->exclude};
+    const char *names[] = {settings->label, settings->score.key, settings->score.time};
+    exit_code code = EXIT_OK;
+    size_t column;
+
+    for (size_t i = 0; i < 2 && code == EXIT_OK; i++)
+        code = mark_columns(input, lists[i], NULL, true);
+    for (size_t i = 0; i < 3 && code == EXIT_OK; i++)
+        code = names[i] ? find_column(input, names[i], strlen(names[i]), &column) : EXIT_OK;
+    return code;
 }
 
 static exit_code mark_features(struct input *input, const struct settings *settings, bool used[])
 {
-    exit_code code = EXIT_OK;
+    exit_code code;
 
     for (size_t i = 0; i < oif_reader_column_count(input->reader); i++)
         used[i] = !settings->columns;
-    if (settings->columns)
-        code = mark_columns(input, settings->columns, used, true);
-    if (code == EXIT_OK && settings->exclude)
+    code = mark_columns(input, settings->columns, used, true);
+    if (code == EXIT_OK)
         code = mark_columns(input, settings->exclude, used, false);
-    if (code == EXIT_OK && settings->label)
-        code = find_column(input, settings->label, strlen(settings->label), &input->label_column);
-    if (code == EXIT_OK && settings->label)
-        used[input->label_column] = false;
+    if (code == EXIT_OK)
+        code = set_aside(input, settings->label, used, &input->label_column);
+    if (code == EXIT_OK)
+        code = set_aside(input, settings->score.key, used, &input->key_text);
+    if (code == EXIT_OK)
+        code = set_aside(input, settings->score.time, used, &input->time_text);
     return code;
 }
 
-static exit_code select_marked(struct input *input, const bool used[], size_t selection[], bool read_label)
+static exit_code select_features(struct input *input, const bool used[], bool read_label)
 {
     size_t count = 0;
     oif_error error;
 
     for (size_t i = 0; i < oif_reader_column_count(input->reader); i++)
         if (used[i])
-            selection[count++] = i;
+            input->features[count++] = i;
     input->feature_count = count;
     if (count == 0)
         return complain(EXIT_USAGE, "%s: no column is left to learn from", input->name);
     if (read_label)
-        selection[count++] = input->label_column;
-    if (oif_reader_select(input->reader, selection, count, &error) != OIF_OK)
+        input->features[count++] = input->label_column;
+    if (oif_reader_select(input->reader, input->features, count, &error) != OIF_OK)
         return input_complain(input, &error);
+    return EXIT_OK;
+}
+
+/* Rows that are written in another format than they came in are made of their texts. */
+static bool needs_all_texts(const struct input *input, const struct settings *settings)
+{
+    return (input->format == OIF_FORMAT_CSV && settings->score.output == OUTPUT_NDJSON) ||
+           (input->format == OIF_FORMAT_NDJSON && settings->score.output == OUTPUT_CSV);
+}
+
+/* key_text and time_text are columns until now. */
+static exit_code select_texts(struct input *input, const struct settings *settings, size_t selection[])
+{
+    size_t count = 0;
+    oif_error error;
+
+    input->has_key = settings->score.key != NULL;
+    input->has_time = settings->score.time != NULL;
+    input->all_texts = needs_all_texts(input, settings);
+    if (input->all_texts) {
+        for (; count < oif_reader_column_count(input->reader); count++)
+            selection[count] = count;
+    } else {
+        if (input->has_key)
+            selection[count++] = input->key_text;
+        if (input->has_time && !(input->has_key && input->time_text == input->key_text))
+            selection[count++] = input->time_text;
+        input->key_text = 0;
+        input->time_text = count > 0 ? count - 1 : 0;
+    }
+    if (count > 0 && oif_reader_select_texts(input->reader, selection, count, &error) != OIF_OK)
+        return complain(EXIT_USAGE, "%s: %s", input->name, error.message);
     return EXIT_OK;
 }
 
 static exit_code choose_columns(struct input *input, const struct settings *settings,
                                 enum label_use label_use)
 {
+    exit_code code = find_all_names(input, settings);
     size_t column_count = oif_reader_column_count(input->reader);
     bool *used = calloc(column_count, sizeof *used);
     size_t *selection = calloc(column_count, sizeof *selection);
-    exit_code code;
 
-    if (!used || !selection) {
+    input->features = calloc(column_count, sizeof *input->features);
+    if (!used || !selection || !input->features)
         code = complain(EXIT_FAILED, "out of memory");
-    } else {
+    if (code == EXIT_OK)
         code = mark_features(input, settings, used);
-        if (code == EXIT_OK)
-            code = select_marked(input, used, selection, settings->label && label_use == LABEL_READ);
-    }
+    if (code == EXIT_OK)
+        code = select_features(input, used, settings->label && label_use == LABEL_READ);
+    if (code == EXIT_OK)
+        code = select_texts(input, settings, selection);
     free(selection);
     free(used);
     return code;
+}
+
+const char *input_feature_name(const struct input *input, size_t feature)
+{
+    return oif_reader_column_name(input->reader, input->features[feature]);
 }
 
 /* ---- The input ------------------------------------------------------------------------------------ */
 
 static exit_code open_reader(struct input *input, const struct settings *settings, enum label_use label_use)
 {
+    oif_reader_options options = settings->reader;
     oif_error error;
-    oif_status status = oif_reader_open(&settings->reader, read_bytes, input, &input->reader, &error);
+    oif_status status;
+    exit_code code = find_format(input, settings);
 
+    if (code != EXIT_OK)
+        return code;
+    options.format = input->format;
+    status = oif_reader_open(&options, read_bytes, input, &input->reader, &error);
     if (stop_requested()) /* while the first line was waited for */
         return EXIT_FAILED;
     if (status == OIF_END)
@@ -243,22 +404,32 @@ exit_code input_open(struct input *input, const struct settings *settings, enum 
 void input_close(struct input *input)
 {
     oif_reader_close(input->reader);
+    free(input->features);
     if (input->fd != STDIN_FILENO)
         close(input->fd);
 }
 
+const char *input_place_text(const struct input *input, const oif_error *error, char text[PLACE_TEXT_BYTES])
+{
+    char place[48] = "";
+
+    if (error->column > 0)
+        snprintf(place, sizeof place, "%" PRIu64 ":%" PRIu64 ": ", error->line, error->column);
+    else if (error->line > 0)
+        snprintf(place, sizeof place, "%" PRIu64 ": ", error->line);
+    snprintf(text, PLACE_TEXT_BYTES, "%s:%s%s%s", input->name, *place ? "" : " ", place, error->message);
+    return text;
+}
+
 exit_code input_complain(const struct input *input, const oif_error *error)
 {
+    char text[PLACE_TEXT_BYTES];
+
     if (!output_is_open()) /* that is why reading stopped, and output_finish says so */
         return EXIT_OK;
     if (error->status == OIF_EREAD)
         return complain(EXIT_FAILED, "%s: %s", input->name, strerror(input->read_error));
-    if (error->line == 0)
-        return complain(EXIT_FAILED, "%s: %s", input->name, error->message);
-    if (error->column == 0)
-        return complain(EXIT_FAILED, "%s:%" PRIu64 ": %s", input->name, error->line, error->message);
-    return complain(EXIT_FAILED, "%s:%" PRIu64 ":%" PRIu64 ": %s", input->name, error->line, error->column,
-                    error->message);
+    return complain(EXIT_FAILED, "%s", input_place_text(input, error, text));
 }
 
 /* Where a field starts in a record's text. Inside quotes a delimiter is text, and a doubled quote closes and
@@ -279,7 +450,9 @@ static size_t field_start(const oif_record *record, char delimiter, size_t field
 
 exit_code input_complain_label(const struct input *input, const oif_record *record, const char *message)
 {
-    size_t start = field_start(record, oif_reader_delimiter(input->reader), input->label_column);
+    size_t start = input->format == OIF_FORMAT_CSV
+                       ? field_start(record, oif_reader_delimiter(input->reader), input->label_column)
+                       : 0;
     oif_error error = {.status = OIF_EINPUT, .line = record->line, .column = 1};
 
     for (size_t i = 0; i < start; i++) {

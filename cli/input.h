@@ -4,23 +4,38 @@
 
 #include "state.h"
 
+/* The bytes that are read ahead to see what the format is. */
+enum { PEEKED_BYTES = 256 };
+
 struct input {
     const char *name; /* for messages: the path, or <stdin> */
     int fd;
     uint64_t total_bytes; /* of a regular file; 0: unknown */
     uint64_t bytes_read;
-    int read_error;      /* the errno of a failed read */
+    int read_error; /* the errno of a failed read */
+    void (*pauses)(
+        void *context); /* called before a wait for bytes that are not there yet; NULL: nobody asks */
+    void *pause_context;
     struct state *state; /* may fall due while input is waited for; NULL: there is none */
 
+    oif_format format;
     oif_reader *reader;
+    size_t *features; /* the columns that are learned from, in the order of a record's values */
     size_t feature_count;
     size_t label_column;
+
+    /* Which of a record's texts is what. With all_texts there is one for each column. */
+    bool has_key, has_time, all_texts;
+    size_t key_text, time_text;
 
     /* What the reader takes off the text and the output puts back. The first line speaks for all. */
     size_t byte_order_mark_bytes; /* 3 when there is one */
     const char *line_end;         /* "\n" or "\r\n" */
     bool first_line_seen;
     char last_byte;
+
+    char peeked[PEEKED_BYTES];
+    size_t peeked_bytes, peeked_taken;
 };
 
 /* Whether the label is read as a number (it then follows the features in each record's values) or may be any
@@ -32,6 +47,13 @@ enum label_use { LABEL_IGNORED, LABEL_READ };
  * Prints what is wrong unless it returns EXIT_OK. */
 exit_code input_open(struct input *input, const struct settings *settings, enum label_use label_use);
 void input_close(struct input *input);
+
+/* The name of the column that a record's value number `feature` is from. */
+const char *input_feature_name(const struct input *input, size_t feature);
+
+/* "file:line:column: message", as complaints have it. */
+enum { PLACE_TEXT_BYTES = 4608 };
+const char *input_place_text(const struct input *input, const oif_error *error, char text[PLACE_TEXT_BYTES]);
 
 /* Prints "oif: file:line:column: message": what the reader reports, or what is wrong with a record's label. */
 exit_code input_complain(const struct input *input, const oif_error *error);

@@ -1,8 +1,27 @@
-/* oif inspect: what a state file holds. */
-#include "options.h"
+/* oif inspect: what a state file holds, a pipeline or a detector. */
+#include "fields.h"
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* The model of the key that was seen last; a pipeline that has seen no row has none. */
+struct recent {
+    const oif_detector *detector;
+    const char *key; /* NULL: there are no keys */
+    size_t key_bytes;
+};
+
+static struct recent recent_model(const oif_pipeline *pipeline)
+{
+    struct recent recent;
+
+    recent.key = oif_pipeline_recent_key(pipeline, &recent.key_bytes);
+    recent.detector = oif_pipeline_detector(pipeline, recent.key, recent.key_bytes);
+    return recent;
+}
+
+/* ---- As a table ------------------------------------------------------------------------------------ */
 
 static void print_count(const char *title, uint64_t count)
 {
@@ -20,7 +39,18 @@ static void print_figure(void *context, const char *name, double value)
     output_print("  %-24s %14.*s\n", name, (int)length, text);
 }
 
-static void print_table(const oif_detector *detector)
+static void print_params(const char *title, const oif_params *params)
+{
+    output_print("%s\n", title);
+    for (size_t i = 0; i < params->info->param_count; i++) {
+        const oif_param *param = &params->info->params[i];
+        char text[PARAM_TEXT_BYTES];
+
+        output_print("  %-24s %14s\n", param->name, param_text(param, params->values[i], text));
+    }
+}
+
+static void print_detector(const oif_detector *detector, uint64_t file_bytes)
 {
     const oif_params *params = oif_detector_params(detector);
 
@@ -29,17 +59,46 @@ static void print_table(const oif_detector *detector)
     print_count("rows learned", oif_detector_rows_learned(detector));
     output_print("%-26s %14s\n", "ready", oif_detector_ready(detector) ? "yes" : "no");
     print_count("bytes in memory", oif_detector_memory_bytes(detector));
-    print_count("bytes in the file", oif_detector_snapshot_bytes(detector));
-    output_print("parameters\n");
-    for (size_t i = 0; i < params->info->param_count; i++) {
-        const oif_param *param = &params->info->params[i];
-        char text[PARAM_TEXT_BYTES];
-
-        output_print("  %-24s %14s\n", param->name, param_text(param, params->values[i], text));
-    }
+    print_count("bytes in the file", file_bytes);
+    print_params("parameters", params);
     output_print("figures\n");
     oif_detector_describe(detector, print_figure, NULL);
 }
+
+static void print_recent(const struct recent *recent)
+{
+    if (!recent->detector)
+        return;
+    output_print("model");
+    if (recent->key) {
+        output_print(" of the key seen last, ");
+        write_json_string(recent->key,
+                          recent->key_bytes); /* which has nothing that a terminal would act upon */
+    }
+    output_print("\n  %-24s %14s\n", "ready", oif_detector_ready(recent->detector) ? "yes" : "no");
+    print_figure(NULL, "rows_learned", (double)oif_detector_rows_learned(recent->detector));
+    oif_detector_describe(recent->detector, print_figure, NULL);
+}
+
+static void print_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes)
+{
+    const oif_params *params = oif_pipeline_detector_params(pipeline);
+    struct recent recent = recent_model(pipeline);
+
+    output_print("%-26s %14s\n", "detector", params->info->name);
+    print_count("columns", oif_pipeline_columns(pipeline));
+    print_count("rows", oif_pipeline_rows(pipeline));
+    print_count("models", oif_pipeline_keys(pipeline));
+    print_count("evictions", oif_pipeline_evictions(pipeline));
+    print_count("bytes in memory", oif_pipeline_memory_bytes(pipeline));
+    if (file_bytes > 0)
+        print_count("bytes in the file", file_bytes);
+    print_params("options", oif_pipeline_options(pipeline));
+    print_params("parameters", params);
+    print_recent(&recent);
+}
+
+/* ---- As JSON --------------------------------------------------------------------------------------- */
 
 static void print_json_figure(void *context, const char *name, double value)
 {
@@ -53,38 +112,103 @@ static void print_json_figure(void *context, const char *name, double value)
     *is_first = false;
 }
 
-static void print_json(const oif_detector *detector)
+static void print_json_figures(const oif_detector *detector)
+{
+    bool is_first = true;
+
+    output_print("\"figures\": {");
+    oif_detector_describe(detector, print_json_figure, &is_first);
+    output_print("}");
+}
+
+static void print_json_detector(const oif_detector *detector, uint64_t file_bytes)
 {
     const oif_params *params = oif_detector_params(detector);
-    bool is_first = true;
 
     output_print("{\"detector\": \"%s\", \"params\": {", params->info->name);
     print_json_params(params);
     output_print("},\n \"features\": %zu, \"rows_learned\": %" PRIu64 ", \"ready\": %s,\n",
                  oif_detector_dimension(detector), oif_detector_rows_learned(detector),
                  oif_detector_ready(detector) ? "true" : "false");
-    output_print(" \"memory_bytes\": %zu, \"file_bytes\": %zu,\n \"figures\": {",
-                 oif_detector_memory_bytes(detector), oif_detector_snapshot_bytes(detector));
-    oif_detector_describe(detector, print_json_figure, &is_first);
-    output_print("}}\n");
+    output_print(" \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ",\n ",
+                 oif_detector_memory_bytes(detector), file_bytes);
+    print_json_figures(detector);
+    output_print("}\n");
 }
 
-static exit_code run(const struct settings *settings)
+static void print_json_recent(const struct recent *recent)
+{
+    if (!recent->detector) {
+        output_print("null");
+        return;
+    }
+    output_print("{\"key\": ");
+    if (recent->key)
+        write_json_string(recent->key, recent->key_bytes);
+    else
+        output_print("null");
+    output_print(", \"rows_learned\": %" PRIu64 ", \"ready\": %s,\n  ",
+                 oif_detector_rows_learned(recent->detector),
+                 oif_detector_ready(recent->detector) ? "true" : "false");
+    print_json_figures(recent->detector);
+    output_print("}");
+}
+
+static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes)
+{
+    const oif_params *params = oif_pipeline_detector_params(pipeline);
+    struct recent recent = recent_model(pipeline);
+
+    output_print("{\"detector\": \"%s\", \"params\": {", params->info->name);
+    print_json_params(params);
+    output_print("},\n \"options\": {");
+    print_json_params(oif_pipeline_options(pipeline));
+    output_print("},\n \"columns\": %zu, \"rows\": %" PRIu64 ", \"models\": %zu, \"evictions\": %" PRIu64
+                 ",\n",
+                 oif_pipeline_columns(pipeline), oif_pipeline_rows(pipeline), oif_pipeline_keys(pipeline),
+                 oif_pipeline_evictions(pipeline));
+    output_print(" \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ",\n \"recent\": ",
+                 oif_pipeline_memory_bytes(pipeline), file_bytes);
+    print_json_recent(&recent);
+    output_print("}\n");
+}
+
+/* ---- The command ----------------------------------------------------------------------------------- */
+
+static exit_code inspect_detector(const char *path, bool json)
 {
     oif_detector *detector;
     oif_error error;
 
-    if (!settings->file)
-        return complain(EXIT_USAGE, "inspect needs a FILE, as 'oif score --state FILE' writes it");
-    if (oif_detector_load_file(strcmp(settings->file, "-") == 0 ? "/dev/stdin" : settings->file, &detector,
-                               &error) != OIF_OK)
+    if (oif_detector_load_file(path, &detector, &error) != OIF_OK)
         return complain(EXIT_FAILED, "%s", error.message);
-    if (settings->json)
-        print_json(detector);
-    else
-        print_table(detector);
+    (json ? print_json_detector : print_detector)(detector, oif_detector_snapshot_bytes(detector));
     oif_detector_free(detector);
     return EXIT_OK;
+}
+
+static exit_code inspect(const char *path, bool json)
+{
+    struct stat file = {.st_size = 0};
+    oif_pipeline *pipeline;
+    oif_error error;
+    oif_status status = oif_pipeline_load_file(path, &pipeline, &error);
+
+    if (status == OIF_EKIND)
+        return inspect_detector(path, json);
+    if (status != OIF_OK)
+        return complain(EXIT_FAILED, "%s", error.message);
+    (void)!stat(path, &file); /* the size is told where it is known */
+    (json ? print_json_pipeline : print_pipeline)(pipeline, (uint64_t)file.st_size);
+    oif_pipeline_free(pipeline);
+    return EXIT_OK;
+}
+
+static exit_code run(const struct settings *settings)
+{
+    if (!settings->file)
+        return complain(EXIT_USAGE, "inspect needs a FILE, as 'oif score --state FILE' writes it");
+    return inspect(strcmp(settings->file, "-") == 0 ? "/dev/stdin" : settings->file, settings->json);
 }
 
 static const struct option options[] = {
@@ -95,7 +219,7 @@ const struct command inspect_command = {
     .name = "inspect",
     .summary = "say what a state file holds, and whether it is whole",
     .usage = "inspect [OPTION...] FILE|-",
-    .examples = "  oif inspect pump.oif          its detector, parameters, rows, bytes and figures\n"
+    .examples = "  oif inspect pump.oif          its detector, options, rows, keys, bytes and figures\n"
                 "  oif inspect --json pump.oif   for other programs to read\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -5,10 +5,24 @@
 
 #include <string.h>
 
-static const struct command *const commands[] = {&score_command, &eval_command, &inspect_command,
-                                                 &demo_command, &detectors_command};
+/* Those that are hidden come last. */
+static const struct command *const commands[] = {
+    &score_command,     &eval_command,     &inspect_command,     &demo_command,
+    &detectors_command, &generate_command, &completions_command, &manual_command,
+};
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+const char program_examples[] = "  oif demo                            see it work on an embedded stream\n"
+                                "  oif score readings.csv              add a score to every row\n"
+                                "  tail -f readings.csv | oif score    score rows as they arrive\n"
+                                "  oif score --state s.oif new.csv     go on where the last run ended\n"
+                                "  oif eval --label fault pump.csv     how well are known anomalies found?\n";
+
+const struct command *command_at(size_t index)
+{
+    return index < COMMAND_COUNT && !commands[index]->is_hidden ? commands[index] : NULL;
+}
 
 static exit_code print_version(void)
 {
@@ -18,16 +32,13 @@ static exit_code print_version(void)
 
 static exit_code print_help(void)
 {
-    output_print("oif: score anomalies on a stream\n\n"
-                 "Examples:\n"
-                 "  oif demo                            see it work on an embedded stream\n"
-                 "  oif score readings.csv              add a score to every row\n"
-                 "  tail -f readings.csv | oif score    score rows as they arrive\n"
-                 "  oif score --state s.oif new.csv     go on where the last run ended\n"
-                 "  oif eval --label fault pump.csv     how well are known anomalies found?\n\n"
-                 "Usage: oif COMMAND [OPTION...] [FILE|-]\n\nCommands:\n");
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        output_print("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    const struct command *command;
+
+    output_print("oif: score anomalies on a stream\n\nExamples:\n%s\n"
+                 "Usage: oif COMMAND [OPTION...] [FILE|-]\n\nCommands:\n",
+                 program_examples);
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++)
+        output_print("  %-10s %s\n", command->name, command->summary);
     output_print("\n  oif COMMAND --help   its options and the detector's parameters\n"
                  "  oif --version        the version of the library that runs\n\n"
                  "Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong.\n");

@@ -56,6 +56,33 @@ const char *set_delimiter(struct settings *settings, const char *value)
     return NULL;
 }
 
+const char *set_format(struct settings *settings, const char *value)
+{
+    static const char *const words[] = {"csv", "ndjson", "raw"};
+    static const oif_format formats[] = {OIF_FORMAT_CSV, OIF_FORMAT_NDJSON, OIF_FORMAT_RAW};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(value, words[i]) != 0)
+            continue;
+        settings->reader.format = formats[i];
+        settings->is_format_given = true;
+        return NULL;
+    }
+    return "csv, ndjson or raw";
+}
+
+const char *set_raw_columns(struct settings *settings, const char *value)
+{
+    const char *end = value + strlen(value);
+    double number;
+
+    if (oif_number_parse(value, end, &number) != end || !(number >= 1 && number <= 1e6) ||
+        number != (double)(size_t)number)
+        return "a whole number from 1 to 1000000";
+    settings->reader.columns = (size_t)number;
+    return NULL;
+}
+
 const char *set_json(struct settings *settings, const char *value)
 {
     (void)value;
@@ -71,8 +98,8 @@ static const char *detector_is_chosen(struct settings *settings, const char *val
     return NULL;
 }
 
-static const struct option detector_option = {"detector", "NAME", "which detector scores the rows",
-                                              detector_is_chosen};
+const struct option detector_option = {"detector", "NAME", "which detector scores the rows",
+                                       detector_is_chosen};
 
 /* ---- Finding flags -------------------------------------------------------------------------------- */
 
@@ -118,10 +145,7 @@ static const struct option *find_option(const struct command *command, const str
     return NULL;
 }
 
-enum { FLAG_NAME_BYTES = 64 };
-
-/* num_trees -> num-trees */
-static const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES])
+const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES])
 {
     snprintf(name, FLAG_NAME_BYTES, "%s", param->name);
     for (char *c = name; *c; c++)
@@ -130,21 +154,40 @@ static const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_B
     return name;
 }
 
-static const oif_param *find_param(const struct command *command, const oif_detector_info *info,
-                                   const struct flag *flag)
+/* A parameter that a flag names: where it is set, and where it is noted that it was. */
+struct param_place {
+    oif_params *params; /* NULL: there is no such parameter */
+    bool *is_given;
+    const oif_param *param;
+};
+
+static struct param_place find_in(oif_params *params, bool is_given[], const struct flag *flag)
 {
     char name[FLAG_NAME_BYTES];
 
-    for (size_t i = 0; command->takes_params && i < info->param_count; i++)
-        if (flag_is(flag, param_flag_name(&info->params[i], name)))
-            return &info->params[i];
-    return NULL;
+    for (size_t i = 0; i < params->info->param_count; i++)
+        if (flag_is(flag, param_flag_name(&params->info->params[i], name)))
+            return (struct param_place){params, &is_given[i], &params->info->params[i]};
+    return (struct param_place){NULL, NULL, NULL};
 }
 
-static exit_code complain_unknown_flag(const struct command *command, const oif_detector_info *info,
+static struct param_place find_param(const struct command *command, struct settings *settings,
+                                     const struct flag *flag)
+{
+    struct param_place place = {NULL, NULL, NULL};
+
+    if (command->takes_params)
+        place = find_in(&settings->params, settings->is_given, flag);
+    if (!place.params && command->takes_pipeline)
+        place = find_in(&settings->options, settings->is_option_given, flag);
+    return place;
+}
+
+static exit_code complain_unknown_flag(const struct command *command, const struct settings *settings,
                                        const char *argument)
 {
-    char names[OIF_PARAMS_MAX][FLAG_NAME_BYTES], hint[HINT_BYTES];
+    const oif_detector_info *info = settings->params.info, *pipeline = settings->options.info;
+    char names[2 * OIF_PARAMS_MAX][FLAG_NAME_BYTES], hint[HINT_BYTES];
     struct flag flag = split_flag(argument);
     struct suggestion suggestion = suggestion_for(flag.name, flag.name_bytes);
 
@@ -152,6 +195,8 @@ static exit_code complain_unknown_flag(const struct command *command, const oif_
         suggestion_consider(&suggestion, command->options[i].name);
     for (size_t i = 0; command->takes_params && i < info->param_count; i++)
         suggestion_consider(&suggestion, param_flag_name(&info->params[i], names[i]));
+    for (size_t i = 0; command->takes_pipeline && i < pipeline->param_count; i++)
+        suggestion_consider(&suggestion, param_flag_name(&pipeline->params[i], names[OIF_PARAMS_MAX + i]));
     if (command->takes_params)
         suggestion_consider(&suggestion, detector_option.name);
     suggestion_consider(&suggestion, "help");
@@ -217,8 +262,16 @@ static void print_param(const oif_param *param)
     output_print("\n");
 }
 
-static exit_code print_help(const struct command *command, const oif_detector_info *info)
+static void print_params(const oif_detector_info *info)
 {
+    for (size_t i = 0; i < info->param_count; i++)
+        print_param(&info->params[i]);
+}
+
+static exit_code print_help(const struct command *command, const struct settings *settings)
+{
+    const oif_detector_info *info = settings->params.info;
+
     output_print("oif %s: %s\n\nExamples:\n%s\nUsage: oif %s\n\nOptions:\n", command->name, command->summary,
                  command->examples, command->usage);
     for (size_t i = 0; i < command->option_count; i++) {
@@ -231,25 +284,28 @@ static exit_code print_help(const struct command *command, const oif_detector_in
     }
     print_option("help", NULL, "print this");
     output_print("\n");
-    if (!command->takes_params)
-        return EXIT_OK;
-    output_print("\nParameters of %s (%s):\n", info->name, info->summary);
-    for (size_t i = 0; i < info->param_count; i++)
-        print_param(&info->params[i]);
+    if (command->takes_pipeline) {
+        output_print("\nAlerts, learning and keys:\n");
+        print_params(settings->options.info);
+    }
+    if (command->takes_params) {
+        output_print("\nParameters of %s (%s):\n", info->name, info->summary);
+        print_params(info);
+    }
     return EXIT_OK;
 }
 
 /* ---- Reading the command line --------------------------------------------------------------------- */
 
-static exit_code apply_param(const oif_param *param, const char *value, struct settings *settings)
+static exit_code apply_param(const struct param_place *place, const char *value)
 {
     char name[FLAG_NAME_BYTES];
     oif_error error;
 
-    settings->is_given[param - settings->params.info->params] = true;
-    if (oif_params_set_text(&settings->params, param->name, value, &error) == OIF_OK)
+    *place->is_given = true;
+    if (oif_params_set_text(place->params, place->param->name, value, &error) == OIF_OK)
         return EXIT_OK;
-    return complain(EXIT_USAGE, "--%s %s: %s", param_flag_name(param, name), value, error.message);
+    return complain(EXIT_USAGE, "--%s %s: %s", param_flag_name(place->param, name), value, error.message);
 }
 
 static exit_code apply_option(const struct option *option, const char *value, struct settings *settings)
@@ -261,26 +317,32 @@ static exit_code apply_option(const struct option *option, const char *value, st
     return complain(EXIT_USAGE, "--%s: expected %s, not '%s'", option->name, expected, value);
 }
 
+static bool is_whole_number(const char *text)
+{
+    return text && *text && text[strspn(text, "0123456789")] == '\0';
+}
+
 /* Takes the flag that the cursor stands on, and its value where that is the next argument. */
 static exit_code take_flag(const struct command *command, char ***cursor, struct settings *settings)
 {
     const char *argument = **cursor;
     struct flag flag = split_flag(argument);
     const struct option *option = find_option(command, &flag);
-    const oif_param *param = find_param(command, settings->params.info, &flag);
+    struct param_place place = find_param(command, settings, &flag);
 
-    if (strncmp(argument, "--", 2) != 0 || (!option && !param))
-        return complain_unknown_flag(command, settings->params.info, argument);
+    if (strncmp(argument, "--", 2) != 0 || (!option && !place.params))
+        return complain_unknown_flag(command, settings, argument);
     if (option && !option->argument) {
         if (flag.value)
             return complain(EXIT_USAGE, "--%s takes no value", option->name);
         return apply_option(option, "", settings);
     }
-    if (!flag.value)
+    bool may_be_left_out = option && option->argument[0] == '[';
+    if (!flag.value && (!may_be_left_out || is_whole_number((*cursor)[1])))
         flag.value = *++*cursor;
-    if (!flag.value)
+    if (!flag.value && !may_be_left_out)
         return complain(EXIT_USAGE, "%s needs a value ('oif %s --help' says which)", argument, command->name);
-    return option ? apply_option(option, flag.value, settings) : apply_param(param, flag.value, settings);
+    return option ? apply_option(option, flag.value, settings) : apply_param(&place, flag.value);
 }
 
 static exit_code take_file(const struct command *command, const char *file, struct settings *settings)
@@ -291,19 +353,29 @@ static exit_code take_file(const struct command *command, const char *file, stru
     return EXIT_OK;
 }
 
-static exit_code init_detector(struct settings *settings, const char *name)
+exit_code choose_detector(oif_params *params, const char *name, size_t name_bytes)
 {
-    struct suggestion suggestion = suggestion_for(name, strlen(name));
+    struct suggestion suggestion = suggestion_for(name, name_bytes);
     const oif_detector_info *info;
+    char text[FLAG_NAME_BYTES];
     oif_error error;
 
-    if (oif_params_init(&settings->params, name, &error) == OIF_OK)
+    snprintf(text, sizeof text, "%.*s", (int)name_bytes, name);
+    if (oif_params_init(params, text, &error) == OIF_OK)
         return EXIT_OK;
     for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++)
         suggestion_consider(&suggestion, info->name);
     if (!suggestion.closest)
-        return complain(EXIT_USAGE, "--detector %s: %s", name, error.message);
-    return complain(EXIT_USAGE, "there is no detector '%s'; did you mean %s?", name, suggestion.closest);
+        return complain(EXIT_USAGE, "--detector %s: %s", text, error.message);
+    return complain(EXIT_USAGE, "there is no detector '%s'; did you mean %s?", text, suggestion.closest);
+}
+
+static exit_code init_detector(const struct command *command, struct settings *settings, char **arguments)
+{
+    const char *names = settings->detectors = chosen_detector(arguments);
+
+    return choose_detector(&settings->params, names,
+                           command->takes_detectors ? strcspn(names, ",") : strlen(names));
 }
 
 static bool asks_for_help(const char *argument)
@@ -315,14 +387,15 @@ exit_code command_run(const struct command *command, char **arguments)
 {
     struct settings settings = {0};
     bool options_ended = false;
-    exit_code code = init_detector(&settings, chosen_detector(arguments));
+    exit_code code = init_detector(command, &settings, arguments);
 
+    oif_pipeline_options_init(&settings.options);
     for (; code == EXIT_OK && *arguments; arguments++) {
         bool is_flag = !options_ended && (*arguments)[0] == '-' && (*arguments)[1] != '\0';
         if (is_flag && strcmp(*arguments, "--") == 0)
             options_ended = true;
         else if (is_flag && asks_for_help(*arguments))
-            return print_help(command, settings.params.info);
+            return print_help(command, &settings);
         else if (is_flag)
             code = take_flag(command, &arguments, &settings);
         else
@@ -335,6 +408,16 @@ exit_code settings_make_detector(const struct settings *settings, size_t dimensi
 {
     oif_error error;
     oif_status status = oif_detector_new(&settings->params, dimension, detector, &error);
+
+    if (status == OIF_OK)
+        return EXIT_OK;
+    return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", error.message);
+}
+
+exit_code settings_make_pipeline(const struct settings *settings, size_t columns, oif_pipeline **pipeline)
+{
+    oif_error error;
+    oif_status status = oif_pipeline_new(&settings->params, columns, &settings->options, pipeline, &error);
 
     if (status == OIF_OK)
         return EXIT_OK;
@@ -391,21 +474,29 @@ static exit_code compare_param(const oif_param *param, double asked, const oif_p
                     name, held_word, asked_word);
 }
 
-exit_code settings_compare_params(const struct settings *settings, const oif_params *held, const char *file)
+static exit_code compare_given(const oif_params *asked, const bool is_given[], const oif_params *held,
+                               const char *file)
 {
-    const oif_params *asked = &settings->params;
+    exit_code code = EXIT_OK;
 
-    if (settings->is_detector_given && asked->info != held->info)
+    for (size_t i = 0; i < asked->info->param_count && code == EXIT_OK; i++)
+        if (is_given[i])
+            code = compare_param(&asked->info->params[i], asked->values[i], held, file);
+    return code;
+}
+
+exit_code settings_compare(const struct settings *settings, const oif_pipeline *held, const char *file)
+{
+    const oif_params *asked = &settings->params, *params = oif_pipeline_detector_params(held);
+    exit_code code;
+
+    if (settings->is_detector_given && asked->info != params->info)
         return complain(EXIT_USAGE,
                         "%s: the state is of the detector %s, not %s; leave --detector out or name "
                         "another file",
-                        file, held->info->name, asked->info->name);
-    for (size_t i = 0; i < asked->info->param_count; i++) {
-        exit_code code = settings->is_given[i]
-                             ? compare_param(&asked->info->params[i], asked->values[i], held, file)
-                             : EXIT_OK;
-        if (code != EXIT_OK)
-            return code;
-    }
-    return EXIT_OK;
+                        file, params->info->name, asked->info->name);
+    code = compare_given(asked, settings->is_given, params, file);
+    if (code == EXIT_OK)
+        code = compare_given(&settings->options, settings->is_option_given, oif_pipeline_options(held), file);
+    return code;
 }

@@ -2,13 +2,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static int first_failure; /* the errno of the first write that failed */
+
+/* What is not written yet. A row consists of many small pieces, for which stdio takes more time than scoring. */
+static char waiting[1 << 16];
+static size_t waiting_bytes;
 
 /* A file that we open must not become stdout or stderr because those were closed: results would go into it. What stands in
  * for them refuses to be written, and stdin's to be read. */
@@ -21,11 +27,13 @@ static void occupy_closed_descriptors(void)
 
 void output_start(void)
 {
-    static char buffer[1 << 16];
-
     occupy_closed_descriptors();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is then seen as EPIPE, like any other failure */
-    setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+}
+
+bool output_is_open(void)
+{
+    return !first_failure;
 }
 
 static bool note(bool written)
@@ -35,32 +43,68 @@ static bool note(bool written)
     return !first_failure;
 }
 
-bool output_write(const char *bytes, size_t count)
+/* Waits for room where another program has left stdout in non-blocking mode. */
+static bool is_writable_later(int fd)
 {
-    return output_is_open() && note(fwrite(bytes, 1, count, stdout) == count);
+    struct pollfd room = {.fd = fd, .events = POLLOUT};
+
+    return (errno == EAGAIN || errno == EWOULDBLOCK) && (poll(&room, 1, -1) >= 0 || errno == EINTR);
 }
 
-bool output_print(const char *format, ...)
+static bool write_out(const char *bytes, size_t count)
 {
-    va_list arguments;
-    int printed;
-
-    if (!output_is_open())
-        return false;
-    va_start(arguments, format);
-    printed = vprintf(format, arguments);
-    va_end(arguments);
-    return note(printed >= 0);
+    while (count > 0 && output_is_open()) {
+        ssize_t written = write(STDOUT_FILENO, bytes, count);
+        if (written < 0 && (errno == EINTR || is_writable_later(STDOUT_FILENO)))
+            continue;
+        if (!note(written > 0))
+            break;
+        bytes += written;
+        count -= (size_t)written;
+    }
+    return output_is_open();
 }
 
 bool output_flush(void)
 {
-    return output_is_open() && note(fflush(stdout) == 0);
+    size_t count = waiting_bytes;
+
+    waiting_bytes = 0;
+    return write_out(waiting, count);
 }
 
-bool output_is_open(void)
+bool output_write(const char *bytes, size_t count)
 {
-    return !first_failure;
+    if (count > sizeof waiting - waiting_bytes && !output_flush())
+        return false;
+    if (count > sizeof waiting)
+        return write_out(bytes, count);
+    memcpy(waiting + waiting_bytes, bytes, count);
+    waiting_bytes += count;
+    return output_is_open();
+}
+
+bool output_print(const char *format, ...)
+{
+    char text[4096], *longer = text;
+    va_list arguments, again;
+    int length;
+    bool written;
+
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    length = vsnprintf(text, sizeof text, format, arguments);
+    if (length >= (int)sizeof text) {
+        longer = malloc((size_t)length + 1);
+        if (longer)
+            vsnprintf(longer, (size_t)length + 1, format, again);
+    }
+    va_end(again);
+    va_end(arguments);
+    written = note(length >= 0 && longer) && output_write(longer, (size_t)length);
+    if (longer != text)
+        free(longer);
+    return written;
 }
 
 exit_code output_finish(exit_code code)

@@ -21,14 +21,14 @@ static exit_code complain_damaged(oif_status status, const oif_error *error)
 static exit_code load(struct state *state, const struct settings *settings)
 {
     oif_error error;
-    oif_status status = oif_state_file_load(state->file, &state->detector, &error);
+    oif_status status = oif_state_file_load_pipeline(state->file, &state->pipeline, &error);
 
     if (status == OIF_END)
         return EXIT_OK;
     if (status != OIF_OK)
         return complain_damaged(status, &error);
     state->is_saved = true;
-    return settings_compare_params(settings, oif_detector_params(state->detector), state->path);
+    return settings_compare(settings, state->pipeline, state->path);
 }
 
 exit_code state_open(struct state *state, const struct settings *settings)
@@ -41,6 +41,8 @@ exit_code state_open(struct state *state, const struct settings *settings)
                             .seconds_between_saves = settings->seconds_between_saves};
     if (!state->path && (state->rows_between_saves > 0 || state->seconds_between_saves > 0))
         return complain(EXIT_USAGE, "--save-every needs --state FILE, the file to save to");
+    if (!state->path && settings->score.skip_seen)
+        return complain(EXIT_USAGE, "--skip-seen needs --state FILE, which knows how many rows were seen");
     if (!state->path)
         return EXIT_OK;
     if (oif_state_file_open(state->path, &state->file, &error) != OIF_OK)
@@ -51,19 +53,25 @@ exit_code state_open(struct state *state, const struct settings *settings)
     return code;
 }
 
-exit_code state_start(struct state *state, const struct settings *settings, size_t dimension)
+exit_code state_start(struct state *state, const struct settings *settings, size_t columns)
 {
+    uint64_t rows;
+
     state->next_save = seconds_now() + state->seconds_between_saves;
-    if (!state->detector)
-        return settings_make_detector(settings, dimension, &state->detector);
-    if (oif_detector_dimension(state->detector) != dimension)
+    if (!state->pipeline)
+        return settings_make_pipeline(settings, columns, &state->pipeline);
+    if (oif_pipeline_columns(state->pipeline) != columns)
         return complain(
             EXIT_FAILED,
             "%s: the state is about rows of %zu numbers and the input has %zu; choose its columns "
             "with --columns or --exclude",
-            state->path, oif_detector_dimension(state->detector), dimension);
-    return complain(EXIT_OK, "%s: goes on after %" PRIu64 " rows", state->path,
-                    oif_detector_rows_learned(state->detector));
+            state->path, oif_pipeline_columns(state->pipeline), columns);
+    rows = oif_pipeline_rows(state->pipeline);
+    if (!settings->score.skip_seen)
+        return complain(EXIT_OK, "%s: goes on after %" PRIu64 " rows", state->path, rows);
+    state->rows_seen = rows;
+    return complain(EXIT_OK, "%s: goes on after %" PRIu64 " rows: skips them and resumes at row %" PRIu64,
+                    state->path, rows, rows + 1);
 }
 
 /* ---- Saving --------------------------------------------------------------------------------------- */
@@ -96,7 +104,7 @@ static bool save(struct state *state, oif_error *error)
 {
     if (!output_flush()) /* which output_finish tells */
         return false;
-    if (oif_state_file_save(state->file, state->detector, error) != OIF_OK)
+    if (oif_state_file_save_pipeline(state->file, state->pipeline, error) != OIF_OK)
         return false;
     state->is_saved = true;
     return true;
@@ -119,13 +127,13 @@ void state_save(struct state *state)
 exit_code state_close(struct state *state, exit_code code)
 {
     oif_error error;
-    bool must_save = state->file && state->detector && !state->is_saved;
+    bool must_save = state->file && state->pipeline && !state->is_saved;
 
     if (must_save && !save(state, &error))
         code = output_is_open() ? complain(EXIT_FAILED, "%s", error.message)
                                 : complain(EXIT_FAILED, "%s: not saved, for nobody takes the output any more",
                                            state->path);
     oif_state_file_close(state->file);
-    oif_detector_free(state->detector);
+    oif_pipeline_free(state->pipeline);
     return code;
 }

@@ -8,21 +8,23 @@
 #include "options.h"
 
 struct state {
-    oif_detector *detector;
+    oif_pipeline *pipeline;
     const char *path;     /* NULL: nothing is kept, and all calls but the first two do nothing */
     oif_state_file *file; /* NULL where the path is */
     uint64_t rows_between_saves;
     double seconds_between_saves, next_save; /* 0: not by the clock */
     uint64_t rows_unsaved;
-    bool is_saved;   /* the file holds the detector as it is */
-    bool is_failing; /* the last try to save has failed, and this was told */
+    bool is_saved;      /* the file holds the pipeline as it is */
+    uint64_t rows_seen; /* by the pipeline that was loaded, and still to be skipped in the input */
+    bool is_failing;    /* the last try to save has failed, and this was told */
 };
 
 /* Takes hold of the file and loads what it holds, if it exists. Prints what is wrong unless it returns EXIT_OK. */
 exit_code state_open(struct state *state, const struct settings *settings);
 
-/* Makes the detector unless one was loaded, which has to be for rows of so many numbers. */
-exit_code state_start(struct state *state, const struct settings *settings, size_t dimension);
+/* Makes the pipeline unless one was loaded, which has to be for rows of so many numbers; their names are not in the
+ * file. Says where it goes on. */
+exit_code state_start(struct state *state, const struct settings *settings, size_t columns);
 
 /* After each row. */
 void state_row(struct state *state);

@@ -1,4 +1,4 @@
-# cmake --install: header, libraries, program, pkg-config and CMake package files. The installed tree may
+# cmake --install: header, libraries, program, manual pages, completions, pkg-config and CMake package files. The installed tree may
 # be moved as a whole: both kinds of package files find it from their own place.
 
 include(CMakePackageConfigHelpers)
@@ -9,6 +9,7 @@ install(FILES include/oif.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS oif_static oif_shared EXPORT oif)
 if(TARGET oif_program)
   install(TARGETS oif_program)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL)
 endif()
 
 file(RELATIVE_PATH pkgconfig_to_prefix /prefix/${pkgconfig_dir} /prefix) # ../../

@@ -2,9 +2,13 @@
 
 The data are no part of the repository. They are looked for in $OIF_DATA, else in shared/data beside the checkout; the
 README.md there says where each file comes from.
+
+    tools/datasets.py nyc_taxi    the series of taxi passengers as CSV: time, passengers, label
 """
 
 import os
+import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,3 +77,21 @@ def shuffle(rows, anomalous, seed):
     """Both in one random order. RandomState, because its numbers stay the same in every version of numpy."""
     order = np.random.RandomState(seed).permutation(len(rows))
     return rows[order], anomalous[order]
+
+
+def print_nyc_taxi():
+    """The last half-hour of each window, which its label is about; the first window starts with July 1st."""
+    windows, anomalous = load("nyc_taxi_shingle")
+    print("time,passengers,label")
+    for i, (window, label) in enumerate(zip(windows, anomalous)):
+        time = datetime(2014, 7, 1) + timedelta(minutes=30 * (len(window) - 1 + i))
+        print(f"{time.isoformat(timespec='minutes')},{window[-1]:.0f},{label:d}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["nyc_taxi"]:
+        sys.exit(__doc__)
+    try:
+        print_nyc_taxi()
+    except DataMissing as missing:
+        sys.exit(str(missing))

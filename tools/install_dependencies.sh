@@ -42,6 +42,9 @@ find_missing() {
     need pkg-config has pkg-config
     need libcmocka-dev has_header cmocka.h
     need bats has bats
+    need mandoc has mandoc
+    need zsh has zsh
+    need fish has fish
     need binutils has readelf
     need valgrind has valgrind
     need cppcheck has cppcheck

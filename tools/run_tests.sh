@@ -27,7 +27,7 @@ stage() { # stage NAME COMMAND...
 count_tests() {
     awk '
         /tests passed, .* tests? failed out of/ { failed += $4; passed += $NF - $4; next }
-        /^same bits: / || /^[0-9]+ passed, [0-9]+ failed$/ || /^[0-9]+ (passed|failed|error|skipped).* in [0-9.]+s/ {
+        /^same bits: / || /^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$/ || /^[0-9]+ (passed|failed|error|skipped).* in [0-9.]+s/ {
             for (i = 2; i <= NF; i++) {
                 if ($i ~ /^passed/) passed += $(i - 1)
                 if ($i ~ /^(failed|errors?),?$/) failed += $(i - 1)
@@ -50,9 +50,10 @@ python_tests() {
 python_package() { tools/test_python.sh; }
 
 docs_examples() { # as a reader would: with the installed program and library
-    cmake --install build/release-gcc --prefix build/docs/installed >"$logs/docs.install.log" &&
+    tools/make_venv.sh &&
+        cmake --install build/release-gcc --prefix build/docs/installed >"$logs/docs.install.log" &&
         find README.md docs -name "*.md" -print0 | sort -z |
-        xargs -0 python3 tests/docs/run_examples.py build/docs/installed
+        xargs -0 build/venv/bin/python tests/docs/run_examples.py build/docs/installed
 }
 
 stage release-gcc build_and_ctest release-gcc

@@ -12,8 +12,12 @@ figure() { # figure TITLE: its value in the table
     oif inspect s
     exits 0
     equal "${lines[0]}" "detector                   online-iforest"
-    equal "$(figure 'rows learned')" 300
-    equal "$(figure features)" 3
+    equal "$(figure rows)" 300
+    equal "$(figure columns)" 3
+    equal "$(figure models)" 1
+    equal "$(figure evictions)" 0
+    equal "$(figure alert_rate)" 0.001
+    equal "$(figure rows_learned)" 300
     equal "$(figure num_trees)" 8
     equal "$(figure variant)" paper
     equal "$(figure rows_held)" 300
@@ -40,12 +44,13 @@ figure() { # figure TITLE: its value in the table
         python3 - "$detector" <<'PYTHON'
 import json, os, sys
 state = json.load(open("state.json"))
-assert list(state) == ["detector", "params", "features", "rows_learned", "ready", "memory_bytes", "file_bytes",
-                       "figures"], list(state)
+assert list(state) == ["detector", "params", "options", "columns", "rows", "models", "evictions", "memory_bytes",
+                       "file_bytes", "recent"], list(state)
 assert state["detector"] == sys.argv[1], state
-assert (state["rows_learned"], state["features"], state["params"]["seed"]) == (300, 3, 7), state
+assert (state["rows"], state["columns"], state["models"], state["params"]["seed"]) == (300, 3, 1, 7), state
 assert state["file_bytes"] == os.path.getsize(sys.argv[1]), state
-assert state["memory_bytes"] > 1000 and state["figures"], state
+assert state["memory_bytes"] > 1000 and state["options"]["learn"] == "all", state
+assert state["recent"]["key"] is None and state["recent"]["rows_learned"] == 300 and state["recent"]["figures"], state
 PYTHON
     done
 }
@@ -61,7 +66,8 @@ PYTHON
     equal "$output" ""
     head -c 500 s > cut
     oif inspect --json cut
-    exits 1 "oif: 'cut': byte 500: the snapshot is cut off here"
+    equal "$status" 1
+    [[ "$stderr" =~ ^"oif: 'cut': byte "[0-9]+": the snapshot is cut off: a section of "[0-9]+" bytes begins here"$ ]]
     oif inspect stream.csv
     exits 1 "oif: 'stream.csv': byte 8: this is not a snapshot of oif"
     oif inspect missing
@@ -96,7 +102,7 @@ PYTHON
     for _ in {1..200}; do [ -e s ] && break; sleep 0.05; done
     oif inspect s
     exits 0
-    equal "$(figure 'rows learned')" 1
+    equal "$(figure rows)" 1
     exec 7>&-
     wait
 }

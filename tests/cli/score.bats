@@ -2,15 +2,20 @@
 
 load helper
 
+# Without the fields score, p and anomaly; and the scores only.
+without_fields() {
+    sed -E 's/([,;\t][^,;\t\r]*){3}(\r?)$/\2/' "$1"
+}
+
 scores_of() {
-    sed 's/.*[,;\t]//' "$1"
+    sed -E 's/.*[,;\t]([^,;\t]*)([,;\t][^,;\t]*){2}$/\1/' "$1"
 }
 
 @test "every row passes through in its order with a score added" {
     make_stream
     "$OIF" score stream.csv > scored.csv
-    sed 's/,[^,]*$//' scored.csv | cmp - stream.csv
-    equal "$(head -1 scored.csv)" "x,y,fault,score"
+    without_fields scored.csv | cmp - stream.csv
+    equal "$(head -1 scored.csv)" "x,y,fault,score,p,anomaly"
     [ "$(scores_of scored.csv | tail -n +2 | sort -u | wc -l)" -gt 20 ]
 }
 
@@ -82,7 +87,7 @@ scores_of() {
     printf '1,2\n3,4\n' > numbers.csv
     equal "$("$OIF" score numbers.csv | wc -l)" 2
     equal "$("$OIF" score --no-header numbers.csv | wc -l)" 2
-    equal "$("$OIF" score --header numbers.csv | head -1)" "1,2,score"
+    equal "$("$OIF" score --header numbers.csv | head -1)" "1,2,score,p,anomaly"
     oif score --label x1 numbers.csv
     exits 0
 }
@@ -90,22 +95,22 @@ scores_of() {
 @test "the delimiter of the input is the delimiter of the output" {
     printf 'a;b\n1;2\n' > semicolon.csv
     printf 'a\tb\n1\t2\n' > tab.csv
-    equal "$("$OIF" score semicolon.csv | head -1)" "a;b;score"
-    equal "$("$OIF" score tab.csv | head -1)" $'a\tb\tscore'
-    equal "$("$OIF" score --delimiter tab tab.csv | head -1)" $'a\tb\tscore'
-    equal "$("$OIF" score --delimiter=';' semicolon.csv | head -1)" "a;b;score"
+    equal "$("$OIF" score semicolon.csv | head -1)" "a;b;score;p;anomaly"
+    equal "$("$OIF" score tab.csv | head -1)" $'a\tb\tscore\tp\tanomaly'
+    equal "$("$OIF" score --delimiter tab tab.csv | head -1)" $'a\tb\tscore\tp\tanomaly'
+    equal "$("$OIF" score --delimiter=';' semicolon.csv | head -1)" "a;b;score;p;anomaly"
 }
 
 @test "a column called score is no hindrance: another one is added" {
     printf 'score\n1\n' > in.csv
-    equal "$("$OIF" score in.csv | head -1)" "score,score"
+    equal "$("$OIF" score in.csv | head -1)" "score,score,p,anomaly"
 }
 
 @test "CRLF line ends and a byte order mark come out as they went in" {
     printf '\xef\xbb\xbfa,b\r\n1,2\r\n3,4\r\n' > in.csv
     "$OIF" score in.csv > out.csv
-    sed 's/,[^,]*\r$/\r/' out.csv | cmp - in.csv
-    equal "$(head -1 out.csv)" $'\xef\xbb\xbfa,b,score\r'
+    without_fields out.csv | cmp - in.csv
+    equal "$(head -1 out.csv)" $'\xef\xbb\xbfa,b,score,p,anomaly\r'
     dd if=in.csv bs=1 status=none | "$OIF" score | cmp - out.csv
 }
 
@@ -121,9 +126,9 @@ scores_of() {
     printf 'a,b\n1,2\n' > plain.csv
     oif score quoted.csv
     exits 0
-    equal "${lines[0]}" '"a","b",score'
+    equal "${lines[0]}" '"a","b",score,p,anomaly'
     contains "${lines[1]}" '"1","2",'
-    cmp <("$OIF" score quoted.csv | sed 's/.*,//') <("$OIF" score plain.csv | sed 's/.*,//')
+    cmp <("$OIF" score quoted.csv | sed -E 's/^("?[12]"?,){2}//' | tail -1) <("$OIF" score plain.csv | sed 's/^1,2,//' | tail -1)
 }
 
 @test "a last line without a newline is a row" {
@@ -145,7 +150,7 @@ scores_of() {
     printf 'a\n1\n' > -odd.csv
     oif score -- -odd.csv
     exits 0
-    equal "${lines[0]}" "a,score"
+    equal "${lines[0]}" "a,score,p,anomaly"
 }
 
 @test "a row comes out before the next one has arrived whole" {
@@ -160,7 +165,7 @@ def line():
 
 tool.stdin.write(b"a,b\n1,2\n3,")
 header, row = line(), line()
-assert header == b"a,b,score\n", header
+assert header == b"a,b,score,p,anomaly\n", header
 assert row.startswith(b"1,2,"), row
 tool.stdin.write(b"4\n")
 row = line()
@@ -212,7 +217,7 @@ time.sleep(0.1)
 os.write(writing, b"a\n1\n")
 os.close(writing)
 output, messages = tool.communicate(timeout=10)
-assert output.startswith(b"a,score\n1,") and (tool.returncode, messages) == (0, b""), (output, messages)
+assert output.startswith(b"a,score,p,anomaly\n1,") and (tool.returncode, messages) == (0, b""), (output, messages)
 PYTHON
 }
 
@@ -224,6 +229,6 @@ tool = subprocess.Popen([sys.argv[1], "score"], stdin=slave, stdout=subprocess.P
 os.write(master, b"a\n1\n\x04")
 output, messages = tool.communicate(timeout=10)
 assert messages == b"oif: reading from the terminal; Ctrl-D ends\n", messages
-assert output.startswith(b"a,score\n1,") and tool.returncode == 0, output
+assert output.startswith(b"a,score,p,anomaly\n1,") and tool.returncode == 0, output
 PYTHON
 }

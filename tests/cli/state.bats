@@ -8,8 +8,8 @@ head_and_tail() {
     (head -1 stream.csv; tail -n +$(($1 + 2)) stream.csv) > second.csv
 }
 
-rows_learned() {
-    "$OIF" inspect --json "$1" | sed -n 's/.*"rows_learned": \([0-9]*\).*/\1/p'
+rows_seen() {
+    "$OIF" inspect --json "$1" | sed -n 's/.*"rows": \([0-9]*\).*/\1/p'
 }
 
 # The folder holds these files and no others.
@@ -38,8 +38,8 @@ def message(tool):
     assert ready, "no message"
     return tool.stderr.readline()
 
-def rows_learned():
-    return json.loads(subprocess.check_output([oif, "inspect", "--json", "keep/s"]))["rows_learned"]
+def rows_seen():
+    return json.loads(subprocess.check_output([oif, "inspect", "--json", "keep/s"]))["rows"]
 
 def wait_for(condition):
     deadline = time.monotonic() + 20
@@ -61,12 +61,12 @@ PYTHON
         oif score --detector "$detector" --state keep/s first.csv
         exits 0
         echo "$output" > both.csv
-        equal "$(rows_learned keep/s)" 120
+        equal "$(rows_seen keep/s)" 120
         oif score --state keep/s second.csv # the file knows which detector it is
         exits 0 "oif: keep/s: goes on after 120 rows"
         tail -n +2 <<< "$output" >> both.csv
         cmp both.csv whole.csv
-        equal "$(rows_learned keep/s)" 300
+        equal "$(rows_seen keep/s)" 300
         only_files keep s
     done
 }
@@ -155,7 +155,7 @@ expected = b"oif: another program holds the state file 'keep/s'; end it or name 
 assert (second.returncode, output, messages) == (1, b"", expected), (second.returncode, output, messages)
 output, messages = first.communicate(b"3,4\n", timeout=20)
 assert (first.returncode, messages) == (0, b""), (first.returncode, messages)
-assert rows_learned() == 2
+assert rows_seen() == 2
 assert os.listdir("keep") == ["s"], os.listdir("keep")
 PYTHON
 }
@@ -165,12 +165,12 @@ PYTHON
     python_with_tool <<'PYTHON'
 tool = start()
 tool.stdin.write(b"a,b\n1,2\n3,4\n5,")
-assert line(tool) == b"a,b,score\n"
+assert line(tool) == b"a,b,score,p,anomaly\n"
 assert line(tool).startswith(b"1,2,") and line(tool).startswith(b"3,4,")
 tool.send_signal(signal.SIGTERM)
 output, messages = tool.communicate(timeout=20)
 assert (tool.returncode, output, messages) == (0, b"", b""), (tool.returncode, output, messages)
-assert rows_learned() == 2, rows_learned()
+assert rows_seen() == 2, rows_seen()
 assert os.listdir("keep") == ["s"], os.listdir("keep")
 PYTHON
 }
@@ -183,7 +183,7 @@ tool.stdin.write(b"a,b\n1,2\n")
 line(tool), line(tool)
 tool.send_signal(signal.SIGINT)
 assert tool.wait(timeout=20) == -signal.SIGINT, tool.returncode
-assert rows_learned() == 1
+assert rows_seen() == 1
 assert os.listdir("keep") == ["s"], os.listdir("keep")
 PYTHON
 }
@@ -206,7 +206,7 @@ line(tool)
 tool.send_signal(signal.SIGTERM)
 output, messages = tool.communicate(timeout=60)
 assert (tool.returncode, messages) == (0, b""), (tool.returncode, messages)
-assert rows_learned() == 1 + output.count(b"\n") < 1000000, (rows_learned(), output.count(b"\n"))
+assert rows_seen() == 1 + output.count(b"\n") < 1000000, (rows_seen(), output.count(b"\n"))
 PYTHON
 }
 
@@ -219,7 +219,7 @@ line(tool), line(tool)
 tool.send_signal(signal.SIGINT)
 time.sleep(0.05)
 output, messages = tool.communicate(b"3,4\n", timeout=20)
-assert (tool.returncode, messages) == (0, b"") and rows_learned() == 2, (tool.returncode, messages)
+assert (tool.returncode, messages) == (0, b"") and rows_seen() == 2, (tool.returncode, messages)
 PYTHON
 }
 
@@ -248,7 +248,7 @@ while done < 300:
         tool.kill()
         kills += 1
     tool.wait()
-    before, done = number + 1, rows_learned() if os.path.exists("keep/s") else 0
+    before, done = number + 1, rows_seen() if os.path.exists("keep/s") else 0
     lost += before - done
     assert before - 8 <= done <= before, (before, done)
     assert kills < 300, "it does not get on"
@@ -263,13 +263,13 @@ PYTHON
 tool = start("--save-every", "0.05s")
 tool.stdin.write(b"a,b\n1,2\n")
 wait_for(lambda: os.path.exists("keep/s"))
-assert rows_learned() == 1
+assert rows_seen() == 1
 time.sleep(0.2)
 before = os.stat("keep/s").st_mtime_ns
 time.sleep(0.2)
 assert os.stat("keep/s").st_mtime_ns == before, "saved although nothing was learned"
 tool.stdin.write(b"3,4\n")
-wait_for(lambda: rows_learned() == 2)
+wait_for(lambda: rows_seen() == 2)
 tool.kill()
 tool.wait()
 os.remove("keep/s")
@@ -296,20 +296,20 @@ for i in range(5):
 expected = b"oif: cannot write beside 'keep/s': File exists; it keeps the state it had; scoring goes on\n"
 told = message(tool)
 assert told == expected, told
-assert rows_learned() == 1
+assert rows_seen() == 1
 os.rmdir("keep/s.new")
 tool.stdin.write(b"3,4\n")
 line(tool)
 told = message(tool)
 assert told == b"oif: keep/s: could be saved again\n", told
-wait_for(lambda: rows_learned() == 7)
+wait_for(lambda: rows_seen() == 7)
 os.mkdir("keep/s.new")
 output, messages = tool.communicate(b"5,6\n", timeout=20)
 assert output.startswith(b"5,6,") and tool.returncode == 1, (tool.returncode, output)
 last = b"oif: cannot write beside 'keep/s': File exists; it keeps the state it had\n"
 assert messages == expected + last, messages
 os.rmdir("keep/s.new")
-assert rows_learned() == 7
+assert rows_seen() == 7
 assert os.listdir("keep") == ["s"], os.listdir("keep")
 PYTHON
 }
@@ -319,7 +319,7 @@ PYTHON
     oif score --state s in.csv
     equal "$status" 1
     contains "$stderr" "in.csv:3:3: 'x' is not a number"
-    equal "$(rows_learned s)" 1
+    equal "$(rows_seen s)" 1
 }
 
 @test "the state never gets ahead of the output" {
@@ -365,10 +365,10 @@ oif: cannot write the output: No space left on device"
         echo "exit $code"
         rm disk/filler
         "$1" score --state disk/s stream.csv 2> /dev/null | cmp - second.csv
-        "$1" inspect disk/s | grep "rows learned"
+        "$1" inspect disk/s | grep "^rows"
         ls -A disk | tr "\n" " "' bash "$OIF"
     equal "$output" "filler s exit 1
-rows learned                          600
+rows                                  600
 s "
     equal "$(cat messages)" "oif: disk/s: goes on after 300 rows
 oif: cannot write 'disk/s': No space left on device; it keeps the state it had; scoring goes on

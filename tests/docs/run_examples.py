@@ -9,6 +9,10 @@ PREFIX is where oif was installed. In a page,
                       a line for any text (for what differs from run to run: speeds, versions).
   ```c scorer.c       a block with a file name is written to that file first.
 Other blocks are left alone.
+
+In the folder, tools/ is that of the checkout, and python3 the one that runs this. A page with a line
+  <!-- needs: COMMAND -->
+is skipped when the command fails, and the reason is the last line that it prints.
 """
 import os
 import re
@@ -17,6 +21,8 @@ import sys
 import tempfile
 
 FENCE = re.compile(r"^```(\S*)\s*(\S*)\s*$")
+NEEDS = re.compile(r"^<!-- needs: (.*) -->$", re.MULTILINE)
+CHECKOUT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def blocks(text):
@@ -58,40 +64,61 @@ def pattern(expected):
 
 def environment(prefix):
     variables = dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="80")
-    variables["PATH"] = os.path.join(prefix, "bin") + os.pathsep + variables["PATH"]
+    folders = [os.path.join(prefix, "bin"), os.path.dirname(sys.executable), variables["PATH"]]
+    variables["PATH"] = os.pathsep.join(folders)
     variables["PKG_CONFIG_PATH"] = os.path.join(prefix, "lib", "pkgconfig")
     variables["LD_LIBRARY_PATH"] = os.path.join(prefix, "lib")
     return variables
 
 
-def run_page(page, prefix):
+def run(command, folder, prefix):
+    return subprocess.run(command, shell=True, cwd=folder, env=environment(prefix), text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def missing(text, folder, prefix):
+    """Why the page cannot be run, or None."""
+    for command in NEEDS.findall(text):
+        result = run(command, folder, prefix)
+        if result.returncode != 0:
+            return (result.stdout.strip() or command).splitlines()[-1]
+    return None
+
+
+def run_blocks(page, text, folder, prefix):
     passed = failed = 0
+    for language, name, start, lines in blocks(text):
+        if name:
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write("\n".join(lines) + "\n")
+        if language != "console":
+            continue
+        for number, command, expected in commands(start, lines):
+            result = run(command, folder, prefix)
+            if pattern(expected).match(result.stdout):
+                passed += 1
+            else:
+                failed += 1
+                print(f"{page}:{number}: $ {command}\n--- shown\n" + "\n".join(expected) +
+                      f"\n--- printed (exit {result.returncode})\n{result.stdout}")
+    return passed, failed, 0
+
+
+def run_page(page, prefix):
+    """How many commands passed, failed and were skipped."""
     text = open(page, encoding="utf-8").read()
     with tempfile.TemporaryDirectory() as folder:
-        for language, name, start, lines in blocks(text):
-            if name:
-                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                    file.write("\n".join(lines) + "\n")
-            if language != "console":
-                continue
-            for number, command, expected in commands(start, lines):
-                result = subprocess.run(command, shell=True, cwd=folder, env=environment(prefix), text=True,
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-                if pattern(expected).match(result.stdout):
-                    passed += 1
-                else:
-                    failed += 1
-                    print(f"{page}:{number}: $ {command}\n--- shown\n" + "\n".join(expected) +
-                          f"\n--- printed (exit {result.returncode})\n{result.stdout}")
-    return passed, failed
+        os.symlink(os.path.join(CHECKOUT, "tools"), os.path.join(folder, "tools"))
+        reason = missing(text, folder, prefix)
+        if reason is None:
+            return run_blocks(page, text, folder, prefix)
+    print(f"{page}: skipped: {reason}")
+    return 0, 0, sum(len(commands(start, lines)) for language, _, start, lines in blocks(text) if language == "console")
 
 
 def main(prefix, pages):
-    passed = failed = 0
-    for page in pages:
-        page_passed, page_failed = run_page(page, os.path.abspath(prefix))
-        passed, failed = passed + page_passed, failed + page_failed
-    print(f"{passed} passed, {failed} failed")
+    passed, failed, skipped = map(sum, zip(*(run_page(page, os.path.abspath(prefix)) for page in pages)))
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return failed > 0 or passed == 0
 
 

@@ -1,0 +1,218 @@
+/* oif completions: what a shell needs to complete a command line, made from the tables that the command line is read
+ * with. It is run when oif is built and its output installed. */
+#include "flags.h"
+
+#include <string.h>
+
+/* Prints text between single quotes: what ends them there is written as the shell wants it. */
+static void print_quoted(const char *text, const char *special, const char *escape, const char *quote)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            output_print("%s", quote);
+        else
+            output_print("%s%c", strchr(special, *text) ? escape : "", *text);
+    }
+}
+
+/* ---- bash ------------------------------------------------------------------------------------------- */
+
+static const char bash_start[] =
+    "# bash completion for oif, made by 'oif completions bash'\n\n"
+    "_oif_words() { # _oif_words WORDS: those that begin like the word at the cursor\n"
+    "    mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$word\")\n"
+    "}\n\n"
+    "_oif() {\n"
+    "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
+    "    COMPREPLY=()\n"
+    "    # --flag=value comes as three words\n"
+    "    if [[ $word == = ]]; then\n"
+    "        word=\n"
+    "    elif [[ $before == = ]]; then\n"
+    "        before=${COMP_WORDS[COMP_CWORD - 2]}\n"
+    "    fi\n"
+    "    if [[ $COMP_CWORD -eq 1 ]]; then\n"
+    "        _oif_words \"";
+
+static void print_bash_values(const struct command *command, const struct flag_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct listed_flag *flag = &list->flags[i];
+
+        if (!flag->argument || *flag->argument == '[')
+            continue;
+        output_print("    %s:--%s) ", command->name, flag->name);
+        if (*flag->words)
+            output_print("_oif_words \"%s\"; ", flag->words);
+        else if (flag->takes_file)
+            output_print("compopt -o default; ");
+        output_print("return ;;\n");
+    }
+}
+
+static void print_bash_command(const struct command *command, const struct flag_list *list)
+{
+    output_print("    %s:-*) _oif_words \"", command->name);
+    for (size_t i = 0; i < list->count; i++)
+        output_print("%s--%s", i > 0 ? " " : "", list->flags[i].name);
+    output_print("\" ;;\n");
+    if (!command->takes_file)
+        return;
+    output_print("    %s:*) ", command->name);
+    if (!command->words)
+        output_print("compopt -o default ;;\n");
+    for (size_t i = 0; command->words && command->words[i]; i++)
+        output_print("%s%s%s", i == 0 ? "_oif_words \"" : " ", command->words[i],
+                     command->words[i + 1] ? "" : "\" ;;\n");
+}
+
+static void print_bash(struct flag_list *list)
+{
+    const struct command *command;
+
+    output_print("%s", bash_start);
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++)
+        output_print("%s ", command->name);
+    output_print("--help --version\"\n        return\n    fi\n    case ${COMP_WORDS[1]}:$before in\n");
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        flags_list(command, list);
+        print_bash_values(command, list);
+    }
+    output_print("    esac\n    case ${COMP_WORDS[1]}:$word in\n");
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        flags_list(command, list);
+        print_bash_command(command, list);
+    }
+    output_print("    esac\n}\n\ncomplete -F _oif oif\n");
+}
+
+/* ---- zsh -------------------------------------------------------------------------------------------- */
+
+static void print_zsh_quoted(const char *text)
+{
+    print_quoted(text, "[]:\\", "\\", "'\\''");
+}
+
+static void print_zsh_flag(const struct listed_flag *flag)
+{
+    bool may_be_left_out = flag->argument && *flag->argument == '[';
+
+    output_print(" \\\n            '--%s%s[", flag->name, flag->argument && !may_be_left_out ? "=" : "");
+    print_zsh_quoted(flag->help);
+    output_print("]");
+    if (flag->argument) {
+        output_print(may_be_left_out ? "::" : ":");
+        print_zsh_quoted(flag->argument);
+        output_print(*flag->words ? ":(%s)" : flag->takes_file ? ":_files" : ":", flag->words);
+    }
+    output_print("'");
+}
+
+static void print_zsh_command(const struct command *command, const struct flag_list *list)
+{
+    output_print("    %s)\n        _arguments", command->name);
+    for (size_t i = 0; i < list->count; i++)
+        print_zsh_flag(&list->flags[i]);
+    if (command->words) {
+        output_print(" \\\n            '1:kind:(");
+        for (size_t i = 0; command->words[i]; i++)
+            output_print("%s%s", i > 0 ? " " : "", command->words[i]);
+        output_print(")'");
+    } else if (command->takes_file) {
+        output_print(" \\\n            '1:file:_files'");
+    }
+    output_print("\n        ;;\n");
+}
+
+static void print_zsh(struct flag_list *list)
+{
+    const struct command *command;
+
+    output_print("#compdef oif\n# zsh completion for oif, made by 'oif completions zsh'\n\n_oif() {\n"
+                 "    local -a commands=(\n");
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        output_print("        '%s:", command->name);
+        print_quoted(command->summary, "", "", "'\\''");
+        output_print("'\n");
+    }
+    output_print("    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n"
+                 "        compadd -- --help --version\n        return\n    fi\n"
+                 "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n");
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        flags_list(command, list);
+        print_zsh_command(command, list);
+    }
+    output_print("    esac\n}\n\n_oif \"$@\"\n");
+}
+
+/* ---- fish ------------------------------------------------------------------------------------------- */
+
+static void print_fish_description(const char *text)
+{
+    output_print(" -d '");
+    print_quoted(text, "\\", "\\", "\\'");
+    output_print("'\n");
+}
+
+static void print_fish_command(const struct command *command, const struct flag_list *list)
+{
+    output_print("\ncomplete -c oif -n __fish_use_subcommand -f -a %s", command->name);
+    print_fish_description(command->summary);
+    if (!command->takes_file)
+        output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -f\n", command->name);
+    for (size_t i = 0; command->words && command->words[i]; i++)
+        output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -f -a %s\n", command->name,
+                     command->words[i]);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct listed_flag *flag = &list->flags[i];
+
+        output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -l %s", command->name, flag->name);
+        if (*flag->words)
+            output_print(" -x -a '%s'", flag->words);
+        else if (flag->argument && *flag->argument != '[')
+            output_print(flag->takes_file ? " -r -F" : " -x");
+        print_fish_description(flag->help);
+    }
+}
+
+static void print_fish(struct flag_list *list)
+{
+    const struct command *command;
+
+    output_print("# fish completion for oif, made by 'oif completions fish'\n\n"
+                 "complete -c oif -n __fish_use_subcommand -f -l help\n"
+                 "complete -c oif -n __fish_use_subcommand -f -l version\n");
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        flags_list(command, list);
+        print_fish_command(command, list);
+    }
+}
+
+/* ---- The command ------------------------------------------------------------------------------------ */
+
+static const char *const shells[] = {"bash", "zsh", "fish", NULL};
+static void (*const printers[])(struct flag_list *) = {print_bash, print_zsh, print_fish};
+
+static exit_code run(const struct settings *settings)
+{
+    static struct flag_list list; /* tens of kilobytes */
+
+    for (size_t i = 0; settings->file && shells[i]; i++) {
+        if (strcmp(settings->file, shells[i]) == 0) {
+            printers[i](&list);
+            return EXIT_OK;
+        }
+    }
+    return complain(EXIT_USAGE, "completions are for bash, zsh or fish (usage: oif completions SHELL)");
+}
+
+const struct command completions_command = {
+    .name = "completions",
+    .summary = "print what a shell needs to complete the command line",
+    .usage = "completions bash|zsh|fish",
+    .examples = "  eval \"$(oif completions bash)\"   in ~/.bashrc, where they are not installed\n",
+    .takes_file = true,
+    .words = shells,
+    .is_hidden = true,
+    .run = run,
+};

@@ -1,0 +1,394 @@
+/* oif generate: streams whose anomalies are known, to try detectors on.
+ *
+ * Rows are made one at a time from the seed, so there may be any number of them. The same seed gives the same bytes on
+ * every machine: random numbers are our own, all else is + - * / and sqrt, which IEEE 754 defines to the last bit,
+ * and numbers are printed as whole ten-thousandths. */
+#include "options.h"
+#include "random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_COLUMNS = 10000, ROWS_PER_DAY = 48, FAULT_ROWS = 12 };
+
+static const double max_whole = 9007199254740992.0; /* 2^53 */
+
+struct stream {
+    const struct kind *kind;
+    uint64_t rows;
+    size_t columns;
+    double share; /* of anomalies */
+    uint64_t random;
+    uint64_t groups_left, anomalous_groups_left;
+    bool is_anomalous; /* the group at hand */
+    double *values;    /* the row at hand */
+    char *line;        /* and its text */
+
+    double distance, spread; /* mulcross: of the clusters from the middle, of a row within its cluster */
+    int fault;               /* seasonal: what is wrong */
+    size_t faulty_column;
+    double stuck_at;
+};
+
+struct kind {
+    const char *name;
+    uint64_t rows; /* unless the command line says so, like the columns and the share */
+    size_t columns;
+    double share;
+    uint64_t group_rows; /* anomalies come in groups of this many rows */
+    void (*start)(struct stream *stream);
+    void (*make_row)(struct stream *stream, uint64_t row);
+};
+
+static double uniform_between(struct stream *stream, double low, double high)
+{
+    return low + (high - low) * random_uniform(&stream->random);
+}
+
+static void scatter(struct stream *stream, double low, double high)
+{
+    for (size_t i = 0; i < stream->columns; i++)
+        stream->values[i] = uniform_between(stream, low, high);
+}
+
+/* ---- toy: figure 1 of the Online Isolation Forest paper -------------------------------------------- */
+
+/* Genuine rows crowd around the middle, anomalies are strewn thinly over a far larger square. */
+static void make_toy_row(struct stream *stream, uint64_t row)
+{
+    (void)row;
+    if (stream->is_anomalous) {
+        scatter(stream, -10, 10);
+        return;
+    }
+    for (size_t i = 0; i < stream->columns; i++)
+        stream->values[i] = random_noise(&stream->random);
+}
+
+/* ---- mulcross: Rocke and Woodruff 1996 -------------------------------------------------------------- */
+
+/* Normal rows are N(0, I). Anomalies form two dense clusters at `distance` in every column, on the same side in the
+ * first half of the columns and on opposite sides in the second. Rocke and Woodruff standardise the finished set by
+ * its own mean and covariance; a stream is never finished, so here the expected ones are used. */
+static void start_mulcross(struct stream *stream)
+{
+    double d = (double)stream->columns, share = stream->share;
+    /* Wilson and Hilferty's quantile of chi-square, 0.999: within 2% from two columns on. */
+    double root = 1 - 2 / (9 * d) + 3.0902 * sqrt(2 / (9 * d));
+    double variance =
+        share > 0 ? (1 - share) * (share * d - (1 - share)) / (share * ((1 - share) * d - share)) : 0;
+
+    stream->distance = 2 * sqrt(root * root * root);
+    stream->spread = sqrt(fmax(variance, 0.01));
+}
+
+/* Takes the mean of columns that are alike off and makes their covariance the identity. Before it is `own` on the
+ * diagonal plus `shared` everywhere, so only the columns' average is stretched differently. */
+static void standardise(double *values, size_t count, double mean, double own, double shared)
+{
+    double average = 0;
+
+    for (size_t i = 0; i < count; i++)
+        average += (values[i] - mean) / (double)count;
+    for (size_t i = 0; i < count; i++)
+        values[i] = (values[i] - mean - average) / sqrt(own) + average / sqrt(own + shared * (double)count);
+}
+
+static void make_mulcross_row(struct stream *stream, uint64_t row)
+{
+    size_t half = (stream->columns + 1) / 2;
+    double share = stream->share, distance = stream->distance;
+    double own = 1 - share + share * stream->spread * stream->spread;
+    double shared = share * distance * distance;
+    bool opposite = random_bits(&stream->random) >> 63;
+
+    (void)row;
+    for (size_t i = 0; i < stream->columns; i++) {
+        double noise = random_noise(&stream->random);
+        double centre = opposite && i >= half ? -distance : distance;
+        stream->values[i] = stream->is_anomalous ? centre + stream->spread * noise : noise;
+    }
+    standardise(stream->values, half, share * distance, own, shared * (1 - share));
+    standardise(stream->values + half, stream->columns - half, 0, own, shared);
+}
+
+/* ---- drift: what is normal changes ------------------------------------------------------------------ */
+
+/* Three concepts differ in where the normal rows are:
+ *
+ *     rows    0      1/4       1/2     5/8      3/4      7/8     1
+ *             first | second  | ever more third | first | second |
+ *                sudden    gradual            recurring
+ */
+static int concept_at(struct stream *stream, uint64_t row)
+{
+    double place = (double)row / (double)stream->rows;
+    double chance = random_uniform(&stream->random); /* drawn for every row, so that all rows draw alike */
+
+    if (place < 0.25)
+        return 0;
+    if (place < 0.5)
+        return 1;
+    if (place < 0.75)
+        return chance < (place - 0.5) * 8 ? 2 : 1;
+    return place < 0.875 ? 0 : 1;
+}
+
+static void make_drift_row(struct stream *stream, uint64_t row)
+{
+    int concept = concept_at(stream, row);
+
+    if (stream->is_anomalous) {
+        scatter(stream, -12, 12);
+        return;
+    }
+    for (size_t i = 0; i < stream->columns; i++) {
+        double centre = concept == 0 ? 0 : concept == 1 || i % 2 == 1 ? 4 : -4;
+        stream->values[i] = centre + random_noise(&stream->random);
+    }
+}
+
+/* ---- seasonal: a day like the others, or not -------------------------------------------------------- */
+
+enum { STUCK, LATE, SURGE, FAULT_KINDS };
+
+/* From -1 to 1 and back: parabolas in place of a sine, whose last bit differs between machines. */
+static double wave(double phase)
+{
+    return phase < 0.5 ? -16 * phase * (0.5 - phase) : 16 * (phase - 0.5) * (1 - phase);
+}
+
+/* Lowest at the end of the night, a step at noon, highest in the evening; each column a little earlier. */
+static double usual_reading(uint64_t row, size_t column)
+{
+    double phase = (double)((row + column * 4) % ROWS_PER_DAY) / ROWS_PER_DAY;
+    double twice = phase < 0.5 ? 2 * phase : 2 * phase - 1;
+
+    return 100 + 10 * (double)(column % 10) + 30 * wave(phase) + 12 * wave(twice);
+}
+
+static double faulty_reading(const struct stream *stream, uint64_t row)
+{
+    switch (stream->fault) {
+    case STUCK: return stream->stuck_at;
+    case LATE: /* by half a day: each number is usual, but not at this hour */
+        return usual_reading(row + ROWS_PER_DAY / 2, stream->faulty_column);
+    default: return 1.5 * usual_reading(row, stream->faulty_column);
+    }
+}
+
+static void choose_fault(struct stream *stream, uint64_t row)
+{
+    uint64_t bits = random_bits(&stream->random);
+
+    stream->fault = (int)(bits % FAULT_KINDS);
+    stream->faulty_column = (size_t)(bits / FAULT_KINDS % stream->columns);
+    stream->stuck_at = usual_reading(row, stream->faulty_column);
+}
+
+static void make_seasonal_row(struct stream *stream, uint64_t row)
+{
+    if (stream->is_anomalous && row % FAULT_ROWS == 0)
+        choose_fault(stream, row);
+    for (size_t i = 0; i < stream->columns; i++) {
+        double noise = 3 * random_noise(&stream->random);
+        bool is_faulty = stream->is_anomalous && i == stream->faulty_column;
+        stream->values[i] = is_faulty ? faulty_reading(stream, row) : usual_reading(row, i);
+        if (!is_faulty || stream->fault != STUCK)
+            stream->values[i] += noise;
+    }
+}
+
+/* ---- The stream ------------------------------------------------------------------------------------- */
+
+static const struct kind kinds[] = {
+    {"toy", 10000, 2, 0.05, 1, NULL, make_toy_row},
+    {"mulcross", 262144, 4, 0.1, 1, start_mulcross, make_mulcross_row},
+    {"drift", 40000, 2, 0.02, 1, NULL, make_drift_row},
+    {"seasonal", 10080, 1, 0.02, FAULT_ROWS, NULL, make_seasonal_row},
+};
+
+static const char *const kind_names[] = {"toy", "mulcross", "drift", "seasonal", NULL};
+
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+
+/* Of the groups that are left, as many as should be are anomalous: the share is exact, and needs no memory. */
+static void begin_group(struct stream *stream)
+{
+    double draw = random_uniform(&stream->random) * (double)stream->groups_left;
+
+    stream->is_anomalous = draw < (double)stream->anomalous_groups_left;
+    if (stream->is_anomalous)
+        stream->anomalous_groups_left--;
+    if (stream->groups_left > 0)
+        stream->groups_left--;
+}
+
+enum { NUMBER_BYTES = 24 };
+
+/* "-12.3456,": a whole number of ten-thousandths, so that no machine's last bit shows. */
+static char *put_number(char *to, double value)
+{
+    int64_t whole = (int64_t)(value * 10000 + (value < 0 ? -0.5 : 0.5));
+    uint64_t left = whole < 0 ? (uint64_t)-whole : (uint64_t)whole;
+    char digits[NUMBER_BYTES];
+    int count = 0;
+
+    if (whole < 0)
+        *to++ = '-';
+    while (left > 0 || count < 5) {
+        digits[count++] = (char)('0' + left % 10);
+        left /= 10;
+    }
+    while (count > 0) {
+        if (count == 4)
+            *to++ = '.';
+        *to++ = digits[--count];
+    }
+    *to++ = ',';
+    return to;
+}
+
+static bool write_row(struct stream *stream)
+{
+    char *end = stream->line;
+
+    for (size_t i = 0; i < stream->columns; i++)
+        end = put_number(end, stream->values[i]);
+    *end++ = stream->is_anomalous ? '1' : '0';
+    *end++ = '\n';
+    return output_write(stream->line, (size_t)(end - stream->line));
+}
+
+static bool write_stream(struct stream *stream)
+{
+    for (size_t i = 0; i < stream->columns; i++)
+        output_print("x%zu,", i);
+    if (!output_print("label\n"))
+        return false;
+    for (uint64_t row = 0; row < stream->rows; row++) {
+        if (row % stream->kind->group_rows == 0)
+            begin_group(stream);
+        stream->kind->make_row(stream, row);
+        if (!write_row(stream))
+            return false;
+    }
+    return true;
+}
+
+static struct stream describe_stream(const struct kind *kind, const struct generate_settings *asked)
+{
+    struct stream stream = {.kind = kind};
+
+    stream.rows = asked->rows ? asked->rows : kind->rows;
+    stream.columns = asked->columns ? asked->columns : kind->columns;
+    stream.share = asked->is_share_given ? asked->share : kind->share;
+    stream.random = asked->seed;
+    stream.groups_left = stream.rows / kind->group_rows;
+    stream.anomalous_groups_left =
+        (uint64_t)(stream.share * (double)stream.rows / (double)kind->group_rows + 0.5);
+    if (stream.anomalous_groups_left > stream.groups_left)
+        stream.anomalous_groups_left = stream.groups_left;
+    return stream;
+}
+
+static exit_code generate(const struct kind *kind, const struct generate_settings *asked)
+{
+    struct stream stream = describe_stream(kind, asked);
+    exit_code code = EXIT_OK;
+
+    stream.values = calloc(stream.columns, sizeof *stream.values);
+    stream.line = malloc(stream.columns * NUMBER_BYTES + 2);
+    if (kind->start)
+        kind->start(&stream);
+    if (stream.values && stream.line)
+        write_stream(&stream); /* output_finish reports what goes wrong */
+    else
+        code = complain(EXIT_FAILED, "out of memory");
+    free(stream.values);
+    free(stream.line);
+    return code;
+}
+
+static exit_code run(const struct settings *settings)
+{
+    if (!settings->file)
+        return complain(EXIT_USAGE, "generate needs a KIND: toy, mulcross, drift or seasonal");
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        if (strcmp(settings->file, kinds[i].name) == 0)
+            return generate(&kinds[i], &settings->generate);
+    return complain(EXIT_USAGE, "there is no stream '%s'; KIND is toy, mulcross, drift or seasonal",
+                    settings->file);
+}
+
+/* ---- The command line ------------------------------------------------------------------------------- */
+
+static bool read_number(const char *value, double minimum, double maximum, double *number)
+{
+    const char *end = value + strlen(value);
+
+    return oif_number_parse(value, end, number) == end && *number >= minimum && *number <= maximum;
+}
+
+static bool read_whole(const char *value, double minimum, double maximum, uint64_t *whole)
+{
+    double number;
+
+    if (!read_number(value, minimum, maximum, &number) || number != (double)(uint64_t)number)
+        return false;
+    *whole = (uint64_t)number;
+    return true;
+}
+
+static const char *set_rows(struct settings *settings, const char *value)
+{
+    return read_whole(value, 1, max_whole, &settings->generate.rows) ? NULL : "a whole number from 1 to 2^53";
+}
+
+static const char *set_seed(struct settings *settings, const char *value)
+{
+    return read_whole(value, 0, max_whole, &settings->generate.seed) ? NULL : "a whole number from 0 to 2^53";
+}
+
+static const char *set_column_count(struct settings *settings, const char *value)
+{
+    uint64_t count;
+
+    if (!read_whole(value, 1, MAX_COLUMNS, &count))
+        return "a whole number from 1 to 10000";
+    settings->generate.columns = (size_t)count;
+    return NULL;
+}
+
+static const char *set_share(struct settings *settings, const char *value)
+{
+    settings->generate.is_share_given = true;
+    return read_number(value, 0, 0.5, &settings->generate.share) ? NULL : "a share from 0 to 0.5";
+}
+
+static const struct option options[] = {
+    {"rows", "N", "how many rows (default 10000, mulcross 262144, drift 40000, seasonal 10080)", set_rows},
+    {"seed", "S", "another seed is another stream of the same kind (default 0)", set_seed},
+    {"columns", "D", "numbers in a row (default 2, mulcross 4, seasonal 1)", set_column_count},
+    {"anomalies", "SHARE", "of the rows (default 0.05, mulcross 0.1, drift and seasonal 0.02)", set_share},
+};
+
+const struct command generate_command = {
+    .name = "generate",
+    .summary = "make a stream with known anomalies: the column label is 1 for them, 0 elsewhere",
+    .usage = "generate KIND [OPTION...]",
+    .examples =
+        "  oif generate toy > toy.csv             a dense cloud, anomalies strewn thinly around it\n"
+        "  oif generate mulcross --columns 8      Rocke and Woodruff's: two dense clusters of anomalies\n"
+        "  oif generate drift --seed 7            what is normal changes: suddenly after 1/4 of the rows,\n"
+        "                                         gradually from 1/2 to 5/8, back at 3/4 and again at 7/8\n"
+        "  oif generate seasonal --columns 3      sensors with a daily pattern, 48 rows a day; now and then\n"
+        "                                         one is stuck, half a day late or too high for 12 rows\n"
+        "  oif generate toy --rows 1e6 | oif eval --label label\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .takes_file = true,
+    .words = kind_names,
+    .run = run,
+};

@@ -1,0 +1,275 @@
+/* oif manual: the manual pages in mdoc, made from the tables that the command line is read with, so that they cannot
+ * be out of date. It is run when oif is built and its output installed. */
+#include "flags.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* The longest line of running text; more is a matter of style to mandoc. */
+enum { TEXT_WIDTH = 76 };
+
+static void print_character(char c)
+{
+    if (c == '\\')
+        output_print("\\e");
+    else
+        output_print("%c", c);
+}
+
+/* A line that starts like a request must not be one. */
+static void print_line(const char *line, size_t length)
+{
+    if (length > 0 && (line[0] == '.' || line[0] == '\''))
+        output_print("\\&");
+    for (size_t i = 0; i < length; i++)
+        print_character(line[i]);
+    output_print("\n");
+}
+
+static void print_verbatim(const char *text)
+{
+    output_print(".Bd -literal\n");
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        size_t indent = strspn(text, " ") < 2 ? 0 : 2;
+        print_line(text + indent, length - indent);
+        text += length + (text[length] == '\n');
+    }
+    output_print(".Ed\n");
+}
+
+/* How much of the text fits a line: up to a blank, or all. */
+static size_t line_length(const char *text)
+{
+    size_t length = strlen(text);
+
+    if (length <= TEXT_WIDTH)
+        return length;
+    for (size_t i = TEXT_WIDTH; i > 0; i--)
+        if (text[i] == ' ')
+            return i;
+    return strcspn(text, " ");
+}
+
+static void print_text(const char *text)
+{
+    while (*text) {
+        size_t length = line_length(text);
+        print_line(text, length);
+        text += length;
+        text += strspn(text, " ");
+    }
+}
+
+/* "Help" from "help": a sentence of its own. */
+static void print_sentence(const char *text)
+{
+    char sentence[512];
+    size_t length = strlen(text);
+
+    if (length + 2 > sizeof sentence)
+        length = sizeof sentence - 2;
+    memcpy(sentence, text, length);
+    sentence[0] = (char)toupper((unsigned char)sentence[0]);
+    if (sentence[length - 1] != '.')
+        sentence[length++] = '.';
+    sentence[length] = '\0';
+    print_text(sentence);
+}
+
+/* ---- Parts of a page -------------------------------------------------------------------------------- */
+
+static void print_start(const char *dash, const char *command, const char *summary)
+{
+    char title[64];
+    size_t length = 0;
+
+    for (const char *c = command; *c && length + 1 < sizeof title; c++)
+        title[length++] = (char)toupper((unsigned char)*c);
+    title[length] = '\0';
+    output_print(".\\\" made by 'oif manual': change the tables in cli/ instead\n"
+                 ".Dd $Mdocdate$\n.Dt OIF%s%s 1\n.Os\n.Sh NAME\n.Nm oif%s%s\n.Nd ",
+                 dash, title, dash, command);
+    print_line(summary, strlen(summary));
+}
+
+static void print_argument(const char *argument)
+{
+    size_t length = strlen(argument);
+
+    if (argument[0] == '[')
+        output_print(" Op Ar %.*s", (int)length - 2, argument + 1);
+    else
+        output_print(" Ar %s", argument);
+}
+
+static void print_number(const char *before, double number)
+{
+    char text[OIF_NUMBER_TEXT_BYTES];
+    size_t length = oif_number_format(number, text);
+
+    output_print("%s%.*s", before, (int)length, text);
+}
+
+static void print_range(const oif_param *param)
+{
+    if (param->type == OIF_PARAM_CHOICE) {
+        output_print("One of");
+        for (size_t i = 0; param->choices[i]; i++)
+            output_print("%s %s", i > 0 ? "," : "", param->choices[i]);
+        output_print(";\ndefault %s.\n", param->choices[(size_t)param->initial]);
+        return;
+    }
+    print_number("From ", param->minimum);
+    print_number(" to ", param->maximum);
+    print_number(";\ndefault ", param->initial);
+    output_print(".\n");
+}
+
+static void print_flag(const struct listed_flag *flag)
+{
+    output_print(".It Fl -%s", flag->name);
+    if (flag->argument)
+        print_argument(flag->argument);
+    output_print("\n");
+    print_sentence(flag->help);
+    if (flag->param)
+        print_range(flag->param);
+    else if (*flag->words && !strchr(flag->argument, '|'))
+        output_print("One of: %s.\n", flag->words);
+}
+
+static void print_flags(const struct flag_list *list)
+{
+    output_print(".Sh OPTIONS\n.Bl -tag -width Ds\n");
+    for (size_t i = 0; i < list->count; i++)
+        if (!list->flags[i].is_of_detector)
+            print_flag(&list->flags[i]);
+    output_print(".El\n");
+}
+
+static void print_detectors(void)
+{
+    const oif_detector_info *info;
+
+    output_print(".Sh DETECTORS\nTheir parameters are options of the commands that score rows.\n");
+    for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++) {
+        output_print(".Ss %s\n", info->name);
+        print_sentence(info->summary);
+        print_sentence(info->paper);
+        output_print(".Bl -tag -width Ds\n");
+        for (size_t j = 0; j < info->param_count; j++) {
+            char name[FLAG_NAME_BYTES];
+            const oif_param *param = &info->params[j];
+
+            output_print(".It Fl -%s Ar %s\n", param_flag_name(param, name),
+                         param->type == OIF_PARAM_CHOICE ? "WORD" : "N");
+            print_sentence(param->help);
+            print_range(param);
+        }
+        output_print(".El\n");
+    }
+}
+
+/* The command whose name comes next in the alphabet; NULL after the last. */
+static const struct command *command_after(const char *name)
+{
+    const struct command *next = NULL, *command;
+
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++)
+        if (strcmp(command->name, name) > 0 && (!next || strcmp(command->name, next->name) < 0))
+            next = command;
+    return next;
+}
+
+/* Of the page of a command, or of oif itself: NULL. */
+static void print_end(const char *examples, const struct command *page)
+{
+    const char *between = "";
+
+    output_print(".Sh EXIT STATUS\n.Bl -tag -width Ds\n.It 0\nAll went well.\n"
+                 ".It 1\nIt failed: the input, the output or the machine stood in the way.\n"
+                 ".It 2\nThe command line is wrong.\n.El\n.Sh EXAMPLES\n");
+    print_verbatim(examples);
+    output_print(".Sh SEE ALSO\n");
+    if (page) {
+        output_print(".Xr oif 1");
+        between = " ,\n";
+    }
+    for (const struct command *other = command_after(""); other; other = command_after(other->name)) {
+        if (other == page)
+            continue;
+        output_print("%s.Xr oif-%s 1", between, other->name);
+        between = " ,\n";
+    }
+    output_print("\n");
+}
+
+/* ---- Pages ------------------------------------------------------------------------------------------ */
+
+static void print_program_page(void)
+{
+    const struct command *command;
+
+    print_start("", "", "score anomalies on a stream");
+    output_print(".Sh SYNOPSIS\n.Nm oif\n.Ar command\n.Op Ar option ...\n.Op Ar file\n.Sh DESCRIPTION\n"
+                 ".Nm\ngives every row of a stream of numbers an anomaly score as it arrives:\n"
+                 "the higher, the more anomalous.\nCommands are:\n.Bl -tag -width Ds\n");
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        output_print(".It Ic %s\n", command->name);
+        print_sentence(command->summary);
+        output_print("See\n.Xr oif-%s 1 .\n", command->name);
+    }
+    output_print(".El\n.Sh OPTIONS\n.Bl -tag -width Ds\n"
+                 ".It Fl -help\nPrint examples and the commands.\n"
+                 ".It Fl -version\nPrint the version of the library that runs.\n.El\n");
+    print_end(program_examples, NULL);
+}
+
+static void print_command_page(const struct command *command)
+{
+    static struct flag_list list; /* tens of kilobytes */
+
+    flags_list(command, &list);
+    print_start("-", command->name, command->summary);
+    output_print(".Sh SYNOPSIS\n.Nm oif\n");
+    print_line(command->usage, strlen(command->usage));
+    output_print(".Sh DESCRIPTION\n");
+    print_sentence(command->summary);
+    if (command->takes_file && !command->words)
+        output_print("Without a file, or with\n.Sq - ,\nit reads standard input.\n");
+    if (command->takes_params)
+        output_print("The parameters of the detector are options as well:\n"
+                     ".Xr oif-detectors 1\nlists those of each.\n");
+    print_flags(&list);
+    if (command == &detectors_command)
+        print_detectors();
+    print_end(command->examples, command);
+}
+
+static exit_code run(const struct settings *settings)
+{
+    const struct command *command;
+
+    if (!settings->file) {
+        print_program_page();
+        return EXIT_OK;
+    }
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        if (strcmp(settings->file, command->name) == 0) {
+            print_command_page(command);
+            return EXIT_OK;
+        }
+    }
+    return complain(EXIT_USAGE, "there is no command '%s' to print the manual page of", settings->file);
+}
+
+const struct command manual_command = {
+    .name = "manual",
+    .summary = "print the manual page of oif or of one of its commands",
+    .usage = "manual [COMMAND]",
+    .examples = "  oif manual score | man -l -   where the pages are not installed\n",
+    .takes_file = true,
+    .is_hidden = true,
+    .run = run,
+};

@@ -1,0 +1,44 @@
+/* The live view of `oif score --watch`: a few lines of the terminal that are drawn anew in place.
+ *
+ *     1,204,118 rows   81,330 rows/s   12 keys   3 anomalies in 2 episodes
+ *     score ▁▁▂▁▁▁▁▃▁▁▁▁▁▇█▁▁▁   0.31 to 0.74
+ *                        ▲▲
+ *     last alerts
+ *       web-1  09:41:07  row 1,203,950  score 0.742  p 0.00021  bytes high 71%; port low 20%
+ */
+#ifndef OIF_CLI_WATCH_H
+#define OIF_CLI_WATCH_H
+
+#include "fields.h"
+
+enum { WATCH_BINS = 60, WATCH_ALERTS = 8, WATCH_ALERT_BYTES = 256 };
+
+struct watch {
+    const struct input *input;
+    const oif_pipeline *pipeline;
+    uint64_t rows, anomalies, episodes;
+    double started, next_draw; /* seconds */
+    size_t lines_drawn;        /* which the next drawing replaces */
+
+    /* The highest score of each tenth of a second with rows, the latest at newest_bin. */
+    struct {
+        double highest; /* NaN: no row yet */
+        bool is_marked;
+    } bins[WATCH_BINS];
+    size_t newest_bin;
+    double bin_started;
+
+    char alerts[WATCH_ALERTS][WATCH_ALERT_BYTES]; /* a ring */
+    uint64_t alert_count;
+};
+
+/* Whether stdout is a terminal that can be drawn on. */
+bool watch_is_possible(void);
+
+void watch_start(struct watch *watch, const struct input *input, const oif_pipeline *pipeline);
+bool watch_row(struct watch *watch, const oif_record *record, const struct verdict *verdict);
+
+/* Draws what there is now; `context` is the watch. */
+void watch_draw(void *context);
+
+#endif

@@ -1,0 +1,140 @@
+# oif score: which rows are anomalous, why, and how few lines say so.
+
+load helper
+
+# 6000 rows of flow and pressure; from row 3000 on every 250th has a flow that is far too high, and the row after it a
+# pressure that is far too low. The last column says which.
+make_alarms() {
+    awk 'BEGIN {
+        OFS = ","
+        state = 1
+        print "flow,pressure,kind"
+        for (i = 1; i <= 6000; i++) {
+            state = state * 16807 % 2147483647
+            flow = 60 + state % 1000 / 100
+            state = state * 16807 % 2147483647
+            pressure = 4 + state % 1000 / 1000
+            leak = i >= 3000 && i % 250 == 1
+            surge = i >= 3000 && i % 250 == 0
+            print flow + surge * 300, pressure - leak * 60, surge ? "surge" : leak ? "leak" : "good"
+        }
+    }' > alarms.csv
+}
+
+alarms() {
+    "$OIF" score --detector loda --label kind --alert-rate 0.01 "$@" alarms.csv
+}
+
+@test "nothing is an anomaly before enough is known" {
+    make_alarms
+    alarms --fields ready,anomaly > all.csv
+    equal "$(head -50 all.csv | grep -c ',1$')" 0
+    equal "$(grep -c ',0,1$' all.csv)" 0
+    [ "$(grep -c ',1,1$' all.csv)" -gt 20 ]
+}
+
+@test "p and the threshold say how rare a score is, and the anomaly follows from them" {
+    make_alarms
+    alarms --fields score,p,threshold,anomaly | tail -n 3000 | awk -F, '
+        ($4 > $6) != $7 {print "score above the threshold, and yet: " $0; bad = 1}
+        $5 < 0 || $5 > 1 {print "bad p: " $0; bad = 1}
+        $7 {count++; if ($5 > 0.02) {print "not rare: " $0; bad = 1}}
+        END {if (count < 15 || count > 60) {print count " anomalies"; bad = 1}; exit bad}'
+    oif score --label kind --threshold 0.45 --fields threshold alarms.csv
+    equal "${lines[5000]##*,}" 0.45
+}
+
+@test "--only-alerts prints the anomalous rows and no others" {
+    make_alarms
+    alarms > all.csv
+    alarms --only-alerts > alerts.csv
+    (head -1 all.csv; grep ',1$' all.csv) | cmp - alerts.csv
+    [ "$(wc -l < alerts.csv)" -gt 20 ]
+}
+
+@test "--alert-once prints the first row of an episode and the row that ends it" {
+    make_alarms
+    alarms --fields episode --calm 5 | grep -E 'begins|ends|episode' > expected.csv
+    alarms --fields episode --calm 5 --alert-once | cmp - expected.csv
+    [ "$(grep -c begins expected.csv)" -gt 8 ]
+    alarms --alert-once | head -2 | tail -1 | grep -E ',1,begins$'
+    equal "$(alarms --alert-once | awk -F, '{print $7}' | uniq -d)" ""
+}
+
+@test "--explain names the column that was planted, and its direction" {
+    make_alarms
+    alarms --explain --only-alerts | grep -E ',(surge|leak),' > planted.csv
+    [ "$(wc -l < planted.csv)" -gt 15 ]
+    awk -F, '$3 == "surge" && $7 !~ /^flow high [0-9]+%/ || $3 == "leak" && $7 !~ /^pressure low [0-9]+%/ {
+        print "another reason: " $0; bad = 1} END {exit bad}' planted.csv
+    alarms --explain --fields anomaly,why | awk -F, '!$4 && $5 != "" {print "a reason without anomaly: " $0; exit 1}'
+}
+
+@test "--explain takes how many columns it may name, with or without =" {
+    make_alarms
+    alarms --explain 1 --only-alerts > one.csv
+    alarms --explain=1 --only-alerts | cmp - one.csv
+    equal "$(grep -c ';' one.csv)" 0
+    alarms --explain --only-alerts | cut -d';' -f1 | cmp - one.csv
+    oif score --explain=0 alarms.csv
+    exits 2 "oif: --explain: expected how many columns, a whole number from 1 on, not '0'"
+}
+
+@test "reasons in NDJSON are objects" {
+    make_alarms
+    alarms --explain --output ndjson --only-alerts > alerts.ndjson
+    python3 - <<'PYTHON'
+import json
+rows = [json.loads(line) for line in open("alerts.ndjson")]
+surges = [row["oif"]["why"][0] for row in rows if row["kind"] == "surge"]
+assert surges and all(why["column"] == "flow" and why["direction"] == "high" for why in surges), surges
+for row in rows:
+    shares = [why["share"] for why in row["oif"]["why"]]
+    assert row["oif"]["anomaly"] is True and shares == sorted(shares, reverse=True) and sum(shares) <= 1.01, row
+PYTHON
+}
+
+@test "a reason is in quotes where the column's name asks for it" {
+    make_alarms
+    sed '1s/flow/"flow, ""in"""/' alarms.csv > quoted.csv
+    "$OIF" score --detector loda --label kind --alert-rate 0.01 --explain 1 --only-alerts quoted.csv > alerts.csv
+    python3 - <<'PYTHON'
+import csv
+rows = list(csv.DictReader(open("alerts.csv")))
+whys = {row["why"].rsplit(" ", 1)[0] for row in rows if row["kind"] == "surge"}
+assert whys == {'flow, "in" high'}, whys
+PYTHON
+}
+
+@test "--learn normal keeps anomalies out of what is learned, and --fields learned says so" {
+    make_alarms
+    equal "$(alarms --fields learned | tail -n +2 | grep -c ',0$')" 0
+    alarms --learn normal --fields anomaly,learned > normal.csv
+    awk -F, 'NR > 1 && $4 == $5 {print "learned and anomalous alike: " $0; bad = 1} END {exit bad}' normal.csv
+}
+
+@test "--shingle scores rows of a series together" {
+    make_alarms
+    alarms --shingle 3 --fields score > shingled.csv
+    equal "$(sed -n '2,3p' shingled.csv | grep -c ',$')" 2
+    equal "$(sed -n '4,$p' shingled.csv | grep -c ',$')" 0
+    alarms --fields score > single.csv
+    differ shingled.csv single.csv
+}
+
+@test "an option of the pipeline out of its range is a usage error" {
+    make_stream
+    oif score --alert-rate 2 stream.csv
+    equal "$status" 2
+    contains "$stderr" "oif: --alert-rate 2: alert_rate must be"
+    oif score --learn never stream.csv
+    equal "$status" 2
+    oif score --alert-rat 0.1 stream.csv
+    exits 2 "oif: unknown option '--alert-rat'; did you mean --alert-rate? ('oif score --help' lists all)"
+    oif eval --alert-rate 0.1 --label fault stream.csv
+    equal "$status" 2
+    oif score --help
+    for flag in --alert-rate --threshold --memory --learn --patience --calm --shingle --max-keys --memory-limit; do
+        contains "$output" "  $flag "
+    done
+}

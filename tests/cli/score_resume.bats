@@ -1,0 +1,156 @@
+# oif score --state with a pipeline: after any end the next run goes on as if nothing had been.
+
+load helper
+
+# 1200 rows of two hosts with faults and a few rows of others that push each other out, as NDJSON; expected.ndjson is what an uninterrupted run makes of them.
+make_hosts() {
+    awk 'BEGIN {
+        state = 1
+        for (i = 1; i <= 1200; i++) {
+            state = state * 16807 % 2147483647
+            host = i % 97 ? i % 2 : 2 + i / 97 % 4
+            printf "{\"host\": \"h%d\", \"x\": %g, \"y\": %g}\n", host, state % 100 + (i % 60 == 0) * 500, state % 7
+        }
+    }' > hosts.ndjson
+    "$OIF" score "${options[@]}" hosts.ndjson > expected.ndjson
+    equal "$(grep -c '"begins"' expected.ndjson | sed 's/[1-9][0-9]*/some/')" some
+}
+
+options=(--key host --max-keys 3 --detector loda --window-size 50 --alert-rate 0.05 --memory 100 --learn decay --patience 3
+         --calm 4 --shingle 2 --explain --fields score,p,threshold,anomaly,learned,episode,why)
+
+rows_seen() {
+    "$OIF" inspect --json "$1" | sed -n 's/.*"rows": \([0-9]*\).*/\1/p'
+}
+
+@test "kill -9 and --skip-seen: the output goes on as that of an uninterrupted run" {
+    make_hosts
+    python3 - "$OIF" "${options[@]}" <<'PYTHON'
+import json, os, random, re, subprocess, sys
+oif, flags = sys.argv[1], sys.argv[2:]
+rows = open("hosts.ndjson", "rb").read().splitlines(keepends=True)
+expected = open("expected.ndjson", "rb").read().splitlines(keepends=True)
+chance = random.Random(2)
+kills, seen = 0, 0
+while seen < len(rows):
+    tool = subprocess.Popen([oif, "score", "--state", "s", "--save-every", "9", "--skip-seen", *flags],
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    upto = min(seen + chance.randrange(1, 200), len(rows))
+    tool.stdin.write(b"".join(rows[:upto]))  # the input starts where it did at first
+    if seen:
+        told = tool.stderr.readline()
+        assert told == b"oif: s: goes on after %d rows: skips them and resumes at row %d\n" % (seen, seen + 1), told
+    for number in range(seen, upto):
+        row = tool.stdout.readline()
+        assert row == expected[number], (number, row, expected[number])
+    if upto == len(rows):
+        tool.stdin.close()
+        assert tool.wait() == 0
+    else:
+        tool.kill()
+        kills += 1
+        tool.wait()
+    before, seen = upto, json.loads(subprocess.check_output([oif, "inspect", "--json", "s"]))["rows"] if os.path.exists("s") else 0
+    assert before - 10 <= seen <= before, (before, seen)
+evictions = json.loads(subprocess.check_output([oif, "inspect", "--json", "s"]))["evictions"]
+assert kills > 5 and evictions > 5, (kills, evictions)
+PYTHON
+}
+
+@test "with --skip-seen no header is written again, and an input that is too short is told" {
+    make_stream
+    "$OIF" score stream.csv > whole.csv
+    head -121 stream.csv > first.csv
+    "$OIF" score --state s --skip-seen first.csv > both.csv
+    oif score --state s --skip-seen stream.csv
+    exits 0 "oif: s: goes on after 120 rows: skips them and resumes at row 121"
+    echo "$output" >> both.csv
+    cmp both.csv whole.csv
+    oif score --state s --skip-seen first.csv
+    exits 0 "oif: s: goes on after 300 rows: skips them and resumes at row 301
+oif: first.csv: it ends 180 rows before what s has seen"
+    equal "$output" ""
+    oif score --skip-seen stream.csv
+    exits 2 "oif: --skip-seen needs --state FILE, which knows how many rows were seen"
+}
+
+@test "rows that were skipped as bad are not counted as seen" {
+    printf 'a\n1\nx\n2\n' > first.csv
+    printf 'a\n1\nx\n2\n3\n' > second.csv
+    "$OIF" score --state s --on-bad-row skip first.csv > /dev/null
+    equal "$(rows_seen s)" 2
+    oif score --state s --on-bad-row skip --skip-seen second.csv
+    equal "$status" 0
+    equal "${output:0:2}" "3,"
+    equal "${#lines[@]}" 1
+}
+
+@test "options that contradict the state are a usage error" {
+    make_stream
+    "$OIF" score --state s --alert-rate 0.01 --learn normal stream.csv > first.csv
+    cp s before
+    oif score --state s --alert-rate 0.02 stream.csv
+    exits 2 "oif: s: the state was learned with --alert-rate 0.01, not 0.02; leave it out or name another file"
+    oif score --state s --learn all stream.csv
+    exits 2 "oif: s: the state was learned with --learn normal, not all; leave it out or name another file"
+    cmp s before
+    oif score --state s --alert-rate 0.01 stream.csv
+    exits 0 "oif: s: goes on after 300 rows"
+}
+
+@test "alerts come out while the input pauses, as under tail -f" {
+    make_hosts
+    touch growing.ndjson
+    python3 - "$OIF" "${options[@]}" <<'PYTHON'
+import select, subprocess, sys
+oif, flags = sys.argv[1], sys.argv[2:]
+rows = open("hosts.ndjson", "rb").read().splitlines(keepends=True)
+alerts = [line for line in open("expected.ndjson", "rb") if b'"anomaly":true' in line]
+tail = subprocess.Popen(["tail", "-f", "-s", "0.01", "growing.ndjson"], stdout=subprocess.PIPE)
+tool = subprocess.Popen([oif, "score", "--only-alerts", *flags], stdin=tail.stdout, stdout=subprocess.PIPE, bufsize=0)
+at = 0
+with open("growing.ndjson", "ab", buffering=0) as growing:
+    for alert in alerts[:10]:
+        while True:  # up to the row of this alert, and half of the next
+            row = rows[at]
+            at += 1
+            growing.write(row)
+            if alert.startswith(row.rstrip(b"}\n")):
+                break
+        ready, _, _ = select.select([tool.stdout], [], [], 20)
+        assert ready, "the alert is held back"
+        line = tool.stdout.readline()
+        assert line == alert, (line, alert)
+tail.kill()
+assert tool.wait(timeout=20) == 0
+PYTHON
+}
+
+@test "SIGTERM ends within a second, with every scored row saved" {
+    make_hosts
+    python3 - "$OIF" "${options[@]}" <<'PYTHON'
+import json, signal, subprocess, sys, time
+oif, flags = sys.argv[1], sys.argv[2:]
+rows = open("hosts.ndjson", "rb").read()
+tool = subprocess.Popen([oif, "score", "--state", "s", *flags], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                        stderr=subprocess.PIPE, bufsize=0)
+tool.stdin.write(rows[:30000])
+count = rows[:30000].count(b"\n")
+for _ in range(count):
+    tool.stdout.readline()
+started = time.monotonic()
+tool.send_signal(signal.SIGTERM)
+tool.communicate(timeout=20)
+took = time.monotonic() - started
+assert tool.returncode == 0 and took < 1, (tool.returncode, took)
+assert json.loads(subprocess.check_output([oif, "inspect", "--json", "s"]))["rows"] == count
+PYTHON
+}
+
+@test "a state of another kind is refused by what it is" {
+    make_stream
+    printf 'oif' > s
+    oif score --state s stream.csv
+    equal "$status" 1
+    equal "$output" ""
+}
