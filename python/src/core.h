@@ -20,9 +20,8 @@
 
 /* ---- module.c ---- */
 
-/* Raises what belongs to the status; returns NULL. Rows and columns of the error are counted from 1, or 0 for none;
- * `names` may be NULL. */
-PyObject *raise_error(const oif_error *error, PyObject *names);
+/* Raises what belongs to the status, with its place; returns NULL. */
+PyObject *raise_error(const oif_error *error);
 
 /* Raises oif.DataError with a place (counted from 0, -1 for none) and a message as of PyErr_Format; returns NULL. */
 PyObject *raise_data_error(Py_ssize_t row, Py_ssize_t column, const char *format, ...);

@@ -50,14 +50,14 @@ static int detector_init(PyObject *object, PyObject *arguments, PyObject *keywor
         return -1;
     }
     if (oif_params_init(&params, kind, &error) != OIF_OK) {
-        raise_error(&error, NULL);
+        raise_error(&error);
         return -1;
     }
     if (!params_set(&params, values))
         return -1;
     size_t bytes;
     if (oif_detector_estimate_bytes(&params, 1, &bytes, &error) != OIF_OK) { /* do they fit together? */
-        raise_error(&error, NULL);
+        raise_error(&error);
         return -1;
     }
     self->params = params;
@@ -90,7 +90,7 @@ static bool set_threads(detector_object *self, unsigned threads)
     oif_error error;
     if (!self->detector || oif_detector_set_threads(self->detector, threads, &error) == OIF_OK)
         return true;
-    raise_error(&error, NULL);
+    raise_error(&error);
     return false;
 }
 
@@ -100,7 +100,7 @@ static bool leave_threads_behind(detector_object *self)
     oif_detector *copy;
     oif_error error;
     if (oif_detector_clone(self->detector, &copy, &error) != OIF_OK) {
-        raise_error(&error, NULL);
+        raise_error(&error);
         return false;
     }
     self->detector = copy;
@@ -144,7 +144,7 @@ static bool prepare(detector_object *self, const rows *r)
     if (!self->detector) {
         if (oif_detector_new(&self->params, (size_t)r->width, &self->detector, &error) != OIF_OK) {
             self->detector = NULL;
-            raise_error(&error, NULL);
+            raise_error(&error);
             return false;
         }
         if (self->threads > 1 && !set_threads(self, self->threads))
@@ -191,7 +191,7 @@ static PyObject *raise_at(const oif_error *error, Py_ssize_t first, const rows *
     if (error->status == OIF_EVALUE && error->column > 0)
         return raise_infinity(first + (error->line ? (Py_ssize_t)error->line - 1 : 0),
                               (Py_ssize_t)error->column - 1, r->single, names ? names : r->names);
-    return raise_error(error, names);
+    return raise_error(error);
 }
 
 static bool act_on_chunks(detector_object *self, action what, const rows *r, double *scores)
@@ -377,7 +377,7 @@ static PyObject *detector_to_bytes(PyObject *object, PyObject *unused)
         if (bytes &&
             oif_detector_save_memory(self->detector, PyBytes_AsString(bytes), size, &error) != OIF_OK) {
             Py_CLEAR(bytes);
-            raise_error(&error, NULL);
+            raise_error(&error);
         }
     }
     leave(self);
@@ -407,7 +407,7 @@ static PyObject *detector_save(PyObject *object, PyObject *path)
     Py_DECREF(name);
     if (empty)
         return raise_data_error(-1, -1, "there is nothing to save before the first row");
-    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error, NULL);
+    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
 }
 
 /* Becomes what the bytes hold; for a fresh object, of which __init__ was not called. */
@@ -426,10 +426,10 @@ static PyObject *detector_restore(PyObject *object, PyObject *bytes)
     PyBuffer_Release(&view);
     if (status != OIF_OK) {
         self->detector = NULL;
-        return raise_error(&error, NULL);
+        return raise_error(&error);
     }
     self->params = *oif_detector_params(self->detector);
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 /* Becomes a copy of another; for a fresh object as well. */
@@ -455,7 +455,7 @@ static PyObject *detector_assign(PyObject *object, PyObject *other)
         self->detector = NULL;
     }
     leave(from);
-    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error, NULL);
+    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
 }
 
 /* ---- Questions ---- */
@@ -469,7 +469,7 @@ static PyObject *detector_check(PyObject *object, PyObject *unused)
         return NULL;
     oif_status status = self->detector ? oif_detector_check(self->detector, &error) : OIF_OK;
     leave(self);
-    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error, NULL);
+    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
 }
 
 static void tell_figure(void *context, const char *name, double value)
@@ -509,7 +509,7 @@ static PyObject *detector_estimate_bytes(PyObject *object, PyObject *argument)
     leave(self);
     if (oif_detector_estimate_bytes(&self->params, dimension < 0 ? 0 : (size_t)dimension, &bytes, &error) !=
         OIF_OK)
-        return raise_error(&error, NULL);
+        return raise_error(&error);
     return PyLong_FromSize_t(bytes);
 }
 

@@ -20,9 +20,8 @@ static void raise_made(PyObject *exception)
     Py_XDECREF(exception);
 }
 
-PyObject *raise_error(const oif_error *error, PyObject *names)
+PyObject *raise_error(const oif_error *error)
 {
-    (void)names;
     PyObject *make = errors_function("from_status");
     if (make)
         raise_made(PyObject_CallFunction(make, "isKK", (int)error->status, error->message,

@@ -1,3 +1,4 @@
+/* Parameters as Python has them: int, float or str by name. */
 #include "core.h"
 
 #include <string.h>
@@ -55,7 +56,7 @@ static bool set_param(oif_params *params, PyObject *key, PyObject *value)
         status = oif_params_set(params, name, number, &error);
     }
     if (status != OIF_OK)
-        raise_error(&error, NULL);
+        raise_error(&error);
     return status == OIF_OK;
 }
 

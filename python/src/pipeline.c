@@ -39,7 +39,7 @@ static bool try_options(const oif_params *params, const oif_params *options)
     oif_error error;
     oif_pipeline *trial;
     if (oif_pipeline_new(params, 1, options, &trial, &error) != OIF_OK) {
-        raise_error(&error, NULL);
+        raise_error(&error);
         return false;
     }
     oif_pipeline_free(trial);
@@ -62,7 +62,7 @@ static int pipeline_init(PyObject *object, PyObject *arguments, PyObject *keywor
         return -1;
     }
     if (oif_params_init(&params, kind, &error) != OIF_OK) {
-        raise_error(&error, NULL);
+        raise_error(&error);
         return -1;
     }
     oif_pipeline_options_init(&options);
@@ -156,7 +156,7 @@ static bool prepare(pipeline_object *self, const rows *r)
     if (!self->pipeline && oif_pipeline_new(&self->params, (size_t)r->width, &self->options, &self->pipeline,
                                             &error) != OIF_OK) {
         self->pipeline = NULL;
-        raise_error(&error, NULL);
+        raise_error(&error);
         return false;
     }
     if ((Py_ssize_t)oif_pipeline_columns(self->pipeline) == r->width)
@@ -229,7 +229,7 @@ static bool process_locked(pipeline_object *self, const rows *r, const key *keys
             break;
         PyEval_RestoreThread(state);
         if (status != OIF_OK)
-            raise_error(&error, NULL);
+            raise_error(&error);
         good = status == OIF_OK && PyErr_CheckSignals() == 0;
         state = PyEval_SaveThread();
     }
@@ -401,7 +401,7 @@ static PyObject *pipeline_to_bytes(PyObject *object, PyObject *unused)
     if (empty)
         raise_data_error(-1, -1, "there is nothing to save before the first row");
     else if (status != OIF_OK)
-        raise_error(&error, NULL);
+        raise_error(&error);
     else
         bytes = PyBytes_FromStringAndSize(to.bytes, (Py_ssize_t)to.count);
     free(to.bytes);
@@ -442,7 +442,7 @@ static PyObject *pipeline_save(PyObject *object, PyObject *path)
     Py_DECREF(name);
     if (empty)
         return raise_data_error(-1, -1, "there is nothing to save before the first row");
-    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error, NULL);
+    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
 }
 
 static PyObject *pipeline_restore(PyObject *object, PyObject *bytes)
@@ -460,11 +460,11 @@ static PyObject *pipeline_restore(PyObject *object, PyObject *bytes)
     PyBuffer_Release(&view);
     if (status != OIF_OK) {
         self->pipeline = NULL;
-        return raise_error(&error, NULL);
+        return raise_error(&error);
     }
     self->params = *oif_pipeline_detector_params(self->pipeline);
     self->options = *oif_pipeline_options(self->pipeline);
-    Py_RETURN_NONE;
+    return Py_NewRef(Py_None);
 }
 
 static PyObject *pipeline_assign(PyObject *object, PyObject *other)
@@ -489,7 +489,7 @@ static PyObject *pipeline_assign(PyObject *object, PyObject *other)
         self->pipeline = NULL;
     }
     leave(from);
-    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error, NULL);
+    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
 }
 
 /* ---- Questions ---- */
@@ -503,7 +503,7 @@ static PyObject *pipeline_check(PyObject *object, PyObject *unused)
         return NULL;
     oif_status status = self->pipeline ? oif_pipeline_check(self->pipeline, &error) : OIF_OK;
     leave(self);
-    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error, NULL);
+    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
 }
 
 static PyObject *get_kind(PyObject *object, void *unused)

@@ -152,7 +152,7 @@ def test_pysad(name):
     assert same_bits(model.fit(rows).score(rows), [model.score_partial(row) for row in rows])
 
 
-# ---- CapyMOA: the real one needs torch and a Java virtual machine; this has its base class ----
+# ---- CapyMOA: this has its base class only; make python-capymoa runs within the real one, which brings Java ----
 
 
 @pytest.fixture

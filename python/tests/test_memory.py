@@ -48,6 +48,8 @@ def calls_of_a_detector():
         lambda: refuse(oif.load, snapshot[:-1]),
         lambda: (forest.params, forest.describe(), forest.feature_names, forest.ready, forest.check()),
         lambda: refuse(oif.OnlineIsolationForest, 0),
+        lambda: oif.Loda(num_projections=1, num_bins=1, window_size=1).learn_one(DICT),
+        lambda: refuse(oif.Loda().learn_one, {"a": 1.0, "b": float("inf")}),
     ]
 
 
@@ -66,24 +68,24 @@ def calls_of_a_pipeline():
 
 
 def assert_flat(call, count):
-    for _ in range(count // 4):
-        call()
-    before = resident_bytes()
-    for _ in range(count):
-        call()
-    grown = resident_bytes() - before
-    # A leak of one byte a call in a million calls is found; one page more or less comes and goes.
-    assert grown < 1 << 20, f"{grown} bytes more after {count} calls"
+    """A leak grows in every round; what the allocator keeps for later grows in some."""
+    sizes = []
+    for _ in range(5):
+        for _ in range(count // 4):
+            call()
+        sizes.append(resident_bytes())
+    grown = [after - before for before, after in zip(sizes, sizes[1:])]
+    assert min(grown) < 1 << 15, f"{grown} bytes more after {count // 4} calls each"
 
 
-@pytest.mark.parametrize("number", range(16))
+@pytest.mark.parametrize("number", range(18))
 def test_calls_of_a_detector_leave_nothing_behind(number, repetitions):
-    assert_flat(calls_of_a_detector()[number], 3000 * repetitions)
+    assert_flat(calls_of_a_detector()[number], 12_000 * repetitions)
 
 
 @pytest.mark.parametrize("number", range(7))
 def test_calls_of_a_pipeline_leave_nothing_behind(number, repetitions):
-    assert_flat(calls_of_a_pipeline()[number], 1500 * repetitions)
+    assert_flat(calls_of_a_pipeline()[number], 6000 * repetitions)
 
 
 def test_a_million_calls_leave_nothing_behind():
@@ -102,4 +104,4 @@ def test_arrow_streams_leave_nothing_behind(repetitions):
     table = pyarrow.table({"a": [1.0, None, 3.0], "b": [1, 2, 3]})
     text = pyarrow.table({"a": ["x"]})
     forest = oif.OnlineIsolationForest(num_trees=1, window_size=16, max_leaf_samples=2)
-    assert_flat(lambda: (forest.learn(table), refuse(forest.learn, text)), 1500 * repetitions)
+    assert_flat(lambda: (forest.learn(table), refuse(forest.learn, text)), 6000 * repetitions)

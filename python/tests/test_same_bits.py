@@ -1,5 +1,6 @@
 """Python's scores are those of the C library and of the tool, bit for bit."""
 
+import csv
 import re
 import struct
 import subprocess
@@ -94,8 +95,11 @@ def test_scores_are_those_of_the_program(kind, program, rows, tmp_path):
     printed = subprocess.run(
         [program, "score", "--detector", kind, "--seed", "5", file], check=True, capture_output=True, text=True
     ).stdout
-    scores = [float(line.rpartition(",")[2]) for line in printed.splitlines()[1:]]
-    assert same_bits(KINDS[kind](seed=5).learn_score(rows), scores)
+    lines = list(csv.DictReader(printed.splitlines()))
+    results = oif.Pipeline(KINDS[kind](seed=5)).process(rows)
+    assert same_bits(KINDS[kind](seed=5).learn_score(rows), [float(line["score"]) for line in lines])
+    assert same_bits(results["score"], [float(line["score"]) for line in lines])
+    assert results["anomaly"].tolist() == [line["anomaly"] == "1" for line in lines]
 
 
 def test_threads_give_the_same_bits(rows, detector_class):
