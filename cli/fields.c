@@ -320,8 +320,8 @@ void fields_close(struct fields *fields)
 
 /* ---- Judging --------------------------------------------------------------------------------------- */
 
-/* Puts the highest shares first, as far as they are shown; returns how many are reasons. Less than half a percent is
- * none. */
+/* Puts the highest shares first, as far as they are shown; returns how many are reasons. Less than half a
+ * percent is none. */
 static size_t rank_reasons(struct fields *fields)
 {
     size_t count = 0;

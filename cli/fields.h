@@ -10,7 +10,7 @@ struct fields {
     int chosen[FIELDS_MAX]; /* positions in the table of fields.c */
     size_t count;
 
-    /* The reasons of anomalies: room for one a column, and the places of the highest shares, the highest first. */
+    /* The reasons of anomalies: room for one a column, and the columns by share, the highest first. */
     size_t top, column_count;
     oif_attribution *attributions;
     size_t *order;

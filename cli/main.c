@@ -13,11 +13,14 @@ static const struct command *const commands[] = {
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
-const char program_examples[] = "  oif demo                            see it work on an embedded stream\n"
-                                "  oif score readings.csv              add a score to every row\n"
-                                "  tail -f readings.csv | oif score    score rows as they arrive\n"
-                                "  oif score --state s.oif new.csv     go on where the last run ended\n"
-                                "  oif eval --label fault pump.csv     how well are known anomalies found?\n";
+const char program_examples[] =
+    "  oif demo                            see it work on an embedded stream\n"
+    "  oif score readings.csv              add score, p and anomaly to every row\n"
+    "  oif score --only-alerts --explain readings.csv\n"
+    "                                      anomalous rows only, and why they are\n"
+    "  tail -f readings.csv | oif score    score rows as they arrive\n"
+    "  oif score --state s.oif new.csv     go on where the last run ended\n"
+    "  oif eval --label fault pump.csv     how well are known anomalies found?\n";
 
 const struct command *command_at(size_t index)
 {

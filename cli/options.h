@@ -1,8 +1,8 @@
 /* The command line: what a command accepts is a table, what the user said is a `settings`.
  *
- * Every command has one table of options. The flags of the detector's parameters and of the pipeline's options are not
- * in it: they are made from the library's own tables (num_trees becomes --num-trees), so a new parameter needs no
- * line here. */
+ * Every command has one table of options. The flags of the detector's parameters and of the pipeline's options
+ * are not in it: they are made from the library's own tables (num_trees becomes --num-trees), so a new parameter
+ * needs no line here. */
 #ifndef OIF_CLI_OPTIONS_H
 #define OIF_CLI_OPTIONS_H
 
@@ -66,11 +66,10 @@ struct settings {
 };
 
 struct option {
-    const char *name; /* without the dashes */
-    const char
-        *argument; /* what --help calls its value; NULL for a switch; "[N]": a number that may be left out */
-    const char *help; /* one line */
-    /* Puts the value into the settings, NULL when it was left out. Returns NULL, or what the value should have been. */
+    const char *name;     /* without the dashes */
+    const char *argument; /* what --help calls its value; "[N]": a number, may be left out; NULL: a switch */
+    const char *help;     /* one line */
+    /* Puts the value into the settings, NULL when it was left out. Returns NULL, or what it should have been. */
     const char *(*apply)(struct settings *settings, const char *value);
 };
 
@@ -123,8 +122,8 @@ exit_code settings_make_detector(const struct settings *settings, size_t dimensi
 /* The same for a pipeline. */
 exit_code settings_make_pipeline(const struct settings *settings, size_t columns, oif_pipeline **pipeline);
 
-/* Whether what the command line says about the pipeline is what a state file holds; it need not say anything. Prints the
- * first contradiction unless it returns EXIT_OK. */
+/* Whether what the command line says about the pipeline is what a state file holds; it need not say anything.
+ * Prints the first contradiction unless it returns EXIT_OK. */
 exit_code settings_compare(const struct settings *settings, const oif_pipeline *held, const char *file);
 
 /* "64", "paper": a value as it stands on the command line. */

@@ -1,5 +1,5 @@
-/* oif score: every row passes through as it came, with what is known about it added: a thin front on oif_pipeline.
- * Added fields come last, even where the input has columns of the same names. */
+/* oif score: every row passes through as it came, with what is known about it added: a thin front on
+ * oif_pipeline. Added fields come last, even where the input has columns of the same names. */
 #include "bad_rows.h"
 #include "progress.h"
 #include "rows.h"
@@ -27,7 +27,7 @@ struct scoring {
 
 /* ---- Rows ------------------------------------------------------------------------------------------ */
 
-/* What the pipeline would refuse about a record; it is found first, so that rows that were seen are counted alike. */
+/* What the pipeline would refuse about a record; found first, so that rows that were seen are counted alike. */
 static oif_status check_key(const struct input *input, const oif_record *record, oif_error *error)
 {
     const size_t most_bytes = 64 * 1024;

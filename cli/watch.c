@@ -89,8 +89,8 @@ static size_t terminal_columns(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* Text of the input must not move the cursor or change colours: control characters, also those that UTF-8 writes as
- * two bytes, become question marks. */
+/* Text of the input must not move the cursor or change colours: control characters, also those that UTF-8
+ * writes as two bytes, become question marks. */
 static void disarm(char *text)
 {
     for (unsigned char *c = (unsigned char *)text; *c; c++)

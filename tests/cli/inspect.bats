@@ -55,6 +55,35 @@ PYTHON
     done
 }
 
+# Detectors are saved by programs; the fuzzers' corpus has some.
+snapshots=$BATS_TEST_DIRNAME/../../fuzz/corpus/fuzz_snapshot
+
+@test "a detector that a program has saved is told as well" {
+    oif inspect "$snapshots/loda"
+    exits 0
+    equal "${lines[0]}" "detector                             loda"
+    [ "$(figure 'rows learned' | tr -d ,)" -gt 0 ]
+    "$OIF" inspect --json "$snapshots/loda" > state.json
+    python3 -c '
+import json
+state = json.load(open("state.json"))
+assert list(state) == ["detector", "params", "features", "rows_learned", "ready", "memory_bytes", "file_bytes", "figures"], state'
+    make_stream
+    cp "$snapshots/loda" s
+    oif score --state s stream.csv
+    equal "$status" 1
+    contains "$stderr" "; name another file"
+    cmp s "$snapshots/loda"
+}
+
+@test "a pipeline that has seen nothing has no model to tell" {
+    oif inspect "$snapshots/../fuzz_pipeline/rrcf_empty"
+    exits 0
+    equal "$(figure models)" 0
+    equal "$(grep -c '^model$' <<< "$output")" 0
+    "$OIF" inspect --json "$snapshots/../fuzz_pipeline/rrcf_empty" | grep '"recent": null}'
+}
+
 @test "a damaged file is an error that says the byte" {
     make_stream
     "$OIF" score --state s stream.csv > scored.csv
