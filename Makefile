@@ -4,15 +4,16 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 SOAK_ROWS ?= 1e8
 FUZZ_SECONDS ?= 60
-sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] fuzz/replay/*.c benchmarks/*.[ch] tests/*/*.[ch])
+sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] fuzz/replay/*.c benchmarks/*.[ch] tests/*/*.[ch] \
+	python/src/*.[ch])
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test install accuracy bench bench-quick bench-text bench-plain bench-programs test-numbers \
+.PHONY: help demo build test install python-test python-asan accuracy bench bench-quick bench-text bench-plain bench-python bench-programs test-numbers \
 	test-kill test-snapshots test-corrupt format lint fuzz fuzz-long faults soak valgrind coverage clean
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 15
 
 demo: build ## score a synthetic stream live and draw it
 	@build/release/oif demo
@@ -26,6 +27,14 @@ build: ## build/release: libraries and program (installs a compiler, cmake and n
 test: ## everything CI runs (installs what it needs)
 	@tools/install_dependencies.sh test
 	@tools/run_tests.sh
+
+python-test: ## build the wheel and test it in build/python-venv (ARGS="--long" for a million calls each, and so on)
+	@tools/install_dependencies.sh test
+	@tools/test_python.sh $(ARGS)
+
+python-asan: ## the Python tests with the extension under AddressSanitizer and UndefinedBehaviorSanitizer
+	@tools/install_dependencies.sh test
+	@tools/test_python_asan.sh $(ARGS)
 
 install: build ## header, libraries and program to PREFIX (/usr/local)
 	cmake --install build/release --prefix $(PREFIX)
@@ -45,6 +54,12 @@ bench-plain: bench-programs ## ours beside the plain translation of the paper, a
 
 bench-text: bench-programs ## megabytes a second of CSV, NDJSON and raw rows in and numbers out, and their share of oif score
 	@build/benchmarks/benchmarks/bench_text $(ARGS)
+
+bench-python: bench-programs ## the Python package beside its peers and the C library, against its bars
+	@benchmarks/make_venv.sh
+	@tools/make_python_venv.sh
+	@build/bench-venv/bin/python -m pip install --quiet --no-deps --force-reinstall build/wheel/oif-*.whl
+	@build/bench-venv/bin/python benchmarks/python.py $(ARGS)
 
 bench-quick: bench-programs ## instructions a row against benchmarks/limits.json (ARGS="--accept" to set them)
 	@benchmarks/instructions.py $(ARGS)

@@ -52,12 +52,12 @@ OIF_API const char *oif_version(void);
 
 typedef enum oif_status {
     OIF_OK = 0,
-    OIF_END,       /* no more rows: the input ended after a whole row */
-    OIF_EPARAM,    /* a parameter is unknown or out of range, e.g. num_trees = 0 */
-    OIF_EVALUE,    /* a value cannot be used, e.g. an infinity in a row */
-    OIF_EMEMORY,   /* not enough memory, or a size that no machine can hold */
-    OIF_EINPUT,    /* the text is not what was announced, e.g. a row with a field too few */
-    OIF_EREAD,     /* the read function reported a failure */
+    OIF_END,        /* no more rows: the input ended after a whole row */
+    OIF_EPARAM,     /* a parameter is unknown or out of range, e.g. num_trees = 0 */
+    OIF_EVALUE,     /* a value cannot be used, e.g. an infinity in a row */
+    OIF_EMEMORY,    /* not enough memory, or a size that no machine can hold */
+    OIF_EINPUT,     /* the text is not what was announced, e.g. a row with a field too few */
+    OIF_EREAD,      /* the read function reported a failure */
     OIF_EINVARIANT, /* oif_detector_check found the detector broken: a bug, or memory overwritten */
     OIF_EWRITE,     /* bytes could not be written: the write function reported it, or the file system */
     OIF_EKIND,      /* the bytes are no snapshot, or one of something else */
@@ -95,8 +95,8 @@ typedef struct oif_param {
     const char *name; /* "num_trees"; on the command line --num-trees */
     const char *help; /* one line */
     oif_param_type type;
-    double minimum, maximum; /* both included; for a choice 0 and the last position */
-    double initial;          /* what oif_params_init sets */
+    double minimum, maximum;    /* both included; for a choice 0 and the last position */
+    double initial;             /* what oif_params_init sets */
     const char *const *choices; /* for a choice: its words, then NULL */
 } oif_param;
 
@@ -123,19 +123,18 @@ typedef struct oif_params {
 } oif_params;
 
 /* Chooses a detector by name and sets every parameter to its initial value. OIF_EPARAM: no such detector. */
-OIF_API OIF_MUST_CHECK oif_status oif_params_init(oif_params *params, const char *detector,
-                                                  oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_params_init(oif_params *params, const char *detector, oif_error *error);
 
 /* Sets one parameter, by number or by text ("64", "paper"). OIF_EPARAM when the name is unknown or the
  * value is not allowed; the message says what is. */
 OIF_API OIF_MUST_CHECK oif_status oif_params_set(oif_params *params, const char *name, double value,
                                                  oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_params_set_text(oif_params *params, const char *name,
-                                                      const char *text, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_params_set_text(oif_params *params, const char *name, const char *text,
+                                                      oif_error *error);
 
 /* The value of a parameter; OIF_EPARAM when the name is unknown. */
-OIF_API OIF_MUST_CHECK oif_status oif_params_get(const oif_params *params, const char *name,
-                                                 double *value, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_params_get(const oif_params *params, const char *name, double *value,
+                                                 oif_error *error);
 
 /* ---- Detectors ----------------------------------------------------------------------------------- */
 
@@ -143,9 +142,8 @@ typedef struct oif_detector oif_detector;
 
 /* The bytes that a detector would take, all of them: it allocates nothing after its creation.
  * OIF_EPARAM as oif_detector_new; OIF_EMEMORY when the number does not fit a size_t. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_estimate_bytes(const oif_params *params,
-                                                              size_t dimension, size_t *bytes,
-                                                              oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_estimate_bytes(const oif_params *params, size_t dimension,
+                                                              size_t *bytes, oif_error *error);
 
 /* Creates a detector for rows of `dimension` numbers; oif_detector_free it. OIF_EPARAM when the dimension
  * is 0 or parameters do not fit together, OIF_EMEMORY. */
@@ -153,8 +151,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_new(const oif_params *params, siz
                                                    oif_detector **detector, oif_error *error);
 
 /* Copies a detector with all it has learned: both then give the same scores for the same rows. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_clone(const oif_detector *detector,
-                                                     oif_detector **copy, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_clone(const oif_detector *detector, oif_detector **copy,
+                                                     oif_error *error);
 
 /* Frees a detector; NULL is accepted. */
 OIF_API void oif_detector_free(oif_detector *detector);
@@ -177,15 +175,12 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score(oif_detector *detecto
  * of the calls for single rows, bit for bit. When a number is infinite no row is learned or scored;
  * error->line says which row and error->column which number. */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_rows(oif_detector *detector, const double *rows,
-                                                          size_t count, size_t stride,
+                                                          size_t count, size_t stride, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_score_rows(const oif_detector *detector, const double *rows,
+                                                          size_t count, size_t stride, double *scores,
                                                           oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_detector_score_rows(const oif_detector *detector,
-                                                          const double *rows, size_t count,
-                                                          size_t stride, double *scores,
-                                                          oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score_rows(oif_detector *detector,
-                                                                const double *rows, size_t count,
-                                                                size_t stride, double *scores,
+OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score_rows(oif_detector *detector, const double *rows,
+                                                                size_t count, size_t stride, double *scores,
                                                                 oif_error *error);
 
 /* Lets up to 16 threads, the calling one among them, share the work on blocks of rows; 1, the initial number, ends
@@ -224,9 +219,8 @@ typedef ptrdiff_t (*oif_read_function)(void *context, char *buffer, size_t capac
 typedef ptrdiff_t (*oif_write_function)(void *context, const char *bytes, size_t count);
 
 /* To and from any place. Loading never asks for a byte past the snapshot's end. OIF_EWRITE, OIF_EREAD. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_save(const oif_detector *detector,
-                                                    oif_write_function write, void *context,
-                                                    oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_save(const oif_detector *detector, oif_write_function write,
+                                                    void *context, oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_detector_load(oif_read_function read, void *context,
                                                     oif_detector **detector, oif_error *error);
 
@@ -262,8 +256,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_state_file_save(oif_state_file *file, cons
                                                       oif_error *error);
 
 /* OIF_END when there is no file yet. */
-OIF_API OIF_MUST_CHECK oif_status oif_state_file_load(const oif_state_file *file,
-                                                      oif_detector **detector, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_load(const oif_state_file *file, oif_detector **detector,
+                                                      oif_error *error);
 
 /* ---- Explanations -------------------------------------------------------------------------------- */
 
@@ -364,9 +358,8 @@ OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, 
 OIF_API const char *oif_pipeline_recent_key(const oif_pipeline *pipeline, size_t *key_bytes);
 
 /* Snapshots hold all keys' models and go on where they were, as those of detectors (see there). */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save(const oif_pipeline *pipeline,
-                                                    oif_write_function write, void *context,
-                                                    oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save(const oif_pipeline *pipeline, oif_write_function write,
+                                                    void *context, oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load(oif_read_function read, void *context,
                                                     oif_pipeline **pipeline, oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_memory(const void *bytes, size_t count,
@@ -470,9 +463,10 @@ typedef struct oif_text {
 } oif_text;
 
 typedef struct oif_record {
-    const double *values;  /* the selected columns; NaN where a number is missing */
-    const oif_text *texts; /* the columns selected as texts; without quotes and escapes; empty where missing */
-    const char *text;      /* the whole line as it came, without its end; for raw the bytes of the row */
+    const double *values; /* the selected columns; NaN where a number is missing */
+    const oif_text
+        *texts;       /* the columns selected as texts; without quotes and escapes; empty where missing */
+    const char *text; /* the whole line as it came, without its end; for raw the bytes of the row */
     size_t text_bytes;
     size_t end_bytes; /* of the line's end, which follows the text: 1 for \n, 2 for \r\n, 0 if the input ends
                        * without one; text_bytes + end_bytes from `text` on are the record as it came */
@@ -482,9 +476,8 @@ typedef struct oif_record {
 /* Opens a reader and looks at the first line. OIF_END when the input is empty; OIF_EPARAM when the delimiter is a
  * letter, a digit or one of . + - " or a line end, and for raw when columns is 0 or a row longer than
  * max_line_bytes; OIF_EINPUT, OIF_EREAD, OIF_EMEMORY. All columns are selected. */
-OIF_API OIF_MUST_CHECK oif_status oif_reader_open(const oif_reader_options *options,
-                                                  oif_read_function read, void *context,
-                                                  oif_reader **reader, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_reader_open(const oif_reader_options *options, oif_read_function read,
+                                                  void *context, oif_reader **reader, oif_error *error);
 OIF_API void oif_reader_close(oif_reader *reader);
 
 /* The columns and their names, which live as long as the reader. */
@@ -494,8 +487,8 @@ OIF_API const char *oif_reader_column_name(const oif_reader *reader, size_t colu
 /* Finds a column by its name. OIF_EPARAM when there is none or there are several. In NDJSON a path that is no
  * column yet becomes the last one, not selected: later lines may have it. OIF_EPARAM is then a backslash before
  * anything but . \ and 0; OIF_EMEMORY. */
-OIF_API OIF_MUST_CHECK oif_status oif_reader_find_column(oif_reader *reader, const char *name,
-                                                         size_t *column, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_reader_find_column(oif_reader *reader, const char *name, size_t *column,
+                                                         oif_error *error);
 
 /* CSV: whether there is a header, its line as it came (empty without one), and the delimiter in use (0 in other
  * formats): what is needed to write rows back with fields added. */
@@ -505,8 +498,8 @@ OIF_API char oif_reader_delimiter(const oif_reader *reader);
 
 /* Chooses which columns become values, in this order; the others may hold anything. OIF_EPARAM when a column does
  * not exist or is given twice. */
-OIF_API OIF_MUST_CHECK oif_status oif_reader_select(oif_reader *reader, const size_t *columns,
-                                                    size_t count, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_reader_select(oif_reader *reader, const size_t *columns, size_t count,
+                                                    oif_error *error);
 
 /* Chooses which columns become texts, in this order; at first none do. A column may be both. The text of a CSV field
  * is without the blanks around it. That of a JSON string is unescaped (half of a surrogate pair, which UTF-8
@@ -520,8 +513,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_reader_select_texts(oif_reader *reader, co
  * cut off by the end) or a selected value is not a finite number: error->line and error->column say where (for raw
  * the row and the number in it), and the next call goes on behind it. OIF_EREAD, OIF_EMEMORY: nothing is lost and
  * the call may be repeated. */
-OIF_API OIF_MUST_CHECK oif_status oif_reader_next(oif_reader *reader, oif_record *record,
-                                                  oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_reader_next(oif_reader *reader, oif_record *record, oif_error *error);
 
 /* After OIF_EINPUT: the record that was refused, with its bad numbers missing; valid until the next call. False when
  * more is wrong with it than its numbers. */

@@ -24,6 +24,7 @@ has_header() { echo "#include <$1>" | "${2:-cc}" -E -x c -; }
 has_static_libc() { case $("$1" -print-file-name=libc.a) in /*) ;; *) return 1 ;; esac; }
 has_emulator() { command -v qemu-s390x-static || command -v qemu-s390x; }
 has_fuzzer() { echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null; }
+has_python_header() { [ -f "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ]; }
 has_venv() { python3 -c 'import ensurepip, venv'; }
 
 find_missing() {
@@ -49,6 +50,7 @@ find_missing() {
     need cppcheck has cppcheck
     need python3 has python3
     need python3-venv has_venv
+    need python3-dev has_python_header
     # The other machines whose scores must have the same bits (tests/same_bits).
     need qemu-user-static has_emulator
     local machine debian_name

@@ -19,7 +19,7 @@ stage() { # stage NAME COMMAND...
     # A stage that breaks without a failed test (it did not compile) is itself the failure.
     [ $status = FAILED ] && [ "$stage_failed" -eq 0 ] && stage_failed=1
     passed=$((passed + stage_passed)) failed=$((failed + stage_failed))
-    summary+=("$(printf '%-14s %-7s %3d passed, %d failed, %d skipped, %4d s' \
+    summary+=("$(printf '%-15s %-7s %3d passed, %d failed, %d skipped, %4d s' \
         "$name" "$status" "$stage_passed" "$stage_failed" "$stage_skipped" $((SECONDS - started)))")
 }
 
@@ -47,6 +47,8 @@ python_tests() {
         build/venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no tests
 }
 
+python_package() { tools/test_python.sh; }
+
 docs_examples() { # as a reader would: with the installed program and library
     tools/make_venv.sh &&
         cmake --install build/release-gcc --prefix build/docs/installed >"$logs/docs.install.log" &&
@@ -62,6 +64,7 @@ stage same-bits tests/same_bits/run.sh
 if [ -n "$(find tests -name 'test_*.py' -print -quit)" ]; then
     stage python python_tests
 fi
+stage python-package python_package
 stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=10
 stage docs docs_examples
 stage analysis tools/analyze.sh

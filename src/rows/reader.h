@@ -65,7 +65,7 @@ struct oif_reader {
     oif_text *texts;
     size_t text_count;
     oif_record refused; /* see oif_reader_refused; its values are NULL when there is none */
-    char *unescaped; /* as large as the buffer: texts that do not stand in it as they are; or NULL */
+    char *unescaped;    /* as large as the buffer: texts that do not stand in it as they are; or NULL */
     struct oif_keepsake *kept; /* see oif_reader_keep */
 
     char delimiter; /* CSV; 0 until the first line has come */

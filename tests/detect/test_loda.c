@@ -476,7 +476,8 @@ static const struct {
     {"make_a_range_infinite", make_a_range_infinite,
      "projection 1: the range of the histogram is not finite"},
     {"forget_the_next_range", forget_the_next_range, "the ranges were not chosen when they should have been"},
-    {"choose_ranges_too_late", choose_ranges_too_late, "the ranges were not chosen when they should have been"},
+    {"choose_ranges_too_late", choose_ranges_too_late,
+     "the ranges were not chosen when they should have been"},
     {"choose_no_ranges", choose_no_ranges, "the ranges were not chosen when they should have been"},
     {"make_the_sample_infinite", make_the_sample_infinite, "a row of the sample is infinite"},
 };

@@ -1,0 +1,52 @@
+"""What the adapters share: constructors with the parameters of a detector."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ._detectors import Detector
+
+Adapter = TypeVar("Adapter", bound=type)
+
+
+def names_of(native: type[Detector]) -> list[str]:
+    return list(inspect.signature(native).parameters)
+
+
+def parameters_of(native: type[Detector], **more: Any) -> Callable[[Adapter], Adapter]:
+    """Gives a class a constructor that keeps the detector's parameters, and some more, as attributes.
+
+    Hosts read the signature to clone, print and search; afterwards `_start`, where a class has it, is called.
+    """
+
+    def decorate(cls: Adapter) -> Adapter:
+        own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        added = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value) for name, value in more.items()]
+        taken = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in inspect.signature(native).parameters.values()]
+        signature = inspect.Signature([own, *taken, *added])
+
+        def __init__(self: Any, **arguments: Any) -> None:
+            bound = signature.bind(self, **arguments)
+            bound.apply_defaults()
+            for name, value in list(bound.arguments.items())[1:]:
+                setattr(self, name, value)
+            if hasattr(self, "_start"):
+                self._start()
+
+        __init__.__signature__ = signature  # type: ignore[attr-defined]
+        __init__.__qualname__ = f"{cls.__qualname__}.__init__"
+        setattr(cls, "__init__", __init__)
+        setattr(cls, "_native", native)
+        if not cls.__doc__:
+            cls.__doc__ = (native.__doc__ or "").partition("    >>> ")[0].rstrip() + "\n"
+        return cls
+
+    return decorate
+
+
+def make_native(adapter: Any) -> Detector:
+    """The detector that the attributes of an adapter describe."""
+    native: Callable[..., Detector] = adapter._native
+    return native(**{name: getattr(adapter, name) for name in names_of(adapter._native)})

@@ -1,0 +1,268 @@
+"""The detectors: one class each, with the parameters of the C library's table (python/tests compares them)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from . import _core
+from ._core import Detector as _Core
+
+
+class Detector(_Core):
+    """What all detectors have in common.
+
+    A detector learns rows of numbers one after another, forgets old ones, and gives every row a score: the higher, the
+    more anomalous. The first row, learned or scored, decides how many numbers a row has. NaN and None are missing
+    numbers; infinities are refused. A call that fails changes nothing.
+
+    Rows come as NumPy arrays (float64 without a copy, whatever the step from row to row), as anything else that is an
+    array, as pandas, polars or Arrow tables, as lists; single rows also as dicts. The first dict or table names the
+    features. Later ones may be in any order and leave features out, which are then missing; a feature that was not
+    there at first is an error, or left out with `ignore_unknown = True`.
+
+    Threads may share a detector; they take turns. Arrays are worked on without the GIL.
+    """
+
+    _kind: ClassVar[str]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        snapshot = self.to_bytes() if self.dimension is not None else None
+        arguments = (
+            type(self),
+            self.kind,
+            self.params,
+            snapshot,
+            self.feature_names,
+            self.ignore_unknown,
+            self.threads,
+        )
+        return rebuild, arguments, getattr(self, "__dict__", None) or None
+
+    def clone(self) -> Detector:
+        """Copy the detector with all it has learned; copy.copy, copy.deepcopy and pickle do as well."""
+        copy = type(self).__new__(type(self))
+        copy._assign(self)
+        copy.__dict__.update(self.__dict__)
+        return copy
+
+    def __repr__(self) -> str:
+        changed = _changed(self.params, _initial_params(self.kind))
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+def rebuild(
+    cls: type[Detector],
+    kind: str,
+    params: dict[str, Any],
+    snapshot: bytes | None,
+    names: tuple[Any, ...] | None,
+    ignore_unknown: bool,
+    threads: int,
+) -> Detector:
+    """Makes a detector of what was pickled."""
+    detector = cls.__new__(cls)
+    if snapshot is None:
+        _Core.__init__(detector, kind, params)
+    else:
+        detector._restore(snapshot)
+    detector.feature_names = names
+    detector.ignore_unknown = ignore_unknown
+    detector.threads = threads
+    return detector
+
+
+def _initial_params(kind: str) -> dict[str, Any]:
+    (info,) = (info for info in _core.detector_infos() if info["name"] == kind)
+    return {param["name"]: param["initial"] for param in info["params"]}
+
+
+def _changed(values: dict[str, Any], initial: dict[str, Any]) -> list[str]:
+    return [f"{name}={value!r}" for name, value in values.items() if value != initial[name]]
+
+
+class OnlineIsolationForest(Detector):
+    """Trees that grow where rows are dense and shrink where they are forgotten.
+
+    Choose it to follow a stream at once: every row is learned as it comes and forgotten in its turn.
+    Leveni, Cassales, Pfahringer, Bifet, Boracchi: Online Isolation Forest, ICML 2024.
+
+    Args:
+        num_trees: trees in the forest; more give steadier scores
+        window_size: rows remembered; older ones are forgotten
+        max_leaf_samples: rows that the first leaf of a tree holds before it is cut
+        growth: rows a leaf holds before it is cut: twice as many at each depth, or the same
+        variant: depths relative to the rows now in the window, as the paper's text or as the authors' code
+        subsample: share of the rows that each tree learns
+        seed: start of the random numbers: same seed and rows, same scores, bit for bit
+
+    >>> import numpy as np, oif
+    >>> rows = np.random.default_rng(0).normal(size=(5000, 3))
+    >>> forest = oif.OnlineIsolationForest(num_trees=64)
+    >>> scores = forest.learn_score(rows)
+    >>> forest.score([0, 0, 0]) < 0.4 < 0.6 < forest.score([4, -4, 4])
+    True
+    >>> forest.explain([0, 0, 5]).argmax()
+    np.int64(2)
+    """
+
+    _kind = "online-iforest"
+
+    def __init__(
+        self,
+        num_trees: int = 32,
+        window_size: int = 2048,
+        max_leaf_samples: int = 32,
+        growth: Literal["adaptive", "fixed"] = "adaptive",
+        variant: Literal["running", "paper", "reference"] = "running",
+        subsample: float = 1.0,
+        seed: int = 0,
+    ) -> None:
+        params = dict(num_trees=num_trees, window_size=window_size, max_leaf_samples=max_leaf_samples, growth=growth)
+        super().__init__(self._kind, params | dict(variant=variant, subsample=subsample, seed=seed))
+
+
+class IForestASD(Detector):
+    """An isolation forest that is trained anew on each window of rows, or when they change.
+
+    Choose it where data change slowly: the accuracy of an isolation forest, a window late.
+    Ding, Fei: An Anomaly Detection Approach Based on Isolation Forest Algorithm for Streaming Data using Sliding
+    Window, IFAC ICONS 2013.
+
+    Args:
+        num_trees: trees in the forest; more give steadier scores
+        window_size: rows that the forest is trained on
+        subsample_size: rows of the window that each tree is grown from
+        retrain: after each window, or only when the share of anomalies in it is above drift_rate
+        drift_rate: the share that tells of a change, for retrain="drift"
+        seed: start of the random numbers: same seed and rows, same scores, bit for bit
+
+    >>> import oif
+    >>> oif.IForestASD(window_size=512).estimate_bytes(dimension := 10) < 400_000
+    True
+    """
+
+    _kind = "iforest-asd"
+
+    def __init__(
+        self,
+        num_trees: int = 32,
+        window_size: int = 2048,
+        subsample_size: int = 256,
+        retrain: Literal["window", "drift"] = "window",
+        drift_rate: float = 0.25,
+        seed: int = 0,
+    ) -> None:
+        params = dict(num_trees=num_trees, window_size=window_size, subsample_size=subsample_size, retrain=retrain)
+        super().__init__(self._kind, params | dict(drift_rate=drift_rate, seed=seed))
+
+
+class HalfSpaceTrees(Detector):
+    """The mass of the window before in cells that halve the space at random.
+
+    Choose it to compare each window of rows with the one before; long rows cost no more than short ones.
+    Tan, Ting, Liu: Fast Anomaly Detection for Streaming Data, IJCAI 2011.
+
+    Args:
+        num_trees: trees in the forest; more give steadier scores
+        window_size: rows of a window
+        max_depth: how often the space is halved at most
+        size_limit: share of the window's rows up to which a node is not looked into
+        ranges: where the numbers lie: as in the first window, as in every window, or fixed
+        range_low: lowest number of every feature when ranges is "fixed"
+        range_high: highest number of every feature when ranges is "fixed"
+        seed: start of the random numbers: same seed and rows, same scores, bit for bit
+
+    >>> import oif
+    >>> trees = oif.HalfSpaceTrees(window_size=100)
+    >>> for i in range(300):
+    ...     trees.learn_one({"load": i % 7, "heat": i % 5})
+    >>> trees.ready, trees.feature_names
+    (True, ('load', 'heat'))
+    """
+
+    _kind = "hst"
+
+    def __init__(
+        self,
+        num_trees: int = 32,
+        window_size: int = 250,
+        max_depth: int = 15,
+        size_limit: float = 0.1,
+        ranges: Literal["first", "every", "fixed"] = "first",
+        range_low: float = 0.0,
+        range_high: float = 1.0,
+        seed: int = 0,
+    ) -> None:
+        params = dict(num_trees=num_trees, window_size=window_size, max_depth=max_depth, size_limit=size_limit)
+        super().__init__(
+            self._kind, params | dict(ranges=ranges, range_low=range_low, range_high=range_high, seed=seed)
+        )
+
+
+class RobustRandomCutForest(Detector):
+    """Trees of random cuts; anomalous is what would move many rows if it were taken out.
+
+    Choose it where the numbers of a row have one unit, as the last values of a series; the costliest.
+    Guha, Mishra, Roy, Schrijvers: Robust Random Cut Forest Based Anomaly Detection On Streams, ICML 2016.
+
+    Args:
+        num_trees: trees in the forest; more give steadier scores
+        tree_size: rows that each tree holds
+        sample: the rows that a tree holds: some of the last window_size (reservoir), or the last ones (sliding)
+        window_size: how far back the reservoirs reach
+        seed: start of the random numbers: same seed and rows, same scores, bit for bit
+
+    >>> import oif
+    >>> oif.RobustRandomCutForest(tree_size=128).params["tree_size"]
+    128
+    """
+
+    _kind = "rrcf"
+
+    def __init__(
+        self,
+        num_trees: int = 32,
+        tree_size: int = 256,
+        sample: Literal["reservoir", "sliding"] = "reservoir",
+        window_size: int = 2048,
+        seed: int = 0,
+    ) -> None:
+        params = dict(num_trees=num_trees, tree_size=tree_size, sample=sample, window_size=window_size, seed=seed)
+        super().__init__(self._kind, params)
+
+
+class Loda(Detector):
+    """Histograms of random projections, which forget.
+
+    Choose it where memory is short or numbers are often missing: a row is judged by those that it has.
+    Pevny: Loda: Lightweight on-line detector of anomalies, Machine Learning 102, 2016.
+
+    Args:
+        num_projections: projections, each with a histogram; more give steadier scores
+        num_bins: bins of a histogram
+        window_size: rows remembered; older ones are forgotten
+        scale: whether the features' scales are learned, or the numbers taken as they are
+        seed: start of the random numbers: same seed and rows, same scores, bit for bit
+
+    >>> import oif
+    >>> oif.Loda(num_projections=64, scale="none")
+    Loda(num_projections=64, scale='none')
+    """
+
+    _kind = "loda"
+
+    def __init__(
+        self,
+        num_projections: int = 32,
+        num_bins: int = 100,
+        window_size: int = 512,
+        scale: Literal["learn", "none"] = "learn",
+        seed: int = 0,
+    ) -> None:
+        params = dict(num_projections=num_projections, num_bins=num_bins, window_size=window_size, scale=scale)
+        super().__init__(self._kind, params | dict(seed=seed))
+
+
+DETECTORS: dict[str, type[Detector]] = {
+    cls._kind: cls for cls in (OnlineIsolationForest, IForestASD, HalfSpaceTrees, RobustRandomCutForest, Loda)
+}

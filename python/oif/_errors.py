@@ -1,0 +1,79 @@
+"""The exceptions. The extension raises them through from_status and from_place."""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """What the library could not do.
+
+    `row` and `column` say where, counted from 0 as in `X[row, column]`; `byte` says where in a snapshot. They are None
+    where there is no place.
+    """
+
+    row: int | None = None
+    column: int | None = None
+    byte: int | None = None
+
+
+class ParameterError(Error, ValueError):
+    """A parameter is unknown or out of range, or parameters do not fit together."""
+
+
+class DataError(Error, ValueError):
+    """A row cannot be used: an infinity, text, too few numbers, an unknown feature."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """Not enough memory, or a size that no machine can hold."""
+
+
+class SnapshotError(Error, ValueError):
+    """The bytes are no snapshot, or cut off, or damaged, or those of a newer version."""
+
+
+class SnapshotKindError(SnapshotError):
+    """The bytes are no snapshot, or one of something else."""
+
+
+class FileError(Error, OSError):
+    """A file could not be read or written, or another program holds it."""
+
+
+class InvariantError(Error, RuntimeError):
+    """A check found a broken detector: a bug, or memory overwritten."""
+
+
+# The order of oif_status in oif.h.
+_CLASSES: tuple[type[Error], ...] = (
+    Error,  # OIF_OK
+    Error,  # OIF_END
+    ParameterError,
+    DataError,
+    OutOfMemoryError,
+    DataError,  # OIF_EINPUT
+    FileError,  # OIF_EREAD
+    InvariantError,
+    FileError,  # OIF_EWRITE
+    SnapshotKindError,
+    SnapshotError,  # OIF_EVERSION
+    SnapshotError,  # OIF_ETRUNCATED
+    SnapshotError,  # OIF_ECORRUPT
+    FileError,  # OIF_EBUSY
+)
+
+
+def from_status(status: int, message: str, line: int, column: int) -> Error:
+    error = _CLASSES[status](message)
+    if isinstance(error, SnapshotError):
+        error.byte = column - 1 if column > 0 else None
+    else:
+        error.row = line - 1 if line > 0 else None
+        error.column = column - 1 if column > 0 else None
+    return error
+
+
+def from_place(message: str, row: int, column: int) -> DataError:
+    error = DataError(message)
+    error.row = row if row >= 0 else None
+    error.column = column if column >= 0 else None
+    return error

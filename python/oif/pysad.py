@@ -1,0 +1,67 @@
+"""The detectors for PySAD.
+
+>>> import numpy as np, oif.pysad
+>>> model = oif.pysad.OnlineIsolationForest(seed=1)
+>>> model.fit_score(np.random.default_rng(0).normal(size=(1000, 3))).shape
+(1000,)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pysad.core.base_model import BaseModel
+
+from . import _detectors
+from ._adapters import make_native, parameters_of
+
+__all__ = ["HalfSpaceTrees", "IForestASD", "Loda", "OnlineIsolationForest", "RobustRandomCutForest"]
+
+
+class _Pysad(BaseModel):
+    detector: _detectors.Detector
+
+    def _start(self) -> None:
+        self.detector = make_native(self)
+
+    def fit_partial(self, X: Any, y: Any = None) -> _Pysad:
+        self.detector.learn_one(X)
+        return self
+
+    def score_partial(self, X: Any) -> float:
+        return self.detector.score_one(X)
+
+    def fit(self, X: Any, y: Any = None) -> _Pysad:
+        self.detector.learn(np.asarray(X))
+        return self
+
+    def score(self, X: Any) -> npt.NDArray[np.float64]:
+        scores: npt.NDArray[np.float64] = self.detector.score(np.asarray(X))
+        return scores
+
+
+@parameters_of(_detectors.OnlineIsolationForest)
+class OnlineIsolationForest(_Pysad):
+    pass
+
+
+@parameters_of(_detectors.IForestASD)
+class IForestASD(_Pysad):
+    pass
+
+
+@parameters_of(_detectors.HalfSpaceTrees)
+class HalfSpaceTrees(_Pysad):
+    pass
+
+
+@parameters_of(_detectors.RobustRandomCutForest)
+class RobustRandomCutForest(_Pysad):
+    pass
+
+
+@parameters_of(_detectors.Loda)
+class Loda(_Pysad):
+    pass

@@ -1,0 +1,79 @@
+"""The detectors for River: in its pipelines, with its metrics, and with QuantileFilter and ThresholdFilter.
+
+>>> import random
+>>> from river import anomaly, compose, preprocessing
+>>> import oif.river
+>>> model = compose.Pipeline(
+...     preprocessing.StandardScaler(),
+...     anomaly.QuantileFilter(oif.river.OnlineIsolationForest(seed=3), q=0.99),
+... )
+>>> random = random.Random(5)
+>>> for _ in range(2000):
+...     model.learn_one({"flow": random.gauss(60, 2), "heat": random.gauss(4, 1)})
+>>> model.score_one({"flow": 80, "heat": -1}) > model.score_one({"flow": 60, "heat": 4})
+True
+
+The features are those of the first dict. Later ones may leave some out; what is new is left out by the detector. Until it
+is ready, scores are 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from river import base
+
+from . import _detectors
+from ._adapters import make_native, parameters_of
+
+__all__ = ["HalfSpaceTrees", "IForestASD", "Loda", "OnlineIsolationForest", "RobustRandomCutForest"]
+
+
+class _River(base.AnomalyDetector):
+    detector: _detectors.Detector
+
+    def _start(self) -> None:
+        self.detector = make_native(self)
+        self.detector.ignore_unknown = True
+
+    def _name_features(self, x: Mapping[Any, Any]) -> None:
+        # By name, so that the order of the first dict makes no difference.
+        if x:
+            self.detector.feature_names = sorted(x, key=lambda name: (str(type(name)), str(name)))
+
+    def learn_one(self, x: Mapping[Any, Any]) -> None:
+        if self.detector.feature_names is None:
+            self._name_features(x)
+        if x or self.detector.feature_names:
+            self.detector.learn_one(x)
+
+    def score_one(self, x: Mapping[Any, Any]) -> float:
+        # River's filters learn nothing that scores as high as all before, and at first all scores are the same; 0 tells
+        # them that nothing is known yet, as that of River's own detectors does.
+        return self.detector.score_one(x) if self.detector.ready else 0.0
+
+
+@parameters_of(_detectors.OnlineIsolationForest)
+class OnlineIsolationForest(_River):
+    pass
+
+
+@parameters_of(_detectors.IForestASD)
+class IForestASD(_River):
+    pass
+
+
+@parameters_of(_detectors.HalfSpaceTrees)
+class HalfSpaceTrees(_River):
+    pass
+
+
+@parameters_of(_detectors.RobustRandomCutForest)
+class RobustRandomCutForest(_River):
+    pass
+
+
+@parameters_of(_detectors.Loda)
+class Loda(_River):
+    pass

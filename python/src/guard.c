@@ -1,0 +1,80 @@
+/* A lock that does not outlive a fork. In the child only the forking thread goes on: a lock that another thread held
+ * would stay closed for ever, and what that thread was changing is half changed. So the first use in a child makes a new
+ * lock, and an object that was being changed is given up with an error instead of a hang or a crash. */
+#include "core.h"
+
+#include <pthread.h>
+
+static unsigned forks; /* how many forks lie between this process and the one that loaded the module */
+
+static void count_fork(void)
+{
+    forks++;
+}
+
+bool guard_init(guard *g)
+{
+    static bool registered;
+    if (!registered && pthread_atfork(NULL, NULL, count_fork) == 0)
+        registered = true;
+    *g = (guard){.lock = PyThread_allocate_lock(), .generation = forks};
+    if (!g->lock)
+        PyErr_NoMemory();
+    return g->lock != NULL;
+}
+
+void guard_free(guard *g)
+{
+    if (g->lock)
+        PyThread_free_lock(g->lock);
+    g->lock = NULL;
+}
+
+bool guard_is_forked(const guard *g)
+{
+    return g->generation != forks;
+}
+
+static bool renew(guard *g)
+{
+    guard fresh;
+    if (!guard_init(&fresh))
+        return false;
+    fresh.broken = g->broken || (g->owner != 0 && g->writing);
+    if (g->owner == 0)
+        guard_free(g); /* one that is held is not freed, it is forgotten */
+    *g = fresh;
+    return true;
+}
+
+bool guard_enter(guard *g, bool writing)
+{
+    unsigned long self = PyThread_get_thread_ident();
+    if (g->owner == self) {
+        PyErr_SetString(PyExc_RuntimeError, "this thread is using the object already");
+        return false;
+    }
+    if (g->generation != forks && !renew(g))
+        return false;
+    if (g->broken) {
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "another thread was changing the object when this process was forked; load or make it anew");
+        return false;
+    }
+    if (!PyThread_acquire_lock(g->lock, NOWAIT_LOCK)) {
+        PyThreadState *state = PyEval_SaveThread();
+        PyThread_acquire_lock(g->lock, WAIT_LOCK);
+        PyEval_RestoreThread(state);
+    }
+    g->owner = self;
+    g->writing = writing;
+    return true;
+}
+
+void guard_leave(guard *g)
+{
+    g->owner = 0;
+    g->writing = false;
+    PyThread_release_lock(g->lock);
+}

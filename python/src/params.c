@@ -1,0 +1,125 @@
+#include "core.h"
+
+#include <string.h>
+
+static PyObject *param_value(const oif_param *param, double value)
+{
+    if (param->type == OIF_PARAM_INTEGER)
+        return PyLong_FromDouble(value);
+    if (param->type == OIF_PARAM_CHOICE)
+        return PyUnicode_FromString(param->choices[(size_t)value]);
+    return PyFloat_FromDouble(value);
+}
+
+PyObject *params_as_dict(const oif_params *params)
+{
+    PyObject *dict = PyDict_New();
+    for (size_t i = 0; dict && i < params->info->param_count; i++) {
+        const oif_param *param = &params->info->params[i];
+        PyObject *value = param_value(param, params->values[i]);
+        if (!value || PyDict_SetItemString(dict, param->name, value) < 0)
+            Py_CLEAR(dict);
+        Py_XDECREF(value);
+    }
+    return dict;
+}
+
+/* A word for a choice, a number for the others: anything else is a mistake that text would hide. */
+static bool set_param(oif_params *params, PyObject *key, PyObject *value)
+{
+    oif_error error;
+    const char *name = PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, NULL) : NULL;
+    if (!name) {
+        PyErr_SetString(PyExc_TypeError, "the names of parameters are strings");
+        return false;
+    }
+    const oif_param *param = NULL;
+    for (size_t i = 0; i < params->info->param_count && !param; i++)
+        if (strcmp(params->info->params[i].name, name) == 0)
+            param = &params->info->params[i];
+    bool word = param && param->type == OIF_PARAM_CHOICE;
+    if (param && word != PyUnicode_Check(value)) {
+        PyErr_Format(PyExc_TypeError, "%s must be a %s, not %R", name, word ? "word" : "number", value);
+        return false;
+    }
+    oif_status status;
+    if (word) {
+        const char *text = PyUnicode_AsUTF8AndSize(value, NULL);
+        if (!text)
+            return false;
+        status = oif_params_set_text(params, name, text, &error);
+    } else {
+        double number = param ? PyFloat_AsDouble(value) : 0;
+        if (number == -1 && PyErr_Occurred())
+            return false;
+        status = oif_params_set(params, name, number, &error);
+    }
+    if (status != OIF_OK)
+        raise_error(&error, NULL);
+    return status == OIF_OK;
+}
+
+bool params_set(oif_params *params, PyObject *values)
+{
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    if (!PyDict_Check(values)) {
+        PyErr_SetString(PyExc_TypeError, "the parameters must be a dict");
+        return false;
+    }
+    while (PyDict_Next(values, &at, &key, &value))
+        if (!set_param(params, key, value))
+            return false;
+    return true;
+}
+
+static PyObject *choices_as_tuple(const oif_param *param)
+{
+    if (param->type != OIF_PARAM_CHOICE)
+        return Py_NewRef(Py_None);
+    Py_ssize_t count = (Py_ssize_t)param->maximum + 1;
+    PyObject *tuple = PyTuple_New(count);
+    for (Py_ssize_t i = 0; tuple && i < count; i++) {
+        PyObject *word = PyUnicode_FromString(param->choices[i]);
+        if (!word)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SetItem(tuple, i, word);
+    }
+    return tuple;
+}
+
+static PyObject *param_as_dict(const oif_param *param)
+{
+    static const char *const types[] = {"integer", "real", "choice"};
+    bool word = param->type == OIF_PARAM_CHOICE;
+    PyObject *initial = param_value(param, param->initial);
+    PyObject *minimum = word ? Py_NewRef(Py_None) : param_value(param, param->minimum);
+    PyObject *maximum = word ? Py_NewRef(Py_None) : param_value(param, param->maximum);
+    PyObject *choices = choices_as_tuple(param);
+    PyObject *dict = NULL;
+    if (initial && minimum && maximum && choices)
+        dict = Py_BuildValue("{sssssssOsOsOsO}", "name", param->name, "help", param->help, "type",
+                             types[param->type], "initial", initial, "minimum", minimum, "maximum", maximum,
+                             "choices", choices);
+    Py_XDECREF(initial);
+    Py_XDECREF(minimum);
+    Py_XDECREF(maximum);
+    Py_XDECREF(choices);
+    return dict;
+}
+
+PyObject *info_as_dict(const oif_detector_info *info)
+{
+    PyObject *params = PyList_New(0);
+    for (size_t i = 0; params && i < info->param_count; i++) {
+        PyObject *param = param_as_dict(&info->params[i]);
+        if (!param || PyList_Append(params, param) < 0)
+            Py_CLEAR(params);
+        Py_XDECREF(param);
+    }
+    if (!params)
+        return NULL;
+    return Py_BuildValue("{szszszszszsN}", "name", info->name, "summary", info->summary, "paper", info->paper,
+                         "cost", info->cost, "choose", info->choose, "params", params);
+}

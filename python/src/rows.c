@@ -1,0 +1,320 @@
+/* Rows come as dicts, lists and tuples of numbers, and buffers of float64 or float32 with any strides. Whatever else can
+ * be made an array (a DataFrame, integers, a list of lists) goes through rows_of in python/oif/_arrays.py once and comes
+ * back as one of these. */
+#include "core.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Room for a single row ---- */
+
+static double *make_single(rows *r, Py_ssize_t width)
+{
+    double *numbers = r->few;
+    if (width > ROW_NUMBERS)
+        numbers = r->own = PyMem_Malloc((size_t)width * sizeof *numbers);
+    if (!numbers)
+        PyErr_NoMemory();
+    r->single = true;
+    r->count = 1;
+    r->width = width;
+    r->data = (const char *)numbers;
+    r->row_stride = width * (Py_ssize_t)sizeof *numbers;
+    r->column_stride = sizeof *numbers;
+    r->format = 'd';
+    return numbers;
+}
+
+/* None is a missing number, as NaN. */
+static bool read_number(PyObject *object, double *number, Py_ssize_t column, PyObject *name)
+{
+    *number = object == Py_None ? (double)NAN : PyFloat_AsDouble(object);
+    if (*number != -1 || !PyErr_Occurred())
+        return true;
+    if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear();
+        if (name)
+            raise_data_error(0, column, "%R is not a number in column %R", object, name);
+        else
+            raise_data_error(0, column, "%R is not a number in column %zd", object, column);
+    }
+    return false;
+}
+
+/* ---- Dicts ---- */
+
+static void raise_unknown(PyObject *dict, PyObject *names)
+{
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(dict, &at, &key, &value)) {
+        int known = PySequence_Contains(names, key);
+        if (known == 0)
+            raise_data_error(0, -1, "there is no feature %R; the features are %R", key, names);
+        if (known != 1)
+            return;
+    }
+}
+
+static bool read_known(rows *r, PyObject *dict, PyObject *names, bool ignore_unknown)
+{
+    Py_ssize_t width = PyTuple_Size(names), found = 0;
+    double *numbers = make_single(r, width);
+    if (!numbers)
+        return false;
+    for (Py_ssize_t i = 0; i < width; i++) {
+        PyObject *name = PyTuple_GetItem(names, i);
+        PyObject *value = PyDict_GetItemWithError(dict, name);
+        if (!value && PyErr_Occurred())
+            return false;
+        found += value != NULL;
+        Py_XINCREF(value);
+        bool read = read_number(value ? value : Py_None, &numbers[i], i, name);
+        Py_XDECREF(value);
+        if (!read)
+            return false;
+    }
+    if (found == PyDict_Size(dict) || ignore_unknown)
+        return true;
+    raise_unknown(dict, names);
+    return false;
+}
+
+/* The first dict names the features. */
+static bool read_dict(rows *r, PyObject *dict, const expected_rows *expected)
+{
+    if (expected->names)
+        return read_known(r, dict, expected->names, expected->ignore_unknown);
+    PyObject *keys = PyDict_Keys(dict);
+    r->names = keys ? PySequence_Tuple(keys) : NULL;
+    Py_XDECREF(keys);
+    return r->names && read_known(r, dict, r->names, false);
+}
+
+/* ---- Lists and tuples ---- */
+
+/* Whether the object is a list or a tuple that starts with a number: a row, not rows. */
+static bool is_row(PyObject *x)
+{
+    bool list = PyList_Check(x);
+    if (!list && !PyTuple_Check(x))
+        return false;
+    if ((list ? PyList_Size(x) : PyTuple_Size(x)) == 0)
+        return false;
+    PyObject *first = list ? PyList_GetItem(x, 0) : PyTuple_GetItem(x, 0);
+    return PyFloat_Check(first) || PyLong_Check(first) || first == Py_None;
+}
+
+static bool read_sequence(rows *r, PyObject *x)
+{
+    bool list = PyList_Check(x);
+    Py_ssize_t width = list ? PyList_Size(x) : PyTuple_Size(x);
+    double *numbers = make_single(r, width);
+    for (Py_ssize_t i = 0; numbers && i < width; i++) {
+        PyObject *item = list ? PyList_GetItem(x, i) : PyTuple_GetItem(x, i);
+        if (!item)
+            return false; /* a list that got shorter meanwhile */
+        Py_INCREF(item);
+        bool read = read_number(item, &numbers[i], i, NULL);
+        Py_DECREF(item);
+        if (!read)
+            return false;
+    }
+    return numbers != NULL;
+}
+
+/* ---- Buffers ---- */
+
+static bool is_native_float(const Py_buffer *view)
+{
+    const char *format = view->format ? view->format : "B";
+    if (*format == '@' || *format == '=')
+        format++;
+    bool known = (*format == 'd' && view->itemsize == sizeof(double)) ||
+                 (*format == 'f' && view->itemsize == sizeof(float));
+    return known && format[1] == '\0';
+}
+
+static bool shape_rows(rows *r)
+{
+    const Py_buffer *view = &r->view;
+    if (view->ndim != 1 && view->ndim != 2) {
+        raise_data_error(-1, -1, "rows are an array of 2 dimensions, or 1 for a single row, not %d",
+                         view->ndim);
+        return false;
+    }
+    r->single = view->ndim == 1;
+    r->count = r->single ? 1 : view->shape[0];
+    r->width = view->shape[view->ndim - 1];
+    r->data = view->buf;
+    r->column_stride = view->strides[view->ndim - 1];
+    r->row_stride = r->single ? r->width * view->itemsize : view->strides[0];
+    r->format = view->itemsize == sizeof(double) ? 'd' : 'f';
+    return true;
+}
+
+/* 1: read, 0: not a buffer of floats, -1: an exception is set. */
+static int read_buffer(rows *r, PyObject *x)
+{
+    if (!PyObject_CheckBuffer(x))
+        return 0;
+    if (PyObject_GetBuffer(x, &r->view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
+        PyErr_Clear(); /* such as numpy's dates; the conversion has the better message */
+        return 0;
+    }
+    if (!is_native_float(&r->view)) {
+        PyBuffer_Release(&r->view);
+        return 0;
+    }
+    r->has_view = true;
+    return shape_rows(r) ? 1 : -1;
+}
+
+/* ---- Everything else ---- */
+
+/* 1: read, 0: of no use, -1: an exception is set. */
+static int read_plain(rows *r, PyObject *x, const expected_rows *expected)
+{
+    if (PyDict_Check(x))
+        return read_dict(r, x, expected) ? 1 : -1;
+    if (is_row(x))
+        return read_sequence(r, x) ? 1 : -1;
+    return read_buffer(r, x);
+}
+
+/* Has Python make an array, and perhaps names, of it. */
+static int read_converted(rows *r, PyObject *x, const expected_rows *expected)
+{
+    static PyObject *convert; /* oif._arrays.rows_of */
+    if (!convert) {
+        PyObject *module = PyImport_ImportModule("oif._arrays");
+        convert = module ? PyObject_GetAttrString(module, "rows_of") : NULL;
+        Py_XDECREF(module);
+        if (!convert)
+            return -1;
+    }
+    PyObject *pair = PyObject_CallFunction(convert, "OOO", x, expected->names ? expected->names : Py_None,
+                                           expected->ignore_unknown ? Py_True : Py_False);
+    if (!pair)
+        return -1;
+    int read = -1;
+    if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)
+        PyErr_SetString(PyExc_SystemError, "rows_of did not return a pair");
+    else {
+        read = read_plain(r, PyTuple_GetItem(pair, 0), expected);
+        PyObject *names = PyTuple_GetItem(pair, 1);
+        if (read == 1 && names != Py_None && !r->names)
+            r->names = Py_NewRef(names);
+    }
+    Py_DECREF(pair);
+    return read;
+}
+
+static bool check_width(const rows *r, const expected_rows *expected)
+{
+    if (r->width == 0 && r->count > 0) {
+        raise_data_error(-1, -1, "a row needs at least one number");
+        return false;
+    }
+    if (expected->width == 0 || r->width == expected->width)
+        return true;
+    const char *hint =
+        r->single && expected->width == 1 ? "; for rows of one number each use reshape(-1, 1)" : "";
+    raise_data_error(-1, -1, "rows have %zd numbers here, not %zd%s", expected->width, r->width, hint);
+    return false;
+}
+
+bool rows_read(rows *r, PyObject *x, const expected_rows *expected, bool one)
+{
+    r->names = NULL;
+    r->has_view = false;
+    r->own = NULL;
+    int read = read_plain(r, x, expected);
+    if (read == 0)
+        read = read_converted(r, x, expected);
+    if (read == 0)
+        PyErr_Format(PyExc_TypeError, "%R cannot be read as rows of numbers", (PyObject *)Py_TYPE(x));
+    if (read != 1)
+        return false;
+    if (one && !r->single) {
+        raise_data_error(-1, -1, "one row is asked for, not an array of 2 dimensions");
+        return false;
+    }
+    return check_width(r, expected);
+}
+
+void rows_free(rows *r)
+{
+    if (r->has_view)
+        PyBuffer_Release(&r->view);
+    r->has_view = false;
+    PyMem_Free(r->own);
+    Py_XDECREF(r->names);
+}
+
+/* ---- Numbers ---- */
+
+static double number_at(const char *data, char format)
+{
+    double number;
+    float narrow;
+    if (format == 'd') {
+        memcpy(&number, data, sizeof number); /* perhaps not aligned */
+        return number;
+    }
+    memcpy(&narrow, data, sizeof narrow);
+    return (double)narrow;
+}
+
+bool rows_in_place(const rows *r, size_t *stride)
+{
+    Py_ssize_t size = sizeof(double);
+    bool row_ok = r->count == 1 || (r->row_stride % size == 0 && r->row_stride / size >= r->width);
+    if (r->format != 'd' || (r->column_stride != size && r->width != 1) || !row_ok ||
+        (uintptr_t)r->data % sizeof(double) != 0)
+        return false;
+    *stride = (size_t)(r->count == 1 ? r->width : r->row_stride / size);
+    return true;
+}
+
+void rows_copy(const rows *r, Py_ssize_t first, Py_ssize_t count, double *to)
+{
+    for (Py_ssize_t i = first; i < first + count; i++)
+        for (Py_ssize_t j = 0; j < r->width; j++)
+            *to++ = number_at(r->data + i * r->row_stride + j * r->column_stride, r->format);
+}
+
+const double *rows_at(const rows *r, Py_ssize_t i, double *copy)
+{
+    const char *data = r->data + i * r->row_stride;
+    if (r->format == 'd' && r->column_stride == sizeof(double) && (uintptr_t)data % sizeof(double) == 0)
+        return (const double *)(const void *)data;
+    rows_copy(r, i, 1, copy);
+    return copy;
+}
+
+bool rows_find_infinity(const rows *r, Py_ssize_t *row, Py_ssize_t *column)
+{
+    for (Py_ssize_t i = 0; i < r->count; i++)
+        for (Py_ssize_t j = 0; j < r->width; j++)
+            if (isinf(number_at(r->data + i * r->row_stride + j * r->column_stride, r->format))) {
+                *row = i;
+                *column = j;
+                return true;
+            }
+    return false;
+}
+
+PyObject *raise_infinity(Py_ssize_t row, Py_ssize_t column, bool single, PyObject *names)
+{
+    const char *advice = "is infinite; NaN stands for a missing number";
+    PyObject *name = names ? PyTuple_GetItem(names, column) : NULL;
+    if (names && !name)
+        PyErr_Clear();
+    if (single)
+        return name ? raise_data_error(0, column, "the number of column %R %s", name, advice)
+                    : raise_data_error(0, column, "the number of column %zd %s", column, advice);
+    return name ? raise_data_error(row, column, "the number of row %zd, column %R %s", row, name, advice)
+                : raise_data_error(row, column, "the number of row %zd, column %zd %s", row, column, advice);
+}

@@ -1,0 +1,125 @@
+"""DataFrames and tables: without a copy of their packages' ideas, and with the names of their columns."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import same_bits
+
+import oif
+
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
+pyarrow = pytest.importorskip("pyarrow")
+
+NAMES = ["flow", "heat", "load"]
+
+
+def frames(rows):
+    columns = {name: rows[:, i] for i, name in enumerate(NAMES)}
+    nullable = pandas.DataFrame(columns).convert_dtypes()
+    with_nulls = [[None if x != x else x for x in column] for column in rows.T.tolist()]
+    table = pyarrow.table([pyarrow.array(column, pyarrow.float64()) for column in with_nulls], names=NAMES)
+    return {
+        "pandas": pandas.DataFrame(columns),
+        "pandas nullable": nullable,
+        "pandas objects": pandas.DataFrame(columns).astype(object),
+        "polars": polars.DataFrame(columns),
+        "polars nulls": polars.DataFrame(columns).fill_nan(None),
+        "polars chunks": polars.concat([polars.DataFrame(columns)[:77], polars.DataFrame(columns)[77:]], rechunk=False),
+        "arrow": table,
+        "arrow sliced": pyarrow.concat_tables([table, table]).slice(500, 500),
+        "arrow batches": pyarrow.Table.from_batches(table.to_batches(max_chunksize=13)),
+        "arrow batch": table.combine_chunks().to_batches()[0],
+        "arrow reader": pyarrow.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=100)),
+    }
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pandas nullable", "pandas objects", "polars", "polars nulls", "polars chunks",
+                                  "arrow", "arrow sliced", "arrow batches", "arrow batch", "arrow reader"])  # fmt: skip
+def test_a_table_scores_as_its_numbers_and_names_the_features(kind, rows):
+    forest = oif.OnlineIsolationForest()
+    assert same_bits(forest.learn_score(frames(rows)[kind]), oif.OnlineIsolationForest().learn_score(rows))
+    assert forest.feature_names == tuple(NAMES)
+
+
+@pytest.mark.parametrize(
+    "type_name", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "bool_"]
+)
+def test_arrow_columns_of_every_type_of_number(type_name):
+    values = [1, 0, None, 1, 0, 0, 1, None, 1, 1, 1]
+    values = [None if value is None else bool(value) for value in values] if type_name == "bool_" else values
+    column = pyarrow.array(values, getattr(pyarrow, type_name)()).slice(1)
+    expected = np.array([[np.nan if value is None else value] for value in values[1:]], np.float64)
+    array, names = oif._core.arrow_rows(pyarrow.table([column], names=["x"]).__arrow_c_stream__())
+    assert names == ("x",)
+    np.testing.assert_array_equal(array, expected)
+
+
+def test_columns_that_hold_no_numbers_are_refused_by_name():
+    table = pyarrow.table({"a": [1.0, 2.0], "host": ["x", "y"]})
+    for frame in (table, table.to_pandas(), polars.from_arrow(table)):
+        with pytest.raises((ValueError, TypeError), match="host|could not convert"):
+            oif.OnlineIsolationForest().learn(frame)
+    with pytest.raises((ValueError, TypeError)):
+        oif.OnlineIsolationForest().learn(pyarrow.table({"d": pyarrow.array(["a"]).dictionary_encode()}))
+
+
+def test_columns_in_another_order_find_their_place(rows):
+    for make in (pandas.DataFrame, polars.DataFrame, pyarrow.table):
+        frame = make({name: rows[:, i] for i, name in enumerate(NAMES)})
+        shuffled = make({name: rows[:, i] for i, name in reversed(list(enumerate(NAMES)))})
+        fewer = make({NAMES[1]: rows[:, 1]})
+        more = make({**{name: rows[:, i] for i, name in enumerate(NAMES)}, "extra": rows[:, 0]})
+        forest = oif.OnlineIsolationForest()
+        forest.learn(frame)
+        expected = forest.score(rows)
+        assert same_bits(expected, forest.score(shuffled))
+        missing = rows.copy()
+        missing[:, [0, 2]] = np.nan
+        assert same_bits(forest.score(missing), forest.score(fewer))
+        with pytest.raises(oif.DataError, match="no feature 'extra'"):
+            forest.score(more)
+        forest.ignore_unknown = True
+        assert same_bits(expected, forest.score(more))
+
+
+def test_rows_of_a_table_one_by_one(rows):
+    frame = pandas.DataFrame(rows, columns=NAMES)
+    expected = oif.OnlineIsolationForest().learn_score(rows)
+    forest = oif.OnlineIsolationForest()
+    assert same_bits(expected, [forest.learn_score_one(row) for _, row in frame.iterrows()])
+    assert forest.feature_names == tuple(NAMES)
+    forest = oif.OnlineIsolationForest()
+    assert same_bits(expected, [forest.learn_score_one(row) for row in polars.DataFrame(frame).iter_rows(named=True)])
+    forest = oif.OnlineIsolationForest()
+    assert same_bits(expected, [forest.learn_score_one(polars.Series(row)) for row in rows])
+
+
+def test_columns_of_the_same_name_are_refused(rows):
+    with pytest.raises(oif.DataError, match="same name"):
+        oif.OnlineIsolationForest().learn(pandas.DataFrame(rows, columns=["a", "a", "b"]))
+
+
+def test_process_answers_in_kind(rows):
+    data = {name: rows[:, i] for i, name in enumerate(NAMES)}
+    expected = oif.Pipeline().process(rows)
+    frame = pandas.DataFrame(data, index=np.arange(1000, 1500))
+    answer = oif.Pipeline().process(frame, explain=True)
+    assert isinstance(answer, pandas.DataFrame) and answer.index.equals(frame.index)
+    assert same_bits(answer["score"], expected["score"]) and "share_heat" in answer and "direction_load" in answer
+    answer = oif.Pipeline().process(polars.DataFrame(data))
+    assert isinstance(answer, polars.DataFrame) and same_bits(answer["score"], expected["score"])
+    assert isinstance(oif.Pipeline().process(frame, output="array"), np.ndarray)
+    assert isinstance(oif.Pipeline().process(rows, output="pandas"), pandas.DataFrame)
+    keys = oif.Pipeline().process(frame, keys=pandas.Series(["a", "b"] * 250))
+    same = oif.Pipeline().process(polars.DataFrame(data), keys=polars.Series(["a", "b"] * 250))
+    assert same_bits(keys["score"], same["score"])
+
+
+def test_none_of_their_packages_is_imported():
+    code = "import sys, oif, numpy; oif.OnlineIsolationForest().learn(numpy.zeros((3, 2)).astype(int)); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    packages = {"pandas", "polars", "pyarrow", "river", "sklearn", "matplotlib", "scipy", "pysad", "capymoa"}
+    assert not packages & set(loaded)

@@ -1,0 +1,143 @@
+import numpy as np
+import pytest
+from conftest import same_bits
+
+import oif
+
+FIELDS = ("score", "p", "threshold", "anomaly", "ready", "learned", "episode")
+
+
+@pytest.fixture
+def stream():
+    random = np.random.default_rng(11)
+    made = random.normal(size=(4000, 2))
+    made[3000:3005] += 12
+    return made
+
+
+def test_a_block_gives_the_results_of_single_rows(stream, detector_class):
+    block = oif.Pipeline(detector_class(), alert_rate=0.01)
+    single = oif.Pipeline(detector_class(), alert_rate=0.01)
+    results = block.process(stream)
+    assert results.dtype.names == FIELDS
+    for i, row in enumerate(stream.tolist()):
+        one = single.process_one(row)
+        assert same_bits(one[:3], [results[name][i] for name in FIELDS[:3]])
+        assert one[3:] == tuple(results[name][i] for name in FIELDS[3:])
+        assert isinstance(one.anomaly, bool) and isinstance(one.episode, oif.Episode)
+    assert single.to_bytes() == block.to_bytes()
+
+
+def test_scores_are_those_of_the_detector_when_all_is_learned(stream):
+    # The pipeline scores a row before it learns it.
+    forest, pipeline = oif.OnlineIsolationForest(seed=4), oif.Pipeline(oif.OnlineIsolationForest(seed=4))
+    results = pipeline.process(stream[:1000])
+    learned = forest.learn_score(stream[:1000])
+    before = oif.OnlineIsolationForest(seed=4)
+    scored = []
+    for row in stream[:1000]:
+        scored.append(before.score_one(row))
+        before.learn_one(row)
+    assert same_bits(results["score"], learned) or same_bits(results["score"], scored)
+
+
+def test_anomalies_are_found_and_explained(stream):
+    pipeline = oif.Pipeline(alert_rate=0.002)
+    results = pipeline.process(stream, explain="anomalies")
+    assert results["anomaly"][3000] and results["anomaly"].sum() < 40
+    assert {oif.Episode.BEGINS, oif.Episode.LASTS, oif.Episode.ENDS} <= set(results["episode"].tolist())
+    assert results["share"].shape == (4000, 2)
+    assert (results["share"][~results["anomaly"]] == 0).all()
+    assert (results["direction"][3000] == 1).all()
+    everything = oif.Pipeline(alert_rate=0.002).process(stream, explain=True)
+    assert same_bits(everything["share"][3000], results["share"][3000])
+
+
+def test_the_last_row_can_be_explained(stream):
+    pipeline = oif.Pipeline()
+    assert pipeline.explain() == []
+    pipeline.process(stream)
+    pipeline.feature_names = ["flow", "heat"]
+    pipeline.process_one({"heat": 9.0, "flow": 0.0})
+    flow, heat = pipeline.explain()
+    assert (flow.feature, heat.feature, heat.direction) == ("flow", "heat", 1)
+    assert heat.share > flow.share
+
+
+def test_every_key_has_a_model_of_its_own(stream):
+    keys = [f"host {i % 3}" for i in range(len(stream))]
+    together = oif.Pipeline(alert_rate=0.01)
+    results = together.process(stream, keys)
+    for k in range(3):
+        alone = oif.Pipeline(alert_rate=0.01).process(stream[k::3])
+        assert (alone == results[k::3]).all()
+    assert (together.keys, together.evictions, together.rows) == (3, 0, 4000)
+    again = oif.Pipeline(alert_rate=0.01)
+    singles = [again.process_one(row, key).score for row, key in zip(stream.tolist(), keys)]
+    assert same_bits(singles, results["score"])
+
+
+def test_keys_may_be_of_many_kinds(stream):
+    expected = oif.Pipeline().process(stream[:300], [str(i % 3) for i in range(300)])["score"]
+    kinds = (
+        [i % 3 for i in range(300)],
+        np.arange(300) % 3,
+        np.array([str(i % 3) for i in range(300)]),
+        [str(i % 3).encode() for i in range(300)],
+        (str(i % 3) for i in range(300)),
+    )
+    for keys in kinds:
+        assert same_bits(expected, oif.Pipeline().process(stream[:300], keys)["score"])
+
+
+def test_models_are_evicted_at_max_keys(stream):
+    pipeline = oif.Pipeline(oif.Loda(), max_keys=2)
+    pipeline.process(stream[:9], list("abcabcabc"))
+    assert (pipeline.keys, pipeline.evictions) == (2, 7)
+
+
+def test_a_shingle_puts_rows_together(stream):
+    pipeline = oif.Pipeline(oif.OnlineIsolationForest(seed=1), shingle=3)
+    results = pipeline.process(stream[:500])
+    assert np.isnan(results["score"][:2]).all() and not np.isnan(results["score"][2:]).any()
+    assert pipeline.columns == 2
+    pipeline.process_one([0, 0])
+    assert len(pipeline.explain()) == 2
+
+
+def test_what_cannot_be_used_changes_nothing(stream):
+    pipeline = oif.Pipeline()
+    with pytest.raises(oif.DataError):
+        pipeline.process_one([1.0, float("inf")])
+    assert pipeline.columns is None
+    pipeline.process(stream, ["k"] * len(stream))
+    before = pipeline.to_bytes()
+    bad = stream.copy()
+    bad[3999, 1] = np.inf
+    with pytest.raises(oif.DataError, match="row 3999, column 1"):
+        pipeline.process(bad, ["k"] * len(stream))
+    with pytest.raises(oif.DataError, match="too long"):
+        pipeline.process(stream, ["k"] * (len(stream) - 1) + ["k" * 100_000])
+    with pytest.raises(ValueError, match="a key for each"):
+        pipeline.process(stream, ["k"])
+    with pytest.raises(ValueError, match="a key for each"):
+        pipeline.process(stream, "k" * len(stream))
+    with pytest.raises(TypeError, match="a key is a str or bytes"):
+        pipeline.process_one(stream[0], 3)
+    with pytest.raises(oif.DataError, match="rows have 2 numbers"):
+        pipeline.process(np.zeros((3, 3)))
+    assert pipeline.to_bytes() == before
+    pipeline.check()
+
+
+def test_one_row_through_process_and_no_row(stream):
+    pipeline = oif.Pipeline()
+    one = pipeline.process(stream[0])
+    assert one.dtype.names == FIELDS and one.shape == ()
+    assert len(pipeline.process(stream[:0])) == 0
+    assert pipeline.rows == 1
+
+
+def test_what_is_anomalous_need_not_be_learned(stream):
+    results = oif.Pipeline(alert_rate=0.01, learn="normal").process(stream)
+    assert not (results["anomaly"] & results["learned"]).any() and results["anomaly"].any()
