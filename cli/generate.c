@@ -237,10 +237,10 @@ static char *put_number(char *to, double value)
 
     if (whole < 0)
         *to++ = '-';
-    while (left > 0 || count < 5) {
+    do {
         digits[count++] = (char)('0' + left % 10);
         left /= 10;
-    }
+    } while (left > 0 || count < 5);
     while (count > 0) {
         if (count == 4)
             *to++ = '.';

@@ -67,6 +67,8 @@ static void print_sentence(const char *text)
     char sentence[512];
     size_t length = strlen(text);
 
+    if (length == 0)
+        return;
     if (length + 2 > sizeof sentence)
         length = sizeof sentence - 2;
     memcpy(sentence, text, length);
@@ -135,7 +137,7 @@ static void print_flag(const struct listed_flag *flag)
     print_sentence(flag->help);
     if (flag->param)
         print_range(flag->param);
-    else if (*flag->words && !strchr(flag->argument, '|'))
+    else if (flag->argument && *flag->words && !strchr(flag->argument, '|'))
         output_print("One of: %s.\n", flag->words);
 }
 
