@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { FEW_STRANGERS = 4 }; /* up to so many anomalies at a time are what the alert rate allows for */
+
 static const double usual_memory = 1000; /* numbers of a column that say what is usual */
 
 /* ---- Creation ---- */
@@ -171,10 +173,12 @@ static void score_recent(oif_model *m, const double *row, oif_result *result)
     if (result->learned && !learns_first)
         status = oif_detector_learn(m->detector, recent, NULL);
     (void)status; /* only an infinity could fail */
-    if (!result->learned)
-        return;
-    learn_usual(m, row);
-    if (was_ready) /* scores of a detector that knows nothing would be a bad example */
+    if (result->learned)
+        learn_usual(m, row);
+    /* Scores of a detector that knows nothing would be a bad example. Those of anomalies that come one by one belong to the
+     * share that is wanted: without them the threshold would sink, and sink again. Those of many at a time would raise it
+     * until nothing is anomalous. */
+    if (was_ready && (result->learned || m->strangers <= FEW_STRANGERS))
         oif_score_history_add(&m->history, score);
 }
 
