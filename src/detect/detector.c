@@ -162,6 +162,38 @@ static oif_status check_rows(const oif_detector *detector, oif_rows *rows, oif_e
     return OIF_OK;
 }
 
+bool oif_row_is_complete(const double *row, size_t dimension)
+{
+    unsigned missing = 0;
+    for (size_t i = 0; i < dimension; i++)
+        missing |= row[i] != row[i];
+    return !missing;
+}
+
+typedef struct scoring {
+    const oif_rows *rows;
+    oif_score_function score;
+    const void *state;
+    double *scores;
+    unsigned parts;
+} scoring;
+
+static void score_part(void *context, unsigned part)
+{
+    const scoring *s = context;
+    size_t first = s->rows->count * part / s->parts, end = s->rows->count * (part + 1) / s->parts;
+    oif_rows some = {oif_rows_at(s->rows, first), end - first, s->rows->stride, s->rows->complete};
+    s->score(s->state, &some, s->scores + first);
+}
+
+void oif_rows_score(const oif_rows *rows, oif_score_function score, const void *state, double *scores,
+                    oif_pool *pool)
+{
+    oif_pool *sharing = oif_pool_worth(pool, rows->count);
+    scoring s = {rows, score, state, scores, oif_pool_parts(sharing)};
+    oif_pool_run(sharing, score_part, &s);
+}
+
 static oif_status learn_checked(oif_detector *detector, oif_rows rows, double *scores, oif_error *error)
 {
     oif_status status = check_rows(detector, &rows, error);
@@ -190,7 +222,7 @@ oif_status oif_detector_score_rows(const oif_detector *detector, const double *r
     oif_rows block = {rows, count, stride, true};
     oif_status status = check_rows(detector, &block, error);
     if (status == OIF_OK)
-        detector->kind->score_rows(detector->state, &block, scores, detector->pool);
+        oif_rows_score(&block, detector->kind->score_rows, detector->state, scores, detector->pool);
     return status;
 }
 

@@ -36,6 +36,23 @@ static inline bool oif_none_infinite(const double *numbers, size_t count)
 /* More rows than any stream has. A detector that claims to have learned more is broken; so counts of rows never overflow. */
 #define OIF_MAX_ROWS_LEARNED (UINT64_C(3) << 62)
 
+/* Whether none of the numbers is missing. */
+bool oif_row_is_complete(const double *row, size_t dimension);
+
+/* For fewer rows, waking the threads of a pool costs more than they help. */
+enum { OIF_ROWS_WORTH_SHARING = 32 };
+
+static inline oif_pool *oif_pool_worth(oif_pool *pool, size_t rows)
+{
+    return rows < OIF_ROWS_WORTH_SHARING ? NULL : pool;
+}
+
+typedef void (*oif_score_function)(const void *state, const oif_rows *rows, double *scores);
+
+/* Scores rows by a function that scores some of them; a pool, which may be NULL, shares them among its threads. */
+void oif_rows_score(const oif_rows *rows, oif_score_function score, const void *state, double *scores,
+                    oif_pool *pool);
+
 /* The state is one block of memory that holds no pointers into itself: a copy of its bytes is a clone. */
 typedef struct oif_detector_kind {
     oif_detector_info info;
@@ -52,7 +69,8 @@ typedef struct oif_detector_kind {
      * The pool, which may be NULL, may share the work but must not change a bit of the results. */
     void (*learn_rows)(void *state, const oif_rows *rows, double *scores, oif_pool *pool);
 
-    void (*score_rows)(const void *state, const oif_rows *rows, double *scores, oif_pool *pool);
+    /* Some of the rows that are to be scored: each row by itself, so that threads can share them. */
+    oif_score_function score_rows;
 
     bool (*ready)(const void *state);
 

@@ -39,7 +39,6 @@ enum {
     LANES = 8,        /* trees walked side by side, which hides the latency of their loads */
     FIRST_BUILD = 16, /* rows that the first trees are built from; then from twice as many, up to a window */
     MAX_CHUNK = 256,  /* rows that LANES trees take before the next do, which keeps these in the cache */
-    ROWS_WORTH_SHARING = 32 /* for fewer, waking the threads costs more than they help */
 };
 
 /* ---- Creation ---- */
@@ -255,14 +254,6 @@ static uint32_t find_leaves(const forest *f, uint32_t first, const double *row, 
     return count;
 }
 
-static bool is_complete(const double *row, uint32_t dimension)
-{
-    unsigned missing = 0;
-    for (uint32_t i = 0; i < dimension; i++)
-        missing |= row[i] != row[i];
-    return !missing;
-}
-
 /* ---- Scoring ---- */
 
 static uint64_t mass_of(uint32_t worth)
@@ -421,16 +412,11 @@ static void pass_chunk(const forest *f, forest *counter, const oif_rows *rows, u
     chunk c = {f, counter, rows, first_slot, complete, masses, oif_pool_parts(pool)};
     for (size_t i = 0; i < rows->count; i++) {
         atomic_init(&masses[i], 0);
-        complete[i] = rows->complete || is_complete(oif_rows_at(rows, i), f->dimension);
+        complete[i] = rows->complete || oif_row_is_complete(oif_rows_at(rows, i), f->dimension);
     }
     oif_pool_run(pool, pass_part, &c);
     for (size_t i = 0; scores && i < rows->count; i++)
         scores[i] = score_of(f, atomic_load_explicit(&masses[i], memory_order_relaxed));
-}
-
-static oif_pool *worth_sharing(const oif_rows *rows, oif_pool *pool)
-{
-    return rows->count < ROWS_WORTH_SHARING ? NULL : pool;
 }
 
 static oif_rows rows_from(const oif_rows *rows, size_t from, size_t most)
@@ -439,11 +425,11 @@ static oif_rows rows_from(const oif_rows *rows, size_t from, size_t most)
     return (oif_rows){oif_rows_at(rows, from), left < most ? left : most, rows->stride, rows->complete};
 }
 
-static void score_rows(const void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+static void score_rows(const void *state, const oif_rows *rows, double *scores)
 {
     for (size_t from = 0; from < rows->count; from += MAX_CHUNK) {
         oif_rows some = rows_from(rows, from, MAX_CHUNK);
-        pass_chunk(state, NULL, &some, 0, scores + from, worth_sharing(&some, pool));
+        pass_chunk(state, NULL, &some, 0, scores + from, NULL);
     }
 }
 
@@ -564,7 +550,7 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
     for (size_t from = 0; from < rows->count;) {
         uint32_t to_event = next_event(f) - f->rows_held;
         oif_rows some = rows_from(rows, from, to_event < MAX_CHUNK ? to_event : MAX_CHUNK);
-        learn_chunk(f, &some, scores ? scores + from : NULL, worth_sharing(&some, pool));
+        learn_chunk(f, &some, scores ? scores + from : NULL, oif_pool_worth(pool, some.count));
         from += some.count;
     }
 }

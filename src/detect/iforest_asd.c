@@ -21,10 +21,7 @@
 
 #include <string.h>
 
-enum {
-    CHUNK = 256,            /* rows that are scored together */
-    ROWS_WORTH_SHARING = 32 /* for fewer, waking the threads costs more than they help */
-};
+enum { CHUNK = 256 }; /* rows that are scored together */
 
 typedef enum retrain { EVERY_WINDOW, ON_DRIFT } retrain;
 
@@ -134,37 +131,14 @@ static void init(void *state, const oif_params *params, size_t dimension)
 
 /* ---- Scoring ---- */
 
-static bool is_complete(const double *row, uint32_t dimension)
+static void score_rows(const void *state, const oif_rows *rows, double *scores)
 {
-    unsigned missing = 0;
-    for (uint32_t i = 0; i < dimension; i++)
-        missing |= row[i] != row[i];
-    return !missing;
-}
-
-typedef struct scoring {
-    const oif_iforest *forest;
-    const oif_rows *rows;
-    double *scores;
-    unsigned parts;
-} scoring;
-
-static void score_part(void *context, unsigned part)
-{
-    const scoring *s = context;
-    size_t first = s->rows->count * part / s->parts, last = s->rows->count * (part + 1) / s->parts;
-    for (size_t i = first; i < last; i++) {
-        const double *row = oif_rows_at(s->rows, i);
-        bool complete = s->rows->complete || is_complete(row, s->forest->dimension);
-        s->scores[i] = oif_iforest_score(s->forest, row, complete);
+    const oif_iforest *forest = own_forest(state);
+    for (size_t i = 0; i < rows->count; i++) {
+        const double *row = oif_rows_at(rows, i);
+        bool complete = rows->complete || oif_row_is_complete(row, forest->dimension);
+        scores[i] = oif_iforest_score(forest, row, complete);
     }
-}
-
-static void score_rows(const void *state, const oif_rows *rows, double *scores, oif_pool *pool)
-{
-    oif_pool *sharing = rows->count < ROWS_WORTH_SHARING ? NULL : pool;
-    scoring s = {own_forest(state), rows, scores, oif_pool_parts(sharing)};
-    oif_pool_run(sharing, score_part, &s);
 }
 
 /* ---- Training ---- */
@@ -250,7 +224,7 @@ static void learn_chunk(asd *a, const oif_rows *rows, double *scores, oif_pool *
         store_row(a, oif_rows_at(rows, i));
     train_on(a);
     if (written) {
-        score_rows(a, rows, written, pool);
+        oif_rows_score(rows, score_rows, a, written, pool);
         if (a->retrain == ON_DRIFT)
             count_anomalies(a, written, rows->count);
     }

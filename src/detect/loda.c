@@ -39,8 +39,7 @@ enum {
     LANES = 8,           /* projections that rows pass together: what the ring has of them is a cache line */
     MAX_CHUNK = 256,     /* rows that do so before they pass the next ones */
     STACK_WINDOW = 2048, /* rows of a window whose numbers a thread can sort on its own stack */
-    ROWS_WORTH_SHARING = 32, /* for fewer, waking the threads costs more than they help */
-    BINS_AT_ONCE = 4096 /* that a check counts the rows of: sixteen rounds for the most bins, one for most */
+    BINS_AT_ONCE = 4096  /* that a check counts the rows of: sixteen rounds for the most bins, one for most */
 };
 
 static const double greatest_term = 0x1p900; /* so that no sum of terms overflows */
@@ -205,32 +204,16 @@ static double score_of(const loda *l, const surprise *sum)
     return (double)sum->bits / ((double)sum->projections * (1 << OIF_LODA_LOG_BITS));
 }
 
-typedef struct scoring {
-    const loda *loda;
-    const oif_rows *rows;
-    double *scores;
-    unsigned parts;
-} scoring;
-
-static void score_part(void *context, unsigned part)
+static void score_rows(const void *state, const oif_rows *rows, double *scores)
 {
-    const scoring *s = context;
-    const loda *l = s->loda;
-    size_t first = s->rows->count * part / s->parts, end = s->rows->count * (part + 1) / s->parts;
-    for (size_t i = first; i < end; i++) {
-        const double *row = oif_rows_at(s->rows, i);
+    const loda *l = state;
+    for (size_t i = 0; i < rows->count; i++) {
+        const double *row = oif_rows_at(rows, i);
         surprise sum = {0};
         for (uint32_t projection = 0; projection < l->num_projections; projection++)
             add_surprise(l, projection, project(l, projection, row), &sum);
-        s->scores[i] = score_of(l, &sum);
+        scores[i] = score_of(l, &sum);
     }
-}
-
-static void score_rows(const void *state, const oif_rows *rows, double *scores, oif_pool *pool)
-{
-    oif_pool *sharing = rows->count < ROWS_WORTH_SHARING ? NULL : pool;
-    scoring s = {state, rows, scores, oif_pool_parts(sharing)};
-    oif_pool_run(sharing, score_part, &s);
 }
 
 /* ---- Quantiles ---- */
@@ -540,7 +523,7 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
         uint32_t most = rows_to_event(l) < MAX_CHUNK ? rows_to_event(l) : MAX_CHUNK;
         size_t left = rows->count - from, count = left < most ? left : most;
         oif_rows some = {oif_rows_at(rows, from), count, rows->stride, rows->complete};
-        bool shared = count >= ROWS_WORTH_SHARING && l->window_size <= STACK_WINDOW;
+        bool shared = count >= OIF_ROWS_WORTH_SHARING && l->window_size <= STACK_WINDOW;
         learn_chunk(l, &some, scores ? scores + from : NULL, shared ? pool : NULL);
         from += count;
     }

@@ -22,11 +22,10 @@
 typedef oif_iforest_state forest;
 
 enum {
-    SHORT_BOX = 24,          /* numbers; boxes up to this have code of their own for each width */
-    GROUP = 32,              /* trees whose places are kept at a time; a whole number of lanes */
-    MAX_CHUNK = 256,         /* rows that threads work on between two meetings */
-    ROWS_WORTH_SHARING = 32, /* for fewer, waking the threads costs more than they help */
-    KEYS_KEPT = 256 /* numbers of a row whose keys are made once; of longer rows, as they are asked for */
+    SHORT_BOX = 24,  /* numbers; boxes up to this have code of their own for each width */
+    GROUP = 32,      /* trees whose places are kept at a time; a whole number of lanes */
+    MAX_CHUNK = 256, /* rows that threads work on between two meetings */
+    KEYS_KEPT = 256  /* numbers of a row whose keys are made once; of longer rows, as they are asked for */
 };
 
 /* ---- Depths and scores ---- */
@@ -190,19 +189,11 @@ OIF_AVX2 static void take_keys_avx2(const double *row, uint32_t dimension, uint6
 }
 #endif
 
-static __attribute__((noinline)) bool is_complete(const double *row, uint32_t dimension)
-{
-    unsigned missing = 0;
-    for (uint32_t i = 0; i < dimension; i++)
-        missing |= row[i] != row[i];
-    return !missing;
-}
-
 /* All but the keys. */
 static void take_row(traveller *t, const forest *f, const oif_rows *rows, size_t i)
 {
     t->row = oif_rows_at(rows, i);
-    t->complete = rows->complete || is_complete(t->row, f->dimension);
+    t->complete = rows->complete || oif_row_is_complete(t->row, f->dimension);
     t->has_keys = f->dimension <= KEYS_KEPT;
 }
 
@@ -312,30 +303,14 @@ static uint64_t sum_depths(const forest *f, const traveller *t)
     return depth_sum;
 }
 
-typedef struct scoring {
-    const forest *forest;
-    const oif_rows *rows;
-    double *scores;
-    unsigned parts;
-} scoring;
-
-static void score_part(void *context, unsigned part)
+static void score_rows(const void *state, const oif_rows *rows, double *scores)
 {
-    const scoring *s = context;
-    const forest *f = s->forest;
-    size_t first = s->rows->count * part / s->parts, last = s->rows->count * (part + 1) / s->parts;
-    for (size_t i = first; i < last; i++) {
+    const forest *f = state;
+    for (size_t i = 0; i < rows->count; i++) {
         traveller t;
-        set_out(&t, f, s->rows, i);
-        s->scores[i] = score_of(f, sum_depths(f, &t), f->rows_held);
+        set_out(&t, f, rows, i);
+        scores[i] = score_of(f, sum_depths(f, &t), f->rows_held);
     }
-}
-
-static void score_rows(const void *state, const oif_rows *rows, double *scores, oif_pool *pool)
-{
-    oif_pool *sharing = rows->count < ROWS_WORTH_SHARING ? NULL : pool;
-    scoring s = {state, rows, scores, oif_pool_parts(sharing)};
-    oif_pool_run(sharing, score_part, &s);
 }
 
 /* ---- Learning ---- */
@@ -663,7 +638,7 @@ static void learn_alone(forest *f, const oif_rows *rows, double *scores)
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    if (rows->count < ROWS_WORTH_SHARING || oif_pool_parts(pool) == 1)
+    if (rows->count < OIF_ROWS_WORTH_SHARING || oif_pool_parts(pool) == 1)
         learn_alone(state, rows, scores);
     else
         learn_together(state, rows, scores, pool);

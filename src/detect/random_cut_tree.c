@@ -331,18 +331,10 @@ static void count_duplicate(const shape *s, tree *t, uint32_t leaf, const double
         point[i] = isnan(point[i]) ? row[i] : point[i];
 }
 
-static bool is_complete(const double *row, uint32_t dimension)
-{
-    unsigned missing = 0;
-    for (uint32_t i = 0; i < dimension; i++)
-        missing |= row[i] != row[i];
-    return !missing;
-}
-
 OIF_INLINE uint32_t insert(const shape *s, tree *t, const double *row)
 {
     oif_link *links = oif_links(s, t);
-    t->has_gaps |= !is_complete(row, s->dimension);
+    t->has_gaps |= !oif_row_is_complete(row, s->dimension);
     if (t->root == OIF_NO_NODE)
         return t->root = make_leaf(s, t, row);
     for (uint32_t node = t->root;;) {
@@ -551,7 +543,7 @@ static const char *check_leaf(const shape *s, const tree *t, uint32_t leaf)
     const double *point = oif_point(s, t, leaf);
     if (!oif_none_infinite(point, s->dimension))
         return "a point is infinite";
-    if (!t->has_gaps && !is_complete(point, s->dimension))
+    if (!t->has_gaps && !oif_row_is_complete(point, s->dimension))
         return "a number is missing in a tree without missing numbers";
     return NULL;
 }

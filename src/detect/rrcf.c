@@ -32,7 +32,6 @@ typedef oif_rrcf_state forest;
 
 enum {
     MAX_CHUNK = 256, /* rows that a tree takes before the next tree does, which keeps it in the cache */
-    ROWS_WORTH_SHARING = 32, /* for fewer, waking the threads costs more than they help */
     LEAVES_AT_ONCE =
         4096 /* that a check counts the rows of: sixteen rounds for the largest tree, one for most */
 };
@@ -171,7 +170,7 @@ static void pass_part(void *context, unsigned part)
 
 static void pass_rows(const forest *f, forest *learner, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    oif_pool *sharing = rows->count < ROWS_WORTH_SHARING ? NULL : pool;
+    oif_pool *sharing = oif_pool_worth(pool, rows->count);
     _Atomic uint64_t unit_sums[MAX_CHUNK];
     bool learned_last[MAX_CHUNK];
     for (size_t from = 0; from < rows->count; from += MAX_CHUNK) {
@@ -198,9 +197,9 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
         memcpy(oif_rrcf_last_row(f), oif_rows_at(rows, rows->count - 1), f->shape.dimension * sizeof(double));
 }
 
-static void score_rows(const void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+static void score_rows(const void *state, const oif_rows *rows, double *scores)
 {
-    pass_rows(state, NULL, rows, scores, pool);
+    pass_rows(state, NULL, rows, scores, NULL);
 }
 
 /* ---- Questions ---- */
