@@ -101,12 +101,7 @@ fuzz: ## run every harness in fuzz/ for FUZZ_SECONDS (60)
 	@tools/install_dependencies.sh develop
 	@cmake --preset fuzz > /dev/null
 	@cmake --build --preset fuzz -- --quiet
-	@for harness in $(basename $(notdir $(wildcard fuzz/*.c))); do \
-	    mkdir -p build/fuzz/corpus/$$harness fuzz/corpus/$$harness && \
-	    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 build/fuzz/$$harness \
-	        -max_total_time=$(FUZZ_SECONDS) -timeout=20 -print_final_stats=1 -artifact_prefix=build/fuzz/ \
-	        build/fuzz/corpus/$$harness fuzz/corpus/$$harness || exit 1; \
-	done && echo "$(words $(wildcard fuzz/*.c)) passed, 0 failed"
+	@tools/fuzz.sh $(FUZZ_SECONDS)
 
 fuzz-long: ## every harness for 30 minutes
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=1800

@@ -65,7 +65,7 @@ if [ -n "$(find tests -name 'test_*.py' -print -quit)" ]; then
     stage python python_tests
 fi
 stage python-package python_package
-stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=10
+stage fuzz make --no-print-directory fuzz
 stage docs docs_examples
 stage analysis tools/analyze.sh
 stage valgrind tools/valgrind.sh base.error base.memory rows.csv
