@@ -131,4 +131,25 @@ static inline uint32_t oif_hst_worth(uint32_t mass, uint32_t depth)
     return mass << OIF_HST_DEPTH_BITS | depth;
 }
 
+/* ---- What the check has to know ---- */
+
+/* The rows that a node may hold and still be a leaf, when a window has so many. */
+uint32_t oif_hst_limit(const oif_hst_state *f, uint32_t rows);
+
+/* The rows that the trees are built from after having been built from so many. */
+uint32_t oif_hst_build_after(const oif_hst_state *f, uint32_t rows);
+
+/* The feature and the value of the cut at a place of the complete tree. */
+uint32_t oif_hst_feature_at(const oif_hst_state *f, const oif_hst_tree *tree, uint32_t place);
+double oif_hst_cut_at(const oif_hst_state *f, uint32_t tree, uint32_t place, uint32_t feature);
+
+/* The leaf of a row that may have missing numbers: where one is asked for, it goes with the heavier child. */
+uint32_t oif_hst_walk(const oif_hst_state *f, uint32_t tree, const double *row);
+
+/* Whether a leaf holds more rows than it may. */
+bool oif_hst_must_be_cut(const oif_hst_state *f, const oif_hst_node *leaf);
+
+/* Verifies every invariant; OIF_EINVARIANT names the broken one. */
+oif_status oif_hst_check(const void *state, oif_error *error);
+
 #endif

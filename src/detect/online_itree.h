@@ -255,6 +255,18 @@ static inline oif_leaf *oif_leaf_here(const oif_iforest_state *f, oif_spot at)
     return oif_leaf_of(f, oif_tree_of(f, at), oif_leaf_number(f, at));
 }
 
+/* ---- Boxes ---- */
+
+/* One feature of a box: [low, high], empty when low > high. */
+typedef struct oif_range {
+    double low, high;
+} oif_range;
+
+static inline oif_range oif_box_range(const double *box, uint32_t dimension, uint32_t feature)
+{
+    return (oif_range){box[feature], -box[dimension + feature]};
+}
+
 /* ---- What a tree does ---- */
 
 /* The rows that a leaf at this depth must hold to be cut, and an inner node to stay so. */
@@ -262,6 +274,10 @@ int32_t oif_threshold(const oif_iforest_state *f, uint32_t depth);
 
 /* Whether a tree that counts so many rows may cut nodes at this depth. */
 bool oif_depth_allows_cut(const oif_iforest_state *f, uint32_t depth, int64_t rows_in_tree);
+
+/* The height at which a leaf is cut; there is none at the depth limit, but beyond the window the heights are unusual and
+ * must be looked at as well. */
+int32_t oif_cut_height(const oif_iforest_state *f, uint32_t depth);
 
 /* Rows below a node: a leaf's height, or the sum of all leaves'. */
 int32_t oif_height(const oif_iforest_state *f, oif_spot at);
