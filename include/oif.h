@@ -140,7 +140,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_params_get(const oif_params *params, const
 
 typedef struct oif_detector oif_detector;
 
-/* The bytes that a detector would take, all of them: it allocates nothing after its creation.
+/* The bytes that a detector would take, all of them: it allocates nothing after its creation but for names.
  * OIF_EPARAM as oif_detector_new; OIF_EMEMORY when the number does not fit a size_t. */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_estimate_bytes(const oif_params *params, size_t dimension,
                                                               size_t *bytes, oif_error *error);
@@ -156,6 +156,15 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_clone(const oif_detector *detecto
 
 /* Frees a detector; NULL is accepted. */
 OIF_API void oif_detector_free(oif_detector *detector);
+
+/* Gives the `dimension` columns of its rows names, which are copied, or with NULL takes them away. They change no score;
+ * clones and snapshots keep them, so that whoever goes on with a detector can see that its rows are the same ones.
+ * OIF_EVALUE when all together are longer than 16 MiB, OIF_EMEMORY. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_name_columns(oif_detector *detector, const char *const *names,
+                                                            oif_error *error);
+
+/* The name of a column, from 0, until columns are named anew; NULL when they have no names. */
+OIF_API const char *oif_detector_column_name(const oif_detector *detector, size_t column);
 
 /* Learns one row of `dimension` numbers, and forgets the oldest where the detector has a window.
  * NaN means "missing" and is fine. OIF_EVALUE when a number is infinite; error->column says which.
@@ -224,7 +233,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_save(const oif_detector *detector
 OIF_API OIF_MUST_CHECK oif_status oif_detector_load(oif_read_function read, void *context,
                                                     oif_detector **detector, oif_error *error);
 
-/* To and from memory: a snapshot of this detector has so many bytes, all the time. OIF_EPARAM when the capacity
+/* To and from memory: a snapshot of this detector has so many bytes, until columns are named. OIF_EPARAM when the capacity
  * is less. Saving allocates nothing. */
 OIF_API size_t oif_detector_snapshot_bytes(const oif_detector *detector);
 OIF_API OIF_MUST_CHECK oif_status oif_detector_save_memory(const oif_detector *detector, void *bytes,
@@ -320,6 +329,11 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new(const oif_params *detector, s
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
                                                      oif_error *error);
 OIF_API void oif_pipeline_free(oif_pipeline *pipeline);
+
+/* Names the `columns` columns, as oif_detector_name_columns does, and tells a name. The detectors in it have none. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_name_columns(oif_pipeline *pipeline, const char *const *names,
+                                                            oif_error *error);
+OIF_API const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column);
 
 /* Takes one row of `columns` numbers. Each key, `key_bytes` bytes of any kind, has a model of its own; without keys give
  * NULL and 0. A key that is new gets memory, or that of the key that was not seen for longest once there are

@@ -18,7 +18,8 @@ struct oif_detector {
     size_t dimension;
     size_t bytes; /* of the whole block, this header included */
     uint64_t rows_learned;
-    oif_pool *pool; /* NULL while one thread does the work; not part of what a clone copies */
+    oif_names *names; /* NULL while columns have none */
+    oif_pool *pool;   /* NULL while one thread does the work; not part of what a clone copies */
     _Alignas(OIF_CACHE_LINE_BYTES) unsigned char state[];
 };
 
@@ -91,10 +92,17 @@ oif_status oif_detector_new(const oif_params *params, size_t dimension, oif_dete
 
 oif_status oif_detector_clone(const oif_detector *detector, oif_detector **copy, oif_error *error)
 {
+    oif_names *names;
+    oif_status status = oif_names_clone(detector->names, &names, error);
+    if (status != OIF_OK)
+        return status;
     oif_detector *made = oif_memory_new(detector->bytes);
-    if (!made)
+    if (!made) {
+        oif_names_free(names);
         return oif_fail(error, OIF_EMEMORY, "no memory for a detector of %zu bytes", detector->bytes);
+    }
     memcpy(made, detector, detector->bytes);
+    made->names = names;
     made->pool = NULL;
     *copy = made;
     return OIF_OK;
@@ -103,8 +111,10 @@ oif_status oif_detector_clone(const oif_detector *detector, oif_detector **copy,
 void oif_detector_assign(oif_detector *detector, const oif_detector *other)
 {
     oif_pool *pool = detector->pool;
+    oif_names *names = detector->names;
     memcpy(detector, other, detector->bytes);
     detector->pool = pool;
+    detector->names = names;
 }
 
 void oif_detector_free(oif_detector *detector)
@@ -112,8 +122,38 @@ void oif_detector_free(oif_detector *detector)
     if (!detector)
         return;
     oif_pool_free(detector->pool);
+    oif_names_free(detector->names);
     oif_memory_free(detector);
 }
+
+/* ---- Names of columns ---- */
+
+void oif_detector_take_names(oif_detector *detector, oif_names *names)
+{
+    oif_names_free(detector->names);
+    detector->names = names;
+}
+
+const oif_names *oif_detector_names(const oif_detector *detector)
+{
+    return detector->names;
+}
+
+oif_status oif_detector_name_columns(oif_detector *detector, const char *const *names, oif_error *error)
+{
+    oif_names *made = NULL;
+    oif_status status = names ? oif_names_new(names, detector->dimension, &made, error) : OIF_OK;
+    if (status == OIF_OK)
+        oif_detector_take_names(detector, made);
+    return status;
+}
+
+const char *oif_detector_column_name(const oif_detector *detector, size_t column)
+{
+    return oif_names_at(detector->names, column);
+}
+
+/* ---- Threads ---- */
 
 oif_status oif_detector_set_threads(oif_detector *detector, unsigned threads, oif_error *error)
 {
@@ -300,7 +340,7 @@ uint64_t oif_detector_rows_learned(const oif_detector *detector)
 
 size_t oif_detector_memory_bytes(const oif_detector *detector)
 {
-    return detector->bytes;
+    return detector->bytes + oif_names_memory_bytes(detector->names);
 }
 
 oif_status oif_detector_check(const oif_detector *detector, oif_error *error)

@@ -3,6 +3,7 @@
 #define OIF_DETECT_DETECTOR_H
 
 #include "base/fields.h"
+#include "base/names.h"
 #include "base/pool.h"
 #include "oif.h"
 
@@ -102,11 +103,15 @@ double oif_params_value(const oif_params *params, const char *name);
 /* Checks that every value is in its range: a caller may have filled the struct by hand. */
 oif_status oif_params_check(const oif_params *params, oif_error *error);
 
-/* Gives a detector the state of another one with the same parameters and dimension. */
+/* Gives a detector the state of another one with the same parameters and dimension. Its columns keep their names. */
 void oif_detector_assign(oif_detector *detector, const oif_detector *other);
 
 /* Tells every field that rows have changed. */
 void oif_detector_tell_fields(oif_detector *detector, oif_fields *fields);
+
+/* The names of its columns, or NULL; and gives it those, which it frees. */
+const oif_names *oif_detector_names(const oif_detector *detector);
+void oif_detector_take_names(oif_detector *detector, oif_names *names);
 
 /* The detector's own state, for tests that look inside. */
 const void *oif_detector_state(const oif_detector *detector);

@@ -149,8 +149,27 @@ void oif_pipeline_free(oif_pipeline *pipeline)
     for (uint32_t i = 0; i < pipeline->keys.count; i++)
         oif_model_free(pipeline->keys.entries[i].value);
     oif_keys_free(&pipeline->keys);
+    oif_names_free(pipeline->names);
     oif_model_free(pipeline->blank);
     oif_memory_free(pipeline);
+}
+
+/* ---- Names of columns ---- */
+
+oif_status oif_pipeline_name_columns(oif_pipeline *pipeline, const char *const *names, oif_error *error)
+{
+    oif_names *made = NULL;
+    oif_status status = names ? oif_names_new(names, pipeline->columns, &made, error) : OIF_OK;
+    if (status != OIF_OK)
+        return status;
+    oif_names_free(pipeline->names);
+    pipeline->names = made;
+    return OIF_OK;
+}
+
+const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column)
+{
+    return oif_names_at(pipeline->names, column);
 }
 
 /* ---- Models ---- */
@@ -186,6 +205,7 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
         oif_pipeline_new(&pipeline->params, pipeline->columns, &pipeline->options, &made, error);
     if (status != OIF_OK)
         return status;
+    status = oif_names_clone(pipeline->names, &made->names, error);
     for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY && status == OIF_OK;
          i = pipeline->keys.entries[i].newer) {
         const oif_key_entry *entry = &pipeline->keys.entries[i];
@@ -269,7 +289,8 @@ uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline)
 size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
 {
     size_t model_bytes = pipeline->blank->bytes + oif_detector_memory_bytes(pipeline->blank->detector);
-    return sizeof *pipeline + (pipeline->keys.count + 1) * model_bytes + oif_keys_bytes(&pipeline->keys);
+    return sizeof *pipeline + (pipeline->keys.count + 1) * model_bytes + oif_keys_bytes(&pipeline->keys) +
+           oif_names_memory_bytes(pipeline->names);
 }
 
 const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key, size_t key_bytes)

@@ -2,6 +2,7 @@
 #ifndef OIF_PIPELINE_PIPELINE_H
 #define OIF_PIPELINE_PIPELINE_H
 
+#include "base/names.h"
 #include "pipeline/keys.h"
 #include "pipeline/model.h"
 
@@ -11,6 +12,7 @@ struct oif_pipeline {
     uint32_t most_keys; /* by max_keys and memory_limit */
     uint32_t last;      /* the entry of the row processed last, or OIF_NO_KEY */
     uint64_t rows, evictions;
+    oif_names *names; /* of the columns; NULL while they have none */
     oif_model *blank; /* which new models are copied from */
     oif_keys keys;    /* their values are models */
 };

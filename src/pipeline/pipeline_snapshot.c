@@ -2,6 +2,7 @@
  *
  *     PIPE    its options, and the columns of a row
  *     DETE    which detector its models have
+ *     NAME    the names of the columns, if they have some
  *     KEYS    how many keys there are; rows processed and evictions so far
  *     then for each key, that not seen for longest first
  *     KEY     the key
@@ -18,6 +19,7 @@
 #include "base/memory.h"
 #include "detect/detector.h"
 #include "snapshot/detector_snapshot.h"
+#include "snapshot/names_section.h"
 #include "snapshot/savable.h"
 
 #include <string.h>
@@ -69,6 +71,7 @@ oif_status oif_pipeline_save(const oif_pipeline *pipeline, oif_write_function wr
     oif_identity_write(&writer, options_tag, &pipeline->options, pipeline->columns);
     oif_identity_write(&writer, OIF_SECTION_DETECTOR, &pipeline->params,
                        oif_detector_dimension(pipeline->blank->detector));
+    oif_names_write(&writer, pipeline->names);
     write_counts(&writer, pipeline);
     if (keys->count == 0)
         write_model(&writer, pipeline->blank);
@@ -86,6 +89,7 @@ typedef struct plan {
     oif_params options, params;
     uint64_t columns, dimension;
     uint64_t keys, rows, evictions;
+    oif_names *names; /* until there is a pipeline that has them */
 } plan;
 
 static oif_status init_options(oif_params *options, const char *name, oif_error *error)
@@ -99,7 +103,7 @@ static void read_plan(oif_snapshot_reader *reader, plan *p)
     unsigned char payload[COUNTS_BYTES];
     oif_identity_read(reader, options_tag, init_options, &p->options, &p->columns);
     oif_identity_read(reader, OIF_SECTION_DETECTOR, oif_params_init, &p->params, &p->dimension);
-    oif_snapshot_expect(reader, keys_tag);
+    p->names = oif_names_read(reader, p->columns, keys_tag);
     oif_bytes bytes = oif_bytes_over(payload, oif_snapshot_take(reader, payload, sizeof payload));
     p->keys = oif_bytes_get(&bytes, 8);
     p->rows = oif_bytes_get(&bytes, 8);
@@ -110,7 +114,7 @@ static void read_plan(oif_snapshot_reader *reader, plan *p)
 }
 
 /* Made once the first state stands open, which says whether its size is credible. */
-static oif_pipeline *make_pipeline(oif_snapshot_reader *reader, const plan *p)
+static oif_pipeline *make_pipeline(oif_snapshot_reader *reader, plan *p)
 {
     oif_pipeline *made = NULL;
     oif_error why;
@@ -123,6 +127,8 @@ static oif_pipeline *make_pipeline(oif_snapshot_reader *reader, const plan *p)
     }
     made->rows = p->rows;
     made->evictions = p->evictions;
+    made->names = p->names;
+    p->names = NULL;
     if (oif_detector_dimension(made->blank->detector) != p->dimension || p->keys > made->most_keys)
         oif_snapshot_fail(reader, OIF_ECORRUPT, "the options do not fit the models");
     return made;
@@ -162,7 +168,7 @@ static void read_model(oif_snapshot_reader *reader, oif_model *model)
 }
 
 /* The next key and its model. Makes the pipeline with the first. */
-static void read_keyed_model(oif_snapshot_reader *reader, const plan *p, oif_pipeline **pipeline)
+static void read_keyed_model(oif_snapshot_reader *reader, plan *p, oif_pipeline **pipeline)
 {
     size_t key_bytes = 0;
     uint32_t entry = OIF_NO_KEY;
@@ -198,6 +204,7 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
     for (uint64_t i = 0; i < models && reader.status == OIF_OK; i++)
         read_keyed_model(&reader, &p, &made);
     oif_snapshot_close(&reader);
+    oif_names_free(p.names);
     if (reader.status == OIF_OK)
         *pipeline = made;
     else

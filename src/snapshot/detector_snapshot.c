@@ -1,10 +1,12 @@
-/* A detector's snapshot: which detector it is ("DETE"), then all it has learned ("STAT"). The first is small and read as a
+/* A detector's snapshot: which detector it is ("DETE"), the names of its columns if they have some ("NAME"), then all it
+ * has learned ("STAT"). The first is small and read as a
  * whole, so that nothing is believed, and nothing allocated, before its checksum is known to be right. */
 #include "snapshot/detector_snapshot.h"
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "detect/detector.h"
+#include "snapshot/names_section.h"
 #include "snapshot/savable.h"
 
 enum {
@@ -111,6 +113,7 @@ void oif_state_read(oif_snapshot_reader *reader, oif_detector *detector)
 size_t oif_detector_snapshot_bytes(const oif_detector *detector)
 {
     return OIF_SNAPSHOT_HEADER_BYTES + 3 * OIF_SECTION_BYTES + (size_t)oif_state_bytes(detector) +
+           oif_names_section_bytes(oif_detector_names(detector)) +
            oif_identity_write(NULL, OIF_SECTION_DETECTOR, oif_detector_params(detector),
                               oif_detector_dimension(detector));
 }
@@ -122,6 +125,7 @@ oif_status oif_detector_save(const oif_detector *detector, oif_write_function wr
     oif_writer_open(&writer, write, context, error);
     oif_identity_write(&writer, OIF_SECTION_DETECTOR, oif_detector_params(detector),
                        oif_detector_dimension(detector));
+    oif_names_write(&writer, oif_detector_names(detector));
     oif_state_write(&writer, detector);
     return oif_writer_close(&writer);
 }
@@ -136,11 +140,15 @@ static oif_detector *make_detector(oif_snapshot_reader *reader)
     if (dimension > OIF_MAX_DIMENSION)
         oif_snapshot_fail(reader, OIF_ECORRUPT, "a row of %llu numbers is too long",
                           (unsigned long long)dimension);
-    oif_snapshot_expect(reader, OIF_SECTION_STATE);
+    oif_names *names = oif_names_read(reader, dimension, OIF_SECTION_STATE);
     if (reader->status == OIF_OK)
         oif_state_bound(reader, &params, (size_t)dimension);
     if (reader->status == OIF_OK && oif_detector_new(&params, (size_t)dimension, &made, &why) != OIF_OK)
         oif_snapshot_fail(reader, why.status, "%s", why.message);
+    if (made)
+        oif_detector_take_names(made, names);
+    else
+        oif_names_free(names);
     return made;
 }
 

@@ -124,13 +124,24 @@ void oif_writer_open(oif_snapshot_writer *writer, oif_write_function write, void
     write_checksum(writer);
 }
 
-void oif_writer_begin(oif_snapshot_writer *writer, const char *tag, uint64_t length)
+static void begin_section(oif_snapshot_writer *writer, const char *tag, uint32_t flags, uint64_t length)
 {
-    unsigned char head[SECTION_HEAD_BYTES] = {0};
+    unsigned char head[SECTION_HEAD_BYTES];
     memcpy(head, tag, 4);
+    oif_bytes_store(head + 4, flags, 4);
     oif_bytes_store(head + 8, length, 8);
     write_bytes(writer, head, sizeof head);
     write_checksum(writer);
+}
+
+void oif_writer_begin(oif_snapshot_writer *writer, const char *tag, uint64_t length)
+{
+    begin_section(writer, tag, 0, length);
+}
+
+void oif_writer_begin_optional(oif_snapshot_writer *writer, const char *tag, uint64_t length)
+{
+    begin_section(writer, tag, OIF_SECTION_OPTIONAL, length);
 }
 
 void oif_writer_end(oif_snapshot_writer *writer)
@@ -286,18 +297,25 @@ static void skip_section(oif_snapshot_reader *reader)
     oif_snapshot_end(reader);
 }
 
-void oif_snapshot_expect(oif_snapshot_reader *reader, const char *tag)
+bool oif_snapshot_expect_either(oif_snapshot_reader *reader, const char *first, const char *tag)
 {
     while (reader->status == OIF_OK) {
         uint64_t flags = open_section(reader);
-        if (reader->status != OIF_OK || strcmp(reader->tag, tag) == 0)
-            return;
+        bool is_first = strcmp(reader->tag, first) == 0;
+        if (reader->status != OIF_OK || is_first || strcmp(reader->tag, tag) == 0)
+            return is_first;
         if (flags & OIF_SECTION_OPTIONAL)
             skip_section(reader);
         else
             oif_snapshot_fail(reader, OIF_EKIND, "the snapshot has a section '%.4s' where '%s' was expected",
                               reader->tag, tag);
     }
+    return false;
+}
+
+void oif_snapshot_expect(oif_snapshot_reader *reader, const char *tag)
+{
+    (void)oif_snapshot_expect_either(reader, tag, tag);
 }
 
 size_t oif_snapshot_take(oif_snapshot_reader *reader, void *payload, size_t capacity)

@@ -54,6 +54,7 @@ void oif_writer_open(oif_snapshot_writer *writer, oif_write_function write, void
 /* Writes a section whose payload is at hand, or begins one that then has to get `length` bytes of fields. */
 void oif_writer_section(oif_snapshot_writer *writer, const char *tag, const void *payload, size_t length);
 void oif_writer_begin(oif_snapshot_writer *writer, const char *tag, uint64_t length);
+void oif_writer_begin_optional(oif_snapshot_writer *writer, const char *tag, uint64_t length);
 void oif_writer_end(oif_snapshot_writer *writer);
 
 /* Writes the last section and what is left in the buffer; returns the first failure or OIF_OK. */
@@ -80,6 +81,9 @@ void oif_snapshot_open(oif_snapshot_reader *reader, oif_read_function read, void
 
 /* Opens the next section; skips those that may be skipped and are not this one. OIF_EKIND when it is another. */
 void oif_snapshot_expect(oif_snapshot_reader *reader, const char *tag);
+
+/* The same where another one may come first; returns whether it is that which is open. */
+bool oif_snapshot_expect_either(oif_snapshot_reader *reader, const char *first, const char *tag);
 
 /* Reads the whole payload of the open section, of at most `capacity` bytes, and closes it. Returns its length. The bytes are
  * known to be those that were written. */

@@ -243,9 +243,23 @@ static void a_detector_with_threads(world *w)
     require_ok(oif_detector_set_threads(w->detector, 3, NULL));
 }
 
+static const char *const column_names[DIMENSION] = {"load", "", "memory"};
+
+static void a_named_detector(world *w)
+{
+    a_detector(w);
+    require_ok(oif_detector_name_columns(w->detector, column_names, NULL));
+}
+
 static void a_saved_detector(world *w)
 {
     require_ok(oif_detector_save(w->model, write_tape, &w->tape, NULL));
+}
+
+static void a_saved_named_detector(world *w)
+{
+    a_named_detector(w);
+    require_ok(oif_detector_save(w->detector, write_tape, &w->tape, NULL));
 }
 
 static void no_file(world *w)
@@ -288,9 +302,15 @@ static void a_pipeline(world *w)
     process_block(w->pipeline, results);
 }
 
-static void a_saved_pipeline(world *w)
+static void a_named_pipeline(world *w)
 {
     a_pipeline(w);
+    require_ok(oif_pipeline_name_columns(w->pipeline, column_names, NULL));
+}
+
+static void a_saved_pipeline(world *w)
+{
+    a_named_pipeline(w);
     require_ok(oif_pipeline_save(w->pipeline, write_tape, &w->tape, NULL));
 }
 
@@ -394,6 +414,17 @@ RUN(create)
 RUN(clone)
 {
     return oif_detector_clone(w->detector, &w->out.detector, error);
+}
+
+RUN(name_columns)
+{
+    static const char *const others[DIMENSION] = {"a", "b", "c"};
+    return oif_detector_name_columns(w->detector, others, error);
+}
+
+RUN(take_names_away)
+{
+    return oif_detector_name_columns(w->detector, NULL, error);
 }
 
 RUN(learn_one)
@@ -507,6 +538,12 @@ RUN(clone_pipeline)
     return oif_pipeline_clone(w->pipeline, &w->out.pipeline, error);
 }
 
+RUN(name_pipeline_columns)
+{
+    static const char *const others[DIMENSION] = {"a", "b", "c"};
+    return oif_pipeline_name_columns(w->pipeline, others, error);
+}
+
 RUN(process_known_key)
 {
     return oif_pipeline_process(w->pipeline, "a", 1, stream_rows, &w->out.result, error);
@@ -616,6 +653,10 @@ static const struct call {
     {"oif_detector_new", nothing, create, true},
     {"oif_detector_clone", a_detector, clone, true},
     {"oif_detector_clone", a_detector_with_threads, clone, true},
+    {"oif_detector_clone", a_named_detector, clone, true},
+    {"oif_detector_name_columns", a_detector, name_columns, true},
+    {"oif_detector_name_columns", a_named_detector, name_columns, true},
+    {"oif_detector_name_columns", a_named_detector, take_names_away, false},
     {"oif_detector_learn", a_detector, learn_one, false},
     {"oif_detector_score", a_detector, score_one, false},
     {"oif_detector_learn_score", a_detector, learn_and_score_one, false},
@@ -629,6 +670,7 @@ static const struct call {
     {"oif_detector_explain", a_detector, explain, false},
     {"oif_detector_save", a_detector, save, false},
     {"oif_detector_load", a_saved_detector, load, true},
+    {"oif_detector_load", a_saved_named_detector, load, true},
     {"oif_detector_save_memory", a_detector, save_to_memory, false},
     {"oif_detector_load_memory", a_saved_detector, load_from_memory, true},
     {"oif_detector_save_file", a_detector_and_no_file, save_to_file, true},
@@ -637,7 +679,8 @@ static const struct call {
     {"oif_state_file_save", a_state_file, save_to_state_file, false},
     {"oif_state_file_load", a_state_file, load_from_state_file, true},
     {"oif_pipeline_new", nothing, create_pipeline, true},
-    {"oif_pipeline_clone", a_pipeline, clone_pipeline, true},
+    {"oif_pipeline_clone", a_named_pipeline, clone_pipeline, true},
+    {"oif_pipeline_name_columns", a_named_pipeline, name_pipeline_columns, true},
     {"oif_pipeline_process", a_pipeline, process_known_key, false},
     {"oif_pipeline_process", a_pipeline, process_new_key, true},
     {"oif_pipeline_save", a_pipeline, save_pipeline, false},
@@ -713,6 +756,12 @@ static uint64_t mix_record(uint64_t hash, const oif_record *record)
     return mix(hash, record->text, record->text_bytes);
 }
 
+/* NULL: there are no names. */
+static uint64_t mix_name(uint64_t hash, const char *name)
+{
+    return name ? mix(hash, name, strlen(name) + 1) : hash;
+}
+
 /* Everything that a detector does from now on. */
 static uint64_t mix_detector(uint64_t hash, oif_detector *detector)
 {
@@ -720,6 +769,8 @@ static uint64_t mix_detector(uint64_t hash, oif_detector *detector)
     oif_error error;
     require_ok(oif_detector_learn_score_rows(detector, stream_rows, BLOCK, DIMENSION, scores, NULL));
     require_ok_or(oif_detector_check(detector, &error), error);
+    for (size_t i = 0; i < DIMENSION; i++)
+        hash = mix_name(hash, oif_detector_column_name(detector, i));
     return mix(hash, scores, sizeof scores);
 }
 
@@ -745,6 +796,8 @@ static uint64_t mix_pipeline(uint64_t hash, oif_pipeline *pipeline)
     size_t keys = oif_pipeline_keys(pipeline);
     process_block(pipeline, results);
     require_ok_or(oif_pipeline_check(pipeline, &error), error);
+    for (size_t i = 0; i < DIMENSION; i++)
+        hash = mix_name(hash, oif_pipeline_column_name(pipeline, i));
     for (size_t i = 0; i < BLOCK; i++) {
         hash = mix(hash, &results[i].score, sizeof results[i].score);
         hash = mix(hash, &results[i].p, sizeof results[i].p);
@@ -811,9 +864,17 @@ static const char *attempt_text(const attempt *a)
     return text;
 }
 
+/* Of the detector itself, without names. */
+static size_t block_bytes(const oif_detector *detector)
+{
+    size_t bytes = 0;
+    require_ok(oif_detector_estimate_bytes(oif_detector_params(detector), DIMENSION, &bytes, NULL));
+    return bytes;
+}
+
 static unsigned char *copy_of_bytes(const oif_detector *detector)
 {
-    size_t bytes = detector ? oif_detector_memory_bytes(detector) : 1;
+    size_t bytes = detector ? block_bytes(detector) : 1;
     unsigned char *copy = __real_malloc(bytes); /* the test's own memory does not fail */
     assert_non_null(copy);
     if (detector)
@@ -840,7 +901,7 @@ static void require_clean_failure(const attempt *a, world *w, oif_error *error)
     if (supply.memory_held != memory_before || supply.threads_held != threads_before)
         fail_msg("%s: %" PRId64 " allocations and %" PRId64 " threads were left behind", attempt_text(a),
                  supply.memory_held - memory_before, supply.threads_held - threads_before);
-    if (w->detector && memcmp(detector_before, w->detector, oif_detector_memory_bytes(w->detector)) != 0)
+    if (w->detector && memcmp(detector_before, w->detector, block_bytes(w->detector)) != 0)
         fail_msg("%s: the detector has changed", attempt_text(a));
     __real_free(detector_before);
 }

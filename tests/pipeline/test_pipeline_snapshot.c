@@ -87,8 +87,10 @@ static void a_loaded_pipeline_goes_on_as_the_other(void **unused)
     }
 }
 
+/* With two keys, its column has a name. */
 static bytes small_snapshot(uint32_t keys)
 {
+    const char *const name = "load";
     oif_pipeline *pipeline =
         new_pipeline("loda", "num_projections=2 num_bins=3 window_size=4", 1, "alert_rate=0.1");
     dice from = {3};
@@ -97,6 +99,8 @@ static bytes small_snapshot(uint32_t keys)
         draw_row(&from, &number, 1);
         process_key(pipeline, key_text(i % keys), &number);
     }
+    if (keys == 2)
+        require_ok(oif_pipeline_name_columns(pipeline, &name, NULL));
     bytes b = save(pipeline);
     oif_pipeline_free(pipeline);
     return b;
