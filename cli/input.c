@@ -1,5 +1,6 @@
 #include "input.h"
 
+#include "known_columns.h"
 #include "stop.h"
 #include "suggest.h"
 
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char byte_order_mark[] = "\xEF\xBB\xBF";
+static const char byte_order_mark[] = "\xEF\xBB\xBF", blanks[] = " \t\r\n\xEF\xBB\xBF";
 
 /* ---- Bytes ---------------------------------------------------------------------------------------- */
 
@@ -28,6 +29,14 @@ static void notice_first_line(struct input *input, const char *bytes, size_t cou
             input->first_line_seen = true;
         }
         input->last_byte = bytes[i];
+    }
+}
+
+static void notice_blank_lines(struct input *input, const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count && !input->text_seen; i++) {
+        input->header_line += bytes[i] == '\n';
+        input->text_seen = bytes[i] == '\0' || !strchr(blanks, bytes[i]);
     }
 }
 
@@ -76,6 +85,7 @@ static ptrdiff_t read_source(struct input *input, char *buffer, size_t capacity)
         return -1;
     }
     notice_first_line(input, buffer, (size_t)count);
+    notice_blank_lines(input, buffer, (size_t)count);
     input->bytes_read += (uint64_t)count;
     return count;
 }
@@ -125,7 +135,7 @@ static char peek_first_byte(struct input *input)
 
     for (;;) {
         for (; at < input->peeked_bytes; at++)
-            if (!strchr(" \t\r\n\xEF\xBB\xBF", input->peeked[at]) || input->peeked[at] == '\0')
+            if (!strchr(blanks, input->peeked[at]) || input->peeked[at] == '\0')
                 return input->peeked[at];
         ptrdiff_t count = at < PEEKED_BYTES ? read_source(input, input->peeked + at, PEEKED_BYTES - at) : 0;
         if (count <= 0) /* a failure comes again when the reader asks */
@@ -252,6 +262,12 @@ static exit_code set_aside(const struct input *input, const char *name, bool use
     return code;
 }
 
+/* Lines of NDJSON may lack keys and have others: unless columns are chosen, the known ones are. */
+static bool takes_known_columns(const struct input *input, const struct settings *settings)
+{
+    return input->format == OIF_FORMAT_NDJSON && !settings->columns && known_columns_have_names(input);
+}
+
 /* NDJSON makes columns of names that it does not know, so all names come first. */
 static exit_code find_all_names(const struct input *input, const struct settings *settings)
 {
@@ -264,6 +280,8 @@ static exit_code find_all_names(const struct input *input, const struct settings
         code = mark_columns(input, lists[i], NULL, true);
     for (size_t i = 0; i < 3 && code == EXIT_OK; i++)
         code = names[i] ? find_column(input, names[i], strlen(names[i]), &column) : EXIT_OK;
+    if (code == EXIT_OK && takes_known_columns(input, settings))
+        code = known_columns_find(input);
     return code;
 }
 
@@ -272,7 +290,9 @@ static exit_code mark_features(struct input *input, const struct settings *setti
     exit_code code;
 
     for (size_t i = 0; i < oif_reader_column_count(input->reader); i++)
-        used[i] = !settings->columns;
+        used[i] = !settings->columns && !takes_known_columns(input, settings);
+    if (takes_known_columns(input, settings))
+        known_columns_mark(input, used);
     code = mark_columns(input, settings->columns, used, true);
     if (code == EXIT_OK)
         code = mark_columns(input, settings->exclude, used, false);
@@ -350,6 +370,8 @@ static exit_code choose_columns(struct input *input, const struct settings *sett
         code = mark_features(input, settings, used);
     if (code == EXIT_OK)
         code = select_features(input, used, settings->label && label_use == LABEL_READ);
+    if (code == EXIT_OK && known_columns_have_names(input))
+        code = known_columns_sort(input);
     if (code == EXIT_OK)
         code = select_texts(input, settings, selection);
     free(selection);
@@ -357,9 +379,16 @@ static exit_code choose_columns(struct input *input, const struct settings *sett
     return code;
 }
 
+bool input_has_names(const struct input *input)
+{
+    return input->format == OIF_FORMAT_NDJSON || oif_reader_has_header(input->reader);
+}
+
 const char *input_feature_name(const struct input *input, size_t feature)
 {
-    return oif_reader_column_name(input->reader, input->features[feature]);
+    const char *known = input->known ? oif_pipeline_column_name(input->known, feature) : NULL;
+
+    return known ? known : oif_reader_column_name(input->reader, input->features[feature]);
 }
 
 /* ---- The input ------------------------------------------------------------------------------------ */
@@ -386,12 +415,13 @@ static exit_code open_reader(struct input *input, const struct settings *setting
     return choose_columns(input, settings, label_use);
 }
 
-exit_code input_open(struct input *input, const struct settings *settings, enum label_use label_use)
+exit_code input_open(struct input *input, const struct settings *settings, enum label_use label_use,
+                     const oif_pipeline *known)
 {
     exit_code code;
 
-    memset(input, 0, sizeof *input);
-    input->line_end = "\n";
+    *input =
+        (struct input){.line_end = "\n", .header_line = 1, .known = known, .known_from = settings->state};
     code = open_source(input, settings->file);
     if (code != EXIT_OK)
         return code;
@@ -448,10 +478,11 @@ static size_t field_start(const oif_record *record, char delimiter, size_t field
     return at;
 }
 
-exit_code input_complain_label(const struct input *input, const oif_record *record, const char *message)
+static exit_code complain_field(const struct input *input, const oif_record *record, size_t column,
+                                const char *message)
 {
     size_t start = input->format == OIF_FORMAT_CSV
-                       ? field_start(record, oif_reader_delimiter(input->reader), input->label_column)
+                       ? field_start(record, oif_reader_delimiter(input->reader), column)
                        : 0;
     oif_error error = {.status = OIF_EINPUT, .line = record->line, .column = 1};
 
@@ -462,4 +493,17 @@ exit_code input_complain_label(const struct input *input, const oif_record *reco
     }
     snprintf(error.message, sizeof error.message, "%s", message);
     return input_complain(input, &error);
+}
+
+exit_code input_complain_label(const struct input *input, const oif_record *record, const char *message)
+{
+    return complain_field(input, record, input->label_column, message);
+}
+
+exit_code input_complain_header(const struct input *input, size_t column, const char *message)
+{
+    oif_record header = {.line = input->header_line};
+
+    header.text = oif_reader_header_text(input->reader, &header.text_bytes);
+    return complain_field(input, &header, column, message);
 }

@@ -23,6 +23,8 @@ struct input {
     size_t *features; /* the columns that are learned from, in the order of a record's values */
     size_t feature_count;
     size_t label_column;
+    const oif_pipeline *known; /* what was learned before, whose columns these have to be; NULL: nothing */
+    const char *known_from;    /* the file it was loaded from */
 
     /* Which of a record's texts is what. With all_texts there is one for each column. */
     bool has_key, has_time, all_texts;
@@ -33,6 +35,8 @@ struct input {
     const char *line_end;         /* "\n" or "\r\n" */
     bool first_line_seen;
     char last_byte;
+    uint64_t header_line; /* blank ones may come before it */
+    bool text_seen;
 
     char peeked[PEEKED_BYTES];
     size_t peeked_bytes, peeked_taken;
@@ -42,21 +46,28 @@ struct input {
  * text and only stays out of the features. */
 enum label_use { LABEL_IGNORED, LABEL_READ };
 
-/* Opens what settings->file names and selects the columns; input->reader then gives the records. Whenever the
+/* Opens what settings->file names and selects the columns, those of `known` unless it is NULL; input->reader then gives the records. Whenever the
  * reader waits for more bytes the output is flushed first, so results never lag behind the input.
  * Prints what is wrong unless it returns EXIT_OK. */
-exit_code input_open(struct input *input, const struct settings *settings, enum label_use label_use);
+exit_code input_open(struct input *input, const struct settings *settings, enum label_use label_use,
+                     const oif_pipeline *known);
 void input_close(struct input *input);
 
-/* The name of the column that a record's value number `feature` is from. */
+/* Whether the columns have names that are not made up. */
+bool input_has_names(const struct input *input);
+
+/* The name of the column that a record's value number `feature` is from; where the input has none, the one by which it was
+ * known before. */
 const char *input_feature_name(const struct input *input, size_t feature);
 
 /* "file:line:column: message", as complaints have it. */
 enum { PLACE_TEXT_BYTES = 4608 };
 const char *input_place_text(const struct input *input, const oif_error *error, char text[PLACE_TEXT_BYTES]);
 
-/* Prints "oif: file:line:column: message": what the reader reports, or what is wrong with a record's label. */
+/* Prints "oif: file:line:column: message": what the reader reports, or what is wrong with a record's label, or with a name
+ * in the header. */
 exit_code input_complain(const struct input *input, const oif_error *error);
 exit_code input_complain_label(const struct input *input, const oif_record *record, const char *message);
+exit_code input_complain_header(const struct input *input, size_t column, const char *message);
 
 #endif

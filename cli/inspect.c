@@ -21,6 +21,19 @@ static struct recent recent_model(const oif_pipeline *pipeline)
     return recent;
 }
 
+/* The names of columns, of a detector or a pipeline: the first is NULL when there are none. */
+typedef const char *(*name_function)(const void *object, size_t column);
+
+static const char *detector_name(const void *detector, size_t column)
+{
+    return oif_detector_column_name(detector, column);
+}
+
+static const char *pipeline_name(const void *pipeline, size_t column)
+{
+    return oif_pipeline_column_name(pipeline, column);
+}
+
 /* ---- As a table ------------------------------------------------------------------------------------ */
 
 static void print_count(const char *title, uint64_t count)
@@ -50,6 +63,18 @@ static void print_params(const char *title, const oif_params *params)
     }
 }
 
+static void print_names(const void *object, name_function name, size_t count)
+{
+    if (!name(object, 0))
+        return;
+    output_print("names of the columns\n");
+    for (size_t i = 0; i < count; i++) {
+        output_print("  ");
+        write_json_string(name(object, i), strlen(name(object, i)));
+        output_print("\n");
+    }
+}
+
 static void print_detector(const oif_detector *detector, uint64_t file_bytes)
 {
     const oif_params *params = oif_detector_params(detector);
@@ -60,6 +85,7 @@ static void print_detector(const oif_detector *detector, uint64_t file_bytes)
     output_print("%-26s %14s\n", "ready", oif_detector_ready(detector) ? "yes" : "no");
     print_count("bytes in memory", oif_detector_memory_bytes(detector));
     print_count("bytes in the file", file_bytes);
+    print_names(detector, detector_name, oif_detector_dimension(detector));
     print_params("parameters", params);
     output_print("figures\n");
     oif_detector_describe(detector, print_figure, NULL);
@@ -93,6 +119,7 @@ static void print_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes)
     print_count("bytes in memory", oif_pipeline_memory_bytes(pipeline));
     if (file_bytes > 0)
         print_count("bytes in the file", file_bytes);
+    print_names(pipeline, pipeline_name, oif_pipeline_columns(pipeline));
     print_params("options", oif_pipeline_options(pipeline));
     print_params("parameters", params);
     print_recent(&recent);
@@ -121,6 +148,18 @@ static void print_json_figures(const oif_detector *detector)
     output_print("}");
 }
 
+static void print_json_names(const void *object, name_function name, size_t count)
+{
+    output_print(" \"names\": %s", name(object, 0) ? "[" : "null,\n");
+    if (!name(object, 0))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        output_print("%s", i > 0 ? ", " : "");
+        write_json_string(name(object, i), strlen(name(object, i)));
+    }
+    output_print("],\n");
+}
+
 static void print_json_detector(const oif_detector *detector, uint64_t file_bytes)
 {
     const oif_params *params = oif_detector_params(detector);
@@ -130,6 +169,7 @@ static void print_json_detector(const oif_detector *detector, uint64_t file_byte
     output_print("},\n \"features\": %zu, \"rows_learned\": %" PRIu64 ", \"ready\": %s,\n",
                  oif_detector_dimension(detector), oif_detector_rows_learned(detector),
                  oif_detector_ready(detector) ? "true" : "false");
+    print_json_names(detector, detector_name, oif_detector_dimension(detector));
     output_print(" \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ",\n ",
                  oif_detector_memory_bytes(detector), file_bytes);
     print_json_figures(detector);
@@ -167,6 +207,7 @@ static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_byte
                  ",\n",
                  oif_pipeline_columns(pipeline), oif_pipeline_rows(pipeline), oif_pipeline_keys(pipeline),
                  oif_pipeline_evictions(pipeline));
+    print_json_names(pipeline, pipeline_name, oif_pipeline_columns(pipeline));
     output_print(" \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ",\n \"recent\": ",
                  oif_pipeline_memory_bytes(pipeline), file_bytes);
     print_json_recent(&recent);

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -174,10 +175,31 @@ static bool write_header(const struct scoring *scoring)
            rows_write_header(&scoring->rows, &scoring->fields);
 }
 
+/* Puts the names of the columns into the state, unless there are some or the input has none. */
+static exit_code name_columns(oif_pipeline *pipeline, const struct input *input)
+{
+    const char **names;
+    oif_error error;
+    oif_status status;
+
+    if (!input_has_names(input) || oif_pipeline_column_name(pipeline, 0))
+        return EXIT_OK;
+    names = calloc(input->feature_count, sizeof *names);
+    if (!names)
+        return complain(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; i < input->feature_count; i++)
+        names[i] = input_feature_name(input, i);
+    status = oif_pipeline_name_columns(pipeline, names, &error);
+    free(names);
+    return status == OIF_OK ? EXIT_OK : complain(EXIT_FAILED, "%s: %s", input->name, error.message);
+}
+
 static exit_code score_opened(struct scoring *scoring, const struct settings *settings)
 {
     exit_code code = state_start(scoring->state, settings, scoring->input->feature_count);
 
+    if (code == EXIT_OK)
+        code = name_columns(scoring->state->pipeline, scoring->input);
     if (code != EXIT_OK)
         return code;
     scoring->rows = rows_start(scoring->input, settings->score.output);
@@ -193,7 +215,7 @@ static exit_code score_input(const struct settings *settings, struct state *stat
 {
     struct input input;
     struct scoring scoring = {.settings = &settings->score, .input = &input, .state = state};
-    exit_code code = input_open(&input, settings, LABEL_IGNORED);
+    exit_code code = input_open(&input, settings, LABEL_IGNORED, state->pipeline);
 
     if (code != EXIT_OK)
         return stop_requested() ? EXIT_OK : code;

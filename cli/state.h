@@ -22,8 +22,7 @@ struct state {
 /* Takes hold of the file and loads what it holds, if it exists. Prints what is wrong unless it returns EXIT_OK. */
 exit_code state_open(struct state *state, const struct settings *settings);
 
-/* Makes the pipeline unless one was loaded, which has to be for rows of so many numbers; their names are not in the
- * file. Says where it goes on. */
+/* Makes the pipeline unless one was loaded, which has to be for rows of so many numbers. Says where it goes on. */
 exit_code state_start(struct state *state, const struct settings *settings, size_t columns);
 
 /* After each row. */

@@ -14,6 +14,7 @@ figure() { # figure TITLE: its value in the table
     equal "${lines[0]}" "detector                   online-iforest"
     equal "$(figure rows)" 300
     equal "$(figure columns)" 3
+    contains "$output" $'\nnames of the columns\n  "x"\n  "y"\n  "fault"\noptions\n'
     equal "$(figure models)" 1
     equal "$(figure evictions)" 0
     equal "$(figure alert_rate)" 0.001
@@ -44,11 +45,12 @@ figure() { # figure TITLE: its value in the table
         python3 - "$detector" <<'PYTHON'
 import json, os, sys
 state = json.load(open("state.json"))
-assert list(state) == ["detector", "params", "options", "columns", "rows", "models", "evictions", "memory_bytes",
+assert list(state) == ["detector", "params", "options", "columns", "rows", "models", "evictions", "names", "memory_bytes",
                        "file_bytes", "recent"], list(state)
 assert state["detector"] == sys.argv[1], state
 assert (state["rows"], state["columns"], state["models"], state["params"]["seed"]) == (300, 3, 1, 7), state
 assert state["file_bytes"] == os.path.getsize(sys.argv[1]), state
+assert state["names"] == ["x", "y", "fault"], state
 assert state["memory_bytes"] > 1000 and state["options"]["learn"] == "all", state
 assert state["recent"]["key"] is None and state["recent"]["rows_learned"] == 300 and state["recent"]["figures"], state
 PYTHON
@@ -67,7 +69,8 @@ snapshots=$BATS_TEST_DIRNAME/../../fuzz/corpus/fuzz_snapshot
     python3 -c '
 import json
 state = json.load(open("state.json"))
-assert list(state) == ["detector", "params", "features", "rows_learned", "ready", "memory_bytes", "file_bytes", "figures"], state'
+assert list(state) == ["detector", "params", "features", "rows_learned", "ready", "names", "memory_bytes",
+                       "file_bytes", "figures"] and state["names"] is None, state'
     make_stream
     cp "$snapshots/loda" s
     oif score --state s stream.csv
@@ -93,7 +96,7 @@ assert list(state) == ["detector", "params", "features", "rows_learned", "ready"
     equal "$status" 1
     [[ "$stderr" =~ ^"oif: 'damaged': byte "[0-9]+": the checksum of a section is wrong"$ ]]
     equal "$output" ""
-    head -c 500 s > cut
+    head -c 1000 s > cut
     oif inspect --json cut
     equal "$status" 1
     [[ "$stderr" =~ ^"oif: 'cut': byte "[0-9]+": the snapshot is cut off: a section of "[0-9]+" bytes begins here"$ ]]

@@ -1,0 +1,96 @@
+# oif score --state: rows go on only with the columns that the state has learned from.
+
+load helper
+
+# 300 rows whose columns are far apart, so that one taken for another shows; the same with columns in another order.
+make_streams() {
+    awk 'BEGIN {
+        OFS = ","
+        state = 1
+        print "load,memory,net" > "first.csv"
+        print "net,load,memory" > "moved.csv"
+        for (i = 1; i <= 300; i++) {
+            state = state * 16807 % 2147483647
+            load = state % 50
+            memory = 1000 + state % 7
+            net = -state % 9 + (i == 290) * 100
+            print load, memory, net > "first.csv"
+            print net, load, memory > "moved.csv"
+            printf "{\"net\": %d, \"load\": %d, \"host\": \"h\", \"memory\": %d}\n", net, load, memory > "moved.ndjson"
+        }
+    }'
+}
+
+options=(--detector loda --window-size 50 --alert-rate 0.05 --memory 100 --fields score,p,anomaly,why)
+
+@test "columns in another order are found by their names" {
+    make_streams
+    "$OIF" score "${options[@]}" first.csv | tail -100 | cut -d, -f4- > expected
+    contains "$(cat expected)" ",net high "
+    head -201 first.csv > begin.csv
+    for rest in moved.csv moved.ndjson; do
+        rm -f s
+        "$OIF" score "${options[@]}" --state s begin.csv > /dev/null
+        { [[ $rest == *.ndjson ]] || head -1 $rest; tail -100 $rest; } > "rest-$rest"
+        "$OIF" score --state s --fields score,p,anomaly,why --output csv "rest-$rest" 2> told | tail -100 > scored
+        equal "$(cat told)" "oif: s: goes on after 200 rows"
+        rev scored | cut -d, -f-4 | rev | cmp - expected
+    done
+}
+
+@test "rows without their header go on, and reasons have the names that the state knows" {
+    make_streams
+    head -201 first.csv > begin.csv
+    "$OIF" score "${options[@]}" --state s begin.csv > /dev/null
+    tail -100 first.csv | "$OIF" score --state s --only-alerts --explain > alerts 2> told
+    equal "$(cat told)" "oif: s: goes on after 200 rows"
+    contains "$(cat alerts)" ",net high "
+}
+
+@test "a state without names gets them from the first header that comes" {
+    printf '1,2\n3,4\n' | "$OIF" score --state s > /dev/null
+    contains "$("$OIF" inspect --json s)" '"names": null'
+    printf 'a,b\n1,2\n' | "$OIF" score --state s > /dev/null
+    contains "$("$OIF" inspect --json s)" '"names": ["a", "b"]'
+    run --separate-stderr "$OIF" score --state s <<< $'a,c\n1,2'
+    exits 1 "oif: <stdin>:1:3: 'c' is no column of the state s, which has 'b'; choose columns with --columns, or name another state"
+    contains "$("$OIF" inspect --json s)" '"rows": 3'
+}
+
+@test "other columns are refused, and the state stays as it is" {
+    printf 'load,memory,net\n1,2,3\n' | "$OIF" score --state s > /dev/null
+    cp s before
+    run --separate-stderr "$OIF" score --state s <<< $'\n\nload,temperature,net\n1,2,3'
+    exits 1 "oif: <stdin>:3:6: 'temperature' is no column of the state s, which has 'memory'; choose columns with --columns, or name another state"
+    equal "$output" ""
+    run --separate-stderr "$OIF" score --state s <<< $'load,memory,disk,net\n1,2,3,4'
+    exits 1 "oif: <stdin>:1:13: 'disk' is no column of the state s; leave it out with --exclude"
+    run --separate-stderr "$OIF" score --state s <<< $'load,net\n1,2'
+    exits 1 "oif: <stdin>:1: there is no column 'memory', which the state s has learned from"
+    run --separate-stderr "$OIF" score --state s <<< $'net,load,net,memory\n1,2,3,4'
+    exits 1 "oif: <stdin>:1:10: 'net' is no column of the state s; leave it out with --exclude"
+    cmp s before
+    run --separate-stderr "$OIF" score --state s --exclude disk --fields score <<< $'load,memory,disk,net\n1,2,3,4'
+    exits 0 "oif: s: goes on after 1 rows"
+}
+
+@test "names that stand there twice have to stand where they did" {
+    printf 'a,b,b\n1,2,3\n' | "$OIF" score --state s > /dev/null
+    printf 'a,b,b\n1,2,3\n' | "$OIF" score --state s > /dev/null
+    run --separate-stderr "$OIF" score --state s <<< $'b,a,b\n1,2,3'
+    exits 1 "oif: <stdin>: several columns are called 'b', and others stand elsewhere than in the state s"
+}
+
+@test "NDJSON goes on with the keys of the state, whatever the first line has" {
+    printf '{"load": 1, "net": {"in": 2}}\n' | "$OIF" score --state s > /dev/null
+    run --separate-stderr "$OIF" score --state s --fields score <<< '{"more": "text", "net": {"in": 2}}'
+    exits 0 "oif: <stdin>: the first line has no 'load', which the state s has learned from; missing until a line has it
+oif: s: goes on after 1 rows"
+    equal "$output" '{"more": "text", "net": {"in": 2},"oif":{"score":0.5}}'
+    run --separate-stderr "$OIF" score --state s <<< '{"loda": 1, "net": 2}'
+    exits 1 "oif: <stdin>:1: there is no 'load' and nothing else that the state s has learned from"
+    run --separate-stderr "$OIF" score --state s --columns load <<< '{"load": 1, "net": {"in": 2}}'
+    exits 1 "oif: <stdin>:1: there is no column 'net.in', which the state s has learned from"
+    run --separate-stderr "$OIF" score --state s --exclude load <<< '{"load": 1, "net": {"in": 2}}'
+    exits 1 "oif: <stdin>:1: there is no column 'load', which the state s has learned from"
+}
