@@ -269,7 +269,7 @@ static exit_code run(const struct settings *settings)
     exit_code code = check_settings(settings);
 
     if (code == EXIT_OK)
-        code = input_open(&input, settings, LABEL_READ, NULL);
+        code = input_open(&input, settings, LABEL_READ, NULL, NULL);
     if (code != EXIT_OK)
         return code;
     evaluation.feature_count = input.feature_count;

@@ -1,6 +1,9 @@
 #include "input.h"
 
+#include "bad_rows.h"
+#include "first_line.h"
 #include "known_columns.h"
+#include "source.h"
 #include "stop.h"
 #include "suggest.h"
 
@@ -13,94 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char byte_order_mark[] = "\xEF\xBB\xBF", blanks[] = " \t\r\n\xEF\xBB\xBF";
-
-/* ---- Bytes ---------------------------------------------------------------------------------------- */
-
-static void notice_first_line(struct input *input, const char *bytes, size_t count)
-{
-    for (size_t i = 0; i < count && !input->first_line_seen; i++) {
-        uint64_t position = input->bytes_read + i;
-        if (position < 3 && bytes[i] == byte_order_mark[position])
-            input->byte_order_mark_bytes++;
-        if (bytes[i] == '\n') {
-            input->line_end = input->last_byte == '\r' ? "\r\n" : "\n";
-            input->first_line_seen = true;
-        }
-        input->last_byte = bytes[i];
-    }
-}
-
-static void notice_blank_lines(struct input *input, const char *bytes, size_t count)
-{
-    for (size_t i = 0; i < count && !input->text_seen; i++) {
-        input->header_line += bytes[i] == '\n';
-        input->text_seen = bytes[i] == '\0' || !strchr(blanks, bytes[i]);
-    }
-}
-
-/* Waits out a signal, and a source that another program left in non-blocking mode. */
-static bool should_retry(int fd)
-{
-    struct pollfd wait_for_input = {.fd = fd, .events = POLLIN};
-
-    if (errno == EAGAIN || errno == EWOULDBLOCK)
-        return poll(&wait_for_input, 1, -1) >= 0 || errno == EINTR;
-    return errno == EINTR;
-}
-
-/* Waits for bytes, or for a signal to stop: then it returns false. */
-static bool wait_for_bytes(struct input *input)
-{
-    struct pollfd sources[] = {{.fd = input->fd, .events = POLLIN},
-                               {.fd = stop_descriptor(), .events = POLLIN}};
-
-    if (input->pauses && poll(sources, 2, 0) == 0)
-        input->pauses(input->pause_context);
-    for (;;) {
-        int ready = poll(sources, 2, input->state ? state_milliseconds_left(input->state) : -1);
-        if (stop_requested())
-            return false;
-        if (ready > 0 || (ready < 0 && errno != EINTR))
-            return true;
-        if (input->state && state_is_due(input->state))
-            state_save(input->state);
-    }
-}
-
-/* The reader asks for bytes only when it has no whole record left, and this may wait for long: all that was
- * scored so far goes out first. When nobody takes it any more there is no point in reading on. */
-static ptrdiff_t read_source(struct input *input, char *buffer, size_t capacity)
-{
-    ssize_t count;
-
-    if (!output_flush() || (stop_descriptor() >= 0 && !wait_for_bytes(input)))
-        return -1;
-    do
-        count = read(input->fd, buffer, capacity);
-    while (count < 0 && should_retry(input->fd));
-    if (count < 0) {
-        input->read_error = errno;
-        return -1;
-    }
-    notice_first_line(input, buffer, (size_t)count);
-    notice_blank_lines(input, buffer, (size_t)count);
-    input->bytes_read += (uint64_t)count;
-    return count;
-}
-
-static ptrdiff_t read_bytes(void *context, char *buffer, size_t capacity)
-{
-    struct input *input = context;
-    size_t left = input->peeked_bytes - input->peeked_taken, count = left < capacity ? left : capacity;
-
-    if (left == 0)
-        return read_source(input, buffer, capacity);
-    memcpy(buffer, input->peeked + input->peeked_taken, count);
-    input->peeked_taken += count;
-    return (ptrdiff_t)count;
-}
 
 /* ---- The format ------------------------------------------------------------------------------------ */
 
@@ -128,29 +43,13 @@ static bool format_of_name(const char *name, oif_format *format)
     return false;
 }
 
-/* The first byte that is neither blank nor of a byte order mark; 0 when there is none nearby. */
-static char peek_first_byte(struct input *input)
-{
-    size_t at = 0;
-
-    for (;;) {
-        for (; at < input->peeked_bytes; at++)
-            if (!strchr(blanks, input->peeked[at]) || input->peeked[at] == '\0')
-                return input->peeked[at];
-        ptrdiff_t count = at < PEEKED_BYTES ? read_source(input, input->peeked + at, PEEKED_BYTES - at) : 0;
-        if (count <= 0) /* a failure comes again when the reader asks */
-            return '\0';
-        input->peeked_bytes += (size_t)count;
-    }
-}
-
 static exit_code find_format(struct input *input, const struct settings *settings)
 {
     input->format = settings->reader.format;
     if (!settings->is_format_given && settings->reader.columns > 0)
         input->format = OIF_FORMAT_RAW;
     else if (!settings->is_format_given && !format_of_name(input->name, &input->format))
-        input->format = peek_first_byte(input) == '{' ? OIF_FORMAT_NDJSON : OIF_FORMAT_CSV;
+        input->format = source_peek(input) == '{' ? OIF_FORMAT_NDJSON : OIF_FORMAT_CSV;
     if (input->format == OIF_FORMAT_RAW && settings->reader.columns == 0)
         return complain(EXIT_USAGE, "%s: raw rows need --raw-columns N, how many numbers each has",
                         input->name);
@@ -393,21 +292,59 @@ const char *input_feature_name(const struct input *input, size_t feature)
 
 /* ---- The input ------------------------------------------------------------------------------------ */
 
+/* Finds the line that the reader is to begin with, where bad ones do not end the run: those before it are such. */
+static oif_status find_first_line(struct input *input, const struct settings *settings, exit_code *code,
+                                  oif_error *error)
+{
+    const bool has_known_names = input->known && oif_pipeline_column_name(input->known, 0);
+    oif_reader_options options = settings->reader;
+    oif_status status = OIF_OK;
+
+    input->source.holds = true;
+    while ((*code = find_format(input, settings)) == EXIT_OK && input->format != OIF_FORMAT_RAW) {
+        options.format = input->format;
+        status = first_line_try(input, &options, settings->columns || has_known_names, error);
+        input->source.bytes_given = 0;
+        if (status != OIF_EINPUT)
+            break;
+        if (input->bad->skipped == BAD_START_MAX) {
+            *code = complain(EXIT_FAILED, "%s: none of the first %d lines is a header or a row", input->name,
+                             BAD_START_MAX);
+            break;
+        }
+        bad_rows_add(input->bad, error, false);
+        if (!source_drop_line(input)) {
+            status = OIF_END;
+            break;
+        }
+    }
+    input->source.holds = false;
+    input->header_line = source_line(input);
+    return status;
+}
+
 static exit_code open_reader(struct input *input, const struct settings *settings, enum label_use label_use)
 {
     oif_reader_options options = settings->reader;
     oif_error error;
     oif_status status;
-    exit_code code = find_format(input, settings);
+    exit_code code = EXIT_OK;
 
+    status = input->bad ? find_first_line(input, settings, &code, &error) : OIF_OK;
+    if (status == OIF_OK && code == EXIT_OK)
+        code = find_format(input, settings);
     if (code != EXIT_OK)
         return code;
     options.format = input->format;
-    status = oif_reader_open(&options, read_bytes, input, &input->reader, &error);
+    if (status == OIF_OK)
+        status = oif_reader_open(&options, source_read, input, &input->reader, &error);
     if (stop_requested()) /* while the first line was waited for */
         return EXIT_FAILED;
     if (status == OIF_END)
-        return complain(EXIT_FAILED, "%s: the input is empty", input->name);
+        return complain(EXIT_FAILED,
+                        input->bad && input->bad->skipped > 0 ? "%s: no line can be read"
+                                                              : "%s: the input is empty",
+                        input->name);
     if (status == OIF_EPARAM) /* a delimiter that cannot be one */
         return complain(EXIT_USAGE, "%s", error.message);
     if (status != OIF_OK)
@@ -416,12 +353,12 @@ static exit_code open_reader(struct input *input, const struct settings *setting
 }
 
 exit_code input_open(struct input *input, const struct settings *settings, enum label_use label_use,
-                     const oif_pipeline *known)
+                     const oif_pipeline *known, struct bad_rows *bad)
 {
     exit_code code;
 
-    *input =
-        (struct input){.line_end = "\n", .header_line = 1, .known = known, .known_from = settings->state};
+    *input = (struct input){
+        .line_end = "\n", .header_line = 1, .known = known, .bad = bad, .known_from = settings->state};
     code = open_source(input, settings->file);
     if (code != EXIT_OK)
         return code;
@@ -435,6 +372,7 @@ void input_close(struct input *input)
 {
     oif_reader_close(input->reader);
     free(input->features);
+    free(input->source.held);
     if (input->fd != STDIN_FILENO)
         close(input->fd);
 }

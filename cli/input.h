@@ -4,8 +4,14 @@
 
 #include "state.h"
 
-/* The bytes that are read ahead to see what the format is. */
-enum { PEEKED_BYTES = 256 };
+/* Bytes that were read and are to be read again. */
+struct source {
+    char *held;
+    size_t bytes_held, bytes_given, capacity;
+    bool holds; /* all that is read from now on, too */
+};
+
+struct bad_rows;
 
 struct input {
     const char *name; /* for messages: the path, or <stdin> */
@@ -38,19 +44,19 @@ struct input {
     uint64_t header_line; /* blank ones may come before it */
     bool text_seen;
 
-    char peeked[PEEKED_BYTES];
-    size_t peeked_bytes, peeked_taken;
+    struct source source;
+    struct bad_rows
+        *bad; /* gets the lines at the start that are neither header nor row; NULL: such a line fails */
 };
 
 /* Whether the label is read as a number (it then follows the features in each record's values) or may be any
  * text and only stays out of the features. */
 enum label_use { LABEL_IGNORED, LABEL_READ };
 
-/* Opens what settings->file names and selects the columns, those of `known` unless it is NULL; input->reader then gives the records. Whenever the
- * reader waits for more bytes the output is flushed first, so results never lag behind the input.
- * Prints what is wrong unless it returns EXIT_OK. */
+/* Opens what settings->file names and selects the columns, those of `known` unless it is NULL; input->reader then gives
+ * the records. `bad` as above. Prints what is wrong unless it returns EXIT_OK. */
 exit_code input_open(struct input *input, const struct settings *settings, enum label_use label_use,
-                     const oif_pipeline *known);
+                     const oif_pipeline *known, struct bad_rows *bad);
 void input_close(struct input *input);
 
 /* Whether the columns have names that are not made up. */

@@ -215,10 +215,13 @@ static exit_code score_input(const struct settings *settings, struct state *stat
 {
     struct input input;
     struct scoring scoring = {.settings = &settings->score, .input = &input, .state = state};
-    exit_code code = input_open(&input, settings, LABEL_IGNORED, state->pipeline);
+    struct bad_rows *bad = settings->score.on_bad_row == BAD_ROW_FAILS ? NULL : &scoring.bad;
+    exit_code code = input_open(&input, settings, LABEL_IGNORED, state->pipeline, bad);
 
-    if (code != EXIT_OK)
+    if (code != EXIT_OK) {
+        bad_rows_tell(&scoring.bad, &input);
         return stop_requested() ? EXIT_OK : code;
+    }
     input.state = state;
     code = fields_open(&scoring.fields, settings, &input);
     if (code == EXIT_OK) {
@@ -375,7 +378,10 @@ static const struct option options[] = {
     {"alert-once", NULL, "print two rows of each episode of anomalies: its first, and the one that ends it",
      set_alert_once},
     {"on-bad-row", "fail|skip|null",
-     "a row that cannot be read: fail, skip it, or make its bad numbers missing", set_on_bad_row},
+     "a row that cannot be read: fail, skip it, or make its bad numbers missing; then the first line may be "
+     "bad "
+     "as well",
+     set_on_bad_row},
     {"output", "csv|ndjson", "how rows are printed (like the input if not given)", set_output},
     {"watch", NULL, "a live view instead of rows; without a terminal, anomalous rows only", set_watch},
     {"state", "FILE", "go on from what this file holds, and save to it at the end", set_state},
