@@ -10,7 +10,8 @@ enum { MAX_CONTESTANTS = 16 };
 /* One of the detectors that are compared. */
 struct contestant {
     oif_params params;
-    oif_detector *detector;
+    oif_detector *detector; /* either this ... */
+    oif_pipeline *pipeline; /* ... or this, where keys or options of pipelines are asked for */
     struct ranking ranking; /* 24 bytes a row */
     double seconds;         /* learning and scoring, without reading the input */
 };
@@ -30,6 +31,8 @@ struct evaluation {
     struct contestant contestants[MAX_CONTESTANTS];
     size_t contestant_count;
     size_t feature_count, row_count, anomaly_count;
+    const oif_params *options; /* of the pipelines; NULL: there are none */
+    bool has_keys;
     double total_seconds;
     struct spans windows; /* of --window: one after the other */
     struct spans early;   /* of --early: all begin with the first row */

@@ -118,6 +118,8 @@ void report_table(const struct evaluation *evaluation)
     print_count("rows", evaluation->row_count, "");
     print_count("features", evaluation->feature_count, "");
     print_count("anomalies", evaluation->anomaly_count, "");
+    if (evaluation->has_keys)
+        print_count("keys", oif_pipeline_keys(evaluation->contestants[0].pipeline), "");
     if (evaluation->contestant_count == 1)
         print_one(evaluation);
     else
@@ -179,6 +181,11 @@ static void print_json_detector(const struct evaluation *evaluation, size_t whic
     output_print("{\"detector\": \"%s\", \"params\": {", contestant->params.info->name);
     print_json_params(&contestant->params);
     output_print("},\n ");
+    if (evaluation->options) {
+        output_print("\"options\": {");
+        print_json_params(evaluation->options);
+        output_print("}, \"keys\": %zu,\n ", oif_pipeline_keys(contestant->pipeline));
+    }
     if (alone)
         print_json_counts(evaluation);
     print_json_measures(&contestant->ranking);

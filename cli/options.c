@@ -20,6 +20,12 @@ const char *set_label(struct settings *settings, const char *value)
     return NULL;
 }
 
+const char *set_key(struct settings *settings, const char *value)
+{
+    settings->score.key = value;
+    return NULL;
+}
+
 const char *set_columns(struct settings *settings, const char *value)
 {
     settings->columns = value;

@@ -135,6 +135,7 @@ void print_json_params(const oif_params *params);
 
 /* The values of options that several commands share. */
 const char *set_label(struct settings *settings, const char *value);
+const char *set_key(struct settings *settings, const char *value);
 const char *set_columns(struct settings *settings, const char *value);
 const char *set_exclude(struct settings *settings, const char *value);
 const char *set_header(struct settings *settings, const char *value);

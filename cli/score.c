@@ -251,12 +251,6 @@ static exit_code run(const struct settings *asked)
 
 /* ---- The command line ------------------------------------------------------------------------------- */
 
-static const char *set_key(struct settings *settings, const char *value)
-{
-    settings->score.key = value;
-    return NULL;
-}
-
 static const char *set_time(struct settings *settings, const char *value)
 {
     settings->score.time = value;

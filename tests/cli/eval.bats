@@ -208,3 +208,43 @@ PYTHON
     oif score --detector hst,loda stream.csv
     equal "$status" 2
 }
+
+# eval's ROC AUC is that of the scores that `oif score` gives with the same options; rows without a score are last.
+check_against_score() { # check_against_score FILE OPTION...
+    "$OIF" score --label fault --fields score "${@:2}" "$1" > scored.csv
+    "$OIF" eval --label fault --json "${@:2}" "$1" > measured.json
+    python3 - <<'PYTHON'
+import csv, json
+rows = [(float(row["score"] or "-inf"), row["fault"] == "1") for row in csv.DictReader(open("scored.csv"))]
+anomalies = [score for score, anomaly in rows if anomaly]
+normals = [score for score, anomaly in rows if not anomaly]
+auc = sum((a > n) + (a == n) / 2 for a in anomalies for n in normals) / (len(anomalies) * len(normals))
+measured = json.load(open("measured.json"))
+assert measured["rows"] == len(rows) and abs(measured["roc_auc"] - auc) < 1e-12, (measured, auc)
+print(measured["roc_auc"], measured["keys"], measured["options"]["shingle"])
+PYTHON
+}
+
+@test "--key, --shingle and --learn are evaluated as oif score has them" {
+    make_stream
+    awk -F, 'NR == 1 { print "host," $0; next } { print "h" NR * NR % 7 "," $0 }' stream.csv > hosts.csv
+    check_against_score hosts.csv --exclude host --shingle 3 > shingled
+    check_against_score hosts.csv --key host > keyed
+    check_against_score hosts.csv --key host --shingle 4 --max-keys 2 --detector hst > both
+    check_against_score hosts.csv --exclude host --learn normal --alert-rate 0.05 --memory 100 --window-size 60 > learned
+    equal "$(cut -d ' ' -f 2- shingled keyed both learned)" "1 3
+4 1
+2 4
+1 1"
+    equal "$(cut -d ' ' -f 1 shingled keyed both learned | sort -u | wc -l)" 4
+    oif eval --label fault --key host --all hosts.csv
+    exits 0
+    equal "$(tr -s ' ' <<< "${lines[3]}")" "keys 4"
+}
+
+@test "options of a pipeline that change no score change no measure" {
+    make_stream
+    "$OIF" eval --label fault --json stream.csv | grep roc_auc > plain
+    "$OIF" eval --label fault --shingle 1 --json stream.csv | grep roc_auc > through_a_pipeline
+    cmp plain through_a_pipeline
+}
