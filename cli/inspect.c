@@ -1,9 +1,12 @@
 /* oif inspect: what a state file holds, a pipeline or a detector. */
 #include "fields.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The model of the key that was seen last; a pipeline that has seen no row has none. */
 struct recent {
@@ -216,40 +219,104 @@ static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_byte
 
 /* ---- The command ----------------------------------------------------------------------------------- */
 
-static exit_code inspect_detector(const char *path, bool json)
-{
-    oif_detector *detector;
-    oif_error error;
+/* Standard input, whose beginning can be read once more: what it is shows only then. */
+struct stdin_source {
+    char beginning[4096];
+    size_t kept, given;
+    uint64_t bytes_read;
+};
 
-    if (oif_detector_load_file(path, &detector, &error) != OIF_OK)
-        return complain(EXIT_FAILED, "%s", error.message);
-    (json ? print_json_detector : print_detector)(detector, oif_detector_snapshot_bytes(detector));
-    oif_detector_free(detector);
-    return EXIT_OK;
+static ptrdiff_t read_stdin(void *context, char *buffer, size_t capacity)
+{
+    struct stdin_source *source = context;
+    size_t left = source->kept - source->given, count = left < capacity ? left : capacity, room;
+    ssize_t got;
+
+    if (left > 0) {
+        memcpy(buffer, source->beginning + source->given, count);
+        source->given += count;
+        return (ptrdiff_t)count;
+    }
+    do
+        got = read(STDIN_FILENO, buffer, capacity);
+    while (got < 0 && errno == EINTR);
+    room = sizeof source->beginning - source->kept;
+    if (got > 0 && source->bytes_read == source->kept) {
+        count = (size_t)got < room ? (size_t)got : room;
+        memcpy(source->beginning + source->kept, buffer, count);
+        source->given = source->kept += count;
+    }
+    source->bytes_read += got > 0 ? (uint64_t)got : 0;
+    return got;
 }
 
-static exit_code inspect(const char *path, bool json)
+/* Whether what was told apart from the other kind can be read from its start again. */
+static bool rewind_stdin(struct stdin_source *source)
+{
+    source->given = 0;
+    return source->bytes_read == source->kept;
+}
+
+/* What was loaded: one of the two is NULL. */
+struct held {
+    oif_pipeline *pipeline;
+    oif_detector *detector;
+    uint64_t file_bytes; /* 0: unknown */
+};
+
+static oif_status load_stdin(struct held *held, oif_error *error)
+{
+    struct stdin_source source = {.kept = 0};
+    oif_status status = oif_pipeline_load(read_stdin, &source, &held->pipeline, error);
+    char byte;
+
+    if (status == OIF_EKIND && rewind_stdin(&source))
+        status = oif_detector_load(read_stdin, &source, &held->detector, error);
+    held->file_bytes = source.bytes_read;
+    if (status == OIF_OK && read_stdin(&source, &byte, 1) > 0) {
+        snprintf(error->message, sizeof error->message,
+                 "the snapshot ends at byte %" PRIu64 ", but bytes follow", held->file_bytes);
+        status = OIF_ECORRUPT;
+    }
+    return status;
+}
+
+static oif_status load_file(const char *path, struct held *held, oif_error *error)
 {
     struct stat file = {.st_size = 0};
-    oif_pipeline *pipeline;
-    oif_error error;
-    oif_status status = oif_pipeline_load_file(path, &pipeline, &error);
+    oif_status status = oif_pipeline_load_file(path, &held->pipeline, error);
 
     if (status == OIF_EKIND)
-        return inspect_detector(path, json);
-    if (status != OIF_OK)
-        return complain(EXIT_FAILED, "%s", error.message);
+        status = oif_detector_load_file(path, &held->detector, error);
     (void)!stat(path, &file); /* the size is told where it is known */
-    (json ? print_json_pipeline : print_pipeline)(pipeline, (uint64_t)file.st_size);
-    oif_pipeline_free(pipeline);
-    return EXIT_OK;
+    held->file_bytes = (uint64_t)file.st_size;
+    return status;
+}
+
+static void print_held(const struct held *held, bool json)
+{
+    if (held->pipeline)
+        (json ? print_json_pipeline : print_pipeline)(held->pipeline, held->file_bytes);
+    else
+        (json ? print_json_detector : print_detector)(held->detector, held->file_bytes);
 }
 
 static exit_code run(const struct settings *settings)
 {
+    struct held held = {.pipeline = NULL};
+    oif_error error;
+    bool is_stdin = settings->file && strcmp(settings->file, "-") == 0;
+    oif_status status;
+
     if (!settings->file)
         return complain(EXIT_USAGE, "inspect needs a FILE, as 'oif score --state FILE' writes it");
-    return inspect(strcmp(settings->file, "-") == 0 ? "/dev/stdin" : settings->file, settings->json);
+    status = is_stdin ? load_stdin(&held, &error) : load_file(settings->file, &held, &error);
+    if (status == OIF_OK)
+        print_held(&held, settings->json);
+    oif_pipeline_free(held.pipeline);
+    oif_detector_free(held.detector);
+    return status == OIF_OK ? EXIT_OK
+                            : complain(EXIT_FAILED, "%s%s", is_stdin ? "<stdin>: " : "", error.message);
 }
 
 static const struct option options[] = {
@@ -261,7 +328,9 @@ const struct command inspect_command = {
     .summary = "say what a state file holds, and whether it is whole",
     .usage = "inspect [OPTION...] FILE|-",
     .examples = "  oif inspect pump.oif          its detector, options, rows, keys, bytes and figures\n"
-                "  oif inspect --json pump.oif   for other programs to read\n",
+                "  oif inspect --json pump.oif   for other programs to read\n"
+                "  ssh plant cat pump.oif | oif inspect -\n"
+                "                                a state elsewhere\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,

@@ -79,6 +79,33 @@ assert list(state) == ["detector", "params", "features", "rows_learned", "ready"
     cmp s "$snapshots/loda"
 }
 
+@test "a pipe is read as the file, whichever of the two it holds, byte by byte as well" {
+    make_stream
+    "$OIF" score --state pipeline stream.csv > scored.csv
+    cp "$snapshots/loda" detector
+    for kind in pipeline detector; do
+        "$OIF" inspect $kind > expected
+        cat $kind | "$OIF" inspect - | cmp - expected
+        "$OIF" inspect - < $kind | cmp - expected
+        head -c 3000 $kind > start
+        tail -c +3001 $kind > rest
+        { dd if=start bs=1 status=none; cat rest; } | "$OIF" inspect --json - | cmp - <("$OIF" inspect --json $kind)
+        run --separate-stderr bash -c "cat $kind stream.csv | '$OIF' inspect -"
+        exits 1 "oif: <stdin>: the snapshot ends at byte $(stat -c %s $kind), but bytes follow"
+        equal "$output" ""
+        run --separate-stderr bash -c "head -c 200 $kind | '$OIF' inspect -"
+        equal "$status" 1
+        contains "$stderr" "oif: <stdin>: byte 200: the snapshot is cut off here"
+    done
+    run --separate-stderr bash -c "cat stream.csv | '$OIF' inspect -"
+    exits 1 "oif: <stdin>: byte 8: this is not a snapshot of oif"
+    run --separate-stderr bash -c "'$OIF' inspect - < /dev/null"
+    exits 1 "oif: <stdin>: byte 0: the snapshot is cut off here"
+    run --separate-stderr bash -c "'$OIF' inspect - < /"
+    equal "$status" 1
+    contains "$stderr" "oif: <stdin>: byte 0: could not read on"
+}
+
 @test "a pipeline that has seen nothing has no model to tell" {
     oif inspect "$snapshots/../fuzz_pipeline/rrcf_empty"
     exits 0
