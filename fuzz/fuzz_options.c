@@ -1,0 +1,166 @@
+/* Any words as a command line: the first byte chooses the command, the others are its arguments, with a newline or a NUL
+ * between them. What is refused is told in one complaint; what is accepted is in its range, and the same every time.
+ *
+ * The program's own sources are linked but for main.c and output.c, whose functions stand here. */
+#include "../cli/options.h"
+#include "fuzz_input.h"
+
+#include <stdarg.h>
+
+enum { MAX_TEXT = 2048, MAX_WORDS = 64 };
+
+/* ---- What the program says ---- */
+
+static struct {
+    unsigned complaints, printed_bytes, runs;
+    struct settings settings; /* of the last run */
+} said;
+
+void output_start(void)
+{
+}
+
+bool output_write(const char *bytes, size_t count)
+{
+    (void)bytes;
+    said.printed_bytes += (unsigned)count;
+    return true;
+}
+
+bool output_print(const char *format, ...)
+{
+    char text[MAX_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    require(length >= 0);
+    said.printed_bytes += (unsigned)length;
+    return true;
+}
+
+bool output_flush(void)
+{
+    return true;
+}
+
+bool output_is_open(void)
+{
+    return true;
+}
+
+exit_code output_finish(exit_code code)
+{
+    return code;
+}
+
+exit_code complain(exit_code code, const char *format, ...)
+{
+    char text[MAX_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    require(code == EXIT_USAGE && length > 0);
+    said.complaints++;
+    return code;
+}
+
+const char *grouped_text(uint64_t number, char text[GROUPED_TEXT_BYTES])
+{
+    snprintf(text, GROUPED_TEXT_BYTES, "%llu", (unsigned long long)number);
+    return text;
+}
+
+/* ---- The commands, which do nothing but look at what they were asked ---- */
+
+static const struct command *const commands[] = {&score_command,   &eval_command,      &generate_command,
+                                                 &inspect_command, &detectors_command, &demo_command};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+const char program_examples[] = "";
+
+const struct command *command_at(size_t index)
+{
+    return index < COMMANDS ? commands[index] : NULL;
+}
+
+/* Every value is one that may be set. */
+static void require_in_range(const oif_params *params)
+{
+    oif_params copy = *params;
+    for (size_t i = 0; i < params->info->param_count; i++)
+        require(oif_params_set(&copy, params->info->params[i].name, params->values[i], NULL) == OIF_OK);
+}
+
+static exit_code look(const struct settings *settings)
+{
+    require_in_range(&settings->params);
+    require_in_range(&settings->options);
+    require(settings->detectors);
+    require(settings->rows_between_saves == 0 || settings->seconds_between_saves == 0);
+    require(!(settings->seconds_between_saves < 0) && settings->score.on_bad_row <= BAD_ROW_IS_MENDED);
+    require(settings->score.output <= OUTPUT_NDJSON && settings->reader.format <= OIF_FORMAT_RAW);
+    said.settings = *settings;
+    said.runs++;
+    return EXIT_OK;
+}
+
+static exit_code run_command(const struct command *command, char **words)
+{
+    struct command looking = *command;
+    said.complaints = said.printed_bytes = said.runs = 0;
+    looking.run = look;
+    exit_code code = command_run(&looking, words);
+    if (code == EXIT_OK)
+        require(said.complaints == 0 && (said.runs == 1) == (said.printed_bytes == 0));
+    else
+        require(code == EXIT_USAGE && said.complaints == 1 && said.runs == 0 && said.printed_bytes == 0);
+    return code;
+}
+
+/* ---- Words ---- */
+
+/* Cuts the text into words; returns how many. The last pointer is NULL. */
+static size_t cut(char *text, size_t size, char *words[MAX_WORDS + 1])
+{
+    size_t count = 0;
+    char *end = text + size;
+    while (text < end && count < MAX_WORDS) {
+        size_t length = strcspn(text, "\n");
+        words[count++] = text;
+        text[length] = '\0';
+        text += length + 1;
+    }
+    words[count] = NULL;
+    return count;
+}
+
+/* The settings' words point into the text, which is the same for all runs. */
+static void require_same_settings(const struct settings *a, const struct settings *b)
+{
+    require(memcmp(a->params.values, b->params.values, sizeof a->params.values) == 0);
+    require(memcmp(a->options.values, b->options.values, sizeof a->options.values) == 0);
+    require(memcmp(a->is_given, b->is_given, sizeof a->is_given) == 0);
+    require(a->file == b->file && a->label == b->label && a->columns == b->columns && a->state == b->state);
+    require(a->rows_between_saves == b->rows_between_saves && a->score.explain_top == b->score.explain_top);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char text[MAX_TEXT + 1], *words[MAX_WORDS + 1];
+    if (size < 1 || size > MAX_TEXT)
+        return 0;
+    memcpy(text, data + 1, size - 1);
+    text[size - 1] = '\0';
+    cut(text, size - 1, words);
+    const struct command *command = commands[data[0] % COMMANDS];
+    exit_code code = run_command(command, words);
+    struct settings first = said.settings;
+    unsigned runs = said.runs;
+    require(run_command(command, words) == code && said.runs == runs);
+    if (runs > 0)
+        require_same_settings(&first, &said.settings);
+    return 0;
+}
