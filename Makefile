@@ -128,7 +128,7 @@ faults: ## fail every allocation of every call, detectors as created and lines o
 	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
 	cd tests && OIF_FAULTS_LONG=1 ../build/release-gcc/tests/test_faults.allocation
 
-soak: ## SOAK_ROWS (1e8) rows through every detector and the reader: counters, memory, AUC; rrcf takes half an hour
+soak: ## SOAK_ROWS (1e8) rows through every detector, a pipeline and the reader: counters, memory, AUC; rrcf takes half an hour
 	@tools/install_dependencies.sh test
 	@mkdir -p build
 	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet

@@ -1070,6 +1070,65 @@ static void no_row_allocates_whatever_the_detector(void **state)
                   kinds);
 }
 
+enum { WARM_KEYS = 5 };
+
+/* Of a few keys; every result is looked at, and some are explained. */
+static void pass_row_piped(oif_pipeline *pipeline, uint64_t number)
+{
+    static const char *const keys[WARM_KEYS] = {"a", "", "a longer key", "b", "c"};
+    const char *key = keys[number % WARM_KEYS];
+    double row[DIMENSION];
+    oif_attribution why[DIMENSION];
+    oif_result result;
+    memcpy(row, &stream_rows[number % STREAM_ROWS * DIMENSION], sizeof row);
+    row[0] += number % 211 == 0 ? 100 : 0;
+    require_ok(oif_pipeline_process(pipeline, key, strlen(key), row, &result, NULL));
+    if (result.anomaly)
+        oif_pipeline_explain(pipeline, why);
+    if (number % 101 == 0) {
+        row[number % DIMENSION] = -INFINITY;
+        assert_int_equal(oif_pipeline_process(pipeline, key, strlen(key), row, &result, NULL), OIF_EVALUE);
+    }
+}
+
+static oif_pipeline *new_warm_pipeline(const oif_detector_info *info)
+{
+    oif_pipeline *pipeline = NULL;
+    oif_detector *detector = new_of_kind(info);
+    oif_params options;
+    oif_pipeline_options_init(&options);
+    require_ok(oif_params_set(&options, "shingle", 2, NULL));
+    require_ok(oif_params_set(&options, "alert_rate", 0.01, NULL));
+    require_ok(oif_params_set_text(&options, "learn", "decay", NULL));
+    require_ok(oif_pipeline_new(oif_detector_params(detector), DIMENSION, &options, &pipeline, NULL));
+    require_ok(oif_pipeline_name_columns(pipeline, column_names, NULL));
+    for (uint64_t i = 0; i < WARM_KEYS; i++)
+        pass_row_piped(pipeline, i);
+    oif_detector_free(detector);
+    return pipeline;
+}
+
+static void no_row_allocates_in_a_pipeline_that_knows_its_keys(void **state)
+{
+    (void)state;
+    const oif_detector_info *info;
+    uint64_t rows = rows_wanted(), kinds = 0;
+    for (; (info = oif_detector_info_at(kinds)) != NULL; kinds++) {
+        oif_pipeline *pipeline = new_warm_pipeline(info);
+        refuse(0, UINT64_MAX);
+        for (uint64_t i = WARM_KEYS; i < rows; i++)
+            pass_row_piped(pipeline, i);
+        uint64_t asked = supply.asked;
+        refuse_nothing();
+        if (asked != 0)
+            fail_msg("pipeline of %s: %" PRIu64 " allocations in %" PRIu64 " rows", info->name, asked, rows);
+        assert_int_equal(oif_pipeline_rows(pipeline), rows);
+        oif_pipeline_free(pipeline);
+    }
+    print_message("%" PRIu64 " rows in a pipeline of each of %" PRIu64 " detectors: 0 allocations\n", rows,
+                  kinds);
+}
+
 /* ---- The table is complete ---- */
 
 static bool has_a_row(const char *name, size_t length)
@@ -1124,6 +1183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_that_gets_no_memory_changes_nothing_and_can_be_repeated),
         cmocka_unit_test(no_row_allocates_whatever_the_detector),
+        cmocka_unit_test(no_row_allocates_in_a_pipeline_that_knows_its_keys),
         cmocka_unit_test(every_call_of_the_header_that_can_fail_has_a_row),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

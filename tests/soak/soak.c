@@ -1,4 +1,4 @@
-/* Runs every detector and the reader for very long and looks whether anything wears out.
+/* Runs every detector, a pipeline and the reader for very long and looks whether anything wears out.
  *
  *     soak [ROWS [NAME]]     ROWS for each of them, 2 x 10^5 unless told (make soak: 10^8); NAME: only this one
  *
@@ -12,6 +12,9 @@
  *     0.005, averaged over eight places (not with fewer than 2 x 10^5 rows).
  *   - Its own check finds nothing broken.
  *
+ * Of a pipeline with keys, of which new ones come and push out others for ever: the same, but that the share of rows that are
+ * alerts stays what was asked for.
+ *
  * Of the reader: that line numbers and values stay right, and memory as it is.
  *
  * Counters that have no setter are reached by including the sources that hold them. */
@@ -20,6 +23,7 @@
 
 #include "detect/online_itree.h"
 #include "detect/rrcf.h"
+#include "pipeline/pipeline.h"
 
 #include <inttypes.h>
 #ifdef __GLIBC__
@@ -358,6 +362,120 @@ static void soak_detector(const oif_detector_info *info, uint64_t rows)
     checked++;
 }
 
+/* ---- A pipeline ---- */
+
+enum { STEADY_KEYS = 4, ROWS_BETWEEN_NEW_KEYS = 1000 };
+
+static const double alert_rate = 0.01;
+
+static oif_pipeline *make_pipeline(void)
+{
+    oif_params params, options;
+    oif_pipeline *pipeline = NULL;
+    oif_error error;
+    require(oif_params_init(&params, "loda", &error), &error);
+    oif_pipeline_options_init(&options);
+    require(oif_params_set(&options, "alert_rate", alert_rate, &error), &error);
+    require(oif_params_set(&options, "shingle", 2, &error), &error);
+    require(oif_params_set(&options, "max_keys", STEADY_KEYS + 1, &error), &error);
+    require(oif_params_set_text(&options, "learn", "decay", &error), &error);
+    require(oif_pipeline_new(&params, DIMENSION, &options, &pipeline, &error), &error);
+    return pipeline;
+}
+
+/* Four keys in turn, and now and then one that never came before. */
+static oif_result process_row(oif_pipeline *pipeline, uint64_t number, const double *row)
+{
+    char key[32];
+    bool is_new = number % ROWS_BETWEEN_NEW_KEYS == 0;
+    int bytes = snprintf(key, sizeof key, is_new ? "new-%" PRIu64 : "%" PRIu64,
+                         is_new ? number : number % STEADY_KEYS);
+    oif_result result;
+    oif_error error;
+    require(oif_pipeline_process(pipeline, key, (size_t)bytes, row, &result, &error), &error);
+    return result;
+}
+
+/* Returns how many of the rows are alerts. */
+static uint64_t process_stream(oif_pipeline *pipeline, uint64_t first, uint64_t end, uint64_t rows)
+{
+    double block[CHUNK * DIMENSION];
+    uint64_t alerts = 0;
+    for (; first < end; first += CHUNK) {
+        make_rows(first, CHUNK, block);
+        for (uint64_t i = 0; i < CHUNK; i++)
+            alerts += process_row(pipeline, first + i, block + i * DIMENSION).anomaly;
+        show_progress("pipeline", first, rows);
+    }
+    return alerts;
+}
+
+static void set_pipeline_counters(oif_pipeline *pipeline, double target, uint64_t ahead)
+{
+    pipeline->rows = (uint64_t)target - ahead;
+    pipeline->evictions = (uint64_t)target - ahead / ROWS_BETWEEN_NEW_KEYS;
+    for (uint32_t i = 0; i < pipeline->keys.count; i++) {
+        oif_model *model = pipeline->keys.entries[i].value;
+        model->rows = (uint64_t)target - ahead / STEADY_KEYS;
+        set_counters(model->detector, target, ahead / STEADY_KEYS);
+    }
+}
+
+/* As pass_power. */
+static void pass_power_piped(oif_pipeline **pipeline, double power, uint64_t first, uint64_t rows)
+{
+    double block[CHUNK * DIMENSION];
+    oif_pipeline *copy = NULL;
+    oif_error error;
+    bool same = true;
+    require(oif_pipeline_clone(*pipeline, &copy, &error), &error);
+    set_pipeline_counters(copy, power, rows / 2);
+    for (uint64_t done = 0; done < rows && same; done += CHUNK) {
+        make_rows(first + done, CHUNK, block);
+        for (uint64_t i = 0; i < CHUNK; i++) {
+            oif_result a = process_row(*pipeline, first + done + i, block + i * DIMENSION);
+            oif_result b = process_row(copy, first + done + i, block + i * DIMENSION);
+            same &= memcmp(&a.score, &b.score, sizeof a.score) == 0 && a.p == b.p &&
+                    a.threshold == b.threshold && a.anomaly == b.anomaly && a.episode == b.episode;
+        }
+    }
+    if (!same)
+        COMPLAIN("results change where a counter passes 2^%g", log2(power));
+    if (oif_pipeline_rows(copy) < (uint64_t)power || oif_pipeline_evictions(copy) < (uint64_t)power)
+        COMPLAIN("a counter has not passed 2^%g: %" PRIu64 " rows, %" PRIu64 " evictions", log2(power),
+                 oif_pipeline_rows(copy), oif_pipeline_evictions(copy));
+    if (oif_pipeline_check(copy, &error) != OIF_OK)
+        COMPLAIN("after 2^%g: %s", log2(power), error.message);
+    oif_pipeline_free(*pipeline);
+    *pipeline = copy;
+}
+
+static void soak_pipeline(uint64_t rows)
+{
+    const double began = seconds_now();
+    const uint64_t warm = rows / 10 / CHUNK * CHUNK, stretch = rows / 16 / CHUNK * CHUNK;
+    oif_pipeline *pipeline = make_pipeline();
+    oif_error error;
+    process_stream(pipeline, 0, warm, rows);
+    uint64_t done = warm;
+    for (int i = 0; i < POWERS; i++, done += stretch)
+        pass_power_piped(&pipeline, powers[i], done, stretch);
+    const long before_kib = resident_kib();
+    const double share = (double)process_stream(pipeline, done, rows, rows) / (double)(rows - done);
+    const long growth_kib = resident_kib() - before_kib;
+    show_progress("pipeline", rows, rows);
+    printf("%-15s %11" PRIu64 " rows, %6.0f s, resident %+5ld KiB, alerts %.4f of the rows\n", "pipeline",
+           rows, seconds_now() - began, growth_kib, share);
+    require_steady_memory(growth_kib);
+    if (share < alert_rate / 1.5 || share > alert_rate * 1.5)
+        COMPLAIN("%g of the rows were to be alerts", alert_rate);
+    if (oif_pipeline_check(pipeline, &error) != OIF_OK)
+        COMPLAIN("%s", error.message);
+    oif_pipeline_free(pipeline);
+    fflush(stdout);
+    checked++;
+}
+
 /* ---- The reader ---- */
 
 enum { LINES = 1000 }; /* of the text, which is read again and again */
@@ -441,6 +559,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++)
         if (argc < 3 || strcmp(argv[2], info->name) == 0)
             soak_detector(info, rows);
+    if (argc < 3 || strcmp(argv[2], "pipeline") == 0)
+        soak_pipeline(rows);
     if (argc < 3 || strcmp(argv[2], "reader") == 0)
         soak_reader(rows);
     printf("%d soaked, %d complaints\n", checked, failures);
