@@ -176,6 +176,28 @@ static inline void require_invariants(const char *name, void (*draw_settings)(di
     print_message("seed %" PRIu64 ": %d operations\n", seed, rounds * operations);
 }
 
+/* ---- What the check sees ---- */
+
+static inline oif_detector *whole_clone_of(const oif_detector *sound)
+{
+    oif_detector *copy = clone_of(sound);
+    oif_error error;
+    require_ok_or(oif_detector_check(copy, &error), error);
+    return copy;
+}
+
+/* Something in the detector was broken: the check has to say these words. Frees it. */
+static inline void require_broken(oif_detector *broken, const char *wound, const char *words)
+{
+    oif_error error = {.message = ""};
+    oif_status status = oif_detector_check(broken, &error);
+    if (status != OIF_EINVARIANT || !strstr(error.message, words))
+        fail_msg("%s: status %d, \"%s\", expected %d, \"%s\"", wound, status, error.message, OIF_EINVARIANT,
+                 words);
+    assert_int_equal(oif_detector_check(broken, NULL), OIF_EINVARIANT);
+    oif_detector_free(broken);
+}
+
 /* ---- The promises ---- */
 
 enum { PROMISE_ROWS = 900, PROMISE_DIMENSION = 3 };

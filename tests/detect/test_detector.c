@@ -217,6 +217,28 @@ static void the_same_seed_and_rows_give_the_same_bits_and_another_seed_others(vo
     free(rows);
 }
 
+static void another_seed_gives_other_scores_whatever_the_detector(void **state)
+{
+    (void)state;
+    const oif_detector_info *info;
+    double *rows = mixed_rows(1, ROWS, 0);
+    for (size_t kind = 0; (info = oif_detector_info_at(kind)) != NULL; kind++) {
+        oif_params params;
+        oif_detector *one = NULL, *other = NULL;
+        size_t different = 0;
+        require_ok(oif_params_init(&params, info->name, NULL));
+        require_ok(oif_detector_new(&params, DIMENSION, &one, NULL));
+        set_param(&params, "seed", 1);
+        require_ok(oif_detector_new(&params, DIMENSION, &other, NULL));
+        for (size_t i = 0; i < ROWS; i++)
+            different += learn_score(one, &rows[i * DIMENSION]) != learn_score(other, &rows[i * DIMENSION]);
+        expect_within((double)different, 800, ROWS, info->name);
+        oif_detector_free(one);
+        oif_detector_free(other);
+    }
+    free(rows);
+}
+
 /* ---- Scoring changes nothing, clones are independent ---- */
 
 static void scoring_changes_no_byte(void **state)
@@ -661,6 +683,7 @@ int main(void)
         cmocka_unit_test(a_block_of_no_rows_changes_nothing),
         cmocka_unit_test(learning_then_scoring_is_learn_score),
         cmocka_unit_test(the_same_seed_and_rows_give_the_same_bits_and_another_seed_others),
+        cmocka_unit_test(another_seed_gives_other_scores_whatever_the_detector),
         cmocka_unit_test(scoring_changes_no_byte),
         cmocka_unit_test(a_clone_goes_on_like_its_original_and_on_its_own),
         cmocka_unit_test(an_infinity_in_a_block_is_refused_with_its_place_and_nothing_changes),

@@ -6,27 +6,6 @@
 
 #include "detect/rrcf.h"
 
-/* ---- Counting allocations: the linker sends the library's here ---- */
-
-static uint64_t allocations;
-
-void *__real_aligned_alloc(size_t alignment, size_t bytes);
-void *__real_malloc(size_t bytes);
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
-{
-    allocations++;
-    return __real_aligned_alloc(alignment, bytes);
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-    allocations++;
-    return __real_malloc(bytes);
-}
-
 /* ---- Forests ---- */
 
 typedef struct plan {
@@ -110,67 +89,6 @@ static void blocks_clones_and_estimates_keep_their_promises(void **state)
     require_promises("rrcf", "num_trees=5 tree_size=40 window_size=1");
     require_promises("rrcf", "num_trees=7 tree_size=50 sample=sliding");
     require_promises("rrcf", "num_trees=1 tree_size=2 sample=sliding");
-}
-
-static void threads_change_no_bit(void **state)
-{
-    (void)state;
-    for (int number = 0; number < PLANS; number++) {
-        plan p = plan_number(number);
-        double *rows = mixed_rows((uint64_t)number, ROWS, 0.05), alone[ROWS], shared[ROWS];
-        oif_detector *one = new_rrcf(&p, DIMENSION), *many = new_rrcf(&p, DIMENSION);
-        require_ok(oif_detector_set_threads(many, 3, NULL));
-        require_ok(oif_detector_learn_score_rows(one, rows, ROWS, DIMENSION, alone, NULL));
-        require_ok(oif_detector_learn_score_rows(many, rows, ROWS, DIMENSION, shared, NULL));
-        for (size_t i = 0; i < ROWS; i++)
-            expect_same_bits(shared[i], alone[i], plan_text(&p), i);
-        require_ok(oif_detector_score_rows(one, rows, ROWS, DIMENSION, alone, NULL));
-        require_ok(oif_detector_score_rows(many, rows, ROWS, DIMENSION, shared, NULL));
-        for (size_t i = 0; i < ROWS; i++)
-            expect_same_bits(shared[i], alone[i], plan_text(&p), i);
-        require_ok(oif_detector_set_threads(many, 1, NULL));
-        expect_same_detector(many, one, plan_text(&p));
-        oif_detector_free(one);
-        oif_detector_free(many);
-        free(rows);
-    }
-}
-
-static void another_seed_gives_other_scores(void **state)
-{
-    (void)state;
-    plan p = plan_number(2);
-    double *rows = mixed_rows(1, ROWS, 0);
-    oif_detector *one = new_rrcf(&p, DIMENSION);
-    p.seed++;
-    oif_detector *other = new_rrcf(&p, DIMENSION);
-    size_t different = 0;
-    for (size_t i = 0; i < ROWS; i++)
-        different += learn_score(one, &rows[i * DIMENSION]) != learn_score(other, &rows[i * DIMENSION]);
-    expect_within((double)different, 500, ROWS, "scores that another seed changes");
-    oif_detector_free(one);
-    oif_detector_free(other);
-    free(rows);
-}
-
-static void no_row_allocates(void **state)
-{
-    (void)state;
-    for (int number = 0; number < PLANS; number++) {
-        plan p = plan_number(number);
-        double *rows = mixed_rows(9, ROWS, 0.02), scores[ROWS];
-        uint64_t before = allocations;
-        oif_detector *detector = new_rrcf(&p, DIMENSION);
-        assert_int_equal(allocations - before, 1);
-        require_ok(oif_detector_learn_rows(detector, rows, ROWS, DIMENSION, NULL));
-        require_ok(oif_detector_score_rows(detector, rows, ROWS, DIMENSION, scores, NULL));
-        require_ok(oif_detector_learn_score_rows(detector, rows, ROWS, DIMENSION, scores, NULL));
-        for (size_t i = 0; i < ROWS; i++)
-            learn_score(detector, &rows[i * DIMENSION]);
-        assert_int_equal(allocations - before, 1);
-        oif_detector_free(detector);
-        free(rows);
-    }
 }
 
 static void a_forest_that_no_machine_can_hold_is_refused(void **state)
@@ -822,9 +740,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_clones_and_estimates_keep_their_promises),
-        cmocka_unit_test(threads_change_no_bit),
-        cmocka_unit_test(another_seed_gives_other_scores),
-        cmocka_unit_test(no_row_allocates),
         cmocka_unit_test(a_forest_that_no_machine_can_hold_is_refused),
         cmocka_unit_test(a_forest_is_ready_once_the_sample_is_half_full),
         cmocka_unit_test(every_invariant_holds_after_each_random_operation),

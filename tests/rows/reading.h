@@ -5,6 +5,7 @@
 #include "oif.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -129,5 +130,23 @@ static inline void expect_texts(oif_record record, size_t count, const char *con
 #define EXPECT_TEXTS(record, ...)                                                                            \
     expect_texts(record, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                             \
                  (const char *[]){__VA_ARGS__})
+
+/* All that a reader says about its input, as one text. */
+struct transcript {
+    char text[65536];
+    size_t length;
+};
+
+static inline void note(struct transcript *transcript, const char *format, ...)
+{
+    va_list arguments;
+    size_t room = sizeof transcript->text - transcript->length;
+
+    va_start(arguments, format);
+    int count = vsnprintf(transcript->text + transcript->length, room, format, arguments);
+    va_end(arguments);
+    assert_true(count >= 0 && (size_t)count < room);
+    transcript->length += (size_t)count;
+}
 
 #endif

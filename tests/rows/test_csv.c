@@ -1001,24 +1001,6 @@ static void rows_need_no_allocation(void **state)
 
 /* ---- Pieces of any size -------------------------------------------------------------------------- */
 
-/* All that a reader says about its input, as one text. */
-struct transcript {
-    char text[32768];
-    size_t length;
-};
-
-static void note(struct transcript *transcript, const char *format, ...)
-{
-    va_list arguments;
-    size_t room = sizeof transcript->text - transcript->length;
-
-    va_start(arguments, format);
-    int count = vsnprintf(transcript->text + transcript->length, room, format, arguments);
-    va_end(arguments);
-    assert_true(count >= 0 && (size_t)count < room);
-    transcript->length += (size_t)count;
-}
-
 static void transcribe(struct source source, oif_reader_options options, bool take_texts,
                        struct transcript *transcript)
 {
