@@ -238,7 +238,7 @@ static void print_option(const char *name, const char *argument, const char *hel
     char left[FLAG_NAME_BYTES * 2];
 
     snprintf(left, sizeof left, "--%s%s%s", name, argument ? " " : "", argument ? argument : "");
-    output_print("  %-*s ", FLAG_WIDTH, left);
+    output_print("  %-*s%s", FLAG_WIDTH, left, strlen(left) > FLAG_WIDTH ? NEXT_LINE : " ");
     print_wrapped(help);
 }
 

@@ -378,7 +378,8 @@ static const struct option options[] = {
      set_on_bad_row},
     {"output", "csv|ndjson", "how rows are printed (like the input if not given)", set_output},
     {"watch", NULL, "a live view instead of rows; without a terminal, anomalous rows only", set_watch},
-    {"state", "FILE", "go on from what this file holds, and save to it at the end", set_state},
+    {"state", "FILE",
+     "go on from what this file holds, with columns of the same names, and save to it at the end", set_state},
     {"save-every", "N|Ns|Nm", "save every N rows, seconds or minutes as well", set_save_every},
     {"skip-seen", NULL, "the input starts where it did at first: skip the rows that the state has seen",
      set_skip_seen},
@@ -397,7 +398,7 @@ const struct command score_command = {
         "                                             anomalous rows only, and which columns are the reason\n"
         "  oif score --key host --time at --alert-once --alert-rate 0.0001 flows.ndjson\n"
         "                                             a model for each host, two lines for each incident\n"
-        "  tail -f readings.csv | oif score --state pump.oif --save-every 30s --on-bad-row skip\n"
+        "  tail -n +1 -F readings.csv | oif score --state pump.oif --save-every 30s --skip-seen\n"
         "                                             goes on after a restart, bit for bit\n"
         "  tail -f flows.csv | oif score --watch      a live view of scores and alerts\n",
     .options = options,

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Starting ------------------------------------------------------------------------------------- */
 
@@ -58,8 +59,11 @@ exit_code state_start(struct state *state, const struct settings *settings, size
     uint64_t rows;
 
     state->next_save = seconds_now() + state->seconds_between_saves;
-    if (!state->pipeline)
+    if (!state->pipeline) {
+        if (state->path && isatty(STDERR_FILENO)) /* or the path is not the one that was meant */
+            complain(EXIT_OK, "%s: there is no such file yet; starts anew", state->path);
         return settings_make_pipeline(settings, columns, &state->pipeline);
+    }
     if (oif_pipeline_columns(state->pipeline) != columns)
         return complain(
             EXIT_FAILED,

@@ -432,7 +432,8 @@ OIF_API size_t oif_number_format(double value, char text[OIF_NUMBER_TEXT_BYTES])
  *
  * CSV: one row a line, fields with a delimiter between them, as many in each as in the first line. Fields may be
  * quoted; "" inside quotes stands for one quote, and a newline there is text. An empty field, NA, NaN, null and
- * None are missing numbers. Columns have the header's names, or x0, x1, ...
+ * None are missing numbers. Columns have the header's names, or x0, x1, ... Where the header stands once more, as in files
+ * that were put one behind the other, it is passed over.
  *
  * NDJSON: one JSON object a line. Columns are the leaves of the first object, called by the keys that lead there
  * with dots between them, and array elements by their number from 0:

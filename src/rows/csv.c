@@ -330,12 +330,32 @@ static oif_status csv_open(oif_reader *reader, const oif_reader_options *options
 
 /* ---- Rows ----------------------------------------------------------------------------------------- */
 
+/* Where files were put one behind the other, or one was begun anew. A row whose numbers can be read is a row. */
+static bool is_header_again(oif_reader *reader)
+{
+    if (!reader->parts.bad_field || !reader->has_header || check_shape(reader, NULL) != OIF_OK)
+        return false;
+    const struct span text = record_text(reader);
+    return (size_t)(text.end - text.start) == reader->header_bytes &&
+           memcmp(text.start, reader->header, reader->header_bytes) == 0;
+}
+
+static oif_status await_row(oif_reader *reader, oif_error *error)
+{
+    for (;;) {
+        oif_status status = await_next_line(reader, error);
+        if (status == OIF_OK)
+            status = await_record(reader, error);
+        if (status != OIF_OK || !is_header_again(reader))
+            return status;
+        consume_record(reader);
+    }
+}
+
 static oif_status csv_next(oif_reader *reader, oif_record *record, oif_error *error)
 {
-    oif_status status = await_next_line(reader, error);
+    oif_status status = await_row(reader, error);
 
-    if (status == OIF_OK)
-        status = await_record(reader, error);
     if (status != OIF_OK)
         return status;
 

@@ -232,3 +232,11 @@ assert messages == b"oif: reading from the terminal; Ctrl-D ends\n", messages
 assert output.startswith(b"a,score,p,anomaly\n1,") and tool.returncode == 0, output
 PYTHON
 }
+
+@test "files that are put one behind the other are one stream: headers that come again are no rows" {
+    make_stream
+    "$OIF" score --label fault stream.csv > expected.csv
+    { head -100 stream.csv; head -1 stream.csv; tail -n +101 stream.csv; } | "$OIF" score --label fault | cmp - expected.csv
+    "$OIF" eval --label fault --json stream.csv | grep roc_auc > measured
+    { cat stream.csv; head -1 stream.csv; } | "$OIF" eval --label fault --json | grep roc_auc | cmp - measured
+}

@@ -375,3 +375,14 @@ s "
 oif: cannot write 'disk/s': No space left on device; it keeps the state it had; scoring goes on
 oif: cannot write 'disk/s': No space left on device; it keeps the state it had"
 }
+
+@test "a person at a terminal is told that a state does not exist yet, so that a wrong name shows" {
+    make_stream
+    python3 - "$OIF" > told <<'PYTHON'
+import os, pty, sys
+pty.spawn(["sh", "-c", '"$0" score --state s stream.csv > scored.csv', sys.argv[1]], lambda fd: os.read(fd, 4096), lambda fd: b"")
+PYTHON
+    contains "$(cat told)" "oif: s: there is no such file yet; starts anew"
+    oif score --state t stream.csv
+    exits 0
+}

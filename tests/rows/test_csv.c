@@ -131,6 +131,33 @@ static void header_names_lose_quotes_and_blanks_and_empty_ones_get_an_index(void
     oif_reader_close(reader);
 }
 
+static void the_header_is_passed_over_where_it_stands_again(void **state)
+{
+    (void)state;
+    struct source source =
+        source_of("a,\"b\nc\"\n1,2\na,\"b\nc\"\r\n\na,\"b\nc\"\n3,4\na,\"b\nd\"\n5,6\na,\"b\nc\"");
+    oif_reader *reader = open_source(&source, (oif_reader_options){0});
+    EXPECT_ROW(reader, 3, 1, 2);
+    EXPECT_ROW(reader, 9, 3, 4);
+    expect_bad_row(reader, 10, 1,
+                   "'a' is not a number in column \"a\"; leave the column out or make it empty");
+    EXPECT_ROW(reader, 12, 5, 6);
+    expect_end(reader);
+    oif_reader_close(reader);
+
+    struct source longer = source_of("a,b\na,b\r\n1,2\n"); /* by its end */
+    reader = open_source(&longer, (oif_reader_options){.max_line_bytes = 3});
+    expect_bad_row(reader, 2, 1, "this line is longer than 3 bytes");
+    EXPECT_ROW(reader, 3, 1, 2);
+    oif_reader_close(reader);
+
+    struct source numbers = source_of("1,2\n1,2\n"); /* a row, and so it is one again */
+    reader = open_source(&numbers, (oif_reader_options){.header = OIF_HEADER_YES});
+    EXPECT_ROW(reader, 2, 1, 2);
+    expect_end(reader);
+    oif_reader_close(reader);
+}
+
 static void a_header_alone_opens_and_then_ends(void **state)
 {
     (void)state;
@@ -1081,6 +1108,7 @@ int main(void)
         cmocka_unit_test(an_infinity_in_the_first_line_makes_it_a_row_and_a_missing_value_does_not),
         cmocka_unit_test(the_header_can_be_ordered_or_ruled_out),
         cmocka_unit_test(header_names_lose_quotes_and_blanks_and_empty_ones_get_an_index),
+        cmocka_unit_test(the_header_is_passed_over_where_it_stands_again),
         cmocka_unit_test(a_header_alone_opens_and_then_ends),
         cmocka_unit_test(an_empty_input_does_not_open),
         cmocka_unit_test(lines_end_in_newlines_with_or_without_returns_or_not_at_all),
