@@ -6,11 +6,11 @@ SOAK_ROWS ?= 1e8
 FUZZ_SECONDS ?= 60
 sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] fuzz/replay/*.c benchmarks/*.[ch] tests/*/*.[ch] \
 	python/src/*.[ch])
-scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh tests/*/*.sh)
+scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh experiments/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test python-test python-asan python-capymoa install accuracy bench bench-quick bench-text bench-plain bench-python \
-	bench-programs test-numbers test-kill test-snapshots test-corrupt format lint fuzz fuzz-long faults soak valgrind coverage clean
+	bench-programs paper paper-quick test-numbers test-kill test-snapshots test-corrupt format lint fuzz fuzz-long faults soak valgrind coverage clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 15
@@ -56,6 +56,17 @@ accuracy: build ## median AUC on the paper's data sets beside the paper's (optio
 bench: bench-programs ## ours beside the peers from PyPI: table, JSON and plots in benchmarks/results (ARGS="--quick")
 	@benchmarks/make_venv.sh
 	@build/bench-venv/bin/python benchmarks/peers.py $(ARGS)
+
+paper: ## the paper's tables, figures and claims again, 30 executions, resumable: experiments/results/report.html
+	@tools/install_dependencies.sh test
+	@experiments/make_venv.sh
+	@build/paper-venv/bin/python -m experiments $(ARGS)
+
+paper-quick: ## the same in a few minutes with few executions of small sets, and its tests
+	@tools/install_dependencies.sh test
+	@experiments/make_venv.sh
+	@build/paper-venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no experiments/tests
+	@build/paper-venv/bin/python -m experiments --quick --fresh $(ARGS)
 
 bench-plain: bench-programs ## ours beside the plain translation of the paper, and text in and out
 	@tools/make_venv.sh
