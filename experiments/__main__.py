@@ -1,13 +1,14 @@
 """Runs section 5 of the paper again and writes tables, figures and a report to experiments/results/.
 
-    python -m experiments                       everything, 30 executions; goes on where it was interrupted
-    python -m experiments --quick               a few minutes: small sets, 3 executions, into experiments/results/quick/
-    python -m experiments --only auc times      some parts: auc, drift, times, complexity, report
+python -m experiments                       everything, 30 executions; goes on where it was interrupted
+python -m experiments --quick               a few minutes: small sets, 3 executions, into experiments/results/quick/
+python -m experiments --only auc times      some parts: auc, drift, times, complexity, report
 """
 
 import argparse
 import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -43,7 +44,9 @@ def read_arguments() -> argparse.Namespace:
         prog="python -m experiments", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="is anything broken? the numbers mean little")
-    parser.add_argument("--executions", type=int, metavar="N", help=f"default: {EXECUTIONS}, with --quick {QUICK_EXECUTIONS}")
+    parser.add_argument(
+        "--executions", type=int, metavar="N", help=f"default: {EXECUTIONS}, with --quick {QUICK_EXECUTIONS}"
+    )
     parser.add_argument("--timed", type=int, metavar="N", help="executions that are timed (default: all of them)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="default: one a processor")
     parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help=f"of {', '.join(PARTS)}")
@@ -91,6 +94,8 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
 
 def main() -> int:
     arguments = read_arguments()
+    for interrupt in (signal.SIGINT, signal.SIGTERM):  # also where a shell ignores the first, as for background jobs
+        signal.signal(interrupt, signal.default_int_handler)
     try:
         plan = make_plan(arguments)
         if arguments.fresh:

@@ -22,7 +22,9 @@ REPETITIONS = 5
 
 def ledger_of(plan: Plan) -> Ledger:
     key = ("dataset", "parameter", "value", "repetition", "fingerprint")
-    return Ledger(plan.results / "complexity.csv", key, ("rows", "seconds", "nodes", "depth_mean", "bytes", "window_bytes"))
+    return Ledger(
+        plan.results / "complexity.csv", key, ("rows", "seconds", "nodes", "depth_mean", "bytes", "window_bytes")
+    )
 
 
 def measure(name: str, parameter: str, value: int, repetition: int, rows: int) -> dict[str, Any]:
@@ -33,7 +35,9 @@ def measure(name: str, parameter: str, value: int, repetition: int, rows: int) -
     detector = by_key(OURS).create(seed=repetition, **params)
     seconds = time_batches(detector, shuffled)[-1]
     shape = detector.describe()
-    window = params["window_size"] * (shuffled.shape[1] * 8 + params["num_trees"])  # the window itself: numbers and labels
+    window = params["window_size"] * (
+        shuffled.shape[1] * 8 + params["num_trees"]
+    )  # the window itself: numbers and labels
     return {
         "rows": taken,
         "seconds": f"{seconds:.6f}",
@@ -59,7 +63,9 @@ def run(plan: Plan) -> None:
     for repetition in range(2 if plan.quick else REPETITIONS):
         for parameter, value in sweeps(plan, available):
             rows = min(SWEEP_ROWS, available)
-            key = dict(dataset=name, parameter=parameter, value=value, repetition=repetition, fingerprint=plan.columns[OURS])
+            key = dict(
+                dataset=name, parameter=parameter, value=value, repetition=repetition, fingerprint=plan.columns[OURS]
+            )
             weight = (value if parameter == "n" else rows) * 1e-6
             tasks.append(Task(key, measure, (name, parameter, value, repetition, rows), weight))
     fill(ledger_of(plan), tasks, "complexity", jobs=1)

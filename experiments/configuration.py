@@ -40,7 +40,15 @@ class Column(NamedTuple):
 # num_trees is tau, window_size omega, max_leaf_samples eta, subsample_size and tree_size psi, max_depth delta, num_bins b.
 OIFOR = dict(num_trees=32, window_size=2048, max_leaf_samples=32)
 COLUMNS = (
-    Column("online-iforest:reference", "oIFOR", "online-iforest", {**OIFOR, "variant": "reference"}, "#c8372d", 0.7, "oIFOR"),
+    Column(
+        "online-iforest:reference",
+        "oIFOR",
+        "online-iforest",
+        {**OIFOR, "variant": "reference"},
+        "#c8372d",
+        0.7,
+        "oIFOR",
+    ),
     Column(
         "iforest-asd",
         "asdIFOR",

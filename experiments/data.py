@@ -48,7 +48,10 @@ class Dataset(NamedTuple):
         kept = self.change_points[self.change_points < rows]
         note = f"{self.note}; " if self.note else ""
         return self._replace(
-            rows=self.rows[:rows], anomalous=self.anomalous[:rows], change_points=kept, note=f"{note}first {rows:,} rows only"
+            rows=self.rows[:rows],
+            anomalous=self.anomalous[:rows],
+            change_points=kept,
+            note=f"{note}first {rows:,} rows only",
         )
 
 
@@ -121,7 +124,9 @@ def _adbench(file: str, checksum: Optional[str], convert: Callable[..., Arrays] 
 
 RAW = "https://raw.githubusercontent.com/"
 HOMES = {
-    "Donors": _adbench("11_donors.npz", "af2d1fc97ff21e9e7f03949465bb42f74a8d3655b4bd40b05650be283442cf52", donors_of_npz),
+    "Donors": _adbench(
+        "11_donors.npz", "af2d1fc97ff21e9e7f03949465bb42f74a8d3655b4bd40b05650be283442cf52", donors_of_npz
+    ),
     "Http": _adbench("16_http.npz", "948f099f1b126b74acaaab14cfce8bdbf452108aa634563b22b4fcb5970585ad"),
     "ForestCover": _adbench("10_cover.npz", "d73ccba360f2f335a31386f7b59244ec89757eea80855e709a06920147a01bae"),
     "fraud": _adbench("13_fraud.npz", None),
@@ -136,7 +141,9 @@ HOMES = {
     ),
     "Annthyroid": _adbench("2_annthyroid.npz", "556bba1a3c0ce2c1ffc39236f0122974a052cd38c063507b2a596c2146f65232"),
     "Satellite": _adbench("30_satellite.npz", "fbd11420032ca9712d9d6e04298037afdf02349cd0c01b819c8afda64de509a3"),
-    "insects_synth_standin": Home((), synthetic.insects, "d4b524cb6608a60de53783ee483c67e963c3ba19d08d706fcc415a1e670cf6f2"),
+    "insects_synth_standin": Home(
+        (), synthetic.insects, "d4b524cb6608a60de53783ee483c67e963c3ba19d08d706fcc415a1e670cf6f2"
+    ),
 }
 
 # Files that a user may have under another name than NAME.npz, and how to read them.
@@ -207,7 +214,9 @@ def obtain(name: str) -> Path:
     home = HOMES.get(name)
     looked = " nor in ".join(str(folder) for folder in folders())
     if home is None:
-        raise DataMissing(f"no data set {name}: {name}.npz is not in {looked}, and it has no public home to fetch it from")
+        raise DataMissing(
+            f"no data set {name}: {name}.npz is not in {looked}, and it has no public home to fetch it from"
+        )
     try:
         arrays = home.convert([fetch(address) for address in home.addresses]) if home.addresses else home.convert()
     except DataMissing as missing:

@@ -12,13 +12,13 @@ import pandas  # noqa: E402
 from matplotlib import pyplot, ticker  # noqa: E402
 from oif import plot  # noqa: E402
 
-from . import claims, complexity, data, published, runs, synthetic, tables  # noqa: E402
+from . import claims, complexity, published, runs, synthetic, tables  # noqa: E402
 from .configuration import EARLY_ROWS, OURS, by_key  # noqa: E402
-from .ranks import Ranking  # noqa: E402
+from .ranks import LEAST_EXECUTIONS, Ranking  # noqa: E402
 from .runs import BATCH_ROWS, Plan, parse_numbers  # noqa: E402
 
 INK, QUIET, GRID = "#1f2933", "#8a94a0", "#e4e7eb"
-WIDE, HALF = (9.2, 3.7), (9.2, 2.5)
+WIDE = (9.2, 3.7)
 
 pyplot.rcParams.update(
     {
@@ -64,6 +64,13 @@ def legend_above(figure: Any, ax: Any) -> None:
     figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), handlelength=1.8, columnspacing=1.4)
 
 
+def plain_numbers(axis: Any) -> None:
+    """0.1, 10 and 20k on a logarithmic axis, not powers of ten."""
+    short = ticker.FuncFormatter(lambda number, _: f"{number:g}" if number < 1e4 else f"{number / 1e3:g}k")
+    axis.set_major_formatter(short)
+    axis.set_minor_formatter(ticker.NullFormatter())
+
+
 # -- Table 4: agreement, ranks, sizes
 
 
@@ -80,6 +87,7 @@ def draw_agreement(plan: Plan) -> str:
             ax.plot(cell.published, y, "D", markerfacecolor="white", markeredgecolor=INK, markersize=6,
                     label="published median" if y == 0 else None)  # fmt: skip
     ax.set_yticks(range(len(names)), reversed(claims.titles(names)))
+    ax.set_ylim(-0.6, len(names) - 0.4)
     ax.set_xlabel("ROC AUC")
     ax.grid(axis="y", visible=False)
     legend_above(figure, ax)
@@ -123,18 +131,24 @@ def draw_ranking(plan: Plan, ranking: Ranking, name: str, title: str) -> str:
 def draw_auc_ranking(plan: Plan) -> str:
     table = tables.aucs(plan, "batch")
     columns = tables.of_the_paper(tables.columns_of(table))
-    return draw_ranking(plan, tables.ranking(table, "auc", columns), "cd_auc", "ROC AUC: mean ranks of the paper's five")
+    return draw_ranking(
+        plan, tables.ranking(table, "auc", columns), "cd_auc", "ROC AUC: mean ranks of the paper's five"
+    )
 
 
 def draw_auc_ranking_of_all(plan: Plan) -> str:
     table = tables.aucs(plan, "batch")
-    return draw_ranking(plan, tables.ranking(table, "auc", tables.columns_of(table)), "cd_auc_all", "ROC AUC: mean ranks of all")
+    return draw_ranking(
+        plan, tables.ranking(table, "auc", tables.columns_of(table)), "cd_auc_all", "ROC AUC: mean ranks of all"
+    )
 
 
 def draw_time_ranking(plan: Plan) -> str:
     table = tables.times(plan)
     columns = tables.of_the_paper(tables.columns_of(table))
-    return draw_ranking(plan, tables.ranking(table, "seconds", columns), "cd_time", "Time: mean ranks of the paper's five")
+    return draw_ranking(
+        plan, tables.ranking(table, "seconds", columns), "cd_time", "Time: mean ranks of the paper's five"
+    )
 
 
 def draw_sizes(plan: Plan) -> str:
@@ -143,11 +157,15 @@ def draw_sizes(plan: Plan) -> str:
     figure, (left, right) = pyplot.subplots(1, 2, figsize=WIDE, sharex=True, sharey=True)
     for ax, source, title in ((left, "here", "here"), (right, "published", "published (other machine, Python)")):
         for key in plan.columns:
-            points = sorted((_size(plan, n, source), _total(cells, n, key, source)) for n in plan.stationary if (n, key) in cells)
+            points = sorted(
+                (_size(plan, n, source), _total(cells, n, key, source)) for n in plan.stationary if (n, key) in cells
+            )
             points = [(n, seconds) for n, seconds in points if seconds is not None and n]
             if points:
                 ax.plot(*zip(*points), marker="o", markersize=4, **style(key))
         ax.set(xscale="log", yscale="log", xlabel="rows of the data set", title=title)
+        plain_numbers(ax.xaxis)
+        plain_numbers(ax.yaxis)
     left.set_ylabel("seconds in total")
     legend_above(figure, left)
     return save(figure, plan, "times_by_size")
@@ -175,6 +193,7 @@ def draw_early(plan: Plan) -> str:
         right.plot(seconds.columns, 1e3 * seconds.loc[key], **style(key))
     left.set(title="ROC AUC of the rows so far", xlabel="rows", ylabel="median over sets and executions")
     right.set(title="time so far", xlabel="rows", ylabel="milliseconds", yscale="log")
+    plain_numbers(right.yaxis)
     for ax in (left, right):
         ax.set_xlim(0, EARLY_ROWS)
     legend_above(figure, left)
@@ -203,7 +222,8 @@ def draw_drift(plan: Plan, name: str) -> str:
     for key in plan.columns:
         curves = [parse_numbers(curve) for curve in table[table["column"] == key]["curve"]]
         if curves:
-            top.plot(centers, np.nanmedian(curves, axis=0), **style(key))
+            known = ~np.isnan(curves).all(axis=0)  # without an anomaly in a window there is no AUC
+            top.plot(centers[known], np.nanmedian(np.array(curves)[:, known], axis=0), **style(key))
         group = seconds[seconds["column"] == key]
         if len(group):
             bins, rows = np.median([parse_numbers(c) for c in group["curve"]], axis=0), int(group["bin_rows"].iloc[0])
@@ -214,7 +234,7 @@ def draw_drift(plan: Plan, name: str) -> str:
     window = int(table["window"].iloc[0]) if len(table) else runs.window_rows(len(stream.rows))
     top.set(ylabel=f"ROC AUC, window of {window:,} rows", title=stream.title)
     bottom.set(ylabel="µs a row", yscale="log", xlabel="row", xlim=(0, len(stream.rows)))
-    bottom.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    plain_numbers(bottom.yaxis)
     bottom.xaxis.set_major_formatter(ticker.StrMethodFormatter("{x:,.0f}"))
     legend_above(figure, top)
     return save(figure, plan, f"drift_{name}")
@@ -248,7 +268,14 @@ def draw_complexity(plan: Plan) -> str:
     axes[1, 1].set(xlabel="ω / η", ylabel="nodes a tree")
     _sweep_of_ratio(axes[1, 2], table, lambda t: (t["bytes"] - t["window_bytes"]) / 1024, lambda x: x)
     axes[1, 2].set(xlabel="ω / η", ylabel="KiB without the window")
-    titles = ("n: linear", "τ: linear", "ω: ½ log₂(ω / η)", "η: ½ log₂(ω / η)", "nodes: √(ω / η)", "bytes: ω / η at worst")
+    titles = (
+        "n: linear",
+        "τ: linear",
+        "ω: ½ log₂(ω / η)",
+        "η: ½ log₂(ω / η)",
+        "nodes: √(ω / η)",
+        "bytes: ω / η at worst",
+    )
     for ax, title in zip(axes.flat, titles):
         ax.set_title(title, fontsize=10)
     handles, labels = axes[0, 0].get_legend_handles_labels()
@@ -260,7 +287,9 @@ def _microseconds(table: pandas.DataFrame) -> Any:
     return 1e6 * table["seconds"] / table["rows"]
 
 
-def _sweep(ax: Any, table: pandas.DataFrame, value: Callable[[pandas.DataFrame], Any], law: Callable[[Any], Any]) -> None:
+def _sweep(
+    ax: Any, table: pandas.DataFrame, value: Callable[[pandas.DataFrame], Any], law: Callable[[Any], Any]
+) -> None:
     """Medians, on logarithmic axes, and the paper's law through the middle of them."""
     if table.empty:
         return
@@ -270,12 +299,10 @@ def _sweep(ax: Any, table: pandas.DataFrame, value: Callable[[pandas.DataFrame],
     ax.plot(x, y, "o-", color=by_key(OURS).color, label="measured", zorder=4)
     ax.plot(x, expected * np.median(y / expected), color=INK, linestyle=":", label="in proportion to the paper's order")
     ax.set(xscale="log", yscale="log")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(ticker.FuncFormatter(lambda number, _: f"{number:g}" if number < 1e4 else f"{number / 1e3:g}k"))
-        axis.set_minor_formatter(ticker.NullFormatter())
-    low, high = min(y.min(), (expected * np.median(y / expected)).min()), max(y.max(), (expected * np.median(y / expected)).max())
-    if high / low < 20:
-        ax.set_ylim(low / 1.5, high * 1.5)
+    plain_numbers(ax.xaxis)
+    plain_numbers(ax.yaxis)
+    if y.max() / y.min() < 20:
+        ax.set_ylim(y.min() / 2, y.max() * 2)
         ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
 
 
@@ -286,14 +313,22 @@ def _sweep_of_ratio(ax: Any, table: pandas.DataFrame, value: Any, law: Any) -> N
     _sweep(ax, changed, value, law)
 
 
+def enough(table: pandas.DataFrame, value: str) -> bool:
+    """Whether there are the executions that a test of ranks needs."""
+    return len(tables.paired(table, value, tables.columns_of(table))) >= LEAST_EXECUTIONS
+
+
 def draw_all(plan: Plan) -> dict[str, Path]:
     """Name -> file of every figure that there are results for."""
     drawn = {"surfaces": draw_surfaces(plan)}
     if len(tables.aucs(plan, "batch")):
-        drawn |= {"agreement": draw_agreement(plan), "cd_auc": draw_auc_ranking(plan)}
-        drawn |= {"cd_auc_all": draw_auc_ranking_of_all(plan), "early": draw_early(plan)}
+        drawn |= {"agreement": draw_agreement(plan), "early": draw_early(plan)}
+    if enough(tables.aucs(plan, "batch"), "auc"):
+        drawn |= {"cd_auc": draw_auc_ranking(plan), "cd_auc_all": draw_auc_ranking_of_all(plan)}
     if len(tables.times(plan)):
-        drawn |= {"cd_time": draw_time_ranking(plan), "times_by_size": draw_sizes(plan)}
+        drawn["times_by_size"] = draw_sizes(plan)
+    if enough(tables.times(plan), "seconds"):
+        drawn["cd_time"] = draw_time_ranking(plan)
     for name in plan.drifting:
         if len(tables.read(runs.drift_of(plan), plan, [name])):
             drawn[f"drift_{name}"] = draw_drift(plan, name)

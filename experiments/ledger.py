@@ -80,6 +80,7 @@ def _perform(task: Task) -> dict[str, Any]:
 
 def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def fill(ledger: Ledger, tasks: list[Task], what: str, jobs: int) -> None:

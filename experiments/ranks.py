@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import math
 import warnings
 from typing import NamedTuple
 
@@ -10,10 +11,14 @@ from autorank import autorank
 
 from .configuration import ALPHA
 
+LEAST_EXECUTIONS = 5  # autorank's
+
 
 class Ranking(NamedTuple):
     mean_ranks: dict[str, float]  # best first; 1 is best
-    critical_distance: float  # mean ranks that are closer than this do not differ significantly
+    critical_distance: (
+        float  # mean ranks that are closer than this do not differ significantly; inf: too few executions
+    )
     p_value: float  # that all are alike (Friedman)
     executions: int
 
@@ -35,7 +40,11 @@ class Ranking(NamedTuple):
 
 
 def rank(table: pandas.DataFrame, higher_is_better: bool) -> Ranking:
-    """A line of the table is one execution on one set, a column a detector."""
+    """A line of the table is one execution on one set, a column a detector. With fewer lines than the test needs, nothing
+    differs significantly."""
+    if len(table) < LEAST_EXECUTIONS:
+        mean_ranks = mean_rank_of_rows(table, higher_is_better).sort_values()
+        return Ranking(mean_ranks.to_dict(), math.inf, 1.0, len(table))
     order = "descending" if higher_is_better else "ascending"
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")

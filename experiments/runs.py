@@ -19,7 +19,7 @@ from .ledger import Ledger, Task, fill
 
 EARLY_STEP = 50  # rows between two points of the curve of early AUCs
 KEY = ("dataset", "column", "mode", "execution", "fingerprint")
-DRIFT_POINTS = 300  # of the curve of AUCs in a window
+DRIFT_POINTS = 300  # of the curve of AUCs in a window, at most
 
 
 class Plan(NamedTuple):
@@ -142,7 +142,7 @@ def window_rows(rows: int) -> int:
 
 
 def drift_centers(rows: int) -> np.ndarray:
-    return np.linspace(0, rows - 1, min(DRIFT_POINTS, rows)).astype(int)
+    return np.linspace(0, rows - 1, min(DRIFT_POINTS, rows // 20)).astype(int)
 
 
 def windowed_aucs(anomalous: np.ndarray, scores: np.ndarray, window: int) -> list[float]:

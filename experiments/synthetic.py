@@ -14,7 +14,9 @@ import numpy as np
 
 Arrays = dict[str, Any]  # X, y and perhaps change_points, as in a file of data sets
 
-MULCROSS_SIGNS = np.array([[1.0, 1, 1, 1], [1, 1, -1, -1]])  # of the two clusters; isolation forests find them as published
+MULCROSS_SIGNS = np.array(
+    [[1.0, 1, 1, 1], [1, 1, -1, -1]]
+)  # of the two clusters; isolation forests find them as published
 INSECTS_CHANGES = np.array([51255, 74381, 100944, 142291, 152207])  # of the authors' plot_results_sliding_window.py
 TEMPERATURES = np.array([0.5, 0.0, 0.75, 0.25, 1.0, 0.4])  # one for each stretch between changes
 

@@ -65,6 +65,7 @@ if [ -n "$(find tests -name 'test_*.py' -print -quit)" ]; then
     stage python python_tests
 fi
 stage python-package python_package
+stage paper make --no-print-directory paper-quick
 stage fuzz make --no-print-directory fuzz
 stage docs docs_examples
 stage analysis tools/analyze.sh
