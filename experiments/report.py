@@ -11,11 +11,11 @@ from typing import Optional
 import oif
 
 from . import claims, differences, figures, published, runs, tables
-from .claims import Claim
+from .claims import Bar, Claim
 from .configuration import WINDOW_ROWS, by_key
 from .ledger import spent_of
 from .markup import difference_text, escape, hours_and_minutes, ratio_text, tag
-from .report_tables import FAR, auc_table, data_table, parameter_table, time_table
+from .report_tables import FAR, auc_table, bar_table, data_table, parameter_table, time_table
 from .runs import Plan
 
 HERE = Path(__file__).parent
@@ -104,12 +104,12 @@ def figure_of(files: dict[str, Path], name: str, caption: str) -> str:
     return tag("figure", svg + tag("figcaption", caption))
 
 
-def cards(plan: Plan, found: list[Claim], bars: list[Claim]) -> str:
+def cards(plan: Plan, found: list[Claim], bars: list[Bar]) -> str:
     judged = [claim for claim in found if claim.holds is not None]
     passed = sum(bool(claim.holds) for claim in judged)
     shown = [(f"{passed} of {len(judged)}", "of the paper's claims hold here")]
     if bars:
-        met = sum(bool(bar.holds) for bar in bars)
+        met = sum(bar.met for bar in bars)
         shown.append(
             (f"{met} of {len(bars)}", "oIFOR's median AUCs agree with the published ones within the bars below")
         )
@@ -208,7 +208,7 @@ def article(plan: Plan, files: dict[str, Path]) -> str:
         "warnings": warnings_of(plan),
         "cards": cards(plan, found, bars),
         "claims": claim_list(found),
-        "bars": claim_list(bars),
+        "bars": bar_table(bars) if bars else "",
         "auc_by_batch": auc_table(plan, "batch"),
         "auc_by_row": auc_table(plan, "row"),
         "differences": difference_list(plan),

@@ -3,7 +3,7 @@
 from typing import Any, Optional
 
 from . import differences, published, runs, tables
-from .claims import IDENTICAL_FILES
+from .claims import IDENTICAL_FILES, Bar
 from .configuration import BATCH_ROWS, COLUMNS, MODES, by_key, is_installed
 from .markup import difference_text, escape, plain, ratio_text, seconds_text, swatch, table_of, tag
 from .runs import Plan
@@ -128,6 +128,23 @@ def time_table(plan: Plan) -> str:
         "machines differ, and so do the languages: the paper's own times are from Python."
     )
     return table_of(heading_of(columns), rows, caption)
+
+
+def bar_table(bars: list[Bar]) -> str:
+    rows = []
+    for bar in bars:
+        cell = bar.cell
+        file = "the paper's, byte for byte" if bar.dataset in IDENTICAL_FILES else "as the paper's, as far as is known"
+        verdict = tag("span", "within" if bar.met else "BEYOND", class_="pill " + ("good" if bar.met else "bad"))
+        cells = [escape(bar.dataset) + tag("small", file), plain(cell.median), plain(cell.published or 0.0)]
+        cells += [difference_text(cell.difference or 0.0), plain(cell.standard_error), plain(bar.allowed), verdict]
+        rows.append("".join(tag("td", text) for text in cells))
+    heading = ["data set", "here", "published", "difference", "standard error", "allowed", ""]
+    caption = (
+        "<b>The bars for oIFOR's median AUC.</b> On the paper's own files .02, or two standard errors of our median where that "
+        "is more; on files that are not the same bytes .03."
+    )
+    return table_of(heading, rows, caption)
 
 
 # -- what was run

@@ -73,8 +73,8 @@ def test_a_bar_is_two_standard_errors_only_where_the_file_is_the_papers(plan, mo
     }
     monkeypatch.setattr(tables, "auc_cells", lambda plan: cells)
     forest, smtp = claims.agreement(plan)
-    assert forest.holds, "0.03 off, and 0.032 allowed"
-    assert not smtp.holds, "0.031 off, and 0.03 allowed, however wide the errors"
+    assert forest.met, "0.03 off, and 0.032 allowed"
+    assert not smtp.met, "0.031 off, and 0.03 allowed, however wide the errors"
 
 
 def test_the_slope_of_a_power_law_is_its_exponent():
