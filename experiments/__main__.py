@@ -1,7 +1,7 @@
 """Runs section 5 of the paper again and writes tables, figures and a report to experiments/results/.
 
 python -m experiments                       everything, 30 executions; goes on where it was interrupted
-python -m experiments --quick               a few minutes: small sets, 3 executions, into experiments/results/quick/
+python -m experiments --quick               a few minutes: small sets, 2 executions, into experiments/results/quick/
 python -m experiments --only auc times      some parts: auc, drift, times, complexity, report
 """
 
@@ -19,7 +19,7 @@ from .runs import Plan
 RESULTS = Path(__file__).resolve().parent / "results"
 QUICK_SETS = ("Mammography", "nyc_taxi_shingle", "Annthyroid", "Satellite")
 QUICK_DRIFTING = ("INSECTS", "insects_aedes_standin")
-QUICK_EXECUTIONS = 3
+QUICK_EXECUTIONS = 2
 QUICK_ROWS = 12_000
 EVERY_ROW = 1 << 62
 
@@ -28,6 +28,8 @@ def write_report(plan: Plan) -> None:
     from . import report  # matplotlib takes its time to load
 
     print(report.write(plan))
+    for line in report.verdicts(plan):
+        print(line)
 
 
 PARTS = {

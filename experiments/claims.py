@@ -1,4 +1,4 @@
-"""What the paper says about its method, and whether it holds here: passed or failed, with the numbers it was judged by."""
+"""What the paper says about its method, and whether it holds here: pass or fail, with the numbers it was judged by."""
 
 import math
 from typing import NamedTuple, Optional
@@ -44,10 +44,10 @@ def fastest_on_every_set(plan: Plan) -> Claim:
         not slower if slower or fastest else None,
         f"fastest on {len(fastest)} of {len(fastest) + len(slower)} sets"
         + (f"; the best rival was faster on {', '.join(slower)}" if slower else ""),
-        "The published times compare the authors' oIFOR with PySAD's rivals, written in Python. Here all five are C on one "
-        "core, and our iforest-asd, which trains a forest only once a window and otherwise just scores, costs about as much a "
-        "row as oIFOR does, which learns, forgets and scores each row in each tree. On long rows oIFOR also widens a box of d "
-        "ranges in every tree, where an isolation forest looks at one number a level.",
+        "The published times compare the authors' oIFOR with PySAD's rivals, written in Python. Here all five are C on"
+        " one core, and our iforest-asd, which trains a forest only once a window and otherwise just scores, costs"
+        " about as much a row as oIFOR does, which learns, forgets and scores each row in each tree. On long rows oIFOR"
+        " also widens a box of d ranges in every tree, where an isolation forest looks at one number a level.",
     )
 
 
@@ -67,8 +67,8 @@ def level_with_the_best(plan: Plan) -> Claim:
         ranking.level(OURS, best),
         f"mean ranks over {ranking.executions} executions: {ranked}; oIFOR is {distance:.2f} from the best, and "
         f"{ranking.critical_distance:.3f} is significant",
-        "In the paper itself asdIFOR ranks significantly better than oIFOR (1.58 and 2.17, critical distance 0.336); level "
-        "with oIFOR was RRCF. Here the rivals are stronger than PySAD's as well, HST and LODA above all.",
+        "In the paper itself asdIFOR ranks significantly better than oIFOR (1.58 and 2.17, critical distance 0.336);"
+        " level with oIFOR was RRCF. Here the rivals are stronger than PySAD's as well, HST and LODA above all.",
     )
 
 
@@ -87,10 +87,10 @@ def linear_in_n(plan: Plan) -> Claim:
         text,
         place,
         LINEAR[0] <= slope <= LINEAR[1],
-        f"time grows as n^{slope:.3f} from {median.index.min():,} to {median.index.max():,} rows of {sweep['dataset'].iloc[0]}; "
-        f"linear is an exponent of {LINEAR[0]} to {LINEAR[1]}",
-        "The first rows are cheaper or dearer than the later ones: trees have to grow, and nothing is forgotten before the "
-        "window is full.",
+        f"time grows as n^{slope:.3f} from {median.index.min():,} to {median.index.max():,} rows of"
+        f" {sweep['dataset'].iloc[0]}; linear is an exponent of {LINEAR[0]} to {LINEAR[1]}",
+        "The first rows are cheaper or dearer than the later ones: trees have to grow, and nothing is forgotten before"
+        " the window is full.",
     )
 
 
@@ -122,10 +122,11 @@ def unaffected_by_drift(plan: Plan) -> Claim:
         text,
         place,
         bool(steady[OURS] == 1),
-        f"time a row after a change, relative to before it, oIFOR: {ours.min():.2f} to {ours.max():.2f} over {len(ours)} "
-        f"changes ({', '.join(titles(sorted(set(ratios['dataset']))))}); steady is within a factor of {STEADY}. Steady changes of the others: {others}",
-        "After an abrupt change all rows fall into new regions: for a window's length trees cut there and undo cuts where rows "
-        "are forgotten.",
+        f"time a row after a change, relative to before it, oIFOR: {ours.min():.2f} to {ours.max():.2f} over"
+        f" {len(ours)} changes ({', '.join(titles(sorted(set(ratios['dataset']))))}); steady is within a factor of"
+        f" {STEADY}. Steady changes of the others: {others}",
+        "After an abrupt change all rows fall into new regions: for a window's length trees cut there and undo cuts"
+        " where rows are forgotten.",
     )
 
 

@@ -1,4 +1,5 @@
-"""Table 1 by measurement: how the time of online-iforest grows with n, omega, eta and tau, its nodes and bytes with omega / eta."""
+"""Table 1 by measurement: the time of online-iforest against n, omega, eta and tau, its nodes and bytes against
+omega / eta."""
 
 from typing import Any, Iterable
 

@@ -1,7 +1,7 @@
 """Table 3 of the paper as configuration: which detectors run, with which parameters, and how each looks in a figure.
 
-A column is one detector with its parameters. The five of the paper come first; the rest are ours, and only those that the
-installed package has are run. To add one, add a line to COLUMNS.
+A column is one detector with its parameters. The five of the paper come first; the rest are ours, and only those that
+the installed package has are run. To add one, add a line to COLUMNS.
 """
 
 import hashlib
@@ -37,7 +37,8 @@ class Column(NamedTuple):
         return DETECTORS[self.detector](**{**self.params, **changed, "seed": seed})
 
 
-# num_trees is tau, window_size omega, max_leaf_samples eta, subsample_size and tree_size psi, max_depth delta, num_bins b.
+# num_trees is tau, window_size omega, max_leaf_samples eta, subsample_size and tree_size psi, max_depth delta,
+# num_bins b.
 OIFOR = dict(num_trees=32, window_size=2048, max_leaf_samples=32)
 COLUMNS = (
     Column(

@@ -112,8 +112,9 @@ def draw_ranking(plan: Plan, ranking: Ranking, name: str, title: str) -> str:
         x, end, column = ranking.mean_ranks[key], (low - 0.25 if left else high + 0.25), by_key(key)
         ax.plot([x, x, end], [0, y, y], color=column.color, linewidth=1.4, linestyle=column.dashes)
         text = f"{column.title}  {x:.2f}" if left else f"{x:.2f}  {column.title}"
-        ax.text(end + (-0.05 if left else 0.05), y, text, ha="right" if left else "left", va="center", color=column.color,
-                fontweight="bold" if key == OURS else "normal")  # fmt: skip
+        weight, side = ("bold" if key == OURS else "normal"), ("right" if left else "left")
+        margin = -0.05 if left else 0.05
+        ax.text(end + margin, y, text, ha=side, va="center", color=column.color, fontweight=weight)
     for i, group in enumerate(groups):
         ends = [ranking.mean_ranks[key] for key in (group[0], group[-1])]
         y = -0.17 - 0.16 * i

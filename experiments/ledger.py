@@ -1,8 +1,8 @@
-"""Results that survive an interruption: a CSV file to which each finished run adds one line, and the loop that fills it.
+"""Results that survive an interruption: a CSV file to which each finished run adds a line, and the loop that fills it.
 
-A line is written in one call, so after a crash the file holds whole lines but perhaps a torn last one, which is dropped.
-Work comes back in the order it was given, whoever did it, so a run that was interrupted and resumed leaves the same bytes
-as one that was not.
+A line is written in one call, so after a crash the file holds whole lines but perhaps a torn last one, which is
+dropped. Work comes back in the order it was given, whoever did it, so a run that was interrupted and resumed leaves the
+same bytes as one that was not.
 """
 
 import contextlib

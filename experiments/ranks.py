@@ -40,8 +40,8 @@ class Ranking(NamedTuple):
 
 
 def rank(table: pandas.DataFrame, higher_is_better: bool) -> Ranking:
-    """A line of the table is one execution on one set, a column a detector. With fewer lines than the test needs, nothing
-    differs significantly."""
+    """A line of the table is one execution on one set, a column a detector. With fewer lines than the test
+    needs, nothing differs significantly."""
     if len(table) < LEAST_EXECUTIONS:
         mean_ranks = mean_rank_of_rows(table, higher_is_better).sort_values()
         return Ranking(mean_ranks.to_dict(), math.inf, 1.0, len(table))

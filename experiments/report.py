@@ -31,7 +31,10 @@ def processor() -> str:
 
 
 def machine() -> str:
-    system = f"{platform.system()} {platform.release().split('-')[0]}, Python {platform.python_version()}, oif {oif.__version__}"
+    system = (
+        f"{platform.system()} {platform.release().split('-')[0]}, Python {platform.python_version()}, oif"
+        f" {oif.__version__}"
+    )
     return f"{processor()}, {os.cpu_count()} processors, {system}"
 
 
@@ -135,7 +138,10 @@ def hours_text(plan: Plan) -> str:
     ours, paper = claims.hours_of_table_4(plan), claims.published_hours(plan)
     if not paper["oIFOR"] or not ours["oIFOR"]:
         return ""
-    whole = f"{published.total_hours(('oIFOR',)):.1f} hours for the oIFOR column and {published.total_hours():.0f} for all five"
+    whole = (
+        f"{published.total_hours(('oIFOR',)):.1f} hours for the oIFOR column and {published.total_hours():.0f} for all"
+        " five"
+    )
     of_our_rows = f"{paper['oIFOR']:.2g} and {paper['all']:.3g} hours"
     here = f"{hours_and_minutes(3600 * ours['oIFOR'])} and {hours_and_minutes(3600 * ours['all'])}"
     factors = f"{ratio_text(paper['oIFOR'] / ours['oIFOR'])} and {ratio_text(paper['all'] / ours['all'])}"
@@ -147,8 +153,8 @@ def hours_text(plan: Plan) -> str:
     )
     return tag(
         "p",
-        f"The published times add up to {whole}, 30 executions each; in proportion to the rows that we have (of fraud only a "
-        f"part), to {of_our_rows}. Ours add up to {here}: shorter by a factor of {factors}.{made}",
+        f"The published times add up to {whole}, 30 executions each; in proportion to the rows that we have (of fraud"
+        f" only a part), to {of_our_rows}. Ours add up to {here}: shorter by a factor of {factors}.{made}",
     )
 
 
@@ -163,8 +169,9 @@ def wall_clock_text(plan: Plan) -> str:
 
 
 STAND_INS = (
-    "<p>INSECTS itself could not be had; the streams here stand in for it and are <b>not comparable</b> with the paper's figure. "
-    "With <code>INSECTS-abrupt_imbalanced.csv</code> in <code>$OIF_DATA</code> the same command draws the real one.</p>"
+    "<p>INSECTS itself could not be had; the streams here stand in for it and are <b>not comparable</b> with the"
+    " paper's figure. With <code>INSECTS-abrupt_imbalanced.csv</code> in <code>$OIF_DATA</code> the same command draws"
+    " the real one.</p>"
 )
 
 
@@ -173,9 +180,9 @@ def drift_figures(plan: Plan, files: dict[str, Path]) -> str:
     for name in plan.drifting:
         stream = runs.load(name, plan.most_rows)
         caption = (
-            f"<b>{escape(stream.title)}.</b> {escape(stream.note)}. Median ROC AUC over the executions in a window of "
-            f"{runs.window_rows(len(stream.rows)):,} rows centred on each moment (the paper: {WINDOW_ROWS:,}), and the time a row "
-            "takes. Dotted: the moments when the distribution changes."
+            f"<b>{escape(stream.title)}.</b> {escape(stream.note)}. Median ROC AUC over the executions in a window of"
+            f" {runs.window_rows(len(stream.rows)):,} rows centred on each moment (the paper: {WINDOW_ROWS:,}), and the"
+            " time a row takes. Dotted: the moments when the distribution changes."
         )
         shown.append(figure_of(files, f"drift_{name}", caption))
     return "".join(shown)
@@ -226,9 +233,22 @@ def article(plan: Plan, files: dict[str, Path]) -> str:
     return fill_figures(Template(words[words.index("-->") + 3 :]).substitute(parts), files)
 
 
+def verdicts(plan: Plan) -> list[str]:
+    """What the report says of the claims and the bars, in a line each."""
+    words = {True: "pass", False: "FAIL", None: "open"}
+    lines = [f"{words[claim.holds]}  {claim.text}" for claim in claims.of_the_paper(plan)]
+    bars = claims.agreement(plan)
+    met = sum(bar.met for bar in bars)
+    return [
+        *lines,
+        f"{words[met == len(bars)]}  oIFOR's median AUC agrees with the published one: {met} of {len(bars)} sets",
+    ]
+
+
 def write(plan: Plan) -> Path:
     """Tables, figures and the page; where the page is."""
     tables.write_csv(plan)
+    (plan.results / "table4.md").write_text(tables.markdown(plan), encoding="utf-8")
     body = article(plan, figures.draw_all(plan))
     style = (HERE / "report.css").read_text(encoding="utf-8")
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'

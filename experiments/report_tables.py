@@ -28,7 +28,10 @@ def auc_cell(cell: Optional[Summary], best: bool) -> str:
     if cell is None:
         return tag("td", "–")
     classes = ["best"] if best else []
-    hover = f"quartiles {plain(cell.low)} – {plain(cell.high)}, standard error {plain(cell.standard_error)}, {cell.executions} executions"
+    hover = (
+        f"quartiles {plain(cell.low)} – {plain(cell.high)}, standard error {plain(cell.standard_error)},"
+        f" {cell.executions} executions"
+    )
     if cell.published is None:
         return cell_of(plain(cell.median), f"± {plain(cell.standard_error)}", classes, hover)
     difference = cell.difference or 0.0
@@ -95,11 +98,14 @@ def auc_table(plan: Plan, mode: str) -> str:
     printed = tables.printed_mean_ranks(table, "auc", in_paper)
     rows.append(total_row("mean rank", "as the paper computes it", columns, printed, published.MEAN_RANK_AUC, plain))
     caption = (
-        f"<b>Table 4, ROC AUC, {escape(MODES[mode])}.</b> Large: our median of {executions_text(plan)} executions. Small: the "
-        "published median and our difference from it, or, for columns that the paper has not, the standard error of the median. "
-        "Underlined: the best of the paper's five. Quartiles appear under the pointer."
+        f"<b>Table 4, ROC AUC, {escape(MODES[mode])}.</b> Large: our median of {executions_text(plan)} executions."
+        " Small: the published median and our difference from it, or, for columns that the paper has not, the standard"
+        " error of the median. Underlined: the best of the paper's five. Quartiles appear under the pointer."
     )
-    key = '<p class="key">difference beyond ±.02: <i style="background:#e9f4ec"></i>above <i style="background:#fbeae8"></i>below the published</p>'
+    key = (
+        '<p class="key">difference beyond ±.02: <i style="background:#e9f4ec"></i>above <i'
+        ' style="background:#fbeae8"></i>below the published</p>'
+    )
     return table_of(heading_of(columns), rows, caption) + key
 
 
@@ -123,9 +129,9 @@ def time_table(plan: Plan) -> str:
         total_row("mean rank", "as the paper computes it", columns, printed, published.MEAN_RANK_SECONDS, plain)
     )
     caption = (
-        f"<b>Table 4, total time in seconds,</b> batches of {BATCH_ROWS}, one thread, processor time of learning and scoring. "
-        f"Large: our median of {plan.timed_executions} executions. Small: the published time, and by how much it is longer. The "
-        "machines differ, and so do the languages: the paper's own times are from Python."
+        f"<b>Table 4, total time in seconds,</b> batches of {BATCH_ROWS}, one thread, processor time of learning and"
+        f" scoring. Large: our median of {plan.timed_executions} executions. Small: the published time, and by how much"
+        " it is longer. The machines differ, and so do the languages: the paper's own times are from Python."
     )
     return table_of(heading_of(columns), rows, caption)
 
@@ -141,8 +147,8 @@ def bar_table(bars: list[Bar]) -> str:
         rows.append("".join(tag("td", text) for text in cells))
     heading = ["data set", "here", "published", "difference", "standard error", "allowed", ""]
     caption = (
-        "<b>The bars for oIFOR's median AUC.</b> On the paper's own files .02, or two standard errors of our median where that "
-        "is more; on files that are not the same bytes .03."
+        "<b>The bars for oIFOR's median AUC.</b> On the paper's own files .02, or two standard errors of our median"
+        " where that is more; on files that are not the same bytes .03."
     )
     return table_of(heading, rows, caption)
 

@@ -1,4 +1,4 @@
-"""The two data sets that are generated: Mulcross, and a stream with the shape of INSECTS. And streams of `oif generate`.
+"""The two data sets that are generated: Mulcross and a stream with the shape of INSECTS. And streams of `oif generate`.
 
 Both are ours. The seed of the paper's Mulcross is not public, so its points are others with the same law; the stream of
 insects is no insects at all, only of their number, length and change points.

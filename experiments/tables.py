@@ -130,3 +130,18 @@ def write_csv(plan: Plan) -> list[str]:
 
 def _line(mode: str, place: tuple[str, str], cell: Summary) -> dict[str, object]:
     return {"dataset": place[0], "column": place[1], "mode": mode, **cell._asdict(), "difference": cell.difference}
+
+
+def markdown(plan: Plan) -> str:
+    """Table 4's AUCs for a page of text: our median in batches, and the published one in brackets."""
+    cells, columns = auc_cells(plan), columns_of(aucs(plan, "batch"))
+    lines = [["data set", *(by_key(column).title for column in columns)], ["---"] * (1 + len(columns))]
+    for name in plan.stationary:
+        lines.append([name, *(_short(cells.get((name, column))) for column in columns)])
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _short(cell: Optional[Summary]) -> str:
+    if cell is None:
+        return "-"
+    return f"{cell.median:.3f}" + (f" ({cell.published:.3f})" if cell.published is not None else "")
