@@ -155,6 +155,7 @@ OTHER_FILES = {
 STATIONARY = tuple(dataset.name for dataset in datasets.STATIONARY)
 NOTES = {
     **{dataset.name: dataset.note for dataset in datasets.STATIONARY},
+    "INSECTS": "all 33 features; the authors' script takes the first 10",
     "insects_synth_standin": "STAND-IN for INSECTS, synthetic: its shape and change points, not its data",
     "insects_aedes_standin": "STAND-IN for INSECTS, real insect-sensor data of another study, composed by us",
 }

@@ -44,9 +44,7 @@ OF_DATASET = {
         " depends on units, has 0.947 when it is scaled."
     ),
     "Mulcross": "Generated anew: the law is the published one, the points are not.",
-    "Donors": (
-        "The same rows as far as is known, but not the same bytes; many duplicates, whose order within ties matters."
-    ),
+    "Donors": "The same rows as far as is known, but not the same bytes.",
     "Http": "One row more than the paper counts.",
     "Smtp": "30 anomalies in 95,156 rows: one anomaly more or less at the top moves the AUC by 0.03.",
     "ForestCover": (

@@ -12,11 +12,10 @@ from .tables import Summary
 FAR = differences.NOTABLE
 
 
-def executions_text(plan: Plan) -> str:
-    """How many executions there are really, when the runs are not through."""
-    counts = tables.aucs(plan, "batch").groupby(["dataset", "column"]).size()
-    fewest = 0 if len(counts) < len(plan.stationary) * len(plan.columns) else int(counts.min())
-    return f"{plan.executions}" if fewest == plan.executions else f"up to {plan.executions}"
+def executions_text(cells: dict[tuple[str, str], Summary]) -> str:
+    """How many executions the cells have: 30, or 3 to 30 when the runs are not through."""
+    fewest, most = min(cell.executions for cell in cells.values()), max(cell.executions for cell in cells.values())
+    return f"{most}" if fewest == most else f"{fewest} to {most}"
 
 
 def cell_of(main: str, small: str, classes: list[str], hover: str = "") -> str:
@@ -82,6 +81,19 @@ def total_row(
     return tag("tr", "".join(cells), class_="total")
 
 
+def total_rows(table: Any, value: str, columns: list[str], medians: Any, mean_ranks: Any, form: Any) -> list[str]:
+    """The last rows of Table 4. Mean ranks are among the five, over executions and as the paper computes them."""
+    in_paper = tables.of_the_paper(columns)
+    ours = tables.medians_over_executions(table, value)
+    ranked = tables.ranking(table, value, in_paper).mean_ranks
+    printed = tables.printed_mean_ranks(table, value, in_paper)
+    return [
+        total_row("median", "over all executions", columns, ours, medians, form),
+        total_row("mean rank", "over all executions", columns, ranked, {}, plain),
+        total_row("mean rank", "as the paper computes it", columns, printed, mean_ranks, plain),
+    ]
+
+
 def auc_table(plan: Plan, mode: str) -> str:
     table, cells = tables.aucs(plan, mode), tables.auc_cells(plan, mode)
     columns = tables.columns_of(table)
@@ -90,15 +102,9 @@ def auc_table(plan: Plan, mode: str) -> str:
         best = best_of(cells, name, columns, highest=True)
         row = "".join(auc_cell(cells.get((name, c)), c == best) for c in columns)
         rows.append(set_heading(plan, name) + row)
-    in_paper = tables.of_the_paper(columns)
-    medians = tables.medians_over_executions(table, "auc")
-    rows.append(total_row("median", "over all executions", columns, medians, published.MEDIAN_AUC, plain))
-    ranking = tables.ranking(table, "auc", in_paper)
-    rows.append(total_row("mean rank", "over all executions", columns, ranking.mean_ranks, {}, plain))
-    printed = tables.printed_mean_ranks(table, "auc", in_paper)
-    rows.append(total_row("mean rank", "as the paper computes it", columns, printed, published.MEAN_RANK_AUC, plain))
+    rows += total_rows(table, "auc", columns, published.MEDIAN_AUC, published.MEAN_RANK_AUC, plain)
     caption = (
-        f"<b>Table 4, ROC AUC, {escape(MODES[mode])}.</b> Large: our median of {executions_text(plan)} executions."
+        f"<b>Table 4, ROC AUC, {escape(MODES[mode])}.</b> Large: our median of {executions_text(cells)} executions."
         " Small: the published median and our difference from it, or, for columns that the paper has not, the standard"
         " error of the median. Underlined: the best of the paper's five. Quartiles appear under the pointer."
     )
@@ -119,18 +125,11 @@ def time_table(plan: Plan) -> str:
         comparable = name in published.SHAPES and rows_here > 0.9 * published.SHAPES[name].n
         row = "".join(time_cell(cells.get((name, c)), c == best, comparable) for c in columns)
         rows.append(set_heading(plan, name) + row)
-    in_paper = tables.of_the_paper(columns)
-    medians = tables.medians_over_executions(table, "seconds")
-    rows.append(total_row("median", "over all executions", columns, medians, published.MEDIAN_SECONDS, seconds_text))
-    ranking = tables.ranking(table, "seconds", in_paper)
-    rows.append(total_row("mean rank", "over all executions", columns, ranking.mean_ranks, {}, plain))
-    printed = tables.printed_mean_ranks(table, "seconds", in_paper)
-    rows.append(
-        total_row("mean rank", "as the paper computes it", columns, printed, published.MEAN_RANK_SECONDS, plain)
-    )
+    medians, mean_ranks = published.MEDIAN_SECONDS, published.MEAN_RANK_SECONDS
+    rows += total_rows(table, "seconds", columns, medians, mean_ranks, seconds_text)
     caption = (
         f"<b>Table 4, total time in seconds,</b> batches of {BATCH_ROWS}, one thread, processor time of learning and"
-        f" scoring. Large: our median of {plan.timed_executions} executions. Small: the published time, and by how much"
+        f" scoring. Large: our median of {executions_text(cells)} executions. Small: the published time, and by how much"
         " it is longer. The machines differ, and so do the languages: the paper's own times are from Python."
     )
     return table_of(heading_of(columns), rows, caption)

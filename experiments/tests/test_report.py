@@ -58,9 +58,10 @@ def test_figures_have_the_same_bytes_each_time(finished, monkeypatch):
 
 def test_an_unfinished_run_has_a_report_that_says_so(plan):
     runs.run_aucs(plan._replace(executions=1))
+    runs.run_aucs(plan._replace(stationary=plan.stationary[:1], executions=2))
     page = report.write(plan).read_text()
-    assert "Not all runs are made yet: AUC (20 of 60 runs)" in page
-    assert "up to 3 executions" in page
+    assert "Not all runs are made yet: AUC (30 of 60 runs)" in page
+    assert "our median of 1 to 2 executions" in page
 
 
 def test_numbers_are_written_as_in_a_paper():
