@@ -1,5 +1,7 @@
 """Tables, ranks and claims: the paper's own numbers come out of the paper's own table."""
 
+import types
+
 import numpy as np
 import pandas
 import pytest
@@ -93,3 +95,18 @@ def test_a_claim_fails_when_a_rival_is_faster(plan, monkeypatch):
     monkeypatch.setattr(tables, "time_cells", lambda plan: cells(2.5))
     failed = claims.fastest_on_every_set(plan)
     assert failed.holds is False and "0.80 of oIFOR's time: asdIFOR" in failed.evidence
+
+
+@pytest.mark.parametrize("slower, holds", [(1.0, True), (1.5, False)], ids=["steady", "slower after changes"])
+def test_drift_is_seen_in_the_times_when_it_is_there(plan, monkeypatch, slower, holds):
+    changes, random = np.array([100_000, 200_000]), np.random.RandomState(3)
+    curves = []
+    for _ in range(5):
+        bins = random.uniform(0.9, 1.1, 150)
+        for change in changes // 2000:
+            bins[change : change + 10] *= slower
+        curves.append(" ".join(map(str, bins)))
+    table = pandas.DataFrame({"dataset": "generated_drift", "column": claims.OURS, "curve": curves, "bin_rows": 2000})
+    monkeypatch.setattr(tables, "read", lambda ledger, plan, sets: table)
+    monkeypatch.setattr(claims.runs, "load", lambda name, rows: types.SimpleNamespace(change_points=changes))
+    assert claims.unaffected_by_drift(plan).holds is holds
