@@ -9,7 +9,13 @@
 #include <string.h>
 
 const oif_detector_kind *const oif_detector_kinds[] = {
-    &oif_online_iforest, &oif_iforest_asd, &oif_half_space_trees, &oif_rrcf, &oif_loda, NULL,
+    &oif_online_iforest,
+    &oif_iforest_asd,
+    &oif_half_space_trees,
+    &oif_rrcf,
+    &oif_loda,
+    &oif_rolling_iforest,
+    NULL,
 };
 
 struct oif_detector {

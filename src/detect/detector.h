@@ -93,6 +93,7 @@ extern const oif_detector_kind oif_iforest_asd;
 extern const oif_detector_kind oif_half_space_trees;
 extern const oif_detector_kind oif_rrcf;
 extern const oif_detector_kind oif_loda;
+extern const oif_detector_kind oif_rolling_iforest;
 
 /* OIF_EVALUE when a number of the row is infinite. */
 oif_status oif_row_check(const double *row, size_t dimension, size_t row_number, oif_error *error);

@@ -1,0 +1,122 @@
+/* The trees of rolling-iforest: small isolation trees that remember the range of the rows at each cut. A row is scored as if
+ * it were put in (rolling_iforest.c says when trees are grown, and from which rows).
+ *
+ * A tree has room for the most inner nodes that it can ever have, in the order in which they are grown: a node, then all
+ * below its left side, then all below its right one. Leaves take no room, a child that is one says how many rows it has:
+ *
+ *     | node 0: low, cut, high, feature, children | node 1 | ... | unused, all zero |      one tree; the next follows
+ *
+ *     child     1 xxx xxxx xxxx xxxx   a leaf of x rows
+ *               0 xxx xxxx xxxx xxxx   node x of the same tree
+ *
+ * The trees are one block of memory without pointers, which may lie inside another. Scoring a row costs
+ * O(num_trees max_depth), growing a tree O(sample_size tournament max_depth).
+ */
+#ifndef OIF_DETECT_ROLLING_TREE_H
+#define OIF_DETECT_ROLLING_TREE_H
+
+#include "base/random.h"
+#include "detect/detector.h"
+#include "detect/tree_figures.h"
+
+enum {
+    OIF_ROLLING_MAX_SAMPLE_SIZE = 1 << 14, /* so that a node's number, and a leaf's rows, fit 15 bits */
+    OIF_ROLLING_MAX_DEPTH = 32,
+    OIF_ROLLING_LEAF = 1 << 15 /* in a child */
+};
+
+#define OIF_ROLLING_HEAVIER_RIGHT (UINT32_C(1) << 31) /* in a feature: missing numbers go right */
+
+typedef struct oif_rolling_node {
+    double low, high; /* of the feature in the rows of the node */
+    double cut;       /* smaller numbers are on the left; low < cut <= high */
+    uint32_t feature; /* and OIF_ROLLING_HEAVIER_RIGHT when more rows are on the right */
+    uint16_t children[2];
+} oif_rolling_node;
+
+/* What the trees are to be. */
+typedef struct oif_rolling_shape {
+    uint32_t num_trees;
+    uint32_t sample_size;      /* the most rows that a tree is grown from */
+    uint32_t max_depth;        /* the most cuts one below another */
+    uint32_t max_leaf_samples; /* fewer rows are not cut */
+    uint32_t tournament;       /* features that compete for a cut */
+    uint32_t insertion;        /* whether a row outside the ranges counts as put in */
+} oif_rolling_shape;
+
+/* The block begins with this; arrays follow at the offsets `.._at`. */
+typedef struct oif_rolling_trees {
+    oif_rolling_shape shape;
+    uint32_t dimension;
+    uint32_t node_capacity; /* inner nodes that a tree has room for */
+
+    size_t nodes_at;    /* oif_rolling_node [num_trees][node_capacity] */
+    size_t roots_at;    /* uint16_t [num_trees]: a child like any other */
+    size_t rows_at;     /* uint16_t [num_trees]: that each tree was grown from; 0 before it was */
+    size_t averages_at; /* double [sample_size + 1]: c(n) */
+    size_t scales_at;   /* double [sample_size + 1]: 2^32 / c(n) */
+    size_t column_at;   /* double [sample_size]: room for growing a tree */
+    size_t spare_at;    /* uint32_t [sample_size]: likewise */
+    size_t bytes;
+} oif_rolling_trees;
+
+/* ---- Where things are ---- */
+
+static inline void *oif_rolling_part(const oif_rolling_trees *t, size_t offset)
+{
+    return (unsigned char *)t + offset;
+}
+
+static inline oif_rolling_node *oif_rolling_nodes(const oif_rolling_trees *t, uint32_t tree)
+{
+    return (oif_rolling_node *)oif_rolling_part(t, t->nodes_at) + (size_t)tree * t->node_capacity;
+}
+
+static inline uint16_t *oif_rolling_roots(const oif_rolling_trees *t)
+{
+    return oif_rolling_part(t, t->roots_at);
+}
+
+static inline uint16_t *oif_rolling_rows(const oif_rolling_trees *t)
+{
+    return oif_rolling_part(t, t->rows_at);
+}
+
+/* c(n): the average depth of n rows that are isolated by random cuts, 2 H(n-1) - 2 (n-1)/n. */
+static inline const double *oif_rolling_averages(const oif_rolling_trees *t)
+{
+    return oif_rolling_part(t, t->averages_at);
+}
+
+static inline uint32_t oif_rolling_feature(const oif_rolling_node *node)
+{
+    return node->feature & ~OIF_ROLLING_HEAVIER_RIGHT;
+}
+
+/* ---- What the trees do ---- */
+
+/* The head of the block; its `bytes` are SIZE_MAX when no machine could hold it. */
+oif_rolling_trees oif_rolling_lay_out(const oif_rolling_shape *shape, size_t dimension);
+
+/* Makes trees without rows in a cleared block of head->bytes. */
+void oif_rolling_init(oif_rolling_trees *t, const oif_rolling_trees *head);
+
+/* Grows a tree anew from the `count` rows, 2 to sample_size, that are numbered in `rows`; row i starts at
+ * values[i * dimension]. `rows` is left in another order. */
+void oif_rolling_grow(oif_rolling_trees *t, uint32_t tree, const double *values, uint32_t *rows,
+                      uint32_t count, oif_random *random);
+
+/* The score 2^-(mean over the trees of depth / c(rows of the tree)) of a row; 0.5 while there is no tree. `complete`: no
+ * number is missing. */
+double oif_rolling_score(const oif_rolling_trees *t, const double *row, bool complete);
+
+/* Adds the leaves of all trees to what is told about them. */
+void oif_rolling_add_figures(const oif_rolling_trees *t, oif_tree_figures *figures);
+
+/* Tells every field that growing changes. */
+void oif_rolling_tell_fields(oif_rolling_trees *t, oif_fields *fields);
+
+/* Verifies every invariant; OIF_EINVARIANT names the broken one. */
+oif_status oif_rolling_check(const oif_rolling_trees *t, oif_error *error);
+
+#endif
