@@ -78,6 +78,11 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+static size_t drawn_words(uint32_t slots)
+{
+    return ((size_t)slots + 63) / 64;
+}
+
 /* The head of the state and, apart from it, that of the trees. */
 static rolling lay_out(const oif_params *params, size_t dimension, oif_rolling_trees *trees)
 {
@@ -98,8 +103,8 @@ static rolling lay_out(const oif_params *params, size_t dimension, oif_rolling_t
 
     r.bytes = oif_size_align(sizeof r);
     r.ring_at = oif_size_append(&r.bytes, oif_size_multiply(r.slots, dimension), sizeof(double));
-    r.drawn_at = oif_size_append(&r.bytes, (size_t)r.slots / 64 + 1, sizeof(uint64_t));
-    r.sample_at = oif_size_append(&r.bytes, shape.sample_size, sizeof(uint32_t));
+    r.drawn_at = oif_size_append(&r.bytes, drawn_words(r.slots), sizeof(uint64_t));
+    r.sample_at = oif_size_append(&r.bytes, shape.sample_size, sizeof(size_t));
     r.trees_at = oif_size_append(&r.bytes, 1, trees->bytes);
     return r;
 }
@@ -149,28 +154,27 @@ static bool renewal_is_due(const rolling *r)
     return r->rows_since >= interval(r);
 }
 
-/* Fills `sample` with the numbers of rows of the ring, drawn without replacement (Floyd: each turn adds a row of one more, or
- * that one if it was drawn before). Returns how many. */
-static uint32_t draw_sample(rolling *r, uint32_t *sample)
+/* Fills `sample` with rows of the ring, by where they start in it, drawn without replacement (Floyd: each turn adds one of one
+ * row more, or that one if the row was drawn before). Returns how many. */
+static uint32_t draw_sample(rolling *r, size_t *sample)
 {
     const uint32_t held = rows_held(r), wanted = smaller(own_trees(r)->shape.sample_size, held);
     uint64_t *drawn = part_at(r, r->drawn_at);
+    memset(drawn, 0, drawn_words(r->slots) * sizeof *drawn);
     for (uint32_t i = 0; i < wanted; i++) {
         uint32_t last = held - wanted + i, row = oif_random_below(&r->random, last + 1);
         if (drawn[row / 64] >> row % 64 & 1)
             row = last;
         drawn[row / 64] |= UINT64_C(1) << row % 64;
-        sample[i] = row;
+        sample[i] = (size_t)row * r->dimension;
     }
-    for (uint32_t i = 0; i < wanted; i++)
-        drawn[sample[i] / 64] = 0;
     return wanted;
 }
 
 static void renew(rolling *r)
 {
     oif_rolling_trees *trees = own_trees(r);
-    uint32_t *sample = part_at(r, r->sample_at);
+    size_t *sample = part_at(r, r->sample_at);
     for (uint32_t i = 0; i < r->renew_trees; i++) {
         uint32_t count = draw_sample(r, sample);
         oif_rolling_grow(trees, r->next_tree, slot_row(r, 0), sample, count, &r->random);
@@ -282,7 +286,7 @@ static const oif_param params_table[] = {
     {"max_leaf_samples", "a node of fewer rows is not cut", OIF_PARAM_INTEGER, 1, OIF_ROLLING_MAX_SAMPLE_SIZE,
      8, NULL},
     {"tournament", "features that are drawn for a cut, of which the one with the heaviest tails is cut",
-     OIF_PARAM_INTEGER, 1, 64, 3, NULL},
+     OIF_PARAM_INTEGER, 1, OIF_ROLLING_MAX_TOURNAMENT, 3, NULL},
     {"insertion", "a row outside the range of a node counts as put in (virtual), or is only passed on (none)",
      OIF_PARAM_CHOICE, 0, 1, VIRTUAL, insertion_words},
     {"renew_trees", "trees that are grown anew at a time, so many times as seldom; at most num_trees",

@@ -6,8 +6,8 @@
  *
  *     | node 0: low, cut, high, feature, children | node 1 | ... | unused, all zero |      one tree; the next follows
  *
- *     child     1 xxx xxxx xxxx xxxx   a leaf of x rows
- *               0 xxx xxxx xxxx xxxx   node x of the same tree
+ *     child     1 m xx xxxx xxxx xxxx   a leaf of x rows
+ *               0 m xx xxxx xxxx xxxx   node x of the same tree;   m: missing numbers go there
  *
  * The trees are one block of memory without pointers, which may lie inside another. Scoring a row costs
  * O(num_trees max_depth), growing a tree O(sample_size tournament max_depth).
@@ -20,17 +20,19 @@
 #include "detect/tree_figures.h"
 
 enum {
-    OIF_ROLLING_MAX_SAMPLE_SIZE = 1 << 14, /* so that a node's number, and a leaf's rows, fit 15 bits */
+    OIF_ROLLING_MAX_SAMPLE_SIZE = 1 << 13, /* so that a node's number, and a leaf's rows, fit 14 bits */
     OIF_ROLLING_MAX_DEPTH = 32,
-    OIF_ROLLING_LEAF = 1 << 15 /* in a child */
+    OIF_ROLLING_MAX_TOURNAMENT = 64,
+    OIF_ROLLING_LEAF = 1 << 15,    /* of a child */
+    OIF_ROLLING_MISSING = 1 << 14, /* of the child that has more rows, of equals the left one */
+    OIF_ROLLING_NUMBER = OIF_ROLLING_MISSING - 1
 };
 
-#define OIF_ROLLING_HEAVIER_RIGHT (UINT32_C(1) << 31) /* in a feature: missing numbers go right */
-
+/* 32 bytes, half of a cache line. */
 typedef struct oif_rolling_node {
     double low, high; /* of the feature in the rows of the node */
     double cut;       /* smaller numbers are on the left; low < cut <= high */
-    uint32_t feature; /* and OIF_ROLLING_HEAVIER_RIGHT when more rows are on the right */
+    uint32_t feature;
     uint16_t children[2];
 } oif_rolling_node;
 
@@ -55,8 +57,8 @@ typedef struct oif_rolling_trees {
     size_t rows_at;     /* uint16_t [num_trees]: that each tree was grown from; 0 before it was */
     size_t averages_at; /* double [sample_size + 1]: c(n) */
     size_t scales_at;   /* double [sample_size + 1]: 2^32 / c(n) */
-    size_t column_at;   /* double [sample_size]: room for growing a tree */
-    size_t spare_at;    /* uint32_t [sample_size]: likewise */
+    size_t numbers_at;  /* double [sample_size]: room for growing a tree */
+    size_t spare_at;    /* size_t [sample_size]: likewise */
     size_t bytes;
 } oif_rolling_trees;
 
@@ -88,11 +90,6 @@ static inline const double *oif_rolling_averages(const oif_rolling_trees *t)
     return oif_rolling_part(t, t->averages_at);
 }
 
-static inline uint32_t oif_rolling_feature(const oif_rolling_node *node)
-{
-    return node->feature & ~OIF_ROLLING_HEAVIER_RIGHT;
-}
-
 /* ---- What the trees do ---- */
 
 /* The head of the block; its `bytes` are SIZE_MAX when no machine could hold it. */
@@ -101,10 +98,9 @@ oif_rolling_trees oif_rolling_lay_out(const oif_rolling_shape *shape, size_t dim
 /* Makes trees without rows in a cleared block of head->bytes. */
 void oif_rolling_init(oif_rolling_trees *t, const oif_rolling_trees *head);
 
-/* Grows a tree anew from the `count` rows, 2 to sample_size, that are numbered in `rows`; row i starts at
- * values[i * dimension]. `rows` is left in another order. */
-void oif_rolling_grow(oif_rolling_trees *t, uint32_t tree, const double *values, uint32_t *rows,
-                      uint32_t count, oif_random *random);
+/* Grows a tree anew from `count` rows, 2 to sample_size, that start at values[rows[i]]; `rows` is left in another order. */
+void oif_rolling_grow(oif_rolling_trees *t, uint32_t tree, const double *values, size_t *rows, uint32_t count,
+                      oif_random *random);
 
 /* The score 2^-(mean over the trees of depth / c(rows of the tree)) of a row; 0.5 while there is no tree. `complete`: no
  * number is missing. */
