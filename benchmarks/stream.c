@@ -167,5 +167,6 @@ int main(void)
     run_detector("hst", 10, COUNTED_ROWS);
     run_detector("rrcf", 10, RRCF_COUNTED_ROWS);
     run_detector("loda", 10, COUNTED_ROWS);
+    run_detector("rolling-iforest", 10, COUNTED_ROWS);
     return 0;
 }

@@ -235,7 +235,7 @@ static oif_status check(const void *state, oif_error *error)
     REQUIRE(r->rows_seen <= r->window_size, "more rows were seen than are counted");
     REQUIRE(r->next_slot < r->slots, "the next row has no place in the ring");
     REQUIRE(r->rows_seen >= r->slots || r->next_slot == r->rows_seen, "the ring has a gap");
-    REQUIRE(r->rows_since <= interval(r) && r->rows_since < (r->rows_seen > 1 ? r->rows_seen : 1),
+    REQUIRE(r->rows_since <= interval(r) && (r->rows_seen > 1 || r->rows_since == 0),
             "trees should have been grown before");
     REQUIRE(r->next_tree < num_trees, "the oldest tree does not exist");
     while (grown < num_trees && rows[grown] > 0)

@@ -39,7 +39,7 @@ figure() { # figure TITLE: its value in the table
 
 @test "--json is JSON and says the same, for every detector" {
     make_stream
-    for detector in online-iforest hst iforest-asd rrcf loda; do
+    for detector in online-iforest hst iforest-asd rrcf loda rolling-iforest; do
         "$OIF" score --state "$detector" --detector "$detector" --seed 7 stream.csv > scored.csv
         "$OIF" inspect --json "$detector" > state.json
         python3 - "$detector" <<'PYTHON'

@@ -73,7 +73,7 @@ static void every_kind_tells_finite_figures_by_different_names(void **state)
 static void the_figures_of_trees_fit_together(void **state)
 {
     (void)state;
-    static const char *const kinds[] = {"online-iforest", "iforest-asd", "hst", "rrcf"};
+    static const char *const kinds[] = {"online-iforest", "iforest-asd", "hst", "rrcf", "rolling-iforest"};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         oif_detector *detector = taught(kinds[i], "num_trees=7", 1000);
         figures told = describe(detector);
@@ -89,7 +89,7 @@ static void the_figures_of_trees_fit_together(void **state)
 static void an_empty_detector_has_trees_of_one_leaf_or_none(void **state)
 {
     (void)state;
-    static const char *const kinds[] = {"online-iforest", "iforest-asd", "hst"};
+    static const char *const kinds[] = {"online-iforest", "iforest-asd", "hst", "rolling-iforest"};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         oif_detector *detector = taught(kinds[i], "num_trees=7", 0);
         expect_figure(detector, "leaves_mean", 1);

@@ -84,6 +84,8 @@ static const struct {
     {"hst", "window_size=1000 num_trees=3 size_limit=0.01"},
     {"rrcf", "tree_size=64 window_size=400"},
     {"rrcf", "tree_size=20 sample=sliding num_trees=5"},
+    {"rolling-iforest", ""},
+    {"rolling-iforest", "window_size=300 num_trees=13 renew_trees=13"},
     {"loda", "window_size=512"},
     {"loda", "window_size=40 num_projections=67 num_bins=7"},
     {"loda", "window_size=700 num_projections=3 scale=none"},

@@ -54,7 +54,8 @@ static void a_loaded_pipeline_goes_on_as_the_other(void **unused)
                      {"iforest-asd", "num_trees=3 window_size=24 subsample_size=16"},
                      {"hst", "num_trees=2 window_size=20 max_depth=5"},
                      {"rrcf", "num_trees=3 tree_size=12"},
-                     {"loda", "num_projections=3 num_bins=6 window_size=30"}};
+                     {"loda", "num_projections=3 num_bins=6 window_size=30"},
+                     {"rolling-iforest", "num_trees=3 window_size=60 sample_size=16"}};
     for (uint32_t trial = 0; trial < 60; trial++) {
         dice from = {trial};
         double row[2];

@@ -41,6 +41,7 @@ static const struct {
     {"hst", "num_trees=9 window_size=100 seed=42"},
     {"rrcf", "num_trees=8 tree_size=64 window_size=512 seed=42"},
     {"loda", "num_projections=9 window_size=128 seed=42"},
+    {"rolling-iforest", "num_trees=9 window_size=512 sample_size=64 seed=42"},
 };
 
 static const bits_case cases[] = {
@@ -116,6 +117,19 @@ static const bits_case cases[] = {
     {"loda_constant", 3, ROWS_CONSTANT, "", "loda"},
     {"loda_huge", 3, ROWS_HUGE, "", "loda"},
     {"loda_huge_not_scaled", 3, ROWS_HUGE, "scale=none", "loda"},
+    {"rolling", 3, ROWS_PLAIN, "", "rolling-iforest"},
+    {"rolling_one_feature", 1, ROWS_PLAIN, "", "rolling-iforest"},
+    {"rolling_as_created", 10, ROWS_PLAIN, "num_trees=32 window_size=2048 sample_size=128",
+     "rolling-iforest"},
+    {"rolling_no_insertion", 3, ROWS_PLAIN, "insertion=none tournament=1", "rolling-iforest"},
+    {"rolling_all_trees_at_once", 3, ROWS_PLAIN, "renew_trees=9", "rolling-iforest"},
+    {"rolling_deep", 10, ROWS_PLAIN, "max_leaf_samples=1 max_depth=32 tournament=7", "rolling-iforest"},
+    {"rolling_smallest_window", 3, ROWS_PLAIN, "window_size=4", "rolling-iforest"},
+    {"rolling_missing_values", 10, ROWS_MISSING, "", "rolling-iforest"},
+    {"rolling_far_from_zero", 3, ROWS_FAR, "", "rolling-iforest"},
+    {"rolling_duplicates", 3, ROWS_DUPLICATE, "", "rolling-iforest"},
+    {"rolling_constant", 3, ROWS_CONSTANT, "", "rolling-iforest"},
+    {"rolling_huge", 3, ROWS_HUGE, "", "rolling-iforest"},
 };
 
 static uint64_t next_random(uint64_t *state) /* splitmix64 */
@@ -293,6 +307,8 @@ static const bits_case golden_snapshots[] = {
     {"hst", 3, ROWS_MISSING, "num_trees=2 window_size=30 max_depth=6", "hst"},
     {"rrcf", 3, ROWS_MISSING, "num_trees=3 tree_size=16", "rrcf"},
     {"loda", 3, ROWS_MISSING, "num_projections=4 num_bins=8 window_size=40", "loda"},
+    {"rolling-iforest", 3, ROWS_MISSING, "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4",
+     "rolling-iforest"},
 };
 
 enum { GOLDEN_ROWS = 200 };
