@@ -193,8 +193,8 @@ def make_dsalmon(name, **settings):
 
 ONE, BLOCKS = "one by one", "blocks of 1000"
 
-ONLINE_IFOREST, IFOREST_ASD, HST, RRCF, LODA = ALL_OURS = tuple(
-    map(Ours, ("online-iforest", "iforest-asd", "hst", "rrcf", "loda"))
+ONLINE_IFOREST, IFOREST_ASD, HST, RRCF, LODA, ROLLING_IFOREST = ALL_OURS = tuple(
+    map(Ours, ("online-iforest", "iforest-asd", "hst", "rrcf", "loda", "rolling-iforest"))
 )
 HST_AS_RIVER = Ours("hst", (("max_depth", RIVER_DEPTH),))
 RRCF_OF_LAST_ROWS = Ours("rrcf", (("sample", "sliding"),))

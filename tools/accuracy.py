@@ -32,6 +32,8 @@ class Bar(NamedTuple):
     hardly: float  # below the paper's by no more than this is level with it
     exceptions: int  # sets of the 11 that may be below
     far: Optional[float] = None  # no set may be further below
+    mean: Optional[float] = None  # what the mean of the medians has to reach
+    spread: Optional[float] = None  # with it: how far apart the quartiles may be on average
 
 
 BARS = {
@@ -40,7 +42,11 @@ BARS = {
     "hst": Bar(hardly=0.0, exceptions=2),
     "rrcf": Bar(hardly=0.03, exceptions=3),
     "loda": Bar(hardly=0.0, exceptions=1),
+    "rolling-iforest": Bar(hardly=0.005, exceptions=3, far=0.02, mean=0.885, spread=0.010),
 }
+
+# Detectors that the paper does not have stand beside the best that it has.
+PAPER_COLUMNS = {"rolling-iforest": "iforest-asd"}
 
 # A quick run sees whether something broke. Three runs are too noisy for the bar: single AUCs scatter by 0.02 to 0.06.
 QUICK_SETS = ("Mammography", "nyc_taxi_shingle", "Annthyroid", "Satellite")
@@ -82,7 +88,7 @@ def verdict_on(difference, bar):
 def summarise(dataset, aucs, detector):
     rows, anomalous = load_once(dataset.name)
     low, median, high = (float(x) for x in np.percentile(aucs, (25, 50, 75)))
-    paper = dataset.paper_aucs[detector]
+    paper = dataset.paper_aucs[PAPER_COLUMNS.get(detector, detector)]
     difference = median - paper
     return {
         "name": dataset.name,
@@ -142,17 +148,28 @@ def names_below(summaries, tolerated):
     return [s["name"] for s in summaries if s["difference"] < -tolerated]
 
 
+def means_of(summaries):
+    """The mean of the medians, and the mean distance of the quartiles."""
+    medians = [s["median"] for s in summaries]
+    distances = [s["quartiles"][1] - s["quartiles"][0] for s in summaries]
+    return float(np.mean(medians)), float(np.mean(distances))
+
+
 def bar_met(summaries, bar):
     """Prints how the medians stand against the bar; whether they meet it."""
     level = sum(s["difference"] >= -bar.hardly for s in summaries)
     below = [] if bar.far is None else names_below(summaries, bar.far)
     met = level >= len(summaries) - bar.exceptions and not below
     less = f" (less {bar.hardly})" if bar.hardly else ""
-    never = "" if bar.far is None else f"\n     more than {bar.far} below on none: {', '.join(below) or 'none'}"
-    print(
-        f"\nbar: at or above the paper{less} on all but {bar.exceptions} sets: {level} of {len(summaries)}"
-        f"{never}\n     {'met' if met else 'MISSED'}"
-    )
+    lines = [f"\nbar: at or above the paper{less} on all but {bar.exceptions} sets: {level} of {len(summaries)}"]
+    if bar.far is not None:
+        lines.append(f"more than {bar.far} below on none: {', '.join(below) or 'none'}")
+    if bar.mean is not None:
+        mean, spread = means_of(summaries)
+        met = met and mean >= bar.mean and spread <= bar.spread
+        lines.append(f"mean of the medians at least {bar.mean}: {mean:.4f}")
+        lines.append(f"quartiles on average at most {bar.spread} apart: {spread:.4f}")
+    print("\n     ".join([*lines, "met" if met else "MISSED"]))
     return met
 
 

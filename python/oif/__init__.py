@@ -7,9 +7,9 @@
 >>> forest.score_one([0.1, -0.2]) < forest.score_one([5, 5])
 True
 
-A detector (OnlineIsolationForest, IForestASD, HalfSpaceTrees, RobustRandomCutForest, Loda) learns rows and scores them;
-a Pipeline raises alerts, and keeps a model for each key. Adapters for other libraries are modules of their own:
-oif.river, oif.sklearn, oif.pysad, oif.capymoa; pictures are in oif.plot.
+A detector (OnlineIsolationForest, IForestASD, HalfSpaceTrees, RobustRandomCutForest, Loda, RollingIsolationForest) learns
+rows and scores them; a Pipeline raises alerts, and keeps a model for each key. Adapters for other libraries are modules of
+their own: oif.river, oif.sklearn, oif.pysad, oif.capymoa; pictures are in oif.plot.
 """
 
 from ._core import version as __version__
@@ -20,6 +20,7 @@ from ._detectors import (
     Loda,
     OnlineIsolationForest,
     RobustRandomCutForest,
+    RollingIsolationForest,
 )
 from ._errors import (
     DataError,
@@ -51,6 +52,7 @@ __all__ = [
     "Pipeline",
     "Result",
     "RobustRandomCutForest",
+    "RollingIsolationForest",
     "SnapshotError",
     "SnapshotKindError",
     "__version__",

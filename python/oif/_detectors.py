@@ -263,6 +263,59 @@ class Loda(Detector):
         super().__init__(self._kind, params | dict(seed=seed))
 
 
+class RollingIsolationForest(Detector):
+    """Small isolation trees on fresh samples of the recent rows, the oldest renewed every few rows.
+
+    Choose it where accuracy counts most: on our sets it ranks first and depends least on the seed; two to four times
+    the time of OnlineIsolationForest. Isolation trees (Liu, Ting, Zhou: Isolation Forest, ICDM 2008) that a row is put into
+    virtually, as in robust random cut trees.
+
+    Args:
+        num_trees: trees in the forest; more give steadier scores
+        window_size: age of the oldest rows that a tree can know; trees are grown from the last half of them
+        sample_size: rows that each tree is grown from, at most window_size / 2
+        max_depth: the most cuts one below another
+        max_leaf_samples: a node of fewer rows is not cut
+        tournament: features drawn for a cut, of which the one with the heaviest tails is cut; 1: no tournament
+        insertion: whether a row outside the range of a node counts as put in, or is only passed on
+        renew_trees: trees that are grown anew at a time, so many times as seldom
+        seed: start of the random numbers: same seed and rows, same scores, bit for bit
+
+    >>> import numpy as np, oif
+    >>> rows = np.random.default_rng(0).normal(size=(5000, 3))
+    >>> forest = oif.RollingIsolationForest()
+    >>> scores = forest.learn_score(rows)
+    >>> forest.score([0, 0, 0]) < forest.score([5, 0, 0]) < forest.score([50, 0, 0])
+    True
+    """
+
+    _kind = "rolling-iforest"
+
+    def __init__(
+        self,
+        num_trees: int = 32,
+        window_size: int = 2048,
+        sample_size: int = 128,
+        max_depth: int = 8,
+        max_leaf_samples: int = 8,
+        tournament: int = 3,
+        insertion: Literal["virtual", "none"] = "virtual",
+        renew_trees: int = 1,
+        seed: int = 0,
+    ) -> None:
+        params = dict(num_trees=num_trees, window_size=window_size, sample_size=sample_size, max_depth=max_depth)
+        params |= dict(max_leaf_samples=max_leaf_samples, tournament=tournament)
+        super().__init__(self._kind, params | dict(insertion=insertion, renew_trees=renew_trees, seed=seed))
+
+
 DETECTORS: dict[str, type[Detector]] = {
-    cls._kind: cls for cls in (OnlineIsolationForest, IForestASD, HalfSpaceTrees, RobustRandomCutForest, Loda)
+    cls._kind: cls
+    for cls in (
+        OnlineIsolationForest,
+        IForestASD,
+        HalfSpaceTrees,
+        RobustRandomCutForest,
+        Loda,
+        RollingIsolationForest,
+    )
 }

@@ -9,7 +9,14 @@ from capymoa.base import AnomalyDetector
 from . import _detectors
 from ._adapters import make_native, parameters_of
 
-__all__ = ["HalfSpaceTrees", "IForestASD", "Loda", "OnlineIsolationForest", "RobustRandomCutForest"]
+__all__ = [
+    "HalfSpaceTrees",
+    "IForestASD",
+    "Loda",
+    "OnlineIsolationForest",
+    "RobustRandomCutForest",
+    "RollingIsolationForest",
+]
 
 
 class _Capymoa(AnomalyDetector):  # type: ignore[misc]
@@ -57,4 +64,9 @@ class RobustRandomCutForest(_Capymoa):
 
 @parameters_of(_detectors.Loda, schema=None)
 class Loda(_Capymoa):
+    pass
+
+
+@parameters_of(_detectors.RollingIsolationForest, schema=None)
+class RollingIsolationForest(_Capymoa):
     pass

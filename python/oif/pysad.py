@@ -17,7 +17,14 @@ from pysad.core.base_model import BaseModel
 from . import _detectors
 from ._adapters import make_native, parameters_of
 
-__all__ = ["HalfSpaceTrees", "IForestASD", "Loda", "OnlineIsolationForest", "RobustRandomCutForest"]
+__all__ = [
+    "HalfSpaceTrees",
+    "IForestASD",
+    "Loda",
+    "OnlineIsolationForest",
+    "RobustRandomCutForest",
+    "RollingIsolationForest",
+]
 
 
 class _Pysad(BaseModel):
@@ -64,4 +71,9 @@ class RobustRandomCutForest(_Pysad):
 
 @parameters_of(_detectors.Loda)
 class Loda(_Pysad):
+    pass
+
+
+@parameters_of(_detectors.RollingIsolationForest)
+class RollingIsolationForest(_Pysad):
     pass

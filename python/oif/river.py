@@ -27,7 +27,14 @@ from river import base
 from . import _detectors
 from ._adapters import make_native, parameters_of
 
-__all__ = ["HalfSpaceTrees", "IForestASD", "Loda", "OnlineIsolationForest", "RobustRandomCutForest"]
+__all__ = [
+    "HalfSpaceTrees",
+    "IForestASD",
+    "Loda",
+    "OnlineIsolationForest",
+    "RobustRandomCutForest",
+    "RollingIsolationForest",
+]
 
 
 class _River(base.AnomalyDetector):
@@ -76,4 +83,9 @@ class RobustRandomCutForest(_River):
 
 @parameters_of(_detectors.Loda)
 class Loda(_River):
+    pass
+
+
+@parameters_of(_detectors.RollingIsolationForest)
+class RollingIsolationForest(_River):
     pass

@@ -25,7 +25,14 @@ from . import _detectors
 from ._adapters import make_native, parameters_of
 from ._errors import ParameterError
 
-__all__ = ["HalfSpaceTrees", "IForestASD", "Loda", "OnlineIsolationForest", "RobustRandomCutForest"]
+__all__ = [
+    "HalfSpaceTrees",
+    "IForestASD",
+    "Loda",
+    "OnlineIsolationForest",
+    "RobustRandomCutForest",
+    "RollingIsolationForest",
+]
 
 RECENT = 8192  # scores that the threshold of partial_fit is measured on
 Floats = npt.NDArray[np.float64]
@@ -110,4 +117,9 @@ class RobustRandomCutForest(_Sklearn):
 
 @parameters_of(_detectors.Loda, contamination=0.1)
 class Loda(_Sklearn):
+    pass
+
+
+@parameters_of(_detectors.RollingIsolationForest, contamination=0.1)
+class RollingIsolationForest(_Sklearn):
     pass

@@ -13,7 +13,14 @@ from hypothesis import settings
 import oif
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-DETECTORS = (oif.OnlineIsolationForest, oif.IForestASD, oif.HalfSpaceTrees, oif.RobustRandomCutForest, oif.Loda)
+DETECTORS = (
+    oif.OnlineIsolationForest,
+    oif.IForestASD,
+    oif.HalfSpaceTrees,
+    oif.RobustRandomCutForest,
+    oif.Loda,
+    oif.RollingIsolationForest,
+)
 
 # A machine with other work to do is no reason to fail; failures print how to repeat them.
 settings.register_profile("oif", deadline=None, max_examples=60, derandomize=False, print_blob=True)

@@ -12,7 +12,7 @@ from conftest import same_bits
 import oif
 
 NAMES = [cls.__name__ for cls in (oif.OnlineIsolationForest, oif.IForestASD, oif.HalfSpaceTrees)]
-NAMES += ["RobustRandomCutForest", "Loda"]
+NAMES += ["RobustRandomCutForest", "Loda", "RollingIsolationForest"]
 
 
 def credit_card_like(count):

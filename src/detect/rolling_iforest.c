@@ -300,12 +300,12 @@ const oif_detector_kind oif_rolling_iforest = {
         {.name = "rolling-iforest",
          .summary =
              "small isolation trees on fresh samples of the recent rows, the oldest renewed every few rows",
-         .paper =
-             "Liu, Ting, Zhou: Isolation Forest, ICDM 2008, with virtual insertion as in Guha, Mishra, Roy, "
-             "Schrijvers: Robust Random Cut Forest, ICML 2016; put together for oif",
+         .paper = "no paper: isolation trees (Liu, Ting, Zhou, ICDM 2008), rows put in as into robust random "
+                  "cut trees "
+                  "(Guha, Mishra, Roy, Schrijvers, ICML 2016)",
          .cost = "num_trees x max_depth, and a tree to grow every window_size / 2 / num_trees rows",
-         .choose =
-             "where accuracy counts most: the best and steadiest on the sets we measured, at twice the time",
+         .choose = "where accuracy counts most: first on our data sets, hardly depends on the seed; two to "
+                   "three times the time",
          .params = params_table,
          .param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
