@@ -139,6 +139,15 @@ static void run_variant(const char *variant, size_t dimension, pass how, const c
     run_case(&params, variant, dimension, how, COUNTED_ROWS, remark);
 }
 
+static void run_turnover(size_t dimension, pass how, const char *remark)
+{
+    oif_params params = params_of("online-iforest");
+    oif_error error;
+
+    must(oif_params_set_text(&params, "forgetting", "turnover", &error), &error);
+    run_case(&params, "turnover", dimension, how, COUNTED_ROWS, remark);
+}
+
 static void run_detector(const char *name, size_t dimension, size_t count)
 {
     oif_params params = params_of(name);
@@ -157,10 +166,14 @@ int main(void)
         for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
             for (int how = 0; how < PASS_COUNT; how++)
                 run_variant(variants[v], dimensions[d], (pass)how, "");
+        for (int how = 0; how < PASS_COUNT; how++)
+            run_turnover(dimensions[d], (pass)how, "");
     }
     make_rows(10, 0.05);
     run_variant("running", 10, LEARN_SCORE, "/missing");
     run_variant("running", 10, SCORE, "/missing");
+    run_turnover(10, LEARN_SCORE, "/missing");
+    run_turnover(10, SCORE, "/missing");
 
     make_rows(10, 0);
     run_detector("iforest-asd", 10, COUNTED_ROWS);

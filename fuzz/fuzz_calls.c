@@ -7,6 +7,9 @@ enum { MAX_ROWS = 40, MAX_DIMENSION = 5, MAX_CALLS = 60 };
 static const char *const detectors[][4] = {
     {"online-iforest", "num_trees=9 window_size=30 max_leaf_samples=2", "variant=paper growth=fixed", ""},
     {"online-iforest", "num_trees=3 window_size=20 max_leaf_samples=1", "variant=reference", "subsample=0.5"},
+    {"online-iforest", "num_trees=9 max_leaf_samples=2 maturity=20", "forgetting=turnover", ""},
+    {"online-iforest", "num_trees=2 max_leaf_samples=1 maturity=8", "forgetting=turnover growth=fixed",
+     "shadow_trees=3"},
     {"iforest-asd", "num_trees=9 window_size=20 subsample_size=16", "", ""},
     {"iforest-asd", "num_trees=3 window_size=9 subsample_size=8", "retrain=drift drift_rate=0.1", ""},
     {"hst", "num_trees=9 window_size=18 max_depth=6", "size_limit=0.05", ""},

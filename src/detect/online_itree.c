@@ -14,6 +14,8 @@
 
 typedef oif_iforest_state forest;
 typedef oif_spot spot;
+typedef oif_range range;
+typedef oif_box_cut cut;
 
 /* ---- Thresholds and heights ---- */
 
@@ -111,200 +113,6 @@ static void set_levels(forest *f, uint32_t tree, uint32_t levels)
     oif_lane_levels(f)[first / OIF_LANES] = most;
 }
 
-/* ---- Drawing a cut ---- */
-
-typedef oif_range range;
-
-static const range empty_range = {INFINITY, -INFINITY};
-
-static void set_box_range(double *box, uint32_t dimension, uint32_t feature, range r)
-{
-    box[feature] = r.low;
-    box[dimension + feature] = -r.high;
-}
-
-static double point_in(range r, double fraction)
-{
-    double point = r.low * (1.0 - fraction) + r.high * fraction; /* high - low could overflow */
-    return point < r.low ? r.low : point > r.high ? r.high : point;
-}
-
-static range range_within(range r, double least, double greatest)
-{
-    range within = {point_in(r, least), point_in(r, greatest)};
-    within.low =
-        within.low < within.high ? within.low : within.high; /* rounding may swap them, a few ulps apart */
-    return within;
-}
-
-/* The least range around `count` points drawn uniformly from a range. */
-static range draw_range(oif_random *random, uint32_t count, range from)
-{
-    double least, greatest;
-    if (count == 0 || from.low > from.high)
-        return empty_range;
-    oif_random_extremes(random, count, 1, &least, &greatest);
-    return range_within(from, least, greatest);
-}
-
-typedef struct cut {
-    double value;
-    uint32_t feature;
-    uint32_t left_count, right_count;
-    range left, right; /* of the cut's own feature */
-} cut;
-
-/* Uniform among the features that ever had a value in this box; false when none had. */
-static bool draw_feature(oif_random *random, const double *box, uint32_t dimension, uint32_t *feature)
-{
-    uint32_t known = 0;
-    *feature = oif_random_below(random, dimension);
-    if (box[*feature] < INFINITY)
-        return true;
-    for (uint32_t i = 0; i < dimension; i++)
-        known += box[i] < INFINITY;
-    if (known == 0)
-        return false;
-    uint32_t chosen = oif_random_below(random, known);
-    for (*feature = 0; box[*feature] == INFINITY || chosen-- > 0; ++*feature)
-        ;
-    return true;
-}
-
-/* The paper's text: a value in the box, then `count` points in the box. */
-static void draw_cut_in_box(oif_random *random, uint32_t count, range box, cut *c)
-{
-    double fraction = oif_random_unit(random);
-    c->value = point_in(box, fraction);
-    c->left_count = c->value > box.low ? oif_random_binomial(random, count, fraction) : 0;
-    c->right_count = count - c->left_count;
-    c->left = draw_range(random, c->left_count, (range){box.low, c->value});
-    c->right = draw_range(random, c->right_count, (range){c->value, box.high});
-}
-
-/* The authors' code: a value between the outermost of `count` points. Those two are then on either side of it, and the
- * others uniform between them. */
-static void draw_cut_between_points(oif_random *random, uint32_t count, range points, cut *c)
-{
-    double fraction = oif_random_unit(random);
-    c->value = point_in(points, fraction);
-    if (c->value <= points.low) { /* all points are the same: none is below it */
-        draw_cut_in_box(random, count, points, c);
-        return;
-    }
-    uint32_t left_others = oif_random_binomial(random, count - 2, fraction);
-    uint32_t right_others = count - 2 - left_others;
-    c->left_count = left_others + 1;
-    c->right_count = right_others + 1;
-    c->left = (range){points.low, points.low};
-    c->right = (range){points.high, points.high};
-    if (left_others)
-        c->left.high = draw_range(random, left_others, (range){points.low, c->value}).high;
-    if (right_others)
-        c->right.low = draw_range(random, right_others, (range){c->value, points.high}).low;
-}
-
-static void include_point(range *r, double point)
-{
-    r->low = point < r->low ? point : r->low;
-    r->high = point > r->high ? point : r->high;
-}
-
-/* Shares out points whose range is known, in a feature that has no part in the cut: the outermost two are any of them, on
- * either side, and the others uniform between. */
-static void share_range(oif_random *random, const cut *c, range whole, range *left, range *right)
-{
-    uint32_t count = c->left_count + c->right_count;
-    bool lowest_left = oif_random_below(random, count) < c->left_count;
-    bool highest_left =
-        count == 1 ? lowest_left : oif_random_below(random, count - 1) < c->left_count - lowest_left;
-    uint32_t left_outer = count == 1 ? lowest_left : (uint32_t)lowest_left + highest_left;
-    uint32_t right_outer = (count == 1 ? 1 : 2) - left_outer;
-    *left = draw_range(random, c->left_count - left_outer, whole);
-    *right = draw_range(random, c->right_count - right_outer, whole);
-    include_point(lowest_left ? left : right, whole.low);
-    include_point(highest_left ? left : right, whole.high);
-}
-
-/* Turns the least and greatest of points drawn from [0, 1] into those of points drawn from the ranges of a box, the
- * greatest with their signs turned as a box has them. The numbers are those of range_within, without a branch. */
-OIF_INLINE void stretch_ranges(const double *restrict lows, const double *restrict minus_highs,
-                               uint32_t times, double *restrict least, double *restrict greatest)
-{
-    for (uint32_t i = 0; i < times; i++) {
-        double low = lows[i], high = -minus_highs[i];
-        double first = low * (1.0 - least[i]) + high * least[i];
-        double last = low * (1.0 - greatest[i]) + high * greatest[i];
-        first = first > high ? high : first;
-        first = first < low ? low : first;
-        last = last > high ? high : last;
-        last = last < low ? low : last;
-        first = first < last ? first : last;
-        least[i] = low > high ? INFINITY : first;
-        greatest[i] = low > high ? INFINITY : -last;
-    }
-}
-
-#if OIF_HAS_AVX2_CODE
-OIF_AVX2 static void stretch_ranges_avx2(const double *lows, const double *minus_highs, uint32_t times,
-                                         double *least, double *greatest)
-{
-    stretch_ranges(lows, minus_highs, times, least, greatest);
-}
-#endif
-
-static void stretch(const double *lows, const double *minus_highs, uint32_t times, double *least,
-                    double *greatest)
-{
-#if OIF_HAS_AVX2_CODE
-    if (oif_machine_has_avx2()) {
-        stretch_ranges_avx2(lows, minus_highs, times, least, greatest);
-        return;
-    }
-#endif
-    stretch_ranges(lows, minus_highs, times, least, greatest);
-}
-
-/* The least box around `count` points drawn uniformly from a box; `box` may be `drawn`. */
-static void draw_box(oif_random *random, uint32_t count, const double *box, double *drawn, uint32_t dimension)
-{
-    double least[OIF_EXTREMES_AT_ONCE], greatest[OIF_EXTREMES_AT_ONCE];
-    if (count == 0) {
-        for (uint32_t i = 0; i < 2 * dimension; i++)
-            drawn[i] = INFINITY;
-        return;
-    }
-    for (uint32_t first = 0; first < dimension; first += OIF_EXTREMES_AT_ONCE) {
-        uint32_t times = dimension - first < OIF_EXTREMES_AT_ONCE ? dimension - first : OIF_EXTREMES_AT_ONCE;
-        oif_random_extremes(random, count, times, least, greatest);
-        stretch(box + first, box + dimension + first, times, least, greatest);
-        memcpy(drawn + first, least, times * sizeof *least);
-        memcpy(drawn + dimension + first, greatest, times * sizeof *greatest);
-    }
-}
-
-/* Turns the box of the leaf that is cut into that of its left child, and fills that of the right one. The leaf holds
- * points drawn uniformly from its box or, when it is newborn, points that its box just encloses. */
-static void draw_boxes(oif_random *random, const cut *c, bool newborn, double *left, double *right,
-                       uint32_t dimension)
-{
-    if (newborn) {
-        for (uint32_t i = 0; i < dimension; i++) {
-            range whole = oif_box_range(left, dimension, i), left_range = empty_range,
-                  right_range = empty_range;
-            if (whole.low <= whole.high)
-                share_range(random, c, whole, &left_range, &right_range);
-            set_box_range(left, dimension, i, left_range);
-            set_box_range(right, dimension, i, right_range);
-        }
-    } else {
-        draw_box(random, c->right_count, left, right, dimension);
-        draw_box(random, c->left_count, left, left, dimension);
-    }
-    set_box_range(left, dimension, c->feature, c->left);
-    set_box_range(right, dimension, c->feature, c->right);
-}
-
 /* ---- Cutting ---- */
 
 /* Of one block of labels, those of rows that go right become `right`. Without a branch, so that compilers look at several
@@ -379,16 +187,17 @@ static void cut_leaf(forest *f, spot at, bool newborn)
     const int32_t height = oif_leaf_of(f, tree, left)->height, guard = oif_leaf_of(f, tree, left)->guard;
     double *box = oif_leaf_of(f, tree, left)->box;
     cut c;
-    if (!may_cut(f, at) || !draw_feature(random, box, f->dimension, &c.feature))
+    if (!may_cut(f, at) || !oif_box_cut_draw_feature(random, box, f->dimension, &c.feature))
         return;
 
     range own = oif_box_range(box, f->dimension, c.feature);
     uint32_t count = (uint32_t)height;
     if (f->variant == OIF_REFERENCE)
-        draw_cut_between_points(random, count, newborn ? own : draw_range(random, count, own), &c);
+        oif_box_cut_draw_between_points(random, count, newborn ? own : oif_range_draw(random, count, own),
+                                        &c);
     else
-        draw_cut_in_box(random, count, own, &c);
-    draw_boxes(random, &c, newborn, box, oif_leaf_of(f, tree, right)->box, f->dimension);
+        oif_box_cut_draw_in_box(random, count, own, &c);
+    oif_box_cut_draw_boxes(random, &c, newborn, box, oif_leaf_of(f, tree, right)->box, f->dimension);
 
     oif_set_cut(f, at, c.feature, c.value);
     make_leaf(f, oif_left(at), left, (int32_t)c.left_count);
@@ -416,7 +225,7 @@ void oif_itree_cut(forest *f, uint32_t number, uint32_t leaf, bool loses_row)
         /* The cut would be undone at once, and only the points that it draws would remain, in the box of the leaf. One cut
          * in four is of this kind. */
         double *box = oif_leaf_of(f, tree, leaf)->box;
-        draw_box(&tree->random, (uint32_t)height, box, box, f->dimension);
+        oif_box_draw(&tree->random, (uint32_t)height, box, box, f->dimension);
         tree->cuts_made++;
         tree->cuts_undone++;
         return;

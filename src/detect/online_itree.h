@@ -29,24 +29,17 @@
 #ifndef OIF_DETECT_ONLINE_ITREE_H
 #define OIF_DETECT_ONLINE_ITREE_H
 
-#include "base/double_bits.h"
 #include "base/random.h"
-#include "detect/detector.h"
-
-#include <math.h>
+#include "detect/box_cut.h"
+#include "detect/online_iforest.h"
 
 enum {
-    OIF_DEPTH_BITS = 26,  /* depths are whole multiples of 2^-26, so that sums do not depend on their order */
-    OIF_MAX_LEAVES = 255, /* of a tree: a leaf's number fits a byte ... */
+    OIF_MAX_LEAVES = 255,  /* of a tree: a leaf's number fits a byte ... */
     OIF_NOT_COUNTED = 255, /* ... and this label says that the tree has not counted the row */
-    OIF_BOX_STEP = 4,      /* numbers of a box that are worked on at a time */
     OIF_LANES = 8,         /* trees walked side by side */
     OIF_SLOT_BLOCK = 64,   /* rows of the window that are worked on at a time */
     OIF_NO_GUARD = 1 << 30 /* more slack than rows: nothing above this leaf depends on it */
 };
-
-typedef enum oif_variant { OIF_RUNNING, OIF_PAPER, OIF_REFERENCE } oif_variant;
-typedef enum oif_growth { OIF_ADAPTIVE, OIF_FIXED } oif_growth;
 
 typedef struct oif_leaf {
     int32_t height;     /* rows counted; under 0 when more rows left than the cut above had put here */
@@ -67,6 +60,7 @@ typedef struct oif_itree {
 
 /* The state of the detector begins with this; arrays follow at the offsets `.._at`. */
 typedef struct oif_iforest_state {
+    oif_forgetting forgetting;
     uint32_t dimension, num_trees, window_size, max_leaf_samples;
     oif_variant variant;
     oif_growth growth;
@@ -100,11 +94,6 @@ typedef struct oif_iforest_state {
 } oif_iforest_state;
 
 /* ---- Where things are ---- */
-
-static inline void *oif_part(const void *block, size_t offset)
-{
-    return (unsigned char *)block + offset;
-}
 
 static inline uint64_t *oif_last_lefts(const oif_iforest_state *f)
 {
@@ -194,22 +183,6 @@ static inline oif_spot oif_right(oif_spot at)
 
 /* ---- Cuts ---- */
 
-/* A whole number for every number: keys are in the order of the numbers, and 0.0 and -0.0 have the same one. */
-static inline uint64_t oif_key(double number)
-{
-    const uint64_t sign = UINT64_C(1) << 63;
-    uint64_t bits = oif_bits_of_double(number + 0.0); /* turns -0.0 into 0.0 */
-    return bits ^ ((0 - (bits >> 63)) | sign);
-}
-
-static inline double oif_number_of_key(uint64_t key)
-{
-    const uint64_t sign = UINT64_C(1) << 63;
-    return oif_double_from_bits(key & sign ? key ^ sign : ~key);
-}
-
-#define OIF_UNCUT UINT64_MAX /* every key goes left */
-
 static inline bool oif_is_cut(const oif_iforest_state *f, oif_spot at)
 {
     return at.depth < f->depth_limit && oif_last_lefts(f)[at.index] != OIF_UNCUT;
@@ -253,18 +226,6 @@ static inline oif_itree *oif_tree_of(const oif_iforest_state *f, oif_spot at)
 static inline oif_leaf *oif_leaf_here(const oif_iforest_state *f, oif_spot at)
 {
     return oif_leaf_of(f, oif_tree_of(f, at), oif_leaf_number(f, at));
-}
-
-/* ---- Boxes ---- */
-
-/* One feature of a box: [low, high], empty when low > high. */
-typedef struct oif_range {
-    double low, high;
-} oif_range;
-
-static inline oif_range oif_box_range(const double *box, uint32_t dimension, uint32_t feature)
-{
-    return (oif_range){box[feature], -box[dimension + feature]};
 }
 
 /* ---- What a tree does ---- */

@@ -137,6 +137,29 @@ static void what_was_made_less_what_was_undone_is_what_there_is(void **state)
     oif_detector_free(detector);
 }
 
+static void turnover_tells_of_its_active_trees(void **state)
+{
+    (void)state;
+    oif_detector *detector = taught("online-iforest", "forgetting=turnover num_trees=5 maturity=40", 0);
+    expect_figure(detector, "rows_held", 0);
+    expect_figure(detector, "nodes", 5);
+    oif_detector_free(detector);
+    detector = taught("online-iforest", "forgetting=turnover num_trees=5 maturity=40", 40);
+    expect_figure(detector, "rows_held", 40);
+    expect_figure(detector, "rows_in_youngest", 40);
+    oif_detector_free(detector);
+    detector = taught("online-iforest", "forgetting=turnover num_trees=5 maturity=40", 2000);
+    figures told = describe(detector);
+    double mean = figure(&told, "leaves_mean"), most = figure(&told, "leaves_max");
+    expect_within(figure(&told, "rows_held"), 81, 90, "rows in the oldest tree");
+    expect_within(figure(&told, "rows_in_youngest"), 41, 50, "rows in the youngest active tree");
+    expect_within(mean, 4, most, "leaves");
+    expect_within(figure(&told, "nodes"), 10 * mean - 5 - 1e-9, 10 * mean - 5 + 1e-9, "nodes");
+    expect_within(figure(&told, "depth_max"), log2(most), most - 1, "depth");
+    expect_within(figure(&told, "cuts_made"), 100, 2000, "cuts ever made");
+    oif_detector_free(detector);
+}
+
 static void loda_tells_how_full_its_histograms_are(void **state)
 {
     (void)state;
@@ -156,6 +179,7 @@ int main(void)
         cmocka_unit_test(an_empty_detector_has_trees_of_one_leaf_or_none),
         cmocka_unit_test(the_figures_of_rrcf_are_those_of_its_leaves),
         cmocka_unit_test(what_was_made_less_what_was_undone_is_what_there_is),
+        cmocka_unit_test(turnover_tells_of_its_active_trees),
         cmocka_unit_test(loda_tells_how_full_its_histograms_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,10 +102,13 @@ static void initial_values_are_those_of_the_issue(void **state)
     oif_params params = initial_params();
     expect_within(value_of(&params, "num_trees"), 32, 32, "num_trees");
     expect_within(value_of(&params, "window_size"), 2048, 2048, "window_size");
-    expect_within(value_of(&params, "max_leaf_samples"), 32, 32, "max_leaf_samples");
+    expect_within(value_of(&params, "max_leaf_samples"), 0, 0, "max_leaf_samples");
     expect_within(value_of(&params, "growth"), 0, 0, "growth");
     expect_within(value_of(&params, "variant"), 0, 0, "variant");
     expect_within(value_of(&params, "subsample"), 1, 1, "subsample");
+    expect_within(value_of(&params, "forgetting"), 0, 0, "forgetting");
+    expect_within(value_of(&params, "shadow_trees"), 4, 4, "shadow_trees");
+    expect_within(value_of(&params, "maturity"), 0, 0, "maturity");
     expect_within(value_of(&params, "seed"), 0, 0, "seed");
 }
 
@@ -200,7 +203,8 @@ static const struct {
     {"window_size", 0},
     {"window_size", 2047.5},
     {"window_size", 16777217},
-    {"max_leaf_samples", 0},
+    {"max_leaf_samples", -1},
+    {"max_leaf_samples", 16777217},
     {"max_leaf_samples", NAN},
     {"growth", -1},
     {"growth", 2},
@@ -212,6 +216,9 @@ static const struct {
     {"subsample", -0.5},
     {"subsample", 1.0001},
     {"subsample", NAN},
+    {"forgetting", 2},
+    {"shadow_trees", 0},
+    {"maturity", -1},
     {"seed", -1},
     {"seed", 0.25},
     {"seed", 0x1p53 + 2},

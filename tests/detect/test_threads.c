@@ -76,6 +76,10 @@ static void scores_are_the_same_bits_with_any_number_of_threads(void **state)
 static const struct {
     const char *name, *settings;
 } kinds[] = {
+    {"online-iforest", "forgetting=turnover"},
+    {"online-iforest", "forgetting=turnover num_trees=67 maturity=20 max_leaf_samples=3"},
+    {"online-iforest", "forgetting=turnover num_trees=3 shadow_trees=1 maturity=700"},
+    {"online-iforest", "forgetting=turnover num_trees=8 shadow_trees=30 maturity=30 growth=fixed"},
     {"iforest-asd", "window_size=300"},
     {"iforest-asd", "window_size=90 num_trees=7 subsample_size=20 retrain=drift"},
     {"hst", "window_size=250"},

@@ -981,13 +981,24 @@ static void try_call(const struct call *c, const oif_detector *model)
 
 /* ---- Detectors of every kind ---- */
 
-/* As it is created in the long form; else with few trees, which does the same in less time. */
-static oif_detector *new_of_kind(const oif_detector_info *info)
+/* Every kind, then online-iforest with its other way of forgetting; NULL after that. */
+static const oif_detector_info *kind_at(size_t kind)
 {
+    if (kind > 0 && !oif_detector_info_at(kind) && oif_detector_info_at(kind - 1))
+        return oif_detector_info_find("online-iforest");
+    return oif_detector_info_at(kind);
+}
+
+/* As it is created in the long form; else with few trees, which does the same in less time. */
+static oif_detector *new_of_kind(size_t kind)
+{
+    const oif_detector_info *info = kind_at(kind);
     oif_params params;
     oif_detector *detector = NULL;
     oif_error error;
     require_ok(oif_params_init(&params, info->name, NULL));
+    if (!oif_detector_info_at(kind))
+        require_ok(oif_params_set_text(&params, "forgetting", "turnover", NULL));
     for (size_t i = 0; i < info->param_count && !is_long_form(); i++)
         if (strcmp(info->params[i].name, "num_trees") == 0 ||
             strcmp(info->params[i].name, "num_projections") == 0)
@@ -999,9 +1010,8 @@ static oif_detector *new_of_kind(const oif_detector_info *info)
 static void a_call_that_gets_no_memory_changes_nothing_and_can_be_repeated(void **state)
 {
     (void)state;
-    const oif_detector_info *info;
-    for (size_t kind = 0; (info = oif_detector_info_at(kind)) != NULL; kind++) {
-        oif_detector *model = new_of_kind(info);
+    for (size_t kind = 0; kind_at(kind) != NULL; kind++) {
+        oif_detector *model = new_of_kind(kind);
         require_ok(oif_detector_learn_rows(model, stream_rows, LEARNED_ROWS, DIMENSION, NULL));
         for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
             if (kind == 0 || strstr(calls[i].name, "reader") == NULL) /* readers know no detectors */
@@ -1051,8 +1061,8 @@ static void no_row_allocates_whatever_the_detector(void **state)
     (void)state;
     const oif_detector_info *info;
     uint64_t rows = rows_wanted(), kinds = 0;
-    for (; (info = oif_detector_info_at(kinds)) != NULL; kinds++) {
-        oif_detector *detector = new_of_kind(info);
+    for (; (info = kind_at(kinds)) != NULL; kinds++) {
+        oif_detector *detector = new_of_kind(kinds);
         require_ok(oif_detector_set_threads(detector, 2, NULL));
         refuse(0, UINT64_MAX);
         for (uint64_t i = 0; i < rows; i++) {
@@ -1091,10 +1101,10 @@ static void pass_row_piped(oif_pipeline *pipeline, uint64_t number)
     }
 }
 
-static oif_pipeline *new_warm_pipeline(const oif_detector_info *info)
+static oif_pipeline *new_warm_pipeline(size_t kind)
 {
     oif_pipeline *pipeline = NULL;
-    oif_detector *detector = new_of_kind(info);
+    oif_detector *detector = new_of_kind(kind);
     oif_params options;
     oif_pipeline_options_init(&options);
     require_ok(oif_params_set(&options, "shingle", 2, NULL));
@@ -1113,8 +1123,8 @@ static void no_row_allocates_in_a_pipeline_that_knows_its_keys(void **state)
     (void)state;
     const oif_detector_info *info;
     uint64_t rows = rows_wanted(), kinds = 0;
-    for (; (info = oif_detector_info_at(kinds)) != NULL; kinds++) {
-        oif_pipeline *pipeline = new_warm_pipeline(info);
+    for (; (info = kind_at(kinds)) != NULL; kinds++) {
+        oif_pipeline *pipeline = new_warm_pipeline(kinds);
         refuse(0, UINT64_MAX);
         for (uint64_t i = WARM_KEYS; i < rows; i++)
             pass_row_piped(pipeline, i);

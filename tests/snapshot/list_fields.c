@@ -31,18 +31,26 @@ static bool list_model(void)
     return true;
 }
 
+/* Under `owner`, a detector with default parameters but for its way of forgetting where one is named. */
+static bool list_detector(const char *owner, const char *name, const char *forgetting)
+{
+    oif_params params;
+    oif_detector *detector;
+    lister list = {{print_field}, owner};
+    if (oif_params_init(&params, name, NULL) != OIF_OK ||
+        (forgetting && oif_params_set_text(&params, "forgetting", forgetting, NULL) != OIF_OK) ||
+        oif_detector_new(&params, 3, &detector, NULL) != OIF_OK)
+        return false;
+    oif_detector_tell_fields(detector, &list.fields);
+    oif_detector_free(detector);
+    return true;
+}
+
 int main(void)
 {
     const oif_detector_info *info;
-    for (size_t kind = 0; (info = oif_detector_info_at(kind)) != NULL; kind++) {
-        oif_params params;
-        oif_detector *detector;
-        lister list = {{print_field}, info->name};
-        if (oif_params_init(&params, info->name, NULL) != OIF_OK ||
-            oif_detector_new(&params, 3, &detector, NULL) != OIF_OK)
+    for (size_t kind = 0; (info = oif_detector_info_at(kind)) != NULL; kind++)
+        if (!list_detector(info->name, info->name, NULL))
             return 1;
-        oif_detector_tell_fields(detector, &list.fields);
-        oif_detector_free(detector);
-    }
-    return list_model() ? 0 : 1;
+    return list_detector("forgetting=turnover", "online-iforest", "turnover") && list_model() ? 0 : 1;
 }

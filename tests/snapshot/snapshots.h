@@ -12,6 +12,9 @@ static const struct {
 } small_detectors[] = {
     {"online-iforest", "num_trees=3 window_size=60 max_leaf_samples=4"},
     {"online-iforest", "num_trees=3 window_size=60 max_leaf_samples=4 variant=reference subsample=0.5"},
+    {"online-iforest", "num_trees=3 maturity=15 max_leaf_samples=4 forgetting=turnover"},
+    {"online-iforest",
+     "num_trees=2 maturity=24 max_leaf_samples=3 shadow_trees=3 growth=fixed forgetting=turnover"},
     {"iforest-asd", "num_trees=3 window_size=24 subsample_size=16"},
     {"iforest-asd", "num_trees=3 window_size=24 subsample_size=8 retrain=drift"},
     {"hst", "num_trees=2 window_size=20 max_depth=5"},

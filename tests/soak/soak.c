@@ -23,6 +23,7 @@
 
 #include "detect/online_itree.h"
 #include "detect/rrcf.h"
+#include "detect/turnover_tree.h"
 #include "pipeline/pipeline.h"
 
 #include <inttypes.h>
@@ -187,7 +188,13 @@ static void show_progress(const char *name, uint64_t done, uint64_t rows)
 static void set_counters(oif_detector *detector, double target, uint64_t ahead)
 {
     uint64_t value = (uint64_t)target - ahead;
-    if (detector->kind == &oif_online_iforest) {
+    const bool online = detector->kind == &oif_online_iforest;
+    const bool turnover = online && *(const oif_forgetting *)detector->state == OIF_FORGET_BY_TURNOVER;
+    if (turnover) {
+        oif_turnover_state *f = (oif_turnover_state *)detector->state;
+        for (uint32_t i = 0; i < f->tree_count; i++)
+            oif_turnover_tree_at(f, i)->cuts_made = (uint64_t)target - 3;
+    } else if (online) {
         oif_iforest_state *f = (oif_iforest_state *)detector->state;
         for (uint32_t i = 0; i < f->num_trees; i++)
             oif_tree(f, i)->cuts_made = oif_tree(f, i)->cuts_undone = (uint64_t)target - 3;
@@ -277,12 +284,10 @@ static double judge(const oif_detector *detector, uint64_t place)
 
 /* ---- A detector ---- */
 
-static oif_detector *make_detector(const oif_detector_info *info, double seed)
+static oif_detector *make_detector(oif_params params, double seed)
 {
-    oif_params params;
     oif_detector *detector = NULL;
     oif_error error;
-    require(oif_params_init(&params, info->name, &error), &error);
     require(oif_params_set(&params, "seed", seed, &error), &error);
     require(oif_detector_new(&params, DIMENSION, &detector, &error), &error);
     return detector;
@@ -300,9 +305,9 @@ static void learn_stream(oif_detector *detector, uint64_t first, uint64_t end, u
 }
 
 /* What a detector gets that has seen only the rows up to here. */
-static double judge_fresh(const oif_detector_info *info, uint64_t place)
+static double judge_fresh(const oif_params *params, uint64_t place)
 {
-    oif_detector *fresh = make_detector(info, (double)(place % 1000003));
+    oif_detector *fresh = make_detector(*params, (double)(place % 1000003));
     learn_stream(fresh, place - FRESH_ROWS / CHUNK * CHUNK, place, UINT64_MAX);
     double auc = judge(fresh, place);
     oif_detector_free(fresh);
@@ -330,17 +335,17 @@ static findings run_to_end(oif_detector *detector, uint64_t first, uint64_t rows
         if (rows < LEAST_TO_COMPARE)
             continue;
         found.auc += judge(detector, end) / PLACES;
-        found.fresh_auc += judge_fresh(&detector->kind->info, end) / PLACES;
+        found.fresh_auc += judge_fresh(oif_detector_params(detector), end) / PLACES;
     }
     return found;
 }
 
 /* A tenth of the rows warms up, four times a sixteenth passes a power of two. */
-static void soak_detector(const oif_detector_info *info, uint64_t rows)
+static void soak_detector(const oif_params *params, const char *name, uint64_t rows)
 {
     const double began = seconds_now();
     const uint64_t warm = rows / 10 / CHUNK * CHUNK, stretch = rows / 16 / CHUNK * CHUNK;
-    oif_detector *detector = make_detector(info, 0);
+    oif_detector *detector = make_detector(*params, 0);
     oif_error error;
     learn_stream(detector, 0, warm, rows);
     uint64_t done = warm;
@@ -348,10 +353,10 @@ static void soak_detector(const oif_detector_info *info, uint64_t rows)
         pass_power(&detector, powers[i], done, stretch);
     const findings found = run_to_end(detector, done, rows);
     const double gap = found.auc - found.fresh_auc;
-    show_progress(info->name, rows, rows);
+    show_progress(name, rows, rows);
 
     printf("%-15s %11" PRIu64 " rows, %6.0f s, resident %+5ld KiB, AUC %.4f, fresh %.4f, difference %+.4f\n",
-           info->name, rows, seconds_now() - began, found.growth_kib, found.auc, found.fresh_auc, gap);
+           name, rows, seconds_now() - began, found.growth_kib, found.auc, found.fresh_auc, gap);
     require_steady_memory(found.growth_kib);
     if (fabs(gap) > max_auc_gap)
         COMPLAIN("the AUC is not that of a fresh detector");
@@ -476,6 +481,23 @@ static void soak_pipeline(uint64_t rows)
     checked++;
 }
 
+/* Each as it is created, and online-iforest also with its other way of forgetting; or only the one of this name. */
+static void soak_detectors(const char *only, uint64_t rows)
+{
+    const oif_detector_info *info;
+    oif_params params;
+    oif_error error;
+    for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++) {
+        require(oif_params_init(&params, info->name, &error), &error);
+        if (!only || strcmp(only, info->name) == 0)
+            soak_detector(&params, info->name, rows);
+    }
+    require(oif_params_init(&params, "online-iforest", &error), &error);
+    require(oif_params_set_text(&params, "forgetting", "turnover", &error), &error);
+    if (!only || strcmp(only, "turnover") == 0)
+        soak_detector(&params, "turnover", rows);
+}
+
 /* ---- The reader ---- */
 
 enum { LINES = 1000 }; /* of the text, which is read again and again */
@@ -554,11 +576,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "soak: ROWS is %d or more\n", LEAST_ROWS);
         return 2;
     }
-    const oif_detector_info *info;
+    const char *only = argc < 3 ? NULL : argv[2];
     give_memory_back();
-    for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++)
-        if (argc < 3 || strcmp(argv[2], info->name) == 0)
-            soak_detector(info, rows);
+    soak_detectors(only, rows);
     if (argc < 3 || strcmp(argv[2], "pipeline") == 0)
         soak_pipeline(rows);
     if (argc < 3 || strcmp(argv[2], "reader") == 0)
