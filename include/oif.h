@@ -337,8 +337,9 @@ OIF_API const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_
 
 /* Takes one row of `columns` numbers. Each key, `key_bytes` bytes of any kind, has a model of its own; without keys give
  * NULL and 0. A key that is new gets memory, or that of the key that was not seen for longest once there are
- * max_keys or memory_limit is reached. OIF_EVALUE when a number is infinite or a key longer than 64 KiB;
- * the row then counts for nothing. OIF_EMEMORY, only for a key that is new. */
+ * max_keys or memory_limit is reached; it gets back the model it lost if that was kept (oif_state_file_keep_evicted).
+ * OIF_EVALUE when a number is infinite or a key longer than 64 KiB; the row then counts for nothing. OIF_EMEMORY, only
+ * for a key that has no model in memory. */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key,
                                                        size_t key_bytes, const double *row,
                                                        oif_result *result, oif_error *error);
@@ -364,7 +365,7 @@ OIF_API size_t oif_pipeline_keys(const oif_pipeline *pipeline);
 OIF_API uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline);
 OIF_API size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline);
 
-/* The detector of a key, NULL when it has none. It belongs to the pipeline and changes with the next row. */
+/* The detector of a key, NULL when it has none in memory. It belongs to the pipeline and changes with the next row. */
 OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key,
                                                   size_t key_bytes);
 
@@ -383,8 +384,25 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_file(const char *path, oif_p
 OIF_API OIF_MUST_CHECK oif_status oif_state_file_save_pipeline(oif_state_file *file,
                                                                const oif_pipeline *pipeline,
                                                                oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_state_file_load_pipeline(const oif_state_file *file,
-                                                               oif_pipeline **pipeline, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_load_pipeline(oif_state_file *file, oif_pipeline **pipeline,
+                                                               oif_error *error);
+
+/* With the option evicted=keep, lets a pipeline put the models of keys that lose theirs on the shelf of a state file, a file
+ * PATH.shelf beside it, and take them back when their keys come again: results are then those of a pipeline without
+ * limits, bit for bit. A pipeline that oif_state_file_load_pipeline loads does so already; for a new one call this
+ * before its first row, and models that are on the shelf for the state that stands in the file are given up.
+ * The shelf belongs to the file: save the pipeline there, and close the file after the last row. After a crash the
+ * state that was saved last finds all its models. Clones, and snapshots saved elsewhere, have only the models in memory.
+ * A model that cannot be written to the shelf, or not be read back, is lost: its key starts anew, the row is processed
+ * all the same, and oif_pipeline_lost counts it. OIF_EPARAM when the option is not set; OIF_ETRUNCATED, OIF_ECORRUPT and
+ * OIF_EREAD when the shelf is not that of a state that was loaded; OIF_EMEMORY. */
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_keep_evicted(oif_state_file *file, oif_pipeline *pipeline,
+                                                              oif_error *error);
+
+/* How many keys have their model on the shelf; how many models were lost, and why the last one was ("" when it was before
+ * the pipeline was loaded), which may be NULL. */
+OIF_API size_t oif_pipeline_shelved(const oif_pipeline *pipeline);
+OIF_API uint64_t oif_pipeline_lost(const oif_pipeline *pipeline, const char **why);
 
 /* Verifies every invariant; OIF_EINVARIANT names the broken one. */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error);

@@ -115,7 +115,7 @@ uint32_t oif_keys_find(const oif_keys *keys, const char *key, size_t key_bytes)
     return keys->count ? keys->slots[slot_of(keys, hash_of(key, key_bytes), key, key_bytes)] : OIF_NO_KEY;
 }
 
-static char *copy_key(const char *key, size_t key_bytes)
+char *oif_key_copy(const char *key, size_t key_bytes)
 {
     char *copy = oif_memory_new(oif_size_add(key_bytes, 1));
     if (copy && key_bytes > 0)
@@ -135,7 +135,7 @@ static void place(oif_keys *keys, uint32_t number, char *key, size_t key_bytes)
 
 uint32_t oif_keys_add(oif_keys *keys, const char *key, size_t key_bytes)
 {
-    char *copy = copy_key(key, key_bytes);
+    char *copy = oif_key_copy(key, key_bytes);
     if (!copy || (keys->count == keys->capacity && !grow(keys))) {
         oif_memory_free(copy);
         return OIF_NO_KEY;
@@ -146,13 +146,10 @@ uint32_t oif_keys_add(oif_keys *keys, const char *key, size_t key_bytes)
     return number;
 }
 
-uint32_t oif_keys_replace_oldest(oif_keys *keys, const char *key, size_t key_bytes)
+uint32_t oif_keys_replace_oldest(oif_keys *keys, char *copy, size_t key_bytes)
 {
     uint32_t number = keys->oldest;
     oif_key_entry *entry = &keys->entries[number];
-    char *copy = copy_key(key, key_bytes);
-    if (!copy)
-        return OIF_NO_KEY;
     free_slot(keys, slot_of(keys, entry->hash, entry->key, entry->key_bytes));
     oif_memory_free(entry->key);
     unlink_entry(keys, number);

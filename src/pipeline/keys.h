@@ -22,7 +22,12 @@ typedef struct oif_key_entry {
     char *key;
     size_t key_bytes;
     uint32_t older, newer; /* OIF_NO_KEY at the ends */
-    void *value;           /* the user's */
+    union {
+        void *value; /* the user's; or, of a key whose model is on the shelf, ... */
+        struct {
+            uint32_t place, checksum;
+        } shelved;
+    };
 } oif_key_entry;
 
 typedef struct oif_keys {
@@ -43,9 +48,10 @@ uint32_t oif_keys_find(const oif_keys *keys, const char *key, size_t key_bytes);
 /* Adds a key that is not there, as the newest; its value is NULL. OIF_NO_KEY when there is no memory. */
 uint32_t oif_keys_add(oif_keys *keys, const char *key, size_t key_bytes);
 
-/* Gives the entry of the oldest key to another one, which is not there, with its value. OIF_NO_KEY when there is no memory;
- * nothing has changed then. */
-uint32_t oif_keys_replace_oldest(oif_keys *keys, const char *key, size_t key_bytes);
+/* Gives the entry of the oldest key, with its value, to another one, which is not there: a copy of it, made before because
+ * there may be no memory (NULL), and which belongs to the keys from then on. */
+char *oif_key_copy(const char *key, size_t key_bytes);
+uint32_t oif_keys_replace_oldest(oif_keys *keys, char *copy, size_t key_bytes);
 
 /* Makes an entry the newest. */
 void oif_keys_touch(oif_keys *keys, uint32_t entry);

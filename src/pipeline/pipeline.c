@@ -5,10 +5,15 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "detect/detector.h"
+#include "pipeline/evicted.h"
 
 /* ---- Options ---- */
 
 static const char *const learn_words[] = {"all", "normal", "decay", NULL};
+
+static const char *const evicted_words[] = {"forget", "keep", NULL};
+
+enum { EVICTED_FORGET, EVICTED_KEEP };
 
 static const oif_param option_table[] = {
     {"alert_rate", "share of the rows that is to be anomalous", OIF_PARAM_REAL, 1e-9, 0.5, 0.001, NULL},
@@ -30,6 +35,9 @@ static const oif_param option_table[] = {
      OIF_PARAM_INTEGER, 1, 1 << 29, 100000, NULL},
     {"memory_limit", "bytes that all models may take, with the same consequence; 0: any", OIF_PARAM_INTEGER,
      0, 0x1p53, 0, NULL},
+    {"evicted",
+     "a model whose key loses it: forget it, or keep it beside the state file until the key comes back",
+     OIF_PARAM_CHOICE, 0, 1, EVICTED_FORGET, evicted_words},
 };
 
 static const oif_detector_info options_info = {
@@ -136,8 +144,10 @@ oif_status oif_pipeline_new(const oif_params *detector, size_t columns, const oi
                            .columns = columns,
                            .most_keys = most_keys,
                            .last = OIF_NO_KEY,
-                           .blank = blank};
+                           .blank = blank,
+                           .keeps_evicted = oif_params_value(options, "evicted") == EVICTED_KEEP};
     oif_keys_init(&made->keys);
+    oif_keys_init(&made->evicted);
     *pipeline = made;
     return OIF_OK;
 }
@@ -148,8 +158,10 @@ void oif_pipeline_free(oif_pipeline *pipeline)
         return;
     for (uint32_t i = 0; i < pipeline->keys.count; i++)
         oif_model_free(pipeline->keys.entries[i].value);
+    oif_shelf_leave(pipeline->shelf);
     oif_keys_free(&pipeline->keys);
     oif_names_free(pipeline->names);
+    oif_keys_free(&pipeline->evicted);
     oif_model_free(pipeline->blank);
     oif_memory_free(pipeline);
 }
@@ -174,17 +186,27 @@ const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column
 
 /* ---- Models ---- */
 
-oif_status oif_pipeline_add_model(oif_pipeline *p, const char *key, size_t key_bytes, uint32_t *entry,
-                                  oif_error *error)
+/* Takes the model of the oldest key for another one. */
+static oif_status replace_oldest(oif_pipeline *p, const char *key, size_t key_bytes, uint32_t *entry,
+                                 oif_error *error)
 {
-    if (p->keys.count == p->most_keys) {
-        *entry = oif_keys_replace_oldest(&p->keys, key, key_bytes);
-        if (*entry == OIF_NO_KEY)
-            return oif_fail(error, OIF_EMEMORY, "no memory for a key of %zu bytes", key_bytes);
-        oif_model_assign(oif_pipeline_model(p, *entry), p->blank);
-        p->evictions++;
-        return OIF_OK;
+    char *copy = oif_key_copy(key, key_bytes);
+    if (!copy)
+        return oif_fail(error, OIF_EMEMORY, "no memory for a key of %zu bytes", key_bytes);
+    oif_status status = oif_evicted_put(p, p->keys.oldest, error);
+    if (status != OIF_OK) {
+        oif_memory_free(copy);
+        return status;
     }
+    *entry = oif_keys_replace_oldest(&p->keys, copy, key_bytes);
+    oif_model_assign(oif_pipeline_model(p, *entry), p->blank);
+    p->evictions++;
+    return OIF_OK;
+}
+
+static oif_status add_copy_of_blank(oif_pipeline *p, const char *key, size_t key_bytes, uint32_t *entry,
+                                    oif_error *error)
+{
     oif_model *model;
     oif_status status = oif_model_clone(p->blank, &model, error);
     if (status != OIF_OK)
@@ -198,6 +220,16 @@ oif_status oif_pipeline_add_model(oif_pipeline *p, const char *key, size_t key_b
     return OIF_OK;
 }
 
+oif_status oif_pipeline_add_model(oif_pipeline *p, const char *key, size_t key_bytes, uint32_t *entry,
+                                  oif_error *error)
+{
+    oif_status status = p->keys.count == p->most_keys ? replace_oldest(p, key, key_bytes, entry, error)
+                                                      : add_copy_of_blank(p, key, key_bytes, entry, error);
+    if (status == OIF_OK && p->shelved > 0)
+        oif_evicted_take(p, key, key_bytes, oif_pipeline_model(p, *entry));
+    return status;
+}
+
 oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy, oif_error *error)
 {
     oif_pipeline *made;
@@ -209,7 +241,7 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
     for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY && status == OIF_OK;
          i = pipeline->keys.entries[i].newer) {
         const oif_key_entry *entry = &pipeline->keys.entries[i];
-        uint32_t number;
+        uint32_t number = OIF_NO_KEY;
         status = oif_pipeline_add_model(made, entry->key, entry->key_bytes, &number, error);
         if (status == OIF_OK)
             oif_model_assign(oif_pipeline_model(made, number), entry->value);
@@ -220,6 +252,7 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
     }
     made->rows = pipeline->rows;
     made->evictions = pipeline->evictions;
+    made->lost = pipeline->lost;
     made->last = pipeline->last == OIF_NO_KEY ? OIF_NO_KEY : made->keys.newest;
     *copy = made;
     return OIF_OK;
@@ -286,11 +319,24 @@ uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline)
     return pipeline->evictions;
 }
 
+size_t oif_pipeline_shelved(const oif_pipeline *pipeline)
+{
+    return pipeline->shelved;
+}
+
+uint64_t oif_pipeline_lost(const oif_pipeline *pipeline, const char **why)
+{
+    if (why)
+        *why = pipeline->why_lost;
+    return pipeline->lost;
+}
+
 size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
 {
     size_t model_bytes = pipeline->blank->bytes + oif_detector_memory_bytes(pipeline->blank->detector);
     return sizeof *pipeline + (pipeline->keys.count + 1) * model_bytes + oif_keys_bytes(&pipeline->keys) +
-           oif_names_memory_bytes(pipeline->names);
+           oif_names_memory_bytes(pipeline->names) +
+           oif_keys_bytes(&pipeline->evicted);
 }
 
 const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key, size_t key_bytes)
@@ -310,7 +356,7 @@ const char *oif_pipeline_recent_key(const oif_pipeline *pipeline, size_t *key_by
 
 oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error)
 {
-    oif_status status = OIF_OK;
+    oif_status status = oif_evicted_check(pipeline, error);
     for (uint32_t i = 0; i < pipeline->keys.count && status == OIF_OK; i++)
         status = oif_model_check(pipeline->keys.entries[i].value, error);
     return status;

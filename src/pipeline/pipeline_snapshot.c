@@ -8,11 +8,13 @@
  *     KEY     the key
  *     STAT    the state of its detector
  *     MODL    what else its model remembers
+ *     then with evicted=keep
+ *     SHLF    which keys have a model on the shelf, and where (evicted.c)
  *
  * Without any key there is one STAT and one MODL, of the model that others are copied from: so whoever loads it knows, before
  * a byte is allocated, that the detectors are not larger than the snapshot makes credible.
  */
-#include "pipeline/pipeline.h"
+#include "pipeline/evicted.h"
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -37,7 +39,12 @@ static uint64_t model_bytes(oif_model *model)
     return counter.bytes;
 }
 
-static void write_model(oif_snapshot_writer *writer, oif_model *model)
+uint64_t oif_model_sections_bytes(oif_model *model)
+{
+    return 2 * OIF_SECTION_BYTES + oif_state_bytes(model->detector) + model_bytes(model);
+}
+
+void oif_model_write(oif_snapshot_writer *writer, oif_model *model)
 {
     oif_state_write(writer, model->detector);
     oif_writer_begin(writer, model_tag, model_bytes(model));
@@ -62,8 +69,8 @@ static void write_key(oif_snapshot_writer *writer, const oif_key_entry *entry)
     oif_writer_end(writer);
 }
 
-oif_status oif_pipeline_save(const oif_pipeline *pipeline, oif_write_function write, void *context,
-                             oif_error *error)
+static oif_status save(const oif_pipeline *pipeline, bool beside_shelf, oif_write_function write,
+                       void *context, oif_error *error)
 {
     const oif_keys *keys = &pipeline->keys;
     oif_snapshot_writer writer;
@@ -74,12 +81,20 @@ oif_status oif_pipeline_save(const oif_pipeline *pipeline, oif_write_function wr
     oif_names_write(&writer, pipeline->names);
     write_counts(&writer, pipeline);
     if (keys->count == 0)
-        write_model(&writer, pipeline->blank);
+        oif_model_write(&writer, pipeline->blank);
     for (uint32_t i = keys->oldest; i != OIF_NO_KEY && writer.status == OIF_OK; i = keys->entries[i].newer) {
         write_key(&writer, &keys->entries[i]);
-        write_model(&writer, keys->entries[i].value);
+        oif_model_write(&writer, keys->entries[i].value);
     }
+    if (pipeline->keeps_evicted)
+        oif_evicted_write(&writer, pipeline, beside_shelf);
     return oif_writer_close(&writer);
+}
+
+oif_status oif_pipeline_save(const oif_pipeline *pipeline, oif_write_function write, void *context,
+                             oif_error *error)
+{
+    return save(pipeline, false, write, context, error);
 }
 
 /* ---- Loading ---- */
@@ -153,7 +168,7 @@ static char *read_key(oif_snapshot_reader *reader, size_t *key_bytes)
     return key;
 }
 
-static void read_model(oif_snapshot_reader *reader, oif_model *model)
+void oif_model_read(oif_snapshot_reader *reader, oif_model *model)
 {
     oif_error why;
     oif_state_read(reader, model->detector);
@@ -178,12 +193,12 @@ static void read_keyed_model(oif_snapshot_reader *reader, plan *p, oif_pipeline 
     if (reader->status == OIF_OK && !*pipeline)
         *pipeline = make_pipeline(reader, p);
     if (reader->status == OIF_OK && p->keys == 0) {
-        read_model(reader, (*pipeline)->blank);
+        oif_model_read(reader, (*pipeline)->blank);
     } else if (reader->status == OIF_OK && oif_keys_find(&(*pipeline)->keys, key, key_bytes) != OIF_NO_KEY) {
         oif_snapshot_fail(reader, OIF_ECORRUPT, "a key stands here twice");
     } else if (reader->status == OIF_OK) {
         if (oif_pipeline_add_model(*pipeline, key, key_bytes, &entry, &why) == OIF_OK)
-            read_model(reader, oif_pipeline_model(*pipeline, entry));
+            oif_model_read(reader, oif_pipeline_model(*pipeline, entry));
         else
             oif_snapshot_fail(reader, OIF_EMEMORY, "%s", why.message);
     }
@@ -203,6 +218,8 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
     uint64_t models = p.keys > 0 ? p.keys : 1;
     for (uint64_t i = 0; i < models && reader.status == OIF_OK; i++)
         read_keyed_model(&reader, &p, &made);
+    if (reader.status == OIF_OK && made->keeps_evicted)
+        oif_evicted_read(&reader, made);
     oif_snapshot_close(&reader);
     oif_names_free(p.names);
     if (reader.status == OIF_OK)
@@ -240,7 +257,14 @@ static void free_pipeline(void *pipeline)
     oif_pipeline_free(pipeline);
 }
 
+static oif_status save_beside_shelf(const void *pipeline, oif_write_function write, void *context,
+                                    oif_error *error)
+{
+    return save(pipeline, true, write, context, error);
+}
+
 static const oif_savable pipelines = {save_pipeline, load_pipeline, free_pipeline};
+static const oif_savable pipelines_with_shelf = {save_beside_shelf, load_pipeline, free_pipeline};
 
 oif_status oif_pipeline_load_memory(const void *bytes, size_t count, oif_pipeline **pipeline,
                                     oif_error *error)
@@ -254,15 +278,23 @@ oif_status oif_pipeline_load_memory(const void *bytes, size_t count, oif_pipelin
 
 oif_status oif_state_file_save_pipeline(oif_state_file *file, const oif_pipeline *pipeline, oif_error *error)
 {
-    return oif_state_file_put(file, &pipelines, pipeline, error);
+    const oif_savable *kind = oif_shelf_is_of(pipeline->shelf, file) ? &pipelines_with_shelf : &pipelines;
+    return oif_state_file_put(file, kind, pipeline, error);
 }
 
-oif_status oif_state_file_load_pipeline(const oif_state_file *file, oif_pipeline **pipeline, oif_error *error)
+oif_status oif_state_file_load_pipeline(oif_state_file *file, oif_pipeline **pipeline, oif_error *error)
 {
-    void *made;
-    oif_status status = oif_state_file_get(file, &pipelines, &made, error);
+    void *object;
+    oif_status status = oif_state_file_get(file, &pipelines, &object, error);
+    if (status != OIF_OK)
+        return status;
+    oif_pipeline *made = object;
+    if (made->keeps_evicted)
+        status = oif_state_file_keep_evicted(file, made, error);
     if (status == OIF_OK)
         *pipeline = made;
+    else
+        oif_pipeline_free(made);
     return status;
 }
 

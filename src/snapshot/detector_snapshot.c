@@ -177,23 +177,15 @@ oif_status oif_detector_load(oif_read_function read, void *context, oif_detector
 
 /* ---- In memory ---- */
 
-static ptrdiff_t put_into_memory(void *context, const char *bytes, size_t count)
-{
-    char **next = context;
-    memcpy(*next, bytes, count);
-    *next += count;
-    return (ptrdiff_t)count;
-}
-
 oif_status oif_detector_save_memory(const oif_detector *detector, void *bytes, size_t capacity,
                                     oif_error *error)
 {
     size_t needed = oif_detector_snapshot_bytes(detector);
-    char *next = bytes;
+    oif_piece to = {bytes, (char *)bytes + capacity};
     if (capacity < needed)
         return oif_fail(error, OIF_EPARAM, "the snapshot has %zu bytes and there is room for %zu", needed,
                         capacity);
-    return oif_detector_save(detector, put_into_memory, &next, error);
+    return oif_detector_save(detector, oif_piece_put, &to, error);
 }
 
 /* ---- As something that has snapshots ---- */

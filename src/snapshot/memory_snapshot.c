@@ -4,13 +4,19 @@
 
 #include <string.h>
 
-typedef struct piece {
-    const char *next, *end;
-} piece;
-
-static ptrdiff_t take_from_memory(void *context, char *buffer, size_t capacity)
+ptrdiff_t oif_piece_put(void *piece, const char *bytes, size_t count)
 {
-    piece *from = context;
+    oif_piece *to = piece;
+    if ((size_t)(to->end - to->next) < count)
+        return -1;
+    memcpy(to->next, bytes, count);
+    to->next += count;
+    return (ptrdiff_t)count;
+}
+
+ptrdiff_t oif_piece_take(void *piece, char *buffer, size_t capacity)
+{
+    oif_piece *from = piece;
     size_t left = (size_t)(from->end - from->next), count = left < capacity ? left : capacity;
     memcpy(buffer, from->next, count);
     from->next += count;
@@ -20,9 +26,9 @@ static ptrdiff_t take_from_memory(void *context, char *buffer, size_t capacity)
 oif_status oif_savable_load_memory(const oif_savable *kind, const void *bytes, size_t count, void **object,
                                    oif_error *error)
 {
-    piece from = {bytes, (const char *)bytes + count};
+    oif_piece from = {(char *)bytes, (char *)bytes + count}; /* which is only read */
     void *made;
-    oif_status status = kind->load(count, take_from_memory, &from, &made, error);
+    oif_status status = kind->load(count, oif_piece_take, &from, &made, error);
     if (status != OIF_OK)
         return status;
     if (from.next != from.end) {

@@ -13,6 +13,15 @@ typedef struct oif_savable {
     void (*free)(void *object);
 } oif_savable;
 
+/* A piece of memory that a snapshot is written to or read from: an oif_write_function and an oif_read_function, whose context
+ * it is. */
+typedef struct oif_piece {
+    char *next, *end;
+} oif_piece;
+
+ptrdiff_t oif_piece_put(void *piece, const char *bytes, size_t count);
+ptrdiff_t oif_piece_take(void *piece, char *buffer, size_t capacity);
+
 /* As oif_detector_load_memory and oif_detector_load_file. */
 oif_status oif_savable_load_memory(const oif_savable *kind, const void *bytes, size_t count, void **object,
                                    oif_error *error);

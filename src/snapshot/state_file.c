@@ -1,8 +1,9 @@
-/* The only place of the library that touches files.
+/* The only place of the library that touches files, but for the shelf, which belongs to it.
  *
  *     PATH         the last snapshot that was saved, always whole
  *     PATH.new     the next one, while it is being written; then it is renamed to PATH
  *     PATH.lock    empty; locked by whoever may write, and removed at the end
+ *     PATH.shelf   what the snapshot does not hold but refers to (shelf.h)
  *
  * A rename is all or nothing, but only what was synced before it survives a loss of power, and the new name only once the
  * folder was synced as well. The folder is kept open, so that the file stays the same one when the program changes its
@@ -11,10 +12,12 @@
 #define _GNU_SOURCE /* flock */
 #define _FILE_OFFSET_BITS 64
 
-#include "snapshot/savable.h"
+#include "snapshot/state_file.h"
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "snapshot/files.h"
+#include "snapshot/savable.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,41 +34,16 @@
 #endif
 
 enum {
-    SHOWN_PATH_BYTES = 120, /* of a path in a message, so that the reason fits */
-    LOCK_ATTEMPTS = 100     /* each one lost means that someone else held the file and let it go in between */
-};
-
-struct oif_state_file {
-    int folder, lock;
-    char *path, *name, *new_name,
-        *lock_name; /* they follow in the same block of memory; names are in the folder */
-};
+    LOCK_ATTEMPTS = 100
+}; /* each one lost means that someone else held the file and let it go in between */
 
 /* ---- Calls that signals may interrupt ---- */
-
-static int open_file(int folder, const char *name, int flags, unsigned mode)
-{
-    int fd;
-    do
-        fd = openat(folder, name, flags | O_CLOEXEC | O_NOCTTY, mode);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
 
 static int lock_file(int fd)
 {
     int result;
     do
         result = flock(fd, LOCK_EX | LOCK_NB);
-    while (result < 0 && errno == EINTR);
-    return result;
-}
-
-static int sync_file(int fd)
-{
-    int result;
-    do
-        result = fsync(fd);
     while (result < 0 && errno == EINTR);
     return result;
 }
@@ -100,27 +78,6 @@ static ptrdiff_t read_file(void *context, char *buffer, size_t capacity)
     return got;
 }
 
-/* ---- Messages ---- */
-
-/* The end of a long path tells more than its start. */
-static const char *shown(const char *path)
-{
-    size_t length = strlen(path);
-    return length > SHOWN_PATH_BYTES ? path + length - SHOWN_PATH_BYTES : path;
-}
-
-static oif_status fail_errno(oif_error *error, oif_status status, const char *what, const char *path,
-                             int reason)
-{
-    return oif_fail(error, status, "cannot %s '%s': %s", what, shown(path), strerror(reason));
-}
-
-static oif_status fail_save(oif_error *error, const char *what, const char *path, int reason)
-{
-    return oif_fail(error, OIF_EWRITE, "cannot %s '%s': %s; it keeps the state it had", what, shown(path),
-                    strerror(reason));
-}
-
 /* ---- Holding the file ---- */
 
 /* Which file a path means. Through a symbolic link a save must replace what it points to, not the link; and a rename would
@@ -130,17 +87,17 @@ static oif_status find_file(const char *path, char found[PATH_MAX], oif_error *e
     struct stat standing;
     size_t length = strlen(path);
     if (length == 0 || path[length - 1] == '/')
-        return oif_fail(error, OIF_EWRITE, "a state file needs a name; '%s' has none", shown(path));
+        return oif_fail(error, OIF_EWRITE, "a state file needs a name; '%s' has none", oif_path_shown(path));
     if (lstat(path, &standing) != 0) {
         if (errno != ENOENT || length >= PATH_MAX)
-            return fail_errno(error, OIF_EWRITE, "use", path, errno);
+            return oif_fail_errno(error, OIF_EWRITE, "use", path, errno);
         memcpy(found, path, length + 1);
         return OIF_OK;
     }
     if (!realpath(path, found) || stat(found, &standing) != 0)
-        return fail_errno(error, OIF_EWRITE, "follow the link", path, errno);
+        return oif_fail_errno(error, OIF_EWRITE, "follow the link", path, errno);
     if (!S_ISREG(standing.st_mode))
-        return oif_fail(error, OIF_EWRITE, "'%s' is a folder or a device; name a file", shown(path));
+        return oif_fail(error, OIF_EWRITE, "'%s' is a folder or a device; name a file", oif_path_shown(path));
     return OIF_OK;
 }
 
@@ -148,10 +105,10 @@ static int open_folder_of(char *path)
 {
     char *slash = strrchr(path, '/');
     if (!slash)
-        return open_file(AT_FDCWD, ".", O_RDONLY | O_DIRECTORY, 0);
+        return oif_file_open(AT_FDCWD, ".", O_RDONLY | O_DIRECTORY, 0);
     char first = slash[1];
     slash[1] = '\0';
-    int folder = open_file(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+    int folder = oif_file_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
     slash[1] = first;
     return folder;
 }
@@ -171,14 +128,16 @@ static oif_state_file *name_files(const char *path, const char *found)
 {
     const char *slash = strrchr(found, '/'), *name = slash ? slash + 1 : found;
     oif_state_file *file =
-        oif_memory_new(sizeof *file + strlen(path) + 1 + 3 * (strlen(name) + sizeof ".lock"));
+        oif_memory_new(sizeof *file + strlen(path) + 1 + 4 * (strlen(name) + sizeof ".shelf"));
     if (!file)
         return NULL;
+    *file = (oif_state_file){.folder = -1, .lock = -1};
     char *room = (char *)(file + 1);
     file->path = join(&room, path, "");
     file->name = join(&room, name, "");
     file->new_name = join(&room, name, ".new");
     file->lock_name = join(&room, name, ".lock");
+    file->shelf_name = join(&room, name, ".shelf");
     return file;
 }
 
@@ -194,9 +153,9 @@ static oif_status take_lock(oif_state_file *file, oif_error *error)
 {
     int reason = EWOULDBLOCK;
     for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
-        file->lock = open_file(file->folder, file->lock_name, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
+        file->lock = oif_file_open(file->folder, file->lock_name, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
         if (file->lock < 0)
-            return fail_errno(error, OIF_EWRITE, "create a lock beside", file->path, errno);
+            return oif_fail_errno(error, OIF_EWRITE, "create a lock beside", file->path, errno);
         bool locked = lock_file(file->lock) == 0;
         if (locked && is_current(file))
             return OIF_OK;
@@ -207,17 +166,17 @@ static oif_status take_lock(oif_state_file *file, oif_error *error)
             break;
     }
     if (reason != EWOULDBLOCK)
-        return fail_errno(error, OIF_EWRITE, "lock", file->path, reason);
+        return oif_fail_errno(error, OIF_EWRITE, "lock", file->path, reason);
     return oif_fail(error, OIF_EBUSY,
                     "another program holds the state file '%s'; end it or name another file",
-                    shown(file->path));
+                    oif_path_shown(file->path));
 }
 
 static oif_status hold(oif_state_file *file, char *found, oif_error *error)
 {
     file->folder = open_folder_of(found);
     if (file->folder < 0)
-        return fail_errno(error, OIF_EWRITE, "open the folder of", file->path, errno);
+        return oif_fail_errno(error, OIF_EWRITE, "open the folder of", file->path, errno);
     oif_status status = take_lock(file, error);
     if (status != OIF_OK)
         close(file->folder);
@@ -247,6 +206,7 @@ void oif_state_file_close(oif_state_file *file)
 {
     if (!file)
         return;
+    oif_shelf_free(file->shelf);
     /* Before the lock is let go: whoever gets it next sees that it is gone and makes a new one. */
     if (is_current(file))
         unlinkat(file->folder, file->lock_name, 0);
@@ -257,49 +217,47 @@ void oif_state_file_close(oif_state_file *file)
 
 /* ---- Saving ---- */
 
-/* A file that takes the place of another keeps whose it is and who may read it, as far as we may tell. */
-static void keep_owner(int fd, const struct stat *standing)
-{
-    (void)!fchown(fd, standing->st_uid, standing->st_gid);
-    (void)!fchmod(fd, standing->st_mode & 0777);
-}
-
 static oif_status write_new(const oif_state_file *file, const oif_savable *kind, const void *object,
                             oif_error *error)
 {
-    struct stat standing;
-    bool stands = fstatat(file->folder, file->name, &standing, 0) == 0;
-    /* Whoever may not read the old one must not get hold of the new one either, not even while it is empty. */
-    opened to = {open_file(file->folder, file->new_name, O_WRONLY | O_CREAT | O_EXCL, stands ? 0600 : 0666),
-                 0};
+    opened to = {oif_file_create_beside(file->folder, file->name, file->new_name, O_WRONLY | O_EXCL), 0};
     if (to.fd < 0)
-        return fail_save(error, "write beside", file->path, errno);
-    if (stands)
-        keep_owner(to.fd, &standing);
+        return oif_fail_save(error, "write beside", file->path, errno);
     oif_status status = OIF_OK;
     if (kind->save(object, write_file, &to, NULL) != OIF_OK)
-        status = fail_save(error, "write", file->path, to.reason);
-    else if (sync_file(to.fd) != 0)
-        status = fail_save(error, "sync", file->path, errno);
+        status = oif_fail_save(error, "write", file->path, to.reason);
+    else if (oif_file_sync(to.fd) != 0)
+        status = oif_fail_save(error, "sync", file->path, errno);
     if (close(to.fd) != 0 && status == OIF_OK && errno != EINTR)
-        status = fail_save(error, "write", file->path, errno);
+        status = oif_fail_save(error, "write", file->path, errno);
     return status;
+}
+
+static oif_status replace(const oif_state_file *file, const oif_savable *kind, const void *object,
+                          oif_error *error)
+{
+    oif_status status = write_new(file, kind, object, error);
+    if (status == OIF_OK && file->shelf)
+        status = oif_shelf_sync(file->shelf, error);
+    if (status == OIF_OK && renameat(file->folder, file->new_name, file->folder, file->name) != 0)
+        status = oif_fail_save(error, "replace", file->path, errno);
+    if (status != OIF_OK) {
+        unlinkat(file->folder, file->new_name, 0);
+        return status;
+    }
+    if (oif_folder_sync(file->folder) != 0)
+        return oif_fail(error, OIF_EWRITE, "'%s' is saved, but may not survive a loss of power: %s",
+                        oif_path_shown(file->path), strerror(errno));
+    return OIF_OK;
 }
 
 oif_status oif_state_file_put(oif_state_file *file, const oif_savable *kind, const void *object,
                               oif_error *error)
 {
-    oif_status status = write_new(file, kind, object, error);
-    if (status == OIF_OK && renameat(file->folder, file->new_name, file->folder, file->name) != 0)
-        status = fail_save(error, "replace", file->path, errno);
-    if (status != OIF_OK) {
-        unlinkat(file->folder, file->new_name, 0);
-        return status;
-    }
-    if (sync_file(file->folder) != 0 && errno != EINVAL) /* that some file systems answer for every folder */
-        return oif_fail(error, OIF_EWRITE, "'%s' is saved, but may not survive a loss of power: %s",
-                        shown(file->path), strerror(errno));
-    return OIF_OK;
+    oif_status status = replace(file, kind, object, error);
+    if (file->shelf)
+        oif_shelf_saved(file->shelf, status == OIF_OK);
+    return status;
 }
 
 /* ---- Loading ---- */
@@ -328,29 +286,29 @@ static oif_status load_opened(int fd, const char *path, const oif_savable *kind,
 {
     opened from = {fd, 0};
     if (fd < 0)
-        return fail_errno(error, OIF_EREAD, "open", path, errno);
+        return oif_fail_errno(error, OIF_EREAD, "open", path, errno);
     void *made = NULL;
     oif_error why;
     oif_status status = load_whole(&from, kind, &made, &why);
     close(fd);
     if (status == OIF_EREAD)
-        return fail_errno(error, status, "read", path, from.reason);
+        return oif_fail_errno(error, status, "read", path, from.reason);
     if (status != OIF_OK)
-        return oif_fail_at(error, status, 0, why.column, "'%s': %.110s", shown(path), why.message);
+        return oif_fail_at(error, status, 0, why.column, "'%s': %.110s", oif_path_shown(path), why.message);
     *object = made;
     return OIF_OK;
 }
 
 oif_status oif_savable_load_file(const oif_savable *kind, const char *path, void **object, oif_error *error)
 {
-    return load_opened(open_file(AT_FDCWD, path, O_RDONLY, 0), path, kind, object, error);
+    return load_opened(oif_file_open(AT_FDCWD, path, O_RDONLY, 0), path, kind, object, error);
 }
 
 oif_status oif_state_file_get(const oif_state_file *file, const oif_savable *kind, void **object,
                               oif_error *error)
 {
-    int fd = open_file(file->folder, file->name, O_RDONLY, 0);
+    int fd = oif_file_open(file->folder, file->name, O_RDONLY, 0);
     if (fd < 0 && errno == ENOENT)
-        return oif_fail(error, OIF_END, "there is no state file '%s' yet", shown(file->path));
+        return oif_fail(error, OIF_END, "there is no state file '%s' yet", oif_path_shown(file->path));
     return load_opened(fd, file->path, kind, object, error);
 }

@@ -148,7 +148,7 @@ static ptrdiff_t read_tape(void *context, char *buffer, size_t capacity)
     return (ptrdiff_t)count;
 }
 
-static char state_path[100];
+static char state_path[100], shelf_path[110];
 
 static bool is_long_form(void)
 {
@@ -319,6 +319,30 @@ static void a_pipeline_in_a_state_file(world *w)
     a_pipeline(w);
     require_ok(oif_state_file_open(state_path, &w->file, NULL));
     require_ok(oif_state_file_save_pipeline(w->file, w->pipeline, NULL));
+}
+
+/* Beside a state file: of "a", "b" and "d" the last two have their models in memory. */
+static void a_pipeline_with_a_shelf(world *w)
+{
+    oif_params options;
+    oif_result result;
+    oif_pipeline_options_init(&options);
+    require_ok(oif_params_set(&options, "max_keys", 2, NULL));
+    require_ok(oif_params_set_text(&options, "evicted", "keep", NULL));
+    require_ok(oif_pipeline_new(oif_detector_params(w->model), DIMENSION, &options, &w->pipeline, NULL));
+    require_ok(oif_state_file_open(state_path, &w->file, NULL));
+    require_ok(oif_state_file_keep_evicted(w->file, w->pipeline, NULL));
+    for (size_t i = 0; i < 3; i++)
+        require_ok(oif_pipeline_process(w->pipeline, &"abd"[i], 1, stream_rows, &result, NULL));
+    require_ok(oif_state_file_save_pipeline(w->file, w->pipeline, NULL));
+}
+
+/* Where the shelf is still to be opened. */
+static void a_pipeline_before_its_shelf(world *w)
+{
+    a_pipeline_with_a_shelf(w);
+    oif_pipeline_free(w->pipeline);
+    require_ok(oif_pipeline_load_file(state_path, &w->pipeline, NULL));
 }
 
 static void a_text(world *w)
@@ -586,6 +610,16 @@ RUN(load_pipeline_from_state_file)
     return oif_state_file_load_pipeline(w->file, &w->out.pipeline, error);
 }
 
+RUN(keep_evicted)
+{
+    return oif_state_file_keep_evicted(w->file, w->pipeline, error);
+}
+
+RUN(process_key_on_shelf)
+{
+    return oif_pipeline_process(w->pipeline, "a", 1, stream_rows, &w->out.result, error);
+}
+
 RUN(check_pipeline)
 {
     return oif_pipeline_check(w->pipeline, error);
@@ -689,6 +723,11 @@ static const struct call {
     {"oif_pipeline_load_file", a_pipeline_in_a_state_file, load_pipeline_from_file, true},
     {"oif_state_file_save_pipeline", a_pipeline_in_a_state_file, save_pipeline_to_state_file, false},
     {"oif_state_file_load_pipeline", a_pipeline_in_a_state_file, load_pipeline_from_state_file, true},
+    {"oif_pipeline_process", a_pipeline_with_a_shelf, process_key_on_shelf, true},
+    {"oif_pipeline_process", a_pipeline_with_a_shelf, process_new_key, true},
+    {"oif_state_file_save_pipeline", a_pipeline_with_a_shelf, save_pipeline_to_state_file, false},
+    {"oif_state_file_load_pipeline", a_pipeline_with_a_shelf, load_pipeline_from_state_file, true},
+    {"oif_state_file_keep_evicted", a_pipeline_before_its_shelf, keep_evicted, true},
     {"oif_pipeline_check", a_pipeline, check_pipeline, false},
     {"oif_reader_open", a_text, open_reader, true},
     {"oif_reader_open", a_text_with_a_long_first_line, open_reader, true},
@@ -737,6 +776,7 @@ static void free_world(world *w)
     if (w->out.file != (oif_state_file *)&nowhere)
         oif_state_file_close(w->out.file);
     remove(state_path);
+    remove(shelf_path);
 }
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
@@ -793,7 +833,7 @@ static uint64_t mix_pipeline(uint64_t hash, oif_pipeline *pipeline)
 {
     oif_result results[BLOCK];
     oif_error error;
-    size_t keys = oif_pipeline_keys(pipeline);
+    size_t keys = oif_pipeline_keys(pipeline) + 100 * oif_pipeline_shelved(pipeline);
     process_block(pipeline, results);
     require_ok_or(oif_pipeline_check(pipeline, &error), error);
     for (size_t i = 0; i < DIMENSION; i++)
@@ -1175,6 +1215,7 @@ static int set_up(void **state)
     const char *folder = getenv("TMPDIR");
     snprintf(state_path, sizeof state_path, "%s/oif-faults-%ld.state", folder ? folder : "/tmp",
              (long)getpid());
+    snprintf(shelf_path, sizeof shelf_path, "%s.shelf", state_path);
     write_texts();
     write_stream();
     return 0;

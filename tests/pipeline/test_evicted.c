@@ -1,0 +1,606 @@
+/* evicted=keep: a key that comes back goes on as if it had never lost its model, across saves and crashes; and what the
+ * shelf cannot give back is lost with a count, never believed. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+
+#include "../snapshot/snapshots.h"
+#include "pipelines.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { COLUMNS = 2 };
+
+/* Thousands of saves; that the disk is asked to keep them is tested beside state files and shelves. */
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+    (void)fd;
+    return 0;
+}
+
+static oif_state_file *open_state(void)
+{
+    oif_state_file *file = NULL;
+    oif_error error;
+    require_ok_or(oif_state_file_open("state", &file, &error), error);
+    return file;
+}
+
+static oif_pipeline *new_keeping(oif_state_file *file, const char *name, const char *settings,
+                                 const char *options)
+{
+    oif_error error;
+    oif_pipeline *pipeline = new_pipeline(name, settings, COLUMNS, options);
+    require_ok_or(oif_state_file_keep_evicted(file, pipeline, &error), error);
+    return pipeline;
+}
+
+static void save(oif_state_file *file, const oif_pipeline *pipeline)
+{
+    oif_error error;
+    require_ok_or(oif_state_file_save_pipeline(file, pipeline, &error), error);
+}
+
+static oif_pipeline *load(oif_state_file *file)
+{
+    oif_pipeline *pipeline = NULL;
+    oif_error error;
+    require_ok_or(oif_state_file_load_pipeline(file, &pipeline, &error), error);
+    return pipeline;
+}
+
+static void require_none_lost(const oif_pipeline *pipeline)
+{
+    const char *why;
+    if (oif_pipeline_lost(pipeline, &why) != 0)
+        fail_msg("%" PRIu64 " models are lost: %s", oif_pipeline_lost(pipeline, NULL), why);
+}
+
+static void remove_files(void)
+{
+    unlink("state");
+    unlink("state.shelf");
+}
+
+/* ---- As if nothing was evicted ---- */
+
+/* One stream twice: through a pipeline without limits, and through one that keeps what it evicts and is saved, loaded and
+ * crashes now and then. */
+typedef struct race {
+    oif_pipeline *free, *tight, *free_then; /* the last as it was when the tight one was saved */
+    oif_state_file *file;
+    dice from;
+    uint32_t keys, saves, loads, crashes;
+} race;
+
+static void run_rows(race *r, uint32_t rows)
+{
+    double row[COLUMNS];
+    oif_attribution why[2][COLUMNS];
+    for (uint32_t i = 0; i < rows; i++) {
+        const char *key = key_text(dice_below(&r->from, r->keys));
+        draw_row(&r->from, row, COLUMNS);
+        row[0] += dice_chance(&r->from, 0.01) ? 30 : 0;
+        row[1] = dice_chance(&r->from, 0.02) ? NAN : row[1];
+        oif_result a = process_key(r->free, key, row), b = process_key(r->tight, key, row);
+        require_same_result(&a, &b);
+        if (i % 16)
+            continue;
+        oif_pipeline_explain(r->free, why[0]);
+        oif_pipeline_explain(r->tight, why[1]);
+        for (int j = 0; j < COLUMNS; j++)
+            assert_true(why[0][j].share == why[1][j].share && why[0][j].direction == why[1][j].direction);
+    }
+}
+
+static void save_both(race *r)
+{
+    save(r->file, r->tight);
+    oif_pipeline_free(r->free_then);
+    require_ok(oif_pipeline_clone(r->free, &r->free_then, NULL));
+    r->saves++;
+}
+
+static void load_again(race *r)
+{
+    oif_pipeline_free(r->tight);
+    oif_state_file_close(r->file);
+    r->file = open_state();
+    r->tight = load(r->file);
+    r->loads++;
+}
+
+/* Goes back to what was saved; the rows since then are others now, and get what they would have got. */
+static void crash(race *r)
+{
+    load_again(r);
+    oif_pipeline_free(r->free);
+    require_ok(oif_pipeline_clone(r->free_then, &r->free, NULL));
+    r->crashes++;
+}
+
+static void require_counts(const race *r)
+{
+    oif_error error;
+    require_none_lost(r->tight);
+    require_ok_or(oif_pipeline_check(r->tight, &error), error);
+    assert_int_equal(oif_pipeline_keys(r->tight) + oif_pipeline_shelved(r->tight),
+                     oif_pipeline_keys(r->free));
+    assert_int_equal(oif_pipeline_rows(r->tight), oif_pipeline_rows(r->free));
+}
+
+static void race_to_the_end(const char *name, const char *settings, const char *options, uint32_t keys,
+                            uint32_t rounds, uint32_t rows_a_round)
+{
+    race r = {.file = open_state(), .from = {keys}, .keys = keys};
+    char tight_options[200];
+    snprintf(tight_options, sizeof tight_options, "%s max_keys=3 evicted=keep", options);
+    r.free = new_pipeline(name, settings, COLUMNS, options);
+    r.tight = new_keeping(r.file, name, settings, tight_options);
+    save_both(&r);
+    for (uint32_t i = 0; i < rounds; i++) {
+        run_rows(&r, dice_below(&r.from, rows_a_round));
+        require_counts(&r);
+        uint32_t event = dice_below(&r.from, 4);
+        if (event < 3)
+            save_both(&r);
+        if (event == 1)
+            load_again(&r);
+        if (event == 3)
+            crash(&r);
+    }
+    assert_true(r.saves > 2 && r.loads > r.crashes && r.crashes > 0);
+    assert_true(oif_pipeline_evictions(r.tight) > keys);
+    oif_pipeline_free(r.free);
+    oif_pipeline_free(r.free_then);
+    oif_pipeline_free(r.tight);
+    oif_state_file_close(r.file);
+    remove_files();
+}
+
+static void a_key_that_comes_back_goes_on_as_if_it_had_never_gone(void **unused)
+{
+    (void)unused;
+    static const char *const options[] = {"alert_rate=0.02", "shingle=3 learn=normal alert_rate=0.02",
+                                          "learn=decay patience=7 calm=3 alert_rate=0.05"};
+    for (size_t i = 0; i < SMALL_DETECTORS; i++)
+        race_to_the_end(small_detectors[i].name, small_detectors[i].settings, options[i % 3], 20, 24, 400);
+}
+
+static void thousands_of_keys_come_and_go(void **unused)
+{
+    (void)unused;
+    race_to_the_end("loda", "num_projections=2 num_bins=4 window_size=8", "alert_rate=0.1", 3000, 20, 2000);
+    race_to_the_end("online-iforest", "num_trees=2 window_size=16 max_leaf_samples=2", "alert_rate=0.1", 3000,
+                    20, 1000);
+}
+
+static void a_pipeline_as_it_is_made_is_kept_as_well(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; oif_detector_info_at(i); i++)
+        race_to_the_end(oif_detector_info_at(i)->name, "", "", 6, 16, 80);
+}
+
+/* ---- Who has what ---- */
+
+/* Keys 0 to 4 in turn, so that 3 of them are on the shelf. */
+static oif_pipeline *five_keys(oif_state_file *file, uint32_t rows)
+{
+    oif_pipeline *pipeline = new_keeping(file, "loda", "num_projections=2 num_bins=3 window_size=4",
+                                         "alert_rate=0.1 max_keys=2 evicted=keep");
+    dice from = {3};
+    double row[COLUMNS];
+    for (uint32_t i = 0; i < rows; i++) {
+        draw_row(&from, row, COLUMNS);
+        process_key(pipeline, key_text(i % 5), row);
+    }
+    return pipeline;
+}
+
+static uint64_t bytes_on_shelf(void)
+{
+    struct stat standing;
+    return stat("state.shelf", &standing) == 0 ? (uint64_t)standing.st_size : 0;
+}
+
+static void the_shelf_has_at_most_two_places_for_a_key(void **unused)
+{
+    (void)unused;
+    oif_state_file *file = open_state();
+    oif_pipeline *pipeline = five_keys(file, 5);
+    uint64_t place_bytes = bytes_on_shelf() / 3;
+    assert_int_equal(bytes_on_shelf(), 3 * place_bytes);
+    double row[COLUMNS] = {1, 2};
+    for (uint32_t i = 0; i < 500; i++) {
+        process_key(pipeline, key_text(i % 5), row);
+        if (i % 17 == 0)
+            save(file, pipeline);
+    }
+    if (bytes_on_shelf() > 8 * place_bytes)
+        fail_msg("%" PRIu64 " places for 5 keys", bytes_on_shelf() / place_bytes);
+    oif_pipeline_free(pipeline);
+    oif_state_file_close(file);
+    remove_files();
+}
+
+static void without_a_state_file_what_is_evicted_is_counted_as_lost(void **unused)
+{
+    (void)unused;
+    oif_state_file *file = open_state();
+    oif_pipeline *kept = five_keys(file, 50), *clone = NULL, *read_only = NULL;
+    const char *why;
+    double row[COLUMNS] = {1, 2};
+    assert_int_equal(oif_pipeline_shelved(kept), 3);
+    require_ok(oif_pipeline_clone(kept, &clone, NULL));
+    assert_int_equal(oif_pipeline_shelved(clone), 0);
+    process_key(clone, "new", row);
+    assert_int_equal(oif_pipeline_lost(clone, &why), 1);
+    assert_string_equal(why, "there is no state file to keep models beside");
+
+    save(file, kept);
+    require_ok(oif_pipeline_load_file("state", &read_only, NULL));
+    assert_int_equal(oif_pipeline_shelved(read_only), 3);
+    process_key(read_only, key_text(0), row); /* is on the shelf; 3, which goes, cannot be put there */
+    assert_int_equal(oif_pipeline_lost(read_only, NULL), 2);
+    assert_int_equal(oif_pipeline_shelved(read_only), 2);
+    require_ok(oif_pipeline_check(read_only, NULL));
+
+    oif_state_file_close(file); /* too early */
+    process_key(kept, "new", row);
+    assert_int_equal(oif_pipeline_lost(kept, NULL), 1);
+    oif_pipeline_free(kept);
+    oif_pipeline_free(clone);
+    oif_pipeline_free(read_only);
+    remove_files();
+}
+
+static void a_shelf_has_one_user_the_last(void **unused)
+{
+    (void)unused;
+    oif_state_file *file = open_state();
+    oif_pipeline *first = five_keys(file, 50), *second;
+    save(file, first);
+    second = load(file);
+    double row[COLUMNS] = {1, 2};
+    process_key(second, "new", row);
+    require_none_lost(second);
+    process_key(first, "new", row);
+    assert_int_equal(oif_pipeline_lost(first, NULL), 1);
+    oif_pipeline_free(first);
+    process_key(second, "newer", row);
+    require_ok(oif_state_file_keep_evicted(file, second, NULL)); /* which changes nothing */
+    process_key(second, "new", row);
+    require_none_lost(second);
+    assert_int_equal(oif_pipeline_detector(second, key_text(0), 6), NULL);
+    oif_pipeline_free(second);
+    oif_state_file_close(file);
+    remove_files();
+}
+
+static void a_snapshot_elsewhere_has_the_models_in_memory(void **unused)
+{
+    (void)unused;
+    oif_state_file *file = open_state(), *other = NULL;
+    oif_pipeline *pipeline = five_keys(file, 50), *loaded;
+    require_ok(oif_state_file_open("other", &other, NULL));
+    save(other, pipeline);
+    loaded = load(other);
+    assert_int_equal(oif_pipeline_keys(loaded), 2);
+    assert_int_equal(oif_pipeline_shelved(loaded), 0);
+    oif_pipeline_free(loaded);
+    oif_state_file_close(other);
+    unlink("other");
+    save(file, pipeline);
+    oif_pipeline_free(pipeline);
+    require_ok(oif_pipeline_load_file("state", &loaded, NULL)); /* nobody holds it, then someone does */
+    require_ok(oif_state_file_keep_evicted(file, loaded, NULL));
+    double row[COLUMNS] = {1, 2};
+    process_key(loaded, key_text(0), row);
+    require_none_lost(loaded);
+    oif_pipeline_free(loaded);
+    oif_state_file_close(file);
+    remove_files();
+}
+
+static void a_pipeline_that_forgets_has_no_shelf(void **unused)
+{
+    (void)unused;
+    oif_state_file *file = open_state();
+    oif_pipeline *pipeline = new_pipeline("hst", "", COLUMNS, "max_keys=1");
+    oif_error error;
+    double row[COLUMNS] = {1, 2};
+    assert_int_equal(oif_state_file_keep_evicted(file, pipeline, &error), OIF_EPARAM);
+    process_key(pipeline, "a", row);
+    process_key(pipeline, "b", row);
+    save(file, pipeline);
+    assert_int_equal(oif_pipeline_evictions(pipeline), 1);
+    require_none_lost(pipeline);
+    assert_int_equal(access("state.shelf", F_OK), -1);
+    oif_pipeline_free(pipeline);
+    oif_state_file_close(file);
+    remove_files();
+}
+
+/* ---- Damage ---- */
+
+enum {
+    STRIDE = 13
+}; /* of the bytes that are damaged; every one is in the tests of shelves and of snapshots */
+
+typedef struct bytes {
+    unsigned char *start;
+    size_t count;
+} bytes;
+
+static bytes read_whole(const char *path)
+{
+    bytes b = {malloc(1 << 20), 0};
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    b.count = fread(b.start, 1, 1 << 20, file);
+    fclose(file);
+    return b;
+}
+
+static void write_whole(const char *path, bytes b)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(b.start, 1, b.count, file), b.count);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Makes all checksums of a snapshot right again, as far as sections are where they say. */
+static void repair_all(snapshot s)
+{
+    for (size_t start = 0; start + 24 <= s.count;) {
+        repair(s, start);
+        start += start == 0 ? 16 : 24 + (size_t)oif_bytes_load(s.bytes + start + 8, 8) % s.count;
+    }
+}
+
+/* A state and its shelf, as files and as bytes. */
+static void make_state(bytes *state, bytes *shelf)
+{
+    oif_state_file *file = open_state();
+    oif_pipeline *pipeline = five_keys(file, 50);
+    save(file, pipeline);
+    oif_pipeline_free(pipeline);
+    oif_state_file_close(file);
+    *state = read_whole("state");
+    *shelf = read_whole("state.shelf");
+}
+
+/* Loads, and gives each key a row; returns how many models were lost, or -1 when it was refused. */
+static int lost_by_all_keys(oif_result results[5])
+{
+    oif_state_file *file = open_state();
+    oif_pipeline *pipeline = NULL, *copy = NULL;
+    oif_error error = {0};
+    oif_status status = oif_state_file_load_pipeline(file, &pipeline, &error);
+    int lost = -1;
+    if (status == OIF_OK) {
+        uint64_t before = oif_pipeline_lost(pipeline, NULL);
+        for (uint32_t i = 0; i < 5; i++)
+            results[i] = process_key(pipeline, key_text(i), (double[]){1, 2});
+        lost = (int)(oif_pipeline_lost(pipeline, NULL) - before);
+        require_ok_or(oif_pipeline_check(pipeline, &error), error);
+        require_ok(oif_pipeline_clone(pipeline, &copy, NULL));
+        save(file, pipeline);
+    } else if (error.status != status || pipeline || !strstr(error.message, "state")) {
+        fail_msg("%s, %s", oif_status_text(status), error.message);
+    }
+    oif_pipeline_free(pipeline);
+    oif_pipeline_free(copy);
+    oif_state_file_close(file);
+    return lost;
+}
+
+/* Where the section with the places starts. */
+static size_t find_shelf_section(bytes state)
+{
+    for (size_t start = 16; start + 24 <= state.count;
+         start += 24 + (size_t)oif_bytes_load(state.start + start + 8, 8))
+        if (memcmp(state.start + start, "SHLF", 4) == 0)
+            return start;
+    fail_msg("the state has no section SHLF");
+    return 0;
+}
+
+/* Five keys, two of them in memory, and a place that was needed before another one got free. */
+enum { PLACES = 4 };
+
+/* The line of the state about the key whose model has a place: place, checksum, bytes of the key, key. NULL: none has it. */
+static unsigned char *line_of(bytes state, uint32_t place)
+{
+    size_t section = find_shelf_section(state);
+    unsigned char *line = state.start + section + 20 + 16;
+    for (uint64_t left = oif_bytes_load(line - 8, 8); left > 0; left--) {
+        if (oif_bytes_load(line, 4) == place)
+            return line;
+        line += 12 + oif_bytes_load(line + 8, 4);
+    }
+    return NULL;
+}
+
+static oif_result result_of_a_new_key(void)
+{
+    oif_pipeline *fresh = new_pipeline("loda", "num_projections=2 num_bins=3 window_size=4", COLUMNS,
+                                       "alert_rate=0.1 max_keys=2");
+    oif_result result = process_key(fresh, "a", (double[]){1, 2});
+    oif_pipeline_free(fresh);
+    return result;
+}
+
+static void a_damaged_model_is_lost_and_the_others_are_not(void **unused)
+{
+    (void)unused;
+    bytes state, shelf;
+    oif_result whole[5], results[5], fresh = result_of_a_new_key();
+    make_state(&state, &shelf);
+    assert_int_equal(lost_by_all_keys(whole), 0);
+    assert_int_equal(shelf.count % PLACES, 0);
+    for (size_t at = 0; at < shelf.count; at += STRIDE) {
+        shelf.start[at] ^= (unsigned char)(1 << at % 8);
+        write_whole("state", state);
+        write_whole("state.shelf", shelf);
+        shelf.start[at] ^= (unsigned char)(1 << at % 8);
+        bool is_used = line_of(state, (uint32_t)(at / (shelf.count / PLACES)));
+        assert_int_equal(lost_by_all_keys(results), is_used);
+        uint32_t changed = 0;
+        for (uint32_t i = 0; i < 5; i++) {
+            bool is_whole = memcmp(&results[i].score, &whole[i].score, sizeof fresh.score) == 0 &&
+                            results[i].p == whole[i].p && results[i].ready == whole[i].ready;
+            if (!is_whole)
+                require_same_result(&results[i], &fresh);
+            changed += !is_whole;
+        }
+        assert_int_equal(changed, is_used);
+    }
+    free(state.start);
+    free(shelf.start);
+    remove_files();
+}
+
+static void a_state_or_shelf_that_is_cut_off_is_refused(void **unused)
+{
+    (void)unused;
+    bytes state, shelf;
+    oif_result results[5];
+    make_state(&state, &shelf);
+    for (size_t count = 0; count < shelf.count; count += STRIDE) {
+        write_whole("state.shelf", (bytes){shelf.start, count});
+        assert_int_equal(lost_by_all_keys(results), -1);
+    }
+    unlink("state.shelf");
+    assert_int_equal(lost_by_all_keys(results), -1);
+    write_whole("state.shelf", shelf);
+    for (size_t count = 0; count < state.count; count += STRIDE) {
+        write_whole("state", (bytes){state.start, count});
+        assert_int_equal(lost_by_all_keys(results), -1);
+    }
+    write_whole("state", state);
+    assert_int_equal(lost_by_all_keys(results), 0);
+    free(state.start);
+    free(shelf.start);
+    remove_files();
+}
+
+static void places_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless(void **unused)
+{
+    (void)unused;
+    bytes state, shelf, hurt;
+    oif_result results[5];
+    dice from = {5};
+    uint32_t refused = 0, lost = 0, trials = 1000;
+    make_state(&state, &shelf);
+    size_t section = find_shelf_section(state);
+    uint32_t length = (uint32_t)oif_bytes_load(state.start + section + 8, 8);
+    hurt = (bytes){malloc(state.count), state.count};
+    for (uint32_t i = 0; i < trials; i++) {
+        memcpy(hurt.start, state.start, state.count);
+        for (uint32_t wounds = 1 + dice_below(&from, 3); wounds > 0; wounds--)
+            hurt.start[section + 20 + dice_below(&from, length)] = dice_chance(&from, 0.5)
+                                                                       ? (unsigned char)dice_bits(&from)
+                                                                       : (unsigned char)dice_below(&from, 4);
+        repair((snapshot){hurt.start, hurt.count}, section);
+        write_whole("state", hurt);
+        write_whole("state.shelf", shelf);
+        int outcome = lost_by_all_keys(results);
+        refused += outcome < 0;
+        lost += outcome > 0;
+    }
+    print_message("%u refused, %u with models lost, %u as they were\n", refused, lost,
+                  trials - refused - lost);
+    assert_true(refused > trials / 10 && lost > trials / 10);
+    free(hurt.start);
+    free(state.start);
+    free(shelf.start);
+    remove_files();
+}
+
+/* Damages a model on the shelf and makes its own checksums and that in the state fit. */
+static void damage_a_model(dice *from, bytes state, size_t section, bytes shelf)
+{
+    oif_checksum_table table;
+    oif_checksum_table_init(&table);
+    size_t place_bytes = shelf.count / PLACES;
+    uint32_t place = line_of(state, 0) ? 0 : 1;
+    unsigned char *line = line_of(state, place), *model = shelf.start + place * place_bytes;
+    size_t key_bytes = (size_t)oif_bytes_load(line + 8, 4);
+    for (uint32_t wounds = 1 + dice_below(from, 3); wounds > 0; wounds--)
+        model[dice_below(from, (uint32_t)place_bytes)] =
+            dice_chance(from, 0.3) ? 0xFF : (unsigned char)dice_bits(from);
+    repair_all((snapshot){model, place_bytes});
+    uint32_t checksum = oif_checksum(&table, 0, line + 12, key_bytes);
+    oif_bytes_store(line + 4, oif_checksum(&table, checksum, model, place_bytes), 4);
+    repair((snapshot){state.start, state.count}, section);
+}
+
+static void a_model_that_no_checksum_shows_to_be_damaged_is_lost_or_harmless(void **unused)
+{
+    (void)unused;
+    bytes state, shelf;
+    oif_result results[5];
+    dice from = {6};
+    uint32_t lost = 0, trials = 2000;
+    make_state(&state, &shelf);
+    size_t section = find_shelf_section(state);
+    bytes hurt_state = {malloc(state.count), state.count}, hurt_shelf = {malloc(shelf.count), shelf.count};
+    for (uint32_t i = 0; i < trials; i++) {
+        memcpy(hurt_state.start, state.start, state.count);
+        memcpy(hurt_shelf.start, shelf.start, shelf.count);
+        damage_a_model(&from, hurt_state, section, hurt_shelf);
+        write_whole("state", hurt_state);
+        write_whole("state.shelf", hurt_shelf);
+        int outcome = lost_by_all_keys(results);
+        assert_true(outcome == 0 || outcome == 1);
+        lost += (uint32_t)outcome;
+    }
+    print_message("%u of %u damaged models were lost\n", lost, trials);
+    assert_true(lost > trials / 50 && lost < trials * 9 / 10); /* both ways are taken */
+    free(hurt_state.start);
+    free(hurt_shelf.start);
+    free(state.start);
+    free(shelf.start);
+    remove_files();
+}
+
+static char folder[] = "/dev/shm/oif-evicted-XXXXXX"; /* thousands of files; where that is none, /tmp is */
+
+static int enter_folder(void **unused)
+{
+    (void)unused;
+    if (!mkdtemp(folder)) {
+        strcpy(folder, "/tmp/oif-evicted-XXXXXX");
+        if (!mkdtemp(folder))
+            return -1;
+    }
+    return chdir(folder);
+}
+
+static int leave_folder(void **unused)
+{
+    (void)unused;
+    return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_key_that_comes_back_goes_on_as_if_it_had_never_gone),
+        cmocka_unit_test(thousands_of_keys_come_and_go),
+        cmocka_unit_test(a_pipeline_as_it_is_made_is_kept_as_well),
+        cmocka_unit_test(the_shelf_has_at_most_two_places_for_a_key),
+        cmocka_unit_test(without_a_state_file_what_is_evicted_is_counted_as_lost),
+        cmocka_unit_test(a_shelf_has_one_user_the_last),
+        cmocka_unit_test(a_snapshot_elsewhere_has_the_models_in_memory),
+        cmocka_unit_test(a_pipeline_that_forgets_has_no_shelf),
+        cmocka_unit_test(a_damaged_model_is_lost_and_the_others_are_not),
+        cmocka_unit_test(a_state_or_shelf_that_is_cut_off_is_refused),
+        cmocka_unit_test(places_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless),
+        cmocka_unit_test(a_model_that_no_checksum_shows_to_be_damaged_is_lost_or_harmless),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

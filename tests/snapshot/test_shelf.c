@@ -1,0 +1,576 @@
+/* The shelf beside a state file: what the saved state knows of is there at every moment, whatever fails. A book keeps what
+ * should be on the shelf, and a copy of it is what the last saved state would know. */
+#define _GNU_SOURCE
+
+#include "snapshot/shelf.h"
+#include "snapshots.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Faults ---- */
+
+typedef enum operation { OPEN, WRITE, READ, SYNC, RENAME, OPERATIONS } operation;
+
+static const char *const operation_names[] = {"open", "write", "read", "sync", "rename"};
+
+enum { HALF = -1 }; /* instead of an errno: the call takes half of the bytes */
+
+static struct {
+    int calls[OPERATIONS];
+    operation failing;
+    int position, last; /* the first and the last call of that operation that fails; from 0 */
+    int reason;         /* errno, or HALF; 0: no faults */
+    int fired;
+} plan;
+
+static bool fails(operation called)
+{
+    int position = plan.calls[called]++;
+    if (!plan.reason || called != plan.failing || position < plan.position || position > plan.last)
+        return false;
+    plan.fired++;
+    if (plan.reason > 0)
+        errno = plan.reason;
+    return true;
+}
+
+int __real_openat(int folder, const char *name, int flags, unsigned mode);
+int __wrap_openat(int folder, const char *name, int flags, unsigned mode);
+int __wrap_openat64(int folder, const char *name, int flags, unsigned mode);
+ssize_t __real_pwrite(int fd, const void *bytes, size_t count, off_t offset);
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t count, off_t offset);
+ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t count, off_t offset);
+ssize_t __real_pread(int fd, void *bytes, size_t count, off_t offset);
+ssize_t __wrap_pread(int fd, void *bytes, size_t count, off_t offset);
+ssize_t __wrap_pread64(int fd, void *bytes, size_t count, off_t offset);
+int __wrap_fsync(int fd);
+int __real_renameat(int from_folder, const char *from, int to_folder, const char *to);
+int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to);
+
+int __wrap_openat(int folder, const char *name, int flags, unsigned mode)
+{
+    return fails(OPEN) ? -1 : __real_openat(folder, name, flags, mode);
+}
+
+int __wrap_openat64(int folder, const char *name, int flags, unsigned mode)
+{
+    return __wrap_openat(folder, name, flags, mode);
+}
+
+/* What fails has written a part before. */
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t count, off_t offset)
+{
+    if (!fails(WRITE))
+        return __real_pwrite(fd, bytes, count, offset);
+    ssize_t half = __real_pwrite(fd, bytes, (count + 1) / 2, offset);
+    return plan.reason > 0 ? (errno = plan.reason, -1) : half;
+}
+
+ssize_t __wrap_pwrite64(int fd, const void *bytes, size_t count, off_t offset)
+{
+    return __wrap_pwrite(fd, bytes, count, offset);
+}
+
+ssize_t __wrap_pread(int fd, void *bytes, size_t count, off_t offset)
+{
+    if (!fails(READ))
+        return __real_pread(fd, bytes, count, offset);
+    return plan.reason > 0 ? -1 : __real_pread(fd, bytes, (count + 1) / 2, offset);
+}
+
+ssize_t __wrap_pread64(int fd, void *bytes, size_t count, off_t offset)
+{
+    return __wrap_pread(fd, bytes, count, offset);
+}
+
+/* Really asking the disk would take nearly all of the time. */
+int __wrap_fsync(int fd)
+{
+    (void)fd;
+    return fails(SYNC) ? -1 : 0;
+}
+
+int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to)
+{
+    return fails(RENAME) ? -1 : __real_renameat(from_folder, from, to_folder, to);
+}
+
+static void plan_fault(operation failing, int position, int reason, bool from_then_on)
+{
+    memset(&plan, 0, sizeof plan);
+    plan.failing = failing;
+    plan.position = position;
+    plan.last = from_then_on ? INT32_MAX : position;
+    plan.reason = reason;
+}
+
+static void plan_nothing(void)
+{
+    plan_fault(OPEN, 0, 0, false);
+}
+
+/* ---- A shelf and the book ---- */
+
+enum { PLACE_BYTES = 48, NAMES = 12 };
+
+typedef struct line {
+    uint32_t place, checksum; /* OIF_NO_PLACE: it is not on the shelf */
+    uint32_t what;            /* the number that its bytes are drawn from */
+} line;
+
+typedef struct book {
+    line lines[NAMES];
+} book;
+
+static struct {
+    oif_state_file *file;
+    oif_shelf *shelf;
+    oif_detector *state; /* what is saved; any will do */
+    book now, saved, before;
+    bool is_sure; /* false: after a save that failed, `saved` or `before` may be there */
+} world;
+
+static const char *name_text(uint32_t name)
+{
+    static char text[10];
+    snprintf(text, sizeof text, "n%u", name);
+    return text;
+}
+
+static void draw_bytes(uint32_t what, unsigned char bytes[PLACE_BYTES])
+{
+    dice from = {what};
+    for (int i = 0; i < PLACE_BYTES; i++)
+        bytes[i] = (unsigned char)dice_bits(&from);
+}
+
+static book empty_book(void)
+{
+    book b;
+    for (uint32_t i = 0; i < NAMES; i++)
+        b.lines[i] = (line){.place = OIF_NO_PLACE};
+    return b;
+}
+
+static size_t count_lines(const book *b)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < NAMES; i++)
+        count += b->lines[i].place != OIF_NO_PLACE;
+    return count;
+}
+
+static oif_status open_shelf(const book *known, oif_error *error)
+{
+    oif_shelf *made;
+    require_ok(oif_state_file_open("state", &world.file, NULL));
+    require_ok(oif_shelf_new(world.file, PLACE_BYTES, &made, NULL));
+    oif_status status = count_lines(known) > 0 ? oif_shelf_reopen(made, error) : OIF_OK;
+    for (uint32_t i = 0; i < NAMES && status == OIF_OK; i++)
+        if (known->lines[i].place != OIF_NO_PLACE)
+            status = oif_shelf_claim(made, known->lines[i].place, error);
+    if (status != OIF_OK) {
+        oif_shelf_free(made);
+        oif_state_file_close(world.file);
+        return status;
+    }
+    oif_shelf_saved(made, true);
+    oif_shelf_use(made, &world.shelf);
+    return OIF_OK;
+}
+
+static void start(void)
+{
+    plan_nothing();
+    world.now = world.saved = world.before = empty_book();
+    world.is_sure = true;
+    world.state = new_named("loda", "num_projections=2 num_bins=3 window_size=4", 1);
+    require_ok(open_shelf(&world.now, NULL));
+}
+
+static void finish(void)
+{
+    plan_nothing();
+    oif_state_file_close(world.file);
+    assert_null(world.shelf); /* the file has told its user */
+    oif_detector_free(world.state);
+    unlink("state");
+    unlink("state.shelf");
+}
+
+static oif_status put(uint32_t name, uint32_t what, oif_error *error)
+{
+    line *l = &world.now.lines[name];
+    uint32_t place = 7, checksum = 7;
+    draw_bytes(what, oif_shelf_room(world.shelf));
+    oif_status status =
+        oif_shelf_put(world.shelf, name_text(name), strlen(name_text(name)), &place, &checksum, error);
+    if (status == OIF_OK)
+        *l = (line){place, checksum, what};
+    else
+        assert_true(place == 7 && checksum == 7);
+    return status;
+}
+
+static oif_status get(uint32_t name, const line *l, oif_error *error)
+{
+    return oif_shelf_get(world.shelf, name_text(name), strlen(name_text(name)), l->place, l->checksum, error);
+}
+
+static void release(uint32_t name)
+{
+    oif_shelf_release(world.shelf, world.now.lines[name].place);
+    world.now.lines[name].place = OIF_NO_PLACE;
+}
+
+static oif_status save(oif_error *error)
+{
+    oif_status status = oif_state_file_save(world.file, world.state, error);
+    if (status == OIF_OK) {
+        world.saved = world.now;
+    } else {
+        world.before = world.is_sure ? world.saved : world.before;
+        world.saved = world.now;
+    }
+    world.is_sure = status == OIF_OK;
+    return status;
+}
+
+static void require_all_there(const book *b)
+{
+    unsigned char expected[PLACE_BYTES];
+    for (uint32_t i = 0; i < NAMES; i++) {
+        if (b->lines[i].place == OIF_NO_PLACE)
+            continue;
+        oif_error error;
+        require_ok_or(get(i, &b->lines[i], &error), error);
+        draw_bytes(b->lines[i].what, expected);
+        assert_memory_equal(oif_shelf_room(world.shelf), expected, PLACE_BYTES);
+    }
+}
+
+/* What is on the shelf, and what every state knows that a crash may leave. */
+static void require_whole(void)
+{
+    require_all_there(&world.now);
+    require_all_there(&world.saved);
+    if (!world.is_sure)
+        require_all_there(&world.before);
+}
+
+static uint64_t places_in_file(void)
+{
+    struct stat standing;
+    return stat("state.shelf", &standing) == 0 ? (uint64_t)standing.st_size / PLACE_BYTES : 0;
+}
+
+/* As after kill -9: nothing is saved, and who comes next knows what the saved state knew. */
+static void crash(void)
+{
+    const book left = world.saved;
+    oif_error error;
+    oif_state_file_close(world.file);
+    require_ok_or(open_shelf(&left, &error), error);
+    world.now = left;
+    world.is_sure = true;
+}
+
+static void step(dice *from, uint32_t what)
+{
+    uint32_t name = dice_below(from, NAMES), kind = dice_below(from, 20);
+    bool is_there = world.now.lines[name].place != OIF_NO_PLACE;
+    if (kind < 18 && is_there)
+        release(name);
+    else if (kind < 18)
+        (void)!put(name, what, NULL);
+    else if (kind == 18)
+        (void)!save(NULL);
+    else if (world.is_sure)
+        crash();
+}
+
+/* ---- Ordinary use ---- */
+
+static void test_what_was_put_is_there_until_no_saved_state_knows_of_it(void **unused)
+{
+    (void)unused;
+    uint64_t most = 0;
+    for (uint32_t trial = 0; trial < 30; trial++) {
+        dice from = {trial};
+        start();
+        for (uint32_t i = 0; i < 2000; i++) {
+            step(&from, i);
+            require_whole();
+        }
+        most = places_in_file() > most ? places_in_file() : most;
+        finish();
+    }
+    print_message("%d names, at most %d places\n", NAMES, (int)most);
+    assert_true(most > NAMES && most <= 2 * NAMES); /* places are used again, but not too soon */
+}
+
+static void test_without_saves_places_are_used_again_at_once(void **unused)
+{
+    (void)unused;
+    start();
+    for (uint32_t i = 0; i < 100; i++) {
+        require_ok(put(i % 2, i, NULL));
+        require_ok(put(2 + i % 2, i, NULL));
+        release(i % 2);
+        release(2 + i % 2);
+    }
+    assert_int_equal(places_in_file(), 2);
+    finish();
+}
+
+static void test_many_places_are_fine(void **unused)
+{
+    (void)unused;
+    enum { MANY = 1000 };
+    uint32_t places[MANY], checksums[MANY];
+    start();
+    for (uint32_t i = 0; i < MANY; i++) {
+        draw_bytes(i, oif_shelf_room(world.shelf));
+        require_ok(oif_shelf_put(world.shelf, "x", 1, &places[i], &checksums[i], NULL));
+    }
+    for (uint32_t i = 0; i < MANY; i++)
+        require_ok(oif_shelf_get(world.shelf, "x", 1, places[i], checksums[i], NULL));
+    assert_int_equal(places_in_file(), MANY);
+    finish();
+}
+
+static void test_the_file_is_made_when_it_is_needed_and_read_by_whom_the_state_is(void **unused)
+{
+    (void)unused;
+    struct stat standing;
+    start();
+    require_ok(save(NULL));
+    assert_int_equal(access("state.shelf", F_OK), -1);
+    assert_int_equal(chmod("state", 0640), 0);
+    require_ok(put(1, 1, NULL));
+    assert_int_equal(stat("state.shelf", &standing), 0);
+    assert_int_equal(standing.st_mode & 0777, 0640);
+    finish();
+    start();
+    assert_int_equal(symlink("elsewhere", "state.shelf"), 0); /* which is not followed */
+    oif_error error;
+    assert_int_equal(put(1, 1, &error), OIF_EWRITE);
+    assert_int_equal(access("elsewhere", F_OK), -1);
+    finish();
+}
+
+static void test_a_user_that_went_first_is_not_told(void **unused)
+{
+    (void)unused;
+    oif_shelf *gone;
+    start();
+    gone = world.shelf;
+    oif_shelf_leave(gone);
+    oif_shelf_leave(NULL);
+    assert_true(oif_shelf_is_of(gone, world.file));
+    assert_false(oif_shelf_is_of(NULL, world.file));
+    oif_state_file_close(world.file);
+    assert_ptr_equal(world.shelf, gone);
+    world.shelf = NULL;
+    world.file = NULL;
+    finish();
+}
+
+/* ---- What is not there any more ---- */
+
+static void three_things_saved(void)
+{
+    start();
+    for (uint32_t i = 0; i < 3; i++)
+        require_ok(put(i, 10 + i, NULL));
+    require_ok(save(NULL));
+}
+
+static void test_a_shelf_that_is_cut_off_is_refused(void **unused)
+{
+    (void)unused;
+    three_things_saved();
+    oif_state_file_close(world.file);
+    for (long bytes = 3 * PLACE_BYTES - 1; bytes >= -1; bytes--) {
+        oif_error error = {0};
+        assert_int_equal(bytes < 0 ? unlink("state.shelf") : truncate("state.shelf", bytes), 0);
+        assert_int_equal(open_shelf(&world.saved, &error), OIF_ETRUNCATED);
+        expect_message(error, "shelf of 'state'");
+    }
+    world.file = NULL;
+    finish();
+}
+
+static void test_a_place_that_two_things_have_is_refused(void **unused)
+{
+    (void)unused;
+    oif_error error;
+    three_things_saved();
+    oif_state_file_close(world.file);
+    world.saved.lines[1].place = world.saved.lines[2].place;
+    assert_int_equal(open_shelf(&world.saved, &error), OIF_ECORRUPT);
+    world.saved.lines[1].place = UINT32_MAX - 1;
+    assert_int_equal(open_shelf(&world.saved, &error), OIF_ETRUNCATED);
+    world.file = NULL;
+    finish();
+}
+
+static void test_every_flipped_byte_is_found(void **unused)
+{
+    (void)unused;
+    three_things_saved();
+    FILE *shelf = fopen("state.shelf", "r+");
+    assert_non_null(shelf);
+    setbuf(shelf, NULL);
+    for (long at = 0; at < 3 * PLACE_BYTES; at++) {
+        oif_error error;
+        fseek(shelf, at, SEEK_SET);
+        int byte = fgetc(shelf);
+        fseek(shelf, at, SEEK_SET);
+        fputc(byte ^ 1 << at % 8, shelf);
+        for (uint32_t i = 0; i < 3; i++) {
+            bool is_hit = (uint32_t)(at / PLACE_BYTES) == world.now.lines[i].place;
+            assert_int_equal(get(i, &world.now.lines[i], &error), is_hit ? OIF_ECORRUPT : OIF_OK);
+        }
+        fseek(shelf, at, SEEK_SET);
+        fputc(byte, shelf);
+    }
+    fclose(shelf);
+    line other = world.now.lines[0];
+    assert_int_equal(get(1, &other, NULL), OIF_ECORRUPT); /* it is there, by another name */
+    finish();
+}
+
+/* ---- Faults at every call ---- */
+
+static const int reasons[] = {ENOSPC, EIO, EINTR, HALF};
+
+/* Ten things come and go, with two saves; none of it may fail where signals or halves are all that happens. */
+static void live_a_little(bool must_succeed)
+{
+    int failures = 0;
+    for (uint32_t i = 0; i < 10; i++) {
+        if (i == 3 || i == 7)
+            failures += save(NULL) != OIF_OK;
+        failures += put(i % 5, i, NULL) != OIF_OK;
+        uint32_t old = (i + 3) % 5;
+        if (world.now.lines[old].place != OIF_NO_PLACE)
+            release(old);
+    }
+    failures += save(NULL) != OIF_OK;
+    assert_true(failures == 0 || !must_succeed);
+}
+
+static int try_every_fault(operation failing, int positions, bool from_then_on)
+{
+    int tried = 0;
+    for (int position = 0; position < positions; position++)
+        for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+            bool is_harmless = reasons[i] == HALF || (reasons[i] == EINTR && !from_then_on);
+            if ((reasons[i] == HALF && failing != WRITE) ||
+                ((reasons[i] == EINTR || reasons[i] == HALF) && from_then_on) ||
+                (reasons[i] == EINTR && failing == RENAME))
+                continue;
+            start();
+            plan_fault(failing, position, reasons[i], from_then_on);
+            live_a_little(is_harmless);
+            if (plan.fired == 0)
+                fail_msg("%s %d never came", operation_names[failing], position);
+            plan_nothing();
+            require_whole();
+            live_a_little(true);
+            require_whole();
+            crash();
+            require_whole();
+            finish();
+            tried++;
+        }
+    return tried;
+}
+
+static void test_whatever_fails_no_saved_state_loses_anything(void **unused)
+{
+    (void)unused;
+    int positions[OPERATIONS], tried = 0;
+    start();
+    plan_nothing();
+    live_a_little(true);
+    memcpy(positions, plan.calls, sizeof positions);
+    finish();
+    assert_true(positions[OPEN] == 4 && positions[WRITE] == 10 && positions[SYNC] == 10 &&
+                positions[RENAME] == 3);
+    for (operation failing = OPEN; failing < OPERATIONS; failing++)
+        for (int from_then_on = 0; failing != READ && from_then_on < 2; from_then_on++)
+            tried += try_every_fault(failing, positions[failing], from_then_on);
+    print_message("%d faults\n", tried);
+}
+
+static void test_a_state_is_not_saved_when_the_shelf_cannot_be_synced(void **unused)
+{
+    (void)unused;
+    oif_error error;
+    for (int position = 0; position < 3;
+         position++) { /* of the state, of the shelf, of the folder that names it */
+        start();
+        require_ok(put(1, 1, NULL));
+        plan_fault(SYNC, position, EIO, false);
+        assert_int_equal(save(&error), OIF_EWRITE);
+        expect_message(error, "keeps the state it had");
+        assert_int_equal(access("state", F_OK), -1);
+        plan_nothing();
+        require_ok(save(&error));
+        finish();
+    }
+}
+
+static void test_a_failure_to_read_is_told(void **unused)
+{
+    (void)unused;
+    oif_error error;
+    three_things_saved();
+    plan_fault(READ, 0, EIO, false);
+    assert_int_equal(get(0, &world.now.lines[0], &error), OIF_EREAD);
+    expect_message(error, "cannot read from the shelf of 'state'");
+    plan_fault(READ, 0, EINTR, false);
+    require_ok(get(0, &world.now.lines[0], &error));
+    plan_fault(READ, 0, HALF, false);
+    require_whole();
+    plan_nothing();
+    assert_int_equal(truncate("state.shelf", 3 * PLACE_BYTES - 1), 0);
+    assert_int_equal(get(2, &world.now.lines[2], &error), OIF_EREAD);
+    finish();
+}
+
+static char folder[] = "/tmp/oif-shelf-XXXXXX";
+
+static int enter_folder(void **unused)
+{
+    (void)unused;
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int leave_folder(void **unused)
+{
+    (void)unused;
+    return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1; /* which fails where a test has left something */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_was_put_is_there_until_no_saved_state_knows_of_it),
+        cmocka_unit_test(test_without_saves_places_are_used_again_at_once),
+        cmocka_unit_test(test_many_places_are_fine),
+        cmocka_unit_test(test_the_file_is_made_when_it_is_needed_and_read_by_whom_the_state_is),
+        cmocka_unit_test(test_a_user_that_went_first_is_not_told),
+        cmocka_unit_test(test_a_shelf_that_is_cut_off_is_refused),
+        cmocka_unit_test(test_a_place_that_two_things_have_is_refused),
+        cmocka_unit_test(test_every_flipped_byte_is_found),
+        cmocka_unit_test(test_whatever_fails_no_saved_state_loses_anything),
+        cmocka_unit_test(test_a_state_is_not_saved_when_the_shelf_cannot_be_synced),
+        cmocka_unit_test(test_a_failure_to_read_is_told),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
