@@ -109,7 +109,17 @@ static void print_recent(const struct recent *recent)
     oif_detector_describe(recent->detector, print_figure, NULL);
 }
 
-static void print_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes)
+/* What is beside the file. */
+static void print_shelf(const oif_pipeline *pipeline, uint64_t shelf_bytes)
+{
+    if (!keeps_evicted(oif_pipeline_options(pipeline)))
+        return;
+    print_count("models on the shelf", oif_pipeline_shelved(pipeline));
+    print_count("models lost", oif_pipeline_lost(pipeline, NULL));
+    print_count("bytes on the shelf", shelf_bytes);
+}
+
+static void print_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes, uint64_t shelf_bytes)
 {
     const oif_params *params = oif_pipeline_detector_params(pipeline);
     struct recent recent = recent_model(pipeline);
@@ -122,6 +132,7 @@ static void print_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes)
     print_count("bytes in memory", oif_pipeline_memory_bytes(pipeline));
     if (file_bytes > 0)
         print_count("bytes in the file", file_bytes);
+    print_shelf(pipeline, shelf_bytes);
     print_names(pipeline, pipeline_name, oif_pipeline_columns(pipeline));
     print_params("options", oif_pipeline_options(pipeline));
     print_params("parameters", params);
@@ -197,7 +208,7 @@ static void print_json_recent(const struct recent *recent)
     output_print("}");
 }
 
-static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes)
+static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes, uint64_t shelf_bytes)
 {
     const oif_params *params = oif_pipeline_detector_params(pipeline);
     struct recent recent = recent_model(pipeline);
@@ -211,8 +222,10 @@ static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_byte
                  oif_pipeline_columns(pipeline), oif_pipeline_rows(pipeline), oif_pipeline_keys(pipeline),
                  oif_pipeline_evictions(pipeline));
     print_json_names(pipeline, pipeline_name, oif_pipeline_columns(pipeline));
-    output_print(" \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ",\n \"recent\": ",
-                 oif_pipeline_memory_bytes(pipeline), file_bytes);
+    output_print(" \"shelved\": %zu, \"lost\": %" PRIu64 ", \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64
+                 ", \"shelf_bytes\": %" PRIu64 ",\n \"recent\": ",
+                 oif_pipeline_shelved(pipeline), oif_pipeline_lost(pipeline, NULL),
+                 oif_pipeline_memory_bytes(pipeline), file_bytes, shelf_bytes);
     print_json_recent(&recent);
     output_print("}\n");
 }
@@ -261,7 +274,7 @@ static bool rewind_stdin(struct stdin_source *source)
 struct held {
     oif_pipeline *pipeline;
     oif_detector *detector;
-    uint64_t file_bytes; /* 0: unknown */
+    uint64_t file_bytes, shelf_bytes; /* 0: unknown */
 };
 
 static oif_status load_stdin(struct held *held, oif_error *error)
@@ -281,22 +294,31 @@ static oif_status load_stdin(struct held *held, oif_error *error)
     return status;
 }
 
+/* 0 where it is not known. */
+static uint64_t bytes_of_file(const char *path, const char *suffix)
+{
+    struct stat file;
+    char name[4096];
+
+    snprintf(name, sizeof name, "%s%s", path, suffix);
+    return stat(name, &file) == 0 ? (uint64_t)file.st_size : 0;
+}
+
 static oif_status load_file(const char *path, struct held *held, oif_error *error)
 {
-    struct stat file = {.st_size = 0};
     oif_status status = oif_pipeline_load_file(path, &held->pipeline, error);
 
     if (status == OIF_EKIND)
         status = oif_detector_load_file(path, &held->detector, error);
-    (void)!stat(path, &file); /* the size is told where it is known */
-    held->file_bytes = (uint64_t)file.st_size;
+    held->file_bytes = bytes_of_file(path, "");
+    held->shelf_bytes = bytes_of_file(path, ".shelf");
     return status;
 }
 
 static void print_held(const struct held *held, bool json)
 {
     if (held->pipeline)
-        (json ? print_json_pipeline : print_pipeline)(held->pipeline, held->file_bytes);
+        (json ? print_json_pipeline : print_pipeline)(held->pipeline, held->file_bytes, held->shelf_bytes);
     else
         (json ? print_json_detector : print_detector)(held->detector, held->file_bytes);
 }

@@ -432,6 +432,22 @@ exit_code settings_make_pipeline(const struct settings *settings, size_t columns
 
 /* ---- Parameters ----------------------------------------------------------------------------------- */
 
+static size_t find_param_position(const oif_params *params, const char *name)
+{
+    size_t i = 0;
+
+    while (i < params->info->param_count && strcmp(params->info->params[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+bool keeps_evicted(const oif_params *options)
+{
+    size_t position = find_param_position(options, "evicted");
+
+    return strcmp(options->info->params[position].choices[(size_t)options->values[position]], "keep") == 0;
+}
+
 const char *param_text(const oif_param *param, double value, char text[PARAM_TEXT_BYTES])
 {
     if (param->type == OIF_PARAM_CHOICE)
@@ -450,15 +466,6 @@ void print_json_params(const oif_params *params)
         output_print("%s\"%s\": %s%s%s", i > 0 ? ", " : "", param->name, quote,
                      param_text(param, params->values[i], text), quote);
     }
-}
-
-static size_t find_param_position(const oif_params *params, const char *name)
-{
-    size_t i = 0;
-
-    while (i < params->info->param_count && strcmp(params->info->params[i].name, name) != 0)
-        i++;
-    return i;
 }
 
 /* As words: the same parameter of another detector may have other choices. */

@@ -126,6 +126,9 @@ exit_code settings_make_pipeline(const struct settings *settings, size_t columns
  * Prints the first contradiction unless it returns EXIT_OK. */
 exit_code settings_compare(const struct settings *settings, const oif_pipeline *held, const char *file);
 
+/* Whether these options of a pipeline ask for evicted models to be kept. */
+bool keeps_evicted(const oif_params *options);
+
 /* "64", "paper": a value as it stands on the command line. */
 enum { PARAM_TEXT_BYTES = 40 };
 const char *param_text(const oif_param *param, double value, char text[PARAM_TEXT_BYTES]);

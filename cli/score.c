@@ -116,6 +116,10 @@ static exit_code score_rows(struct scoring *scoring)
             progress_end(&scoring->progress);
             state_save(state);
         }
+        if (state_has_lost(state)) {
+            progress_end(&scoring->progress);
+            state_tell_lost(state);
+        }
         progress_row(&scoring->progress, scoring->input->bytes_read);
     }
     progress_end(&scoring->progress);

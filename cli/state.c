@@ -29,6 +29,7 @@ static exit_code load(struct state *state, const struct settings *settings)
     if (status != OIF_OK)
         return complain_damaged(status, &error);
     state->is_saved = true;
+    state->lost = oif_pipeline_lost(state->pipeline, NULL);
     return settings_compare(settings, state->pipeline, state->path);
 }
 
@@ -44,6 +45,8 @@ exit_code state_open(struct state *state, const struct settings *settings)
         return complain(EXIT_USAGE, "--save-every needs --state FILE, the file to save to");
     if (!state->path && settings->score.skip_seen)
         return complain(EXIT_USAGE, "--skip-seen needs --state FILE, which knows how many rows were seen");
+    if (!state->path && keeps_evicted(&settings->options))
+        return complain(EXIT_USAGE, "--evicted keep needs --state FILE, the file to keep models beside");
     if (!state->path)
         return EXIT_OK;
     if (oif_state_file_open(state->path, &state->file, &error) != OIF_OK)
@@ -54,16 +57,26 @@ exit_code state_open(struct state *state, const struct settings *settings)
     return code;
 }
 
+static exit_code make_pipeline(struct state *state, const struct settings *settings, size_t columns)
+{
+    oif_error error;
+    exit_code code = settings_make_pipeline(settings, columns, &state->pipeline);
+
+    if (state->path && isatty(STDERR_FILENO)) /* or the path is not the one that was meant */
+        complain(EXIT_OK, "%s: there is no such file yet; starts anew", state->path);
+    if (code == EXIT_OK && keeps_evicted(&settings->options) &&
+        oif_state_file_keep_evicted(state->file, state->pipeline, &error) != OIF_OK)
+        code = complain(EXIT_FAILED, "%s", error.message);
+    return code;
+}
+
 exit_code state_start(struct state *state, const struct settings *settings, size_t columns)
 {
     uint64_t rows;
 
     state->next_save = seconds_now() + state->seconds_between_saves;
-    if (!state->pipeline) {
-        if (state->path && isatty(STDERR_FILENO)) /* or the path is not the one that was meant */
-            complain(EXIT_OK, "%s: there is no such file yet; starts anew", state->path);
-        return settings_make_pipeline(settings, columns, &state->pipeline);
-    }
+    if (!state->pipeline)
+        return make_pipeline(state, settings, columns);
     if (oif_pipeline_columns(state->pipeline) != columns)
         return complain(
             EXIT_FAILED,
@@ -128,6 +141,20 @@ void state_save(struct state *state)
     state->next_save = seconds_now() + state->seconds_between_saves;
 }
 
+bool state_has_lost(const struct state *state)
+{
+    return !state->is_loss_told && oif_pipeline_lost(state->pipeline, NULL) > state->lost;
+}
+
+void state_tell_lost(struct state *state)
+{
+    const char *why;
+
+    oif_pipeline_lost(state->pipeline, &why);
+    complain(EXIT_FAILED, "%s; a model is lost, its key starts anew, and scoring goes on", why);
+    state->is_loss_told = true;
+}
+
 exit_code state_close(struct state *state, exit_code code)
 {
     oif_error error;
@@ -137,6 +164,9 @@ exit_code state_close(struct state *state, exit_code code)
         code = output_is_open() ? complain(EXIT_FAILED, "%s", error.message)
                                 : complain(EXIT_FAILED, "%s: not saved, for nobody takes the output any more",
                                            state->path);
+    if (state->is_loss_told)
+        code = complain(EXIT_FAILED, "%s: models lost: %" PRIu64, state->path,
+                        oif_pipeline_lost(state->pipeline, NULL) - state->lost);
     oif_state_file_close(state->file);
     oif_pipeline_free(state->pipeline);
     return code;

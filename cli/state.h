@@ -17,6 +17,8 @@ struct state {
     bool is_saved;      /* the file holds the pipeline as it is */
     uint64_t rows_seen; /* by the pipeline that was loaded, and still to be skipped in the input */
     bool is_failing;    /* the last try to save has failed, and this was told */
+    uint64_t lost;      /* models, before this run */
+    bool is_loss_told;  /* that more are lost now */
 };
 
 /* Takes hold of the file and loads what it holds, if it exists. Prints what is wrong unless it returns EXIT_OK. */
@@ -35,8 +37,12 @@ int state_milliseconds_left(const struct state *state);
 /* A failure is told once; the next try is when it is due again. */
 void state_save(struct state *state);
 
+/* Whether evicted models were lost that should have been kept; the first is told, and the others are counted at the end. */
+bool state_has_lost(const struct state *state);
+void state_tell_lost(struct state *state);
+
 /* Saves a last time if rows were learned since, and frees everything. Returns `code`, or EXIT_FAILED when what was learned
- * could not be saved. */
+ * could not be saved or kept. */
 exit_code state_close(struct state *state, exit_code code);
 
 #endif

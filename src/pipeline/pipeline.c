@@ -335,8 +335,7 @@ size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
 {
     size_t model_bytes = pipeline->blank->bytes + oif_detector_memory_bytes(pipeline->blank->detector);
     return sizeof *pipeline + (pipeline->keys.count + 1) * model_bytes + oif_keys_bytes(&pipeline->keys) +
-           oif_names_memory_bytes(pipeline->names) +
-           oif_keys_bytes(&pipeline->evicted);
+           oif_names_memory_bytes(pipeline->names) + oif_keys_bytes(&pipeline->evicted);
 }
 
 const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key, size_t key_bytes)

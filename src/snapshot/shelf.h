@@ -6,7 +6,7 @@
  * The state that was saved last says which places it uses, and the checksum of each. Such a place is not written to before
  * the next state is saved, even when nobody uses it any more: until then it is kept. So a crash at any moment leaves
  * everything there that the saved state knows of, and what was written since is in places that count as free; nothing has
- * to be rolled back, scanned or compacted, and there are never more places than twice those in use.
+ * to be rolled back, scanned or compacted, and there are never more places than twice those that were in use at a time.
  */
 #ifndef OIF_SNAPSHOT_SHELF_H
 #define OIF_SNAPSHOT_SHELF_H

@@ -1,20 +1,14 @@
 /* kill -9 at any moment: a child saves one generation after another and acknowledges each; the parent kills it, looks at
  * what is left, and lets the next child go on from there. No acknowledged generation may be lost, none may be damaged, and
- * all of them together must give what one detector gives that was never interrupted.
- *
- * OIF_KILL_TRIALS: how many children; `make test-kill` asks for 10,000. OIF_KILL_SEED: other moments.
- * TMPDIR: where the file is; on a disk most kills come while it syncs, in memory while it is written. */
+ * all of them together must give what one detector gives that was never interrupted. */
 #define _GNU_SOURCE
 
+#include "kills.h"
 #include "snapshots.h"
 
 #include <dirent.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { DIMENSION = 4, ROWS_A_GENERATION = 5, ROWS_AFTERWARDS = 20, USUAL_LIFE_MICROSECONDS = 12000 };
+enum { DIMENSION = 4, ROWS_A_GENERATION = 5, ROWS_AFTERWARDS = 20 };
 
 static void row_at(uint64_t number, double row[DIMENSION])
 {
@@ -58,30 +52,6 @@ static int save_for_ever(int acknowledge)
 }
 
 /* ---- The parent ---- */
-
-/* Lets a child live for a while; returns the rows of the last generation that it or another acknowledged. */
-static uint64_t run_child(uint32_t microseconds, uint64_t acknowledged)
-{
-    int ends[2], status;
-    assert_int_equal(pipe(ends), 0);
-    fflush(stdout);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        close(ends[0]);
-        _exit(save_for_ever(ends[1]));
-    }
-    close(ends[1]);
-    nanosleep(&(struct timespec){.tv_nsec = (long)microseconds * 1000}, NULL);
-    kill(child, SIGKILL);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFEXITED(status))
-        fail_msg("the child ended with %d after %" PRIu64 " rows", WEXITSTATUS(status), acknowledged);
-    while (read(ends[0], &acknowledged, sizeof acknowledged) > 0) /* a write of so few bytes is never cut */
-        ;
-    close(ends[0]);
-    return acknowledged;
-}
 
 static void learn_up_to(oif_detector *detector, uint64_t rows)
 {
@@ -149,19 +119,6 @@ static uint64_t check_state(uint64_t acknowledged, oif_detector *twin)
     return rows;
 }
 
-static uint64_t number_from_environment(const char *name, uint64_t otherwise)
-{
-    const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
-/* On a machine that is slow or busy, children live longer, so that most of them come to saving. */
-static uint32_t adapt_life(uint32_t longest, bool got_to_save)
-{
-    longest = got_to_save ? longest - longest / 64 : longest + longest / 16;
-    return longest < USUAL_LIFE_MICROSECONDS ? USUAL_LIFE_MICROSECONDS : longest;
-}
-
 static void test_a_kill_at_any_moment_loses_nothing(void **unused)
 {
     (void)unused;
@@ -173,7 +130,7 @@ static void test_a_kill_at_any_moment_loses_nothing(void **unused)
     oif_detector *twin = new_generation_zero();
     for (uint64_t trial = 0; trial < trials; trial++) {
         uint64_t rows_before = acknowledged;
-        acknowledged = run_child(dice_below(&rolled, longest_life), acknowledged);
+        acknowledged = run_child(save_for_ever, dice_below(&rolled, longest_life), acknowledged);
         bool is_writing = access("state.new", F_OK) == 0;
         uint64_t rows = check_state(acknowledged, twin);
         while_writing += is_writing;
@@ -189,22 +146,6 @@ static void test_a_kill_at_any_moment_loses_nothing(void **unused)
     assert_true(while_writing > trials / 10); /* otherwise this has tested little */
     oif_detector_free(twin);
     unlink("state");
-}
-
-static char folder[4096];
-
-static int enter_folder(void **unused)
-{
-    (void)unused;
-    const char *place = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/oif-kill-XXXXXX", place ? place : "/tmp");
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave_folder(void **unused)
-{
-    (void)unused;
-    return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;
 }
 
 int main(void)

@@ -1,0 +1,204 @@
+# oif score --evicted keep: a key that comes back goes on as if it had never lost its model.
+
+load helper
+
+# 600 rows of 20 hosts in no order, each with its own level.
+make_many_hosts() {
+    awk 'BEGIN {
+        OFS = ","
+        state = 7
+        print "host,x,y"
+        for (i = 1; i <= 600; i++) {
+            state = state * 16807 % 2147483647
+            host = state % 20
+            state = state * 16807 % 2147483647
+            x = state % 8
+            state = state * 16807 % 2147483647
+            print "web-" host, x / 4 + host * 100 + (i % 50 == 0) * 7, state % 8 / 4
+        }
+    }' > hosts.csv
+}
+
+figure() {
+    "$OIF" inspect "$1" | sed -n "s/^$2   *//p"
+}
+
+@test "with two models in memory all keys get what they would get without limits" {
+    make_many_hosts
+    for detector in online-iforest hst iforest-asd rrcf loda; do
+        rm -rf keep && mkdir keep
+        "$OIF" score --key host --detector "$detector" --explain --alert-rate 0.02 hosts.csv > whole.csv
+        oif score --key host --detector "$detector" --explain --alert-rate 0.02 --max-keys 2 --evicted keep \
+            --state keep/s hosts.csv
+        exits 0
+        cmp <(echo "$output") whole.csv
+        equal "$(ls -A keep | tr '\n' ' ')" "s s.shelf "
+        equal "$(figure keep/s models)" 2
+        equal "$(figure keep/s "models on the shelf")" 18
+        equal "$(figure keep/s "models lost")" 0
+    done
+}
+
+@test "a stream in two parts as well, and the state knows that it keeps models" {
+    make_many_hosts
+    "$OIF" score --key host hosts.csv > whole.csv
+    head -301 hosts.csv > first.csv
+    (head -1 hosts.csv; tail -n +302 hosts.csv) > second.csv
+    "$OIF" score --key host --max-keys 2 --evicted keep --state s first.csv > both.csv
+    oif score --key host --state s second.csv
+    exits 0 "oif: s: goes on after 300 rows"
+    tail -n +2 <<< "$output" >> both.csv
+    cmp both.csv whole.csv
+    equal "$("$OIF" inspect --json s | grep -o '"shelved": [0-9]*, "lost": [0-9]*')" '"shelved": 18, "lost": 0'
+}
+
+@test "it needs a state file, and one that was learned that way" {
+    make_many_hosts
+    oif score --key host --evicted keep hosts.csv
+    exits 2 "oif: --evicted keep needs --state FILE, the file to keep models beside"
+    oif score --key host --evicted drop --state s hosts.csv
+    equal "$status" 2
+    "$OIF" score --key host --state s hosts.csv > scored.csv
+    oif score --key host --evicted keep --state s hosts.csv
+    exits 2 "oif: s: the state was learned with --evicted forget, not keep; leave it out or name another file"
+    [ ! -e s.shelf ]
+}
+
+@test "after kill -9 the rows since the last save, given again, get what they would have got" {
+    make_many_hosts
+    "$OIF" score --key host --detector loda --alert-rate 0.02 hosts.csv > whole.csv
+    cat > test.py <<'PYTHON'
+import json, os, random, select, subprocess, sys
+oif = sys.argv[1]
+rows = open("hosts.csv", "rb").read().splitlines(keepends=True)
+whole = open("whole.csv", "rb").read().splitlines(keepends=True)
+chance = random.Random(1)
+
+def state():
+    return json.loads(subprocess.check_output([oif, "inspect", "--json", "s"]))
+
+def line(tool):
+    ready, _, _ = select.select([tool.stdout], [], [], 20)
+    assert ready, "no output although a whole row was given"
+    return tool.stdout.readline()
+
+done, kills, again = 0, 0, 0
+while done < 600:
+    tool = subprocess.Popen([oif, "score", "--key", "host", "--detector", "loda", "--alert-rate", "0.02", "--max-keys", "2",
+                             "--evicted", "keep", "--state", "s", "--save-every", "7"], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    tool.stdin.write(rows[0])
+    assert line(tool) == whole[0]
+    for number in range(done, min(done + chance.randrange(1, 60), 600)):
+        tool.stdin.write(rows[1 + number])
+        row = line(tool)
+        assert row == whole[1 + number], (number, row, whole[1 + number])
+    if number == 599:
+        tool.stdin.close()
+    else:
+        tool.kill()
+        kills += 1
+    tool.wait()
+    before, done = number + 1, state()["rows"] if os.path.exists("s") else 0
+    again += before - done
+    assert before - 8 <= done <= before, (before, done)
+    assert kills < 300, "it does not get on"
+end = state()
+assert (end["models"], end["shelved"], end["lost"]) == (2, 18, 0), end
+assert end["shelf_bytes"] <= 40 * end["file_bytes"] / 2, end
+print(f"# {kills} kills, {again} rows given again")
+PYTHON
+    python3 test.py "$OIF"
+}
+
+@test "a shelf that is damaged costs the models that are, one that is missing is refused" {
+    make_many_hosts
+    "$OIF" score --key host --max-keys 2 --evicted keep --state s hosts.csv > first.csv
+    cp s s.copy && cp s.shelf shelf.copy
+    size=$(stat -c %s s.shelf)
+    for i in $(seq 0 40); do # somewhere in each model
+        printf 'XXXXXXXX' | dd of=s.shelf bs=1 seek=$((size * i / 41)) conv=notrunc status=none
+    done
+    oif score --key host --state s hosts.csv
+    exits 1 "oif: s: goes on after 600 rows
+oif: the shelf of 's' is damaged: a checksum is wrong; a model is lost, its key starts anew, and scoring goes on
+oif: s: models lost: 18"
+    equal "${#lines[@]}" 601
+    equal "$(figure s "models lost")" 18
+    oif score --key host --state s hosts.csv # what was lost before is not told again
+    exits 0 "oif: s: goes on after 1200 rows"
+    cp s.copy s && rm s.shelf
+    oif score --key host --state s hosts.csv
+    exits 1 "oif: cannot open the shelf of 's': No such file or directory; bring back a copy, or remove it to start anew"
+    cmp s s.copy
+    head -c 1000000 shelf.copy > s.shelf
+    oif score --key host --state s hosts.csv
+    equal "$status" 1
+    contains "$stderr" "oif: the shelf of 's' is cut off after"
+    cp shelf.copy s.shelf
+    oif score --key host --state s hosts.csv
+    exits 0 "oif: s: goes on after 600 rows"
+}
+
+@test "a model that cannot be put on the shelf is lost with a count, and scoring goes on" {
+    make_many_hosts
+    mkdir s.shelf # in the way
+    oif score --key host --max-keys 2 --evicted keep --state s hosts.csv
+    equal "$status" 1
+    equal "${#lines[@]}" 601
+    lost=$(figure s "models lost")
+    equal "$stderr" "oif: cannot write to the shelf of 's': Is a directory; a model is lost, its key starts anew, and scoring goes on
+oif: s: models lost: $lost"
+    equal "$lost" "$(figure s evictions)"
+    equal "$(figure s "models on the shelf")" 0
+    rmdir s.shelf
+    oif score --key host --state s hosts.csv
+    exits 0 "oif: s: goes on after 600 rows"
+    equal "$(figure s "models on the shelf")" 18
+}
+
+@test "on a disk that is full what the last state knows of stays whole" {
+    mkdir disk
+    # The mount is gone with the process that sees it.
+    alone() { unshare --map-root-user --mount "$@"; }
+    alone mount -t tmpfs tmpfs disk 2> reason || skip "cannot mount: $(cat reason)"
+    make_many_hosts
+    "$OIF" score --key host hosts.csv > whole.csv
+    head -301 hosts.csv > first.csv
+    (head -1 hosts.csv; tail -n +302 hosts.csv) > second.csv
+    run alone bash -c '
+        set -e
+        mount -t tmpfs -o size=60m tmpfs disk
+        "$1" score --key host --max-keys 2 --evicted keep --state disk/s first.csv > scored.csv
+        cp disk/s before
+        head -c 60m /dev/zero > disk/filler 2> /dev/null || true
+        code=0
+        "$1" score --key host --state disk/s --save-every 100 second.csv > second-scored.csv 2> messages || code=$?
+        echo "exit $code, $(wc -l < second-scored.csv) lines"
+        cmp disk/s before
+        rm disk/filler
+        "$1" score --key host --state disk/s second.csv 2> /dev/null | tail -n +2 >> scored.csv
+        "$1" inspect disk/s | grep "^models lost"
+        cmp scored.csv whole.csv
+        ls -A disk | tr "\n" " "' bash "$OIF"
+    equal "$output" "exit 1, 301 lines
+models lost                             0
+s s.shelf "
+    contains "$(cat messages)" "oif: cannot write to the shelf of 'disk/s': No space left on device; a model is lost, its key starts anew, and scoring goes on
+"
+    contains "$(cat messages)" "oif: cannot write 'disk/s': No space left on device; it keeps the state it had"
+    contains "$(cat messages)" "oif: disk/s: models lost: "
+}
+
+@test "100,000 keys come, go and come back with 1,000 models in memory" {
+    awk 'BEGIN {print "key,x"; for (turn = 0; turn < 2; turn++) for (i = 0; i < 100000; i++) print "k" i "," i % 7 + turn}' > many.csv
+    small=(--key key --detector loda --num-projections 2 --num-bins 4 --window-size 8)
+    "$OIF" score "${small[@]}" many.csv > whole.csv
+    "$OIF" score "${small[@]}" --max-keys 1000 --evicted keep --state s many.csv | cmp - whole.csv
+    equal "$(figure s models)" 1,000
+    equal "$(figure s evictions)" 199,000
+    equal "$(figure s "models on the shelf")" 99,000
+    equal "$(figure s "models lost")" 0
+    "$OIF" score "${small[@]}" --state s <(head -2 many.csv) 2> messages | tail -1 | grep '^k0,'
+    equal "$(cat messages)" "oif: s: goes on after 200000 rows"
+}

@@ -1,0 +1,71 @@
+/* What the tests with kill -9 share: children that live for a while, in a folder of their own.
+ *
+ * OIF_KILL_TRIALS: how many children; `make test-kill` asks for 10,000. OIF_KILL_SEED: other moments.
+ * TMPDIR: where the files are; on a disk most kills come while it syncs, in memory while it is written. */
+#ifndef TESTS_SNAPSHOT_KILLS_H
+#define TESTS_SNAPSHOT_KILLS_H
+
+#include "../detect/driver.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { USUAL_LIFE_MICROSECONDS = 12000 };
+
+/* Lets a child live for a while: `live` returns only when something goes wrong, with a number that says what, and writes the
+ * rows of each generation that is saved. Returns the rows of the last generation that it or another acknowledged. */
+static inline uint64_t run_child(int (*live)(int acknowledge), uint32_t microseconds, uint64_t acknowledged)
+{
+    int ends[2], status;
+    assert_int_equal(pipe(ends), 0);
+    fflush(stdout);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(ends[0]);
+        _exit(live(ends[1]));
+    }
+    close(ends[1]);
+    nanosleep(&(struct timespec){.tv_nsec = (long)microseconds * 1000}, NULL);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFEXITED(status))
+        fail_msg("the child ended with %d after %" PRIu64 " rows", WEXITSTATUS(status), acknowledged);
+    while (read(ends[0], &acknowledged, sizeof acknowledged) > 0) /* a write of so few bytes is never cut */
+        ;
+    close(ends[0]);
+    return acknowledged;
+}
+
+static inline uint64_t number_from_environment(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+/* On a machine that is slow or busy, children live longer, so that most of them come to saving. */
+static inline uint32_t adapt_life(uint32_t longest, bool got_to_save)
+{
+    longest = got_to_save ? longest - longest / 64 : longest + longest / 16;
+    return longest < USUAL_LIFE_MICROSECONDS ? USUAL_LIFE_MICROSECONDS : longest;
+}
+
+static char killing_folder[4096];
+
+static inline int enter_folder(void **unused)
+{
+    (void)unused;
+    const char *place = getenv("TMPDIR");
+    snprintf(killing_folder, sizeof killing_folder, "%s/oif-kill-XXXXXX", place ? place : "/tmp");
+    return mkdtemp(killing_folder) && chdir(killing_folder) == 0 ? 0 : -1;
+}
+
+static inline int leave_folder(void **unused)
+{
+    (void)unused;
+    return chdir("/") == 0 && rmdir(killing_folder) == 0 ? 0 : -1;
+}
+
+#endif
