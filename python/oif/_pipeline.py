@@ -86,6 +86,8 @@ class Pipeline(_Core):
         shingle: rows of a series that are scored as one
         max_keys: keys that have a model; more, and the one not seen for longest loses its own
         memory_limit: bytes that all models may take, with the same consequence; 0: any
+        evicted: what happens to the model of a key that loses it; only "forget" for now: to "keep" it takes a state
+            file that is held while rows come, as `oif score --state FILE --evicted keep` does
 
     >>> import numpy as np, oif
     >>> rows = np.random.default_rng(1).normal(size=(5000, 2))
@@ -113,10 +115,13 @@ class Pipeline(_Core):
         shingle: int = 1,
         max_keys: int = 100000,
         memory_limit: int = 0,
+        evicted: Literal["forget", "keep"] = "forget",
     ) -> None:
         kind, params = _detector_of(detector)
+        if evicted == "keep":
+            raise ParameterError('evicted="keep" needs a state file that is held while rows come, as oif score does')
         options = dict(alert_rate=alert_rate, threshold=threshold, memory=memory, learn=learn, patience=patience)
-        options |= dict(calm=calm, shingle=shingle, max_keys=max_keys, memory_limit=memory_limit)
+        options |= dict(calm=calm, shingle=shingle, max_keys=max_keys, memory_limit=memory_limit, evicted=evicted)
         super().__init__(kind, params, options)
 
     def process_one(self, x: Row, key: str | bytes | None = None) -> Result:

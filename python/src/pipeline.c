@@ -543,6 +543,8 @@ QUESTION(get_rows, PyLong_FromUnsignedLongLong(oif_pipeline_rows(self->pipeline)
 QUESTION(get_keys, PyLong_FromSize_t(oif_pipeline_keys(self->pipeline)), PyLong_FromLong(0))
 QUESTION(get_evictions, PyLong_FromUnsignedLongLong(oif_pipeline_evictions(self->pipeline)),
          PyLong_FromLong(0))
+QUESTION(get_shelved, PyLong_FromSize_t(oif_pipeline_shelved(self->pipeline)), PyLong_FromLong(0))
+QUESTION(get_lost, PyLong_FromUnsignedLongLong(oif_pipeline_lost(self->pipeline, NULL)), PyLong_FromLong(0))
 QUESTION(get_memory_bytes, PyLong_FromSize_t(oif_pipeline_memory_bytes(self->pipeline)), PyLong_FromLong(0))
 
 static PyObject *get_feature_names(PyObject *object, void *unused)
@@ -597,6 +599,10 @@ static PyGetSetDef attributes[] = {
     {"rows", get_rows, NULL, "The rows processed so far.", NULL},
     {"keys", get_keys, NULL, "The keys that have a model.", NULL},
     {"evictions", get_evictions, NULL, "The keys that lost their model to others.", NULL},
+    {"shelved", get_shelved, NULL,
+     "The keys whose model is on the shelf beside the state file of `oif score`.", NULL},
+    {"lost", get_lost, NULL, "The models that should have been kept there, or been there, and were not.",
+     NULL},
     {"memory_bytes", get_memory_bytes, NULL, "The bytes that all models take.", NULL},
     {"feature_names", get_feature_names, set_feature_names,
      "The names of the numbers in a row: those of the first dict or DataFrame, or None.", NULL},

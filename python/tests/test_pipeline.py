@@ -96,6 +96,14 @@ def test_models_are_evicted_at_max_keys(stream):
     assert (pipeline.keys, pipeline.evictions) == (2, 7)
 
 
+def test_evicted_models_cannot_be_kept_without_a_state_file(stream):
+    with pytest.raises(oif.ParameterError, match="state file"):
+        oif.Pipeline(oif.Loda(), max_keys=2, evicted="keep")
+    pipeline = oif.Pipeline(oif.Loda(), max_keys=2, evicted="forget")
+    pipeline.process(stream[:9], list("abcabcabc"))
+    assert (pipeline.evictions, pipeline.shelved, pipeline.lost) == (7, 0, 0)
+
+
 def test_a_shingle_puts_rows_together(stream):
     pipeline = oif.Pipeline(oif.OnlineIsolationForest(seed=1), shingle=3)
     results = pipeline.process(stream[:500])
