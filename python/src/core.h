@@ -7,6 +7,7 @@
  *     rows.c        dicts, sequences and buffers as rows of numbers
  *     arrow.c       Arrow streams as rows of numbers
  *     params.c      parameters in and out
+ *     learner.c     the type Learner: what the next two have in common
  *     detector.c    the type Detector
  *     pipeline.c    the type Pipeline
  */
@@ -107,8 +108,67 @@ bool params_set(oif_params *params, PyObject *values);
 PyObject *params_as_dict(const oif_params *params);
 PyObject *info_as_dict(const oif_detector_info *info);
 
+/* ---- learner.c ---- */
+
+typedef struct learner learner;
+
+/* What the types do each in their own way. `made` is an oif_detector or an oif_pipeline. */
+typedef struct learner_kind {
+    const char *noun;
+    bool (*enter)(learner *self, bool writing);
+    bool (*make)(learner *self, size_t width); /* sets self->made for rows of this width, or an exception */
+    void (*free)(learner *self);
+    size_t (*width)(const void *made);
+    oif_status (*check)(const void *made, oif_error *error);
+    oif_status (*save)(const void *made, oif_write_function write, void *context, oif_error *error);
+    oif_status (*save_file)(const void *made, const char *path, oif_error *error);
+    oif_status (*load)(learner *self, const void *bytes, size_t count, oif_error *error); /* and params */
+    oif_status (*copy)(learner *self, const learner *from, oif_error *error);
+} learner_kind;
+
+struct learner {
+    PyObject_HEAD const learner_kind *kind;
+    guard guard;
+    oif_params params; /* its info is NULL before __init__ */
+    void *made;        /* NULL before the first row */
+    PyObject *names;   /* a tuple, or NULL while the features have none */
+    bool ignore_unknown;
+};
+
+PyObject *learner_new(PyTypeObject *type, const learner_kind *kind);
+
+/* For __init__: the parameters of a method, unless the object was made before. False with an exception set. */
+bool learner_read_params(learner *self, const char *method, PyObject *values, oif_params *params);
+
+/* As guard_enter, for an object that was initialised. */
+bool learner_enter(learner *self, bool writing);
+void learner_leave(learner *self);
+
+expected_rows learner_expects(const learner *self);
+
+/* Has the first rows make what learns them; the width is checked again because another thread may have done so since they
+ * were read. */
+bool learner_prepare(learner *self, const rows *r);
+
+/* Keeps the names that came with the rows, unless there are names already. */
+void learner_adopt_names(learner *self, const rows *r);
+
+/* Raises the error of a call with rows from `first` on; returns NULL. */
+PyObject *learner_raise(const learner *self, const oif_error *error, Py_ssize_t first, const rows *r);
+
+/* A figure of what was made, or what stands for it before: the closure of an attribute with the getter learner_ask. */
+typedef struct learner_question {
+    PyObject *(*answer)(const void *made);
+    PyObject *(*before)(void);
+} learner_question;
+
+PyObject *learner_ask(PyObject *self, void *question);
+PyObject *answer_none(void);
+PyObject *answer_zero(void);
+PyObject *answer_false(void);
+
 /* ---- Types ---- */
 
-extern PyType_Spec detector_spec, pipeline_spec;
+extern PyType_Spec learner_spec, detector_spec, pipeline_spec;
 
 #endif

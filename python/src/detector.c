@@ -10,52 +10,145 @@
 enum { CHUNK_NUMBERS = 1 << 17 }; /* numbers of a block between two looks for signals: some 10 milliseconds */
 
 typedef struct detector_object {
-    PyObject_HEAD guard guard;
-    oif_params params; /* its info is NULL before __init__ */
-    oif_detector *detector;
-    PyObject *names; /* a tuple, or NULL while the features have none */
-    bool ignore_unknown;
+    learner base; /* made: an oif_detector */
     unsigned threads;
 } detector_object;
 
 typedef enum action { LEARN, SCORE, LEARN_SCORE } action;
+
+static bool set_threads(detector_object *self, unsigned threads)
+{
+    oif_error error;
+    if (!self->base.made || oif_detector_set_threads(self->base.made, threads, &error) == OIF_OK)
+        return true;
+    raise_error(&error);
+    return false;
+}
+
+/* ---- Its kind of learner ---- */
+
+static bool make_detector(learner *base, size_t width)
+{
+    detector_object *self = (detector_object *)base;
+    oif_detector *detector;
+    oif_error error;
+    if (oif_detector_new(&base->params, width, &detector, &error) != OIF_OK) {
+        raise_error(&error);
+        return false;
+    }
+    base->made = detector;
+    return self->threads == 1 || set_threads(self, self->threads);
+}
+
+/* The threads of a parent process are gone, so a pool of them cannot be ended. */
+static void free_detector(learner *base)
+{
+    if (((detector_object *)base)->threads == 1 || !guard_is_forked(&base->guard))
+        oif_detector_free(base->made);
+    base->made = NULL;
+}
+
+/* In a forked child a detector with threads is copied, which leaves those of the parent behind. */
+static bool leave_threads_behind(detector_object *self)
+{
+    oif_detector *copy;
+    oif_error error;
+    if (oif_detector_clone(self->base.made, &copy, &error) != OIF_OK) {
+        raise_error(&error);
+        return false;
+    }
+    self->base.made = copy;
+    return set_threads(self, self->threads);
+}
+
+static bool enter(learner *base, bool writing)
+{
+    detector_object *self = (detector_object *)base;
+    bool forked = guard_is_forked(&base->guard);
+    if (!learner_enter(base, writing))
+        return false;
+    if (!forked || self->threads == 1 || !base->made || leave_threads_behind(self))
+        return true;
+    learner_leave(base);
+    return false;
+}
+
+static size_t detector_width(const void *made)
+{
+    return oif_detector_dimension(made);
+}
+
+static oif_status check_detector(const void *made, oif_error *error)
+{
+    return oif_detector_check(made, error);
+}
+
+static oif_status save_detector(const void *made, oif_write_function write, void *context, oif_error *error)
+{
+    return oif_detector_save(made, write, context, error);
+}
+
+static oif_status save_detector_file(const void *made, const char *path, oif_error *error)
+{
+    return oif_detector_save_file(made, path, error);
+}
+
+static oif_status load_detector(learner *base, const void *bytes, size_t count, oif_error *error)
+{
+    oif_detector *detector;
+    oif_status status = oif_detector_load_memory(bytes, count, &detector, error);
+    if (status == OIF_OK) {
+        base->made = detector;
+        base->params = *oif_detector_params(detector);
+    }
+    return status;
+}
+
+static oif_status copy_detector(learner *base, const learner *from, oif_error *error)
+{
+    oif_detector *copy = NULL;
+    oif_status status = from->made ? oif_detector_clone(from->made, &copy, error) : OIF_OK;
+    if (status == OIF_OK)
+        base->made = copy;
+    return status;
+}
+
+static const learner_kind detector_kind = {
+    .noun = "detector",
+    .enter = enter,
+    .make = make_detector,
+    .free = free_detector,
+    .width = detector_width,
+    .check = check_detector,
+    .save = save_detector,
+    .save_file = save_detector_file,
+    .load = load_detector,
+    .copy = copy_detector,
+};
 
 /* ---- Creation ---- */
 
 static PyObject *detector_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     (void)arguments, (void)keywords;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    detector_object *self = (detector_object *)allocate(type, 0);
-    if (!self)
-        return NULL;
-    self->threads = 1;
-    if (!guard_init(&self->guard))
-        Py_CLEAR(self);
-    return (PyObject *)self;
+    PyObject *self = learner_new(type, &detector_kind);
+    if (self)
+        ((detector_object *)self)->threads = 1;
+    return self;
 }
 
 static int detector_init(PyObject *object, PyObject *arguments, PyObject *keywords)
 {
-    detector_object *self = (detector_object *)object;
+    learner *self = (learner *)object;
     static char *words[] = {"kind", "params", NULL};
-    const char *kind;
+    const char *method;
     PyObject *values = NULL;
     oif_params params;
     oif_error error;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sO:Detector", words, &kind, &values))
-        return -1;
-    if (self->params.info) {
-        PyErr_SetString(PyExc_RuntimeError, "a detector is made once");
-        return -1;
-    }
-    if (oif_params_init(&params, kind, &error) != OIF_OK) {
-        raise_error(&error);
-        return -1;
-    }
-    if (!params_set(&params, values))
-        return -1;
     size_t bytes;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sO:Detector", words, &method, &values) ||
+        !learner_read_params(self, method, values, &params))
+        return -1;
     if (oif_detector_estimate_bytes(&params, 1, &bytes, &error) != OIF_OK) { /* do they fit together? */
         raise_error(&error);
         return -1;
@@ -64,134 +157,28 @@ static int detector_init(PyObject *object, PyObject *arguments, PyObject *keywor
     return 0;
 }
 
-/* The threads of a parent process are gone, so a pool of them cannot be ended. */
-static void free_detector(detector_object *self)
-{
-    if (self->threads == 1 || !guard_is_forked(&self->guard))
-        oif_detector_free(self->detector);
-    self->detector = NULL;
-}
-
-static void detector_dealloc(PyObject *object)
-{
-    detector_object *self = (detector_object *)object;
-    PyTypeObject *type = Py_TYPE(object);
-    free_detector(self);
-    guard_free(&self->guard);
-    Py_XDECREF(self->names);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
-}
-
-/* ---- Taking and giving back ---- */
-
-static bool set_threads(detector_object *self, unsigned threads)
-{
-    oif_error error;
-    if (!self->detector || oif_detector_set_threads(self->detector, threads, &error) == OIF_OK)
-        return true;
-    raise_error(&error);
-    return false;
-}
-
-/* In a forked child a detector with threads is copied, which leaves those of the parent behind. */
-static bool leave_threads_behind(detector_object *self)
-{
-    oif_detector *copy;
-    oif_error error;
-    if (oif_detector_clone(self->detector, &copy, &error) != OIF_OK) {
-        raise_error(&error);
-        return false;
-    }
-    self->detector = copy;
-    return set_threads(self, self->threads);
-}
-
-static bool enter(detector_object *self, bool writing)
-{
-    if (!self->params.info) {
-        PyErr_SetString(PyExc_RuntimeError, "__init__ of the detector was not called");
-        return false;
-    }
-    bool forked = guard_is_forked(&self->guard);
-    if (!guard_enter(&self->guard, writing))
-        return false;
-    if (!forked || self->threads == 1 || !self->detector || leave_threads_behind(self))
-        return true;
-    guard_leave(&self->guard);
-    return false;
-}
-
-static void leave(detector_object *self)
-{
-    guard_leave(&self->guard);
-}
-
 /* ---- Rows ---- */
-
-static expected_rows expect_rows(const detector_object *self)
-{
-    return (expected_rows){self->names,
-                           self->detector ? (Py_ssize_t)oif_detector_dimension(self->detector) : 0,
-                           self->ignore_unknown};
-}
-
-/* Makes the detector when these are the first rows; the width is checked again because another thread may have made it
- * since they were read. */
-static bool prepare(detector_object *self, const rows *r)
-{
-    oif_error error;
-    if (!self->detector) {
-        if (oif_detector_new(&self->params, (size_t)r->width, &self->detector, &error) != OIF_OK) {
-            self->detector = NULL;
-            raise_error(&error);
-            return false;
-        }
-        if (self->threads > 1 && !set_threads(self, self->threads))
-            return false;
-    }
-    if ((Py_ssize_t)oif_detector_dimension(self->detector) == r->width)
-        return true;
-    raise_data_error(-1, -1, "rows have %zu numbers here, not %zd", oif_detector_dimension(self->detector),
-                     r->width);
-    return false;
-}
-
-/* Keeps the names that came with the rows. */
-static void adopt_names(detector_object *self, const rows *r)
-{
-    if (!self->names && r->names)
-        self->names = Py_NewRef(r->names);
-}
 
 static oif_status act_on_row(detector_object *self, action what, const double *row, double *score,
                              oif_error *error)
 {
     switch (what) {
-    case LEARN: return oif_detector_learn(self->detector, row, error);
-    case SCORE: return oif_detector_score(self->detector, row, score, error);
+    case LEARN: return oif_detector_learn(self->base.made, row, error);
+    case SCORE: return oif_detector_score(self->base.made, row, score, error);
     case LEARN_SCORE: break;
     }
-    return oif_detector_learn_score(self->detector, row, score, error);
+    return oif_detector_learn_score(self->base.made, row, score, error);
 }
 
 static oif_status act_on_block(detector_object *self, action what, const double *block, size_t count,
                                size_t stride, double *scores, oif_error *error)
 {
     switch (what) {
-    case LEARN: return oif_detector_learn_rows(self->detector, block, count, stride, error);
-    case SCORE: return oif_detector_score_rows(self->detector, block, count, stride, scores, error);
+    case LEARN: return oif_detector_learn_rows(self->base.made, block, count, stride, error);
+    case SCORE: return oif_detector_score_rows(self->base.made, block, count, stride, scores, error);
     case LEARN_SCORE: break;
     }
-    return oif_detector_learn_score_rows(self->detector, block, count, stride, scores, error);
-}
-
-static PyObject *raise_at(const oif_error *error, Py_ssize_t first, const rows *r, PyObject *names)
-{
-    if (error->status == OIF_EVALUE && error->column > 0)
-        return raise_infinity(first + (error->line ? (Py_ssize_t)error->line - 1 : 0),
-                              (Py_ssize_t)error->column - 1, r->single, names ? names : r->names);
-    return raise_error(error);
+    return oif_detector_learn_score_rows(self->base.made, block, count, stride, scores, error);
 }
 
 static bool act_on_chunks(detector_object *self, action what, const rows *r, double *scores)
@@ -223,14 +210,14 @@ static bool act_on_chunks(detector_object *self, action what, const rows *r, dou
             break;
         PyEval_RestoreThread(state);
         if (status != OIF_OK)
-            raise_at(&error, first, r, self->names);
+            learner_raise(&self->base, &error, first, r);
         good = status == OIF_OK && PyErr_CheckSignals() == 0;
         state = PyEval_SaveThread();
     }
     PyEval_RestoreThread(state);
     PyMem_Free(copy);
     if (infinite)
-        raise_infinity(row, column, false, self->names ? self->names : r->names);
+        raise_infinity(row, column, false, self->base.names ? self->base.names : r->names);
     return good && !infinite;
 }
 
@@ -238,20 +225,21 @@ static bool act_locked(detector_object *self, action what, const rows *r, double
 {
     oif_error error;
     double copy[ROW_NUMBERS];
-    bool first = !self->detector, good;
-    if (!prepare(self, r))
+    bool first = !self->base.made, good;
+    if (!learner_prepare(&self->base, r))
         return false;
     if (r->single && r->width <= ROW_NUMBERS) {
         good = act_on_row(self, what, rows_at(r, 0, copy), scores, &error) == OIF_OK;
         if (!good)
-            raise_at(&error, 0, r, self->names);
+            learner_raise(&self->base, &error, 0, r);
     } else {
         good = act_on_chunks(self, what, r, scores);
     }
-    if (!good && first && oif_detector_rows_learned(self->detector) == 0)
-        free_detector(self); /* a call that fails changes nothing: the next may have rows of another width */
+    if (!good && first && oif_detector_rows_learned(self->base.made) == 0)
+        free_detector(
+            &self->base); /* a call that fails changes nothing: the next may have rows of another width */
     if (good && r->names)
-        adopt_names(self, r);
+        learner_adopt_names(&self->base, r);
     return good;
 }
 
@@ -261,16 +249,16 @@ static PyObject *act(detector_object *self, action what, PyObject *x, bool one)
     double score = 0, *scores = &score;
     PyObject *array = NULL;
     Py_buffer view;
-    expected_rows expected = expect_rows(self);
+    expected_rows expected = learner_expects(&self->base);
     bool good = rows_read(&r, x, &expected, one);
     if (good && !r.single && what != LEARN) {
         array = new_array(r.count, -1, &view);
         good = array != NULL;
         scores = good ? view.buf : NULL;
     }
-    if (good && r.count > 0 && (good = enter(self, what != SCORE))) {
+    if (good && r.count > 0 && (good = enter(&self->base, what != SCORE))) {
         good = act_locked(self, what, &r, scores);
-        leave(self);
+        learner_leave(&self->base);
     }
     if (array)
         PyBuffer_Release(&view);
@@ -308,13 +296,13 @@ static bool explain_rows(detector_object *self, const rows *r, Py_ssize_t featur
     }
     PyThreadState *state = PyEval_SaveThread();
     for (; done < r->count; done++)
-        if (oif_detector_explain(self->detector, rows_at(r, done, room), (size_t)features,
+        if (oif_detector_explain(self->base.made, rows_at(r, done, room), (size_t)features,
                                  shares + done * features, room + r->width, &error) != OIF_OK)
             break;
     PyEval_RestoreThread(state);
     PyMem_Free(room);
     if (done < r->count)
-        raise_at(&error, done, r, self->names);
+        learner_raise(&self->base, &error, done, r);
     return done == r->count;
 }
 
@@ -330,9 +318,9 @@ static PyObject *detector_explain(PyObject *object, PyObject *arguments, PyObjec
     Py_ssize_t features = wanted == Py_None ? -1 : PyLong_AsSsize_t(wanted);
     if (features == -1 && PyErr_Occurred())
         return NULL;
-    expected_rows expected = expect_rows(self);
+    expected_rows expected = learner_expects(&self->base);
     bool good = rows_read(&r, x, &expected, false);
-    if (good && !self->detector) {
+    if (good && !self->base.made) {
         raise_data_error(-1, -1, "nothing was learned that could explain a row");
         good = false;
     }
@@ -347,9 +335,9 @@ static PyObject *detector_explain(PyObject *object, PyObject *arguments, PyObjec
         array = r.single ? new_array(features, -1, &view) : new_array(r.count, features, &view);
         good = array != NULL;
     }
-    if (good && (good = enter(self, false))) {
-        good = prepare(self, &r) && explain_rows(self, &r, features, view.buf);
-        leave(self);
+    if (good && (good = enter(&self->base, false))) {
+        good = learner_prepare(&self->base, &r) && explain_rows(self, &r, features, view.buf);
+        learner_leave(&self->base);
     }
     if (array)
         PyBuffer_Release(&view);
@@ -359,118 +347,7 @@ static PyObject *detector_explain(PyObject *object, PyObject *arguments, PyObjec
     return array;
 }
 
-/* ---- Snapshots ---- */
-
-static PyObject *detector_to_bytes(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    detector_object *self = (detector_object *)object;
-    PyObject *bytes = NULL;
-    oif_error error;
-    if (!enter(self, false))
-        return NULL;
-    if (!self->detector) {
-        raise_data_error(-1, -1, "there is nothing to save before the first row");
-    } else {
-        size_t size = oif_detector_snapshot_bytes(self->detector);
-        bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
-        if (bytes &&
-            oif_detector_save_memory(self->detector, PyBytes_AsString(bytes), size, &error) != OIF_OK) {
-            Py_CLEAR(bytes);
-            raise_error(&error);
-        }
-    }
-    leave(self);
-    return bytes;
-}
-
-static PyObject *detector_save(PyObject *object, PyObject *path)
-{
-    detector_object *self = (detector_object *)object;
-    PyObject *name = NULL;
-    oif_error error;
-    oif_status status = OIF_OK;
-    if (!PyUnicode_FSConverter(path, &name))
-        return NULL;
-    if (!enter(self, false)) {
-        Py_DECREF(name);
-        return NULL;
-    }
-    bool empty = !self->detector;
-    if (!empty) {
-        const char *file = PyBytes_AsString(name);
-        PyThreadState *state = PyEval_SaveThread();
-        status = oif_detector_save_file(self->detector, file, &error);
-        PyEval_RestoreThread(state);
-    }
-    leave(self);
-    Py_DECREF(name);
-    if (empty)
-        return raise_data_error(-1, -1, "there is nothing to save before the first row");
-    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
-}
-
-/* Becomes what the bytes hold; for a fresh object, of which __init__ was not called. */
-static PyObject *detector_restore(PyObject *object, PyObject *bytes)
-{
-    detector_object *self = (detector_object *)object;
-    Py_buffer view;
-    oif_error error;
-    if (self->params.info) {
-        PyErr_SetString(PyExc_RuntimeError, "a detector is made once");
-        return NULL;
-    }
-    if (PyObject_GetBuffer(bytes, &view, PyBUF_SIMPLE) < 0)
-        return NULL;
-    oif_status status = oif_detector_load_memory(view.buf, (size_t)view.len, &self->detector, &error);
-    PyBuffer_Release(&view);
-    if (status != OIF_OK) {
-        self->detector = NULL;
-        return raise_error(&error);
-    }
-    self->params = *oif_detector_params(self->detector);
-    return Py_NewRef(Py_None);
-}
-
-/* Becomes a copy of another; for a fresh object as well. */
-static PyObject *detector_assign(PyObject *object, PyObject *other)
-{
-    detector_object *self = (detector_object *)object, *from = (detector_object *)other;
-    oif_error error;
-    oif_status status = OIF_OK;
-    /* Both are of this type when they share what deallocates them at the root of their classes. */
-    if (self->params.info || !PyObject_TypeCheck(other, Py_TYPE(object))) {
-        PyErr_SetString(PyExc_TypeError, "a fresh detector becomes a copy of one of the same class");
-        return NULL;
-    }
-    if (!enter(from, false))
-        return NULL;
-    if (from->detector)
-        status = oif_detector_clone(from->detector, &self->detector, &error);
-    if (status == OIF_OK) {
-        self->params = from->params;
-        self->names = Py_XNewRef(from->names);
-        self->ignore_unknown = from->ignore_unknown;
-    } else {
-        self->detector = NULL;
-    }
-    leave(from);
-    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
-}
-
 /* ---- Questions ---- */
-
-static PyObject *detector_check(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    detector_object *self = (detector_object *)object;
-    oif_error error;
-    if (!enter(self, false))
-        return NULL;
-    oif_status status = self->detector ? oif_detector_check(self->detector, &error) : OIF_OK;
-    leave(self);
-    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
-}
 
 static void tell_figure(void *context, const char *name, double value)
 {
@@ -486,13 +363,13 @@ static PyObject *detector_describe(PyObject *object, PyObject *unused)
     (void)unused;
     detector_object *self = (detector_object *)object;
     PyObject *dict = PyDict_New();
-    if (!dict || !enter(self, false)) {
+    if (!dict || !enter(&self->base, false)) {
         Py_XDECREF(dict);
         return NULL;
     }
-    if (self->detector)
-        oif_detector_describe(self->detector, tell_figure, &dict);
-    leave(self);
+    if (self->base.made)
+        oif_detector_describe(self->base.made, tell_figure, &dict);
+    learner_leave(&self->base);
     return dict;
 }
 
@@ -504,73 +381,38 @@ static PyObject *detector_estimate_bytes(PyObject *object, PyObject *argument)
     oif_error error;
     if (dimension == -1 && PyErr_Occurred())
         return NULL;
-    if (!enter(self, false))
+    if (!enter(&self->base, false))
         return NULL;
-    leave(self);
-    if (oif_detector_estimate_bytes(&self->params, dimension < 0 ? 0 : (size_t)dimension, &bytes, &error) !=
-        OIF_OK)
+    learner_leave(&self->base);
+    if (oif_detector_estimate_bytes(&self->base.params, dimension < 0 ? 0 : (size_t)dimension, &bytes,
+                                    &error) != OIF_OK)
         return raise_error(&error);
     return PyLong_FromSize_t(bytes);
 }
 
-static PyObject *get_params(PyObject *object, void *unused)
+static PyObject *tell_dimension(const void *made)
 {
-    (void)unused;
-    detector_object *self = (detector_object *)object;
-    return self->params.info ? params_as_dict(&self->params) : PyDict_New();
+    return PyLong_FromSize_t(oif_detector_dimension(made));
 }
 
-static PyObject *get_kind(PyObject *object, void *unused)
+static PyObject *tell_rows_learned(const void *made)
 {
-    (void)unused;
-    detector_object *self = (detector_object *)object;
-    return PyUnicode_FromString(self->params.info ? self->params.info->name : "");
+    return PyLong_FromUnsignedLongLong(oif_detector_rows_learned(made));
 }
 
-/* A figure of the detector, or what stands for it before the first row. */
-#define QUESTION(name, answer, before)                                                                       \
-    static PyObject *name(PyObject *object, void *unused)                                                    \
-    {                                                                                                        \
-        (void)unused;                                                                                        \
-        detector_object *self = (detector_object *)object;                                                   \
-        if (!enter(self, false))                                                                             \
-            return NULL;                                                                                     \
-        PyObject *result = self->detector ? answer : before;                                                 \
-        leave(self);                                                                                         \
-        return result;                                                                                       \
-    }
-QUESTION(get_dimension, PyLong_FromSize_t(oif_detector_dimension(self->detector)), Py_NewRef(Py_None))
-QUESTION(get_rows_learned, PyLong_FromUnsignedLongLong(oif_detector_rows_learned(self->detector)),
-         PyLong_FromLong(0))
-QUESTION(get_memory_bytes, PyLong_FromSize_t(oif_detector_memory_bytes(self->detector)), PyLong_FromLong(0))
-QUESTION(get_ready, PyBool_FromLong(oif_detector_ready(self->detector)), PyBool_FromLong(0))
-
-static PyObject *get_feature_names(PyObject *object, void *unused)
+static PyObject *tell_memory_bytes(const void *made)
 {
-    (void)unused;
-    PyObject *names = ((detector_object *)object)->names;
-    return Py_NewRef(names ? names : Py_None);
+    return PyLong_FromSize_t(oif_detector_memory_bytes(made));
 }
 
-static int set_feature_names(PyObject *object, PyObject *value, void *unused)
+static PyObject *tell_ready(const void *made)
 {
-    (void)unused;
-    detector_object *self = (detector_object *)object;
-    PyObject *names = NULL;
-    if (value && value != Py_None && !(names = PySequence_Tuple(value)))
-        return -1;
-    if (names && self->detector &&
-        PyTuple_Size(names) != (Py_ssize_t)oif_detector_dimension(self->detector)) {
-        PyErr_Format(PyExc_ValueError, "%zd names for rows of %zu numbers", PyTuple_Size(names),
-                     oif_detector_dimension(self->detector));
-        Py_DECREF(names);
-        return -1;
-    }
-    PyObject *old = self->names;
-    self->names = names;
-    Py_XDECREF(old);
-    return 0;
+    return PyBool_FromLong(oif_detector_ready(made));
 }
+
+static learner_question dimension = {tell_dimension, answer_none},
+                        rows_learned = {tell_rows_learned, answer_zero},
+                        memory_bytes = {tell_memory_bytes, answer_zero}, ready = {tell_ready, answer_false};
 
 static PyObject *get_threads(PyObject *object, void *unused)
 {
@@ -589,47 +431,25 @@ static int set_threads_attribute(PyObject *object, PyObject *value, void *unused
         PyErr_Format(PyExc_ValueError, "threads must be 1 to 16, not %ld", threads);
         return -1;
     }
-    if (!enter(self, true))
+    if (!enter(&self->base, true))
         return -1;
     bool good = set_threads(self, (unsigned)threads);
     if (good)
         self->threads = (unsigned)threads;
-    leave(self);
+    learner_leave(&self->base);
     return good ? 0 : -1;
-}
-
-static PyObject *get_ignore_unknown(PyObject *object, void *unused)
-{
-    (void)unused;
-    return PyBool_FromLong(((detector_object *)object)->ignore_unknown);
-}
-
-static int set_ignore_unknown(PyObject *object, PyObject *value, void *unused)
-{
-    (void)unused;
-    int ignore = value ? PyObject_IsTrue(value) : 0;
-    if (ignore < 0)
-        return -1;
-    ((detector_object *)object)->ignore_unknown = ignore;
-    return 0;
 }
 
 /* ---- The type ---- */
 
 static PyGetSetDef attributes[] = {
-    {"kind", get_kind, NULL, "The name of the method, as the tool and the C library call it.", NULL},
-    {"params", get_params, NULL, "Every parameter with its value.", NULL},
-    {"dimension", get_dimension, NULL, "The numbers in a row; None before the first.", NULL},
-    {"rows_learned", get_rows_learned, NULL, "The rows learned so far.", NULL},
-    {"memory_bytes", get_memory_bytes, NULL, "The bytes that the detector takes; 0 before the first row.",
-     NULL},
-    {"ready", get_ready, NULL, "Whether enough was learned for scores to mean something.", NULL},
-    {"feature_names", get_feature_names, set_feature_names,
-     "The names of the numbers in a row: those of the first dict or DataFrame, or None.", NULL},
+    {"dimension", learner_ask, NULL, "The numbers in a row; None before the first.", &dimension},
+    {"rows_learned", learner_ask, NULL, "The rows learned so far.", &rows_learned},
+    {"memory_bytes", learner_ask, NULL, "The bytes that the detector takes; 0 before the first row.",
+     &memory_bytes},
+    {"ready", learner_ask, NULL, "Whether enough was learned for scores to mean something.", &ready},
     {"threads", get_threads, set_threads_attribute,
      "The threads, 1 to 16, that share the work on arrays. Scores do not depend on it.", NULL},
-    {"ignore_unknown", get_ignore_unknown, set_ignore_unknown,
-     "Whether features that were not in the first dict or DataFrame are left out instead of refused.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -653,20 +473,11 @@ static PyMethodDef methods[] = {
      "explain($self, /, x, columns=None)\n--\n\nHow much of each row's score is due to each number: shares "
      "that add up "
      "to 1, or all 0.\n\nOf rows that are several time steps long, give the columns of one step."},
-    {"to_bytes", detector_to_bytes, METH_NOARGS,
-     "to_bytes($self, /)\n--\n\nA snapshot: all that the detector is, on any machine. oif.load reads it."},
-    {"save", detector_save, METH_O,
-     "save($self, path, /)\n--\n\nWrite a snapshot to a file, which holds the old one or the new one "
-     "whatever happens."},
-    {"check", detector_check, METH_NOARGS,
-     "check($self, /)\n--\n\nVerify every invariant of the detector; raises oif.InvariantError. Slow."},
     {"describe", detector_describe, METH_NOARGS,
      "describe($self, /)\n--\n\nFigures about what was learned, such as leaves and depths, by name."},
     {"estimate_bytes", detector_estimate_bytes, METH_O,
      "estimate_bytes($self, dimension, /)\n--\n\nThe bytes that the detector takes for rows of so many "
      "numbers."},
-    {"_restore", detector_restore, METH_O, "_restore($self, snapshot, /)\n--\n\n"},
-    {"_assign", detector_assign, METH_O, "_assign($self, other, /)\n--\n\n"},
     {NULL, NULL, 0, NULL},
 };
 
@@ -674,7 +485,6 @@ static PyType_Slot slots[] = {
     {Py_tp_doc, "Detector(kind, params)\n--\n\nA detector of the C library."},
     {Py_tp_new, detector_new},
     {Py_tp_init, detector_init},
-    {Py_tp_dealloc, detector_dealloc},
     {Py_tp_methods, methods},
     {Py_tp_getset, attributes},
     {0, NULL},

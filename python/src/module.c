@@ -102,12 +102,20 @@ static struct PyModuleDef definition = {
     .m_size = -1,          .m_methods = functions,
 };
 
-static bool add_type(PyObject *module, PyType_Spec *spec)
+/* Adds a type to the module, derived from `base` unless that is NULL; returns it, or NULL with an exception set. */
+static PyObject *add_type(PyObject *module, PyType_Spec *spec, PyObject *base)
 {
-    PyObject *type = PyType_FromSpec(spec);
-    bool added = type && PyModule_AddType(module, (PyTypeObject *)type) == 0;
-    Py_XDECREF(type);
-    return added;
+    PyObject *type = PyType_FromSpecWithBases(spec, base);
+    if (type && PyModule_AddType(module, (PyTypeObject *)type) < 0)
+        Py_CLEAR(type);
+    Py_XDECREF(type); /* the module has it */
+    return type;
+}
+
+static bool add_types(PyObject *module)
+{
+    PyObject *base = add_type(module, &learner_spec, NULL);
+    return base && add_type(module, &detector_spec, base) && add_type(module, &pipeline_spec, base);
 }
 
 PyMODINIT_FUNC PyInit__core(void); /* the compiler wants to have seen it */
@@ -115,8 +123,7 @@ PyMODINIT_FUNC PyInit__core(void); /* the compiler wants to have seen it */
 PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&definition);
-    if (module && add_type(module, &detector_spec) && add_type(module, &pipeline_spec) &&
-        PyModule_AddStringConstant(module, "version", oif_version()) == 0)
+    if (module && add_types(module) && PyModule_AddStringConstant(module, "version", oif_version()) == 0)
         return module;
     Py_XDECREF(module);
     return NULL;

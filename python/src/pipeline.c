@@ -1,17 +1,11 @@
 /* The type Pipeline: as Detector, with alerts, shingles and a model for each key. */
 #include "core.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { CHUNK_ROWS = 1 << 13, MAX_KEY_BYTES = 1 << 16 };
 
 typedef struct pipeline_object {
-    PyObject_HEAD guard guard;
-    oif_params params, options; /* the infos are NULL before __init__ */
-    oif_pipeline *pipeline;     /* NULL before the first row */
-    PyObject *names;
-    bool ignore_unknown;
+    learner base; /* made: an oif_pipeline */
+    oif_params options;
 } pipeline_object;
 
 /* One result as python/oif/_pipeline.py's RESULT lays it out. */
@@ -21,16 +15,95 @@ typedef struct record {
     uint8_t unused[4]; /* named, so that it is zero in every result and equal ones have equal bytes */
 } record;
 
+/* ---- Its kind of learner ---- */
+
+static bool make_pipeline(learner *base, size_t width)
+{
+    const pipeline_object *self = (const pipeline_object *)base;
+    oif_pipeline *pipeline;
+    oif_error error;
+    if (oif_pipeline_new(&base->params, width, &self->options, &pipeline, &error) != OIF_OK) {
+        raise_error(&error);
+        return false;
+    }
+    base->made = pipeline;
+    return true;
+}
+
+static void free_pipeline(learner *base)
+{
+    oif_pipeline_free(base->made);
+    base->made = NULL;
+}
+
+static size_t pipeline_width(const void *made)
+{
+    return oif_pipeline_columns(made);
+}
+
+static oif_status check_pipeline(const void *made, oif_error *error)
+{
+    return oif_pipeline_check(made, error);
+}
+
+static oif_status save_pipeline(const void *made, oif_write_function write, void *context, oif_error *error)
+{
+    return oif_pipeline_save(made, write, context, error);
+}
+
+static oif_status save_pipeline_file(const void *made, const char *path, oif_error *error)
+{
+    oif_state_file *file;
+    oif_status status = oif_state_file_open(path, &file, error);
+    if (status != OIF_OK)
+        return status;
+    status = oif_state_file_save_pipeline(file, made, error);
+    oif_state_file_close(file);
+    return status;
+}
+
+static oif_status load_pipeline(learner *base, const void *bytes, size_t count, oif_error *error)
+{
+    oif_pipeline *pipeline;
+    oif_status status = oif_pipeline_load_memory(bytes, count, &pipeline, error);
+    if (status == OIF_OK) {
+        base->made = pipeline;
+        base->params = *oif_pipeline_detector_params(pipeline);
+        ((pipeline_object *)base)->options = *oif_pipeline_options(pipeline);
+    }
+    return status;
+}
+
+static oif_status copy_pipeline(learner *base, const learner *from, oif_error *error)
+{
+    oif_pipeline *copy = NULL;
+    oif_status status = from->made ? oif_pipeline_clone(from->made, &copy, error) : OIF_OK;
+    if (status == OIF_OK) {
+        base->made = copy;
+        ((pipeline_object *)base)->options = ((const pipeline_object *)from)->options;
+    }
+    return status;
+}
+
+static const learner_kind pipeline_kind = {
+    .noun = "pipeline",
+    .enter = learner_enter,
+    .make = make_pipeline,
+    .free = free_pipeline,
+    .width = pipeline_width,
+    .check = check_pipeline,
+    .save = save_pipeline,
+    .save_file = save_pipeline_file,
+    .load = load_pipeline,
+    .copy = copy_pipeline,
+};
+
 /* ---- Creation ---- */
 
 static PyObject *pipeline_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     (void)arguments, (void)keywords;
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    pipeline_object *self = (pipeline_object *)allocate(type, 0);
-    if (self && !guard_init(&self->guard))
-        Py_CLEAR(self);
-    return (PyObject *)self;
+    return learner_new(type, &pipeline_kind);
 }
 
 /* Options that do not fit together show only when a pipeline is made, so a small one is. */
@@ -50,52 +123,18 @@ static int pipeline_init(PyObject *object, PyObject *arguments, PyObject *keywor
 {
     pipeline_object *self = (pipeline_object *)object;
     static char *words[] = {"kind", "params", "options", NULL};
-    const char *kind;
+    const char *method;
     PyObject *values, *option_values;
     oif_params params, options;
-    oif_error error;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOO:Pipeline", words, &kind, &values,
-                                     &option_values))
-        return -1;
-    if (self->params.info) {
-        PyErr_SetString(PyExc_RuntimeError, "a pipeline is made once");
-        return -1;
-    }
-    if (oif_params_init(&params, kind, &error) != OIF_OK) {
-        raise_error(&error);
-        return -1;
-    }
     oif_pipeline_options_init(&options);
-    if (!params_set(&params, values) || !params_set(&options, option_values) ||
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOO:Pipeline", words, &method, &values,
+                                     &option_values) ||
+        !learner_read_params(&self->base, method, values, &params) || !params_set(&options, option_values) ||
         !try_options(&params, &options))
         return -1;
-    self->params = params;
+    self->base.params = params;
     self->options = options;
     return 0;
-}
-
-static void pipeline_dealloc(PyObject *object)
-{
-    pipeline_object *self = (pipeline_object *)object;
-    PyTypeObject *type = Py_TYPE(object);
-    oif_pipeline_free(self->pipeline);
-    guard_free(&self->guard);
-    Py_XDECREF(self->names);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
-    Py_DECREF(type);
-}
-
-static bool enter(pipeline_object *self, bool writing)
-{
-    if (self->params.info)
-        return guard_enter(&self->guard, writing);
-    PyErr_SetString(PyExc_RuntimeError, "__init__ of the pipeline was not called");
-    return false;
-}
-
-static void leave(pipeline_object *self)
-{
-    guard_leave(&self->guard);
 }
 
 /* ---- Keys ---- */
@@ -144,28 +183,6 @@ static key *read_keys(PyObject *tuple, Py_ssize_t count)
 
 /* ---- Rows ---- */
 
-static expected_rows expect_rows(const pipeline_object *self)
-{
-    return (expected_rows){self->names, self->pipeline ? (Py_ssize_t)oif_pipeline_columns(self->pipeline) : 0,
-                           self->ignore_unknown};
-}
-
-static bool prepare(pipeline_object *self, const rows *r)
-{
-    oif_error error;
-    if (!self->pipeline && oif_pipeline_new(&self->params, (size_t)r->width, &self->options, &self->pipeline,
-                                            &error) != OIF_OK) {
-        self->pipeline = NULL;
-        raise_error(&error);
-        return false;
-    }
-    if ((Py_ssize_t)oif_pipeline_columns(self->pipeline) == r->width)
-        return true;
-    raise_data_error(-1, -1, "rows have %zu numbers here, not %zd", oif_pipeline_columns(self->pipeline),
-                     r->width);
-    return false;
-}
-
 /* What explains the rows, for those that ask. */
 typedef struct explanations {
     double *shares;
@@ -178,7 +195,7 @@ static void explain_last(pipeline_object *self, const explanations *e, Py_ssize_
                          bool wanted)
 {
     if (wanted)
-        oif_pipeline_explain(self->pipeline, e->room);
+        oif_pipeline_explain(self->base.made, e->room);
     for (size_t j = 0; j < width; j++) {
         e->shares[(size_t)row * width + j] = wanted ? e->room[j].share : 0;
         e->directions[(size_t)row * width + j] = wanted ? (int8_t)e->room[j].direction : 0;
@@ -192,7 +209,7 @@ static oif_status process_rows(pipeline_object *self, const rows *r, const key *
     for (Py_ssize_t i = first; i < last; i++) {
         oif_result result;
         const key *k = keys ? &keys[i] : &(key){NULL, 0};
-        oif_status status = oif_pipeline_process(self->pipeline, k->bytes, (size_t)k->count,
+        oif_status status = oif_pipeline_process(self->base.made, k->bytes, (size_t)k->count,
                                                  rows_at(r, i, copy), &result, error);
         if (status != OIF_OK)
             return status;
@@ -207,12 +224,12 @@ static oif_status process_rows(pipeline_object *self, const rows *r, const key *
 static bool process_locked(pipeline_object *self, const rows *r, const key *keys, record *records,
                            explanations *e)
 {
-    bool good = true, fresh = !self->pipeline;
+    bool good = true, fresh = !self->base.made;
     Py_ssize_t row, column;
-    if (!prepare(self, r))
+    if (!learner_prepare(&self->base, r))
         return false;
-    if (!self->names && r->names)
-        self->names = Py_NewRef(r->names);
+    if (!self->base.names && r->names)
+        self->base.names = Py_NewRef(r->names);
     double *copy = PyMem_Malloc((size_t)r->width * sizeof *copy);
     e->room = PyMem_Malloc((size_t)r->width * sizeof *e->room);
     if (!copy || !e->room) {
@@ -237,12 +254,12 @@ static bool process_locked(pipeline_object *self, const rows *r, const key *keys
     PyMem_Free(copy);
     PyMem_Free(e->room);
     if (infinite)
-        raise_infinity(row, column, r->single, self->names);
-    if (fresh && (infinite || (!good && oif_pipeline_rows(self->pipeline) == 0))) {
-        oif_pipeline_free(self->pipeline); /* a call that fails changes nothing */
-        self->pipeline = NULL;
+        raise_infinity(row, column, r->single, self->base.names);
+    if (fresh && (infinite || (!good && oif_pipeline_rows(self->base.made) == 0))) {
+        oif_pipeline_free(self->base.made); /* a call that fails changes nothing */
+        self->base.made = NULL;
         if (r->names)
-            Py_CLEAR(self->names);
+            Py_CLEAR(self->base.names);
     }
     return good && !infinite;
 }
@@ -272,7 +289,7 @@ static PyObject *pipeline_process(PyObject *object, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "OOOpp:_process", &x, &key_tuple, &make_room, &with_shares,
                           &anomalies_only))
         return NULL;
-    expected_rows expected = expect_rows(self);
+    expected_rows expected = learner_expects(&self->base);
     bool good = rows_read(&r, x, &expected, false);
     if (good && key_tuple != Py_None)
         good = (keys = read_keys(key_tuple, r.count)) != NULL;
@@ -288,14 +305,14 @@ static PyObject *pipeline_process(PyObject *object, PyObject *arguments)
         good = get_room(PyTuple_GetItem(room, i), &views[i], sizes[i]);
         view_count += good;
     }
-    if (good && r.count > 0 && (good = enter(self, true))) {
+    if (good && r.count > 0 && (good = learner_enter(&self->base, true))) {
         explanations e = {.anomalies_only = anomalies_only};
         if (with_shares) {
             e.shares = views[1].buf;
             e.directions = views[2].buf;
         }
         good = process_locked(self, &r, keys, views[0].buf, &e);
-        leave(self);
+        learner_leave(&self->base);
     }
     for (int i = 0; i < view_count; i++)
         PyBuffer_Release(&views[i]);
@@ -326,11 +343,11 @@ static PyObject *pipeline_process_one(PyObject *object, PyObject *const *argumen
         PyErr_SetString(PyExc_TypeError, "a row and a key are asked for");
         return NULL;
     }
-    expected_rows expected = expect_rows(self);
+    expected_rows expected = learner_expects(&self->base);
     bool good = rows_read(&r, arguments[0], &expected, true) && read_key(arguments[1], &k, 0);
-    if (good && (good = enter(self, true))) {
+    if (good && (good = learner_enter(&self->base, true))) {
         good = process_locked(self, &r, &k, &result, &none);
-        leave(self);
+        learner_leave(&self->base);
     }
     rows_free(&r);
     return good ? result_tuple(&result) : NULL;
@@ -340,14 +357,14 @@ static PyObject *pipeline_explain(PyObject *object, PyObject *unused)
 {
     (void)unused;
     pipeline_object *self = (pipeline_object *)object;
-    if (!enter(self, true))
+    if (!learner_enter(&self->base, true))
         return NULL;
-    size_t width = self->pipeline ? oif_pipeline_columns(self->pipeline) : 0;
+    size_t width = self->base.made ? oif_pipeline_columns(self->base.made) : 0;
     oif_attribution *room = PyMem_Malloc((width + 1) * sizeof *room);
     PyObject *list = room ? PyList_New(0) : PyErr_NoMemory();
-    if (list && self->pipeline)
-        oif_pipeline_explain(self->pipeline, room);
-    leave(self);
+    if (list && self->base.made)
+        oif_pipeline_explain(self->base.made, room);
+    learner_leave(&self->base);
     for (size_t i = 0; list && i < width; i++) {
         PyObject *pair = Py_BuildValue("di", room[i].share, room[i].direction);
         if (!pair || PyList_Append(list, pair) < 0)
@@ -358,167 +375,7 @@ static PyObject *pipeline_explain(PyObject *object, PyObject *unused)
     return list;
 }
 
-/* ---- Snapshots ---- */
-
-typedef struct growing {
-    char *bytes;
-    size_t count, capacity;
-} growing;
-
-static ptrdiff_t append(void *context, const char *bytes, size_t count)
-{
-    growing *to = context;
-    if (count > to->capacity - to->count) {
-        size_t capacity = 2 * to->capacity + count;
-        char *larger = realloc(to->bytes, capacity);
-        if (!larger)
-            return -1;
-        to->bytes = larger;
-        to->capacity = capacity;
-    }
-    memcpy(to->bytes + to->count, bytes, count);
-    to->count += count;
-    return (ptrdiff_t)count;
-}
-
-static PyObject *pipeline_to_bytes(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    pipeline_object *self = (pipeline_object *)object;
-    growing to = {NULL, 0, 0};
-    oif_error error;
-    oif_status status = OIF_OK;
-    if (!enter(self, false))
-        return NULL;
-    bool empty = !self->pipeline;
-    if (!empty) {
-        PyThreadState *state = PyEval_SaveThread();
-        status = oif_pipeline_save(self->pipeline, append, &to, &error);
-        PyEval_RestoreThread(state);
-    }
-    leave(self);
-    PyObject *bytes = NULL;
-    if (empty)
-        raise_data_error(-1, -1, "there is nothing to save before the first row");
-    else if (status != OIF_OK)
-        raise_error(&error);
-    else
-        bytes = PyBytes_FromStringAndSize(to.bytes, (Py_ssize_t)to.count);
-    free(to.bytes);
-    return bytes;
-}
-
-static oif_status save_file(const oif_pipeline *pipeline, const char *path, oif_error *error)
-{
-    oif_state_file *file;
-    oif_status status = oif_state_file_open(path, &file, error);
-    if (status != OIF_OK)
-        return status;
-    status = oif_state_file_save_pipeline(file, pipeline, error);
-    oif_state_file_close(file);
-    return status;
-}
-
-static PyObject *pipeline_save(PyObject *object, PyObject *path)
-{
-    pipeline_object *self = (pipeline_object *)object;
-    PyObject *name = NULL;
-    oif_error error;
-    oif_status status = OIF_OK;
-    if (!PyUnicode_FSConverter(path, &name))
-        return NULL;
-    if (!enter(self, false)) {
-        Py_DECREF(name);
-        return NULL;
-    }
-    bool empty = !self->pipeline;
-    if (!empty) {
-        const char *file = PyBytes_AsString(name);
-        PyThreadState *state = PyEval_SaveThread();
-        status = save_file(self->pipeline, file, &error);
-        PyEval_RestoreThread(state);
-    }
-    leave(self);
-    Py_DECREF(name);
-    if (empty)
-        return raise_data_error(-1, -1, "there is nothing to save before the first row");
-    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
-}
-
-static PyObject *pipeline_restore(PyObject *object, PyObject *bytes)
-{
-    pipeline_object *self = (pipeline_object *)object;
-    Py_buffer view;
-    oif_error error;
-    if (self->params.info) {
-        PyErr_SetString(PyExc_RuntimeError, "a pipeline is made once");
-        return NULL;
-    }
-    if (PyObject_GetBuffer(bytes, &view, PyBUF_SIMPLE) < 0)
-        return NULL;
-    oif_status status = oif_pipeline_load_memory(view.buf, (size_t)view.len, &self->pipeline, &error);
-    PyBuffer_Release(&view);
-    if (status != OIF_OK) {
-        self->pipeline = NULL;
-        return raise_error(&error);
-    }
-    self->params = *oif_pipeline_detector_params(self->pipeline);
-    self->options = *oif_pipeline_options(self->pipeline);
-    return Py_NewRef(Py_None);
-}
-
-static PyObject *pipeline_assign(PyObject *object, PyObject *other)
-{
-    pipeline_object *self = (pipeline_object *)object, *from = (pipeline_object *)other;
-    oif_error error;
-    oif_status status = OIF_OK;
-    if (self->params.info || !PyObject_TypeCheck(other, Py_TYPE(object))) {
-        PyErr_SetString(PyExc_TypeError, "a fresh pipeline becomes a copy of one of the same class");
-        return NULL;
-    }
-    if (!enter(from, false))
-        return NULL;
-    if (from->pipeline)
-        status = oif_pipeline_clone(from->pipeline, &self->pipeline, &error);
-    if (status == OIF_OK) {
-        self->params = from->params;
-        self->options = from->options;
-        self->names = Py_XNewRef(from->names);
-        self->ignore_unknown = from->ignore_unknown;
-    } else {
-        self->pipeline = NULL;
-    }
-    leave(from);
-    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
-}
-
 /* ---- Questions ---- */
-
-static PyObject *pipeline_check(PyObject *object, PyObject *unused)
-{
-    (void)unused;
-    pipeline_object *self = (pipeline_object *)object;
-    oif_error error;
-    if (!enter(self, false))
-        return NULL;
-    oif_status status = self->pipeline ? oif_pipeline_check(self->pipeline, &error) : OIF_OK;
-    leave(self);
-    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
-}
-
-static PyObject *get_kind(PyObject *object, void *unused)
-{
-    (void)unused;
-    pipeline_object *self = (pipeline_object *)object;
-    return PyUnicode_FromString(self->params.info ? self->params.info->name : "");
-}
-
-static PyObject *get_params(PyObject *object, void *unused)
-{
-    (void)unused;
-    pipeline_object *self = (pipeline_object *)object;
-    return self->params.info ? params_as_dict(&self->params) : PyDict_New();
-}
 
 static PyObject *get_options(PyObject *object, void *unused)
 {
@@ -527,87 +384,59 @@ static PyObject *get_options(PyObject *object, void *unused)
     return self->options.info ? params_as_dict(&self->options) : PyDict_New();
 }
 
-#define QUESTION(name, answer, before)                                                                       \
-    static PyObject *name(PyObject *object, void *unused)                                                    \
-    {                                                                                                        \
-        (void)unused;                                                                                        \
-        pipeline_object *self = (pipeline_object *)object;                                                   \
-        if (!enter(self, false))                                                                             \
-            return NULL;                                                                                     \
-        PyObject *result = self->pipeline ? answer : before;                                                 \
-        leave(self);                                                                                         \
-        return result;                                                                                       \
-    }
-QUESTION(get_columns, PyLong_FromSize_t(oif_pipeline_columns(self->pipeline)), Py_NewRef(Py_None))
-QUESTION(get_rows, PyLong_FromUnsignedLongLong(oif_pipeline_rows(self->pipeline)), PyLong_FromLong(0))
-QUESTION(get_keys, PyLong_FromSize_t(oif_pipeline_keys(self->pipeline)), PyLong_FromLong(0))
-QUESTION(get_evictions, PyLong_FromUnsignedLongLong(oif_pipeline_evictions(self->pipeline)),
-         PyLong_FromLong(0))
-QUESTION(get_shelved, PyLong_FromSize_t(oif_pipeline_shelved(self->pipeline)), PyLong_FromLong(0))
-QUESTION(get_lost, PyLong_FromUnsignedLongLong(oif_pipeline_lost(self->pipeline, NULL)), PyLong_FromLong(0))
-QUESTION(get_memory_bytes, PyLong_FromSize_t(oif_pipeline_memory_bytes(self->pipeline)), PyLong_FromLong(0))
-
-static PyObject *get_feature_names(PyObject *object, void *unused)
+static PyObject *tell_columns(const void *made)
 {
-    (void)unused;
-    PyObject *names = ((pipeline_object *)object)->names;
-    return Py_NewRef(names ? names : Py_None);
+    return PyLong_FromSize_t(oif_pipeline_columns(made));
 }
 
-static int set_feature_names(PyObject *object, PyObject *value, void *unused)
+static PyObject *tell_rows(const void *made)
 {
-    (void)unused;
-    pipeline_object *self = (pipeline_object *)object;
-    PyObject *names = NULL;
-    if (value && value != Py_None && !(names = PySequence_Tuple(value)))
-        return -1;
-    if (names && self->pipeline && PyTuple_Size(names) != (Py_ssize_t)oif_pipeline_columns(self->pipeline)) {
-        PyErr_Format(PyExc_ValueError, "%zd names for rows of %zu numbers", PyTuple_Size(names),
-                     oif_pipeline_columns(self->pipeline));
-        Py_DECREF(names);
-        return -1;
-    }
-    PyObject *old = self->names;
-    self->names = names;
-    Py_XDECREF(old);
-    return 0;
+    return PyLong_FromUnsignedLongLong(oif_pipeline_rows(made));
 }
 
-static PyObject *get_ignore_unknown(PyObject *object, void *unused)
+static PyObject *tell_keys(const void *made)
 {
-    (void)unused;
-    return PyBool_FromLong(((pipeline_object *)object)->ignore_unknown);
+    return PyLong_FromSize_t(oif_pipeline_keys(made));
 }
 
-static int set_ignore_unknown(PyObject *object, PyObject *value, void *unused)
+static PyObject *tell_evictions(const void *made)
 {
-    (void)unused;
-    int ignore = value ? PyObject_IsTrue(value) : 0;
-    if (ignore < 0)
-        return -1;
-    ((pipeline_object *)object)->ignore_unknown = ignore;
-    return 0;
+    return PyLong_FromUnsignedLongLong(oif_pipeline_evictions(made));
 }
+
+static PyObject *tell_shelved(const void *made)
+{
+    return PyLong_FromSize_t(oif_pipeline_shelved(made));
+}
+
+static PyObject *tell_lost(const void *made)
+{
+    return PyLong_FromUnsignedLongLong(oif_pipeline_lost(made, NULL));
+}
+
+static PyObject *tell_memory_bytes(const void *made)
+{
+    return PyLong_FromSize_t(oif_pipeline_memory_bytes(made));
+}
+
+static learner_question columns = {tell_columns, answer_none}, row_count = {tell_rows, answer_zero},
+                        key_count = {tell_keys, answer_zero}, evictions = {tell_evictions, answer_zero},
+                        shelved = {tell_shelved, answer_zero}, lost = {tell_lost, answer_zero},
+                        memory_bytes = {tell_memory_bytes, answer_zero};
 
 /* ---- The type ---- */
 
 static PyGetSetDef attributes[] = {
-    {"kind", get_kind, NULL, "The name of the detectors' method.", NULL},
-    {"params", get_params, NULL, "Every parameter of the detectors with its value.", NULL},
     {"options", get_options, NULL, "Every option of the pipeline with its value.", NULL},
-    {"columns", get_columns, NULL, "The numbers in a row; None before the first.", NULL},
-    {"rows", get_rows, NULL, "The rows processed so far.", NULL},
-    {"keys", get_keys, NULL, "The keys that have a model.", NULL},
-    {"evictions", get_evictions, NULL, "The keys that lost their model to others.", NULL},
-    {"shelved", get_shelved, NULL,
-     "The keys whose model is on the shelf beside the state file of `oif score`.", NULL},
-    {"lost", get_lost, NULL, "The models that should have been kept there, or been there, and were not.",
-     NULL},
-    {"memory_bytes", get_memory_bytes, NULL, "The bytes that all models take.", NULL},
-    {"feature_names", get_feature_names, set_feature_names,
-     "The names of the numbers in a row: those of the first dict or DataFrame, or None.", NULL},
-    {"ignore_unknown", get_ignore_unknown, set_ignore_unknown,
-     "Whether features that were not in the first dict or DataFrame are left out instead of refused.", NULL},
+    {"columns", learner_ask, NULL, "The numbers in a row; None before the first.", &columns},
+    {"rows", learner_ask, NULL, "The rows processed so far.", &row_count},
+    {"keys", learner_ask, NULL, "The keys that have a model.", &key_count},
+    {"evictions", learner_ask, NULL, "The keys that lost their model to others.", &evictions},
+    {"shelved", learner_ask, NULL,
+     "The keys whose model is on the shelf beside the state file of `oif score`.", &shelved},
+    {"lost", learner_ask, NULL, "The models that should have been kept there, or been there, and were not.",
+     &lost},
+    {"memory_bytes", learner_ask, NULL, "The bytes that all models take.", &memory_bytes},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -617,15 +446,6 @@ static PyMethodDef methods[] = {
     {"_process_one", (PyCFunction)(void (*)(void))pipeline_process_one, METH_FASTCALL,
      "_process_one($self, x, key, /)\n--\n\n"},
     {"_explain", pipeline_explain, METH_NOARGS, "_explain($self, /)\n--\n\n"},
-    {"to_bytes", pipeline_to_bytes, METH_NOARGS,
-     "to_bytes($self, /)\n--\n\nA snapshot: all that the pipeline is, on any machine. oif.load reads it."},
-    {"save", pipeline_save, METH_O,
-     "save($self, path, /)\n--\n\nWrite a snapshot to a file, which holds the old one or the new one "
-     "whatever happens."},
-    {"check", pipeline_check, METH_NOARGS,
-     "check($self, /)\n--\n\nVerify every invariant of all models; raises oif.InvariantError. Slow."},
-    {"_restore", pipeline_restore, METH_O, "_restore($self, snapshot, /)\n--\n\n"},
-    {"_assign", pipeline_assign, METH_O, "_assign($self, other, /)\n--\n\n"},
     {NULL, NULL, 0, NULL},
 };
 
@@ -633,7 +453,6 @@ static PyType_Slot slots[] = {
     {Py_tp_doc, "Pipeline(kind, params, options)\n--\n\nA pipeline of the C library."},
     {Py_tp_new, pipeline_new},
     {Py_tp_init, pipeline_init},
-    {Py_tp_dealloc, pipeline_dealloc},
     {Py_tp_methods, methods},
     {Py_tp_getset, attributes},
     {0, NULL},

@@ -1,0 +1,345 @@
+/* What Detector and Pipeline have in common: an object of the library that the first rows make, used by one thread at a
+ * time, with names for the numbers in a row, and with snapshots. */
+#include "core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Creation ---- */
+
+PyObject *learner_new(PyTypeObject *type, const learner_kind *kind)
+{
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    learner *self = (learner *)allocate(type, 0);
+    if (!self)
+        return NULL;
+    self->kind = kind;
+    if (!guard_init(&self->guard))
+        Py_CLEAR(self);
+    return (PyObject *)self;
+}
+
+static bool is_fresh(const learner *self)
+{
+    if (self->params.info)
+        PyErr_Format(PyExc_RuntimeError, "a %s is made once", self->kind->noun);
+    return !self->params.info;
+}
+
+bool learner_read_params(learner *self, const char *method, PyObject *values, oif_params *params)
+{
+    oif_error error;
+    if (!is_fresh(self))
+        return false;
+    if (oif_params_init(params, method, &error) == OIF_OK)
+        return params_set(params, values);
+    raise_error(&error);
+    return false;
+}
+
+static void learner_dealloc(PyObject *object)
+{
+    learner *self = (learner *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    if (self->kind)
+        self->kind->free(self);
+    guard_free(&self->guard);
+    Py_XDECREF(self->names);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+/* ---- Taking and giving back ---- */
+
+bool learner_enter(learner *self, bool writing)
+{
+    if (self->params.info)
+        return guard_enter(&self->guard, writing);
+    PyErr_Format(PyExc_RuntimeError, "__init__ of the %s was not called", self->kind->noun);
+    return false;
+}
+
+static bool enter(learner *self, bool writing)
+{
+    return self->kind->enter(self, writing);
+}
+
+void learner_leave(learner *self)
+{
+    guard_leave(&self->guard);
+}
+
+/* ---- Rows ---- */
+
+expected_rows learner_expects(const learner *self)
+{
+    return (expected_rows){self->names, self->made ? (Py_ssize_t)self->kind->width(self->made) : 0,
+                           self->ignore_unknown};
+}
+
+bool learner_prepare(learner *self, const rows *r)
+{
+    if (!self->made && !self->kind->make(self, (size_t)r->width))
+        return false;
+    size_t width = self->kind->width(self->made);
+    if (width == (size_t)r->width)
+        return true;
+    raise_data_error(-1, -1, "rows have %zu numbers here, not %zd", width, r->width);
+    return false;
+}
+
+void learner_adopt_names(learner *self, const rows *r)
+{
+    if (!self->names && r->names)
+        self->names = Py_NewRef(r->names);
+}
+
+PyObject *learner_raise(const learner *self, const oif_error *error, Py_ssize_t first, const rows *r)
+{
+    if (error->status == OIF_EVALUE && error->column > 0)
+        return raise_infinity(first + (error->line ? (Py_ssize_t)error->line - 1 : 0),
+                              (Py_ssize_t)error->column - 1, r->single, self->names ? self->names : r->names);
+    return raise_error(error);
+}
+
+/* ---- Snapshots ---- */
+
+typedef struct growing {
+    char *bytes;
+    size_t count, capacity;
+} growing;
+
+static ptrdiff_t append(void *context, const char *bytes, size_t count)
+{
+    growing *to = context;
+    if (count > to->capacity - to->count) {
+        size_t capacity = 2 * to->capacity + count;
+        char *larger = realloc(to->bytes, capacity);
+        if (!larger)
+            return -1;
+        to->bytes = larger;
+        to->capacity = capacity;
+    }
+    memcpy(to->bytes + to->count, bytes, count);
+    to->count += count;
+    return (ptrdiff_t)count;
+}
+
+/* Where a snapshot goes: to a file, or without one to memory. */
+typedef struct destination {
+    const char *path;
+    growing memory;
+} destination;
+
+/* Saves without the GIL; false with an exception set. */
+static bool save_to(learner *self, destination *to)
+{
+    oif_error error;
+    oif_status status = OIF_OK;
+    if (!enter(self, false))
+        return false;
+    bool empty = !self->made;
+    if (!empty) {
+        PyThreadState *state = PyEval_SaveThread();
+        status = to->path ? self->kind->save_file(self->made, to->path, &error)
+                          : self->kind->save(self->made, append, &to->memory, &error);
+        PyEval_RestoreThread(state);
+    }
+    learner_leave(self);
+    if (empty)
+        raise_data_error(-1, -1, "there is nothing to save before the first row");
+    else if (status != OIF_OK)
+        raise_error(&error);
+    return !empty && status == OIF_OK;
+}
+
+static PyObject *learner_to_bytes(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    destination to = {.path = NULL};
+    PyObject *bytes = NULL;
+    if (save_to((learner *)object, &to))
+        bytes = PyBytes_FromStringAndSize(to.memory.bytes, (Py_ssize_t)to.memory.count);
+    free(to.memory.bytes);
+    return bytes;
+}
+
+static PyObject *learner_save(PyObject *object, PyObject *path)
+{
+    PyObject *name = NULL;
+    if (!PyUnicode_FSConverter(path, &name))
+        return NULL;
+    destination to = {.path = PyBytes_AsString(name)};
+    bool saved = to.path && save_to((learner *)object, &to);
+    Py_DECREF(name);
+    return saved ? Py_NewRef(Py_None) : NULL;
+}
+
+/* Becomes what the bytes hold; for a fresh object, of which __init__ was not called. */
+static PyObject *learner_restore(PyObject *object, PyObject *bytes)
+{
+    learner *self = (learner *)object;
+    Py_buffer view;
+    oif_error error;
+    if (!is_fresh(self) || PyObject_GetBuffer(bytes, &view, PyBUF_SIMPLE) < 0)
+        return NULL;
+    oif_status status = self->kind->load(self, view.buf, (size_t)view.len, &error);
+    PyBuffer_Release(&view);
+    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
+}
+
+/* Becomes a copy of another; for a fresh object as well. */
+static PyObject *learner_assign(PyObject *object, PyObject *other)
+{
+    learner *self = (learner *)object, *from = (learner *)other;
+    oif_error error;
+    if (self->params.info || !PyObject_TypeCheck(other, Py_TYPE(object)))
+        return PyErr_Format(PyExc_TypeError, "a fresh %s becomes a copy of one of the same class",
+                            self->kind->noun);
+    if (!enter(from, false))
+        return NULL;
+    oif_status status = self->kind->copy(self, from, &error);
+    if (status == OIF_OK) {
+        self->params = from->params;
+        self->names = Py_XNewRef(from->names);
+        self->ignore_unknown = from->ignore_unknown;
+    }
+    learner_leave(from);
+    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
+}
+
+/* ---- Questions ---- */
+
+static PyObject *learner_check(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    learner *self = (learner *)object;
+    oif_error error;
+    if (!enter(self, false))
+        return NULL;
+    oif_status status = self->made ? self->kind->check(self->made, &error) : OIF_OK;
+    learner_leave(self);
+    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
+}
+
+PyObject *learner_ask(PyObject *object, void *question)
+{
+    learner *self = (learner *)object;
+    const learner_question *ask = question;
+    if (!enter(self, false))
+        return NULL;
+    PyObject *answer = self->made ? ask->answer(self->made) : ask->before();
+    learner_leave(self);
+    return answer;
+}
+
+PyObject *answer_none(void)
+{
+    return Py_NewRef(Py_None);
+}
+
+PyObject *answer_zero(void)
+{
+    return PyLong_FromLong(0);
+}
+
+PyObject *answer_false(void)
+{
+    return PyBool_FromLong(0);
+}
+
+static PyObject *get_kind(PyObject *object, void *unused)
+{
+    (void)unused;
+    learner *self = (learner *)object;
+    return PyUnicode_FromString(self->params.info ? self->params.info->name : "");
+}
+
+static PyObject *get_params(PyObject *object, void *unused)
+{
+    (void)unused;
+    learner *self = (learner *)object;
+    return self->params.info ? params_as_dict(&self->params) : PyDict_New();
+}
+
+static PyObject *get_feature_names(PyObject *object, void *unused)
+{
+    (void)unused;
+    PyObject *names = ((learner *)object)->names;
+    return Py_NewRef(names ? names : Py_None);
+}
+
+static int set_feature_names(PyObject *object, PyObject *value, void *unused)
+{
+    (void)unused;
+    learner *self = (learner *)object;
+    PyObject *names = NULL;
+    if (value && value != Py_None && !(names = PySequence_Tuple(value)))
+        return -1;
+    size_t width = self->made ? self->kind->width(self->made) : 0;
+    if (names && width > 0 && PyTuple_Size(names) != (Py_ssize_t)width) {
+        PyErr_Format(PyExc_ValueError, "%zd names for rows of %zu numbers", PyTuple_Size(names), width);
+        Py_DECREF(names);
+        return -1;
+    }
+    PyObject *old = self->names;
+    self->names = names;
+    Py_XDECREF(old);
+    return 0;
+}
+
+static PyObject *get_ignore_unknown(PyObject *object, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((learner *)object)->ignore_unknown);
+}
+
+static int set_ignore_unknown(PyObject *object, PyObject *value, void *unused)
+{
+    (void)unused;
+    int ignore = value ? PyObject_IsTrue(value) : 0;
+    if (ignore < 0)
+        return -1;
+    ((learner *)object)->ignore_unknown = ignore;
+    return 0;
+}
+
+/* ---- The type ---- */
+
+static PyGetSetDef attributes[] = {
+    {"kind", get_kind, NULL, "The name of the method, as the tool and the C library call it.", NULL},
+    {"params", get_params, NULL, "Every parameter of the method with its value.", NULL},
+    {"feature_names", get_feature_names, set_feature_names,
+     "The names of the numbers in a row: those of the first dict or DataFrame, or None.", NULL},
+    {"ignore_unknown", get_ignore_unknown, set_ignore_unknown,
+     "Whether features that were not in the first dict or DataFrame are left out instead of refused.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMethodDef methods[] = {
+    {"to_bytes", learner_to_bytes, METH_NOARGS,
+     "to_bytes($self, /)\n--\n\nA snapshot: all that was learned, on any machine. oif.load reads it."},
+    {"save", learner_save, METH_O,
+     "save($self, path, /)\n--\n\nWrite a snapshot to a file, which holds the old one or the new one "
+     "whatever happens."},
+    {"check", learner_check, METH_NOARGS,
+     "check($self, /)\n--\n\nVerify every invariant of what was learned; raises oif.InvariantError. Slow."},
+    {"_restore", learner_restore, METH_O, "_restore($self, snapshot, /)\n--\n\n"},
+    {"_assign", learner_assign, METH_O, "_assign($self, other, /)\n--\n\n"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "What Detector and Pipeline have in common."},
+    {Py_tp_dealloc, learner_dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, attributes},
+    {0, NULL},
+};
+
+PyType_Spec learner_spec = {
+    .name = "oif._core.Learner",
+    .basicsize = sizeof(learner),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = slots,
+};
