@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Static analysis of the library and the program: cppcheck over all of it, gcc -fanalyzer file by file. A complaint is fixed,
-# or suppressed where it stands with the reason.
+# Static analysis of the library, the program and the Python extension: cppcheck over all of it, gcc -fanalyzer file by file.
+# A complaint is fixed, or suppressed where it stands with the reason.
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit
@@ -10,12 +10,14 @@ rm -f "$log"/*.log
 
 # As cmake/compiler_flags.cmake has them, as far as they change the code. -O2: without inlining the analyzer sees less.
 flags=(-std=c11 -O2 -ffp-contract=off -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc)
+python_headers=$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')
+python_flags=(-DPy_LIMITED_API=0x030B0000 -isystem "$python_headers")
 
 # A detector is one block of memory in which every array begins on a cache line (base/memory.h), so that bytes there may
 # be taken for whatever was laid out there: invalidPointerCast.
-run_cppcheck() {
+run_cppcheck() { # run_cppcheck OPTION... PLACE...
     cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
-        --suppress=invalidPointerCast -j "$(nproc)" -Iinclude -Isrc src cli
+        --suppress=invalidPointerCast -j "$(nproc)" -Iinclude -Isrc "$@"
 }
 
 analyze_file() { # analyze_file SOURCE FLAG...: leaves a log if there are complaints
@@ -25,10 +27,12 @@ analyze_file() { # analyze_file SOURCE FLAG...: leaves a log if there are compla
 }
 export -f analyze_file
 
-sources=(src/*/*.c cli/*.c)
+sources=(src/*/*.c cli/*.c python/src/*.c)
 failed=0
-run_cppcheck || failed=1
-printf '%s\n' "${sources[@]}" | xargs -P "$(nproc)" -I{} bash -c 'analyze_file "$@"' _ {} "${flags[@]}"
+run_cppcheck src cli && run_cppcheck -DPy_LIMITED_API=0x030B0000 -I"$python_headers" --suppress="*:$python_headers/*" python/src ||
+    failed=1
+printf '%s\n' "${sources[@]}" |
+    xargs -P "$(nproc)" -I{} bash -c 'analyze_file "$@"' _ {} "${flags[@]}" "${python_flags[@]}"
 for complaints in "$log"/*.log; do
     [ -e "$complaints" ] || continue
     cat "$complaints"
