@@ -119,6 +119,8 @@ typedef struct learner_kind {
     bool (*make)(learner *self, size_t width); /* sets self->made for rows of this width, or an exception */
     void (*free)(learner *self);
     size_t (*width)(const void *made);
+    const char *(*column_name)(const void *made, size_t column);
+    oif_status (*name_columns)(void *made, const char *const *names, oif_error *error);
     oif_status (*check)(const void *made, oif_error *error);
     oif_status (*save)(const void *made, oif_write_function write, void *context, oif_error *error);
     oif_status (*save_file)(const void *made, const char *path, oif_error *error);

@@ -78,6 +78,16 @@ static size_t detector_width(const void *made)
     return oif_detector_dimension(made);
 }
 
+static const char *detector_column_name(const void *made, size_t column)
+{
+    return oif_detector_column_name(made, column);
+}
+
+static oif_status name_detector_columns(void *made, const char *const *names, oif_error *error)
+{
+    return oif_detector_name_columns(made, names, error);
+}
+
 static oif_status check_detector(const void *made, oif_error *error)
 {
     return oif_detector_check(made, error);
@@ -119,6 +129,8 @@ static const learner_kind detector_kind = {
     .make = make_detector,
     .free = free_detector,
     .width = detector_width,
+    .column_name = detector_column_name,
+    .name_columns = name_detector_columns,
     .check = check_detector,
     .save = save_detector,
     .save_file = save_detector_file,

@@ -102,6 +102,69 @@ PyObject *learner_raise(const learner *self, const oif_error *error, Py_ssize_t 
     return raise_error(error);
 }
 
+/* ---- Names in snapshots: they are text there, whereas Python's may be anything that a dict has for a key ---- */
+
+static PyObject *name_as_bytes(PyObject *name)
+{
+    PyObject *bytes =
+        PyUnicode_Check(name) ? PyUnicode_AsEncodedString(name, "utf-8", "surrogateescape") : NULL;
+    const char *text = bytes ? PyBytes_AsString(bytes) : NULL;
+    if (!text || strlen(text) != (size_t)PyBytes_Size(bytes))
+        Py_CLEAR(bytes);
+    PyErr_Clear();
+    return bytes;
+}
+
+/* A tuple of names as bytes, or NULL: there are no names, or not all are text without a NUL. */
+static PyObject *names_as_bytes(PyObject *names)
+{
+    Py_ssize_t count = names ? PyTuple_Size(names) : 0;
+    PyObject *tuple = names ? PyTuple_New(count) : NULL;
+    for (Py_ssize_t i = 0; tuple && i < count; i++) {
+        PyObject *bytes = name_as_bytes(PyTuple_GetItem(names, i));
+        if (!bytes || PyTuple_SetItem(tuple, i, bytes) < 0)
+            Py_CLEAR(tuple);
+    }
+    PyErr_Clear();
+    return tuple;
+}
+
+/* Tells the library the names, before it saves. False with an exception set. */
+static bool give_names(learner *self)
+{
+    oif_error error;
+    PyObject *tuple = names_as_bytes(self->names);
+    size_t count = tuple ? (size_t)PyTuple_Size(tuple) : 0;
+    const char **names = PyMem_Calloc(count + 1, sizeof *names);
+    for (size_t i = 0; names && i < count; i++)
+        names[i] = PyBytes_AsString(PyTuple_GetItem(tuple, (Py_ssize_t)i));
+    bool named = names && self->kind->name_columns(self->made, tuple ? names : NULL, &error) == OIF_OK;
+    if (!names)
+        PyErr_NoMemory();
+    else if (!named)
+        raise_error(&error);
+    PyMem_Free(names);
+    Py_XDECREF(tuple);
+    return named;
+}
+
+/* Takes over the names that a snapshot holds. */
+static bool take_names(learner *self)
+{
+    if (!self->kind->column_name(self->made, 0))
+        return true;
+    size_t width = self->kind->width(self->made);
+    PyObject *names = PyTuple_New((Py_ssize_t)width);
+    for (size_t i = 0; names && i < width; i++) {
+        const char *text = self->kind->column_name(self->made, i);
+        PyObject *name = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "surrogateescape");
+        if (!name || PyTuple_SetItem(names, (Py_ssize_t)i, name) < 0)
+            Py_CLEAR(names);
+    }
+    self->names = names;
+    return names != NULL;
+}
+
 /* ---- Snapshots ---- */
 
 typedef struct growing {
@@ -138,8 +201,8 @@ static bool save_to(learner *self, destination *to)
     oif_status status = OIF_OK;
     if (!enter(self, false))
         return false;
-    bool empty = !self->made;
-    if (!empty) {
+    bool empty = !self->made, named = empty || give_names(self);
+    if (!empty && named) {
         PyThreadState *state = PyEval_SaveThread();
         status = to->path ? self->kind->save_file(self->made, to->path, &error)
                           : self->kind->save(self->made, append, &to->memory, &error);
@@ -150,7 +213,7 @@ static bool save_to(learner *self, destination *to)
         raise_data_error(-1, -1, "there is nothing to save before the first row");
     else if (status != OIF_OK)
         raise_error(&error);
-    return !empty && status == OIF_OK;
+    return !empty && named && status == OIF_OK;
 }
 
 static PyObject *learner_to_bytes(PyObject *object, PyObject *unused)
@@ -185,7 +248,9 @@ static PyObject *learner_restore(PyObject *object, PyObject *bytes)
         return NULL;
     oif_status status = self->kind->load(self, view.buf, (size_t)view.len, &error);
     PyBuffer_Release(&view);
-    return status == OIF_OK ? Py_NewRef(Py_None) : raise_error(&error);
+    if (status != OIF_OK)
+        return raise_error(&error);
+    return take_names(self) ? Py_NewRef(Py_None) : NULL;
 }
 
 /* Becomes a copy of another; for a fresh object as well. */

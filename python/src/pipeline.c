@@ -41,6 +41,16 @@ static size_t pipeline_width(const void *made)
     return oif_pipeline_columns(made);
 }
 
+static const char *pipeline_column_name(const void *made, size_t column)
+{
+    return oif_pipeline_column_name(made, column);
+}
+
+static oif_status name_pipeline_columns(void *made, const char *const *names, oif_error *error)
+{
+    return oif_pipeline_name_columns(made, names, error);
+}
+
 static oif_status check_pipeline(const void *made, oif_error *error)
 {
     return oif_pipeline_check(made, error);
@@ -91,6 +101,8 @@ static const learner_kind pipeline_kind = {
     .make = make_pipeline,
     .free = free_pipeline,
     .width = pipeline_width,
+    .column_name = pipeline_column_name,
+    .name_columns = name_pipeline_columns,
     .check = check_pipeline,
     .save = save_pipeline,
     .save_file = save_pipeline_file,

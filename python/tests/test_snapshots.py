@@ -1,5 +1,6 @@
 import copy
 import pickle
+import subprocess
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ COPIES = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "clone": lambda x: x.clone(),
-    "bytes": lambda x: oif.load(x.to_bytes(), feature_names=x.feature_names),
+    "bytes": lambda x: oif.load(x.to_bytes()),
 }
 
 
@@ -80,6 +81,44 @@ def test_files_hold_detectors_and_pipelines(rows, detector_class, tmp_path):
         loaded = oif.load(tmp_path / "state")
         assert type(loaded) is type(made) and loaded.to_bytes() == made.to_bytes()
         assert [path.name for path in tmp_path.iterdir()] == ["state"]
+
+
+@pytest.mark.parametrize("make", [oif.OnlineIsolationForest, oif.Pipeline], ids=["detector", "pipeline"])
+def test_snapshots_keep_names_that_are_text(make, tmp_path):
+    def names_after(names):
+        made = make()
+        take = made.learn_one if isinstance(made, oif.Detector) else made.process_one
+        take(dict.fromkeys(names, 1.0))
+        made.save(tmp_path / "state")
+        return oif.load(tmp_path / "state").feature_names
+
+    for names in (("flow", "heat"), ("", "Ä \U0001f30b", "a,b\n"), ("latin\udce4",)):
+        assert names_after(names) == names
+    for names in ((0, 1), ("a", 1), ("a\0b",), ("\ud800",), (("x", 1),)):
+        assert names_after(names) is None
+
+
+def test_names_that_were_taken_away_are_not_saved(rows):
+    forest = oif.OnlineIsolationForest()
+    forest.feature_names = "abc"
+    forest.learn(rows)
+    assert oif.load(forest.to_bytes()).feature_names == ("a", "b", "c")
+    forest.feature_names = None
+    assert oif.load(forest.to_bytes()).feature_names is None
+
+
+def test_the_program_and_python_share_the_names(program, rows, tmp_path):
+    header = "flow,heat,load\n"
+    (tmp_path / "rows.csv").write_text(header + "".join(",".join(map(str, row)) + "\n" for row in rows.tolist()))
+    subprocess.run(
+        [program, "score", "--state", "state", "rows.csv"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL
+    )
+    pipeline = oif.load(tmp_path / "state")
+    assert pipeline.feature_names == ("flow", "heat", "load")
+    pipeline.process_one({"load": 3.0, "flow": 1.0})
+    pipeline.save(tmp_path / "state")
+    told = subprocess.run([program, "inspect", "state"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert "heat" in told
 
 
 def test_golden_snapshots_can_be_loaded():
