@@ -369,6 +369,14 @@ OIF_API size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline);
 OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key,
                                                   size_t key_bytes);
 
+/* Exchanges the detector of a key, which gets a model if it has none, for another one with the same parameters and shingle
+ * x columns numbers in a row. Alerts then come from what that one has learned, elsewhere or before; its scores are measured
+ * by those that the key had so far. `*detector` becomes the one that was there. OIF_EPARAM when they are not alike,
+ * OIF_EVALUE when the key is longer than 64 KiB, OIF_EMEMORY, only for a key that is new. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *key,
+                                                                 size_t key_bytes, oif_detector **detector,
+                                                                 oif_error *error);
+
 /* The key of the row processed last, `*key_bytes` long; NULL and 0 when there is none, or it has no key. */
 OIF_API const char *oif_pipeline_recent_key(const oif_pipeline *pipeline, size_t *key_bytes);
 

@@ -260,21 +260,58 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
 
 /* ---- Rows ---- */
 
+/* The model of a key, which is made if there is none. */
+static oif_status find_model(oif_pipeline *pipeline, const char *key, size_t key_bytes, uint32_t *entry,
+                             oif_error *error)
+{
+    *entry = oif_keys_find(&pipeline->keys, key, key_bytes);
+    if (*entry != OIF_NO_KEY)
+        return OIF_OK;
+    if (key_bytes > OIF_MAX_KEY_BYTES)
+        return oif_fail(error, OIF_EVALUE, "a key of %zu bytes is too long", key_bytes);
+    return oif_pipeline_add_model(pipeline, key, key_bytes, entry, error);
+}
+
 oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t key_bytes, const double *row,
                                 oif_result *result, oif_error *error)
 {
-    uint32_t entry = oif_keys_find(&pipeline->keys, key, key_bytes);
+    uint32_t entry;
     oif_status status = oif_row_check(row, pipeline->columns, 1, error);
-    if (status == OIF_OK && key_bytes > OIF_MAX_KEY_BYTES)
-        status = oif_fail(error, OIF_EVALUE, "a key of %zu bytes is too long", key_bytes);
-    if (status == OIF_OK && entry == OIF_NO_KEY)
-        status = oif_pipeline_add_model(pipeline, key, key_bytes, &entry, error);
+    if (status == OIF_OK)
+        status = find_model(pipeline, key, key_bytes, &entry, error);
     if (status != OIF_OK)
         return status;
     oif_model_process(oif_pipeline_model(pipeline, entry), row, result);
     oif_keys_touch(&pipeline->keys, entry);
     pipeline->last = entry;
     pipeline->rows++;
+    return OIF_OK;
+}
+
+static bool are_alike(const oif_detector *a, const oif_detector *b)
+{
+    const oif_params *p = oif_detector_params(a), *q = oif_detector_params(b);
+    if (p->info != q->info || oif_detector_dimension(a) != oif_detector_dimension(b))
+        return false;
+    for (size_t i = 0; i < p->info->param_count; i++)
+        if (p->values[i] != q->values[i])
+            return false;
+    return true;
+}
+
+oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *key, size_t key_bytes,
+                                          oif_detector **detector, oif_error *error)
+{
+    uint32_t entry;
+    if (!are_alike(*detector, pipeline->blank->detector))
+        return oif_fail(error, OIF_EPARAM, "the detector is not like those of the pipeline");
+    oif_status status = find_model(pipeline, key, key_bytes, &entry, error);
+    if (status != OIF_OK)
+        return status;
+    oif_model *model = oif_pipeline_model(pipeline, entry);
+    oif_detector *old = model->detector;
+    model->detector = *detector;
+    *detector = old;
     return OIF_OK;
 }
 

@@ -302,6 +302,12 @@ static void a_pipeline(world *w)
     process_block(w->pipeline, results);
 }
 
+static void a_pipeline_and_a_detector(world *w)
+{
+    a_pipeline(w);
+    a_detector(w);
+}
+
 static void a_named_pipeline(world *w)
 {
     a_pipeline(w);
@@ -578,6 +584,16 @@ RUN(process_new_key)
     return oif_pipeline_process(w->pipeline, "c", 1, stream_rows, &w->out.result, error);
 }
 
+RUN(exchange_known_detector)
+{
+    return oif_pipeline_exchange_detector(w->pipeline, "a", 1, &w->detector, error);
+}
+
+RUN(exchange_new_detector)
+{
+    return oif_pipeline_exchange_detector(w->pipeline, "c", 1, &w->detector, error);
+}
+
 RUN(save_pipeline)
 {
     w->tape.count = 0;
@@ -717,6 +733,8 @@ static const struct call {
     {"oif_pipeline_name_columns", a_named_pipeline, name_pipeline_columns, true},
     {"oif_pipeline_process", a_pipeline, process_known_key, false},
     {"oif_pipeline_process", a_pipeline, process_new_key, true},
+    {"oif_pipeline_exchange_detector", a_pipeline_and_a_detector, exchange_known_detector, false},
+    {"oif_pipeline_exchange_detector", a_pipeline_and_a_detector, exchange_new_detector, true},
     {"oif_pipeline_save", a_pipeline, save_pipeline, false},
     {"oif_pipeline_load", a_saved_pipeline, load_pipeline, true},
     {"oif_pipeline_load_memory", a_saved_pipeline, load_pipeline_from_memory, true},

@@ -434,6 +434,56 @@ static void a_clone_goes_on_as_the_original(void **unused)
     oif_pipeline_free(copy);
 }
 
+static void a_detector_that_learned_elsewhere_gives_the_alerts(void **unused)
+{
+    (void)unused;
+    const char *options = "alert_rate=0.02";
+    oif_pipeline *whole = new_pipeline("online-iforest", "window_size=256", 2, options),
+                 *lent = new_pipeline("online-iforest", "window_size=256", 2, options);
+    oif_params params = params_named("online-iforest", "window_size=256");
+    oif_detector *detector;
+    require_ok(oif_detector_new(&params, 2, &detector, NULL));
+    dice from = {16};
+    double row[2];
+    for (int i = 0; i < 3000; i++) {
+        draw_row(&from, row, 2);
+        oif_result expected = process(whole, row), result;
+        require_ok(oif_pipeline_exchange_detector(lent, NULL, 0, &detector, NULL));
+        assert_int_equal(oif_detector_rows_learned(detector), 0);
+        result = process(lent, row);
+        require_ok(oif_pipeline_exchange_detector(lent, NULL, 0, &detector, NULL));
+        require_same_result(&expected, &result);
+        assert_int_equal(oif_detector_rows_learned(detector), i + 1);
+    }
+    oif_detector_free(detector);
+    oif_pipeline_free(whole);
+    oif_pipeline_free(lent);
+}
+
+static void a_detector_that_is_not_alike_is_refused(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *kind, *settings;
+        size_t dimension;
+    } others[] = {{"loda", "", 4},
+                  {"hst", "window_size=51", 4},
+                  {"hst", "window_size=50 seed=1", 4},
+                  {"hst", "window_size=50", 2}};
+    oif_pipeline *pipeline = new_pipeline("hst", "window_size=50", 2, "shingle=2");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        oif_params params = params_named(others[i].kind, others[i].settings);
+        oif_detector *detector, *before;
+        require_ok(oif_detector_new(&params, others[i].dimension, &detector, NULL));
+        before = detector;
+        assert_int_equal(oif_pipeline_exchange_detector(pipeline, "a", 1, &detector, NULL), OIF_EPARAM);
+        assert_ptr_equal(detector, before);
+        assert_int_equal(oif_pipeline_keys(pipeline), 0);
+        oif_detector_free(detector);
+    }
+    oif_pipeline_free(pipeline);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -452,6 +502,8 @@ int main(void)
         cmocka_unit_test(a_memory_limit_bounds_all_models),
         cmocka_unit_test(a_hundred_thousand_keys_are_no_trouble),
         cmocka_unit_test(a_clone_goes_on_as_the_original),
+        cmocka_unit_test(a_detector_that_learned_elsewhere_gives_the_alerts),
+        cmocka_unit_test(a_detector_that_is_not_alike_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
