@@ -13,15 +13,9 @@ their own: oif.river, oif.sklearn, oif.pysad, oif.capymoa; pictures are in oif.p
 """
 
 from ._core import version as __version__
-from ._detectors import (
-    Detector,
-    HalfSpaceTrees,
-    IForestASD,
-    Loda,
-    OnlineIsolationForest,
-    RobustRandomCutForest,
-    RollingIsolationForest,
-)
+from . import _detectors
+from ._detectors import *
+from ._detectors import Detector
 from ._errors import (
     DataError,
     Error,
@@ -33,7 +27,8 @@ from ._errors import (
     SnapshotKindError,
 )
 from ._load import load
-from ._pipeline import Attribution, Episode, Pipeline, Result
+from ._pipeline import Pipeline
+from ._results import Attribution, Episode, Result
 
 __all__ = [
     "Attribution",
@@ -42,19 +37,14 @@ __all__ = [
     "Episode",
     "Error",
     "FileError",
-    "HalfSpaceTrees",
-    "IForestASD",
     "InvariantError",
-    "Loda",
-    "OnlineIsolationForest",
     "OutOfMemoryError",
     "ParameterError",
     "Pipeline",
     "Result",
-    "RobustRandomCutForest",
-    "RollingIsolationForest",
     "SnapshotError",
     "SnapshotKindError",
     "__version__",
     "load",
 ]
+__all__ += _detectors.__all__

@@ -104,6 +104,7 @@ class Pipeline(Learner):
         room: Callable[[int, int], tuple[Any, Any, Any]],
         with_shares: bool,
         anomalies_only: bool,
+        detector: Detector | None,
         /,
     ) -> tuple[tuple[Any, Any, Any], bool]: ...
     def _process_one(self, x: Row, key: str | bytes | None, /) -> tuple[float, float, float, bool, bool, bool, int]: ...

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Unpack
 
 from . import _core
-from ._core import Detector as _Core
+from ._copies import Copied
+from ._errors import ParameterError
+from ._results import AlertOptions, Alerting, Explain, Output
+from ._types import Row, Rows
+
+# The one list of detectors: oif, its adapters and the tests take it from here.
+__all__ = [
+    "HalfSpaceTrees",
+    "IForestASD",
+    "Loda",
+    "OnlineIsolationForest",
+    "RobustRandomCutForest",
+    "RollingIsolationForest",
+]
 
 
-class Detector(_Core):
+class Detector(Copied, _core.Detector):
     """What all detectors have in common.
 
     A detector learns rows of numbers one after another, forgets old ones, and gives every row a score: the higher, the
@@ -25,50 +38,63 @@ class Detector(_Core):
 
     _kind: ClassVar[str]
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        snapshot = self.to_bytes() if self.dimension is not None else None
-        arguments = (
-            type(self),
-            self.kind,
-            self.params,
-            snapshot,
-            self.feature_names,
-            self.ignore_unknown,
-            self.threads,
-        )
-        return rebuild, arguments, getattr(self, "__dict__", None) or None
+    _native = _core.Detector
+    _kept = ("feature_names", "ignore_unknown", "threads")
+    _alerts: Alerting | None = None
 
-    def clone(self) -> Detector:
-        """Copy the detector with all it has learned; copy.copy, copy.deepcopy and pickle do as well."""
-        copy = type(self).__new__(type(self))
-        copy._assign(self)
-        copy.__dict__.update(self.__dict__)
-        return copy
+    def process(
+        self, x: Rows | Row, explain: Explain = False, output: Output = "auto", **options: Unpack[AlertOptions]
+    ) -> Any:
+        """Learn rows one after another and tell of each how rare its score is and whether it is anomalous.
+
+        Returns a structured array with the fields of oif.Result, or a DataFrame of the kind that came. With explain, there
+        is also the share of every feature and its direction; "anomalies" explains only those, which is quicker.
+
+        Options are those of oif.Pipeline for a single series: alert_rate, threshold, memory, learn, patience and calm. The
+        first call decides on them. A score is rare or not among those of the rows that were processed so far. Copies and
+        pickles keep them, snapshots do not: they hold what was learned. For rows one at a time, keys, shingles and snapshots
+        with everything use oif.Pipeline.
+
+        >>> import numpy as np, oif
+        >>> rows = np.random.default_rng(1).normal(size=(5000, 2))
+        >>> rows[4321] = 9
+        >>> results = oif.OnlineIsolationForest(seed=1).process(rows, explain="anomalies", alert_rate=0.001)
+        >>> results["anomaly"][4321], results["direction"][4321]
+        (np.True_, array([1, 1], dtype=int8))
+        """
+        alerts = self._alerts_with(options)
+        try:
+            return alerts._results(x, None, explain, output, self)
+        finally:
+            if alerts.rows == 0:
+                self.__dict__.pop("_alerts", None)  # no row was processed: the next call decides
+
+    def _alerts_with(self, options: AlertOptions) -> Alerting:
+        unknown = set(options) - set(AlertOptions.__annotations__)
+        if unknown:
+            raise TypeError(f"process of a detector takes no {min(unknown)!r}; see oif.Pipeline")
+        if self._alerts is None:
+            made = Alerting(self.kind, self.params, dict(options))
+            self.__dict__.setdefault("_alerts", made)  # another thread may have been first
+        alerts: Alerting = self.__dict__["_alerts"]
+        changed = [name for name, value in options.items() if alerts.options[name] != value]
+        if changed:
+            first = alerts.options[changed[0]]
+            raise ParameterError(f"{changed[0]} stays what it was when the first row was processed: {first!r}")
+        return alerts
+
+    def _has_rows(self) -> bool:
+        return self.dimension is not None
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.kind, self.params
+
+    def _own(self) -> dict[str, Any]:
+        return super()._own() | ({} if self._alerts is None else {"_alerts": self._alerts.clone()})
 
     def __repr__(self) -> str:
         changed = _changed(self.params, _initial_params(self.kind))
         return f"{type(self).__name__}({', '.join(changed)})"
-
-
-def rebuild(
-    cls: type[Detector],
-    kind: str,
-    params: dict[str, Any],
-    snapshot: bytes | None,
-    names: tuple[Any, ...] | None,
-    ignore_unknown: bool,
-    threads: int,
-) -> Detector:
-    """Makes a detector of what was pickled."""
-    detector = cls.__new__(cls)
-    if snapshot is None:
-        _Core.__init__(detector, kind, params)
-    else:
-        detector._restore(snapshot)
-    detector.feature_names = names
-    detector.ignore_unknown = ignore_unknown
-    detector.threads = threads
-    return detector
 
 
 def _initial_params(kind: str) -> dict[str, Any]:
@@ -308,14 +334,4 @@ class RollingIsolationForest(Detector):
         super().__init__(self._kind, params | dict(insertion=insertion, renew_trees=renew_trees, seed=seed))
 
 
-DETECTORS: dict[str, type[Detector]] = {
-    cls._kind: cls
-    for cls in (
-        OnlineIsolationForest,
-        IForestASD,
-        HalfSpaceTrees,
-        RobustRandomCutForest,
-        Loda,
-        RollingIsolationForest,
-    )
-}
+DETECTORS: dict[str, type[Detector]] = {globals()[name]._kind: globals()[name] for name in __all__}

@@ -2,76 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from enum import IntEnum
-from typing import Any, Literal, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, Literal
 
 from . import _core
 from ._arrays import keys_of
-from ._core import Pipeline as _Core
 from ._detectors import DETECTORS, Detector, _changed, _initial_params
 from ._errors import ParameterError
+from ._results import Alerting, Attribution, Episode, Explain, Output, Result
 from ._types import Row, Rows
-
-
-class Episode(IntEnum):
-    """Anomalies that follow each other closely are one episode."""
-
-    NONE = 0
-    BEGINS = 1
-    LASTS = 2
-    ENDS = 3
-
-
-class Result(NamedTuple):
-    """What is known about a row.
-
-    score: the higher, the more anomalous; NaN while a shingle has too few rows
-    p: the share of recent scores at least as high: 0.001 is one row in a thousand
-    threshold: higher scores are anomalous; infinite while too few scores are known
-    ready: enough was learned; before that nothing is anomalous
-    learned: the row is now part of what is normal
-    """
-
-    score: float
-    p: float
-    threshold: float
-    anomaly: bool
-    ready: bool
-    learned: bool
-    episode: Episode
-
-
-class Attribution(NamedTuple):
-    """How much of a score is due to a feature, and whether its number is low (-1), high (1) or neither (0)."""
-
-    feature: Any
-    share: float
-    direction: int
-
-
-# As `record` in pipeline.c.
-RESULT = np.dtype(
-    [
-        ("score", np.float64),
-        ("p", np.float64),
-        ("threshold", np.float64),
-        ("anomaly", np.bool_),
-        ("ready", np.bool_),
-        ("learned", np.bool_),
-        ("episode", np.uint8),
-    ],
-    align=True,
-)
 
 _EPISODES = tuple(Episode)
 
 
-class Pipeline(_Core):
+class Pipeline(Alerting):
     """Turns rows into alerts: scores them, tells how rare a score is and which are anomalous, for each key by itself.
 
     Args:
@@ -133,8 +77,8 @@ class Pipeline(_Core):
         self,
         x: Rows | Row,
         keys: Any = None,
-        explain: bool | Literal["anomalies"] = False,
-        output: Literal["auto", "array", "pandas", "polars"] = "auto",
+        explain: Explain = False,
+        output: Output = "auto",
     ) -> Any:
         """Take rows one after another, with a key for each if models are kept by key.
 
@@ -142,78 +86,18 @@ class Pipeline(_Core):
         is also the share of every feature and its direction; "anomalies" explains only those, which is quicker.
         Infinities and keys that are too long are found before the first row is taken.
         """
-        wanted = None if keys is None else keys_of(keys)
-        (records, shares, directions), single = self._process(
-            x, wanted, _make_room(explain), bool(explain), explain == "anomalies"
-        )
-        package = _package_of(x) if output == "auto" else output
-        if package in ("pandas", "polars"):
-            return self._frame(package, x, records, shares, directions)
-        results = _with_attributions(records, shares, directions) if explain else records
-        return results[0] if single else results
+        return self._results(x, None if keys is None else keys_of(keys), explain, output)
 
     def explain(self) -> list[Attribution]:
         """Explain the row that was processed last: every feature with its share of the score and its direction."""
         attributions = self._explain()
-        return [Attribution(name, *pair) for name, pair in zip(self._names(len(attributions)), attributions)]
-
-    def clone(self) -> Pipeline:
-        """Copy the pipeline with all its models; copy.copy, copy.deepcopy and pickle do as well."""
-        copy = type(self).__new__(type(self))
-        copy._assign(self)
-        copy.__dict__.update(self.__dict__)
-        return copy
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        snapshot = self.to_bytes() if self.columns is not None else None
-        arguments = (
-            type(self),
-            self.kind,
-            self.params,
-            self.options,
-            snapshot,
-            self.feature_names,
-            self.ignore_unknown,
-        )
-        return rebuild_pipeline, arguments, getattr(self, "__dict__", None) or None
+        names = self.feature_names or range(len(attributions))
+        return [Attribution(name, *pair) for name, pair in zip(names, attributions)]
 
     def __repr__(self) -> str:
         initial = {param["name"]: param["initial"] for param in _core.pipeline_info()["params"]}
         detector = f"{DETECTORS[self.kind].__name__}({', '.join(_changed(self.params, _initial_params(self.kind)))})"
         return f"{type(self).__name__}({', '.join([detector, *_changed(self.options, initial)])})"
-
-    def _names(self, count: int) -> tuple[Any, ...]:
-        return self.feature_names or tuple(range(count))
-
-    def _frame(self, package: str, x: Any, records: Any, shares: Any, directions: Any) -> Any:
-        data = {name: records[name] for name in RESULT.names or ()}
-        if shares is not None:
-            for i, name in enumerate(self._names(shares.shape[1])):
-                data[f"share_{name}"] = shares[:, i]
-                data[f"direction_{name}"] = directions[:, i]
-        frames = sys.modules.get(package) or __import__(package)
-        index = {"index": x.index} if package == "pandas" and _package_of(x) == "pandas" and x.ndim == 2 else {}
-        return frames.DataFrame(data, **index)
-
-
-def rebuild_pipeline(
-    cls: type[Pipeline],
-    kind: str,
-    params: dict[str, Any],
-    options: dict[str, Any],
-    snapshot: bytes | None,
-    names: tuple[Any, ...] | None,
-    ignore_unknown: bool,
-) -> Pipeline:
-    """Makes a pipeline of what was pickled."""
-    pipeline = cls.__new__(cls)
-    if snapshot is None:
-        _Core.__init__(pipeline, kind, params, options)
-    else:
-        pipeline._restore(snapshot)
-    pipeline.feature_names = names
-    pipeline.ignore_unknown = ignore_unknown
-    return pipeline
 
 
 def _detector_of(detector: Detector | type[Detector] | str) -> tuple[str, dict[str, Any]]:
@@ -225,28 +109,3 @@ def _detector_of(detector: Detector | type[Detector] | str) -> tuple[str, dict[s
     if detector.rows_learned > 0:
         raise ParameterError("a pipeline makes detectors of its own; give it one that has learned nothing yet")
     return detector.kind, detector.params
-
-
-def _make_room(explain: object) -> Any:
-    def make(count: int, width: int) -> tuple[Any, Any, Any]:
-        records = np.zeros(count, RESULT)
-        if not explain:
-            return records, None, None
-        return records, np.zeros((count, width)), np.zeros((count, width), np.int8)
-
-    return make
-
-
-def _with_attributions(records: Any, shares: Any, directions: Any) -> npt.NDArray[np.void]:
-    width = shares.shape[1]
-    fields = [(name, RESULT[name]) for name in RESULT.names or ()]
-    results = np.empty(len(records), [*fields, ("share", np.float64, (width,)), ("direction", np.int8, (width,))])
-    for name in RESULT.names or ():
-        results[name] = records[name]
-    results["share"], results["direction"] = shares, directions
-    return results
-
-
-def _package_of(x: object) -> str:
-    """The package of a DataFrame; no other value has one that matters."""
-    return type(x).__module__.partition(".")[0] if type(x).__name__ == "DataFrame" else ""

@@ -14,7 +14,7 @@ from matplotlib import pyplot
 from matplotlib.colors import LinearSegmentedColormap
 
 from ._detectors import Detector
-from ._pipeline import Attribution
+from ._results import Attribution
 
 __all__ = ["attribution", "heatmap", "scores"]
 

@@ -172,5 +172,6 @@ PyObject *answer_false(void);
 /* ---- Types ---- */
 
 extern PyType_Spec learner_spec, detector_spec, pipeline_spec;
+extern PyTypeObject *detector_type; /* what detector_spec became */
 
 #endif

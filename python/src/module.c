@@ -112,10 +112,14 @@ static PyObject *add_type(PyObject *module, PyType_Spec *spec, PyObject *base)
     return type;
 }
 
+PyTypeObject *detector_type;
+
 static bool add_types(PyObject *module)
 {
     PyObject *base = add_type(module, &learner_spec, NULL);
-    return base && add_type(module, &detector_spec, base) && add_type(module, &pipeline_spec, base);
+    detector_type = base ? (PyTypeObject *)add_type(module, &detector_spec, base) : NULL;
+    Py_XINCREF(detector_type);
+    return detector_type && add_type(module, &pipeline_spec, base);
 }
 
 PyMODINIT_FUNC PyInit__core(void); /* the compiler wants to have seen it */

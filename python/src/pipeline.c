@@ -233,24 +233,13 @@ static oif_status process_rows(pipeline_object *self, const rows *r, const key *
     return OIF_OK;
 }
 
-static bool process_locked(pipeline_object *self, const rows *r, const key *keys, record *records,
-                           explanations *e)
+/* Processes chunk after chunk without the GIL, looking for signals in between. */
+static bool process_chunks(pipeline_object *self, const rows *r, const key *keys, record *records,
+                           const explanations *e, double *copy)
 {
-    bool good = true, fresh = !self->base.made;
-    Py_ssize_t row, column;
-    if (!learner_prepare(&self->base, r))
-        return false;
-    if (!self->base.names && r->names)
-        self->base.names = Py_NewRef(r->names);
-    double *copy = PyMem_Malloc((size_t)r->width * sizeof *copy);
-    e->room = PyMem_Malloc((size_t)r->width * sizeof *e->room);
-    if (!copy || !e->room) {
-        PyErr_NoMemory();
-        good = false;
-    }
+    bool good = true;
     PyThreadState *state = PyEval_SaveThread();
-    bool infinite = rows_find_infinity(r, &row, &column); /* all or nothing */
-    for (Py_ssize_t first = 0; good && !infinite && first < r->count; first += CHUNK_ROWS) {
+    for (Py_ssize_t first = 0; good && first < r->count; first += CHUNK_ROWS) {
         Py_ssize_t last = r->count - first < CHUNK_ROWS ? r->count : first + CHUNK_ROWS;
         oif_error error;
         oif_status status = process_rows(self, r, keys, first, last, records, e, copy, &error);
@@ -263,79 +252,159 @@ static bool process_locked(pipeline_object *self, const rows *r, const key *keys
         state = PyEval_SaveThread();
     }
     PyEval_RestoreThread(state);
-    PyMem_Free(copy);
-    PyMem_Free(e->room);
-    if (infinite)
-        raise_infinity(row, column, r->single, self->base.names);
-    if (fresh && (infinite || (!good && oif_pipeline_rows(self->base.made) == 0))) {
-        oif_pipeline_free(self->base.made); /* a call that fails changes nothing */
-        self->base.made = NULL;
-        if (r->names)
-            Py_CLEAR(self->base.names);
-    }
-    return good && !infinite;
+    return good;
 }
 
-static bool get_room(PyObject *object, Py_buffer *view, size_t bytes)
+/* All or nothing: an infinity is found before the first row is taken. */
+static bool check_and_process(pipeline_object *self, const learner *owner, const rows *r, const key *keys,
+                              record *records, explanations *e)
 {
-    if (PyObject_GetBuffer(object, view, PyBUF_WRITABLE) < 0)
+    Py_ssize_t row, column;
+    if (rows_find_infinity(r, &row, &column)) {
+        raise_infinity(row, column, r->single, owner->names ? owner->names : r->names);
         return false;
+    }
+    double *copy = PyMem_Malloc((size_t)r->width * sizeof *copy);
+    bool good = copy && (e->room = PyMem_Malloc((size_t)r->width * sizeof *e->room));
+    if (!good)
+        PyErr_NoMemory();
+    good = good && process_chunks(self, r, keys, records, e, copy);
+    PyMem_Free(copy);
+    PyMem_Free(e->room);
+    return good;
+}
+
+/* Lends the detector of the rows' owner to the pipeline, and again: takes it back. */
+static bool exchange(pipeline_object *self, learner *owner)
+{
+    oif_detector *detector = owner->made;
+    oif_error error;
+    if (owner == &self->base)
+        return true;
+    if (oif_pipeline_exchange_detector(self->base.made, NULL, 0, &detector, &error) != OIF_OK) {
+        raise_error(&error);
+        return false;
+    }
+    owner->made = detector;
+    return true;
+}
+
+/* The owner of the rows is the pipeline itself, or a detector that it works for. */
+static bool process_locked(pipeline_object *self, learner *owner, const rows *r, const key *keys,
+                           record *records, explanations *e)
+{
+    bool fresh = !owner->made;
+    uint64_t before = self->base.made ? oif_pipeline_rows(self->base.made) : 0;
+    bool good = learner_prepare(owner, r) && learner_prepare(&self->base, r) && exchange(self, owner);
+    if (good) {
+        good = check_and_process(self, owner, r, keys, records, e);
+        good = exchange(self, owner) && good;
+    }
+    if (self->base.made && oif_pipeline_rows(self->base.made) > before) {
+        learner_adopt_names(owner, r);
+    } else if (fresh) { /* a call that fails changes nothing: the next may have rows of another width */
+        owner->kind->free(owner);
+        self->base.kind->free(&self->base);
+    }
+    return good;
+}
+
+static bool process_owned(pipeline_object *self, learner *owner, const rows *r, const key *keys,
+                          record *records, explanations *e)
+{
+    bool own = owner == &self->base;
+    if (!own && !owner->kind->enter(owner, true))
+        return false;
+    bool good = learner_enter(&self->base, true);
+    if (good) {
+        good = process_locked(self, owner, r, keys, records, e);
+        learner_leave(&self->base);
+    }
+    if (!own)
+        learner_leave(owner);
+    return good;
+}
+
+/* Arrays for the results. */
+typedef struct results {
+    PyObject *arrays;   /* (records, shares, directions), the last two None unless they are asked for */
+    Py_buffer views[3]; /* of those that are there */
+    int view_count;
+} results;
+
+static bool view_array(results *to, size_t bytes)
+{
+    Py_buffer *view = &to->views[to->view_count];
+    if (PyObject_GetBuffer(PyTuple_GetItem(to->arrays, to->view_count), view, PyBUF_WRITABLE) < 0)
+        return false;
+    to->view_count++;
     if ((size_t)view->len >= bytes)
         return true;
-    PyBuffer_Release(view);
     PyErr_SetString(PyExc_ValueError, "the array for results is too small");
     return false;
 }
 
-/* _process(x, keys, records, shares, directions, anomalies_only): `records` is called with the number of rows and gives
- * the arrays to write to. */
+/* `make` is called with the numbers of rows and of columns and gives the arrays. */
+static bool make_results(results *to, PyObject *make, const rows *r, bool with_shares)
+{
+    size_t cells = (size_t)(r->count * r->width);
+    to->arrays = PyObject_CallFunction(make, "nn", r->count, r->width);
+    if (!to->arrays)
+        return false;
+    if (!PyTuple_Check(to->arrays) || PyTuple_Size(to->arrays) != 3) {
+        PyErr_SetString(PyExc_SystemError, "the room for results is a triple");
+        return false;
+    }
+    return view_array(to, (size_t)r->count * sizeof(record)) &&
+           (!with_shares || (view_array(to, cells * sizeof(double)) && view_array(to, cells)));
+}
+
+static learner *owner_of_rows(pipeline_object *self, PyObject *detector)
+{
+    if (detector == Py_None)
+        return &self->base;
+    if (PyObject_TypeCheck(detector, detector_type))
+        return (learner *)detector;
+    PyErr_SetString(PyExc_TypeError, "a pipeline works for a detector");
+    return NULL;
+}
+
+/* _process(x, keys, room, with_shares, anomalies_only, detector) -> (arrays, whether it was a single row) */
 static PyObject *pipeline_process(PyObject *object, PyObject *arguments)
 {
     pipeline_object *self = (pipeline_object *)object;
-    PyObject *x, *key_tuple, *make_room, *room = NULL;
+    PyObject *x, *key_tuple, *make_room, *detector;
     int with_shares, anomalies_only;
     rows r;
     key *keys = NULL;
-    Py_buffer views[3];
-    int view_count = 0;
-    if (!PyArg_ParseTuple(arguments, "OOOpp:_process", &x, &key_tuple, &make_room, &with_shares,
-                          &anomalies_only))
+    results to = {.arrays = NULL};
+    if (!PyArg_ParseTuple(arguments, "OOOppO:_process", &x, &key_tuple, &make_room, &with_shares,
+                          &anomalies_only, &detector))
         return NULL;
-    expected_rows expected = learner_expects(&self->base);
-    bool good = rows_read(&r, x, &expected, false);
-    if (good && key_tuple != Py_None)
-        good = (keys = read_keys(key_tuple, r.count)) != NULL;
-    if (good) {
-        room = PyObject_CallFunction(make_room, "nn", r.count, r.width); /* (records, shares, directions) */
-        good = room && PyTuple_Check(room) && PyTuple_Size(room) == 3;
-        if (room && !good)
-            PyErr_SetString(PyExc_SystemError, "the room for results is a triple");
-    }
-    size_t cells = good ? (size_t)(r.count * r.width) : 0;
-    size_t sizes[] = {good ? (size_t)r.count * sizeof(record) : 0, cells * sizeof(double), cells};
-    for (int i = 0; good && i < (with_shares ? 3 : 1); i++) {
-        good = get_room(PyTuple_GetItem(room, i), &views[i], sizes[i]);
-        view_count += good;
-    }
-    if (good && r.count > 0 && (good = learner_enter(&self->base, true))) {
+    learner *owner = owner_of_rows(self, detector);
+    if (!owner)
+        return NULL;
+    expected_rows expected = learner_expects(owner);
+    bool good = rows_read(&r, x, &expected, false) &&
+                (key_tuple == Py_None || (keys = read_keys(key_tuple, r.count))) &&
+                make_results(&to, make_room, &r, with_shares);
+    if (good && r.count > 0) {
         explanations e = {.anomalies_only = anomalies_only};
         if (with_shares) {
-            e.shares = views[1].buf;
-            e.directions = views[2].buf;
+            e.shares = to.views[1].buf;
+            e.directions = to.views[2].buf;
         }
-        good = process_locked(self, &r, keys, views[0].buf, &e);
-        learner_leave(&self->base);
+        good = process_owned(self, owner, &r, keys, to.views[0].buf, &e);
     }
-    for (int i = 0; i < view_count; i++)
-        PyBuffer_Release(&views[i]);
+    while (to.view_count > 0)
+        PyBuffer_Release(&to.views[--to.view_count]);
     PyMem_Free(keys);
-    bool single = r.single;
+    bool single = good && r.single;
     rows_free(&r);
-    if (!good) {
-        Py_XDECREF(room);
-        return NULL;
-    }
-    return Py_BuildValue("NO", room, single ? Py_True : Py_False);
+    if (good)
+        return Py_BuildValue("NO", to.arrays, single ? Py_True : Py_False);
+    Py_XDECREF(to.arrays);
+    return NULL;
 }
 
 static PyObject *result_tuple(const record *r)
@@ -356,11 +425,8 @@ static PyObject *pipeline_process_one(PyObject *object, PyObject *const *argumen
         return NULL;
     }
     expected_rows expected = learner_expects(&self->base);
-    bool good = rows_read(&r, arguments[0], &expected, true) && read_key(arguments[1], &k, 0);
-    if (good && (good = learner_enter(&self->base, true))) {
-        good = process_locked(self, &r, &k, &result, &none);
-        learner_leave(&self->base);
-    }
+    bool good = rows_read(&r, arguments[0], &expected, true) && read_key(arguments[1], &k, 0) &&
+                process_owned(self, &self->base, &r, &k, &result, &none);
     rows_free(&r);
     return good ? result_tuple(&result) : NULL;
 }
@@ -454,7 +520,7 @@ static PyGetSetDef attributes[] = {
 
 static PyMethodDef methods[] = {
     {"_process", pipeline_process, METH_VARARGS,
-     "_process($self, x, keys, room, with_shares, anomalies_only, /)\n--\n\n"},
+     "_process($self, x, keys, room, with_shares, anomalies_only, detector, /)\n--\n\n"},
     {"_process_one", (PyCFunction)(void (*)(void))pipeline_process_one, METH_FASTCALL,
      "_process_one($self, x, key, /)\n--\n\n"},
     {"_explain", pipeline_explain, METH_NOARGS, "_explain($self, /)\n--\n\n"},

@@ -56,6 +56,8 @@ def calls_of_a_detector():
 def calls_of_a_pipeline():
     pipeline = oif.Pipeline(oif.Loda(num_projections=2, num_bins=4, window_size=8), max_keys=3)
     pipeline.process_one(DICT, "a")
+    detector = oif.Loda(num_projections=2, num_bins=4, window_size=8)
+    detector.process(DICT)
     return [
         lambda: pipeline.process_one(ROW, "b"),
         lambda: pipeline.process(BLOCK, list("abcd"), explain=True),
@@ -64,6 +66,10 @@ def calls_of_a_pipeline():
         lambda: pipeline.explain(),
         lambda: oif.load(pipeline.to_bytes()),
         lambda: pipeline.clone(),
+        lambda: detector.process(BLOCK, explain=True),
+        lambda: refuse(detector.process, [[1.0, 2.0]]),
+        lambda: oif.Loda(num_projections=2, num_bins=4, window_size=8).process(DICT),
+        lambda: detector.clone(),
     ]
 
 
@@ -83,7 +89,7 @@ def test_calls_of_a_detector_leave_nothing_behind(number, repetitions):
     assert_flat(calls_of_a_detector()[number], 12_000 * repetitions)
 
 
-@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize("number", range(11))
 def test_calls_of_a_pipeline_leave_nothing_behind(number, repetitions):
     assert_flat(calls_of_a_pipeline()[number], 6000 * repetitions)
 

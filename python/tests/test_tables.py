@@ -8,6 +8,7 @@ from conftest import DETECTORS
 
 import oif
 from oif import _core
+from oif._results import AlertOptions
 
 KINDS = {cls._kind: cls for cls in DETECTORS}
 
@@ -42,6 +43,14 @@ def test_a_pipeline_has_the_options_of_the_table():
     signature = signature_of(oif.Pipeline)
     del signature["detector"]
     compare(_core.pipeline_info()["params"], signature)
+
+
+def test_process_of_a_detector_has_the_options_for_one_series():
+    hints = typing.get_type_hints(AlertOptions)
+    params = {param["name"]: param for param in _core.pipeline_info()["params"]}
+    assert list(hints) == [name for name in params if name not in ("shingle", "max_keys", "memory_limit")]
+    compare([params[name] for name in hints], {name: (params[name]["initial"], hint) for name, hint in hints.items()})
+    assert all(name in oif.Detector.process.__doc__ for name in hints)
 
 
 @pytest.mark.parametrize("info", _core.detector_infos(), ids=lambda info: info["name"])

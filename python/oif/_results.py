@@ -1,0 +1,146 @@
+"""What is known about rows, as structured arrays and DataFrames: for the process of pipelines and of detectors."""
+
+from __future__ import annotations
+
+import sys
+from enum import IntEnum
+from typing import Any, Literal, NamedTuple, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._copies import Copied
+from ._types import Row, Rows
+
+
+class Episode(IntEnum):
+    """Anomalies that follow each other closely are one episode."""
+
+    NONE = 0
+    BEGINS = 1
+    LASTS = 2
+    ENDS = 3
+
+
+class Result(NamedTuple):
+    """What is known about a row.
+
+    score: the higher, the more anomalous; NaN while a shingle has too few rows
+    p: the share of recent scores at least as high: 0.001 is one row in a thousand
+    threshold: higher scores are anomalous; infinite while too few scores are known
+    ready: enough was learned; before that nothing is anomalous
+    learned: the row is now part of what is normal
+    """
+
+    score: float
+    p: float
+    threshold: float
+    anomaly: bool
+    ready: bool
+    learned: bool
+    episode: Episode
+
+
+class Attribution(NamedTuple):
+    """How much of a score is due to a feature, and whether its number is low (-1), high (1) or neither (0)."""
+
+    feature: Any
+    share: float
+    direction: int
+
+
+# As `record` in pipeline.c.
+RESULT = np.dtype(
+    [
+        ("score", np.float64),
+        ("p", np.float64),
+        ("threshold", np.float64),
+        ("anomaly", np.bool_),
+        ("ready", np.bool_),
+        ("learned", np.bool_),
+        ("episode", np.uint8),
+    ],
+    align=True,
+)
+
+Explain = bool | Literal["anomalies"]
+Output = Literal["auto", "array", "pandas", "polars"]
+
+
+class AlertOptions(TypedDict, total=False):
+    """The options of oif.Pipeline that suit a single series."""
+
+    alert_rate: float
+    threshold: float
+    memory: int
+    learn: Literal["all", "normal", "decay"]
+    patience: int
+    calm: int
+
+
+class Alerting(Copied, _core.Pipeline):
+    """A pipeline of the extension whose results are arrays or DataFrames."""
+
+    _native = _core.Pipeline
+
+    def _has_rows(self) -> bool:
+        return self.columns is not None
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.kind, self.params, self.options
+
+    def _results(
+        self,
+        x: Rows | Row,
+        keys: tuple[str | bytes, ...] | None,
+        explain: Explain,
+        output: Output,
+        detector: _core.Detector | None = None,
+    ) -> Any:
+        """The results of rows, which are taken for a detector if one is given."""
+        (records, shares, directions), single = self._process(
+            x, keys, _make_room(explain), bool(explain), explain == "anomalies", detector
+        )
+        package = _package_of(x) if output == "auto" else output
+        if package in ("pandas", "polars"):
+            names = (detector or self).feature_names
+            return _frame(package, x, names, records, shares, directions)
+        results = _with_attributions(records, shares, directions) if explain else records
+        return results[0] if single else results
+
+
+def _make_room(explain: object) -> Any:
+    def make(count: int, width: int) -> tuple[Any, Any, Any]:
+        records = np.zeros(count, RESULT)
+        if not explain:
+            return records, None, None
+        return records, np.zeros((count, width)), np.zeros((count, width), np.int8)
+
+    return make
+
+
+def _with_attributions(records: Any, shares: Any, directions: Any) -> npt.NDArray[np.void]:
+    width = shares.shape[1]
+    fields = [(name, RESULT[name]) for name in RESULT.names or ()]
+    results = np.empty(len(records), [*fields, ("share", np.float64, (width,)), ("direction", np.int8, (width,))])
+    for name in RESULT.names or ():
+        results[name] = records[name]
+    results["share"], results["direction"] = shares, directions
+    return results
+
+
+def _package_of(x: object) -> str:
+    """The package of a DataFrame; no other value has one that matters."""
+    return type(x).__module__.partition(".")[0] if type(x).__name__ == "DataFrame" else ""
+
+
+def _frame(package: str, x: Any, names: tuple[Any, ...] | None, records: Any, shares: Any, directions: Any) -> Any:
+    data = {name: records[name] for name in RESULT.names or ()}
+    if shares is not None:
+        for i, name in enumerate(names or range(shares.shape[1])):
+            data[f"share_{name}"] = shares[:, i]
+            data[f"direction_{name}"] = directions[:, i]
+    frames = sys.modules.get(package) or __import__(package)
+    index = {"index": x.index} if package == "pandas" and _package_of(x) == "pandas" else {}
+    return frames.DataFrame(data, **index)
