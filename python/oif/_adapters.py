@@ -1,4 +1,4 @@
-"""What the adapters share: constructors with the parameters of a detector."""
+"""What the adapters share: a class for each detector, with a constructor that has its parameters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ._detectors import Detector
+from ._detectors import DETECTORS, Detector
 
 Adapter = TypeVar("Adapter", bound=type)
 
@@ -44,6 +44,13 @@ def parameters_of(native: type[Detector], **more: Any) -> Callable[[Adapter], Ad
         return cls
 
     return decorate
+
+
+def make_adapters(base: type, module: dict[str, Any], **more: Any) -> None:
+    """Gives a module a class for each detector, derived from what they have in common with that host."""
+    for native in DETECTORS.values():
+        cls = type(native.__name__, (base,), {"__module__": module["__name__"]})
+        module[native.__name__] = parameters_of(native, **more)(cls)
 
 
 def make_native(adapter: Any) -> Detector:

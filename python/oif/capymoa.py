@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from capymoa.base import AnomalyDetector
 
 from . import _detectors
-from ._adapters import make_native, parameters_of
+from ._adapters import make_adapters, make_native
 
-__all__ = [
-    "HalfSpaceTrees",
-    "IForestASD",
-    "Loda",
-    "OnlineIsolationForest",
-    "RobustRandomCutForest",
-    "RollingIsolationForest",
-]
+__all__ = _detectors.__all__
 
 
 class _Capymoa(AnomalyDetector):  # type: ignore[misc]
@@ -42,31 +35,19 @@ class _Capymoa(AnomalyDetector):  # type: ignore[misc]
         return self.detector.score_one(instance.x)
 
 
-@parameters_of(_detectors.OnlineIsolationForest, schema=None)
-class OnlineIsolationForest(_Capymoa):
-    pass
+if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
 
+    class OnlineIsolationForest(_Capymoa): ...
 
-@parameters_of(_detectors.IForestASD, schema=None)
-class IForestASD(_Capymoa):
-    pass
+    class IForestASD(_Capymoa): ...
 
+    class HalfSpaceTrees(_Capymoa): ...
 
-@parameters_of(_detectors.HalfSpaceTrees, schema=None)
-class HalfSpaceTrees(_Capymoa):
-    pass
+    class RobustRandomCutForest(_Capymoa): ...
 
+    class Loda(_Capymoa): ...
 
-@parameters_of(_detectors.RobustRandomCutForest, schema=None)
-class RobustRandomCutForest(_Capymoa):
-    pass
+    class RollingIsolationForest(_Capymoa): ...
 
-
-@parameters_of(_detectors.Loda, schema=None)
-class Loda(_Capymoa):
-    pass
-
-
-@parameters_of(_detectors.RollingIsolationForest, schema=None)
-class RollingIsolationForest(_Capymoa):
-    pass
+else:
+    make_adapters(_Capymoa, globals(), schema=None)

@@ -8,23 +8,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from pysad.core.base_model import BaseModel
 
 from . import _detectors
-from ._adapters import make_native, parameters_of
+from ._adapters import make_adapters, make_native
 
-__all__ = [
-    "HalfSpaceTrees",
-    "IForestASD",
-    "Loda",
-    "OnlineIsolationForest",
-    "RobustRandomCutForest",
-    "RollingIsolationForest",
-]
+__all__ = _detectors.__all__
 
 
 class _Pysad(BaseModel):
@@ -49,31 +42,19 @@ class _Pysad(BaseModel):
         return scores
 
 
-@parameters_of(_detectors.OnlineIsolationForest)
-class OnlineIsolationForest(_Pysad):
-    pass
+if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
 
+    class OnlineIsolationForest(_Pysad): ...
 
-@parameters_of(_detectors.IForestASD)
-class IForestASD(_Pysad):
-    pass
+    class IForestASD(_Pysad): ...
 
+    class HalfSpaceTrees(_Pysad): ...
 
-@parameters_of(_detectors.HalfSpaceTrees)
-class HalfSpaceTrees(_Pysad):
-    pass
+    class RobustRandomCutForest(_Pysad): ...
 
+    class Loda(_Pysad): ...
 
-@parameters_of(_detectors.RobustRandomCutForest)
-class RobustRandomCutForest(_Pysad):
-    pass
+    class RollingIsolationForest(_Pysad): ...
 
-
-@parameters_of(_detectors.Loda)
-class Loda(_Pysad):
-    pass
-
-
-@parameters_of(_detectors.RollingIsolationForest)
-class RollingIsolationForest(_Pysad):
-    pass
+else:
+    make_adapters(_Pysad, globals())

@@ -20,21 +20,14 @@ is ready, scores are 0.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from river import base
 
 from . import _detectors
-from ._adapters import make_native, parameters_of
+from ._adapters import make_adapters, make_native
 
-__all__ = [
-    "HalfSpaceTrees",
-    "IForestASD",
-    "Loda",
-    "OnlineIsolationForest",
-    "RobustRandomCutForest",
-    "RollingIsolationForest",
-]
+__all__ = _detectors.__all__
 
 
 class _River(base.AnomalyDetector):
@@ -61,31 +54,19 @@ class _River(base.AnomalyDetector):
         return self.detector.score_one(x) if self.detector.ready else 0.0
 
 
-@parameters_of(_detectors.OnlineIsolationForest)
-class OnlineIsolationForest(_River):
-    pass
+if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
 
+    class OnlineIsolationForest(_River): ...
 
-@parameters_of(_detectors.IForestASD)
-class IForestASD(_River):
-    pass
+    class IForestASD(_River): ...
 
+    class HalfSpaceTrees(_River): ...
 
-@parameters_of(_detectors.HalfSpaceTrees)
-class HalfSpaceTrees(_River):
-    pass
+    class RobustRandomCutForest(_River): ...
 
+    class Loda(_River): ...
 
-@parameters_of(_detectors.RobustRandomCutForest)
-class RobustRandomCutForest(_River):
-    pass
+    class RollingIsolationForest(_River): ...
 
-
-@parameters_of(_detectors.Loda)
-class Loda(_River):
-    pass
-
-
-@parameters_of(_detectors.RollingIsolationForest)
-class RollingIsolationForest(_River):
-    pass
+else:
+    make_adapters(_River, globals())

@@ -14,7 +14,7 @@ Besides the detector's parameters there is `contamination`, the share of the row
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,17 +22,10 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _detectors
-from ._adapters import make_native, parameters_of
+from ._adapters import make_adapters, make_native
 from ._errors import ParameterError
 
-__all__ = [
-    "HalfSpaceTrees",
-    "IForestASD",
-    "Loda",
-    "OnlineIsolationForest",
-    "RobustRandomCutForest",
-    "RollingIsolationForest",
-]
+__all__ = _detectors.__all__
 
 RECENT = 8192  # scores that the threshold of partial_fit is measured on
 Floats = npt.NDArray[np.float64]
@@ -95,31 +88,19 @@ class _Sklearn(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-@parameters_of(_detectors.OnlineIsolationForest, contamination=0.1)
-class OnlineIsolationForest(_Sklearn):
-    pass
+if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
 
+    class OnlineIsolationForest(_Sklearn): ...
 
-@parameters_of(_detectors.IForestASD, contamination=0.1)
-class IForestASD(_Sklearn):
-    pass
+    class IForestASD(_Sklearn): ...
 
+    class HalfSpaceTrees(_Sklearn): ...
 
-@parameters_of(_detectors.HalfSpaceTrees, contamination=0.1)
-class HalfSpaceTrees(_Sklearn):
-    pass
+    class RobustRandomCutForest(_Sklearn): ...
 
+    class Loda(_Sklearn): ...
 
-@parameters_of(_detectors.RobustRandomCutForest, contamination=0.1)
-class RobustRandomCutForest(_Sklearn):
-    pass
+    class RollingIsolationForest(_Sklearn): ...
 
-
-@parameters_of(_detectors.Loda, contamination=0.1)
-class Loda(_Sklearn):
-    pass
-
-
-@parameters_of(_detectors.RollingIsolationForest, contamination=0.1)
-class RollingIsolationForest(_Sklearn):
-    pass
+else:
+    make_adapters(_Sklearn, globals(), contamination=0.1)

@@ -11,16 +11,10 @@ import pytest
 from hypothesis import settings
 
 import oif
+from oif import _detectors
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-DETECTORS = (
-    oif.OnlineIsolationForest,
-    oif.IForestASD,
-    oif.HalfSpaceTrees,
-    oif.RobustRandomCutForest,
-    oif.Loda,
-    oif.RollingIsolationForest,
-)
+DETECTORS = tuple(_detectors.DETECTORS.values())
 
 # A machine with other work to do is no reason to fail; failures print how to repeat them.
 settings.register_profile("oif", deadline=None, max_examples=60, derandomize=False, print_blob=True)

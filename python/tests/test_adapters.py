@@ -1,18 +1,20 @@
 """The adapters pass the checks that their hosts have for their own detectors, none left out."""
 
+import ast
 import doctest
 import pickle
 import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import same_bits
 
 import oif
+from oif import _detectors
 
-NAMES = [cls.__name__ for cls in (oif.OnlineIsolationForest, oif.IForestASD, oif.HalfSpaceTrees)]
-NAMES += ["RobustRandomCutForest", "Loda", "RollingIsolationForest"]
+NAMES = _detectors.__all__
 
 
 def credit_card_like(count):
@@ -205,6 +207,13 @@ def test_the_examples_of_the_modules(host):
     module = __import__(f"oif.{host}", fromlist=["x"])
     failed, attempted = doctest.testmod(module)
     assert failed == 0 and attempted > 0
+
+
+@pytest.mark.parametrize("host", ["river", "sklearn", "pysad", "capymoa"])
+def test_type_checkers_know_the_classes_that_a_module_makes(host):
+    tree = ast.parse((Path(oif.__file__).parent / f"{host}.py").read_text())
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    assert sorted(node.name for node in block.body) == sorted(NAMES)
 
 
 @pytest.mark.parametrize("host", ["river", "sklearn", "pysad"])
