@@ -13,10 +13,14 @@ their own: oif.river, oif.sklearn, oif.pysad, oif.capymoa; pictures are in oif.p
 """
 
 from ._core import version as __version__
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from . import _detectors
 from ._detectors import *
 from ._detectors import Detector
 from ._errors import (
+    ColumnTypeError,
     DataError,
     Error,
     FileError,
@@ -32,6 +36,7 @@ from ._results import Attribution, Episode, Result
 
 __all__ = [
     "Attribution",
+    "ColumnTypeError",
     "DataError",
     "Detector",
     "Episode",
@@ -48,3 +53,14 @@ __all__ = [
     "load",
 ]
 __all__ += _detectors.__all__
+
+if not TYPE_CHECKING:
+    _MODULES = ("capymoa", "plot", "pysad", "river", "sklearn")  # imported when they are asked for, with their packages
+
+    def __getattr__(name: str) -> Any:
+        if name in _MODULES:
+            return importlib.import_module(f".{name}", __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_MODULES})

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._errors import DataError, from_place
+from ._errors import DataError, from_column, from_place
 
 Floats = npt.NDArray[np.float64]
 Names = tuple[Any, ...]
@@ -26,7 +26,7 @@ def rows_of(x: Any, names: Names | None, ignore_unknown: bool) -> tuple[Any, Nam
     if not hasattr(x, "__array__") and not hasattr(x, "__arrow_c_stream__"):
         return _floats(x), None
     if _is_pandas_like(x):
-        return _by_name(_floats(x.to_numpy(dtype=np.float64, na_value=np.nan)), tuple(x.columns), names, ignore_unknown)
+        return _by_name(_floats_of_pandas(x), tuple(x.columns), names, ignore_unknown)
     if _is_labelled_row(x):
         return dict(zip(x.index, _floats(x))), None
     if hasattr(x, "__arrow_c_stream__") and getattr(x, "ndim", 2) != 1 and not hasattr(x, "to_frame"):
@@ -37,6 +37,19 @@ def rows_of(x: Any, names: Names | None, ignore_unknown: bool) -> tuple[Any, Nam
 
 def _is_pandas_like(x: Any) -> bool:
     return hasattr(x, "columns") and hasattr(x, "iloc") and hasattr(x, "to_numpy")
+
+
+def _floats_of_pandas(frame: Any) -> Floats:
+    """The numbers of a DataFrame; pandas itself would take dates and text with digits for numbers, too."""
+    plain = True
+    for place, (name, dtype) in enumerate(zip(frame.columns, frame.dtypes)):
+        kind = getattr(dtype, "kind", "")
+        plain = plain and kind in "biuf"
+        if kind not in "biuf" and dtype != object:
+            raise from_column(f"column {name!r} holds no numbers but {dtype}; leave it out", place)
+    if plain:
+        return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
+    return _from_objects(frame.to_numpy(dtype=object), tuple(frame.columns))
 
 
 def _is_labelled_row(x: Any) -> bool:
@@ -55,8 +68,11 @@ def _floats(x: Any) -> Floats:
     raise DataError(f"an array of {array.dtype} holds no numbers")
 
 
-def _from_objects(array: npt.NDArray[np.object_]) -> Floats:
+def _from_objects(array: npt.NDArray[np.object_], names: Names | None = None) -> Floats:
     """Numbers, and None or a null for what is missing; anything else is refused with its place."""
+    if array.ndim == 0:
+        hint = "; collect() it first" if hasattr(array[()], "collect") else ""
+        raise TypeError(f"{type(array[()])!r} cannot be read as rows of numbers{hint}")
     floats = np.empty(array.shape)
     for place, value in np.ndenumerate(array):
         try:
@@ -67,8 +83,9 @@ def _from_objects(array: npt.NDArray[np.object_]) -> Floats:
             if type(value).__name__ in ("NAType", "NaTType"):
                 floats[place] = np.nan
                 continue
-            row, column = ((0,) + place)[-2:] if place else (-1, -1)
-            raise from_place(f"{value!r} is not a number (row {row}, column {column})", row, column) from None
+            row, column = ((0,) + place)[-2:]
+            name = repr(names[column]) if names else column
+            raise from_place(f"{value!r} is not a number (row {row}, column {name})", row, column) from None
     return floats
 
 

@@ -23,6 +23,10 @@ class DataError(Error, ValueError):
     """A row cannot be used: an infinity, text, too few numbers, an unknown feature."""
 
 
+class ColumnTypeError(DataError, TypeError):
+    """A column of a table holds no numbers, such as text or dates; `column` says which."""
+
+
 class OutOfMemoryError(Error, MemoryError):
     """Not enough memory, or a size that no machine can hold."""
 
@@ -76,4 +80,10 @@ def from_place(message: str, row: int, column: int) -> DataError:
     error = DataError(message)
     error.row = row if row >= 0 else None
     error.column = column if column >= 0 else None
+    return error
+
+
+def from_column(message: str, column: int) -> ColumnTypeError:
+    error = ColumnTypeError(message)
+    error.column = column
     return error

@@ -9,7 +9,7 @@ from ._errors import SnapshotKindError
 from ._pipeline import Pipeline
 
 
-def load(source: str | os.PathLike[str] | bytes) -> Detector | Pipeline:
+def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Detector | Pipeline:
     """Load what `save` wrote or `to_bytes` returned, also by the tool or on another machine.
 
     It goes on where it was, bit for bit, with the feature names if they are text.
@@ -21,7 +21,7 @@ def load(source: str | os.PathLike[str] | bytes) -> Detector | Pipeline:
     >>> again.rows_learned, again.feature_names
     (1, ('flow', 'heat'))
     """
-    snapshot = source if isinstance(source, bytes) else Path(source).read_bytes()
+    snapshot = bytes(source) if isinstance(source, (bytes, bytearray, memoryview)) else Path(source).read_bytes()
     try:
         return _load_detector(snapshot)
     except SnapshotKindError:

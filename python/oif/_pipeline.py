@@ -106,6 +106,8 @@ def _detector_of(detector: Detector | type[Detector] | str) -> tuple[str, dict[s
     if isinstance(detector, type):
         make: Callable[[], Detector] = detector  # every class but Detector itself has only keywords with defaults
         detector = make()
+    if not isinstance(detector, Detector):
+        raise TypeError(f"a detector, its class or the name of its method is asked for, not {detector!r}")
     if detector.rows_learned > 0:
         raise ParameterError("a pipeline makes detectors of its own; give it one that has learned nothing yet")
     return detector.kind, detector.params

@@ -39,6 +39,18 @@ static bool bit_at(const void *bits, int64_t i)
     return ((const uint8_t *)bits)[i / 8] >> (i % 8) & 1;
 }
 
+/* Half precision: a sign, five bits of exponent, ten of fraction. */
+static double half_as_double(uint16_t half)
+{
+    int exponent = half >> 10 & 31;
+    double fraction = half & 1023, number;
+    if (exponent == 31)
+        number = fraction > 0 ? (double)NAN : (double)INFINITY;
+    else
+        number = exponent == 0 ? ldexp(fraction, -24) : ldexp(fraction + 1024, exponent - 25);
+    return half >> 15 ? -number : number;
+}
+
 #define AT(type) (double)((const type *)values)[i]
 
 static double value_at(const void *values, char format, int64_t i)
@@ -46,6 +58,7 @@ static double value_at(const void *values, char format, int64_t i)
     switch (format) {
     case 'g': return AT(double);
     case 'f': return AT(float);
+    case 'e': return half_as_double(((const uint16_t *)values)[i]);
     case 'c': return AT(int8_t);
     case 'C': return AT(uint8_t);
     case 's': return AT(int16_t);
@@ -61,8 +74,26 @@ static double value_at(const void *values, char format, int64_t i)
 
 static bool is_number(const struct ArrowSchema *column)
 {
-    return column->format[0] && !column->format[1] && strchr("gfcCsSiIlLbn", column->format[0]) &&
+    return column->format[0] && !column->format[1] && strchr("gfecCsSiIlLbn", column->format[0]) &&
            !column->dictionary;
+}
+
+/* What a column holds that is_number refuses. */
+static const char *describe(const struct ArrowSchema *column)
+{
+    if (column->dictionary)
+        return "categories";
+    switch (column->format[0]) {
+    case 'u':
+    case 'U': return "text";
+    case 'v': return column->format[1] == 'u' ? "text" : "bytes";
+    case 'z':
+    case 'Z':
+    case 'w': return "bytes";
+    case 't': return "dates or times";
+    case 'd': return "decimals";
+    default: return "lists or structs";
+    }
 }
 
 static PyObject *read_names(const struct ArrowSchema *schema)
@@ -76,9 +107,7 @@ static PyObject *read_names(const struct ArrowSchema *schema)
         const struct ArrowSchema *column = schema->children[i];
         const char *name = column->name ? column->name : "";
         if (!is_number(column)) {
-            raise_data_error(-1, (Py_ssize_t)i,
-                             "column '%s' holds no numbers (Arrow format '%s'); leave it out", name,
-                             column->format);
+            raise_column_type((Py_ssize_t)i, name, describe(column));
             Py_CLEAR(names);
             break;
         }

@@ -27,6 +27,9 @@ PyObject *raise_error(const oif_error *error);
 /* Raises oif.DataError with a place (counted from 0, -1 for none) and a message as of PyErr_Format; returns NULL. */
 PyObject *raise_data_error(Py_ssize_t row, Py_ssize_t column, const char *format, ...);
 
+/* Raises oif.ColumnTypeError: a column of a table holds no numbers but, say, text. */
+void raise_column_type(Py_ssize_t column, const char *name, const char *holds);
+
 /* A new float64 array of numpy, of shape (count,) or, with columns >= 0, (count, columns), and where its numbers are. */
 PyObject *new_array(Py_ssize_t count, Py_ssize_t columns, Py_buffer *view);
 

@@ -44,6 +44,17 @@ PyObject *raise_data_error(Py_ssize_t row, Py_ssize_t column, const char *format
     return NULL;
 }
 
+void raise_column_type(Py_ssize_t column, const char *name, const char *holds)
+{
+    PyObject *make = errors_function("from_column");
+    PyObject *message =
+        make ? PyUnicode_FromFormat("column '%s' holds no numbers but %s; leave it out", name, holds) : NULL;
+    if (message)
+        raise_made(PyObject_CallFunction(make, "On", message, column));
+    Py_XDECREF(make);
+    Py_XDECREF(message);
+}
+
 /* ---- Arrays ---- */
 
 PyObject *new_array(Py_ssize_t count, Py_ssize_t columns, Py_buffer *view)

@@ -57,13 +57,70 @@ def test_arrow_columns_of_every_type_of_number(type_name):
     np.testing.assert_array_equal(array, expected)
 
 
-def test_columns_that_hold_no_numbers_are_refused_by_name():
-    table = pyarrow.table({"a": [1.0, 2.0], "host": ["x", "y"]})
-    for frame in (table, table.to_pandas(), polars.from_arrow(table)):
-        with pytest.raises((ValueError, TypeError), match="host|could not convert"):
+@pytest.mark.parametrize(
+    "column, told",
+    [
+        (["x", "y"], "text|str|object|string"),
+        (pandas.to_datetime(["2020-01-01", "2021-01-01"]), "dates|datetime64"),
+        (pandas.to_timedelta([1, 2]), "dates or times|timedelta64"),
+        (pandas.Categorical(["u", "v"]), "categories|category"),
+        (["1", "2"], "text|str|object|string"),
+    ],
+    ids=["text", "dates", "durations", "categories", "digits"],
+)
+def test_columns_that_hold_no_numbers_are_refused_by_name(column, told):
+    frame = pandas.DataFrame({"a": [1.0, 2.0], "host": pandas.Series(column)})
+    typed = frame.astype({"host": "string"}) if frame["host"].dtype == object else frame
+    for table in (typed, pyarrow.Table.from_pandas(frame), polars.from_pandas(frame)):
+        forest = oif.OnlineIsolationForest()
+        with pytest.raises(TypeError, match=f"column 'host' holds no numbers but ({told})") as caught:
+            forest.learn(table)
+        assert isinstance(caught.value, oif.ColumnTypeError) and caught.value.column == 1
+        assert forest.dimension is None
+    if frame["host"].dtype == object:
+        with pytest.raises(oif.DataError, match=r"'.' is not a number \(row 0, column 'host'\)"):
             oif.OnlineIsolationForest().learn(frame)
-    with pytest.raises((ValueError, TypeError)):
-        oif.OnlineIsolationForest().learn(pyarrow.table({"d": pyarrow.array(["a"]).dictionary_encode()}))
+
+
+@pytest.mark.parametrize(
+    "column, told",
+    [([1 + 2j, 3], "complex128"), ([[1], [2]], "'host'")],
+    ids=["complex", "lists"],
+)
+def test_what_only_pandas_holds(column, told):
+    with pytest.raises(oif.DataError, match=told):
+        oif.OnlineIsolationForest().learn(pandas.DataFrame({"a": [1.0, 2.0], "host": column}))
+
+
+def test_what_is_no_table_yet_says_so():
+    with pytest.raises(TypeError, match="LazyFrame.*collect"):
+        oif.OnlineIsolationForest().learn(polars.LazyFrame({"a": [1.0]}))
+    with pytest.raises(TypeError, match="table is asked for"):
+        oif.OnlineIsolationForest().learn(pyarrow.chunked_array([[1.0, 2.0]]))
+
+
+def test_nulls_of_every_kind_are_missing():
+    expected = oif.OnlineIsolationForest()
+    expected.learn([[1, np.nan], [np.nan, 1], [3, 0]])
+    for frame in (
+        pandas.DataFrame({"a": pandas.array([1, None, 3], "Int64"), "b": pandas.array([None, True, False], "boolean")}),
+        pandas.DataFrame({"a": [1, None, 3], "b": [None, True, False]}),
+        pandas.DataFrame({"a": [1, pandas.NA, 3], "b": [pandas.NA, True, False]}, dtype=object),
+        pandas.DataFrame({"a": [1, None, 3], "b": [None, 1, 0]}, dtype="float64[pyarrow]"),
+        pandas.DataFrame({"a": [1, None, 3], "b": [None, 1, 0]}).astype("Sparse[float64]"),
+        polars.DataFrame({"a": [1, None, 3], "b": [None, True, False]}),
+        pyarrow.table({"a": pyarrow.chunked_array([[1], [None, 3]]), "b": pyarrow.array([None, 1.0, 0.0])}),
+    ):
+        forest = oif.OnlineIsolationForest()
+        forest.learn(frame)
+        forest.feature_names = None
+        assert forest.to_bytes() == expected.to_bytes()
+
+
+def test_half_precision_from_arrow_is_exact():
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    array, _ = oif._core.arrow_rows(pyarrow.table({"x": pyarrow.array(halves)}).__arrow_c_stream__())
+    np.testing.assert_array_equal(array[:, 0], halves.astype(np.float64))
 
 
 def test_columns_in_another_order_find_their_place(rows):

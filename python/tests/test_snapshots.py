@@ -132,6 +132,7 @@ def test_bytes_that_are_no_snapshot_are_refused(rows, tmp_path):
     forest = oif.OnlineIsolationForest(num_trees=2, window_size=32, max_leaf_samples=4)
     forest.learn(rows)
     snapshot = forest.to_bytes()
+    assert oif.load(memoryview(snapshot)).to_bytes() == oif.load(bytearray(snapshot)).to_bytes() == snapshot
     for wrong in (b"", b"x", b"nonsense" * 20, snapshot[:-1], snapshot + b"x", snapshot[1:]):
         with pytest.raises(oif.SnapshotError):
             oif.load(wrong)

@@ -1,6 +1,8 @@
 """The classes say what the C library's tables say."""
 
 import inspect
+import subprocess
+import sys
 import typing
 
 import pytest
@@ -73,6 +75,12 @@ def test_the_repr_of_a_pipeline_can_be_read_back():
     assert repr(eval(repr(pipeline), vars(oif))) == repr(pipeline)
 
 
+def test_modules_are_imported_when_they_are_asked_for():
+    pytest.importorskip("matplotlib")
+    code = "import oif; oif.plot.scores; assert 'river' in dir(oif) and not hasattr(oif, 'magic')"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_the_version_is_the_librarys():
     assert oif.__version__ == _core.version
 
@@ -106,6 +114,8 @@ def test_bad_options_are_value_errors():
         oif.Pipeline(memory_limit=100)
     with pytest.raises(oif.ParameterError, match="no detector"):
         oif.Pipeline("magic")
+    with pytest.raises(TypeError, match="a detector, its class or the name"):
+        oif.Pipeline(3)
 
 
 def test_a_pipeline_takes_no_detector_that_has_learned(rows):
