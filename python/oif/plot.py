@@ -228,7 +228,10 @@ def _attributions_of(given: Any, names: Sequence[Any] | None) -> list[Attributio
         return list(given)
     if shares.ndim != 1:
         raise ValueError(f"one row is asked for, not an array of shape {shares.shape}")
-    return [Attribution(*three) for three in zip(names or range(len(shares)), shares.tolist(), directions.tolist())]
+    names = range(len(shares)) if names is None else names
+    if len(names) != len(shares):
+        raise ValueError(f"there are {len(names)} names for {len(shares)} shares")
+    return [Attribution(*three) for three in zip(names, shares.tolist(), directions.tolist())]
 
 
 def _axes(ax: Any, size: tuple[float, float]) -> Any:

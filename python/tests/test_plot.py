@@ -98,3 +98,5 @@ def test_attributions(rows):
         plot.attribution(pipeline.process([[0.0, 0.0, 0.0]])[0])
     with pytest.raises(ValueError, match="one row"):
         plot.attribution(forest.explain(rows[:2]))
+    with pytest.raises(ValueError, match="2 names for 3 shares"):
+        plot.attribution(record, names="ab")

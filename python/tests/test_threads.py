@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -243,3 +244,21 @@ def test_a_child_forked_while_a_thread_learns_gets_an_error_not_a_hang():
         learning.join()
     assert codes[-1] == 0, codes
     forest.check()
+
+
+SUBINTERPRETER = """
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+import sys
+import oif
+code = f"import sys; sys.path[:] = {sys.path}\\ntry: import oif\\nexcept ImportError: pass\\nelse: raise SystemError('imported')"
+failed = interpreters.run_string(interpreters.create(), code)
+assert failed is None, failed
+oif.Loda().learn([1.0, 2.0])
+"""
+
+
+def test_a_subinterpreter_is_refused_with_an_import_error():
+    subprocess.run([sys.executable, "-c", SUBINTERPRETER], check=True)
