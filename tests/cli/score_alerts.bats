@@ -131,7 +131,7 @@ PYTHON
     equal "$status" 2
     oif score --alert-rat 0.1 stream.csv
     exits 2 "oif: unknown option '--alert-rat'; did you mean --alert-rate? ('oif score --help' lists all)"
-    oif eval --alert-rate 0.1 --label fault stream.csv
+    oif demo --alert-rate 0.1
     equal "$status" 2
     oif score --help
     for flag in --alert-rate --threshold --memory --learn --patience --calm --shingle --max-keys --memory-limit; do
