@@ -1,6 +1,7 @@
 #include "first_line.h"
 
 #include "source.h"
+#include "stop.h"
 
 #include <stdio.h>
 
@@ -31,7 +32,8 @@ static oif_status try_lines_after(oif_reader *reader, uint64_t line, oif_error *
 {
     for (int i = 0; i < 2; i++) {
         oif_status status = try_row(reader, error);
-        if (status == OIF_OK || (status == OIF_END && i == 0))
+        bool nothing_follows = (status == OIF_END && i == 0) || (status == OIF_EREAD && stop_requested());
+        if (status == OIF_OK || nothing_follows)
             return OIF_OK;
         if (status != OIF_EINPUT && status != OIF_END)
             return status;

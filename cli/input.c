@@ -338,7 +338,7 @@ static exit_code open_reader(struct input *input, const struct settings *setting
     options.format = input->format;
     if (status == OIF_OK)
         status = oif_reader_open(&options, source_read, input, &input->reader, &error);
-    if (stop_requested()) /* while the first line was waited for */
+    if (status != OIF_OK && stop_requested()) /* while the first line was waited for */
         return EXIT_FAILED;
     if (status == OIF_END)
         return complain(EXIT_FAILED,

@@ -130,6 +130,22 @@ assert tool.wait() == 0
 PYTHON
 }
 
+@test "a signal while the second line is waited for lets the first row come out" {
+    python3 - "$OIF" <<'PYTHON'
+import array, fcntl, signal, subprocess, sys, termios, time
+tool = subprocess.Popen([sys.argv[1], "score", "--on-bad-row", "skip", "--fields", "score"], stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE, bufsize=0)
+tool.stdin.write(b"1,2\n")
+unread = array.array("i", [1])
+while unread[0]:  # it has taken the row
+    fcntl.ioctl(tool.stdin, termios.FIONREAD, unread)
+    time.sleep(0.01)
+tool.send_signal(signal.SIGTERM)
+output, _ = tool.communicate(timeout=60)
+assert (tool.returncode, output) == (0, b"1,2,0.5\n"), (tool.returncode, output)
+PYTHON
+}
+
 @test "with --skip-seen the lines that were bad are bad again and not counted" {
     printf '###\na,b\n1,2\n3,4\n5,6\n' > in.csv
     "$OIF" score --on-bad-row skip in.csv 2> /dev/null > expected.csv
