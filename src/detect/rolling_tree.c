@@ -201,6 +201,7 @@ double oif_rolling_score(const trees *t, const double *row, bool complete)
     const uint32_t grown = grown_trees(t);
     uint64_t units = 0;
     uint32_t tree = 0;
+    (void)complete;
 #if OIF_HAS_AVX2_CODE
     double depths[TREES_AT_ONCE];
     bool side_by_side = complete && t->shape.insertion && oif_machine_has_avx2();
