@@ -115,10 +115,13 @@ class OnlineIsolationForest(Detector):
     Args:
         num_trees: trees in the forest; more give steadier scores
         window_size: rows remembered; older ones are forgotten
-        max_leaf_samples: rows that the first leaf of a tree holds before it is cut
+        max_leaf_samples: rows that the first leaf of a tree holds before it is cut; 0: 32, with turnover 8
         growth: rows a leaf holds before it is cut: twice as many at each depth, or the same
         variant: depths relative to the rows now in the window, as the paper's text or as the authors' code
         subsample: share of the rows that each tree learns
+        forgetting: what is forgotten: each row when it leaves the window, or the oldest tree every few rows
+        shadow_trees: with turnover: young trees that learn beside the others and do not score yet
+        maturity: with turnover: rows after which a young tree scores; 0: a quarter of window_size
         seed: start of the random numbers: same seed and rows, same scores, bit for bit
 
     >>> import numpy as np, oif
@@ -137,14 +140,18 @@ class OnlineIsolationForest(Detector):
         self,
         num_trees: int = 32,
         window_size: int = 2048,
-        max_leaf_samples: int = 32,
+        max_leaf_samples: int = 0,
         growth: Literal["adaptive", "fixed"] = "adaptive",
         variant: Literal["running", "paper", "reference"] = "running",
         subsample: float = 1.0,
+        forgetting: Literal["window", "turnover"] = "window",
+        shadow_trees: int = 4,
+        maturity: int = 0,
         seed: int = 0,
     ) -> None:
         params = dict(num_trees=num_trees, window_size=window_size, max_leaf_samples=max_leaf_samples, growth=growth)
-        super().__init__(self._kind, params | dict(variant=variant, subsample=subsample, seed=seed))
+        params |= dict(variant=variant, subsample=subsample, forgetting=forgetting, shadow_trees=shadow_trees)
+        super().__init__(self._kind, params | dict(maturity=maturity, seed=seed))
 
 
 class IForestASD(Detector):

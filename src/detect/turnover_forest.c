@@ -347,14 +347,41 @@ static oif_turnover_leaf *leaf_standing(const forest *f, uint32_t tree, size_t n
 
 /* ---- Scoring ---- */
 
+/* From row maturity + 1 on, who is older than maturity is active and has its scale in the table. */
+static bool table_tells_all(const forest *f, const ring *now)
+{
+    return f->max_age < f->age_count && f->maturity >= f->max_leaf_samples && now->rows > f->maturity;
+}
+
+/* The sum of the relative depths of a row that ends at these nodes, in trees whose scales the table has. */
+static uint64_t depths_by_table(const forest *f, uint32_t first, uint32_t count, const size_t *nodes)
+{
+    const uint32_t *const extra_depths = oif_turnover_extra_depths(f), *const scales = oif_turnover_scales(f);
+    const uint32_t *const ages = oif_turnover_ages(f) + first;
+    const uint32_t height_count = f->height_count, leaf_capacity = f->leaf_capacity;
+    const uint64_t *const words = oif_turnover_words(f);
+    const oif_turnover_leaf *leaves = oif_turnover_leaf_of(f, first, 0);
+    uint64_t depth_sum = 0;
+    for (uint32_t i = 0; i < count; i++, leaves += leaf_capacity) {
+        const oif_turnover_leaf *leaf = &leaves[oif_turnover_leaf_number(words[nodes[i]])];
+        uint32_t extra =
+            leaf->height < height_count ? extra_depths[leaf->height] : unusual_depth(f, leaf->height);
+        depth_sum += relative_depth(leaf->depth, extra, scales[ages[i]]);
+    }
+    return depth_sum;
+}
+
 static verdict judge(const forest *f, const traveller *t)
 {
-    verdict v = {0, 0};
+    const bool by_table = table_tells_all(f, &f->ring);
+    verdict v = {0, by_table ? f->num_trees : 0};
     for (uint32_t first = 0, count; first < f->tree_count; first += count) {
         size_t nodes[MAX_GROUP];
         count = next_group(f->tree_count - first);
         find_nodes(f, first, count, t, nodes);
-        for (uint32_t i = 0; i < count; i++)
+        if (by_table)
+            v.depth_sum += depths_by_table(f, first, count, nodes);
+        for (uint32_t i = 0; i < count && !by_table; i++)
             add_depth(f, &f->ring, first + i, leaf_standing(f, first + i, nodes[i]), &v);
     }
     return v;
@@ -382,12 +409,6 @@ typedef struct passage {
     ring ring;         /* as it is for this row */
     uint32_t age_mask; /* all ones; 0 where the table of scales does not tell who is active, or how old */
 } passage;
-
-/* From row maturity + 1 on, who is older than maturity is active and has its scale in the table. */
-static bool table_tells_all(const forest *f, const ring *now)
-{
-    return f->max_age < f->age_count && f->maturity >= f->max_leaf_samples && now->rows > f->maturity;
-}
 
 /* The rest of what a tree does for a row that it has counted: cuts the leaf if it can be. Returns the node where the row is
  * then. */
@@ -426,6 +447,7 @@ OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const 
     uint32_t waiting_count = 0;
     uint8_t waiting[MAX_GROUP];
 
+    OIF_BY_TWOS
     for (uint32_t i = 0; i < count; i++, leaves += leaf_capacity, boxes += leaf_capacity * box_width) {
         size_t number = oif_turnover_leaf_number(words[nodes[i]]);
         oif_turnover_leaf *leaf = &leaves[number];

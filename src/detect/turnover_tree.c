@@ -118,9 +118,10 @@ void oif_turnover_empty(forest *f, uint32_t number)
     const size_t root = oif_turnover_root(f, number);
     const uint32_t lane = number / OIF_TURNOVER_LANES;
     /* What grows next must not depend on what stood here, not even in bytes that nobody reads. */
-    memset(&oif_turnover_words(f)[root], 0, f->leaf_capacity * OIF_TURNOVER_PAIR_WORDS * sizeof(uint64_t));
-    memset(oif_turnover_leaf_of(f, number, 0), 0, f->leaf_capacity * sizeof(oif_turnover_leaf));
-    memset(oif_turnover_box_of(f, number, 0), 0, (size_t)f->leaf_capacity * f->box_width * sizeof(double));
+    const size_t used = tree->leaf_count;
+    memset(&oif_turnover_words(f)[root], 0, used * OIF_TURNOVER_PAIR_WORDS * sizeof(uint64_t));
+    memset(oif_turnover_leaf_of(f, number, 0), 0, used * sizeof(oif_turnover_leaf));
+    memset(oif_turnover_box_of(f, number, 0), 0, used * f->box_width * sizeof(double));
     oif_turnover_ages(f)[number] = 0;
     tree->leaf_count = 1;
     make_leaf(f, number, root, 0, 0, 0);
