@@ -1,8 +1,7 @@
 #include "base/checksum.h"
 
-void oif_checksum_table_init(oif_checksum_table *table)
+static void fill_table(oif_checksum_table *table, uint32_t polynomial)
 {
-    const uint32_t polynomial = UINT32_C(0xEDB88320);
     for (uint32_t byte = 0; byte < 256; byte++) {
         uint32_t value = byte;
         for (int bit = 0; bit < 8; bit++)
@@ -14,6 +13,16 @@ void oif_checksum_table_init(oif_checksum_table *table)
             uint32_t before = table->step[k - 1][byte];
             table->step[k][byte] = before >> 8 ^ table->step[0][before & 0xFF];
         }
+}
+
+void oif_checksum_table_init(oif_checksum_table *table)
+{
+    fill_table(table, UINT32_C(0xEDB88320));
+}
+
+void oif_checksum_table_init_castagnoli(oif_checksum_table *table)
+{
+    fill_table(table, UINT32_C(0x82F63B78));
 }
 
 uint32_t oif_checksum(const oif_checksum_table *table, uint32_t checksum, const void *bytes, size_t count)

@@ -12,6 +12,9 @@ typedef struct oif_checksum_table {
 
 void oif_checksum_table_init(oif_checksum_table *table);
 
+/* CRC-32C, as in iSCSI: for bytes that end with a CRC-32 of their own, whose CRC-32 is the same whatever they are. */
+void oif_checksum_table_init_castagnoli(oif_checksum_table *table);
+
 /* The checksum of some bytes, given that of the bytes before them; 0 at the start. */
 uint32_t oif_checksum(const oif_checksum_table *table, uint32_t checksum, const void *bytes, size_t count);
 

@@ -61,7 +61,7 @@ oif_status oif_shelf_new(oif_state_file *file, size_t place_bytes, oif_shelf **s
                         .places = places,
                         .place_bytes = place_bytes,
                         .room = room};
-    oif_checksum_table_init(&made->table);
+    oif_checksum_table_init_castagnoli(&made->table); /* sections in a place have CRC-32 */
     *shelf = made;
     return OIF_OK;
 }
@@ -114,7 +114,7 @@ static bool grow(oif_shelf *shelf, uint32_t number)
     uint64_t capacity = shelf->capacity;
     while (capacity <= number)
         capacity *= 2;
-    bool fits = capacity <= OIF_NO_PLACE && capacity <= INT64_MAX / shelf->place_bytes;
+    bool fits = capacity <= OIF_NO_PLACE && capacity <= (uint64_t)INT64_MAX / shelf->place_bytes;
     place *places = fits ? oif_memory_new(oif_size_multiply((size_t)capacity, sizeof *places)) : NULL;
     if (!places)
         return false;

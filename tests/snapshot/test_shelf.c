@@ -443,6 +443,25 @@ static void test_every_flipped_byte_is_found(void **unused)
     finish();
 }
 
+/* As a snapshot's section does; the same checksum over all of it would be the same for all. */
+static void test_bytes_that_end_with_their_own_checksum_are_told_apart(void **unused)
+{
+    (void)unused;
+    uint32_t places[2], checksums[2];
+    oif_checksum_table table;
+    oif_checksum_table_init(&table);
+    start();
+    for (uint32_t i = 0; i < 2; i++) {
+        unsigned char *room = oif_shelf_room(world.shelf);
+        draw_bytes(i, room);
+        oif_bytes_store(room + PLACE_BYTES - 4, oif_checksum(&table, 0, room, PLACE_BYTES - 4), 4);
+        require_ok(oif_shelf_put(world.shelf, "x", 1, &places[i], &checksums[i], NULL));
+    }
+    assert_int_equal(oif_shelf_get(world.shelf, "x", 1, places[0], checksums[0], NULL), OIF_OK);
+    assert_int_equal(oif_shelf_get(world.shelf, "x", 1, places[0], checksums[1], NULL), OIF_ECORRUPT);
+    finish();
+}
+
 /* ---- Faults at every call ---- */
 
 static const int reasons[] = {ENOSPC, EIO, EINTR, HALF};
@@ -568,6 +587,7 @@ int main(void)
         cmocka_unit_test(test_a_shelf_that_is_cut_off_is_refused),
         cmocka_unit_test(test_a_place_that_two_things_have_is_refused),
         cmocka_unit_test(test_every_flipped_byte_is_found),
+        cmocka_unit_test(test_bytes_that_end_with_their_own_checksum_are_told_apart),
         cmocka_unit_test(test_whatever_fails_no_saved_state_loses_anything),
         cmocka_unit_test(test_a_state_is_not_saved_when_the_shelf_cannot_be_synced),
         cmocka_unit_test(test_a_failure_to_read_is_told),
