@@ -72,7 +72,15 @@ COLUMNS = (
         0.9,
         dashes=(0, (1.5, 1)),
     ),
-    Column("rolling-iforest", "rolling IFOR", "rolling-iforest", {}, "#1f2933", 1.5, dashes=(0, (4, 1, 1, 1))),
+    Column(
+        "rolling-iforest",
+        "rolling IFOR",
+        "rolling-iforest",
+        dict(num_trees=32, window_size=2048),
+        "#1f2933",
+        2.0,
+        dashes=(0, (4, 1, 1, 1)),
+    ),
 )
 OURS = "online-iforest:reference"  # the column that the paper's oIFOR is compared with
 

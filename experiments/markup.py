@@ -31,6 +31,8 @@ def hours_and_minutes(seconds: float) -> str:
 
 
 def difference_text(difference: float) -> str:
+    if abs(difference) < 0.0005:
+        return "±.000"
     style = "up" if difference > 0 else "down"
     return tag("span", f"{'+' if difference >= 0 else '−'}{plain(abs(difference))}", class_=style)
 
