@@ -42,7 +42,9 @@ def scores(results: Any, times: Any = None, labels: Any = None, ax: Any = None) 
     known = {name: np.asarray(results[name]) for name in ("score", "threshold", "anomaly", "ready") if name in fields}
     score = known["score"] if "score" in known else np.asarray(results, dtype=np.float64)
     if score.ndim != 1 or len(score) == 0:
-        raise ValueError(f"results of process or scores are asked for, at least one, not an array of shape {score.shape}")
+        raise ValueError(
+            f"results of process or scores are asked for, at least one, not an array of shape {score.shape}"
+        )
     times = _dates_of(results) if times is None else times
     x = np.arange(len(score)) if times is None else np.asarray(times)
     ax = _axes(ax, (10, 3.4))

@@ -129,7 +129,7 @@ static bool add_types(PyObject *module)
 {
     PyObject *base = add_type(module, &learner_spec, NULL);
     detector_type = base ? (PyTypeObject *)add_type(module, &detector_spec, base) : NULL;
-    Py_XINCREF(detector_type);
+    Py_XINCREF((PyObject *)detector_type);
     return detector_type && add_type(module, &pipeline_spec, base);
 }
 

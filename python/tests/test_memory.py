@@ -1,6 +1,7 @@
 """Nothing leaks: the process stays as large as it is, whatever is called how often."""
 
 import os
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -111,3 +112,31 @@ def test_arrow_streams_leave_nothing_behind(repetitions):
     text = pyarrow.table({"a": ["x"]})
     forest = oif.OnlineIsolationForest(num_trees=1, window_size=16, max_leaf_samples=2)
     assert_flat(lambda: (forest.learn(table), refuse(forest.learn, text)), 6000 * repetitions)
+
+
+def peak_bytes(call):
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_float64_is_read_where_it_is_and_the_rest_is_copied_in_pieces():
+    trees = oif.HalfSpaceTrees(num_trees=1, window_size=16, max_depth=2)
+    block = np.random.default_rng(0).normal(size=(400_000, 2))
+    wide = np.repeat(block, 3, axis=1)
+    trees.learn(block[:10])
+    for in_place in (block, wide[::2, 1:3]):
+        assert peak_bytes(lambda x=in_place: trees.learn(x)) < 20_000
+    for in_pieces in (np.asfortranarray(block), block.astype(np.float32), block[::-1], wide[:, ::3]):
+        assert peak_bytes(lambda x=in_pieces: trees.learn(x)) < 1_200_000 < block.nbytes
+
+
+def test_a_frame_of_float64_is_not_copied_as_a_whole():
+    pandas = pytest.importorskip("pandas")
+    trees = oif.HalfSpaceTrees(num_trees=1, window_size=16, max_depth=2)
+    frame = pandas.DataFrame(np.random.default_rng(0).normal(size=(400_000, 2)), columns=["a", "b"])
+    trees.learn(frame[:10])
+    assert peak_bytes(lambda: trees.learn(frame)) < 1_300_000

@@ -85,7 +85,9 @@ def test_frames_are_answered_with_frames(stream):
     detector = oif.Loda()
     for answer in (detector.process(frame, explain=True), oif.Loda().process(polars.DataFrame(data), explain=True)):
         assert list(answer.columns) == [*FIELDS, "share_flow", "direction_flow", "share_heat", "direction_heat"]
-        assert same_bits(answer["score"], expected["score"]) and same_bits(answer["share_heat"], expected["share"][:, 1])
+        assert same_bits(answer["score"], expected["score"]) and same_bits(
+            answer["share_heat"], expected["share"][:, 1]
+        )
     assert detector.feature_names == ("flow", "heat")
     assert detector.process(frame).index.equals(frame.index)
     assert isinstance(oif.Loda().process(stream, output="polars"), polars.DataFrame)

@@ -54,7 +54,12 @@ def test_the_sdist_builds_without_a_network(tmp_path):
     (sdist,) = tmp_path.glob("oif-*.tar.gz")
     folders = {name.split("/")[1] for name in tarfile.open(sdist).getnames() if "/" in name}
     assert {"include", "src", "python", "cli", "LICENSE"} <= folders and not {"tests", "benchmarks", "build"} & folders
-    no_network = {**os.environ, "PIP_NO_INDEX": "1", "http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
+    no_network = {
+        **os.environ,
+        "PIP_NO_INDEX": "1",
+        "http_proxy": "http://127.0.0.1:9",
+        "https_proxy": "http://127.0.0.1:9",
+    }
     run("pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--wheel-dir", tmp_path,
         "--config-settings=cmake.build-type=Debug", sdist, env=no_network)  # fmt: skip
     assert list(tmp_path.glob("oif-*.whl"))
