@@ -45,7 +45,7 @@ def _floats_of_pandas(frame: Any) -> Floats:
     for place, (name, dtype) in enumerate(zip(frame.columns, frame.dtypes)):
         kind = getattr(dtype, "kind", "")
         plain = plain and kind in "biuf"
-        if kind not in "biuf" and dtype != object:
+        if kind not in "biuf" and dtype != np.dtype(object):
             raise from_column(f"column {name!r} holds no numbers but {dtype}; leave it out", place)
     if plain:
         return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))

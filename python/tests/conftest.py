@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-import oif
 from oif import _detectors
 
 CHECKOUT = Path(__file__).resolve().parents[2]

@@ -2,7 +2,6 @@ import copy
 import pickle
 import subprocess
 
-import numpy as np
 import pytest
 from conftest import CHECKOUT, same_bits
 

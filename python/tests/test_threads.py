@@ -191,10 +191,11 @@ def test_a_forked_child_goes_on_with_the_parents_detector(rows, detector_class):
         detector = detector_class()
         detector.threads = threads
         detector.learn(rows)
+        detector.process(rows)
         expected = detector.clone().learn_score(rows)
 
         def work(detector=detector, expected=expected):
-            assert same_bits(detector.learn_score(rows), expected)
+            assert same_bits(detector.process(rows)["score"], expected)
             detector.threads = 2
             detector.learn(rows)
 
