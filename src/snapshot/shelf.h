@@ -49,8 +49,8 @@ oif_status oif_shelf_get(oif_shelf *shelf, const char *name, size_t name_bytes, 
 /* Nobody uses the place any more, but a saved state may. */
 void oif_shelf_release(oif_shelf *shelf, uint32_t place);
 
-/* Before the state that uses these places takes the place of the last one; and after it did, or failed, when nobody can be
- * sure which of the two will be there. */
+/* Before the state that uses these places is given the name of the last one; and after it was, even where nobody can be sure
+ * which of the two a loss of power would leave. */
 oif_status oif_shelf_sync(oif_shelf *shelf, oif_error *error);
 void oif_shelf_saved(oif_shelf *shelf, bool is_sure);
 

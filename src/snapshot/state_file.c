@@ -234,7 +234,7 @@ static oif_status write_new(const oif_state_file *file, const oif_savable *kind,
 }
 
 static oif_status replace(const oif_state_file *file, const oif_savable *kind, const void *object,
-                          oif_error *error)
+                          bool *was_replaced, oif_error *error)
 {
     oif_status status = write_new(file, kind, object, error);
     if (status == OIF_OK && file->shelf)
@@ -245,6 +245,7 @@ static oif_status replace(const oif_state_file *file, const oif_savable *kind, c
         unlinkat(file->folder, file->new_name, 0);
         return status;
     }
+    *was_replaced = true;
     if (oif_folder_sync(file->folder) != 0)
         return oif_fail(error, OIF_EWRITE, "'%s' is saved, but may not survive a loss of power: %s",
                         oif_path_shown(file->path), strerror(errno));
@@ -254,8 +255,9 @@ static oif_status replace(const oif_state_file *file, const oif_savable *kind, c
 oif_status oif_state_file_put(oif_state_file *file, const oif_savable *kind, const void *object,
                               oif_error *error)
 {
-    oif_status status = replace(file, kind, object, error);
-    if (file->shelf)
+    bool was_replaced = false;
+    oif_status status = replace(file, kind, object, &was_replaced, error);
+    if (file->shelf && was_replaced)
         oif_shelf_saved(file->shelf, status == OIF_OK);
     return status;
 }
