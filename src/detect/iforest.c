@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/stable_math.h"
 #include "base/vector.h"
+#include "detect/draw_cut.h"
 
 #include <math.h>
 #include <string.h>
@@ -132,14 +133,6 @@ static bool draw_feature(growth *g, plot *at, uint32_t *feature, range *r)
     return false;
 }
 
-/* Uniform in a range, and such that the lowest number is less and the highest is not. */
-static double draw_cut(oif_random *random, range r)
-{
-    double fraction = oif_random_unit(random);
-    double cut = r.low * (1.0 - fraction) + r.high * fraction; /* high - low could overflow */
-    return cut > r.low && cut < r.high ? cut : r.high;
-}
-
 /* Where the rows go whose number is missing: to the heavier side. */
 static bool missing_goes_right(const growth *g, const plot *at, double cut)
 {
@@ -187,7 +180,7 @@ static void grow_node(growth *g, plot at)
         make_leaf(f, &at);
         return;
     }
-    double cut = draw_cut(g->random, r);
+    double cut = oif_draw_cut(g->random, r.low, r.high);
     uint32_t left = part_rows(g, &at, cut);
     oif_iforest_cuts(f)[at.index] = cut;
     oif_iforest_features(f)[at.index] = feature;

@@ -9,6 +9,7 @@
 
 #include "base/double_bits.h"
 #include "base/vector.h"
+#include "detect/draw_cut.h"
 
 #include <float.h>
 #include <math.h>
@@ -226,14 +227,6 @@ static bool draw_feature(growth *g, const plot *at, candidate *winner)
     return found > 0;
 }
 
-/* Uniform in a range, and such that the lowest number is less and the highest is not. */
-static double draw_cut(oif_random *random, double low, double high)
-{
-    double fraction = oif_random_unit(random);
-    double cut = low * (1.0 - fraction) + high * fraction; /* high - low could overflow */
-    return cut > low && cut < high ? cut : high;
-}
-
 /* Where the rows go whose number is missing: to the heavier side. */
 static bool missing_goes_right(const growth *g, const plot *at, uint32_t feature, double cut)
 {
@@ -274,7 +267,7 @@ static uint16_t grow_node(growth *g, plot at)
     candidate winner;
     if (at.count < shape->max_leaf_samples || at.depth == shape->max_depth || !draw_feature(g, &at, &winner))
         return (uint16_t)(OIF_ROLLING_LEAF | at.count);
-    double cut = draw_cut(g->random, winner.column.low, winner.column.high);
+    double cut = oif_draw_cut(g->random, winner.column.low, winner.column.high);
     uint32_t left = part_rows(g, &at, &winner, cut), right = at.count - left;
     uint16_t place = (uint16_t)g->used++;
     node grown = {
