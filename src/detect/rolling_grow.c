@@ -89,8 +89,7 @@ static uint32_t leave_out_missing(double *numbers, uint32_t count)
 static double scale_of(double width)
 {
     uint64_t exponent = oif_bits_of_double(width) >> 52; /* 0 for a subnormal width, 2046 at most */
-    uint64_t opposite = exponent > 2045 ? 1 : 2046 - exponent;
-    return oif_double_from_bits((opposite > 2045 ? 2045 : opposite) << 52);
+    return oif_double_from_bits((exponent > 2045 ? 1 : 2046 - exponent) << 52);
 }
 
 /* The sums of the first four powers of the numbers, each less `low` and scaled. */
@@ -117,8 +116,8 @@ OIF_INLINE void sum_powers(const double *numbers, uint32_t count, double low, do
         totals[power] = (sums[power][0] + sums[power][1]) + (sums[power][2] + sums[power][3]);
 }
 
-/* Of numbers that are not all the same. As they reach from 0 to about 1 after scaling, the variance is not small beside what it is
- * the difference of: one pass is enough. */
+/* Of numbers that are not all the same. As they reach from 0 to about 1 after scaling, the variance is not small beside what
+ * it is the difference of: one pass is enough. */
 OIF_INLINE double kurtosis_of(double *numbers, uint32_t count, double low, double high)
 {
     double width = high - low, sums[4];
