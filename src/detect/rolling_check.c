@@ -43,7 +43,7 @@ static oif_status check_range(const inspection *in, const node *at, uint32_t dep
 static oif_status check_child(inspection *in, uint32_t child, uint32_t depth, uint32_t *rows)
 {
     const oif_rolling_shape *shape = &in->trees->shape;
-    uint32_t counts[2];
+    uint32_t counts[2] = {0, 0};
     *rows = child & OIF_ROLLING_NUMBER;
     if (child & OIF_ROLLING_LEAF) {
         REQUIRE(*rows > 0, "a leaf has no rows");
