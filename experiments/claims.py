@@ -150,19 +150,32 @@ def early_aucs(plan: Plan) -> pandas.DataFrame:
     return pandas.DataFrame(curves, index=list(runs.early_ends(EARLY_ROWS))).T
 
 
+def early_differences(plan: Plan) -> tuple[dict[str, float], float]:
+    """The AUC of the first rows less the final one of the same run, median by column; and the share of the runs that
+    have no anomaly, and so no AUC, in the first rows."""
+    table = tables.aucs(plan, "batch")
+    whole = table[[len(parse_numbers(early)) == EARLY_ROWS // runs.EARLY_STEP for early in table["early"]]]
+    early = whole["early"].map(lambda text: parse_numbers(text)[-1])
+    medians = (early - whole["auc"]).groupby(whole["column"]).median()
+    return medians.to_dict(), float(early.isna().mean())
+
+
 def near_final_early(plan: Plan) -> Claim:
     final = tables.medians_over_executions(tables.aucs(plan, "batch"), "auc")
     early = early_aucs(plan)[EARLY_ROWS]
     columns = tables.of_the_paper([c for c in plan.columns if c in early.index])
-    gaps = {c: early[c] - final[c] for c in columns}
-    far = [by_key(c).title for c in columns if gaps[c] < -NEAR_FINAL]
+    far = [by_key(c).title for c in columns if early[c] - final[c] < -NEAR_FINAL]
     listed = ", ".join(f"{by_key(c).title} {early[c]:.3f} of {final[c]:.3f}" for c in columns)
+    in_same_run, without = early_differences(plan)
+    paired = ", ".join(f"{by_key(c).title} {in_same_run[c]:+.3f}" for c in columns)
     return Claim(
         f"Within the first {EARLY_ROWS} samples all methods get very close to their final AUC",
         "section 5.3, learning in the early stages",
         not far,
         f"median AUC after {EARLY_ROWS} rows, of the final one: {listed}; near is at most {NEAR_FINAL} below",
-        f"Further below: {', '.join(far)}." if far else "",
+        f"Further below: {', '.join(far)}. These are, as in the paper, medians over runs, and not quite the same ones:"
+        f" {without:.0%} have no anomaly in the first {EARLY_ROWS} rows. Within a run the median difference from its"
+        f" final AUC is smaller: {paired}.",
     )
 
 

@@ -129,8 +129,8 @@ def time_table(plan: Plan) -> str:
     rows += total_rows(table, "seconds", columns, medians, mean_ranks, seconds_text)
     caption = (
         f"<b>Table 4, total time in seconds,</b> batches of {BATCH_ROWS}, one thread, processor time of learning and"
-        f" scoring. Large: our median of {executions_text(cells)} executions. Small: the published time, and by how much"
-        " it is longer. The machines differ, and so do the languages: the paper's own times are from Python."
+        f" scoring. Large: our median of {executions_text(cells)} executions. Small: the published time, and by how"
+        " much it is longer. The machines differ, and so do the languages: the paper's own times are from Python."
     )
     return table_of(heading_of(columns), rows, caption)
 
