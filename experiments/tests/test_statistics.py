@@ -110,3 +110,13 @@ def test_drift_is_seen_in_the_times_when_it_is_there(plan, monkeypatch, slower, 
     monkeypatch.setattr(tables, "read", lambda ledger, plan, sets: table)
     monkeypatch.setattr(claims.runs, "load", lambda name, rows: types.SimpleNamespace(change_points=changes))
     assert claims.unaffected_by_drift(plan).holds is holds
+
+
+@pytest.mark.parametrize("power, holds", [(1.0, True), (1.3, False)])
+def test_a_time_is_linear_whatever_the_first_window_costs(plan, monkeypatch, power, holds):
+    n = np.array([2_000, 20_000, 50_000, 100_000, 200_000])
+    table = pandas.DataFrame({"dataset": "x", "parameter": "n", "value": n, "seconds": 2e-3 + 5e-7 * n**power})
+    monkeypatch.setattr(claims, "measured", lambda plan: table)
+    assert claims.linear_in_n(plan).holds is holds
+    monkeypatch.setattr(claims, "measured", lambda plan: table[:3])
+    assert claims.linear_in_n(plan).holds is None
