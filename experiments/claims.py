@@ -135,9 +135,8 @@ def unaffected_by_drift(plan: Plan) -> Claim:
         place,
         bool(p_value > ALPHA or at_changes.median() < STEADY),
         f"from one window of {WINDOW_ROWS:,} rows to the next the time a row takes differs by a factor of"
-        f" {at_changes.median():.3f} (median) where the stream changes and of {elsewhere.median():.3f} elsewhere; more,"
-        f" by chance, with a probability of {p_value:.2f} (Mann-Whitney, {len(at_changes)} and {len(elsewhere)} moments"
-        f" of {streams})",
+        f" {at_changes.median():.3f} (median) where the stream changes and of {elsewhere.median():.3f} elsewhere"
+        f" (Mann-Whitney p = {p_value:.2f}, {len(at_changes)} and {len(elsewhere)} moments of {streams})",
         "After an abrupt change all rows fall into new regions: for a window's length trees cut there and undo cuts"
         " where rows are forgotten.",
     )
