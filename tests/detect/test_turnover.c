@@ -199,6 +199,38 @@ static void a_jump_is_forgotten(void **state)
     oif_detector_free(detector);
 }
 
+/* ---- Cuts ---- */
+
+/* Every leaf is either under its threshold, or at the depth limit c(m) of its tree: eta 2^k >= m. */
+static void expect_cut_in_time(const oif_turnover_state *f, uint32_t tree, int row)
+{
+    uint32_t age = oif_turnover_ages(f)[tree];
+    for (uint32_t i = 0; i < oif_turnover_tree_at(f, tree)->leaf_count; i++) {
+        const oif_turnover_leaf *leaf = oif_turnover_leaf_of(f, tree, i);
+        uint32_t threshold = f->max_leaf_samples << leaf->depth;
+        if (leaf->height >= threshold && threshold < age)
+            fail_msg("row %d, tree %u of %u rows: a leaf at depth %u counts %u rows and is not cut", row,
+                     tree, age, leaf->depth, leaf->height);
+    }
+}
+
+static void a_leaf_is_cut_as_soon_as_it_may_be_and_not_before(void **state)
+{
+    (void)state;
+    oif_detector *detector = new_turnover("num_trees=5 maturity=300", 2);
+    const oif_turnover_state *f = turnover_of(detector);
+    dice rolled = {6};
+    for (int row = 1; row <= 900; row++) {
+        learn(detector, (double[]){dice_normal(&rolled), dice_normal(&rolled)});
+        for (uint32_t tree = 0; tree < f->tree_count; tree++) {
+            bool cut = oif_turnover_is_cut(f, oif_turnover_root(f, tree));
+            assert_int_equal(cut, oif_turnover_ages(f)[tree] > 8);
+            expect_cut_in_time(f, tree, row);
+        }
+    }
+    oif_detector_free(detector);
+}
+
 /* ---- Missing numbers, long rows ---- */
 
 static void a_row_without_numbers_is_counted_and_touches_no_box(void **state)
@@ -538,6 +570,7 @@ int main(void)
         cmocka_unit_test(it_is_ready_when_the_first_shadow_is_mature),
         cmocka_unit_test(nothing_is_left_of_rows_that_every_tree_has_forgotten),
         cmocka_unit_test(a_jump_is_forgotten),
+        cmocka_unit_test(a_leaf_is_cut_as_soon_as_it_may_be_and_not_before),
         cmocka_unit_test(a_row_without_numbers_is_counted_and_touches_no_box),
         cmocka_unit_test(a_missing_number_goes_with_the_heavier_child),
         cmocka_unit_test(long_rows_are_learned_and_scored),
