@@ -193,14 +193,16 @@ def make_dsalmon(name, **settings):
 
 ONE, BLOCKS = "one by one", "blocks of 1000"
 
-ONLINE_IFOREST, IFOREST_ASD, HST, RRCF, LODA, ROLLING_IFOREST = ALL_OURS = tuple(
-    map(Ours, ("online-iforest", "iforest-asd", "hst", "rrcf", "loda", "rolling-iforest"))
+ONLINE_IFOREST, IFOREST_ASD, HST, RRCF, LODA, ROLLING_IFOREST = map(
+    Ours, ("online-iforest", "iforest-asd", "hst", "rrcf", "loda", "rolling-iforest")
 )
+TURNOVER = Ours("online-iforest", (("forgetting", "turnover"),))
+ALL_OURS = (ONLINE_IFOREST, IFOREST_ASD, HST, RRCF, LODA, TURNOVER, ROLLING_IFOREST)
 HST_AS_RIVER = Ours("hst", (("max_depth", RIVER_DEPTH),))
 RRCF_OF_LAST_ROWS = Ours("rrcf", (("sample", "sliding"),))
 
 # Through C, one by one: peers.py runs build/benchmarks/benchmarks/bench_speed for them.
-OURS_FROM_C = tuple(Detector(f"oif {ours.kind}", "oif", f"{ONE}, from C", ours, None) for ours in ALL_OURS)
+OURS_FROM_C = tuple(Detector(f"oif {ours}", "oif", f"{ONE}, from C", ours, None) for ours in ALL_OURS)
 
 OURS_FROM_PYTHON = (
     Detector("oif online-iforest", "oif", BLOCKS, ONLINE_IFOREST, make_oif(1), chunk=1000),
