@@ -27,6 +27,20 @@ figure() { # figure TITLE: its value in the table
     "$OIF" inspect - < s | cmp - <(echo "$output")
 }
 
+@test "a forest that forgets by turnover goes on from its state and tells of its trees" {
+    make_stream
+    "$OIF" score --forgetting turnover --maturity 40 stream.csv > whole
+    head -150 stream.csv | "$OIF" score --state s --forgetting turnover --maturity 40 > scored
+    tail -n +151 stream.csv | "$OIF" score --state s >> scored
+    cmp whole scored
+    oif inspect s
+    equal "$(figure forgetting)" turnover
+    equal "$(figure maturity)" 40
+    equal "$(figure ready)" yes
+    [ "$(figure rows_held)" -gt 40 ]
+    [ "$(figure rows_in_youngest)" -gt 40 ]
+}
+
 @test "ready says whether enough was learned" {
     printf '1,2\n' | "$OIF" score --state s > scored.csv
     oif inspect s
