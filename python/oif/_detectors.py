@@ -299,9 +299,9 @@ class Loda(Detector):
 class RollingIsolationForest(Detector):
     """Small isolation trees on fresh samples of the recent rows, the oldest renewed every few rows.
 
-    Choose it where accuracy counts most: on our sets it ranks first and depends least on the seed; two to four times
-    the time of OnlineIsolationForest. Isolation trees (Liu, Ting, Zhou: Isolation Forest, ICDM 2008) that a row is put into
-    virtually, as in robust random cut trees.
+    Choose it where accuracy counts most: first on our data sets, hardly depends on the seed; two to three times the
+    time. No paper: isolation trees (Liu, Ting, Zhou, ICDM 2008), rows put in as into robust random cut trees (Guha, Mishra,
+    Roy, Schrijvers, ICML 2016).
 
     Args:
         num_trees: trees in the forest; more give steadier scores
