@@ -26,7 +26,7 @@ typedef oif_traveller traveller;
 
 enum {
     USUAL_LEAF_SAMPLES = 8,
-    LANES = 8,                     /* trees walked side by side */
+    LANES = OIF_TURNOVER_LANES,
     GROUP = 32,                    /* trees whose nodes are kept at a time, a whole number of lanes ... */
     MAX_GROUP = GROUP + LANES - 1, /* ... and a few more, rather than less than a lane at the end */
     SHORT_BOX = 24,                /* numbers; boxes up to this have code of their own for each width */
