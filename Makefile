@@ -10,7 +10,7 @@ scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh experiments/*.sh tests/
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test python-test python-asan python-capymoa install accuracy bench bench-quick bench-text bench-plain bench-python \
-	bench-programs paper paper-quick test-numbers test-kill test-snapshots test-corrupt format lint fuzz fuzz-long faults soak valgrind coverage clean
+	bench-programs paper paper-quick ablation test-numbers test-kill test-snapshots test-corrupt format lint fuzz fuzz-long faults soak valgrind coverage clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 15
@@ -67,6 +67,11 @@ paper-quick: ## the same in a few minutes with few executions of small sets, and
 	@experiments/make_venv.sh
 	@build/paper-venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no experiments/tests
 	@build/paper-venv/bin/python -m experiments --quick --fresh $(ARGS)
+
+ablation: ## what each ingredient of turnover and rolling-iforest is worth, and detectors after a change; resumable (ARGS="--quick")
+	@tools/install_dependencies.sh test
+	@experiments/make_venv.sh
+	@build/paper-venv/bin/python -m experiments.ablation $(ARGS)
 
 bench-plain: bench-programs ## ours beside the plain translation of the paper, and text in and out
 	@tools/make_venv.sh
