@@ -177,7 +177,7 @@ def near_final_early(plan: Plan) -> Claim:
         "section 5.3, learning in the early stages",
         not far,
         f"median AUC after {EARLY_ROWS} rows, of the final one: {listed}; near is at most {NEAR_FINAL} below",
-        f"Further below: {', '.join(far)}. These are, as in the paper, medians over runs, and not quite the same ones:"
+        f"Further below: {', '.join(far) or 'none'}. These are, as in the paper, medians over runs, and not quite the same ones:"
         f" {without:.0%} have no anomaly in the first {EARLY_ROWS} rows. Within a run the median difference from its"
         f" final AUC is smaller: {paired}.",
     )
