@@ -155,7 +155,7 @@ static void print_report(const struct stream *stream, const struct ranking *rank
                  "average precision  %9.4f   guessing gives %.4f\n",
                  ranking_roc_auc(ranking), ranking_average_precision(ranking),
                  (double)ranking->anomaly_count / ROWS);
-    output_print("points per second  %9s   learned and scored one by one\n",
+    output_print("rows per second    %9s   learned and scored one by one\n",
                  grouped_text((uint64_t)(ROWS / seconds), text));
 }
 

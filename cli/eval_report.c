@@ -37,7 +37,7 @@ static void print_one(const struct evaluation *evaluation)
     const struct contestant *contestant = &evaluation->contestants[0];
 
     print_measures(&contestant->ranking);
-    print_count("points per second", per_second(evaluation->row_count, contestant->seconds),
+    print_count("rows per second", per_second(evaluation->row_count, contestant->seconds),
                 "learning and scoring");
     print_count("", per_second(evaluation->row_count, evaluation->total_seconds), "with reading the input");
 }
@@ -57,7 +57,7 @@ static void print_several(const struct evaluation *evaluation)
 {
     char text[GROUPED_TEXT_BYTES];
 
-    output_print("\n%-18s %12s %18s %18s\n", "detector", "ROC AUC", "average precision", "points per second");
+    output_print("\n%-18s %12s %18s %18s\n", "detector", "ROC AUC", "average precision", "rows per second");
     for (size_t i = 0; i < evaluation->contestant_count; i++) {
         const struct contestant *contestant = &evaluation->contestants[i];
         bool defined = ranking_has_both(&contestant->ranking);

@@ -372,7 +372,7 @@ exit_code choose_detector(oif_params *params, const char *name, size_t name_byte
     for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++)
         suggestion_consider(&suggestion, info->name);
     if (!suggestion.closest)
-        return complain(EXIT_USAGE, "--detector %s: %s", text, error.message);
+        return complain(EXIT_USAGE, "there is no detector '%s' ('oif detectors' lists all)", text);
     return complain(EXIT_USAGE, "there is no detector '%s'; did you mean %s?", text, suggestion.closest);
 }
 

@@ -8,14 +8,14 @@ load helper
     contains "$output" "The 10 most anomalous rows:"
     contains "$output" "ROC AUC"
     contains "$output" "average precision"
-    contains "$output" "points per second"
+    contains "$output" "rows per second"
     contains "$output" "The score over the last day"
     equal "$(grep -cE 'leak|blockage|overheating|none planted' <<< "$output")" 10
 }
 
 @test "the demo is the same each time apart from the speed" {
-    "$OIF" demo | grep -v 'points per second' > first
-    "$OIF" demo | grep -v 'points per second' | cmp - first
+    "$OIF" demo | grep -v 'rows per second' > first
+    "$OIF" demo | grep -v 'rows per second' | cmp - first
 }
 
 @test "the demo finds most of what was planted" {

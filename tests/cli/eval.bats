@@ -54,7 +54,7 @@ features
 anomalies
 ROC AUC
 average precision
-points per second"
+rows per second"
     equal "$(echo "${lines[0]}" | tr -s ' ')" "rows 300"
     equal "$(echo "${lines[1]}" | tr -s ' ')" "features 2"
     equal "$(echo "${lines[2]}" | tr -s ' ')" "anomalies 15"
@@ -128,7 +128,7 @@ for result in found.get("results", [found]):
     make_stream
     oif eval --label fault --all stream.csv
     exits 0
-    contains "$output" "detector                ROC AUC  average precision  points per second"
+    contains "$output" "detector                ROC AUC  average precision    rows per second"
     equal "$(tail -n +6 <<< "$output" | cut -d ' ' -f 1)" "$("$OIF" detectors | sed -n 's/^\([a-z-]*\):.*/\1/p')"
 }
 

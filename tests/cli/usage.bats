@@ -90,7 +90,7 @@ load helper
     oif score --num-trees 3 --detector online-ifores
     exits 2 "oif: there is no detector 'online-ifores'; did you mean online-iforest?"
     oif score --detector=zzz
-    equal "$status" 2
+    exits 2 "oif: there is no detector 'zzz' ('oif detectors' lists all)"
 }
 
 @test "a delimiter must be one character that no number is made of" {
