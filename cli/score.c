@@ -401,7 +401,7 @@ const struct command score_command = {
         "  oif score --only-alerts --explain flows.ndjson\n"
         "                                             anomalous rows only, and which columns are the reason\n"
         "  oif score --key host --time at --alert-once --alert-rate 0.0001 flows.ndjson\n"
-        "                                             a model for each host, two lines for each incident\n"
+        "                                             a model for each host, two lines for each episode\n"
         "  tail -n +1 -F readings.csv | oif score --state pump.oif --save-every 30s --skip-seen\n"
         "                                             goes on after a restart, bit for bit\n"
         "  tail -f flows.csv | oif score --watch      a live view of scores and alerts\n",
