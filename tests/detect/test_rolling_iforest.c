@@ -715,6 +715,28 @@ static void the_check_holds_trees_to_their_parameters(void **state)
     free(rows);
 }
 
+/* A walk that has come to a leaf looks at the first node, even where the tree has none. */
+static void the_check_looks_at_nodes_that_are_not_used(void **state)
+{
+    (void)state;
+    const double same[] = {1, 2, 3};
+    oif_detector *detector = detector_with("window_size=64 num_trees=8 sample_size=16", 3);
+    oif_rolling_trees *trees = own_trees(oif_detector_state(detector));
+    oif_error error = {.status = OIF_OK};
+    oif_rolling_nodes(trees, 7)->cut = 1; /* of a tree that was not grown yet */
+    assert_int_equal(oif_detector_check(detector, &error), OIF_EINVARIANT);
+    expect_message(error, "tree 7: a node that is not used is not empty");
+    oif_rolling_nodes(trees, 7)->cut = 0;
+    for (int i = 0; i < 200; i++)
+        require_ok(oif_detector_learn(detector, same, NULL));
+    require_ok_or(oif_detector_check(detector, &error), error);
+    assert_true(oif_rolling_roots(trees)[5] & OIF_ROLLING_LEAF);
+    oif_rolling_nodes(trees, 5)->feature = 1 << 28;
+    assert_int_equal(oif_detector_check(detector, &error), OIF_EINVARIANT);
+    expect_message(error, "tree 5: a node that is not used is not empty");
+    oif_detector_free(detector);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -739,6 +761,7 @@ int main(void)
         cmocka_unit_test(the_units_of_features_do_not_matter),
         cmocka_unit_test(the_check_names_each_thing_that_is_broken),
         cmocka_unit_test(the_check_holds_trees_to_their_parameters),
+        cmocka_unit_test(the_check_looks_at_nodes_that_are_not_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
