@@ -79,6 +79,11 @@ expected_rows learner_expects(const learner *self)
 
 bool learner_prepare(learner *self, const rows *r)
 {
+    if (!self->made && self->names && PyTuple_Size(self->names) != r->width) {
+        raise_data_error(-1, -1, "%zd names for rows of %zd numbers; set feature_names anew or to None",
+                         PyTuple_Size(self->names), r->width);
+        return false;
+    }
     if (!self->made && !self->kind->make(self, (size_t)r->width))
         return false;
     size_t width = self->kind->width(self->made);

@@ -225,11 +225,8 @@ static bool check_width(const rows *r, const expected_rows *expected)
     return false;
 }
 
-bool rows_read(rows *r, PyObject *x, const expected_rows *expected, bool one)
+static bool read_rows(rows *r, PyObject *x, const expected_rows *expected, bool one)
 {
-    r->names = NULL;
-    r->has_view = false;
-    r->own = NULL;
     int read = read_plain(r, x, expected);
     if (read == 0)
         read = read_converted(r, x, expected);
@@ -242,6 +239,17 @@ bool rows_read(rows *r, PyObject *x, const expected_rows *expected, bool one)
         return false;
     }
     return check_width(r, expected);
+}
+
+bool rows_read(rows *r, PyObject *x, const expected_rows *expected, bool one)
+{
+    r->names = NULL;
+    r->has_view = false;
+    r->own = NULL;
+    PyObject *names = Py_XNewRef(expected->names); /* reading runs Python, which may give the object others */
+    bool read = read_rows(r, x, expected, one);
+    Py_XDECREF(names);
+    return read;
 }
 
 void rows_free(rows *r)

@@ -280,6 +280,34 @@ def test_names_must_be_as_many_as_numbers(rows):
     assert forest.feature_names is None
 
 
+@pytest.mark.parametrize("make", [oif.OnlineIsolationForest, oif.Pipeline], ids=["detector", "pipeline"])
+def test_names_that_came_before_the_first_row_must_be_as_many_as_well(make, rows):
+    made = make()
+    take = made.learn if isinstance(made, oif.Detector) else made.process
+    made.feature_names = "ab"
+    with pytest.raises(oif.DataError, match="2 names for rows of 3 numbers"):
+        take(rows)
+    made.feature_names = "abc"
+    take(rows)
+    assert oif.load(made.to_bytes()).feature_names == ("a", "b", "c")
+
+
+def test_a_number_that_takes_the_names_away_while_it_is_read_does_no_harm():
+    forest = oif.OnlineIsolationForest()
+    names = [f"feature {i}" for i in range(40)]
+    forest.learn_one(dict.fromkeys(names, 1.0))
+    taken = []
+
+    class Forgetting:
+        def __float__(self):
+            forest.feature_names = None
+            taken.extend(tuple(object() for _ in range(40)) for _ in range(50))
+            return 1.0
+
+    forest.learn_one({f"feature {i}": Forgetting() if i == 0 else 1.0 for i in range(40)})
+    assert forest.rows_learned == 2 and forest.feature_names is None
+
+
 finite_or_missing = st.floats(allow_infinity=False, width=64)
 
 
