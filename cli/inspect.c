@@ -1,9 +1,12 @@
 /* oif inspect: what a state file holds, a pipeline or a detector. */
+#define _XOPEN_SOURCE 700 /* realpath */
+
 #include "fields.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -295,13 +298,21 @@ static oif_status load_stdin(struct held *held, oif_error *error)
 }
 
 /* 0 where it is not known. */
-static uint64_t bytes_of_file(const char *path, const char *suffix)
+static uint64_t bytes_of_file(const char *path)
 {
     struct stat file;
-    char name[4096];
 
-    snprintf(name, sizeof name, "%s%s", path, suffix);
-    return stat(name, &file) == 0 ? (uint64_t)file.st_size : 0;
+    return stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
+}
+
+/* The shelf is beside the file itself, not beside a link to it. */
+static uint64_t bytes_of_shelf(const char *path)
+{
+    char *found = realpath(path, NULL), name[4096] = "";
+    int bytes = found ? snprintf(name, sizeof name, "%s.shelf", found) : -1;
+
+    free(found);
+    return bytes > 0 && (size_t)bytes < sizeof name ? bytes_of_file(name) : 0;
 }
 
 static oif_status load_file(const char *path, struct held *held, oif_error *error)
@@ -310,8 +321,8 @@ static oif_status load_file(const char *path, struct held *held, oif_error *erro
 
     if (status == OIF_EKIND)
         status = oif_detector_load_file(path, &held->detector, error);
-    held->file_bytes = bytes_of_file(path, "");
-    held->shelf_bytes = bytes_of_file(path, ".shelf");
+    held->file_bytes = bytes_of_file(path);
+    held->shelf_bytes = bytes_of_shelf(path);
     return status;
 }
 

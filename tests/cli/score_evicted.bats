@@ -140,6 +140,17 @@ oif: s: models lost: 18"
     exits 0 "oif: s: goes on after 600 rows"
 }
 
+@test "of a state behind a link the shelf is beside the state" {
+    make_many_hosts
+    mkdir far
+    "$OIF" score --key host --detector loda --max-keys 2 --evicted keep --state far/s hosts.csv > /dev/null
+    ln -s far/s link
+    "$OIF" score --state link --key host hosts.csv > /dev/null 2>&1
+    equal "$(ls -A far | tr '\n' ' ')" "s s.shelf "
+    [ ! -e link.shelf ]
+    equal "$(figure link "bytes on the shelf" | tr -d ,)" "$(stat -c %s far/s.shelf)"
+}
+
 @test "a model that cannot be put on the shelf is lost with a count, and scoring goes on" {
     make_many_hosts
     mkdir s.shelf # in the way
