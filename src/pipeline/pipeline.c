@@ -200,6 +200,7 @@ static oif_status replace_oldest(oif_pipeline *p, const char *key, size_t key_by
     }
     *entry = oif_keys_replace_oldest(&p->keys, copy, key_bytes);
     oif_model_assign(oif_pipeline_model(p, *entry), p->blank);
+    p->last = *entry == p->last ? OIF_NO_KEY : p->last;
     p->evictions++;
     return OIF_OK;
 }
@@ -245,6 +246,8 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
         status = oif_pipeline_add_model(made, entry->key, entry->key_bytes, &number, error);
         if (status == OIF_OK)
             oif_model_assign(oif_pipeline_model(made, number), entry->value);
+        if (i == pipeline->last)
+            made->last = number;
     }
     if (status != OIF_OK) {
         oif_pipeline_free(made);
@@ -253,7 +256,6 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
     made->rows = pipeline->rows;
     made->evictions = pipeline->evictions;
     made->lost = pipeline->lost;
-    made->last = pipeline->last == OIF_NO_KEY ? OIF_NO_KEY : made->keys.newest;
     *copy = made;
     return OIF_OK;
 }
@@ -383,8 +385,8 @@ const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const ch
 
 const char *oif_pipeline_recent_key(const oif_pipeline *pipeline, size_t *key_bytes)
 {
-    const uint32_t newest = pipeline->keys.newest;
-    const oif_key_entry *entry = newest == OIF_NO_KEY ? NULL : &pipeline->keys.entries[newest];
+    const uint32_t recent = pipeline->last != OIF_NO_KEY ? pipeline->last : pipeline->keys.newest;
+    const oif_key_entry *entry = recent == OIF_NO_KEY ? NULL : &pipeline->keys.entries[recent];
 
     *key_bytes = entry ? entry->key_bytes : 0;
     return *key_bytes > 0 ? entry->key : NULL;

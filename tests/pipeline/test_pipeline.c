@@ -460,6 +460,45 @@ static void a_detector_that_learned_elsewhere_gives_the_alerts(void **unused)
     oif_pipeline_free(lent);
 }
 
+static void require_recent_key(const oif_pipeline *pipeline, const char *expected)
+{
+    size_t key_bytes;
+    const char *key = oif_pipeline_recent_key(pipeline, &key_bytes);
+    assert_int_equal(key_bytes, strlen(expected));
+    assert_memory_equal(key, expected, key_bytes);
+}
+
+/* What was explained is the last row, not the model that an exchange has made since. */
+static void a_key_without_a_row_is_not_that_of_the_last_row(void **unused)
+{
+    (void)unused;
+    const double far[] = {1e6, 0};
+    oif_pipeline *pipeline = new_pipeline("loda", "", 2, "max_keys=2"), *copy;
+    oif_params params = params_named("loda", "");
+    oif_detector *detector;
+    oif_attribution why[2];
+    oif_result result;
+    dice from = {18};
+    double row[2];
+    require_ok(oif_detector_new(&params, 2, &detector, NULL));
+    for (int i = 0; i < 500; i++) {
+        draw_row(&from, row, 2);
+        require_ok(oif_pipeline_process(pipeline, "seen", 4, i < 499 ? row : far, &result, NULL));
+    }
+    require_ok(oif_pipeline_exchange_detector(pipeline, "new", 3, &detector, NULL));
+    require_ok(oif_pipeline_clone(pipeline, &copy, NULL));
+    oif_pipeline_explain(copy, why);
+    assert_true(why[0].share > 0.9 && why[0].direction == 1);
+    require_recent_key(pipeline, "seen");
+    require_recent_key(copy, "seen");
+    require_ok(oif_pipeline_exchange_detector(pipeline, "newer", 5, &detector, NULL)); /* "seen" goes */
+    oif_pipeline_explain(pipeline, why);
+    assert_true(why[0].share == 0 && why[0].direction == 0);
+    oif_detector_free(detector);
+    oif_pipeline_free(pipeline);
+    oif_pipeline_free(copy);
+}
+
 static void a_detector_that_is_not_alike_is_refused(void **unused)
 {
     (void)unused;
@@ -503,6 +542,7 @@ int main(void)
         cmocka_unit_test(a_hundred_thousand_keys_are_no_trouble),
         cmocka_unit_test(a_clone_goes_on_as_the_original),
         cmocka_unit_test(a_detector_that_learned_elsewhere_gives_the_alerts),
+        cmocka_unit_test(a_key_without_a_row_is_not_that_of_the_last_row),
         cmocka_unit_test(a_detector_that_is_not_alike_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
