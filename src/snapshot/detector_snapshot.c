@@ -11,7 +11,7 @@
 
 enum {
     IDENTITY_BYTES = 2048, /* at most: sixteen parameters with names of up to a hundred bytes */
-    STATE_RATIO = 4,     /* a detector takes at most so many times the bytes of its state in a snapshot ... */
+    STATE_RATIO = 6,     /* a detector takes at most so many times the bytes of its state in a snapshot ... */
     STATE_ROOM = 1 << 16 /* ... and these: the rest of it follows from its parameters */
 };
 

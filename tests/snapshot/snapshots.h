@@ -26,6 +26,8 @@ static const struct {
     {"rolling-iforest", "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4 max_depth=4"},
     {"rolling-iforest",
      "num_trees=4 window_size=40 sample_size=12 max_leaf_samples=2 renew_trees=2 insertion=none"},
+    {"rolling-iforest",
+     "num_trees=9 window_size=16 sample_size=8 max_leaf_samples=4 max_depth=2"}, /* side by side */
 };
 
 enum { SMALL_DETECTORS = sizeof small_detectors / sizeof small_detectors[0] };

@@ -85,6 +85,25 @@ static snapshot some_snapshot(void)
     return made;
 }
 
+/* Those that take most memory beside what their snapshot holds: it must not seem too small for them. */
+static void test_detectors_with_much_room_for_work(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *name, *settings;
+    } roomy[] = {{"rolling-iforest", "num_trees=1 max_depth=1 sample_size=8192 window_size=16384"},
+                 {"rolling-iforest", "num_trees=32 max_depth=3 sample_size=8192 window_size=16384"},
+                 {"rrcf", "num_trees=4096 tree_size=2 window_size=1"},
+                 {"loda", "num_projections=1 num_bins=1 window_size=284246"}};
+    for (size_t i = 0; i < sizeof roomy / sizeof roomy[0]; i++) {
+        oif_detector *saved = new_named(roomy[i].name, roomy[i].settings, 1);
+        snapshot s = take_snapshot(saved);
+        oif_detector_free(load_snapshot(s));
+        oif_detector_free(saved);
+        free(s.bytes);
+    }
+}
+
 static void require_refused(snapshot s, oif_status status, const char *words)
 {
     oif_detector *untouched = (oif_detector *)&s;
@@ -257,9 +276,13 @@ static void test_writes_and_reads_in_pieces(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_goes_on_as_the_other), cmocka_unit_test(test_every_kind_at_its_usual_size),
-        cmocka_unit_test(test_says_what_is_wrong),   cmocka_unit_test(test_believes_no_size),
-        cmocka_unit_test(test_skips_what_it_may),    cmocka_unit_test(test_writes_and_reads_in_pieces),
+        cmocka_unit_test(test_goes_on_as_the_other),
+        cmocka_unit_test(test_every_kind_at_its_usual_size),
+        cmocka_unit_test(test_detectors_with_much_room_for_work),
+        cmocka_unit_test(test_says_what_is_wrong),
+        cmocka_unit_test(test_believes_no_size),
+        cmocka_unit_test(test_skips_what_it_may),
+        cmocka_unit_test(test_writes_and_reads_in_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
