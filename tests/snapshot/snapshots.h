@@ -15,6 +15,7 @@ static const struct {
     {"online-iforest", "num_trees=3 maturity=15 max_leaf_samples=4 forgetting=turnover"},
     {"online-iforest",
      "num_trees=2 maturity=24 max_leaf_samples=3 shadow_trees=3 growth=fixed forgetting=turnover"},
+    {"online-iforest", "num_trees=6 maturity=8 max_leaf_samples=2 forgetting=turnover"}, /* side by side */
     {"iforest-asd", "num_trees=3 window_size=24 subsample_size=16"},
     {"iforest-asd", "num_trees=3 window_size=24 subsample_size=8 retrain=drift"},
     {"hst", "num_trees=2 window_size=20 max_depth=5"},
