@@ -114,7 +114,7 @@ static oif_status check_cut(subject *of, size_t node, uint32_t depth, uint32_t *
 static oif_status check_node(subject *of, size_t node, uint32_t depth, uint32_t number, uint64_t *height)
 {
     const forest *f = of->forest;
-    uint32_t pair;
+    uint32_t pair = 0; /* gcc does not see that it is set where it is used */
     uint64_t below[2];
     of->leaves_seen += !oif_turnover_is_cut(f, node);
     if (!oif_turnover_is_cut(f, node))
