@@ -150,9 +150,9 @@ class OnlineIsolationForest(Detector):
         maturity: int = 0,
         seed: int = 0,
     ) -> None:
-        params = dict(num_trees=num_trees, window_size=window_size, max_leaf_samples=max_leaf_samples, growth=growth)
-        params |= dict(variant=variant, subsample=subsample, forgetting=forgetting, shadow_trees=shadow_trees)
-        super().__init__(self._kind, params | dict(maturity=maturity, seed=seed))
+        params: dict[str, Any] = dict(num_trees=num_trees, window_size=window_size, max_leaf_samples=max_leaf_samples)
+        params |= dict(growth=growth, variant=variant, subsample=subsample, forgetting=forgetting)
+        super().__init__(self._kind, params | dict(shadow_trees=shadow_trees, maturity=maturity, seed=seed))
 
 
 class IForestASD(Detector):

@@ -64,8 +64,9 @@ class Pipeline(Alerting):
         kind, params = _detector_of(detector)
         if evicted == "keep":
             raise ParameterError('evicted="keep" needs a state file that is held while rows come, as oif score does')
-        options = dict(alert_rate=alert_rate, threshold=threshold, memory=memory, learn=learn, patience=patience)
-        options |= dict(calm=calm, shingle=shingle, max_keys=max_keys, memory_limit=memory_limit, evicted=evicted)
+        options: dict[str, Any] = dict(alert_rate=alert_rate, threshold=threshold, memory=memory, learn=learn)
+        options |= dict(patience=patience, calm=calm, shingle=shingle, max_keys=max_keys)
+        options |= dict(memory_limit=memory_limit, evicted=evicted)
         super().__init__(kind, params, options)
 
     def process_one(self, x: Row, key: str | bytes | None = None) -> Result:
