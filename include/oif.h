@@ -398,7 +398,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_state_file_load_pipeline(oif_state_file *f
 /* With the option evicted=keep, lets a pipeline put the models of keys that lose theirs on the shelf of a state file, a file
  * PATH.shelf beside it, and take them back when their keys come again: results are then those of a pipeline without
  * limits, bit for bit. A pipeline that oif_state_file_load_pipeline loads does so already; for a new one call this
- * before its first row, and models that are on the shelf for the state that stands in the file are given up.
+ * before its first row; models that are on the shelf for a state that stands in the file stay until the new one is saved.
  * The shelf belongs to the file: save the pipeline there, and close the file after the last row. After a crash the
  * state that was saved last finds all its models. Clones, and snapshots saved elsewhere, have only the models in memory.
  * A model that cannot be written to the shelf, or not be read back, is lost: its key starts anew, the row is processed

@@ -149,21 +149,30 @@ static oif_status claim_places(const oif_pipeline *p, oif_shelf *shelf, oif_erro
     return status;
 }
 
-oif_status oif_state_file_keep_evicted(oif_state_file *file, oif_pipeline *pipeline, oif_error *error)
+oif_status oif_evicted_use_shelf(oif_state_file *file, oif_pipeline *pipeline, bool is_loaded,
+                                 oif_error *error)
 {
     oif_shelf *shelf = NULL;
+    oif_status status = oif_shelf_new(file, place_bytes(pipeline), &shelf, error);
+    if (status == OIF_OK && pipeline->shelved > 0)
+        status = claim_places(pipeline, shelf, error);
+    if (status != OIF_OK) {
+        oif_shelf_free(shelf);
+        return status;
+    }
+    if (is_loaded)
+        oif_shelf_saved(shelf, true);
+    oif_shelf_use(shelf, &pipeline->shelf);
+    return OIF_OK;
+}
+
+oif_status oif_state_file_keep_evicted(oif_state_file *file, oif_pipeline *pipeline, oif_error *error)
+{
     if (!pipeline->keeps_evicted)
         return oif_fail(error, OIF_EPARAM, "the pipeline has the option evicted=forget");
     if (oif_shelf_is_of(pipeline->shelf, file))
         return OIF_OK;
-    oif_status status = oif_shelf_new(file, place_bytes(pipeline), &shelf, error);
-    if (status == OIF_OK && pipeline->shelved > 0)
-        status = claim_places(pipeline, shelf, error);
-    if (status == OIF_OK)
-        oif_shelf_use(shelf, &pipeline->shelf);
-    else
-        oif_shelf_free(shelf);
-    return status;
+    return oif_evicted_use_shelf(file, pipeline, false, error);
 }
 
 /* ---- Snapshots ---- */

@@ -18,6 +18,11 @@ oif_status oif_evicted_put(oif_pipeline *pipeline, uint32_t entry, oif_error *er
 /* Gives a model that has seen nothing what the shelf has of a key; leaves it alone where that is nothing. */
 void oif_evicted_take(oif_pipeline *pipeline, const char *key, size_t key_bytes, oif_model *model);
 
+/* Gives the pipeline the shelf of a file. is_loaded: the state in the file is this pipeline, so what is not of it is of nobody;
+ * otherwise all that is on the shelf stays there until the pipeline is saved. Errors as in oif_state_file_keep_evicted. */
+oif_status oif_evicted_use_shelf(oif_state_file *file, oif_pipeline *pipeline, bool is_loaded,
+                                 oif_error *error);
+
 /* Which keys have which places, as a section; none with is_there = false: what is saved elsewhere than beside the shelf. */
 void oif_evicted_write(oif_snapshot_writer *writer, const oif_pipeline *pipeline, bool is_there);
 void oif_evicted_read(oif_snapshot_reader *reader, oif_pipeline *pipeline);

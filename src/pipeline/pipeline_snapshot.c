@@ -290,7 +290,7 @@ oif_status oif_state_file_load_pipeline(oif_state_file *file, oif_pipeline **pip
         return status;
     oif_pipeline *made = object;
     if (made->keeps_evicted)
-        status = oif_state_file_keep_evicted(file, made, error);
+        status = oif_evicted_use_shelf(file, made, true, error);
     if (status == OIF_OK)
         *pipeline = made;
     else

@@ -28,6 +28,7 @@ struct oif_shelf {
     int fd;           /* -1 before anything was put */
     bool is_new;      /* its name may not survive a loss of power yet ... */
     bool is_dirty;    /* ... nor what was put */
+    bool is_known;    /* what the state on the disk uses is known: it was loaded or saved */
     uint32_t count, capacity, first_free;
     uint32_t in_file; /* places that were there when it was opened again */
     place *places;
@@ -147,6 +148,7 @@ void oif_shelf_saved(oif_shelf *shelf, bool is_sure)
         if (was_kept && !p->is_kept)
             add_free(shelf, i);
     }
+    shelf->is_known = shelf->is_known || is_sure;
 }
 
 /* ---- Opening again ---- */
@@ -180,6 +182,21 @@ oif_status oif_shelf_claim(oif_shelf *shelf, uint32_t number, oif_error *error)
     return OIF_OK;
 }
 
+int oif_shelf_keep_all(oif_shelf *shelf)
+{
+    struct stat standing;
+    if (fstat(shelf->fd, &standing) != 0)
+        return errno;
+    uint64_t bytes = standing.st_size > 0 ? (uint64_t)standing.st_size : 0;
+    uint64_t places =
+        bytes / shelf->place_bytes + (bytes % shelf->place_bytes > 0); /* theirs may be smaller */
+    if (places >= OIF_NO_PLACE || !grow(shelf, (uint32_t)places))
+        return ENOMEM;
+    while (shelf->count < places)
+        shelf->places[shelf->count++] = (place){.is_kept = true};
+    return 0;
+}
+
 /* ---- Putting and getting ---- */
 
 static uint32_t checksum_of(const oif_shelf *shelf, const char *name, size_t name_bytes)
@@ -188,30 +205,46 @@ static uint32_t checksum_of(const oif_shelf *shelf, const char *name, size_t nam
                         shelf->place_bytes);
 }
 
-/* What a shelf of this name may hold is of no state that still matters: one that uses it was loaded. */
-static bool open_to_write(oif_shelf *shelf)
+static bool may_state_stand(const oif_state_file *file)
+{
+    struct stat standing;
+    return fstatat(file->folder, file->name, &standing, 0) == 0 || errno != ENOENT;
+}
+
+/* Returns 0 or an errno. What is there already is emptied, or kept for a state that nobody has loaded. */
+static int open_to_write(oif_shelf *shelf)
 {
     const oif_state_file *file = shelf->file;
     if (shelf->fd >= 0)
-        return true;
-    shelf->fd =
-        oif_file_create_beside(file->folder, file->name, file->shelf_name, O_RDWR | O_TRUNC | O_NOFOLLOW);
-    shelf->is_new = shelf->fd >= 0;
-    return shelf->fd >= 0;
+        return 0;
+    bool must_keep = !shelf->is_known && may_state_stand(file);
+    shelf->fd = oif_file_create_beside(file->folder, file->name, file->shelf_name,
+                                       O_RDWR | O_NOFOLLOW | (must_keep ? 0 : O_TRUNC));
+    if (shelf->fd < 0)
+        return errno;
+    int reason = must_keep ? oif_shelf_keep_all(shelf) : 0;
+    if (reason != 0) {
+        close(shelf->fd);
+        shelf->fd = -1;
+    }
+    shelf->is_new = reason == 0;
+    return reason;
 }
 
 oif_status oif_shelf_put(oif_shelf *shelf, const char *name, size_t name_bytes, uint32_t *number,
                          uint32_t *checksum, oif_error *error)
 {
+    int reason = open_to_write(shelf);
+    if (reason != 0)
+        return oif_fail_errno(error, reason == ENOMEM ? OIF_EMEMORY : OIF_EWRITE, "write to the shelf of",
+                              shelf->file->path, reason);
     bool is_last = shelf->first_free == OIF_NO_PLACE;
     uint32_t to = is_last ? shelf->count : shelf->first_free;
     if (is_last && !grow(shelf, to))
         return oif_fail(error, OIF_EMEMORY, "no memory for one more place of a shelf");
-    int reason = !open_to_write(shelf)
-                     ? errno
-                     : oif_file_write_at(shelf->fd, shelf->room, shelf->place_bytes, offset_of(shelf, to));
+    reason = oif_file_write_at(shelf->fd, shelf->room, shelf->place_bytes, offset_of(shelf, to));
     if (reason != 0) {
-        if (is_last && shelf->fd >= 0)
+        if (is_last)
             (void)!ftruncate(shelf->fd, (off_t)offset_of(shelf, to)); /* a full disk needs every byte */
         return oif_fail_errno(error, OIF_EWRITE, "write to the shelf of", shelf->file->path, reason);
     }

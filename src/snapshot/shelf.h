@@ -17,7 +17,8 @@
 
 typedef struct oif_shelf oif_shelf;
 
-/* Makes a shelf beside a state file, whose places are all free. OIF_EMEMORY. */
+/* Makes a shelf beside a state file, whose places are all free; those that the file of a shelf has already are kept, if a state
+ * stands there, until oif_shelf_saved is sure of another. OIF_EMEMORY. */
 oif_status oif_shelf_new(oif_state_file *file, size_t place_bytes, oif_shelf **shelf, oif_error *error);
 void oif_shelf_free(oif_shelf *shelf);
 
@@ -34,6 +35,9 @@ bool oif_shelf_is_of(const oif_shelf *shelf, const oif_state_file *file);
  * used twice, OIF_EREAD, OIF_EMEMORY. */
 oif_status oif_shelf_reopen(oif_shelf *shelf, oif_error *error);
 oif_status oif_shelf_claim(oif_shelf *shelf, uint32_t place, oif_error *error);
+
+/* After claims for a state that may not be the one on the disk: keeps all that the file holds. Returns 0 or an errno. */
+int oif_shelf_keep_all(oif_shelf *shelf);
 
 /* Memory of the size of a place: what is put is taken from here, and what was got stands here. */
 unsigned char *oif_shelf_room(oif_shelf *shelf);

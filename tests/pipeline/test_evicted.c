@@ -296,6 +296,70 @@ static void to_ask_for_a_shelf_twice_costs_no_saved_model(void **unused)
     remove_files();
 }
 
+/* Loads, and gives all keys a row: what was saved is all there. */
+static void require_five_keys_whole(oif_state_file *file)
+{
+    oif_pipeline *pipeline = load(file);
+    double row[COLUMNS] = {1, 2};
+    assert_int_equal(oif_pipeline_shelved(pipeline), 3);
+    for (uint32_t i = 0; i < 5; i++)
+        process_key(pipeline, key_text(i), row);
+    require_none_lost(pipeline);
+    oif_pipeline_free(pipeline);
+}
+
+static void a_new_pipeline_that_was_not_saved_costs_no_saved_model(void **unused)
+{
+    (void)unused;
+    static const char *const windows[] = {"num_projections=2 num_bins=3 window_size=4",
+                                          "num_projections=1 num_bins=2 window_size=2",
+                                          "num_projections=3 num_bins=5 window_size=9"};
+    oif_state_file *file = open_state();
+    oif_pipeline *pipeline = five_keys(file, 50);
+    double row[COLUMNS] = {3, 4};
+    save(file, pipeline);
+    oif_pipeline_free(pipeline);
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) { /* with places of other sizes too */
+        oif_state_file_close(file);
+        file = open_state();
+        pipeline = new_keeping(file, "loda", windows[i], "max_keys=1 evicted=keep");
+        for (uint32_t j = 0; j < 30; j++)
+            process_key(pipeline, key_text(j % 6), row);
+        require_none_lost(pipeline);
+        oif_pipeline_free(pipeline);
+        require_five_keys_whole(file);
+    }
+    oif_state_file_close(file);
+    remove_files();
+}
+
+/* Once the new one is saved, nobody needs what was on the shelf before it. */
+static void a_new_pipeline_that_is_saved_has_the_shelf_for_itself(void **unused)
+{
+    (void)unused;
+    oif_state_file *file = open_state();
+    oif_pipeline_free(five_keys(file, 50)); /* never saved: nobody's */
+    oif_state_file_close(file);
+    file = open_state();
+    oif_pipeline *pipeline = five_keys(file, 50);
+    uint64_t alone = bytes_on_shelf();
+    save(file, pipeline);
+    oif_pipeline_free(pipeline);
+    oif_state_file_close(file);
+    file = open_state();
+    pipeline = five_keys(file, 50);
+    assert_int_equal(bytes_on_shelf(), 2 * alone);
+    for (uint32_t i = 0; i < 50; i++) {
+        save(file, pipeline);
+        process_key(pipeline, key_text(i % 5), (double[]){1, 2});
+    }
+    assert_int_equal(bytes_on_shelf(), 2 * alone);
+    require_none_lost(pipeline);
+    oif_pipeline_free(pipeline);
+    oif_state_file_close(file);
+    remove_files();
+}
+
 static void a_snapshot_elsewhere_has_the_models_in_memory(void **unused)
 {
     (void)unused;
@@ -658,6 +722,8 @@ int main(void)
         cmocka_unit_test(without_a_state_file_what_is_evicted_is_counted_as_lost),
         cmocka_unit_test(a_shelf_has_one_user_the_last),
         cmocka_unit_test(to_ask_for_a_shelf_twice_costs_no_saved_model),
+        cmocka_unit_test(a_new_pipeline_that_was_not_saved_costs_no_saved_model),
+        cmocka_unit_test(a_new_pipeline_that_is_saved_has_the_shelf_for_itself),
         cmocka_unit_test(a_snapshot_elsewhere_has_the_models_in_memory),
         cmocka_unit_test(a_pipeline_that_forgets_has_no_shelf),
         cmocka_unit_test(a_damaged_model_is_lost_and_the_others_are_not),
