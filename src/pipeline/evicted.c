@@ -137,16 +137,15 @@ oif_status oif_evicted_check(const oif_pipeline *pipeline, oif_error *error)
 
 /* ---- Using a shelf ---- */
 
-/* The places that models have are those of the state that the pipeline was loaded from. */
-static oif_status claim_places(const oif_pipeline *p, oif_shelf *shelf, oif_error *error)
+/* The places that models have are those of the state that the pipeline was loaded from; when it has gone on since then, what
+ * the state has besides is not known any more. */
+static oif_status claim_places(const oif_pipeline *p, oif_shelf *shelf, bool is_loaded, oif_error *error)
 {
     oif_status status = oif_shelf_reopen(shelf, error);
     for (uint32_t i = 0; i < p->evicted.count && status == OIF_OK; i++)
         if (p->evicted.entries[i].shelved.place != OIF_NO_PLACE)
             status = oif_shelf_claim(shelf, p->evicted.entries[i].shelved.place, error);
-    if (status == OIF_OK)
-        oif_shelf_saved(shelf, true);
-    return status;
+    return status == OIF_OK && !is_loaded ? oif_shelf_keep_all(shelf, error) : status;
 }
 
 oif_status oif_evicted_use_shelf(oif_state_file *file, oif_pipeline *pipeline, bool is_loaded,
@@ -155,7 +154,7 @@ oif_status oif_evicted_use_shelf(oif_state_file *file, oif_pipeline *pipeline, b
     oif_shelf *shelf = NULL;
     oif_status status = oif_shelf_new(file, place_bytes(pipeline), &shelf, error);
     if (status == OIF_OK && pipeline->shelved > 0)
-        status = claim_places(pipeline, shelf, error);
+        status = claim_places(pipeline, shelf, is_loaded, error);
     if (status != OIF_OK) {
         oif_shelf_free(shelf);
         return status;

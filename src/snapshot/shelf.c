@@ -182,19 +182,19 @@ oif_status oif_shelf_claim(oif_shelf *shelf, uint32_t number, oif_error *error)
     return OIF_OK;
 }
 
-int oif_shelf_keep_all(oif_shelf *shelf)
+oif_status oif_shelf_keep_all(oif_shelf *shelf, oif_error *error)
 {
     struct stat standing;
     if (fstat(shelf->fd, &standing) != 0)
-        return errno;
+        return oif_fail_errno(error, OIF_EREAD, "ask for the size of the shelf of", shelf->file->path, errno);
     uint64_t bytes = standing.st_size > 0 ? (uint64_t)standing.st_size : 0;
     uint64_t places =
         bytes / shelf->place_bytes + (bytes % shelf->place_bytes > 0); /* theirs may be smaller */
     if (places >= OIF_NO_PLACE || !grow(shelf, (uint32_t)places))
-        return ENOMEM;
+        return oif_fail(error, OIF_EMEMORY, "no memory for the places of a shelf");
     while (shelf->count < places)
         shelf->places[shelf->count++] = (place){.is_kept = true};
-    return 0;
+    return OIF_OK;
 }
 
 /* ---- Putting and getting ---- */
@@ -211,38 +211,37 @@ static bool may_state_stand(const oif_state_file *file)
     return fstatat(file->folder, file->name, &standing, 0) == 0 || errno != ENOENT;
 }
 
-/* Returns 0 or an errno. What is there already is emptied, or kept for a state that nobody has loaded. */
-static int open_to_write(oif_shelf *shelf)
+/* What is there already is emptied, or kept for a state that nobody has loaded. */
+static oif_status open_to_write(oif_shelf *shelf, oif_error *error)
 {
     const oif_state_file *file = shelf->file;
     if (shelf->fd >= 0)
-        return 0;
+        return OIF_OK;
     bool must_keep = !shelf->is_known && may_state_stand(file);
     shelf->fd = oif_file_create_beside(file->folder, file->name, file->shelf_name,
                                        O_RDWR | O_NOFOLLOW | (must_keep ? 0 : O_TRUNC));
     if (shelf->fd < 0)
-        return errno;
-    int reason = must_keep ? oif_shelf_keep_all(shelf) : 0;
-    if (reason != 0) {
+        return oif_fail_errno(error, OIF_EWRITE, "write to the shelf of", file->path, errno);
+    oif_status status = must_keep ? oif_shelf_keep_all(shelf, error) : OIF_OK;
+    shelf->is_new = status == OIF_OK;
+    if (status != OIF_OK) {
         close(shelf->fd);
         shelf->fd = -1;
     }
-    shelf->is_new = reason == 0;
-    return reason;
+    return status;
 }
 
 oif_status oif_shelf_put(oif_shelf *shelf, const char *name, size_t name_bytes, uint32_t *number,
                          uint32_t *checksum, oif_error *error)
 {
-    int reason = open_to_write(shelf);
-    if (reason != 0)
-        return oif_fail_errno(error, reason == ENOMEM ? OIF_EMEMORY : OIF_EWRITE, "write to the shelf of",
-                              shelf->file->path, reason);
+    oif_status status = open_to_write(shelf, error);
+    if (status != OIF_OK)
+        return status;
     bool is_last = shelf->first_free == OIF_NO_PLACE;
     uint32_t to = is_last ? shelf->count : shelf->first_free;
     if (is_last && !grow(shelf, to))
         return oif_fail(error, OIF_EMEMORY, "no memory for one more place of a shelf");
-    reason = oif_file_write_at(shelf->fd, shelf->room, shelf->place_bytes, offset_of(shelf, to));
+    int reason = oif_file_write_at(shelf->fd, shelf->room, shelf->place_bytes, offset_of(shelf, to));
     if (reason != 0) {
         if (is_last)
             (void)!ftruncate(shelf->fd, (off_t)offset_of(shelf, to)); /* a full disk needs every byte */

@@ -36,13 +36,13 @@ bool oif_shelf_is_of(const oif_shelf *shelf, const oif_state_file *file);
 oif_status oif_shelf_reopen(oif_shelf *shelf, oif_error *error);
 oif_status oif_shelf_claim(oif_shelf *shelf, uint32_t place, oif_error *error);
 
-/* After claims for a state that may not be the one on the disk: keeps all that the file holds. Returns 0 or an errno. */
-int oif_shelf_keep_all(oif_shelf *shelf);
+/* After claims for a state that may not be the one on the disk: keeps all that the file holds. OIF_EREAD, OIF_EMEMORY. */
+oif_status oif_shelf_keep_all(oif_shelf *shelf, oif_error *error);
 
 /* Memory of the size of a place: what is put is taken from here, and what was got stands here. */
 unsigned char *oif_shelf_room(oif_shelf *shelf);
 
-/* Puts a thing with a name in a free place. OIF_EWRITE, OIF_EMEMORY; nothing has changed then. */
+/* Puts a thing with a name in a free place. OIF_EWRITE, OIF_EREAD, OIF_EMEMORY; nothing has changed then. */
 oif_status oif_shelf_put(oif_shelf *shelf, const char *name, size_t name_bytes, uint32_t *place,
                          uint32_t *checksum, oif_error *error);
 

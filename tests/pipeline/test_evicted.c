@@ -333,6 +333,27 @@ static void a_new_pipeline_that_was_not_saved_costs_no_saved_model(void **unused
     remove_files();
 }
 
+/* The state on the disk is not what the pipeline has become since it was saved. */
+static void a_pipeline_that_comes_back_to_its_file_costs_no_saved_model(void **unused)
+{
+    (void)unused;
+    oif_state_file *file = open_state();
+    oif_pipeline *pipeline = five_keys(file, 50);
+    double row[COLUMNS] = {3, 4};
+    save(file, pipeline);
+    for (uint32_t i = 0; i < 20; i++) {
+        process_key(pipeline, key_text(i % 5), row);
+        oif_state_file_close(file);
+        file = open_state();
+        require_ok(oif_state_file_keep_evicted(file, pipeline, NULL));
+    }
+    require_none_lost(pipeline);
+    oif_pipeline_free(pipeline); /* and that is not saved */
+    require_five_keys_whole(file);
+    oif_state_file_close(file);
+    remove_files();
+}
+
 /* Once the new one is saved, nobody needs what was on the shelf before it. */
 static void a_new_pipeline_that_is_saved_has_the_shelf_for_itself(void **unused)
 {
@@ -723,6 +744,7 @@ int main(void)
         cmocka_unit_test(a_shelf_has_one_user_the_last),
         cmocka_unit_test(to_ask_for_a_shelf_twice_costs_no_saved_model),
         cmocka_unit_test(a_new_pipeline_that_was_not_saved_costs_no_saved_model),
+        cmocka_unit_test(a_pipeline_that_comes_back_to_its_file_costs_no_saved_model),
         cmocka_unit_test(a_new_pipeline_that_is_saved_has_the_shelf_for_itself),
         cmocka_unit_test(a_snapshot_elsewhere_has_the_models_in_memory),
         cmocka_unit_test(a_pipeline_that_forgets_has_no_shelf),
