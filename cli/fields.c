@@ -40,12 +40,11 @@ bool write_json_string(const char *text, size_t bytes)
     output_write("\"", 1);
     for (size_t i = 0; i < bytes; i++) {
         unsigned char c = (unsigned char)text[i];
-        char escape[8];
+        char control[ESCAPE_BYTES];
         if (c >= 0x20 && c != '"' && c != '\\')
             continue;
-        snprintf(escape, sizeof escape, c < 0x20 ? "\\u%04x" : "\\%c", c);
         output_write(text + start, i - start);
-        write_text(escape);
+        write_text(c < 0x20 ? escape_control(c, control) : c == '"' ? "\\\"" : "\\\\");
         start = i + 1;
     }
     return output_write(text + start, bytes - start) && output_write("\"", 1);

@@ -118,16 +118,44 @@ exit_code output_finish(exit_code code)
     return EXIT_FAILED;
 }
 
+/* ---- Complaints ----------------------------------------------------------------------------------- */
+
+/* The bytes of the control character that `at` begins with: 0 when it is none, 2 for those of Latin-1 in UTF-8. */
+static size_t control_bytes(const char *at)
+{
+    unsigned char c = (unsigned char)at[0], next = c ? (unsigned char)at[1] : 0;
+
+    if (c == 0xc2 && next >= 0x80 && next < 0xa0)
+        return 2;
+    return (c > 0 && c < 0x20) || c == 0x7f;
+}
+
+static void escape_controls(const char *text, char *escaped)
+{
+    while (*text) {
+        size_t bytes = control_bytes(text);
+        if (bytes == 0) {
+            *escaped++ = *text++;
+            continue;
+        }
+        escape_control((unsigned char)text[bytes - 1], escaped);
+        escaped += ESCAPE_BYTES - 1;
+        text += bytes;
+    }
+    *escaped = '\0';
+}
+
 exit_code complain(exit_code code, const char *format, ...)
 {
+    char text[1 << 13], escaped[sizeof text * (ESCAPE_BYTES - 1)];
     va_list arguments;
 
     output_flush();
-    fputs("oif: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    escape_controls(text, escaped);
+    fprintf(stderr, "oif: %s\n", escaped);
     return code;
 }
 

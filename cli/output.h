@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 typedef enum exit_code {
     EXIT_OK = 0,
@@ -28,7 +29,16 @@ bool output_is_open(void);
 /* Writes what is left and closes stdout. Returns the program's exit code: `code`, unless writing failed. */
 exit_code output_finish(exit_code code);
 
-/* Prints "oif: ..." on stderr, after all results before it, and returns `code`. */
+/* A control character as JSON writes it: \u001b. */
+enum { ESCAPE_BYTES = 7 };
+static inline const char *escape_control(unsigned char c, char text[ESCAPE_BYTES])
+{
+    snprintf(text, ESCAPE_BYTES, "\\u%04x", c);
+    return text;
+}
+
+/* Prints "oif: ..." on stderr, after all results before it, and returns `code`. Names and paths in it come from who knows
+ * where, so control characters, which a terminal would obey, are escaped. */
 exit_code complain(exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* 20160 -> "20,160". */

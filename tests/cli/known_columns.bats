@@ -94,3 +94,12 @@ oif: s: goes on after 1 rows"
     run --separate-stderr "$OIF" score --state s --exclude load <<< '{"load": 1, "net": {"in": 2}}'
     exits 1 "oif: <stdin>:1: there is no column 'load', which the state s has learned from"
 }
+
+@test "names that a terminal would obey are shown, not sent to it" {
+    printf '{"\\u001b]0;x\\u0007": 1, "b\\u007f\\u009bm": 2}\n' | "$OIF" score --state s > /dev/null
+    contains "$("$OIF" inspect s)" '"\u001b]0;x\u0007"'
+    run --separate-stderr "$OIF" score --state s <<< '{"c": 1}'
+    exits 1 "oif: <stdin>:1: there is no '\u001b]0;x\u0007' and nothing else that the state s has learned from"
+    run --separate-stderr "$OIF" score --state s <<< $'\e]0;x\a,c\n1,2'
+    exits 1 "oif: <stdin>:1:8: 'c' is no column of the state s, which has 'b\u007f\u009bm'; choose columns with --columns, or name another state"
+}
