@@ -270,7 +270,7 @@ static exit_code choose_columns(struct input *input, const struct settings *sett
     if (code == EXIT_OK)
         code = select_features(input, used, settings->label && label_use == LABEL_READ);
     if (code == EXIT_OK && known_columns_have_names(input))
-        code = known_columns_sort(input);
+        code = known_columns_sort(input, settings);
     if (code == EXIT_OK)
         code = select_texts(input, settings, selection);
     free(selection);

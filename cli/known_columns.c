@@ -105,10 +105,50 @@ static struct difference compare(const struct named *here, size_t here_count, co
     return found;
 }
 
-static exit_code complain_difference(const struct input *input, const struct difference *found)
+static bool is_listed(const char *names, const char *name)
+{
+    for (const char *next = names; next; next = strchr(next, ',') ? strchr(next, ',') + 1 : NULL)
+        if (strcspn(next, ",") == strlen(name) && strncmp(next, name, strlen(name)) == 0)
+            return true;
+    return false;
+}
+
+static bool is_in_input(const struct input *input, const char *name)
+{
+    for (size_t i = 0; i < oif_reader_column_count(input->reader); i++)
+        if (strcmp(oif_reader_column_name(input->reader, i), name) == 0)
+            return true;
+    return false;
+}
+
+/* The option that keeps a column of the input from being learned from; NULL: none does. */
+static const char *taken_away_by(const struct input *input, const struct settings *settings, const char *name)
+{
+    const struct {
+        const char *option, *column;
+    } aside[] = {
+        {"--key", settings->score.key}, {"--time", settings->score.time}, {"--label", settings->label}};
+
+    for (size_t i = 0; i < sizeof aside / sizeof aside[0]; i++)
+        if (aside[i].column && strcmp(aside[i].column, name) == 0)
+            return aside[i].option;
+    if (is_listed(settings->exclude, name))
+        return "--exclude";
+    return settings->columns && !is_listed(settings->columns, name) && is_in_input(input, name) ? "--columns"
+                                                                                                : NULL;
+}
+
+static exit_code complain_difference(const struct input *input, const struct settings *settings,
+                                     const struct difference *found)
 {
     char message[OIF_ERROR_MESSAGE_BYTES];
+    const char *option = found->known ? taken_away_by(input, settings, found->known->name) : NULL;
 
+    if (option)
+        return complain(EXIT_FAILED,
+                        "%s: the state %s has learned from the column '%.60s', which %s takes away; change "
+                        "that, or name another state",
+                        input->name, input->known_from, found->known->name, option);
     if (!found->here)
         return complain(EXIT_FAILED,
                         "%s:%" PRIu64 ": there is no column '%.60s', which the state %s has learned from",
@@ -145,7 +185,7 @@ static exit_code put_in_order(struct input *input, const struct named *here, con
     return EXIT_OK;
 }
 
-exit_code known_columns_sort(struct input *input)
+exit_code known_columns_sort(struct input *input, const struct settings *settings)
 {
     const size_t known_count = oif_pipeline_columns(input->known), count = input->feature_count;
     struct named *here, *known;
@@ -165,7 +205,8 @@ exit_code known_columns_sort(struct input *input)
     qsort(known, known_count, sizeof *known, by_name);
 
     struct difference found = compare(here, count, known, known_count);
-    code = found.here || found.known ? complain_difference(input, &found) : put_in_order(input, here, known);
+    code = found.here || found.known ? complain_difference(input, settings, &found)
+                                     : put_in_order(input, here, known);
     free(here);
     return code;
 }

@@ -18,7 +18,7 @@ exit_code known_columns_find(const struct input *input);
 /* NDJSON: chooses the known columns. */
 void known_columns_mark(const struct input *input, bool used[]);
 
-/* Puts the features in the order of the known columns, or prints which are others. */
-exit_code known_columns_sort(struct input *input);
+/* Puts the features in the order of the known columns, or prints which are others, or which option takes one away. */
+exit_code known_columns_sort(struct input *input, const struct settings *settings);
 
 #endif

@@ -90,9 +90,24 @@ oif: s: goes on after 1 rows"
     run --separate-stderr "$OIF" score --state s <<< '{"loda": 1, "net": 2}'
     exits 1 "oif: <stdin>:1: there is no 'load' and nothing else that the state s has learned from"
     run --separate-stderr "$OIF" score --state s --columns load <<< '{"load": 1, "net": {"in": 2}}'
-    exits 1 "oif: <stdin>:1: there is no column 'net.in', which the state s has learned from"
+    exits 1 "oif: <stdin>: the state s has learned from the column 'net.in', which --columns takes away; change that, or name another state"
     run --separate-stderr "$OIF" score --state s --exclude load <<< '{"load": 1, "net": {"in": 2}}'
-    exits 1 "oif: <stdin>:1: there is no column 'load', which the state s has learned from"
+    exits 1 "oif: <stdin>: the state s has learned from the column 'load', which --exclude takes away; change that, or name another state"
+}
+
+@test "an option that takes a column of the state away is named" {
+    printf 'a,b,c\n1,2,3\n' | "$OIF" score --state s > /dev/null
+    for option in "--key b" "--time b" "--label b" "--exclude b" "--columns a,c" "--exclude a,b --columns a,b,c"; do
+        name=${option%% *}
+        # A column that the state does not have is not what is wrong then.
+        for header in a,b,c c,a,b,bb; do
+            run --separate-stderr "$OIF" score --state s $option <<< "$header"$'\n1,2,3,4'
+            [[ $option == *a,b,c ]] && column=a || column=b
+            exits 1 "oif: <stdin>: the state s has learned from the column '$column', which $name takes away; change that, or name another state"
+        done
+    done
+    run --separate-stderr "$OIF" score --state s --exclude bb <<< $'a,bb,c\n1,2,3'
+    exits 1 "oif: <stdin>:1: there is no column 'b', which the state s has learned from"
 }
 
 @test "names that a terminal would obey are shown, not sent to it" {
