@@ -53,10 +53,12 @@ typedef struct oif_hst_range {
     double low, high, width;
 } oif_hst_range;
 
-/* The state of the detector begins with this; arrays follow at the offsets `.._at`. */
+/* The state of the detector begins with this; arrays follow at the offsets `.._at`. Without padding, whose bytes no one would
+ * set: equal detectors are equal bytes. */
 typedef struct oif_hst_state {
     uint32_t dimension, num_trees, window_size, max_depth;
     oif_hst_ranges ranges;
+    uint32_t unused; /* instead of padding */
     double size_limit, range_low, range_high;
 
     uint32_t node_capacity; /* nodes of a tree */
@@ -75,6 +77,9 @@ typedef struct oif_hst_state {
     size_t rows_at;     /* double        [window_size][dimension]: the latest window */
     size_t bytes;
 } oif_hst_state;
+
+_Static_assert(offsetof(oif_hst_state, size_limit) == offsetof(oif_hst_state, unused) + sizeof(uint32_t),
+               "the state of hst has padding");
 
 static inline void *oif_hst_part(const oif_hst_state *f, size_t offset)
 {

@@ -22,9 +22,14 @@ typedef struct oif_loda_histogram {
     double bins_a_unit; /* num_bins / (high - low); 0 when all of it is one bin */
     int64_t width;      /* log2 of the whole range, relative to where most rows are */
     uint32_t counted;   /* rows of the window whose projection is known, inside the range or not */
+    uint32_t unused;    /* instead of padding */
 } oif_loda_histogram;
 
-/* The state of the detector begins with this; arrays follow at the offsets `.._at`. */
+_Static_assert(sizeof(oif_loda_histogram) == offsetof(oif_loda_histogram, unused) + sizeof(uint32_t),
+               "a histogram has padding");
+
+/* The state of the detector begins with this; arrays follow at the offsets `.._at`. Without padding, whose bytes no one would
+ * set: equal detectors are equal bytes. */
 typedef struct oif_loda_state {
     uint32_t dimension, num_projections, num_bins, window_size;
     oif_loda_scale scale;
@@ -37,6 +42,7 @@ typedef struct oif_loda_state {
     uint32_t next_slot;  /* of the ring */
     uint32_t next_range; /* rows in a window that is not yet full at which all ranges are chosen anew */
     uint32_t has_ranges; /* 1 once the histograms have them */
+    uint32_t unused;     /* instead of padding */
 
     size_t features_at;   /* uint32_t [num_projections][terms], ascending */
     size_t normals_at;    /* double   [num_projections][terms]: the weights as they were drawn */
@@ -49,6 +55,9 @@ typedef struct oif_loda_state {
     size_t scratch_at;    /* double   [window_size]: numbers to find quantiles of */
     size_t bytes;
 } oif_loda_state;
+
+_Static_assert(offsetof(oif_loda_state, features_at) == offsetof(oif_loda_state, unused) + sizeof(uint32_t),
+               "the state of loda has padding");
 
 static inline void *oif_loda_part(const oif_loda_state *l, size_t offset)
 {

@@ -58,12 +58,14 @@ typedef struct oif_itree {
     uint64_t cuts_made, cuts_undone; /* ever */
 } oif_itree;
 
-/* The state of the detector begins with this; arrays follow at the offsets `.._at`. */
+/* The state of the detector begins with this; arrays follow at the offsets `.._at`. Without padding, whose bytes no one would
+ * set: equal detectors are equal bytes. */
 typedef struct oif_iforest_state {
     oif_forgetting forgetting;
     uint32_t dimension, num_trees, window_size, max_leaf_samples;
     oif_variant variant;
     oif_growth growth;
+    uint32_t unused; /* instead of padding */
     double subsample;
 
     uint32_t depth_limit;   /* no node at this depth is cut */
@@ -92,6 +94,10 @@ typedef struct oif_iforest_state {
     size_t tree_bytes;
     size_t bytes;
 } oif_iforest_state;
+
+_Static_assert(offsetof(oif_iforest_state, subsample) ==
+                   offsetof(oif_iforest_state, unused) + sizeof(uint32_t),
+               "the state of online-iforest has padding");
 
 /* ---- Where things are ---- */
 

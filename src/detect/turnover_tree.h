@@ -68,7 +68,8 @@ typedef struct oif_turnover_ring {
     uint32_t rows; /* learned, up to maturity + 1: from then on active is who is older than maturity */
 } oif_turnover_ring;
 
-/* The state of the detector begins with this; arrays follow at the offsets `.._at`. */
+/* The state of the detector begins with this; arrays follow at the offsets `.._at`. Without padding, whose bytes no one would
+ * set: equal detectors are equal bytes. */
 typedef struct oif_turnover_state {
     oif_forgetting forgetting;
     uint32_t dimension, num_trees, shadow_trees, maturity, max_leaf_samples;
@@ -84,6 +85,7 @@ typedef struct oif_turnover_state {
     uint32_t scale_bits;    /* depths are divided by multiplying with whole multiples of 2^-scale_bits */
 
     oif_turnover_ring ring;
+    uint32_t unused; /* instead of padding */
 
     size_t words_at;        /* uint64_t [tree_count][leaf_capacity][4]: the nodes */
     size_t extra_depths_at; /* uint32_t [height_count]: c(height) in depth units */
@@ -99,6 +101,10 @@ typedef struct oif_turnover_state {
                              * cache lines */
     size_t bytes;
 } oif_turnover_state;
+
+_Static_assert(offsetof(oif_turnover_state, words_at) ==
+                   offsetof(oif_turnover_state, unused) + sizeof(uint32_t),
+               "the state of turnover has padding");
 
 /* ---- Where things are ---- */
 
