@@ -204,8 +204,10 @@ static exit_code score_opened(struct scoring *scoring, const struct settings *se
 
     if (code == EXIT_OK)
         code = name_columns(scoring->state->pipeline, scoring->input);
-    if (code != EXIT_OK)
+    if (code != EXIT_OK) {
+        state_give_up(scoring->state);
         return code;
+    }
     scoring->rows = rows_start(scoring->input, settings->score.output);
     scoring->is_watched = start_watch(scoring);
     scoring->progress = progress_start(isatty(STDOUT_FILENO) ? 0 : scoring->input->total_bytes);

@@ -91,6 +91,12 @@ exit_code state_start(struct state *state, const struct settings *settings, size
                     state->path, rows, rows + 1);
 }
 
+void state_give_up(struct state *state)
+{
+    oif_pipeline_free(state->pipeline);
+    state->pipeline = NULL;
+}
+
 /* ---- Saving --------------------------------------------------------------------------------------- */
 
 void state_row(struct state *state)

@@ -27,6 +27,9 @@ exit_code state_open(struct state *state, const struct settings *settings);
 /* Makes the pipeline unless one was loaded, which has to be for rows of so many numbers. Says where it goes on. */
 exit_code state_start(struct state *state, const struct settings *settings, size_t columns);
 
+/* When the pipeline that was made cannot be used: nothing is saved, as if it had not been made. */
+void state_give_up(struct state *state);
+
 /* After each row. */
 void state_row(struct state *state);
 

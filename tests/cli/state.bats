@@ -323,6 +323,22 @@ PYTHON
     equal "$(rows_seen s)" 1
 }
 
+@test "a pipeline that could not be made ready is not saved" {
+    # The names of the columns, which all begin with the long one, are longer than a state may have.
+    awk 'BEGIN {
+        for (long = "k"; length(long) < 1000000;)
+            long = long long
+        printf "{\"%s\": {\"c0\": 0", long
+        for (i = 1; i < 20; i++)
+            printf ", \"c%d\": %d", i, i
+        print "}}"
+    }' > long.ndjson
+    run --separate-stderr "$OIF" score --state s long.ndjson
+    equal "$status" 1
+    contains "$stderr" "names of columns of"
+    [ ! -e s ]
+}
+
 @test "the state never gets ahead of the output" {
     make_stream
     mkdir keep
