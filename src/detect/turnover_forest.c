@@ -370,6 +370,8 @@ OIF_INLINE uint64_t pass_short(forest *f, uint32_t first, uint32_t count, const 
 OIF_INLINE uint64_t pass_any(forest *f, uint32_t first, uint32_t count, const passage *p, size_t *nodes,
                              bool avx2)
 {
+    if (!p->mirror)
+        return pass_trees(f, first, count, p, nodes, NULL, f->box_width, avx2);
     switch (f->box_width) {
     case 4: return pass_short(f, first, count, p, nodes, 4, avx2);
     case 8: return pass_short(f, first, count, p, nodes, 8, avx2);
@@ -499,8 +501,8 @@ static void learn_chunk(chunk *c, double *scores, oif_pool *pool)
 
 static void learn_together(forest *f, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    _Atomic uint64_t depth_sums[MAX_CHUNK];
-    _Atomic uint32_t trees[MAX_CHUNK];
+    _Atomic uint64_t depth_sums[MAX_CHUNK] = {0};
+    _Atomic uint32_t trees[MAX_CHUNK] = {0};
     for (size_t from = 0; from < rows->count; from += MAX_CHUNK) {
         uint32_t count = rows->count - from < MAX_CHUNK ? (uint32_t)(rows->count - from) : MAX_CHUNK;
         chunk c = {f, rows, from, count, oif_pool_parts(pool), depth_sums, trees};

@@ -310,7 +310,7 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
     oif_status status = find_model(pipeline, key, key_bytes, &entry, error);
     if (status != OIF_OK)
         return status;
-    oif_model *model = oif_pipeline_model(pipeline, entry);
+    oif_model *model = pipeline->keys.entries[entry].value;
     oif_detector *old = model->detector;
     model->detector = *detector;
     *detector = old;

@@ -218,7 +218,7 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
     uint64_t models = p.keys > 0 ? p.keys : 1;
     for (uint64_t i = 0; i < models && reader.status == OIF_OK; i++)
         read_keyed_model(&reader, &p, &made);
-    if (reader.status == OIF_OK && made->keeps_evicted)
+    if (reader.status == OIF_OK && made && made->keeps_evicted)
         oif_evicted_read(&reader, made);
     oif_snapshot_close(&reader);
     oif_names_free(p.names);
