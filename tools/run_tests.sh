@@ -66,7 +66,7 @@ if [ -n "$(find tests -name 'test_*.py' -print -quit)" ]; then
 fi
 stage python-package python_package
 stage paper make --no-print-directory paper-quick
-stage fuzz make --no-print-directory fuzz
+stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=20
 stage docs docs_examples
 stage analysis tools/analyze.sh
 stage valgrind tools/valgrind.sh base.error base.memory rows.csv
