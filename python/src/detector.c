@@ -30,14 +30,18 @@ static bool set_threads(detector_object *self, unsigned threads)
 static bool make_detector(learner *base, size_t width)
 {
     detector_object *self = (detector_object *)base;
-    oif_detector *detector;
+    oif_detector *detector = NULL;
     oif_error error;
-    if (oif_detector_new(&base->params, width, &detector, &error) != OIF_OK) {
+    oif_status status = oif_detector_new(&base->params, width, &detector, &error);
+    if (status == OIF_OK && self->threads > 1)
+        status = oif_detector_set_threads(detector, self->threads, &error);
+    if (status != OIF_OK) {
+        oif_detector_free(detector);
         raise_error(&error);
         return false;
     }
     base->made = detector;
-    return self->threads == 1 || set_threads(self, self->threads);
+    return true;
 }
 
 /* The threads of a parent process are gone, so a pool of them cannot be ended. */

@@ -263,3 +263,37 @@ oif.Loda().learn([1.0, 2.0])
 
 def test_a_subinterpreter_is_refused_with_an_import_error():
     subprocess.run([sys.executable, "-c", SUBINTERPRETER], check=True)
+
+
+# No room for a thread's stack, but enough for a detector.
+NO_THREADS = """
+import resource
+import oif
+
+detector = oif.OnlineIsolationForest(num_trees=4, window_size=16)
+detector.threads = 4
+with open("/proc/self/statm") as statm:
+    in_use = int(statm.read().split()[0]) * resource.getpagesize()
+whole = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (in_use + (64 << 20), whole[1]))
+try:
+    detector.learn([[1.0, 2.0]] * 9)
+except MemoryError as error:
+    assert "thread" in str(error), error
+else:
+    raise AssertionError("the threads were there")
+resource.setrlimit(resource.RLIMIT_AS, whole)
+assert detector.dimension is None
+detector.learn([[1.0, 2.0, 3.0]] * 9)
+assert (detector.dimension, detector.threads, detector.rows_learned) == (3, 4, 9)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks /proc for the memory in use")
+def test_without_its_threads_no_detector_is_made():
+    import resource
+
+    def large_stacks():
+        resource.setrlimit(resource.RLIMIT_STACK, (1 << 30, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+
+    subprocess.run([sys.executable, "-c", NO_THREADS], check=True, preexec_fn=large_stacks)
