@@ -301,7 +301,7 @@ class RollingIsolationForest(Detector):
     """Small isolation trees on fresh samples of the recent rows, the oldest renewed every few rows.
 
     Choose it where accuracy counts most, or one number far out must be found: first on our data sets, hardly depends on
-    the seed; one to three times the time of OnlineIsolationForest. No paper: isolation trees (Liu, Ting, Zhou, ICDM
+    the seed; one to three times the time of online-iforest. No paper: isolation trees (Liu, Ting, Zhou, ICDM
     2008), rows put in as into robust random cut trees (Guha, Mishra, Roy, Schrijvers, ICML 2016).
 
     Args:
