@@ -30,20 +30,14 @@ typedef oif_loda_state loda;
 typedef oif_loda_histogram histogram;
 
 enum {
-    FIRST_RANGE =
-        16, /* rows that the first ranges are chosen from; then from twice as many, up to a window */
     SAMPLE_SIZE = 256,   /* rows that show the features' scales */
     TAIL = 20,           /* one row in so many may lie outside of "where most rows are", on either side */
     REACH = 3,           /* a range reaches so many times as far beyond, if there are rows */
     EMPTY_BIN_LOG2 = -3, /* a bin without a row counts as an eighth of one */
     LANES = 8,           /* projections that rows pass together: what the ring has of them is a cache line */
     MAX_CHUNK = 256,     /* rows that do so before they pass the next ones */
-    STACK_WINDOW = 2048, /* rows of a window whose numbers a thread can sort on its own stack */
-    BINS_AT_ONCE = 4096  /* that a check counts the rows of: sixteen rounds for the most bins, one for most */
+    STACK_WINDOW = 2048  /* rows of a window whose numbers a thread can sort on its own stack */
 };
-
-static const double greatest_term = 0x1p900; /* so that no sum of terms overflows */
-static const double least_width = 0x1p-900;  /* so that the bins of a unit can be counted */
 
 /* ---- Creation ---- */
 
@@ -54,13 +48,6 @@ static uint32_t rounded_root(uint64_t dimension)
     while (root * (root + 1) < dimension)
         root++;
     return (uint32_t)root;
-}
-
-/* The rows that ranges are chosen from after having been chosen from so many. */
-static uint32_t range_after(const loda *l, uint32_t rows)
-{
-    uint32_t next = rows ? 2 * rows : FIRST_RANGE;
-    return next < l->window_size ? next : l->window_size;
 }
 
 static oif_status check_params(const oif_params *params, oif_error *error)
@@ -79,7 +66,7 @@ static loda lay_out(const oif_params *params, size_t dimension)
         .scale = (oif_loda_scale)oif_params_value(params, "scale"),
         .terms = rounded_root(dimension),
     };
-    l.next_range = range_after(&l, 0);
+    l.next_range = oif_loda_range_after(&l, 0);
     if (l.scale == OIF_LODA_LEARN)
         l.sample_size = l.window_size < SAMPLE_SIZE ? l.window_size : SAMPLE_SIZE;
 
@@ -149,19 +136,10 @@ OIF_INLINE double project(const loda *l, uint32_t projection, const double *row)
     double sum = 0;
     for (uint32_t i = 0; i < l->terms; i++) {
         double term = weights[i] * row[features[i]];
-        term = term > greatest_term ? greatest_term : term;
-        sum += term < -greatest_term ? -greatest_term : term;
+        term = term > OIF_LODA_GREATEST_TERM ? OIF_LODA_GREATEST_TERM : term;
+        sum += term < -OIF_LODA_GREATEST_TERM ? -OIF_LODA_GREATEST_TERM : term;
     }
     return sum;
-}
-
-/* The bin of a projection that is not missing; num_bins when it is outside of the range. */
-OIF_INLINE uint32_t bin_of(const histogram *h, uint32_t num_bins, double projected)
-{
-    if (!(projected >= h->low && projected <= h->high))
-        return num_bins;
-    uint32_t bin = (uint32_t)((projected - h->low) * h->bins_a_unit);
-    return bin < num_bins ? bin : num_bins - 1;
 }
 
 /* Counts a projection in or, with a change of minus one, out. */
@@ -170,7 +148,7 @@ OIF_INLINE void add_to_histogram(histogram *h, uint32_t *counts, uint32_t num_bi
 {
     if (projected != projected)
         return;
-    uint32_t bin = bin_of(h, num_bins, projected);
+    uint32_t bin = oif_loda_bin_of(h, num_bins, projected);
     h->counted += change;
     if (bin < num_bins)
         counts[bin] += change;
@@ -191,7 +169,7 @@ OIF_INLINE void add_surprise(const loda *l, uint32_t projection, double projecte
     const int32_t *logs = oif_loda_logs(l);
     if (projected != projected || h->counted == 0)
         return;
-    uint32_t bin = bin_of(h, l->num_bins, projected);
+    uint32_t bin = oif_loda_bin_of(h, l->num_bins, projected);
     uint32_t count = bin < l->num_bins ? oif_loda_counts(l, projection)[bin] : 0;
     sum->bits += h->width + logs[h->counted] - logs[count];
     sum->projections++;
@@ -292,7 +270,7 @@ static void choose_range(histogram *h, uint32_t num_bins, double *projected, uin
 {
     interval range = extent_of(projected, count), most = middle_of(projected, count, TAIL);
     double spread = most.high - most.low;
-    if (spread >= least_width) {
+    if (spread >= OIF_LODA_LEAST_WIDTH) {
         double least = most.low - REACH * spread, greatest = most.high + REACH * spread;
         range.low = range.low > least ? range.low : least;
         range.high = range.high < greatest ? range.high : greatest;
@@ -301,7 +279,7 @@ static void choose_range(histogram *h, uint32_t num_bins, double *projected, uin
     }
     h->low = range.low;
     h->high = range.high;
-    bool one_bin = spread < least_width;
+    bool one_bin = spread < OIF_LODA_LEAST_WIDTH;
     h->bins_a_unit = one_bin ? 0 : num_bins / (range.high - range.low);
     h->width = one_bin ? 0 : to_log_units(oif_log2((range.high - range.low) / spread));
 }
@@ -477,7 +455,7 @@ static void learn_in_slots(loda *l, const oif_rows *rows, double *scores, oif_po
 static void renew_all(loda *l)
 {
     l->has_ranges = 1;
-    l->next_range = range_after(l, l->next_range);
+    l->next_range = oif_loda_range_after(l, l->next_range);
     if (l->rows_held <= l->sample_size)
         learn_scales(l);
     for (uint32_t projection = 0; projection < l->num_projections; projection++)
@@ -536,101 +514,6 @@ static bool ready(const void *state)
 {
     const loda *l = state;
     return l->has_ranges && l->rows_held >= l->window_size / 4;
-}
-
-#define REQUIRE(condition, words)                                                                            \
-    do                                                                                                       \
-        if (!(condition))                                                                                    \
-            return oif_fail(error, OIF_EINVARIANT, "projection %u: %s", projection, words);                  \
-    while (0)
-
-static oif_status check_weights(const loda *l, uint32_t projection, oif_error *error)
-{
-    const uint32_t *features = oif_loda_features(l, projection);
-    for (uint32_t i = 0; i < l->terms; i++) {
-        REQUIRE(features[i] < l->dimension, "there is no such feature");
-        REQUIRE(i == 0 || features[i - 1] < features[i], "the features are not in ascending order");
-        REQUIRE(fabs(oif_loda_weights(l, projection)[i]) <= 0x1p1010, "a weight is not finite");
-    }
-    return OIF_OK;
-}
-
-/* The bins follow from the range, and so they can be counted; how wide it is relative to where most rows are, too. */
-static oif_status check_range(const loda *l, uint32_t projection, oif_error *error)
-{
-    const histogram *h = &oif_loda_histograms(l)[projection];
-    const double furthest = (double)l->terms * greatest_term, whole = h->high - h->low;
-    const int64_t widest = (int64_t)3 << OIF_LODA_LOG_BITS; /* log2(1 + 2 REACH), rounded up */
-    REQUIRE(h->low >= -furthest && h->high <= furthest, "the range of the histogram is not finite");
-    REQUIRE(h->low <= h->high, "the range of the histogram is empty");
-    REQUIRE(h->bins_a_unit == (whole < least_width ? 0 : l->num_bins / whole),
-            "the bins do not cover the range");
-    REQUIRE(h->width >= 0, "the range is narrower than where most rows are");
-    REQUIRE(h->width <= widest, "the range is wider than rows can make it");
-    return OIF_OK;
-}
-
-/* Counts the rows of the window that fall into some of the bins. */
-static void count_bins(const loda *l, uint32_t projection, uint32_t first_bin, uint32_t counts[BINS_AT_ONCE])
-{
-    const histogram *h = &oif_loda_histograms(l)[projection];
-    memset(counts, 0, BINS_AT_ONCE * sizeof *counts);
-    for (uint32_t slot = 0; slot < l->rows_held; slot++) {
-        double projected = oif_loda_slot(l, slot)[projection];
-        uint32_t bin = projected == projected ? bin_of(h, l->num_bins, projected) : l->num_bins;
-        if (bin < l->num_bins &&
-            bin - first_bin < BINS_AT_ONCE) /* and so not below it, in unsigned numbers */
-            counts[bin - first_bin]++;
-    }
-}
-
-static oif_status check_counts(const loda *l, uint32_t projection, oif_error *error)
-{
-    uint32_t known = 0, counts[BINS_AT_ONCE];
-    for (uint32_t slot = 0; slot < l->rows_held; slot++) {
-        double projected = oif_loda_slot(l, slot)[projection];
-        REQUIRE(!(fabs(projected) > (double)l->terms * greatest_term), "a projection is not finite");
-        known += projected == projected;
-    }
-    REQUIRE(oif_loda_histograms(l)[projection].counted == known,
-            "the histogram does not count the rows of the window");
-    for (uint32_t first = 0; first < l->num_bins; first += BINS_AT_ONCE) {
-        uint32_t left = l->num_bins - first, now = left < BINS_AT_ONCE ? left : BINS_AT_ONCE;
-        count_bins(l, projection, first, counts);
-        REQUIRE(memcmp(oif_loda_counts(l, projection) + first, counts, now * sizeof *counts) == 0,
-                "a bin does not count the rows that fall into it");
-    }
-    return OIF_OK;
-}
-
-static oif_status check_window(const loda *l, oif_error *error)
-{
-    uint32_t first_range = range_after(l, 0), next_range = first_range;
-    if (l->rows_held > l->window_size || l->next_slot >= l->window_size)
-        return oif_fail(error, OIF_EINVARIANT, "the window holds more rows than it has room for");
-    if (l->rows_held < l->window_size && l->next_slot != l->rows_held)
-        return oif_fail(error, OIF_EINVARIANT, "the ring has a gap");
-    while (next_range <= l->rows_held && next_range < l->window_size)
-        next_range = range_after(l, next_range);
-    if (l->next_range != next_range || l->has_ranges != (l->rows_held >= first_range))
-        return oif_fail(error, OIF_EINVARIANT, "the ranges were not chosen when they should have been");
-    if (!oif_none_infinite(oif_loda_sample(l, 0), (size_t)l->sample_size * l->dimension))
-        return oif_fail(error, OIF_EINVARIANT, "a row of the sample is infinite");
-    return OIF_OK;
-}
-
-static oif_status check(const void *state, oif_error *error)
-{
-    const loda *l = state;
-    oif_status status = check_window(l, error);
-    for (uint32_t i = 0; i < l->num_projections && status == OIF_OK; i++) {
-        status = check_weights(l, i, error);
-        if (status == OIF_OK)
-            status = check_range(l, i, error);
-        if (status == OIF_OK)
-            status = check_counts(l, i, error);
-    }
-    return status;
 }
 
 /* ---- Snapshots ---- */
@@ -710,5 +593,5 @@ const oif_detector_kind oif_loda = {
     .ready = ready,
     .tell_fields = tell_fields,
     .describe = describe,
-    .check = check,
+    .check = oif_loda_check,
 };

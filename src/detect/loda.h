@@ -11,8 +11,13 @@
 #include "detect/detector.h"
 
 enum {
-    OIF_LODA_LOG_BITS = 26
-}; /* logarithms are whole multiples of 2^-26: sums do not depend on their order */
+    OIF_LODA_LOG_BITS = 26, /* logarithms are whole multiples of 2^-26: sums do not depend on their order */
+    OIF_LODA_FIRST_RANGE =
+        16 /* rows that the first ranges are chosen from; then from twice as many, up to a window */
+};
+
+#define OIF_LODA_GREATEST_TERM 0x1p900 /* of a projection, so that no sum of terms overflows */
+#define OIF_LODA_LEAST_WIDTH 0x1p-900  /* of a range, so that the bins of a unit can be counted */
 
 typedef enum oif_loda_scale { OIF_LODA_LEARN, OIF_LODA_NONE } oif_loda_scale;
 
@@ -104,5 +109,24 @@ static inline double *oif_loda_sample(const oif_loda_state *l, uint32_t row)
 {
     return (double *)oif_loda_part(l, l->sample_at) + (size_t)row * l->dimension;
 }
+
+/* The rows that ranges are chosen from after having been chosen from so many. */
+static inline uint32_t oif_loda_range_after(const oif_loda_state *l, uint32_t rows)
+{
+    uint32_t next = rows ? 2 * rows : OIF_LODA_FIRST_RANGE;
+    return next < l->window_size ? next : l->window_size;
+}
+
+/* The bin of a projection that is not missing; num_bins when it is outside of the range. */
+static inline uint32_t oif_loda_bin_of(const oif_loda_histogram *h, uint32_t num_bins, double projected)
+{
+    if (!(projected >= h->low && projected <= h->high))
+        return num_bins;
+    uint32_t bin = (uint32_t)((projected - h->low) * h->bins_a_unit);
+    return bin < num_bins ? bin : num_bins - 1;
+}
+
+/* Verifies every invariant; OIF_EINVARIANT names the broken one. */
+oif_status oif_loda_check(const void *state, oif_error *error);
 
 #endif
