@@ -1,0 +1,262 @@
+/* oif_detector_check sees each thing that can be broken in an online isolation forest, and names it. */
+#include "driver.h"
+
+typedef struct wound {
+    oif_iforest_state *forest;
+    oif_itree *tree; /* number 1 of 3 */
+    oif_spot root;
+} wound;
+
+/* The first leaf from the left, and the inner node above it. */
+static oif_spot leftmost_leaf(const wound *w)
+{
+    oif_spot at = w->root;
+    while (oif_is_cut(w->forest, at))
+        at = oif_left(at);
+    return at;
+}
+
+static oif_spot rightmost_leaf(const wound *w)
+{
+    oif_spot at = w->root;
+    while (oif_is_cut(w->forest, at))
+        at = oif_right(at);
+    return at;
+}
+
+static oif_leaf *leaf_record(const wound *w, oif_spot at)
+{
+    return oif_leaf_here(w->forest, at);
+}
+
+static uint32_t spare_number(const wound *w)
+{
+    for (uint32_t i = 0; i < w->forest->leaf_capacity; i++)
+        if (oif_leaf_of(w->forest, w->tree, i)->depth == OIF_VACANT)
+            return i;
+    fail_msg("no record is vacant: choose another seed");
+    return 0;
+}
+
+static uint8_t *newest_label(const wound *w)
+{
+    const oif_iforest_state *f = w->forest;
+    return &oif_labels(f, w->tree)[f->next_slot ? f->next_slot - 1 : f->slots - 1];
+}
+
+static double *box_of(const wound *w, oif_spot at)
+{
+    return oif_leaf_here(w->forest, at)->box;
+}
+
+static void count_a_row_too_many(wound *w)
+{
+    leaf_record(w, leftmost_leaf(w))->height++;
+}
+
+static void lower_a_height_under_its_guard(wound *w)
+{
+    oif_leaf *leaf = leaf_record(w, leftmost_leaf(w));
+    leaf->height = leaf->guard - 1;
+}
+
+static void lower_a_guard(wound *w)
+{
+    leaf_record(w, leftmost_leaf(w))->guard -= 10000;
+}
+
+static void lower_a_height_and_its_guard(wound *w)
+{
+    oif_leaf *leaf = leaf_record(w, leftmost_leaf(w));
+    leaf->guard -= 256;
+    leaf->height -= 256;
+}
+
+static void change_a_leafs_depth(wound *w)
+{
+    leaf_record(w, leftmost_leaf(w))->depth += 1u << OIF_DEPTH_BITS;
+}
+
+static void move_a_leaf(wound *w)
+{
+    leaf_record(w, leftmost_leaf(w))->index++;
+}
+
+static void vacate_a_leaf(wound *w)
+{
+    leaf_record(w, leftmost_leaf(w))->depth = OIF_VACANT;
+}
+
+static void occupy_a_spare_record(wound *w)
+{
+    oif_leaf_of(w->forest, w->tree, spare_number(w))->depth = 0;
+}
+
+static void number_a_leaf_too_high(wound *w)
+{
+    oif_leaf_at(w->forest)[oif_place_below(w->forest, leftmost_leaf(w))] = (uint8_t)w->forest->leaf_capacity;
+}
+
+static void misnumber_a_place_below_a_leaf(wound *w)
+{
+    oif_leaf_at(w->forest)[leftmost_leaf(w).index] ^= 1;
+}
+
+static void put_a_leaf_in_two_places(wound *w)
+{
+    uint8_t *leaf_at = oif_leaf_at(w->forest);
+    leaf_at[oif_place_below(w->forest, rightmost_leaf(w))] =
+        leaf_at[oif_place_below(w->forest, leftmost_leaf(w))];
+}
+
+static void cut_a_feature_that_does_not_exist(wound *w)
+{
+    oif_features(w->forest)[w->root.index] = w->forest->dimension;
+}
+
+static void cut_at_minus_infinity(wound *w)
+{
+    oif_last_lefts(w->forest)[w->root.index] = oif_key(-INFINITY) - 1;
+}
+
+static void hide_a_cut_below_a_leaf(wound *w)
+{
+    oif_spot at = leftmost_leaf(w);
+    if (at.depth + 1 >= w->forest->depth_limit)
+        fail_msg("the leftmost leaf is too deep: choose another seed");
+    oif_last_lefts(w->forest)[oif_left(at).index] = oif_key(0);
+}
+
+static void turn_a_box_inside_out(wound *w)
+{
+    const oif_iforest_state *f = w->forest;
+    oif_spot at = leftmost_leaf(w);
+    uint32_t feature = oif_features(f)[at.index / 2];
+    box_of(w, at)[feature] = 1;                /* low */
+    box_of(w, at)[f->dimension + feature] = 5; /* -high */
+}
+
+static void widen_a_box_over_its_cut(wound *w)
+{
+    const oif_iforest_state *f = w->forest;
+    oif_spot at = leftmost_leaf(w);
+    uint32_t feature = oif_features(f)[at.index / 2];
+    double beyond = oif_cut_value(f, oif_parent(at)) + 1;
+    box_of(w, at)[feature] = fmin(box_of(w, at)[feature], beyond);
+    box_of(w, at)[f->dimension + feature] = -beyond;
+}
+
+static void claim_a_level_more(wound *w)
+{
+    oif_levels(w->forest)[1]++;
+}
+
+static void claim_a_level_less(wound *w)
+{
+    oif_levels(w->forest)[1]--;
+}
+
+static void walk_less_deep_than_the_tree(wound *w)
+{
+    oif_lane_levels(w->forest)[0] = 0;
+}
+
+static void label_a_row_with_a_vacant_leaf(wound *w)
+{
+    *newest_label(w) = (uint8_t)spare_number(w);
+}
+
+static void label_a_row_with_another_leaf(wound *w)
+{
+    uint32_t left = oif_leaf_number(w->forest, leftmost_leaf(w));
+    uint32_t right = oif_leaf_number(w->forest, rightmost_leaf(w));
+    *newest_label(w) = (uint8_t)(*newest_label(w) == left ? right : left);
+}
+
+static void drop_the_label_of_a_row(wound *w)
+{
+    *newest_label(w) = OIF_NOT_COUNTED;
+}
+
+static void hold_more_rows_than_fit(wound *w)
+{
+    w->forest->rows_held = w->forest->window_size + 1;
+}
+
+static void leave_the_ring(wound *w)
+{
+    w->forest->next_slot = w->forest->slots;
+}
+
+static const struct {
+    const char *name;
+    void (*inflict)(wound *w);
+    const char *words;
+} wounds[] = {
+#define WOUND(function, words)                                                                               \
+    {                                                                                                        \
+#function, function, words                                                                           \
+    }
+    WOUND(count_a_row_too_many, "the heights do not add up to the rows in the window"),
+    WOUND(lower_a_height_under_its_guard, "a leaf's height is under its guard"),
+    WOUND(lower_a_guard, "the guards of the leaves do not add up to the threshold above"),
+    WOUND(lower_a_height_and_its_guard, "an inner height is under its threshold"),
+    WOUND(change_a_leafs_depth, "a leaf's depth is not that of its place"),
+    WOUND(move_a_leaf, "a leaf does not know its place"),
+    WOUND(vacate_a_leaf, "a vacant leaf stands in the tree"),
+    WOUND(occupy_a_spare_record, "a leaf that is not vacant stands nowhere"),
+    WOUND(number_a_leaf_too_high, "a leaf's number is too large"),
+    WOUND(misnumber_a_place_below_a_leaf, "a place below a leaf has the number of another"),
+    WOUND(put_a_leaf_in_two_places, "a leaf stands in two places"),
+    WOUND(cut_a_feature_that_does_not_exist, "a cut's feature does not exist"),
+    WOUND(cut_at_minus_infinity, "a cut's value is not a number"),
+    WOUND(hide_a_cut_below_a_leaf, "a cut lies below a leaf"),
+    WOUND(turn_a_box_inside_out, "a box is inside out"),
+    WOUND(widen_a_box_over_its_cut, "a box crosses a cut above it"),
+    WOUND(claim_a_level_more, "the number of levels is not that of the deepest leaf"),
+    WOUND(claim_a_level_less, "the number of levels is not that of the deepest leaf"),
+    WOUND(walk_less_deep_than_the_tree, "the trees walked beside it go less deep"),
+    WOUND(label_a_row_with_a_vacant_leaf, "a row is counted by a leaf that does not stand"),
+    WOUND(label_a_row_with_another_leaf, "a row is counted by a leaf that it does not fall into"),
+    WOUND(drop_the_label_of_a_row, "a row is counted by no leaf"),
+    WOUND(hold_more_rows_than_fit, "the window holds more rows than it has room for"),
+    WOUND(leave_the_ring, "the window holds more rows than it has room for"),
+#undef WOUND
+};
+
+static void the_check_names_each_thing_that_is_broken(void **state)
+{
+    (void)state;
+    setup s = {.num_trees = 3, .window_size = 256, .max_leaf_samples = 4, .subsample = 1, .seed = 14};
+    oif_detector *sound = new_detector(&s, 2);
+    double *rows = normal_rows(9, 700, 2);
+    require_ok(oif_detector_learn_rows(sound, rows, 700, 2, NULL));
+    for (size_t i = 0; i < sizeof wounds / sizeof wounds[0]; i++) {
+        oif_detector *broken = clone_of(sound);
+        oif_iforest_state *forest = (oif_iforest_state *)(uintptr_t)oif_detector_state(broken);
+        wound w = {forest, oif_tree(forest, 1), oif_root(forest, 1)};
+        oif_error error = {.status = OIF_OK};
+        require_ok_or(oif_detector_check(broken, &error), error);
+        wounds[i].inflict(&w);
+        oif_status status = oif_detector_check(broken, &error);
+        if (status != OIF_EINVARIANT || error.status != OIF_EINVARIANT ||
+            !strstr(error.message, wounds[i].words))
+            fail_msg("%s: status %d, \"%s\", expected %d, \"%s\"", wounds[i].name, status,
+                     status ? error.message : "", OIF_EINVARIANT, wounds[i].words);
+        if (!strstr(wounds[i].words, "window holds")) /* trees 0 to 2 are walked side by side */
+            expect_message(error, strstr(wounds[i].words, "beside") ? "tree 0: " : "tree 1: ");
+        assert_int_equal(oif_detector_check(broken, NULL), OIF_EINVARIANT);
+        oif_detector_free(broken);
+    }
+    require_ok(oif_detector_check(sound, NULL));
+    oif_detector_free(sound);
+    free(rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_check_names_each_thing_that_is_broken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
