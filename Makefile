@@ -9,7 +9,7 @@ sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] fuzz/repla
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh experiments/*.sh tests/*/*.sh)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test python-test python-asan python-capymoa install accuracy bench bench-quick bench-text bench-plain bench-python \
+.PHONY: help demo build test python-test python-asan python-capymoa install accuracy forgetting bench bench-quick bench-text bench-plain bench-python \
 	bench-programs paper paper-quick ablation test-numbers test-kill test-snapshots test-corrupt format lint fuzz fuzz-long faults soak valgrind coverage clean
 
 help: ## this list
@@ -52,6 +52,11 @@ accuracy: build ## median AUC on the paper's data sets beside the paper's (optio
 	@tools/install_dependencies.sh test
 	@tools/make_venv.sh
 	@build/venv/bin/python tools/accuracy.py $(ARGS)
+
+forgetting: build ## online-iforest's window beside its turnover: the first rows, and after a jump of all features
+	@tools/install_dependencies.sh test
+	@tools/make_venv.sh
+	@build/venv/bin/python tools/forgetting.py $(ARGS)
 
 bench: bench-programs ## ours beside the peers from PyPI: table, JSON and plots in benchmarks/results (ARGS="--quick")
 	@benchmarks/make_venv.sh

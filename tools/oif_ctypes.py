@@ -105,6 +105,7 @@ class _Record(ctypes.Structure):
 
 
 _READ_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_ssize_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+_DESCRIBE_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_double)
 _POINTER = ctypes.c_void_p
 _ERROR = ctypes.POINTER(_Error)
 _PARAMS = ctypes.POINTER(_Params)
@@ -119,6 +120,7 @@ _SIGNATURES = {
     "oif_params_set_text": (ctypes.c_int, (_PARAMS, ctypes.c_char_p, ctypes.c_char_p, _ERROR)),
     "oif_detector_new": (ctypes.c_int, (_PARAMS, ctypes.c_size_t, ctypes.POINTER(_POINTER), _ERROR)),
     "oif_detector_free": (None, (_POINTER,)),
+    "oif_detector_describe": (None, (_POINTER, _DESCRIBE_FUNCTION, _POINTER)),
     "oif_detector_set_threads": (ctypes.c_int, (_POINTER, ctypes.c_uint, _ERROR)),
     "oif_detector_learn_rows": (ctypes.c_int, (_POINTER, *_ROWS, _ERROR)),
     "oif_detector_score_rows": (ctypes.c_int, (_POINTER, *_ROWS, _POINTER, _ERROR)),
@@ -211,6 +213,13 @@ class Detector:
     def learn_score_rows(self, rows):
         """Row after row: learns it, then scores it. The same bits as one row at a time."""
         return self._scores("oif_detector_learn_score_rows", rows)
+
+    def describe(self):
+        """Figures about what was learned, by name."""
+        figures = {}
+        tell = _DESCRIBE_FUNCTION(lambda _, name, value: figures.update({name.decode(): value}))
+        self._library.oif_detector_describe(self._pointer, tell, None)
+        return figures
 
     def _scores(self, function, rows):
         scores = np.empty(len(rows))

@@ -584,24 +584,34 @@ static void tell_fields(void *state, oif_fields *fields)
         oif_itree_tell_fields(f, tree, fields);
 }
 
-static void add_leaves(const forest *f, oif_spot at, oif_tree_figures *figures)
+/* Heights under 0 tell of points that were drawn for a cut and never leave, see docs/algorithms/online-iforest.md. */
+typedef struct low_leaves {
+    uint64_t under_zero;
+    int32_t least;
+} low_leaves;
+
+static void add_leaves(const forest *f, oif_spot at, oif_tree_figures *figures, low_leaves *low)
 {
-    if (!oif_is_cut(f, at)) {
-        oif_figures_add_leaf(figures, at.depth);
+    if (oif_is_cut(f, at)) {
+        add_leaves(f, oif_left(at), figures, low);
+        add_leaves(f, oif_right(at), figures, low);
         return;
     }
-    add_leaves(f, oif_left(at), figures);
-    add_leaves(f, oif_right(at), figures);
+    int32_t height = oif_leaf_here(f, at)->height;
+    oif_figures_add_leaf(figures, at.depth);
+    low->under_zero += height < 0;
+    low->least = height < low->least ? height : low->least;
 }
 
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
     const forest *f = state;
     oif_tree_figures figures = {0};
+    low_leaves low = {0, 0};
     uint64_t made = 0, undone = 0;
     for (uint32_t number = 0; number < f->num_trees; number++) {
         const oif_itree *tree = oif_tree(f, number);
-        add_leaves(f, oif_root(f, number), &figures);
+        add_leaves(f, oif_root(f, number), &figures, &low);
         oif_figures_end_tree(&figures);
         made += tree->cuts_made, undone += tree->cuts_undone;
     }
@@ -609,6 +619,8 @@ static void describe(const void *state, oif_describe_function tell, void *contex
     oif_figures_tell(&figures, tell, context);
     tell(context, "cuts_made", (double)made);
     tell(context, "cuts_undone", (double)undone);
+    tell(context, "leaves_under_0", (double)low.under_zero / (double)figures.leaves);
+    tell(context, "under_0_max", -(double)low.least);
 }
 
 /* ---- The table ---- */

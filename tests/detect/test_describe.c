@@ -1,6 +1,7 @@
 /* The figures that a detector tells about itself: the same names for the same things, and true. */
 #include "any_detector.h"
 
+#include "detect/online_itree.h"
 #include "detect/rrcf.h"
 
 enum { MAX_FIGURES = 32 };
@@ -137,6 +138,38 @@ static void what_was_made_less_what_was_undone_is_what_there_is(void **state)
     oif_detector_free(detector);
 }
 
+/* Far from all that was before, no row is where the points were drawn for the first cuts. */
+static void a_jump_leaves_leaves_under_0(void **state)
+{
+    (void)state;
+    oif_detector *detector = taught("online-iforest", "num_trees=5 window_size=128 max_leaf_samples=4", 0);
+    expect_figure(detector, "leaves_under_0", 0);
+    expect_figure(detector, "under_0_max", 0);
+    oif_detector_free(detector);
+    detector = taught("online-iforest", "num_trees=5 window_size=128 max_leaf_samples=4", 400);
+    double *rows = normal_rows(3, 400, 3);
+    for (size_t i = 0; i < 400 * 3; i++)
+        rows[i] += 1000;
+    require_ok(oif_detector_learn_rows(detector, rows, 400, 3, NULL));
+    const oif_iforest_state *f = oif_detector_state(detector);
+    int32_t least = 0;
+    uint32_t leaves = 0, under_zero = 0;
+    for (uint32_t tree = 0; tree < f->num_trees; tree++)
+        for (uint32_t i = 0; i < f->leaf_capacity; i++) {
+            const oif_leaf *leaf = oif_leaf_of(f, oif_tree(f, tree), i);
+            if (leaf->depth == OIF_VACANT)
+                continue;
+            leaves++;
+            under_zero += leaf->height < 0;
+            least = leaf->height < least ? leaf->height : least;
+        }
+    expect_figure(detector, "leaves_under_0", (double)under_zero / leaves);
+    expect_figure(detector, "under_0_max", -least);
+    assert_true(least < 0);
+    oif_detector_free(detector);
+    free(rows);
+}
+
 static void turnover_tells_of_its_active_trees(void **state)
 {
     (void)state;
@@ -179,6 +212,7 @@ int main(void)
         cmocka_unit_test(an_empty_detector_has_trees_of_one_leaf_or_none),
         cmocka_unit_test(the_figures_of_rrcf_are_those_of_its_leaves),
         cmocka_unit_test(what_was_made_less_what_was_undone_is_what_there_is),
+        cmocka_unit_test(a_jump_leaves_leaves_under_0),
         cmocka_unit_test(turnover_tells_of_its_active_trees),
         cmocka_unit_test(loda_tells_how_full_its_histograms_are),
     };
