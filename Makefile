@@ -4,7 +4,7 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 SOAK_ROWS ?= 1e8
 FUZZ_SECONDS ?= 60
-sources := $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] fuzz/*.[ch] fuzz/replay/*.c benchmarks/*.[ch] tests/*/*.[ch] \
+sources := $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] cli/*.[ch] fuzz/*.[ch] fuzz/replay/*.c benchmarks/*.[ch] tests/*/*.[ch] \
 	python/src/*.[ch])
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh experiments/*.sh tests/*/*.sh)
 

@@ -27,7 +27,7 @@ analyze_file() { # analyze_file SOURCE FLAG...: leaves a log if there are compla
 }
 export -f analyze_file
 
-sources=(src/*/*.c cli/*.c python/src/*.c)
+sources=(src/*/*.c src/*/*/*.c cli/*.c python/src/*.c)
 failed=0
 run_cppcheck src cli && run_cppcheck -DPy_LIMITED_API=0x030B0000 -I"$python_headers" --suppress="*:$python_headers/*" python/src ||
     failed=1

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks who includes whom (docs/design.md, "The house") and that no file hides behind a vague name.
+"""Checks who includes whom (docs/design.md, "Directories") and that no file hides behind a vague name.
 
     tools/check_includes.py [CHECKOUT]
 """
@@ -8,15 +8,14 @@ import re
 import sys
 from pathlib import Path
 
-# Besides its own files, a part of the house may include these. "api" is include/oif.h.
+# Besides its own files, a directory may include these. "api" is include/oif.h.
 ALLOWED = {
     "api": set(),
     "src/base": {"api"},
     "src/detect": {"api", "src/base"},
-    "src/alert": {"api", "src/base"},
     "src/rows": {"api", "src/base"},
-    "src/snapshot": {"api", "src/base", "src/detect", "src/alert", "src/rows"},
-    "src/pipeline": {"api", "src/base", "src/detect", "src/alert", "src/rows", "src/snapshot"},
+    "src/snapshot": {"api", "src/base", "src/detect", "src/rows"},
+    "src/pipeline": {"api", "src/base", "src/detect", "src/rows", "src/snapshot"},
     "cli": {"api"},
     "python": {"api"},
     "benchmarks": {"api", "tests"},
@@ -28,11 +27,17 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
 def part_of(path):
-    """The part of the house a path (relative to the checkout) belongs to: src/base, cli, ..."""
+    """The directory whose rules hold for a path (relative to the checkout): src/base, cli, ..."""
     parts = path.parts
     if parts[0] == "include":
         return "api"
     return "/".join(parts[:2]) if parts[0] == "src" else parts[0]
+
+
+def detector_of(path):
+    """The detector that a file belongs to, by its folder below src/detect; None for what all share."""
+    parts = path.parts
+    return parts[2] if parts[:2] == ("src", "detect") and len(parts) > 3 else None
 
 
 def find_included(checkout, source, quote, name):
@@ -52,7 +57,7 @@ def check_file(checkout, source):
     if VAGUE_NAMES & set(re.split(r"[/_.-]", str(source).lower())):
         yield f"{source}: a name that says nothing; name the file after what it does"
     if part not in ALLOWED and part not in SEES_EVERYTHING:
-        yield f"{source}: {part}/ is no part of the house; add it to tools/check_includes.py"
+        yield f"{source}: {part}/ has no rules; add it to tools/check_includes.py"
         return
     text = (checkout / source).read_text(encoding="utf-8")
     for match in INCLUDE.finditer(text):
@@ -64,6 +69,9 @@ def check_file(checkout, source):
                 yield f'{place}: "{name}" is not in the checkout; write <{name}> if it is a system header'
             continue
         target = part_of(included)
+        if detector_of(included) and detector_of(included) != detector_of(source):
+            if part not in SEES_EVERYTHING:
+                yield f"{place}: {included} belongs to one detector alone"
         if part not in SEES_EVERYTHING and target != part and target not in ALLOWED[part]:
             yield f"{place}: {part} must not include {included}"
 

@@ -8,16 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-const oif_detector_kind *const oif_detector_kinds[] = {
-    &oif_online_iforest,
-    &oif_iforest_asd,
-    &oif_half_space_trees,
-    &oif_rrcf,
-    &oif_loda,
-    &oif_rolling_iforest,
-    NULL,
-};
-
 struct oif_detector {
     const oif_detector_kind *kind;
     oif_params params;
@@ -29,36 +19,12 @@ struct oif_detector {
     _Alignas(OIF_CACHE_LINE_BYTES) unsigned char state[];
 };
 
-/* ---- Kinds ---- */
-
-const oif_detector_info *oif_detector_info_at(size_t index)
-{
-    for (size_t i = 0; oif_detector_kinds[i]; i++)
-        if (i == index)
-            return &oif_detector_kinds[i]->info;
-    return NULL;
-}
-
-static const oif_detector_kind *find_kind(const char *name)
-{
-    for (size_t i = 0; oif_detector_kinds[i]; i++)
-        if (strcmp(oif_detector_kinds[i]->info.name, name) == 0)
-            return oif_detector_kinds[i];
-    return NULL;
-}
-
-const oif_detector_info *oif_detector_info_find(const char *name)
-{
-    const oif_detector_kind *kind = find_kind(name);
-    return kind ? &kind->info : NULL;
-}
-
 /* ---- Creation ---- */
 
 oif_status oif_detector_estimate_bytes(const oif_params *params, size_t dimension, size_t *bytes,
                                        oif_error *error)
 {
-    const oif_detector_kind *kind = find_kind(params->info->name);
+    const oif_detector_kind *kind = oif_detector_kind_find(params->info->name);
     oif_status status = oif_params_check(params, error);
     if (status == OIF_OK)
         status = kind->check_params(params, error);
@@ -79,7 +45,7 @@ oif_status oif_detector_estimate_bytes(const oif_params *params, size_t dimensio
 oif_status oif_detector_new(const oif_params *params, size_t dimension, oif_detector **detector,
                             oif_error *error)
 {
-    size_t bytes;
+    size_t bytes = 0;
     oif_status status = oif_detector_estimate_bytes(params, dimension, &bytes, error);
     if (status != OIF_OK)
         return status;
@@ -87,7 +53,7 @@ oif_status oif_detector_new(const oif_params *params, size_t dimension, oif_dete
     if (!made)
         return oif_fail(error, OIF_EMEMORY, "no memory for a detector of %zu bytes", bytes);
     memset(made, 0, bytes); /* padding too: equal detectors are equal bytes */
-    made->kind = find_kind(params->info->name);
+    made->kind = oif_detector_kind_find(params->info->name);
     made->params = *params;
     made->dimension = dimension;
     made->bytes = bytes;

@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "base/names.h"
 #include "base/pool.h"
+#include "detect/params.h"
 #include "oif.h"
 
 #include <float.h>
@@ -86,23 +87,14 @@ typedef struct oif_detector_kind {
     oif_status (*check)(const void *state, oif_error *error);
 } oif_detector_kind;
 
-/* All kinds, then NULL. A new detector is one file, and one line in detector.c. */
+/* All kinds, then NULL: kinds.c. CONTRIBUTING.md says what a new detector needs. */
 extern const oif_detector_kind *const oif_detector_kinds[];
-extern const oif_detector_kind oif_online_iforest;
-extern const oif_detector_kind oif_iforest_asd;
-extern const oif_detector_kind oif_half_space_trees;
-extern const oif_detector_kind oif_rrcf;
-extern const oif_detector_kind oif_loda;
-extern const oif_detector_kind oif_rolling_iforest;
+
+/* The kind of that name; NULL if unknown. */
+const oif_detector_kind *oif_detector_kind_find(const char *name);
 
 /* OIF_EVALUE when a number of the row is infinite. */
 oif_status oif_row_check(const double *row, size_t dimension, size_t row_number, oif_error *error);
-
-/* The value of a parameter that is known to exist. */
-double oif_params_value(const oif_params *params, const char *name);
-
-/* Checks that every value is in its range: a caller may have filled the struct by hand. */
-oif_status oif_params_check(const oif_params *params, oif_error *error);
 
 /* Gives a detector the state of another one with the same parameters and dimension. Its columns keep their names. */
 void oif_detector_assign(oif_detector *detector, const oif_detector *other);

@@ -1,5 +1,5 @@
 /* Parameters: names, ranges and words come from the table of the detector's kind and from nowhere else. */
-#include "detect/detector.h"
+#include "detect/params.h"
 
 #include "base/error.h"
 
@@ -10,7 +10,7 @@ oif_status oif_params_init(oif_params *params, const char *detector, oif_error *
     const oif_detector_info *info = oif_detector_info_find(detector);
     if (!info)
         return oif_fail(error, OIF_EPARAM, "there is no detector '%.60s'; the first one is '%s'", detector,
-                        oif_detector_kinds[0]->info.name);
+                        oif_detector_info_at(0)->name);
     *params = (oif_params){.info = info};
     for (size_t i = 0; i < info->param_count; i++)
         params->values[i] = info->params[i].initial;

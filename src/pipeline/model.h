@@ -9,7 +9,7 @@
 #ifndef OIF_PIPELINE_MODEL_H
 #define OIF_PIPELINE_MODEL_H
 
-#include "alert/score_history.h"
+#include "pipeline/score_history.h"
 #include "oif.h"
 
 typedef enum oif_learn { OIF_LEARN_ALL, OIF_LEARN_NORMAL, OIF_LEARN_DECAY } oif_learn;

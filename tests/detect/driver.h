@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "detect/online_itree.h"
+#include "detect/online_iforest/online_itree.h"
 #include "oif.h"
 
 /* ---- Dice: not the library's, so that a fault there cannot hide here ---- */

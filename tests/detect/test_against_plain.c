@@ -14,7 +14,7 @@
 
 #include "../reference/plain_online_iforest.h"
 #include "../reference/plain_turnover.h"
-#include "detect/turnover_tree.h"
+#include "detect/online_iforest/turnover_tree.h"
 
 enum { TREES = 35, PROBES = 6, MAX_DIMENSION = 5 };
 

@@ -1,8 +1,8 @@
 /* The figures that a detector tells about itself: the same names for the same things, and true. */
 #include "any_detector.h"
 
-#include "detect/online_itree.h"
-#include "detect/rrcf.h"
+#include "detect/online_iforest/online_itree.h"
+#include "detect/rrcf/rrcf.h"
 
 enum { MAX_FIGURES = 32 };
 

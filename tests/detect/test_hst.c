@@ -2,7 +2,7 @@
 #include "any_detector.h"
 
 #include "../reference/plain_half_space_trees.h"
-#include "detect/half_space_trees.h"
+#include "detect/hst/half_space_trees.h"
 
 static const oif_hst_state *state_of(const oif_detector *detector)
 {

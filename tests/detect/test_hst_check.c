@@ -1,7 +1,7 @@
 /* oif_detector_check sees each thing that can be broken in half-space trees, and names it. */
 #include "any_detector.h"
 
-#include "detect/half_space_trees.h"
+#include "detect/hst/half_space_trees.h"
 
 typedef struct wound {
     oif_hst_state *forest;

@@ -8,7 +8,7 @@
  * OIF_FOREST_SEED sets the seed of the random rows; every failure prints it. */
 #include "driver.h"
 
-#include "detect/iforest.h"
+#include "detect/iforest_asd/iforest.h"
 
 /* ---- The twin ---- */
 

@@ -4,7 +4,7 @@
  * The detector's own file is included, so that the tests see its state; trees are counted as they are grown. */
 #include "any_detector.h"
 
-#include "detect/iforest_asd.c"
+#include "detect/iforest_asd/iforest_asd.c"
 
 /* ---- Counting trees ---- */
 

@@ -2,7 +2,7 @@
 #include "any_detector.h"
 
 #include "../reference/plain_loda.h"
-#include "detect/loda.h"
+#include "detect/loda/loda.h"
 
 static const oif_loda_state *state_of(const oif_detector *detector)
 {

@@ -5,7 +5,7 @@
 #include "any_detector.h"
 
 #include "../reference/plain_rolling_iforest.h"
-#include "detect/rolling_iforest.c"
+#include "detect/rolling_iforest/rolling_iforest.c"
 
 /* ---- Counting trees ---- */
 

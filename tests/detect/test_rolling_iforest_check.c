@@ -2,7 +2,7 @@
  * that its state can be broken. */
 #include "any_detector.h"
 
-#include "detect/rolling_iforest.c"
+#include "detect/rolling_iforest/rolling_iforest.c"
 
 static oif_detector *detector_with(const char *settings, size_t dimension)
 {

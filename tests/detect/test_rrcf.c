@@ -4,7 +4,7 @@
  * OIF_FOREST_SEED sets the seed of the random operations; every failure prints it. */
 #include "any_detector.h"
 
-#include "detect/rrcf.h"
+#include "detect/rrcf/rrcf.h"
 
 /* ---- Forests ---- */
 

@@ -1,7 +1,7 @@
 /* oif_detector_check sees each thing that can be broken in a robust random cut forest, and names it. */
 #include "any_detector.h"
 
-#include "detect/rrcf.h"
+#include "detect/rrcf/rrcf.h"
 
 enum { DIMENSION = 3 };
 

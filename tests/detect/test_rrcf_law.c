@@ -8,7 +8,7 @@
 #include "driver.h"
 
 #include "../reference/plain_rrcf.h"
-#include "detect/rrcf.h"
+#include "detect/rrcf/rrcf.h"
 
 enum { TREES = 4000, MAX_DIMENSION = 4, PROBES = 5 };
 

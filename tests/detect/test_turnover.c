@@ -3,7 +3,7 @@
 #include "any_detector.h"
 
 #include "../reference/plain_turnover.h"
-#include "detect/turnover_tree.h"
+#include "detect/online_iforest/turnover_tree.h"
 
 static oif_detector *new_turnover(const char *settings, size_t dimension)
 {

@@ -5,7 +5,7 @@
  *          node          node                score   walk down, depth of the leaf + c(height)
  *
  * Three walks per tree and row, each O(depth), the first times d; a split samples h points in O(h d).
- * Keep it simple. Speed belongs in src/detect/window_forest.c. */
+ * Keep it simple. Speed belongs in src/detect/online_iforest/window_forest.c. */
 #include "plain_online_iforest.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* Online Isolation Forest (Leveni et al., ICML 2024) as a plain translation of its Algorithms 1 to 4.
  *
- * The slow, obvious twin of src/detect/window_forest.c: nodes on the heap, a box in every node, splits
+ * The slow, obvious twin of src/detect/online_iforest/window_forest.c: nodes on the heap, a box in every node, splits
  * that really sample their points, libm logarithms. The tests compare distributions with it and the
  * benchmarks take it as the baseline; nothing ships it. The two agree in law, not bit for bit: they draw
  * different random numbers. */

@@ -1,4 +1,4 @@
-/* See the header. Everything is done the slow way. Keep it simple: speed belongs in src/detect/rolling_grow.c and
+/* See the header. Everything is done the slow way. Keep it simple: speed belongs in src/detect/rolling_iforest/rolling_grow.c and
  * rolling_tree.c. */
 #include "plain_rolling_iforest.h"
 

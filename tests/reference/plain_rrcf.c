@@ -1,5 +1,5 @@
 /* See the header. Everything is done the slow way: a box costs a walk over all rows below, a displacement the depths of
- * all rows before and after. Keep it simple. Speed belongs in src/detect/random_cut_tree.c. */
+ * all rows before and after. Keep it simple. Speed belongs in src/detect/rrcf/random_cut_tree.c. */
 #include "plain_rrcf.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Online Isolation Forest that forgets by turnover, as a plain translation of its rules: the slow, obvious twin of
- * src/detect/turnover_forest.c. Nodes on the heap, a box in every node, splits that really sample their points, libm
+ * src/detect/online_iforest/turnover_forest.c. Nodes on the heap, a box in every node, splits that really sample their points, libm
  * logarithms, ages counted row by row. The two agree in law, not bit for bit: they draw different random numbers. */
 #ifndef PLAIN_TURNOVER_H
 #define PLAIN_TURNOVER_H

@@ -39,7 +39,7 @@ build() { # build PROGRAM COMPILER OPTION...
     local program=$1
     shift
     "$@" -std=c11 -ffp-contract=off -pthread -Iinclude -Isrc \
-        tests/same_bits/same_bits.c src/*/*.c -o "$program"
+        tests/same_bits/same_bits.c src/*/*.c src/*/*/*.c -o "$program"
 }
 
 # Prints one line for each block size, with ok, DIFFERS or FAILED at its start.

@@ -21,9 +21,9 @@
 #include "detect/detector.c"
 #include "rows/csv.c"
 
-#include "detect/online_itree.h"
-#include "detect/rrcf.h"
-#include "detect/turnover_tree.h"
+#include "detect/online_iforest/online_itree.h"
+#include "detect/rrcf/rrcf.h"
+#include "detect/online_iforest/turnover_tree.h"
 #include "pipeline/pipeline.h"
 
 #include <inttypes.h>
@@ -188,7 +188,7 @@ static void show_progress(const char *name, uint64_t done, uint64_t rows)
 static void set_counters(oif_detector *detector, double target, uint64_t ahead)
 {
     uint64_t value = (uint64_t)target - ahead;
-    const bool online = detector->kind == &oif_online_iforest;
+    const bool online = strcmp(detector->kind->info.name, "online-iforest") == 0;
     const bool turnover = online && *(const oif_forgetting *)detector->state == OIF_FORGET_BY_TURNOVER;
     if (turnover) {
         oif_turnover_state *f = (oif_turnover_state *)detector->state;

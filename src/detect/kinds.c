@@ -1,0 +1,43 @@
+/* The list of detectors. A new one adds its line here and its declaration below. */
+#include "detect/detector.h"
+
+#include <string.h>
+
+extern const oif_detector_kind oif_online_iforest;
+extern const oif_detector_kind oif_iforest_asd;
+extern const oif_detector_kind oif_half_space_trees;
+extern const oif_detector_kind oif_rrcf;
+extern const oif_detector_kind oif_loda;
+extern const oif_detector_kind oif_rolling_iforest;
+
+const oif_detector_kind *const oif_detector_kinds[] = {
+    &oif_online_iforest,
+    &oif_iforest_asd,
+    &oif_half_space_trees,
+    &oif_rrcf,
+    &oif_loda,
+    &oif_rolling_iforest,
+    NULL,
+};
+
+const oif_detector_info *oif_detector_info_at(size_t index)
+{
+    for (size_t i = 0; oif_detector_kinds[i]; i++)
+        if (i == index)
+            return &oif_detector_kinds[i]->info;
+    return NULL;
+}
+
+const oif_detector_kind *oif_detector_kind_find(const char *name)
+{
+    for (size_t i = 0; oif_detector_kinds[i]; i++)
+        if (strcmp(oif_detector_kinds[i]->info.name, name) == 0)
+            return oif_detector_kinds[i];
+    return NULL;
+}
+
+const oif_detector_info *oif_detector_info_find(const char *name)
+{
+    const oif_detector_kind *kind = oif_detector_kind_find(name);
+    return kind ? &kind->info : NULL;
+}

@@ -1,0 +1,597 @@
+/* LODA, the lightweight on-line detector of anomalies (Pevny, Machine Learning 2016).
+ *
+ * One-dimensional histograms are weak detectors that cost next to nothing, and many of them together are a strong one. Each
+ * histogram is of a random projection: about sqrt(dimension) features, added up with normally distributed weights. The score
+ * is the mean over the projections of -log2 of the density that the row's projection has.
+ *
+ * The histograms describe the last window_size rows: their projections are kept in a ring, a row that comes is counted and
+ * the one that leaves uncounted. Where the bins of a histogram begin and end is chosen anew from the ring once in a window,
+ * one histogram after another, so that they follow the stream and no row waits for all of them.
+ *
+ * A projection is dominated by the feature with the largest numbers, so each feature is divided by its scale, which the
+ * first rows show. It is rounded to a power of two: dividing by it is exact.
+ *
+ * A row costs O(num_projections sqrt(dimension)); choosing a range costs O(window_size), once for num_projections /
+ * window_size rows.
+ */
+#include "detect/loda/loda.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/stable_math.h"
+#include "base/vector.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+typedef oif_loda_state loda;
+typedef oif_loda_histogram histogram;
+
+enum {
+    SAMPLE_SIZE = 256,   /* rows that show the features' scales */
+    TAIL = 20,           /* one row in so many may lie outside of "where most rows are", on either side */
+    REACH = 3,           /* a range reaches so many times as far beyond, if there are rows */
+    EMPTY_BIN_LOG2 = -3, /* a bin without a row counts as an eighth of one */
+    LANES = 8,           /* projections that rows pass together: what the ring has of them is a cache line */
+    MAX_CHUNK = 256,     /* rows that do so before they pass the next ones */
+    STACK_WINDOW = 2048  /* rows of a window whose numbers a thread can sort on its own stack */
+};
+
+/* ---- Creation ---- */
+
+/* sqrt(dimension), rounded. */
+static uint32_t rounded_root(uint64_t dimension)
+{
+    uint64_t root = 1;
+    while (root * (root + 1) < dimension)
+        root++;
+    return (uint32_t)root;
+}
+
+static oif_status check_params(const oif_params *params, oif_error *error)
+{
+    (void)params, (void)error;
+    return OIF_OK;
+}
+
+static loda lay_out(const oif_params *params, size_t dimension)
+{
+    loda l = {
+        .dimension = (uint32_t)dimension,
+        .num_projections = (uint32_t)oif_params_value(params, "num_projections"),
+        .num_bins = (uint32_t)oif_params_value(params, "num_bins"),
+        .window_size = (uint32_t)oif_params_value(params, "window_size"),
+        .scale = (oif_loda_scale)oif_params_value(params, "scale"),
+        .terms = rounded_root(dimension),
+    };
+    l.next_range = oif_loda_range_after(&l, 0);
+    if (l.scale == OIF_LODA_LEARN)
+        l.sample_size = l.window_size < SAMPLE_SIZE ? l.window_size : SAMPLE_SIZE;
+
+    size_t weights = oif_size_multiply(l.num_projections, l.terms);
+    l.bytes = oif_size_align(sizeof l);
+    l.features_at = oif_size_append(&l.bytes, weights, sizeof(uint32_t));
+    l.normals_at = oif_size_append(&l.bytes, weights, sizeof(double));
+    l.weights_at = oif_size_append(&l.bytes, weights, sizeof(double));
+    l.ring_at = oif_size_append(&l.bytes, l.window_size, l.num_projections * sizeof(double));
+    l.histograms_at = oif_size_append(&l.bytes, l.num_projections, sizeof(histogram));
+    l.counts_at =
+        oif_size_append(&l.bytes, l.num_projections, oif_size_multiply(l.num_bins, sizeof(uint32_t)));
+    l.logs_at = oif_size_append(&l.bytes, (size_t)l.window_size + 1, sizeof(int32_t));
+    l.sample_at = oif_size_append(&l.bytes, l.sample_size, oif_size_multiply(dimension, sizeof(double)));
+    l.scratch_at = oif_size_append(&l.bytes, l.window_size, sizeof(double));
+    return l;
+}
+
+static size_t state_bytes(const oif_params *params, size_t dimension)
+{
+    return lay_out(params, dimension).bytes;
+}
+
+static int64_t to_log_units(double bits)
+{
+    return (int64_t)(bits * (1 << OIF_LODA_LOG_BITS) + (bits < 0 ? -0.5 : 0.5));
+}
+
+/* Draws the features of a projection, all different, in ascending order. */
+static void draw_features(const loda *l, oif_random *random, uint32_t *features)
+{
+    for (uint32_t drawn = 0; drawn < l->terms;) {
+        uint32_t feature = oif_random_below(random, l->dimension), at = drawn;
+        while (at > 0 && features[at - 1] > feature)
+            at--;
+        if (at > 0 && features[at - 1] == feature)
+            continue;
+        memmove(&features[at + 1], &features[at], (drawn - at) * sizeof *features);
+        features[at] = feature;
+        drawn++;
+    }
+}
+
+static void init(void *state, const oif_params *params, size_t dimension)
+{
+    loda *l = state;
+    *l = lay_out(params, dimension);
+    for (uint32_t projection = 0; projection < l->num_projections; projection++) {
+        oif_random random = oif_random_stream((uint64_t)oif_params_value(params, "seed"), projection);
+        draw_features(l, &random, oif_loda_features(l, projection));
+        for (uint32_t i = 0; i < l->terms; i++)
+            oif_loda_weights(l, projection)[i] = oif_loda_normals(l, projection)[i] =
+                oif_random_normal(&random);
+    }
+    oif_loda_logs(l)[0] = EMPTY_BIN_LOG2 * (1 << OIF_LODA_LOG_BITS);
+    for (uint32_t count = 1; count <= l->window_size; count++)
+        oif_loda_logs(l)[count] = (int32_t)to_log_units(oif_log2(count));
+}
+
+/* ---- Projecting ---- */
+
+/* A row's projection; NaN when one of its numbers is missing. */
+OIF_INLINE double project(const loda *l, uint32_t projection, const double *row)
+{
+    const uint32_t *features = oif_loda_features(l, projection);
+    const double *weights = oif_loda_weights(l, projection);
+    double sum = 0;
+    for (uint32_t i = 0; i < l->terms; i++) {
+        double term = weights[i] * row[features[i]];
+        term = term > OIF_LODA_GREATEST_TERM ? OIF_LODA_GREATEST_TERM : term;
+        sum += term < -OIF_LODA_GREATEST_TERM ? -OIF_LODA_GREATEST_TERM : term;
+    }
+    return sum;
+}
+
+/* Counts a projection in or, with a change of minus one, out. */
+OIF_INLINE void add_to_histogram(histogram *h, uint32_t *counts, uint32_t num_bins, double projected,
+                                 uint32_t change)
+{
+    if (projected != projected)
+        return;
+    uint32_t bin = oif_loda_bin_of(h, num_bins, projected);
+    h->counted += change;
+    if (bin < num_bins)
+        counts[bin] += change;
+}
+
+/* ---- Scoring ---- */
+
+typedef struct surprise {
+    int64_t bits; /* in log units, added up over ... */
+    uint32_t projections;
+} surprise;
+
+/* -log2 of the density at this projection. The unit is a bin as wide as it would be if the histogram covered just where
+ * most rows are, so that a range that reaches further, with coarser bins, does not change it. */
+OIF_INLINE void add_surprise(const loda *l, uint32_t projection, double projected, surprise *sum)
+{
+    const histogram *h = &oif_loda_histograms(l)[projection];
+    const int32_t *logs = oif_loda_logs(l);
+    if (projected != projected || h->counted == 0)
+        return;
+    uint32_t bin = oif_loda_bin_of(h, l->num_bins, projected);
+    uint32_t count = bin < l->num_bins ? oif_loda_counts(l, projection)[bin] : 0;
+    sum->bits += h->width + logs[h->counted] - logs[count];
+    sum->projections++;
+}
+
+static double score_of(const loda *l, const surprise *sum)
+{
+    if (!l->has_ranges || sum->projections == 0)
+        return 0;
+    return (double)sum->bits / ((double)sum->projections * (1 << OIF_LODA_LOG_BITS));
+}
+
+static void score_rows(const void *state, const oif_rows *rows, double *scores)
+{
+    const loda *l = state;
+    for (size_t i = 0; i < rows->count; i++) {
+        const double *row = oif_rows_at(rows, i);
+        surprise sum = {0};
+        for (uint32_t projection = 0; projection < l->num_projections; projection++)
+            add_surprise(l, projection, project(l, projection, row), &sum);
+        scores[i] = score_of(l, &sum);
+    }
+}
+
+/* ---- Quantiles ---- */
+
+/* Moves the numbers below the pivot, or up to it, to the front of [low, high) and returns where they end. Without a branch
+ * that depends on the numbers, which makes it twice as fast. */
+OIF_INLINE uint32_t move_to_front(double *numbers, uint32_t low, uint32_t high, double pivot, bool equal_too)
+{
+    for (uint32_t i = low; i < high; i++) {
+        double number = numbers[i];
+        numbers[i] = numbers[low];
+        numbers[low] = number;
+        low += equal_too ? number <= pivot : number < pivot;
+    }
+    return low;
+}
+
+/* The number that would be at this place if [low, high) were sorted; all that belong before it are then before it. Hoare's
+ * selection; pivots are drawn, so that no stream can be made to be slow. */
+static double select_number(double *numbers, uint32_t low, uint32_t high, uint32_t wanted)
+{
+    oif_random random = {high};
+    while (high - low > 1) {
+        double pivot = numbers[low + oif_random_below(&random, high - low)];
+        uint32_t below = move_to_front(numbers, low, high, pivot, false);
+        if (wanted < below) {
+            high = below;
+            continue;
+        }
+        low = move_to_front(numbers, below, high, pivot, true);
+        if (wanted < low)
+            return pivot;
+    }
+    return numbers[wanted];
+}
+
+typedef struct interval {
+    double low, high;
+} interval;
+
+/* Without one in `share` of the numbers at either end. */
+static interval middle_of(double *numbers, uint32_t count, uint32_t share)
+{
+    uint32_t least = count / share, greatest = count - 1 - least;
+    double low = select_number(numbers, 0, count, least);
+    return (interval){low, select_number(numbers, least, count, greatest)};
+}
+
+static interval extent_of(const double *numbers, uint32_t count)
+{
+    interval extent = {INFINITY, -INFINITY};
+    for (uint32_t i = 0; i < count; i++) {
+        extent.low = numbers[i] < extent.low ? numbers[i] : extent.low;
+        extent.high = numbers[i] > extent.high ? numbers[i] : extent.high;
+    }
+    return extent;
+}
+
+/* ---- Ranges ---- */
+
+/* Gathers the projections of the window that are known; returns how many. */
+static uint32_t gather_projections(const loda *l, uint32_t projection, double *gathered)
+{
+    const uint32_t stride = l->num_projections, rows_held = l->rows_held;
+    const double *projected = oif_loda_slot(l, 0) + projection;
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < rows_held; slot++, projected += stride) {
+        gathered[count] = *projected;
+        count += *projected == *projected;
+    }
+    return count;
+}
+
+/* Chooses the range of a histogram: all rows of the window, but not further out than REACH times as far as most. */
+static void choose_range(histogram *h, uint32_t num_bins, double *projected, uint32_t count)
+{
+    interval range = extent_of(projected, count), most = middle_of(projected, count, TAIL);
+    double spread = most.high - most.low;
+    if (spread >= OIF_LODA_LEAST_WIDTH) {
+        double least = most.low - REACH * spread, greatest = most.high + REACH * spread;
+        range.low = range.low > least ? range.low : least;
+        range.high = range.high < greatest ? range.high : greatest;
+    } else {
+        spread = range.high - range.low;
+    }
+    h->low = range.low;
+    h->high = range.high;
+    bool one_bin = spread < OIF_LODA_LEAST_WIDTH;
+    h->bins_a_unit = one_bin ? 0 : num_bins / (range.high - range.low);
+    h->width = one_bin ? 0 : to_log_units(oif_log2((range.high - range.low) / spread));
+}
+
+/* Chooses a histogram's range anew and counts the window into it. Not inlined: it is rare. */
+static __attribute__((noinline)) void renew_histogram(loda *l, uint32_t projection, double *scratch)
+{
+    const uint32_t num_bins = l->num_bins, count = gather_projections(l, projection, scratch);
+    uint32_t *counts = oif_loda_counts(l, projection);
+    histogram renewed = {0};
+    memset(counts, 0, num_bins * sizeof *counts);
+    if (count > 0)
+        choose_range(&renewed, num_bins, scratch, count);
+    for (uint32_t i = 0; i < count; i++)
+        add_to_histogram(&renewed, counts, num_bins, scratch[i], 1);
+    oif_loda_histograms(l)[projection] = renewed;
+}
+
+/* ---- Scales ---- */
+
+/* How far apart the numbers of a feature usually are: the middle half, or if these are all the same, more of them. Halved,
+ * because the difference of two doubles may be none. */
+static double half_scale(double *numbers, uint32_t count)
+{
+    static const uint32_t shares[] = {4, TAIL, UINT32_MAX};
+    for (uint32_t i = 0; count > 0 && i < 3; i++) {
+        interval most = middle_of(numbers, count, shares[i]);
+        if (most.low < most.high)
+            return most.high / 2 - most.low / 2;
+    }
+    /* Constant so far: a departure counts in thousandths of the constant, or if it is 0 as it is. */
+    double constant = count == 0 || numbers[0] == 0 ? 0x1p10 : numbers[0] < 0 ? -numbers[0] : numbers[0];
+    return constant * 0x1p-11;
+}
+
+/* One over the scale, as a power of two. */
+static double inverse_scale(const loda *l, uint32_t feature)
+{
+    double *numbers = oif_loda_part(l, l->scratch_at);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < l->rows_held; i++) {
+        double number = oif_loda_sample(l, i)[feature];
+        numbers[count] = number;
+        count += number == number;
+    }
+    double half = half_scale(numbers, count);
+    if (half < 0x1p-1000)
+        return 0x1p1000;
+    double exponent = (double)(int64_t)(oif_log2(half) + 1024) - 1023;
+    return oif_exp2(exponent > 1000 ? -1000 : -exponent);
+}
+
+/* The term of a projection that takes this feature; `terms` when none does. */
+static uint32_t term_of(const loda *l, uint32_t projection, uint32_t feature)
+{
+    const uint32_t *features = oif_loda_features(l, projection);
+    uint32_t low = 0, high = l->terms;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (features[middle] < feature)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < l->terms && features[low] == feature ? low : l->terms;
+}
+
+/* Learns the scales from the rows so far, and projects these rows with them. A scale is looked for once, when the first
+ * projection takes its feature. */
+static void learn_scales(loda *l)
+{
+    for (uint32_t feature = 0; feature < l->dimension; feature++) {
+        double inverse = 0;
+        for (uint32_t projection = 0; projection < l->num_projections; projection++) {
+            uint32_t term = term_of(l, projection, feature);
+            if (term == l->terms)
+                continue;
+            inverse = inverse > 0 ? inverse : inverse_scale(l, feature);
+            oif_loda_weights(l, projection)[term] = oif_loda_normals(l, projection)[term] * inverse;
+        }
+    }
+    for (uint32_t slot = 0; slot < l->rows_held; slot++)
+        for (uint32_t projection = 0; projection < l->num_projections; projection++)
+            oif_loda_slot(l, slot)[projection] = project(l, projection, oif_loda_sample(l, slot));
+}
+
+/* ---- Learning ---- */
+
+/* Rows that pass all projections, LANES of them after another, before the next rows do. */
+typedef struct chunk {
+    loda *loda;
+    const oif_rows *rows;
+    uint32_t first_slot;
+    bool full;                   /* each row takes the place of another, and renews histograms in its turn: */
+    const uint32_t *renewed;     /* row i those from renewed[i] up to renewed[i + 1] */
+    _Atomic int64_t *bits;       /* of each row's surprise; NULL when nobody asks for scores */
+    _Atomic uint32_t *projected; /* of each row, how many projections it was added up over */
+    unsigned parts;
+} chunk;
+
+/* Learns one row in some projections, and adds up its surprise. */
+static void learn_in_lanes(const chunk *c, uint32_t i, uint32_t first, uint32_t end, double *scratch,
+                           surprise *sum)
+{
+    loda *l = c->loda;
+    const double *row = oif_rows_at(c->rows, i);
+    const uint32_t num_bins = l->num_bins, renew_from = c->renewed[i], renew_to = c->renewed[i + 1];
+    double *held = oif_loda_slot(l, c->first_slot + i);
+    for (uint32_t projection = first; projection < end; projection++) {
+        histogram *h = &oif_loda_histograms(l)[projection];
+        uint32_t *counts = oif_loda_counts(l, projection);
+        double projected = project(l, projection, row);
+        if (c->full)
+            add_to_histogram(h, counts, num_bins, held[projection], UINT32_MAX); /* minus one */
+        add_to_histogram(h, counts, num_bins, projected, 1);
+        held[projection] = projected;
+        if (projection >= renew_from && projection < renew_to)
+            renew_histogram(l, projection, scratch);
+        if (c->bits)
+            add_surprise(l, projection, projected, sum);
+    }
+}
+
+static void learn_part(void *context, unsigned part)
+{
+    const chunk *c = context;
+    const loda *l = c->loda;
+    const uint32_t count = (uint32_t)c->rows->count, lanes = (l->num_projections + LANES - 1) / LANES;
+    double own_scratch[STACK_WINDOW];
+    double *scratch = l->window_size <= STACK_WINDOW ? own_scratch : oif_loda_part(l, l->scratch_at);
+    surprise sums[MAX_CHUNK];
+    memset(sums, 0, count * sizeof *sums);
+    for (uint32_t lane = lanes * part / c->parts; lane < lanes * (part + 1) / c->parts; lane++) {
+        uint32_t first = lane * LANES, left = l->num_projections - first;
+        for (uint32_t i = 0; i < count; i++)
+            learn_in_lanes(c, i, first, first + (left < LANES ? left : LANES), scratch, &sums[i]);
+    }
+    for (uint32_t i = 0; c->bits && i < count; i++) {
+        atomic_fetch_add_explicit(&c->bits[i], sums[i].bits, memory_order_relaxed);
+        atomic_fetch_add_explicit(&c->projected[i], sums[i].projections, memory_order_relaxed);
+    }
+}
+
+/* The first histogram that the row of a slot renews: one after another, all of them in a window. */
+static uint32_t renewed_at(const loda *l, uint32_t slot)
+{
+    return (uint32_t)((uint64_t)l->num_projections * slot / l->window_size);
+}
+
+/* Learns rows whose slots follow each other, and writes their scores unless `scores` is NULL. */
+static void learn_in_slots(loda *l, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    const bool full = l->rows_held == l->window_size;
+    _Atomic int64_t bits[MAX_CHUNK];
+    _Atomic uint32_t projected[MAX_CHUNK];
+    uint32_t renewed[MAX_CHUNK + 1];
+    chunk c = {l, rows, l->next_slot, full, renewed, scores ? bits : NULL, projected, oif_pool_parts(pool)};
+    for (uint32_t i = 0; i <= rows->count; i++)
+        renewed[i] = full ? renewed_at(l, l->next_slot + i) : 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        atomic_init(&bits[i], 0);
+        atomic_init(&projected[i], 0);
+    }
+    oif_pool_run(pool, learn_part, &c);
+    for (uint32_t i = 0; scores && i < rows->count; i++) {
+        surprise sum = {atomic_load_explicit(&bits[i], memory_order_relaxed),
+                        atomic_load_explicit(&projected[i], memory_order_relaxed)};
+        scores[i] = score_of(l, &sum);
+    }
+}
+
+/* The window, not yet full, has twice as many rows as when this was last done. */
+static void renew_all(loda *l)
+{
+    l->has_ranges = 1;
+    l->next_range = oif_loda_range_after(l, l->next_range);
+    if (l->rows_held <= l->sample_size)
+        learn_scales(l);
+    for (uint32_t projection = 0; projection < l->num_projections; projection++)
+        renew_histogram(l, projection, oif_loda_part(l, l->scratch_at));
+}
+
+static double score_slot(const loda *l, uint32_t slot)
+{
+    surprise sum = {0};
+    for (uint32_t projection = 0; projection < l->num_projections; projection++)
+        add_surprise(l, projection, oif_loda_slot(l, slot)[projection], &sum);
+    return score_of(l, &sum);
+}
+
+/* How many of the coming rows find consecutive slots, up to one at which all histograms are renewed. */
+static uint32_t rows_to_event(const loda *l)
+{
+    return l->rows_held == l->window_size ? l->window_size - l->next_slot : l->next_range - l->rows_held;
+}
+
+static void learn_chunk(loda *l, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    const uint32_t count = (uint32_t)rows->count, last_slot = l->next_slot + count - 1;
+    const bool full = l->rows_held == l->window_size;
+    for (uint32_t i = 0; !full && i < count && l->next_slot + i < l->sample_size; i++)
+        memcpy(oif_loda_sample(l, l->next_slot + i), oif_rows_at(rows, i), l->dimension * sizeof(double));
+    learn_in_slots(l, rows, scores, pool);
+    l->next_slot = last_slot + 1 < l->window_size ? last_slot + 1 : 0;
+    if (full)
+        return;
+    l->rows_held += count;
+    if (l->rows_held < l->next_range)
+        return;
+    renew_all(l);
+    if (scores)
+        scores[count - 1] = score_slot(l, last_slot);
+}
+
+static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    loda *l = state;
+    for (size_t from = 0; from < rows->count;) {
+        uint32_t most = rows_to_event(l) < MAX_CHUNK ? rows_to_event(l) : MAX_CHUNK;
+        size_t left = rows->count - from, count = left < most ? left : most;
+        oif_rows some = {oif_rows_at(rows, from), count, rows->stride, rows->complete};
+        bool shared = count >= OIF_ROWS_WORTH_SHARING && l->window_size <= STACK_WINDOW;
+        learn_chunk(l, &some, scores ? scores + from : NULL, shared ? pool : NULL);
+        from += count;
+    }
+}
+
+/* ---- Questions ---- */
+
+/* A quarter of the window gives the histograms their coarse shape. */
+static bool ready(const void *state)
+{
+    const loda *l = state;
+    return l->has_ranges && l->rows_held >= l->window_size / 4;
+}
+
+/* ---- Snapshots ---- */
+
+static void tell_fields(void *state, oif_fields *fields)
+{
+    loda *l = state;
+    oif_field_u32(fields, "rows_held", &l->rows_held, 1);
+    oif_field_u32(fields, "next_slot", &l->next_slot, 1);
+    oif_field_u32(fields, "next_range", &l->next_range, 1);
+    oif_field_u32(fields, "has_ranges", &l->has_ranges, 1);
+    oif_field_f64(fields, "weights", oif_loda_weights(l, 0), (size_t)l->num_projections * l->terms);
+    oif_field_f64(fields, "ring", oif_loda_slot(l, 0), (size_t)l->window_size * l->num_projections);
+    for (uint32_t projection = 0; projection < l->num_projections; projection++) {
+        histogram *h = &oif_loda_histograms(l)[projection];
+        oif_field_f64(fields, "low", &h->low, 1);
+        oif_field_f64(fields, "high", &h->high, 1);
+        oif_field_f64(fields, "bins_a_unit", &h->bins_a_unit, 1);
+        oif_field_i64(fields, "width", &h->width, 1);
+        oif_field_u32(fields, "counted", &h->counted, 1);
+        oif_field_u32(fields, "counts", oif_loda_counts(l, projection), l->num_bins);
+    }
+    oif_field_f64(fields, "sample", oif_loda_sample(l, 0), (size_t)l->sample_size * l->dimension);
+}
+
+static void describe(const void *state, oif_describe_function tell, void *context)
+{
+    const loda *l = state;
+    const double projections = l->num_projections;
+    uint64_t in_use = 0, inside = 0, known = 0;
+    for (uint32_t projection = 0; projection < l->num_projections; projection++) {
+        known += oif_loda_histograms(l)[projection].counted;
+        for (uint32_t bin = 0; bin < l->num_bins; bin++) {
+            in_use += oif_loda_counts(l, projection)[bin] > 0;
+            inside += oif_loda_counts(l, projection)[bin];
+        }
+    }
+    tell(context, "rows_held", l->rows_held);
+    tell(context, "features_in_a_projection", l->terms);
+    tell(context, "has_ranges", l->has_ranges);
+    tell(context, "bins_in_use_mean", (double)in_use / projections);
+    tell(context, "rows_in_range_mean", (double)inside / projections);
+    tell(context, "rows_known_mean", (double)known / projections);
+}
+
+/* ---- The table ---- */
+
+static const char *const scale_words[] = {"learn", "none", NULL};
+
+static const oif_param params_table[] = {
+    {"num_projections", "random projections, each with a histogram; more give steadier scores",
+     OIF_PARAM_INTEGER, 1, 4096, 32, NULL},
+    {"num_bins", "bins of a histogram", OIF_PARAM_INTEGER, 1, 1 << 16, 100, NULL},
+    {"window_size", "rows remembered; older ones are forgotten", OIF_PARAM_INTEGER, 1, 1 << 24, 512, NULL},
+    {"scale", "divide each feature by its spread in the first rows (learn), or take it as it is (none)",
+     OIF_PARAM_CHOICE, 0, 1, OIF_LODA_LEARN, scale_words},
+    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0,
+     NULL},
+};
+
+const oif_detector_kind oif_loda = {
+    .info =
+        {.name = "loda",
+         .summary = "histograms of random projections, which forget",
+         .paper = "Pevny: Loda: Lightweight on-line detector of anomalies, Machine Learning 102, 2016",
+         .cost = "num_projections x sqrt(d)",
+         .choose =
+             "where numbers are often missing: a row is judged by those that it has; the least memory for "
+             "long rows",
+         .params = params_table,
+         .param_count = sizeof params_table / sizeof params_table[0]},
+    .check_params = check_params,
+    .state_bytes = state_bytes,
+    .init = init,
+    .learn_rows = learn_rows,
+    .score_rows = score_rows,
+    .ready = ready,
+    .tell_fields = tell_fields,
+    .describe = describe,
+    .check = oif_loda_check,
+};

@@ -1,0 +1,255 @@
+/* Making the trees of rolling-iforest, walking them, and telling about them. rolling_grow.c grows them. */
+#include "detect/rolling_iforest/rolling_tree.h"
+
+#include "base/memory.h"
+#include "base/stable_math.h"
+#include "base/vector.h"
+
+#include <float.h>
+#include <string.h>
+
+typedef oif_rolling_trees trees;
+typedef oif_rolling_node node;
+
+enum { LANES = 4, TREES_AT_ONCE = 2 * LANES };
+
+/* ---- Creation ---- */
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The most inner nodes that a tree can have. Those of one level share the rows, so there are few on each; and every cut sets
+ * at least one row apart. */
+static uint32_t most_nodes(const oif_rolling_shape *shape)
+{
+    uint32_t least_rows = shape->max_leaf_samples < 2 ? 2 : shape->max_leaf_samples;
+    uint32_t on_a_level = shape->sample_size / least_rows, most = 0;
+    if (on_a_level == 0)
+        return 1; /* none; but room that is no room would be a special case */
+    for (uint32_t depth = 0; depth < shape->max_depth; depth++)
+        most += depth < 31 ? smaller(UINT32_C(1) << depth, on_a_level) : on_a_level;
+    return smaller(most, shape->sample_size - least_rows + 1);
+}
+
+trees oif_rolling_lay_out(const oif_rolling_shape *shape, size_t dimension)
+{
+    trees t = {.shape = *shape, .dimension = (uint32_t)dimension, .node_capacity = most_nodes(shape)};
+    const size_t averages = (size_t)shape->sample_size + 1;
+    t.bytes = oif_size_align(sizeof t);
+    t.nodes_at =
+        oif_size_append(&t.bytes, oif_size_multiply(shape->num_trees, t.node_capacity), sizeof(node));
+    t.roots_at = oif_size_append(&t.bytes, shape->num_trees, sizeof(uint16_t));
+    t.rows_at = oif_size_append(&t.bytes, shape->num_trees, sizeof(uint16_t));
+    t.averages_at = oif_size_append(&t.bytes, averages, sizeof(double));
+    t.scales_at = oif_size_append(&t.bytes, averages, sizeof(double));
+    t.numbers_at = oif_size_append(&t.bytes, shape->sample_size, sizeof(double));
+    t.spare_at = oif_size_append(&t.bytes, shape->sample_size, sizeof(size_t));
+    return t;
+}
+
+void oif_rolling_init(trees *t, const trees *head)
+{
+    *t = *head;
+    double *averages = oif_rolling_part(t, t->averages_at), *scales = oif_rolling_part(t, t->scales_at);
+    double harmonic = 0;
+    for (uint32_t n = 2; n <= t->shape.sample_size; n++) {
+        harmonic += 1.0 / (n - 1);
+        averages[n] = 2 * harmonic - 2.0 * (n - 1) / n;
+        scales[n] = 0x1p32 / averages[n];
+    }
+}
+
+/* ---- Scoring ---- */
+
+/* How likely a row that was put in before the cut was drawn would still be on the side of the others: the width of their
+ * range over that of the range with the row. */
+static double share_inside(const node *at, double number)
+{
+    double low = number < at->low ? number : at->low, high = number > at->high ? number : at->high;
+    if (high - low > DBL_MAX)
+        return (at->high * 0.5 - at->low * 0.5) / (high * 0.5 - low * 0.5);
+    return (at->high - at->low) / (high - low);
+}
+
+/* The depth of a row in a tree. Where its number is outside the range of a node, the next cut might have set it apart: only a
+ * share of the row goes on. */
+static double walk_tree(const trees *t, uint32_t tree, const double *row)
+{
+    const node *nodes = oif_rolling_nodes(t, tree);
+    uint32_t child = oif_rolling_roots(t)[tree];
+    double depth = 0, share = 1;
+    while (!(child & OIF_ROLLING_LEAF)) {
+        const node *at = &nodes[child & OIF_ROLLING_NUMBER];
+        double number = row[at->feature];
+        if (t->shape.insertion && (number < at->low || number > at->high))
+            share *= share_inside(at, number);
+        depth += share;
+        bool right = number != number ? at->children[1] & OIF_ROLLING_MISSING : number >= at->cut;
+        child = at->children[right];
+    }
+    return depth + share * oif_rolling_averages(t)[child & OIF_ROLLING_NUMBER];
+}
+
+#if OIF_HAS_AVX2_CODE
+/* The walks of a row through LANES trees that follow each other. */
+typedef struct walks {
+    const unsigned char *trees[LANES]; /* their nodes */
+    __m256i child;
+    __m256d depth, share, widest;
+} walks;
+
+OIF_AVX2 OIF_INLINE walks begin_walks_avx2(const trees *t, uint32_t first)
+{
+    const uint16_t *roots = oif_rolling_roots(t) + first;
+    walks w = {.child = _mm256_setr_epi64x(roots[0], roots[1], roots[2], roots[3]),
+               .depth = _mm256_setzero_pd(),
+               .share = _mm256_set1_pd(1),
+               .widest = _mm256_setzero_pd()};
+    for (uint32_t i = 0; i < LANES; i++)
+        w.trees[i] = (const unsigned char *)oif_rolling_nodes(t, first + i);
+    return w;
+}
+
+OIF_AVX2 OIF_INLINE double number_at(const unsigned char *at, const double *row)
+{
+    return row[((const node *)at)->feature];
+}
+
+/* One level down without branches, as none could be predicted. A walk that has come to a leaf looks at its root again and takes
+ * nothing from there. */
+OIF_AVX2 OIF_INLINE void step_avx2(walks *w, const double *row)
+{
+    const __m256i leaf = _mm256_cmpgt_epi64(w->child, _mm256_set1_epi64x(OIF_ROLLING_LEAF - 1));
+    const __m256i place = _mm256_andnot_si256(leaf, w->child);
+    const __m256i offset =
+        _mm256_slli_epi64(_mm256_and_si256(place, _mm256_set1_epi64x(OIF_ROLLING_NUMBER)), 5);
+    const unsigned char *a = w->trees[0] + _mm256_extract_epi64(offset, 0);
+    const unsigned char *b = w->trees[1] + _mm256_extract_epi64(offset, 1);
+    const unsigned char *c = w->trees[2] + _mm256_extract_epi64(offset, 2);
+    const unsigned char *d = w->trees[3] + _mm256_extract_epi64(offset, 3);
+    const __m256d number =
+        _mm256_setr_pd(number_at(a, row), number_at(b, row), number_at(c, row), number_at(d, row));
+    /* Four nodes of four numbers, turned: from a node each to a field of all each. */
+    __m256d node_a = _mm256_load_pd((const double *)a), node_b = _mm256_load_pd((const double *)b);
+    __m256d node_c = _mm256_load_pd((const double *)c), node_d = _mm256_load_pd((const double *)d);
+    __m256d even_ab = _mm256_unpacklo_pd(node_a, node_b), odd_ab = _mm256_unpackhi_pd(node_a, node_b);
+    __m256d even_cd = _mm256_unpacklo_pd(node_c, node_d), odd_cd = _mm256_unpackhi_pd(node_c, node_d);
+    const __m256d low = _mm256_permute2f128_pd(even_ab, even_cd, 0x20);
+    const __m256d cut = _mm256_permute2f128_pd(even_ab, even_cd, 0x31);
+    const __m256d high = _mm256_permute2f128_pd(odd_ab, odd_cd, 0x20);
+    const __m256i rest = _mm256_castpd_si256(_mm256_permute2f128_pd(odd_ab, odd_cd, 0x31));
+
+    const __m256d width = _mm256_sub_pd(_mm256_max_pd(number, high), _mm256_min_pd(number, low));
+    const __m256d inside = _mm256_div_pd(_mm256_sub_pd(high, low), width);
+    w->widest = _mm256_max_pd(w->widest, width);
+    w->share = _mm256_blendv_pd(_mm256_mul_pd(w->share, inside), w->share, _mm256_castsi256_pd(leaf));
+    w->depth = _mm256_add_pd(w->depth, _mm256_andnot_pd(_mm256_castsi256_pd(leaf), w->share));
+
+    /* The children are the upper 32 bits of the last field. */
+    const __m256i right = _mm256_castpd_si256(_mm256_cmp_pd(number, cut, _CMP_GE_OQ));
+    const __m256i shift =
+        _mm256_add_epi64(_mm256_and_si256(right, _mm256_set1_epi64x(16)), _mm256_set1_epi64x(32));
+    const __m256i next = _mm256_and_si256(_mm256_srlv_epi64(rest, shift), _mm256_set1_epi64x(UINT16_MAX));
+    w->child = _mm256_blendv_epi8(next, w->child, leaf);
+}
+
+/* Writes the depths in the trees; false when a range with the row in it is too wide for a double. */
+OIF_AVX2 OIF_INLINE bool end_walks_avx2(const trees *t, const walks *w, double depths[LANES])
+{
+    const __m256i number = _mm256_and_si256(w->child, _mm256_set1_epi64x(OIF_ROLLING_NUMBER));
+    const __m256d averages = _mm256_i64gather_pd(oif_rolling_averages(t), number, 8);
+    _mm256_storeu_pd(depths, _mm256_add_pd(w->depth, _mm256_mul_pd(w->share, averages)));
+    return _mm256_movemask_pd(_mm256_cmp_pd(w->widest, _mm256_set1_pd(DBL_MAX), _CMP_GT_OQ)) == 0;
+}
+
+/* The same for TREES_AT_ONCE trees from `first` on, and a row without missing numbers: two times LANES walks, as one would
+ * wait for its loads. */
+OIF_AVX2 static bool walk_trees_avx2(const trees *t, uint32_t first, const double *row,
+                                     double depths[TREES_AT_ONCE])
+{
+    walks some = begin_walks_avx2(t, first), others = begin_walks_avx2(t, first + LANES);
+    for (uint32_t level = t->shape.max_depth; level > 0; level--) {
+        step_avx2(&some, row);
+        step_avx2(&others, row);
+    }
+    bool fit = end_walks_avx2(t, &some, depths);
+    return end_walks_avx2(t, &others, depths + LANES) && fit;
+}
+#endif
+
+/* Trees that are grown come first. */
+static uint32_t grown_trees(const trees *t)
+{
+    const uint16_t *rows = oif_rolling_rows(t);
+    uint32_t grown = t->shape.num_trees;
+    while (grown > 0 && rows[grown - 1] == 0)
+        grown--;
+    return grown;
+}
+
+/* A depth over the average of the tree's rows, in whole units of 2^-32: their sum does not depend on the order. */
+OIF_INLINE uint64_t to_units(const trees *t, uint32_t tree, double depth)
+{
+    const double *scales = oif_rolling_part(t, t->scales_at);
+    return (uint64_t)(int64_t)(depth * scales[oif_rolling_rows(t)[tree]] + 0.5);
+}
+
+double oif_rolling_score(const trees *t, const double *row, bool complete)
+{
+    const uint32_t grown = grown_trees(t);
+    uint64_t units = 0;
+    uint32_t tree = 0;
+    (void)complete;
+#if OIF_HAS_AVX2_CODE
+    double depths[TREES_AT_ONCE];
+    bool side_by_side = complete && t->shape.insertion && oif_machine_has_avx2();
+    for (; side_by_side && tree + TREES_AT_ONCE <= grown && walk_trees_avx2(t, tree, row, depths);
+         tree += TREES_AT_ONCE)
+        for (uint32_t i = 0; i < TREES_AT_ONCE; i++)
+            units += to_units(t, tree + i, depths[i]);
+#endif
+    for (; tree < grown; tree++)
+        units += to_units(t, tree, walk_tree(t, tree, row));
+    return grown ? oif_exp2(-((double)units * 0x1p-32 / grown)) : 0.5;
+}
+
+/* ---- Figures ---- */
+
+static void add_leaves(const node *nodes, uint32_t child, uint32_t depth, oif_tree_figures *figures)
+{
+    if (child & OIF_ROLLING_LEAF) {
+        oif_figures_add_leaf(figures, depth);
+        return;
+    }
+    const node *at = &nodes[child & OIF_ROLLING_NUMBER];
+    add_leaves(nodes, at->children[0], depth + 1, figures);
+    add_leaves(nodes, at->children[1], depth + 1, figures);
+}
+
+void oif_rolling_add_figures(const trees *t, oif_tree_figures *figures)
+{
+    for (uint32_t tree = 0; tree < t->shape.num_trees; tree++) {
+        bool is_grown = oif_rolling_rows(t)[tree] > 0;
+        add_leaves(oif_rolling_nodes(t, tree), is_grown ? oif_rolling_roots(t)[tree] : OIF_ROLLING_LEAF, 0,
+                   figures);
+        oif_figures_end_tree(figures);
+    }
+}
+
+/* ---- Snapshots ---- */
+
+void oif_rolling_tell_fields(trees *t, oif_fields *fields)
+{
+    oif_field_u16(fields, "roots", oif_rolling_roots(t), t->shape.num_trees);
+    oif_field_u16(fields, "rows", oif_rolling_rows(t), t->shape.num_trees);
+    for (size_t i = 0; i < (size_t)t->shape.num_trees * t->node_capacity; i++) {
+        node *n = oif_rolling_nodes(t, 0) + i;
+        oif_field_f64(fields, "low", &n->low, 1);
+        oif_field_f64(fields, "high", &n->high, 1);
+        oif_field_f64(fields, "cut", &n->cut, 1);
+        oif_field_u32(fields, "feature", &n->feature, 1);
+        oif_field_u16(fields, "children", n->children, 2);
+    }
+}
