@@ -1,11 +1,13 @@
-/* How long a row takes; for online-iforest beside the plain literal translation of the paper (tests/reference).
+/* How long a row takes; for online-iforest beside the plain literal translation of the paper
+ * (tests/reference).
  *
  *     bench_speed [OPTION...] NAME DIMENSION FILE [NAME DIMENSION FILE ...]
  *
- * A file holds rows of DIMENSION native doubles and nothing else; speed.py makes them from the data sets. Every way of
- * passing the rows is run in turn, and that several times over, so that whatever else the machine does meets all of
- * them; the best run of each counts. One thread is timed by the processor's clock, several by the wall's. Creating the
- * detector is not timed, nor is learning where only scoring is asked for. */
+ * A file holds rows of DIMENSION native doubles and nothing else; speed.py makes them from the
+ * data sets. Every way of passing the rows is run in turn, and that several times over, so that
+ * whatever else the machine does meets all of them; the best run of each counts. One thread is
+ * timed by the processor's clock, several by the wall's. Creating the detector is not timed,
+ * nor is learning where only scoring is asked for. */
 #include "stopwatch.h"
 
 #include <oif.h>
@@ -21,8 +23,10 @@
 static const char usage[] =
     "usage: bench_speed [OPTION...] NAME DIMENSION FILE [NAME DIMENSION FILE ...]\n"
     "  --json           print JSON instead of a table\n"
-    "  --detector NAME  before any --set (default: online-iforest; only this one has the way plain)\n"
-    "  --only WAY,...   of plain, one-by-one, blocks, blocks-2-threads, score-one-by-one, score-blocks,\n"
+    "  --detector NAME  before any --set (default: online-iforest; only this one has the way "
+    "plain)\n"
+    "  --only WAY,...   of plain, one-by-one, blocks, blocks-2-threads, score-one-by-one, "
+    "score-blocks,\n"
     "                   score-blocks-2-threads (default: all that there are)\n"
     "  --repeats N      runs of each way, of which the best counts (default: 5)\n"
     "  --block N        rows in a block (default: 1000)\n"
@@ -141,7 +145,8 @@ static timing run_one_by_one(const workload *w)
     timing started = stopwatch_start(), taken;
 
     for (size_t i = 0; i < w->count; i++)
-        must(oif_detector_learn_score(detector, w->rows + i * w->dimension, &w->scores[i], &error), &error);
+        must(oif_detector_learn_score(detector, w->rows + i * w->dimension, &w->scores[i], &error),
+             &error);
     taken = stopwatch_stop(started);
     oif_detector_free(detector);
     return taken;
@@ -154,7 +159,8 @@ static timing run_score_one_by_one(const workload *w)
     timing started = stopwatch_start(), taken;
 
     for (size_t i = 0; i < w->count; i++)
-        must(oif_detector_score(detector, w->rows + i * w->dimension, &w->scores[i], &error), &error);
+        must(oif_detector_score(detector, w->rows + i * w->dimension, &w->scores[i], &error),
+             &error);
     taken = stopwatch_stop(started);
     oif_detector_free(detector);
     return taken;
@@ -172,8 +178,8 @@ static timing run_in_blocks(const workload *w, unsigned threads)
     timing started = stopwatch_start(), taken;
 
     for (size_t i = 0; i < w->count; i += w->block_rows)
-        must(oif_detector_learn_score_rows(detector, w->rows + i * w->dimension, block_at(w, i), w->dimension,
-                                           w->scores + i, &error),
+        must(oif_detector_learn_score_rows(detector, w->rows + i * w->dimension, block_at(w, i),
+                                           w->dimension, w->scores + i, &error),
              &error);
     taken = stopwatch_stop(started);
     oif_detector_free(detector);
@@ -187,8 +193,8 @@ static timing run_score_in_blocks(const workload *w, unsigned threads)
     timing started = stopwatch_start(), taken;
 
     for (size_t i = 0; i < w->count; i += w->block_rows)
-        must(oif_detector_score_rows(detector, w->rows + i * w->dimension, block_at(w, i), w->dimension,
-                                     w->scores + i, &error),
+        must(oif_detector_score_rows(detector, w->rows + i * w->dimension, block_at(w, i),
+                                     w->dimension, w->scores + i, &error),
              &error);
     taken = stopwatch_stop(started);
     oif_detector_free(detector);
@@ -215,7 +221,16 @@ static timing run_score_blocks_2_threads(const workload *w)
     return run_score_in_blocks(w, 2);
 }
 
-enum way { PLAIN, ONE_BY_ONE, BLOCKS, BLOCKS_2, SCORE_ONE_BY_ONE, SCORE_BLOCKS, SCORE_BLOCKS_2, WAY_COUNT };
+enum way {
+    PLAIN,
+    ONE_BY_ONE,
+    BLOCKS,
+    BLOCKS_2,
+    SCORE_ONE_BY_ONE,
+    SCORE_BLOCKS,
+    SCORE_BLOCKS_2,
+    WAY_COUNT
+};
 
 static const struct {
     const char *name, *heading;
@@ -258,7 +273,8 @@ static double nanoseconds(const result *r, enum way way)
     return 1e9 * (is_threaded(way) ? best.wall_seconds : best.cpu_seconds) / (double)r->count;
 }
 
-/* How many times as fast the second way is. Where threads take part both are timed by the wall's clock. */
+/* How many times as fast the second way is. Where threads take part both are timed by the
+ * wall's clock. */
 static double speedup(const result *r, enum way slow, enum way fast)
 {
     if (is_threaded(slow) || is_threaded(fast))
@@ -309,7 +325,8 @@ static void print_table(const settings *s, const result *results, size_t count)
             printf(" %10s", ways[way].heading);
     printf("\n");
     for (const result *r = results; r < results + count; r++) {
-        printf("%-12s %3zu %7zu %8.1f", r->name, r->dimension, r->count, (double)r->memory_bytes / 1024);
+        printf("%-12s %3zu %7zu %8.1f", r->name, r->dimension, r->count,
+               (double)r->memory_bytes / 1024);
         for (int way = 0; way < WAY_COUNT; way++)
             if (s->wanted[way])
                 printf(" %10.0f", nanoseconds(r, (enum way)way));
@@ -340,12 +357,13 @@ static void print_comparisons(const settings *s, const result *results, size_t c
 
 static void print_json(const settings *s, const result *results, size_t count)
 {
-    printf("{\"version\": \"%s\", \"detector\": \"%s\", \"repeats\": %d, \"block_rows\": %zu, \"sets\": [",
+    printf("{\"version\": \"%s\", \"detector\": \"%s\", \"repeats\": %d, \"block_rows\": %zu, "
+           "\"sets\": [",
            oif_version(), s->params.info->name, s->repeats, s->block_rows);
     for (const result *r = results; r < results + count; r++) {
-        printf(
-            "%s\n {\"name\": \"%s\", \"dimension\": %zu, \"rows\": %zu, \"memory_bytes\": %zu, \"ways\": {",
-            r == results ? "" : ",", r->name, r->dimension, r->count, r->memory_bytes);
+        printf("%s\n {\"name\": \"%s\", \"dimension\": %zu, \"rows\": %zu, \"memory_bytes\": %zu, "
+               "\"ways\": {",
+               r == results ? "" : ",", r->name, r->dimension, r->count, r->memory_bytes);
         const char *separator = "";
         for (int way = 0; way < WAY_COUNT; way++)
             if (s->wanted[way]) {
@@ -392,7 +410,8 @@ static void save_scores(const char *path, const workload *w)
 {
     FILE *file = fopen(path, "wb");
 
-    if (!file || fwrite(w->scores, sizeof *w->scores, w->count, file) != w->count || fclose(file) != 0)
+    if (!file || fwrite(w->scores, sizeof *w->scores, w->count, file) != w->count ||
+        fclose(file) != 0)
         die("cannot write %s", path);
 }
 

@@ -1,11 +1,13 @@
-/* Passes a stream that it makes up itself through detectors, for instructions.py to count under callgrind.
+/* Passes a stream that it makes up itself through detectors, for instructions.py to count under
+ * callgrind.
  *
  *     bench_stream         runs every case and prints "NAME ROWS" for each, in order
  *
- * For each case a detector first learns two windows of rows, so that what is counted is the steady state: every row is
- * learned, the oldest forgotten. Then pass_counted_rows passes the rows that count; callgrind starts from zero when it
- * is entered and writes its count when it is left. Same seed, same rows, same scores, hence the same work: on one
- * machine with one compiler the counts repeat to the last instruction. */
+ * For each case a detector first learns two windows of rows, so that what is counted is the
+ * steady state: every row is learned, the oldest forgotten. Then pass_counted_rows passes the
+ * rows that count; callgrind starts from zero when it is entered and writes its count when it
+ * is left. Same seed, same rows, same scores, hence the same work: on one machine with one
+ * compiler the counts repeat to the last instruction. */
 #include <oif.h>
 
 #include <math.h>
@@ -55,7 +57,8 @@ static double next_unit(uint64_t *random)
     return (double)(next_random(random) >> 11) * 0x1p-53;
 }
 
-/* In (-2, 2), the middle denser than the rim; no libm, so that every machine counts the same rows. */
+/* In (-2, 2), the middle denser than the rim; no libm, so that every machine counts the same
+ * rows. */
 static double next_bell(uint64_t *random)
 {
     return next_unit(random) + next_unit(random) - next_unit(random) - next_unit(random);
@@ -95,12 +98,17 @@ KEPT_WHOLE static void pass_counted_rows(oif_detector *detector, size_t count, p
     for (size_t i = 0; i < count && status == OIF_OK; i += step) {
         const double *row = first + i * dimension;
         switch (how) {
-        case LEARN_SCORE: status = oif_detector_learn_score(detector, row, scores + i, &error); break;
+        case LEARN_SCORE:
+            status = oif_detector_learn_score(detector, row, scores + i, &error);
+            break;
         case SCORE: status = oif_detector_score(detector, row, scores + i, &error); break;
         case LEARN_SCORE_BLOCKS:
-            status = oif_detector_learn_score_rows(detector, row, step, dimension, scores + i, &error);
+            status =
+                oif_detector_learn_score_rows(detector, row, step, dimension, scores + i, &error);
             break;
-        default: status = oif_detector_score_rows(detector, row, step, dimension, scores + i, &error); break;
+        default:
+            status = oif_detector_score_rows(detector, row, step, dimension, scores + i, &error);
+            break;
         }
     }
     must(status, &error);
@@ -116,8 +124,8 @@ static oif_params params_of(const char *name)
 }
 
 /* Counts rows in the steady state and prints the name of the case, and how many they were. */
-static void run_case(const oif_params *params, const char *name, size_t dimension, pass how, size_t count,
-                     const char *remark)
+static void run_case(const oif_params *params, const char *name, size_t dimension, pass how,
+                     size_t count, const char *remark)
 {
     oif_detector *detector = NULL;
     oif_error error;

@@ -2,14 +2,16 @@
  *
  *     bench_text [--json] [--repeats N] [FILE.csv]
  *
- * First megabytes a second of the reader on made-up files: CSV of short numbers and of 17 digits, with strtod on
- * the same numbers beside it; NDJSON as logs have it, dense and with the blanks that Python's json.dumps puts in;
- * raw rows, with memcpy beside it; and of printing. Then the three phases of `oif score` (parse, learn and score, print),
- * one after the other over the same rows: those of the file (numbers only, lines that end in \n), else of one made up
- * like the Http data set. Everything is in memory, so no disk is timed; processor time, best of N. */
+ * First megabytes a second of the reader on made-up files: CSV of short numbers and of 17
+ * digits, with strtod on the same numbers beside it; NDJSON as logs have it, dense and with the
+ * blanks that Python's json.dumps puts in; raw rows, with memcpy beside it; and of printing.
+ * Then the three phases of `oif score` (parse, learn and score, print), one after the other
+ * over the same rows: those of the file (numbers only, lines that end in \n), else of one made
+ * up like the Http data set. Everything is in memory, so no disk is timed; processor time, best
+ * of N. */
 #include "stopwatch.h"
 
-#include <oif.h>
+#include <oif_rows.h>
 
 #include <math.h>
 #include <stdarg.h>
@@ -124,7 +126,8 @@ static text make_csv(number_maker make_number)
     return csv;
 }
 
-/* Lines such as {"time":"2024-06-01T07:37:34.133Z","host":"web-23","path":"/login","status":304,"bytes":82014,
+/* Lines such as
+ * {"time":"2024-06-01T07:37:34.133Z","host":"web-23","path":"/login","status":304,"bytes":82014,
  * "latency_ms":17.39,"cpu":0.606,"cached":false}; `blank` follows each colon and comma. */
 static text make_log(const char *blank)
 {
@@ -140,13 +143,15 @@ static text make_log(const char *blank)
         int cpu_bytes = (int)oif_number_format((double)(more >> 20 & 1023) / 1000, cpu);
         int length = snprintf(
             line, sizeof line,
-            "{\"time\":%s\"2024-06-01T%02u:%02u:%02u.%03uZ\",%s\"host\":%s\"web-%u\",%s\"path\":%s\"%s\",%s"
-            "\"status\":%s%d,%s\"bytes\":%s%u,%s\"latency_ms\":%s%.*s,%s\"cpu\":%s%.*s,%s\"cached\":%s%s}\n",
+            "{\"time\":%s\"2024-06-01T%02u:%02u:%02u.%03uZ\",%s\"host\":%s\"web-%u\",%s\"path\":%"
+            "s\"%s\",%s"
+            "\"status\":%s%d,%s\"bytes\":%s%u,%s\"latency_ms\":%s%.*s,%s\"cpu\":%s%.*s,%"
+            "s\"cached\":%s%s}\n",
             blank, (unsigned)(bits & 15), (unsigned)(bits >> 4 & 31), (unsigned)(bits >> 9 & 31),
             (unsigned)(bits >> 14 & 511), blank, blank, (unsigned)(bits >> 23 & 63), blank, blank,
             paths[bits >> 29 & 3], blank, blank, statuses[bits >> 31 & 7], blank, blank,
-            (unsigned)(bits >> 47), blank, blank, latency_bytes, latency, blank, blank, cpu_bytes, cpu, blank,
-            blank, bits >> 34 & 1 ? "true" : "false");
+            (unsigned)(bits >> 47), blank, blank, latency_bytes, latency, blank, blank, cpu_bytes,
+            cpu, blank, blank, bits >> 34 & 1 ? "true" : "false");
         if (log.count + (size_t)length > TEXT_BYTES)
             return log;
         text_add(&log, line, (size_t)length);
@@ -161,12 +166,14 @@ static text make_raw(void)
     while (raw.count + COLUMNS * sizeof(double) <= TEXT_BYTES)
         for (int column = 0; column < COLUMNS; column++) {
             double value = (double)(next_random(&random) >> 11) * 0x1p-53;
-            text_add(&raw, (const char *)&value, sizeof value); /* little-endian on the machines we measure */
+            /* little-endian on the machines we measure */
+            text_add(&raw, (const char *)&value, sizeof value);
         }
     return raw;
 }
 
-/* Like the Http data set: logarithms of a duration (mostly 0), of the bytes sent and of those received, plus 0.1. */
+/* Like the Http data set: logarithms of a duration (mostly 0), of the bytes sent and of those
+ * received, plus 0.1. */
 static text make_http_like(void)
 {
     text csv = text_new(HTTP_ROWS * HTTP_COLUMNS * (OIF_NUMBER_TEXT_BYTES + 1));
@@ -175,7 +182,8 @@ static text make_http_like(void)
     for (size_t i = 0; i < HTTP_ROWS; i++)
         for (int column = 1; column <= HTTP_COLUMNS; column++) {
             uint64_t bits = next_random(&random);
-            uint64_t amount = column == 1 ? (bits % 20 == 0) * (bits >> 60) : 100 + (bits >> (bits % 8 + 50));
+            uint64_t amount =
+                column == 1 ? (bits % 20 == 0) * (bits >> 60) : 100 + (bits >> (bits % 8 + 50));
             char field[OIF_NUMBER_TEXT_BYTES + 1];
             size_t length = oif_number_format(log((double)amount + 0.1), field);
             field[length] = column < HTTP_COLUMNS ? ',' : '\n';
@@ -227,7 +235,8 @@ static timing read_csv(const text *from, table *into)
     into->sum = 0;
     while ((status = oif_reader_next(reader, &record, &error)) == OIF_OK) {
         if (into->values)
-            memcpy(into->values + into->rows * into->columns, record.values, into->columns * sizeof(double));
+            memcpy(into->values + into->rows * into->columns, record.values,
+                   into->columns * sizeof(double));
         if (into->text_bytes)
             into->text_bytes[into->rows] = record.text_bytes;
         into->sum += record.values[0];
@@ -242,7 +251,8 @@ static timing read_csv(const text *from, table *into)
 /* Reads all records of a log: five numbers, and two columns as texts. */
 static timing read_log(const text *from, double *sum)
 {
-    static const char *const names[] = {"status", "bytes", "latency_ms", "cpu", "cached", "time", "host"};
+    static const char *const names[] = {"status", "bytes", "latency_ms", "cpu",
+                                        "cached", "time",  "host"};
     enum { VALUES = 5, TEXTS = 2 };
     source s = {.from = from};
     timing started = stopwatch_start();
@@ -297,7 +307,8 @@ static timing copy_pieces(const text *from, double *sum)
     return stopwatch_stop(started);
 }
 
-/* What libc does for the same numbers, without looking for anything else: every field is followed by one byte. */
+/* What libc does for the same numbers, without looking for anything else: every field is
+ * followed by one byte. */
 static timing read_with_strtod(const text *from, double *sum)
 {
     timing started = stopwatch_start();
@@ -338,7 +349,8 @@ static timing print_with_snprintf(const double *values, size_t count, text *into
     return stopwatch_stop(started);
 }
 
-/* As cli/score.c: the line as it came, a comma, the score; through stdio with its buffer of 64 KiB. */
+/* As cli/score.c: the line as it came, a comma, the score; through stdio with its buffer of 64
+ * KiB. */
 static timing print_scored(FILE *to, const text *from, const table *rows, const double *scores)
 {
     timing started = stopwatch_start();
@@ -347,8 +359,9 @@ static timing print_scored(FILE *to, const text *from, const table *rows, const 
     for (size_t i = 0; i < rows->rows; i++) {
         char field[OIF_NUMBER_TEXT_BYTES];
         size_t length = oif_number_format(scores[i], field);
-        if (fwrite(line, 1, rows->text_bytes[i], to) != rows->text_bytes[i] || fwrite(",", 1, 1, to) != 1 ||
-            fwrite(field, 1, length, to) != length || fwrite("\n", 1, 1, to) != 1)
+        if (fwrite(line, 1, rows->text_bytes[i], to) != rows->text_bytes[i] ||
+            fwrite(",", 1, 1, to) != 1 || fwrite(field, 1, length, to) != length ||
+            fwrite("\n", 1, 1, to) != 1)
             die("cannot write to /dev/null");
         line += rows->text_bytes[i] + 1;
     }
@@ -364,14 +377,15 @@ typedef struct settings {
     const char *csv_path;
 } settings;
 
-static void report_rate(const settings *s, const char *what, size_t bytes, timing ours, timing libc_taken,
-                        const char *libc_function, double bar)
+static void report_rate(const settings *s, const char *what, size_t bytes, timing ours,
+                        timing libc_taken, const char *libc_function, double bar)
 {
     double rate = 1e-6 * (double)bytes / ours.cpu_seconds,
            libc_rate = 1e-6 * (double)bytes / libc_taken.cpu_seconds;
 
     if (s->json) {
-        printf(" {\"what\": \"%s\", \"mb_per_second\": %.1f, \"%s_mb_per_second\": %.1f, \"bar\": %g},\n",
+        printf(" {\"what\": \"%s\", \"mb_per_second\": %.1f, \"%s_mb_per_second\": %.1f, \"bar\": "
+               "%g},\n",
                what, rate, libc_function, libc_rate, bar);
         return;
     }
@@ -381,7 +395,8 @@ static void report_rate(const settings *s, const char *what, size_t bytes, timin
     printf("\n");
 }
 
-static void benchmark_reading(const settings *s, const char *what, number_maker make_number, double bar)
+static void benchmark_reading(const settings *s, const char *what, number_maker make_number,
+                              double bar)
 {
     text csv = make_csv(make_number);
     timing ours = {HUGE_VAL, HUGE_VAL}, libc_taken = ours;
@@ -400,7 +415,8 @@ static void benchmark_reading(const settings *s, const char *what, number_maker 
 
 typedef timing (*text_reader)(const text *from, double *sum);
 
-static void benchmark_format(const settings *s, const char *what, text from, text_reader read, double bar)
+static void benchmark_format(const settings *s, const char *what, text from, text_reader read,
+                             double bar)
 {
     timing ours = {HUGE_VAL, HUGE_VAL}, copying = ours;
 
@@ -447,7 +463,8 @@ static timing score_rows(const table *rows, double *scores)
         status = oif_detector_new(&params, rows->columns, &detector, &error);
     timing started = stopwatch_start(), taken;
     for (size_t i = 0; i < rows->rows && status == OIF_OK; i++)
-        status = oif_detector_learn_score(detector, rows->values + i * rows->columns, &scores[i], &error);
+        status = oif_detector_learn_score(detector, rows->values + i * rows->columns, &scores[i],
+                                          &error);
     taken = stopwatch_stop(started);
     if (status != OIF_OK)
         die("%s", error.message);
@@ -480,16 +497,20 @@ static void benchmark_phases(const settings *s)
     double print = 1e9 * printing.cpu_seconds / n, ratio = (parse + print) / score;
     const char *name = s->csv_path ? s->csv_path : "made up like Http";
     if (s->json)
-        printf(" {\"what\": \"phases of oif score\", \"file\": \"%s\", \"rows\": %zu, \"parse_ns_per_row\": "
+        printf(" {\"what\": \"phases of oif score\", \"file\": \"%s\", \"rows\": %zu, "
+               "\"parse_ns_per_row\": "
                "%.1f, "
-               "\"score_ns_per_row\": %.1f, \"print_ns_per_row\": %.1f, \"text_to_scoring\": %.3f, \"bar\": "
+               "\"score_ns_per_row\": %.1f, \"print_ns_per_row\": %.1f, \"text_to_scoring\": %.3f, "
+               "\"bar\": "
                "1}\n",
                name, rows.rows, parse, score, print, ratio);
     else
-        printf("oif score on %s (%zu rows of %zu): a row takes %.0f ns to parse, %.0f to learn and score, "
+        printf("oif score on %s (%zu rows of %zu): a row takes %.0f ns to parse, %.0f to learn and "
+               "score, "
                "%.0f to print; "
                "parsing and printing take %.2f of the scoring; bar 1: %s\n",
-               name, rows.rows, rows.columns, parse, score, print, ratio, ratio < 1 ? "met" : "MISSED");
+               name, rows.rows, rows.columns, parse, score, print, ratio,
+               ratio < 1 ? "met" : "MISSED");
     fclose(nowhere);
     free(scores);
     free(rows.text_bytes);

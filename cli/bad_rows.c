@@ -19,8 +19,8 @@ static void tell_count(uint64_t count, const char *what_was_done, const char *na
     char text[GROUPED_TEXT_BYTES];
 
     if (count > 0)
-        complain(EXIT_OK, "%s: %s bad row%s %s", name, grouped_text(count, text), count == 1 ? "" : "s",
-                 what_was_done);
+        complain(EXIT_OK, "%s: %s bad row%s %s", name, grouped_text(count, text),
+                 count == 1 ? "" : "s", what_was_done);
 }
 
 void bad_rows_tell(const struct bad_rows *bad, const struct input *input)
@@ -30,7 +30,8 @@ void bad_rows_tell(const struct bad_rows *bad, const struct input *input)
 
     tell_count(bad->skipped, "skipped", input->name);
     tell_count(bad->mended,
-               bad->mended == 1 ? "scored without its bad numbers" : "scored without their bad numbers",
+               bad->mended == 1 ? "scored without its bad numbers"
+                                : "scored without their bad numbers",
                input->name);
     for (uint64_t i = 0; i < count && i < BAD_PLACES_MAX; i++)
         complain(EXIT_OK, "  %s", input_place_text(input, &bad->first[i], text));

@@ -16,8 +16,10 @@ struct pen {
     const char *axis, *corner, *base, *mark;
 };
 
-static const struct pen block_pen = {{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, "┤", "└", "─", "▲"};
-static const struct pen ascii_pen = {{" ", " ", ".", ".", ":", ":", "|", "|", "|"}, "|", "+", "-", "^"};
+static const struct pen block_pen = {
+    {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, "┤", "└", "─", "▲"};
+static const struct pen ascii_pen = {
+    {" ", " ", ".", ".", ":", ":", "|", "|", "|"}, "|", "+", "-", "^"};
 
 static const struct pen *choose_pen(void)
 {
@@ -38,7 +40,9 @@ const char *chart_cell(double share)
 {
     const struct pen *pen = choose_pen();
 
-    return isnan(share) ? " " : pen->fill[1 + (int)(fmin(fmax(share, 0), 1) * (LEVELS_PER_LINE - 1) + 0.5)];
+    return isnan(share)
+               ? " "
+               : pen->fill[1 + (int)(fmin(fmax(share, 0), 1) * (LEVELS_PER_LINE - 1) + 0.5)];
 }
 
 struct bars {

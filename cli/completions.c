@@ -1,11 +1,12 @@
-/* oif completions: what a shell needs to complete a command line, made from the tables that the command line is read
- * with. It is run when oif is built and its output installed. */
+/* oif completions: what a shell needs to complete a command line, made from the tables that the
+ * command line is read with. It is run when oif is built and its output installed. */
 #include "flags.h"
 
 #include <string.h>
 
 /* Prints text between single quotes: what ends them there is written as the shell wants it. */
-static void print_quoted(const char *text, const char *special, const char *escape, const char *quote)
+static void print_quoted(const char *text, const char *special, const char *escape,
+                         const char *quote)
 {
     for (; *text; text++) {
         if (*text == '\'')
@@ -15,7 +16,7 @@ static void print_quoted(const char *text, const char *special, const char *esca
     }
 }
 
-/* ---- bash ------------------------------------------------------------------------------------------- */
+/* ---- bash ---- */
 
 static const char bash_start[] =
     "# bash completion for oif, made by 'oif completions bash'\n\n"
@@ -73,7 +74,8 @@ static void print_bash(struct flag_list *list)
     output_print("%s", bash_start);
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
         output_print("%s ", command->name);
-    output_print("--help --version\"\n        return\n    fi\n    case ${COMP_WORDS[1]}:$before in\n");
+    output_print(
+        "--help --version\"\n        return\n    fi\n    case ${COMP_WORDS[1]}:$before in\n");
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         flags_list(command, list);
         print_bash_values(command, list);
@@ -86,7 +88,7 @@ static void print_bash(struct flag_list *list)
     output_print("    esac\n}\n\ncomplete -F _oif oif\n");
 }
 
-/* ---- zsh -------------------------------------------------------------------------------------------- */
+/* ---- zsh ---- */
 
 static void print_zsh_quoted(const char *text)
 {
@@ -97,7 +99,8 @@ static void print_zsh_flag(const struct listed_flag *flag)
 {
     bool may_be_left_out = flag->argument && *flag->argument == '[';
 
-    output_print(" \\\n            '--%s%s[", flag->name, flag->argument && !may_be_left_out ? "=" : "");
+    output_print(" \\\n            '--%s%s[", flag->name,
+                 flag->argument && !may_be_left_out ? "=" : "");
     print_zsh_quoted(flag->help);
     output_print("]");
     if (flag->argument) {
@@ -128,8 +131,9 @@ static void print_zsh(struct flag_list *list)
 {
     const struct command *command;
 
-    output_print("#compdef oif\n# zsh completion for oif, made by 'oif completions zsh'\n\n_oif() {\n"
-                 "    local -a commands=(\n");
+    output_print(
+        "#compdef oif\n# zsh completion for oif, made by 'oif completions zsh'\n\n_oif() {\n"
+        "    local -a commands=(\n");
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         output_print("        '%s:", command->name);
         print_quoted(command->summary, "", "", "'\\''");
@@ -145,7 +149,7 @@ static void print_zsh(struct flag_list *list)
     output_print("    esac\n}\n\n_oif \"$@\"\n");
 }
 
-/* ---- fish ------------------------------------------------------------------------------------------- */
+/* ---- fish ---- */
 
 static void print_fish_description(const char *text)
 {
@@ -161,12 +165,13 @@ static void print_fish_command(const struct command *command, const struct flag_
     if (!command->takes_file)
         output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -f\n", command->name);
     for (size_t i = 0; command->words && command->words[i]; i++)
-        output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -f -a %s\n", command->name,
-                     command->words[i]);
+        output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -f -a %s\n",
+                     command->name, command->words[i]);
     for (size_t i = 0; i < list->count; i++) {
         const struct listed_flag *flag = &list->flags[i];
 
-        output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -l %s", command->name, flag->name);
+        output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -l %s", command->name,
+                     flag->name);
         if (*flag->words)
             output_print(" -x -a '%s'", flag->words);
         else if (flag->argument && *flag->argument != '[')
@@ -188,7 +193,7 @@ static void print_fish(struct flag_list *list)
     }
 }
 
-/* ---- The command ------------------------------------------------------------------------------------ */
+/* ---- The command ---- */
 
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 static void (*const printers[])(struct flag_list *) = {print_bash, print_zsh, print_fish};
@@ -203,7 +208,8 @@ static exit_code run(const struct settings *settings)
             return EXIT_OK;
         }
     }
-    return complain(EXIT_USAGE, "completions are for bash, zsh or fish (usage: oif completions SHELL)");
+    return complain(EXIT_USAGE,
+                    "completions are for bash, zsh or fish (usage: oif completions SHELL)");
 }
 
 const struct command completions_command = {

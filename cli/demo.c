@@ -1,8 +1,9 @@
-/* oif demo: two weeks of a pump, a reading a minute, with faults planted in it, scored as it arrives.
+/* oif demo: two weeks of a pump, a reading a minute, with faults planted in it, scored as it
+ * arrives.
  *
- * The pump switches between two states, running and standby, so its readings form two clusters. Both follow the
- * hour of the day and drift as the pump wears, so what is normal moves. The stream is made here, with nothing but
- * + - * / so that it is the same everywhere. */
+ * The pump switches between two states, running and standby, so its readings form two clusters.
+ * Both follow the hour of the day and drift as the pump wears, so what is normal moves. The
+ * stream is made here, with nothing but + - * / so that it is the same everywhere. */
 #include "chart.h"
 #include "options.h"
 #include "progress.h"
@@ -28,13 +29,14 @@ static const struct fault faults[] = {
 enum { FAULT_KINDS = sizeof faults / sizeof *faults };
 
 struct stream {
-    double readings[ROWS][FEATURES];   /* flow in l/s, pressure in bar, temperature in degrees Celsius */
+    /* flow in l/s, pressure in bar, temperature in degrees Celsius */
+    double readings[ROWS][FEATURES];
     const struct fault *planted[ROWS]; /* NULL: a normal row */
     bool is_planted[ROWS];
     double scores[ROWS];
 };
 
-/* ---- The stream ----------------------------------------------------------------------------------- */
+/* ---- The stream ---- */
 
 /* Twelve uniforms: near enough to a normal distribution with deviation 1. */
 static double next_noise(uint64_t *state)
@@ -69,7 +71,8 @@ static void make_reading(double reading[FEATURES], size_t row, bool running, uin
 static void make_fault(double reading[FEATURES], const struct fault *fault, uint64_t *random)
 {
     for (size_t i = 0; i < FEATURES; i++)
-        reading[i] = fault->lowest[i] + (fault->highest[i] - fault->lowest[i]) * random_uniform(random);
+        reading[i] =
+            fault->lowest[i] + (fault->highest[i] - fault->lowest[i]) * random_uniform(random);
 }
 
 static void make_stream(struct stream *stream)
@@ -99,7 +102,8 @@ static exit_code score_stream(struct stream *stream, oif_detector *detector, dou
     oif_error error;
 
     for (size_t row = 0; row < ROWS && status == OIF_OK; row++) {
-        status = oif_detector_learn_score(detector, stream->readings[row], &stream->scores[row], &error);
+        status =
+            oif_detector_learn_score(detector, stream->readings[row], &stream->scores[row], &error);
         progress_row(&progress, row);
     }
     *seconds = seconds_now() - started;
@@ -107,7 +111,7 @@ static exit_code score_stream(struct stream *stream, oif_detector *detector, dou
     return status == OIF_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.message);
 }
 
-/* ---- The report ----------------------------------------------------------------------------------- */
+/* ---- The report ---- */
 
 static void print_top_row(const struct stream *stream, size_t row)
 {
@@ -116,9 +120,10 @@ static void print_top_row(const struct stream *stream, size_t row)
     size_t minute = row % ROWS_PER_DAY;
     char text[GROUPED_TEXT_BYTES];
 
-    output_print("  %7s %5zu  %02zu:%02zu %7.1f %9.2f %12.1f %8.3f   %s\n", grouped_text(row + 1, text),
-                 row / ROWS_PER_DAY + 1, minute / 60, minute % 60, reading[0], reading[1], reading[2],
-                 stream->scores[row], fault ? fault->name : "(none planted)");
+    output_print("  %7s %5zu  %02zu:%02zu %7.1f %9.2f %12.1f %8.3f   %s\n",
+                 grouped_text(row + 1, text), row / ROWS_PER_DAY + 1, minute / 60, minute % 60,
+                 reading[0], reading[1], reading[2], stream->scores[row],
+                 fault ? fault->name : "(none planted)");
 }
 
 static void print_top_rows(const struct stream *stream, const struct ranking *ranking)
@@ -135,8 +140,9 @@ static void print_chart(const struct stream *stream)
 {
     const size_t start = ROWS - ROWS_PER_DAY;
 
-    output_print("\nThe score over the last day (the highest of each %d minutes; %s: a planted fault):\n\n",
-                 ROWS_PER_DAY / CHART_COLUMNS, chart_mark());
+    output_print(
+        "\nThe score over the last day (the highest of each %d minutes; %s: a planted fault):\n\n",
+        ROWS_PER_DAY / CHART_COLUMNS, chart_mark());
     chart_print(stream->scores + start, stream->is_planted + start, ROWS_PER_DAY);
     output_print("        %-16s%-16s%-16s%-11s%s\n", "00:00", "06:00", "12:00", "18:00", "24:00");
 }

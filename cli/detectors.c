@@ -7,8 +7,8 @@ static void print_memory(const oif_params *params, size_t dimension)
     oif_error error;
 
     if (oif_detector_estimate_bytes(params, dimension, &bytes, &error) == OIF_OK)
-        output_print("  memory     %zu KB with these parameters and d = %zu\n", (bytes + 999) / 1000,
-                     dimension);
+        output_print("  memory     %zu KB with these parameters and d = %zu\n",
+                     (bytes + 999) / 1000, dimension);
     else
         output_print("  memory     %s\n", error.message);
 }
@@ -37,8 +37,8 @@ static exit_code run(const struct settings *settings)
 
         if (oif_params_init(&params, info->name, &error) != OIF_OK)
             return complain(EXIT_FAILED, "%s", error.message);
-        output_print("%s%s: %s\n  %s\n  choose it  %s\n  cost a row %s\n", i > 0 ? "\n" : "", info->name,
-                     info->summary, info->paper, info->choose, info->cost);
+        output_print("%s%s: %s\n  %s\n  choose it  %s\n  cost a row %s\n", i > 0 ? "\n" : "",
+                     info->name, info->summary, info->paper, info->choose, info->cost);
         print_memory(&params, settings->dimension ? settings->dimension : 10);
         print_params(info);
     }
@@ -67,9 +67,10 @@ const struct command detectors_command = {
     .name = "detectors",
     .summary = "list the detectors: what they cost, and when to choose which",
     .usage = "detectors [OPTION...]",
-    .examples = "  oif detectors                  all of them, and their memory for 10 numbers a row\n"
-                "  oif detectors --dimension 36   their memory for 36\n"
-                "  oif score --detector online-iforest readings.csv\n",
+    .examples =
+        "  oif detectors                  all of them, and their memory for 10 numbers a row\n"
+        "  oif detectors --dimension 36   their memory for 36\n"
+        "  oif score --detector online-iforest readings.csv\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = false,

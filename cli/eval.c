@@ -1,12 +1,13 @@
 /* oif eval: how well, and how fast, detectors find the anomalies of a labelled file.
  *
- * Rows are learned and scored in blocks, which gives the same scores as one by one and lets the clock be read
- * once per block: time spent reading the file and time spent in each detector are told apart. Several detectors
- * take each block in turn, so the file is read once and may be a pipe. What is kept are the scores, 24 bytes a
- * row and detector.
+ * Rows are learned and scored in blocks, which gives the same scores as one by one and lets the
+ * clock be read once per block: time spent reading the file and time spent in each detector are
+ * told apart. Several detectors take each block in turn, so the file is read once and may be a
+ * pipe. What is kept are the scores, 24 bytes a row and detector.
  *
- * With keys, shingles or other options of pipelines, rows go through a pipeline for each detector: the scores are those of
- * `oif score` with the same options. Rows without a score, the first of a shingle, count as the least anomalous. */
+ * With keys, shingles or other options of pipelines, rows go through a pipeline for each
+ * detector: the scores are those of `oif score` with the same options. Rows without a score,
+ * the first of a shingle, count as the least anomalous. */
 #include "eval.h"
 #include "input.h"
 #include "progress.h"
@@ -26,14 +27,15 @@ struct block {
     size_t key_ends[BLOCK_ROWS], keys_capacity;
 };
 
-/* ---- Who takes part --------------------------------------------------------------------------------- */
+/* ---- Who takes part ---- */
 
 static exit_code complain_out_of_memory(void)
 {
     return complain(EXIT_FAILED, "out of memory");
 }
 
-/* What the command line says about the first detector holds for every other one that has a parameter of that name. */
+/* What the command line says about the first detector holds for every other one that has a
+ * parameter of that name. */
 static exit_code copy_params(const struct settings *settings, oif_params *params)
 {
     const oif_params *first = &settings->params;
@@ -46,8 +48,8 @@ static exit_code copy_params(const struct settings *settings, oif_params *params
 
         if (!settings->is_given[i] || oif_params_get(params, param->name, &value, &error) != OIF_OK)
             continue;
-        if (oif_params_set_text(params, param->name, param_text(param, first->values[i], text), &error) !=
-            OIF_OK)
+        if (oif_params_set_text(params, param->name, param_text(param, first->values[i], text),
+                                &error) != OIF_OK)
             return complain(EXIT_USAGE, "%s: %s", params->info->name, error.message);
     }
     return EXIT_OK;
@@ -62,16 +64,18 @@ static exit_code add_contestant(struct evaluation *evaluation, const struct sett
     exit_code code;
 
     if (evaluation->contestant_count == MAX_CONTESTANTS)
-        return complain(EXIT_USAGE, "eval compares at most %d detectors at a time", MAX_CONTESTANTS);
+        return complain(EXIT_USAGE, "eval compares at most %d detectors at a time",
+                        MAX_CONTESTANTS);
     code = choose_detector(&contestant->params, name, name_bytes);
     if (code == EXIT_OK)
         code = copy_params(settings, &contestant->params);
     if (code != EXIT_OK)
         return code;
-    status = evaluation->options ? oif_pipeline_new(&contestant->params, evaluation->feature_count,
-                                                    evaluation->options, &contestant->pipeline, &error)
-                                 : oif_detector_new(&contestant->params, evaluation->feature_count,
-                                                    &contestant->detector, &error);
+    status = evaluation->options
+                 ? oif_pipeline_new(&contestant->params, evaluation->feature_count,
+                                    evaluation->options, &contestant->pipeline, &error)
+                 : oif_detector_new(&contestant->params, evaluation->feature_count,
+                                    &contestant->detector, &error);
     if (status != OIF_OK)
         return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", error.message);
     evaluation->contestant_count++;
@@ -84,8 +88,9 @@ static exit_code add_contestants(struct evaluation *evaluation, const struct set
     const char *names = settings->detectors;
     exit_code code = EXIT_OK;
 
-    for (size_t i = 0;
-         settings->eval.all_detectors && code == EXIT_OK && (info = oif_detector_info_at(i)) != NULL; i++)
+    for (size_t i = 0; settings->eval.all_detectors && code == EXIT_OK &&
+                       (info = oif_detector_info_at(i)) != NULL;
+         i++)
         code = add_contestant(evaluation, settings, info->name, strlen(info->name));
     while (!settings->eval.all_detectors && code == EXIT_OK) {
         size_t name_bytes = strcspn(names, ",");
@@ -108,7 +113,7 @@ static void finish(struct evaluation *evaluation)
     free(evaluation->early.items);
 }
 
-/* ---- Scoring ---------------------------------------------------------------------------------------- */
+/* ---- Scoring ---- */
 
 static oif_status process_rows(oif_pipeline *pipeline, const struct block *block, double scores[],
                                oif_error *error)
@@ -119,8 +124,8 @@ static oif_status process_rows(oif_pipeline *pipeline, const struct block *block
 
     for (size_t i = 0; i < block->row_count && status == OIF_OK; i++) {
         size_t end = block->key_ends[i];
-        status = oif_pipeline_process(pipeline, block->keys ? block->keys + start : NULL, end - start,
-                                      block->rows + i * block->stride, &result, error);
+        status = oif_pipeline_process(pipeline, block->keys ? block->keys + start : NULL,
+                                      end - start, block->rows + i * block->stride, &result, error);
         scores[i] = isnan(result.score) ? -INFINITY : result.score;
         start = end;
     }
@@ -131,16 +136,18 @@ static exit_code score_block(struct contestant *contestant, const struct block *
 {
     double scores[BLOCK_ROWS], started = seconds_now();
     oif_error error;
-    oif_status status = contestant->pipeline
-                            ? process_rows(contestant->pipeline, block, scores, &error)
-                            : oif_detector_learn_score_rows(contestant->detector, block->rows,
-                                                            block->row_count, block->stride, scores, &error);
+    oif_status status =
+        contestant->pipeline
+            ? process_rows(contestant->pipeline, block, scores, &error)
+            : oif_detector_learn_score_rows(contestant->detector, block->rows, block->row_count,
+                                            block->stride, scores, &error);
 
     if (status != OIF_OK)
         return complain(EXIT_FAILED, "%s", error.message);
     contestant->seconds += seconds_now() - started;
     for (size_t i = 0; i < block->row_count; i++)
-        if (!ranking_add(&contestant->ranking, scores[i], block->rows[(i + 1) * block->stride - 1] != 0))
+        if (!ranking_add(&contestant->ranking, scores[i],
+                         block->rows[(i + 1) * block->stride - 1] != 0))
             return complain_out_of_memory();
     return EXIT_OK;
 }
@@ -157,7 +164,8 @@ static exit_code score_by_all(struct evaluation *evaluation, struct block *block
 
 static bool add_key(struct block *block, oif_text key)
 {
-    size_t start = block->row_count > 0 ? block->key_ends[block->row_count - 1] : 0, end = start + key.bytes;
+    size_t start = block->row_count > 0 ? block->key_ends[block->row_count - 1] : 0,
+           end = start + key.bytes;
 
     if (end > block->keys_capacity || !block->keys) {
         size_t capacity = 2 * end + BLOCK_ROWS;
@@ -172,14 +180,14 @@ static bool add_key(struct block *block, oif_text key)
     return true;
 }
 
-static exit_code add_row(struct evaluation *evaluation, struct block *block, const struct input *input,
-                         const oif_record *record)
+static exit_code add_row(struct evaluation *evaluation, struct block *block,
+                         const struct input *input, const oif_record *record)
 {
     double *row = block->rows + block->row_count * block->stride;
 
     if (isnan(record->values[input->feature_count]))
-        return input_complain_label(input, record,
-                                    "the label is missing; give 0 for a normal row, 1 for an anomaly");
+        return input_complain_label(
+            input, record, "the label is missing; give 0 for a normal row, 1 for an anomaly");
     if (input->has_key && !add_key(block, record->texts[input->key_text]))
         return complain_out_of_memory();
     memcpy(row, record->values, block->stride * sizeof *row);
@@ -187,8 +195,8 @@ static exit_code add_row(struct evaluation *evaluation, struct block *block, con
     return block->row_count == BLOCK_ROWS ? score_by_all(evaluation, block) : EXIT_OK;
 }
 
-static exit_code evaluate_rows(struct evaluation *evaluation, struct block *block, struct input *input,
-                               struct progress *progress)
+static exit_code evaluate_rows(struct evaluation *evaluation, struct block *block,
+                               struct input *input, struct progress *progress)
 {
     exit_code code = EXIT_OK;
     oif_status status;
@@ -217,7 +225,8 @@ static exit_code evaluate(struct evaluation *evaluation, struct input *input)
     exit_code code;
 
     block.rows = calloc(BLOCK_ROWS * block.stride, sizeof *block.rows);
-    code = block.rows ? evaluate_rows(evaluation, &block, input, &progress) : complain_out_of_memory();
+    code =
+        block.rows ? evaluate_rows(evaluation, &block, input, &progress) : complain_out_of_memory();
     free(block.rows);
     free(block.keys);
     progress_end(&progress);
@@ -227,7 +236,7 @@ static exit_code evaluate(struct evaluation *evaluation, struct input *input)
     return code;
 }
 
-/* ---- Measuring -------------------------------------------------------------------------------------- */
+/* ---- Measuring ---- */
 
 /* While the rankings are still in the order of the rows. */
 static bool measure_span(const struct evaluation *evaluation, struct span *span)
@@ -250,7 +259,8 @@ static bool measure_span(const struct evaluation *evaluation, struct span *span)
     return true;
 }
 
-static bool add_span(const struct evaluation *evaluation, struct spans *spans, size_t first, size_t end)
+static bool add_span(const struct evaluation *evaluation, struct spans *spans, size_t first,
+                     size_t end)
 {
     struct span *items = realloc(spans->items, (spans->count + 1) * sizeof *items);
 
@@ -302,7 +312,7 @@ static exit_code measure(struct evaluation *evaluation, const struct eval_settin
     return EXIT_OK;
 }
 
-/* ---- The command ------------------------------------------------------------------------------------ */
+/* ---- The command ---- */
 
 static exit_code check_settings(const struct settings *settings)
 {
@@ -377,7 +387,8 @@ static const char *set_window(struct settings *settings, const char *value)
 }
 
 static const struct option options[] = {
-    {"label", "COL", "the column that tells: 0 for a normal row, anything else for an anomaly", set_label},
+    {"label", "COL", "the column that tells: 0 for a normal row, anything else for an anomaly",
+     set_label},
     {"key", "COL", "each key, such as each host, has a model of its own", set_key},
     {"all", NULL, "compare all detectors; --detector A,B,... compares some", set_all},
     {"window", "N", "also the ROC AUC of each N rows, one window after the other", set_window},
@@ -397,7 +408,8 @@ const struct command eval_command = {
         "  oif eval --label fault --detector hst,loda --window 1000 pump.csv\n"
         "                                                    two of them, over time\n"
         "  oif eval --label fault --key host --shingle 8 pump.csv\n"
-        "                                                    a series of each host, eight rows as one\n"
+        "                                                    a series of each host, eight rows as "
+        "one\n"
         "  oif eval --label fault --early pump.csv           how soon are the scores any good?\n"
         "  oif eval --label fault --json pump.csv            for other programs to read\n",
     .options = options,

@@ -17,7 +17,7 @@ static void print_count(const char *title, uint64_t count, const char *remark)
     output_print("%-18s %12s%s%s\n", title, grouped_text(count, text), *remark ? "  " : "", remark);
 }
 
-/* ---- One detector ----------------------------------------------------------------------------------- */
+/* ---- One detector ---- */
 
 static void print_measures(const struct ranking *ranking)
 {
@@ -28,8 +28,8 @@ static void print_measures(const struct ranking *ranking)
                      "average precision", "undefined");
         return;
     }
-    output_print("%-18s %12.4f\n%-18s %12.4f\n", "ROC AUC", ranking_roc_auc(ranking), "average precision",
-                 ranking_average_precision(ranking));
+    output_print("%-18s %12.4f\n%-18s %12.4f\n", "ROC AUC", ranking_roc_auc(ranking),
+                 "average precision", ranking_average_precision(ranking));
 }
 
 static void print_one(const struct evaluation *evaluation)
@@ -39,10 +39,11 @@ static void print_one(const struct evaluation *evaluation)
     print_measures(&contestant->ranking);
     print_count("rows per second", per_second(evaluation->row_count, contestant->seconds),
                 "learning and scoring");
-    print_count("", per_second(evaluation->row_count, evaluation->total_seconds), "with reading the input");
+    print_count("", per_second(evaluation->row_count, evaluation->total_seconds),
+                "with reading the input");
 }
 
-/* ---- Several, side by side -------------------------------------------------------------------------- */
+/* ---- Several, side by side ---- */
 
 /* "0.9534", or "-" where the measure means nothing. */
 static void print_measure(int width, double measure)
@@ -57,7 +58,8 @@ static void print_several(const struct evaluation *evaluation)
 {
     char text[GROUPED_TEXT_BYTES];
 
-    output_print("\n%-18s %12s %18s %18s\n", "detector", "ROC AUC", "average precision", "rows per second");
+    output_print("\n%-18s %12s %18s %18s\n", "detector", "ROC AUC", "average precision",
+                 "rows per second");
     for (size_t i = 0; i < evaluation->contestant_count; i++) {
         const struct contestant *contestant = &evaluation->contestants[i];
         bool defined = ranking_has_both(&contestant->ranking);
@@ -65,13 +67,15 @@ static void print_several(const struct evaluation *evaluation)
         output_print("%-18s", contestant->params.info->name);
         print_measure(12, defined ? ranking_roc_auc(&contestant->ranking) : NAN);
         print_measure(18, defined ? ranking_average_precision(&contestant->ranking) : NAN);
-        output_print(" %18s\n", grouped_text(per_second(evaluation->row_count, contestant->seconds), text));
+        output_print(" %18s\n",
+                     grouped_text(per_second(evaluation->row_count, contestant->seconds), text));
     }
 }
 
-/* ---- Over time -------------------------------------------------------------------------------------- */
+/* ---- Over time ---- */
 
-static void print_spans(const struct evaluation *evaluation, const struct spans *spans, const char *title)
+static void print_spans(const struct evaluation *evaluation, const struct spans *spans,
+                        const char *title)
 {
     char first[GROUPED_TEXT_BYTES], last[GROUPED_TEXT_BYTES], anomalies[GROUPED_TEXT_BYTES];
 
@@ -91,8 +95,8 @@ static void print_spans(const struct evaluation *evaluation, const struct spans 
     }
 }
 
-/* A window without a measure is drawn like the one before it. Few windows are drawn as wide bars, of many each column
- * shows the best of its share. */
+/* A window without a measure is drawn like the one before it. Few windows are drawn as wide
+ * bars, of many each column shows the best of its share. */
 static void print_chart(const struct evaluation *evaluation, size_t which)
 {
     enum { MOST_BARS = 64 * CHART_COLUMNS };
@@ -133,7 +137,7 @@ void report_table(const struct evaluation *evaluation)
             print_chart(evaluation, i);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void print_json_measure(const char *name, double measure)
 {
@@ -160,8 +164,9 @@ static void print_json_spans(const char *name, const struct spans *spans, size_t
     for (size_t i = 0; i < spans->count; i++) {
         const struct span *span = &spans->items[i];
 
-        output_print("%s\n  {\"first_row\": %zu, \"last_row\": %zu, \"anomalies\": %zu, ", i > 0 ? "," : "",
-                     span->first + 1, span->first + span->count, span->anomaly_count);
+        output_print("%s\n  {\"first_row\": %zu, \"last_row\": %zu, \"anomalies\": %zu, ",
+                     i > 0 ? "," : "", span->first + 1, span->first + span->count,
+                     span->anomaly_count);
         print_json_measure("roc_auc", span->roc_auc[which]);
         output_print("}");
     }

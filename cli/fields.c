@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Texts ---------------------------------------------------------------------------------------- */
+/* ---- Texts ---- */
 
 static bool write_text(const char *text)
 {
@@ -25,8 +25,8 @@ static bool write_doubling_quotes(const char *text, size_t bytes)
 
 bool write_csv_field(const char *text, size_t bytes, char delimiter)
 {
-    bool quotes = memchr(text, delimiter, bytes) || memchr(text, '"', bytes) || memchr(text, '\n', bytes) ||
-                  memchr(text, '\r', bytes);
+    bool quotes = memchr(text, delimiter, bytes) || memchr(text, '"', bytes) ||
+                  memchr(text, '\n', bytes) || memchr(text, '\r', bytes);
 
     if (!quotes)
         return output_write(text, bytes);
@@ -55,7 +55,8 @@ static bool write_number(double number, const char *absent)
 {
     char text[OIF_NUMBER_TEXT_BYTES];
 
-    return isfinite(number) ? output_write(text, oif_number_format(number, text)) : write_text(absent);
+    return isfinite(number) ? output_write(text, oif_number_format(number, text))
+                            : write_text(absent);
 }
 
 /* p is an estimate: more than four digits would only look like knowledge. */
@@ -69,7 +70,7 @@ static bool write_p(double p)
     return output_write(text, oif_number_format(round(p * scale) / scale, text));
 }
 
-/* ---- Reasons -------------------------------------------------------------------------------------- */
+/* ---- Reasons ---- */
 
 static const char *direction_word(int direction)
 {
@@ -85,14 +86,15 @@ void fields_reasons_text(const struct verdict *verdict, const struct input *inpu
     for (size_t i = 0; i < verdict->reason_count && length < capacity; i++) {
         size_t column = verdict->fields->order[i];
         const oif_attribution *reason = &verdict->fields->attributions[column];
-        int printed = snprintf(text + length, capacity - length, "%s%s %s %.0f%%", i > 0 ? "; " : "",
-                               input_feature_name(input, column), direction_word(reason->direction),
-                               reason->share * 100);
+        int printed = snprintf(text + length, capacity - length, "%s%s %s %.0f%%",
+                               i > 0 ? "; " : "", input_feature_name(input, column),
+                               direction_word(reason->direction), reason->share * 100);
         length += printed > 0 ? (size_t)printed : 0;
     }
 }
 
-static bool write_reasons(const struct verdict *verdict, const struct input *input, bool doubles_quotes)
+static bool write_reasons(const struct verdict *verdict, const struct input *input,
+                          bool doubles_quotes)
 {
     for (size_t i = 0; i < verdict->reason_count; i++) {
         size_t column = verdict->fields->order[i];
@@ -145,7 +147,7 @@ static bool write_why_json(const struct verdict *verdict, const struct input *in
     return write_text("]");
 }
 
-/* ---- The fields ------------------------------------------------------------------------------------ */
+/* ---- The fields ---- */
 
 enum field {
     FIELD_SCORE,
@@ -219,8 +221,8 @@ bool fields_write_csv(const struct verdict *verdict, const struct input *input, 
     bool written = true;
 
     for (size_t i = 0; i < fields->count && written; i++)
-        written =
-            output_write(&delimiter, 1) && write_csv_value(verdict, input, fields->chosen[i], delimiter);
+        written = output_write(&delimiter, 1) &&
+                  write_csv_value(verdict, input, fields->chosen[i], delimiter);
     return written;
 }
 
@@ -235,7 +237,7 @@ bool fields_write_json(const struct verdict *verdict, const struct input *input)
     return written && write_text("}");
 }
 
-/* ---- Choosing them --------------------------------------------------------------------------------- */
+/* ---- Choosing them ---- */
 
 static exit_code complain_no_field(const char *name, size_t name_bytes)
 {
@@ -244,10 +246,11 @@ static exit_code complain_no_field(const char *name, size_t name_bytes)
 
     for (size_t i = 0; i < FIELDS_MAX; i++)
         suggestion_consider(&suggestion, names[i]);
-    return complain(EXIT_USAGE,
-                    "--fields: there is no field '%.*s'%s (score, p, threshold, anomaly, ready, learned, "
-                    "episode, why)",
-                    (int)name_bytes, name, suggestion_hint(&suggestion, "", hint));
+    return complain(
+        EXIT_USAGE,
+        "--fields: there is no field '%.*s'%s (score, p, threshold, anomaly, ready, learned, "
+        "episode, why)",
+        (int)name_bytes, name, suggestion_hint(&suggestion, "", hint));
 }
 
 static bool is_chosen(const struct fields *fields, int field)
@@ -276,7 +279,8 @@ static exit_code choose(struct fields *fields, const char *list)
     return EXIT_OK;
 }
 
-/* What is needed to act on a row: with one line an episode, whether it begins or ends; why, if that is asked. */
+/* What is needed to act on a row: with one line an episode, whether it begins or ends; why, if
+ * that is asked. */
 static void choose_usual(struct fields *fields, const struct score_settings *settings)
 {
     static const int usual[] = {FIELD_SCORE, FIELD_P, FIELD_ANOMALY};
@@ -289,11 +293,13 @@ static void choose_usual(struct fields *fields, const struct score_settings *set
         fields->chosen[fields->count++] = FIELD_WHY;
 }
 
-exit_code fields_open(struct fields *fields, const struct settings *settings, const struct input *input)
+exit_code fields_open(struct fields *fields, const struct settings *settings,
+                      const struct input *input)
 {
     exit_code code = EXIT_OK;
 
-    *fields = (struct fields){.top = settings->score.explain_top, .column_count = input->feature_count};
+    *fields =
+        (struct fields){.top = settings->score.explain_top, .column_count = input->feature_count};
     if (settings->score.fields)
         code = choose(fields, settings->score.fields);
     else
@@ -317,10 +323,10 @@ void fields_close(struct fields *fields)
     fields->order = NULL;
 }
 
-/* ---- Judging --------------------------------------------------------------------------------------- */
+/* ---- Judging ---- */
 
-/* Puts the highest shares first, as far as they are shown; returns how many are reasons. Less than half a
- * percent is none. */
+/* Puts the highest shares first, as far as they are shown; returns how many are reasons. Less
+ * than half a percent is none. */
 static size_t rank_reasons(struct fields *fields)
 {
     size_t count = 0;

@@ -10,7 +10,8 @@ struct fields {
     int chosen[FIELDS_MAX]; /* positions in the table of fields.c */
     size_t count;
 
-    /* The reasons of anomalies: room for one a column, and the columns by share, the highest first. */
+    /* The reasons of anomalies: room for one a column, and the columns by share, the highest
+     * first. */
     size_t top, column_count;
     oif_attribution *attributions;
     size_t *order;
@@ -24,11 +25,14 @@ struct verdict {
 };
 
 /* Chooses the fields that the settings ask for. Prints what is wrong unless it returns EXIT_OK. */
-exit_code fields_open(struct fields *fields, const struct settings *settings, const struct input *input);
+exit_code fields_open(struct fields *fields, const struct settings *settings,
+                      const struct input *input);
 void fields_close(struct fields *fields);
 
-/* The verdict on the row that the pipeline has processed last. Explains anomalies only, so it is cheap. */
-struct verdict fields_judge(struct fields *fields, oif_pipeline *pipeline, const oif_result *result);
+/* The verdict on the row that the pipeline has processed last. Explains anomalies only, so it
+ * is cheap. */
+struct verdict fields_judge(struct fields *fields, oif_pipeline *pipeline,
+                            const oif_result *result);
 
 /* ",score,p,anomaly"; ",0.7,0.001,1"; "\"oif\":{\"score\":0.7,...}". */
 bool fields_write_names(const struct fields *fields, char delimiter);

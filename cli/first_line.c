@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-/* Whether what oif_reader_next has said may be about a row: of the columns, which are all taken for numbers, some may be
- * texts. */
+/* Whether what oif_reader_next has said may be about a row: of the columns, which are all taken
+ * for numbers, some may be texts. */
 static bool is_like_a_row(oif_reader *reader, oif_status status)
 {
     oif_record record;
@@ -32,7 +32,8 @@ static oif_status try_lines_after(oif_reader *reader, uint64_t line, oif_error *
 {
     for (int i = 0; i < 2; i++) {
         oif_status status = try_row(reader, error);
-        bool nothing_follows = (status == OIF_END && i == 0) || (status == OIF_EREAD && stop_requested());
+        bool nothing_follows =
+            (status == OIF_END && i == 0) || (status == OIF_EREAD && stop_requested());
         if (status == OIF_OK || nothing_follows)
             return OIF_OK;
         if (status != OIF_EINPUT && status != OIF_END)

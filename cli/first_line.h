@@ -1,5 +1,5 @@
-/* Which line is the first where bad ones do not end the run: the reader makes its columns of it, so a torn or foreign line
- * there would make all others bad. */
+/* Which line is the first where bad ones do not end the run: the reader makes its columns of
+ * it, so a torn or foreign line there would make all others bad. */
 #ifndef OIF_CLI_FIRST_LINE_H
 #define OIF_CLI_FIRST_LINE_H
 
@@ -10,11 +10,12 @@ enum { BAD_START_MAX = 1000 };
 
 /* Whether the first line that the source holds can be it; OIF_EINPUT and why not.
  *
- * CSV: one of the two lines after it has as many fields, and a number among them unless all are missing; nothing may follow
- * as well. So the first line waits for the second. A line without header has to be such a row itself.
+ * CSV: one of the two lines after it has as many fields, and a number among them unless all are
+ * missing; nothing may follow as well. So the first line waits for the second. A line without
+ * header has to be such a row itself.
  *
- * NDJSON: an object with a number in it, unless all its values are null; with `any_object` it needs none, for the columns
- * are known. */
+ * NDJSON: an object with a number in it, unless all its values are null; with `any_object` it
+ * needs none, for the columns are known. */
 oif_status first_line_try(struct input *input, const oif_reader_options *options, bool any_object,
                           oif_error *error);
 

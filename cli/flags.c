@@ -16,8 +16,8 @@ static void add_word(struct listed_flag *flag, const char *word, size_t word_byt
     size_t used = strlen(flag->words);
 
     if (!has_word(flag->words, word, word_bytes) && used + word_bytes + 2 <= FLAG_WORDS_BYTES)
-        snprintf(flag->words + used, FLAG_WORDS_BYTES - used, "%s%.*s", used > 0 ? " " : "", (int)word_bytes,
-                 word);
+        snprintf(flag->words + used, FLAG_WORDS_BYTES - used, "%s%.*s", used > 0 ? " " : "",
+                 (int)word_bytes, word);
 }
 
 /* "csv|ndjson" are words, "N|Ns" stands for others. */
@@ -25,7 +25,8 @@ static void add_words_of_argument(struct listed_flag *flag)
 {
     const char *word = flag->argument;
 
-    if (!word || !strchr(word, '|') || word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789-|")] != '\0')
+    if (!word || !strchr(word, '|') ||
+        word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789-|")] != '\0')
         return;
     while (*word) {
         size_t word_bytes = strcspn(word, "|");
@@ -87,8 +88,8 @@ static void add_params(struct flag_list *list, const oif_detector_info *info, bo
 
 void flags_list(const struct command *command, struct flag_list *list)
 {
-    static const struct option help_option = {"help", NULL, "print examples, all options and their ranges",
-                                              NULL};
+    static const struct option help_option = {"help", NULL,
+                                              "print examples, all options and their ranges", NULL};
     const oif_detector_info *info;
     struct listed_flag *detector;
     oif_params pipeline;

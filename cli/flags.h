@@ -10,10 +10,11 @@ struct listed_flag {
     char name[FLAG_NAME_BYTES]; /* without the dashes */
     const char *argument;       /* NULL for a switch; "[N]": may be left out */
     const char *help;
-    const oif_param *param;       /* NULL: from the command's own table */
-    bool is_of_detector;          /* exists only for some detectors */
-    bool takes_file;              /* its value is a path */
-    char words[FLAG_WORDS_BYTES]; /* "a b c": what its value may be; "" when that is no choice of words */
+    const oif_param *param; /* NULL: from the command's own table */
+    bool is_of_detector;    /* exists only for some detectors */
+    bool takes_file;        /* its value is a path */
+    char words
+        [FLAG_WORDS_BYTES]; /* "a b c": what its value may be; "" when that is no choice of words */
 };
 
 struct flag_list {

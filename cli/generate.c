@@ -1,8 +1,9 @@
 /* oif generate: streams whose anomalies are known, to try detectors on.
  *
- * Rows are made one at a time from the seed, so there may be any number of them. The same seed gives the same bytes on
- * every machine: random numbers are our own, all else is + - * / and sqrt, which IEEE 754 defines to the last bit,
- * and numbers are printed as whole ten-thousandths. */
+ * Rows are made one at a time from the seed, so there may be any number of them. The same seed
+ * gives the same bytes on every machine: random numbers are our own, all else is + - * / and
+ * sqrt, which IEEE 754 defines to the last bit, and numbers are printed as whole
+ * ten-thousandths. */
 #include "options.h"
 #include "random.h"
 
@@ -25,8 +26,9 @@ struct stream {
     double *values;    /* the row at hand */
     char *line;        /* and its text */
 
-    double distance, spread; /* mulcross: of the clusters from the middle, of a row within its cluster */
-    int fault;               /* seasonal: what is wrong */
+    /* mulcross: of the clusters from the middle, of a row within its cluster */
+    double distance, spread;
+    int fault; /* seasonal: what is wrong */
     size_t faulty_column;
     double stuck_at;
 };
@@ -52,7 +54,7 @@ static void scatter(struct stream *stream, double low, double high)
         stream->values[i] = uniform_between(stream, low, high);
 }
 
-/* ---- toy: figure 1 of the Online Isolation Forest paper -------------------------------------------- */
+/* ---- toy: figure 1 of the Online Isolation Forest paper ---- */
 
 /* Genuine rows crowd around the middle, anomalies are strewn thinly over a far larger square. */
 static void make_toy_row(struct stream *stream, uint64_t row)
@@ -66,25 +68,28 @@ static void make_toy_row(struct stream *stream, uint64_t row)
         stream->values[i] = random_noise(&stream->random);
 }
 
-/* ---- mulcross: Rocke and Woodruff 1996 -------------------------------------------------------------- */
+/* ---- mulcross: Rocke and Woodruff 1996 ---- */
 
-/* Normal rows are N(0, I). Anomalies form two dense clusters at `distance` in every column, on the same side in the
- * first half of the columns and on opposite sides in the second. Rocke and Woodruff standardise the finished set by
- * its own mean and covariance; a stream is never finished, so here the expected ones are used. */
+/* Normal rows are N(0, I). Anomalies form two dense clusters at `distance` in every column, on
+ * the same side in the first half of the columns and on opposite sides in the second. Rocke and
+ * Woodruff standardise the finished set by its own mean and covariance; a stream is never
+ * finished, so here the expected ones are used. */
 static void start_mulcross(struct stream *stream)
 {
     double d = (double)stream->columns, share = stream->share;
     /* Wilson and Hilferty's quantile of chi-square, 0.999: within 2% from two columns on. */
     double root = 1 - 2 / (9 * d) + 3.0902 * sqrt(2 / (9 * d));
     double variance =
-        share > 0 ? (1 - share) * (share * d - (1 - share)) / (share * ((1 - share) * d - share)) : 0;
+        share > 0 ? (1 - share) * (share * d - (1 - share)) / (share * ((1 - share) * d - share))
+                  : 0;
 
     stream->distance = 2 * sqrt(root * root * root);
     stream->spread = sqrt(fmax(variance, 0.01));
 }
 
-/* Takes the mean of columns that are alike off and makes their covariance the identity. Before it is `own` on the
- * diagonal plus `shared` everywhere, so only the columns' average is stretched differently. */
+/* Takes the mean of columns that are alike off and makes their covariance the identity. Before
+ * it is `own` on the diagonal plus `shared` everywhere, so only the columns' average is
+ * stretched differently. */
 static void standardise(double *values, size_t count, double mean, double own, double shared)
 {
     double average = 0;
@@ -92,7 +97,8 @@ static void standardise(double *values, size_t count, double mean, double own, d
     for (size_t i = 0; i < count; i++)
         average += (values[i] - mean) / (double)count;
     for (size_t i = 0; i < count; i++)
-        values[i] = (values[i] - mean - average) / sqrt(own) + average / sqrt(own + shared * (double)count);
+        values[i] =
+            (values[i] - mean - average) / sqrt(own) + average / sqrt(own + shared * (double)count);
 }
 
 static void make_mulcross_row(struct stream *stream, uint64_t row)
@@ -113,7 +119,7 @@ static void make_mulcross_row(struct stream *stream, uint64_t row)
     standardise(stream->values + half, stream->columns - half, 0, own, shared);
 }
 
-/* ---- drift: what is normal changes ------------------------------------------------------------------ */
+/* ---- drift: what is normal changes ---- */
 
 /* Three concepts differ in where the normal rows are:
  *
@@ -124,7 +130,8 @@ static void make_mulcross_row(struct stream *stream, uint64_t row)
 static int concept_at(struct stream *stream, uint64_t row)
 {
     double place = (double)row / (double)stream->rows;
-    double chance = random_uniform(&stream->random); /* drawn for every row, so that all rows draw alike */
+    /* drawn for every row, so that all rows draw alike */
+    double chance = random_uniform(&stream->random);
 
     if (place < 0.25)
         return 0;
@@ -149,7 +156,7 @@ static void make_drift_row(struct stream *stream, uint64_t row)
     }
 }
 
-/* ---- seasonal: a day like the others, or not -------------------------------------------------------- */
+/* ---- seasonal: a day like the others, or not ---- */
 
 enum { STUCK, LATE, SURGE, FAULT_KINDS };
 
@@ -159,7 +166,8 @@ static double wave(double phase)
     return phase < 0.5 ? -16 * phase * (0.5 - phase) : 16 * (phase - 0.5) * (1 - phase);
 }
 
-/* Lowest at the end of the night, a step at noon, highest in the evening; each column a little earlier. */
+/* Lowest at the end of the night, a step at noon, highest in the evening; each column a little
+ * earlier. */
 static double usual_reading(uint64_t row, size_t column)
 {
     double phase = (double)((row + column * 4) % ROWS_PER_DAY) / ROWS_PER_DAY;
@@ -200,7 +208,7 @@ static void make_seasonal_row(struct stream *stream, uint64_t row)
     }
 }
 
-/* ---- The stream ------------------------------------------------------------------------------------- */
+/* ---- The stream ---- */
 
 static const struct kind kinds[] = {
     {"toy", 10000, 2, 0.05, 1, NULL, make_toy_row},
@@ -213,7 +221,8 @@ static const char *const kind_names[] = {"toy", "mulcross", "drift", "seasonal",
 
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
-/* Of the groups that are left, as many as should be are anomalous: the share is exact, and needs no memory. */
+/* Of the groups that are left, as many as should be are anomalous: the share is exact, and
+ * needs no memory. */
 static void begin_group(struct stream *stream)
 {
     double draw = random_uniform(&stream->random) * (double)stream->groups_left;
@@ -322,7 +331,7 @@ static exit_code run(const struct settings *settings)
                     settings->file);
 }
 
-/* ---- The command line ------------------------------------------------------------------------------- */
+/* ---- The command line ---- */
 
 static bool read_number(const char *value, double minimum, double maximum, double *number)
 {
@@ -343,12 +352,16 @@ static bool read_whole(const char *value, double minimum, double maximum, uint64
 
 static const char *set_rows(struct settings *settings, const char *value)
 {
-    return read_whole(value, 1, max_whole, &settings->generate.rows) ? NULL : "a whole number from 1 to 2^53";
+    return read_whole(value, 1, max_whole, &settings->generate.rows)
+               ? NULL
+               : "a whole number from 1 to 2^53";
 }
 
 static const char *set_seed(struct settings *settings, const char *value)
 {
-    return read_whole(value, 0, max_whole, &settings->generate.seed) ? NULL : "a whole number from 0 to 2^53";
+    return read_whole(value, 0, max_whole, &settings->generate.seed)
+               ? NULL
+               : "a whole number from 0 to 2^53";
 }
 
 static const char *set_column_count(struct settings *settings, const char *value)
@@ -368,24 +381,31 @@ static const char *set_share(struct settings *settings, const char *value)
 }
 
 static const struct option options[] = {
-    {"rows", "N", "how many rows (default 10000, mulcross 262144, drift 40000, seasonal 10080)", set_rows},
+    {"rows", "N", "how many rows (default 10000, mulcross 262144, drift 40000, seasonal 10080)",
+     set_rows},
     {"seed", "S", "another seed is another stream of the same kind (default 0)", set_seed},
     {"columns", "D", "numbers in a row (default 2, mulcross 4, seasonal 1)", set_column_count},
-    {"anomalies", "SHARE", "of the rows (default 0.05, mulcross 0.1, drift and seasonal 0.02)", set_share},
+    {"anomalies", "SHARE", "of the rows (default 0.05, mulcross 0.1, drift and seasonal 0.02)",
+     set_share},
 };
 
 const struct command generate_command = {
     .name = "generate",
     .summary = "make a stream with known anomalies: the column label is 1 for them, 0 elsewhere",
     .usage = "generate KIND [OPTION...]",
-    .examples =
-        "  oif generate toy > toy.csv             a dense cloud, anomalies strewn thinly around it\n"
-        "  oif generate mulcross --columns 8      Rocke and Woodruff's: two dense clusters of anomalies\n"
-        "  oif generate drift --seed 7            what is normal changes: suddenly after 1/4 of the rows,\n"
-        "                                         gradually from 1/2 to 5/8, back at 3/4 and again at 7/8\n"
-        "  oif generate seasonal --columns 3      sensors with a daily pattern, 48 rows a day; now and then\n"
-        "                                         one is stuck, half a day late or too high for 12 rows\n"
-        "  oif generate toy --rows 1e6 | oif eval --label label\n",
+    .examples = "  oif generate toy > toy.csv             a dense cloud, anomalies strewn thinly "
+                "around it\n"
+                "  oif generate mulcross --columns 8      Rocke and Woodruff's: two dense clusters "
+                "of anomalies\n"
+                "  oif generate drift --seed 7            what is normal changes: suddenly after "
+                "1/4 of the rows,\n"
+                "                                         gradually from 1/2 to 5/8, back at 3/4 "
+                "and again at 7/8\n"
+                "  oif generate seasonal --columns 3      sensors with a daily pattern, 48 rows a "
+                "day; now and then\n"
+                "                                         one is stuck, half a day late or too "
+                "high for 12 rows\n"
+                "  oif generate toy --rows 1e6 | oif eval --label label\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,

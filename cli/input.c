@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- The format ------------------------------------------------------------------------------------ */
+/* ---- The format ---- */
 
 static bool ends_with(const char *name, const char *ending)
 {
@@ -31,8 +31,9 @@ static bool format_of_name(const char *name, oif_format *format)
     static const struct {
         const char *ending;
         oif_format format;
-    } known[] = {{".csv", OIF_FORMAT_CSV},      {".tsv", OIF_FORMAT_CSV},     {".ndjson", OIF_FORMAT_NDJSON},
-                 {".jsonl", OIF_FORMAT_NDJSON}, {".json", OIF_FORMAT_NDJSON}, {".f64", OIF_FORMAT_RAW}};
+    } known[] = {{".csv", OIF_FORMAT_CSV},       {".tsv", OIF_FORMAT_CSV},
+                 {".ndjson", OIF_FORMAT_NDJSON}, {".jsonl", OIF_FORMAT_NDJSON},
+                 {".json", OIF_FORMAT_NDJSON},   {".f64", OIF_FORMAT_RAW}};
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (ends_with(name, known[i].ending)) {
@@ -75,7 +76,7 @@ static exit_code open_source(struct input *input, const char *file)
     return EXIT_OK;
 }
 
-/* ---- Columns -------------------------------------------------------------------------------------- */
+/* ---- Columns ---- */
 
 static bool is_named(const oif_reader *reader, size_t column, const char *name, size_t name_bytes)
 {
@@ -84,9 +85,10 @@ static bool is_named(const oif_reader *reader, size_t column, const char *name, 
     return strlen(column_name) == name_bytes && memcmp(column_name, name, name_bytes) == 0;
 }
 
-/* A column that the first line of NDJSON lacks may come later. It may as well be a mistake, so this is told. */
-static exit_code add_column(const struct input *input, const char *name, size_t name_bytes, const char *hint,
-                            size_t *added)
+/* A column that the first line of NDJSON lacks may come later. It may as well be a mistake, so
+ * this is told. */
+static exit_code add_column(const struct input *input, const char *name, size_t name_bytes,
+                            const char *hint, size_t *added)
 {
     char *terminated = strndup(name, name_bytes);
     oif_error error = {.status = OIF_EMEMORY, .message = "out of memory"};
@@ -97,7 +99,8 @@ static exit_code add_column(const struct input *input, const char *name, size_t 
     if (status != OIF_OK)
         return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s: %s", input->name,
                         error.message);
-    return complain(EXIT_OK, "%s: the first line has no '%.*s'%s; it is missing until a line has it",
+    return complain(EXIT_OK,
+                    "%s: the first line has no '%.*s'%s; it is missing until a line has it",
                     input->name, (int)name_bytes, name, hint);
 }
 
@@ -112,11 +115,13 @@ static exit_code complain_no_column(const struct input *input, const char *name,
     suggestion_hint(&suggestion, "", hint);
     if (input->format == OIF_FORMAT_NDJSON)
         return add_column(input, name, name_bytes, hint, added);
-    return complain(EXIT_USAGE, "%s: there is no column '%.*s'%s%s", input->name, (int)name_bytes, name, hint,
-                    oif_reader_has_header(input->reader) ? "" : " (no header: columns are x0, x1, ...)");
+    return complain(
+        EXIT_USAGE, "%s: there is no column '%.*s'%s%s", input->name, (int)name_bytes, name, hint,
+        oif_reader_has_header(input->reader) ? "" : " (no header: columns are x0, x1, ...)");
 }
 
-static exit_code find_column(const struct input *input, const char *name, size_t name_bytes, size_t *found)
+static exit_code find_column(const struct input *input, const char *name, size_t name_bytes,
+                             size_t *found)
 {
     size_t matches = 0;
 
@@ -129,12 +134,13 @@ static exit_code find_column(const struct input *input, const char *name, size_t
     if (matches == 0)
         return complain_no_column(input, name, name_bytes, found);
     if (matches > 1)
-        return complain(EXIT_USAGE, "%s: %zu columns are called '%.*s'; give each its own name", input->name,
-                        matches, (int)name_bytes, name);
+        return complain(EXIT_USAGE, "%s: %zu columns are called '%.*s'; give each its own name",
+                        input->name, matches, (int)name_bytes, name);
     return EXIT_OK;
 }
 
-/* Sets used[column] for each name in a list such as "a,b,c"; without `used` it only sees that they exist. */
+/* Sets used[column] for each name in a list such as "a,b,c"; without `used` it only sees that
+ * they exist. */
 static exit_code mark_columns(const struct input *input, const char *names, bool used[], bool value)
 {
     while (names) {
@@ -164,7 +170,8 @@ static exit_code set_aside(const struct input *input, const char *name, bool use
 /* Lines of NDJSON may lack keys and have others: unless columns are chosen, the known ones are. */
 static bool takes_known_columns(const struct input *input, const struct settings *settings)
 {
-    return input->format == OIF_FORMAT_NDJSON && !settings->columns && known_columns_have_names(input);
+    return input->format == OIF_FORMAT_NDJSON && !settings->columns &&
+           known_columns_have_names(input);
 }
 
 /* NDJSON makes columns of names that it does not know, so all names come first. */
@@ -230,7 +237,8 @@ static bool needs_all_texts(const struct input *input, const struct settings *se
 }
 
 /* key_text and time_text are columns until now. */
-static exit_code select_texts(struct input *input, const struct settings *settings, size_t selection[])
+static exit_code select_texts(struct input *input, const struct settings *settings,
+                              size_t selection[])
 {
     size_t count = 0;
     oif_error error;
@@ -290,11 +298,12 @@ const char *input_feature_name(const struct input *input, size_t feature)
     return known ? known : oif_reader_column_name(input->reader, input->features[feature]);
 }
 
-/* ---- The input ------------------------------------------------------------------------------------ */
+/* ---- The input ---- */
 
-/* Finds the line that the reader is to begin with, where bad ones do not end the run: those before it are such. */
-static oif_status find_first_line(struct input *input, const struct settings *settings, exit_code *code,
-                                  oif_error *error)
+/* Finds the line that the reader is to begin with, where bad ones do not end the run: those
+ * before it are such. */
+static oif_status find_first_line(struct input *input, const struct settings *settings,
+                                  exit_code *code, oif_error *error)
 {
     const bool has_known_names = input->known && oif_pipeline_column_name(input->known, 0);
     oif_reader_options options = settings->reader;
@@ -308,8 +317,8 @@ static oif_status find_first_line(struct input *input, const struct settings *se
         if (status != OIF_EINPUT)
             break;
         if (input->bad->skipped == BAD_START_MAX) {
-            *code = complain(EXIT_FAILED, "%s: none of the first %d lines is a header or a row", input->name,
-                             BAD_START_MAX);
+            *code = complain(EXIT_FAILED, "%s: none of the first %d lines is a header or a row",
+                             input->name, BAD_START_MAX);
             break;
         }
         bad_rows_add(input->bad, error, false);
@@ -323,7 +332,8 @@ static oif_status find_first_line(struct input *input, const struct settings *se
     return status;
 }
 
-static exit_code open_reader(struct input *input, const struct settings *settings, enum label_use label_use)
+static exit_code open_reader(struct input *input, const struct settings *settings,
+                             enum label_use label_use)
 {
     oif_reader_options options = settings->reader;
     oif_error error;
@@ -357,8 +367,11 @@ exit_code input_open(struct input *input, const struct settings *settings, enum 
 {
     exit_code code;
 
-    *input = (struct input){
-        .line_end = "\n", .header_line = 1, .known = known, .bad = bad, .known_from = settings->state};
+    *input = (struct input){.line_end = "\n",
+                            .header_line = 1,
+                            .known = known,
+                            .bad = bad,
+                            .known_from = settings->state};
     code = open_source(input, settings->file);
     if (code != EXIT_OK)
         return code;
@@ -377,7 +390,8 @@ void input_close(struct input *input)
         close(input->fd);
 }
 
-const char *input_place_text(const struct input *input, const oif_error *error, char text[PLACE_TEXT_BYTES])
+const char *input_place_text(const struct input *input, const oif_error *error,
+                             char text[PLACE_TEXT_BYTES])
 {
     char place[48] = "";
 
@@ -385,7 +399,8 @@ const char *input_place_text(const struct input *input, const oif_error *error, 
         snprintf(place, sizeof place, "%" PRIu64 ":%" PRIu64 ": ", error->line, error->column);
     else if (error->line > 0)
         snprintf(place, sizeof place, "%" PRIu64 ": ", error->line);
-    snprintf(text, PLACE_TEXT_BYTES, "%s:%s%s%s", input->name, *place ? "" : " ", place, error->message);
+    snprintf(text, PLACE_TEXT_BYTES, "%s:%s%s%s", input->name, *place ? "" : " ", place,
+             error->message);
     return text;
 }
 
@@ -400,8 +415,8 @@ exit_code input_complain(const struct input *input, const oif_error *error)
     return complain(EXIT_FAILED, "%s", input_place_text(input, error, text));
 }
 
-/* Where a field starts in a record's text. Inside quotes a delimiter is text, and a doubled quote closes and
- * opens them again. */
+/* Where a field starts in a record's text. Inside quotes a delimiter is text, and a doubled
+ * quote closes and opens them again. */
 static size_t field_start(const oif_record *record, char delimiter, size_t field)
 {
     bool quoted = false;
@@ -433,7 +448,8 @@ static exit_code complain_field(const struct input *input, const oif_record *rec
     return input_complain(input, &error);
 }
 
-exit_code input_complain_label(const struct input *input, const oif_record *record, const char *message)
+exit_code input_complain_label(const struct input *input, const oif_record *record,
+                               const char *message)
 {
     return complain_field(input, record, input->label_column, message);
 }

@@ -40,7 +40,7 @@ static const char *pipeline_name(const void *pipeline, size_t column)
     return oif_pipeline_column_name(pipeline, column);
 }
 
-/* ---- As a table ------------------------------------------------------------------------------------ */
+/* ---- As a table ---- */
 
 static void print_count(const char *title, uint64_t count)
 {
@@ -104,8 +104,8 @@ static void print_recent(const struct recent *recent)
     output_print("model");
     if (recent->key) {
         output_print(" of the key seen last, ");
-        write_json_string(recent->key,
-                          recent->key_bytes); /* which has nothing that a terminal would act upon */
+        /* which has nothing that a terminal would act upon */
+        write_json_string(recent->key, recent->key_bytes);
     }
     output_print("\n  %-24s %14s\n", "ready", oif_detector_ready(recent->detector) ? "yes" : "no");
     print_figure(NULL, "rows_learned", (double)oif_detector_rows_learned(recent->detector));
@@ -142,7 +142,7 @@ static void print_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes, ui
     print_recent(&recent);
 }
 
-/* ---- As JSON --------------------------------------------------------------------------------------- */
+/* ---- As JSON ---- */
 
 static void print_json_figure(void *context, const char *name, double value)
 {
@@ -211,7 +211,8 @@ static void print_json_recent(const struct recent *recent)
     output_print("}");
 }
 
-static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes, uint64_t shelf_bytes)
+static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes,
+                                uint64_t shelf_bytes)
 {
     const oif_params *params = oif_pipeline_detector_params(pipeline);
     struct recent recent = recent_model(pipeline);
@@ -220,20 +221,21 @@ static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_byte
     print_json_params(params);
     output_print("},\n \"options\": {");
     print_json_params(oif_pipeline_options(pipeline));
-    output_print("},\n \"columns\": %zu, \"rows\": %" PRIu64 ", \"models\": %zu, \"evictions\": %" PRIu64
-                 ",\n",
-                 oif_pipeline_columns(pipeline), oif_pipeline_rows(pipeline), oif_pipeline_keys(pipeline),
-                 oif_pipeline_evictions(pipeline));
+    output_print("},\n \"columns\": %zu, \"rows\": %" PRIu64
+                 ", \"models\": %zu, \"evictions\": %" PRIu64 ",\n",
+                 oif_pipeline_columns(pipeline), oif_pipeline_rows(pipeline),
+                 oif_pipeline_keys(pipeline), oif_pipeline_evictions(pipeline));
     print_json_names(pipeline, pipeline_name, oif_pipeline_columns(pipeline));
-    output_print(" \"shelved\": %zu, \"lost\": %" PRIu64 ", \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64
-                 ", \"shelf_bytes\": %" PRIu64 ",\n \"recent\": ",
+    output_print(" \"shelved\": %zu, \"lost\": %" PRIu64
+                 ", \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ", \"shelf_bytes\": %" PRIu64
+                 ",\n \"recent\": ",
                  oif_pipeline_shelved(pipeline), oif_pipeline_lost(pipeline, NULL),
                  oif_pipeline_memory_bytes(pipeline), file_bytes, shelf_bytes);
     print_json_recent(&recent);
     output_print("}\n");
 }
 
-/* ---- The command ----------------------------------------------------------------------------------- */
+/* ---- The command ---- */
 
 /* Standard input, whose beginning can be read once more: what it is shows only then. */
 struct stdin_source {
@@ -329,7 +331,8 @@ static oif_status load_file(const char *path, struct held *held, oif_error *erro
 static void print_held(const struct held *held, bool json)
 {
     if (held->pipeline)
-        (json ? print_json_pipeline : print_pipeline)(held->pipeline, held->file_bytes, held->shelf_bytes);
+        (json ? print_json_pipeline : print_pipeline)(held->pipeline, held->file_bytes,
+                                                      held->shelf_bytes);
     else
         (json ? print_json_detector : print_detector)(held->detector, held->file_bytes);
 }
@@ -348,8 +351,9 @@ static exit_code run(const struct settings *settings)
         print_held(&held, settings->json);
     oif_pipeline_free(held.pipeline);
     oif_detector_free(held.detector);
-    return status == OIF_OK ? EXIT_OK
-                            : complain(EXIT_FAILED, "%s%s", is_stdin ? "<stdin>: " : "", error.message);
+    return status == OIF_OK
+               ? EXIT_OK
+               : complain(EXIT_FAILED, "%s%s", is_stdin ? "<stdin>: " : "", error.message);
 }
 
 static const struct option options[] = {
@@ -360,10 +364,11 @@ const struct command inspect_command = {
     .name = "inspect",
     .summary = "say what a state file holds, and whether it is whole",
     .usage = "inspect [OPTION...] FILE|-",
-    .examples = "  oif inspect pump.oif          its detector, options, rows, keys, bytes and figures\n"
-                "  oif inspect --json pump.oif   for other programs to read\n"
-                "  ssh plant cat pump.oif | oif inspect -\n"
-                "                                a state elsewhere\n",
+    .examples =
+        "  oif inspect pump.oif          its detector, options, rows, keys, bytes and figures\n"
+        "  oif inspect --json pump.oif   for other programs to read\n"
+        "  ssh plant cat pump.oif | oif inspect -\n"
+        "                                a state elsewhere\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,

@@ -64,7 +64,8 @@ static exit_code complain_unknown_command(const char *name)
 static exit_code run(char **arguments)
 {
     if (!*arguments)
-        return complain(EXIT_USAGE, "no command given; 'oif --help' lists all, 'oif demo' shows it work");
+        return complain(EXIT_USAGE,
+                        "no command given; 'oif --help' lists all, 'oif demo' shows it work");
     if (strcmp(*arguments, "--version") == 0)
         return print_version();
     if (strcmp(*arguments, "--help") == 0 || strcmp(*arguments, "-h") == 0)

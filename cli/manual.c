@@ -1,5 +1,6 @@
-/* oif manual: the manual pages in mdoc, made from the tables that the command line is read with, so that they cannot
- * be out of date. It is run when oif is built and its output installed. */
+/* oif manual: the manual pages in mdoc, made from the tables that the command line is read
+ * with, so that they cannot be out of date. It is run when oif is built and its output
+ * installed. */
 #include "flags.h"
 
 #include <ctype.h>
@@ -79,7 +80,7 @@ static void print_sentence(const char *text)
     print_text(sentence);
 }
 
-/* ---- Parts of a page -------------------------------------------------------------------------------- */
+/* ---- Parts of a page ---- */
 
 static void print_start(const char *dash, const char *command, const char *summary)
 {
@@ -198,7 +199,8 @@ static void print_end(const char *examples, const struct command *page)
         output_print(".Xr oif 1");
         between = " ,\n";
     }
-    for (const struct command *other = command_after(""); other; other = command_after(other->name)) {
+    for (const struct command *other = command_after(""); other;
+         other = command_after(other->name)) {
         if (other == page)
             continue;
         output_print("%s.Xr oif-%s 1", between, other->name);
@@ -207,16 +209,17 @@ static void print_end(const char *examples, const struct command *page)
     output_print("\n");
 }
 
-/* ---- Pages ------------------------------------------------------------------------------------------ */
+/* ---- Pages ---- */
 
 static void print_program_page(void)
 {
     const struct command *command;
 
     print_start("", "", "score anomalies on a stream");
-    output_print(".Sh SYNOPSIS\n.Nm oif\n.Ar command\n.Op Ar option ...\n.Op Ar file\n.Sh DESCRIPTION\n"
-                 ".Nm\ngives every row of a stream of numbers an anomaly score as it arrives:\n"
-                 "the higher, the more anomalous.\nCommands are:\n.Bl -tag -width Ds\n");
+    output_print(
+        ".Sh SYNOPSIS\n.Nm oif\n.Ar command\n.Op Ar option ...\n.Op Ar file\n.Sh DESCRIPTION\n"
+        ".Nm\ngives every row of a stream of numbers an anomaly score as it arrives:\n"
+        "the higher, the more anomalous.\nCommands are:\n.Bl -tag -width Ds\n");
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         output_print(".It Ic %s\n", command->name);
         print_sentence(command->summary);
@@ -263,7 +266,8 @@ static exit_code run(const struct settings *settings)
             return EXIT_OK;
         }
     }
-    return complain(EXIT_USAGE, "there is no command '%s' to print the manual page of", settings->file);
+    return complain(EXIT_USAGE, "there is no command '%s' to print the manual page of",
+                    settings->file);
 }
 
 const struct command manual_command = {

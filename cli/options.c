@@ -107,7 +107,7 @@ static const char *detector_is_chosen(struct settings *settings, const char *val
 const struct option detector_option = {"detector", "NAME", "which detector scores the rows",
                                        detector_is_chosen};
 
-/* ---- Finding flags -------------------------------------------------------------------------------- */
+/* ---- Finding flags ---- */
 
 static struct flag split_flag(const char *argument)
 {
@@ -124,7 +124,8 @@ static bool flag_is(const struct flag *flag, const char *name)
     return strlen(name) == flag->name_bytes && memcmp(name, flag->name, flag->name_bytes) == 0;
 }
 
-/* Which flags exist depends on the detector, so it is found before the other arguments are read. */
+/* Which flags exist depends on the detector, so it is found before the other arguments are
+ * read. */
 static const char *chosen_detector(char **arguments)
 {
     const char *chosen = default_detector;
@@ -189,8 +190,8 @@ static struct param_place find_param(const struct command *command, struct setti
     return place;
 }
 
-static exit_code complain_unknown_flag(const struct command *command, const struct settings *settings,
-                                       const char *argument)
+static exit_code complain_unknown_flag(const struct command *command,
+                                       const struct settings *settings, const char *argument)
 {
     const oif_detector_info *info = settings->params.info, *pipeline = settings->options.info;
     char names[2 * OIF_PARAMS_MAX][FLAG_NAME_BYTES], hint[HINT_BYTES];
@@ -202,7 +203,8 @@ static exit_code complain_unknown_flag(const struct command *command, const stru
     for (size_t i = 0; command->takes_params && i < info->param_count; i++)
         suggestion_consider(&suggestion, param_flag_name(&info->params[i], names[i]));
     for (size_t i = 0; command->takes_pipeline && i < pipeline->param_count; i++)
-        suggestion_consider(&suggestion, param_flag_name(&pipeline->params[i], names[OIF_PARAMS_MAX + i]));
+        suggestion_consider(&suggestion,
+                            param_flag_name(&pipeline->params[i], names[OIF_PARAMS_MAX + i]));
     if (command->takes_params)
         suggestion_consider(&suggestion, detector_option.name);
     suggestion_consider(&suggestion, "help");
@@ -210,9 +212,10 @@ static exit_code complain_unknown_flag(const struct command *command, const stru
                     suggestion_hint(&suggestion, "--", hint), command->name);
 }
 
-/* ---- Help ----------------------------------------------------------------------------------------- */
+/* ---- Help ---- */
 
-/* The left column of --help, the start of a further line in the right one, and how wide that one is. */
+/* The left column of --help, the start of a further line in the right one, and how wide that
+ * one is. */
 #define FLAG_WIDTH 22
 #define NEXT_LINE "\n                         "
 #define HELP_WIDTH 76
@@ -221,7 +224,8 @@ static exit_code complain_unknown_flag(const struct command *command, const stru
 static void print_wrapped(const char *text)
 {
     while (strlen(text) > HELP_WIDTH) {
-        /* cppcheck-suppress pointerOutOfBounds ; it looks at a shorter text, with which this loop does not begin */
+        /* cppcheck-suppress pointerOutOfBounds ; it looks at a shorter text, with which this
+         * loop does not begin */
         const char *end = text + HELP_WIDTH;
         while (end > text && *end != ' ')
             end--;
@@ -278,10 +282,11 @@ static exit_code print_help(const struct command *command, const struct settings
 {
     const oif_detector_info *info = settings->params.info;
 
-    output_print("oif %s: %s\n\nExamples:\n%s\nUsage: oif %s\n\nOptions:\n", command->name, command->summary,
-                 command->examples, command->usage);
+    output_print("oif %s: %s\n\nExamples:\n%s\nUsage: oif %s\n\nOptions:\n", command->name,
+                 command->summary, command->examples, command->usage);
     for (size_t i = 0; i < command->option_count; i++) {
-        print_option(command->options[i].name, command->options[i].argument, command->options[i].help);
+        print_option(command->options[i].name, command->options[i].argument,
+                     command->options[i].help);
         output_print("\n");
     }
     if (command->takes_params) {
@@ -301,7 +306,7 @@ static exit_code print_help(const struct command *command, const struct settings
     return EXIT_OK;
 }
 
-/* ---- Reading the command line --------------------------------------------------------------------- */
+/* ---- Reading the command line ---- */
 
 static exit_code apply_param(const struct param_place *place, const char *value)
 {
@@ -311,10 +316,12 @@ static exit_code apply_param(const struct param_place *place, const char *value)
     *place->is_given = true;
     if (oif_params_set_text(place->params, place->param->name, value, &error) == OIF_OK)
         return EXIT_OK;
-    return complain(EXIT_USAGE, "--%s %s: %s", param_flag_name(place->param, name), value, error.message);
+    return complain(EXIT_USAGE, "--%s %s: %s", param_flag_name(place->param, name), value,
+                    error.message);
 }
 
-static exit_code apply_option(const struct option *option, const char *value, struct settings *settings)
+static exit_code apply_option(const struct option *option, const char *value,
+                              struct settings *settings)
 {
     const char *expected = option->apply(settings, value);
 
@@ -347,14 +354,17 @@ static exit_code take_flag(const struct command *command, char ***cursor, struct
     if (!flag.value && (!may_be_left_out || is_whole_number((*cursor)[1])))
         flag.value = *++*cursor;
     if (!flag.value && !may_be_left_out)
-        return complain(EXIT_USAGE, "%s needs a value ('oif %s --help' says which)", argument, command->name);
+        return complain(EXIT_USAGE, "%s needs a value ('oif %s --help' says which)", argument,
+                        command->name);
     return option ? apply_option(option, flag.value, settings) : apply_param(&place, flag.value);
 }
 
-static exit_code take_file(const struct command *command, const char *file, struct settings *settings)
+static exit_code take_file(const struct command *command, const char *file,
+                           struct settings *settings)
 {
     if (!command->takes_file || settings->file)
-        return complain(EXIT_USAGE, "unexpected argument '%s' (usage: oif %s)", file, command->usage);
+        return complain(EXIT_USAGE, "unexpected argument '%s' (usage: oif %s)", file,
+                        command->usage);
     settings->file = file;
     return EXIT_OK;
 }
@@ -373,10 +383,12 @@ exit_code choose_detector(oif_params *params, const char *name, size_t name_byte
         suggestion_consider(&suggestion, info->name);
     if (!suggestion.closest)
         return complain(EXIT_USAGE, "there is no detector '%s' ('oif detectors' lists all)", text);
-    return complain(EXIT_USAGE, "there is no detector '%s'; did you mean %s?", text, suggestion.closest);
+    return complain(EXIT_USAGE, "there is no detector '%s'; did you mean %s?", text,
+                    suggestion.closest);
 }
 
-static exit_code init_detector(const struct command *command, struct settings *settings, char **arguments)
+static exit_code init_detector(const struct command *command, struct settings *settings,
+                               char **arguments)
 {
     const char *names = settings->detectors = chosen_detector(arguments);
 
@@ -410,7 +422,8 @@ exit_code command_run(const struct command *command, char **arguments)
     return code == EXIT_OK ? command->run(&settings) : code;
 }
 
-exit_code settings_make_detector(const struct settings *settings, size_t dimension, oif_detector **detector)
+exit_code settings_make_detector(const struct settings *settings, size_t dimension,
+                                 oif_detector **detector)
 {
     oif_error error;
     oif_status status = oif_detector_new(&settings->params, dimension, detector, &error);
@@ -420,17 +433,19 @@ exit_code settings_make_detector(const struct settings *settings, size_t dimensi
     return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", error.message);
 }
 
-exit_code settings_make_pipeline(const struct settings *settings, size_t columns, oif_pipeline **pipeline)
+exit_code settings_make_pipeline(const struct settings *settings, size_t columns,
+                                 oif_pipeline **pipeline)
 {
     oif_error error;
-    oif_status status = oif_pipeline_new(&settings->params, columns, &settings->options, pipeline, &error);
+    oif_status status =
+        oif_pipeline_new(&settings->params, columns, &settings->options, pipeline, &error);
 
     if (status == OIF_OK)
         return EXIT_OK;
     return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", error.message);
 }
 
-/* ---- Parameters ----------------------------------------------------------------------------------- */
+/* ---- Parameters ---- */
 
 static size_t find_param_position(const oif_params *params, const char *name)
 {
@@ -445,7 +460,8 @@ bool keeps_evicted(const oif_params *options)
 {
     size_t position = find_param_position(options, "evicted");
 
-    return strcmp(options->info->params[position].choices[(size_t)options->values[position]], "keep") == 0;
+    return strcmp(options->info->params[position].choices[(size_t)options->values[position]],
+                  "keep") == 0;
 }
 
 const char *param_text(const oif_param *param, double value, char text[PARAM_TEXT_BYTES])
@@ -469,7 +485,8 @@ void print_json_params(const oif_params *params)
 }
 
 /* As words: the same parameter of another detector may have other choices. */
-static exit_code compare_param(const oif_param *param, double asked, const oif_params *held, const char *file)
+static exit_code compare_param(const oif_param *param, double asked, const oif_params *held,
+                               const char *file)
 {
     char name[FLAG_NAME_BYTES], asked_text[PARAM_TEXT_BYTES], held_text[PARAM_TEXT_BYTES];
     size_t position = find_param_position(held, param->name);
@@ -477,18 +494,20 @@ static exit_code compare_param(const oif_param *param, double asked, const oif_p
 
     param_flag_name(param, name);
     if (position == held->info->param_count)
-        return complain(EXIT_USAGE, "%s: --%s does not suit the state, whose detector is %s; leave it out",
+        return complain(EXIT_USAGE,
+                        "%s: --%s does not suit the state, whose detector is %s; leave it out",
                         file, name, held->info->name);
     held_word = param_text(&held->info->params[position], held->values[position], held_text);
     if (strcmp(asked_word, held_word) == 0)
         return EXIT_OK;
-    return complain(EXIT_USAGE,
-                    "%s: the state was learned with --%s %s, not %s; leave it out or name another file", file,
-                    name, held_word, asked_word);
+    return complain(
+        EXIT_USAGE,
+        "%s: the state was learned with --%s %s, not %s; leave it out or name another file", file,
+        name, held_word, asked_word);
 }
 
-static exit_code compare_given(const oif_params *asked, const bool is_given[], const oif_params *held,
-                               const char *file)
+static exit_code compare_given(const oif_params *asked, const bool is_given[],
+                               const oif_params *held, const char *file)
 {
     exit_code code = EXIT_OK;
 
@@ -498,7 +517,8 @@ static exit_code compare_given(const oif_params *asked, const bool is_given[], c
     return code;
 }
 
-exit_code settings_compare(const struct settings *settings, const oif_pipeline *held, const char *file)
+exit_code settings_compare(const struct settings *settings, const oif_pipeline *held,
+                           const char *file)
 {
     const oif_params *asked = &settings->params, *params = oif_pipeline_detector_params(held);
     exit_code code;
@@ -510,6 +530,7 @@ exit_code settings_compare(const struct settings *settings, const oif_pipeline *
                         file, params->info->name, asked->info->name);
     code = compare_given(asked, settings->is_given, params, file);
     if (code == EXIT_OK)
-        code = compare_given(&settings->options, settings->is_option_given, oif_pipeline_options(held), file);
+        code = compare_given(&settings->options, settings->is_option_given,
+                             oif_pipeline_options(held), file);
     return code;
 }

@@ -1,14 +1,14 @@
 /* The command line: what a command accepts is a table, what the user said is a `settings`.
  *
- * Every command has one table of options. The flags of the detector's parameters and of the pipeline's options
- * are not in it: they are made from the library's own tables (num_trees becomes --num-trees), so a new parameter
- * needs no line here. */
+ * Every command has one table of options. The flags of the detector's parameters and of the
+ * pipeline's options are not in it: they are made from the library's own tables (num_trees
+ * becomes --num-trees), so a new parameter needs no line here. */
 #ifndef OIF_CLI_OPTIONS_H
 #define OIF_CLI_OPTIONS_H
 
 #include "output.h"
 
-#include "oif.h"
+#include "oif_rows.h"
 
 /* What `oif generate` is asked for; 0 where its own value is as good as any. */
 struct generate_settings {
@@ -34,8 +34,9 @@ enum output_format { OUTPUT_AS_INPUT, OUTPUT_CSV, OUTPUT_NDJSON };
 /* What `oif score` is asked for besides its input. */
 struct score_settings {
     const char *key, *time; /* columns; NULL: none */
-    const char *fields;     /* "score,p": what is added to each row; NULL: what suits the other settings */
-    size_t explain_top;     /* the columns that are named as the reasons of an anomaly; 0: none */
+    /* "score,p": what is added to each row; NULL: what suits the other settings */
+    const char *fields;
+    size_t explain_top; /* the columns that are named as the reasons of an anomaly; 0: none */
     bool only_alerts, alert_once, skip_seen, watch;
     enum on_bad_row on_bad_row;
     enum output_format output;
@@ -55,8 +56,8 @@ struct settings {
     bool is_detector_given;
     struct score_settings score;
     bool json;
-    const char
-        *detectors; /* as given: "a", or "a,b,c" where the command takes several; params are the first's */
+    /* as given: "a", or "a,b,c" where the command takes several; params are the first's */
+    const char *detectors;
     struct generate_settings generate;
     struct eval_settings eval;
     const char *state; /* the state file; NULL: none */
@@ -66,10 +67,12 @@ struct settings {
 };
 
 struct option {
-    const char *name;     /* without the dashes */
-    const char *argument; /* what --help calls its value; "[N]": a number, may be left out; NULL: a switch */
-    const char *help;     /* one line */
-    /* Puts the value into the settings, NULL when it was left out. Returns NULL, or what it should have been. */
+    const char *name; /* without the dashes */
+    /* what --help calls its value; "[N]": a number, may be left out; NULL: a switch */
+    const char *argument;
+    const char *help; /* one line */
+    /* Puts the value into the settings, NULL when it was left out. Returns NULL, or what it
+     * should have been. */
     const char *(*apply)(struct settings *settings, const char *value);
 };
 
@@ -98,7 +101,8 @@ extern const struct command detectors_command;
 extern const struct command completions_command;
 extern const struct command manual_command;
 
-/* The commands that users see, from 0 on; NULL past the last. And examples of how to use them, whole lines. */
+/* The commands that users see, from 0 on; NULL past the last. And examples of how to use them,
+ * whole lines. */
 const struct command *command_at(size_t index);
 extern const char program_examples[];
 
@@ -112,19 +116,23 @@ const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES]);
 /* Runs a command with the arguments after its name; the array ends with NULL. */
 exit_code command_run(const struct command *command, char **arguments);
 
-/* A detector by its name, with initial parameters. Says which name may have been meant unless it returns EXIT_OK. */
+/* A detector by its name, with initial parameters. Says which name may have been meant unless
+ * it returns EXIT_OK. */
 exit_code choose_detector(oif_params *params, const char *name, size_t name_bytes);
 
-/* The detector that the settings ask for, for rows of `dimension` numbers. Prints what is wrong unless it returns
- * EXIT_OK. */
-exit_code settings_make_detector(const struct settings *settings, size_t dimension, oif_detector **detector);
+/* The detector that the settings ask for, for rows of `dimension` numbers. Prints what is wrong
+ * unless it returns EXIT_OK. */
+exit_code settings_make_detector(const struct settings *settings, size_t dimension,
+                                 oif_detector **detector);
 
 /* The same for a pipeline. */
-exit_code settings_make_pipeline(const struct settings *settings, size_t columns, oif_pipeline **pipeline);
+exit_code settings_make_pipeline(const struct settings *settings, size_t columns,
+                                 oif_pipeline **pipeline);
 
-/* Whether what the command line says about the pipeline is what a state file holds; it need not say anything.
- * Prints the first contradiction unless it returns EXIT_OK. */
-exit_code settings_compare(const struct settings *settings, const oif_pipeline *held, const char *file);
+/* Whether what the command line says about the pipeline is what a state file holds; it need not
+ * say anything. Prints the first contradiction unless it returns EXIT_OK. */
+exit_code settings_compare(const struct settings *settings, const oif_pipeline *held,
+                           const char *file);
 
 /* Whether these options of a pipeline ask for evicted models to be kept. */
 bool keeps_evicted(const oif_params *options);
@@ -149,17 +157,19 @@ const char *set_raw_columns(struct settings *settings, const char *value);
 const char *set_json(struct settings *settings, const char *value);
 
 /* The lines every command that reads a file has in its table. */
-#define INPUT_OPTIONS                                                                                        \
-    {"columns", "A,B,...", "learn from these columns only", set_columns},                                    \
-        {"exclude", "A,B,...", "leave these columns out, such as names and times", set_exclude},             \
-        {"format", "csv|ndjson|raw",                                                                         \
-         "of the input; raw is float64, little-endian (by file name or first byte if not given)",            \
-         set_format},                                                                                        \
-        {"raw-columns", "N", "how many numbers a raw row has", set_raw_columns},                             \
-        {"header", NULL, "the first line holds the names, even if they are numbers", set_header},            \
-        {"no-header", NULL, "the first line is a row; columns are called x0, x1, ...", set_no_header},       \
-    {                                                                                                        \
-        "delimiter", "C", "what separates fields (found in the first line if not given)", set_delimiter      \
+#define INPUT_OPTIONS                                                                              \
+    {"columns", "A,B,...", "learn from these columns only", set_columns},                          \
+        {"exclude", "A,B,...", "leave these columns out, such as names and times", set_exclude},   \
+        {"format", "csv|ndjson|raw",                                                               \
+         "of the input; raw is float64, little-endian (by file name or first byte if not given)",  \
+         set_format},                                                                              \
+        {"raw-columns", "N", "how many numbers a raw row has", set_raw_columns},                   \
+        {"header", NULL, "the first line holds the names, even if they are numbers", set_header},  \
+        {"no-header", NULL, "the first line is a row; columns are called x0, x1, ...",             \
+         set_no_header},                                                                           \
+    {                                                                                              \
+        "delimiter", "C", "what separates fields (found in the first line if not given)",          \
+            set_delimiter                                                                          \
     }
 
 #endif

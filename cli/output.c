@@ -12,12 +12,13 @@
 
 static int first_failure; /* the errno of the first write that failed */
 
-/* What is not written yet. A row consists of many small pieces, for which stdio takes more time than scoring. */
+/* What is not written yet. A row consists of many small pieces, for which stdio takes more time
+ * than scoring. */
 static char waiting[1 << 16];
 static size_t waiting_bytes;
 
-/* A file that we open must not become stdout or stderr because those were closed: results would go into it. What stands in
- * for them refuses to be written, and stdin's to be read. */
+/* A file that we open must not become stdout or stderr because those were closed: results would
+ * go into it. What stands in for them refuses to be written, and stdin's to be read. */
 static void occupy_closed_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -118,9 +119,10 @@ exit_code output_finish(exit_code code)
     return EXIT_FAILED;
 }
 
-/* ---- Complaints ----------------------------------------------------------------------------------- */
+/* ---- Complaints ---- */
 
-/* The bytes of the control character that `at` begins with: 0 when it is none, 2 for those of Latin-1 in UTF-8. */
+/* The bytes of the control character that `at` begins with: 0 when it is none, 2 for those of
+ * Latin-1 in UTF-8. */
 static size_t control_bytes(const char *at)
 {
     unsigned char c = (unsigned char)at[0], next = c ? (unsigned char)at[1] : 0;
@@ -161,7 +163,8 @@ exit_code complain(exit_code code, const char *format, ...)
 
 const char *grouped_text(uint64_t number, char text[GROUPED_TEXT_BYTES])
 {
-    /* cppcheck-suppress ctuPointerArith ; every caller's text has this size, and this is its last byte */
+    /* cppcheck-suppress ctuPointerArith ; every caller's text has this size, and this is its
+     * last byte */
     char *start = text + GROUPED_TEXT_BYTES - 1;
     int digits = 0;
 

@@ -1,8 +1,9 @@
 /* What the program says: results on stdout, complaints on stderr, and the code it exits with.
  *
- * A result is never lost silently. The first write that fails is remembered, every later one is refused,
- * and output_finish turns the failure into a message and an exit code. A reader that has seen enough and
- * closed its end of the pipe (`oif score big.csv | head`) is no failure: the program just ends. */
+ * A result is never lost silently. The first write that fails is remembered, every later one is
+ * refused, and output_finish turns the failure into a message and an exit code. A reader that
+ * has seen enough and closed its end of the pipe (`oif score big.csv | head`) is no failure:
+ * the program just ends. */
 #ifndef OIF_CLI_OUTPUT_H
 #define OIF_CLI_OUTPUT_H
 
@@ -26,7 +27,8 @@ bool output_print(const char *format, ...) __attribute__((format(printf, 1, 2)))
 bool output_flush(void);
 bool output_is_open(void);
 
-/* Writes what is left and closes stdout. Returns the program's exit code: `code`, unless writing failed. */
+/* Writes what is left and closes stdout. Returns the program's exit code: `code`, unless
+ * writing failed. */
 exit_code output_finish(exit_code code);
 
 /* A control character as JSON writes it: \u001b. */
@@ -37,8 +39,9 @@ static inline const char *escape_control(unsigned char c, char text[ESCAPE_BYTES
     return text;
 }
 
-/* Prints "oif: ..." on stderr, after all results before it, and returns `code`. Names and paths in it come from who knows
- * where, so control characters, which a terminal would obey, are escaped. */
+/* Prints "oif: ..." on stderr, after all results before it, and returns `code`. Names and paths
+ * in it come from who knows where, so control characters, which a terminal would obey, are
+ * escaped. */
 exit_code complain(exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* 20160 -> "20,160". */

@@ -1,5 +1,5 @@
-/* One line on stderr that tells a waiting person how far the work is: only where stderr is a terminal and
- * the end is known. Also the clock for measuring speed; no score depends on it. */
+/* One line on stderr that tells a waiting person how far the work is: only where stderr is a
+ * terminal and the end is known. Also the clock for measuring speed; no score depends on it. */
 #ifndef OIF_CLI_PROGRESS_H
 #define OIF_CLI_PROGRESS_H
 

@@ -15,8 +15,8 @@ double random_uniform(uint64_t *state)
     return (double)(random_bits(state) >> 11) / 9007199254740992.0;
 }
 
-/* The sum of twelve uniform numbers, of 16 bits each so that three draws are enough, less its mean. Whole numbers:
- * no logarithm, whose last bit differs between machines. */
+/* The sum of twelve uniform numbers, of 16 bits each so that three draws are enough, less its
+ * mean. Whole numbers: no logarithm, whose last bit differs between machines. */
 double random_noise(uint64_t *state)
 {
     const uint64_t twice_mean = UINT64_C(12) * 65535;

@@ -1,5 +1,5 @@
-/* Random numbers for made-up streams: the same on every machine, because they are made of whole numbers and of
- * nothing but + - * / on doubles. */
+/* Random numbers for made-up streams: the same on every machine, because they are made of whole
+ * numbers and of nothing but + - * / on doubles. */
 #ifndef OIF_CLI_RANDOM_H
 #define OIF_CLI_RANDOM_H
 

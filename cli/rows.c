@@ -4,7 +4,8 @@
 
 struct rows rows_start(const struct input *input, enum output_format asked)
 {
-    struct rows rows = {.input = input, .format = asked, .delimiter = oif_reader_delimiter(input->reader)};
+    struct rows rows = {
+        .input = input, .format = asked, .delimiter = oif_reader_delimiter(input->reader)};
 
     if (asked == OUTPUT_AS_INPUT)
         rows.format = input->format == OIF_FORMAT_NDJSON ? OUTPUT_NDJSON : OUTPUT_CSV;
@@ -22,7 +23,7 @@ static bool write_line_end(const struct rows *rows, const oif_record *record)
     return output_write(rows->input->line_end, strlen(rows->input->line_end));
 }
 
-/* ---- Fields of a row that is written anew ----------------------------------------------------------- */
+/* ---- Fields of a row that is written anew ---- */
 
 /* The numbers of a raw row are float64, the lowest byte first. */
 static double raw_number(const oif_record *record, size_t column)
@@ -76,7 +77,8 @@ static bool write_csv_cell(const struct rows *rows, const oif_record *record, si
 
     if (rows->input->format == OIF_FORMAT_RAW)
         return output_write(text, oif_number_format(raw_number(record, column), text));
-    return write_csv_field(record->texts[column].text, record->texts[column].bytes, rows->delimiter);
+    return write_csv_field(record->texts[column].text, record->texts[column].bytes,
+                           rows->delimiter);
 }
 
 static bool write_json_cell(const struct rows *rows, const oif_record *record, size_t column)
@@ -95,7 +97,7 @@ static bool write_json_cell(const struct rows *rows, const oif_record *record, s
     return write_json_string(record->texts[column].text, record->texts[column].bytes);
 }
 
-/* ---- CSV -------------------------------------------------------------------------------------------- */
+/* ---- CSV ---- */
 
 static bool write_new_header(const struct rows *rows)
 {
@@ -127,7 +129,8 @@ bool rows_write_header(const struct rows *rows, const struct fields *fields)
             write_line_end(rows, NULL));
 }
 
-static bool write_csv(const struct rows *rows, const oif_record *record, const struct verdict *verdict)
+static bool write_csv(const struct rows *rows, const oif_record *record,
+                      const struct verdict *verdict)
 {
     if (rows->input->format == OIF_FORMAT_CSV) {
         output_write(record->text, record->text_bytes);
@@ -141,10 +144,11 @@ static bool write_csv(const struct rows *rows, const oif_record *record, const s
     return fields_write_csv(verdict, rows->input, rows->delimiter);
 }
 
-/* ---- NDJSON ----------------------------------------------------------------------------------------- */
+/* ---- NDJSON ---- */
 
 /* Puts the fields before the brace that closes the object; all else stays byte for byte. */
-static bool extend_object(const struct rows *rows, const oif_record *record, const struct verdict *verdict)
+static bool extend_object(const struct rows *rows, const oif_record *record,
+                          const struct verdict *verdict)
 {
     const char *text = record->text, *end = text + record->text_bytes, *brace = end - 1, *last;
 
@@ -157,7 +161,8 @@ static bool extend_object(const struct rows *rows, const oif_record *record, con
            fields_write_json(verdict, rows->input) && output_write(brace, (size_t)(end - brace));
 }
 
-static bool write_object(const struct rows *rows, const oif_record *record, const struct verdict *verdict)
+static bool write_object(const struct rows *rows, const oif_record *record,
+                         const struct verdict *verdict)
 {
     for (size_t i = 0; i < oif_reader_column_count(rows->input->reader); i++) {
         const char *name = oif_reader_column_name(rows->input->reader, i);

@@ -1,5 +1,6 @@
-/* oif score: every row passes through as it came, with what is known about it added: a thin front on
- * oif_pipeline. Added fields come last, even where the input has columns of the same names. */
+/* oif score: every row passes through as it came, with what is known about it added: a thin
+ * front on oif_pipeline. Added fields come last, even where the input has columns of the same
+ * names. */
 #include "bad_rows.h"
 #include "progress.h"
 #include "rows.h"
@@ -26,9 +27,10 @@ struct scoring {
     uint64_t anomalies, episodes;
 };
 
-/* ---- Rows ------------------------------------------------------------------------------------------ */
+/* ---- Rows ---- */
 
-/* What the pipeline would refuse about a record; found first, so that rows that were seen are counted alike. */
+/* What the pipeline would refuse about a record; found first, so that rows that were seen are
+ * counted alike. */
 static oif_status check_key(const struct input *input, const oif_record *record, oif_error *error)
 {
     const size_t most_bytes = 64 * 1024;
@@ -36,7 +38,8 @@ static oif_status check_key(const struct input *input, const oif_record *record,
     if (!input->has_key || record->texts[input->key_text].bytes <= most_bytes)
         return OIF_OK;
     *error = (oif_error){.status = OIF_EINPUT, .line = record->line};
-    snprintf(error->message, sizeof error->message, "a key of %zu bytes is too long; up to %zu are fine",
+    snprintf(error->message, sizeof error->message,
+             "a key of %zu bytes is too long; up to %zu are fine",
              record->texts[input->key_text].bytes, most_bytes);
     return OIF_EINPUT;
 }
@@ -49,8 +52,8 @@ static oif_status next_record(struct scoring *scoring, oif_record *record, oif_e
 
     for (;;) {
         oif_status status = oif_reader_next(reader, record, error);
-        bool is_mended =
-            status == OIF_EINPUT && policy == BAD_ROW_IS_MENDED && oif_reader_refused(reader, record);
+        bool is_mended = status == OIF_EINPUT && policy == BAD_ROW_IS_MENDED &&
+                         oif_reader_refused(reader, record);
 
         if (is_mended)
             bad_rows_add(&scoring->bad, error, true);
@@ -88,8 +91,8 @@ static oif_status process(struct scoring *scoring, const oif_record *record, oif
 {
     const struct input *input = scoring->input;
     oif_text key = input->has_key ? record->texts[input->key_text] : (oif_text){NULL, 0};
-    oif_status status =
-        oif_pipeline_process(scoring->state->pipeline, key.text, key.bytes, record->values, result, error);
+    oif_status status = oif_pipeline_process(scoring->state->pipeline, key.text, key.bytes,
+                                             record->values, result, error);
 
     if (status == OIF_OK)
         state_row(scoring->state);
@@ -123,11 +126,12 @@ static exit_code score_rows(struct scoring *scoring)
         progress_row(&scoring->progress, scoring->input->bytes_read);
     }
     progress_end(&scoring->progress);
-    return status == OIF_OK || status == OIF_END || stop_requested() ? EXIT_OK
-                                                                     : input_complain(scoring->input, &error);
+    return status == OIF_OK || status == OIF_END || stop_requested()
+               ? EXIT_OK
+               : input_complain(scoring->input, &error);
 }
 
-/* ---- The run --------------------------------------------------------------------------------------- */
+/* ---- The run ---- */
 
 /* For a person at a terminal. */
 static void tell_summary(const struct scoring *scoring)
@@ -141,7 +145,8 @@ static void tell_summary(const struct scoring *scoring)
         return;
     if (scoring->input->has_key)
         snprintf(keys, sizeof keys, ", %s keys (%" PRIu64 " evicted)",
-                 grouped_text(oif_pipeline_keys(pipeline), text[3]), oif_pipeline_evictions(pipeline));
+                 grouped_text(oif_pipeline_keys(pipeline), text[3]),
+                 oif_pipeline_evictions(pipeline));
     if (bad > 0)
         snprintf(bad_text, sizeof bad_text, ", %s bad", grouped_text(bad, text[4]));
     complain(EXIT_OK, "%s rows%s, %s anomalies in %" PRIu64 " episodes%s; %s rows/s",
@@ -155,8 +160,8 @@ static void finish_run(struct scoring *scoring)
     if (scoring->is_watched)
         watch_draw(&scoring->watch);
     if (scoring->state->rows_seen > 0 && !stop_requested())
-        complain(EXIT_OK, "%s: it ends %" PRIu64 " rows before what %s has seen", scoring->input->name,
-                 scoring->state->rows_seen, scoring->state->path);
+        complain(EXIT_OK, "%s: it ends %" PRIu64 " rows before what %s has seen",
+                 scoring->input->name, scoring->state->rows_seen, scoring->state->path);
     bad_rows_tell(&scoring->bad, scoring->input);
     tell_summary(scoring);
 }
@@ -255,7 +260,7 @@ static exit_code run(const struct settings *asked)
     return state_close(&state, score_input(&settings, &state));
 }
 
-/* ---- The command line ------------------------------------------------------------------------------- */
+/* ---- The command line ---- */
 
 static const char *set_time(struct settings *settings, const char *value)
 {
@@ -371,39 +376,49 @@ static const struct option options[] = {
     {"time", "COL", "a column to keep out of the numbers and to show with alerts", set_time},
     {"label", "COL", "a column to keep out of the numbers, such as the truth", set_label},
     {"fields", "A,B,...",
-     "what is added to a row: score, p, threshold, anomaly, ready, learned, episode, why", set_fields},
-    {"explain", "[TOP]", "say why a row is anomalous: the TOP columns, how far, low or high (default 3)",
-     set_explain},
+     "what is added to a row: score, p, threshold, anomaly, ready, learned, episode, why",
+     set_fields},
+    {"explain", "[TOP]",
+     "say why a row is anomalous: the TOP columns, how far, low or high (default 3)", set_explain},
     {"only-alerts", NULL, "print anomalous rows only", set_only_alerts},
-    {"alert-once", NULL, "print two rows of each episode of anomalies: its first, and the one that ends it",
+    {"alert-once", NULL,
+     "print two rows of each episode of anomalies: its first, and the one that ends it",
      set_alert_once},
     {"on-bad-row", "fail|skip|null",
-     "a row that cannot be read: fail, skip it, or make its bad numbers missing; then the first line may be "
+     "a row that cannot be read: fail, skip it, or make its bad numbers missing; then the first "
+     "line may be "
      "bad "
      "as well",
      set_on_bad_row},
     {"output", "csv|ndjson", "how rows are printed (like the input if not given)", set_output},
-    {"watch", NULL, "a live view instead of rows; without a terminal, anomalous rows only", set_watch},
+    {"watch", NULL, "a live view instead of rows; without a terminal, anomalous rows only",
+     set_watch},
     {"state", "FILE",
-     "go on from what this file holds, with columns of the same names, and save to it at the end", set_state},
+     "go on from what this file holds, with columns of the same names, and save to it at the end",
+     set_state},
     {"save-every", "N|Ns|Nm", "save every N rows, seconds or minutes as well", set_save_every},
-    {"skip-seen", NULL, "the input starts where it did at first: skip the rows that the state has seen",
+    {"skip-seen", NULL,
+     "the input starts where it did at first: skip the rows that the state has seen",
      set_skip_seen},
     INPUT_OPTIONS,
 };
 
 const struct command score_command = {
     .name = "score",
-    .summary = "give each row of a stream its anomaly score and say which rows are anomalous, and why",
+    .summary =
+        "give each row of a stream its anomaly score and say which rows are anomalous, and why",
     .usage = "score [OPTION...] [FILE|-]",
     .examples =
-        "  oif score readings.csv > scored.csv        rows as they came, with score, p and anomaly added\n"
+        "  oif score readings.csv > scored.csv        rows as they came, with score, p and anomaly "
+        "added\n"
         "  tail -f readings.csv | oif score           each row is scored as it arrives\n"
         "  oif score --exclude time,host flows.csv    columns that are not numbers stay out\n"
         "  oif score --only-alerts --explain flows.ndjson\n"
-        "                                             anomalous rows only, and which columns are the reason\n"
+        "                                             anomalous rows only, and which columns are "
+        "the reason\n"
         "  oif score --key host --time at --alert-once --alert-rate 0.0001 flows.ndjson\n"
-        "                                             a model for each host, two lines for each episode\n"
+        "                                             a model for each host, two lines for each "
+        "episode\n"
         "  tail -n +1 -F readings.csv | oif score --state pump.oif --save-every 30s --skip-seen\n"
         "                                             goes on after a restart, bit for bit\n"
         "  tail -f flows.csv | oif score --watch      a live view of scores and alerts\n",

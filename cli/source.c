@@ -17,7 +17,7 @@ static bool is_blank(char byte) /* or of a byte order mark */
     return byte != '\0' && strchr(" \t\r\n\xEF\xBB\xBF", byte);
 }
 
-/* ---- From the file --------------------------------------------------------------------------------- */
+/* ---- From the file ---- */
 
 static void notice_first_line(struct input *input, const char *bytes, size_t count)
 {
@@ -70,8 +70,9 @@ static bool wait_for_bytes(struct input *input)
     }
 }
 
-/* The reader asks for bytes only when it has no whole record left, and this may wait for long: all that was
- * scored so far goes out first. When nobody takes it any more there is no point in reading on. */
+/* The reader asks for bytes only when it has no whole record left, and this may wait for long:
+ * all that was scored so far goes out first. When nobody takes it any more there is no point in
+ * reading on. */
 static ptrdiff_t read_source(struct input *input, char *buffer, size_t capacity)
 {
     ssize_t count;
@@ -91,7 +92,7 @@ static ptrdiff_t read_source(struct input *input, char *buffer, size_t capacity)
     return count;
 }
 
-/* ---- Held back ------------------------------------------------------------------------------------- */
+/* ---- Held back ---- */
 
 static bool hold(struct source *source, const char *bytes, size_t count)
 {
@@ -124,7 +125,8 @@ ptrdiff_t source_read(void *context, char *buffer, size_t capacity)
 {
     struct input *input = context;
     struct source *source = &input->source;
-    size_t left = source->bytes_held - source->bytes_given, count = left < capacity ? left : capacity;
+    size_t left = source->bytes_held - source->bytes_given,
+           count = left < capacity ? left : capacity;
 
     if (left == 0 && !source->holds)
         return read_source(input, buffer, capacity);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- Starting ------------------------------------------------------------------------------------- */
+/* ---- Starting ---- */
 
 static exit_code complain_damaged(oif_status status, const oif_error *error)
 {
@@ -44,9 +44,11 @@ exit_code state_open(struct state *state, const struct settings *settings)
     if (!state->path && (state->rows_between_saves > 0 || state->seconds_between_saves > 0))
         return complain(EXIT_USAGE, "--save-every needs --state FILE, the file to save to");
     if (!state->path && settings->score.skip_seen)
-        return complain(EXIT_USAGE, "--skip-seen needs --state FILE, which knows how many rows were seen");
+        return complain(EXIT_USAGE,
+                        "--skip-seen needs --state FILE, which knows how many rows were seen");
     if (!state->path && keeps_evicted(&settings->options))
-        return complain(EXIT_USAGE, "--evicted keep needs --state FILE, the file to keep models beside");
+        return complain(EXIT_USAGE,
+                        "--evicted keep needs --state FILE, the file to keep models beside");
     if (!state->path)
         return EXIT_OK;
     if (oif_state_file_open(state->path, &state->file, &error) != OIF_OK)
@@ -87,7 +89,8 @@ exit_code state_start(struct state *state, const struct settings *settings, size
     if (!settings->score.skip_seen)
         return complain(EXIT_OK, "%s: goes on after %" PRIu64 " rows", state->path, rows);
     state->rows_seen = rows;
-    return complain(EXIT_OK, "%s: goes on after %" PRIu64 " rows: skips them and resumes at row %" PRIu64,
+    return complain(EXIT_OK,
+                    "%s: goes on after %" PRIu64 " rows: skips them and resumes at row %" PRIu64,
                     state->path, rows, rows + 1);
 }
 
@@ -97,7 +100,7 @@ void state_give_up(struct state *state)
     state->pipeline = NULL;
 }
 
-/* ---- Saving --------------------------------------------------------------------------------------- */
+/* ---- Saving ---- */
 
 void state_row(struct state *state)
 {
@@ -167,9 +170,10 @@ exit_code state_close(struct state *state, exit_code code)
     bool must_save = state->file && state->pipeline && !state->is_saved;
 
     if (must_save && !save(state, &error))
-        code = output_is_open() ? complain(EXIT_FAILED, "%s", error.message)
-                                : complain(EXIT_FAILED, "%s: not saved, for nobody takes the output any more",
-                                           state->path);
+        code = output_is_open()
+                   ? complain(EXIT_FAILED, "%s", error.message)
+                   : complain(EXIT_FAILED, "%s: not saved, for nobody takes the output any more",
+                              state->path);
     if (state->is_loss_told)
         code = complain(EXIT_FAILED, "%s: models lost: %" PRIu64, state->path,
                         oif_pipeline_lost(state->pipeline, NULL) - state->lost);

@@ -1,7 +1,8 @@
 /* The state file of `oif score --state FILE`: where it goes on from, and when it saves.
  *
- * The state is never ahead of the output: what it has learned was written out before. So after a crash the rows that follow
- * the saved ones can be given again, and get the scores that they would have had. */
+ * The state is never ahead of the output: what it has learned was written out before. So after
+ * a crash the rows that follow the saved ones can be given again, and get the scores that they
+ * would have had. */
 #ifndef OIF_CLI_STATE_H
 #define OIF_CLI_STATE_H
 
@@ -21,10 +22,12 @@ struct state {
     bool is_loss_told;  /* that more are lost now */
 };
 
-/* Takes hold of the file and loads what it holds, if it exists. Prints what is wrong unless it returns EXIT_OK. */
+/* Takes hold of the file and loads what it holds, if it exists. Prints what is wrong unless it
+ * returns EXIT_OK. */
 exit_code state_open(struct state *state, const struct settings *settings);
 
-/* Makes the pipeline unless one was loaded, which has to be for rows of so many numbers. Says where it goes on. */
+/* Makes the pipeline unless one was loaded, which has to be for rows of so many numbers. Says
+ * where it goes on. */
 exit_code state_start(struct state *state, const struct settings *settings, size_t columns);
 
 /* When the pipeline that was made cannot be used: nothing is saved, as if it had not been made. */
@@ -40,12 +43,13 @@ int state_milliseconds_left(const struct state *state);
 /* A failure is told once; the next try is when it is due again. */
 void state_save(struct state *state);
 
-/* Whether evicted models were lost that should have been kept; the first is told, and the others are counted at the end. */
+/* Whether evicted models were lost that should have been kept; the first is told, and the
+ * others are counted at the end. */
 bool state_has_lost(const struct state *state);
 void state_tell_lost(struct state *state);
 
-/* Saves a last time if rows were learned since, and frees everything. Returns `code`, or EXIT_FAILED when what was learned
- * could not be saved or kept. */
+/* Saves a last time if rows were learned since, and frees everything. Returns `code`, or
+ * EXIT_FAILED when what was learned could not be saved or kept. */
 exit_code state_close(struct state *state, exit_code code);
 
 #endif

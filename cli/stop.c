@@ -21,7 +21,8 @@ static void request(int number)
 static void catch_signal(int number)
 {
     /* Output that a slow reader holds up goes on; waits for input are never restarted. */
-    struct sigaction action = {.sa_handler = request, .sa_flags = SA_RESTART | (int)SA_RESETHAND}, before;
+    struct sigaction action = {.sa_handler = request, .sa_flags = SA_RESTART | (int)SA_RESETHAND},
+                     before;
 
     if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(number, &action, NULL);

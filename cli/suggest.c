@@ -49,7 +49,8 @@ void suggestion_consider(struct suggestion *suggestion, const char *word)
     }
 }
 
-const char *suggestion_hint(const struct suggestion *suggestion, const char *prefix, char text[HINT_BYTES])
+const char *suggestion_hint(const struct suggestion *suggestion, const char *prefix,
+                            char text[HINT_BYTES])
 {
     text[0] = '\0';
     if (suggestion->closest)

@@ -16,6 +16,7 @@ void suggestion_consider(struct suggestion *suggestion, const char *word);
 
 /* "; did you mean --label?" with "--" as the prefix, or "" when nothing came close. */
 enum { HINT_BYTES = 96 };
-const char *suggestion_hint(const struct suggestion *suggestion, const char *prefix, char text[HINT_BYTES]);
+const char *suggestion_hint(const struct suggestion *suggestion, const char *prefix,
+                            char text[HINT_BYTES]);
 
 #endif

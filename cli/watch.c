@@ -29,7 +29,7 @@ void watch_start(struct watch *watch, const struct input *input, const oif_pipel
         watch->bins[i].highest = NAN;
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------------ */
+/* ---- Rows ---- */
 
 static void add_to_bins(struct watch *watch, const oif_result *result, double now)
 {
@@ -39,7 +39,8 @@ static void add_to_bins(struct watch *watch, const oif_result *result, double no
         watch->bins[watch->newest_bin].is_marked = false;
         watch->bin_started = now;
     }
-    watch->bins[watch->newest_bin].highest = fmax(watch->bins[watch->newest_bin].highest, result->score);
+    watch->bins[watch->newest_bin].highest =
+        fmax(watch->bins[watch->newest_bin].highest, result->score);
     watch->bins[watch->newest_bin].is_marked |= result->anomaly;
 }
 
@@ -54,11 +55,12 @@ static void add_alert(struct watch *watch, const oif_record *record, const struc
     oif_text key = text_of(record, input->has_key, input->key_text);
     oif_text time = text_of(record, input->has_time, input->time_text);
     char *text = watch->alerts[watch->alert_count++ % WATCH_ALERTS], row[GROUPED_TEXT_BYTES];
-    int length = snprintf(text, WATCH_ALERT_BYTES, "%.*s%s%.*s%srow %s  score %.3f  p %.2g  ",
-                          key.bytes < 40 ? (int)key.bytes : 40, key.text, input->has_key ? "  " : "",
-                          time.bytes < 40 ? (int)time.bytes : 40, time.text, input->has_time ? "  " : "",
-                          grouped_text(oif_pipeline_rows(watch->pipeline), row), verdict->result.score,
-                          verdict->result.p);
+    int length =
+        snprintf(text, WATCH_ALERT_BYTES, "%.*s%s%.*s%srow %s  score %.3f  p %.2g  ",
+                 key.bytes < 40 ? (int)key.bytes : 40, key.text, input->has_key ? "  " : "",
+                 time.bytes < 40 ? (int)time.bytes : 40, time.text, input->has_time ? "  " : "",
+                 grouped_text(oif_pipeline_rows(watch->pipeline), row), verdict->result.score,
+                 verdict->result.p);
 
     if (length > 0 && length < WATCH_ALERT_BYTES)
         fields_reasons_text(verdict, input, text + length, (size_t)(WATCH_ALERT_BYTES - length));
@@ -80,7 +82,7 @@ bool watch_row(struct watch *watch, const oif_record *record, const struct verdi
     return output_is_open();
 }
 
-/* ---- Drawing --------------------------------------------------------------------------------------- */
+/* ---- Drawing ---- */
 
 static size_t terminal_columns(void)
 {
@@ -89,8 +91,8 @@ static size_t terminal_columns(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* Text of the input must not move the cursor or change colours: control characters, also those that UTF-8
- * writes as two bytes, become question marks. */
+/* Text of the input must not move the cursor or change colours: control characters, also those
+ * that UTF-8 writes as two bytes, become question marks. */
 static void disarm(char *text)
 {
     for (unsigned char *c = (unsigned char *)text; *c; c++)
@@ -116,8 +118,8 @@ static void draw_line(struct watch *watch, const char *colour, char *text)
     static const char end[] = "\033[0m";
     bool plain = !*colour || getenv("NO_COLOR");
 
-    output_print("%s%.*s%s\033[K\n", plain ? "" : colour, (int)bytes_that_fit(text, terminal_columns() - 1),
-                 text, plain ? "" : end);
+    output_print("%s%.*s%s\033[K\n", plain ? "" : colour,
+                 (int)bytes_that_fit(text, terminal_columns() - 1), text, plain ? "" : end);
     watch->lines_drawn++;
 }
 
@@ -128,7 +130,8 @@ static void draw_counts(struct watch *watch)
     double seconds = seconds_now() - watch->started;
 
     if (watch->input->has_key)
-        snprintf(keys, sizeof keys, "   %s keys", grouped_text(oif_pipeline_keys(watch->pipeline), count));
+        snprintf(keys, sizeof keys, "   %s keys",
+                 grouped_text(oif_pipeline_keys(watch->pipeline), count));
     snprintf(line, sizeof line, "%s rows   %s rows/s%s   %s anomalies in %s episodes",
              grouped_text(watch->rows, rows),
              grouped_text(seconds > 0 ? (uint64_t)((double)watch->rows / seconds) : 0, rate), keys,

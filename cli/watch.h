@@ -1,4 +1,5 @@
-/* The live view of `oif score --watch`: a few lines of the terminal that are drawn anew in place.
+/* The live view of `oif score --watch`: a few lines of the terminal that are drawn anew in
+ * place.
  *
  *     1,204,118 rows   81,330 rows/s   12 keys   3 anomalies in 2 episodes
  *     score ▁▁▂▁▁▁▁▃▁▁▁▁▁▇█▁▁▁   0.31 to 0.74

@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/oif)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(FILES include/oif.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/oif.h include/oif_rows.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS oif_static oif_shared EXPORT oif)
 if(TARGET oif_program)
   install(TARGETS oif_program)

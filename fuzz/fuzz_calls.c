@@ -1,25 +1,31 @@
-/* Any bytes as calls: the first ones choose a detector, each of the others a verb with what it needs. After each call the
- * detector holds together, and copies, saved and cloned, are the same to the last bit. */
+/* Any bytes as calls: the first ones choose a detector, each of the others a verb with what it
+ * needs. After each call the detector holds together, and copies, saved and cloned, are the
+ * same to the last bit. */
 #include "fuzz_input.h"
 
 enum { MAX_ROWS = 40, MAX_DIMENSION = 5, MAX_CALLS = 60 };
 
 static const char *const detectors[][4] = {
-    {"online-iforest", "num_trees=9 window_size=30 max_leaf_samples=2", "variant=paper growth=fixed", ""},
-    {"online-iforest", "num_trees=3 window_size=20 max_leaf_samples=1", "variant=reference", "subsample=0.5"},
+    {"online-iforest", "num_trees=9 window_size=30 max_leaf_samples=2",
+     "variant=paper growth=fixed", ""},
+    {"online-iforest", "num_trees=3 window_size=20 max_leaf_samples=1", "variant=reference",
+     "subsample=0.5"},
     {"online-iforest", "num_trees=9 max_leaf_samples=2 maturity=20", "forgetting=turnover", ""},
-    {"online-iforest", "num_trees=2 max_leaf_samples=1 maturity=8", "forgetting=turnover growth=fixed",
-     "shadow_trees=3"},
+    {"online-iforest", "num_trees=2 max_leaf_samples=1 maturity=8",
+     "forgetting=turnover growth=fixed", "shadow_trees=3"},
     {"iforest-asd", "num_trees=9 window_size=20 subsample_size=16", "", ""},
-    {"iforest-asd", "num_trees=3 window_size=9 subsample_size=8", "retrain=drift drift_rate=0.1", ""},
+    {"iforest-asd", "num_trees=3 window_size=9 subsample_size=8", "retrain=drift drift_rate=0.1",
+     ""},
     {"hst", "num_trees=9 window_size=18 max_depth=6", "size_limit=0.05", ""},
     {"hst", "num_trees=2 window_size=5 max_depth=3", "ranges=every", "size_limit=0"},
     {"rrcf", "num_trees=3 tree_size=8", "window_size=20", ""},
     {"rrcf", "num_trees=2 tree_size=2", "sample=sliding", ""},
     {"loda", "num_projections=3 num_bins=5 window_size=24", "", ""},
     {"loda", "num_projections=5 num_bins=1 window_size=7", "scale=none", ""},
-    {"rolling-iforest", "num_trees=9 window_size=40 sample_size=16", "max_leaf_samples=2 max_depth=5", ""},
-    {"rolling-iforest", "num_trees=3 window_size=9 sample_size=4", "max_leaf_samples=1", "insertion=none"},
+    {"rolling-iforest", "num_trees=9 window_size=40 sample_size=16",
+     "max_leaf_samples=2 max_depth=5", ""},
+    {"rolling-iforest", "num_trees=3 window_size=9 sample_size=4", "max_leaf_samples=1",
+     "insertion=none"},
 };
 
 static void set_all(oif_params *params, const char *settings)
@@ -39,16 +45,19 @@ static oif_detector *make_detector(input *from)
 {
     oif_params params;
     oif_detector *detector = NULL;
-    const char *const *chosen = detectors[take_byte(from) % (sizeof detectors / sizeof detectors[0])];
+    const char *const *chosen =
+        detectors[take_byte(from) % (sizeof detectors / sizeof detectors[0])];
     require(oif_params_init(&params, chosen[0], NULL) == OIF_OK);
     for (int i = 1; i < 4; i++)
         set_all(&params, chosen[i]);
     require(oif_params_set(&params, "seed", take_byte(from), NULL) == OIF_OK);
-    require(oif_detector_new(&params, 1 + take_byte(from) % MAX_DIMENSION, &detector, NULL) == OIF_OK);
+    require(oif_detector_new(&params, 1 + take_byte(from) % MAX_DIMENSION, &detector, NULL) ==
+            OIF_OK);
     return detector;
 }
 
-/* The row learned last, and its neighbours, come again often: as they do in streams, and as duplicates are hard. */
+/* The row learned last, and its neighbours, come again often: as they do in streams, and as
+ * duplicates are hard. */
 static size_t take_rows(input *from, double *rows, size_t dimension)
 {
     uint8_t shape = take_byte(from);
@@ -56,8 +65,9 @@ static size_t take_rows(input *from, double *rows, size_t dimension)
     take_row(from, rows, dimension);
     for (size_t i = 1; i < count; i++)
         for (size_t j = 0; j < dimension; j++)
-            rows[i * dimension + j] =
-                shape < 128 ? take_number(from) : rows[(i - 1) * dimension + j] + (shape % 3) * 0.25;
+            rows[i * dimension + j] = shape < 128
+                                          ? take_number(from)
+                                          : rows[(i - 1) * dimension + j] + (shape % 3) * 0.25;
     return count;
 }
 
@@ -65,8 +75,9 @@ static void learn_block(oif_detector *detector, input *from, bool scored)
 {
     double rows[MAX_ROWS * MAX_DIMENSION], scores[MAX_ROWS] = {0};
     size_t dimension = oif_detector_dimension(detector), count = take_rows(from, rows, dimension);
-    oif_status status = scored ? oif_detector_learn_score_rows(detector, rows, count, dimension, scores, NULL)
-                               : oif_detector_learn_rows(detector, rows, count, dimension, NULL);
+    oif_status status =
+        scored ? oif_detector_learn_score_rows(detector, rows, count, dimension, scores, NULL)
+               : oif_detector_learn_rows(detector, rows, count, dimension, NULL);
     bool infinite = false; /* a sum of the largest numbers may be */
     for (size_t i = 0; i < count * dimension; i++)
         infinite |= isinf(rows[i]) != 0;

@@ -17,7 +17,8 @@ static uint64_t read_csv(struct source source, const oif_reader_options *options
     const bool only_last_column = choice >= 128;
     if (only_last_column && oif_reader_select(reader, &last, value_count = 1, &error) != OIF_OK)
         abort();
-    if (choice & 64 && oif_reader_select_texts(reader, (size_t[]){0}, text_count = 1, &error) != OIF_OK)
+    if (choice & 64 &&
+        oif_reader_select_texts(reader, (size_t[]){0}, text_count = 1, &error) != OIF_OK)
         abort();
     sum = mix_records(sum, reader, options, value_count, text_count);
     oif_reader_close(reader);

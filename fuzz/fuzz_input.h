@@ -1,4 +1,5 @@
-/* What the harnesses share: values out of the fuzzer's bytes, and what must hold for any detector. */
+/* What the harnesses share: values out of the fuzzer's bytes, and what must hold for any
+ * detector. */
 #ifndef FUZZ_FUZZ_INPUT_H
 #define FUZZ_FUZZ_INPUT_H
 
@@ -12,12 +13,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define require(condition)                                                                                   \
-    do                                                                                                       \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);                    \
-            abort();                                                                                         \
-        }                                                                                                    \
+#define require(condition)                                                                         \
+    do                                                                                             \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);          \
+            abort();                                                                               \
+        }                                                                                          \
     while (0)
 
 typedef struct input {
@@ -33,8 +34,9 @@ static inline uint8_t take_byte(input *from)
 /* A small number, a missing one, or one that is hard to work with; never infinite. */
 static inline double take_number(input *from)
 {
-    static const double unusual[] = {NAN,     0.0,   -0.0,   DBL_MAX,  -DBL_MAX, DBL_MIN, 5e-324,
-                                     -5e-324, 1e300, -1e300, 0x1p-900, 1e15,     1.0 / 3, 1 + DBL_EPSILON};
+    static const double unusual[] = {NAN,      0.0,    -0.0,    DBL_MAX,        -DBL_MAX,
+                                     DBL_MIN,  5e-324, -5e-324, 1e300,          -1e300,
+                                     0x1p-900, 1e15,   1.0 / 3, 1 + DBL_EPSILON};
     uint8_t byte = take_byte(from);
     if (byte >= 240)
         return unusual[(byte - 240) % (sizeof unusual / sizeof unusual[0])];

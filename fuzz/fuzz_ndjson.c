@@ -1,6 +1,6 @@
-/* Any bytes as NDJSON, and as raw rows. The first byte chooses the format and the columns, the second the longest
- * line; the rest is read. In NDJSON every column is read as text, the first ones as numbers too, and some that the first
- * line may lack. */
+/* Any bytes as NDJSON, and as raw rows. The first byte chooses the format and the columns, the
+ * second the longest line; the rest is read. In NDJSON every column is read as text, the first
+ * ones as numbers too, and some that the first line may lack. */
 #include "reading.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -23,7 +23,8 @@ static void check_names(oif_reader *reader)
     size_t count = oif_reader_column_count(reader), column;
 
     for (size_t i = 0; i < count && i < MAX_SELECTED; i++)
-        if (oif_reader_find_column(reader, oif_reader_column_name(reader, i), &column, NULL) != OIF_OK ||
+        if (oif_reader_find_column(reader, oif_reader_column_name(reader, i), &column, NULL) !=
+                OIF_OK ||
             column != i)
             abort();
 }

@@ -1,5 +1,6 @@
-/* Any words as a command line: the first byte chooses the command, the others are its arguments, with a newline or a NUL
- * between them. What is refused is told in one complaint; what is accepted is in its range, and the same every time.
+/* Any words as a command line: the first byte chooses the command, the others are its
+ * arguments, with a newline or a NUL between them. What is refused is told in one complaint;
+ * what is accepted is in its range, and the same every time.
  *
  * The program's own sources are linked but for main.c and output.c, whose functions stand here. */
 #include "../cli/options.h"
@@ -74,8 +75,9 @@ const char *grouped_text(uint64_t number, char text[GROUPED_TEXT_BYTES])
 
 /* ---- The commands, which do nothing but look at what they were asked ---- */
 
-static const struct command *const commands[] = {&score_command,   &eval_command,      &generate_command,
-                                                 &inspect_command, &detectors_command, &demo_command};
+static const struct command *const commands[] = {&score_command,     &eval_command,
+                                                 &generate_command,  &inspect_command,
+                                                 &detectors_command, &demo_command};
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -91,7 +93,8 @@ static void require_in_range(const oif_params *params)
 {
     oif_params copy = *params;
     for (size_t i = 0; i < params->info->param_count; i++)
-        require(oif_params_set(&copy, params->info->params[i].name, params->values[i], NULL) == OIF_OK);
+        require(oif_params_set(&copy, params->info->params[i].name, params->values[i], NULL) ==
+                OIF_OK);
 }
 
 static exit_code look(const struct settings *settings)
@@ -100,7 +103,8 @@ static exit_code look(const struct settings *settings)
     require_in_range(&settings->options);
     require(settings->detectors);
     require(settings->rows_between_saves == 0 || settings->seconds_between_saves == 0);
-    require(!(settings->seconds_between_saves < 0) && settings->score.on_bad_row <= BAD_ROW_IS_MENDED);
+    require(!(settings->seconds_between_saves < 0) &&
+            settings->score.on_bad_row <= BAD_ROW_IS_MENDED);
     require(settings->score.output <= OUTPUT_NDJSON && settings->reader.format <= OIF_FORMAT_RAW);
     said.settings = *settings;
     said.runs++;
@@ -116,7 +120,8 @@ static exit_code run_command(const struct command *command, char **words)
     if (code == EXIT_OK)
         require(said.complaints == 0 && (said.runs == 1) == (said.printed_bytes == 0));
     else
-        require(code == EXIT_USAGE && said.complaints == 1 && said.runs == 0 && said.printed_bytes == 0);
+        require(code == EXIT_USAGE && said.complaints == 1 && said.runs == 0 &&
+                said.printed_bytes == 0);
     return code;
 }
 
@@ -143,8 +148,10 @@ static void require_same_settings(const struct settings *a, const struct setting
     require(memcmp(a->params.values, b->params.values, sizeof a->params.values) == 0);
     require(memcmp(a->options.values, b->options.values, sizeof a->options.values) == 0);
     require(memcmp(a->is_given, b->is_given, sizeof a->is_given) == 0);
-    require(a->file == b->file && a->label == b->label && a->columns == b->columns && a->state == b->state);
-    require(a->rows_between_saves == b->rows_between_saves && a->score.explain_top == b->score.explain_top);
+    require(a->file == b->file && a->label == b->label && a->columns == b->columns &&
+            a->state == b->state);
+    require(a->rows_between_saves == b->rows_between_saves &&
+            a->score.explain_top == b->score.explain_top);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,5 +1,6 @@
-/* Any text as parameters: the first line names a detector, the others are NAME=VALUE, and the last byte says how long a row
- * is. What is accepted reads back as it was set; a detector that is small enough is made and learns some rows. */
+/* Any text as parameters: the first line names a detector, the others are NAME=VALUE, and the
+ * last byte says how long a row is. What is accepted reads back as it was set; a detector that
+ * is small enough is made and learns some rows. */
 #include "fuzz_input.h"
 
 enum { MAX_TEXT = 512, SMALL_BYTES = 1 << 20, MAX_DIMENSION = 64, ROWS = 20 };
@@ -17,7 +18,8 @@ static char *next_line(char **text)
     return line;
 }
 
-/* Unknown names stand for one of those that are known, so that the fuzzer need not guess them letter by letter. */
+/* Unknown names stand for one of those that are known, so that the fuzzer need not guess them
+ * letter by letter. */
 static const char *param_meant(const oif_params *params, const char *name)
 {
     double value;
@@ -40,7 +42,8 @@ static void set_param(oif_params *params, char *line)
     const char *meant = param_meant(params, line);
     oif_status status = oif_params_set_text(params, meant, text, NULL);
     require(oif_params_get(params, meant, &value, NULL) == OIF_OK);
-    require(status == OIF_OK ? oif_params_set(&before, meant, value, NULL) == OIF_OK : status == OIF_EPARAM);
+    require(status == OIF_OK ? oif_params_set(&before, meant, value, NULL) == OIF_OK
+                             : status == OIF_EPARAM);
 }
 
 static void try_detector(const oif_params *params, size_t dimension)
@@ -77,11 +80,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         kinds++;
     line = next_line(&rest);
     if (oif_params_init(&params, line, NULL) != OIF_OK)
-        require(oif_params_init(&params, oif_detector_info_at((uint8_t)line[0] % kinds)->name, NULL) ==
-                OIF_OK);
+        require(oif_params_init(&params, oif_detector_info_at((uint8_t)line[0] % kinds)->name,
+                                NULL) == OIF_OK);
     while ((line = next_line(&rest)))
         set_param(&params, line);
-    try_detector(&params,
-                 data[size - 1] < 250 ? data[size - 1] % 70 : (size_t)1 << 2 * (data[size - 1] % 30));
+    try_detector(&params, data[size - 1] < 250 ? data[size - 1] % 70
+                                               : (size_t)1 << 2 * (data[size - 1] % 30));
     return 0;
 }

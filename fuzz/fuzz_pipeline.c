@@ -20,7 +20,8 @@ static void live_on(oif_pipeline *pipeline, input rows)
     size_t saved = 0;
     for (int i = 0; oif_pipeline_columns(pipeline) <= MAX_COLUMNS && i < ROWS; i++) {
         take_row(&rows, row, oif_pipeline_columns(pipeline));
-        require(oif_pipeline_process(pipeline, "abc", (size_t)(i % 4), row, &result, NULL) == OIF_OK);
+        require(oif_pipeline_process(pipeline, "abc", (size_t)(i % 4), row, &result, NULL) ==
+                OIF_OK);
         oif_pipeline_explain(pipeline, why);
     }
     require(oif_pipeline_check(pipeline, NULL) == OIF_OK);

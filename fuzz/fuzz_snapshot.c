@@ -1,5 +1,6 @@
-/* Any bytes as a snapshot. The checksums are made to fit, or the fuzzer would never get past them. What is accepted has to
- * live: learn, score, be copied, saved and loaded, and still hold together. */
+/* Any bytes as a snapshot. The checksums are made to fit, or the fuzzer would never get past
+ * them. What is accepted has to live: learn, score, be copied, saved and loaded, and still hold
+ * together. */
 #include "fuzz_input.h"
 #include "repair.h"
 

@@ -2,7 +2,7 @@
 #ifndef FUZZ_READING_H
 #define FUZZ_READING_H
 
-#include "oif.h"
+#include "oif_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,8 @@ static inline uint64_t mix_columns(uint64_t sum, const oif_reader *reader)
     sum = mix(sum, header, bytes);
     sum = mix_number(sum, (uint64_t)oif_reader_delimiter(reader));
     for (size_t i = 0; i < oif_reader_column_count(reader); i++)
-        sum = mix(sum, oif_reader_column_name(reader, i), strlen(oif_reader_column_name(reader, i)));
+        sum =
+            mix(sum, oif_reader_column_name(reader, i), strlen(oif_reader_column_name(reader, i)));
     return sum;
 }
 
@@ -69,13 +70,15 @@ static inline uint64_t mix_record(uint64_t sum, const oif_record *record, size_t
     if (value_count)
         sum = mix(sum, record->values, value_count * sizeof *record->values);
     for (size_t i = 0; i < text_count; i++)
-        sum = mix(mix_number(sum, record->texts[i].bytes), record->texts[i].text, record->texts[i].bytes);
+        sum = mix(mix_number(sum, record->texts[i].bytes), record->texts[i].text,
+                  record->texts[i].bytes);
     return sum;
 }
 
 /* Reads up to the end, whatever is wrong with the records. */
-static inline uint64_t mix_records(uint64_t sum, oif_reader *reader, const oif_reader_options *options,
-                                   size_t value_count, size_t text_count)
+static inline uint64_t mix_records(uint64_t sum, oif_reader *reader,
+                                   const oif_reader_options *options, size_t value_count,
+                                   size_t text_count)
 {
     oif_error error = {.message = ""};
     oif_record record;
@@ -99,11 +102,13 @@ static inline uint64_t mix_records(uint64_t sum, oif_reader *reader, const oif_r
 }
 
 /* Opens a reader, selects columns of it and returns the checksum of what it says. */
-typedef uint64_t (*read_function)(struct source source, const oif_reader_options *options, uint8_t choice);
+typedef uint64_t (*read_function)(struct source source, const oif_reader_options *options,
+                                  uint8_t choice);
 
-/* The bytes are read at once, in pieces of 1 byte and of 7: whatever the reader says must be the same each time. */
-static inline void compare_pieces(read_function read, const oif_reader_options *options, uint8_t choice,
-                                  const uint8_t *bytes, size_t count)
+/* The bytes are read at once, in pieces of 1 byte and of 7: whatever the reader says must be
+ * the same each time. */
+static inline void compare_pieces(read_function read, const oif_reader_options *options,
+                                  uint8_t choice, const uint8_t *bytes, size_t count)
 {
     const uint64_t sum = read((struct source){bytes, count, SIZE_MAX}, options, choice);
 

@@ -1,7 +1,8 @@
 /* oif: score anomalies on a stream.
  *
- * A detector learns rows of numbers one after another, forgets old ones, and gives every row a score:
- * the higher, the more anomalous. This header is the whole C API. The shortest useful program:
+ * A detector learns rows of numbers one after another, forgets old ones, and gives every row a
+ * score: the higher, the more anomalous. oif_rows.h, beside this header, reads rows from
+ * CSV, NDJSON and raw float64. The shortest useful program:
  *
  *     oif_params params;
  *     oif_detector *detector = NULL;
@@ -16,12 +17,15 @@
  *     oif_detector_free(detector);
  *
  * Rules that hold for every function:
- *   - A call that can fail returns an oif_status; what it should have made or changed is then as it was.
- *   - `error` may be NULL; otherwise a failing call fills it and a succeeding one leaves it alone.
- *   - Same seed and same rows give the same scores, bit for bit, on every machine and compiler, one row
- *     at a time or in blocks of any size.
+ *   - A call that can fail returns an oif_status; what it should have made or changed is then
+ *     as it was.
+ *   - `error` may be NULL; otherwise a failing call fills it and a succeeding one leaves it
+ *     alone.
+ *   - Same seed and same rows give the same scores, bit for bit, on every machine and compiler,
+ *     one row at a time or in blocks of any size.
  *   - Nothing prints, exits, aborts, or reads the clock, the environment or the locale.
- *   - An object may be used by one thread at a time; const calls may run at the same time as each other.
+ *   - An object may be used by one thread at a time; const calls may run at the same time as
+ *     each other.
  */
 #ifndef OIF_H
 #define OIF_H
@@ -34,21 +38,18 @@
 extern "C" {
 #endif
 
-#if defined(_WIN32)
-#define OIF_API
-#else
 #define OIF_API __attribute__((visibility("default")))
-#endif
 #define OIF_MUST_CHECK __attribute__((warn_unused_result))
 
 #define OIF_VERSION_MAJOR 0
 #define OIF_VERSION_MINOR 1
 #define OIF_VERSION_PATCH 0
 
-/* The version of the library that runs, such as "0.1.0"; the macros above are those it was built with. */
+/* The version of the library that runs, such as "0.1.0"; the macros above are those it was
+ * built with. */
 OIF_API const char *oif_version(void);
 
-/* ---- Status and errors --------------------------------------------------------------------------- */
+/* ---- Status and errors ---- */
 
 typedef enum oif_status {
     OIF_OK = 0,
@@ -59,7 +60,8 @@ typedef enum oif_status {
     OIF_EINPUT,     /* the text is not what was announced, e.g. a row with a field too few */
     OIF_EREAD,      /* the read function reported a failure */
     OIF_EINVARIANT, /* oif_detector_check found the detector broken: a bug, or memory overwritten */
-    OIF_EWRITE,     /* bytes could not be written: the write function reported it, or the file system */
+    /* bytes could not be written: the write function reported it, or the file system */
+    OIF_EWRITE,
     OIF_EKIND,      /* the bytes are no snapshot, or one of something else */
     OIF_EVERSION,   /* a newer version of oif has written the snapshot */
     OIF_ETRUNCATED, /* the snapshot is cut off */
@@ -69,9 +71,9 @@ typedef enum oif_status {
 
 enum { OIF_ERROR_MESSAGE_BYTES = 240 };
 
-/* What went wrong and where. For text, line and column count from 1 (the column in bytes); for a block of
- * rows, line is the row and column the feature, both from 1; for a snapshot, column is the byte that was read or
- * written last, from 1. 0 where there is no place. */
+/* What went wrong and where. For text, line and column count from 1 (the column in bytes); for
+ * a block of rows, line is the row and column the feature, both from 1; for a snapshot, column
+ * is the byte that was read or written last, from 1. 0 where there is no place. */
 typedef struct oif_error {
     oif_status status;
     uint64_t line;
@@ -82,7 +84,7 @@ typedef struct oif_error {
 /* A short name of the status for messages: "out of memory". */
 OIF_API const char *oif_status_text(oif_status status);
 
-/* ---- Kinds of detectors and their parameters ----------------------------------------------------- */
+/* ---- Kinds of detectors and their parameters ---- */
 
 typedef enum oif_param_type {
     OIF_PARAM_INTEGER, /* a whole number */
@@ -104,187 +106,218 @@ typedef struct oif_detector_info {
     const char *name;    /* "online-iforest" */
     const char *summary; /* one line */
     const char *paper;   /* where the method comes from */
-    const char *cost;    /* what a row costs, by the parameters' names and d, the numbers in a row */
-    const char *choose;  /* when to choose it */
+    /* what a row costs, by the parameters' names and d, the numbers in a row */
+    const char *cost;
+    const char *choose; /* when to choose it */
     const oif_param *params;
     size_t param_count;
 } oif_detector_info;
 
-/* The kinds of detectors this library has: index from 0, NULL past the last; or by name, NULL if unknown. */
+/* The kinds of detectors this library has: index from 0, NULL past the last; or by name, NULL
+ * if unknown. */
 OIF_API const oif_detector_info *oif_detector_info_at(size_t index);
 OIF_API const oif_detector_info *oif_detector_info_find(const char *name);
 
 enum { OIF_PARAMS_MAX = 16 };
 
-/* A kind of detector with a value for each of its parameters. A plain value: copy it as you like. */
+/* A kind of detector with a value for each of its parameters. A plain value: copy it as you
+ * like. */
 typedef struct oif_params {
     const oif_detector_info *info;
     double values[OIF_PARAMS_MAX]; /* in the order of info->params */
 } oif_params;
 
-/* Chooses a detector by name and sets every parameter to its initial value. OIF_EPARAM: no such detector. */
-OIF_API OIF_MUST_CHECK oif_status oif_params_init(oif_params *params, const char *detector, oif_error *error);
+/* Chooses a detector by name and sets every parameter to its initial value. OIF_EPARAM: no such
+ * detector. */
+OIF_API OIF_MUST_CHECK oif_status oif_params_init(oif_params *params, const char *detector,
+                                                  oif_error *error);
 
-/* Sets one parameter, by number or by text ("64", "paper"). OIF_EPARAM when the name is unknown or the
- * value is not allowed; the message says what is. */
+/* Sets one parameter, by number or by text ("64", "paper"). OIF_EPARAM when the name is unknown
+ * or the value is not allowed; the message says what is. */
 OIF_API OIF_MUST_CHECK oif_status oif_params_set(oif_params *params, const char *name, double value,
                                                  oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_params_set_text(oif_params *params, const char *name, const char *text,
-                                                      oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_params_set_text(oif_params *params, const char *name,
+                                                      const char *text, oif_error *error);
 
 /* The value of a parameter; OIF_EPARAM when the name is unknown. */
-OIF_API OIF_MUST_CHECK oif_status oif_params_get(const oif_params *params, const char *name, double *value,
-                                                 oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_params_get(const oif_params *params, const char *name,
+                                                 double *value, oif_error *error);
 
-/* ---- Detectors ----------------------------------------------------------------------------------- */
+/* ---- Detectors ---- */
 
 typedef struct oif_detector oif_detector;
 
-/* The bytes that a detector would take, all of them: it allocates nothing after its creation but for names.
- * OIF_EPARAM as oif_detector_new; OIF_EMEMORY when the number does not fit a size_t. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_estimate_bytes(const oif_params *params, size_t dimension,
-                                                              size_t *bytes, oif_error *error);
+/* The bytes that a detector would take, all of them: it allocates nothing after its creation
+ * but for names. OIF_EPARAM as oif_detector_new; OIF_EMEMORY when the number does not fit a
+ * size_t. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_estimate_bytes(const oif_params *params,
+                                                              size_t dimension, size_t *bytes,
+                                                              oif_error *error);
 
-/* Creates a detector for rows of `dimension` numbers; oif_detector_free it. OIF_EPARAM when the dimension
- * is 0 or parameters do not fit together, OIF_EMEMORY. */
+/* Creates a detector for rows of `dimension` numbers; oif_detector_free it. OIF_EPARAM when the
+ * dimension is 0 or parameters do not fit together, OIF_EMEMORY. */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_new(const oif_params *params, size_t dimension,
                                                    oif_detector **detector, oif_error *error);
 
 /* Copies a detector with all it has learned: both then give the same scores for the same rows. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_clone(const oif_detector *detector, oif_detector **copy,
-                                                     oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_clone(const oif_detector *detector,
+                                                     oif_detector **copy, oif_error *error);
 
 /* Frees a detector; NULL is accepted. */
 OIF_API void oif_detector_free(oif_detector *detector);
 
-/* Gives the `dimension` columns of its rows names, which are copied, or with NULL takes them away. They change no score;
- * clones and snapshots keep them, so that whoever goes on with a detector can see that its rows are the same ones.
- * OIF_EVALUE when all together are longer than 16 MiB, OIF_EMEMORY. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_name_columns(oif_detector *detector, const char *const *names,
+/* Gives the `dimension` columns of its rows names, which are copied, or with NULL takes them
+ * away. They change no score; clones and snapshots keep them, so that whoever goes on with a
+ * detector can see that its rows are the same ones. OIF_EVALUE when all together are longer
+ * than 16 MiB, OIF_EMEMORY. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_name_columns(oif_detector *detector,
+                                                            const char *const *names,
                                                             oif_error *error);
 
 /* The name of a column, from 0, until columns are named anew; NULL when they have no names. */
 OIF_API const char *oif_detector_column_name(const oif_detector *detector, size_t column);
 
-/* Learns one row of `dimension` numbers, and forgets the oldest where the detector has a window.
- * NaN means "missing" and is fine. OIF_EVALUE when a number is infinite; error->column says which.
- * Never allocates. */
+/* Learns one row of `dimension` numbers, and forgets the oldest where the detector has a
+ * window. NaN means "missing" and is fine. OIF_EVALUE when a number is infinite; error->column
+ * says which. Never allocates. */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_learn(oif_detector *detector, const double *row,
                                                      oif_error *error);
 
 /* Scores one row without learning it. Failures as oif_detector_learn. Never allocates. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_score(const oif_detector *detector, const double *row,
-                                                     double *score, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_score(const oif_detector *detector,
+                                                     const double *row, double *score,
+                                                     oif_error *error);
 
 /* Learns one row, then scores it: the order of the Online Isolation Forest paper. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score(oif_detector *detector, const double *row,
-                                                           double *score, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score(oif_detector *detector,
+                                                           const double *row, double *score,
+                                                           oif_error *error);
 
-/* The same for `count` rows; row i starts at rows[i * stride], stride >= dimension. The results are those
- * of the calls for single rows, bit for bit. When a number is infinite no row is learned or scored;
- * error->line says which row and error->column which number. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_rows(oif_detector *detector, const double *rows,
-                                                          size_t count, size_t stride, oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_detector_score_rows(const oif_detector *detector, const double *rows,
-                                                          size_t count, size_t stride, double *scores,
+/* The same for `count` rows; row i starts at rows[i * stride], stride >= dimension. The results
+ * are those of the calls for single rows, bit for bit. When a number is infinite no row is
+ * learned or scored; error->line says which row and error->column which number. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_rows(oif_detector *detector,
+                                                          const double *rows, size_t count,
+                                                          size_t stride, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_score_rows(const oif_detector *detector,
+                                                          const double *rows, size_t count,
+                                                          size_t stride, double *scores,
                                                           oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score_rows(oif_detector *detector, const double *rows,
-                                                                size_t count, size_t stride, double *scores,
+OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score_rows(oif_detector *detector,
+                                                                const double *rows, size_t count,
+                                                                size_t stride, double *scores,
                                                                 oif_error *error);
 
-/* Lets up to 16 threads, the calling one among them, share the work on blocks of rows; 1, the initial number, ends
- * the others. The results stay the same, bit for bit. Worth it for blocks of some hundred rows. A clone starts with
- * one thread. OIF_EPARAM, OIF_EMEMORY. */
+/* Lets up to 16 threads, the calling one among them, share the work on blocks of rows; 1, the
+ * initial number, ends the others. The results stay the same, bit for bit. Worth it for blocks
+ * of some hundred rows. A clone starts with one thread. OIF_EPARAM, OIF_EMEMORY. */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_set_threads(oif_detector *detector, unsigned threads,
                                                            oif_error *error);
 
 /* Whether enough was learned for scores to mean something; before that do not raise alarms. */
 OIF_API bool oif_detector_ready(const oif_detector *detector);
 
-/* What it is: its parameters, the numbers in a row, the rows learned so far, the bytes it takes. */
+/* What it is: its parameters, the numbers in a row, the rows learned so far, the bytes it
+ * takes. */
 OIF_API const oif_params *oif_detector_params(const oif_detector *detector);
 OIF_API size_t oif_detector_dimension(const oif_detector *detector);
 OIF_API uint64_t oif_detector_rows_learned(const oif_detector *detector);
 OIF_API size_t oif_detector_memory_bytes(const oif_detector *detector);
 
-/* Verifies every invariant of the detector's structure: OIF_OK, or OIF_EINVARIANT with a message that
- * names the broken one ("tree 3: an inner height is under its threshold"). Slow; meant for tests. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_check(const oif_detector *detector, oif_error *error);
+/* Verifies every invariant of the detector's structure: OIF_OK, or OIF_EINVARIANT with a
+ * message that names the broken one ("tree 3: an inner height is under its threshold"). Slow;
+ * meant for tests. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_check(const oif_detector *detector,
+                                                     oif_error *error);
 
-/* Figures about what it has learned, such as its leaves and their depths: calls `tell` with each, by name. */
+/* Figures about what it has learned, such as its leaves and their depths: calls `tell` with
+ * each, by name. */
 typedef void (*oif_describe_function)(void *context, const char *name, double value);
-OIF_API void oif_detector_describe(const oif_detector *detector, oif_describe_function tell, void *context);
+OIF_API void oif_detector_describe(const oif_detector *detector, oif_describe_function tell,
+                                   void *context);
 
-/* ---- Snapshots ----------------------------------------------------------------------------------- */
+/* ---- Snapshots ---- */
 
-/* A snapshot holds all of a detector: one that is loaded goes on where the other was, bit for bit, on any
- * machine. docs/snapshot-format.md describes the bytes. Loading believes nothing: OIF_EKIND, OIF_EVERSION,
- * OIF_ETRUNCATED, OIF_ECORRUPT and OIF_EMEMORY say what is wrong, and where. */
+/* A snapshot holds all of a detector: one that is loaded goes on where the other was, bit for
+ * bit, on any machine. docs/snapshot-format.md describes the bytes. Loading believes nothing:
+ * OIF_EKIND, OIF_EVERSION, OIF_ETRUNCATED, OIF_ECORRUPT and OIF_EMEMORY say what is wrong, and
+ * where. */
 
-/* Where bytes come from: fills up to `capacity` bytes, returns how many, 0 at the end, negative on failure. */
+/* Where bytes come from: fills up to `capacity` bytes, returns how many, 0 at the end, negative
+ * on failure. */
 typedef ptrdiff_t (*oif_read_function)(void *context, char *buffer, size_t capacity);
 
 /* Where bytes go: takes up to `count` of them, returns how many, negative on failure. */
 typedef ptrdiff_t (*oif_write_function)(void *context, const char *bytes, size_t count);
 
-/* To and from any place. Loading never asks for a byte past the snapshot's end. OIF_EWRITE, OIF_EREAD. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_save(const oif_detector *detector, oif_write_function write,
-                                                    void *context, oif_error *error);
+/* To and from any place. Loading never asks for a byte past the snapshot's end. OIF_EWRITE,
+ * OIF_EREAD. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_save(const oif_detector *detector,
+                                                    oif_write_function write, void *context,
+                                                    oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_detector_load(oif_read_function read, void *context,
                                                     oif_detector **detector, oif_error *error);
 
-/* To and from memory: a snapshot of this detector has so many bytes, until columns are named. OIF_EPARAM when the capacity
- * is less. Saving allocates nothing. */
+/* To and from memory: a snapshot of this detector has so many bytes, until columns are named.
+ * OIF_EPARAM when the capacity is less. Saving allocates nothing. */
 OIF_API size_t oif_detector_snapshot_bytes(const oif_detector *detector);
-OIF_API OIF_MUST_CHECK oif_status oif_detector_save_memory(const oif_detector *detector, void *bytes,
-                                                           size_t capacity, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_detector_save_memory(const oif_detector *detector,
+                                                           void *bytes, size_t capacity,
+                                                           oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_detector_load_memory(const void *bytes, size_t count,
-                                                           oif_detector **detector, oif_error *error);
+                                                           oif_detector **detector,
+                                                           oif_error *error);
 
-/* To and from a file. Whatever happens meanwhile, a crash or a full disk, the file holds the last snapshot or
- * the one before, whole. OIF_EBUSY when another program holds it; OIF_EREAD when it cannot be read. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_save_file(const oif_detector *detector, const char *path,
-                                                         oif_error *error);
+/* To and from a file. Whatever happens meanwhile, a crash or a full disk, the file holds the
+ * last snapshot or the one before, whole. OIF_EBUSY when another program holds it; OIF_EREAD
+ * when it cannot be read. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_save_file(const oif_detector *detector,
+                                                         const char *path, oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_detector_load_file(const char *path, oif_detector **detector,
                                                          oif_error *error);
 
-/* A state file: held by one program for as long as it runs, so that no other one writes to it. While it is held there
- * is a file PATH.lock beside it and, during a save, PATH.new; what a crash leaves of them is cleared away by
- * whoever comes next. Anyone may read the file at any time. */
+/* A state file: held by one program for as long as it runs, so that no other one writes to it.
+ * While it is held there is a file PATH.lock beside it and, during a save, PATH.new; what a
+ * crash leaves of them is cleared away by whoever comes next. Anyone may read the file at any
+ * time. */
 typedef struct oif_state_file oif_state_file;
 
-/* OIF_EBUSY when another program holds it, OIF_EWRITE when its folder is not writable or the path is no place for a
- * file, OIF_EMEMORY. The file need not exist; through a link it is the target that is held and replaced. */
+/* OIF_EBUSY when another program holds it, OIF_EWRITE when its folder is not writable or the
+ * path is no place for a file, OIF_EMEMORY. The file need not exist; through a link it is the
+ * target that is held and replaced. */
 OIF_API OIF_MUST_CHECK oif_status oif_state_file_open(const char *path, oif_state_file **file,
                                                       oif_error *error);
 OIF_API void oif_state_file_close(oif_state_file *file);
 
-/* Replaces what the file holds, all or nothing; owner and permissions stay. When it succeeds, the bytes are on the
- * disk. OIF_EWRITE: the file is as it was, and the next try may succeed. */
-OIF_API OIF_MUST_CHECK oif_status oif_state_file_save(oif_state_file *file, const oif_detector *detector,
+/* Replaces what the file holds, all or nothing; owner and permissions stay. When it succeeds,
+ * the bytes are on the disk. OIF_EWRITE: the file is as it was, and the next try may succeed. */
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_save(oif_state_file *file,
+                                                      const oif_detector *detector,
                                                       oif_error *error);
 
 /* OIF_END when there is no file yet. */
-OIF_API OIF_MUST_CHECK oif_status oif_state_file_load(const oif_state_file *file, oif_detector **detector,
-                                                      oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_load(const oif_state_file *file,
+                                                      oif_detector **detector, oif_error *error);
 
-/* ---- Explanations -------------------------------------------------------------------------------- */
+/* ---- Explanations ---- */
 
-/* How much of a row's score is due to each of its columns: by how much it would fall if that column were missing. With
- * columns = dimension each number is a column; of a row that is several time steps long, give the columns of one step:
- * the numbers i, i + columns, i + 2 columns ... are then missing together. `shares` gets `columns` numbers that are
- * not negative and add up to 1, or all 0 when no column by itself matters. Costs a score for each column, and writes
- * to `scratch`, `dimension` numbers. OIF_EPARAM when the dimension is no multiple of the columns, OIF_EVALUE as
- * oif_detector_score. Never allocates. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_explain(const oif_detector *detector, const double *row,
-                                                       size_t columns, double *shares, double *scratch,
+/* How much of a row's score is due to each of its columns: by how much it would fall if that
+ * column were missing. With columns = dimension each number is a column; of a row that is
+ * several time steps long, give the columns of one step: the numbers i, i + columns, i + 2
+ * columns ... are then missing together. `shares` gets `columns` numbers that are not negative
+ * and add up to 1, or all 0 when no column by itself matters. Costs a score for each column,
+ * and writes to `scratch`, `dimension` numbers. OIF_EPARAM when the dimension is no multiple of
+ * the columns, OIF_EVALUE as oif_detector_score. Never allocates. */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_explain(const oif_detector *detector,
+                                                       const double *row, size_t columns,
+                                                       double *shares, double *scratch,
                                                        oif_error *error);
 
-/* ---- Pipelines: from rows to alerts ---------------------------------------------------------------- */
+/* ---- Pipelines: from rows to alerts ---- */
 
-/* A pipeline turns rows into results that can be acted upon: it puts rows of a series together, scores them, tells how
- * rare a score is, decides which are anomalous and which are learned; and it does so for each key by itself, such as
- * for every host.
+/* A pipeline turns rows into results that can be acted upon: it puts rows of a series together,
+ * scores them, tells how rare a score is, decides which are anomalous and which are learned;
+ * and it does so for each key by itself, such as for every host.
  *
  *     oif_params detector, options;
  *     oif_pipeline *pipeline;
@@ -299,7 +332,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_explain(const oif_detector *detec
  */
 typedef struct oif_pipeline oif_pipeline;
 
-/* Sets every option to its initial value; options->info->params lists them. Change them with oif_params_set. */
+/* Sets every option to its initial value; options->info->params lists them. Change them with
+ * oif_params_set. */
 OIF_API void oif_pipeline_options_init(oif_params *options);
 
 /* Anomalies that follow each other closely are one episode. */
@@ -312,8 +346,9 @@ typedef enum oif_episode {
 
 /* What is known about a row. */
 typedef struct oif_result {
-    double score;     /* the higher, the more anomalous; NaN while a shingle has too few rows */
-    double p;         /* the share of recent scores at least as high: 0.001 is one row in a thousand */
+    double score; /* the higher, the more anomalous; NaN while a shingle has too few rows */
+    /* the share of recent scores at least as high: 0.001 is one row in a thousand */
+    double p;
     double threshold; /* higher scores are anomalous; +infinity while too few scores are known */
     bool anomaly;
     bool ready;   /* enough was learned; before that nothing is anomalous */
@@ -321,42 +356,47 @@ typedef struct oif_result {
     oif_episode episode;
 } oif_result;
 
-/* Creates a pipeline for rows of `columns` numbers; oif_pipeline_free it. Its detectors get rows of shingle x columns
- * numbers. OIF_EPARAM when parameters or options do not fit together, OIF_EMEMORY. */
+/* Creates a pipeline for rows of `columns` numbers; oif_pipeline_free it. Its detectors get
+ * rows of shingle x columns numbers. OIF_EPARAM when parameters or options do not fit together,
+ * OIF_EMEMORY. */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new(const oif_params *detector, size_t columns,
-                                                   const oif_params *options, oif_pipeline **pipeline,
-                                                   oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
-                                                     oif_error *error);
+                                                   const oif_params *options,
+                                                   oif_pipeline **pipeline, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_clone(const oif_pipeline *pipeline,
+                                                     oif_pipeline **copy, oif_error *error);
 OIF_API void oif_pipeline_free(oif_pipeline *pipeline);
 
-/* Names the `columns` columns, as oif_detector_name_columns does, and tells a name. The detectors in it have none. */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_name_columns(oif_pipeline *pipeline, const char *const *names,
+/* Names the `columns` columns, as oif_detector_name_columns does, and tells a name. The
+ * detectors in it have none. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_name_columns(oif_pipeline *pipeline,
+                                                            const char *const *names,
                                                             oif_error *error);
 OIF_API const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column);
 
-/* Takes one row of `columns` numbers. Each key, `key_bytes` bytes of any kind, has a model of its own; without keys give
- * NULL and 0. A key that is new gets memory, or that of the key that was not seen for longest once there are
- * max_keys or memory_limit is reached; it gets back the model it lost if that was kept (oif_state_file_keep_evicted).
- * OIF_EVALUE when a number is infinite or a key longer than 64 KiB; the row then counts for nothing. OIF_EMEMORY, only
- * for a key that has no model in memory. */
+/* Takes one row of `columns` numbers. Each key, `key_bytes` bytes of any kind, has a model of
+ * its own; without keys give NULL and 0. A key that is new gets memory, or that of the key that
+ * was not seen for longest once there are max_keys or memory_limit is reached; it gets back the
+ * model it lost if that was kept (oif_state_file_keep_evicted). OIF_EVALUE when a number is
+ * infinite or a key longer than 64 KiB; the row then counts for nothing. OIF_EMEMORY, only for
+ * a key that has no model in memory. */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key,
                                                        size_t key_bytes, const double *row,
                                                        oif_result *result, oif_error *error);
 
-/* Why a row has its score: how much is due to each column, by how much the score would fall without it and by how far
- * its number is from the usual, and in which direction. */
+/* Why a row has its score: how much is due to each column, by how much the score would fall
+ * without it and by how far its number is from the usual, and in which direction. */
 typedef struct oif_attribution {
     double share;  /* of the columns' shares, which add up to 1 or are all 0 */
     int direction; /* -1 low, 1 high, 0 unknown: missing, or never seen before */
 } oif_attribution;
 
-/* Explains the row that was processed last. `attributions` gets one for each column. Costs a score for each column:
- * meant for anomalies. */
+/* Explains the row that was processed last. `attributions` gets one for each column. Costs a
+ * score for each column: meant for anomalies. */
 OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions);
 
-/* What it is: the parameters of its detectors, its options, the numbers in a row; the rows processed so far, the keys
- * that have a model and those that lost theirs to others, and the bytes of all. */
+/* What it is: the parameters of its detectors, its options, the numbers in a row; the rows
+ * processed so far, the keys that have a model and those that lost theirs to others, and the
+ * bytes of all. */
 OIF_API const oif_params *oif_pipeline_detector_params(const oif_pipeline *pipeline);
 OIF_API const oif_params *oif_pipeline_options(const oif_pipeline *pipeline);
 OIF_API size_t oif_pipeline_columns(const oif_pipeline *pipeline);
@@ -365,200 +405,67 @@ OIF_API size_t oif_pipeline_keys(const oif_pipeline *pipeline);
 OIF_API uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline);
 OIF_API size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline);
 
-/* The detector of a key, NULL when it has none in memory. It belongs to the pipeline and changes with the next row. */
+/* The detector of a key, NULL when it has none in memory. It belongs to the pipeline and
+ * changes with the next row. */
 OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key,
                                                   size_t key_bytes);
 
-/* Exchanges the detector of a key, which gets a model if it has none, for another one with the same parameters and shingle
- * x columns numbers in a row. Alerts then come from what that one has learned, elsewhere or before; its scores are measured
- * by those that the key had so far. `*detector` becomes the one that was there. OIF_EPARAM when they are not alike,
- * OIF_EVALUE when the key is longer than 64 KiB, OIF_EMEMORY, only for a key that is new. */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *key,
-                                                                 size_t key_bytes, oif_detector **detector,
+/* Exchanges the detector of a key, which gets a model if it has none, for another one with the
+ * same parameters and shingle x columns numbers in a row. Alerts then come from what that one
+ * has learned, elsewhere or before; its scores are measured by those that the key had so far.
+ * `*detector` becomes the one that was there. OIF_EPARAM when they are not alike, OIF_EVALUE
+ * when the key is longer than 64 KiB, OIF_EMEMORY, only for a key that is new. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline,
+                                                                 const char *key, size_t key_bytes,
+                                                                 oif_detector **detector,
                                                                  oif_error *error);
 
-/* The key of the row processed last, `*key_bytes` long; NULL and 0 when there is none, or it has no key. */
+/* The key of the row processed last, `*key_bytes` long; NULL and 0 when there is none, or it
+ * has no key. */
 OIF_API const char *oif_pipeline_recent_key(const oif_pipeline *pipeline, size_t *key_bytes);
 
 /* Snapshots hold all keys' models and go on where they were, as those of detectors (see there). */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save(const oif_pipeline *pipeline, oif_write_function write,
-                                                    void *context, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save(const oif_pipeline *pipeline,
+                                                    oif_write_function write, void *context,
+                                                    oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load(oif_read_function read, void *context,
                                                     oif_pipeline **pipeline, oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_memory(const void *bytes, size_t count,
-                                                           oif_pipeline **pipeline, oif_error *error);
+                                                           oif_pipeline **pipeline,
+                                                           oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_file(const char *path, oif_pipeline **pipeline,
                                                          oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_state_file_save_pipeline(oif_state_file *file,
                                                                const oif_pipeline *pipeline,
                                                                oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_state_file_load_pipeline(oif_state_file *file, oif_pipeline **pipeline,
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_load_pipeline(oif_state_file *file,
+                                                               oif_pipeline **pipeline,
                                                                oif_error *error);
 
-/* With the option evicted=keep, lets a pipeline put the models of keys that lose theirs on the shelf of a state file, a file
- * PATH.shelf beside it, and take them back when their keys come again: results are then those of a pipeline without
- * limits, bit for bit. A pipeline that oif_state_file_load_pipeline loads does so already; for a new one call this
- * before its first row; models that are on the shelf for a state that stands in the file stay until the new one is saved.
- * The shelf belongs to the file: save the pipeline there, and close the file after the last row. After a crash the
- * state that was saved last finds all its models. Clones, and snapshots saved elsewhere, have only the models in memory.
- * A model that cannot be written to the shelf, or not be read back, is lost: its key starts anew, the row is processed
- * all the same, and oif_pipeline_lost counts it. OIF_EPARAM when the option is not set; OIF_ETRUNCATED, OIF_ECORRUPT and
- * OIF_EREAD when the shelf is not that of a state that was loaded; OIF_EMEMORY. */
-OIF_API OIF_MUST_CHECK oif_status oif_state_file_keep_evicted(oif_state_file *file, oif_pipeline *pipeline,
+/* With the option evicted=keep, lets a pipeline put the models of keys that lose theirs on the
+ * shelf of a state file, a file PATH.shelf beside it, and take them back when their keys come
+ * again: results are then those of a pipeline without limits, bit for bit. A pipeline that
+ * oif_state_file_load_pipeline loads does so already; for a new one call this before its first
+ * row; models that are on the shelf for a state that stands in the file stay until the new one
+ * is saved. The shelf belongs to the file: save the pipeline there, and close the file after
+ * the last row. After a crash the state that was saved last finds all its models. Clones, and
+ * snapshots saved elsewhere, have only the models in memory. A model that cannot be written to
+ * the shelf, or not be read back, is lost: its key starts anew, the row is processed all the
+ * same, and oif_pipeline_lost counts it. OIF_EPARAM when the option is not set; OIF_ETRUNCATED,
+ * OIF_ECORRUPT and OIF_EREAD when the shelf is not that of a state that was loaded;
+ * OIF_EMEMORY. */
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_keep_evicted(oif_state_file *file,
+                                                              oif_pipeline *pipeline,
                                                               oif_error *error);
 
-/* How many keys have their model on the shelf; how many models were lost, and why the last one was ("" when it was before
- * the pipeline was loaded), which may be NULL. */
+/* How many keys have their model on the shelf; how many models were lost, and why the last one
+ * was ("" when it was before the pipeline was loaded), which may be NULL. */
 OIF_API size_t oif_pipeline_shelved(const oif_pipeline *pipeline);
 OIF_API uint64_t oif_pipeline_lost(const oif_pipeline *pipeline, const char **why);
 
 /* Verifies every invariant; OIF_EINVARIANT names the broken one. */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error);
-
-/* ---- Numbers as text ----------------------------------------------------------------------------- */
-
-enum { OIF_NUMBER_TEXT_BYTES = 32 };
-
-/* Reads the longest number at the start of [text, end): the nearest double, whatever the locale. Returns where
- * the number ends, or NULL with *value untouched when there is none. Accepts what strtod does except leading
- * blanks and hexadecimal; too large is an infinity, too small a zero. Never reads at or past `end`. */
-OIF_API const char *oif_number_parse(const char *text, const char *end, double *value);
-
-/* Writes the shortest digits that read back as the same double, and of those the closest, laid out as Python's
- * repr does but for whole numbers, which get no ".0": 0.5, 123, 1e-05, 1.5e+16, nan, -inf. Returns the length;
- * writes no final NUL, and may overwrite all of `text`. */
-OIF_API size_t oif_number_format(double value, char text[OIF_NUMBER_TEXT_BYTES]);
-
-/* ---- Reading rows -------------------------------------------------------------------------------- */
-
-/* A reader takes bytes from anywhere and gives rows of numbers. It knows three formats:
- *
- *     CSV      time,host,load        NDJSON   {"time": 1, "host": "a", "net": {"in": 7}}     raw   float64
- *              1,a,0.5                        {"time": 2, "host": "b", "net": {"in": 9}}           float64 ...
- *
- * Open it, choose columns, read records until OIF_END. To read "net.in" as a number and "host" as text:
- *
- *     oif_reader_options options = {.format = OIF_FORMAT_NDJSON};
- *     oif_reader *reader = NULL;
- *     oif_record record;
- *     size_t in, host;
- *
- *     if (oif_reader_open(&options, read, context, &reader, NULL) != OIF_OK ||
- *         oif_reader_find_column(reader, "net.in", &in, NULL) != OIF_OK ||
- *         oif_reader_find_column(reader, "host", &host, NULL) != OIF_OK ||
- *         oif_reader_select(reader, &in, 1, NULL) != OIF_OK ||
- *         oif_reader_select_texts(reader, &host, 1, NULL) != OIF_OK)
- *         return 1;
- *     while (oif_reader_next(reader, &record, NULL) == OIF_OK)
- *         printf("%.*s %g\n", (int)record.texts[0].bytes, record.texts[0].text, record.values[0]);
- *     oif_reader_close(reader);
- *
- * In text, lines end in \n or \r\n, the last one may lack it; blank lines and a byte order mark at the start are
- * skipped. What is wrong is told with line and column, and the next call goes on with the line after it.
- *
- * CSV: one row a line, fields with a delimiter between them, as many in each as in the first line. Fields may be
- * quoted; "" inside quotes stands for one quote, and a newline there is text. An empty field, NA, NaN, null and
- * None are missing numbers. Columns have the header's names, or x0, x1, ... Where the header stands once more, as in files
- * that were put one behind the other, it is passed over.
- *
- * NDJSON: one JSON object a line. Columns are the leaves of the first object, called by the keys that lead there
- * with dots between them, and array elements by their number from 0:
- *
- *     {"host": "a", "net": {"in": 7, "out": [1, 2]}, "v1.5": null}
- *                                                 has the columns  host  net.in  net.out.0  net.out.1  v1\.5
- *
- * In a name, a dot that belongs to a key is written \. , a backslash \\ and a NUL character \0 . Later lines may
- * have other keys, in any order: what is missing or null is a missing number, what is not selected is passed
- * over, and oif_reader_find_column makes a column of a path that the first line lacks. true is 1 and false 0. A
- * string is no number even if it looks like one; select it as text, or have it written without quotes. Of a key
- * given twice the last one counts. The JSON is strict, just what Python's json.loads takes, but for NaN and
- * Infinity, which are refused, as are objects nested deeper than 256 levels and a first line of more than 65536
- * keys; numbers may have any length.
- *
- * Raw: rows of `columns` float64 in little-endian order with nothing between them, as numpy's tofile writes them.
- * NaN is a missing number. There are no texts. */
-typedef enum oif_format { OIF_FORMAT_CSV, OIF_FORMAT_NDJSON, OIF_FORMAT_RAW } oif_format;
-
-typedef enum oif_header {
-    OIF_HEADER_AUTO, /* the first line is a header when none of its fields is a number */
-    OIF_HEADER_YES,
-    OIF_HEADER_NO
-} oif_header;
-
-/* All zero is a good choice for CSV. */
-typedef struct oif_reader_options {
-    oif_format format;
-    oif_header header;     /* CSV */
-    char delimiter;        /* CSV; 0: the most frequent of , ; | and tab in the first line, else a comma */
-    size_t columns;        /* raw: the numbers in a row */
-    size_t max_line_bytes; /* 0: 16 MiB; a longer line is an error, whatever it holds */
-} oif_reader_options;
-
-/* Allocates when it is opened, when columns are chosen, and for a line longer than any before it; never for a row.
- * Never asks the source for more while a whole record is at hand, so it suits pipes and terminals. */
-typedef struct oif_reader oif_reader;
-
-typedef struct oif_text {
-    const char *text; /* not NUL-terminated */
-    size_t bytes;
-} oif_text;
-
-typedef struct oif_record {
-    const double *values; /* the selected columns; NaN where a number is missing */
-    const oif_text
-        *texts;       /* the columns selected as texts; without quotes and escapes; empty where missing */
-    const char *text; /* the whole line as it came, without its end; for raw the bytes of the row */
-    size_t text_bytes;
-    size_t end_bytes; /* of the line's end, which follows the text: 1 for \n, 2 for \r\n, 0 if the input ends
-                       * without one; text_bytes + end_bytes from `text` on are the record as it came */
-    uint64_t line;    /* where the record starts in the input, from 1; for raw the row */
-} oif_record;
-
-/* Opens a reader and looks at the first line. OIF_END when the input is empty; OIF_EPARAM when the delimiter is a
- * letter, a digit or one of . + - " or a line end, and for raw when columns is 0 or a row longer than
- * max_line_bytes; OIF_EINPUT, OIF_EREAD, OIF_EMEMORY. All columns are selected. */
-OIF_API OIF_MUST_CHECK oif_status oif_reader_open(const oif_reader_options *options, oif_read_function read,
-                                                  void *context, oif_reader **reader, oif_error *error);
-OIF_API void oif_reader_close(oif_reader *reader);
-
-/* The columns and their names, which live as long as the reader. */
-OIF_API size_t oif_reader_column_count(const oif_reader *reader);
-OIF_API const char *oif_reader_column_name(const oif_reader *reader, size_t column);
-
-/* Finds a column by its name. OIF_EPARAM when there is none or there are several. In NDJSON a path that is no
- * column yet becomes the last one, not selected: later lines may have it. OIF_EPARAM is then a backslash before
- * anything but . \ and 0; OIF_EMEMORY. */
-OIF_API OIF_MUST_CHECK oif_status oif_reader_find_column(oif_reader *reader, const char *name, size_t *column,
-                                                         oif_error *error);
-
-/* CSV: whether there is a header, its line as it came (empty without one), and the delimiter in use (0 in other
- * formats): what is needed to write rows back with fields added. */
-OIF_API bool oif_reader_has_header(const oif_reader *reader);
-OIF_API const char *oif_reader_header_text(const oif_reader *reader, size_t *bytes);
-OIF_API char oif_reader_delimiter(const oif_reader *reader);
-
-/* Chooses which columns become values, in this order; the others may hold anything. OIF_EPARAM when a column does
- * not exist or is given twice. */
-OIF_API OIF_MUST_CHECK oif_status oif_reader_select(oif_reader *reader, const size_t *columns, size_t count,
-                                                    oif_error *error);
-
-/* Chooses which columns become texts, in this order; at first none do. A column may be both. The text of a CSV field
- * is without the blanks around it. That of a JSON string is unescaped (half of a surrogate pair, which UTF-8
- * cannot express, becomes three bytes as Python's surrogatepass makes them); any other JSON value is as it stands,
- * null too. OIF_EPARAM as above and for raw rows, OIF_EMEMORY. */
-OIF_API OIF_MUST_CHECK oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns,
-                                                          size_t count, oif_error *error);
-
-/* Reads the next record; it is valid until the next call with this reader. OIF_END at the end of the input.
- * OIF_EINPUT when the record is not what was announced (a row with a field too few, text that is no JSON, a raw row
- * cut off by the end) or a selected value is not a finite number: error->line and error->column say where (for raw
- * the row and the number in it), and the next call goes on behind it. OIF_EREAD, OIF_EMEMORY: nothing is lost and
- * the call may be repeated. */
-OIF_API OIF_MUST_CHECK oif_status oif_reader_next(oif_reader *reader, oif_record *record, oif_error *error);
-
-/* After OIF_EINPUT: the record that was refused, with its bad numbers missing; valid until the next call. False when
- * more is wrong with it than its numbers. */
-OIF_API bool oif_reader_refused(oif_reader *reader, oif_record *record);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipeline,
+                                                     oif_error *error);
 
 #ifdef __cplusplus
 }

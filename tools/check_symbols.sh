@@ -27,13 +27,13 @@ complain "$static defines global names that do not start with oif_" \
     "$(defined_in "$static" | grep -v '^oif_' || true)"
 complain "$shared must not call" "$(taken_by "$shared" | grep -Ex "(__)?($forbidden)(_chk)?" || true)"
 
-# Every function of the header is there, and nothing is exported that the header does not announce.
-header=$(dirname "$0")/../include/oif.h
-announced=$(grep -oE '\boif_[a-z0-9_]+\(' "$header" | tr -d '(' | sort -u)
-complain "include/oif.h announces what $shared does not export" \
+# Every function of the headers is there, and nothing is exported that the headers do not announce.
+headers=("$(dirname "$0")"/../include/*.h)
+announced=$(grep -ohE '\boif_[a-z0-9_]+\(' "${headers[@]}" | tr -d '(' | sort -u)
+complain "include/ announces what $shared does not export" \
     "$(comm -23 <(cat <<<"$announced") <(cat <<<"$exported"))"
-complain "$shared exports what include/oif.h does not announce" \
+complain "$shared exports what include/ does not announce" \
     "$(comm -13 <(cat <<<"$announced") <(cat <<<"$exported"))"
 
-[ "$failed" -eq 0 ] && echo "$(wc -l <<<"$exported") exported names, all oif_ and all in oif.h"
+[ "$failed" -eq 0 ] && echo "$(wc -l <<<"$exported") exported names, all oif_ and all in include/"
 exit "$failed"

@@ -1,4 +1,5 @@
-/* Runs a harness over files instead of the fuzzer's own inputs: what it once found stays found, with any compiler. */
+/* Runs a harness over files instead of the fuzzer's own inputs: what it once found stays found,
+ * with any compiler. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* Arrow's C stream interface: https://arrow.apache.org/docs/format/CStreamInterface.html. A table comes as a struct of
- * columns, batch after batch; columns of numbers are copied row by row, and what is null becomes NaN. */
+/* Arrow's C stream interface: https://arrow.apache.org/docs/format/CStreamInterface.html. A
+ * table comes as a struct of columns, batch after batch; columns of numbers are copied row by
+ * row, and what is null becomes NaN. */
 #include "core.h"
 
 #include <math.h>
@@ -148,8 +149,8 @@ static void copy_column(const table *t, size_t column, char format, const struct
     double *to = t->numbers + t->rows * t->width + column;
     for (int64_t row = 0; row < batch->length; row++, to += t->width) {
         int64_t in_batch = row + batch->offset, i = in_batch + from->offset;
-        bool known =
-            (!validity || bit_at(validity, i)) && (!rows_validity || bit_at(rows_validity, in_batch));
+        bool known = (!validity || bit_at(validity, i)) &&
+                     (!rows_validity || bit_at(rows_validity, in_batch));
         *to = known && values ? value_at(values, format, i) : (double)NAN;
     }
 }
@@ -168,7 +169,8 @@ static bool read_batch(table *t, const struct ArrowSchema *schema, const struct 
     return true;
 }
 
-static bool read_batches(table *t, struct ArrowArrayStream *stream, const struct ArrowSchema *schema)
+static bool read_batches(table *t, struct ArrowArrayStream *stream,
+                         const struct ArrowSchema *schema)
 {
     for (;;) {
         struct ArrowArray batch = {.release = NULL};

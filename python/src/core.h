@@ -1,6 +1,6 @@
-/* The extension oif._core: include/oif.h for Python, on the limited API, so that one build serves every version from
- * 3.11 on. Lifetime, rows and threads are the business of these files; what is pleasant to use is made of them in
- * python/oif.
+/* The extension oif._core: include/oif.h for Python, on the limited API, so that one build
+ * serves every version from 3.11 on. Lifetime, rows and threads are the business of these
+ * files; what is pleasant to use is made of them in python/oif.
  *
  *     module.c      the module, errors, tables of detectors
  *     guard.c       one thread at a time, also across a fork
@@ -24,18 +24,21 @@
 /* Raises what belongs to the status, with its place; returns NULL. */
 PyObject *raise_error(const oif_error *error);
 
-/* Raises oif.DataError with a place (counted from 0, -1 for none) and a message as of PyErr_Format; returns NULL. */
+/* Raises oif.DataError with a place (counted from 0, -1 for none) and a message as of
+ * PyErr_Format; returns NULL. */
 PyObject *raise_data_error(Py_ssize_t row, Py_ssize_t column, const char *format, ...);
 
 /* Raises oif.ColumnTypeError: a column of a table holds no numbers but, say, text. */
 void raise_column_type(Py_ssize_t column, const char *name, const char *holds);
 
-/* A new float64 array of numpy, of shape (count,) or, with columns >= 0, (count, columns), and where its numbers are. */
+/* A new float64 array of numpy, of shape (count,) or, with columns >= 0, (count, columns), and
+ * where its numbers are. */
 PyObject *new_array(Py_ssize_t count, Py_ssize_t columns, Py_buffer *view);
 
 /* ---- guard.c ---- */
 
-/* Lets one thread at a time use an object. All fields are read and written with the GIL held; who waits lets it go. */
+/* Lets one thread at a time use an object. All fields are read and written with the GIL held;
+ * who waits lets it go. */
 typedef struct guard {
     PyThread_type_lock lock;
     unsigned long owner; /* the thread that is inside, 0 for none */
@@ -51,7 +54,8 @@ void guard_free(guard *g);
 bool guard_enter(guard *g, bool writing);
 void guard_leave(guard *g);
 
-/* Whether the process is a child forked since the guard was made; its other threads are then gone. */
+/* Whether the process is a child forked since the guard was made; its other threads are then
+ * gone. */
 bool guard_is_forked(const guard *g);
 
 /* ---- rows.c ---- */
@@ -79,12 +83,13 @@ typedef struct expected_rows {
     bool ignore_unknown; /* features of a dict that were not in the first one */
 } expected_rows;
 
-/* Reads x; with `one` only a single row is accepted. False with an exception set. The rows stay valid until
- * rows_free, which must be called in any case. */
+/* Reads x; with `one` only a single row is accepted. False with an exception set. The rows stay
+ * valid until rows_free, which must be called in any case. */
 bool rows_read(rows *r, PyObject *x, const expected_rows *expected, bool one);
 void rows_free(rows *r);
 
-/* Row i as doubles: in place where they lie so, else copied to `copy`, which has room for `width`. */
+/* Row i as doubles: in place where they lie so, else copied to `copy`, which has room for
+ * `width`. */
 const double *rows_at(const rows *r, Py_ssize_t i, double *copy);
 
 /* Whether the library can read the rows where they are; the stride is then in numbers. */
@@ -119,7 +124,8 @@ typedef struct learner learner;
 typedef struct learner_kind {
     const char *noun;
     bool (*enter)(learner *self, bool writing);
-    bool (*make)(learner *self, size_t width); /* sets self->made for rows of this width, or an exception */
+    /* sets self->made for rows of this width, or an exception */
+    bool (*make)(learner *self, size_t width);
     void (*free)(learner *self);
     size_t (*width)(const void *made);
     const char *(*column_name)(const void *made, size_t column);
@@ -127,7 +133,8 @@ typedef struct learner_kind {
     oif_status (*check)(const void *made, oif_error *error);
     oif_status (*save)(const void *made, oif_write_function write, void *context, oif_error *error);
     oif_status (*save_file)(const void *made, const char *path, oif_error *error);
-    oif_status (*load)(learner *self, const void *bytes, size_t count, oif_error *error); /* and params */
+    /* and params */
+    oif_status (*load)(learner *self, const void *bytes, size_t count, oif_error *error);
     oif_status (*copy)(learner *self, const learner *from, oif_error *error);
 } learner_kind;
 
@@ -142,7 +149,8 @@ struct learner {
 
 PyObject *learner_new(PyTypeObject *type, const learner_kind *kind);
 
-/* For __init__: the parameters of a method, unless the object was made before. False with an exception set. */
+/* For __init__: the parameters of a method, unless the object was made before. False with an
+ * exception set. */
 bool learner_read_params(learner *self, const char *method, PyObject *values, oif_params *params);
 
 /* As guard_enter, for an object that was initialised. */
@@ -151,17 +159,19 @@ void learner_leave(learner *self);
 
 expected_rows learner_expects(const learner *self);
 
-/* Has the first rows make what learns them; the width is checked again because another thread may have done so since they
- * were read. */
+/* Has the first rows make what learns them; the width is checked again because another thread
+ * may have done so since they were read. */
 bool learner_prepare(learner *self, const rows *r);
 
 /* Keeps the names that came with the rows, unless there are names already. */
 void learner_adopt_names(learner *self, const rows *r);
 
 /* Raises the error of a call with rows from `first` on; returns NULL. */
-PyObject *learner_raise(const learner *self, const oif_error *error, Py_ssize_t first, const rows *r);
+PyObject *learner_raise(const learner *self, const oif_error *error, Py_ssize_t first,
+                        const rows *r);
 
-/* A figure of what was made, or what stands for it before: the closure of an attribute with the getter learner_ask. */
+/* A figure of what was made, or what stands for it before: the closure of an attribute with the
+ * getter learner_ask. */
 typedef struct learner_question {
     PyObject *(*answer)(const void *made);
     PyObject *(*before)(void);

@@ -1,13 +1,15 @@
-/* The type Detector: a kind with parameters, and from the first row on, which says how many numbers there are in one, an
- * oif_detector.
+/* The type Detector: a kind with parameters, and from the first row on, which says how many
+ * numbers there are in one, an oif_detector.
  *
- * Single rows are worked on with the GIL held: they take about a microsecond, and letting it go costs a good part of that.
- * Blocks let it go, for some thousand rows at a time, so that other threads run and Ctrl-C is heard. */
+ * Single rows are worked on with the GIL held: they take about a microsecond, and letting it go
+ * costs a good part of that. Blocks let it go, for some thousand rows at a time, so that other
+ * threads run and Ctrl-C is heard. */
 #include "core.h"
 
 #include <string.h>
 
-enum { CHUNK_NUMBERS = 1 << 17 }; /* numbers of a block between two looks for signals: some 10 milliseconds */
+/* numbers of a block between two looks for signals: some 10 milliseconds */
+enum { CHUNK_NUMBERS = 1 << 17 };
 
 typedef struct detector_object {
     learner base; /* made: an oif_detector */
@@ -97,7 +99,8 @@ static oif_status check_detector(const void *made, oif_error *error)
     return oif_detector_check(made, error);
 }
 
-static oif_status save_detector(const void *made, oif_write_function write, void *context, oif_error *error)
+static oif_status save_detector(const void *made, oif_write_function write, void *context,
+                                oif_error *error)
 {
     return oif_detector_save(made, write, context, error);
 }
@@ -165,7 +168,8 @@ static int detector_init(PyObject *object, PyObject *arguments, PyObject *keywor
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sO:Detector", words, &method, &values) ||
         !learner_read_params(self, method, values, &params))
         return -1;
-    if (oif_detector_estimate_bytes(&params, 1, &bytes, &error) != OIF_OK) { /* do they fit together? */
+    /* do they fit together? */
+    if (oif_detector_estimate_bytes(&params, 1, &bytes, &error) != OIF_OK) {
         raise_error(&error);
         return -1;
     }
@@ -186,12 +190,13 @@ static oif_status act_on_row(detector_object *self, action what, const double *r
     return oif_detector_learn_score(self->base.made, row, score, error);
 }
 
-static oif_status act_on_block(detector_object *self, action what, const double *block, size_t count,
-                               size_t stride, double *scores, oif_error *error)
+static oif_status act_on_block(detector_object *self, action what, const double *block,
+                               size_t count, size_t stride, double *scores, oif_error *error)
 {
     switch (what) {
     case LEARN: return oif_detector_learn_rows(self->base.made, block, count, stride, error);
-    case SCORE: return oif_detector_score_rows(self->base.made, block, count, stride, scores, error);
+    case SCORE:
+        return oif_detector_score_rows(self->base.made, block, count, stride, scores, error);
     case LEARN_SCORE: break;
     }
     return oif_detector_learn_score_rows(self->base.made, block, count, stride, scores, error);
@@ -220,8 +225,8 @@ static bool act_on_chunks(detector_object *self, action what, const rows *r, dou
             block = (const double *)(const void *)(r->data + first * r->row_stride);
         else
             rows_copy(r, first, count, copy);
-        oif_status status =
-            act_on_block(self, what, block, (size_t)count, stride, scores ? scores + first : NULL, &error);
+        oif_status status = act_on_block(self, what, block, (size_t)count, stride,
+                                         scores ? scores + first : NULL, &error);
         if (status == OIF_OK && first + count == r->count)
             break;
         PyEval_RestoreThread(state);
@@ -253,7 +258,8 @@ static bool act_locked(detector_object *self, action what, const rows *r, double
     }
     if (!good && first && oif_detector_rows_learned(self->base.made) == 0)
         free_detector(
-            &self->base); /* a call that fails changes nothing: the next may have rows of another width */
+            /* a call that fails changes nothing: the next may have rows of another width */
+            &self->base);
     if (good && r->names)
         learner_adopt_names(&self->base, r);
     return good;
@@ -287,10 +293,10 @@ static PyObject *act(detector_object *self, action what, PyObject *x, bool one)
     return single ? PyFloat_FromDouble(score) : array;
 }
 
-#define ACT_METHOD(name, what, one)                                                                          \
-    static PyObject *name(PyObject *self, PyObject *x)                                                       \
-    {                                                                                                        \
-        return act((detector_object *)self, what, x, one);                                                   \
+#define ACT_METHOD(name, what, one)                                                                \
+    static PyObject *name(PyObject *self, PyObject *x)                                             \
+    {                                                                                              \
+        return act((detector_object *)self, what, x, one);                                         \
     }
 ACT_METHOD(detector_learn, LEARN, false)
 ACT_METHOD(detector_score, SCORE, false)
@@ -343,8 +349,8 @@ static PyObject *detector_explain(PyObject *object, PyObject *arguments, PyObjec
     if (good && wanted == Py_None)
         features = r.width;
     if (good && (features < 1 || r.width % features != 0)) {
-        PyErr_Format(PyExc_ValueError, "columns must divide the %zd numbers of a row, %zd does not", r.width,
-                     features);
+        PyErr_Format(PyExc_ValueError, "columns must divide the %zd numbers of a row, %zd does not",
+                     r.width, features);
         good = false;
     }
     if (good) {
@@ -400,8 +406,8 @@ static PyObject *detector_estimate_bytes(PyObject *object, PyObject *argument)
     if (!enter(&self->base, false))
         return NULL;
     learner_leave(&self->base);
-    if (oif_detector_estimate_bytes(&self->base.params, dimension < 0 ? 0 : (size_t)dimension, &bytes,
-                                    &error) != OIF_OK)
+    if (oif_detector_estimate_bytes(&self->base.params, dimension < 0 ? 0 : (size_t)dimension,
+                                    &bytes, &error) != OIF_OK)
         return raise_error(&error);
     return PyLong_FromSize_t(bytes);
 }
@@ -428,7 +434,8 @@ static PyObject *tell_ready(const void *made)
 
 static learner_question dimension = {tell_dimension, answer_none},
                         rows_learned = {tell_rows_learned, answer_zero},
-                        memory_bytes = {tell_memory_bytes, answer_zero}, ready = {tell_ready, answer_false};
+                        memory_bytes = {tell_memory_bytes, answer_zero},
+                        ready = {tell_ready, answer_false};
 
 static PyObject *get_threads(PyObject *object, void *unused)
 {
@@ -461,9 +468,10 @@ static int set_threads_attribute(PyObject *object, PyObject *value, void *unused
 static PyGetSetDef attributes[] = {
     {"dimension", learner_ask, NULL, "The numbers in a row; None before the first.", &dimension},
     {"rows_learned", learner_ask, NULL, "The rows learned so far.", &rows_learned},
-    {"memory_bytes", learner_ask, NULL, "The bytes that the detector takes; 0 before the first row.",
-     &memory_bytes},
-    {"ready", learner_ask, NULL, "Whether enough was learned for scores to mean something.", &ready},
+    {"memory_bytes", learner_ask, NULL,
+     "The bytes that the detector takes; 0 before the first row.", &memory_bytes},
+    {"ready", learner_ask, NULL, "Whether enough was learned for scores to mean something.",
+     &ready},
     {"threads", get_threads, set_threads_attribute,
      "The threads, 1 to 16, that share the work on arrays. Scores do not depend on it.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
@@ -471,28 +479,35 @@ static PyGetSetDef attributes[] = {
 
 static PyMethodDef methods[] = {
     {"learn", detector_learn, METH_O,
-     "learn($self, x, /)\n--\n\nLearn one row, or the rows of an array or DataFrame one after another."},
+     "learn($self, x, /)\n--\n\nLearn one row, or the rows of an array or DataFrame one after "
+     "another."},
     {"score", detector_score, METH_O,
-     "score($self, x, /)\n--\n\nScore without learning: a number for one row, an array for rows. Higher is "
+     "score($self, x, /)\n--\n\nScore without learning: a number for one row, an array for rows. "
+     "Higher is "
      "more "
      "anomalous."},
     {"learn_score", detector_learn_score, METH_O,
-     "learn_score($self, x, /)\n--\n\nLearn and then score row after row: a number for one row, an array for "
+     "learn_score($self, x, /)\n--\n\nLearn and then score row after row: a number for one row, an "
+     "array for "
      "rows."},
     {"learn_one", detector_learn_one, METH_O,
-     "learn_one($self, x, /)\n--\n\nLearn one row: a dict, a sequence or an array of one dimension."},
+     "learn_one($self, x, /)\n--\n\nLearn one row: a dict, a sequence or an array of one "
+     "dimension."},
     {"score_one", detector_score_one, METH_O,
      "score_one($self, x, /)\n--\n\nScore one row without learning it."},
     {"learn_score_one", detector_learn_score_one, METH_O,
      "learn_score_one($self, x, /)\n--\n\nLearn one row, then score it."},
     {"explain", (PyCFunction)(void (*)(void))detector_explain, METH_VARARGS | METH_KEYWORDS,
-     "explain($self, /, x, columns=None)\n--\n\nHow much of each row's score is due to each number: shares "
+     "explain($self, /, x, columns=None)\n--\n\nHow much of each row's score is due to each "
+     "number: shares "
      "that add up "
      "to 1, or all 0.\n\nOf rows that are several time steps long, give the columns of one step."},
     {"describe", detector_describe, METH_NOARGS,
-     "describe($self, /)\n--\n\nFigures about what was learned, such as leaves and depths, by name."},
+     "describe($self, /)\n--\n\nFigures about what was learned, such as leaves and depths, by "
+     "name."},
     {"estimate_bytes", detector_estimate_bytes, METH_O,
-     "estimate_bytes($self, dimension, /)\n--\n\nThe bytes that the detector takes for rows of so many "
+     "estimate_bytes($self, dimension, /)\n--\n\nThe bytes that the detector takes for rows of so "
+     "many "
      "numbers."},
     {NULL, NULL, 0, NULL},
 };

@@ -1,11 +1,13 @@
-/* A lock that does not outlive a fork. In the child only the forking thread goes on: a lock that another thread held
- * would stay closed for ever, and what that thread was changing is half changed. So the first use in a child makes a new
- * lock, and an object that was being changed is given up with an error instead of a hang or a crash. */
+/* A lock that does not outlive a fork. In the child only the forking thread goes on: a lock
+ * that another thread held would stay closed for ever, and what that thread was changing is
+ * half changed. So the first use in a child makes a new lock, and an object that was being
+ * changed is given up with an error instead of a hang or a crash. */
 #include "core.h"
 
 #include <pthread.h>
 
-static unsigned forks; /* how many forks lie between this process and the one that loaded the module */
+/* how many forks lie between this process and the one that loaded the module */
+static unsigned forks;
 
 static void count_fork(void)
 {
@@ -57,9 +59,8 @@ bool guard_enter(guard *g, bool writing)
     if (g->generation != forks && !renew(g))
         return false;
     if (g->broken) {
-        PyErr_SetString(
-            PyExc_RuntimeError,
-            "another thread was changing the object when this process was forked; load or make it anew");
+        PyErr_SetString(PyExc_RuntimeError, "another thread was changing the object when this "
+                                            "process was forked; load or make it anew");
         return false;
     }
     if (!PyThread_acquire_lock(g->lock, NOWAIT_LOCK)) {

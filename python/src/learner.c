@@ -1,5 +1,5 @@
-/* What Detector and Pipeline have in common: an object of the library that the first rows make, used by one thread at a
- * time, with names for the numbers in a row, and with snapshots. */
+/* What Detector and Pipeline have in common: an object of the library that the first rows make,
+ * used by one thread at a time, with names for the numbers in a row, and with snapshots. */
 #include "core.h"
 
 #include <stdlib.h>
@@ -80,7 +80,8 @@ expected_rows learner_expects(const learner *self)
 bool learner_prepare(learner *self, const rows *r)
 {
     if (!self->made && self->names && PyTuple_Size(self->names) != r->width) {
-        raise_data_error(-1, -1, "%zd names for rows of %zd numbers; set feature_names anew or to None",
+        raise_data_error(-1, -1,
+                         "%zd names for rows of %zd numbers; set feature_names anew or to None",
                          PyTuple_Size(self->names), r->width);
         return false;
     }
@@ -99,11 +100,13 @@ void learner_adopt_names(learner *self, const rows *r)
         self->names = Py_NewRef(r->names);
 }
 
-PyObject *learner_raise(const learner *self, const oif_error *error, Py_ssize_t first, const rows *r)
+PyObject *learner_raise(const learner *self, const oif_error *error, Py_ssize_t first,
+                        const rows *r)
 {
     if (error->status == OIF_EVALUE && error->column > 0)
         return raise_infinity(first + (error->line ? (Py_ssize_t)error->line - 1 : 0),
-                              (Py_ssize_t)error->column - 1, r->single, self->names ? self->names : r->names);
+                              (Py_ssize_t)error->column - 1, r->single,
+                              self->names ? self->names : r->names);
     return raise_error(error);
 }
 
@@ -143,7 +146,8 @@ static bool give_names(learner *self)
     const char **names = PyMem_Calloc(count + 1, sizeof *names);
     for (size_t i = 0; names && i < count; i++)
         names[i] = PyBytes_AsString(PyTuple_GetItem(tuple, (Py_ssize_t)i));
-    bool named = names && self->kind->name_columns(self->made, tuple ? names : NULL, &error) == OIF_OK;
+    bool named =
+        names && self->kind->name_columns(self->made, tuple ? names : NULL, &error) == OIF_OK;
     if (!names)
         PyErr_NoMemory();
     else if (!named)
@@ -348,7 +352,8 @@ static int set_feature_names(PyObject *object, PyObject *value, void *unused)
         return -1;
     size_t width = self->made ? self->kind->width(self->made) : 0;
     if (names && width > 0 && PyTuple_Size(names) != (Py_ssize_t)width) {
-        PyErr_Format(PyExc_ValueError, "%zd names for rows of %zu numbers", PyTuple_Size(names), width);
+        PyErr_Format(PyExc_ValueError, "%zd names for rows of %zu numbers", PyTuple_Size(names),
+                     width);
         Py_DECREF(names);
         return -1;
     }
@@ -377,23 +382,29 @@ static int set_ignore_unknown(PyObject *object, PyObject *value, void *unused)
 /* ---- The type ---- */
 
 static PyGetSetDef attributes[] = {
-    {"kind", get_kind, NULL, "The name of the method, as the tool and the C library call it.", NULL},
+    {"kind", get_kind, NULL, "The name of the method, as the tool and the C library call it.",
+     NULL},
     {"params", get_params, NULL, "Every parameter of the method with its value.", NULL},
     {"feature_names", get_feature_names, set_feature_names,
      "The names of the numbers in a row: those of the first dict or DataFrame, or None.", NULL},
     {"ignore_unknown", get_ignore_unknown, set_ignore_unknown,
-     "Whether features that were not in the first dict or DataFrame are left out instead of refused.", NULL},
+     "Whether features that were not in the first dict or DataFrame are left out instead of "
+     "refused.",
+     NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 static PyMethodDef methods[] = {
     {"to_bytes", learner_to_bytes, METH_NOARGS,
-     "to_bytes($self, /)\n--\n\nA snapshot: all that was learned, on any machine. oif.load reads it."},
+     "to_bytes($self, /)\n--\n\nA snapshot: all that was learned, on any machine. oif.load reads "
+     "it."},
     {"save", learner_save, METH_O,
-     "save($self, path, /)\n--\n\nWrite a snapshot to a file, which holds the old one or the new one "
+     "save($self, path, /)\n--\n\nWrite a snapshot to a file, which holds the old one or the new "
+     "one "
      "whatever happens."},
     {"check", learner_check, METH_NOARGS,
-     "check($self, /)\n--\n\nVerify every invariant of what was learned; raises oif.InvariantError. Slow."},
+     "check($self, /)\n--\n\nVerify every invariant of what was learned; raises "
+     "oif.InvariantError. Slow."},
     {"_restore", learner_restore, METH_O, "_restore($self, snapshot, /)\n--\n\n"},
     {"_assign", learner_assign, METH_O, "_assign($self, other, /)\n--\n\n"},
     {NULL, NULL, 0, NULL},

@@ -25,7 +25,8 @@ PyObject *raise_error(const oif_error *error)
     PyObject *make = errors_function("from_status");
     if (make)
         raise_made(PyObject_CallFunction(make, "isKK", (int)error->status, error->message,
-                                         (unsigned long long)error->line, (unsigned long long)error->column));
+                                         (unsigned long long)error->line,
+                                         (unsigned long long)error->column));
     Py_XDECREF(make);
     return NULL;
 }
@@ -48,7 +49,9 @@ void raise_column_type(Py_ssize_t column, const char *name, const char *holds)
 {
     PyObject *make = errors_function("from_column");
     PyObject *message =
-        make ? PyUnicode_FromFormat("column '%s' holds no numbers but %s; leave it out", name, holds) : NULL;
+        make
+            ? PyUnicode_FromFormat("column '%s' holds no numbers but %s; leave it out", name, holds)
+            : NULL;
     if (message)
         raise_made(PyObject_CallFunction(make, "On", message, column));
     Py_XDECREF(make);
@@ -100,11 +103,13 @@ static PyObject *pipeline_info(PyObject *module, PyObject *unused)
 
 static PyMethodDef functions[] = {
     {"detector_infos", detector_infos, METH_NOARGS,
-     "detector_infos()\n--\n\nThe kinds of detectors and their parameters, as the library lists them."},
+     "detector_infos()\n--\n\nThe kinds of detectors and their parameters, as the library lists "
+     "them."},
     {"pipeline_info", pipeline_info, METH_NOARGS,
      "pipeline_info()\n--\n\nThe options of pipelines, as the library lists them."},
     {"arrow_rows", arrow_rows, METH_O,
-     "arrow_rows(stream, /)\n--\n\nThe array and the column names behind the capsule of an Arrow stream."},
+     "arrow_rows(stream, /)\n--\n\nThe array and the column names behind the capsule of an Arrow "
+     "stream."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -113,7 +118,8 @@ static struct PyModuleDef definition = {
     .m_size = -1,          .m_methods = functions,
 };
 
-/* Adds a type to the module, derived from `base` unless that is NULL; returns it, or NULL with an exception set. */
+/* Adds a type to the module, derived from `base` unless that is NULL; returns it, or NULL with
+ * an exception set. */
 static PyObject *add_type(PyObject *module, PyType_Spec *spec, PyObject *base)
 {
     PyObject *type = PyType_FromSpecWithBases(spec, base);
@@ -138,7 +144,8 @@ PyMODINIT_FUNC PyInit__core(void); /* the compiler wants to have seen it */
 PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&definition);
-    if (module && add_types(module) && PyModule_AddStringConstant(module, "version", oif_version()) == 0)
+    if (module && add_types(module) &&
+        PyModule_AddStringConstant(module, "version", oif_version()) == 0)
         return module;
     Py_XDECREF(module);
     return NULL;

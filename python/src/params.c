@@ -25,7 +25,8 @@ PyObject *params_as_dict(const oif_params *params)
     return dict;
 }
 
-/* A word for a choice, a number for the others: anything else is a mistake that text would hide. */
+/* A word for a choice, a number for the others: anything else is a mistake that text would
+ * hide. */
 static bool set_param(oif_params *params, PyObject *key, PyObject *value)
 {
     oif_error error;
@@ -40,7 +41,8 @@ static bool set_param(oif_params *params, PyObject *key, PyObject *value)
             param = &params->info->params[i];
     bool word = param && param->type == OIF_PARAM_CHOICE;
     if (param && word != PyUnicode_Check(value)) {
-        PyErr_Format(PyExc_TypeError, "%s must be a %s, not %R", name, word ? "word" : "number", value);
+        PyErr_Format(PyExc_TypeError, "%s must be a %s, not %R", name, word ? "word" : "number",
+                     value);
         return false;
     }
     oif_status status;
@@ -101,8 +103,8 @@ static PyObject *param_as_dict(const oif_param *param)
     PyObject *dict = NULL;
     if (initial && minimum && maximum && choices)
         dict = Py_BuildValue("{sssssssOsOsOsO}", "name", param->name, "help", param->help, "type",
-                             types[param->type], "initial", initial, "minimum", minimum, "maximum", maximum,
-                             "choices", choices);
+                             types[param->type], "initial", initial, "minimum", minimum, "maximum",
+                             maximum, "choices", choices);
     Py_XDECREF(initial);
     Py_XDECREF(minimum);
     Py_XDECREF(maximum);
@@ -121,6 +123,6 @@ PyObject *info_as_dict(const oif_detector_info *info)
     }
     if (!params)
         return NULL;
-    return Py_BuildValue("{szszszszszsN}", "name", info->name, "summary", info->summary, "paper", info->paper,
-                         "cost", info->cost, "choose", info->choose, "params", params);
+    return Py_BuildValue("{szszszszszsN}", "name", info->name, "summary", info->summary, "paper",
+                         info->paper, "cost", info->cost, "choose", info->choose, "params", params);
 }

@@ -12,7 +12,8 @@ typedef struct pipeline_object {
 typedef struct record {
     double score, p, threshold;
     uint8_t anomaly, ready, learned, episode;
-    uint8_t unused[4]; /* named, so that it is zero in every result and equal ones have equal bytes */
+    /* named, so that it is zero in every result and equal ones have equal bytes */
+    uint8_t unused[4];
 } record;
 
 /* ---- Its kind of learner ---- */
@@ -56,7 +57,8 @@ static oif_status check_pipeline(const void *made, oif_error *error)
     return oif_pipeline_check(made, error);
 }
 
-static oif_status save_pipeline(const void *made, oif_write_function write, void *context, oif_error *error)
+static oif_status save_pipeline(const void *made, oif_write_function write, void *context,
+                                oif_error *error)
 {
     return oif_pipeline_save(made, write, context, error);
 }
@@ -141,8 +143,8 @@ static int pipeline_init(PyObject *object, PyObject *arguments, PyObject *keywor
     oif_pipeline_options_init(&options);
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOO:Pipeline", words, &method, &values,
                                      &option_values) ||
-        !learner_read_params(&self->base, method, values, &params) || !params_set(&options, option_values) ||
-        !try_options(&params, &options))
+        !learner_read_params(&self->base, method, values, &params) ||
+        !params_set(&options, option_values) || !try_options(&params, &options))
         return -1;
     self->base.params = params;
     self->options = options;
@@ -214,9 +216,9 @@ static void explain_last(pipeline_object *self, const explanations *e, Py_ssize_
     }
 }
 
-static oif_status process_rows(pipeline_object *self, const rows *r, const key *keys, Py_ssize_t first,
-                               Py_ssize_t last, record *records, const explanations *e, double *copy,
-                               oif_error *error)
+static oif_status process_rows(pipeline_object *self, const rows *r, const key *keys,
+                               Py_ssize_t first, Py_ssize_t last, record *records,
+                               const explanations *e, double *copy, oif_error *error)
 {
     for (Py_ssize_t i = first; i < last; i++) {
         oif_result result;
@@ -256,8 +258,8 @@ static bool process_chunks(pipeline_object *self, const rows *r, const key *keys
 }
 
 /* All or nothing: an infinity is found before the first row is taken. */
-static bool check_and_process(pipeline_object *self, const learner *owner, const rows *r, const key *keys,
-                              record *records, explanations *e)
+static bool check_and_process(pipeline_object *self, const learner *owner, const rows *r,
+                              const key *keys, record *records, explanations *e)
 {
     Py_ssize_t row, column;
     if (rows_find_infinity(r, &row, &column)) {
@@ -295,14 +297,16 @@ static bool process_locked(pipeline_object *self, learner *owner, const rows *r,
 {
     bool fresh = !owner->made;
     uint64_t before = self->base.made ? oif_pipeline_rows(self->base.made) : 0;
-    bool good = learner_prepare(owner, r) && learner_prepare(&self->base, r) && exchange(self, owner);
+    bool good =
+        learner_prepare(owner, r) && learner_prepare(&self->base, r) && exchange(self, owner);
     if (good) {
         good = check_and_process(self, owner, r, keys, records, e);
         good = exchange(self, owner) && good;
     }
     if (self->base.made && oif_pipeline_rows(self->base.made) > before) {
         learner_adopt_names(owner, r);
-    } else if (fresh) { /* a call that fails changes nothing: the next may have rows of another width */
+    } else if (
+        fresh) { /* a call that fails changes nothing: the next may have rows of another width */
         owner->kind->free(owner);
         self->base.kind->free(&self->base);
     }
@@ -327,7 +331,8 @@ static bool process_owned(pipeline_object *self, learner *owner, const rows *r, 
 
 /* Arrays for the results. */
 typedef struct results {
-    PyObject *arrays;   /* (records, shares, directions), the last two None unless they are asked for */
+    /* (records, shares, directions), the last two None unless they are asked for */
+    PyObject *arrays;
     Py_buffer views[3]; /* of those that are there */
     int view_count;
 } results;
@@ -369,7 +374,8 @@ static learner *owner_of_rows(pipeline_object *self, PyObject *detector)
     return NULL;
 }
 
-/* _process(x, keys, room, with_shares, anomalies_only, detector) -> (arrays, whether it was a single row) */
+/* _process(x, keys, room, with_shares, anomalies_only, detector) -> (arrays, whether it was a
+ * single row) */
 static PyObject *pipeline_process(PyObject *object, PyObject *arguments)
 {
     pipeline_object *self = (pipeline_object *)object;
@@ -413,7 +419,8 @@ static PyObject *result_tuple(const record *r)
                          PyBool_FromLong(r->ready), PyBool_FromLong(r->learned), (int)r->episode);
 }
 
-static PyObject *pipeline_process_one(PyObject *object, PyObject *const *arguments, Py_ssize_t count)
+static PyObject *pipeline_process_one(PyObject *object, PyObject *const *arguments,
+                                      Py_ssize_t count)
 {
     pipeline_object *self = (pipeline_object *)object;
     rows r;
@@ -498,7 +505,8 @@ static PyObject *tell_memory_bytes(const void *made)
 }
 
 static learner_question columns = {tell_columns, answer_none}, row_count = {tell_rows, answer_zero},
-                        key_count = {tell_keys, answer_zero}, evictions = {tell_evictions, answer_zero},
+                        key_count = {tell_keys, answer_zero},
+                        evictions = {tell_evictions, answer_zero},
                         shelved = {tell_shelved, answer_zero}, lost = {tell_lost, answer_zero},
                         memory_bytes = {tell_memory_bytes, answer_zero};
 
@@ -512,8 +520,8 @@ static PyGetSetDef attributes[] = {
     {"evictions", learner_ask, NULL, "The keys that lost their model to others.", &evictions},
     {"shelved", learner_ask, NULL,
      "The keys whose model is on the shelf beside the state file of `oif score`.", &shelved},
-    {"lost", learner_ask, NULL, "The models that should have been kept there, or been there, and were not.",
-     &lost},
+    {"lost", learner_ask, NULL,
+     "The models that should have been kept there, or been there, and were not.", &lost},
     {"memory_bytes", learner_ask, NULL, "The bytes that all models take.", &memory_bytes},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -1,6 +1,6 @@
-/* Rows come as dicts, lists and tuples of numbers, and buffers of float64 or float32 with any strides. Whatever else can
- * be made an array (a DataFrame, integers, a list of lists) goes through rows_of in python/oif/_arrays.py once and comes
- * back as one of these. */
+/* Rows come as dicts, lists and tuples of numbers, and buffers of float64 or float32 with any
+ * strides. Whatever else can be made an array (a DataFrame, integers, a list of lists) goes
+ * through rows_of in python/oif/_arrays.py once and comes back as one of these. */
 #include "core.h"
 
 #include <math.h>
@@ -194,8 +194,9 @@ static int read_converted(rows *r, PyObject *x, const expected_rows *expected)
         if (!convert)
             return -1;
     }
-    PyObject *pair = PyObject_CallFunction(convert, "OOO", x, expected->names ? expected->names : Py_None,
-                                           expected->ignore_unknown ? Py_True : Py_False);
+    PyObject *pair =
+        PyObject_CallFunction(convert, "OOO", x, expected->names ? expected->names : Py_None,
+                              expected->ignore_unknown ? Py_True : Py_False);
     if (!pair)
         return -1;
     int read = -1;
@@ -221,7 +222,8 @@ static bool check_width(const rows *r, const expected_rows *expected)
         return true;
     const char *hint =
         r->single && expected->width == 1 ? "; for rows of one number each use reshape(-1, 1)" : "";
-    raise_data_error(-1, -1, "rows have %zd numbers here, not %zd%s", expected->width, r->width, hint);
+    raise_data_error(-1, -1, "rows have %zd numbers here, not %zd%s", expected->width, r->width,
+                     hint);
     return false;
 }
 
@@ -231,7 +233,8 @@ static bool read_rows(rows *r, PyObject *x, const expected_rows *expected, bool 
     if (read == 0)
         read = read_converted(r, x, expected);
     if (read == 0)
-        PyErr_Format(PyExc_TypeError, "%R cannot be read as rows of numbers", (PyObject *)Py_TYPE(x));
+        PyErr_Format(PyExc_TypeError, "%R cannot be read as rows of numbers",
+                     (PyObject *)Py_TYPE(x));
     if (read != 1)
         return false;
     if (one && !r->single) {
@@ -246,7 +249,8 @@ bool rows_read(rows *r, PyObject *x, const expected_rows *expected, bool one)
     r->names = NULL;
     r->has_view = false;
     r->own = NULL;
-    PyObject *names = Py_XNewRef(expected->names); /* reading runs Python, which may give the object others */
+    /* reading runs Python, which may give the object others */
+    PyObject *names = Py_XNewRef(expected->names);
     bool read = read_rows(r, x, expected, one);
     Py_XDECREF(names);
     return read;
@@ -296,7 +300,8 @@ void rows_copy(const rows *r, Py_ssize_t first, Py_ssize_t count, double *to)
 const double *rows_at(const rows *r, Py_ssize_t i, double *copy)
 {
     const char *data = r->data + i * r->row_stride;
-    if (r->format == 'd' && r->column_stride == sizeof(double) && (uintptr_t)data % sizeof(double) == 0)
+    if (r->format == 'd' && r->column_stride == sizeof(double) &&
+        (uintptr_t)data % sizeof(double) == 0)
         return (const double *)(const void *)data;
     rows_copy(r, i, 1, copy);
     return copy;
@@ -323,6 +328,8 @@ PyObject *raise_infinity(Py_ssize_t row, Py_ssize_t column, bool single, PyObjec
     if (single)
         return name ? raise_data_error(0, column, "the number of column %R %s", name, advice)
                     : raise_data_error(0, column, "the number of column %zd %s", column, advice);
-    return name ? raise_data_error(row, column, "the number of row %zd, column %R %s", row, name, advice)
-                : raise_data_error(row, column, "the number of row %zd, column %zd %s", row, column, advice);
+    return name ? raise_data_error(row, column, "the number of row %zd, column %R %s", row, name,
+                                   advice)
+                : raise_data_error(row, column, "the number of row %zd, column %zd %s", row, column,
+                                   advice);
 }

@@ -25,7 +25,8 @@ static inline uint64_t oif_bytes_load(const unsigned char *at, size_t bytes)
 
 /* ---- A piece of memory, from front to back ---- */
 
-/* What does not fit is not put, what is not there reads as zero; either sets `overrun`, to be looked at once at the end. */
+/* What does not fit is not put, what is not there reads as zero; either sets `overrun`, to be
+ * looked at once at the end. */
 typedef struct oif_bytes {
     unsigned char *start, *next, *end;
     bool overrun;

@@ -25,7 +25,8 @@ void oif_checksum_table_init_castagnoli(oif_checksum_table *table)
     fill_table(table, UINT32_C(0x82F63B78));
 }
 
-uint32_t oif_checksum(const oif_checksum_table *table, uint32_t checksum, const void *bytes, size_t count)
+uint32_t oif_checksum(const oif_checksum_table *table, uint32_t checksum, const void *bytes,
+                      size_t count)
 {
     const unsigned char *next = bytes;
     const uint32_t(*step)[256] = table->step;

@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void fill(oif_error *error, oif_status status, uint64_t line, uint64_t column, const char *format,
-                 va_list arguments)
+static void fill(oif_error *error, oif_status status, uint64_t line, uint64_t column,
+                 const char *format, va_list arguments)
 {
     if (!error)
         return;

@@ -15,7 +15,8 @@ size_t oif_size_add(size_t a, size_t b);
 size_t oif_size_multiply(size_t a, size_t b);
 size_t oif_size_align(size_t bytes); /* up to a whole number of cache lines */
 
-/* Adds an array to the end of a block that is being laid out, from a cache line on; returns where it starts. */
+/* Adds an array to the end of a block that is being laid out, from a cache line on; returns
+ * where it starts. */
 size_t oif_size_append(size_t *block_bytes, size_t count, size_t element_bytes);
 
 #endif

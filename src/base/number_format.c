@@ -1,13 +1,14 @@
 /* Double -> text.
  *
- * Scale the double and both ends of the interval that rounds to it by one power of ten, so that the interval is between 1
- * and 10 wide; the answer is the multiple of ten in it if there is one, else the nearest integer.
+ * Scale the double and both ends of the interval that rounds to it by one power of ten, so that
+ * the interval is between 1 and 10 wide; the answer is the multiple of ten in it if there is
+ * one, else the nearest integer.
  *
  *   Raffaello Giulietti, "The Schubfach way to render doubles", 2020.
  *
  * Cost on a 2020s server core: 15 to 45 ns. */
 #include "base/number_text.h"
-#include "oif.h"
+#include "oif_rows.h"
 
 /* Writing: the shortest digits */
 
@@ -17,8 +18,8 @@ typedef struct {
     int exponent;
 } short_decimal;
 
-/* The upper 64 bits of x * power, the lowest one also set when a true remainder was cut off (1 may come
- * from rounding the power up): enough to compare exactly with even numbers. */
+/* The upper 64 bits of x * power, the lowest one also set when a true remainder was cut off (1
+ * may come from rounding the power up): enough to compare exactly with even numbers. */
 static uint64_t scale_rounding_to_odd(oif_uint128 power, uint64_t x)
 {
     oif_uint128 product = oif_multiply_64(x, power.high);
@@ -38,9 +39,10 @@ static oif_uint128 power_of_five_rounded_up(int n)
     return power;
 }
 
-/* The shortest decimal in the interval that rounds to mantissa * 2^exponent. All of value, lower and
- * upper are counted in quarters of 10^k, where 10^k is the largest power of ten not above the width
- * of the interval: so at least one multiple of 10^k lies inside and at most one of 10^(k+1). */
+/* The shortest decimal in the interval that rounds to mantissa * 2^exponent. All of value,
+ * lower and upper are counted in quarters of 10^k, where 10^k is the largest power of ten not
+ * above the width of the interval: so at least one multiple of 10^k lies inside and at most one
+ * of 10^(k+1). */
 static short_decimal shortest_decimal(uint64_t mantissa, int exponent, bool lower_is_closer)
 {
     /* floor(log10(width)); below a power of two the interval is only 3/4 as wide */
@@ -73,8 +75,9 @@ static short_decimal shortest_decimal(uint64_t mantissa, int exponent, bool lowe
 
 /* Writing: the characters */
 
-/* Splits a number below 10^8 into eight digit values, the first in the lowest byte: fours, then pairs,
- * then ones, all inside one word. The factors are 1/100 and 1/10 in fixed point, exact in that range. */
+/* Splits a number below 10^8 into eight digit values, the first in the lowest byte: fours, then
+ * pairs, then ones, all inside one word. The factors are 1/100 and 1/10 in fixed point, exact
+ * in that range. */
 static uint64_t split_eight_digits(uint32_t number)
 {
     uint64_t fours = number / 10000 | (uint64_t)(number % 10000) << 32;
@@ -84,9 +87,9 @@ static uint64_t split_eight_digits(uint32_t number)
     return tens | (pairs - tens * 10) << 8;
 }
 
-/* The characters of a decimal's digits, filled up with zeros to seventeen: 0.05 is first '5', rest all
- * '0', count 1, point -1. They stay in registers: through memory, copies that straddle the eight-byte
- * stores would wait for them. */
+/* The characters of a decimal's digits, filled up with zeros to seventeen: 0.05 is first '5',
+ * rest all '0', count 1, point -1. They stay in registers: through memory, copies that straddle
+ * the eight-byte stores would wait for them. */
 typedef struct {
     char first;
     uint64_t rest[2]; /* eight each, the leftmost in the lowest byte */

@@ -1,21 +1,22 @@
 /* Text -> double.
  *
- * The digits become an integer w and a power of ten, value = w * 10^q, eight characters at a time inside one 64-bit word.
- * Then w is multiplied with the leading bits of 5^q; the top 54 bits of the product, rounded, are the double (the 2^q in
- * 10^q only moves the exponent):
+ * The digits become an integer w and a power of ten, value = w * 10^q, eight characters at a
+ * time inside one 64-bit word. Then w is multiplied with the leading bits of 5^q; the top 54
+ * bits of the product, rounded, are the double (the 2^q in 10^q only moves the exponent):
  *
  *          w, shifted left until its top bit is set     64 bits
  *        * 5^q, leading bits                            64 bits, or 128 when those are too few
  *        = [ 53 bits kept | 1 to round | 9 or 10 spare | 64 low bits ]
  *
- *   Daniel Lemire, "Number Parsing at a Gigabyte per Second", 2021 (after Michael Eisel). That 128
- *   bits of 5^q decide every w below 2^64 is proved in Noble Mushtak and Daniel Lemire, "Fast Number
- *   Parsing Without Fallback", 2023. Only texts of more than 19 significant digits can stay open:
- *   when w and w + 1 round differently, the text is compared exactly with the midpoint of the two.
+ * Daniel Lemire, "Number Parsing at a Gigabyte per Second", 2021 (after Michael Eisel). That
+ * 128 bits of 5^q decide every w below 2^64 is proved in Noble Mushtak and Daniel Lemire, "Fast
+ * Number Parsing Without Fallback", 2023. Only texts of more than 19 significant digits can
+ * stay open: when w and w + 1 round differently, the text is compared exactly with the midpoint
+ * of the two.
  *
  * Cost on a 2020s server core: 10 to 25 ns, 45 from 20 digits on. */
 #include "base/number_text.h"
-#include "oif.h"
+#include "oif_rows.h"
 
 #include <float.h>
 
@@ -33,8 +34,8 @@ static uint64_t load_ahead(const char *text, const char *end)
     return LIKELY(end - text >= 8) ? load_eight(text) : load_last(text, end);
 }
 
-/* Sets the top bit of the first byte above 9. Later ones come out right too as long as all before them
- * are below 0x8a: a carry out of such a byte is the only way to disturb the next. */
+/* Sets the top bit of the first byte above 9. Later ones come out right too as long as all
+ * before them are below 0x8a: a carry out of such a byte is the only way to disturb the next. */
 static uint64_t bytes_above_nine(uint64_t word)
 {
     return ((word + EVERY_BYTE * (0x7f - 9)) | word) & EVERY_BYTE * 0x80;
@@ -42,10 +43,11 @@ static uint64_t bytes_above_nine(uint64_t word)
 
 /* Reading: the nearest double */
 
-/* The upper 128 bits of w * 5^q, w normalised. The product with the high half of 5^q is short by less
- * than 2^64, so it is good enough unless that could carry through the nine spare bits (one in 512).
- * For -27 <= q < 0 the quotient w / 5^-q may be whole or half; rounding the reciprocal up instead of
- * down makes such a product come out as ...000 rather than ...fff, where it can be recognised. */
+/* The upper 128 bits of w * 5^q, w normalised. The product with the high half of 5^q is short
+ * by less than 2^64, so it is good enough unless that could carry through the nine spare bits
+ * (one in 512). For -27 <= q < 0 the quotient w / 5^-q may be whole or half; rounding the
+ * reciprocal up instead of down makes such a product come out as ...000 rather than ...fff,
+ * where it can be recognised. */
 static oif_uint128 multiply_with_power_of_five(uint64_t w, int q)
 {
     const uint64_t spare_bits = 0x1ff;
@@ -60,9 +62,9 @@ static oif_uint128 multiply_with_power_of_five(uint64_t w, int q)
     return product;
 }
 
-/* When w and 10^-q are doubles themselves, one division rounds correctly (William Clinger, "How to
- * Read Floating Point Numbers Accurately", 1990). Saves 2 to 5 ns on short numbers. Needs the default
- * rounding and arithmetic in true double precision, which the x87 does not have. */
+/* When w and 10^-q are doubles themselves, one division rounds correctly (William Clinger, "How
+ * to Read Floating Point Numbers Accurately", 1990). Saves 2 to 5 ns on short numbers. Needs
+ * the default rounding and arithmetic in true double precision, which the x87 does not have. */
 static bool is_quotient_of_doubles(uint64_t w, int64_t q)
 {
     bool true_double_arithmetic = FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1;
@@ -77,8 +79,8 @@ static uint64_t quotient_of_doubles(uint64_t w, int64_t q)
     return oif_bits_of_double((double)(int64_t)w / power_of_ten[-q]);
 }
 
-/* Assembles the double whose mantissa, with one more bit to be rounded away, and biased exponent are
- * given. Halves are rounded up; the caller has made sure that there is no tie. */
+/* Assembles the double whose mantissa, with one more bit to be rounded away, and biased
+ * exponent are given. Halves are rounded up; the caller has made sure that there is no tie. */
 static uint64_t round_and_assemble(uint64_t mantissa, int exponent)
 {
     if (UNLIKELY(exponent <= 0)) { /* subnormal: stored with exponent 0, meaning the same as 1 */
@@ -106,12 +108,14 @@ static uint64_t nearest_double(uint64_t w, int64_t q)
     int top_bit = (int)(product.high >> 63);
     int spare_bits = 9 + top_bit;
     uint64_t mantissa = product.high >> spare_bits; /* 53 bits and one to round */
-    int exponent = floor_log2_of_power_of_ten((int)q) + 63 + top_bit - leading_zeros + EXPONENT_BIAS;
+    int exponent =
+        floor_log2_of_power_of_ten((int)q) + 63 + top_bit - leading_zeros + EXPONENT_BIAS;
 
-    /* A tie with an even mantissa below: clear the bit that would round up. A tie is an odd number M
-     * of 54 bits. If q < 0, w = M * 5^-q < 2^64 needs q >= -4; if q > 0, 5^q divides M, so q <= 23.
-     * Then a product ending in zeros is a tie: for q >= 0 it is exact, and for q < 0 any other w
-     * misses a tie by at least 1/5^4 of its last bit, which shows in the low word. */
+    /* A tie with an even mantissa below: clear the bit that would round up. A tie is an odd
+     * number M of 54 bits. If q < 0, w = M * 5^-q < 2^64 needs q >= -4; if q > 0, 5^q divides
+     * M, so q <= 23. Then a product ending in zeros is a tie: for q >= 0 it is exact, and for q
+     * < 0 any other w misses a tie by at least 1/5^4 of its last bit, which shows in the low
+     * word. */
     bool exact = product.low == 0 && mantissa << spare_bits == product.high;
     if (UNLIKELY(exact && q >= -4 && q <= 23 && (mantissa & 3) == 1))
         mantissa--;
@@ -124,8 +128,8 @@ static uint64_t nearest_double(uint64_t w, int64_t q)
  * whether the text is above. */
 enum { DECISIVE_DIGITS = 768, FAST_DIGITS = 19 };
 
-/* What stands in the text: the digits from first to last (with a point between them, perhaps), the
- * first one not 0, and the power of ten that the last digit counts. */
+/* What stands in the text: the digits from first to last (with a point between them, perhaps),
+ * the first one not 0, and the power of ten that the last digit counts. */
 typedef struct {
     const char *first;
     const char *last;
@@ -133,8 +137,8 @@ typedef struct {
     int64_t exponent;
 } long_decimal;
 
-/* The decisive digits as a natural number; a nonzero digit after them is kept as one more digit, 1.
- * Returns the power of ten that the number is to be multiplied with. */
+/* The decisive digits as a natural number; a nonzero digit after them is kept as one more
+ * digit, 1. Returns the power of ten that the number is to be multiplied with. */
 static int64_t read_decisive_digits(const long_decimal *decimal, oif_natural *number)
 {
     int64_t taken = 0;
@@ -162,12 +166,14 @@ static int64_t read_decisive_digits(const long_decimal *decimal, oif_natural *nu
     return decimal->exponent + decimal->digits - taken - more;
 }
 
-/* Is the text below (-1), at (0) or above (1) the middle between the double `bits` and the next one?
+/* Is the text below (-1), at (0) or above (1) the middle between the double `bits` and the next
+ * one?
  *
  *     digits * 10^n  against  (2 * mantissa + 1) * 2^exponent
  *
- * with each negative power moved to the other side, so that both sides are whole. They are about equal,
- * and the largest, from the last digit of the smallest subnormals, is below 2^54 * 5^1111 < 2^2640. */
+ * with each negative power moved to the other side, so that both sides are whole. They are
+ * about equal, and the largest, from the last digit of the smallest subnormals, is below 2^54 *
+ * 5^1111 < 2^2640. */
 static int compare_with_midpoint(const long_decimal *decimal, uint64_t bits)
 {
     int64_t biased = (int64_t)(bits >> MANTISSA_BITS);
@@ -235,10 +241,11 @@ typedef struct {
     const char *end;
 } digit_run;
 
-/* The usual number has its point among the first eight characters. Squeezing the point out of the word
- * reads the digits on both sides of it at once; only when the word ends in a digit is there more. */
-static digit_run read_digits_around_point(const char *text, const char *end, uint64_t digits, uint64_t others,
-                                          int point)
+/* The usual number has its point among the first eight characters. Squeezing the point out of
+ * the word reads the digits on both sides of it at once; only when the word ends in a digit is
+ * there more. */
+static digit_run read_digits_around_point(const char *text, const char *end, uint64_t digits,
+                                          uint64_t others, int point)
 {
     uint64_t after_point = others & (others - 1);
     int stop = after_point != 0 ? __builtin_ctzll(after_point) & ~7 : 64;
@@ -274,8 +281,9 @@ static digit_run read_decimal(const char *text, const char *end)
     return run;
 }
 
-/* Reads [+-]digits after an e. Leaves *exponent alone and returns `text` when there are none. Beyond
- * 10^16 further digits no longer count: no text is long enough to bring such an exponent back. */
+/* Reads [+-]digits after an e. Leaves *exponent alone and returns `text` when there are none.
+ * Beyond 10^16 further digits no longer count: no text is long enough to bring such an exponent
+ * back. */
 static const char *read_exponent(const char *text, const char *end, int64_t *exponent)
 {
     const int64_t limit = INT64_C(10000000000000000);
@@ -326,7 +334,8 @@ static uint64_t read_long_decimal(const char *text, const digit_run *run)
         count -= *text == '0';
     if (count <= FAST_DIGITS)
         return nearest_double(run->w, run->exponent);
-    return nearest_double_to_long_decimal(&(long_decimal){text, run->end - 1, count, run->exponent});
+    return nearest_double_to_long_decimal(
+        &(long_decimal){text, run->end - 1, count, run->exponent});
 }
 
 const char *oif_number_parse(const char *text, const char *end, double *value)

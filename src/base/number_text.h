@@ -1,5 +1,6 @@
-/* What reading and writing numbers as text have in common: the parts of a double, powers of five, eight characters in one
- * word. Nothing here depends on the machine's byte order, on the locale or on libm. */
+/* What reading and writing numbers as text have in common: the parts of a double, powers of
+ * five, eight characters in one word. Nothing here depends on the machine's byte order, on the
+ * locale or on libm. */
 #ifndef OIF_BASE_NUMBER_TEXT_H
 #define OIF_BASE_NUMBER_TEXT_H
 
@@ -28,7 +29,8 @@ static const uint64_t POWER_OF_TEN[] = {
 };
 /* clang-format on */
 
-/* floor(log2(10^n)), exact for |n| <= 1233; >> of a negative number is arithmetic in gcc and clang. */
+/* floor(log2(10^n)), exact for |n| <= 1233; >> of a negative number is arithmetic in gcc and
+ * clang. */
 static inline int floor_log2_of_power_of_ten(int n)
 {
     return (int)((int64_t)n * 1741647 >> 19);

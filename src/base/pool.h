@@ -6,7 +6,8 @@ enum { OIF_POOL_MAX_PARTS = 16 };
 
 typedef struct oif_pool oif_pool;
 
-/* A pool for `parts` workers, the caller among them: parts - 1 threads are made. NULL when that fails. */
+/* A pool for `parts` workers, the caller among them: parts - 1 threads are made. NULL when that
+ * fails. */
 oif_pool *oif_pool_new(unsigned parts);
 
 /* Ends the threads; NULL is accepted. */
@@ -15,8 +16,9 @@ void oif_pool_free(oif_pool *pool);
 /* How many parts a task has; 1 without a pool. */
 unsigned oif_pool_parts(const oif_pool *pool);
 
-/* Calls task(context, part) for every part at the same time, part 0 in the calling thread; returns when all are done.
- * Without a pool: just part 0. While the pool works for another caller, this one does all parts itself. */
+/* Calls task(context, part) for every part at the same time, part 0 in the calling thread;
+ * returns when all are done. Without a pool: just part 0. While the pool works for another
+ * caller, this one does all parts itself. */
 void oif_pool_run(oif_pool *pool, void (*task)(void *context, unsigned part), void *context);
 
 #endif

@@ -1,14 +1,14 @@
 /* Powers of five to 128 bits, computed instead of listed.
  *
- * A table of 667 constants would have to be generated, checked in and believed. Computing it takes
- * a few lines of schoolbook arithmetic on one long natural number:
+ * A table of 667 constants would have to be generated, checked in and believed. Computing it
+ * takes a few lines of schoolbook arithmetic on one long natural number:
  *
  *     n >= 0    start with 1, multiply by 5 for each step       (exact: 5^324 has 753 bits)
  *     n <  0    start with 2^1023, divide by 5 for each step    (dividing a floor gives a floor: each
  *                                                                quotient is floor(2^1023 / 5^-n))
  *
- * and after every step the 128 bits from the leading one downwards are the entry. The last quotient
- * still has 1024 - 795 = 229 bits, so 128 true ones are always there.
+ * and after every step the 128 bits from the leading one downwards are the entry. The last
+ * quotient still has 1024 - 795 = 229 bits, so 128 true ones are always there.
  *
  * The same long numbers settle the few texts that the table cannot (see number_text.c). */
 
@@ -76,7 +76,8 @@ int oif_natural_compare(const oif_natural *left, const oif_natural *right)
     return 0;
 }
 
-/* The 32 bits that begin `offset` bits below the top of limb `i`; limbs below the first are zero. */
+/* The 32 bits that begin `offset` bits below the top of limb `i`; limbs below the first are
+ * zero. */
 static uint64_t bits_from(const oif_natural *number, int i, int offset)
 {
     uint64_t upper = i >= 0 ? number->limb[i] : 0;

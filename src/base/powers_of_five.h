@@ -40,13 +40,13 @@ enum {
  *
  *     5^n = (high * 2^64 + low + something in [0, 1)) * 2^(floor(log2(5^n)) - 127)
  *
- * The top bit of `high` is always set; the bits below `low` are cut off, never rounded. The first call
- * computes the table (some 50 microseconds), every later call is one load. Any thread may call it at
- * any time; it cannot fail. */
+ * The top bit of `high` is always set; the bits below `low` are cut off, never rounded. The
+ * first call computes the table (some 50 microseconds), every later call is one load. Any
+ * thread may call it at any time; it cannot fail. */
 const oif_uint128 *oif_powers_of_five(void);
 
-/* A natural number below 2^3072, the least significant limb first, no zero limb at the top. Whoever
- * multiplies sees to it that the product fits. */
+/* A natural number below 2^3072, the least significant limb first, no zero limb at the top.
+ * Whoever multiplies sees to it that the product fits. */
 enum { OIF_NATURAL_LIMBS = 96 };
 
 typedef struct {

@@ -12,8 +12,8 @@ oif_random oif_random_stream(uint64_t seed, uint64_t stream)
 
 uint32_t oif_random_below(oif_random *random, uint32_t count)
 {
-    /* A 32-bit draw times count falls into `count` equal bins but for the first `uneven` products of a bin,
-     * which are drawn again (Lemire 2019). */
+    /* A 32-bit draw times count falls into `count` equal bins but for the first `uneven`
+     * products of a bin, which are drawn again (Lemire 2019). */
     uint32_t uneven = (0u - count) % count;
     uint64_t product;
     do
@@ -22,8 +22,9 @@ uint32_t oif_random_below(oif_random *random, uint32_t count)
     return (uint32_t)(product >> 32);
 }
 
-/* 64 coins at once: coin i compares its own random binary fraction with the probability's, digit by digit.
- * A coin is decided at the first digit that differs; on average some eight digits decide all 64. */
+/* 64 coins at once: coin i compares its own random binary fraction with the probability's,
+ * digit by digit. A coin is decided at the first digit that differs; on average some eight
+ * digits decide all 64. */
 static uint64_t toss_64_coins(oif_random *random, uint64_t probability)
 {
     uint64_t heads = 0, undecided = UINT64_MAX;
@@ -49,14 +50,15 @@ uint32_t oif_random_binomial(oif_random *random, uint32_t count, double probabil
     return heads;
 }
 
-/* U^(1/n) has the law of the greatest of n uniform numbers; U in (0, 1], as its logarithm is taken. */
+/* U^(1/n) has the law of the greatest of n uniform numbers; U in (0, 1], as its logarithm is
+ * taken. */
 OIF_INLINE double greatest_of(double unit, double count)
 {
     return oif_exp2(oif_log2(1.0 - unit) / count);
 }
 
-/* `least` and `greatest` come in as uniform draws. Given the greatest, the others are uniform below it, and the least of
- * them is the mirror image of a greatest. */
+/* `least` and `greatest` come in as uniform draws. Given the greatest, the others are uniform
+ * below it, and the least of them is the mirror image of a greatest. */
 OIF_INLINE void turn_into_extremes(uint32_t count, uint32_t times, double *restrict least,
                                    double *restrict greatest)
 {

@@ -1,5 +1,6 @@
-/* The library's own random numbers: the same on every machine. SplitMix64 (Steele, Lea, Flood 2014) keeps
- * eight bytes of state, so that every tree can have its own stream and trees can be worked on in any order. */
+/* The library's own random numbers: the same on every machine. SplitMix64 (Steele, Lea, Flood
+ * 2014) keeps eight bytes of state, so that every tree can have its own stream and trees can be
+ * worked on in any order. */
 #ifndef OIF_BASE_RANDOM_H
 #define OIF_BASE_RANDOM_H
 
@@ -29,14 +30,15 @@ static inline double oif_random_unit(oif_random *random)
 /* Uniform among 0 .. count - 1; count > 0. */
 uint32_t oif_random_below(oif_random *random, uint32_t count);
 
-/* How many of `count` coins fall heads when each does so with this probability, which is in [0, 1). */
+/* How many of `count` coins fall heads when each does so with this probability, which is in [0,
+ * 1). */
 uint32_t oif_random_binomial(oif_random *random, uint32_t count, double probability);
 
 /* Normal with mean 0 and variance 1. */
 double oif_random_normal(oif_random *random);
 
-/* For each of `times` sets of `count` > 0 numbers drawn uniformly from [0, 1], the least and the greatest of them, without
- * drawing them all. At most OIF_EXTREMES_AT_ONCE sets. */
+/* For each of `times` sets of `count` > 0 numbers drawn uniformly from [0, 1], the least and
+ * the greatest of them, without drawing them all. At most OIF_EXTREMES_AT_ONCE sets. */
 enum { OIF_EXTREMES_AT_ONCE = 32 };
 void oif_random_extremes(oif_random *random, uint32_t count, uint32_t times, double *restrict least,
                          double *restrict greatest);

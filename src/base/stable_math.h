@@ -1,6 +1,7 @@
-/* log2 and exp2 that give the same bits everywhere. libm's differ between machines and versions; these use only IEEE
- * additions, multiplications and a division, each of which has one correct result. They have no branches, so that loops
- * over arrays are vectorised, with the same results. */
+/* log2 and exp2 that give the same bits everywhere. libm's differ between machines and
+ * versions; these use only IEEE additions, multiplications and a division, each of which has
+ * one correct result. They have no branches, so that loops over arrays are vectorised, with the
+ * same results. */
 #ifndef OIF_BASE_STABLE_MATH_H
 #define OIF_BASE_STABLE_MATH_H
 
@@ -10,7 +11,8 @@
 #include <stdbool.h>
 
 #if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
-#error "oif needs IEEE double arithmetic without extra precision: on 32-bit x86 add -msse2 -mfpmath=sse"
+#error                                                                                             \
+    "oif needs IEEE double arithmetic without extra precision: on 32-bit x86 add -msse2 -mfpmath=sse"
 #endif
 
 /* All ones where the condition holds: a choice without a branch. */
@@ -21,15 +23,16 @@ static inline uint64_t oif_mask(bool condition)
 
 /* Of a positive, normal number; absolute error under 2^-50, and relative error as small near 1.
  *
- * x = m 2^e with m in [sqrt(1/2), sqrt(2)); log(m) = 2 atanh(s) with s = (m - 1) / (m + 1). As |s| < 0.172, eleven
- * terms of the series s + s^3/3 + s^5/5 + ... reach double precision. */
+ * x = m 2^e with m in [sqrt(1/2), sqrt(2)); log(m) = 2 atanh(s) with s = (m - 1) / (m + 1). As
+ * |s| < 0.172, eleven terms of the series s + s^3/3 + s^5/5 + ... reach double precision. */
 static inline double oif_log2(double x)
 {
     const double two_over_ln2 = 0x1.71547652b82fep+1, sqrt2 = 0x1.6a09e667f3bcdp+0;
     const uint64_t mantissa_bits = 52, mantissa = (UINT64_C(1) << 52) - 1;
     const uint64_t bits_of_1 = UINT64_C(1023) << 52, bits_of_2_52 = UINT64_C(1075) << 52;
     uint64_t bits = oif_bits_of_double(x);
-    /* The exponent as a double without a conversion: it becomes the last bits of 2^52 + exponent. */
+    /* The exponent as a double without a conversion: it becomes the last bits of 2^52 +
+     * exponent. */
     double exponent = oif_double_from_bits(bits >> mantissa_bits | bits_of_2_52) - (0x1p52 + 1023);
     double m = oif_double_from_bits((bits & mantissa) | bits_of_1);
     uint64_t halve = oif_mask(m >= sqrt2);
@@ -44,12 +47,14 @@ static inline double oif_log2(double x)
 
 /* Of a number up to 1023; relative error under 2^-50, and 0 below 2^-1021.
  *
- * x = k + f with |f| <= 1/2; 2^f by its Taylor series, in pairs so that the processor can overlap them. */
+ * x = k + f with |f| <= 1/2; 2^f by its Taylor series, in pairs so that the processor can
+ * overlap them. */
 static inline double oif_exp2(double x)
 {
-    const double rounder =
-        0x1.8p52; /* its last bit counts ones, so that adding it rounds to a whole number */
-    double shifted = x + rounder, f = x - (shifted - rounder), f2 = f * f, f4 = f2 * f2, f8 = f4 * f4;
+    /* its last bit counts ones, so that adding it rounds to a whole number */
+    const double rounder = 0x1.8p52;
+    double shifted = x + rounder, f = x - (shifted - rounder), f2 = f * f, f4 = f2 * f2,
+           f8 = f4 * f4;
     double power_of_2 = oif_double_from_bits((oif_bits_of_double(shifted) + 1023) << 52);
     /* ln(2)^i / i! */
     double c01 = 1.0 + 0x1.62e42fefa39efp-1 * f;
@@ -61,7 +66,8 @@ static inline double oif_exp2(double x)
     double ccd = 0x1.c3bd650fc2986p-36 + 0x1.816193166d0f9p-40 * f;
     double low = (c01 + c23 * f2) + (c45 + c67 * f2) * f4;
     double high = (c89 + cab * f2) + ccd * f4;
-    return oif_double_from_bits(oif_bits_of_double((low + high * f8) * power_of_2) & oif_mask(x >= -1021.0));
+    return oif_double_from_bits(oif_bits_of_double((low + high * f8) * power_of_2) &
+                                oif_mask(x >= -1021.0));
 }
 
 #endif

@@ -1,6 +1,7 @@
-/* The few lines that are written for one kind of processor: AVX2 of x86-64, used when the machine has it. The results are
- * the same bits as those of the portable code beside each use: only operations occur that IEEE 754 defines exactly, and
- * -ffp-contract=off keeps compilers from fusing them. OIF_PORTABLE leaves them out, for tests and comparisons. */
+/* The few lines that are written for one kind of processor: AVX2 of x86-64, used when the
+ * machine has it. The results are the same bits as those of the portable code beside each use:
+ * only operations occur that IEEE 754 defines exactly, and -ffp-contract=off keeps compilers
+ * from fusing them. OIF_PORTABLE leaves them out, for tests and comparisons. */
 #ifndef OIF_BASE_VECTOR_H
 #define OIF_BASE_VECTOR_H
 
@@ -8,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whoever counts branches defines it as plain `static inline`: copies of one branch would count as many. */
+/* Whoever counts branches defines it as plain `static inline`: copies of one branch would count
+ * as many. */
 #ifndef OIF_INLINE
 #define OIF_INLINE static inline __attribute__((always_inline))
 #endif
@@ -37,7 +39,8 @@ OIF_AVX2 static inline void oif_lower_4_avx2(double *lowest, const double *x)
     _mm256_storeu_pd(lowest, _mm256_min_pd(_mm256_loadu_pd(x), _mm256_loadu_pd(lowest)));
 }
 
-/* All ones in byte i where x[i] >= least or, with `nan_too`, where x[i] is a NaN; for 32 numbers. */
+/* All ones in byte i where x[i] >= least or, with `nan_too`, where x[i] is a NaN; for 32
+ * numbers. */
 OIF_AVX2 OIF_INLINE __m256i oif_at_least_32_avx2(const double *x, double least, bool nan_too)
 {
     const __m256d bound = _mm256_set1_pd(least);
@@ -51,27 +54,31 @@ OIF_AVX2 OIF_INLINE __m256i oif_at_least_32_avx2(const double *x, double least, 
         found[i] = _mm256_packs_epi32(found[2 * i], found[2 * i + 1]);
     for (int i = 0; i < 2; i++)
         found[i] = _mm256_packs_epi32(found[2 * i], found[2 * i + 1]);
-    /* Packing works in halves: by now the low one has the numbers 0 1, 4 5, 8 9, .. and the high one the others. */
-    const __m256i in_turn = _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15, 0, 1, 8, 9,
-                                             2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+    /* Packing works in halves: by now the low one has the numbers 0 1, 4 5, 8 9, .. and the
+     * high one the others. */
+    const __m256i in_turn = _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15,
+                                             0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
     __m256i halves =
         _mm256_permute4x64_epi64(_mm256_packs_epi16(found[0], found[1]), _MM_SHUFFLE(3, 1, 2, 0));
     return _mm256_shuffle_epi8(halves, in_turn);
 }
 
 /* bytes[i] = to where bytes[i] == from and byte i of `where` is all ones; for 32 bytes. */
-OIF_AVX2 OIF_INLINE void oif_replace_32_avx2(uint8_t *bytes, uint8_t from, uint8_t to, __m256i where)
+OIF_AVX2 OIF_INLINE void oif_replace_32_avx2(uint8_t *bytes, uint8_t from, uint8_t to,
+                                             __m256i where)
 {
     __m256i old = _mm256_loadu_si256((const __m256i *)bytes);
-    __m256i replaced = _mm256_and_si256(_mm256_cmpeq_epi8(old, _mm256_set1_epi8((char)from)), where);
-    _mm256_storeu_si256((__m256i *)bytes, _mm256_blendv_epi8(old, _mm256_set1_epi8((char)to), replaced));
+    __m256i replaced =
+        _mm256_and_si256(_mm256_cmpeq_epi8(old, _mm256_set1_epi8((char)from)), where);
+    _mm256_storeu_si256((__m256i *)bytes,
+                        _mm256_blendv_epi8(old, _mm256_set1_epi8((char)to), replaced));
 }
 #else
 #define OIF_HAS_AVX2_CODE 0
 #endif
 
-/* 2 x + (a < b). Compilers would set a register to the comparison's result and add it; told that it is a carry, they add
- * it with the doubling, two instructions fewer. */
+/* 2 x + (a < b). Compilers would set a register to the comparison's result and add it; told
+ * that it is a carry, they add it with the doubling, two instructions fewer. */
 OIF_INLINE size_t oif_twice_plus_less(size_t x, uint64_t a, uint64_t b)
 {
 #if OIF_HAS_AVX2_CODE

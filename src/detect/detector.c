@@ -1,4 +1,5 @@
-/* The verbs of every detector: what they check is the same for all, what they do is the kind's own. */
+/* The verbs of every detector: what they check is the same for all, what they do is the kind's
+ * own. */
 #include "detect/detector.h"
 
 #include "base/error.h"
@@ -14,8 +15,8 @@ struct oif_detector {
     size_t dimension;
     size_t bytes; /* of the whole block, this header included */
     uint64_t rows_learned;
-    oif_names *names; /* NULL while columns have none */
-    oif_pool *pool;   /* NULL while one thread does the work; not part of what a clone copies */
+    oif_column_names *names; /* NULL while columns have none */
+    oif_pool *pool; /* NULL while one thread does the work; not part of what a clone copies */
     _Alignas(OIF_CACHE_LINE_BYTES) unsigned char state[];
 };
 
@@ -35,7 +36,8 @@ oif_status oif_detector_estimate_bytes(const oif_params *params, size_t dimensio
     if (dimension > OIF_MAX_DIMENSION)
         return oif_fail(error, OIF_EPARAM, "a row of %zu numbers is too long", dimension);
 
-    size_t total = oif_size_align(oif_size_add(sizeof(oif_detector), kind->state_bytes(params, dimension)));
+    size_t total =
+        oif_size_align(oif_size_add(sizeof(oif_detector), kind->state_bytes(params, dimension)));
     if (total == SIZE_MAX)
         return oif_fail(error, OIF_EMEMORY, "a detector of this size does not fit any memory");
     *bytes = total;
@@ -64,14 +66,15 @@ oif_status oif_detector_new(const oif_params *params, size_t dimension, oif_dete
 
 oif_status oif_detector_clone(const oif_detector *detector, oif_detector **copy, oif_error *error)
 {
-    oif_names *names;
-    oif_status status = oif_names_clone(detector->names, &names, error);
+    oif_column_names *names;
+    oif_status status = oif_column_names_clone(detector->names, &names, error);
     if (status != OIF_OK)
         return status;
     oif_detector *made = oif_memory_new(detector->bytes);
     if (!made) {
-        oif_names_free(names);
-        return oif_fail(error, OIF_EMEMORY, "no memory for a detector of %zu bytes", detector->bytes);
+        oif_column_names_free(names);
+        return oif_fail(error, OIF_EMEMORY, "no memory for a detector of %zu bytes",
+                        detector->bytes);
     }
     memcpy(made, detector, detector->bytes);
     made->names = names;
@@ -83,7 +86,7 @@ oif_status oif_detector_clone(const oif_detector *detector, oif_detector **copy,
 void oif_detector_assign(oif_detector *detector, const oif_detector *other)
 {
     oif_pool *pool = detector->pool;
-    oif_names *names = detector->names;
+    oif_column_names *names = detector->names;
     memcpy(detector, other, detector->bytes);
     detector->pool = pool;
     detector->names = names;
@@ -94,27 +97,29 @@ void oif_detector_free(oif_detector *detector)
     if (!detector)
         return;
     oif_pool_free(detector->pool);
-    oif_names_free(detector->names);
+    oif_column_names_free(detector->names);
     oif_memory_free(detector);
 }
 
 /* ---- Names of columns ---- */
 
-void oif_detector_take_names(oif_detector *detector, oif_names *names)
+void oif_detector_take_names(oif_detector *detector, oif_column_names *names)
 {
-    oif_names_free(detector->names);
+    oif_column_names_free(detector->names);
     detector->names = names;
 }
 
-const oif_names *oif_detector_names(const oif_detector *detector)
+const oif_column_names *oif_detector_names(const oif_detector *detector)
 {
     return detector->names;
 }
 
-oif_status oif_detector_name_columns(oif_detector *detector, const char *const *names, oif_error *error)
+oif_status oif_detector_name_columns(oif_detector *detector, const char *const *names,
+                                     oif_error *error)
 {
-    oif_names *made = NULL;
-    oif_status status = names ? oif_names_new(names, detector->dimension, &made, error) : OIF_OK;
+    oif_column_names *made = NULL;
+    oif_status status =
+        names ? oif_column_names_new(names, detector->dimension, &made, error) : OIF_OK;
     if (status == OIF_OK)
         oif_detector_take_names(detector, made);
     return status;
@@ -122,7 +127,7 @@ oif_status oif_detector_name_columns(oif_detector *detector, const char *const *
 
 const char *oif_detector_column_name(const oif_detector *detector, size_t column)
 {
-    return oif_names_at(detector->names, column);
+    return oif_column_names_at(detector->names, column);
 }
 
 /* ---- Threads ---- */
@@ -130,7 +135,8 @@ const char *oif_detector_column_name(const oif_detector *detector, size_t column
 oif_status oif_detector_set_threads(oif_detector *detector, unsigned threads, oif_error *error)
 {
     if (threads < 1 || threads > OIF_POOL_MAX_PARTS)
-        return oif_fail(error, OIF_EPARAM, "threads must be a whole number from 1 to %d", OIF_POOL_MAX_PARTS);
+        return oif_fail(error, OIF_EPARAM, "threads must be a whole number from 1 to %d",
+                        OIF_POOL_MAX_PARTS);
     oif_pool *pool = threads > 1 ? oif_pool_new(threads) : NULL;
     if (threads > 1 && !pool)
         return oif_fail(error, OIF_EMEMORY, "could not start %u threads", threads - 1);
@@ -155,7 +161,8 @@ oif_status oif_row_check(const double *row, size_t dimension, size_t row_number,
     for (size_t i = 0; i < dimension; i++)
         if (row[i] > DBL_MAX || row[i] < -DBL_MAX)
             return oif_fail_at(error, OIF_EVALUE, row_number, i + 1,
-                               "number %zu of the row is infinite; use NaN for a missing one", i + 1);
+                               "number %zu of the row is infinite; use NaN for a missing one",
+                               i + 1);
     return OIF_OK;
 }
 
@@ -198,15 +205,16 @@ static void score_part(void *context, unsigned part)
     s->score(s->state, &some, s->scores + first);
 }
 
-void oif_rows_score(const oif_rows *rows, oif_score_function score, const void *state, double *scores,
-                    oif_pool *pool)
+void oif_rows_score(const oif_rows *rows, oif_score_function score, const void *state,
+                    double *scores, oif_pool *pool)
 {
     oif_pool *sharing = oif_pool_worth(pool, rows->count);
     scoring s = {rows, score, state, scores, oif_pool_parts(sharing)};
     oif_pool_run(sharing, score_part, &s);
 }
 
-static oif_status learn_checked(oif_detector *detector, oif_rows rows, double *scores, oif_error *error)
+static oif_status learn_checked(oif_detector *detector, oif_rows rows, double *scores,
+                                oif_error *error)
 {
     oif_status status = check_rows(detector, &rows, error);
     if (status != OIF_OK)
@@ -216,8 +224,8 @@ static oif_status learn_checked(oif_detector *detector, oif_rows rows, double *s
     return OIF_OK;
 }
 
-oif_status oif_detector_learn_rows(oif_detector *detector, const double *rows, size_t count, size_t stride,
-                                   oif_error *error)
+oif_status oif_detector_learn_rows(oif_detector *detector, const double *rows, size_t count,
+                                   size_t stride, oif_error *error)
 {
     return learn_checked(detector, (oif_rows){rows, count, stride, true}, NULL, error);
 }
@@ -273,8 +281,9 @@ oif_status oif_detector_explain(const oif_detector *detector, const double *row,
     const size_t dimension = detector->dimension;
     double score, without;
     if (columns == 0 || dimension % columns != 0)
-        return oif_fail(error, OIF_EPARAM, "rows of %zu numbers do not consist of steps of %zu columns",
-                        dimension, columns);
+        return oif_fail(error, OIF_EPARAM,
+                        "rows of %zu numbers do not consist of steps of %zu columns", dimension,
+                        columns);
     oif_status status = oif_detector_score(detector, row, &score, error);
     for (size_t column = 0; column < columns && status == OIF_OK; column++) {
         memcpy(scratch, row, dimension * sizeof *row);
@@ -312,7 +321,7 @@ uint64_t oif_detector_rows_learned(const oif_detector *detector)
 
 size_t oif_detector_memory_bytes(const oif_detector *detector)
 {
-    return detector->bytes + oif_names_memory_bytes(detector->names);
+    return detector->bytes + oif_column_names_memory_bytes(detector->names);
 }
 
 oif_status oif_detector_check(const oif_detector *detector, oif_error *error)
@@ -327,10 +336,10 @@ void oif_detector_describe(const oif_detector *detector, oif_describe_function t
     detector->kind->describe(detector->state, tell, context);
 }
 
-void oif_detector_tell_fields(oif_detector *detector, oif_fields *fields)
+void oif_detector_visit_fields(oif_detector *detector, oif_state_visitor *visitor)
 {
-    oif_field_u64(fields, "rows_learned", &detector->rows_learned, 1);
-    detector->kind->tell_fields(detector->state, fields);
+    oif_visit_u64(visitor, "rows_learned", &detector->rows_learned, 1);
+    detector->kind->visit_fields(detector->state, visitor);
 }
 
 const void *oif_detector_state(const oif_detector *detector)

@@ -4,7 +4,8 @@
 
 #include "base/random.h"
 
-/* Uniform in a range, and such that the lowest number is less and the highest is not: both sides get rows. */
+/* Uniform in a range, and such that the lowest number is less and the highest is not: both
+ * sides get rows. */
 static inline double oif_draw_cut(oif_random *random, double low, double high)
 {
     double fraction = oif_random_unit(random);

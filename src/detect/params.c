@@ -1,7 +1,9 @@
-/* Parameters: names, ranges and words come from the table of the detector's kind and from nowhere else. */
+/* Parameters: names, ranges and words come from the table of the detector's kind and from
+ * nowhere else. */
 #include "detect/params.h"
 
 #include "base/error.h"
+#include "oif_rows.h"
 
 #include <string.h>
 
@@ -9,8 +11,8 @@ oif_status oif_params_init(oif_params *params, const char *detector, oif_error *
 {
     const oif_detector_info *info = oif_detector_info_find(detector);
     if (!info)
-        return oif_fail(error, OIF_EPARAM, "there is no detector '%.60s'; the first one is '%s'", detector,
-                        oif_detector_info_at(0)->name);
+        return oif_fail(error, OIF_EPARAM, "there is no detector '%.60s'; the first one is '%s'",
+                        detector, oif_detector_info_at(0)->name);
     *params = (oif_params){.info = info};
     for (size_t i = 0; i < info->param_count; i++)
         params->values[i] = info->params[i].initial;
@@ -47,8 +49,8 @@ static oif_status fail_range(const oif_param *param, oif_error *error)
     int minimum_length = (int)oif_number_format(param->minimum, minimum);
     int maximum_length = (int)oif_number_format(param->maximum, maximum);
     return oif_fail(error, OIF_EPARAM, "%s must be %s from %.*s to %.*s", param->name,
-                    param->type == OIF_PARAM_INTEGER ? "a whole number" : "a number", minimum_length, minimum,
-                    maximum_length, maximum);
+                    param->type == OIF_PARAM_INTEGER ? "a whole number" : "a number",
+                    minimum_length, minimum, maximum_length, maximum);
 }
 
 static oif_status check_value(const oif_param *param, double value, oif_error *error)
@@ -70,7 +72,8 @@ oif_status oif_params_set(oif_params *params, const char *name, double value, oi
     return status;
 }
 
-oif_status oif_params_set_text(oif_params *params, const char *name, const char *text, oif_error *error)
+oif_status oif_params_set_text(oif_params *params, const char *name, const char *text,
+                               oif_error *error)
 {
     size_t i = find_param(params->info, name);
     if (i == params->info->param_count)
@@ -91,7 +94,8 @@ oif_status oif_params_set_text(oif_params *params, const char *name, const char 
     return oif_params_set(params, name, value, error);
 }
 
-oif_status oif_params_get(const oif_params *params, const char *name, double *value, oif_error *error)
+oif_status oif_params_get(const oif_params *params, const char *name, double *value,
+                          oif_error *error)
 {
     size_t i = find_param(params->info, name);
     if (i == params->info->param_count)

@@ -1,4 +1,5 @@
-/* Figures about trees that every kind of tree has, gathered leaf by leaf and told under the same names. */
+/* Figures about trees that every kind of tree has, gathered leaf by leaf and told under the
+ * same names. */
 #ifndef OIF_DETECT_TREE_FIGURES_H
 #define OIF_DETECT_TREE_FIGURES_H
 
@@ -36,7 +37,8 @@ static inline void oif_figures_tell(const oif_tree_figures *figures, oif_describ
     tell(context, "nodes", (double)nodes);
     tell(context, "leaves_mean", (double)figures->leaves / (double)figures->trees);
     tell(context, "leaves_max", (double)figures->leaves_max);
-    tell(context, "depth_mean", figures->leaves ? (double)figures->depth_sum / (double)figures->leaves : 0);
+    tell(context, "depth_mean",
+         figures->leaves ? (double)figures->depth_sum / (double)figures->leaves : 0);
     tell(context, "depth_max", (double)figures->depth_max);
 }
 

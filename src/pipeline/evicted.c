@@ -18,7 +18,8 @@ static void lose(oif_pipeline *p, const char *why)
 /* The size of a place: a snapshot of one model. */
 static size_t place_bytes(const oif_pipeline *p)
 {
-    return OIF_SNAPSHOT_HEADER_BYTES + (size_t)oif_model_sections_bytes(p->blank) + OIF_SECTION_BYTES;
+    return OIF_SNAPSHOT_HEADER_BYTES + (size_t)oif_model_sections_bytes(p->blank) +
+           OIF_SECTION_BYTES;
 }
 
 static oif_piece room_of(const oif_pipeline *p)
@@ -65,7 +66,8 @@ oif_status oif_evicted_put(oif_pipeline *pipeline, uint32_t entry, oif_error *er
     }
     oif_status status = fill_room(pipeline, going->value, &why);
     if (status == OIF_OK)
-        status = oif_shelf_put(pipeline->shelf, going->key, going->key_bytes, &place, &checksum, &why);
+        status =
+            oif_shelf_put(pipeline->shelf, going->key, going->key_bytes, &place, &checksum, &why);
     if (status == OIF_OK && !note_place(pipeline, going, place, checksum)) {
         oif_shelf_release(pipeline->shelf, place);
         return oif_fail(error, OIF_EMEMORY, "no memory to note where a model is");
@@ -127,7 +129,8 @@ oif_status oif_evicted_check(const oif_pipeline *pipeline, oif_error *error)
         if (entry->shelved.place == OIF_NO_PLACE)
             continue;
         if (oif_keys_find(&pipeline->keys, entry->key, entry->key_bytes) != OIF_NO_KEY)
-            return oif_fail(error, OIF_EINVARIANT, "a key has a model in memory and one on the shelf");
+            return oif_fail(error, OIF_EINVARIANT,
+                            "a key has a model in memory and one on the shelf");
         shelved++;
     }
     if (shelved != pipeline->shelved)
@@ -137,9 +140,10 @@ oif_status oif_evicted_check(const oif_pipeline *pipeline, oif_error *error)
 
 /* ---- Using a shelf ---- */
 
-/* The places that models have are those of the state that the pipeline was loaded from; when it has gone on since then, what
- * the state has besides is not known any more. */
-static oif_status claim_places(const oif_pipeline *p, oif_shelf *shelf, bool is_loaded, oif_error *error)
+/* The places that models have are those of the state that the pipeline was loaded from; when it
+ * has gone on since then, what the state has besides is not known any more. */
+static oif_status claim_places(const oif_pipeline *p, oif_shelf *shelf, bool is_loaded,
+                               oif_error *error)
 {
     oif_status status = oif_shelf_reopen(shelf, error);
     for (uint32_t i = 0; i < p->evicted.count && status == OIF_OK; i++)
@@ -165,7 +169,8 @@ oif_status oif_evicted_use_shelf(oif_state_file *file, oif_pipeline *pipeline, b
     return OIF_OK;
 }
 
-oif_status oif_state_file_keep_evicted(oif_state_file *file, oif_pipeline *pipeline, oif_error *error)
+oif_status oif_state_file_keep_evicted(oif_state_file *file, oif_pipeline *pipeline,
+                                       oif_error *error)
 {
     if (!pipeline->keeps_evicted)
         return oif_fail(error, OIF_EPARAM, "the pipeline has the option evicted=forget");
@@ -177,35 +182,35 @@ oif_status oif_state_file_keep_evicted(oif_state_file *file, oif_pipeline *pipel
 /* ---- Snapshots ---- */
 
 /* Tells where the model of a key is; of a key that is read, its bytes are not known yet. */
-static void tell_place(oif_fields *fields, oif_key_entry *entry, uint32_t *key_bytes)
+static void tell_place(oif_state_visitor *visitor, oif_key_entry *entry, uint32_t *key_bytes)
 {
-    oif_field_u32(fields, "place", &entry->shelved.place, 1);
-    oif_field_u32(fields, "checksum", &entry->shelved.checksum, 1);
-    oif_field_u32(fields, "key_bytes", key_bytes, 1);
+    oif_visit_u32(visitor, "place", &entry->shelved.place, 1);
+    oif_visit_u32(visitor, "checksum", &entry->shelved.checksum, 1);
+    oif_visit_u32(visitor, "key_bytes", key_bytes, 1);
 }
 
-static void tell_places(const oif_pipeline *p, oif_fields *fields)
+static void tell_places(const oif_pipeline *p, oif_state_visitor *visitor)
 {
     for (uint32_t i = 0; i < p->evicted.count; i++) {
         oif_key_entry *entry = &p->evicted.entries[i];
         uint32_t key_bytes = (uint32_t)entry->key_bytes;
         if (entry->shelved.place == OIF_NO_PLACE)
             continue;
-        tell_place(fields, entry, &key_bytes);
-        oif_field_u8(fields, "key", (uint8_t *)entry->key, key_bytes);
+        tell_place(visitor, entry, &key_bytes);
+        oif_visit_u8(visitor, "key", (uint8_t *)entry->key, key_bytes);
     }
 }
 
 void oif_evicted_write(oif_snapshot_writer *writer, const oif_pipeline *pipeline, bool is_there)
 {
     uint64_t counts[] = {pipeline->lost, is_there ? pipeline->shelved : 0};
-    oif_field_counter counter = oif_field_counter_new();
+    oif_byte_counter counter = oif_byte_counter_new();
     if (is_there)
-        tell_places(pipeline, &counter.fields);
+        tell_places(pipeline, &counter.visitor);
     oif_writer_begin(writer, shelf_tag, sizeof counts + counter.bytes);
-    oif_field_u64(&writer->fields, "counts", counts, 2);
+    oif_visit_u64(&writer->visitor, "counts", counts, 2);
     if (is_there)
-        tell_places(pipeline, &writer->fields);
+        tell_places(pipeline, &writer->visitor);
     oif_writer_end(writer);
 }
 
@@ -213,17 +218,18 @@ static void read_place_of_key(oif_snapshot_reader *reader, oif_pipeline *p, char
 {
     oif_key_entry read = {0};
     uint32_t key_bytes = 0;
-    tell_place(&reader->fields, &read, &key_bytes);
+    tell_place(&reader->visitor, &read, &key_bytes);
     if (key_bytes > OIF_MAX_KEY_BYTES || read.shelved.place == OIF_NO_PLACE)
         oif_snapshot_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", shelf_tag);
     if (reader->status == OIF_OK)
-        oif_field_u8(&reader->fields, "key", (uint8_t *)key, key_bytes);
+        oif_visit_u8(&reader->visitor, "key", (uint8_t *)key, key_bytes);
     read.key = key;
     read.key_bytes = key_bytes;
     if (reader->status == OIF_OK && (oif_keys_find(&p->keys, key, key_bytes) != OIF_NO_KEY ||
                                      oif_keys_find(&p->evicted, key, key_bytes) != OIF_NO_KEY))
         oif_snapshot_fail(reader, OIF_ECORRUPT, "a key stands here twice");
-    if (reader->status == OIF_OK && !note_place(p, &read, read.shelved.place, read.shelved.checksum))
+    if (reader->status == OIF_OK &&
+        !note_place(p, &read, read.shelved.place, read.shelved.checksum))
         oif_snapshot_fail(reader, OIF_EMEMORY, "no memory for one more key");
 }
 
@@ -234,7 +240,7 @@ void oif_evicted_read(oif_snapshot_reader *reader, oif_pipeline *pipeline)
     if (!key)
         oif_snapshot_fail(reader, OIF_EMEMORY, "no memory for a key");
     oif_snapshot_expect(reader, shelf_tag);
-    oif_field_u64(&reader->fields, "counts", counts, 2);
+    oif_visit_u64(&reader->visitor, "counts", counts, 2);
     for (uint64_t i = 0; i < counts[1] && reader->status == OIF_OK; i++)
         read_place_of_key(reader, pipeline, key);
     oif_snapshot_end(reader);

@@ -23,7 +23,8 @@ void oif_keys_free(oif_keys *keys)
 
 static uint64_t hash_of(const char *key, size_t key_bytes)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, then mixed: the low bits choose the slot */
+    /* FNV-1a, then mixed: the low bits choose the slot */
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < key_bytes; i++)
         hash = (hash ^ (unsigned char)key[i]) * UINT64_C(0x100000001b3);
     hash = (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
@@ -48,7 +49,8 @@ static uint32_t slot_of(const oif_keys *keys, uint64_t hash, const char *key, si
 static void free_slot(oif_keys *keys, uint32_t slot)
 {
     uint32_t mask = keys->slot_count - 1;
-    for (uint32_t next = (slot + 1) & mask; keys->slots[next] != OIF_NO_KEY; next = (next + 1) & mask) {
+    for (uint32_t next = (slot + 1) & mask; keys->slots[next] != OIF_NO_KEY;
+         next = (next + 1) & mask) {
         uint32_t home = (uint32_t)keys->entries[keys->slots[next]].hash & mask;
         if (((next - home) & mask) >= ((next - slot) & mask)) {
             keys->slots[slot] = keys->slots[next];
@@ -88,8 +90,10 @@ static bool grow(oif_keys *keys)
 static void unlink_entry(oif_keys *keys, uint32_t number)
 {
     const oif_key_entry *entry = &keys->entries[number];
-    *(entry->older == OIF_NO_KEY ? &keys->oldest : &keys->entries[entry->older].newer) = entry->newer;
-    *(entry->newer == OIF_NO_KEY ? &keys->newest : &keys->entries[entry->newer].older) = entry->older;
+    *(entry->older == OIF_NO_KEY ? &keys->oldest : &keys->entries[entry->older].newer) =
+        entry->newer;
+    *(entry->newer == OIF_NO_KEY ? &keys->newest : &keys->entries[entry->newer].older) =
+        entry->older;
 }
 
 static void link_newest(oif_keys *keys, uint32_t number)
@@ -112,7 +116,8 @@ void oif_keys_touch(oif_keys *keys, uint32_t entry)
 
 uint32_t oif_keys_find(const oif_keys *keys, const char *key, size_t key_bytes)
 {
-    return keys->count ? keys->slots[slot_of(keys, hash_of(key, key_bytes), key, key_bytes)] : OIF_NO_KEY;
+    return keys->count ? keys->slots[slot_of(keys, hash_of(key, key_bytes), key, key_bytes)]
+                       : OIF_NO_KEY;
 }
 
 char *oif_key_copy(const char *key, size_t key_bytes)

@@ -45,11 +45,13 @@ void oif_keys_free(oif_keys *keys);
 /* The entry of a key, or OIF_NO_KEY. */
 uint32_t oif_keys_find(const oif_keys *keys, const char *key, size_t key_bytes);
 
-/* Adds a key that is not there, as the newest; its value is NULL. OIF_NO_KEY when there is no memory. */
+/* Adds a key that is not there, as the newest; its value is NULL. OIF_NO_KEY when there is no
+ * memory. */
 uint32_t oif_keys_add(oif_keys *keys, const char *key, size_t key_bytes);
 
-/* Gives the entry of the oldest key, with its value, to another one, which is not there: a copy of it, made before because
- * there may be no memory (NULL), and which belongs to the keys from then on. */
+/* Gives the entry of the oldest key, with its value, to another one, which is not there: a copy
+ * of it, made before because there may be no memory (NULL), and which belongs to the keys from
+ * then on. */
 char *oif_key_copy(const char *key, size_t key_bytes);
 uint32_t oif_keys_replace_oldest(oif_keys *keys, char *copy, size_t key_bytes);
 

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { FEW_STRANGERS = 4 }; /* up to so many anomalies at a time are what the alert rate allows for */
+/* up to so many anomalies at a time are what the alert rate allows for */
+enum { FEW_STRANGERS = 4 };
 
 static const double usual_memory = 1000; /* numbers of a column that say what is usual */
 
@@ -27,11 +28,12 @@ static oif_model lay_out(const oif_model_options *options, size_t columns)
 }
 
 oif_status oif_model_estimate_bytes(const oif_params *params, size_t columns,
-                                    const oif_model_options *options, size_t *bytes, oif_error *error)
+                                    const oif_model_options *options, size_t *bytes,
+                                    oif_error *error)
 {
     size_t detector_bytes;
-    oif_status status = oif_detector_estimate_bytes(params, oif_size_multiply(options->shingle, columns),
-                                                    &detector_bytes, error);
+    oif_status status = oif_detector_estimate_bytes(
+        params, oif_size_multiply(options->shingle, columns), &detector_bytes, error);
     if (status == OIF_OK)
         *bytes = oif_size_add(lay_out(options, columns).bytes, detector_bytes);
     return status;
@@ -141,7 +143,8 @@ static bool join_recent(oif_model *m, const double *row)
     return ++m->rows >= m->options.shingle;
 }
 
-/* What is usual follows the numbers. All in halves, because the difference of two doubles may be none. */
+/* What is usual follows the numbers. All in halves, because the difference of two doubles may
+ * be none. */
 static void learn_usual(oif_model *m, const double *row)
 {
     double age = (double)oif_detector_rows_learned(m->detector);
@@ -159,11 +162,13 @@ static void learn_usual(oif_model *m, const double *row)
     }
 }
 
-/* Scores, decides, and learns in the order of the options. The rows are known to have no infinities. */
+/* Scores, decides, and learns in the order of the options. The rows are known to have no
+ * infinities. */
 static void score_recent(oif_model *m, const double *row, oif_result *result)
 {
     const double *recent = oif_model_recent(m);
-    bool was_ready = oif_detector_ready(m->detector), learns_first = m->options.learn == OIF_LEARN_ALL;
+    bool was_ready = oif_detector_ready(m->detector),
+         learns_first = m->options.learn == OIF_LEARN_ALL;
     double score = NAN;
     oif_status status = learns_first ? oif_detector_learn_score(m->detector, recent, &score, NULL)
                                      : oif_detector_score(m->detector, recent, &score, NULL);
@@ -175,9 +180,9 @@ static void score_recent(oif_model *m, const double *row, oif_result *result)
     (void)status; /* only an infinity could fail */
     if (result->learned)
         learn_usual(m, row);
-    /* Scores of a detector that knows nothing would be a bad example. Those of anomalies that come one by one belong to the
-     * share that is wanted: without them the threshold would sink, and sink again. Those of many at a time would raise it
-     * until nothing is anomalous. */
+    /* Scores of a detector that knows nothing would be a bad example. Those of anomalies that
+     * come one by one belong to the share that is wanted: without them the threshold would
+     * sink, and sink again. Those of many at a time would raise it until nothing is anomalous. */
     if (was_ready && (result->learned || m->strangers <= FEW_STRANGERS))
         oif_score_history_add(&m->history, score);
 }
@@ -202,13 +207,14 @@ static double departure(const oif_usual *usual, double number)
     return away < most * usual->half_spread ? away / usual->half_spread : most;
 }
 
-/* The trees of a forest see that a number is beyond all others, but not how far. So a column's share of the score counts
- * together with how far its number is from the usual, and a column that the trees happen not to have cut gets a part of
- * the average share. */
+/* The trees of a forest see that a number is beyond all others, but not how far. So a column's
+ * share of the score counts together with how far its number is from the usual, and a column
+ * that the trees happen not to have cut gets a part of the average share. */
 void oif_model_explain(oif_model *model, oif_attribution *attributions)
 {
     const size_t columns = model->columns;
-    const double *recent = oif_model_recent(model), *row = recent + (model->options.shingle - 1) * columns;
+    const double *recent = oif_model_recent(model),
+                 *row = recent + (model->options.shingle - 1) * columns;
     double *shares = (double *)((unsigned char *)model + model->shares_at), sum = 0;
     double *scratch = (double *)((unsigned char *)model + model->scratch_at);
     if (oif_detector_explain(model->detector, recent, columns, shares, scratch, NULL) != OIF_OK)
@@ -217,7 +223,8 @@ void oif_model_explain(oif_model *model, oif_attribution *attributions)
         const oif_usual *usual = &oif_model_usual(model)[i];
         double away = departure(usual, row[i]);
         attributions[i].share = (shares[i] + 0.5 / (double)columns) * away * away;
-        attributions[i].direction = (row[i] / 2 > usual->half_mean) - (row[i] / 2 < usual->half_mean);
+        attributions[i].direction =
+            (row[i] / 2 > usual->half_mean) - (row[i] / 2 < usual->half_mean);
         sum += attributions[i].share;
     }
     for (size_t i = 0; i < columns && sum > 0; i++)
@@ -226,18 +233,18 @@ void oif_model_explain(oif_model *model, oif_attribution *attributions)
 
 /* ---- Snapshots ---- */
 
-void oif_model_tell_fields(oif_model *m, oif_fields *fields)
+void oif_model_visit_fields(oif_model *m, oif_state_visitor *visitor)
 {
-    oif_field_u64(fields, "rows", &m->rows, 1);
-    oif_field_u32(fields, "strangers", &m->strangers, 1);
-    oif_field_u32(fields, "calm_rows", &m->calm_rows, 1);
-    oif_field_u32(fields, "in_episode", &m->in_episode, 1);
-    oif_field_f64(fields, "recent", oif_model_recent(m), m->options.shingle * m->columns);
+    oif_visit_u64(visitor, "rows", &m->rows, 1);
+    oif_visit_u32(visitor, "strangers", &m->strangers, 1);
+    oif_visit_u32(visitor, "calm_rows", &m->calm_rows, 1);
+    oif_visit_u32(visitor, "in_episode", &m->in_episode, 1);
+    oif_visit_f64(visitor, "recent", oif_model_recent(m), m->options.shingle * m->columns);
     for (size_t i = 0; i < m->columns; i++) {
-        oif_field_f64(fields, "half_mean", &oif_model_usual(m)[i].half_mean, 1);
-        oif_field_f64(fields, "half_spread", &oif_model_usual(m)[i].half_spread, 1);
+        oif_visit_f64(visitor, "half_mean", &oif_model_usual(m)[i].half_mean, 1);
+        oif_visit_f64(visitor, "half_spread", &oif_model_usual(m)[i].half_spread, 1);
     }
-    oif_score_history_tell_fields(&m->history, fields);
+    oif_score_history_visit_fields(&m->history, visitor);
 }
 
 static bool has_infinity(const double *numbers, size_t count)
@@ -252,7 +259,8 @@ static bool knows_usual(const oif_model *m)
 {
     for (size_t i = 0; i < m->columns; i++) {
         const oif_usual *usual = &oif_model_usual(m)[i];
-        if (fabs(usual->half_mean) > DBL_MAX || !(usual->half_spread >= 0 && usual->half_spread <= DBL_MAX))
+        if (fabs(usual->half_mean) > DBL_MAX ||
+            !(usual->half_spread >= 0 && usual->half_spread <= DBL_MAX))
             return false;
     }
     return true;
@@ -261,7 +269,8 @@ static bool knows_usual(const oif_model *m)
 oif_status oif_model_check(const oif_model *model, oif_error *error)
 {
     const oif_model_options *options = &model->options;
-    if (model->strangers > options->patience || model->calm_rows > options->calm || model->in_episode > 1)
+    if (model->strangers > options->patience || model->calm_rows > options->calm ||
+        model->in_episode > 1)
         return oif_fail(error, OIF_EINVARIANT, "the model counts more rows than its options allow");
     if (has_infinity(oif_model_recent(model), options->shingle * model->columns))
         return oif_fail(error, OIF_EINVARIANT, "a number of the last rows is infinite");

@@ -1,4 +1,5 @@
-/* One stream's worth of a pipeline: the detector and all that is remembered about its scores. Every key has a model.
+/* One stream's worth of a pipeline: the detector and all that is remembered about its scores.
+ * Every key has a model.
  *
  *     row -> | last rows | -> detector -> score -> history of scores -> p, threshold -> anomaly? -> episode
  *               shingle          ^                                          |
@@ -9,8 +10,8 @@
 #ifndef OIF_PIPELINE_MODEL_H
 #define OIF_PIPELINE_MODEL_H
 
-#include "pipeline/score_history.h"
 #include "oif.h"
+#include "pipeline/score_history.h"
 
 typedef enum oif_learn { OIF_LEARN_ALL, OIF_LEARN_NORMAL, OIF_LEARN_DECAY } oif_learn;
 
@@ -24,7 +25,8 @@ typedef struct oif_model_options {
     uint32_t calm;     /* rows without anomaly that end an episode */
 } oif_model_options;
 
-/* What a column's numbers are like, the older the less; in halves, so that no difference overflows. */
+/* What a column's numbers are like, the older the less; in halves, so that no difference
+ * overflows. */
 typedef struct oif_usual {
     double half_mean;   /* NaN before the first number */
     double half_spread; /* the mean of the distances from it */
@@ -61,10 +63,11 @@ static inline oif_usual *oif_model_usual(const oif_model *model)
 
 /* The bytes that a model and its detector take; failures as oif_detector_estimate_bytes. */
 oif_status oif_model_estimate_bytes(const oif_params *params, size_t columns,
-                                    const oif_model_options *options, size_t *bytes, oif_error *error);
+                                    const oif_model_options *options, size_t *bytes,
+                                    oif_error *error);
 
-/* Makes a model around a detector for rows of shingle x columns numbers, which then belongs to it. NULL when there is no
- * memory. */
+/* Makes a model around a detector for rows of shingle x columns numbers, which then belongs to
+ * it. NULL when there is no memory. */
 oif_model *oif_model_new(oif_detector *detector, size_t columns, const oif_model_options *options);
 oif_status oif_model_clone(const oif_model *model, oif_model **copy, oif_error *error);
 void oif_model_free(oif_model *model);
@@ -79,7 +82,7 @@ void oif_model_process(oif_model *model, const double *row, oif_result *result);
 void oif_model_explain(oif_model *model, oif_attribution *attributions);
 
 /* Tells every field that rows have changed, but for the detector's. */
-void oif_model_tell_fields(oif_model *model, oif_fields *fields);
+void oif_model_visit_fields(oif_model *model, oif_state_visitor *visitor);
 
 /* Believes nothing; OIF_EINVARIANT names what is broken. */
 oif_status oif_model_check(const oif_model *model, oif_error *error);

@@ -1,5 +1,6 @@
-/* A pipeline: a model for each key, within bounds. A new model is a copy of one that has seen nothing; when there are as
- * many as allowed, the key that was not seen for longest gives its model away. */
+/* A pipeline: a model for each key, within bounds. A new model is a copy of one that has seen
+ * nothing; when there are as many as allowed, the key that was not seen for longest gives its
+ * model away. */
 #include "pipeline/pipeline.h"
 
 #include "base/error.h"
@@ -16,27 +17,30 @@ static const char *const evicted_words[] = {"forget", "keep", NULL};
 enum { EVICTED_FORGET, EVICTED_KEEP };
 
 static const oif_param option_table[] = {
-    {"alert_rate", "share of the rows that is to be anomalous", OIF_PARAM_REAL, 1e-9, 0.5, 0.001, NULL},
-    {"threshold", "if not 0: rows with a higher score are anomalous, whatever their share", OIF_PARAM_REAL,
-     -1e300, 1e300, 0, NULL},
+    {"alert_rate", "share of the rows that is to be anomalous", OIF_PARAM_REAL, 1e-9, 0.5, 0.001,
+     NULL},
+    {"threshold", "if not 0: rows with a higher score are anomalous, whatever their share",
+     OIF_PARAM_REAL, -1e300, 1e300, 0, NULL},
     {"memory", "past scores that alert_rate is measured on; 0: 16 / alert_rate, but at least 8192",
      OIF_PARAM_INTEGER, 0, 0x1p53, 0, NULL},
     {"learn",
-     "rows that are learned: all; those that are not anomalous (normal); or anomalies as well once patience "
+     "rows that are learned: all; those that are not anomalous (normal); or anomalies as well once "
+     "patience "
      "of "
      "them have come (decay)",
      OIF_PARAM_CHOICE, 0, 2, OIF_LEARN_ALL, learn_words},
-    {"patience", "anomalies after which what lasts is the new normal; for learn=decay", OIF_PARAM_INTEGER, 1,
-     1 << 30, 256, NULL},
-    {"calm", "rows without an anomaly that end an episode of anomalies", OIF_PARAM_INTEGER, 1, 1 << 30, 16,
-     NULL},
+    {"patience", "anomalies after which what lasts is the new normal; for learn=decay",
+     OIF_PARAM_INTEGER, 1, 1 << 30, 256, NULL},
+    {"calm", "rows without an anomaly that end an episode of anomalies", OIF_PARAM_INTEGER, 1,
+     1 << 30, 16, NULL},
     {"shingle", "rows of a series that are scored as one", OIF_PARAM_INTEGER, 1, 1 << 16, 1, NULL},
     {"max_keys", "keys that have a model; more, and the one not seen for longest loses its own",
      OIF_PARAM_INTEGER, 1, 1 << 29, 100000, NULL},
-    {"memory_limit", "bytes that all models may take, with the same consequence; 0: any", OIF_PARAM_INTEGER,
-     0, 0x1p53, 0, NULL},
+    {"memory_limit", "bytes that all models may take, with the same consequence; 0: any",
+     OIF_PARAM_INTEGER, 0, 0x1p53, 0, NULL},
     {"evicted",
-     "a model whose key loses it: forget it, or keep it beside the state file until the key comes back",
+     "a model whose key loses it: forget it, or keep it beside the state file until the key comes "
+     "back",
      OIF_PARAM_CHOICE, 0, 1, EVICTED_FORGET, evicted_words},
 };
 
@@ -98,8 +102,8 @@ static oif_status count_keys(const oif_params *params, size_t columns, const oif
     *most = (uint32_t)oif_params_value(options, "max_keys");
     double fitting = limit / ((double)bytes + sizeof(oif_key_entry) + 2 * OIF_CACHE_LINE_BYTES);
     if (limit > 0 && fitting < 1)
-        return oif_fail(error, OIF_EPARAM, "memory_limit is too small for a single model of %zu bytes",
-                        bytes);
+        return oif_fail(error, OIF_EPARAM,
+                        "memory_limit is too small for a single model of %zu bytes", bytes);
     if (limit > 0 && fitting < *most)
         *most = (uint32_t)fitting;
     return OIF_OK;
@@ -112,7 +116,8 @@ static oif_status make_blank(const oif_params *params, size_t columns, const oif
 {
     oif_model_options o = read_options(options);
     oif_detector *detector;
-    oif_status status = oif_detector_new(params, oif_size_multiply(o.shingle, columns), &detector, error);
+    oif_status status =
+        oif_detector_new(params, oif_size_multiply(o.shingle, columns), &detector, error);
     if (status != OIF_OK)
         return status;
     *blank = oif_model_new(detector, columns, &o);
@@ -160,7 +165,7 @@ void oif_pipeline_free(oif_pipeline *pipeline)
         oif_model_free(pipeline->keys.entries[i].value);
     oif_shelf_leave(pipeline->shelf);
     oif_keys_free(&pipeline->keys);
-    oif_names_free(pipeline->names);
+    oif_column_names_free(pipeline->names);
     oif_keys_free(&pipeline->evicted);
     oif_model_free(pipeline->blank);
     oif_memory_free(pipeline);
@@ -168,27 +173,29 @@ void oif_pipeline_free(oif_pipeline *pipeline)
 
 /* ---- Names of columns ---- */
 
-oif_status oif_pipeline_name_columns(oif_pipeline *pipeline, const char *const *names, oif_error *error)
+oif_status oif_pipeline_name_columns(oif_pipeline *pipeline, const char *const *names,
+                                     oif_error *error)
 {
-    oif_names *made = NULL;
-    oif_status status = names ? oif_names_new(names, pipeline->columns, &made, error) : OIF_OK;
+    oif_column_names *made = NULL;
+    oif_status status =
+        names ? oif_column_names_new(names, pipeline->columns, &made, error) : OIF_OK;
     if (status != OIF_OK)
         return status;
-    oif_names_free(pipeline->names);
+    oif_column_names_free(pipeline->names);
     pipeline->names = made;
     return OIF_OK;
 }
 
 const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column)
 {
-    return oif_names_at(pipeline->names, column);
+    return oif_column_names_at(pipeline->names, column);
 }
 
 /* ---- Models ---- */
 
 /* Takes the model of the oldest key for another one. */
-static oif_status replace_oldest(oif_pipeline *p, const char *key, size_t key_bytes, uint32_t *entry,
-                                 oif_error *error)
+static oif_status replace_oldest(oif_pipeline *p, const char *key, size_t key_bytes,
+                                 uint32_t *entry, oif_error *error)
 {
     char *copy = oif_key_copy(key, key_bytes);
     if (!copy)
@@ -205,8 +212,8 @@ static oif_status replace_oldest(oif_pipeline *p, const char *key, size_t key_by
     return OIF_OK;
 }
 
-static oif_status add_copy_of_blank(oif_pipeline *p, const char *key, size_t key_bytes, uint32_t *entry,
-                                    oif_error *error)
+static oif_status add_copy_of_blank(oif_pipeline *p, const char *key, size_t key_bytes,
+                                    uint32_t *entry, oif_error *error)
 {
     oif_model *model;
     oif_status status = oif_model_clone(p->blank, &model, error);
@@ -221,11 +228,12 @@ static oif_status add_copy_of_blank(oif_pipeline *p, const char *key, size_t key
     return OIF_OK;
 }
 
-oif_status oif_pipeline_add_model(oif_pipeline *p, const char *key, size_t key_bytes, uint32_t *entry,
-                                  oif_error *error)
+oif_status oif_pipeline_add_model(oif_pipeline *p, const char *key, size_t key_bytes,
+                                  uint32_t *entry, oif_error *error)
 {
-    oif_status status = p->keys.count == p->most_keys ? replace_oldest(p, key, key_bytes, entry, error)
-                                                      : add_copy_of_blank(p, key, key_bytes, entry, error);
+    oif_status status = p->keys.count == p->most_keys
+                            ? replace_oldest(p, key, key_bytes, entry, error)
+                            : add_copy_of_blank(p, key, key_bytes, entry, error);
     if (status == OIF_OK && p->shelved > 0)
         oif_evicted_take(p, key, key_bytes, oif_pipeline_model(p, *entry));
     return status;
@@ -238,7 +246,7 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
         oif_pipeline_new(&pipeline->params, pipeline->columns, &pipeline->options, &made, error);
     if (status != OIF_OK)
         return status;
-    status = oif_names_clone(pipeline->names, &made->names, error);
+    status = oif_column_names_clone(pipeline->names, &made->names, error);
     for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY && status == OIF_OK;
          i = pipeline->keys.entries[i].newer) {
         const oif_key_entry *entry = &pipeline->keys.entries[i];
@@ -263,8 +271,8 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
 /* ---- Rows ---- */
 
 /* The model of a key, which is made if there is none. */
-static oif_status find_model(oif_pipeline *pipeline, const char *key, size_t key_bytes, uint32_t *entry,
-                             oif_error *error)
+static oif_status find_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
+                             uint32_t *entry, oif_error *error)
 {
     *entry = oif_keys_find(&pipeline->keys, key, key_bytes);
     if (*entry != OIF_NO_KEY)
@@ -274,8 +282,8 @@ static oif_status find_model(oif_pipeline *pipeline, const char *key, size_t key
     return oif_pipeline_add_model(pipeline, key, key_bytes, entry, error);
 }
 
-oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t key_bytes, const double *row,
-                                oif_result *result, oif_error *error)
+oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t key_bytes,
+                                const double *row, oif_result *result, oif_error *error)
 {
     uint32_t entry;
     oif_status status = oif_row_check(row, pipeline->columns, 1, error);
@@ -372,14 +380,18 @@ uint64_t oif_pipeline_lost(const oif_pipeline *pipeline, const char **why)
 
 size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
 {
-    size_t model_bytes = pipeline->blank->bytes + oif_detector_memory_bytes(pipeline->blank->detector);
-    return sizeof *pipeline + (pipeline->keys.count + 1) * model_bytes + oif_keys_bytes(&pipeline->keys) +
-           oif_names_memory_bytes(pipeline->names) + oif_keys_bytes(&pipeline->evicted);
+    size_t model_bytes =
+        pipeline->blank->bytes + oif_detector_memory_bytes(pipeline->blank->detector);
+    return sizeof *pipeline + (pipeline->keys.count + 1) * model_bytes +
+           oif_keys_bytes(&pipeline->keys) + oif_column_names_memory_bytes(pipeline->names) +
+           oif_keys_bytes(&pipeline->evicted);
 }
 
-const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key, size_t key_bytes)
+const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key,
+                                          size_t key_bytes)
 {
-    const oif_model *model = oif_pipeline_model(pipeline, oif_keys_find(&pipeline->keys, key, key_bytes));
+    const oif_model *model =
+        oif_pipeline_model(pipeline, oif_keys_find(&pipeline->keys, key, key_bytes));
     return model ? model->detector : NULL;
 }
 

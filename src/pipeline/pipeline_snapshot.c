@@ -11,8 +11,9 @@
  *     then with evicted=keep
  *     SHLF    which keys have a model on the shelf, and where (evicted.c)
  *
- * Without any key there is one STAT and one MODL, of the model that others are copied from: so whoever loads it knows, before
- * a byte is allocated, that the detectors are not larger than the snapshot makes credible.
+ * Without any key there is one STAT and one MODL, of the model that others are copied from: so
+ * whoever loads it knows, before a byte is allocated, that the detectors are not larger than
+ * the snapshot makes credible.
  */
 #include "pipeline/evicted.h"
 
@@ -26,7 +27,8 @@
 
 #include <string.h>
 
-static const char options_tag[] = "PIPE", keys_tag[] = "KEYS", key_tag[] = "KEY ", model_tag[] = "MODL";
+static const char options_tag[] = "PIPE", keys_tag[] = "KEYS", key_tag[] = "KEY ",
+                  model_tag[] = "MODL";
 
 enum { COUNTS_BYTES = 24 };
 
@@ -34,8 +36,8 @@ enum { COUNTS_BYTES = 24 };
 
 static uint64_t model_bytes(oif_model *model)
 {
-    oif_field_counter counter = oif_field_counter_new();
-    oif_model_tell_fields(model, &counter.fields);
+    oif_byte_counter counter = oif_byte_counter_new();
+    oif_model_visit_fields(model, &counter.visitor);
     return counter.bytes;
 }
 
@@ -48,7 +50,7 @@ void oif_model_write(oif_snapshot_writer *writer, oif_model *model)
 {
     oif_state_write(writer, model->detector);
     oif_writer_begin(writer, model_tag, model_bytes(model));
-    oif_model_tell_fields(model, &writer->fields);
+    oif_model_visit_fields(model, &writer->visitor);
     oif_writer_end(writer);
 }
 
@@ -65,7 +67,7 @@ static void write_counts(oif_snapshot_writer *writer, const oif_pipeline *p)
 static void write_key(oif_snapshot_writer *writer, const oif_key_entry *entry)
 {
     oif_writer_begin(writer, key_tag, entry->key_bytes);
-    oif_field_u8(&writer->fields, "key", (uint8_t *)entry->key, entry->key_bytes);
+    oif_visit_u8(&writer->visitor, "key", (uint8_t *)entry->key, entry->key_bytes);
     oif_writer_end(writer);
 }
 
@@ -78,11 +80,12 @@ static oif_status save(const oif_pipeline *pipeline, bool beside_shelf, oif_writ
     oif_identity_write(&writer, options_tag, &pipeline->options, pipeline->columns);
     oif_identity_write(&writer, OIF_SECTION_DETECTOR, &pipeline->params,
                        oif_detector_dimension(pipeline->blank->detector));
-    oif_names_write(&writer, pipeline->names);
+    oif_column_names_write(&writer, pipeline->names);
     write_counts(&writer, pipeline);
     if (keys->count == 0)
         oif_model_write(&writer, pipeline->blank);
-    for (uint32_t i = keys->oldest; i != OIF_NO_KEY && writer.status == OIF_OK; i = keys->entries[i].newer) {
+    for (uint32_t i = keys->oldest; i != OIF_NO_KEY && writer.status == OIF_OK;
+         i = keys->entries[i].newer) {
         write_key(&writer, &keys->entries[i]);
         oif_model_write(&writer, keys->entries[i].value);
     }
@@ -104,13 +107,14 @@ typedef struct plan {
     oif_params options, params;
     uint64_t columns, dimension;
     uint64_t keys, rows, evictions;
-    oif_names *names; /* until there is a pipeline that has them */
+    oif_column_names *names; /* until there is a pipeline that has them */
 } plan;
 
 static oif_status init_options(oif_params *options, const char *name, oif_error *error)
 {
     oif_pipeline_options_init(options);
-    return strcmp(name, options->info->name) == 0 ? OIF_OK : oif_fail(error, OIF_EPARAM, "not a pipeline");
+    return strcmp(name, options->info->name) == 0 ? OIF_OK
+                                                  : oif_fail(error, OIF_EPARAM, "not a pipeline");
 }
 
 static void read_plan(oif_snapshot_reader *reader, plan *p)
@@ -118,7 +122,7 @@ static void read_plan(oif_snapshot_reader *reader, plan *p)
     unsigned char payload[COUNTS_BYTES];
     oif_identity_read(reader, options_tag, init_options, &p->options, &p->columns);
     oif_identity_read(reader, OIF_SECTION_DETECTOR, oif_params_init, &p->params, &p->dimension);
-    p->names = oif_names_read(reader, p->columns, keys_tag);
+    p->names = oif_column_names_read(reader, p->columns, keys_tag);
     oif_bytes bytes = oif_bytes_over(payload, oif_snapshot_take(reader, payload, sizeof payload));
     p->keys = oif_bytes_get(&bytes, 8);
     p->rows = oif_bytes_get(&bytes, 8);
@@ -137,7 +141,8 @@ static oif_pipeline *make_pipeline(oif_snapshot_reader *reader, plan *p)
     if (reader->status != OIF_OK)
         return NULL;
     if (oif_pipeline_new(&p->params, (size_t)p->columns, &p->options, &made, &why) != OIF_OK) {
-        oif_snapshot_fail(reader, why.status == OIF_EMEMORY ? OIF_EMEMORY : OIF_ECORRUPT, "%s", why.message);
+        oif_snapshot_fail(reader, why.status == OIF_EMEMORY ? OIF_EMEMORY : OIF_ECORRUPT, "%s",
+                          why.message);
         return NULL;
     }
     made->rows = p->rows;
@@ -149,7 +154,8 @@ static oif_pipeline *make_pipeline(oif_snapshot_reader *reader, plan *p)
     return made;
 }
 
-/* Reads the key, in steps: its length is known from where nothing is certain. NULL when there is none. */
+/* Reads the key, in steps: its length is known from where nothing is certain. NULL when there
+ * is none. */
 static char *read_key(oif_snapshot_reader *reader, size_t *key_bytes)
 {
     oif_snapshot_expect(reader, key_tag);
@@ -176,10 +182,11 @@ void oif_model_read(oif_snapshot_reader *reader, oif_model *model)
     if (reader->left != model_bytes(model))
         oif_snapshot_fail(reader, OIF_ECORRUPT, "the section '%s' has another size than it should",
                           model_tag);
-    oif_model_tell_fields(model, &reader->fields);
+    oif_model_visit_fields(model, &reader->visitor);
     oif_snapshot_end(reader);
     if (reader->status == OIF_OK && oif_model_check(model, &why) != OIF_OK)
-        oif_snapshot_fail(reader, OIF_ECORRUPT, "the model does not hold together: %s", why.message);
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "the model does not hold together: %s",
+                          why.message);
 }
 
 /* The next key and its model. Makes the pipeline with the first. */
@@ -194,7 +201,8 @@ static void read_keyed_model(oif_snapshot_reader *reader, plan *p, oif_pipeline 
         *pipeline = make_pipeline(reader, p);
     if (reader->status == OIF_OK && p->keys == 0) {
         oif_model_read(reader, (*pipeline)->blank);
-    } else if (reader->status == OIF_OK && oif_keys_find(&(*pipeline)->keys, key, key_bytes) != OIF_NO_KEY) {
+    } else if (reader->status == OIF_OK &&
+               oif_keys_find(&(*pipeline)->keys, key, key_bytes) != OIF_NO_KEY) {
         oif_snapshot_fail(reader, OIF_ECORRUPT, "a key stands here twice");
     } else if (reader->status == OIF_OK) {
         if (oif_pipeline_add_model(*pipeline, key, key_bytes, &entry, &why) == OIF_OK)
@@ -206,8 +214,8 @@ static void read_keyed_model(oif_snapshot_reader *reader, plan *p, oif_pipeline 
 }
 
 /* `bytes` as in oif_savable. */
-static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *context, oif_pipeline **pipeline,
-                             oif_error *error)
+static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *context,
+                             oif_pipeline **pipeline, oif_error *error)
 {
     oif_snapshot_reader reader;
     oif_pipeline *made = NULL;
@@ -221,7 +229,7 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
     if (reader.status == OIF_OK && made && made->keeps_evicted)
         oif_evicted_read(&reader, made);
     oif_snapshot_close(&reader);
-    oif_names_free(p.names);
+    oif_column_names_free(p.names);
     if (reader.status == OIF_OK)
         *pipeline = made;
     else
@@ -229,7 +237,8 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
     return reader.status;
 }
 
-oif_status oif_pipeline_load(oif_read_function read, void *context, oif_pipeline **pipeline, oif_error *error)
+oif_status oif_pipeline_load(oif_read_function read, void *context, oif_pipeline **pipeline,
+                             oif_error *error)
 {
     return load_up_to(UINT64_MAX, read, context, pipeline, error);
 }
@@ -242,8 +251,8 @@ static oif_status save_pipeline(const void *pipeline, oif_write_function write, 
     return oif_pipeline_save(pipeline, write, context, error);
 }
 
-static oif_status load_pipeline(uint64_t bytes, oif_read_function read, void *context, void **pipeline,
-                                oif_error *error)
+static oif_status load_pipeline(uint64_t bytes, oif_read_function read, void *context,
+                                void **pipeline, oif_error *error)
 {
     oif_pipeline *made;
     oif_status status = load_up_to(bytes, read, context, &made, error);
@@ -276,13 +285,16 @@ oif_status oif_pipeline_load_memory(const void *bytes, size_t count, oif_pipelin
     return status;
 }
 
-oif_status oif_state_file_save_pipeline(oif_state_file *file, const oif_pipeline *pipeline, oif_error *error)
+oif_status oif_state_file_save_pipeline(oif_state_file *file, const oif_pipeline *pipeline,
+                                        oif_error *error)
 {
-    const oif_savable *kind = oif_shelf_is_of(pipeline->shelf, file) ? &pipelines_with_shelf : &pipelines;
+    const oif_savable *kind =
+        oif_shelf_is_of(pipeline->shelf, file) ? &pipelines_with_shelf : &pipelines;
     return oif_state_file_put(file, kind, pipeline, error);
 }
 
-oif_status oif_state_file_load_pipeline(oif_state_file *file, oif_pipeline **pipeline, oif_error *error)
+oif_status oif_state_file_load_pipeline(oif_state_file *file, oif_pipeline **pipeline,
+                                        oif_error *error)
 {
     void *object;
     oif_status status = oif_state_file_get(file, &pipelines, &object, error);

@@ -55,8 +55,8 @@ static void merge(const history *h, merged *m)
     }
 }
 
-/* Joins neighbours, from the highest down, as long as a group is a small part of what is as high. Returns the number of
- * groups, which stand at the front of `m` with their own weights. */
+/* Joins neighbours, from the highest down, as long as a group is a small part of what is as
+ * high. Returns the number of groups, which stand at the front of `m` with their own weights. */
 static uint32_t group(merged *m, double precision)
 {
     double above = 0; /* the last group */
@@ -84,7 +84,8 @@ static void take_in(history *h)
     sort_waiting(h);
     merge(h, &m);
     h->pending = 0;
-    /* Scores that fall without end could each be a group of their own; then precision has to give way. */
+    /* Scores that fall without end could each be a group of their own; then precision has to
+     * give way. */
     for (double precision = PRECISION; (m.count = group(&m, precision)) > OIF_HISTORY_GROUPS;)
         precision /= 2;
     h->groups = m.count;
@@ -133,7 +134,8 @@ double oif_score_history_share(const history *h, double score)
 double oif_score_history_threshold(const history *h, double rate)
 {
     uint32_t low = 0,
-             high = h->groups; /* all groups before `low` are too common, those from `high` on are not */
+             /* all groups before `low` are too common, those from `high` on are not */
+        high = h->groups;
     if (share_of(h, 0) > rate)
         return INFINITY;
     while (low < high) {
@@ -148,14 +150,14 @@ double oif_score_history_threshold(const history *h, double rate)
 
 /* ---- Snapshots ---- */
 
-void oif_score_history_tell_fields(history *h, oif_fields *fields)
+void oif_score_history_visit_fields(history *h, oif_state_visitor *visitor)
 {
-    oif_field_f64(fields, "total", &h->total, 1);
-    oif_field_u32(fields, "groups", &h->groups, 1);
-    oif_field_u32(fields, "pending", &h->pending, 1);
-    oif_field_f64(fields, "scores", h->scores, OIF_HISTORY_GROUPS);
-    oif_field_f64(fields, "weights", h->weights, OIF_HISTORY_GROUPS);
-    oif_field_f64(fields, "waiting", h->waiting, OIF_HISTORY_PENDING);
+    oif_visit_f64(visitor, "total", &h->total, 1);
+    oif_visit_u32(visitor, "groups", &h->groups, 1);
+    oif_visit_u32(visitor, "pending", &h->pending, 1);
+    oif_visit_f64(visitor, "scores", h->scores, OIF_HISTORY_GROUPS);
+    oif_visit_f64(visitor, "weights", h->weights, OIF_HISTORY_GROUPS);
+    oif_visit_f64(visitor, "waiting", h->waiting, OIF_HISTORY_PENDING);
 }
 
 bool oif_score_history_check(const history *h)

@@ -1,16 +1,17 @@
 /* Rows from CSV text.
  *
- * A record needs no search for its end before it is parsed. A number is read at the start of its field; nearly
- * always it stops at a delimiter or at the line's end, and the field is done in one pass. All else (quotes, blanks
- * behind, words, mistakes) takes the slow way.
+ * A record needs no search for its end before it is parsed. A number is read at the start of
+ * its field; nearly always it stops at a delimiter or at the line's end, and the field is done
+ * in one pass. All else (quotes, blanks behind, words, mistakes) takes the slow way.
  *
- * A record whose quote is still open at lines_end is not whole: `parts` keeps how far it was taken apart, and
- * parsing goes on from there when more lines have come. So the work is linear in the bytes however small the
- * pieces in which they arrive.
+ * A record whose quote is still open at lines_end is not whole: `parts` keeps how far it was
+ * taken apart, and parsing goes on from there when more lines have come. So the work is linear
+ * in the bytes however small the pieces in which they arrive.
  *
- * What is wrong with a record is looked up in its text after it has been parsed to its end: the mistakes
- * then cost nothing when there are none, and the next record starts at the right place in any case. Texts too
- * are taken in a second pass, so that they cost nothing when there are none. */
+ * What is wrong with a record is looked up in its text after it has been parsed to its end: the
+ * mistakes then cost nothing when there are none, and the next record starts at the right place
+ * in any case. Texts too are taken in a second pass, so that they cost nothing when there are
+ * none. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "rows/csv_field.h"
@@ -20,10 +21,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* ---- Records ------------------------------------------------------------------------------------- */
+/* ---- Records ---- */
 
-/* Takes the record at `start` apart up to its end, or to a quote that is open at lines_end: then it is not
- * whole. */
+/* Takes the record at `start` apart up to its end, or to a quote that is open at lines_end:
+ * then it is not whole. */
 static void parse_record(oif_reader *reader)
 {
     const char *const start = reader->buffer + reader->start;
@@ -34,15 +35,19 @@ static void parse_record(oif_reader *reader)
     size_t field_count = parts->field_count;
 
     for (;; field = end + 1) {
-        size_t slot = field_count < reader->column_count ? reader->columns[field_count].slot : UNSELECTED;
-        end = slot == UNSELECTED ? NULL : plain_field_end(field, lines_end, delimiter, &reader->values[slot]);
+        size_t slot =
+            field_count < reader->column_count ? reader->columns[field_count].slot : UNSELECTED;
+        end = slot == UNSELECTED
+                  ? NULL
+                  : plain_field_end(field, lines_end, delimiter, &reader->values[slot]);
         if (!end) {
             parts->quoted |= *field == '"';
             end = field_end(field, start + parts->scanned, lines_end, delimiter);
             if (!end)
                 break;
             if (slot != UNSELECTED &&
-                field_meaning(field, end, delimiter, &reader->values[slot]) >= INFINITE && !parts->bad_field)
+                field_meaning(field, end, delimiter, &reader->values[slot]) >= INFINITE &&
+                !parts->bad_field)
                 parts->bad_field = field_count + 1;
         }
         field_count++;
@@ -60,7 +65,8 @@ static void parse_record(oif_reader *reader)
 /* The delimiter or \n that ends a field of a whole record. */
 static const char *whole_field_end(const oif_reader *reader, const char *field)
 {
-    const char *end = field_end(field, field, reader->buffer + reader->lines_end, reader->delimiter);
+    const char *end =
+        field_end(field, field, reader->buffer + reader->lines_end, reader->delimiter);
 
     assert(end);
     return end;
@@ -80,8 +86,9 @@ static bool is_too_long(const oif_reader *reader)
     return is_overflowing(reader);
 }
 
-/* Goes past the record at `start`. A record too long is left at the first line's end behind the limit even
- * if a quote is open there: that quote is likely a stray one, and the result depends on no piece's size. */
+/* Goes past the record at `start`. A record too long is left at the first line's end behind the
+ * limit even if a quote is open there: that quote is likely a stray one, and the result depends
+ * on no piece's size. */
 static void consume_record(oif_reader *reader)
 {
     const char *start = reader->buffer + reader->start, *end = reader->buffer + reader->end;
@@ -94,7 +101,7 @@ static void consume_record(oif_reader *reader)
     reader->parts = (struct csv_parts){0};
 }
 
-/* ---- Messages ------------------------------------------------------------------------------------ */
+/* ---- Messages ---- */
 
 struct place {
     uint64_t line, column;
@@ -105,7 +112,8 @@ static struct place place_of(const oif_reader *reader, const char *at)
     const char *start = reader->buffer + reader->start, *line_start = at;
     while (line_start > start && line_start[-1] != '\n')
         line_start--;
-    return (struct place){reader->line + count_newlines(start, line_start), (uint64_t)(at - line_start) + 1};
+    return (struct place){reader->line + count_newlines(start, line_start),
+                          (uint64_t)(at - line_start) + 1};
 }
 
 /* Where the field with this index begins in the record at `start`. */
@@ -129,8 +137,8 @@ static oif_status fail_too_long(oif_reader *reader, oif_error *error)
     *limit = last;
 
     const struct place place = place_of(reader, end ? start : field);
-    return oif_fail_at(error, OIF_EINPUT, place.line, place.column, "this line is longer than %zu bytes%s",
-                       reader->max_line_bytes,
+    return oif_fail_at(error, OIF_EINPUT, place.line, place.column,
+                       "this line is longer than %zu bytes%s", reader->max_line_bytes,
                        end ? "" : ": the quote that opens here is not closed by then");
 }
 
@@ -148,8 +156,8 @@ static oif_status fail_ragged(const oif_reader *reader, oif_error *error)
     struct place place = place_of(reader, at);
 
     return oif_fail_at(error, OIF_EINPUT, place.line, place.column,
-                       "this row has %zu field%s, the first line has %zu", count, count == 1 ? "" : "s",
-                       expected);
+                       "this row has %zu field%s, the first line has %zu", count,
+                       count == 1 ? "" : "s", expected);
 }
 
 static oif_status fail_bad_field(const oif_reader *reader, oif_error *error)
@@ -162,11 +170,11 @@ static oif_status fail_bad_field(const oif_reader *reader, oif_error *error)
     double value;
     bool infinite = field_meaning(field, end, reader->delimiter, &value) == INFINITE;
 
-    return oif_fail_at(error, OIF_EINPUT, place.line, place.column, "'%s' is %s in column \"%s\"; %s",
-                       excerpt_of(text.start, text.end).text, infinite ? "infinite" : "not a number",
-                       excerpt_of(name, name + strlen(name)).text,
-                       infinite ? "make it a finite number or empty"
-                                : "leave the column out or make it empty");
+    return oif_fail_at(
+        error, OIF_EINPUT, place.line, place.column, "'%s' is %s in column \"%s\"; %s",
+        excerpt_of(text.start, text.end).text, infinite ? "infinite" : "not a number",
+        excerpt_of(name, name + strlen(name)).text,
+        infinite ? "make it a finite number or empty" : "leave the column out or make it empty");
 }
 
 static oif_status check_whole(oif_reader *reader, oif_error *error)
@@ -194,9 +202,10 @@ static oif_status check_record(oif_reader *reader, oif_error *error)
     return status;
 }
 
-/* ---- Awaiting ------------------------------------------------------------------------------------- */
+/* ---- Awaiting ---- */
 
-/* Takes the record that starts with this line apart, reading more lines as long as a quote is open. */
+/* Takes the record that starts with this line apart, reading more lines as long as a quote is
+ * open. */
 static oif_status await_record(oif_reader *reader, oif_error *error)
 {
     for (;;) {
@@ -210,7 +219,7 @@ static oif_status await_record(oif_reader *reader, oif_error *error)
     }
 }
 
-/* ---- Texts ---------------------------------------------------------------------------------------- */
+/* ---- Texts ---- */
 
 /* Writes a field of a whole record without quotes if it must, else points to where it stands. */
 static oif_text text_of_field(struct span field, char **free_place)
@@ -242,13 +251,14 @@ static void take_texts(oif_reader *reader)
     }
 }
 
-/* ---- Opening ------------------------------------------------------------------------------------- */
+/* ---- Opening ---- */
 
 static oif_status check_delimiter(char delimiter, oif_error *error)
 {
     if (!delimiter || can_delimit(delimiter))
         return OIF_OK;
-    return oif_fail(error, OIF_EPARAM, "'%s' cannot be a delimiter: numbers, quotes or lines are made of it",
+    return oif_fail(error, OIF_EPARAM,
+                    "'%s' cannot be a delimiter: numbers, quotes or lines are made of it",
                     excerpt_of(&delimiter, &delimiter + 1).text);
 }
 
@@ -291,8 +301,8 @@ static oif_status make_columns(oif_reader *reader, oif_header header, oif_error 
     const struct span text = record_text(reader);
     const size_t count = reader->parts.field_count, text_bytes = (size_t)(text.end - text.start);
     /* The header as it came, and as names. */
-    const size_t bytes =
-        oif_size_add(oif_size_multiply(text_bytes, 2), oif_size_multiply(count, GENERATED_NAME_BYTES));
+    const size_t bytes = oif_size_add(oif_size_multiply(text_bytes, 2),
+                                      oif_size_multiply(count, GENERATED_NAME_BYTES));
     char *kept = oif_reader_keep(reader, bytes);
     if (!kept)
         return oif_fail(error, OIF_EMEMORY, "no memory for the names of %zu columns", count);
@@ -300,7 +310,8 @@ static oif_status make_columns(oif_reader *reader, oif_header header, oif_error 
     if (status != OIF_OK)
         return status;
 
-    reader->has_header = header == OIF_HEADER_AUTO ? !has_a_number(reader) : header == OIF_HEADER_YES;
+    reader->has_header =
+        header == OIF_HEADER_AUTO ? !has_a_number(reader) : header == OIF_HEADER_YES;
     name_columns(reader, kept + text_bytes);
     if (reader->has_header) {
         memcpy(kept, text.start, text_bytes);
@@ -328,9 +339,10 @@ static oif_status csv_open(oif_reader *reader, const oif_reader_options *options
     return status == OIF_OK ? make_columns(reader, options->header, error) : status;
 }
 
-/* ---- Rows ----------------------------------------------------------------------------------------- */
+/* ---- Rows ---- */
 
-/* Where files were put one behind the other, or one was begun anew. A row whose numbers can be read is a row. */
+/* Where files were put one behind the other, or one was begun anew. A row whose numbers can be
+ * read is a row. */
 static bool is_header_again(oif_reader *reader)
 {
     if (!reader->parts.bad_field || !reader->has_header || check_shape(reader, NULL) != OIF_OK)
@@ -364,11 +376,12 @@ static oif_status csv_next(oif_reader *reader, oif_record *record, oif_error *er
     if (status == OIF_OK || is_mendable) {
         if (reader->text_count)
             take_texts(reader);
-        *(is_mendable ? &reader->refused : record) =
-            record_of(reader, record_text(reader), reader->buffer + reader->start + reader->parts.bytes);
+        *(is_mendable ? &reader->refused : record) = record_of(
+            reader, record_text(reader), reader->buffer + reader->start + reader->parts.bytes);
     }
     consume_record(reader);
     return status;
 }
 
-const struct oif_row_format oif_csv_format = {.open = csv_open, .next = csv_next, .has_texts = true};
+const struct oif_row_format oif_csv_format = {
+    .open = csv_open, .next = csv_next, .has_texts = true};

@@ -1,9 +1,10 @@
-/* What the text of a CSV field means. A field lies in a buffer and is followed by its delimiter or by a
- * \n, so these functions may look at the byte behind it. Inline: the parser calls them for every field. */
+/* What the text of a CSV field means. A field lies in a buffer and is followed by its delimiter
+ * or by a \n, so these functions may look at the byte behind it. Inline: the parser calls them
+ * for every field. */
 #ifndef OIF_ROWS_CSV_FIELD_H
 #define OIF_ROWS_CSV_FIELD_H
 
-#include "oif.h"
+#include "oif_rows.h"
 #include "rows/reader.h"
 #include "rows/short_number.h"
 
@@ -27,7 +28,8 @@ static inline bool ends_field(const char *at, char delimiter)
     return *at == delimiter || *at == '\n' || (*at == '\r' && at[1] == '\n');
 }
 
-/* Past the closing quote, or NULL when there is none before `end`; the byte before `end` is a \n. */
+/* Past the closing quote, or NULL when there is none before `end`; the byte before `end` is a
+ * \n. */
 static inline const char *quoted_end(const char *at, const char *end)
 {
     while ((at = memchr(at, '"', (size_t)(end - at))) != NULL) {
@@ -38,9 +40,11 @@ static inline const char *quoted_end(const char *at, const char *end)
     return NULL;
 }
 
-/* The delimiter or \n that ends the field, or NULL when its quote is still open at `end`. A quote counts only
- * as the first byte of a field; it is known to be open up to `scanned` if that lies behind it. */
-static inline const char *field_end(const char *field, const char *scanned, const char *end, char delimiter)
+/* The delimiter or \n that ends the field, or NULL when its quote is still open at `end`. A
+ * quote counts only as the first byte of a field; it is known to be open up to `scanned` if
+ * that lies behind it. */
+static inline const char *field_end(const char *field, const char *scanned, const char *end,
+                                    char delimiter)
 {
     const char *at = field;
 
@@ -74,7 +78,8 @@ static inline bool is_missing(struct span text)
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *at = text.start, *word = words[i];
-        while (at < text.end && *word && (*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at) == *word)
+        while (at < text.end && *word &&
+               (*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at) == *word)
             at++, word++;
         if (at == text.end && !*word)
             return true;
@@ -82,8 +87,8 @@ static inline bool is_missing(struct span text)
     return false;
 }
 
-/* The delimiter or \n behind a field that is a finite number, missing or empty, with blanks at most before
- * it; NULL for any other field, whatever *value is then. */
+/* The delimiter or \n behind a field that is a finite number, missing or empty, with blanks at
+ * most before it; NULL for any other field, whatever *value is then. */
 static inline const char *plain_field_end(const char *field, const char *lines_end, char delimiter,
                                           double *value)
 {
@@ -104,8 +109,10 @@ static inline const char *plain_field_end(const char *field, const char *lines_e
 
 enum meaning { A_NUMBER, MISSING, INFINITE, OTHER_TEXT };
 
-/* What the field [field, end) means, blanks and quotes aside; its value if it is a number, NaN if missing. */
-static inline enum meaning field_meaning(const char *field, const char *end, char delimiter, double *value)
+/* What the field [field, end) means, blanks and quotes aside; its value if it is a number, NaN
+ * if missing. */
+static inline enum meaning field_meaning(const char *field, const char *end, char delimiter,
+                                         double *value)
 {
     struct span text = without_blanks(without_returns(field, end), delimiter);
     double number;
@@ -133,7 +140,8 @@ static inline char *write_unquoted(struct span text, char *at)
     return at;
 }
 
-/* The most frequent of the candidates outside quotes in a line, the first of them if none is there. */
+/* The most frequent of the candidates outside quotes in a line, the first of them if none is
+ * there. */
 static inline char most_frequent_delimiter(struct span line)
 {
     static const char candidates[] = ",;|\t";

@@ -13,7 +13,8 @@ struct excerpt {
     char text[EXCERPT_BYTES + 1];
 };
 
-/* The bytes of the printable character at `at`; 0 for a control character and for what is not UTF-8. */
+/* The bytes of the printable character at `at`; 0 for a control character and for what is not
+ * UTF-8. */
 static inline size_t printable_bytes(const char *at, const char *end)
 {
     uint32_t code;

@@ -1,12 +1,13 @@
-/* The search tree is an AA tree (Arne Andersson, "Balanced Search Trees Made Simple", 1993): a node's low child is
- * one level below it; a high child may be on its level, but not the high child of that one. */
+/* The search tree is an AA tree (Arne Andersson, "Balanced Search Trees Made Simple", 1993): a
+ * node's low child is one level below it; a high child may be on its level, but not the high
+ * child of that one. */
 #include "rows/json_paths.h"
 #include "base/memory.h"
 #include "rows/json_text.h"
 
 #include <stdio.h>
 
-/* ---- The search tree ------------------------------------------------------------------------------ */
+/* ---- The search tree ---- */
 
 static int compare(const struct json_path *path, const struct json_path *parent, const char *key,
                    size_t key_bytes)
@@ -69,18 +70,20 @@ static struct json_path *insert(struct json_path *tree, struct json_path *path)
     return split(skew(tree));
 }
 
-/* ---- Paths ---------------------------------------------------------------------------------------- */
+/* ---- Paths ---- */
 
 struct json_paths *oif_json_paths_new(oif_reader *reader)
 {
     struct json_paths *paths = oif_reader_keep(reader, sizeof *paths);
 
     if (paths)
-        *paths = (struct json_paths){.root = {.column = NO_COLUMN, .index = NOT_AN_INDEX}, .count = 1};
+        *paths =
+            (struct json_paths){.root = {.column = NO_COLUMN, .index = NOT_AN_INDEX}, .count = 1};
     return paths;
 }
 
-/* The number if the key is one as array elements have: digits without a leading zero, few enough for a size_t. */
+/* The number if the key is one as array elements have: digits without a leading zero, few
+ * enough for a size_t. */
 static size_t index_of_key(const char *key, size_t bytes)
 {
     size_t index = 0;
@@ -95,7 +98,8 @@ static size_t index_of_key(const char *key, size_t bytes)
     return index;
 }
 
-/* The key with a quote behind it is what a plain string looks like. A \n keeps the scan inside the copy. */
+/* The key with a quote behind it is what a plain string looks like. A \n keeps the scan inside
+ * the copy. */
 static bool is_plain_key(const char *quoted_key, size_t key_bytes)
 {
     struct json_fault fault;
@@ -129,7 +133,8 @@ struct json_path *oif_json_path_add(oif_reader *reader, struct json_path *parent
     copy[key_bytes + 2] = '\n';
     memset(copy + key_bytes + 3, 0, 2 * LOAD_AHEAD_BYTES);
 
-    const uint64_t head_mask = key_bytes < 7 ? (UINT64_C(1) << 8 * (key_bytes + 1)) - 1 : UINT64_MAX;
+    const uint64_t head_mask =
+        key_bytes < 7 ? (UINT64_C(1) << 8 * (key_bytes + 1)) - 1 : UINT64_MAX;
     *path = (struct json_path){
         .parent = parent,
         .key = copy + 1,
@@ -147,7 +152,7 @@ struct json_path *oif_json_path_add(oif_reader *reader, struct json_path *parent
     return path;
 }
 
-/* ---- Paths as text -------------------------------------------------------------------------------- */
+/* ---- Paths as text ---- */
 
 static bool needs_backslash(char byte)
 {

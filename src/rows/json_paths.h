@@ -1,4 +1,5 @@
-/* The keys that matter in a stream of JSON objects: a tree with a path for each column and for what leads to it.
+/* The keys that matter in a stream of JSON objects: a tree with a path for each column and for
+ * what leads to it.
  *
  *     {"host": "a", "net": {"in": 1, "out": [2, 3]}}          (root)
  *                                                             /    \
@@ -8,9 +9,10 @@
  *                                                                     / \
  *                                                                    0   1
  *
- * Lines of one stream mostly have the same keys in the same order, so the parser first compares with the sibling
- * of the key before. Any other key is looked up in a balanced search tree of all paths, ordered by parent and key:
- * no choice of keys makes it slow, as it could a hash table. */
+ * Lines of one stream mostly have the same keys in the same order, so the parser first compares
+ * with the sibling of the key before. Any other key is looked up in a balanced search tree of
+ * all paths, ordered by parent and key: no choice of keys makes it slow, as it could a hash
+ * table. */
 #ifndef OIF_ROWS_JSON_PATHS_H
 #define OIF_ROWS_JSON_PATHS_H
 
@@ -26,12 +28,14 @@ struct json_path {
     size_t key_bytes;
     uint64_t head, head_mask; /* the first eight of these bytes, and which of them count */
     size_t index;             /* when the key is a number as array elements have: that number */
-    bool is_plain;            /* in a line the key can stand without escapes, so comparing bytes is enough */
-    bool is_parent;           /* there are paths below it, expected children or not */
-    size_t column;            /* or NO_COLUMN */
+    /* in a line the key can stand without escapes, so comparing bytes is enough */
+    bool is_plain;
+    bool is_parent; /* there are paths below it, expected children or not */
+    size_t column;  /* or NO_COLUMN */
 
-    /* What the current line has here. Each time a path is met it gets a new stamp and notes its parent's; what
-     * was found in an object that a later one of the same key replaces can thus be told from the rest. */
+    /* What the current line has here. Each time a path is met it gets a new stamp and notes its
+     * parent's; what was found in an object that a later one of the same key replaces can thus
+     * be told from the rest. */
     uint64_t stamp, parent_stamp;
     const char *bad; /* the value if it cannot become a number */
     bool is_leaf;    /* the value is neither an object nor an array */
@@ -62,13 +66,13 @@ struct json_path *oif_json_path_add(oif_reader *reader, struct json_path *parent
 /* Makes it the last of the children that are expected in the order of the first line. */
 void oif_json_path_append_child(struct json_path *parent, struct json_path *path);
 
-/* The path as text: keys with dots between them. In a key a dot is written \., a backslash \\, a NUL \0. The text
- * has so many bytes, and none that is NUL. */
+/* The path as text: keys with dots between them. In a key a dot is written \., a backslash \\,
+ * a NUL \0. The text has so many bytes, and none that is NUL. */
 size_t oif_json_path_name_bytes(const struct json_path *path);
 void oif_json_path_write_name(const struct json_path *path, char *name);
 
-/* Reads the first key of a path's text into `key`; returns where it ends (at a dot or the NUL), or NULL when a
- * backslash stands before anything else than these three. */
+/* Reads the first key of a path's text into `key`; returns where it ends (at a dot or the NUL),
+ * or NULL when a backslash stands before anything else than these three. */
 const char *oif_json_path_read_key(const char *name, char *key, size_t *key_bytes);
 
 /* Whether the text behind an opening quote is this key; it may be compared up to `end`. */
@@ -78,7 +82,8 @@ static inline bool is_key_at(const struct json_path *path, const char *at, const
 
     if ((load_eight(at) & path->head_mask) != path->head || !path->is_plain)
         return false;
-    return bytes <= 8 || ((size_t)(end - at) >= bytes && memcmp(at + 8, path->key + 8, bytes - 8) == 0);
+    return bytes <= 8 ||
+           ((size_t)(end - at) >= bytes && memcmp(at + 8, path->key + 8, bytes - 8) == 0);
 }
 
 #endif

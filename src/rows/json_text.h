@@ -1,6 +1,6 @@
-/* Strings and numbers as JSON writes them (RFC 8259). The text lies in a buffer of lines: a \n stands behind it,
- * which no string or number contains, and words may be loaded up to eight bytes past that. Inline: the parser
- * calls these for every key and value. */
+/* Strings and numbers as JSON writes them (RFC 8259). The text lies in a buffer of lines: a \n
+ * stands behind it, which no string or number contains, and words may be loaded up to eight
+ * bytes past that. Inline: the parser calls these for every key and value. */
 #ifndef OIF_ROWS_JSON_TEXT_H
 #define OIF_ROWS_JSON_TEXT_H
 
@@ -28,7 +28,7 @@ static inline const char *past_json_blanks(const char *at)
     return at;
 }
 
-/* ---- Strings -------------------------------------------------------------------------------------- */
+/* ---- Strings ---- */
 
 /* Sets the top bit of each byte that is `byte`; above the first such one perhaps of others too. */
 static inline uint64_t bytes_equal_to(uint64_t word, unsigned char byte)
@@ -43,8 +43,8 @@ static inline const char *plain_text_end(const char *at)
     for (;; at += 8) {
         const uint64_t word = load_eight(at);
         const uint64_t controls = (word - EVERY_BYTE * 0x20) & ~word;
-        const uint64_t others =
-            bytes_equal_to(word, '"') | bytes_equal_to(word, '\\') | ((controls | word) & EVERY_BYTE * 0x80);
+        const uint64_t others = bytes_equal_to(word, '"') | bytes_equal_to(word, '\\') |
+                                ((controls | word) & EVERY_BYTE * 0x80);
         if (others)
             return at + __builtin_ctzll(others) / 8;
     }
@@ -58,7 +58,8 @@ static inline int hexadecimal_digit(char byte)
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-/* The number that four hexadecimal digits spell, or -1. Looks at no byte behind one that is none. */
+/* The number that four hexadecimal digits spell, or -1. Looks at no byte behind one that is
+ * none. */
 static inline int32_t four_hexadecimal_digits(const char *at)
 {
     int32_t code = 0;
@@ -85,7 +86,8 @@ static inline const char *json_escape_end(const char *at, struct json_fault *fau
 }
 
 /* What is wrong at a control character in the string that `open` begins. */
-static inline const char *json_fail_control(const char *open, const char *at, struct json_fault *fault)
+static inline const char *json_fail_control(const char *open, const char *at,
+                                            struct json_fault *fault)
 {
     const char *behind = at;
 
@@ -93,10 +95,12 @@ static inline const char *json_fail_control(const char *open, const char *at, st
         behind++;
     if (*behind == '\n')
         return json_fail(fault, open, "the string that begins here does not end on this line");
-    return json_fail(fault, at, "a control character in a string must be escaped, such as \\t or \\u0000");
+    return json_fail(fault, at,
+                     "a control character in a string must be escaped, such as \\t or \\u0000");
 }
 
-/* The quote that closes the string that `open` begins; or NULL. Sets *escaped when it has an escape. */
+/* The quote that closes the string that `open` begins; or NULL. Sets *escaped when it has an
+ * escape. */
 static inline const char *json_string_end(const char *open, bool *escaped, struct json_fault *fault)
 {
     const char *at = open + 1;
@@ -134,8 +138,8 @@ static inline uint32_t read_unicode_escape(const char **at)
     return 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* Writes what [at, end) between the quotes of a valid string stands for, never more bytes than it has; returns
- * where that ends. */
+/* Writes what [at, end) between the quotes of a valid string stands for, never more bytes than
+ * it has; returns where that ends. */
 static inline char *json_unescape(const char *at, const char *end, char *to)
 {
     static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t";
@@ -158,7 +162,7 @@ static inline char *json_unescape(const char *at, const char *end, char *to)
     }
 }
 
-/* ---- Numbers -------------------------------------------------------------------------------------- */
+/* ---- Numbers ---- */
 
 static inline bool is_digit(char byte)
 {
@@ -196,8 +200,10 @@ static inline const char *json_number_end(const char *at, struct json_fault *fau
     return at;
 }
 
-/* Past a short number without an exponent, which is what most are; NULL for all others, right or wrong. */
-static inline const char *short_json_number_end(const char *at, const char *lines_end, double *value)
+/* Past a short number without an exponent, which is what most are; NULL for all others, right
+ * or wrong. */
+static inline const char *short_json_number_end(const char *at, const char *lines_end,
+                                                double *value)
 {
     const char *digits = at + (*at == '-');
     const bool leading_zero = *digits == '0' && is_digit(digits[1]);

@@ -1,12 +1,12 @@
 /* Rows from NDJSON: one JSON object a line.
  *
- * A line is parsed once, where it lies, and its values are stored as they are met: no tree of it is ever built. The
- * paths of json_paths.h say which keys matter; all else is only checked for being JSON. The first line is parsed
- * once more before that to collect its paths.
+ * A line is parsed once, where it lies, and its values are stored as they are met: no tree of
+ * it is ever built. The paths of json_paths.h say which keys matter; all else is only checked
+ * for being JSON. The first line is parsed once more before that to collect its paths.
  *
- * What cannot become a number is noted and reported at the end of the line, because a later key of the same name
- * would replace it. So are values inside objects that get replaced: on a line with a key given twice, stamps tell
- * which values still count. */
+ * What cannot become a number is noted and reported at the end of the line, because a later key
+ * of the same name would replace it. So are values inside objects that get replaced: on a line
+ * with a key given twice, stamps tell which values still count. */
 #include "base/error.h"
 #include "rows/excerpt.h"
 #include "rows/json_paths.h"
@@ -24,12 +24,14 @@ enum {
     INDEX_TEXT_BYTES = 24
 };
 
-/* A line on its way through the parser. Functions return where they stopped, or NULL with the fault noted. */
+/* A line on its way through the parser. Functions return where they stopped, or NULL with the
+ * fault noted. */
 struct line {
     oif_reader *reader;
     struct json_paths *paths;
     const char *lines_end;
-    char *unescaped; /* the free place for texts with escapes; all of a line fit, as none gets longer */
+    /* the free place for texts with escapes; all of a line fit, as none gets longer */
+    char *unescaped;
     uint64_t first_stamp;
     bool collects;     /* paths that are new are added */
     bool has_repeated; /* some key is given twice */
@@ -38,11 +40,13 @@ struct line {
     struct json_fault fault;
 };
 
-static const char *parse_value(struct line *line, const char *at, struct json_path *path, unsigned depth);
+static const char *parse_value(struct line *line, const char *at, struct json_path *path,
+                               unsigned depth);
 
-/* ---- Keys ------------------------------------------------------------------------------------------ */
+/* ---- Keys ---- */
 
-static struct json_path *add_path(struct line *line, struct json_path *parent, const char *key, size_t bytes)
+static struct json_path *add_path(struct line *line, struct json_path *parent, const char *key,
+                                  size_t bytes)
 {
     if (line->paths->count > MAX_FIRST_LINE_PATHS) {
         line->has_too_many = true;
@@ -54,7 +58,8 @@ static struct json_path *add_path(struct line *line, struct json_path *parent, c
 }
 
 /* The path below `parent` with this key; NULL when it does not matter. */
-static struct json_path *look_up(struct line *line, struct json_path *parent, const char *key, size_t bytes)
+static struct json_path *look_up(struct line *line, struct json_path *parent, const char *key,
+                                 size_t bytes)
 {
     struct json_path *path = oif_json_path_find(line->paths, parent, key, bytes);
 
@@ -79,9 +84,9 @@ static void enter_path(struct line *line, struct json_path *path)
     path->bad = NULL;
 }
 
-/* The key that the quote `open` begins, of an object at `parent` (NULL: it does not matter). Sets *path to where
- * the value belongs, or to NULL. Most keys are the expected one; not looking
- * these up saves 28% of the instructions of a log line. */
+/* The key that the quote `open` begins, of an object at `parent` (NULL: it does not matter).
+ * Sets *path to where the value belongs, or to NULL. Most keys are the expected one; not
+ * looking these up saves 28% of the instructions of a log line. */
 static const char *parse_key(struct line *line, const char *open, struct json_path *parent,
                              struct json_path *expected, struct json_path **path)
 {
@@ -120,7 +125,7 @@ static struct json_path *path_of_element(struct line *line, struct json_path *pa
     return path;
 }
 
-/* ---- Values ---------------------------------------------------------------------------------------- */
+/* ---- Values ---- */
 
 /* The column that a path becomes, or NULL. */
 static const struct column *column_of(const struct line *line, const struct json_path *path)
@@ -144,7 +149,8 @@ static void take_bad_value(struct line *line, struct json_path *path, const stru
     line->has_bad = true;
 }
 
-static void take_text(struct line *line, const struct column *column, const char *start, const char *end)
+static void take_text(struct line *line, const struct column *column, const char *start,
+                      const char *end)
 {
     if (column && column->text_slot != UNSELECTED)
         line->reader->texts[column->text_slot] = (oif_text){start, (size_t)(end - start)};
@@ -210,10 +216,12 @@ static const char *parse_word(struct line *line, const char *at, struct json_pat
     if (!memcmp(word, "NaN", 3) || !memcmp(word, "Infinity", 8))
         return json_fail(&line->fault, at,
                          "JSON has no NaN and no Infinity; write null for a missing number");
-    return json_fail(&line->fault, at, "a value must stand here: a number, a string, true, false or null");
+    return json_fail(&line->fault, at,
+                     "a value must stand here: a number, a string, true, false or null");
 }
 
-static const char *parse_object(struct line *line, const char *open, struct json_path *path, unsigned depth)
+static const char *parse_object(struct line *line, const char *open, struct json_path *path,
+                                unsigned depth)
 {
     struct json_path *expected = path ? path->first_child : NULL, *child;
     const char *at = past_json_blanks(open + 1);
@@ -242,7 +250,8 @@ static const char *parse_object(struct line *line, const char *open, struct json
     }
 }
 
-static const char *parse_array(struct line *line, const char *open, struct json_path *path, unsigned depth)
+static const char *parse_array(struct line *line, const char *open, struct json_path *path,
+                               unsigned depth)
 {
     struct json_path *expected = path ? path->first_child : NULL, *child = NULL;
     const bool matters = path && (path->is_parent || line->collects);
@@ -273,7 +282,8 @@ static const char *parse_container(struct line *line, const char *open, struct j
     const char *end;
 
     if (depth == MAX_DEPTH)
-        return json_fail(&line->fault, open, "objects and arrays are nested deeper than 256 levels");
+        return json_fail(&line->fault, open,
+                         "objects and arrays are nested deeper than 256 levels");
     if (*open == '{')
         end = parse_object(line, open, path, depth + 1);
     else
@@ -285,7 +295,8 @@ static const char *parse_container(struct line *line, const char *open, struct j
     return end;
 }
 
-static const char *parse_value(struct line *line, const char *at, struct json_path *path, unsigned depth)
+static const char *parse_value(struct line *line, const char *at, struct json_path *path,
+                               unsigned depth)
 {
     if (path)
         path->is_leaf = *at != '{' && *at != '[';
@@ -298,7 +309,7 @@ static const char *parse_value(struct line *line, const char *at, struct json_pa
     return parse_word(line, at, path);
 }
 
-/* ---- Lines ----------------------------------------------------------------------------------------- */
+/* ---- Lines ---- */
 
 static struct line begin_line(oif_reader *reader, bool collects)
 {
@@ -340,7 +351,8 @@ static void forget_replaced(struct line *line)
     }
 }
 
-/* Parses the line at `start`; returns its \n. Unless line->fault says why not, it is one object. */
+/* Parses the line at `start`; returns its \n. Unless line->fault says why not, it is one
+ * object. */
 static const char *parse_line(struct line *line)
 {
     const char *start = line->reader->buffer + line->reader->start, *at = past_json_blanks(start);
@@ -363,7 +375,7 @@ static const char *parse_line(struct line *line)
     return at;
 }
 
-/* ---- Messages -------------------------------------------------------------------------------------- */
+/* ---- Messages ---- */
 
 static uint64_t column_in_line(const oif_reader *reader, const char *at)
 {
@@ -374,7 +386,8 @@ static oif_status fail_too_long(oif_reader *reader, oif_error *error)
 {
     oif_fail_at(error, OIF_EINPUT, reader->line, 1, "this line is longer than %zu bytes",
                 reader->max_line_bytes);
-    oif_reader_consume_through_newline(reader, reader->buffer + reader->start + reader->max_line_bytes);
+    oif_reader_consume_through_newline(reader,
+                                       reader->buffer + reader->start + reader->max_line_bytes);
     return OIF_EINPUT;
 }
 
@@ -391,7 +404,8 @@ static const struct json_path *first_bad_path(const struct line *line)
     return first;
 }
 
-static oif_status fail_bad_value(const struct line *line, const struct json_path *path, oif_error *error)
+static oif_status fail_bad_value(const struct line *line, const struct json_path *path,
+                                 oif_error *error)
 {
     const char *name = line->reader->columns[path->column].name, *end, *bad = path->bad;
     const struct excerpt column = excerpt_of(name, name + strlen(name));
@@ -404,7 +418,8 @@ static oif_status fail_bad_value(const struct line *line, const struct json_path
             error, OIF_EINPUT, line_number, place,
             "%s is not a number in column \"%s\"; leave the column out or choose a part of it, "
             "such as %s.%s",
-            *bad == '{' ? "an object" : "an array", column.text, column.text, *bad == '{' ? "key" : "0");
+            *bad == '{' ? "an object" : "an array", column.text, column.text,
+            *bad == '{' ? "key" : "0");
     if (*bad == '"') {
         end = json_string_end(bad, &escaped, &fault);
         return oif_fail_at(
@@ -424,15 +439,16 @@ static oif_status check_line(const struct line *line, oif_error *error)
     const oif_reader *reader = line->reader;
 
     if (line->fault.why)
-        return oif_fail_at(error, OIF_EINPUT, reader->line, column_in_line(reader, line->fault.at), "%s",
-                           line->fault.why);
+        return oif_fail_at(error, OIF_EINPUT, reader->line, column_in_line(reader, line->fault.at),
+                           "%s", line->fault.why);
     const struct json_path *bad = line->has_bad ? first_bad_path(line) : NULL;
     return bad ? fail_bad_value(line, bad, error) : OIF_OK;
 }
 
-/* ---- Columns --------------------------------------------------------------------------------------- */
+/* ---- Columns ---- */
 
-static oif_status make_column(oif_reader *reader, struct json_path *path, size_t slot, oif_error *error)
+static oif_status make_column(oif_reader *reader, struct json_path *path, size_t slot,
+                              oif_error *error)
 {
     oif_status status = oif_reader_reserve_columns(reader, reader->column_count + 1, error);
     if (status != OIF_OK)
@@ -440,7 +456,8 @@ static oif_status make_column(oif_reader *reader, struct json_path *path, size_t
     const size_t name_bytes = oif_json_path_name_bytes(path);
     char *name = oif_reader_keep(reader, name_bytes + 1);
     if (!name)
-        return oif_fail(error, OIF_EMEMORY, "no memory for a column's name of %zu bytes", name_bytes);
+        return oif_fail(error, OIF_EMEMORY, "no memory for a column's name of %zu bytes",
+                        name_bytes);
 
     oif_json_path_write_name(path, name);
     name[name_bytes] = '\0';
@@ -463,14 +480,15 @@ static oif_status make_leaf_columns(oif_reader *reader, struct json_path *path, 
                                "the names of the columns take more than %d bytes", MAX_NAMES_BYTES);
         status = make_column(reader, path, reader->column_count, error);
     }
-    for (struct json_path *child = path->first_child; child && status == OIF_OK; child = child->next_sibling)
+    for (struct json_path *child = path->first_child; child && status == OIF_OK;
+         child = child->next_sibling)
         status = make_leaf_columns(reader, child, names_bytes, error);
     return status;
 }
 
 /* Adds the path that a name spells and returns it; NULL with *status saying why. */
-static struct json_path *add_named_path(oif_reader *reader, const char *name, char *key, oif_status *status,
-                                        oif_error *error)
+static struct json_path *add_named_path(oif_reader *reader, const char *name, char *key,
+                                        oif_status *status, oif_error *error)
 {
     struct json_path *path = &reader->paths->root, *parent;
     const char *at = name;
@@ -479,9 +497,10 @@ static struct json_path *add_named_path(oif_reader *reader, const char *name, ch
     for (;; at++) {
         at = oif_json_path_read_key(at, key, &key_bytes);
         if (!at) {
-            *status = oif_fail(error, OIF_EPARAM,
-                               "'%s' is no path: a backslash stands before a dot or another backslash",
-                               excerpt_of(name, name + strlen(name)).text);
+            *status =
+                oif_fail(error, OIF_EPARAM,
+                         "'%s' is no path: a backslash stands before a dot or another backslash",
+                         excerpt_of(name, name + strlen(name)).text);
             return NULL;
         }
         parent = path;
@@ -509,9 +528,10 @@ static oif_status ndjson_add_column(oif_reader *reader, const char *name, oif_er
     return path ? make_column(reader, path, UNSELECTED, error) : status;
 }
 
-/* ---- Opening and reading --------------------------------------------------------------------------- */
+/* ---- Opening and reading ---- */
 
-static oif_status ndjson_open(oif_reader *reader, const oif_reader_options *options, oif_error *error)
+static oif_status ndjson_open(oif_reader *reader, const oif_reader_options *options,
+                              oif_error *error)
 {
     oif_status status = oif_reader_await_first_line(reader, error);
     size_t names_bytes = 0;
@@ -534,10 +554,11 @@ static oif_status ndjson_open(oif_reader *reader, const oif_reader_options *opti
     if (line.out_of_memory)
         return oif_fail(error, OIF_EMEMORY, "no memory for columns");
     if (line.has_too_many)
-        return oif_fail_at(error, OIF_EINPUT, reader->line, 1, "the first line has more than %d keys",
-                           MAX_FIRST_LINE_PATHS);
+        return oif_fail_at(error, OIF_EINPUT, reader->line, 1,
+                           "the first line has more than %d keys", MAX_FIRST_LINE_PATHS);
     status = check_line(&line, error);
-    return status == OIF_OK ? make_leaf_columns(reader, &reader->paths->root, &names_bytes, error) : status;
+    return status == OIF_OK ? make_leaf_columns(reader, &reader->paths->root, &names_bytes, error)
+                            : status;
 }
 
 static oif_status ndjson_next(oif_reader *reader, oif_record *record, oif_error *error)

@@ -1,5 +1,6 @@
-/* Raw rows: float64 in little-endian order, the same number of them in each row, nothing between. A row is copied
- * out of the buffer because the buffer's bytes are no doubles on a big-endian machine, and rows start anywhere. */
+/* Raw rows: float64 in little-endian order, the same number of them in each row, nothing
+ * between. A row is copied out of the buffer because the buffer's bytes are no doubles on a
+ * big-endian machine, and rows start anywhere. */
 #include "base/double_bits.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -30,10 +31,11 @@ static oif_status name_columns(oif_reader *reader, size_t count, oif_error *erro
 static oif_status raw_open(oif_reader *reader, const oif_reader_options *options, oif_error *error)
 {
     if (options->columns == 0)
-        return oif_fail(error, OIF_EPARAM, "raw rows do not say how many numbers they have; set the columns");
+        return oif_fail(error, OIF_EPARAM,
+                        "raw rows do not say how many numbers they have; set the columns");
     if (options->columns > reader->max_line_bytes / sizeof(double))
-        return oif_fail(error, OIF_EPARAM, "a row of %zu numbers is longer than %zu bytes", options->columns,
-                        reader->max_line_bytes);
+        return oif_fail(error, OIF_EPARAM, "a row of %zu numbers is longer than %zu bytes",
+                        options->columns, reader->max_line_bytes);
     oif_status status = name_columns(reader, options->columns, error);
     if (status == OIF_OK)
         status = oif_reader_fill(reader, error);
@@ -62,7 +64,8 @@ static oif_status fail_infinite(const oif_reader *reader, oif_error *error)
 {
     size_t column = 0;
 
-    while (reader->columns[column].slot == UNSELECTED || !isinf(reader->values[reader->columns[column].slot]))
+    while (reader->columns[column].slot == UNSELECTED ||
+           !isinf(reader->values[reader->columns[column].slot]))
         column++;
     return oif_fail_at(error, OIF_EINPUT, reader->line, column + 1,
                        "this number is infinite; make it finite, or NaN when it is missing");
@@ -75,8 +78,8 @@ static oif_status fail_torn(oif_reader *reader, oif_error *error)
 
     reader->start = reader->end; /* said once; the next call finds the end */
     return oif_fail_at(error, OIF_EINPUT, reader->line, left / sizeof(double) + 1,
-                       "the input ends at byte %llu, %zu bytes into a row of %zu", (unsigned long long)total,
-                       left, row_bytes(reader));
+                       "the input ends at byte %llu, %zu bytes into a row of %zu",
+                       (unsigned long long)total, left, row_bytes(reader));
 }
 
 static oif_status raw_next(oif_reader *reader, oif_record *record, oif_error *error)
@@ -93,8 +96,8 @@ static oif_status raw_next(oif_reader *reader, oif_record *record, oif_error *er
     const char *row = reader->buffer + reader->start;
     const bool infinite = take_values(reader, row);
     oif_status status = infinite ? fail_infinite(reader, error) : OIF_OK;
-    *(infinite ? &reader->refused : record) =
-        (oif_record){.values = reader->values, .text = row, .text_bytes = bytes, .line = reader->line};
+    *(infinite ? &reader->refused : record) = (oif_record){
+        .values = reader->values, .text = row, .text_bytes = bytes, .line = reader->line};
     reader->start += bytes;
     reader->lines_end = reader->start;
     reader->line++;

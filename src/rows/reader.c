@@ -1,5 +1,6 @@
-/* Rows from bytes: the buffer, the lines in it, the columns and which of them are selected. What a line means is
- * the business of csv.c, ndjson.c and raw.c, each behind a table of functions. */
+/* Rows from bytes: the buffer, the lines in it, the columns and which of them are selected.
+ * What a line means is the business of csv.c, ndjson.c and raw.c, each behind a table of
+ * functions. */
 #include "rows/reader.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -11,7 +12,7 @@
 
 enum { FIRST_CAPACITY_BYTES = 64 * 1024, DEFAULT_MAX_LINE_BYTES = 16 * 1024 * 1024 };
 
-/* ---- Memory and columns --------------------------------------------------------------------------- */
+/* ---- Memory and columns ---- */
 
 enum { KEEPSAKE_BYTES = 4096 };
 
@@ -102,7 +103,7 @@ oif_status oif_reader_need_unescaped(oif_reader *reader, oif_error *error)
     return OIF_OK;
 }
 
-/* ---- Bytes ---------------------------------------------------------------------------------------- */
+/* ---- Bytes ---- */
 
 static oif_status grow_buffer(oif_reader *reader, oif_error *error)
 {
@@ -116,8 +117,8 @@ static oif_status grow_buffer(oif_reader *reader, oif_error *error)
     if (!buffer || (reader->unescaped && !unescaped)) {
         oif_memory_free(buffer);
         oif_memory_free(unescaped);
-        return oif_fail_at(error, OIF_EMEMORY, reader->line, 0, "no memory for a line of more than %zu bytes",
-                           reader->capacity);
+        return oif_fail_at(error, OIF_EMEMORY, reader->line, 0,
+                           "no memory for a line of more than %zu bytes", reader->capacity);
     }
     memcpy(buffer, reader->buffer, reader->end);
     oif_memory_free(reader->buffer);
@@ -152,14 +153,15 @@ oif_status oif_reader_fill(oif_reader *reader, oif_error *error)
     size_t room = reader->capacity - ADDED_NEWLINE_BYTES - reader->end;
     ptrdiff_t count = reader->read(reader->context, reader->buffer + reader->end, room);
     if (count < 0)
-        return oif_fail_at(error, OIF_EREAD, reader->line, 0, "the input could not be read any further");
+        return oif_fail_at(error, OIF_EREAD, reader->line, 0,
+                           "the input could not be read any further");
     assert((size_t)count <= room);
     reader->end += (size_t)count;
     reader->ended = count == 0;
     return OIF_OK;
 }
 
-/* ---- Lines ---------------------------------------------------------------------------------------- */
+/* ---- Lines ---- */
 
 oif_status oif_reader_fill_lines(oif_reader *reader, oif_error *error)
 {
@@ -202,7 +204,8 @@ oif_status oif_reader_skip_long_line(oif_reader *reader, oif_error *error)
     return OIF_OK;
 }
 
-/* Goes to the first line that is not blank; false when no such line is whole. A tab that delimits is not blank. */
+/* Goes to the first line that is not blank; false when no such line is whole. A tab that
+ * delimits is not blank. */
 static bool skip_blank_lines(oif_reader *reader)
 {
     while (reader->start < reader->lines_end) {
@@ -230,7 +233,8 @@ static oif_status skip_byte_order_mark(oif_reader *reader, oif_error *error)
 {
     static const char mark[3] = "\xef\xbb\xbf";
 
-    while (reader->end < sizeof mark && !reader->ended && !memcmp(reader->buffer, mark, reader->end)) {
+    while (reader->end < sizeof mark && !reader->ended &&
+           !memcmp(reader->buffer, mark, reader->end)) {
         oif_status status = oif_reader_fill_lines(reader, error);
         if (status != OIF_OK)
             return status;
@@ -240,7 +244,8 @@ static oif_status skip_byte_order_mark(oif_reader *reader, oif_error *error)
     return OIF_OK;
 }
 
-/* The first byte that no text has: a NUL, or the mark with which UTF-16 begins; NULL when there is none. */
+/* The first byte that no text has: a NUL, or the mark with which UTF-16 begins; NULL when there
+ * is none. */
 static const char *find_binary(struct span line)
 {
     const size_t bytes = (size_t)(line.end - line.start);
@@ -279,7 +284,7 @@ oif_status oif_reader_await_first_line(oif_reader *reader, oif_error *error)
     return OIF_OK;
 }
 
-/* ---- Opening -------------------------------------------------------------------------------------- */
+/* ---- Opening ---- */
 
 static const struct oif_row_format *find_format(oif_format format)
 {
@@ -303,13 +308,15 @@ oif_status oif_reader_open(const oif_reader_options *options, oif_read_function 
     if (!opened || !buffer) {
         oif_memory_free(opened);
         oif_memory_free(buffer);
-        return oif_fail(error, OIF_EMEMORY, "no memory for a reader of %d bytes", FIRST_CAPACITY_BYTES);
+        return oif_fail(error, OIF_EMEMORY, "no memory for a reader of %d bytes",
+                        FIRST_CAPACITY_BYTES);
     }
     *opened = (oif_reader){
         .format = format,
         .read = read,
         .context = context,
-        .max_line_bytes = options->max_line_bytes ? options->max_line_bytes : DEFAULT_MAX_LINE_BYTES,
+        .max_line_bytes =
+            options->max_line_bytes ? options->max_line_bytes : DEFAULT_MAX_LINE_BYTES,
         .buffer = buffer,
         .capacity = FIRST_CAPACITY_BYTES,
         .line = 1,
@@ -337,7 +344,7 @@ void oif_reader_close(oif_reader *reader)
     oif_memory_free(reader);
 }
 
-/* ---- Columns -------------------------------------------------------------------------------------- */
+/* ---- Columns ---- */
 
 size_t oif_reader_column_count(const oif_reader *reader)
 {
@@ -350,7 +357,8 @@ const char *oif_reader_column_name(const oif_reader *reader, size_t column)
     return reader->columns[column].name;
 }
 
-oif_status oif_reader_find_column(oif_reader *reader, const char *name, size_t *column, oif_error *error)
+oif_status oif_reader_find_column(oif_reader *reader, const char *name, size_t *column,
+                                  oif_error *error)
 {
     size_t found = reader->column_count;
 
@@ -358,7 +366,8 @@ oif_status oif_reader_find_column(oif_reader *reader, const char *name, size_t *
         if (strcmp(reader->columns[i].name, name) != 0)
             continue;
         if (found < reader->column_count)
-            return oif_fail(error, OIF_EPARAM, "several columns are called '%s'; give each its own name",
+            return oif_fail(error, OIF_EPARAM,
+                            "several columns are called '%s'; give each its own name",
                             excerpt_of(name, name + strlen(name)).text);
         found = i;
     }
@@ -390,8 +399,8 @@ char oif_reader_delimiter(const oif_reader *reader)
     return reader->delimiter;
 }
 
-/* Marks the columns; returns the position of the first that does not exist or is marked already, or
- * `count`. */
+/* Marks the columns; returns the position of the first that does not exist or is marked
+ * already, or `count`. */
 static size_t mark_columns(oif_reader *reader, const size_t *columns, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -402,7 +411,8 @@ static size_t mark_columns(oif_reader *reader, const size_t *columns, size_t cou
     return count;
 }
 
-static oif_status check_selection(oif_reader *reader, const size_t *columns, size_t count, oif_error *error)
+static oif_status check_selection(oif_reader *reader, const size_t *columns, size_t count,
+                                  oif_error *error)
 {
     size_t good = mark_columns(reader, columns, count);
     for (size_t i = 0; i < good; i++)
@@ -415,7 +425,8 @@ static oif_status check_selection(oif_reader *reader, const size_t *columns, siz
     return OIF_OK;
 }
 
-oif_status oif_reader_select(oif_reader *reader, const size_t *columns, size_t count, oif_error *error)
+oif_status oif_reader_select(oif_reader *reader, const size_t *columns, size_t count,
+                             oif_error *error)
 {
     oif_status status = check_selection(reader, columns, count, error);
     if (status != OIF_OK)
@@ -429,7 +440,8 @@ oif_status oif_reader_select(oif_reader *reader, const size_t *columns, size_t c
     return OIF_OK;
 }
 
-oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns, size_t count, oif_error *error)
+oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns, size_t count,
+                                   oif_error *error)
 {
     oif_status status = check_selection(reader, columns, count, error);
     if (status == OIF_OK && count && !reader->format->has_texts)
@@ -456,7 +468,7 @@ oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns, si
     return OIF_OK;
 }
 
-/* ---- Rows ----------------------------------------------------------------------------------------- */
+/* ---- Rows ---- */
 
 oif_status oif_reader_next(oif_reader *reader, oif_record *record, oif_error *error)
 {

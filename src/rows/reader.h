@@ -1,19 +1,21 @@
-/* What the formats of rows share: a buffer of bytes, the lines in it, the columns. reader.c has the rest.
+/* What the formats of rows share: a buffer of bytes, the lines in it, the columns. reader.c has
+ * the rest.
  *
  *     buffer |  consumed  | a whole line \n another \n | a line's beginning |   room   | 1 | 8 |
  *            0          start                     lines_end               end         capacity
  *
- * Bytes are read into one buffer and taken apart where they lie; a record's text is never copied. Whole lines
- * end at `lines_end`, so the byte before it is always a \n (at the end of the input one is added if it was
- * missing; the last byte of the capacity is kept for that). This \n stops every scan: apart from quoted text no
- * loop needs to compare with an end. The eight bytes behind the capacity let words be loaded past the last line.
+ * Bytes are read into one buffer and taken apart where they lie; a record's text is never
+ * copied. Whole lines end at `lines_end`, so the byte before it is always a \n (at the end of
+ * the input one is added if it was missing; the last byte of the capacity is kept for that).
+ * This \n stops every scan: apart from quoted text no loop needs to compare with an end. The
+ * eight bytes behind the capacity let words be loaded past the last line.
  *
- * The source is asked only when no whole record is left in the buffer. Raw rows have no lines; for them start
- * and end are all there is. */
+ * The source is asked only when no whole record is left in the buffer. Raw rows have no lines;
+ * for them start and end are all there is. */
 #ifndef OIF_ROWS_READER_H
 #define OIF_ROWS_READER_H
 
-#include "oif.h"
+#include "oif_rows.h"
 
 #include <string.h>
 
@@ -33,7 +35,8 @@ struct column {
     struct json_path *path; /* NDJSON: where it stands in an object */
 };
 
-/* How far a CSV record at `start` is taken apart; offsets count from there. All zero: not begun. */
+/* How far a CSV record at `start` is taken apart; offsets count from there. All zero: not
+ * begun. */
 struct csv_parts {
     size_t field_count; /* the fields that are complete */
     size_t field;       /* where the next one begins */
@@ -56,7 +59,8 @@ struct oif_reader {
     uint64_t line;                /* the number of the line, or raw row, at `start` */
     bool ended;                   /* the source has no more */
     bool newline_added;           /* the byte before lines_end did not come from the source */
-    bool skipping;                /* the rest of a line that was too long is to come; nothing is buffered */
+    /* the rest of a line that was too long is to come; nothing is buffered */
+    bool skipping;
 
     struct column *columns;
     size_t column_count, column_capacity;
@@ -65,7 +69,8 @@ struct oif_reader {
     oif_text *texts;
     size_t text_count;
     oif_record refused; /* see oif_reader_refused; its values are NULL when there is none */
-    char *unescaped;    /* as large as the buffer: texts that do not stand in it as they are; or NULL */
+    /* as large as the buffer: texts that do not stand in it as they are; or NULL */
+    char *unescaped;
     struct oif_keepsake *kept; /* see oif_reader_keep */
 
     char delimiter; /* CSV; 0 until the first line has come */
@@ -91,7 +96,7 @@ struct oif_row_format {
 
 extern const struct oif_row_format oif_csv_format, oif_ndjson_format, oif_raw_format;
 
-/* ---- Memory and columns --------------------------------------------------------------------------- */
+/* ---- Memory and columns ---- */
 
 /* Memory that lives as long as the reader; NULL when there is none. */
 void *oif_reader_keep(oif_reader *reader, size_t bytes);
@@ -99,7 +104,8 @@ void *oif_reader_keep(oif_reader *reader, size_t bytes);
 /* Makes room for so many columns and their values. */
 oif_status oif_reader_reserve_columns(oif_reader *reader, size_t count, oif_error *error);
 
-/* Adds a column to those there is room for; it is selected as the next value unless `slot` is UNSELECTED. */
+/* Adds a column to those there is room for; it is selected as the next value unless `slot` is
+ * UNSELECTED. */
 void oif_reader_push_column(oif_reader *reader, const char *name, size_t slot);
 
 enum { GENERATED_NAME_BYTES = 24 }; /* "x", the digits of a size_t, a NUL */
@@ -110,9 +116,10 @@ size_t oif_reader_generate_name(char *name, size_t column);
 /* Gives the reader `unescaped`, which from then on grows with the buffer. */
 oif_status oif_reader_need_unescaped(oif_reader *reader, oif_error *error);
 
-/* ---- Bytes and lines ------------------------------------------------------------------------------ */
+/* ---- Bytes and lines ---- */
 
-/* Asks the source once, for as much as there is room for; OIF_END once it has said that it has no more. */
+/* Asks the source once, for as much as there is room for; OIF_END once it has said that it has
+ * no more. */
 oif_status oif_reader_fill(oif_reader *reader, oif_error *error);
 
 /* The same, and finds the whole lines. */
@@ -124,7 +131,8 @@ oif_status oif_reader_await_line(oif_reader *reader, oif_error *error);
 /* The line at `start` as far as it has come and is not too long, without its \n. */
 struct span oif_reader_buffered_line(const oif_reader *reader);
 
-/* Skips a byte order mark and blank lines, and refuses what is no text. OIF_END when nothing follows. */
+/* Skips a byte order mark and blank lines, and refuses what is no text. OIF_END when nothing
+ * follows. */
 oif_status oif_reader_await_first_line(oif_reader *reader, oif_error *error);
 
 /* Goes on reading and forgetting up to the end of a line that was too long. */
@@ -142,8 +150,8 @@ static inline void consume(oif_reader *reader, const char *next, uint64_t newlin
     reader->line += newlines;
 }
 
-/* Goes to the next line that is not blank. Nearly always it is at hand: one look then saves two calls, 15% of a
- * short row's instructions. While a long line is skipped nothing is buffered. */
+/* Goes to the next line that is not blank. Nearly always it is at hand: one look then saves two
+ * calls, 15% of a short row's instructions. While a long line is skipped nothing is buffered. */
 static inline oif_status await_next_line(oif_reader *reader, oif_error *error)
 {
     if (reader->start < reader->lines_end && (unsigned char)reader->buffer[reader->start] > ' ')
@@ -152,8 +160,8 @@ static inline oif_status await_next_line(oif_reader *reader, oif_error *error)
     return status == OIF_OK ? oif_reader_await_line(reader, error) : status;
 }
 
-/* Whether what has come of an unfinished line is already too long. At the end of the input the check was made
- * before the \n was added. */
+/* Whether what has come of an unfinished line is already too long. At the end of the input the
+ * check was made before the \n was added. */
 static inline bool is_overflowing(const oif_reader *reader)
 {
     return !reader->ended && reader->end - reader->start > reader->max_line_bytes;

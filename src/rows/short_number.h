@@ -6,10 +6,10 @@
 
 #include <float.h>
 
-/* Reads what most numbers look like: [-]digits[.digits] in at most seven characters and whatever ends it, all in one
- * word and without a branch that depends on the number, as lengths are hard to predict. Such digits and such a power of
- * ten are doubles without rounding, so one division gives the nearest double, the same as oif_number_parse. NULL for all
- * others. */
+/* Reads what most numbers look like: [-]digits[.digits] in at most seven characters and
+ * whatever ends it, all in one word and without a branch that depends on the number, as lengths
+ * are hard to predict. Such digits and such a power of ten are doubles without rounding, so one
+ * division gives the nearest double, the same as oif_number_parse. NULL for all others. */
 static inline const char *short_number_end(const char *text, const char *lines_end, double *value)
 {
     static const double powers_of_ten[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
@@ -24,13 +24,15 @@ static inline const char *short_number_end(const char *text, const char *lines_e
         return NULL;
     const unsigned whole = (unsigned)__builtin_ctzll(others) / 8; /* digits before the point */
     const uint64_t point = (word >> 8 * whole & 0xff) == ('.' ^ '0');
-    const uint64_t ends = others & (others - point); /* without the point, which is the lowest bit */
+    /* without the point, which is the lowest bit */
+    const uint64_t ends = others & (others - point);
     if (ends == 0)
         return NULL;
     const unsigned end = (unsigned)__builtin_ctzll(ends) / 8, count = end - (unsigned)point;
     if (count == 0)
         return NULL;
-    /* Close the gap where the point was, then move the digits to the top: what is below counts as leading zeros. */
+    /* Close the gap where the point was, then move the digits to the top: what is below counts
+     * as leading zeros. */
     const uint64_t before = (UINT64_C(1) << 8 * whole) - 1, gap = before | (point - 1);
     const uint64_t digits = (word & gap) | (word >> 8 & ~gap);
     const double magnitude = (double)(int64_t)join_eight_digits(digits << 8 * (8 - count));

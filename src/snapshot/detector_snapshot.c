@@ -1,6 +1,6 @@
-/* A detector's snapshot: which detector it is ("DETE"), the names of its columns if they have some ("NAME"), then all it
- * has learned ("STAT"). The first is small and read as a
- * whole, so that nothing is believed, and nothing allocated, before its checksum is known to be right. */
+/* A detector's snapshot: which detector it is ("DETE"), the names of its columns if they have
+ * some ("NAME"), then all it has learned ("STAT"). The first is small and read as a whole, so
+ * that nothing is believed, and nothing allocated, before its checksum is known to be right. */
 #include "snapshot/detector_snapshot.h"
 
 #include "base/bytes.h"
@@ -11,7 +11,8 @@
 
 enum {
     IDENTITY_BYTES = 2048, /* at most: sixteen parameters with names of up to a hundred bytes */
-    STATE_RATIO = 6,     /* a detector takes at most so many times the bytes of its state in a snapshot ... */
+    /* a detector takes at most so many times the bytes of its state in a snapshot ... */
+    STATE_RATIO = 6,
     STATE_ROOM = 1 << 16 /* ... and these: the rest of it follows from its parameters */
 };
 
@@ -43,13 +44,13 @@ static void decode_params(oif_snapshot_reader *reader, oif_bytes *bytes, oif_par
         oif_bytes_get_text(bytes, name);
         double value = oif_bytes_get_f64(bytes);
         if (!bytes->overrun && oif_params_set(params, name, value, &why) != OIF_OK)
-            oif_snapshot_fail(reader, OIF_EVERSION, "this version of oif would not have written this: %s",
-                              why.message);
+            oif_snapshot_fail(reader, OIF_EVERSION,
+                              "this version of oif would not have written this: %s", why.message);
     }
 }
 
-void oif_identity_read(oif_snapshot_reader *reader, const char *tag, oif_kinds kinds, oif_params *params,
-                       uint64_t *number)
+void oif_identity_read(oif_snapshot_reader *reader, const char *tag, oif_kinds kinds,
+                       oif_params *params, uint64_t *number)
 {
     unsigned char payload[IDENTITY_BYTES];
     char name[OIF_BYTES_TEXT_MAX + 1];
@@ -58,7 +59,8 @@ void oif_identity_read(oif_snapshot_reader *reader, const char *tag, oif_kinds k
     oif_bytes_get_text(&bytes, name);
     *number = oif_bytes_get(&bytes, 8);
     if (bytes.overrun || kinds(params, name, NULL) != OIF_OK) {
-        oif_snapshot_fail(reader, OIF_EVERSION, "this version of oif has no detector '%.60s'", name);
+        oif_snapshot_fail(reader, OIF_EVERSION, "this version of oif has no detector '%.60s'",
+                          name);
         return;
     }
     decode_params(reader, &bytes, params);
@@ -70,15 +72,16 @@ void oif_identity_read(oif_snapshot_reader *reader, const char *tag, oif_kinds k
 
 uint64_t oif_state_bytes(const oif_detector *detector)
 {
-    oif_field_counter counter = oif_field_counter_new();
-    oif_detector_tell_fields((oif_detector *)detector, &counter.fields); /* looks at sizes only */
+    oif_byte_counter counter = oif_byte_counter_new();
+    oif_detector_visit_fields((oif_detector *)detector, &counter.visitor); /* looks at sizes only */
     return counter.bytes;
 }
 
 void oif_state_write(oif_snapshot_writer *writer, const oif_detector *detector)
 {
     oif_writer_begin(writer, OIF_SECTION_STATE, oif_state_bytes(detector));
-    oif_detector_tell_fields((oif_detector *)detector, &writer->fields); /* which only reads them */
+    oif_detector_visit_fields((oif_detector *)detector,
+                              &writer->visitor); /* which only reads them */
     oif_writer_end(writer);
 }
 
@@ -88,7 +91,8 @@ void oif_state_bound(oif_snapshot_reader *reader, const oif_params *params, size
     oif_error why;
     oif_status status = oif_detector_estimate_bytes(params, dimension, &bytes, &why);
     if (status != OIF_OK)
-        oif_snapshot_fail(reader, status == OIF_EMEMORY ? OIF_EMEMORY : OIF_ECORRUPT, "%s", why.message);
+        oif_snapshot_fail(reader, status == OIF_EMEMORY ? OIF_EMEMORY : OIF_ECORRUPT, "%s",
+                          why.message);
     else if (bytes > STATE_ROOM && (bytes - STATE_ROOM) / STATE_RATIO > reader->left)
         oif_snapshot_fail(reader, OIF_ECORRUPT,
                           "a state of %llu bytes is too small for a detector of %zu bytes",
@@ -102,10 +106,11 @@ void oif_state_read(oif_snapshot_reader *reader, oif_detector *detector)
     if (reader->left != expected)
         oif_snapshot_fail(reader, OIF_ECORRUPT, "the state has %llu bytes instead of %llu",
                           (unsigned long long)reader->left, (unsigned long long)expected);
-    oif_detector_tell_fields(detector, &reader->fields);
+    oif_detector_visit_fields(detector, &reader->visitor);
     oif_snapshot_end(reader);
     if (reader->status == OIF_OK && oif_detector_check(detector, &why) != OIF_OK)
-        oif_snapshot_fail(reader, OIF_ECORRUPT, "the state does not hold together: %s", why.message);
+        oif_snapshot_fail(reader, OIF_ECORRUPT, "the state does not hold together: %s",
+                          why.message);
 }
 
 /* ---- Snapshots ---- */
@@ -113,7 +118,7 @@ void oif_state_read(oif_snapshot_reader *reader, oif_detector *detector)
 size_t oif_detector_snapshot_bytes(const oif_detector *detector)
 {
     return OIF_SNAPSHOT_HEADER_BYTES + 3 * OIF_SECTION_BYTES + (size_t)oif_state_bytes(detector) +
-           oif_names_section_bytes(oif_detector_names(detector)) +
+           oif_column_names_section_bytes(oif_detector_names(detector)) +
            oif_identity_write(NULL, OIF_SECTION_DETECTOR, oif_detector_params(detector),
                               oif_detector_dimension(detector));
 }
@@ -125,7 +130,7 @@ oif_status oif_detector_save(const oif_detector *detector, oif_write_function wr
     oif_writer_open(&writer, write, context, error);
     oif_identity_write(&writer, OIF_SECTION_DETECTOR, oif_detector_params(detector),
                        oif_detector_dimension(detector));
-    oif_names_write(&writer, oif_detector_names(detector));
+    oif_column_names_write(&writer, oif_detector_names(detector));
     oif_state_write(&writer, detector);
     return oif_writer_close(&writer);
 }
@@ -140,21 +145,22 @@ static oif_detector *make_detector(oif_snapshot_reader *reader)
     if (dimension > OIF_MAX_DIMENSION)
         oif_snapshot_fail(reader, OIF_ECORRUPT, "a row of %llu numbers is too long",
                           (unsigned long long)dimension);
-    oif_names *names = oif_names_read(reader, dimension, OIF_SECTION_STATE);
+    oif_column_names *names = oif_column_names_read(reader, dimension, OIF_SECTION_STATE);
     if (reader->status == OIF_OK)
         oif_state_bound(reader, &params, (size_t)dimension);
-    if (reader->status == OIF_OK && oif_detector_new(&params, (size_t)dimension, &made, &why) != OIF_OK)
+    if (reader->status == OIF_OK &&
+        oif_detector_new(&params, (size_t)dimension, &made, &why) != OIF_OK)
         oif_snapshot_fail(reader, why.status, "%s", why.message);
     if (made)
         oif_detector_take_names(made, names);
     else
-        oif_names_free(names);
+        oif_column_names_free(names);
     return made;
 }
 
 /* `bytes` as in oif_savable. */
-static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *context, oif_detector **detector,
-                             oif_error *error)
+static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *context,
+                             oif_detector **detector, oif_error *error)
 {
     oif_snapshot_reader reader;
     oif_snapshot_open(&reader, read, context, error);
@@ -170,7 +176,8 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
     return reader.status;
 }
 
-oif_status oif_detector_load(oif_read_function read, void *context, oif_detector **detector, oif_error *error)
+oif_status oif_detector_load(oif_read_function read, void *context, oif_detector **detector,
+                             oif_error *error)
 {
     return load_up_to(UINT64_MAX, read, context, detector, error);
 }
@@ -183,8 +190,8 @@ oif_status oif_detector_save_memory(const oif_detector *detector, void *bytes, s
     size_t needed = oif_detector_snapshot_bytes(detector);
     oif_piece to = {bytes, (char *)bytes + capacity};
     if (capacity < needed)
-        return oif_fail(error, OIF_EPARAM, "the snapshot has %zu bytes and there is room for %zu", needed,
-                        capacity);
+        return oif_fail(error, OIF_EPARAM, "the snapshot has %zu bytes and there is room for %zu",
+                        needed, capacity);
     return oif_detector_save(detector, oif_piece_put, &to, error);
 }
 
@@ -196,8 +203,8 @@ static oif_status save_detector(const void *detector, oif_write_function write, 
     return oif_detector_save(detector, write, context, error);
 }
 
-static oif_status load_detector(uint64_t bytes, oif_read_function read, void *context, void **detector,
-                                oif_error *error)
+static oif_status load_detector(uint64_t bytes, oif_read_function read, void *context,
+                                void **detector, oif_error *error)
 {
     oif_detector *made;
     oif_status status = load_up_to(bytes, read, context, &made, error);
@@ -228,7 +235,8 @@ oif_status oif_state_file_save(oif_state_file *file, const oif_detector *detecto
     return oif_state_file_put(file, &detectors, detector, error);
 }
 
-oif_status oif_state_file_load(const oif_state_file *file, oif_detector **detector, oif_error *error)
+oif_status oif_state_file_load(const oif_state_file *file, oif_detector **detector,
+                               oif_error *error)
 {
     void *made;
     oif_status status = oif_state_file_get(file, &detectors, &made, error);

@@ -35,7 +35,8 @@ int oif_file_sync(int fd)
 int oif_folder_sync(int folder)
 {
     int result = oif_file_sync(folder);
-    return result != 0 && errno == EINVAL ? 0 : result; /* that some file systems answer for every folder */
+    /* that some file systems answer for every folder */
+    return result != 0 && errno == EINVAL ? 0 : result;
 }
 
 int oif_file_write_at(int fd, const void *bytes, size_t count, uint64_t offset)
@@ -87,9 +88,11 @@ const char *oif_path_shown(const char *path)
     return length > SHOWN_PATH_BYTES ? path + length - SHOWN_PATH_BYTES : path;
 }
 
-oif_status oif_fail_errno(oif_error *error, oif_status status, const char *what, const char *path, int reason)
+oif_status oif_fail_errno(oif_error *error, oif_status status, const char *what, const char *path,
+                          int reason)
 {
-    return oif_fail(error, status, "cannot %s '%s': %s", what, oif_path_shown(path), strerror(reason));
+    return oif_fail(error, status, "cannot %s '%s': %s", what, oif_path_shown(path),
+                    strerror(reason));
 }
 
 oif_status oif_fail_save(oif_error *error, const char *what, const char *path, int reason)

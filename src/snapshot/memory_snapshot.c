@@ -23,8 +23,8 @@ ptrdiff_t oif_piece_take(void *piece, char *buffer, size_t capacity)
     return (ptrdiff_t)count;
 }
 
-oif_status oif_savable_load_memory(const oif_savable *kind, const void *bytes, size_t count, void **object,
-                                   oif_error *error)
+oif_status oif_savable_load_memory(const oif_savable *kind, const void *bytes, size_t count,
+                                   void **object, oif_error *error)
 {
     oif_piece from = {(char *)bytes, (char *)bytes + count}; /* which is only read */
     void *made;
@@ -34,8 +34,8 @@ oif_status oif_savable_load_memory(const oif_savable *kind, const void *bytes, s
     if (from.next != from.end) {
         size_t read = count - (size_t)(from.end - from.next);
         kind->free(made);
-        return oif_fail_at(error, OIF_ECORRUPT, 0, read, "byte %zu: the snapshot ends here, but bytes follow",
-                           read);
+        return oif_fail_at(error, OIF_ECORRUPT, 0, read,
+                           "byte %zu: the snapshot ends here, but bytes follow", read);
     }
     *object = made;
     return OIF_OK;

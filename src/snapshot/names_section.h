@@ -2,14 +2,16 @@
 #ifndef OIF_SNAPSHOT_NAMES_SECTION_H
 #define OIF_SNAPSHOT_NAMES_SECTION_H
 
-#include "base/names.h"
+#include "base/column_names.h"
 #include "snapshot/sections.h"
 
 /* Writes the section, or nothing without names; the bytes it takes, all of them. */
-void oif_names_write(oif_snapshot_writer *writer, const oif_names *names);
-size_t oif_names_section_bytes(const oif_names *names);
+void oif_column_names_write(oif_snapshot_writer *writer, const oif_column_names *names);
+size_t oif_column_names_section_bytes(const oif_column_names *names);
 
-/* Opens the section `next`. Where the names of `columns` columns stand before it, returns them; else NULL. */
-oif_names *oif_names_read(oif_snapshot_reader *reader, uint64_t columns, const char *next);
+/* Opens the section `next`. Where the names of `columns` columns stand before it, returns them;
+ * else NULL. */
+oif_column_names *oif_column_names_read(oif_snapshot_reader *reader, uint64_t columns,
+                                        const char *next);
 
 #endif

@@ -7,22 +7,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As in PNG: a byte that is no text, line ends that a transfer as text would change, an end of file for DOS. */
+/* As in PNG: a byte that is no text, line ends that a transfer as text would change, an end of
+ * file for DOS. */
 static const unsigned char magic[8] = {0x89, 'O', 'I', 'F', '\r', '\n', 0x1A, '\n'};
 
 enum { SECTION_HEAD_BYTES = 16, CHECKSUM_BYTES = 4 };
 
 /* ---- Counting ---- */
 
-static void count_field(oif_fields *self, const char *name, oif_field_type type, void *values, size_t count)
+static void count_field(oif_state_visitor *self, const char *name, oif_field_type type,
+                        void *values, size_t count)
 {
     (void)name, (void)values;
-    ((oif_field_counter *)self)->bytes += (uint64_t)count * oif_field_type_bytes(type);
+    ((oif_byte_counter *)self)->bytes += (uint64_t)count * oif_field_type_bytes(type);
 }
 
-oif_field_counter oif_field_counter_new(void)
+oif_byte_counter oif_byte_counter_new(void)
 {
-    return (oif_field_counter){.fields = {count_field}};
+    return (oif_byte_counter){.visitor = {count_field}};
 }
 
 /* ---- Writing ---- */
@@ -97,7 +99,8 @@ static void encode(unsigned char *bytes, oif_field_type type, const void *values
     }
 }
 
-static void write_field(oif_fields *self, const char *name, oif_field_type type, void *values, size_t count)
+static void write_field(oif_state_visitor *self, const char *name, oif_field_type type,
+                        void *values, size_t count)
 {
     (void)name;
     oif_snapshot_writer *writer = (oif_snapshot_writer *)self;
@@ -112,11 +115,12 @@ static void write_field(oif_fields *self, const char *name, oif_field_type type,
     }
 }
 
-void oif_writer_open(oif_snapshot_writer *writer, oif_write_function write, void *context, oif_error *error)
+void oif_writer_open(oif_snapshot_writer *writer, oif_write_function write, void *context,
+                     oif_error *error)
 {
     unsigned char version[4];
-    *writer =
-        (oif_snapshot_writer){.fields = {write_field}, .write = write, .context = context, .error = error};
+    *writer = (oif_snapshot_writer){
+        .visitor = {write_field}, .write = write, .context = context, .error = error};
     oif_checksum_table_init(&writer->table);
     write_bytes(writer, magic, sizeof magic);
     oif_bytes_store(version, OIF_SNAPSHOT_VERSION, sizeof version);
@@ -124,7 +128,8 @@ void oif_writer_open(oif_snapshot_writer *writer, oif_write_function write, void
     write_checksum(writer);
 }
 
-static void begin_section(oif_snapshot_writer *writer, const char *tag, uint32_t flags, uint64_t length)
+static void begin_section(oif_snapshot_writer *writer, const char *tag, uint32_t flags,
+                          uint64_t length)
 {
     unsigned char head[SECTION_HEAD_BYTES];
     memcpy(head, tag, 4);
@@ -149,7 +154,8 @@ void oif_writer_end(oif_snapshot_writer *writer)
     write_checksum(writer);
 }
 
-void oif_writer_section(oif_snapshot_writer *writer, const char *tag, const void *payload, size_t length)
+void oif_writer_section(oif_snapshot_writer *writer, const char *tag, const void *payload,
+                        size_t length)
 {
     oif_writer_begin(writer, tag, length);
     write_bytes(writer, payload, length);
@@ -182,8 +188,9 @@ void oif_snapshot_fail(oif_snapshot_reader *reader, oif_status status, const cha
 static void read_bytes(oif_snapshot_reader *reader, unsigned char *bytes, size_t count)
 {
     for (size_t have = 0; have < count;) {
-        ptrdiff_t got =
-            reader->status != OIF_OK ? -1 : reader->read(reader->context, (char *)bytes + have, count - have);
+        ptrdiff_t got = reader->status != OIF_OK
+                            ? -1
+                            : reader->read(reader->context, (char *)bytes + have, count - have);
         if (got <= 0 || (size_t)got > count - have) {
             if (got == 0)
                 oif_snapshot_fail(reader, OIF_ETRUNCATED, "the snapshot is cut off here");
@@ -243,7 +250,8 @@ static void read_payload(oif_snapshot_reader *reader, unsigned char *bytes, size
     reader->left -= count;
 }
 
-static void read_field(oif_fields *self, const char *name, oif_field_type type, void *values, size_t count)
+static void read_field(oif_state_visitor *self, const char *name, oif_field_type type, void *values,
+                       size_t count)
 {
     (void)name;
     oif_snapshot_reader *reader = (oif_snapshot_reader *)self;
@@ -257,11 +265,15 @@ static void read_field(oif_fields *self, const char *name, oif_field_type type, 
     }
 }
 
-void oif_snapshot_open(oif_snapshot_reader *reader, oif_read_function read, void *context, oif_error *error)
+void oif_snapshot_open(oif_snapshot_reader *reader, oif_read_function read, void *context,
+                       oif_error *error)
 {
     unsigned char bytes[sizeof magic], version[4];
-    *reader = (oif_snapshot_reader){
-        .fields = {read_field}, .read = read, .context = context, .error = error, .end = UINT64_MAX};
+    *reader = (oif_snapshot_reader){.visitor = {read_field},
+                                    .read = read,
+                                    .context = context,
+                                    .error = error,
+                                    .end = UINT64_MAX};
     oif_checksum_table_init(&reader->table);
     read_bytes(reader, bytes, sizeof bytes);
     if (memcmp(bytes, magic, sizeof magic) != 0)
@@ -293,7 +305,8 @@ static void skip_section(oif_snapshot_reader *reader)
 {
     unsigned char buffer[512];
     while (reader->left > 0 && reader->status == OIF_OK)
-        read_payload(reader, buffer, reader->left < sizeof buffer ? (size_t)reader->left : sizeof buffer);
+        read_payload(reader, buffer,
+                     reader->left < sizeof buffer ? (size_t)reader->left : sizeof buffer);
     oif_snapshot_end(reader);
 }
 
@@ -307,7 +320,8 @@ bool oif_snapshot_expect_either(oif_snapshot_reader *reader, const char *first, 
         if (flags & OIF_SECTION_OPTIONAL)
             skip_section(reader);
         else
-            oif_snapshot_fail(reader, OIF_EKIND, "the snapshot has a section '%.4s' where '%s' was expected",
+            oif_snapshot_fail(reader, OIF_EKIND,
+                              "the snapshot has a section '%.4s' where '%s' was expected",
                               reader->tag, tag);
     }
     return false;

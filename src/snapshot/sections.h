@@ -1,18 +1,19 @@
-/* A snapshot as a sequence of sections, written and read from front to back (docs/snapshot-format.md):
+/* A snapshot as a sequence of sections, written and read from front to back
+ * (docs/snapshot-format.md):
  *
  *     header    | magic | version | checksum |
  *     section   | tag | flags | length | checksum | payload of `length` bytes | checksum |
  *     ...
  *     section   with the tag "END " and no payload
  *
- * Writer and reader remember the first failure and do nothing more from then on, so that their users need not look after
- * every call.
+ * Writer and reader remember the first failure and do nothing more from then on, so that their
+ * users need not look after every call.
  */
 #ifndef OIF_SNAPSHOT_SECTIONS_H
 #define OIF_SNAPSHOT_SECTIONS_H
 
 #include "base/checksum.h"
-#include "base/fields.h"
+#include "base/state_visitor.h"
 #include "oif.h"
 
 enum {
@@ -26,17 +27,17 @@ enum {
 #define OIF_SECTION_END "END "
 
 /* A visitor of fields that adds up the bytes they take in a snapshot. */
-typedef struct oif_field_counter {
-    oif_fields fields;
+typedef struct oif_byte_counter {
+    oif_state_visitor visitor;
     uint64_t bytes;
-} oif_field_counter;
+} oif_byte_counter;
 
-oif_field_counter oif_field_counter_new(void);
+oif_byte_counter oif_byte_counter_new(void);
 
 /* ---- Writing ---- */
 
 typedef struct oif_snapshot_writer {
-    oif_fields fields; /* a visitor that writes */
+    oif_state_visitor visitor; /* a visitor that writes */
     oif_write_function write;
     void *context;
     oif_error *error;
@@ -49,10 +50,13 @@ typedef struct oif_snapshot_writer {
 } oif_snapshot_writer;
 
 /* Writes the header. */
-void oif_writer_open(oif_snapshot_writer *writer, oif_write_function write, void *context, oif_error *error);
+void oif_writer_open(oif_snapshot_writer *writer, oif_write_function write, void *context,
+                     oif_error *error);
 
-/* Writes a section whose payload is at hand, or begins one that then has to get `length` bytes of fields. */
-void oif_writer_section(oif_snapshot_writer *writer, const char *tag, const void *payload, size_t length);
+/* Writes a section whose payload is at hand, or begins one that then has to get `length` bytes
+ * of fields. */
+void oif_writer_section(oif_snapshot_writer *writer, const char *tag, const void *payload,
+                        size_t length);
 void oif_writer_begin(oif_snapshot_writer *writer, const char *tag, uint64_t length);
 void oif_writer_begin_optional(oif_snapshot_writer *writer, const char *tag, uint64_t length);
 void oif_writer_end(oif_snapshot_writer *writer);
@@ -63,7 +67,7 @@ oif_status oif_writer_close(oif_snapshot_writer *writer);
 /* ---- Reading ---- */
 
 typedef struct oif_snapshot_reader {
-    oif_fields fields; /* a visitor that reads */
+    oif_state_visitor visitor; /* a visitor that reads */
     oif_read_function read;
     void *context;
     oif_error *error;
@@ -77,19 +81,22 @@ typedef struct oif_snapshot_reader {
 } oif_snapshot_reader;
 
 /* Reads the header. Never asks for a byte past the end of the last section. */
-void oif_snapshot_open(oif_snapshot_reader *reader, oif_read_function read, void *context, oif_error *error);
+void oif_snapshot_open(oif_snapshot_reader *reader, oif_read_function read, void *context,
+                       oif_error *error);
 
-/* Opens the next section; skips those that may be skipped and are not this one. OIF_EKIND when it is another. */
+/* Opens the next section; skips those that may be skipped and are not this one. OIF_EKIND when
+ * it is another. */
 void oif_snapshot_expect(oif_snapshot_reader *reader, const char *tag);
 
 /* The same where another one may come first; returns whether it is that which is open. */
 bool oif_snapshot_expect_either(oif_snapshot_reader *reader, const char *first, const char *tag);
 
-/* Reads the whole payload of the open section, of at most `capacity` bytes, and closes it. Returns its length. The bytes are
- * known to be those that were written. */
+/* Reads the whole payload of the open section, of at most `capacity` bytes, and closes it.
+ * Returns its length. The bytes are known to be those that were written. */
 size_t oif_snapshot_take(oif_snapshot_reader *reader, void *payload, size_t capacity);
 
-/* Closes a section that was read through `fields`: nothing may be left, and the checksum has to be right. */
+/* Closes a section that was read through `fields`: nothing may be left, and the checksum has to
+ * be right. */
 void oif_snapshot_end(oif_snapshot_reader *reader);
 
 /* Reads the last section. */

@@ -44,7 +44,8 @@ static uint64_t offset_of(const oif_shelf *shelf, uint32_t number)
 
 /* ---- Creation ---- */
 
-oif_status oif_shelf_new(oif_state_file *file, size_t place_bytes, oif_shelf **shelf, oif_error *error)
+oif_status oif_shelf_new(oif_state_file *file, size_t place_bytes, oif_shelf **shelf,
+                         oif_error *error)
 {
     oif_shelf *made = oif_memory_new(sizeof *made);
     unsigned char *room = oif_memory_new(place_bytes);
@@ -53,7 +54,8 @@ oif_status oif_shelf_new(oif_state_file *file, size_t place_bytes, oif_shelf **s
         oif_memory_free(made);
         oif_memory_free(room);
         oif_memory_free(places);
-        return oif_fail(error, OIF_EMEMORY, "no memory for a shelf with places of %zu bytes", place_bytes);
+        return oif_fail(error, OIF_EMEMORY, "no memory for a shelf with places of %zu bytes",
+                        place_bytes);
     }
     *made = (oif_shelf){.file = file,
                         .fd = -1,
@@ -116,7 +118,8 @@ static bool grow(oif_shelf *shelf, uint32_t number)
     while (capacity <= number)
         capacity *= 2;
     bool fits = capacity <= OIF_NO_PLACE && capacity <= (uint64_t)INT64_MAX / shelf->place_bytes;
-    place *places = fits ? oif_memory_new(oif_size_multiply((size_t)capacity, sizeof *places)) : NULL;
+    place *places =
+        fits ? oif_memory_new(oif_size_multiply((size_t)capacity, sizeof *places)) : NULL;
     if (!places)
         return false;
     memcpy(places, shelf->places, shelf->count * sizeof *places);
@@ -159,8 +162,8 @@ oif_status oif_shelf_reopen(oif_shelf *shelf, oif_error *error)
     struct stat standing;
     shelf->fd = oif_file_open(file->folder, file->shelf_name, O_RDWR | O_NOFOLLOW, 0);
     if (shelf->fd < 0 || fstat(shelf->fd, &standing) != 0)
-        return oif_fail_errno(error, errno == ENOENT ? OIF_ETRUNCATED : OIF_EREAD, "open the shelf of",
-                              file->path, errno);
+        return oif_fail_errno(error, errno == ENOENT ? OIF_ETRUNCATED : OIF_EREAD,
+                              "open the shelf of", file->path, errno);
     uint64_t places = standing.st_size > 0 ? (uint64_t)standing.st_size / shelf->place_bytes : 0;
     shelf->in_file = places < OIF_NO_PLACE ? (uint32_t)places : OIF_NO_PLACE;
     return OIF_OK;
@@ -170,14 +173,15 @@ oif_status oif_shelf_claim(oif_shelf *shelf, uint32_t number, oif_error *error)
 {
     const char *path = oif_path_shown(shelf->file->path);
     if (number >= shelf->in_file)
-        return oif_fail(error, OIF_ETRUNCATED, "the shelf of '%s' is cut off after %lu models", path,
-                        (unsigned long)shelf->in_file);
+        return oif_fail(error, OIF_ETRUNCATED, "the shelf of '%s' is cut off after %lu models",
+                        path, (unsigned long)shelf->in_file);
     if (!grow(shelf, number))
         return oif_fail(error, OIF_EMEMORY, "no memory for the places of a shelf");
     while (shelf->count <= number)
         shelf->places[shelf->count++] = (place){.is_kept = true};
     if (shelf->places[number].is_used)
-        return oif_fail(error, OIF_ECORRUPT, "two models of '%s' have one place on its shelf", path);
+        return oif_fail(error, OIF_ECORRUPT, "two models of '%s' have one place on its shelf",
+                        path);
     shelf->places[number].is_used = true;
     return OIF_OK;
 }
@@ -186,7 +190,8 @@ oif_status oif_shelf_keep_all(oif_shelf *shelf, oif_error *error)
 {
     struct stat standing;
     if (fstat(shelf->fd, &standing) != 0)
-        return oif_fail_errno(error, OIF_EREAD, "ask for the size of the shelf of", shelf->file->path, errno);
+        return oif_fail_errno(error, OIF_EREAD, "ask for the size of the shelf of",
+                              shelf->file->path, errno);
     uint64_t bytes = standing.st_size > 0 ? (uint64_t)standing.st_size : 0;
     uint64_t places =
         bytes / shelf->place_bytes + (bytes % shelf->place_bytes > 0); /* theirs may be smaller */
@@ -201,8 +206,8 @@ oif_status oif_shelf_keep_all(oif_shelf *shelf, oif_error *error)
 
 static uint32_t checksum_of(const oif_shelf *shelf, const char *name, size_t name_bytes)
 {
-    return oif_checksum(&shelf->table, oif_checksum(&shelf->table, 0, name, name_bytes), shelf->room,
-                        shelf->place_bytes);
+    return oif_checksum(&shelf->table, oif_checksum(&shelf->table, 0, name, name_bytes),
+                        shelf->room, shelf->place_bytes);
 }
 
 static bool may_state_stand(const oif_state_file *file)
@@ -241,11 +246,14 @@ oif_status oif_shelf_put(oif_shelf *shelf, const char *name, size_t name_bytes, 
     uint32_t to = is_last ? shelf->count : shelf->first_free;
     if (is_last && !grow(shelf, to))
         return oif_fail(error, OIF_EMEMORY, "no memory for one more place of a shelf");
-    int reason = oif_file_write_at(shelf->fd, shelf->room, shelf->place_bytes, offset_of(shelf, to));
+    int reason =
+        oif_file_write_at(shelf->fd, shelf->room, shelf->place_bytes, offset_of(shelf, to));
     if (reason != 0) {
         if (is_last)
-            (void)!ftruncate(shelf->fd, (off_t)offset_of(shelf, to)); /* a full disk needs every byte */
-        return oif_fail_errno(error, OIF_EWRITE, "write to the shelf of", shelf->file->path, reason);
+            /* a full disk needs every byte */
+            (void)!ftruncate(shelf->fd, (off_t)offset_of(shelf, to));
+        return oif_fail_errno(error, OIF_EWRITE, "write to the shelf of", shelf->file->path,
+                              reason);
     }
     if (is_last)
         shelf->count++;
@@ -261,9 +269,11 @@ oif_status oif_shelf_put(oif_shelf *shelf, const char *name, size_t name_bytes, 
 oif_status oif_shelf_get(oif_shelf *shelf, const char *name, size_t name_bytes, uint32_t number,
                          uint32_t checksum, oif_error *error)
 {
-    int reason = oif_file_read_at(shelf->fd, shelf->room, shelf->place_bytes, offset_of(shelf, number));
+    int reason =
+        oif_file_read_at(shelf->fd, shelf->room, shelf->place_bytes, offset_of(shelf, number));
     if (reason != 0)
-        return oif_fail_errno(error, OIF_EREAD, "read from the shelf of", shelf->file->path, reason);
+        return oif_fail_errno(error, OIF_EREAD, "read from the shelf of", shelf->file->path,
+                              reason);
     if (checksum_of(shelf, name, name_bytes) != checksum)
         return oif_fail(error, OIF_ECORRUPT, "the shelf of '%s' is damaged: a checksum is wrong",
                         oif_path_shown(shelf->file->path));

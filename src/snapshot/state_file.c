@@ -5,9 +5,10 @@
  *     PATH.lock    empty; locked by whoever may write, and removed at the end
  *     PATH.shelf   what the snapshot does not hold but refers to (shelf.h)
  *
- * A rename is all or nothing, but only what was synced before it survives a loss of power, and the new name only once the
- * folder was synced as well. The folder is kept open, so that the file stays the same one when the program changes its
- * working directory, and nothing but that sync can fail after the rename.
+ * A rename is all or nothing, but only what was synced before it survives a loss of power, and
+ * the new name only once the folder was synced as well. The folder is kept open, so that the
+ * file stays the same one when the program changes its working directory, and nothing but that
+ * sync can fail after the rename.
  */
 #define _GNU_SOURCE /* flock */
 #define _FILE_OFFSET_BITS 64
@@ -80,14 +81,15 @@ static ptrdiff_t read_file(void *context, char *buffer, size_t capacity)
 
 /* ---- Holding the file ---- */
 
-/* Which file a path means. Through a symbolic link a save must replace what it points to, not the link; and a rename would
- * also replace /dev/null. */
+/* Which file a path means. Through a symbolic link a save must replace what it points to, not
+ * the link; and a rename would also replace /dev/null. */
 static oif_status find_file(const char *path, char found[PATH_MAX], oif_error *error)
 {
     struct stat standing;
     size_t length = strlen(path);
     if (length == 0 || path[length - 1] == '/')
-        return oif_fail(error, OIF_EWRITE, "a state file needs a name; '%s' has none", oif_path_shown(path));
+        return oif_fail(error, OIF_EWRITE, "a state file needs a name; '%s' has none",
+                        oif_path_shown(path));
     if (lstat(path, &standing) != 0) {
         if (errno != ENOENT || length >= PATH_MAX)
             return oif_fail_errno(error, OIF_EWRITE, "use", path, errno);
@@ -97,7 +99,8 @@ static oif_status find_file(const char *path, char found[PATH_MAX], oif_error *e
     if (!realpath(path, found) || stat(found, &standing) != 0)
         return oif_fail_errno(error, OIF_EWRITE, "follow the link", path, errno);
     if (!S_ISREG(standing.st_mode))
-        return oif_fail(error, OIF_EWRITE, "'%s' is a folder or a device; name a file", oif_path_shown(path));
+        return oif_fail(error, OIF_EWRITE, "'%s' is a folder or a device; name a file",
+                        oif_path_shown(path));
     return OIF_OK;
 }
 
@@ -141,11 +144,13 @@ static oif_state_file *name_files(const char *path, const char *found)
     return file;
 }
 
-/* Whether the lock is still the one that stands in the folder: who held it before may just have removed it. */
+/* Whether the lock is still the one that stands in the folder: who held it before may just have
+ * removed it. */
 static bool is_current(const oif_state_file *file)
 {
     struct stat own, standing;
-    return fstat(file->lock, &own) == 0 && fstatat(file->folder, file->lock_name, &standing, 0) == 0 &&
+    return fstat(file->lock, &own) == 0 &&
+           fstatat(file->folder, file->lock_name, &standing, 0) == 0 &&
            own.st_dev == standing.st_dev && own.st_ino == standing.st_ino;
 }
 
@@ -153,7 +158,8 @@ static oif_status take_lock(oif_state_file *file, oif_error *error)
 {
     int reason = EWOULDBLOCK;
     for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
-        file->lock = oif_file_open(file->folder, file->lock_name, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
+        file->lock =
+            oif_file_open(file->folder, file->lock_name, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
         if (file->lock < 0)
             return oif_fail_errno(error, OIF_EWRITE, "create a lock beside", file->path, errno);
         bool locked = lock_file(file->lock) == 0;
@@ -220,7 +226,8 @@ void oif_state_file_close(oif_state_file *file)
 static oif_status write_new(const oif_state_file *file, const oif_savable *kind, const void *object,
                             oif_error *error)
 {
-    opened to = {oif_file_create_beside(file->folder, file->name, file->new_name, O_WRONLY | O_EXCL), 0};
+    opened to = {
+        oif_file_create_beside(file->folder, file->name, file->new_name, O_WRONLY | O_EXCL), 0};
     if (to.fd < 0)
         return oif_fail_save(error, "write beside", file->path, errno);
     oif_status status = OIF_OK;
@@ -270,8 +277,8 @@ static oif_status load_whole(opened *from, const oif_savable *kind, void **objec
     char byte;
     struct stat standing;
     bool has_size = fstat(from->fd, &standing) == 0 && S_ISREG(standing.st_mode);
-    oif_status status =
-        kind->load(has_size ? (uint64_t)standing.st_size : UINT64_MAX, read_file, from, object, error);
+    oif_status status = kind->load(has_size ? (uint64_t)standing.st_size : UINT64_MAX, read_file,
+                                   from, object, error);
     if (status != OIF_OK)
         return status;
     off_t bytes = lseek(from->fd, 0, SEEK_CUR);
@@ -296,12 +303,14 @@ static oif_status load_opened(int fd, const char *path, const oif_savable *kind,
     if (status == OIF_EREAD)
         return oif_fail_errno(error, status, "read", path, from.reason);
     if (status != OIF_OK)
-        return oif_fail_at(error, status, 0, why.column, "'%s': %.110s", oif_path_shown(path), why.message);
+        return oif_fail_at(error, status, 0, why.column, "'%s': %.110s", oif_path_shown(path),
+                           why.message);
     *object = made;
     return OIF_OK;
 }
 
-oif_status oif_savable_load_file(const oif_savable *kind, const char *path, void **object, oif_error *error)
+oif_status oif_savable_load_file(const oif_savable *kind, const char *path, void **object,
+                                 oif_error *error)
 {
     return load_opened(oif_file_open(AT_FDCWD, path, O_RDONLY, 0), path, kind, object, error);
 }
@@ -311,6 +320,7 @@ oif_status oif_state_file_get(const oif_state_file *file, const oif_savable *kin
 {
     int fd = oif_file_open(file->folder, file->name, O_RDONLY, 0);
     if (fd < 0 && errno == ENOENT)
-        return oif_fail(error, OIF_END, "there is no state file '%s' yet", oif_path_shown(file->path));
+        return oif_fail(error, OIF_END, "there is no state file '%s' yet",
+                        oif_path_shown(file->path));
     return load_opened(fd, file->path, kind, object, error);
 }

@@ -33,7 +33,8 @@ static void the_version_is_the_headers(void **state)
 {
     (void)state;
     char expected[40];
-    snprintf(expected, sizeof expected, "%d.%d.%d", OIF_VERSION_MAJOR, OIF_VERSION_MINOR, OIF_VERSION_PATCH);
+    snprintf(expected, sizeof expected, "%d.%d.%d", OIF_VERSION_MAJOR, OIF_VERSION_MINOR,
+             OIF_VERSION_PATCH);
     assert_string_equal(oif_version(), expected);
 }
 

@@ -1,7 +1,7 @@
 /* Text <-> double against the C library's strtod and printf, which glibc rounds exactly.
  *
- * OIF_NUMBER_TRIALS sets how many random texts are tried (10^6 by default; the long run uses 10^8),
- * OIF_NUMBER_SEED the seed, which every failure prints. */
+ * OIF_NUMBER_TRIALS sets how many random texts are tried (10^6 by default; the long run uses
+ * 10^8), OIF_NUMBER_SEED the seed, which every failure prints. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "oif.h"
+#include "oif_rows.h"
 
 static uint64_t first_seed, random_state;
 static long trials;
@@ -170,8 +170,8 @@ static void subnormal_numbers_are_read_like_strtod(void **state)
 
 enum { MIDPOINT_DIGITS = 800 };
 
-/* Writes odd * 2^exponent exactly, as a whole number in base 10^9 (times 5^-exponent when the exponent
- * is negative) and a power of ten. Returns the length of the digits. */
+/* Writes odd * 2^exponent exactly, as a whole number in base 10^9 (times 5^-exponent when the
+ * exponent is negative) and a power of ten. Returns the length of the digits. */
 static int write_exactly(uint64_t odd, int exponent, char *digits, int *power_of_ten)
 {
     uint32_t limb[MIDPOINT_DIGITS / 9 + 2] = {(uint32_t)(odd % 1000000000),
@@ -199,7 +199,8 @@ static int write_exactly(uint64_t odd, int exponent, char *digits, int *power_of
     return length;
 }
 
-static void check_with_tail(const char *digits, int length, int point, int power_of_ten, const char *tail)
+static void check_with_tail(const char *digits, int length, int point, int power_of_ten,
+                            const char *tail)
 {
     char text[2 * MIDPOINT_DIGITS];
     int n = sprintf(text, "%.*s.%.*s%se%d", point, digits, length - point, digits + point, tail,
@@ -214,7 +215,8 @@ static void check_around_midpoint_above(uint64_t bits)
     uint64_t mantissa = (bits & (UINT64_MAX >> 12)) | (uint64_t)(biased > 0) << 52;
     char digits[MIDPOINT_DIGITS + 16];
     int power_of_ten;
-    int length = write_exactly(2 * mantissa + 1, (biased > 0 ? biased : 1) - 1076, digits, &power_of_ten);
+    int length =
+        write_exactly(2 * mantissa + 1, (biased > 0 ? biased : 1) - 1076, digits, &power_of_ten);
     int point = random_below(length + 1);
     check_with_tail(digits, length, point, power_of_ten, "");
     check_with_tail(digits, length, point, power_of_ten, "0000");
@@ -305,12 +307,13 @@ static void check_readings(const reading *readings, size_t count)
     for (size_t i = 0; i < count; i++) {
         const reading *expected = &readings[i];
         double value = 77;
-        const char *end = oif_number_parse(expected->text, expected->text + strlen(expected->text), &value);
+        const char *end =
+            oif_number_parse(expected->text, expected->text + strlen(expected->text), &value);
         size_t length = end == NULL ? 0 : (size_t)(end - expected->text);
         double expected_value = expected->length == 0 ? 77 : expected->value;
         if (length != expected->length || to_bits(value) != to_bits(expected_value))
-            fail_msg("\"%s\" is %.17g after %zu characters, expected %.17g after %zu", expected->text, value,
-                     length, expected_value, expected->length);
+            fail_msg("\"%s\" is %.17g after %zu characters, expected %.17g after %zu",
+                     expected->text, value, length, expected_value, expected->length);
     }
 }
 
@@ -396,8 +399,8 @@ static void nothing_at_or_past_the_end_is_read(void **state)
             ptrdiff_t consumed = end == NULL ? 0 : end - block;
             bool same = isnan(expected) ? isnan(value) : to_bits(value) == to_bits(expected);
             if (consumed != expected_end - terminated || !same)
-                fail_msg("\"%s\" cut off is %.17g after %td, strtod says %.17g after %td", terminated, value,
-                         consumed, expected, expected_end - terminated);
+                fail_msg("\"%s\" cut off is %.17g after %td, strtod says %.17g after %td",
+                         terminated, value, consumed, expected, expected_end - terminated);
             free(block);
         }
     }
@@ -525,21 +528,22 @@ static void check_is_shortest_and_closest(double value)
     char text[OIF_NUMBER_TEXT_BYTES + 1], digits[40], rounded[40], rounded_digits[40];
     format_terminated(value, text);
     if (to_bits(strtod(text, NULL)) != to_bits(value))
-        fail_msg("seed %" PRIu64 ": %.17g (%a) is written as %s, which strtod reads as %.17g", first_seed,
-                 value, value, text, strtod(text, NULL));
+        fail_msg("seed %" PRIu64 ": %.17g (%a) is written as %s, which strtod reads as %.17g",
+                 first_seed, value, value, text, strtod(text, NULL));
     int count = significant_digits(text, digits);
     if (count > 1) {
         snprintf(rounded, sizeof rounded, "%.*e", count - 2, value);
         if (strtod(rounded, NULL) == value)
-            fail_msg("seed %" PRIu64 ": %.17g (%a) is written as %s, but %s is shorter", first_seed, value,
-                     value, text, rounded);
+            fail_msg("seed %" PRIu64 ": %.17g (%a) is written as %s, but %s is shorter", first_seed,
+                     value, value, text, rounded);
     }
     snprintf(rounded, sizeof rounded, "%.*e", count - 1, value);
     significant_digits(rounded, rounded_digits);
-    /* Below a power of two the doubles are denser: the closest text there may be the neighbour's. */
+    /* Below a power of two the doubles are denser: the closest text there may be the
+     * neighbour's. */
     if (strtod(rounded, NULL) == value && strcmp(digits, rounded_digits) != 0)
-        fail_msg("seed %" PRIu64 ": %.17g (%a) is written as %s, but %s is closer", first_seed, value, value,
-                 text, rounded);
+        fail_msg("seed %" PRIu64 ": %.17g (%a) is written as %s, but %s is closer", first_seed,
+                 value, value, text, rounded);
 }
 
 static void random_values_are_written_with_the_fewest_and_closest_digits(void **state)
@@ -587,7 +591,8 @@ static void check_no_neighbouring_text_is_shorter(double value)
     for (long long shorter = nearest - 1; shorter <= nearest + 1; shorter++) {
         snprintf(candidate, sizeof candidate, "%llde%d", shorter, atoi(p + 1) - (count - 2));
         if (strtod(candidate, NULL) == value)
-            fail_msg("%.17g (%a) is written as %s, but %s is shorter", value, value, text, candidate);
+            fail_msg("%.17g (%a) is written as %s, but %s is shorter", value, value, text,
+                     candidate);
     }
 }
 
@@ -651,7 +656,8 @@ static void the_first_use_may_come_from_many_threads_at_once(void **state)
     pthread_t threads[THREADS];
     char written[THREADS][OIF_NUMBER_TEXT_BYTES + 1];
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, read_and_write_one_number, written[i]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, read_and_write_one_number, written[i]),
+                         0);
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     for (int i = 0; i < THREADS; i++)

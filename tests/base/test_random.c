@@ -1,5 +1,5 @@
-/* Random numbers: each draw against its law, by chi-square and Kolmogorov-Smirnov tests with fixed seeds, and the bits.
- * Limits are at p = 10^-6 or so; about 130 comparisons. */
+/* Random numbers: each draw against its law, by chi-square and Kolmogorov-Smirnov tests with
+ * fixed seeds, and the bits. Limits are at p = 10^-6 or so; about 130 comparisons. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,8 +31,8 @@ static void expect_counts(const double *counts, const double *expected, int bins
         if (pooled_expected < 10 && i + 1 < bins)
             continue;
         if (pooled_expected >= 1) {
-            chi_square +=
-                (pooled_count - pooled_expected) * (pooled_count - pooled_expected) / pooled_expected;
+            chi_square += (pooled_count - pooled_expected) * (pooled_count - pooled_expected) /
+                          pooled_expected;
             degrees++;
         }
         pooled_count = pooled_expected = 0;
@@ -42,8 +42,8 @@ static void expect_counts(const double *counts, const double *expected, int bins
     /* Wilson and Hilferty: the cube root is nearly normal. */
     double z = (cbrt(chi_square / degrees) - (1 - 2.0 / (9 * degrees))) / sqrt(2.0 / (9 * degrees));
     if (!(z < 5))
-        fail_msg("%s %g: chi-square is %.1f for %d degrees of freedom, %.1f standard deviations", what,
-                 parameter, chi_square, degrees, z);
+        fail_msg("%s %g: chi-square is %.1f for %d degrees of freedom, %.1f standard deviations",
+                 what, parameter, chi_square, degrees, z);
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -59,7 +59,8 @@ static void expect_law(double *draws, int n, distribution cdf, double count, con
     double greatest = 0, at = 0;
     qsort(draws, (size_t)n, sizeof *draws, compare_numbers);
     for (int i = 0; i < n; i++) {
-        double p = cdf(draws[i], count), apart = fmax(fabs(p - (double)i / n), fabs(p - (i + 1.0) / n));
+        double p = cdf(draws[i], count),
+               apart = fmax(fabs(p - (double)i / n), fabs(p - (i + 1.0) / n));
         if (apart > greatest) {
             greatest = apart;
             at = draws[i];
@@ -67,20 +68,22 @@ static void expect_law(double *draws, int n, distribution cdf, double count, con
     }
     double limit = sqrt(-log(1e-6 / 2) / 2 / n);
     if (!(greatest < limit))
-        fail_msg("%s of %g: the distribution is %.4f from its law at %.17g, %.4f allowed", what, count,
-                 greatest, at, limit);
+        fail_msg("%s of %g: the distribution is %.4f from its law at %.17g, %.4f allowed", what,
+                 count, greatest, at, limit);
 }
 
-static void expect_near(double actual, double expected, double error, const char *what, double parameter)
+static void expect_near(double actual, double expected, double error, const char *what,
+                        double parameter)
 {
     if (!(fabs(actual - expected) <= 5 * error))
-        fail_msg("%s %g: %.8g, expected %.8g with a standard error of %.2g", what, parameter, actual,
-                 expected, error);
+        fail_msg("%s %g: %.8g, expected %.8g with a standard error of %.2g", what, parameter,
+                 actual, expected, error);
 }
 
 /* ---- Bits and units ---- */
 
-/* Values of Vigna's splitmix64.c, as Rosetta Code ("Pseudo-random numbers/Splitmix64") prints them for the seed 1234567. */
+/* Values of Vigna's splitmix64.c, as Rosetta Code ("Pseudo-random numbers/Splitmix64") prints
+ * them for the seed 1234567. */
 static void the_bits_are_those_of_splitmix64(void **state)
 {
     (void)state;
@@ -140,7 +143,8 @@ static void below_is_uniform_for_small_counts(void **state)
     }
 }
 
-/* Of 2^32 draws and 3 2^30 results a careless reduction gives every third result two draws and the others one. */
+/* Of 2^32 draws and 3 2^30 results a careless reduction gives every third result two draws and
+ * the others one. */
 static void below_is_uniform_for_counts_near_the_size_of_a_draw(void **state)
 {
     (void)state;
@@ -165,8 +169,8 @@ static void below_is_uniform_for_counts_near_the_size_of_a_draw(void **state)
 
 static double binomial_probability(uint32_t count, uint32_t heads, double p)
 {
-    return exp(lgamma(count + 1.0) - lgamma(heads + 1.0) - lgamma(count - heads + 1.0) + heads * log(p) +
-               (count - heads) * log1p(-p));
+    return exp(lgamma(count + 1.0) - lgamma(heads + 1.0) - lgamma(count - heads + 1.0) +
+               heads * log(p) + (count - heads) * log1p(-p));
 }
 
 static const double coins[] = {0.5, 0.1, 0.9, 0.003, 0.7071067811865476, 1.0 / 3};
@@ -186,7 +190,8 @@ static void the_binomial_has_its_exact_distribution(void **state)
             }
             for (uint32_t i = 0; i <= numbers[k]; i++)
                 expected[i] = DRAWS / 2 * binomial_probability(numbers[k], i, coins[j]);
-            expect_counts(counts, expected, (int)numbers[k] + 1, "binomial of", numbers[k] + coins[j]);
+            expect_counts(counts, expected, (int)numbers[k] + 1, "binomial of",
+                          numbers[k] + coins[j]);
         }
 }
 
@@ -204,7 +209,8 @@ static void the_binomial_has_its_mean_and_variance(void **state)
                 sum += apart;
                 squares += apart * apart;
             }
-            /* The squares have the variance mu4 - sigma^4, with mu4 / sigma^4 = 3 + (1 - 6 p (1 - p)) / sigma^2. */
+            /* The squares have the variance mu4 - sigma^4, with mu4 / sigma^4 = 3 + (1 - 6 p (1
+             * - p)) / sigma^2. */
             double kurtosis = 3 + (1 - 6 * p * (1 - p)) / variance;
             expect_near(sum / TRIALS, 0, sqrt(variance / TRIALS), "mean of the binomial", n + p);
             expect_near(squares / TRIALS / variance, 1, sqrt((kurtosis - 1) / TRIALS),
@@ -316,9 +322,11 @@ static void many_extremes_at_once_are_those_drawn_one_by_one(void **state)
             oif_random_extremes(&together, numbers[k], times, least, greatest);
             for (uint32_t i = 0; i < times; i++) {
                 oif_random_extremes(&single, numbers[k], 1, &low, &high);
-                if (memcmp(&low, &least[i], sizeof low) != 0 || memcmp(&high, &greatest[i], sizeof high) != 0)
-                    fail_msg("number %u of %u extremes of %u: %.17g to %.17g, one by one %.17g to %.17g", i,
-                             times, numbers[k], least[i], greatest[i], low, high);
+                if (memcmp(&low, &least[i], sizeof low) != 0 ||
+                    memcmp(&high, &greatest[i], sizeof high) != 0)
+                    fail_msg(
+                        "number %u of %u extremes of %u: %.17g to %.17g, one by one %.17g to %.17g",
+                        i, times, numbers[k], least[i], greatest[i], low, high);
             }
             assert_true(single.state == together.state);
         }
@@ -346,13 +354,13 @@ static void the_extremes_agree_with_numbers_that_are_drawn(void **state)
         int degrees = -1;
         for (int i = 0; i < 64; i++)
             if (counts[i] + expected[i] >= 20) {
-                chi_square +=
-                    (counts[i] - expected[i]) * (counts[i] - expected[i]) / (counts[i] + expected[i]);
+                chi_square += (counts[i] - expected[i]) * (counts[i] - expected[i]) /
+                              (counts[i] + expected[i]);
                 degrees++;
             }
         if (!(chi_square < degrees + 6 * sqrt(2.0 * degrees)))
-            fail_msg("extremes of %u: chi-square is %.1f for %d degrees of freedom", count, chi_square,
-                     degrees);
+            fail_msg("extremes of %u: chi-square is %.1f for %d degrees of freedom", count,
+                     chi_square, degrees);
     }
 }
 
@@ -386,7 +394,8 @@ static void neighbouring_streams_are_uncorrelated(void **state)
             double sum = 0;
             for (uint64_t i = 0; i < DRAWS; i++) {
                 oif_random one = by_seed ? oif_random_stream(i, 0) : oif_random_stream(0, i);
-                oif_random two = by_seed ? oif_random_stream(i + 1, 0) : oif_random_stream(0, i + 1);
+                oif_random two =
+                    by_seed ? oif_random_stream(i + 1, 0) : oif_random_stream(0, i + 1);
                 double a = oif_random_unit(&one), b = oif_random_unit(&two);
                 for (int j = 0; j < lag; j++)
                     b = oif_random_unit(&two);

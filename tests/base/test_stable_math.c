@@ -1,5 +1,6 @@
-/* log2 and exp2 against the C library's, which is right to about half an ulp, and against themselves: the bits over a grid
- * are pinned, so that another compiler or machine that gives others is seen. */
+/* log2 and exp2 against the C library's, which is right to about half an ulp, and against
+ * themselves: the bits over a grid are pinned, so that another compiler or machine that gives
+ * others is seen. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +17,8 @@
 
 static void expect_log2_near(double x)
 {
-    /* The header's promise: absolute error under 2^-50; where the result is large, within two ulp of it. Near 1 the
-     * relative error is as small. */
+    /* The header's promise: absolute error under 2^-50; where the result is large, within two
+     * ulp of it. Near 1 the relative error is as small. */
     double actual = oif_log2(x), expected = log2(x), magnitude = fabs(expected);
     double allowed = (magnitude > 1 ? magnitude : fabs(x - 1) < 0.3 ? magnitude : 1) * 0x1p-50;
     if (!(fabs(actual - expected) <= allowed))
@@ -77,7 +78,8 @@ static void exp2_of_scores_is_near_libms(void **state)
         expect_exp2_near(-oif_random_unit(&random));
         expect_exp2_near(-ldexp(oif_random_unit(&random), -(i % 60)));
     }
-    for (int half = -120; half <= 0; half++) { /* where the rounding to the nearest power changes sides */
+    /* where the rounding to the nearest power changes sides */
+    for (int half = -120; half <= 0; half++) {
         expect_exp2_near(half / 2.0);
         expect_exp2_near(nextafter(half / 2.0, 1));
         expect_exp2_near(nextafter(half / 2.0, -100));
@@ -108,7 +110,8 @@ static void exp2_of_very_negative_numbers_is_zero(void **state)
             fail_msg("exp2(%g) is %.17g", numbers[i], oif_exp2(numbers[i]));
 }
 
-/* A score is never above 1 and falls when the depth rises: neighbours must not change places by more than rounding. */
+/* A score is never above 1 and falls when the depth rises: neighbours must not change places by
+ * more than rounding. */
 static void exp2_of_numbers_up_to_zero_is_at_most_one(void **state)
 {
     (void)state;
@@ -136,7 +139,8 @@ static void the_bits_over_a_grid_are_those_of_every_other_machine(void **state)
 {
     (void)state;
     /* From gcc 12 -O2 on x86-64; gcc and clang, -O0 to -O3, and other machines must agree. */
-    const uint64_t expected_log2 = UINT64_C(0x4d336fc3739f5a3f), expected_exp2 = UINT64_C(0x44995f0191d599a2);
+    const uint64_t expected_log2 = UINT64_C(0x4d336fc3739f5a3f),
+                   expected_exp2 = UINT64_C(0x44995f0191d599a2);
     uint64_t log2_hash = 0, exp2_hash = 0;
     for (int i = 1; i <= 100000; i++) {
         log2_hash = mix(log2_hash, oif_log2(i / 131072.0));

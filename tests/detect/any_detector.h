@@ -1,5 +1,6 @@
-/* Tests that suit every detector: the promises of oif.h, and random operations on streams of every kind with the detector's
- * own check after each of them. A detector is named as on the command line: "hst", "window_size=50 max_depth=7". */
+/* Tests that suit every detector: the promises of oif.h, and random operations on streams of
+ * every kind with the detector's own check after each of them. A detector is named as on the
+ * command line: "hst", "window_size=50 max_depth=7". */
 #ifndef TESTS_DETECT_ANY_DETECTOR_H
 #define TESTS_DETECT_ANY_DETECTOR_H
 
@@ -109,7 +110,8 @@ static inline void next_row(stream *s, double *row)
 
 enum { MAX_BLOCK = 12 };
 
-static inline oif_status operate_at_random(oif_detector **detector, stream *s, double scores[MAX_BLOCK])
+static inline oif_status operate_at_random(oif_detector **detector, stream *s,
+                                           double scores[MAX_BLOCK])
 {
     double rows[MAX_BLOCK * STREAM_DIMENSION];
     size_t count = 1 + dice_below(&s->dice, MAX_BLOCK), d = s->dimension;
@@ -132,7 +134,8 @@ static inline oif_status operate_at_random(oif_detector **detector, stream *s, d
     }
     if (chosen == 15) {
         rows[dice_below(&s->dice, (uint32_t)(count * d))] = INFINITY;
-        return oif_detector_learn_rows(*detector, rows, count, d, NULL) == OIF_EVALUE ? OIF_OK : OIF_EVALUE;
+        return oif_detector_learn_rows(*detector, rows, count, d, NULL) == OIF_EVALUE ? OIF_OK
+                                                                                      : OIF_EVALUE;
     }
     if (chosen == 16)
         return oif_detector_learn_rows(*detector, rows, count, d, NULL);
@@ -145,9 +148,10 @@ static inline uint64_t seed_from_environment(void)
     return text ? strtoull(text, NULL, 10) : 1;
 }
 
-/* Many rounds of operations, each round with a stream and with settings that `draw_settings` writes. Every score must be
- * from `least` to `greatest`. */
-static inline void require_invariants(const char *name, void (*draw_settings)(dice *from, char settings[200]),
+/* Many rounds of operations, each round with a stream and with settings that `draw_settings`
+ * writes. Every score must be from `least` to `greatest`. */
+static inline void require_invariants(const char *name,
+                                      void (*draw_settings)(dice *from, char settings[200]),
                                       int rounds, int operations, double least, double greatest)
 {
     uint64_t seed = seed_from_environment();
@@ -165,11 +169,12 @@ static inline void require_invariants(const char *name, void (*draw_settings)(di
             oif_status status = operate_at_random(&detector, &s, scores);
             for (int i = 0; i < MAX_BLOCK; i++)
                 if (!(scores[i] >= least && scores[i] <= greatest))
-                    fail_msg("seed %" PRIu64 ", round %d, operation %d, %s: the score is %.17g", seed, round,
-                             operation, settings, scores[i]);
+                    fail_msg("seed %" PRIu64 ", round %d, operation %d, %s: the score is %.17g",
+                             seed, round, operation, settings, scores[i]);
             if (status != OIF_OK || oif_detector_check(detector, &error) != OIF_OK)
-                fail_msg("seed %" PRIu64 ", round %d, operation %d, %s, d = %u: %s", seed, round, operation,
-                         settings, s.dimension, status ? oif_status_text(status) : error.message);
+                fail_msg("seed %" PRIu64 ", round %d, operation %d, %s, d = %u: %s", seed, round,
+                         operation, settings, s.dimension,
+                         status ? oif_status_text(status) : error.message);
         }
         oif_detector_free(detector);
     }
@@ -192,8 +197,8 @@ static inline void require_broken(oif_detector *broken, const char *wound, const
     oif_error error = {.message = ""};
     oif_status status = oif_detector_check(broken, &error);
     if (status != OIF_EINVARIANT || !strstr(error.message, words))
-        fail_msg("%s: status %d, \"%s\", expected %d, \"%s\"", wound, status, error.message, OIF_EINVARIANT,
-                 words);
+        fail_msg("%s: status %d, \"%s\", expected %d, \"%s\"", wound, status, error.message,
+                 OIF_EINVARIANT, words);
     assert_int_equal(oif_detector_check(broken, NULL), OIF_EINVARIANT);
     oif_detector_free(broken);
 }
@@ -218,15 +223,16 @@ static inline double *promise_rows(uint64_t seed, double missing)
 }
 
 /* Blocks of any size and stride, and learning apart from scoring, give the bits of single rows. */
-static inline void require_blocks_equal_rows(const char *name, const char *settings, const double *rows,
-                                             size_t block)
+static inline void require_blocks_equal_rows(const char *name, const char *settings,
+                                             const double *rows, size_t block)
 {
     enum { D = PROMISE_DIMENSION, STRIDE = D + 2 };
     oif_detector *single = new_named(name, settings, D), *blocks = new_named(name, settings, D);
     oif_detector *apart = new_named(name, settings, D);
     double *spread = new_numbers(PROMISE_ROWS * STRIDE), *scores = new_numbers(PROMISE_ROWS);
     for (size_t i = 0; i < PROMISE_ROWS * STRIDE; i++)
-        spread[i] = i % STRIDE < D ? rows[i / STRIDE * D + i % STRIDE] : INFINITY; /* not part of the row */
+        /* not part of the row */
+        spread[i] = i % STRIDE < D ? rows[i / STRIDE * D + i % STRIDE] : INFINITY;
     for (size_t first = 0; first < PROMISE_ROWS; first += block) {
         size_t count = PROMISE_ROWS - first < block ? PROMISE_ROWS - first : block;
         require_ok(oif_detector_learn_score_rows(blocks, &spread[first * STRIDE], count, STRIDE,
@@ -251,7 +257,8 @@ static inline void require_blocks_equal_rows(const char *name, const char *setti
     free(scores);
 }
 
-static inline void require_clones_to_go_on(const char *name, const char *settings, const double *rows)
+static inline void require_clones_to_go_on(const char *name, const char *settings,
+                                           const double *rows)
 {
     enum { D = PROMISE_DIMENSION };
     oif_detector *original = new_named(name, settings, D);

@@ -1,4 +1,5 @@
-/* What the detector tests share: forests in one line, dice of their own, and failures that print both values. */
+/* What the detector tests share: forests in one line, dice of their own, and failures that
+ * print both values. */
 #ifndef TESTS_DETECT_DRIVER_H
 #define TESTS_DETECT_DRIVER_H
 
@@ -66,7 +67,8 @@ typedef struct setup {
 
 static inline setup small_setup(void)
 {
-    return (setup){.num_trees = 11, .window_size = 200, .max_leaf_samples = 8, .subsample = 1, .seed = 1};
+    return (setup){
+        .num_trees = 11, .window_size = 200, .max_leaf_samples = 8, .subsample = 1, .seed = 1};
 }
 
 static const char *const variant_names[] = {"running", "paper", "reference"};
@@ -209,19 +211,19 @@ static inline uint32_t leaves_below(const oif_iforest_state *f, oif_spot at)
 
 /* ---- Failures that print both values ---- */
 
-#define expect_same_bits(actual, expected, what, place)                                                      \
+#define expect_same_bits(actual, expected, what, place)                                            \
     expect_same_bits_at(actual, expected, what, (size_t)(place), __FILE__, __LINE__)
-#define expect_within(actual, least, greatest, what)                                                         \
+#define expect_within(actual, least, greatest, what)                                               \
     expect_within_at(actual, least, greatest, what, __FILE__, __LINE__)
 #define expect_message(error, words) expect_message_at(&(error), words, __FILE__, __LINE__)
 
-static inline void expect_same_bits_at(double actual, double expected, const char *what, size_t place,
-                                       const char *file, int line)
+static inline void expect_same_bits_at(double actual, double expected, const char *what,
+                                       size_t place, const char *file, int line)
 {
     if (memcmp(&actual, &expected, sizeof actual) == 0)
         return;
-    print_error("%s, row %zu: %.17g (%a), expected %.17g (%a)\n", what, place, actual, actual, expected,
-                expected);
+    print_error("%s, row %zu: %.17g (%a), expected %.17g (%a)\n", what, place, actual, actual,
+                expected, expected);
     _fail(file, line);
 }
 
@@ -234,7 +236,8 @@ static inline void expect_within_at(double actual, double least, double greatest
     _fail(file, line);
 }
 
-static inline void expect_message_at(const oif_error *error, const char *words, const char *file, int line)
+static inline void expect_message_at(const oif_error *error, const char *words, const char *file,
+                                     int line)
 {
     if (strstr(error->message, words))
         return;
@@ -243,7 +246,7 @@ static inline void expect_message_at(const oif_error *error, const char *words, 
 }
 
 /* A detector is one block of bytes: equal detectors are equal bytes. */
-#define expect_same_detector(actual, expected, what)                                                         \
+#define expect_same_detector(actual, expected, what)                                               \
     expect_same_detector_at(actual, expected, what, __FILE__, __LINE__)
 
 static inline void expect_same_detector_at(const oif_detector *actual, const oif_detector *expected,
@@ -255,8 +258,8 @@ static inline void expect_same_detector_at(const oif_detector *actual, const oif
         return;
     while (at < bytes && a[at] == b[at])
         at++;
-    print_error("%s: byte %zu of %zu is %d, expected %d\n", what, at, bytes, at < bytes ? a[at] : -1,
-                at < bytes ? b[at] : -1);
+    print_error("%s: byte %zu of %zu is %d, expected %d\n", what, at, bytes,
+                at < bytes ? a[at] : -1, at < bytes ? b[at] : -1);
     _fail(file, line);
 }
 

@@ -1,13 +1,16 @@
-/* The detector against its literal twins (tests/reference): same parameters, same stream, the same law. One twin for each
- * way of forgetting; the trees of a forest that takes turns have several ages, and so have the twin's.
+/* The detector against its literal twins (tests/reference): same parameters, same stream, the
+ * same law. One twin for each way of forgetting; the trees of a forest that takes turns have
+ * several ages, and so have the twin's.
  *
- * The trees of a forest are independent given the stream, so the depths of one row in the trees of many forests are
- * independent draws from one law, on either side. Two-sample Kolmogorov-Smirnov tests compare them: 60 forests of 35 trees
- * each (32 and 3, as the detector works on them) make 2100 draws a side. Depths have ties, which makes the tests err
- * towards agreement only.
+ * The trees of a forest are independent given the stream, so the depths of one row in the trees
+ * of many forests are independent draws from one law, on either side. Two-sample
+ * Kolmogorov-Smirnov tests compare them: 60 forests of 35 trees each (32 and 3, as the detector
+ * works on them) make 2100 draws a side. Depths have ties, which makes the tests err towards
+ * agreement only.
  *
- * 25 cases of 9 comparisons each are 225 comparisons at p = 10^-4: a change of the random numbers that leaves the law alone
- * fails somewhere with a probability under 2.3 %. Seeds are fixed, so a run repeats itself.
+ * 25 cases of 9 comparisons each are 225 comparisons at p = 10^-4: a change of the random
+ * numbers that leaves the law alone fails somewhere with a probability under 2.3 %. Seeds are
+ * fixed, so a run repeats itself.
  *
  * OIF_LAW_FORESTS multiplies the number of forests, for a closer look. */
 #include "driver.h"
@@ -69,8 +72,8 @@ static void fill_steps(dice *from, size_t i, size_t n, size_t dimension, double 
         row[j] = j == 1 ? 3 : dice_below(from, 4);
 }
 
-/* A few rows from 0 to 30, then for long none but around 100, then one again: a leaf with rows from 0 to 30 waits while the
- * tree may get deeper and deeper, until the last row comes. */
+/* A few rows from 0 to 30, then for long none but around 100, then one again: a leaf with rows
+ * from 0 to 30 waits while the tree may get deeper and deeper, until the last row comes. */
 static void fill_return(dice *from, size_t i, size_t n, size_t dimension, double *row)
 {
     for (size_t j = 0; j < dimension; j++) {
@@ -79,8 +82,10 @@ static void fill_return(dice *from, size_t i, size_t n, size_t dimension, double
     }
 }
 
-/* Where depths are compared: in the middle of the stream's last rows, at its border, and far outside. */
-static void place_around_the_last_rows(int probe, const double *rows, size_t n, size_t dimension, double *row)
+/* Where depths are compared: in the middle of the stream's last rows, at its border, and far
+ * outside. */
+static void place_around_the_last_rows(int probe, const double *rows, size_t n, size_t dimension,
+                                       double *row)
 {
     for (size_t j = 0; j < dimension; j++) {
         const double *last = &rows[(n - 1) * dimension];
@@ -100,7 +105,8 @@ static void place_around_the_last_rows(int probe, const double *rows, size_t n, 
     }
 }
 
-static void place_where_few_rows_are(int probe, const double *rows, size_t n, size_t dimension, double *row)
+static void place_where_few_rows_are(int probe, const double *rows, size_t n, size_t dimension,
+                                     double *row)
 {
     (void)rows, (void)n;
     for (size_t j = 0; j < dimension; j++)
@@ -236,7 +242,8 @@ static oif_detector *new_turnover(const test_case *c, uint64_t seed)
     return detector;
 }
 
-static const oif_turnover_leaf *turnover_leaf(const oif_turnover_state *f, uint32_t tree, const double *row)
+static const oif_turnover_leaf *turnover_leaf(const oif_turnover_state *f, uint32_t tree,
+                                              const double *row)
 {
     size_t node = oif_turnover_root(f, tree);
     while (oif_turnover_is_cut(f, node))
@@ -246,12 +253,13 @@ static const oif_turnover_leaf *turnover_leaf(const oif_turnover_state *f, uint3
 
 static double turnover_depth(const oif_turnover_state *f, const oif_turnover_leaf *leaf)
 {
-    return leaf->depth +
-           (leaf->height < f->max_leaf_samples ? 0 : log2((double)leaf->height / f->max_leaf_samples));
+    return leaf->depth + (leaf->height < f->max_leaf_samples
+                              ? 0
+                              : log2((double)leaf->height / f->max_leaf_samples));
 }
 
-static void observe_fast_turnover(const test_case *c, const double *rows, double probes[][MAX_DIMENSION],
-                                  observations *seen)
+static void observe_fast_turnover(const test_case *c, const double *rows,
+                                  double probes[][MAX_DIMENSION], observations *seen)
 {
     for (size_t i = 0; i < seen->forests; i++) {
         oif_detector *detector = new_turnover(c, 1000 + i);
@@ -270,8 +278,8 @@ static void observe_fast_turnover(const test_case *c, const double *rows, double
     }
 }
 
-static void observe_plain_turnover(const test_case *c, const double *rows, double probes[][MAX_DIMENSION],
-                                   observations *seen)
+static void observe_plain_turnover(const test_case *c, const double *rows,
+                                   double probes[][MAX_DIMENSION], observations *seen)
 {
     for (size_t i = 0; i < seen->forests; i++) {
         plain_turnover_params params = {.num_trees = TREES,
@@ -305,7 +313,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Depths that differ by rounding only are the same depth: one side sums c(height) with another logarithm. */
+/* Depths that differ by rounding only are the same depth: one side sums c(height) with another
+ * logarithm. */
 static double rounded(double x)
 {
     return round(x * 0x1p20) * 0x1p-20;
@@ -347,11 +356,13 @@ static double allowed_distance(size_t count)
     return sqrt(-log(1e-4 / 2) / 2) * sqrt(2.0 / (double)count);
 }
 
-static void expect_same_law(const test_case *c, const char *what, double *fast, double *plain, size_t count)
+static void expect_same_law(const test_case *c, const char *what, double *fast, double *plain,
+                            size_t count)
 {
     double limit = allowed_distance(count), distance = greatest_distance(fast, plain, count);
     if (distance > limit)
-        fail_msg("%s, %zu features, %s: the distributions of %zu draws are %.4f apart, %.4f allowed; the "
+        fail_msg("%s, %zu features, %s: the distributions of %zu draws are %.4f apart, %.4f "
+                 "allowed; the "
                  "means are "
                  "%.4f (detector) and %.4f (twin)",
                  c->name, c->dimension, what, count, distance, limit, mean_of(fast, count),
@@ -392,56 +403,64 @@ static void compare_case(const test_case *c, observe look_at_fast, observe look_
 /* ---- The cases ---- */
 
 #define AROUND place_around_the_last_rows
-#define COMPARE(test, look_at_fast, look_at_plain, ...)                                                      \
-    static void test(void **state)                                                                           \
-    {                                                                                                        \
-        (void)state;                                                                                         \
-        const test_case cases[] = {__VA_ARGS__};                                                             \
-        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)                                          \
-            compare_case(&cases[i], look_at_fast, look_at_plain);                                            \
+#define COMPARE(test, look_at_fast, look_at_plain, ...)                                            \
+    static void test(void **state)                                                                 \
+    {                                                                                              \
+        (void)state;                                                                               \
+        const test_case cases[] = {__VA_ARGS__};                                                   \
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)                                \
+            compare_case(&cases[i], look_at_fast, look_at_plain);                                  \
     }
 
-/* name, stream, dimension, rows, variant, growth, window_size, max_leaf_samples, forests, probes */
+/* name, stream, dimension, rows, variant, growth, window_size, max_leaf_samples, forests,
+ * probes */
 COMPARE(running_has_the_law_of_the_twin, observe_fast, observe_plain, /**/
-        {"running, normal rows", fill_normal, 3, 700, OIF_RUNNING, OIF_ADAPTIVE, 256, 8, 60, AROUND},
+        {"running, normal rows", fill_normal, 3, 700, OIF_RUNNING, OIF_ADAPTIVE, 256, 8, 60,
+         AROUND},
         {"running, clusters", fill_clusters, 2, 600, OIF_RUNNING, OIF_ADAPTIVE, 256, 8, 60, AROUND},
         {"running, drift", fill_drift, 1, 900, OIF_RUNNING, OIF_ADAPTIVE, 512, 8, 60, AROUND},
         {"running, fixed growth", fill_normal, 2, 700, OIF_RUNNING, OIF_FIXED, 256, 8, 60, AROUND},
         {"running, jump", fill_jump, 5, 700, OIF_RUNNING, OIF_FIXED, 512, 32, 60, AROUND},
         {"running, steps", fill_steps, 3, 600, OIF_RUNNING, OIF_ADAPTIVE, 256, 8, 60, AROUND},
-        {"running, window not yet full", fill_clusters, 4, 400, OIF_RUNNING, OIF_ADAPTIVE, 512, 8, 60,
-         AROUND})
+        {"running, window not yet full", fill_clusters, 4, 400, OIF_RUNNING, OIF_ADAPTIVE, 512, 8,
+         60, AROUND})
 
 COMPARE(paper_has_the_law_of_the_twin, observe_fast, observe_plain, /**/
         {"paper, clusters", fill_clusters, 3, 600, OIF_PAPER, OIF_ADAPTIVE, 256, 8, 60, AROUND},
         {"paper, drift", fill_drift, 2, 900, OIF_PAPER, OIF_ADAPTIVE, 512, 32, 60, AROUND},
         {"paper, fixed growth", fill_jump, 1, 700, OIF_PAPER, OIF_FIXED, 256, 8, 60, AROUND},
-        {"paper, window not yet full", fill_normal, 5, 400, OIF_PAPER, OIF_ADAPTIVE, 512, 8, 60, AROUND})
+        {"paper, window not yet full", fill_normal, 5, 400, OIF_PAPER, OIF_ADAPTIVE, 512, 8, 60,
+         AROUND})
 
 COMPARE(reference_has_the_law_of_the_twin, observe_fast, observe_plain, /**/
-        {"reference, normal rows", fill_normal, 3, 600, OIF_REFERENCE, OIF_ADAPTIVE, 256, 8, 60, AROUND},
+        {"reference, normal rows", fill_normal, 3, 600, OIF_REFERENCE, OIF_ADAPTIVE, 256, 8, 60,
+         AROUND},
         {"reference, drift", fill_drift, 1, 900, OIF_REFERENCE, OIF_ADAPTIVE, 512, 8, 60, AROUND},
-        {"reference, fixed growth", fill_clusters, 2, 600, OIF_REFERENCE, OIF_FIXED, 256, 8, 60, AROUND},
+        {"reference, fixed growth", fill_clusters, 2, 600, OIF_REFERENCE, OIF_FIXED, 256, 8, 60,
+         AROUND},
         {"reference, steps", fill_steps, 4, 600, OIF_REFERENCE, OIF_FIXED, 256, 8, 60, AROUND})
 
-/* Here a newborn leaf may be cut again at once, which the other streams hardly ever show: more forests. */
+/* Here a newborn leaf may be cut again at once, which the other streams hardly ever show: more
+ * forests. */
 COMPARE(reference_cuts_newborn_leaves_by_the_law_of_the_twin, observe_fast, observe_plain, /**/
-        {"reference, a leaf that waited", fill_return, 1, 800, OIF_REFERENCE, OIF_FIXED, 1024, 3, 400,
-         place_where_few_rows_are},
-        {"reference, a leaf that waited", fill_return, 1, 300, OIF_REFERENCE, OIF_FIXED, 512, 1, 400,
-         place_where_few_rows_are},
-        {"reference, a leaf that waited", fill_return, 2, 800, OIF_REFERENCE, OIF_FIXED, 1024, 3, 400,
-         place_where_few_rows_are})
+        {"reference, a leaf that waited", fill_return, 1, 800, OIF_REFERENCE, OIF_FIXED, 1024, 3,
+         400, place_where_few_rows_are},
+        {"reference, a leaf that waited", fill_return, 1, 300, OIF_REFERENCE, OIF_FIXED, 512, 1,
+         400, place_where_few_rows_are},
+        {"reference, a leaf that waited", fill_return, 2, 800, OIF_REFERENCE, OIF_FIXED, 1024, 3,
+         400, place_where_few_rows_are})
 
-/* Where window_size stands, the maturity: with 35 trees and 3 shadows the oldest tree is over 12 times as old. Some rows are
- * missing a number in the last case. */
+/* Where window_size stands, the maturity: with 35 trees and 3 shadows the oldest tree is over
+ * 12 times as old. Some rows are missing a number in the last case. */
 COMPARE(turnover_has_the_law_of_its_twin, observe_fast_turnover, observe_plain_turnover, /**/
-        {"turnover, normal rows", fill_normal, 3, 1500, OIF_RUNNING, OIF_ADAPTIVE, 100, 8, 60, AROUND},
+        {"turnover, normal rows", fill_normal, 3, 1500, OIF_RUNNING, OIF_ADAPTIVE, 100, 8, 60,
+         AROUND},
         {"turnover, clusters", fill_clusters, 2, 900, OIF_RUNNING, OIF_ADAPTIVE, 64, 4, 60, AROUND},
         {"turnover, drift", fill_drift, 1, 1500, OIF_RUNNING, OIF_ADAPTIVE, 100, 8, 60, AROUND},
         {"turnover, fixed growth", fill_normal, 2, 700, OIF_RUNNING, OIF_FIXED, 50, 16, 60, AROUND},
         {"turnover, jump", fill_jump, 5, 1200, OIF_RUNNING, OIF_ADAPTIVE, 80, 8, 60, AROUND},
-        {"turnover, few rows", fill_clusters, 4, 300, OIF_RUNNING, OIF_ADAPTIVE, 512, 8, 60, AROUND},
+        {"turnover, few rows", fill_clusters, 4, 300, OIF_RUNNING, OIF_ADAPTIVE, 512, 8, 60,
+         AROUND},
         {"turnover, holes", fill_holes, 3, 900, OIF_RUNNING, OIF_ADAPTIVE, 64, 8, 60, AROUND})
 
 /* ---- The comparison can tell laws apart ---- */
@@ -449,7 +468,8 @@ COMPARE(turnover_has_the_law_of_its_twin, observe_fast_turnover, observe_plain_t
 static void the_comparison_tells_a_window_of_256_from_one_of_200(void **state)
 {
     (void)state;
-    const test_case as_is = {"", fill_normal, 3, 700, OIF_RUNNING, OIF_ADAPTIVE, 256, 8, 60, AROUND};
+    const test_case as_is = {"",           fill_normal, 3, 700, OIF_RUNNING,
+                             OIF_ADAPTIVE, 256,         8, 60,  AROUND};
     test_case other = as_is;
     other.window_size = 200;
     double *rows = new_numbers(as_is.rows * as_is.dimension), probes[PROBES][MAX_DIMENSION];
@@ -457,8 +477,8 @@ static void the_comparison_tells_a_window_of_256_from_one_of_200(void **state)
     draw_stream_and_probes(&as_is, rows, probes);
     observe_fast(&as_is, rows, probes, &one);
     observe_fast(&other, rows, probes, &two);
-    expect_within(greatest_distance(one.depths[1], two.depths[1], one.draws), allowed_distance(one.draws), 1,
-                  "distance in the middle");
+    expect_within(greatest_distance(one.depths[1], two.depths[1], one.draws),
+                  allowed_distance(one.draws), 1, "distance in the middle");
     free(rows);
     free_observations(&one);
     free_observations(&two);

@@ -1,8 +1,10 @@
-/* The paper's complexity, by counting and not by seconds. With omega rows in the window and eta to a first leaf:
+/* The paper's complexity, by counting and not by seconds. With omega rows in the window and eta
+ * to a first leaf:
  *
- *   - a row passes O(log2(omega / eta)) nodes of a tree, never more than the depth limit;
- *   - a tree has about sqrt(omega / eta) leaves with adaptive growth, so that memory is O(tau sqrt(omega / eta) + omega);
- *   - nothing depends on the number of rows that passed.
+ * - a row passes O(log2(omega / eta)) nodes of a tree, never more than the depth limit;
+ * - a tree has about sqrt(omega / eta) leaves with adaptive growth, so memory is
+ *   O(tau sqrt(omega / eta) + omega);
+ * - nothing depends on the number of rows that passed.
  *
  * The tables that it prints are for people; the bounds are generous. */
 #include "driver.h"
@@ -22,8 +24,8 @@ static void draw_row(dice *from, double *row)
 typedef struct counts {
     double levels, most_levels; /* of the detector's trees that hold cuts: the steps of a walk */
     double leaf_depth;          /* mean over rows */
-    double
-        twin_visits; /* nodes of the twin that a row passes in a tree to be learned, forgotten and scored */
+    /* nodes of the twin that a row passes in a tree to be learned, forgotten and scored */
+    double twin_visits;
     double leaves, most_leaves;
     double bytes;
 } counts;
@@ -101,15 +103,17 @@ static void the_nodes_that_a_row_passes_grow_as_the_logarithm_of_the_window(void
     for (int power = FIRST_POWER; power <= LAST_POWER; power++) {
         counts c = count_in_detector(power, OIF_ADAPTIVE);
         c.twin_visits = count_visits_in_twin(power);
-        print_message("%15d  %6.2f (%4.0f)  %10.2f  %13.2f\n", power, c.levels, c.most_levels, c.leaf_depth,
-                      c.twin_visits);
+        print_message("%15d  %6.2f (%4.0f)  %10.2f  %13.2f\n", power, c.levels, c.most_levels,
+                      c.leaf_depth, c.twin_visits);
         expect_within(c.most_levels, 1, power, "levels of a tree");
         expect_within(c.leaf_depth, 0.2 * power, power, "depth of a row's leaf");
         /* Three walks, each from the root to a leaf. */
         expect_within(c.twin_visits, 3, 3.0 * (power + 1), "the twin's visits");
         if (power > FIRST_POWER) { /* twice the window adds at most a node to each walk */
-            expect_within(c.leaf_depth - last.leaf_depth, -0.2, 1.2, "depth that twice the window adds");
-            expect_within(c.twin_visits - last.twin_visits, -0.6, 3.6, "visits that twice the window adds");
+            expect_within(c.leaf_depth - last.leaf_depth, -0.2, 1.2,
+                          "depth that twice the window adds");
+            expect_within(c.twin_visits - last.twin_visits, -0.6, 3.6,
+                          "visits that twice the window adds");
         }
         last = c;
     }
@@ -126,8 +130,8 @@ static void the_leaves_of_a_tree_grow_as_the_square_root_of_the_window(void **st
         print_message("%9.0f  %6.1f (%4.0f)  %20.2f  %.0f\n", exp2(power), c.leaves, c.most_leaves,
                       c.leaves / root, c.bytes);
         expect_within(c.leaves, 0.5 * root, 4 * root, "leaves");
-        /* Every depth has at most omega / (eta 2^depth) and at most 2^depth cuts: 3 sqrt(omega / eta) in all, and half
-         * as many again because heights can be negative. */
+        /* Every depth has at most omega / (eta 2^depth) and at most 2^depth cuts: 3 sqrt(omega
+         * / eta) in all, and half as many again because heights can be negative. */
         expect_within(c.most_leaves, 1, 4.5 * root + 1, "leaves of the largest tree");
         if (power >= FIRST_POWER + 2)
             expect_within(c.leaves / by_power[power - 2].leaves, 1.4, 3,
@@ -170,8 +174,8 @@ static void memory_does_not_depend_on_the_rows_that_passed(void **state)
         assert_int_equal(oif_detector_memory_bytes(detector), bytes);
     }
     require_ok(oif_detector_check(detector, NULL));
-    print_message("leaves of a tree: %.2f in the first 50000 rows, %.2f in the others; %zu bytes\n", early,
-                  late, bytes);
+    print_message("leaves of a tree: %.2f in the first 50000 rows, %.2f in the others; %zu bytes\n",
+                  early, late, bytes);
     expect_within(late / early, 0.8, 1.25, "leaves, late over early");
     oif_detector_free(detector);
 }
@@ -202,7 +206,8 @@ static void there_is_always_a_record_for_another_leaf(void **state)
         }
         uint32_t all = 1u << f->depth_limit;
         if (most >= f->leaf_capacity && f->leaf_capacity < all)
-            fail_msg("%s: a tree has %u leaves, as many as there are records", setup_text(&s), most);
+            fail_msg("%s: a tree has %u leaves, as many as there are records", setup_text(&s),
+                     most);
         oif_detector_free(detector);
     }
 }

@@ -70,18 +70,21 @@ static void every_kind_tells_finite_figures_by_different_names(void **state)
         }
 }
 
-/* With n leaves a tree has from log2(n) to n - 1 levels, and with two children for each inner node 2n - 1 nodes. */
+/* With n leaves a tree has from log2(n) to n - 1 levels, and with two children for each inner
+ * node 2n - 1 nodes. */
 static void the_figures_of_trees_fit_together(void **state)
 {
     (void)state;
-    static const char *const kinds[] = {"online-iforest", "iforest-asd", "hst", "rrcf", "rolling-iforest"};
+    static const char *const kinds[] = {"online-iforest", "iforest-asd", "hst", "rrcf",
+                                        "rolling-iforest"};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         oif_detector *detector = taught(kinds[i], "num_trees=7", 1000);
         figures told = describe(detector);
         double mean = figure(&told, "leaves_mean"), most = figure(&told, "leaves_max");
         expect_within(mean, 4, most, kinds[i]);
         expect_within(figure(&told, "nodes"), 14 * mean - 7 - 1e-9, 14 * mean - 7 + 1e-9, kinds[i]);
-        expect_within(figure(&told, "depth_mean"), log2(mean) / 2, figure(&told, "depth_max"), kinds[i]);
+        expect_within(figure(&told, "depth_mean"), log2(mean) / 2, figure(&told, "depth_max"),
+                      kinds[i]);
         expect_within(figure(&told, "depth_max"), log2(most), most - 1, kinds[i]);
         oif_detector_free(detector);
     }
@@ -104,7 +107,8 @@ static void an_empty_detector_has_trees_of_one_leaf_or_none(void **state)
     oif_detector_free(detector);
 }
 
-/* Every row has a leaf of its own in a robust random cut tree; climbing from each says how deep it is. */
+/* Every row has a leaf of its own in a robust random cut tree; climbing from each says how deep
+ * it is. */
 static void the_figures_of_rrcf_are_those_of_its_leaves(void **state)
 {
     (void)state;
@@ -130,10 +134,12 @@ static void the_figures_of_rrcf_are_those_of_its_leaves(void **state)
 static void what_was_made_less_what_was_undone_is_what_there_is(void **state)
 {
     (void)state;
-    oif_detector *detector = taught("online-iforest", "num_trees=5 window_size=128 max_leaf_samples=4", 2000);
+    oif_detector *detector =
+        taught("online-iforest", "num_trees=5 window_size=128 max_leaf_samples=4", 2000);
     figures told = describe(detector);
     double cuts = figure(&told, "cuts_made") - figure(&told, "cuts_undone");
-    expect_within(5 * figure(&told, "leaves_mean") - 5, cuts - 1e-9, cuts + 1e-9, "leaves less one a tree");
+    expect_within(5 * figure(&told, "leaves_mean") - 5, cuts - 1e-9, cuts + 1e-9,
+                  "leaves less one a tree");
     expect_within(figure(&told, "cuts_undone"), 1, INFINITY, "cuts undone");
     oif_detector_free(detector);
 }
@@ -142,7 +148,8 @@ static void what_was_made_less_what_was_undone_is_what_there_is(void **state)
 static void a_jump_leaves_leaves_under_0(void **state)
 {
     (void)state;
-    oif_detector *detector = taught("online-iforest", "num_trees=5 window_size=128 max_leaf_samples=4", 0);
+    oif_detector *detector =
+        taught("online-iforest", "num_trees=5 window_size=128 max_leaf_samples=4", 0);
     expect_figure(detector, "leaves_under_0", 0);
     expect_figure(detector, "under_0_max", 0);
     oif_detector_free(detector);
@@ -173,7 +180,8 @@ static void a_jump_leaves_leaves_under_0(void **state)
 static void turnover_tells_of_its_active_trees(void **state)
 {
     (void)state;
-    oif_detector *detector = taught("online-iforest", "forgetting=turnover num_trees=5 maturity=40", 0);
+    oif_detector *detector =
+        taught("online-iforest", "forgetting=turnover num_trees=5 maturity=40", 0);
     expect_figure(detector, "rows_held", 0);
     expect_figure(detector, "nodes", 5);
     oif_detector_free(detector);

@@ -1,7 +1,7 @@
 /* The promises of oif.h that hold for every detector, shown on online-iforest.
  *
- * Allocations are counted by standing in front of the C library's functions. With a sanitizer, which has its own, only
- * aligned_alloc is: the one function that base/memory.c calls. */
+ * Allocations are counted by standing in front of the C library's functions. With a sanitizer,
+ * which has its own, only aligned_alloc is: the one function that base/memory.c calls. */
 #include "driver.h"
 
 /* ---- Counting allocations ---- */
@@ -9,7 +9,8 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
+    __has_feature(memory_sanitizer)
 #define SANITIZED 1
 #endif
 #endif
@@ -100,10 +101,12 @@ enum { SETUPS = 12 };
 
 /* ---- Blocks and single rows ---- */
 
-static void check_blocks_against_single_rows(const setup *s, const double *rows, size_t block, size_t stride)
+static void check_blocks_against_single_rows(const setup *s, const double *rows, size_t block,
+                                             size_t stride)
 {
     oif_detector *single = new_detector(s, DIMENSION), *blocks = new_detector(s, DIMENSION);
-    double *spread = new_numbers(ROWS * stride), *scores = new_numbers(ROWS), *again = new_numbers(ROWS);
+    double *spread = new_numbers(ROWS * stride), *scores = new_numbers(ROWS),
+           *again = new_numbers(ROWS);
     for (size_t i = 0; i < ROWS; i++) {
         memcpy(&spread[i * stride], &rows[i * DIMENSION], DIMENSION * sizeof *rows);
         for (size_t j = DIMENSION; j < stride; j++)
@@ -113,10 +116,12 @@ static void check_blocks_against_single_rows(const setup *s, const double *rows,
         size_t count = ROWS - first < block ? ROWS - first : block;
         const double *from = &spread[first * stride];
         oif_error error;
-        require_ok_or(oif_detector_learn_score_rows(blocks, from, count, stride, &scores[first], &error),
-                      error);
+        require_ok_or(
+            oif_detector_learn_score_rows(blocks, from, count, stride, &scores[first], &error),
+            error);
         for (size_t i = first; i < first + count; i++)
-            expect_same_bits(scores[i], learn_score(single, &rows[i * DIMENSION]), "learn_score_rows", i);
+            expect_same_bits(scores[i], learn_score(single, &rows[i * DIMENSION]),
+                             "learn_score_rows", i);
         require_ok(oif_detector_score_rows(blocks, from, count, stride, again, NULL));
         for (size_t i = 0; i < count; i++)
             expect_same_bits(again[i], score(single, &rows[(first + i) * DIMENSION]), "score_rows",
@@ -127,7 +132,8 @@ static void check_blocks_against_single_rows(const setup *s, const double *rows,
     oif_detector *learned = new_detector(s, DIMENSION);
     for (size_t first = 0; first < ROWS; first += block)
         require_ok(oif_detector_learn_rows(learned, &spread[first * stride],
-                                           ROWS - first < block ? ROWS - first : block, stride, NULL));
+                                           ROWS - first < block ? ROWS - first : block, stride,
+                                           NULL));
     expect_same_detector(learned, single, "learn_rows");
     oif_detector_free(single);
     oif_detector_free(blocks);
@@ -145,7 +151,8 @@ static void a_block_gives_the_bits_of_its_rows_one_by_one(void **state)
         setup s = setup_number(number);
         double *rows = mixed_rows((uint64_t)number, ROWS, number % 2 ? 0.05 : 0);
         for (size_t i = 0; i < 4; i++)
-            check_blocks_against_single_rows(&s, rows, blocks[i], i % 2 ? DIMENSION + 4 : DIMENSION);
+            check_blocks_against_single_rows(&s, rows, blocks[i],
+                                             i % 2 ? DIMENSION + 4 : DIMENSION);
         free(rows);
     }
 }
@@ -157,7 +164,8 @@ static void a_block_longer_than_the_window_gives_the_bits_of_its_rows_one_by_one
     double *rows = mixed_rows(21, ROWS, 0.02);
     for (uint32_t window_size = 1; window_size <= 140; window_size += window_size < 12 ? 1 : 9)
         for (size_t i = 0; i < 4; i++) {
-            setup s = {.num_trees = 3, .window_size = window_size, .max_leaf_samples = 2, .subsample = 1};
+            setup s = {
+                .num_trees = 3, .window_size = window_size, .max_leaf_samples = 2, .subsample = 1};
             s.variant = (oif_variant)(window_size % 3);
             check_blocks_against_single_rows(&s, rows, blocks[i], DIMENSION);
         }
@@ -231,7 +239,8 @@ static void another_seed_gives_other_scores_whatever_the_detector(void **state)
         set_param(&params, "seed", 1);
         require_ok(oif_detector_new(&params, DIMENSION, &other, NULL));
         for (size_t i = 0; i < ROWS; i++)
-            different += learn_score(one, &rows[i * DIMENSION]) != learn_score(other, &rows[i * DIMENSION]);
+            different +=
+                learn_score(one, &rows[i * DIMENSION]) != learn_score(other, &rows[i * DIMENSION]);
         expect_within((double)different, 800, ROWS, info->name);
         oif_detector_free(one);
         oif_detector_free(other);
@@ -249,10 +258,12 @@ static void scoring_changes_no_byte(void **state)
         double *rows = mixed_rows(7, ROWS, 0.05), scores[50];
         oif_detector *detector = new_detector(&s, DIMENSION);
         for (size_t i = 0; i < ROWS; i += 50) {
-            require_ok(oif_detector_learn_rows(detector, &rows[i * DIMENSION], 50, DIMENSION, NULL));
+            require_ok(
+                oif_detector_learn_rows(detector, &rows[i * DIMENSION], 50, DIMENSION, NULL));
             oif_detector *before = clone_of(detector);
             double first = score(detector, rows);
-            require_ok(oif_detector_score_rows(detector, &rows[i * DIMENSION], 50, DIMENSION, scores, NULL));
+            require_ok(oif_detector_score_rows(detector, &rows[i * DIMENSION], 50, DIMENSION,
+                                               scores, NULL));
             expect_same_bits(score(detector, rows), first, "the same row scored again", i);
             expect_same_detector(detector, before, "after scoring");
             oif_detector_free(before);
@@ -292,18 +303,18 @@ static void a_clone_goes_on_like_its_original_and_on_its_own(void **state)
 
 /* ---- Infinities ---- */
 
-typedef oif_status (*call_with_rows)(oif_detector *detector, const double *rows, size_t count, size_t stride,
-                                     double *scores, oif_error *error);
+typedef oif_status (*call_with_rows)(oif_detector *detector, const double *rows, size_t count,
+                                     size_t stride, double *scores, oif_error *error);
 
-static oif_status call_learn(oif_detector *detector, const double *rows, size_t count, size_t stride,
-                             double *scores, oif_error *error)
+static oif_status call_learn(oif_detector *detector, const double *rows, size_t count,
+                             size_t stride, double *scores, oif_error *error)
 {
     (void)scores;
     return oif_detector_learn_rows(detector, rows, count, stride, error);
 }
 
-static oif_status call_score(oif_detector *detector, const double *rows, size_t count, size_t stride,
-                             double *scores, oif_error *error)
+static oif_status call_score(oif_detector *detector, const double *rows, size_t count,
+                             size_t stride, double *scores, oif_error *error)
 {
     return oif_detector_score_rows(detector, rows, count, stride, scores, error);
 }
@@ -328,19 +339,22 @@ static void an_infinity_in_a_block_is_refused_with_its_place_and_nothing_changes
                 for (size_t i = 0; i < BLOCK; i++)
                     scores[i] = -7;
                 oif_error error = {.status = OIF_OK};
-                assert_int_equal(calls[call](detector, block, BLOCK, STRIDE, scores, &error), OIF_EVALUE);
+                assert_int_equal(calls[call](detector, block, BLOCK, STRIDE, scores, &error),
+                                 OIF_EVALUE);
                 assert_int_equal(error.status, OIF_EVALUE);
                 assert_int_equal(error.line, bad_row + 1);
                 assert_int_equal(error.column, bad_column + 1);
                 expect_message(error, "infinite");
-                assert_int_equal(calls[call](detector, block, BLOCK, STRIDE, scores, NULL), OIF_EVALUE);
+                assert_int_equal(calls[call](detector, block, BLOCK, STRIDE, scores, NULL),
+                                 OIF_EVALUE);
                 for (size_t i = 0; i < BLOCK; i++)
                     expect_same_bits(scores[i], -7, "a score that was not to be written", i);
                 expect_same_detector(detector, before, "after an infinity");
             }
     for (size_t i = 500; i < ROWS; i++) {
         double expected = learn_score(before, &rows[i * DIMENSION]);
-        expect_same_bits(learn_score(detector, &rows[i * DIMENSION]), expected, "after refusals", i);
+        expect_same_bits(learn_score(detector, &rows[i * DIMENSION]), expected, "after refusals",
+                         i);
     }
     oif_detector_free(detector);
     oif_detector_free(before);
@@ -439,10 +453,12 @@ static void the_estimate_is_what_the_detector_takes(void **state)
             oif_params params = params_of(&s);
             size_t bytes = 0;
             oif_error error;
-            require_ok_or(oif_detector_estimate_bytes(&params, dimensions[i], &bytes, &error), error);
+            require_ok_or(oif_detector_estimate_bytes(&params, dimensions[i], &bytes, &error),
+                          error);
             oif_detector *detector = new_detector(&s, dimensions[i]);
             assert_int_equal(oif_detector_memory_bytes(detector), bytes);
-            assert_true(bytes > s.window_size * dimensions[i] * sizeof(double)); /* it holds the window */
+            /* it holds the window */
+            assert_true(bytes > s.window_size * dimensions[i] * sizeof(double));
             oif_detector_free(detector);
         }
 }
@@ -504,7 +520,8 @@ static void no_row_allocates(void **state)
             case 2: status = oif_detector_learn_score(detector, row, scores, NULL); break;
             case 3:
                 if (i % 20 == 3)
-                    status = oif_detector_learn_score_rows(detector, rows, 20, DIMENSION, scores, NULL);
+                    status =
+                        oif_detector_learn_score_rows(detector, rows, 20, DIMENSION, scores, NULL);
                 break;
             }
             sum += scores[0];
@@ -665,7 +682,8 @@ static void a_window_that_allows_no_cut_never_gets_ready(void **state)
     }
 }
 
-/* A subsample so thin that no tree ever counts enough rows to be cut, and every score is the same. */
+/* A subsample so thin that no tree ever counts enough rows to be cut, and every score is the
+ * same. */
 static void a_subsample_too_thin_to_cut_never_gets_ready(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Half-Space Trees: against the literal twin of the paper, and what must hold whatever the rows are. */
+/* Half-Space Trees: against the literal twin of the paper, and what must hold whatever the rows
+ * are. */
 #include "any_detector.h"
 
 #include "../reference/plain_half_space_trees.h"
@@ -25,8 +26,8 @@ static twins new_twins(const plain_hst_params *p, int dimension)
              "num_trees=%d window_size=%d max_depth=%d size_limit=%.17g ranges=%s range_low=%.17g "
              "range_high=%.17g "
              "seed=%" PRIu64,
-             p->num_trees, p->window_size, p->max_depth, p->size_limit, ranges[p->fixed ? 2 : p->relearn],
-             p->low, p->high, p->seed);
+             p->num_trees, p->window_size, p->max_depth, p->size_limit,
+             ranges[p->fixed ? 2 : p->relearn], p->low, p->high, p->seed);
     t.fast = new_named("hst", t.settings, (size_t)dimension);
     t.plain = plain_hst_new(p, dimension);
     return t;
@@ -49,8 +50,9 @@ static void expect_twin_score(const twins *t, double fast, const double *row, in
 {
     double plain = plain_hst_score(t->plain, row);
     if (!(fabs(fast - plain) <= 1e-12))
-        fail_msg("%s, row %d: the score is %.17g (mass %.1f), the plain one %.17g (mass %" PRIu64 ")",
-                 t->settings, i, fast, mass_of_score(t, fast), plain, plain_hst_mass(t->plain, row));
+        fail_msg(
+            "%s, row %d: the score is %.17g (mass %.1f), the plain one %.17g (mass %" PRIu64 ")",
+            t->settings, i, fast, mass_of_score(t, fast), plain, plain_hst_mass(t->plain, row));
 }
 
 typedef void (*fill_row)(dice *from, int i, int dimension, double *row);
@@ -107,7 +109,8 @@ static void every_score_is_that_of_the_complete_trees_of_the_paper(void **state)
 {
     (void)state;
     static const fill_row fills[] = {fill_normal, fill_clusters, fill_jumps, fill_steps};
-    static const int trees[] = {1, 7, 8, 11, 16}, windows[] = {1, 9, 50, 128, 250}, depths[] = {1, 4, 9, 11};
+    static const int trees[] = {1, 7, 8, 11, 16}, windows[] = {1, 9, 50, 128, 250},
+                     depths[] = {1, 4, 9, 11};
     static const double limits[] = {0.1, 0, 0.03, 0.5, 1};
     for (int number = 0; number < 60; number++) {
         plain_hst_params p = {.num_trees = trees[number % 5],
@@ -208,7 +211,8 @@ static void a_limit_that_no_window_passes_never_gets_ready(void **state)
     oif_detector_free(detector);
 }
 
-/* An eighth of a range, and cuts that are sums of its parts: multiplying by a power of two multiplies all exactly. */
+/* An eighth of a range, and cuts that are sums of its parts: multiplying by a power of two
+ * multiplies all exactly. */
 static void scaling_features_by_powers_of_two_changes_no_bit_of_a_score(void **state)
 {
     (void)state;
@@ -243,15 +247,18 @@ static void a_departure_from_a_constant_is_noticed_on_both_sides(void **state)
             learn(detector, (double[]){dice_unit(&rolled), constants[i]});
         above[1] = constants[i] + (by > 0 ? by : 2);
         below[1] = constants[i] - (by > 0 && i < 4 ? by : i == 4 ? -by / 2 : 2);
-        expect_within(score(detector, above), score(detector, normal) + 0.05, 1, "above the constant");
-        expect_within(score(detector, below), score(detector, normal) + 0.05, 1, "below the constant");
+        expect_within(score(detector, above), score(detector, normal) + 0.05, 1,
+                      "above the constant");
+        expect_within(score(detector, below), score(detector, normal) + 0.05, 1,
+                      "below the constant");
         oif_detector_free(detector);
     }
 }
 
 /* ---- Any magnitude ---- */
 
-/* The learned ranges span all doubles: most cuts lie beyond the largest of them, and the others must still halve. */
+/* The learned ranges span all doubles: most cuts lie beyond the largest of them, and the others
+ * must still halve. */
 static void numbers_over_the_whole_range_of_doubles_are_told_apart(void **state)
 {
     (void)state;
@@ -265,8 +272,8 @@ static void numbers_over_the_whole_range_of_doubles_are_told_apart(void **state)
                                          : floor(dice_normal(&rolled) * 0x1p20) * 0x1p-23;
         position = position < -1 ? -1 : position > 1 ? 1 : position;
         double expected = learn_score(unit, &position);
-        expect_within(learn_score(huge, &(double){position * size}), expected - 1e-9, expected + 1e-9,
-                      "a huge score");
+        expect_within(learn_score(huge, &(double){position * size}), expected - 1e-9,
+                      expected + 1e-9, "a huge score");
     }
     for (uint32_t i = 0; i < state_of(huge)->num_trees * state_of(huge)->node_capacity; i++)
         assert_true(oif_hst_nodes(state_of(huge))[i].cut >= -INFINITY);
@@ -279,7 +286,8 @@ static void numbers_over_the_whole_range_of_doubles_are_told_apart(void **state)
 static void the_window_before_decides_and_nothing_older(void **state)
 {
     (void)state;
-    const char *const settings[] = {"window_size=100 seed=4", "window_size=100 seed=4 ranges=every"};
+    const char *const settings[] = {"window_size=100 seed=4",
+                                    "window_size=100 seed=4 ranges=every"};
     for (int number = 0; number < 2; number++) {
         oif_detector *one = new_named("hst", settings[number], 2),
                      *two = new_named("hst", settings[number], 2);
@@ -305,7 +313,8 @@ static void the_window_before_decides_and_nothing_older(void **state)
     }
 }
 
-/* Ranges learned once are blind where the stream has gone far away; learned in every window they follow it. */
+/* Ranges learned once are blind where the stream has gone far away; learned in every window
+ * they follow it. */
 static void ranges_of_every_window_follow_a_stream_that_goes_far_away(void **state)
 {
     (void)state;
@@ -334,7 +343,8 @@ static uint64_t mass_by_heavier_children(const oif_hst_state *f, const double *r
     uint32_t limit = (uint32_t)(f->size_limit * f->reference_rows);
     for (uint32_t tree = 0; tree < f->num_trees; tree++) {
         uint32_t at = oif_hst_root(f, tree);
-        while (oif_hst_mass(nodes[at].worth) > limit && oif_hst_depth(nodes[at].place) < f->max_depth) {
+        while (oif_hst_mass(nodes[at].worth) > limit &&
+               oif_hst_depth(nodes[at].place) < f->max_depth) {
             const oif_hst_node *left = &nodes[nodes[at].child], *right = left + 1;
             double number = row[nodes[at].feature];
             bool goes_right = number >= nodes[at].cut;
@@ -352,7 +362,8 @@ static void a_missing_number_follows_the_heavier_child(void **state)
     (void)state;
     for (int number = 0; number < 20; number++) {
         char settings[100];
-        snprintf(settings, sizeof settings, "window_size=80 seed=%d num_trees=%d", number, 5 + number);
+        snprintf(settings, sizeof settings, "window_size=80 seed=%d num_trees=%d", number,
+                 5 + number);
         oif_detector *detector = new_named("hst", settings, 3);
         const oif_hst_state *f = state_of(detector);
         dice rolled = {(uint64_t)number};
@@ -364,7 +375,8 @@ static void a_missing_number_follows_the_heavier_child(void **state)
             if (i < 80)
                 continue;
             double whole = f->num_trees * (double)f->reference_rows;
-            double expected = 1 - log2(1 + (double)mass_by_heavier_children(f, row) / whole) * f->full_scale;
+            double expected =
+                1 - log2(1 + (double)mass_by_heavier_children(f, row) / whole) * f->full_scale;
             expect_within(score(detector, row), expected - 1e-12, expected + 1e-12, settings);
         }
         require_ok(oif_detector_check(detector, NULL));
@@ -393,8 +405,8 @@ static void a_feature_that_was_always_missing_never_matters(void **state)
 
 /* ---- Memory ---- */
 
-/* One row a leaf at the bottom is the worst that can happen to the number of nodes: chains down to max_depth, of as many
- * clusters as can be above the limit, in other places in each window. */
+/* One row a leaf at the bottom is the worst that can happen to the number of nodes: chains down
+ * to max_depth, of as many clusters as can be above the limit, in other places in each window. */
 static void the_room_for_nodes_is_enough_for_the_worst_windows(void **state)
 {
     (void)state;
@@ -408,11 +420,13 @@ static void the_room_for_nodes_is_enough_for_the_worst_windows(void **state)
         dice rolled = {6};
         for (uint32_t i = 0; i < 8 * f->window_size; i++) {
             dice place = {i / f->window_size * 1000 + i % clusters};
-            learn(detector, (double[]){dice_unit(&place) + dice_unit(&rolled) * 1e-9, dice_unit(&place)});
+            learn(detector,
+                  (double[]){dice_unit(&place) + dice_unit(&rolled) * 1e-9, dice_unit(&place)});
             require_ok(oif_detector_check(detector, NULL));
         }
         for (uint32_t tree = 0; tree < f->num_trees; tree++)
-            most_used = oif_hst_trees(f)[tree].used > most_used ? oif_hst_trees(f)[tree].used : most_used;
+            most_used =
+                oif_hst_trees(f)[tree].used > most_used ? oif_hst_trees(f)[tree].used : most_used;
         print_message("%s: %u nodes used of %u\n", settings[number], most_used, f->node_capacity);
         assert_true(most_used > f->node_capacity / 2); /* the streams were bad enough */
         oif_detector_free(detector);
@@ -438,7 +452,8 @@ static void draw_settings(dice *from, char settings[200])
     static const double limits[] = {0, 0.05, 0.1, 0.1, 0.4, 1};
     uint32_t window = 1 + dice_below(from, dice_chance(from, 0.5) ? 40 : 200);
     uint32_t depth = 1 + dice_below(from, dice_chance(from, 0.5) ? 8 : 24);
-    snprintf(settings, 200, "num_trees=%u window_size=%u max_depth=%u size_limit=%g ranges=%s seed=%u",
+    snprintf(settings, 200,
+             "num_trees=%u window_size=%u max_depth=%u size_limit=%g ranges=%s seed=%u",
              trees[dice_below(from, 5)], window, depth, limits[dice_below(from, 6)],
              ranges[dice_below(from, 3)], dice_below(from, 1000));
 }
@@ -472,7 +487,8 @@ static void ranges_that_are_upside_down_are_refused(void **state)
 static void more_nodes_than_can_be_numbered_are_refused(void **state)
 {
     (void)state;
-    oif_params params = params_named("hst", "num_trees=4096 window_size=16777216 max_depth=24 size_limit=0");
+    oif_params params =
+        params_named("hst", "num_trees=4096 window_size=16777216 max_depth=24 size_limit=0");
     oif_detector *detector = NULL;
     oif_error error = {.status = OIF_OK};
     size_t bytes = 7;

@@ -1,9 +1,10 @@
-/* Isolation Forest: the law of its trees against a literal twin, what must hold whatever the rows are, and that the check
- * sees each thing that can be broken.
+/* Isolation Forest: the law of its trees against a literal twin, what must hold whatever the
+ * rows are, and that the check sees each thing that can be broken.
  *
- * The twin follows the algorithms of Liu, Ting and Zhou (2008) by the letter: pointers, recursion, copies of the rows, the C
- * library's arithmetic. Path lengths of one row in many trees are independent draws from one law, on either side, and
- * two-sample Kolmogorov-Smirnov tests compare them: 5 cases of 7 comparisons at p = 10^-4, with fixed seeds.
+ * The twin follows the algorithms of Liu, Ting and Zhou (2008) by the letter: pointers,
+ * recursion, copies of the rows, the C library's arithmetic. Path lengths of one row in many
+ * trees are independent draws from one law, on either side, and two-sample Kolmogorov-Smirnov
+ * tests compare them: 5 cases of 7 comparisons at p = 10^-4, with fixed seeds.
  *
  * OIF_FOREST_SEED sets the seed of the random rows; every failure prints it. */
 #include "driver.h"
@@ -26,7 +27,8 @@ static double plain_average(int n)
     return n < 2 ? 0 : 2 * harmonic - 2.0 * (n - 1) / n;
 }
 
-static bool plain_range(const double *const *rows, int count, int feature, double *low, double *high)
+static bool plain_range(const double *const *rows, int count, int feature, double *low,
+                        double *high)
 {
     *low = INFINITY;
     *high = -INFINITY;
@@ -38,7 +40,8 @@ static bool plain_range(const double *const *rows, int count, int feature, doubl
 }
 
 /* Algorithm 2. */
-static plain_node *plain_tree(dice *from, const double **rows, int count, int dimension, int depth, int limit)
+static plain_node *plain_tree(dice *from, const double **rows, int count, int dimension, int depth,
+                              int limit)
 {
     plain_node *node = calloc(1, sizeof *node);
     int candidates[8], found = 0, left_count = 0, right_count = 0, missing = 0;
@@ -55,7 +58,8 @@ static plain_node *plain_tree(dice *from, const double **rows, int count, int di
     do
         node->value = low + (high - low) * dice_unit(from);
     while (node->value <= low);
-    const double **left = calloc((size_t)count, sizeof *left), **right = calloc((size_t)count, sizeof *right);
+    const double **left = calloc((size_t)count, sizeof *left),
+                 **right = calloc((size_t)count, sizeof *right);
     const double **waiting = calloc((size_t)count, sizeof *waiting);
     for (int i = 0; i < count; i++)
         if (isnan(rows[i][node->feature]))
@@ -83,8 +87,8 @@ static double plain_path_length(const plain_node *node, const double *row, int d
 {
     if (!node->left)
         return depth + plain_average(node->size);
-    bool right =
-        isnan(row[node->feature]) ? node->right->size > node->left->size : row[node->feature] >= node->value;
+    bool right = isnan(row[node->feature]) ? node->right->size > node->left->size
+                                           : row[node->feature] >= node->value;
     return plain_path_length(right ? node->right : node->left, row, depth + 1);
 }
 
@@ -103,7 +107,8 @@ static void plain_free(plain_node *node)
 }
 
 /* Algorithm 1, for one tree: a sample without replacement. */
-static plain_node *plain_sampled_tree(dice *from, const double *rows, int count, int dimension, int psi)
+static plain_node *plain_sampled_tree(dice *from, const double *rows, int count, int dimension,
+                                      int psi)
 {
     const double **chosen = calloc((size_t)count, sizeof *chosen);
     for (int i = 0; i < count; i++)
@@ -155,7 +160,8 @@ static double path_length(const oif_iforest *f, uint32_t tree, const double *row
     const uint16_t *counts = oif_iforest_counts(f);
     for (; node_is_cut(f, at, depth); depth++) {
         double number = row[oif_iforest_features(f)[at]];
-        bool right = isnan(number) ? counts[2 * at + 1] > counts[2 * at] : number >= oif_iforest_cuts(f)[at];
+        bool right =
+            isnan(number) ? counts[2 * at + 1] > counts[2 * at] : number >= oif_iforest_cuts(f)[at];
         at = 2 * at + right;
     }
     return depth + plain_average(counts[at]);
@@ -174,7 +180,8 @@ enum { PROBES = 6, LAW_TREES = 3000, MAX_DIMENSION = 5 };
 
 typedef enum row_style { CLOUD, CLUSTERS, STEPS, GAPS } row_style;
 
-/* CLOUD: normal with a few far rows; STEPS: few values, feature 1 constant; GAPS: a cloud, every fifth number missing. */
+/* CLOUD: normal with a few far rows; STEPS: few values, feature 1 constant; GAPS: a cloud,
+ * every fifth number missing. */
 static double *styled_rows(row_style style, uint32_t count, uint32_t dimension)
 {
     double *rows = new_numbers((size_t)count * dimension);
@@ -213,8 +220,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The greatest distance between two distribution functions; sorts both samples. Numbers that differ by rounding only are
- * the same. */
+/* The greatest distance between two distribution functions; sorts both samples. Numbers that
+ * differ by rounding only are the same. */
 static double greatest_distance(double *a, double *b, size_t count)
 {
     double greatest = 0;
@@ -289,8 +296,8 @@ static law observe_twin(const law_case *c, const double *rows)
     law l = new_law();
     dice rolled = {99};
     for (uint32_t i = 0; i < LAW_TREES; i++) {
-        plain_node *tree =
-            plain_sampled_tree(&rolled, rows, (int)c->count, (int)c->dimension, (int)c->subsample_size);
+        plain_node *tree = plain_sampled_tree(&rolled, rows, (int)c->count, (int)c->dimension,
+                                              (int)c->subsample_size);
         double probe[MAX_DIMENSION];
         for (int j = 0; j < PROBES; j++) {
             place_probe(j, rows, c->dimension, probe);
@@ -305,18 +312,20 @@ static law observe_twin(const law_case *c, const double *rows)
 static void trees_have_the_law_of_the_twin(void **state)
 {
     (void)state;
-    const law_case cases[] = {{"a cloud", CLOUD, 3, 500, 64},
-                              {"clusters, a subsample that is no power of two", CLUSTERS, 2, 300, 50},
-                              {"few values and a constant feature", STEPS, 3, 200, 64},
-                              {"missing numbers", GAPS, 4, 300, 64},
-                              {"fewer rows than the subsample", CLOUD, 5, 40, 64}};
+    const law_case cases[] = {
+        {"a cloud", CLOUD, 3, 500, 64},
+        {"clusters, a subsample that is no power of two", CLUSTERS, 2, 300, 50},
+        {"few values and a constant feature", STEPS, 3, 200, 64},
+        {"missing numbers", GAPS, 4, 300, 64},
+        {"fewer rows than the subsample", CLOUD, 5, 40, 64}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double *rows = styled_rows(cases[i].style, cases[i].count, cases[i].dimension);
         law ours = observe_forest(&cases[i], rows), twins = observe_twin(&cases[i], rows);
         for (int j = 0; j <= PROBES; j++) {
             double distance = greatest_distance(ours.draws[j], twins.draws[j], LAW_TREES);
             if (distance > allowed_distance(LAW_TREES))
-                fail_msg("%s, %s %d: the distributions are %.4f apart, %.4f allowed; the medians are %.3f "
+                fail_msg("%s, %s %d: the distributions are %.4f apart, %.4f allowed; the medians "
+                         "are %.3f "
                          "and %.3f",
                          cases[i].name, j < PROBES ? "path lengths at probe" : "nodes", j, distance,
                          allowed_distance(LAW_TREES), ours.draws[j][LAW_TREES / 2],
@@ -334,8 +343,8 @@ static void the_comparison_tells_a_subsample_of_64_from_one_of_56(void **state)
     const law_case one = {"", CLOUD, 3, 500, 64}, other = {"", CLOUD, 3, 500, 56};
     double *rows = styled_rows(CLOUD, 500, 3);
     law a = observe_forest(&one, rows), b = observe_twin(&other, rows);
-    expect_within(greatest_distance(a.draws[2], b.draws[2], LAW_TREES), allowed_distance(LAW_TREES), 1,
-                  "distance");
+    expect_within(greatest_distance(a.draws[2], b.draws[2], LAW_TREES), allowed_distance(LAW_TREES),
+                  1, "distance");
     free_law(&a);
     free_law(&b);
     free(rows);
@@ -352,7 +361,8 @@ static void the_average_path_length_has_exact_harmonic_numbers(void **state)
     assert_int_equal(oif_iforest_average(forest, 1), 0);
     assert_int_equal(oif_iforest_average(forest, 2), 1 << OIF_PATH_BITS);
     /* 2 H(255) - 2 255/256, computed with fractions in Python. */
-    expect_within(oif_iforest_average(forest, 256) * unit, 10.2486899 - 1e-7, 10.2486899 + 1e-7, "c(256)");
+    expect_within(oif_iforest_average(forest, 256) * unit, 10.2486899 - 1e-7, 10.2486899 + 1e-7,
+                  "c(256)");
     for (int n = 2; n <= OIF_MAX_SUBSAMPLE_SIZE; n = n * 3 / 2)
         expect_within(oif_iforest_average(forest, (uint32_t)n) * unit, plain_average(n) - unit,
                       plain_average(n) + unit, "c(n)");
@@ -374,11 +384,11 @@ static void a_score_is_two_to_minus_the_mean_path_length_over_the_average(void *
                 for (uint32_t tree = 0; tree < trees[i]; tree++)
                     sum += path_length(forest, tree, x);
                 double expected = exp2(-sum / trees[i] / plain_average(60));
-                expect_within(oif_iforest_score(forest, x, complete), expected - 1e-7, expected + 1e-7,
-                              "score");
+                expect_within(oif_iforest_score(forest, x, complete), expected - 1e-7,
+                              expected + 1e-7, "score");
                 if (complete) /* the careful walk and the quick one */
-                    expect_same_bits(oif_iforest_score(forest, x, false), oif_iforest_score(forest, x, true),
-                                     "score", row);
+                    expect_same_bits(oif_iforest_score(forest, x, false),
+                                     oif_iforest_score(forest, x, true), "score", row);
             }
         free(forest);
         free(rows);
@@ -465,7 +475,8 @@ static void every_invariant_holds_whatever_the_rows_are(void **state)
     const uint64_t seed = seed_from_environment();
     dice rolled = {seed};
     for (int round = 0; round < ROUNDS; round++) {
-        uint32_t dimension = 1 + dice_below(&rolled, MAX_DIMENSION), trees = 1 + dice_below(&rolled, 10);
+        uint32_t dimension = 1 + dice_below(&rolled, MAX_DIMENSION),
+                 trees = 1 + dice_below(&rolled, 10);
         oif_iforest *forest = new_forest(trees, 2 + dice_below(&rolled, 80), dimension);
         double rows[MAX_ROWS * MAX_DIMENSION],
             missing = dice_chance(&rolled, 0.5) ? 0 : 0.5 * dice_unit(&rolled);
@@ -475,7 +486,9 @@ static void every_invariant_holds_whatever_the_rows_are(void **state)
         for (int training = 0; training < 3; training++) {
             uint32_t count = 1 + dice_below(&rolled, MAX_ROWS);
             for (uint32_t i = 0; i < count * dimension; i++)
-                rows[i] = dice_chance(&rolled, missing) ? NAN : wild_number(&rolled, styles[i % dimension]);
+                rows[i] = dice_chance(&rolled, missing)
+                              ? NAN
+                              : wild_number(&rolled, styles[i % dimension]);
             grow_all(forest, rows, count, dice_bits(&rolled));
             oif_error error;
             if (oif_iforest_check(forest, &error) != OIF_OK)
@@ -491,7 +504,8 @@ static void every_invariant_holds_whatever_the_rows_are(void **state)
 }
 
 /* A tree grown from all rows: which of them reach each node is known. */
-static void a_node_counts_its_rows_and_is_a_leaf_only_if_they_are_equal_or_the_depth_ends(void **state)
+static void
+a_node_counts_its_rows_and_is_a_leaf_only_if_they_are_equal_or_the_depth_ends(void **state)
 {
     (void)state;
     enum { ROWS = 100, DIMENSION = 3, TREES = 40 };
@@ -599,7 +613,8 @@ static void grow_from_too_few_rows(oif_iforest *f)
 static void lengthen_a_path(oif_iforest *f)
 {
     uint32_t depth, at = leftmost_leaf(f, &depth);
-    oif_iforest_path_lengths(f)[(at << (f->depth_limit - depth)) - (f->num_trees << f->depth_limit)]++;
+    oif_iforest_path_lengths(
+        f)[(at << (f->depth_limit - depth)) - (f->num_trees << f->depth_limit)]++;
 }
 
 static void hide_a_cut_below_a_leaf(oif_iforest *f)
@@ -644,15 +659,16 @@ static const struct {
     void (*inflict)(oif_iforest *f);
     const char *words;
 } wounds[] = {
-#define WOUND(function, words)                                                                               \
-    {                                                                                                        \
-#function, function, words                                                                           \
+#define WOUND(function, words)                                                                     \
+    {                                                                                              \
+#function, function, words                                                                 \
     }
     WOUND(count_a_row_too_few, "tree 1: a count is not the sum of those below it"),
     WOUND(empty_a_side, "tree 1: a side of a cut has no rows"),
     WOUND(grow_from_too_many_rows, "tree 1: it was grown from too many rows"),
     WOUND(grow_from_too_few_rows, "tree 1: a cut is deeper than the rows of the tree allow"),
-    WOUND(lengthen_a_path, "tree 1: a leaf's path length is not its depth and the average of its rows"),
+    WOUND(lengthen_a_path,
+          "tree 1: a leaf's path length is not its depth and the average of its rows"),
     WOUND(hide_a_cut_below_a_leaf, "tree 1: a cut lies below a leaf"),
     WOUND(cut_a_feature_that_does_not_exist, "tree 1: a cut's feature does not exist"),
     WOUND(cut_at_minus_infinity, "tree 1: a cut's value is not a number"),
@@ -692,7 +708,8 @@ int main(void)
         cmocka_unit_test(a_forest_without_rows_or_of_equal_rows_scores_one_half),
         cmocka_unit_test(every_row_is_sampled_equally_often_and_none_twice),
         cmocka_unit_test(every_invariant_holds_whatever_the_rows_are),
-        cmocka_unit_test(a_node_counts_its_rows_and_is_a_leaf_only_if_they_are_equal_or_the_depth_ends),
+        cmocka_unit_test(
+            a_node_counts_its_rows_and_is_a_leaf_only_if_they_are_equal_or_the_depth_ends),
         cmocka_unit_test(growing_one_tree_leaves_the_others_alone),
         cmocka_unit_test(the_check_names_each_thing_that_is_broken),
     };

@@ -1,7 +1,8 @@
-/* iForestASD from outside and inside: the promises of oif.h, when it trains and on what, the drift rule, degenerate cases,
- * and that oif_detector_check sees what is broken.
+/* iForestASD from outside and inside: the promises of oif.h, when it trains and on what, the
+ * drift rule, degenerate cases, and that oif_detector_check sees what is broken.
  *
- * The detector's own file is included, so that the tests see its state; trees are counted as they are grown. */
+ * The detector's own file is included, so that the tests see its state; trees are counted as
+ * they are grown. */
 #include "any_detector.h"
 
 #include "detect/iforest_asd/iforest_asd.c"
@@ -100,7 +101,8 @@ static void trees_are_grown_one_a_row_from_the_last_window(void **state)
         if (grown.trees) {
             assert_int_equal(grown.rows, rows);
             assert_int_equal(grown.last_tree, TREES - left + grown.trees - 1);
-            expect_within(grown.lowest, (double)(end - rows + 1), (double)(end - rows + 1), "the oldest row");
+            expect_within(grown.lowest, (double)(end - rows + 1), (double)(end - rows + 1),
+                          "the oldest row");
             expect_within(grown.highest, (double)end, (double)end, "the newest row");
         }
         assert_true(grown.trees <= left);
@@ -108,7 +110,8 @@ static void trees_are_grown_one_a_row_from_the_last_window(void **state)
         if (i % WINDOW == 0 ||
             (i < WINDOW && i >= 2 && (i & (i - 1)) == 0)) { /* the end of a window, or a doubling */
             if (left)
-                fail_msg("row %zu ends a window, and %u trees of the last have not been grown", i, left);
+                fail_msg("row %zu ends a window, and %u trees of the last have not been grown", i,
+                         left);
             left = TREES;
             end = i;
             rows = i < WINDOW ? (uint32_t)i : WINDOW;
@@ -125,8 +128,8 @@ static void a_training_is_over_when_the_next_begins(void **state)
     for (uint32_t window = 2; window < 70; window++)
         for (uint32_t trees = 1; trees < 100; trees = trees * 2 + 1) {
             char settings[100];
-            snprintf(settings, sizeof settings, "num_trees=%u window_size=%u subsample_size=8", trees,
-                     window);
+            snprintf(settings, sizeof settings, "num_trees=%u window_size=%u subsample_size=8",
+                     trees, window);
             oif_detector *detector = detector_with(settings, 2);
             uint32_t total = 0, windows = 0;
             for (size_t i = 1; i <= 5 * window; i++) {
@@ -138,8 +141,8 @@ static void a_training_is_over_when_the_next_begins(void **state)
                     expect_within(grown.trees, 0, share, settings);
                     double end = (double)((i - 1) / window * window), oldest = end - window + 1;
                     if (grown.trees && (grown.lowest != oldest || grown.highest != end))
-                        fail_msg("%s: row %zu grows trees from the rows %g to %g, not %g to %g", settings, i,
-                                 grown.lowest, grown.highest, oldest, end);
+                        fail_msg("%s: row %zu grows trees from the rows %g to %g, not %g to %g",
+                                 settings, i, grown.lowest, grown.highest, oldest, end);
                 }
                 if (i == window)
                     total = 0;
@@ -165,7 +168,8 @@ static void a_detector_becomes_ready_when_all_trees_have_a_whole_subsample(void 
     assert_int_equal(ready_at, 30);
     oif_detector_free(detector);
 
-    detector = detector_with("num_trees=5 window_size=10 subsample_size=20", 2); /* never more than 10 rows */
+    /* never more than 10 rows */
+    detector = detector_with("num_trees=5 window_size=10 subsample_size=20", 2);
     for (size_t i = 1; i <= 15; i++) {
         assert_false(oif_detector_ready(detector));
         feed_numbered_row(detector, i);
@@ -186,7 +190,8 @@ static void on_drift_the_forest_is_trained_when_the_anomaly_rate_is_over_the_thr
     for (int number = 0; number < 6; number++) {
         char settings[120];
         snprintf(settings, sizeof settings,
-                 "num_trees=7 window_size=50 subsample_size=25 retrain=drift drift_rate=%g", rates[number]);
+                 "num_trees=7 window_size=50 subsample_size=25 retrain=drift drift_rate=%g",
+                 rates[number]);
         oif_detector *detector = detector_with(settings, DIMENSION);
         dice rolled = {5};
         uint32_t anomalies_seen = 0, left = 0;
@@ -215,7 +220,8 @@ static void on_drift_the_forest_is_trained_when_the_anomaly_rate_is_over_the_thr
     for (int number = 1; number < 6; number++)
         assert_true(trainings[number] <= trainings[number - 1]);
     expect_within(trainings[0], 70, 80, "trainings if any anomaly will do");
-    expect_within(trainings[4], 3, 20, "trainings if half of the window must be anomalous: the four jumps");
+    expect_within(trainings[4], 3, 20,
+                  "trainings if half of the window must be anomalous: the four jumps");
     assert_int_equal(trainings[5], 0);
 }
 
@@ -235,8 +241,9 @@ static void the_forest_follows_a_jump_in_both_modes(void **state)
         after = score(detector, &(double){50});
         old_place = score(detector, &(double){0});
         if (!(before > 0.6 && after < 0.5 && old_place > 0.6))
-            fail_msg("%s: the new place scores %g before the jump and %g after it, the old one then %g",
-                     modes[mode], before, after, old_place);
+            fail_msg(
+                "%s: the new place scores %g before the jump and %g after it, the old one then %g",
+                modes[mode], before, after, old_place);
         oif_detector_free(detector);
     }
 }
@@ -254,14 +261,16 @@ static void the_first_rows_score_one_half_until_a_tree_is_grown(void **state)
     oif_detector_free(detector);
 }
 
-/* A forest cannot tell a row far outside its sample from the outermost row of it, so a few rows may score as high. */
+/* A forest cannot tell a row far outside its sample from the outermost row of it, so a few rows
+ * may score as high. */
 static void an_outlier_scores_above_the_centre_soon_and_above_nearly_all_rows_later(void **state)
 {
     (void)state;
     oif_detector *detector = detector_with("num_trees=100 window_size=512", 2);
     double *rows = normal_rows(2, 3000, 2), above = 0;
     for (size_t i = 0; i < 3000; i++) {
-        double own = learn_score(detector, &rows[2 * i]), centre = score(detector, (double[]){0, 0});
+        double own = learn_score(detector, &rows[2 * i]),
+               centre = score(detector, (double[]){0, 0});
         double outlier = score(detector, (double[]){40, -40});
         if (i >= 32 && !(outlier > centre + 0.05))
             fail_msg("row %zu: the outlier scores %g, the centre %g", i, outlier, centre);
@@ -315,7 +324,8 @@ static void rows_with_missing_numbers_take_the_careful_walk(void **state)
     const asd *a = oif_detector_state(detector);
     for (size_t i = 0; i < ROWS; i++) {
         double own = learn_score(detector, &rows[i * DIMENSION]);
-        expect_same_bits(own, oif_iforest_score(own_forest(a), &rows[i * DIMENSION], false), "score", i);
+        expect_same_bits(own, oif_iforest_score(own_forest(a), &rows[i * DIMENSION], false),
+                         "score", i);
     }
     oif_detector_free(detector);
     free(rows);
@@ -411,9 +421,9 @@ static const struct {
     void (*inflict)(asd *a);
     const char *words;
 } wounds[] = {
-#define WOUND(function, words)                                                                               \
-    {                                                                                                        \
-#function, function, words                                                                           \
+#define WOUND(function, words)                                                                     \
+    {                                                                                              \
+#function, function, words                                                                 \
     }
     WOUND(hold_more_rows_than_fit, "the window holds more rows than it has room for"),
     WOUND(leave_the_ring, "the window holds more rows than it has room for"),
@@ -453,7 +463,8 @@ int main(void)
         cmocka_unit_test(trees_are_grown_one_a_row_from_the_last_window),
         cmocka_unit_test(a_training_is_over_when_the_next_begins),
         cmocka_unit_test(a_detector_becomes_ready_when_all_trees_have_a_whole_subsample),
-        cmocka_unit_test(on_drift_the_forest_is_trained_when_the_anomaly_rate_is_over_the_threshold),
+        cmocka_unit_test(
+            on_drift_the_forest_is_trained_when_the_anomaly_rate_is_over_the_threshold),
         cmocka_unit_test(the_forest_follows_a_jump_in_both_modes),
         cmocka_unit_test(the_first_rows_score_one_half_until_a_tree_is_grown),
         cmocka_unit_test(an_outlier_scores_above_the_centre_soon_and_above_nearly_all_rows_later),

@@ -37,7 +37,10 @@ static void fill_jumps(dice *from, int i, int dimension, double *row)
 static void fill_steps(dice *from, int i, int dimension, double *row)
 {
     for (int j = 0; j < dimension; j++)
-        row[j] = j == 1 ? (i < 300 ? 3 : 4) : j == 2 ? 0 : dice_chance(from, 0.03) ? dice_below(from, 9) : 5;
+        row[j] = j == 1                    ? (i < 300 ? 3 : 4)
+                 : j == 2                  ? 0
+                 : dice_chance(from, 0.03) ? dice_below(from, 9)
+                                           : 5;
 }
 
 /* The fast one's logarithms are rounded to 2^-26. */
@@ -51,8 +54,8 @@ static void compare_twins(const plain_loda_params *p, int dimension, fill_row fi
 {
     char settings[200];
     snprintf(settings, sizeof settings,
-             "num_projections=%d num_bins=%d window_size=%d scale=%s seed=%" PRIu64, p->num_projections,
-             p->num_bins, p->window_size, p->scale ? "learn" : "none", p->seed);
+             "num_projections=%d num_bins=%d window_size=%d scale=%s seed=%" PRIu64,
+             p->num_projections, p->num_bins, p->window_size, p->scale ? "learn" : "none", p->seed);
     oif_detector *fast = new_named("loda", settings, (size_t)dimension);
     plain_loda *plain = plain_loda_new(p, dimension);
     dice rolled = {p->seed + 17};
@@ -78,7 +81,8 @@ static void every_score_is_that_of_histograms_counted_from_the_window(void **sta
 {
     (void)state;
     static const fill_row fills[] = {fill_normal, fill_missing, fill_jumps, fill_steps};
-    static const int projections[] = {1, 7, 32, 50}, bins[] = {1, 10, 100}, windows[] = {1, 9, 50, 128, 300};
+    static const int projections[] = {1, 7, 32, 50}, bins[] = {1, 10, 100},
+                     windows[] = {1, 9, 50, 128, 300};
     static const int dimensions[] = {1, 3, 5, 10};
     for (int number = 0; number < 60; number++) {
         plain_loda_params p = {.num_projections = projections[number / 3 % 4],
@@ -105,7 +109,8 @@ static void a_projection_has_about_the_root_of_the_dimension_in_features_all_ali
     (void)state;
     static const uint32_t dimensions[] = {1, 2, 3, 6, 7, 10, 36, 100, 10000};
     for (size_t i = 0; i < 9; i++) {
-        oif_detector *detector = new_named("loda", "num_projections=400 window_size=2", dimensions[i]);
+        oif_detector *detector =
+            new_named("loda", "num_projections=400 window_size=2", dimensions[i]);
         const oif_loda_state *l = state_of(detector);
         assert_int_equal(l->terms, (uint32_t)floor(sqrt(dimensions[i]) + 0.5));
         uint32_t *chosen = calloc(dimensions[i], sizeof *chosen);
@@ -116,8 +121,8 @@ static void a_projection_has_about_the_root_of_the_dimension_in_features_all_ali
         double expected = 400.0 * l->terms / dimensions[i],
                deviation = sqrt(expected * (1 - (double)l->terms / dimensions[i]));
         for (uint32_t feature = 0; feature < dimensions[i]; feature++)
-            expect_within(chosen[feature], expected - 6 * deviation - 1, expected + 7 * deviation + 3,
-                          "projections that a feature is in");
+            expect_within(chosen[feature], expected - 6 * deviation - 1,
+                          expected + 7 * deviation + 3, "projections that a feature is in");
         free(chosen);
         oif_detector_free(detector);
     }
@@ -153,7 +158,8 @@ static void one_outlier_does_not_hide_the_next(void **state)
     dice rolled = {3};
     const double far[] = {1e12, -1e12}, near[] = {0.1, -0.2}, out[] = {9, -9};
     for (int i = 0; i < 3000; i++)
-        learn(detector, i % 100 == 99 ? far : (double[]){dice_normal(&rolled), dice_normal(&rolled)});
+        learn(detector,
+              i % 100 == 99 ? far : (double[]){dice_normal(&rolled), dice_normal(&rolled)});
     expect_within(score(detector, out) - score(detector, near), 3, 30,
                   "bits by which a near outlier is above an inlier");
     oif_detector_free(detector);
@@ -176,8 +182,8 @@ static void a_feature_of_small_numbers_counts_as_much_as_one_of_large(void **sta
     oif_detector_free(plain);
 }
 
-/* Scales are powers of two, and every range is made of differences: all is multiplied exactly. Where features are added
- * up, they are at the same scale again. */
+/* Scales are powers of two, and every range is made of differences: all is multiplied exactly.
+ * Where features are added up, they are at the same scale again. */
 static void scaling_features_by_powers_of_two_changes_no_bit_of_a_score(void **state)
 {
     (void)state;
@@ -252,7 +258,8 @@ static void what_left_the_window_is_forgotten(void **state)
     const double here[] = {0, 0}, there[] = {30, -30};
     for (int i = 0; i < 1000; i++) {
         const double *centre = i < 600 ? here : there;
-        learn(detector, (double[]){centre[0] + dice_normal(&rolled), centre[1] + dice_normal(&rolled)});
+        learn(detector,
+              (double[]){centre[0] + dice_normal(&rolled), centre[1] + dice_normal(&rolled)});
         if (i == 599)
             assert_true(score(detector, here) + 2 < score(detector, there));
     }
@@ -260,7 +267,8 @@ static void what_left_the_window_is_forgotten(void **state)
     oif_detector_free(detector);
 }
 
-/* Two streams that differ long ago: the window is the same, and every range was chosen from it, once it has passed twice. */
+/* Two streams that differ long ago: the window is the same, and every range was chosen from it,
+ * once it has passed twice. */
 static void only_the_last_two_windows_decide(void **state)
 {
     (void)state;
@@ -297,7 +305,8 @@ static void a_missing_feature_leaves_the_projections_without_it(void **state)
         memcpy(row, &rows[790 * 5], sizeof row);
         for (uint32_t projection = 0; projection < 20; projection++) {
             bool has = false;
-            oif_detector *single = clone_of(detector); /* keep one projection: the others lose their rows */
+            /* keep one projection: the others lose their rows */
+            oif_detector *single = clone_of(detector);
             oif_loda_state *alone = (oif_loda_state *)(uintptr_t)oif_detector_state(single);
             for (uint32_t other = 0; other < 20; other++)
                 if (other != projection)
@@ -462,20 +471,26 @@ static const struct {
     {"move_a_row", move_a_row_to_another_bin,
      "projection 1: a bin does not count the rows that fall into it"},
     {"move_a_range", move_a_range, "projection 1: the bins do not cover the range"},
-    {"turn_a_range_around", turn_a_range_around, "projection 1: the range of the histogram is empty"},
+    {"turn_a_range_around", turn_a_range_around,
+     "projection 1: the range of the histogram is empty"},
     {"flatten_the_bins", flatten_the_bins, "projection 1: the bins do not cover the range"},
-    {"narrow_the_range", narrow_the_range, "projection 1: the range is narrower than where most rows are"},
+    {"narrow_the_range", narrow_the_range,
+     "projection 1: the range is narrower than where most rows are"},
     {"use_a_feature_that_does_not_exist", use_a_feature_that_does_not_exist,
      "projection 1: there is no such feature"},
-    {"use_a_feature_twice", use_a_feature_twice, "projection 1: the features are not in ascending order"},
+    {"use_a_feature_twice", use_a_feature_twice,
+     "projection 1: the features are not in ascending order"},
     {"make_a_weight_infinite", make_a_weight_infinite, "projection 1: a weight is not finite"},
-    {"make_a_projection_infinite", make_a_projection_infinite, "projection 1: a projection is not finite"},
-    {"hold_more_rows_than_fit", hold_more_rows_than_fit, "the window holds more rows than it has room for"},
+    {"make_a_projection_infinite", make_a_projection_infinite,
+     "projection 1: a projection is not finite"},
+    {"hold_more_rows_than_fit", hold_more_rows_than_fit,
+     "the window holds more rows than it has room for"},
     {"leave_a_gap", leave_a_gap, "the ring has a gap"},
     {"widen_the_range", widen_the_range, "projection 1: the range is wider than rows can make it"},
     {"make_a_range_infinite", make_a_range_infinite,
      "projection 1: the range of the histogram is not finite"},
-    {"forget_the_next_range", forget_the_next_range, "the ranges were not chosen when they should have been"},
+    {"forget_the_next_range", forget_the_next_range,
+     "the ranges were not chosen when they should have been"},
     {"choose_ranges_too_late", choose_ranges_too_late,
      "the ranges were not chosen when they should have been"},
     {"choose_no_ranges", choose_no_ranges, "the ranges were not chosen when they should have been"},

@@ -1,5 +1,5 @@
-/* Online Isolation Forest from outside and inside: what must hold after every operation whatever the rows are, and
- * what happens in every degenerate case.
+/* Online Isolation Forest from outside and inside: what must hold after every operation
+ * whatever the rows are, and what happens in every degenerate case.
  *
  * OIF_FOREST_SEED sets the seed of the random operations; every failure prints it. */
 #include "driver.h"
@@ -51,10 +51,12 @@ typedef struct trial {
 static const char *trial_text(const trial *t)
 {
     static char text[600];
-    int length = snprintf(text, sizeof text, "seed %" PRIu64 ", round %d, operation %d, %s, missing %g",
-                          t->seed, t->round, t->operation, setup_text(&t->setup), t->missing);
+    int length =
+        snprintf(text, sizeof text, "seed %" PRIu64 ", round %d, operation %d, %s, missing %g",
+                 t->seed, t->round, t->operation, setup_text(&t->setup), t->missing);
     for (uint32_t i = 0; i < t->dimension; i++)
-        length += snprintf(text + length, sizeof text - (size_t)length, ", %s", style_names[t->styles[i]]);
+        length += snprintf(text + length, sizeof text - (size_t)length, ", %s",
+                           style_names[t->styles[i]]);
     return text;
 }
 
@@ -94,13 +96,14 @@ static void draw_setup(trial *t)
     static const uint32_t dimensions[] = {1, 2, 5};
     static const uint32_t trees[] = {1, 2, 3, 8, 9};
     int combination = t->round % 36; /* every variant, growth, subsample and dimension together */
-    t->setup = (setup){.num_trees = trees[dice_below(&t->dice, 5)],
-                       .window_size = 8 + dice_below(&t->dice, dice_chance(&t->dice, 0.5) ? 40 : 293),
-                       .max_leaf_samples = 1 + dice_below(&t->dice, dice_chance(&t->dice, 0.5) ? 6 : 32),
-                       .variant = (oif_variant)(combination % 3),
-                       .growth = (oif_growth)(combination / 3 % 2),
-                       .subsample = combination / 6 % 2 ? 0.5 : 1,
-                       .seed = dice_bits(&t->dice) >> 11};
+    t->setup =
+        (setup){.num_trees = trees[dice_below(&t->dice, 5)],
+                .window_size = 8 + dice_below(&t->dice, dice_chance(&t->dice, 0.5) ? 40 : 293),
+                .max_leaf_samples = 1 + dice_below(&t->dice, dice_chance(&t->dice, 0.5) ? 6 : 32),
+                .variant = (oif_variant)(combination % 3),
+                .growth = (oif_growth)(combination / 3 % 2),
+                .subsample = combination / 6 % 2 ? 0.5 : 1,
+                .seed = dice_bits(&t->dice) >> 11};
     t->dimension = dimensions[combination / 12];
     oif_params params = params_of(&t->setup);
     size_t bytes;
@@ -131,7 +134,8 @@ static void require_in_unit_range(const trial *t, const double *scores, size_t c
 static oif_status operate(trial *t)
 {
     double rows[MAX_BLOCK * MAX_DIMENSION], scores[MAX_BLOCK] = {0};
-    size_t count = 1 + dice_below(&t->dice, dice_chance(&t->dice, 0.1) ? MAX_BLOCK : 12), d = t->dimension;
+    size_t count = 1 + dice_below(&t->dice, dice_chance(&t->dice, 0.1) ? MAX_BLOCK : 12),
+           d = t->dimension;
     oif_status status = OIF_OK;
     uint32_t chosen = dice_below(&t->dice, 20);
     if (chosen >= 16)
@@ -210,12 +214,12 @@ static void expect_score_of_depths(const oif_detector *detector, const double *r
     if (normal_depth(f, rows) <= 0)
         expected = f->variant == OIF_RUNNING ? 0.5 : 1;
     if (!(fabs(actual - expected) <= 1e-6 * expected))
-        fail_msg("%s, %u rows: the score is %.17g, its depths say %.17g", setup_text(s), f->rows_held, actual,
-                 expected);
+        fail_msg("%s, %u rows: the score is %.17g, its depths say %.17g", setup_text(s),
+                 f->rows_held, actual, expected);
 }
 
-/* Depths are rounded to 2^-26 each, which the division by a small normal depth enlarges: hence the 10^-6. The numbers of
- * trees are around those that are walked side by side. */
+/* Depths are rounded to 2^-26 each, which the division by a small normal depth enlarges: hence
+ * the 10^-6. The numbers of trees are around those that are walked side by side. */
 static void a_score_is_two_to_minus_the_mean_depth_over_the_normal_depth(void **state)
 {
     (void)state;
@@ -280,16 +284,16 @@ static void an_obvious_outlier_scores_above_every_inlier(void **state)
                 row[j] = corner >> j & 1 ? 9 : -9;
             double outlier = score(detector, row);
             if (!(outlier > highest))
-                fail_msg("%s: the outlier in corner %d scores %g, an inlier %g", setup_text(&s), corner,
-                         outlier, highest);
+                fail_msg("%s: the outlier in corner %d scores %g, an inlier %g", setup_text(&s),
+                         corner, outlier, highest);
         }
         oif_detector_free(detector);
         free(rows);
     }
 }
 
-/* A cut is low (1 - u) + high u: multiplying by a power of two multiplies every number exactly, so nothing changes
- * whatever the rows are. */
+/* A cut is low (1 - u) + high u: multiplying by a power of two multiplies every number exactly,
+ * so nothing changes whatever the rows are. */
 static void scaling_features_by_powers_of_two_changes_no_bit_of_a_score(void **state)
 {
     (void)state;
@@ -313,8 +317,8 @@ static void scaling_features_by_powers_of_two_changes_no_bit_of_a_score(void **s
     }
 }
 
-/* A shift rounds the cuts. With whole numbers as rows that decides a side only when a cut falls within some 2^-40 of a
- * whole number: not in these streams, whose bits are fixed. */
+/* A shift rounds the cuts. With whole numbers as rows that decides a side only when a cut falls
+ * within some 2^-40 of a whole number: not in these streams, whose bits are fixed. */
 static void shifting_features_by_powers_of_two_changes_no_bit_of_a_score(void **state)
 {
     (void)state;
@@ -368,8 +372,8 @@ static void what_left_the_window_is_forgotten(void **state)
                          score(detector, here), score(detector, there));
         }
         if (!(score(detector, there) < score(detector, here)))
-            fail_msg("%s: after the move, here scores %g and there %g", setup_text(&s), score(detector, here),
-                     score(detector, there));
+            fail_msg("%s: after the move, here scores %g and there %g", setup_text(&s),
+                     score(detector, here), score(detector, there));
         const oif_iforest_state *f = forest_of(detector);
         for (uint32_t tree = 0; s.subsample == 1 && tree < f->num_trees; tree++)
             assert_int_equal(oif_height(f, oif_root(f, tree)), s.window_size);
@@ -394,8 +398,8 @@ static void enclose_leaves(const oif_iforest_state *f, uint32_t tree, oif_spot a
 }
 
 /* Compares the leaves that were cut before the last row; returns how many those are. */
-static int check_merged_leaves(const oif_iforest_state *before, const oif_iforest_state *after, uint32_t tree,
-                               oif_spot at, const double *row)
+static int check_merged_leaves(const oif_iforest_state *before, const oif_iforest_state *after,
+                               uint32_t tree, oif_spot at, const double *row)
 {
     if (!oif_is_cut(before, at))
         return 0;
@@ -423,7 +427,8 @@ static void a_merged_node_encloses_its_children_and_nothing_else(void **state)
 {
     (void)state;
     for (int number = 0; number < 6; number++) {
-        setup s = {.num_trees = 5, .window_size = 100, .max_leaf_samples = 4, .subsample = 1, .seed = 6};
+        setup s = {
+            .num_trees = 5, .window_size = 100, .max_leaf_samples = 4, .subsample = 1, .seed = 6};
         s.variant = (oif_variant)(number % 3);
         s.growth = (oif_growth)(number / 3);
         oif_detector *detector = new_detector(&s, 2), *before = NULL;
@@ -447,13 +452,15 @@ static void a_merged_node_encloses_its_children_and_nothing_else(void **state)
     }
 }
 
-/* The new row fills a leaf and the oldest leaves it: the cut is undone at once, and what stays of it is the box around the
- * points that it drew. Of h points in a box, the box around them takes (h - 1) / (h + 1) of each side in the mean. */
+/* The new row fills a leaf and the oldest leaves it: the cut is undone at once, and what stays
+ * of it is the box around the points that it drew. Of h points in a box, the box around them
+ * takes (h - 1) / (h + 1) of each side in the mean. */
 static void a_cut_that_is_undone_at_once_leaves_the_box_of_its_points(void **state)
 {
     (void)state;
     for (int number = 0; number < 6; number++) {
-        setup s = {.num_trees = 9, .window_size = 60, .max_leaf_samples = 6, .subsample = 1, .seed = 6};
+        setup s = {
+            .num_trees = 9, .window_size = 60, .max_leaf_samples = 6, .subsample = 1, .seed = 6};
         s.variant = (oif_variant)(number % 3);
         s.growth = (oif_growth)(number / 3);
         oif_detector *detector = new_detector(&s, 2), *before = NULL;
@@ -469,7 +476,8 @@ static void a_cut_that_is_undone_at_once_leaves_the_box_of_its_points(void **sta
             for (uint32_t tree = 0; tree < s.num_trees; tree++) {
                 const oif_itree *then = oif_tree(old, tree), *since = oif_tree(now, tree);
                 oif_spot at = leaf_spot(old, tree, row);
-                if (since->cuts_made != then->cuts_made + 1 || since->cuts_undone != then->cuts_undone + 1 ||
+                if (since->cuts_made != then->cuts_made + 1 ||
+                    since->cuts_undone != then->cuts_undone + 1 ||
                     leaf_spot(now, tree, row).index != at.index)
                     continue;
                 const double *from = oif_leaf_here(old, at)->box;
@@ -486,7 +494,8 @@ static void a_cut_that_is_undone_at_once_leaves_the_box_of_its_points(void **sta
             }
         }
         expect_within(seen, 8, 1e6, setup_text(&s));
-        expect_within(sum / sqrt(variance), -5, 5, "standard errors between the sides and their law");
+        expect_within(sum / sqrt(variance), -5, 5,
+                      "standard errors between the sides and their law");
         oif_detector_free(before);
         oif_detector_free(detector);
     }
@@ -499,8 +508,11 @@ static void each_tree_counts_its_own_share_of_the_rows(void **state)
     (void)state;
     const double shares[] = {1, 0.5, 0.125};
     for (int k = 0; k < 3; k++) {
-        setup s = {
-            .num_trees = 50, .window_size = 800, .max_leaf_samples = 8, .subsample = shares[k], .seed = 1};
+        setup s = {.num_trees = 50,
+                   .window_size = 800,
+                   .max_leaf_samples = 8,
+                   .subsample = shares[k],
+                   .seed = 1};
         oif_detector *detector = new_detector(&s, 1);
         const oif_iforest_state *f = forest_of(detector);
         dice rolled = {1};
@@ -512,7 +524,8 @@ static void each_tree_counts_its_own_share_of_the_rows(void **state)
             sum += apart;
             squares += apart * apart;
         }
-        /* Binomial, and independent from tree to tree: the mean, and the spread, lie within five standard errors. */
+        /* Binomial, and independent from tree to tree: the mean, and the spread, lie within
+         * five standard errors. */
         expect_within(sum / 50, -5 * sqrt(variance / 50), 5 * sqrt(variance / 50),
                       "rows in a tree over the mean");
         expect_within(squares / 50, 0, 2 * variance, "variance of the rows in a tree");
@@ -523,8 +536,9 @@ static void each_tree_counts_its_own_share_of_the_rows(void **state)
 
 /* ---- Missing values ---- */
 
-/* A feature that never had a value is never cut, so what a scored row has there cannot matter. It also compares two ways
- * to walk: a row with a missing number goes tree by tree, a complete one many trees at a time. */
+/* A feature that never had a value is never cut, so what a scored row has there cannot matter.
+ * It also compares two ways to walk: a row with a missing number goes tree by tree, a complete
+ * one many trees at a time. */
 static void a_feature_that_is_always_missing_never_matters(void **state)
 {
     (void)state;
@@ -549,7 +563,8 @@ static void a_feature_that_is_always_missing_never_matters(void **state)
 static void a_number_missing_in_a_feature_of_noise_hardly_moves_a_score(void **state)
 {
     (void)state;
-    setup s = {.num_trees = 64, .window_size = 512, .max_leaf_samples = 16, .subsample = 1, .seed = 5};
+    setup s = {
+        .num_trees = 64, .window_size = 512, .max_leaf_samples = 16, .subsample = 1, .seed = 5};
     oif_detector *detector = new_detector(&s, 5);
     dice rolled = {6};
     double row[5], moved = 0, lowest_outlier = 1, highest_inlier = 0;
@@ -591,7 +606,8 @@ static void rows_without_any_number_leave_the_trees_uncut_and_scores_in_the_midd
         /* One leaf holds the whole window: its depth is the normal depth. */
         expect_within(last, 0.5 - 1e-6, 0.5 + 1e-6, variant_names[variant]);
         for (uint32_t tree = 0; tree < s.num_trees; tree++)
-            assert_int_equal(leaves_below(forest_of(detector), oif_root(forest_of(detector), tree)), 1);
+            assert_int_equal(leaves_below(forest_of(detector), oif_root(forest_of(detector), tree)),
+                             1);
         dice rolled = {1};
         for (int i = 0; i < 600; i++) /* and the first numbers are welcome */
             learn(detector, (double[]){dice_unit(&rolled), dice_unit(&rolled)});
@@ -603,7 +619,8 @@ static void rows_without_any_number_leave_the_trees_uncut_and_scores_in_the_midd
 
 /* ---- Degenerate data ---- */
 
-/* Nothing can be cut, so nothing can be told apart: running says so with 0.5, the two literal variants with 2^0. */
+/* Nothing can be cut, so nothing can be told apart: running says so with 0.5, the two literal
+ * variants with 2^0. */
 static void a_window_too_small_to_be_cut_scores_every_row_the_same(void **state)
 {
     (void)state;
@@ -634,17 +651,19 @@ static void the_first_rows_score_the_same_until_a_tree_could_be_cut(void **state
         s.variant = (oif_variant)variant;
         oif_detector *detector = new_detector(&s, 1);
         dice rolled = {2};
-        /* The paper's text divides by the depth of a full window from the first row on: 2^-0 while leaves are small. */
+        /* The paper's text divides by the depth of a full window from the first row on: 2^-0
+         * while leaves are small. */
         double expected = s.variant == OIF_RUNNING ? 0.5 : 1.0;
         expect_same_bits(score(detector, &(double){3}), expected, "before any row", 0);
         for (size_t i = 1; i < s.max_leaf_samples; i++)
-            expect_same_bits(learn_score(detector, &(double){dice_normal(&rolled)}), expected, setup_text(&s),
-                             i);
+            expect_same_bits(learn_score(detector, &(double){dice_normal(&rolled)}), expected,
+                             setup_text(&s), i);
         oif_detector_free(detector);
     }
 }
 
-static void expect_equal_rows_to_score_alike(const setup *s, const double *constant, size_t dimension)
+static void expect_equal_rows_to_score_alike(const setup *s, const double *constant,
+                                             size_t dimension)
 {
     oif_detector *detector = new_detector(s, dimension);
     double last = 0;
@@ -655,7 +674,8 @@ static void expect_equal_rows_to_score_alike(const setup *s, const double *const
         if (i % 37 == 0)
             require_ok(oif_detector_check(detector, NULL));
     }
-    /* All rows lie in one point: it cannot be denser anywhere, and the score is as low as that of a dense place. */
+    /* All rows lie in one point: it cannot be denser anywhere, and the score is as low as that
+     * of a dense place. */
     expect_within(last, 0, 0.5, setup_text(s));
     double lower[MAX_DIMENSION];
     for (size_t i = 0; i < dimension; i++)
@@ -684,7 +704,8 @@ static void equal_rows_score_alike_and_low(void **state)
 static void constant_features_do_not_hide_an_outlier(void **state)
 {
     (void)state;
-    setup s = {.num_trees = 64, .window_size = 512, .max_leaf_samples = 16, .subsample = 1, .seed = 5};
+    setup s = {
+        .num_trees = 64, .window_size = 512, .max_leaf_samples = 16, .subsample = 1, .seed = 5};
     oif_detector *detector = new_detector(&s, 4);
     dice rolled = {6};
     double row[4] = {5, 0, 5, 5};
@@ -697,7 +718,8 @@ static void constant_features_do_not_hide_an_outlier(void **state)
     row[1] = 0.1;
     double inlier = score(detector, row);
     if (!(outlier > inlier))
-        fail_msg("beside three constant features an outlier scores %g, an inlier %g", outlier, inlier);
+        fail_msg("beside three constant features an outlier scores %g, an inlier %g", outlier,
+                 inlier);
     require_ok(oif_detector_check(detector, NULL));
     oif_detector_free(detector);
 }
@@ -733,7 +755,8 @@ static void rows_of_ten_thousand_numbers_work(void **state)
     (void)state;
     enum { WIDE = 10000 };
     for (int variant = 0; variant < 3; variant++) {
-        setup s = {.num_trees = 9, .window_size = 64, .max_leaf_samples = 4, .subsample = 1, .seed = 2};
+        setup s = {
+            .num_trees = 9, .window_size = 64, .max_leaf_samples = 4, .subsample = 1, .seed = 2};
         s.variant = (oif_variant)variant;
         oif_detector *detector = new_detector(&s, WIDE);
         double *row = new_numbers(WIDE), inlier = 0, outlier = 0;

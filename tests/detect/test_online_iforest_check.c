@@ -1,4 +1,5 @@
-/* oif_detector_check sees each thing that can be broken in an online isolation forest, and names it. */
+/* oif_detector_check sees each thing that can be broken in an online isolation forest, and
+ * names it. */
 #include "driver.h"
 
 typedef struct wound {
@@ -94,7 +95,8 @@ static void occupy_a_spare_record(wound *w)
 
 static void number_a_leaf_too_high(wound *w)
 {
-    oif_leaf_at(w->forest)[oif_place_below(w->forest, leftmost_leaf(w))] = (uint8_t)w->forest->leaf_capacity;
+    oif_leaf_at(w->forest)[oif_place_below(w->forest, leftmost_leaf(w))] =
+        (uint8_t)w->forest->leaf_capacity;
 }
 
 static void misnumber_a_place_below_a_leaf(wound *w)
@@ -193,9 +195,9 @@ static const struct {
     void (*inflict)(wound *w);
     const char *words;
 } wounds[] = {
-#define WOUND(function, words)                                                                               \
-    {                                                                                                        \
-#function, function, words                                                                           \
+#define WOUND(function, words)                                                                     \
+    {                                                                                              \
+#function, function, words                                                                 \
     }
     WOUND(count_a_row_too_many, "the heights do not add up to the rows in the window"),
     WOUND(lower_a_height_under_its_guard, "a leaf's height is under its guard"),
@@ -227,7 +229,8 @@ static const struct {
 static void the_check_names_each_thing_that_is_broken(void **state)
 {
     (void)state;
-    setup s = {.num_trees = 3, .window_size = 256, .max_leaf_samples = 4, .subsample = 1, .seed = 14};
+    setup s = {
+        .num_trees = 3, .window_size = 256, .max_leaf_samples = 4, .subsample = 1, .seed = 14};
     oif_detector *sound = new_detector(&s, 2);
     double *rows = normal_rows(9, 700, 2);
     require_ok(oif_detector_learn_rows(sound, rows, 700, 2, NULL));

@@ -1,5 +1,5 @@
-/* Parameters: the table is well formed, values go in and come out, and what is not allowed is refused with words that
- * help and without a trace. */
+/* Parameters: the table is well formed, values go in and come out, and what is not allowed is
+ * refused with words that help and without a trace. */
 #include "driver.h"
 
 static oif_params initial_params(void)
@@ -49,7 +49,8 @@ static void check_param(const oif_detector_info *info, size_t i)
     else
         assert_null(param->choices);
     if (param->type != OIF_PARAM_REAL) {
-        assert_true(floor(param->minimum) == param->minimum && floor(param->maximum) == param->maximum);
+        assert_true(floor(param->minimum) == param->minimum &&
+                    floor(param->maximum) == param->maximum);
         assert_true(floor(param->initial) == param->initial);
     }
 }
@@ -77,7 +78,8 @@ static void detectors_are_found_by_name_and_by_index_alike(void **state)
 {
     (void)state;
     for (size_t i = 0; oif_detector_info_at(i); i++)
-        assert_ptr_equal(oif_detector_info_find(oif_detector_info_at(i)->name), oif_detector_info_at(i));
+        assert_ptr_equal(oif_detector_info_find(oif_detector_info_at(i)->name),
+                         oif_detector_info_at(i));
     assert_null(oif_detector_info_find("online_iforest"));
     assert_null(oif_detector_info_find(""));
 }
@@ -143,7 +145,8 @@ static void both_ends_of_every_range_can_be_set_by_number_and_by_text(void **sta
                 expect_within(value_of(&params, param->name), wanted, wanted, param->name);
                 require_ok(oif_params_init(&params, info->name, NULL));
                 snprintf(text, sizeof text, "%.17g", wanted);
-                const char *word = param->type == OIF_PARAM_CHOICE ? param->choices[(int)wanted] : text;
+                const char *word =
+                    param->type == OIF_PARAM_CHOICE ? param->choices[(int)wanted] : text;
                 require_ok(oif_params_set_text(&params, param->name, word, NULL));
                 expect_within(value_of(&params, param->name), wanted, wanted, param->name);
             }
@@ -235,24 +238,28 @@ static void numbers_that_are_not_allowed_are_refused_and_change_nothing(void **s
         oif_status status =
             oif_params_set(&params, refused_numbers[i].name, refused_numbers[i].value, &error);
         if (status != OIF_EPARAM || error.status != OIF_EPARAM)
-            fail_msg("%s = %g gives status %d and %d in the error, expected %d", refused_numbers[i].name,
-                     refused_numbers[i].value, status, error.status, OIF_EPARAM);
+            fail_msg("%s = %g gives status %d and %d in the error, expected %d",
+                     refused_numbers[i].name, refused_numbers[i].value, status, error.status,
+                     OIF_EPARAM);
         expect_message(error, refused_numbers[i].name);
         assert_memory_equal(&params, &before, sizeof params);
-        assert_int_equal(oif_params_set(&params, refused_numbers[i].name, refused_numbers[i].value, NULL),
-                         OIF_EPARAM);
+        assert_int_equal(
+            oif_params_set(&params, refused_numbers[i].name, refused_numbers[i].value, NULL),
+            OIF_EPARAM);
     }
 }
 
 static const struct {
     const char *name, *text;
 } refused_texts[] = {
-    {"num_trees", ""},        {"num_trees", "12x"},    {"num_trees", " 12"},    {"num_trees", "12 "},
-    {"num_trees", "x"},       {"num_trees", "1,5"},    {"num_trees", "1.5"},    {"num_trees", "0x10"},
-    {"num_trees", "nan"},     {"num_trees", "inf"},    {"num_trees", "-3"},     {"num_trees", "0"},
-    {"num_trees", "1e99999"}, {"num_trees", "--1"},    {"subsample", "half"},   {"subsample", "0.5%"},
-    {"subsample", "-inf"},    {"variant", ""},         {"variant", "Paper"},    {"variant", "papers"},
-    {"variant", "pape"},      {"growth", "adaptive "}, {"growth", "runn\ning"}, {"seed", "1e-3"},
+    {"num_trees", ""},        {"num_trees", "12x"},    {"num_trees", " 12"},
+    {"num_trees", "12 "},     {"num_trees", "x"},      {"num_trees", "1,5"},
+    {"num_trees", "1.5"},     {"num_trees", "0x10"},   {"num_trees", "nan"},
+    {"num_trees", "inf"},     {"num_trees", "-3"},     {"num_trees", "0"},
+    {"num_trees", "1e99999"}, {"num_trees", "--1"},    {"subsample", "half"},
+    {"subsample", "0.5%"},    {"subsample", "-inf"},   {"variant", ""},
+    {"variant", "Paper"},     {"variant", "papers"},   {"variant", "pape"},
+    {"growth", "adaptive "},  {"growth", "runn\ning"}, {"seed", "1e-3"},
 };
 
 static void texts_that_are_not_allowed_are_refused_and_change_nothing(void **state)
@@ -264,8 +271,8 @@ static void texts_that_are_not_allowed_are_refused_and_change_nothing(void **sta
         oif_status status =
             oif_params_set_text(&params, refused_texts[i].name, refused_texts[i].text, &error);
         if (status != OIF_EPARAM)
-            fail_msg("%s = \"%s\" gives status %d, expected %d", refused_texts[i].name, refused_texts[i].text,
-                     status, OIF_EPARAM);
+            fail_msg("%s = \"%s\" gives status %d, expected %d", refused_texts[i].name,
+                     refused_texts[i].text, status, OIF_EPARAM);
         expect_message(error, refused_texts[i].name);
         assert_memory_equal(&params, &before, sizeof params);
     }
@@ -369,15 +376,16 @@ static double last_score_with_seed(uint64_t seed)
 static void every_seed_up_to_two_to_the_53_counts(void **state)
 {
     (void)state;
-    const uint64_t seeds[] = {0, 1, 2, UINT64_C(1) << 32, (UINT64_C(1) << 53) - 1, UINT64_C(1) << 53};
+    const uint64_t seeds[] = {
+        0, 1, 2, UINT64_C(1) << 32, (UINT64_C(1) << 53) - 1, UINT64_C(1) << 53};
     double scores[6];
     for (int i = 0; i < 6; i++) {
         scores[i] = last_score_with_seed(seeds[i]);
         expect_same_bits(last_score_with_seed(seeds[i]), scores[i], "the same seed again", i);
         for (int j = 0; j < i; j++)
             if (scores[i] == scores[j])
-                fail_msg("the seeds %" PRIu64 " and %" PRIu64 " both give the score %.17g", seeds[i],
-                         seeds[j], scores[i]);
+                fail_msg("the seeds %" PRIu64 " and %" PRIu64 " both give the score %.17g",
+                         seeds[i], seeds[j], scores[i]);
     }
 }
 

@@ -1,7 +1,8 @@
-/* rolling-iforest: against its plain twin to the last bit, when trees are grown and from which rows, what a tournament and a
- * virtual insertion do, invariances and degenerate cases.
+/* rolling-iforest: against its plain twin to the last bit, when trees are grown and from which
+ * rows, what a tournament and a virtual insertion do, invariances and degenerate cases.
  *
- * The detector's own file is included, so that the tests see its state; trees are counted as they are grown. */
+ * The detector's own file is included, so that the tests see its state; trees are counted as
+ * they are grown. */
 #include "any_detector.h"
 
 #include "../reference/plain_rolling_iforest.h"
@@ -15,13 +16,13 @@ static struct {
     double lowest, highest;    /* of the first feature of those rows */
 } grown;
 
-void __real_oif_rolling_grow(oif_rolling_trees *t, uint32_t tree, const double *values, size_t *rows,
-                             uint32_t count, oif_random *random);
-void __wrap_oif_rolling_grow(oif_rolling_trees *t, uint32_t tree, const double *values, size_t *rows,
-                             uint32_t count, oif_random *random);
+void __real_oif_rolling_grow(oif_rolling_trees *t, uint32_t tree, const double *values,
+                             size_t *rows, uint32_t count, oif_random *random);
+void __wrap_oif_rolling_grow(oif_rolling_trees *t, uint32_t tree, const double *values,
+                             size_t *rows, uint32_t count, oif_random *random);
 
-void __wrap_oif_rolling_grow(oif_rolling_trees *t, uint32_t tree, const double *values, size_t *rows,
-                             uint32_t count, oif_random *random)
+void __wrap_oif_rolling_grow(oif_rolling_trees *t, uint32_t tree, const double *values,
+                             size_t *rows, uint32_t count, oif_random *random)
 {
     grown.trees++;
     grown.last_tree = tree;
@@ -76,11 +77,12 @@ static plain_rolling_params draw_params(dice *from)
 
 static void write_settings(const plain_rolling_params *p, char settings[200])
 {
-    snprintf(settings, 200,
-             "num_trees=%d window_size=%d sample_size=%d max_depth=%d max_leaf_samples=%d tournament=%d "
-             "insertion=%s renew_trees=%d seed=%" PRIu64,
-             p->num_trees, p->window_size, p->sample_size, p->max_depth, p->max_leaf_samples, p->tournament,
-             p->insertion ? "virtual" : "none", p->renew_trees, p->seed);
+    snprintf(
+        settings, 200,
+        "num_trees=%d window_size=%d sample_size=%d max_depth=%d max_leaf_samples=%d tournament=%d "
+        "insertion=%s renew_trees=%d seed=%" PRIu64,
+        p->num_trees, p->window_size, p->sample_size, p->max_depth, p->max_leaf_samples,
+        p->tournament, p->insertion ? "virtual" : "none", p->renew_trees, p->seed);
 }
 
 static void draw_settings(dice *from, char settings[200])
@@ -136,7 +138,8 @@ static void compare_with_twin(const plain_rolling_params *p, stream *s, int rows
     plain_rolling_free(plain);
 }
 
-/* Streams of all kinds: ties, constants, missing numbers, both ends of the range of a double, subnormal numbers. */
+/* Streams of all kinds: ties, constants, missing numbers, both ends of the range of a double,
+ * subnormal numbers. */
 static void every_score_is_that_of_the_plain_twin(void **state)
 {
     (void)state;
@@ -161,7 +164,8 @@ static void as_created_it_is_the_plain_twin(void **state)
                               .tournament = 3,
                               .renew_trees = 1,
                               .insertion = true};
-    stream s = {.dice = {3}, .dimension = 5, .styles = {NORMAL, HEAVY_TAILS, FEW_VALUES, JUMPS, SORTED}};
+    stream s = {
+        .dice = {3}, .dimension = 5, .styles = {NORMAL, HEAVY_TAILS, FEW_VALUES, JUMPS, SORTED}};
     char settings[200];
     write_settings(&p, settings);
     oif_params as_created = params_named("rolling-iforest", ""),
@@ -185,8 +189,8 @@ static void trees_are_renewed_in_turn_from_the_last_half_window(void **state)
     enum { TREES = 8, WINDOW = 128, SAMPLE = 20 };
     for (uint32_t at_a_time = 1; at_a_time <= TREES; at_a_time += 7) {
         char settings[100];
-        snprintf(settings, sizeof settings, "num_trees=8 window_size=128 sample_size=20 renew_trees=%u",
-                 at_a_time);
+        snprintf(settings, sizeof settings,
+                 "num_trees=8 window_size=128 sample_size=20 renew_trees=%u", at_a_time);
         oif_detector *detector = detector_with(settings, 2);
         size_t since = 0;
         uint32_t next_tree = 0;
@@ -212,7 +216,8 @@ static void trees_are_renewed_in_turn_from_the_last_half_window(void **state)
     }
 }
 
-/* Every row of the ring is as likely as any other: over many trees each is drawn about as often. */
+/* Every row of the ring is as likely as any other: over many trees each is drawn about as
+ * often. */
 static void a_sample_is_drawn_evenly_and_without_replacement(void **state)
 {
     (void)state;
@@ -246,8 +251,8 @@ static void a_detector_becomes_ready_when_all_trees_have_a_whole_sample(void **s
         feed_numbered_row(detector, i);
         whole += grown.trees && grown.rows == 128;
         if (oif_detector_ready(detector) != (whole >= 32))
-            fail_msg("row %zu: ready is %d with %u trees of a whole sample", i, oif_detector_ready(detector),
-                     whole);
+            fail_msg("row %zu: ready is %d with %u trees of a whole sample", i,
+                     oif_detector_ready(detector), whole);
     }
     assert_true(whole > 32);
     oif_detector_free(detector);
@@ -264,7 +269,8 @@ static void a_detector_becomes_ready_when_all_trees_have_a_whole_sample(void **s
 /* ---- What trees are ---- */
 
 /* The most nodes that can be cut one below another, with so many rows and levels. */
-static uint32_t most_cuts(uint32_t rows, uint32_t levels, uint32_t least_rows, uint32_t known[41][8])
+static uint32_t most_cuts(uint32_t rows, uint32_t levels, uint32_t least_rows,
+                          uint32_t known[41][8])
 {
     if (rows < least_rows || levels == 0)
         return 0;
@@ -285,13 +291,15 @@ static void a_tree_has_room_for_the_most_cuts_it_can_have(void **state)
             for (uint32_t levels = 1; levels < 8; levels++) {
                 static uint32_t known[41][8];
                 memset(known, 0, sizeof known);
-                oif_rolling_shape shape = {
-                    .num_trees = 1, .sample_size = rows, .max_depth = levels, .max_leaf_samples = least_rows};
+                oif_rolling_shape shape = {.num_trees = 1,
+                                           .sample_size = rows,
+                                           .max_depth = levels,
+                                           .max_leaf_samples = least_rows};
                 uint32_t room = oif_rolling_lay_out(&shape, 1).node_capacity;
                 uint32_t most = most_cuts(rows, levels, least_rows < 2 ? 2 : least_rows, known);
                 if (room < most)
-                    fail_msg("%u rows, %u levels, cut from %u rows on: room for %u cuts, %u can be", rows,
-                             levels, least_rows, room, most);
+                    fail_msg("%u rows, %u levels, cut from %u rows on: room for %u cuts, %u can be",
+                             rows, levels, least_rows, room, most);
             }
 }
 
@@ -317,11 +325,13 @@ static double share_of_first_feature(const char *settings, double tail)
     return first / all;
 }
 
-/* Drawn with replacement, one of six features is among three draws with the probability 1 - (5/6)^3 = 0.42. */
+/* Drawn with replacement, one of six features is among three draws with the probability 1 -
+ * (5/6)^3 = 0.42. */
 static void a_tournament_prefers_heavy_tails(void **state)
 {
     (void)state;
-    expect_within(share_of_first_feature("tournament=1", 8), 0.13, 0.21, "no tournament, heavy tails");
+    expect_within(share_of_first_feature("tournament=1", 8), 0.13, 0.21,
+                  "no tournament, heavy tails");
     expect_within(share_of_first_feature("tournament=3", 1), 0.13, 0.21, "three features alike");
     expect_within(share_of_first_feature("tournament=3", 8), 0.33, 0.46,
                   "a tournament of three, heavy tails");
@@ -358,7 +368,8 @@ static void rows_without_any_number_and_equal_rows_score_one_half(void **state)
 static void the_further_out_a_row_is_the_higher_it_scores(void **state)
 {
     (void)state;
-    oif_detector *detector = detector_with("", 3), *no_insertion = detector_with("insertion=none", 3);
+    oif_detector *detector = detector_with("", 3),
+                 *no_insertion = detector_with("insertion=none", 3);
     double *rows = normal_rows(4, 3000, 3);
     require_ok(oif_detector_learn_rows(detector, rows, 3000, 3, NULL));
     require_ok(oif_detector_learn_rows(no_insertion, rows, 3000, 3, NULL));
@@ -371,7 +382,8 @@ static void the_further_out_a_row_is_the_higher_it_scores(void **state)
     }
     if (!(last > 0.9))
         fail_msg("infinitely far out the score is %g", last);
-    expect_same_bits(score(no_insertion, (double[]){1e9, 1e9, 1e9}), score(no_insertion, (double[]){5, 5, 5}),
+    expect_same_bits(score(no_insertion, (double[]){1e9, 1e9, 1e9}),
+                     score(no_insertion, (double[]){5, 5, 5}),
                      "without insertion, far out and near", 0);
     oif_detector_free(detector);
     oif_detector_free(no_insertion);
@@ -384,7 +396,8 @@ static void an_outlier_scores_above_nearly_all_rows(void **state)
     oif_detector *detector = detector_with("", 2);
     double *rows = normal_rows(2, 3000, 2), above = 0;
     for (size_t i = 0; i < 3000; i++) {
-        double own = learn_score(detector, &rows[2 * i]), outlier = score(detector, (double[]){40, -40});
+        double own = learn_score(detector, &rows[2 * i]),
+               outlier = score(detector, (double[]){40, -40});
         above += i >= 64 && own >= outlier;
     }
     expect_within(above, 0, 3, "rows of 2936 that score above the outlier");
@@ -403,10 +416,11 @@ static void the_forest_follows_a_jump(void **state)
     double before = score(detector, (double[]){50, 50});
     for (int i = 0; i < 512; i++)
         learn(detector, (double[]){50 + dice_normal(&rolled), 50 + dice_normal(&rolled)});
-    double after = score(detector, (double[]){50, 50}), old_place = score(detector, (double[]){0, 0});
+    double after = score(detector, (double[]){50, 50}),
+           old_place = score(detector, (double[]){0, 0});
     if (!(before > 0.8 && after < 0.5 && old_place > 0.8))
-        fail_msg("the new place scores %g before the jump and %g after it, the old one then %g", before,
-                 after, old_place);
+        fail_msg("the new place scores %g before the jump and %g after it, the old one then %g",
+                 before, after, old_place);
     oif_detector_free(detector);
 }
 
@@ -483,7 +497,8 @@ static void score_changed_rows(const char *settings, change to, double *scores, 
     for (size_t i = 0; i < count; i++) {
         double row[D];
         for (size_t j = 0; j < D; j++) {
-            double number = floor(dice_normal(&rolled) * (i % 50 ? 1 : 6) * (j == 1 ? 4 : 40960)) / 1024;
+            double number =
+                floor(dice_normal(&rolled) * (i % 50 ? 1 : 6) * (j == 1 ? 4 : 40960)) / 1024;
             row[j] = dice_chance(&rolled, 0.02) ? NAN : to(number, j);
         }
         scores[i] = learn_score(detector, row);

@@ -1,5 +1,5 @@
-/* oif_detector_check sees each thing that can be broken in rolling-iforest, and names it. The detector's own file is included, so
- * that its state can be broken. */
+/* oif_detector_check sees each thing that can be broken in rolling-iforest, and names it. The
+ * detector's own file is included, so that its state can be broken. */
 #include "any_detector.h"
 
 #include "detect/rolling_iforest/rolling_iforest.c"
@@ -139,9 +139,9 @@ static const struct {
     void (*inflict)(rolling *r);
     const char *words;
 } wounds[] = {
-#define WOUND(function, words)                                                                               \
-    {                                                                                                        \
-#function, function, words                                                                           \
+#define WOUND(function, words)                                                                     \
+    {                                                                                              \
+#function, function, words                                                                 \
     }
     WOUND(see_more_rows_than_are_counted, "more rows were seen than are counted"),
     WOUND(leave_the_ring, "the next row has no place in the ring"),
@@ -159,9 +159,11 @@ static const struct {
     WOUND(have_an_infinite_range, "tree 2: a cut is not within its range"),
     WOUND(have_no_number_as_a_range, "tree 2: a cut is not within its range"),
     WOUND(cut_a_feature_that_does_not_exist, "tree 2: a cut's feature does not exist"),
-    WOUND(send_missing_numbers_to_the_lighter_side, "tree 2: missing numbers do not go to the heavier side"),
+    WOUND(send_missing_numbers_to_the_lighter_side,
+          "tree 2: missing numbers do not go to the heavier side"),
     WOUND(send_missing_numbers_nowhere, "tree 2: missing numbers do not go to the heavier side"),
-    WOUND(grow_a_tree_from_other_rows, "tree 0: its leaves do not have the rows that it was grown from"),
+    WOUND(grow_a_tree_from_other_rows,
+          "tree 0: its leaves do not have the rows that it was grown from"),
     WOUND(widen_a_range_below, "tree 2: a range reaches beyond one above it"),
     WOUND(reach_across_a_cut, "tree 2: a range reaches across a cut above it"),
 #undef WOUND
@@ -190,7 +192,8 @@ static void the_check_names_each_thing_that_is_broken(void **state)
     free(rows);
 }
 
-/* Nodes that would be too deep, or too small to be cut: the same trees under stricter parameters. */
+/* Nodes that would be too deep, or too small to be cut: the same trees under stricter
+ * parameters. */
 static void the_check_holds_trees_to_their_parameters(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Robust Random Cut Forest from outside and inside: the promises of oif.h, what must hold after every operation whatever
- * the rows are, and every degenerate case.
+/* Robust Random Cut Forest from outside and inside: the promises of oif.h, what must hold after
+ * every operation whatever the rows are, and every degenerate case.
  *
  * OIF_FOREST_SEED sets the seed of the random operations; every failure prints it. */
 #include "any_detector.h"
@@ -19,8 +19,8 @@ static const char *plan_text(const plan *p)
 {
     static char text[200];
     snprintf(text, sizeof text, "%s num_trees=%u tree_size=%u window_size=%g seed=%" PRIu64,
-             p->sample == OIF_SLIDING ? "sliding" : "reservoir", p->num_trees, p->tree_size, p->window_size,
-             p->seed);
+             p->sample == OIF_SLIDING ? "sliding" : "reservoir", p->num_trees, p->tree_size,
+             p->window_size, p->seed);
     return text;
 }
 
@@ -116,7 +116,8 @@ static void a_forest_is_ready_once_the_sample_is_half_full(void **state)
 
 /* ---- Random operations ---- */
 
-/* Those that any_detector.h has, and rows of more numbers, most of them not a whole number of vectors, and duplicates. */
+/* Those that any_detector.h has, and rows of more numbers, most of them not a whole number of
+ * vectors, and duplicates. */
 enum { ROUNDS = 160, OPERATIONS_A_ROUND = 300, MAX_DIMENSION = 9 };
 
 static const char *const style_names[] = {"normal",   "few values", "constant",   "huge",
@@ -140,16 +141,19 @@ typedef struct trial {
 static const char *trial_text(const trial *t)
 {
     static char text[600];
-    int length = snprintf(text, sizeof text, "seed %" PRIu64 ", round %d, operation %d, %s, missing %g",
-                          t->seed, t->round, t->operation, plan_text(&t->plan), t->missing);
+    int length =
+        snprintf(text, sizeof text, "seed %" PRIu64 ", round %d, operation %d, %s, missing %g",
+                 t->seed, t->round, t->operation, plan_text(&t->plan), t->missing);
     for (uint32_t i = 0; i < t->dimension; i++)
-        length += snprintf(text + length, sizeof text - (size_t)length, ", %s", style_names[t->styles[i]]);
+        length += snprintf(text + length, sizeof text - (size_t)length, ", %s",
+                           style_names[t->styles[i]]);
     return text;
 }
 
 static void draw_row(trial *t, double *row)
 {
-    bool nothing = dice_chance(&t->dice, t->all_missing), repeated = dice_chance(&t->dice, t->repeats);
+    bool nothing = dice_chance(&t->dice, t->all_missing),
+         repeated = dice_chance(&t->dice, t->repeats);
     for (uint32_t i = 0; i < t->dimension; i++) {
         row[i] = repeated ? t->last[i] : number_in_style(&t->dice, t->styles[i], t->row);
         if (nothing || dice_chance(&t->dice, t->missing))
@@ -222,19 +226,21 @@ static void every_invariant_holds_after_each_random_operation(void **state)
 
 /* ---- Scores ---- */
 
-/* Three points on a line: the first cut is between 1 and 100 with probability 0.99. Then taking 100 out moves the two
- * others; if not, 1 stands beside it and only that moves. */
+/* Three points on a line: the first cut is between 1 and 100 with probability 0.99. Then taking
+ * 100 out moves the two others; if not, 1 stands beside it and only that moves. */
 static void three_points_have_the_displacement_that_paper_and_pencil_give(void **state)
 {
     (void)state;
-    plan p = {.num_trees = 4096, .tree_size = 3, .sample = OIF_SLIDING, .window_size = 1, .seed = 4};
+    plan p = {
+        .num_trees = 4096, .tree_size = 3, .sample = OIF_SLIDING, .window_size = 1, .seed = 4};
     oif_detector *detector = new_rrcf(&p, 1);
     learn(detector, &(double){0});
     learn(detector, &(double){1});
     double far = learn_score(detector, &(double){100});
     expect_within(far, 1.99 - 0.007, 1.99 + 0.007, "score of 100");
     double again =
-        score(detector, &(double){0}); /* a second one: 1/2 beside its neighbour, or 2/2 when cut off first */
+        /* a second one: 1/2 beside its neighbour, or 2/2 when cut off first */
+        score(detector, &(double){0});
     expect_within(again, 0.505 - 0.004, 0.505 + 0.004, "score of 0");
     expect_same_bits(score(detector, &(double){100}), far, "the row learned last", 2);
     oif_detector_free(detector);
@@ -255,8 +261,9 @@ static void a_score_is_the_mean_displacement_over_the_trees(void **state)
             double greatest = 0;
             uint32_t node = oif_rrcf_leaves(f, number)[i % p.tree_size];
             for (; links[node].parent != OIF_NO_NODE; node = links[node].parent)
-                greatest = fmax(greatest, (double)(links[links[node].parent].mass - links[node].mass) /
-                                              links[node].mass);
+                greatest =
+                    fmax(greatest, (double)(links[links[node].parent].mass - links[node].mass) /
+                                       links[node].mass);
             sum += greatest;
         }
         expect_within(learned, sum / p.num_trees - 1e-8, sum / p.num_trees + 1e-8, "score");
@@ -269,8 +276,11 @@ static void an_obvious_outlier_scores_above_every_inlier(void **state)
 {
     (void)state;
     for (int sample = 0; sample < 2; sample++) {
-        plan p = {
-            .num_trees = 64, .tree_size = 128, .sample = (oif_sample)sample, .window_size = 512, .seed = 1};
+        plan p = {.num_trees = 64,
+                  .tree_size = 128,
+                  .sample = (oif_sample)sample,
+                  .window_size = 512,
+                  .seed = 1};
         oif_detector *detector = new_rrcf(&p, 4);
         double *rows = normal_rows(77, 1000, 4), highest = 0;
         for (size_t i = 0; i < 1000; i++) {
@@ -283,8 +293,8 @@ static void an_obvious_outlier_scores_above_every_inlier(void **state)
                 row[j] = corner >> j & 1 ? 12 : -12;
             double unseen = score(detector, row);
             if (!(unseen > highest))
-                fail_msg("%s: the outlier in corner %d scores %g, an inlier %g", plan_text(&p), corner,
-                         unseen, highest);
+                fail_msg("%s: the outlier in corner %d scores %g, an inlier %g", plan_text(&p),
+                         corner, unseen, highest);
         }
         double seen = learn_score(detector, (double[]){12, -12, 12, -12});
         if (!(seen > highest))
@@ -294,7 +304,8 @@ static void an_obvious_outlier_scores_above_every_inlier(void **state)
     }
 }
 
-/* Multiplying every number by one power of two is exact, and so are all ranges, chances and cuts. */
+/* Multiplying every number by one power of two is exact, and so are all ranges, chances and
+ * cuts. */
 static void scaling_by_a_power_of_two_changes_no_bit_of_a_score(void **state)
 {
     (void)state;
@@ -314,7 +325,8 @@ static void scaling_by_a_power_of_two_changes_no_bit_of_a_score(void **state)
     }
 }
 
-/* The sum of the ranges overflows here, so that everything is measured in smaller numbers: up to rounding the same. */
+/* The sum of the ranges overflows here, so that everything is measured in smaller numbers: up
+ * to rounding the same. */
 static void numbers_whose_ranges_overflow_are_told_apart_like_small_ones(void **state)
 {
     (void)state;
@@ -329,7 +341,8 @@ static void numbers_whose_ranges_overflow_are_told_apart_like_small_ones(void **
             larger[j] = row[j] * 0x1.fp1023;
         }
         double expected = learn_score(small, row), actual = learn_score(huge, larger);
-        expect_within(actual, expected - 1e-6, expected + 1e-6, "score"); /* no draw was near its threshold */
+        /* no draw was near its threshold */
+        expect_within(actual, expected - 1e-6, expected + 1e-6, "score");
     }
     require_ok(oif_detector_check(huge, NULL));
     oif_detector_free(small);
@@ -340,21 +353,25 @@ static void what_left_the_sample_is_forgotten(void **state)
 {
     (void)state;
     for (int sample = 0; sample < 2; sample++) {
-        plan p = {
-            .num_trees = 32, .tree_size = 64, .sample = (oif_sample)sample, .window_size = 128, .seed = 3};
+        plan p = {.num_trees = 32,
+                  .tree_size = 64,
+                  .sample = (oif_sample)sample,
+                  .window_size = 128,
+                  .seed = 3};
         oif_detector *detector = new_rrcf(&p, 2);
         dice rolled = {8};
         const double here[] = {0, 0}, there[] = {40, -40};
         for (int i = 0; i < 3000; i++) {
             const double *centre = i < 1500 ? here : there;
-            learn(detector, (double[]){centre[0] + dice_normal(&rolled), centre[1] + dice_normal(&rolled)});
+            learn(detector,
+                  (double[]){centre[0] + dice_normal(&rolled), centre[1] + dice_normal(&rolled)});
             if (i == 1499 && !(score(detector, here) < score(detector, there)))
                 fail_msg("%s: before the move, here scores %g and there %g", plan_text(&p),
                          score(detector, here), score(detector, there));
         }
         if (!(score(detector, there) < score(detector, here)))
-            fail_msg("%s: after the move, here scores %g and there %g", plan_text(&p), score(detector, here),
-                     score(detector, there));
+            fail_msg("%s: after the move, here scores %g and there %g", plan_text(&p),
+                     score(detector, here), score(detector, there));
         oif_detector_free(detector);
     }
 }
@@ -396,7 +413,8 @@ static void an_empty_forest_scores_nothing(void **state)
 static void a_tree_may_be_as_deep_as_it_has_rows(void **state)
 {
     (void)state;
-    plan p = {.num_trees = 1, .tree_size = 1500, .sample = OIF_SLIDING, .window_size = 1, .seed = 1};
+    plan p = {
+        .num_trees = 1, .tree_size = 1500, .sample = OIF_SLIDING, .window_size = 1, .seed = 1};
     oif_detector *detector = new_rrcf(&p, 1);
     double number = 1e-300;
     for (int i = 0; i < 3000; i++) {
@@ -417,8 +435,10 @@ static void a_feature_that_is_always_missing_never_matters(void **state)
         oif_detector *detector = new_rrcf(&p, 3), *without = new_rrcf(&p, 2);
         dice rolled = {(uint64_t)number};
         for (size_t i = 0; i < 400; i++) {
-            double row[3] = {dice_normal(&rolled), NAN, dice_normal(&rolled)}, shorter[2] = {row[0], row[2]};
-            expect_same_bits(learn_score(detector, row), learn_score(without, shorter), plan_text(&p), i);
+            double row[3] = {dice_normal(&rolled), NAN, dice_normal(&rolled)},
+                   shorter[2] = {row[0], row[2]};
+            expect_same_bits(learn_score(detector, row), learn_score(without, shorter),
+                             plan_text(&p), i);
             row[1] = 1e300 * dice_normal(&rolled); /* never seen there */
             row[2] = shorter[1] = 2 * dice_normal(&rolled);
             expect_same_bits(score(detector, row), score(without, shorter), plan_text(&p), i);
@@ -452,7 +472,8 @@ static void rows_without_any_number_score_nothing_and_numbers_are_welcome_after_
 static void a_missing_number_hides_no_outlier_of_another_feature(void **state)
 {
     (void)state;
-    plan p = {.num_trees = 64, .tree_size = 128, .sample = OIF_RESERVOIR, .window_size = 512, .seed = 5};
+    plan p = {
+        .num_trees = 64, .tree_size = 128, .sample = OIF_RESERVOIR, .window_size = 512, .seed = 5};
     oif_detector *detector = new_rrcf(&p, 5);
     dice rolled = {6};
     double row[5], lowest_outlier = INFINITY, highest_inlier = 0, lowest_share = 1;

@@ -1,4 +1,5 @@
-/* oif_detector_check sees each thing that can be broken in a robust random cut forest, and names it. */
+/* oif_detector_check sees each thing that can be broken in a robust random cut forest, and
+ * names it. */
 #include "any_detector.h"
 
 #include "detect/rrcf/rrcf.h"
@@ -17,8 +18,9 @@ typedef struct victim {
 
 static victim new_victim(void)
 {
-    victim v = {.detector = new_named("rrcf", "num_trees=2 tree_size=16 sample=sliding window_size=1 seed=1",
-                                      DIMENSION)};
+    victim v = {
+        .detector = new_named(
+            "rrcf", "num_trees=2 tree_size=16 sample=sliding window_size=1 seed=1", DIMENSION)};
     double *rows = normal_rows(1, 60, DIMENSION);
     require_ok(oif_detector_learn_rows(v.detector, rows, 60, DIMENSION, NULL));
     free(rows);
@@ -57,7 +59,8 @@ static void break_leaf_mass(victim *v)
     for (uint32_t i = 0; i < v->state->shape.capacity; i++)
         if (leaves[i] == node)
             leaves[i] =
-                oif_cut_at(&v->state->shape, v->tree, v->inner)->right; /* now counted at its neighbour */
+                /* now counted at its neighbour */
+                oif_cut_at(&v->state->shape, v->tree, v->inner)->right;
 }
 
 static void break_sample(victim *v)

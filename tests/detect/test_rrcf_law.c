@@ -1,10 +1,11 @@
-/* Robust random cut trees against their literal twin (tests/reference): the law of a tree that rows went into and out of
- * is that of a tree built afresh from the rows it holds; a score without learning is the mean of what learning would give;
- * and the samples of the forest have the law that is promised.
+/* Robust random cut trees against their literal twin (tests/reference): the law of a tree that
+ * rows went into and out of is that of a tree built afresh from the rows it holds; a score
+ * without learning is the mean of what learning would give; and the samples of the forest have
+ * the law that is promised.
  *
- * Two-sample Kolmogorov-Smirnov tests over 4000 trees a side, each comparison at p = 10^-4. There are some 100 of them: a
- * change of the random numbers that leaves the law alone fails somewhere with a probability of 1 %. Seeds are fixed, so a
- * run repeats itself. */
+ * Two-sample Kolmogorov-Smirnov tests over 4000 trees a side, each comparison at p = 10^-4.
+ * There are some 100 of them: a change of the random numbers that leaves the law alone fails
+ * somewhere with a probability of 1 %. Seeds are fixed, so a run repeats itself. */
 #include "driver.h"
 
 #include "../reference/plain_rrcf.h"
@@ -116,8 +117,8 @@ static void free_observations(observations *seen)
     free(seen->root_values);
 }
 
-static uint32_t leaf_of(const oif_cut_tree_shape *shape, const oif_cut_tree *tree, const double *row,
-                        double *depth)
+static uint32_t leaf_of(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                        const double *row, double *depth)
 {
     uint32_t node = tree->root;
     for (*depth = 0; !oif_is_leaf(shape, node); ++*depth) {
@@ -150,21 +151,23 @@ static void observe_fast(const test_case *c, const double *rows, size_t skipped,
         seen->root_features[number] = cut ? oif_cut_at(&shape, tree, tree->root)->feature : -1.0;
         seen->root_values[number] = cut ? oif_cut_at(&shape, tree, tree->root)->value : 0;
         for (size_t probe = 0; probe < PROBES && skipped == 0; probe++) {
-            uint32_t leaf = leaf_of(&shape, tree, probe_row(c, rows, probe), &seen->depths[probe][number]);
+            uint32_t leaf =
+                leaf_of(&shape, tree, probe_row(c, rows, probe), &seen->depths[probe][number]);
             seen->displacements[probe][number] = oif_cut_tree_displacement(&shape, tree, leaf);
         }
     }
     free(tree);
 }
 
-static void look_at_twin(const test_case *c, const double *rows, const plain_cut_tree *tree, size_t number,
-                         observations *seen)
+static void look_at_twin(const test_case *c, const double *rows, const plain_cut_tree *tree,
+                         size_t number, observations *seen)
 {
     seen->root_features[number] = plain_cut_tree_root_feature(tree);
     seen->root_values[number] = plain_cut_tree_root_value(tree);
     for (size_t probe = 0; probe < PROBES; probe++) {
         seen->depths[probe][number] = plain_cut_tree_depth(tree, probe_row(c, rows, probe));
-        seen->displacements[probe][number] = plain_cut_tree_displacement(tree, probe_row(c, rows, probe));
+        seen->displacements[probe][number] =
+            plain_cut_tree_displacement(tree, probe_row(c, rows, probe));
     }
 }
 
@@ -172,7 +175,8 @@ static void observe_afresh(const test_case *c, const double *rows, observations 
 {
     for (size_t number = 0; number < TREES; number++) {
         const double *first = &rows[(c->rows - rows_held(c)) * c->dimension];
-        plain_cut_tree *tree = plain_cut_tree_build(first, rows_held(c), c->dimension, 1000000 + number);
+        plain_cut_tree *tree =
+            plain_cut_tree_build(first, rows_held(c), c->dimension, 1000000 + number);
         look_at_twin(c, rows, tree, number, seen);
         plain_cut_tree_free(tree);
     }
@@ -236,7 +240,8 @@ static void expect_same_law(const test_case *c, const char *what, double *one, d
 {
     double distance = greatest_distance(one, other);
     if (distance > allowed_distance())
-        fail_msg("%s, %s: the distributions over %d trees are %.4f apart, %.4f allowed; the means are %.4f "
+        fail_msg("%s, %s: the distributions over %d trees are %.4f apart, %.4f allowed; the means "
+                 "are %.4f "
                  "and %.4f",
                  c->name, what, TREES, distance, allowed_distance(), mean_of(one, TREES),
                  mean_of(other, TREES));
@@ -295,7 +300,8 @@ static void the_comparison_tells_a_sample_from_the_one_three_rows_earlier(void *
     observe_fast(&c, rows, 0, &now);
     observe_fast(&c, rows, 3, &earlier);
     double distance = greatest_distance(now.root_values, earlier.root_values);
-    expect_within(distance, allowed_distance() * 1.5, 1, "the distance of the values of the first cut");
+    expect_within(distance, allowed_distance() * 1.5, 1,
+                  "the distance of the values of the first cut");
     free_observations(&now);
     free_observations(&earlier);
     free(rows);
@@ -330,7 +336,8 @@ static void expect_mean_of_insertions(const oif_cut_tree_shape *shape, const oif
     }
     double error = sqrt(fmax(squares - sum * sum, 0) / COPIES);
     if (fabs(sum - expected) > 4.5 * error + 1e-9)
-        fail_msg("probe %d: %d insertions have a mean displacement of %.5f, standard error %.5f; expected "
+        fail_msg("probe %d: %d insertions have a mean displacement of %.5f, standard error %.5f; "
+                 "expected "
                  "was %.5f",
                  probe, COPIES, sum, error, expected);
     free(copy);
@@ -381,7 +388,8 @@ static void what_an_insertion_leaves_no_choice_in_is_exact(void **state)
 enum { FOREST = 4096, SAMPLE = 8 };
 
 /* In how many trees each row of 0, 1, 2, ... is. */
-static void count_trees_with_each_row(double window_size, const char *sample, size_t rows, size_t *trees_with)
+static void count_trees_with_each_row(double window_size, const char *sample, size_t rows,
+                                      size_t *trees_with)
 {
     oif_params params;
     oif_detector *detector = NULL;
@@ -403,13 +411,14 @@ static void count_trees_with_each_row(double window_size, const char *sample, si
     oif_detector_free(detector);
 }
 
-/* The trees draw for themselves, so the number of trees with a row is binomial: were they alike, it would be all or none. */
+/* The trees draw for themselves, so the number of trees with a row is binomial: were they
+ * alike, it would be all or none. */
 static void expect_share(size_t row, size_t trees_with, double share)
 {
     double expected = FOREST * share, deviation = sqrt(expected * (1 - share));
     if (fabs((double)trees_with - expected) > 4.5 * deviation + 1e-9)
-        fail_msg("row %zu is in %zu of %d trees; expected are %.1f, standard deviation %.1f", row, trees_with,
-                 FOREST, expected, deviation);
+        fail_msg("row %zu is in %zu of %d trees; expected are %.1f, standard deviation %.1f", row,
+                 trees_with, FOREST, expected, deviation);
 }
 
 static void a_reservoir_within_its_window_is_a_uniform_sample(void **state)
@@ -429,8 +438,10 @@ static void a_reservoir_beyond_its_window_fades(void **state)
     size_t trees_with[ROWS];
     count_trees_with_each_row(WINDOW, "reservoir", ROWS, trees_with);
     for (size_t i = 0; i < ROWS; i++) {
-        size_t age = i < WINDOW ? ROWS - WINDOW : ROWS - 1 - i; /* the first WINDOW rows are alike */
-        expect_share(i, trees_with[i], (double)SAMPLE / WINDOW * pow(1 - 1.0 / WINDOW, (double)age));
+        /* the first WINDOW rows are alike */
+        size_t age = i < WINDOW ? ROWS - WINDOW : ROWS - 1 - i;
+        expect_share(i, trees_with[i],
+                     (double)SAMPLE / WINDOW * pow(1 - 1.0 / WINDOW, (double)age));
     }
 }
 

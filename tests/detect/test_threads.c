@@ -1,4 +1,5 @@
-/* Threads share the work and change no bit of it. Built with -fsanitize=thread this is also the test for races. */
+/* Threads share the work and change no bit of it. Built with -fsanitize=thread this is also the
+ * test for races. */
 #include "any_detector.h"
 #include "base/pool.h"
 
@@ -13,7 +14,9 @@ static double *make_rows(uint64_t seed, double missing)
     double *rows = malloc(sizeof(double) * ROWS * DIMENSION);
     assert_non_null(rows);
     for (int i = 0; i < ROWS * DIMENSION; i++)
-        rows[i] = dice_chance(&from, missing) ? NAN : dice_normal(&from) + (i > ROWS * DIMENSION / 2 ? 4 : 0);
+        rows[i] = dice_chance(&from, missing)
+                      ? NAN
+                      : dice_normal(&from) + (i > ROWS * DIMENSION / 2 ? 4 : 0);
     return rows;
 }
 
@@ -26,12 +29,13 @@ static oif_detector *make_detector(const setup *s, unsigned threads)
     return detector;
 }
 
-static void expect_same_scores(const double *one, const double *many, const setup *s, unsigned threads)
+static void expect_same_scores(const double *one, const double *many, const setup *s,
+                               unsigned threads)
 {
     for (int i = 0; i < ROWS; i++)
         if (memcmp(&one[i], &many[i], sizeof one[i]) != 0)
-            fail_msg("%s, row %d: %.17g with one thread, %.17g with %u", setup_text(s), i, one[i], many[i],
-                     threads);
+            fail_msg("%s, row %d: %.17g with one thread, %.17g with %u", setup_text(s), i, one[i],
+                     many[i], threads);
 }
 
 static void compare_threads(const setup *s, const double *rows, unsigned threads, size_t block)
@@ -42,7 +46,8 @@ static void compare_threads(const setup *s, const double *rows, unsigned threads
         size_t count = ROWS - from < block ? ROWS - from : block;
         const double *start = rows + from * DIMENSION;
         require_ok(oif_detector_learn_score_rows(alone, start, count, DIMENSION, one + from, NULL));
-        require_ok(oif_detector_learn_score_rows(together, start, count, DIMENSION, many + from, NULL));
+        require_ok(
+            oif_detector_learn_score_rows(together, start, count, DIMENSION, many + from, NULL));
     }
     expect_same_scores(one, many, s, threads);
     require_ok(oif_detector_check(together, NULL));
@@ -182,8 +187,8 @@ static void *score_all(void *argument)
 {
     struct scorer *scorer = argument;
     for (int i = 0; i < 5; i++)
-        if (oif_detector_score_rows(scorer->detector, scorer->rows, ROWS, DIMENSION, scorer->scores, NULL) !=
-            OIF_OK)
+        if (oif_detector_score_rows(scorer->detector, scorer->rows, ROWS, DIMENSION, scorer->scores,
+                                    NULL) != OIF_OK)
             return scorer;
     return NULL;
 }

@@ -1,5 +1,6 @@
-/* online-iforest with forgetting=turnover: who is active when, what a tree holds, what is refused, and that the check finds
- * what is broken. That its trees grow by the law of the plain twin is shown in test_against_plain.c. */
+/* online-iforest with forgetting=turnover: who is active when, what a tree holds, what is
+ * refused, and that the check finds what is broken. That its trees grow by the law of the plain
+ * twin is shown in test_against_plain.c. */
 #include "any_detector.h"
 
 #include "../reference/plain_turnover.h"
@@ -31,11 +32,11 @@ static oif_detector *taught(const char *settings, size_t dimension, size_t rows)
 static void draw_settings(dice *from, char settings[200])
 {
     uint32_t shadows = 1 + dice_below(from, 6);
-    snprintf(
-        settings, 200,
-        "forgetting=turnover num_trees=%u shadow_trees=%u maturity=%u max_leaf_samples=%u growth=%s seed=%u",
-        1 + dice_below(from, 12), shadows, shadows + dice_below(from, 40), 1 + dice_below(from, 12),
-        growth_names[dice_below(from, 2)], dice_below(from, 1000));
+    snprintf(settings, 200,
+             "forgetting=turnover num_trees=%u shadow_trees=%u maturity=%u max_leaf_samples=%u "
+             "growth=%s seed=%u",
+             1 + dice_below(from, 12), shadows, shadows + dice_below(from, 40),
+             1 + dice_below(from, 12), growth_names[dice_below(from, 2)], dice_below(from, 1000));
 }
 
 static void invariants_hold_after_every_operation(void **state)
@@ -50,9 +51,11 @@ static void it_keeps_the_promises_of_every_detector(void **state)
     require_promises("online-iforest", "forgetting=turnover");
     require_promises("online-iforest", "forgetting=turnover num_trees=11 window_size=64 seed=9");
     require_promises("online-iforest", "forgetting=turnover num_trees=1 shadow_trees=1 maturity=1");
-    require_promises("online-iforest", "forgetting=turnover num_trees=3 shadow_trees=7 maturity=20");
+    require_promises("online-iforest",
+                     "forgetting=turnover num_trees=3 shadow_trees=7 maturity=20");
     require_promises("online-iforest", "forgetting=turnover num_trees=67 maturity=30 growth=fixed");
-    require_promises("online-iforest", "forgetting=turnover num_trees=40 maturity=10 max_leaf_samples=100");
+    require_promises("online-iforest",
+                     "forgetting=turnover num_trees=40 maturity=10 max_leaf_samples=100");
 }
 
 /* ---- Turns ---- */
@@ -62,8 +65,9 @@ static void expect_ages_of_twin(int trees, int shadows, int maturity)
     char settings[120];
     plain_turnover_params params = {trees, shadows, maturity, 4, 0, 1};
     plain_turnover *twin = plain_turnover_new(&params, 1);
-    snprintf(settings, sizeof settings, "num_trees=%d shadow_trees=%d maturity=%d max_leaf_samples=4", trees,
-             shadows, maturity);
+    snprintf(settings, sizeof settings,
+             "num_trees=%d shadow_trees=%d maturity=%d max_leaf_samples=4", trees, shadows,
+             maturity);
     oif_detector *detector = new_turnover(settings, 1);
     const oif_turnover_state *f = turnover_of(detector);
     dice rolled = {1};
@@ -74,8 +78,8 @@ static void expect_ages_of_twin(int trees, int shadows, int maturity)
         for (int place = 0; place < trees + shadows; place++) {
             uint32_t tree = oif_turnover_tree_behind(f, &f->ring, (uint32_t)place);
             if ((int)oif_turnover_ages(f)[tree] != plain_turnover_age(twin, place))
-                fail_msg("%s, row %d, place %d: %u rows old, the twin's is %d", settings, row, place,
-                         oif_turnover_ages(f)[tree], plain_turnover_age(twin, place));
+                fail_msg("%s, row %d, place %d: %u rows old, the twin's is %d", settings, row,
+                         place, oif_turnover_ages(f)[tree], plain_turnover_age(twin, place));
             if (oif_turnover_is_active(f, &f->ring, tree) != (place < trees))
                 fail_msg("%s, row %d, place %d: active or not?", settings, row, place);
         }
@@ -148,14 +152,16 @@ static void it_is_ready_when_the_first_shadow_is_mature(void **state)
     oif_detector_free(detector);
     detector = taught("maturity=4 num_trees=1 max_leaf_samples=1000", 1, 300);
     assert_false(oif_detector_ready(detector));
-    expect_within(learn_score(detector, (double[]){0}), 0.5, 0.5, "the score when no tree expects a depth");
+    expect_within(learn_score(detector, (double[]){0}), 0.5, 0.5,
+                  "the score when no tree expects a depth");
     oif_detector_free(detector);
 }
 
 /* ---- Forgetting ---- */
 
-/* Once every tree that saw them is gone, nothing is left of old rows: two detectors that began differently score alike in
- * law; here they have trees of the same ages and heights, and neither has a box that reaches to the old rows. */
+/* Once every tree that saw them is gone, nothing is left of old rows: two detectors that began
+ * differently score alike in law; here they have trees of the same ages and heights, and
+ * neither has a box that reaches to the old rows. */
 static void nothing_is_left_of_rows_that_every_tree_has_forgotten(void **state)
 {
     (void)state;
@@ -180,7 +186,9 @@ static double mean_score_around(oif_detector *detector, dice *rolled, double cen
 {
     double sum = 0;
     for (int i = 0; i < 200; i++)
-        sum += score(detector, (double[]){centre + dice_normal(rolled), centre + dice_normal(rolled)}) / 200;
+        sum += score(detector,
+                     (double[]){centre + dice_normal(rolled), centre + dice_normal(rolled)}) /
+               200;
     return sum;
 }
 
@@ -194,14 +202,16 @@ static void a_jump_is_forgotten(void **state)
         double centre = row < 6000 ? 0 : 50;
         learn(detector, (double[]){centre + dice_normal(&rolled), centre + dice_normal(&rolled)});
     }
-    double here = mean_score_around(detector, &rolled, 50), beside = mean_score_around(detector, &rolled, 55);
+    double here = mean_score_around(detector, &rolled, 50),
+           beside = mean_score_around(detector, &rolled, 55);
     expect_within(beside - here, 0.1, 1, "how much more anomalous it is beside the new rows");
     oif_detector_free(detector);
 }
 
 /* ---- Cuts ---- */
 
-/* Every leaf is either under its threshold, or at the depth limit c(m) of its tree: eta 2^k >= m. */
+/* Every leaf is either under its threshold, or at the depth limit c(m) of its tree: eta 2^k >=
+ * m. */
 static void expect_cut_in_time(const oif_turnover_state *f, uint32_t tree, int row)
 {
     uint32_t age = oif_turnover_ages(f)[tree];
@@ -209,8 +219,8 @@ static void expect_cut_in_time(const oif_turnover_state *f, uint32_t tree, int r
         const oif_turnover_leaf *leaf = oif_turnover_leaf_of(f, tree, i);
         uint32_t threshold = f->max_leaf_samples << leaf->depth;
         if (leaf->height >= threshold && threshold < age)
-            fail_msg("row %d, tree %u of %u rows: a leaf at depth %u counts %u rows and is not cut", row,
-                     tree, age, leaf->depth, leaf->height);
+            fail_msg("row %d, tree %u of %u rows: a leaf at depth %u counts %u rows and is not cut",
+                     row, tree, age, leaf->depth, leaf->height);
     }
 }
 
@@ -256,7 +266,8 @@ static void a_row_without_numbers_is_counted_and_touches_no_box(void **state)
 static uint32_t rows_below(const oif_turnover_state *f, uint32_t tree, size_t node)
 {
     if (!oif_turnover_is_cut(f, node))
-        return oif_turnover_leaf_of(f, tree, oif_turnover_leaf_number(oif_turnover_words(f)[node]))->height;
+        return oif_turnover_leaf_of(f, tree, oif_turnover_leaf_number(oif_turnover_words(f)[node]))
+            ->height;
     size_t left = oif_turnover_link_of(f, node)->left;
     return rows_below(f, tree, left) + rows_below(f, tree, left + 1);
 }
@@ -277,8 +288,9 @@ static void a_missing_number_goes_with_the_heavier_child(void **state)
     oif_detector_free(detector);
 }
 
-/* Rows of more than 256 numbers take other ways through the code. With features that repeat, where a row ends depends only on
- * which of them is drawn; so a forest of long rows must see what one of short rows sees, in law. Here: heights and ages. */
+/* Rows of more than 256 numbers take other ways through the code. With features that repeat,
+ * where a row ends depends only on which of them is drawn; so a forest of long rows must see
+ * what one of short rows sees, in law. Here: heights and ages. */
 static void long_rows_are_learned_and_scored(void **state)
 {
     (void)state;
@@ -292,7 +304,8 @@ static void long_rows_are_learned_and_scored(void **state)
         far[i] = 10;
         missing[i] = i % 3 ? rows[i] : NAN;
         oif_range all = {INFINITY, -INFINITY};
-        for (uint32_t leaf = 0; leaf < oif_turnover_tree_at(f, f->ring.oldest)->leaf_count; leaf++) {
+        for (uint32_t leaf = 0; leaf < oif_turnover_tree_at(f, f->ring.oldest)->leaf_count;
+             leaf++) {
             oif_range r = oif_box_range(oif_turnover_box_of(f, f->ring.oldest, leaf), LONG, i);
             all.low = fmin(all.low, r.low);
             all.high = fmax(all.high, r.high);
@@ -350,8 +363,8 @@ static void trees_may_be_older_than_the_tables_are_long(void **state)
             size_t node = oif_turnover_root(f, tree);
             while (oif_turnover_is_cut(f, node))
                 node = oif_turnover_step(f, tree, node, &number);
-            const oif_turnover_leaf *leaf =
-                oif_turnover_leaf_of(f, tree, oif_turnover_leaf_number(oif_turnover_words(f)[node]));
+            const oif_turnover_leaf *leaf = oif_turnover_leaf_of(
+                f, tree, oif_turnover_leaf_number(oif_turnover_words(f)[node]));
             double extra = leaf->height > 8 ? log2(leaf->height / 8.0) : 0;
             sum += (leaf->depth + extra) / log2(oif_turnover_ages(f)[tree] / 8.0) / 2;
         }
@@ -369,7 +382,8 @@ static void equal_rows_make_a_chain_and_score_alike(void **state)
         learn(detector, (double[]){7});
     const oif_turnover_state *f = turnover_of(detector);
     expect_within(oif_turnover_lane_levels(f)[0], 4, f->depth_limit, "levels");
-    expect_within(score(detector, (double[]){8}), score(detector, (double[]){7}), 1, "the score beside");
+    expect_within(score(detector, (double[]){8}), score(detector, (double[]){7}), 1,
+                  "the score beside");
     require_ok(oif_detector_check(detector, NULL));
     oif_detector_free(detector);
 }
@@ -533,8 +547,10 @@ static void the_check_names_what_is_broken(void **state)
         oif_error error = {.message = "nothing was found"};
         require_ok(oif_detector_check(detector, NULL));
         cases[i].broken(turnover_of(detector));
-        if (oif_detector_check(detector, &error) != OIF_EINVARIANT || !strstr(error.message, cases[i].words))
-            fail_msg("case %zu: \"%s\", expected to contain \"%s\"", i, error.message, cases[i].words);
+        if (oif_detector_check(detector, &error) != OIF_EINVARIANT ||
+            !strstr(error.message, cases[i].words))
+            fail_msg("case %zu: \"%s\", expected to contain \"%s\"", i, error.message,
+                     cases[i].words);
         oif_detector_free(detector);
     }
 }

@@ -1,12 +1,15 @@
-/* What happens when memory or threads run out: every allocation and every start of a thread, of every call of oif.h, fails
- * once, and then fails together with all after it. Such a call says OIF_EMEMORY with a message and changes nothing: no
- * output, no byte of its detector, no allocation left behind. Repeated when there is memory again it succeeds, and everything
- * gives the same bits as if nothing had happened.
+/* What happens when memory or threads run out: every allocation and every start of a thread, of
+ * every call of oif.h, fails once, and then fails together with all after it. Such a call says
+ * OIF_EMEMORY with a message and changes nothing: no output, no byte of its detector, no
+ * allocation left behind. Repeated when there is memory again it succeeds, and everything gives
+ * the same bits as if nothing had happened.
  *
- * A new call is a row in `calls`; one test fails as long as a call of the header has none. The linker sends the library's
- * allocations here (see tests/CMakeLists.txt). OIF_FAULTS_LONG=1 (make faults) takes detectors as they are created and lines
- * of megabytes; OIF_FAULTS_ROWS is the number of rows in which nothing may allocate. */
+ * A new call is a row in `calls`; one test fails as long as a call of the header has none. The
+ * linker sends the library's allocations here (see tests/CMakeLists.txt). OIF_FAULTS_LONG=1
+ * (make faults) takes detectors as they are created and lines of megabytes; OIF_FAULTS_ROWS is
+ * the number of rows in which nothing may allocate. */
 #include "detect/any_detector.h"
+#include "oif_rows.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -37,8 +40,8 @@ void *__real_calloc(size_t count, size_t bytes);
 void *__real_realloc(void *memory, size_t bytes);
 void *__real_aligned_alloc(size_t alignment, size_t bytes);
 void __real_free(void *memory);
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
-                          void *argument);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument);
 int __real_pthread_join(pthread_t thread, void **result);
 
 void *__wrap_malloc(size_t bytes);
@@ -46,8 +49,8 @@ void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *memory, size_t bytes);
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
 void __wrap_free(void *memory);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
-                          void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument);
 int __wrap_pthread_join(pthread_t thread, void **result);
 
 void *__wrap_malloc(size_t bytes)
@@ -80,10 +83,11 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
-                          void *argument)
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument)
 {
-    int failure = is_refused() ? 11 /* EAGAIN */ : __real_pthread_create(thread, attributes, start, argument);
+    int failure =
+        is_refused() ? 11 /* EAGAIN */ : __real_pthread_create(thread, attributes, start, argument);
     supply.threads_held += failure == 0;
     return failure;
 }
@@ -198,8 +202,8 @@ static void write_stream(void)
         for (size_t j = 0; j < DIMENSION; j++) {
             double number = dice_normal(&rolled);
             stream_rows[i * DIMENSION + j] = i % 97 == 5 || dice_chance(&rolled, 0.05) ? NAN
-                                             : j == 1                                  ? floor(number * 2)
-                                                                                       : number;
+                                             : j == 1 ? floor(number * 2)
+                                                      : number;
         }
 }
 
@@ -298,7 +302,8 @@ static void a_pipeline(world *w)
     oif_params options;
     oif_result results[BLOCK];
     oif_pipeline_options_init(&options);
-    require_ok(oif_pipeline_new(oif_detector_params(w->model), DIMENSION, &options, &w->pipeline, NULL));
+    require_ok(
+        oif_pipeline_new(oif_detector_params(w->model), DIMENSION, &options, &w->pipeline, NULL));
     process_block(w->pipeline, results);
 }
 
@@ -335,7 +340,8 @@ static void a_pipeline_with_a_shelf(world *w)
     oif_pipeline_options_init(&options);
     require_ok(oif_params_set(&options, "max_keys", 2, NULL));
     require_ok(oif_params_set_text(&options, "evicted", "keep", NULL));
-    require_ok(oif_pipeline_new(oif_detector_params(w->model), DIMENSION, &options, &w->pipeline, NULL));
+    require_ok(
+        oif_pipeline_new(oif_detector_params(w->model), DIMENSION, &options, &w->pipeline, NULL));
     require_ok(oif_state_file_open(state_path, &w->file, NULL));
     require_ok(oif_state_file_keep_evicted(w->file, w->pipeline, NULL));
     for (size_t i = 0; i < 3; i++)
@@ -391,8 +397,8 @@ static void a_reader_before_a_short_record(world *w)
 
 static void an_ndjson_text(world *w)
 {
-    w->source = (source){
-        .bytes = "{\"a\": 1, \"b\": 2, \"c\": {\"d\": 3, \"h\": 0}}\n{\"b\": 4, \"c\": {\"e\\n\": 5}}\n"};
+    w->source = (source){.bytes = "{\"a\": 1, \"b\": 2, \"c\": {\"d\": 3, \"h\": 0}}\n{\"b\": 4, "
+                                  "\"c\": {\"e\\n\": 5}}\n"};
 }
 
 static void an_ndjson_reader(world *w)
@@ -479,12 +485,14 @@ RUN(learn_block)
 
 RUN(score_block)
 {
-    return oif_detector_score_rows(w->detector, stream_rows, BLOCK, DIMENSION, w->out.scores, error);
+    return oif_detector_score_rows(w->detector, stream_rows, BLOCK, DIMENSION, w->out.scores,
+                                   error);
 }
 
 RUN(learn_and_score_block)
 {
-    return oif_detector_learn_score_rows(w->detector, stream_rows, BLOCK, DIMENSION, w->out.scores, error);
+    return oif_detector_learn_score_rows(w->detector, stream_rows, BLOCK, DIMENSION, w->out.scores,
+                                         error);
 }
 
 RUN(take_most_threads)
@@ -674,7 +682,8 @@ RUN(select_text)
 
 RUN(find_known_column)
 {
-    return oif_reader_find_column(w->reader, oif_reader_column_name(w->reader, 1), &w->out.bytes, error);
+    return oif_reader_find_column(w->reader, oif_reader_column_name(w->reader, 1), &w->out.bytes,
+                                  error);
 }
 
 RUN(find_new_column)
@@ -687,8 +696,9 @@ RUN(read_record)
     return oif_reader_next(w->reader, &w->out.record, error);
 }
 
-/* One row for each way in which a call can need memory; a call for a file or a function that reads or writes is no
- * different: prepare makes what it works on, run makes one call whose results stand in `out`. */
+/* One row for each way in which a call can need memory; a call for a file or a function that
+ * reads or writes is no different: prepare makes what it works on, run makes one call whose
+ * results stand in `out`. */
 static const struct call {
     const char *name;
     void (*prepare)(world *w);
@@ -739,8 +749,10 @@ static const struct call {
     {"oif_pipeline_load", a_saved_pipeline, load_pipeline, true},
     {"oif_pipeline_load_memory", a_saved_pipeline, load_pipeline_from_memory, true},
     {"oif_pipeline_load_file", a_pipeline_in_a_state_file, load_pipeline_from_file, true},
-    {"oif_state_file_save_pipeline", a_pipeline_in_a_state_file, save_pipeline_to_state_file, false},
-    {"oif_state_file_load_pipeline", a_pipeline_in_a_state_file, load_pipeline_from_state_file, true},
+    {"oif_state_file_save_pipeline", a_pipeline_in_a_state_file, save_pipeline_to_state_file,
+     false},
+    {"oif_state_file_load_pipeline", a_pipeline_in_a_state_file, load_pipeline_from_state_file,
+     true},
     {"oif_pipeline_process", a_pipeline_with_a_shelf, process_key_on_shelf, true},
     {"oif_pipeline_process", a_pipeline_with_a_shelf, process_new_key, true},
     {"oif_state_file_save_pipeline", a_pipeline_with_a_shelf, save_pipeline_to_state_file, false},
@@ -825,7 +837,8 @@ static uint64_t mix_detector(uint64_t hash, oif_detector *detector)
 {
     double scores[BLOCK];
     oif_error error;
-    require_ok(oif_detector_learn_score_rows(detector, stream_rows, BLOCK, DIMENSION, scores, NULL));
+    require_ok(
+        oif_detector_learn_score_rows(detector, stream_rows, BLOCK, DIMENSION, scores, NULL));
     require_ok_or(oif_detector_check(detector, &error), error);
     for (size_t i = 0; i < DIMENSION; i++)
         hash = mix_name(hash, oif_detector_column_name(detector, i));
@@ -874,7 +887,8 @@ static uint64_t mix_file(uint64_t hash)
     return hash;
 }
 
-/* A number that stands for the results of the call and for all that happens afterwards to what it worked on. */
+/* A number that stands for the results of the call and for all that happens afterwards to what
+ * it worked on. */
 static uint64_t consequences(world *w)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -916,8 +930,8 @@ typedef struct attempt {
 static const char *attempt_text(const attempt *a)
 {
     static char text[200];
-    snprintf(text, sizeof text, "%s (row %td, %s) with request %" PRIu64 "%s refused", a->call->name,
-             a->call - calls, oif_detector_params(a->model)->info->name, a->from,
+    snprintf(text, sizeof text, "%s (row %td, %s) with request %" PRIu64 "%s refused",
+             a->call->name, a->call - calls, oif_detector_params(a->model)->info->name, a->from,
              a->until == UINT64_MAX ? " and all after it" : "");
     return text;
 }
@@ -957,8 +971,9 @@ static void require_clean_failure(const attempt *a, world *w, oif_error *error)
     if (memcmp(&out_before, &w->out, sizeof out_before) != 0)
         fail_msg("%s: an output has changed", attempt_text(a));
     if (supply.memory_held != memory_before || supply.threads_held != threads_before)
-        fail_msg("%s: %" PRId64 " allocations and %" PRId64 " threads were left behind", attempt_text(a),
-                 supply.memory_held - memory_before, supply.threads_held - threads_before);
+        fail_msg("%s: %" PRId64 " allocations and %" PRId64 " threads were left behind",
+                 attempt_text(a), supply.memory_held - memory_before,
+                 supply.threads_held - threads_before);
     if (w->detector && memcmp(detector_before, w->detector, block_bytes(w->detector)) != 0)
         fail_msg("%s: the detector has changed", attempt_text(a));
     __real_free(detector_before);
@@ -969,8 +984,8 @@ static void require_recovery(const attempt *a, world *w, uint64_t expected)
     oif_error error;
     oif_status status = a->call->run(w, &error);
     if (status != OIF_OK)
-        fail_msg("%s: repeated with memory it says \"%s\", %s", attempt_text(a), oif_status_text(status),
-                 error.message);
+        fail_msg("%s: repeated with memory it says \"%s\", %s", attempt_text(a),
+                 oif_status_text(status), error.message);
     if (consequences(w) != expected)
         fail_msg("%s: the results afterwards are others", attempt_text(a));
 }
@@ -989,11 +1004,13 @@ static void try_fault(const attempt *a, uint64_t expected)
     require_recovery(a, &w, expected);
     free_world(&w);
     if (supply.memory_held != memory_before || supply.threads_held != threads_before)
-        fail_msg("%s: %" PRId64 " allocations and %" PRId64 " threads were never freed", attempt_text(a),
-                 supply.memory_held - memory_before, supply.threads_held - threads_before);
+        fail_msg("%s: %" PRId64 " allocations and %" PRId64 " threads were never freed",
+                 attempt_text(a), supply.memory_held - memory_before,
+                 supply.threads_held - threads_before);
 }
 
-/* How often a call asks for memory or a thread when it gets all; and what follows from the call. */
+/* How often a call asks for memory or a thread when it gets all; and what follows from the
+ * call. */
 static uint64_t requests_of(const struct call *c, const oif_detector *model, uint64_t *expected)
 {
     oif_error error;
@@ -1007,7 +1024,8 @@ static uint64_t requests_of(const struct call *c, const oif_detector *model, uin
     return requests;
 }
 
-static void require_success_without_memory(const struct call *c, const oif_detector *model, uint64_t expected)
+static void require_success_without_memory(const struct call *c, const oif_detector *model,
+                                           uint64_t expected)
 {
     const attempt a = {c, model, 0, UINT64_MAX};
     oif_error error;
@@ -1017,7 +1035,8 @@ static void require_success_without_memory(const struct call *c, const oif_detec
     oif_status status = c->run(&w, &error);
     refuse_nothing();
     if (status != OIF_OK)
-        fail_msg("%s: the status is \"%s\", %s", attempt_text(&a), oif_status_text(status), error.message);
+        fail_msg("%s: the status is \"%s\", %s", attempt_text(&a), oif_status_text(status),
+                 error.message);
     if (consequences(&w) != expected)
         fail_msg("%s: the results are others", attempt_text(&a));
     free_world(&w);
@@ -1028,7 +1047,8 @@ static void try_call(const struct call *c, const oif_detector *model)
     uint64_t expected, requests = requests_of(c, model, &expected);
     calls_tried++;
     if ((requests > 0) != c->allocates)
-        fail_msg("%s (row %td): asks %" PRIu64 " times for memory or a thread", c->name, c - calls, requests);
+        fail_msg("%s (row %td): asks %" PRIu64 " times for memory or a thread", c->name, c - calls,
+                 requests);
     for (uint64_t i = 0; i < requests; i++) {
         try_fault(&(attempt){c, model, i, i + 1}, expected);
         try_fault(&(attempt){c, model, i, UINT64_MAX}, expected);
@@ -1072,7 +1092,8 @@ static void a_call_that_gets_no_memory_changes_nothing_and_can_be_repeated(void 
         oif_detector *model = new_of_kind(kind);
         require_ok(oif_detector_learn_rows(model, stream_rows, LEARNED_ROWS, DIMENSION, NULL));
         for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
-            if (kind == 0 || strstr(calls[i].name, "reader") == NULL) /* readers know no detectors */
+            /* readers know no detectors */
+            if (kind == 0 || strstr(calls[i].name, "reader") == NULL)
                 try_call(&calls[i], model);
         oif_detector_free(model);
     }
@@ -1110,7 +1131,8 @@ static void pass_block(oif_detector *detector, uint64_t number)
 {
     static double scores[STREAM_ROWS];
     size_t count = 1 + number * 7 % 600;
-    require_ok(oif_detector_learn_score_rows(detector, stream_rows, count, DIMENSION, scores, NULL));
+    require_ok(
+        oif_detector_learn_score_rows(detector, stream_rows, count, DIMENSION, scores, NULL));
     require_ok(oif_detector_score_rows(detector, stream_rows, count, DIMENSION, scores, NULL));
 }
 
@@ -1134,8 +1156,9 @@ static void no_row_allocates_whatever_the_detector(void **state)
             fail_msg("%s: %" PRIu64 " allocations in %" PRIu64 " rows", info->name, asked, rows);
         oif_detector_free(detector);
     }
-    print_message("%" PRIu64 " rows and some blocks in each of %" PRIu64 " detectors: 0 allocations\n", rows,
-                  kinds);
+    print_message("%" PRIu64 " rows and some blocks in each of %" PRIu64
+                  " detectors: 0 allocations\n",
+                  rows, kinds);
 }
 
 enum { WARM_KEYS = 5 };
@@ -1155,7 +1178,8 @@ static void pass_row_piped(oif_pipeline *pipeline, uint64_t number)
         oif_pipeline_explain(pipeline, why);
     if (number % 101 == 0) {
         row[number % DIMENSION] = -INFINITY;
-        assert_int_equal(oif_pipeline_process(pipeline, key, strlen(key), row, &result, NULL), OIF_EVALUE);
+        assert_int_equal(oif_pipeline_process(pipeline, key, strlen(key), row, &result, NULL),
+                         OIF_EVALUE);
     }
 }
 
@@ -1168,7 +1192,8 @@ static oif_pipeline *new_warm_pipeline(size_t kind)
     require_ok(oif_params_set(&options, "shingle", 2, NULL));
     require_ok(oif_params_set(&options, "alert_rate", 0.01, NULL));
     require_ok(oif_params_set_text(&options, "learn", "decay", NULL));
-    require_ok(oif_pipeline_new(oif_detector_params(detector), DIMENSION, &options, &pipeline, NULL));
+    require_ok(
+        oif_pipeline_new(oif_detector_params(detector), DIMENSION, &options, &pipeline, NULL));
     require_ok(oif_pipeline_name_columns(pipeline, column_names, NULL));
     for (uint64_t i = 0; i < WARM_KEYS; i++)
         pass_row_piped(pipeline, i);
@@ -1189,12 +1214,14 @@ static void no_row_allocates_in_a_pipeline_that_knows_its_keys(void **state)
         uint64_t asked = supply.asked;
         refuse_nothing();
         if (asked != 0)
-            fail_msg("pipeline of %s: %" PRIu64 " allocations in %" PRIu64 " rows", info->name, asked, rows);
+            fail_msg("pipeline of %s: %" PRIu64 " allocations in %" PRIu64 " rows", info->name,
+                     asked, rows);
         assert_int_equal(oif_pipeline_rows(pipeline), rows);
         oif_pipeline_free(pipeline);
     }
-    print_message("%" PRIu64 " rows in a pipeline of each of %" PRIu64 " detectors: 0 allocations\n", rows,
-                  kinds);
+    print_message("%" PRIu64 " rows in a pipeline of each of %" PRIu64
+                  " detectors: 0 allocations\n",
+                  rows, kinds);
 }
 
 /* ---- The table is complete ---- */

@@ -21,7 +21,8 @@ static inline oif_result process_key(oif_pipeline *pipeline, const char *key, co
 {
     oif_result result;
     oif_error error;
-    require_ok_or(oif_pipeline_process(pipeline, key, key ? strlen(key) : 0, row, &result, &error), error);
+    require_ok_or(oif_pipeline_process(pipeline, key, key ? strlen(key) : 0, row, &result, &error),
+                  error);
     return result;
 }
 

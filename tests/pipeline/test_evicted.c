@@ -1,5 +1,5 @@
-/* evicted=keep: a key that comes back goes on as if it had never lost its model, across saves and crashes; and what the
- * shelf cannot give back is lost with a count, never believed. */
+/* evicted=keep: a key that comes back goes on as if it had never lost its model, across saves
+ * and crashes; and what the shelf cannot give back is lost with a count, never believed. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
 #include "../snapshot/snapshots.h"
@@ -10,7 +10,8 @@
 
 enum { COLUMNS = 2 };
 
-/* Thousands of saves; that the disk is asked to keep them is tested beside state files and shelves. */
+/* Thousands of saves; that the disk is asked to keep them is tested beside state files and
+ * shelves. */
 int __wrap_fsync(int fd);
 int __wrap_fsync(int fd)
 {
@@ -64,8 +65,8 @@ static void remove_files(void)
 
 /* ---- As if nothing was evicted ---- */
 
-/* One stream twice: through a pipeline without limits, and through one that keeps what it evicts and is saved, loaded and
- * crashes now and then. */
+/* One stream twice: through a pipeline without limits, and through one that keeps what it
+ * evicts and is saved, loaded and crashes now and then. */
 typedef struct race {
     oif_pipeline *free, *tight, *free_then; /* the last as it was when the tight one was saved */
     oif_state_file *file;
@@ -89,7 +90,8 @@ static void run_rows(race *r, uint32_t rows)
         oif_pipeline_explain(r->free, why[0]);
         oif_pipeline_explain(r->tight, why[1]);
         for (int j = 0; j < COLUMNS; j++)
-            assert_true(why[0][j].share == why[1][j].share && why[0][j].direction == why[1][j].direction);
+            assert_true(why[0][j].share == why[1][j].share &&
+                        why[0][j].direction == why[1][j].direction);
     }
 }
 
@@ -110,7 +112,8 @@ static void load_again(race *r)
     r->loads++;
 }
 
-/* Goes back to what was saved; the rows since then are others now, and get what they would have got. */
+/* Goes back to what was saved; the rows since then are others now, and get what they would have
+ * got. */
 static void crash(race *r)
 {
     load_again(r);
@@ -129,8 +132,8 @@ static void require_counts(const race *r)
     assert_int_equal(oif_pipeline_rows(r->tight), oif_pipeline_rows(r->free));
 }
 
-static void race_to_the_end(const char *name, const char *settings, const char *options, uint32_t keys,
-                            uint32_t rounds, uint32_t rows_a_round)
+static void race_to_the_end(const char *name, const char *settings, const char *options,
+                            uint32_t keys, uint32_t rounds, uint32_t rows_a_round)
 {
     race r = {.file = open_state(), .from = {keys}, .keys = keys};
     char tight_options[200];
@@ -161,18 +164,21 @@ static void race_to_the_end(const char *name, const char *settings, const char *
 static void a_key_that_comes_back_goes_on_as_if_it_had_never_gone(void **unused)
 {
     (void)unused;
-    static const char *const options[] = {"alert_rate=0.02", "shingle=3 learn=normal alert_rate=0.02",
+    static const char *const options[] = {"alert_rate=0.02",
+                                          "shingle=3 learn=normal alert_rate=0.02",
                                           "learn=decay patience=7 calm=3 alert_rate=0.05"};
     for (size_t i = 0; i < SMALL_DETECTORS; i++)
-        race_to_the_end(small_detectors[i].name, small_detectors[i].settings, options[i % 3], 20, 24, 400);
+        race_to_the_end(small_detectors[i].name, small_detectors[i].settings, options[i % 3], 20,
+                        24, 400);
 }
 
 static void thousands_of_keys_come_and_go(void **unused)
 {
     (void)unused;
-    race_to_the_end("loda", "num_projections=2 num_bins=4 window_size=8", "alert_rate=0.1", 3000, 20, 1000);
-    race_to_the_end("online-iforest", "num_trees=2 window_size=16 max_leaf_samples=2", "alert_rate=0.1", 3000,
+    race_to_the_end("loda", "num_projections=2 num_bins=4 window_size=8", "alert_rate=0.1", 3000,
                     20, 1000);
+    race_to_the_end("online-iforest", "num_trees=2 window_size=16 max_leaf_samples=2",
+                    "alert_rate=0.1", 3000, 20, 1000);
 }
 
 static void a_pipeline_as_it_is_made_is_kept_as_well(void **unused)
@@ -241,7 +247,8 @@ static void without_a_state_file_what_is_evicted_is_counted_as_lost(void **unuse
     save(file, kept);
     require_ok(oif_pipeline_load_file("state", &read_only, NULL));
     assert_int_equal(oif_pipeline_shelved(read_only), 3);
-    process_key(read_only, key_text(0), row); /* is on the shelf; 3, which goes, cannot be put there */
+    /* is on the shelf; 3, which goes, cannot be put there */
+    process_key(read_only, key_text(0), row);
     assert_int_equal(oif_pipeline_lost(read_only, NULL), 2);
     assert_int_equal(oif_pipeline_shelved(read_only), 2);
     require_ok(oif_pipeline_check(read_only, NULL));
@@ -319,7 +326,8 @@ static void a_new_pipeline_that_was_not_saved_costs_no_saved_model(void **unused
     double row[COLUMNS] = {3, 4};
     save(file, pipeline);
     oif_pipeline_free(pipeline);
-    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) { /* with places of other sizes too */
+    /* with places of other sizes too */
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
         oif_state_file_close(file);
         file = open_state();
         pipeline = new_keeping(file, "loda", windows[i], "max_keys=1 evicted=keep");
@@ -396,7 +404,8 @@ static void a_snapshot_elsewhere_has_the_models_in_memory(void **unused)
     unlink("other");
     save(file, pipeline);
     oif_pipeline_free(pipeline);
-    require_ok(oif_pipeline_load_file("state", &loaded, NULL)); /* nobody holds it, then someone does */
+    /* nobody holds it, then someone does */
+    require_ok(oif_pipeline_load_file("state", &loaded, NULL));
     require_ok(oif_state_file_keep_evicted(file, loaded, NULL));
     double row[COLUMNS] = {1, 2};
     process_key(loaded, key_text(0), row);
@@ -475,7 +484,8 @@ static void make_state(bytes *state, bytes *shelf)
     *shelf = read_whole("state.shelf");
 }
 
-/* Loads, and gives each key a row; returns how many models were lost, or -1 when it was refused. */
+/* Loads, and gives each key a row; returns how many models were lost, or -1 when it was
+ * refused. */
 static int lost_by_all_keys(oif_result results[5])
 {
     oif_state_file *file = open_state();
@@ -514,7 +524,8 @@ static size_t find_shelf_section(bytes state)
 /* Five keys, two of them in memory, and a place that was needed before another one got free. */
 enum { PLACES = 4 };
 
-/* The line of the state about the key whose model has a place: place, checksum, bytes of the key, key. NULL: none has it. */
+/* The line of the state about the key whose model has a place: place, checksum, bytes of the
+ * key, key. NULL: none has it. */
 static unsigned char *line_of(bytes state, uint32_t place)
 {
     size_t section = find_shelf_section(state);
@@ -529,8 +540,8 @@ static unsigned char *line_of(bytes state, uint32_t place)
 
 static oif_result result_of_a_new_key(void)
 {
-    oif_pipeline *fresh = new_pipeline("loda", "num_projections=2 num_bins=3 window_size=4", COLUMNS,
-                                       "alert_rate=0.1 max_keys=2");
+    oif_pipeline *fresh = new_pipeline("loda", "num_projections=2 num_bins=3 window_size=4",
+                                       COLUMNS, "alert_rate=0.1 max_keys=2");
     oif_result result = process_key(fresh, "a", (double[]){1, 2});
     oif_pipeline_free(fresh);
     return result;
@@ -604,9 +615,9 @@ static void places_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless(vo
     for (uint32_t i = 0; i < trials; i++) {
         memcpy(hurt.start, state.start, state.count);
         for (uint32_t wounds = 1 + dice_below(&from, 3); wounds > 0; wounds--)
-            hurt.start[section + 20 + dice_below(&from, length)] = dice_chance(&from, 0.5)
-                                                                       ? (unsigned char)dice_bits(&from)
-                                                                       : (unsigned char)dice_below(&from, 4);
+            hurt.start[section + 20 + dice_below(&from, length)] =
+                dice_chance(&from, 0.5) ? (unsigned char)dice_bits(&from)
+                                        : (unsigned char)dice_below(&from, 4);
         repair((snapshot){hurt.start, hurt.count}, section);
         write_whole("state", hurt);
         write_whole("state.shelf", shelf);
@@ -623,7 +634,8 @@ static void places_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless(vo
     remove_files();
 }
 
-/* A shelf of another day, whole, beside this state: its models are not those that the state means. */
+/* A shelf of another day, whole, beside this state: its models are not those that the state
+ * means. */
 static void an_older_model_is_not_taken_for_the_newer_one(void **unused)
 {
     (void)unused;
@@ -694,7 +706,8 @@ static void a_model_that_no_checksum_shows_to_be_damaged_is_lost_or_harmless(voi
     uint32_t lost = 0, trials = 2000;
     make_state(&state, &shelf);
     size_t section = find_shelf_section(state);
-    bytes hurt_state = {malloc(state.count), state.count}, hurt_shelf = {malloc(shelf.count), shelf.count};
+    bytes hurt_state = {malloc(state.count), state.count},
+          hurt_shelf = {malloc(shelf.count), shelf.count};
     for (uint32_t i = 0; i < trials; i++) {
         memcpy(hurt_state.start, state.start, state.count);
         memcpy(hurt_shelf.start, shelf.start, shelf.count);
@@ -714,7 +727,8 @@ static void a_model_that_no_checksum_shows_to_be_damaged_is_lost_or_harmless(voi
     remove_files();
 }
 
-static char folder[] = "/dev/shm/oif-evicted-XXXXXX"; /* thousands of files; where that is none, /tmp is */
+/* thousands of files; where that is none, /tmp is */
+static char folder[] = "/dev/shm/oif-evicted-XXXXXX";
 
 static int enter_folder(void **unused)
 {

@@ -1,6 +1,7 @@
-/* kill -9 at any moment while models come and go between memory and the shelf: a child processes rows of many keys with room
- * for few models, saves now and then and acknowledges; the parent kills it, loads what is left and compares it, key by key,
- * with a pipeline that was never interrupted and never evicted anything. */
+/* kill -9 at any moment while models come and go between memory and the shelf: a child
+ * processes rows of many keys with room for few models, saves now and then and acknowledges;
+ * the parent kills it, loads what is left and compares it, key by key, with a pipeline that was
+ * never interrupted and never evicted anything. */
 #define _GNU_SOURCE
 
 #include "../snapshot/kills.h"
@@ -10,7 +11,8 @@
 
 enum { COLUMNS = 2, KEYS = 30, ROWS_A_GENERATION = 40 };
 
-static const char detector[] = "online-iforest", settings[] = "num_trees=4 window_size=32 max_leaf_samples=2";
+static const char detector[] = "online-iforest",
+                  settings[] = "num_trees=4 window_size=32 max_leaf_samples=2";
 
 /* The row with this number, and its key: keys of some rows ago are the likelier ones. */
 static const char *row_at(uint64_t number, double row[COLUMNS])
@@ -39,7 +41,8 @@ static int save_for_ever(int acknowledge)
         return 1;
     oif_status status = oif_state_file_load_pipeline(file, &pipeline, NULL);
     if (status == OIF_END) {
-        pipeline = new_pipeline(detector, settings, COLUMNS, "alert_rate=0.05 max_keys=3 evicted=keep");
+        pipeline =
+            new_pipeline(detector, settings, COLUMNS, "alert_rate=0.05 max_keys=3 evicted=keep");
         status = oif_state_file_keep_evicted(file, pipeline, NULL);
     }
     if (status != OIF_OK)
@@ -65,10 +68,12 @@ static void require_same_as_twin(oif_pipeline *loaded, const oif_pipeline *twin)
 {
     oif_pipeline *next;
     require_ok(oif_pipeline_clone(twin, &next, NULL));
-    assert_int_equal(oif_pipeline_keys(loaded) + oif_pipeline_shelved(loaded), oif_pipeline_keys(twin));
+    assert_int_equal(oif_pipeline_keys(loaded) + oif_pipeline_shelved(loaded),
+                     oif_pipeline_keys(twin));
     for (uint32_t i = 0; i < KEYS; i++) {
         const double row[COLUMNS] = {i, 1};
-        oif_result a = process_key(loaded, key_text(i), row), b = process_key(next, key_text(i), row);
+        oif_result a = process_key(loaded, key_text(i), row),
+                   b = process_key(next, key_text(i), row);
         require_same_result(&a, &b);
     }
     assert_int_equal(oif_pipeline_lost(loaded, NULL), 0);
@@ -76,8 +81,9 @@ static void require_same_as_twin(oif_pipeline *loaded, const oif_pipeline *twin)
     oif_pipeline_free(next);
 }
 
-/* Returns the rows that the state has: of the last acknowledged generation, or of one more that was saved when the kill came
- * before it could be acknowledged. Nothing is saved, so the next child finds the shelf as that of this state. */
+/* Returns the rows that the state has: of the last acknowledged generation, or of one more that
+ * was saved when the kill came before it could be acknowledged. Nothing is saved, so the next
+ * child finds the shelf as that of this state. */
 static uint64_t check_state(uint64_t acknowledged, oif_pipeline *twin)
 {
     oif_state_file *file = NULL;
@@ -92,7 +98,8 @@ static uint64_t check_state(uint64_t acknowledged, oif_pipeline *twin)
     require_ok_or(oif_state_file_load_pipeline(file, &loaded, &error), error);
     uint64_t rows = oif_pipeline_rows(loaded);
     if (rows < acknowledged || rows > acknowledged + ROWS_A_GENERATION)
-        fail_msg("%" PRIu64 " rows were acknowledged and the file has %" PRIu64, acknowledged, rows);
+        fail_msg("%" PRIu64 " rows were acknowledged and the file has %" PRIu64, acknowledged,
+                 rows);
     while (oif_pipeline_rows(twin) < rows)
         require_ok(process_next(twin, &result));
     require_same_as_twin(loaded, twin);
@@ -133,7 +140,8 @@ static void test_a_kill_at_any_moment_loses_no_model(void **unused)
         require_no_other_files();
     }
     print_message("seed %" PRIu64 ": %" PRIu64 " kills: %" PRIu64
-                  " while the next state was written, %" PRIu64 " children got on; %" PRIu64 " rows\n",
+                  " while the next state was written, %" PRIu64 " children got on; %" PRIu64
+                  " rows\n",
                   seed, trials, while_writing, generations, acknowledged);
     assert_true(generations > trials / 10); /* otherwise this has tested little */
     oif_pipeline_free(twin);

@@ -24,7 +24,8 @@ static void alerts_come_at_the_rate_and_not_before_it_is_ready(void **unused)
             alerts += r.anomaly;
         }
         if (!(alerts > 0.6 * rate * rows && alerts < 1.5 * rate * rows))
-            fail_msg("%s %s: %g alerts instead of %g", name, options[trial % 3], alerts, rate * rows);
+            fail_msg("%s %s: %g alerts instead of %g", name, options[trial % 3], alerts,
+                     rate * rows);
         oif_pipeline_free(pipeline);
     }
 }
@@ -113,7 +114,8 @@ static shift meet_a_shift(const char *options)
 static void what_lasts_becomes_normal_after_the_stated_number_of_rows(void **unused)
 {
     (void)unused;
-    shift all = meet_a_shift("alert_rate=0.005"), normal = meet_a_shift("alert_rate=0.005 learn=normal"),
+    shift all = meet_a_shift("alert_rate=0.005"),
+          normal = meet_a_shift("alert_rate=0.005 learn=normal"),
           decay = meet_a_shift("alert_rate=0.005 learn=decay patience=300");
     assert_int_equal(all.first_not_learned, -1);
     assert_int_equal(normal.first_not_learned, 0);
@@ -124,14 +126,15 @@ static void what_lasts_becomes_normal_after_the_stated_number_of_rows(void **unu
     assert_true(decay.anomalies_after < 100);
 }
 
-/* Anomalies that are learned teach the detector that they are normal; those that are not keep their scores. */
+/* Anomalies that are learned teach the detector that they are normal; those that are not keep
+ * their scores. */
 static void anomalies_that_are_not_learned_do_not_poison(void **unused)
 {
     (void)unused;
     double last[2];
     for (int learn = 0; learn < 2; learn++) {
-        oif_pipeline *pipeline =
-            new_pipeline("rrcf", "", 2, learn == 0 ? "alert_rate=0.01" : "alert_rate=0.01 learn=normal");
+        oif_pipeline *pipeline = new_pipeline(
+            "rrcf", "", 2, learn == 0 ? "alert_rate=0.01" : "alert_rate=0.01 learn=normal");
         dice from = {9};
         double row[2];
         for (int i = 0; i < 8000; i++) {
@@ -179,7 +182,8 @@ static void a_shingle_is_the_last_rows_as_one(void **unused)
 
 enum { EXPLAINED_COLUMNS = 8 };
 
-/* One number of a row is far off; in how many alerts it is the first reason, and in the right direction. */
+/* One number of a row is far off; in how many alerts it is the first reason, and in the right
+ * direction. */
 static double rightly_explained(const char *detector, size_t shingle)
 {
     oif_pipeline *pipeline = new_pipeline(detector, "", EXPLAINED_COLUMNS,
@@ -223,8 +227,8 @@ static void the_planted_feature_is_the_first_reason(void **unused)
             const char *name = oif_detector_info_at(kind)->name;
             double right = rightly_explained(name, shingle);
             if (right < 0.95)
-                fail_msg("%s, shingle %zu: the planted feature is first in %.1f%% of the alerts", name,
-                         shingle, 100 * right);
+                fail_msg("%s, shingle %zu: the planted feature is first in %.1f%% of the alerts",
+                         name, shingle, 100 * right);
         }
 }
 
@@ -314,7 +318,8 @@ static void keys_do_not_touch_each_other(void **unused)
 {
     (void)unused;
     enum { KEYS = 7 };
-    oif_pipeline *together = new_pipeline("online-iforest", "window_size=128", 2, "shingle=2"), *apart[KEYS];
+    oif_pipeline *together = new_pipeline("online-iforest", "window_size=128", 2, "shingle=2"),
+                 *apart[KEYS];
     dice from = {13};
     double row[2];
     for (int i = 0; i < KEYS; i++)
@@ -351,7 +356,8 @@ static void the_key_not_seen_for_longest_gives_way(void **unused)
         while (at < held && order[at] != key)
             at++;
         bool known = at < held;
-        const oif_detector *detector = oif_pipeline_detector(pipeline, key_text(key), strlen(key_text(key)));
+        const oif_detector *detector =
+            oif_pipeline_detector(pipeline, key_text(key), strlen(key_text(key)));
         assert_true((detector != NULL) == known);
         evictions += !known && held == MOST;
         if (!known && held == MOST)
@@ -380,12 +386,14 @@ static void a_memory_limit_bounds_all_models(void **unused)
 {
     (void)unused;
     const size_t limit = 3 * 1000 * 1000;
-    oif_pipeline *pipeline = new_pipeline("online-iforest", "window_size=256", 4, "memory_limit=3000000");
+    oif_pipeline *pipeline =
+        new_pipeline("online-iforest", "window_size=256", 4, "memory_limit=3000000");
     double row[4] = {1, 2, 3, 4};
     for (uint32_t i = 0; i < 1000; i++)
         process_key(pipeline, key_text(i), row);
     assert_true(oif_pipeline_keys(pipeline) > 20);
-    size_t model = oif_detector_memory_bytes(oif_pipeline_detector(pipeline, "host-999", 8)) + 20000;
+    size_t model =
+        oif_detector_memory_bytes(oif_pipeline_detector(pipeline, "host-999", 8)) + 20000;
     assert_true(oif_pipeline_memory_bytes(pipeline) <=
                 limit + model); /* the one that others are copied from */
     oif_pipeline_free(pipeline);
@@ -394,7 +402,8 @@ static void a_memory_limit_bounds_all_models(void **unused)
 static void a_hundred_thousand_keys_are_no_trouble(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline = new_pipeline("loda", "num_projections=2 num_bins=4 window_size=8", 1, "");
+    oif_pipeline *pipeline =
+        new_pipeline("loda", "num_projections=2 num_bins=4 window_size=8", 1, "");
     double number = 1;
     for (uint32_t i = 0; i < 120000; i++)
         process_key(pipeline, key_text(i), &number);
@@ -409,8 +418,8 @@ static void a_hundred_thousand_keys_are_no_trouble(void **unused)
 static void a_clone_goes_on_as_the_original(void **unused)
 {
     (void)unused;
-    oif_pipeline *pipeline =
-                     new_pipeline("hst", "window_size=50", 2, "max_keys=5 alert_rate=0.02 learn=decay"),
+    oif_pipeline *pipeline = new_pipeline("hst", "window_size=50", 2,
+                                          "max_keys=5 alert_rate=0.02 learn=decay"),
                  *copy = NULL;
     dice from = {15};
     double row[2];
@@ -491,7 +500,8 @@ static void a_key_without_a_row_is_not_that_of_the_last_row(void **unused)
     assert_true(why[0].share > 0.9 && why[0].direction == 1);
     require_recent_key(pipeline, "seen");
     require_recent_key(copy, "seen");
-    require_ok(oif_pipeline_exchange_detector(pipeline, "newer", 5, &detector, NULL)); /* "seen" goes */
+    require_ok(
+        oif_pipeline_exchange_detector(pipeline, "newer", 5, &detector, NULL)); /* "seen" goes */
     oif_pipeline_explain(pipeline, why);
     assert_true(why[0].share == 0 && why[0].direction == 0);
     oif_detector_free(detector);
@@ -515,7 +525,8 @@ static void a_detector_that_is_not_alike_is_refused(void **unused)
         oif_detector *detector, *before;
         require_ok(oif_detector_new(&params, others[i].dimension, &detector, NULL));
         before = detector;
-        assert_int_equal(oif_pipeline_exchange_detector(pipeline, "a", 1, &detector, NULL), OIF_EPARAM);
+        assert_int_equal(oif_pipeline_exchange_detector(pipeline, "a", 1, &detector, NULL),
+                         OIF_EPARAM);
         assert_ptr_equal(detector, before);
         assert_int_equal(oif_pipeline_keys(pipeline), 0);
         oif_detector_free(detector);

@@ -46,8 +46,9 @@ static oif_pipeline *load(bytes b)
 static void a_loaded_pipeline_goes_on_as_the_other(void **unused)
 {
     (void)unused;
-    static const char *const options[] = {"", "shingle=3 learn=normal alert_rate=0.02",
-                                          "learn=decay patience=7 calm=3 max_keys=3 alert_rate=0.01"};
+    static const char *const options[] = {
+        "", "shingle=3 learn=normal alert_rate=0.02",
+        "learn=decay patience=7 calm=3 max_keys=3 alert_rate=0.01"};
     static const struct {
         const char *name, *settings;
     } detectors[] = {{"online-iforest", "num_trees=3 window_size=60 max_leaf_samples=4"},
@@ -60,8 +61,8 @@ static void a_loaded_pipeline_goes_on_as_the_other(void **unused)
         dice from = {trial};
         double row[2];
         uint32_t keys = 1 + trial % 4, before = dice_below(&from, 1500);
-        oif_pipeline *saved =
-            new_pipeline(detectors[trial % 5].name, detectors[trial % 5].settings, 2, options[trial % 3]);
+        oif_pipeline *saved = new_pipeline(detectors[trial % 5].name, detectors[trial % 5].settings,
+                                           2, options[trial % 3]);
         for (uint32_t i = 0; i < before; i++) {
             draw_row(&from, row, 2);
             process_key(saved, key_text(dice_below(&from, keys)), row);
@@ -112,8 +113,8 @@ static void require_refused(bytes b, const char *how, size_t at)
     oif_pipeline *untouched = (oif_pipeline *)&b;
     oif_error error = {0};
     oif_status status = oif_pipeline_load(get_bytes, &b, &untouched, &error);
-    bool named =
-        status == OIF_ETRUNCATED || status == OIF_ECORRUPT || status == OIF_EKIND || status == OIF_EVERSION;
+    bool named = status == OIF_ETRUNCATED || status == OIF_ECORRUPT || status == OIF_EKIND ||
+                 status == OIF_EVERSION;
     if (!named || error.status != status || untouched != (oif_pipeline *)&b)
         fail_msg("%s at byte %zu: %s, %s", how, at, oif_status_text(status), error.message);
 }

@@ -48,14 +48,17 @@ static double score_at(dice *from, int kind, uint32_t i)
     case 2: return exp(8 * dice_normal(from));
     case 3: return dice_normal(from) + i * 1e-3; /* rises */
     case 4: return dice_normal(from) - i * 1e-3; /* falls */
-    case 5: return floor(4 * dice_unit(from));   /* few values */
-    case 6: return i < 9000 ? 0.4 + 0.01 * dice_normal(from) : 0.6 + 0.05 * dice_normal(from); /* jumps */
+    case 5:
+        return floor(4 * dice_unit(from)); /* few values */
+    /* jumps */
+    case 6: return i < 9000 ? 0.4 + 0.01 * dice_normal(from) : 0.6 + 0.05 * dice_normal(from);
     case 7: return i % 500 == 499 ? 0.9 : 0.5;
     default: return 0.5;
     }
 }
 
-/* A share is known to a few percent of itself, and the shares of thresholds are those asked for. */
+/* A share is known to a few percent of itself, and the shares of thresholds are those asked
+ * for. */
 static void test_agrees_with_all_scores(void **unused)
 {
     (void)unused;
@@ -74,11 +77,12 @@ static void test_agrees_with_all_scores(void **unused)
                     continue;
                 for (int probe = 0; probe < 20; probe++) {
                     double score = t.scores[t.count - 1 - dice_below(&from, 2000)];
-                    double share = oif_score_history_share(&h, score), exact = twin_share(&t, score);
+                    double share = oif_score_history_share(&h, score),
+                           exact = twin_share(&t, score);
                     double tolerance = 0.08 * exact + 1.5 / (h.total + 1);
                     if (!(fabs(share - exact) <= tolerance))
-                        fail_msg("kind %d memory %d row %u: share %g, exactly %g", kind, memory, i, share,
-                                 exact);
+                        fail_msg("kind %d memory %d row %u: share %g, exactly %g", kind, memory, i,
+                                 share, exact);
                 }
                 for (int r = 0; r < 4; r++) {
                     double threshold = oif_score_history_threshold(&h, rates[r]);
@@ -89,7 +93,8 @@ static void test_agrees_with_all_scores(void **unused)
                     double above = oif_score_history_share(&h, nextafter(threshold, INFINITY));
                     double at = oif_score_history_share(&h, threshold);
                     if (!(above <= rates[r] && at > rates[r]))
-                        fail_msg("kind %d memory %d: the share above the threshold for %g is %g, at it %g",
+                        fail_msg("kind %d memory %d: the share above the threshold for %g is %g, "
+                                 "at it %g",
                                  kind, memory, rates[r], above, at);
                 }
             }
@@ -176,8 +181,10 @@ static void test_check_sees_damage(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_agrees_with_all_scores), cmocka_unit_test(test_alerts_at_the_rate),
-        cmocka_unit_test(test_is_silent_at_first),     cmocka_unit_test(test_never_runs_out_of_groups),
+        cmocka_unit_test(test_agrees_with_all_scores),
+        cmocka_unit_test(test_alerts_at_the_rate),
+        cmocka_unit_test(test_is_silent_at_first),
+        cmocka_unit_test(test_never_runs_out_of_groups),
         cmocka_unit_test(test_check_sees_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

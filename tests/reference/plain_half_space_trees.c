@@ -33,9 +33,10 @@ static void *allocate(size_t count, size_t item_bytes)
     return memory;
 }
 
-/* Algorithm 1: cuts the box of a node in the middle of a random feature, and its halves in turn. */
-static void build_node(plain_hst *forest, int tree, uint64_t key, unsigned at, int depth, double *least,
-                       double *greatest)
+/* Algorithm 1: cuts the box of a node in the middle of a random feature, and its halves in
+ * turn. */
+static void build_node(plain_hst *forest, int tree, uint64_t key, unsigned at, int depth,
+                       double *least, double *greatest)
 {
     plain_node *node = &forest->trees[tree][at];
     oif_random random = oif_random_stream(key, at);
@@ -90,7 +91,8 @@ static void learn_ranges(plain_hst *forest)
     }
 }
 
-static unsigned child_for(const plain_hst *forest, const plain_node *node, unsigned at, const double *row)
+static unsigned child_for(const plain_hst *forest, const plain_node *node, unsigned at,
+                          const double *row)
 {
     int q = node->feature;
     double position = (row[q] - forest->low[q]) / (forest->high[q] - forest->low[q]);
@@ -201,6 +203,6 @@ double plain_hst_score(const plain_hst *forest, const double *row)
     if (forest->reference_rows == 0)
         return 0.5;
     double rows = (double)forest->params.num_trees * forest->reference_rows;
-    return 1 -
-           log2(1 + (double)plain_hst_mass(forest, row) / rows) / log2(1 + exp2(forest->params.max_depth));
+    return 1 - log2(1 + (double)plain_hst_mass(forest, row) / rows) /
+                   log2(1 + exp2(forest->params.max_depth));
 }

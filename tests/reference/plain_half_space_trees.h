@@ -1,10 +1,11 @@
-/* Half-Space Trees as the paper prints them (Tan, Ting, Liu 2011), slow and plain: complete trees of 2^(depth + 1) - 1 nodes,
- * every node of a row's path counts it, every node has its own masses. Rows without missing numbers only. The random draws
- * are those of the detector, so that both must give the same sums.
+/* Half-Space Trees as the paper prints them (Tan, Ting, Liu 2011), slow and plain: complete
+ * trees of 2^(depth + 1) - 1 nodes, every node of a row's path counts it, every node has its
+ * own masses. Rows without missing numbers only. The random draws are those of the detector, so
+ * that both must give the same sums.
  *
- * The paper wants features from 0 to 1; here they are mapped there by the range of the first rows, which is what the
- * detector says it does (docs/algorithms/hst.md): the trees are built from the first 16 rows, from 32, ... and from a window;
- * with `relearn` from every window. */
+ * The paper wants features from 0 to 1; here they are mapped there by the range of the first
+ * rows, which is what the detector says it does (docs/algorithms/hst.md): the trees are built
+ * from the first 16 rows, from 32, ... and from a window; with `relearn` from every window. */
 #ifndef TESTS_REFERENCE_PLAIN_HALF_SPACE_TREES_H
 #define TESTS_REFERENCE_PLAIN_HALF_SPACE_TREES_H
 

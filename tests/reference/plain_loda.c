@@ -63,7 +63,8 @@ plain_loda *plain_loda_new(const plain_loda_params *params, int dimension)
     *loda = (plain_loda){.params = *params, .dimension = dimension};
     loda->projections = allocate((size_t)params->num_projections, sizeof *loda->projections);
     loda->scales = allocate((size_t)dimension, sizeof *loda->scales);
-    loda->rows = allocate(((size_t)params->window_size + 1) * (size_t)dimension, sizeof *loda->rows);
+    loda->rows =
+        allocate(((size_t)params->window_size + 1) * (size_t)dimension, sizeof *loda->rows);
     for (int i = 0; i < dimension; i++)
         loda->scales[i] = 1;
     for (int i = 0; i < params->num_projections; i++) {
@@ -98,7 +99,8 @@ static const double *row_at(const plain_loda *loda, int age)
 }
 
 /* The known ones of the window's projections, or of a feature's numbers, in order. */
-static double *sorted_numbers(const plain_loda *loda, const plain_projection *p, int feature, int *count)
+static double *sorted_numbers(const plain_loda *loda, const plain_projection *p, int feature,
+                              int *count)
 {
     double *numbers = allocate((size_t)loda->rows_held + 1, sizeof *numbers);
     *count = 0;
@@ -111,7 +113,8 @@ static double *sorted_numbers(const plain_loda *loda, const plain_projection *p,
     return numbers;
 }
 
-/* The distance between the quartiles, or of the outer twentieths, or of the extremes; rounded to a power of two. */
+/* The distance between the quartiles, or of the outer twentieths, or of the extremes; rounded
+ * to a power of two. */
 static void learn_scale(plain_loda *loda, int feature)
 {
     int count;
@@ -152,7 +155,8 @@ static void choose_range(plain_loda *loda, plain_projection *p)
 
 static void choose_ranges(plain_loda *loda)
 {
-    int window = loda->params.window_size, projections = loda->params.num_projections, next = FIRST_RANGE;
+    int window = loda->params.window_size, projections = loda->params.num_projections,
+        next = FIRST_RANGE;
     while (next < loda->rows_learned && next < window)
         next *= 2;
     if (loda->rows_learned > window) { /* one after another, each once in a window */

@@ -1,11 +1,13 @@
-/* Online Isolation Forest, written down as the paper tells it: see the header for what it is for.
+/* Online Isolation Forest, written down as the paper tells it: see the header for what it is
+ * for.
  *
- *   node: height, depth, box [lo, hi]^d      learn   walk down, height + 1, widen the box; a leaf may split
+ * node: height, depth, box [lo, hi]^d      learn   walk down, height + 1, widen the box; a leaf
+ * may split
  *      x_q < p /        \ x_q >= p           forget  walk down, height - 1; an inner node may merge
  *          node          node                score   walk down, depth of the leaf + c(height)
  *
- * Three walks per tree and row, each O(depth), the first times d; a split samples h points in O(h d).
- * Keep it simple. Speed belongs in src/detect/online_iforest/window_forest.c. */
+ * Three walks per tree and row, each O(depth), the first times d; a split samples h points in
+ * O(h d). Keep it simple. Speed belongs in src/detect/online_iforest/window_forest.c. */
 #include "plain_online_iforest.h"
 
 #include <assert.h>
@@ -91,7 +93,8 @@ static long long split_height(const plain_forest *forest, int depth)
     return forest->params.growth == PLAIN_GROWTH_ADAPTIVE ? eta << depth : eta;
 }
 
-/* k < delta, in integers: log2(n / eta) > k exactly when eta * 2^k < n, and log4 when eta * 4^k < n. */
+/* k < delta, in integers: log2(n / eta) > k exactly when eta * 2^k < n, and log4 when eta * 4^k
+ * < n. */
 static bool below_depth_limit(const plain_forest *forest, int depth)
 {
     long long eta = forest->params.max_leaf_samples;
@@ -105,7 +108,8 @@ static bool below_depth_limit(const plain_forest *forest, int depth)
 
 static bool may_split(const plain_forest *forest, const plain_node *leaf)
 {
-    return leaf->height >= split_height(forest, leaf->depth) && below_depth_limit(forest, leaf->depth);
+    return leaf->height >= split_height(forest, leaf->depth) &&
+           below_depth_limit(forest, leaf->depth);
 }
 
 /* Nodes and their boxes. */
@@ -214,7 +218,8 @@ static int partition_points(double *points, int count, int dimension, int featur
 }
 
 /* Turns the leaf into an inner node whose children share its `height` points. */
-static void split_by_points(const plain_forest *forest, plain_tree *tree, plain_node *leaf, double *points)
+static void split_by_points(const plain_forest *forest, plain_tree *tree, plain_node *leaf,
+                            double *points)
 {
     int feature = choose_feature(forest, tree, leaf);
     if (feature < 0)
@@ -240,7 +245,8 @@ static void split_by_points(const plain_forest *forest, plain_tree *tree, plain_
 static void split_leaf(const plain_forest *forest, plain_tree *tree, plain_node *leaf)
 {
     double *points = sample_points(forest, tree, leaf);
-    /* The authors build the node anew from its sampled points, and so draw the split value between them. */
+    /* The authors build the node anew from its sampled points, and so draw the split value
+     * between them. */
     if (forest->params.variant == PLAIN_VARIANT_REFERENCE)
         enclose_points(leaf, points, leaf->height, forest->dimension);
     split_by_points(forest, tree, leaf, points);
@@ -260,8 +266,9 @@ static void learn_point(plain_forest *forest, plain_tree *tree, plain_node *node
 
 /* Algorithm 3: forget. */
 
-/* Makes the node a leaf whose box encloses those of the leaves below it. The box it kept as an inner node is
- * dropped; in `running` and `paper` that one is wider, as points sampled at a split do not reach its walls. */
+/* Makes the node a leaf whose box encloses those of the leaves below it. The box it kept as an
+ * inner node is dropped; in `running` and `paper` that one is wider, as points sampled at a
+ * split do not reach its walls. */
 static void merge_children(plain_node *node, int dimension)
 {
     if (is_leaf(node))
@@ -310,7 +317,8 @@ plain_forest *plain_forest_new(const plain_forest_params *params, int dimension)
     assert(params->max_leaf_samples >= 1 && dimension >= 1);
     plain_forest *forest = allocate(1, sizeof *forest);
     *forest = (plain_forest){.params = *params, .dimension = dimension};
-    forest->window = allocate(((size_t)params->window_size + 1) * (size_t)dimension, sizeof *forest->window);
+    forest->window =
+        allocate(((size_t)params->window_size + 1) * (size_t)dimension, sizeof *forest->window);
     forest->trees = allocate((size_t)params->num_trees, sizeof *forest->trees);
     uint64_t seeds = params->seed;
     for (int i = 0; i < params->num_trees; i++) {
@@ -423,7 +431,8 @@ static const char *check_node(const plain_forest *forest, const plain_node *node
         return "inner height is below the height that keeps a split";
     if (left->depth != node->depth + 1 || right->depth != node->depth + 1)
         return "child is not one level below its parent";
-    if (!box_encloses(node, left, forest->dimension) || !box_encloses(node, right, forest->dimension))
+    if (!box_encloses(node, left, forest->dimension) ||
+        !box_encloses(node, right, forest->dimension))
         return "child's box reaches outside its parent's";
     const char *broken = check_node(forest, left);
     return broken != NULL ? broken : check_node(forest, right);

@@ -1,9 +1,10 @@
-/* Online Isolation Forest (Leveni et al., ICML 2024) as a plain translation of its Algorithms 1 to 4.
+/* Online Isolation Forest (Leveni et al., ICML 2024) as a plain translation of its Algorithms 1
+ * to 4.
  *
- * The slow, obvious twin of src/detect/online_iforest/window_forest.c: nodes on the heap, a box in every node, splits
- * that really sample their points, libm logarithms. The tests compare distributions with it and the
- * benchmarks take it as the baseline; nothing ships it. The two agree in law, not bit for bit: they draw
- * different random numbers. */
+ * The slow, obvious twin of src/detect/online_iforest/window_forest.c: nodes on the heap, a box
+ * in every node, splits that really sample their points, libm logarithms. The tests compare
+ * distributions with it and the benchmarks take it as the baseline; nothing ships it. The two
+ * agree in law, not bit for bit: they draw different random numbers. */
 #ifndef PLAIN_ONLINE_IFOREST_H
 #define PLAIN_ONLINE_IFOREST_H
 
@@ -18,12 +19,12 @@ typedef enum plain_growth {
 /* Where the paper's text and the authors' released code part ways. With n rows in the window:
  *
  *                        running                  paper             reference (the authors' code)
- *   c(n)                 log2(n / eta)            log2(n / eta)     log4(n / eta)
- *   depth limit          c(min(n, omega))         c(omega)          c(n), n counts the new row
- *   score divides by     c(n)                     c(omega)          c(n)
- *   score when that is 0 0.5                      1                 1
- *   split value          in the leaf's box        in the leaf's box between the sampled points
- *   newborn children     wait for their next row  wait              split again at once if they may */
+ * c(n)                 log2(n / eta)            log2(n / eta)     log4(n / eta) depth limit
+ * c(min(n, omega))         c(omega)          c(n), n counts the new row score divides by
+ * c(n)                     c(omega)          c(n) score when that is 0 0.5
+ * 1                 1 split value          in the leaf's box        in the leaf's box between
+ * the sampled points newborn children     wait for their next row  wait              split
+ * again at once if they may */
 typedef enum plain_variant {
     PLAIN_VARIANT_RUNNING,
     PLAIN_VARIANT_PAPER,
@@ -41,7 +42,8 @@ typedef struct plain_forest_params {
 
 typedef struct plain_forest plain_forest;
 
-/* A row is `dimension` finite values. Running out of memory ends the program: this is a test aid. */
+/* A row is `dimension` finite values. Running out of memory ends the program: this is a test
+ * aid. */
 plain_forest *plain_forest_new(const plain_forest_params *params, int dimension);
 void plain_forest_free(plain_forest *forest);
 

@@ -1,5 +1,5 @@
-/* See the header. Everything is done the slow way. Keep it simple: speed belongs in src/detect/rolling_iforest/rolling_grow.c and
- * rolling_tree.c. */
+/* See the header. Everything is done the slow way. Keep it simple: speed belongs in
+ * src/detect/rolling_iforest/rolling_grow.c and rolling_tree.c. */
 #include "plain_rolling_iforest.h"
 
 #include "base/random.h"
@@ -67,11 +67,12 @@ static plain_column read_column(const plain_rolling *f, const int *rows, int cou
     return c;
 }
 
-/* The fourth central moment over the square of the second, after the numbers were shifted and scaled by a power of two to about
- * 0 .. 1; four sums side by side. */
+/* The fourth central moment over the square of the second, after the numbers were shifted and
+ * scaled by a power of two to about 0 .. 1; four sums side by side. */
 static double kurtosis(const plain_column *c)
 {
-    double half = c->high - c->low > DBL_MAX ? 0.5 : 1, low = c->low * half, width = c->high * half - low;
+    double half = c->high - c->low > DBL_MAX ? 0.5 : 1, low = c->low * half,
+           width = c->high * half - low;
     int exponent = ilogb(width);
     double scale = ldexp(1, -(exponent < -1022 ? -1022 : exponent > 1022 ? 1022 : exponent));
     double sums[5][4] = {{0}}, means[5];
@@ -83,13 +84,16 @@ static double kurtosis(const plain_column *c)
         sums[4][i % 4] += square * square;
     }
     for (int power = 1; power <= 4; power++)
-        means[power] = ((sums[power][0] + sums[power][1]) + (sums[power][2] + sums[power][3])) / c->count;
+        means[power] =
+            ((sums[power][0] + sums[power][1]) + (sums[power][2] + sums[power][3])) / c->count;
     double square = means[1] * means[1], variance = means[2] - square;
-    double fourth = (means[4] - 4 * means[1] * means[3]) + (6 * square * means[2] - 3 * square * square);
+    double fourth =
+        (means[4] - 4 * means[1] * means[3]) + (6 * square * means[2] - 3 * square * square);
     return fourth / (variance * variance);
 }
 
-/* Of some features that are drawn, the one of largest kurtosis among those that are not constant; false when all are. */
+/* Of some features that are drawn, the one of largest kurtosis among those that are not
+ * constant; false when all are. */
 static bool draw_feature(plain_rolling *f, const int *rows, int count, plain_rolling_node *node)
 {
     double best = -INFINITY;

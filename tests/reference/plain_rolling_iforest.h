@@ -1,6 +1,7 @@
-/* rolling-iforest as docs/algorithms/rolling-iforest.md tells it: a row is scored first and learned then, trees of pointers hold
- * copies of nothing, all rows are kept for ever. It draws the random numbers that the detector draws and adds up in the same
- * order, so the scores are the same to the last bit. Running out of memory ends the program: this is a test aid. */
+/* rolling-iforest as docs/algorithms/rolling-iforest.md tells it: a row is scored first and
+ * learned then, trees of pointers hold copies of nothing, all rows are kept for ever. It draws
+ * the random numbers that the detector draws and adds up in the same order, so the scores are
+ * the same to the last bit. Running out of memory ends the program: this is a test aid. */
 #ifndef TESTS_REFERENCE_PLAIN_ROLLING_IFOREST_H
 #define TESTS_REFERENCE_PLAIN_ROLLING_IFOREST_H
 

@@ -1,5 +1,6 @@
-/* See the header. Everything is done the slow way: a box costs a walk over all rows below, a displacement the depths of
- * all rows before and after. Keep it simple. Speed belongs in src/detect/rrcf/random_cut_tree.c. */
+/* See the header. Everything is done the slow way: a box costs a walk over all rows below, a
+ * displacement the depths of all rows before and after. Keep it simple. Speed belongs in
+ * src/detect/rrcf/random_cut_tree.c. */
 #include "plain_rrcf.h"
 
 #include <math.h>
@@ -51,7 +52,8 @@ typedef struct plain_cut_box {
 
 static plain_cut_box new_box(size_t dimension)
 {
-    plain_cut_box box = {allocate(dimension * sizeof(double)), allocate(dimension * sizeof(double))};
+    plain_cut_box box = {allocate(dimension * sizeof(double)),
+                         allocate(dimension * sizeof(double))};
     for (size_t i = 0; i < dimension; i++) {
         box.low[i] = INFINITY;
         box.high[i] = -INFINITY;
@@ -83,7 +85,8 @@ static void add_rows_below(plain_cut_box box, const plain_cut_node *node, size_t
     add_rows_below(box, node->right, dimension);
 }
 
-/* A cut of a box: r uniform up to the sum of the sides, then the side in which r falls, at the place where it does. */
+/* A cut of a box: r uniform up to the sum of the sides, then the side in which r falls, at the
+ * place where it does. */
 static void draw_cut(plain_cut_tree *tree, plain_cut_box box, int *feature, double *value)
 {
     double sum = 0;
@@ -115,7 +118,8 @@ static plain_cut_node *new_leaf(const double *row, size_t dimension, int count)
     return leaf;
 }
 
-static plain_cut_node *new_inner(int feature, double value, plain_cut_node *left, plain_cut_node *right)
+static plain_cut_node *new_inner(int feature, double value, plain_cut_node *left,
+                                 plain_cut_node *right)
 {
     plain_cut_node *inner = allocate(sizeof *inner);
     *inner = (plain_cut_node){.left = left, .right = right, .feature = feature, .value = value};
@@ -157,13 +161,15 @@ static plain_cut_node *build(plain_cut_tree *tree, const double **rows, size_t c
             left[left_count++] = rows[i];
         else
             right[right_count++] = rows[i];
-    plain_cut_node *left_node = build(tree, left, left_count), *right_node = build(tree, right, right_count);
+    plain_cut_node *left_node = build(tree, left, left_count),
+                   *right_node = build(tree, right, right_count);
     free(left);
     free(right);
     return new_inner(feature, value, left_node, right_node);
 }
 
-plain_cut_tree *plain_cut_tree_build(const double *rows, size_t count, size_t dimension, uint64_t seed)
+plain_cut_tree *plain_cut_tree_build(const double *rows, size_t count, size_t dimension,
+                                     uint64_t seed)
 {
     plain_cut_tree *tree = allocate(sizeof *tree);
     tree->dimension = dimension;
@@ -222,7 +228,8 @@ static plain_cut_node *insert_below(plain_cut_tree *tree, plain_cut_node *node, 
 
 void plain_cut_tree_insert(plain_cut_tree *tree, const double *row)
 {
-    tree->root = tree->root ? insert_below(tree, tree->root, row) : new_leaf(row, tree->dimension, 1);
+    tree->root =
+        tree->root ? insert_below(tree, tree->root, row) : new_leaf(row, tree->dimension, 1);
 }
 
 /* ---- Algorithm 1: ForgetPoint ---- */
@@ -259,11 +266,12 @@ static int rows_below(const plain_cut_node *node)
 
 static bool is_above(const plain_cut_node *node, const plain_cut_node *leaf)
 {
-    return node == leaf || (node->left && (is_above(node->left, leaf) || is_above(node->right, leaf)));
+    return node == leaf ||
+           (node->left && (is_above(node->left, leaf) || is_above(node->right, leaf)));
 }
 
-/* The sum of the depths of all rows below a node, without those of the set `out`: its parent is then not there, so what is
- * beside it stands one level higher. */
+/* The sum of the depths of all rows below a node, without those of the set `out`: its parent is
+ * then not there, so what is beside it stands one level higher. */
 static long depths_without(const plain_cut_node *node, const plain_cut_node *out, long depth)
 {
     if (node == out)
@@ -284,7 +292,8 @@ static long depths_of_others(const plain_cut_node *node, const plain_cut_node *o
         return 0;
     if (!node->left)
         return depth * node->count;
-    return depths_of_others(node->left, out, depth + 1) + depths_of_others(node->right, out, depth + 1);
+    return depths_of_others(node->left, out, depth + 1) +
+           depths_of_others(node->right, out, depth + 1);
 }
 
 static const plain_cut_node *find_leaf(const plain_cut_tree *tree, const double *row, long *depth)
@@ -309,12 +318,13 @@ double plain_cut_tree_depth(const plain_cut_tree *tree, const double *row)
 static double greatest_displacement(const plain_cut_tree *tree, const plain_cut_node *node,
                                     const plain_cut_node *leaf)
 {
-    double fall = (double)(depths_of_others(tree->root, node, 0) - depths_without(tree->root, node, 0));
+    double fall =
+        (double)(depths_of_others(tree->root, node, 0) - depths_without(tree->root, node, 0));
     double greatest = fall / rows_below(node);
     if (!node->left)
         return greatest;
-    return fmax(greatest,
-                greatest_displacement(tree, is_above(node->left, leaf) ? node->left : node->right, leaf));
+    return fmax(greatest, greatest_displacement(
+                              tree, is_above(node->left, leaf) ? node->left : node->right, leaf));
 }
 
 double plain_cut_tree_displacement(const plain_cut_tree *tree, const double *row)

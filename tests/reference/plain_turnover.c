@@ -1,9 +1,11 @@
-/* Forgetting by turnover, written down as docs/algorithms/online-iforest.md tells it: see the header for what it is for.
+/* Forgetting by turnover, written down as docs/algorithms/online-iforest.md tells it: see the
+ * header for what it is for.
  *
  *   trees[0]  trees[1]  ...  trees[T-1]  |  trees[T]  ...  trees[T+s-1]
  *   the oldest                 active    |  shadows        the youngest
  *
- * When a shadow is mature, the oldest tree is freed, all move up one place, and a new tree stands at the end. */
+ * When a shadow is mature, the oldest tree is freed, all move up one place, and a new tree
+ * stands at the end. */
 #include "plain_turnover.h"
 
 #include <assert.h>
@@ -154,9 +156,11 @@ static void split(plain_turnover *forest, node *leaf)
     leaf->right = new_node(leaf->depth + 1, forest->dimension);
     for (int i = 0; i < leaf->height; i++) {
         for (int j = 0; j < forest->dimension; j++)
-            point[j] =
-                leaf->lo[j] > leaf->hi[j] ? NAN : random_between(&forest->random, leaf->lo[j], leaf->hi[j]);
-        count_point(point[feature] < leaf->split_value ? leaf->left : leaf->right, point, forest->dimension);
+            point[j] = leaf->lo[j] > leaf->hi[j]
+                           ? NAN
+                           : random_between(&forest->random, leaf->lo[j], leaf->hi[j]);
+        count_point(point[feature] < leaf->split_value ? leaf->left : leaf->right, point,
+                    forest->dimension);
     }
     free(point);
 }
@@ -179,7 +183,8 @@ static void learn_point(plain_turnover *forest, node *root, const double *row)
 
 plain_turnover *plain_turnover_new(const plain_turnover_params *params, int dimension)
 {
-    assert(params->num_trees >= 1 && params->shadow_trees >= 1 && params->maturity >= params->shadow_trees);
+    assert(params->num_trees >= 1 && params->shadow_trees >= 1 &&
+           params->maturity >= params->shadow_trees);
     plain_turnover *forest = allocate(1, sizeof *forest);
     *forest = (plain_turnover){.params = *params, .dimension = dimension, .random = params->seed};
     forest->trees_in_all = params->num_trees + params->shadow_trees;
@@ -213,7 +218,8 @@ static void turn_over(plain_turnover *forest)
     if (forest->trees[forest->params.num_trees]->height < forest->params.maturity)
         return;
     free_tree(forest->trees[0]);
-    memmove(forest->trees, forest->trees + 1, (size_t)(forest->trees_in_all - 1) * sizeof *forest->trees);
+    memmove(forest->trees, forest->trees + 1,
+            (size_t)(forest->trees_in_all - 1) * sizeof *forest->trees);
     forest->trees[forest->trees_in_all - 1] = new_node(0, forest->dimension);
 }
 

@@ -1,6 +1,7 @@
-/* Online Isolation Forest that forgets by turnover, as a plain translation of its rules: the slow, obvious twin of
- * src/detect/online_iforest/turnover_forest.c. Nodes on the heap, a box in every node, splits that really sample their points, libm
- * logarithms, ages counted row by row. The two agree in law, not bit for bit: they draw different random numbers. */
+/* Online Isolation Forest that forgets by turnover, as a plain translation of its rules: the
+ * slow, obvious twin of src/detect/online_iforest/turnover_forest.c. Nodes on the heap, a box
+ * in every node, splits that really sample their points, libm logarithms, ages counted row by
+ * row. The two agree in law, not bit for bit: they draw different random numbers. */
 #ifndef PLAIN_TURNOVER_H
 #define PLAIN_TURNOVER_H
 
@@ -17,7 +18,8 @@ typedef struct plain_turnover_params {
 
 typedef struct plain_turnover plain_turnover;
 
-/* A row is `dimension` values, NaN where one is missing. Running out of memory ends the program: this is a test aid. */
+/* A row is `dimension` values, NaN where one is missing. Running out of memory ends the
+ * program: this is a test aid. */
 plain_turnover *plain_turnover_new(const plain_turnover_params *params, int dimension);
 void plain_turnover_free(plain_turnover *forest);
 

@@ -1,15 +1,17 @@
-/* Bytes for a reader to read, and what tests of all formats expect of it. Include cmocka.h first. */
+/* Bytes for a reader to read, and what tests of all formats expect of it. Include cmocka.h
+ * first. */
 #ifndef TESTS_ROWS_READING_H
 #define TESTS_ROWS_READING_H
 
-#include "oif.h"
+#include "oif_rows.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes that arrive in pieces of at most `piece` bytes (0: all that fit), random ones if `seed` is not 0. */
+/* Bytes that arrive in pieces of at most `piece` bytes (0: all that fit), random ones if `seed`
+ * is not 0. */
 struct source {
     const char *bytes;
     size_t count, at, piece;
@@ -80,12 +82,13 @@ static inline void expect_row(oif_reader *reader, uint64_t line, size_t count, c
     assert_int_equal(record.line, line);
     for (size_t i = 0; i < count; i++)
         if (isnan(values[i]) ? !isnan(record.values[i]) : record.values[i] != values[i])
-            fail_msg("line %llu, value %zu: %g instead of %g", (unsigned long long)line, i, record.values[i],
-                     values[i]);
+            fail_msg("line %llu, value %zu: %g instead of %g", (unsigned long long)line, i,
+                     record.values[i], values[i]);
 }
 
-#define EXPECT_ROW(reader, line, ...)                                                                        \
-    expect_row(reader, line, sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]){__VA_ARGS__})
+#define EXPECT_ROW(reader, line, ...)                                                              \
+    expect_row(reader, line, sizeof((double[]){__VA_ARGS__}) / sizeof(double),                     \
+               (double[]){__VA_ARGS__})
 
 static inline void expect_end(oif_reader *reader)
 {
@@ -94,7 +97,8 @@ static inline void expect_end(oif_reader *reader)
         assert_int_equal(oif_reader_next(reader, &record, NULL), OIF_END);
 }
 
-static inline void expect_failure(const oif_error *error, uint64_t line, uint64_t column, const char *message)
+static inline void expect_failure(const oif_error *error, uint64_t line, uint64_t column,
+                                  const char *message)
 {
     if (error->status != OIF_EINPUT || error->line != line || error->column != column ||
         strcmp(error->message, message))
@@ -103,7 +107,8 @@ static inline void expect_failure(const oif_error *error, uint64_t line, uint64_
                  (unsigned long long)line, (unsigned long long)column, message);
 }
 
-static inline void expect_bad_row(oif_reader *reader, uint64_t line, uint64_t column, const char *message)
+static inline void expect_bad_row(oif_reader *reader, uint64_t line, uint64_t column,
+                                  const char *message)
 {
     oif_record record;
     oif_error error = {.message = ""};
@@ -123,12 +128,12 @@ static inline void expect_texts(oif_record record, size_t count, const char *con
     for (size_t i = 0; i < count; i++)
         if (record.texts[i].bytes != strlen(texts[i]) ||
             memcmp(record.texts[i].text, texts[i], record.texts[i].bytes) != 0)
-            fail_msg("line %llu, text %zu: '%.*s' instead of '%s'", (unsigned long long)record.line, i,
-                     (int)record.texts[i].bytes, record.texts[i].text, texts[i]);
+            fail_msg("line %llu, text %zu: '%.*s' instead of '%s'", (unsigned long long)record.line,
+                     i, (int)record.texts[i].bytes, record.texts[i].text, texts[i]);
 }
 
-#define EXPECT_TEXTS(record, ...)                                                                            \
-    expect_texts(record, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                             \
+#define EXPECT_TEXTS(record, ...)                                                                  \
+    expect_texts(record, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                   \
                  (const char *[]){__VA_ARGS__})
 
 /* All that a reader says about its input, as one text. */

@@ -1,6 +1,6 @@
-/* The CSV reader: what it accepts, what it says about what it does not accept, and that neither depends on
- * the pieces in which the bytes arrive. Linked with -Wl,--wrap=oif_memory_new, so that allocations can
- * fail. */
+/* The CSV reader: what it accepts, what it says about what it does not accept, and that neither
+ * depends on the pieces in which the bytes arrive. Linked with -Wl,--wrap=oif_memory_new, so
+ * that allocations can fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* ---- Helpers ------------------------------------------------------------------------------------- */
+/* ---- Helpers ---- */
 
 static size_t allocation_count, largest_allocation_bytes;
 static size_t failing_allocation = SIZE_MAX; /* this one and all after it, counted from 0 */
@@ -49,7 +49,7 @@ static void expect_bad_first_line(const char *bytes, size_t count, uint64_t line
     expect_failure(&error, line, column, message);
 }
 
-/* ---- Rows ---------------------------------------------------------------------------------------- */
+/* ---- Rows ---- */
 
 static void rows_follow_a_header(void **state)
 {
@@ -175,7 +175,8 @@ static void a_header_alone_opens_and_then_ends(void **state)
 static void an_empty_input_does_not_open(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"", "\n", "\r\n\r\n", "  \t\n ", "\xef\xbb\xbf", "\xef\xbb\xbf\n"};
+    static const char *const texts[] = {"",        "\n",           "\r\n\r\n",
+                                        "  \t\n ", "\xef\xbb\xbf", "\xef\xbb\xbf\n"};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct source source = source_of(texts[i]);
@@ -207,8 +208,9 @@ static void a_return_inside_a_line_is_no_line_end(void **state)
     struct source source = source_of("1,2\r3,4\n5,6,7\n");
     oif_reader *reader = open_source(&source, defaults);
 
-    expect_bad_row(reader, 1, 3,
-                   "'2\\x0d3' is not a number in column \"x1\"; leave the column out or make it empty");
+    expect_bad_row(
+        reader, 1, 3,
+        "'2\\x0d3' is not a number in column \"x1\"; leave the column out or make it empty");
     EXPECT_ROW(reader, 2, 5, 6, 7);
     oif_reader_close(reader);
 }
@@ -266,7 +268,8 @@ static void blanks_around_numbers_are_tolerated(void **state)
 static void missing_values_become_nan(void **state)
 {
     (void)state;
-    struct source source = source_of("0,,NA,N/A,NaN,nan,null,NULL,None,na,n/A,-nan, NA ,\"NA\",\"\"\n");
+    struct source source =
+        source_of("0,,NA,N/A,NaN,nan,null,NULL,None,na,n/A,-nan, NA ,\"NA\",\"\"\n");
     oif_reader *reader = open_source(&source, defaults);
 
     EXPECT_ROW(reader, 1, 0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN);
@@ -488,7 +491,8 @@ static void what_only_looks_like_a_number_is_a_mistake(void **state)
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         snprintf(text, sizeof text, "1\n%s\n", fields[i]);
         snprintf(message, sizeof message,
-                 "'%s' is not a number in column \"x0\"; leave the column out or make it empty", fields[i]);
+                 "'%s' is not a number in column \"x0\"; leave the column out or make it empty",
+                 fields[i]);
         struct source source = source_of(text);
         oif_reader *reader = open_source(&source, defaults);
         EXPECT_ROW(reader, 1, 1);
@@ -497,7 +501,7 @@ static void what_only_looks_like_a_number_is_a_mistake(void **state)
     }
 }
 
-/* ---- Delimiters and selection -------------------------------------------------------------------- */
+/* ---- Delimiters and selection ---- */
 
 static void the_most_frequent_delimiter_of_the_first_line_is_found(void **state)
 {
@@ -506,8 +510,14 @@ static void the_most_frequent_delimiter_of_the_first_line_is_found(void **state)
         const char *text;
         char delimiter;
     } cases[] = {
-        {"a,b;c,d\n", ','}, {"a;b,c;d\n1,2,3,4,5,6\n", ';'}, {"1|2|3\n", '|'},         {"1\t2\n", '\t'},
-        {"1\n", ','},       {"\"a;b;c\",d\n", ','},          {"\"a\"\";;\",d\n", ','}, {"5\";6;7\"\n", ';'},
+        {"a,b;c,d\n", ','},
+        {"a;b,c;d\n1,2,3,4,5,6\n", ';'},
+        {"1|2|3\n", '|'},
+        {"1\t2\n", '\t'},
+        {"1\n", ','},
+        {"\"a;b;c\",d\n", ','},
+        {"\"a\"\";;\",d\n", ','},
+        {"5\";6;7\"\n", ';'},
         {"a;b,c\n", ','},
     };
 
@@ -543,7 +553,8 @@ static void a_delimiter_that_numbers_or_lines_are_made_of_is_refused(void **stat
         struct source source = source_of("1,2\n");
         oif_reader *reader = NULL;
         oif_reader_options options = {.delimiter = *delimiter};
-        assert_int_equal(oif_reader_open(&options, read_source, &source, &reader, NULL), OIF_EPARAM);
+        assert_int_equal(oif_reader_open(&options, read_source, &source, &reader, NULL),
+                         OIF_EPARAM);
         assert_null(reader);
     }
 }
@@ -578,25 +589,31 @@ static void a_selection_that_cannot_be_changes_nothing(void **state)
     oif_reader_close(reader);
 }
 
-/* ---- Mistakes ------------------------------------------------------------------------------------ */
+/* ---- Mistakes ---- */
 
 static void text_where_a_number_should_be_is_named_with_its_place(void **state)
 {
     (void)state;
-    struct source source = source_of("time,price\n1,2\n3,abc\n5, 1.5x \n7,1 2\n9,\"a\"\n11,-\n13,14\n");
+    struct source source =
+        source_of("time,price\n1,2\n3,abc\n5, 1.5x \n7,1 2\n9,\"a\"\n11,-\n13,14\n");
     oif_reader *reader = open_source(&source, defaults);
 
     EXPECT_ROW(reader, 2, 1, 2);
-    expect_bad_row(reader, 3, 3,
-                   "'abc' is not a number in column \"price\"; leave the column out or make it empty");
-    expect_bad_row(reader, 4, 3,
-                   "'1.5x' is not a number in column \"price\"; leave the column out or make it empty");
-    expect_bad_row(reader, 5, 3,
-                   "'1 2' is not a number in column \"price\"; leave the column out or make it empty");
-    expect_bad_row(reader, 6, 3,
-                   "'\"a\"' is not a number in column \"price\"; leave the column out or make it empty");
-    expect_bad_row(reader, 7, 4,
-                   "'-' is not a number in column \"price\"; leave the column out or make it empty");
+    expect_bad_row(
+        reader, 3, 3,
+        "'abc' is not a number in column \"price\"; leave the column out or make it empty");
+    expect_bad_row(
+        reader, 4, 3,
+        "'1.5x' is not a number in column \"price\"; leave the column out or make it empty");
+    expect_bad_row(
+        reader, 5, 3,
+        "'1 2' is not a number in column \"price\"; leave the column out or make it empty");
+    expect_bad_row(
+        reader, 6, 3,
+        "'\"a\"' is not a number in column \"price\"; leave the column out or make it empty");
+    expect_bad_row(
+        reader, 7, 4,
+        "'-' is not a number in column \"price\"; leave the column out or make it empty");
     EXPECT_ROW(reader, 8, 13, 14);
     oif_reader_close(reader);
 }
@@ -608,10 +625,12 @@ static void an_infinite_number_is_a_mistake(void **state)
     oif_reader *reader = open_source(&source, defaults);
 
     EXPECT_ROW(reader, 1, 1, 2);
-    expect_bad_row(reader, 2, 1, "'inf' is infinite in column \"x0\"; make it a finite number or empty");
+    expect_bad_row(reader, 2, 1,
+                   "'inf' is infinite in column \"x0\"; make it a finite number or empty");
     expect_bad_row(reader, 3, 3,
                    "'-Infinity' is infinite in column \"x1\"; make it a finite number or empty");
-    expect_bad_row(reader, 4, 1, "'1e999' is infinite in column \"x0\"; make it a finite number or empty");
+    expect_bad_row(reader, 4, 1,
+                   "'1e999' is infinite in column \"x0\"; make it a finite number or empty");
     expect_bad_row(reader, 5, 1,
                    "'\"1e999\"' is infinite in column \"x0\"; make it a finite number or empty");
     EXPECT_ROW(reader, 6, 5, 6);
@@ -664,13 +683,15 @@ static void a_mistake_behind_a_quoted_newline_has_the_place_where_it_stands(void
 static void an_open_quote_is_named_where_it_opened_and_takes_the_rest(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"1,2\n3,\"4\n5,6\n7,8\n", "1,2\n3,\"4\n5,6\n7,8", "1,2\n3,\""};
+    static const char *const texts[] = {"1,2\n3,\"4\n5,6\n7,8\n", "1,2\n3,\"4\n5,6\n7,8",
+                                        "1,2\n3,\""};
 
     for (size_t i = 0; i < 3; i++) {
         struct source source = source_of(texts[i]);
         oif_reader *reader = open_source(&source, defaults);
         EXPECT_ROW(reader, 1, 1, 2);
-        expect_bad_row(reader, 2, 3, "the quote that opens here is never closed; close it or take it away");
+        expect_bad_row(reader, 2, 3,
+                       "the quote that opens here is never closed; close it or take it away");
         expect_end(reader);
         oif_reader_close(reader);
     }
@@ -683,7 +704,8 @@ static void an_open_quote_exactly_as_long_as_allowed_is_named_as_such(void **sta
     oif_reader *reader = open_source(&source, (oif_reader_options){.max_line_bytes = 4});
 
     EXPECT_ROW(reader, 1, 1, 2);
-    expect_bad_row(reader, 2, 3, "the quote that opens here is never closed; close it or take it away");
+    expect_bad_row(reader, 2, 3,
+                   "the quote that opens here is never closed; close it or take it away");
     expect_end(reader);
     oif_reader_close(reader);
 }
@@ -698,22 +720,25 @@ static void an_open_quote_in_the_first_line_does_not_open(void **state)
 static void offending_text_is_shortened_and_made_printable(void **state)
 {
     (void)state;
-    struct source source = source_of("größe\n"
-                                     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
-                                     "\x01\xff\x1b[m\xc3\n"
-                                     "\xed\xa0\x80 \xc2\x9b \xf4\x90\x80\x80\n"
-                                     "\xc3(\xe2\x82(\x7f\n");
+    struct source source =
+        source_of("größe\n"
+                  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
+                  "\x01\xff\x1b[m\xc3\n"
+                  "\xed\xa0\x80 \xc2\x9b \xf4\x90\x80\x80\n"
+                  "\xc3(\xe2\x82(\x7f\n");
     oif_reader *reader = open_source(&source, defaults);
 
-    expect_bad_row(reader, 2, 1,
-                   "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' is not a number in column \"größe\"; "
-                   "leave the column out or make it empty");
+    expect_bad_row(
+        reader, 2, 1,
+        "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' is not a number in column \"größe\"; "
+        "leave the column out or make it empty");
     expect_bad_row(reader, 3, 1,
                    "'\\x01\\xff\\x1b[m\\xc3' is not a number in column \"größe\"; "
                    "leave the column out or make it empty");
-    expect_bad_row(reader, 4, 1,
-                   "'\\xed\\xa0\\x80 \\xc2\\x9b \\xf4\\x90\\x80...' is not a number in column \"größe\"; "
-                   "leave the column out or make it empty");
+    expect_bad_row(
+        reader, 4, 1,
+        "'\\xed\\xa0\\x80 \\xc2\\x9b \\xf4\\x90\\x80...' is not a number in column \"größe\"; "
+        "leave the column out or make it empty");
     expect_bad_row(reader, 5, 1,
                    "'\\xc3(\\xe2\\x82(\\x7f' is not a number in column \"größe\"; "
                    "leave the column out or make it empty");
@@ -742,14 +767,15 @@ static void a_nul_byte_in_a_row_is_a_mistake_like_another(void **state)
     oif_reader *reader = open_source(&source, defaults);
 
     EXPECT_ROW(reader, 1, 1, 2);
-    expect_bad_row(reader, 2, 3,
-                   "'\\x00' is not a number in column \"x1\"; leave the column out or make it empty");
+    expect_bad_row(
+        reader, 2, 3,
+        "'\\x00' is not a number in column \"x1\"; leave the column out or make it empty");
     expect_bad_row(reader, 3, 2, "this row has 1 field, the first line has 2");
     EXPECT_ROW(reader, 4, 5, 6);
     oif_reader_close(reader);
 }
 
-/* ---- Long lines ---------------------------------------------------------------------------------- */
+/* ---- Long lines ---- */
 
 static void a_line_as_long_as_allowed_is_read_and_a_longer_one_is_skipped(void **state)
 {
@@ -869,7 +895,7 @@ static void a_line_longer_than_the_first_buffer_is_read_whole(void **state)
     free(text);
 }
 
-/* ---- The source and the memory ------------------------------------------------------------------- */
+/* ---- The source and the memory ---- */
 
 static void a_whole_record_is_returned_before_more_is_read(void **state)
 {
@@ -906,7 +932,8 @@ static void a_failing_read_is_reported_and_loses_nothing(void **state)
     const char *text = "a,b\n1,\"2\"\n3,\"\n\"\n5,6\n";
 
     for (size_t failing = 1; failing <= strlen(text) + 1; failing++) {
-        struct source source = {.bytes = text, .count = strlen(text), .piece = 1, .failing_read = failing};
+        struct source source = {
+            .bytes = text, .count = strlen(text), .piece = 1, .failing_read = failing};
         oif_reader *reader = NULL;
         oif_error error = {.message = ""};
         oif_record record;
@@ -934,7 +961,8 @@ static void a_failing_read_is_reported_and_loses_nothing(void **state)
 static void a_selection_made_while_a_record_is_half_read_counts_for_all_of_it(void **state)
 {
     (void)state;
-    struct source source = {.bytes = "a,b,c\n1,2,\"\n3\"\n", .count = 15, .piece = 12, .failing_read = 2};
+    struct source source = {
+        .bytes = "a,b,c\n1,2,\"\n3\"\n", .count = 15, .piece = 12, .failing_read = 2};
     oif_reader *reader = open_source(&source, defaults);
     oif_record record;
 
@@ -991,7 +1019,8 @@ static void each_allocation_may_fail(void **state)
         } else {
             EXPECT_ROW(reader, 1, 1, 2);
             status = oif_reader_next(reader, &record, &error);
-            if (status == OIF_EMEMORY) { /* memory has come back: the reader goes on as if nothing had been */
+            /* memory has come back: the reader goes on as if nothing had been */
+            if (status == OIF_EMEMORY) {
                 reset_allocations(SIZE_MAX);
                 EXPECT_ROW(reader, 2, 3, 4);
                 expect_end(reader);
@@ -1026,7 +1055,7 @@ static void rows_need_no_allocation(void **state)
     free(text);
 }
 
-/* ---- Pieces of any size -------------------------------------------------------------------------- */
+/* ---- Pieces of any size ---- */
 
 static void transcribe(struct source source, oif_reader_options options, bool take_texts,
                        struct transcript *transcript)
@@ -1038,7 +1067,8 @@ static void transcribe(struct source source, oif_reader_options options, bool ta
 
     transcript->length = 0;
     if (status == OIF_OK)
-        note(transcript, "%d %zu %s\n", oif_reader_delimiter(reader), oif_reader_column_count(reader),
+        note(transcript, "%d %zu %s\n", oif_reader_delimiter(reader),
+             oif_reader_column_count(reader),
              oif_reader_column_name(reader, oif_reader_column_count(reader) - 1));
     if (status == OIF_OK && take_texts)
         assert_int_equal(oif_reader_select_texts(reader, (size_t[]){0}, 1, NULL), OIF_OK);
@@ -1047,8 +1077,8 @@ static void transcribe(struct source source, oif_reader_options options, bool ta
     while (status == OIF_OK || (status == OIF_EINPUT && reader)) {
         status = oif_reader_next(reader, &record, &error);
         if (status == OIF_OK)
-            note(transcript, "%d: [%.*s] %d ", (int)record.line, (int)record.text_bytes, record.text,
-                 (int)record.end_bytes);
+            note(transcript, "%d: [%.*s] %d ", (int)record.line, (int)record.text_bytes,
+                 record.text, (int)record.end_bytes);
         if (status == OIF_OK && take_texts)
             note(transcript, "{%.*s}\n", (int)record.texts[0].bytes, record.texts[0].text);
         else if (status == OIF_OK)
@@ -1088,7 +1118,8 @@ static void the_pieces_in_which_bytes_arrive_do_not_matter(void **state)
         uint64_t seed = (first_seed + round) * 0x9e3779b97f4a7c15u | 1;
         char text[1024];
         struct source source = {.bytes = text, .count = write_random_text(&seed, text)};
-        oif_reader_options options = {.max_line_bytes = round % 3 ? 0 : 1 + next_random(&seed) % 20};
+        oif_reader_options options = {.max_line_bytes =
+                                          round % 3 ? 0 : 1 + next_random(&seed) % 20};
 
         transcribe(source, options, round % 2, &whole);
         source.seed = seed;

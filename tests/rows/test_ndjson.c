@@ -1,5 +1,6 @@
-/* The NDJSON reader: which columns it makes, what it accepts, and what it says about what it does not accept.
- * Whether it accepts just what Python's json does is tested in test_ndjson_python.py. */
+/* The NDJSON reader: which columns it makes, what it accepts, and what it says about what it
+ * does not accept. Whether it accepts just what Python's json does is tested in
+ * test_ndjson_python.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* ---- Helpers ------------------------------------------------------------------------------------- */
+/* ---- Helpers ---- */
 
 static size_t allocation_count, largest_allocation_bytes;
 static size_t failing_allocation = SIZE_MAX; /* this one and all after it, counted from 0 */
@@ -43,8 +44,8 @@ static void expect_columns(const oif_reader *reader, size_t count, const char *c
         assert_string_equal(oif_reader_column_name(reader, i), names[i]);
 }
 
-#define EXPECT_COLUMNS(reader, ...)                                                                          \
-    expect_columns(reader, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                           \
+#define EXPECT_COLUMNS(reader, ...)                                                                \
+    expect_columns(reader, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                 \
                    (const char *[]){__VA_ARGS__})
 
 static size_t find(oif_reader *reader, const char *name)
@@ -76,15 +77,15 @@ static void select_texts(oif_reader *reader, size_t count, const char *const *na
     assert_int_equal(oif_reader_select_texts(reader, columns, count, NULL), OIF_OK);
 }
 
-#define SELECT(reader, ...)                                                                                  \
-    select_values(reader, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                            \
+#define SELECT(reader, ...)                                                                        \
+    select_values(reader, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                  \
                   (const char *[]){__VA_ARGS__})
-#define SELECT_TEXTS(reader, ...)                                                                            \
-    select_texts(reader, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                             \
+#define SELECT_TEXTS(reader, ...)                                                                  \
+    select_texts(reader, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                   \
                  (const char *[]){__VA_ARGS__})
 
-static void expect_first_line_refused(const char *bytes, size_t count, uint64_t line, uint64_t column,
-                                      const char *message)
+static void expect_first_line_refused(const char *bytes, size_t count, uint64_t line,
+                                      uint64_t column, const char *message)
 {
     struct source source = {.bytes = bytes, .count = count};
     oif_reader *reader = NULL;
@@ -95,21 +96,22 @@ static void expect_first_line_refused(const char *bytes, size_t count, uint64_t 
     expect_failure(&error, line, column, message);
 }
 
-/* ---- Columns ------------------------------------------------------------------------------------- */
+/* ---- Columns ---- */
 
 static void columns_are_the_leaves_of_the_first_object(void **state)
 {
     (void)state;
-    struct source source =
-        source_of("{\"time\": 1, \"net\": {\"in\": 2, \"out\": {\"b\": 3}}, \"ok\": true, \"none\": null, "
-                  "\"load\": [4, [5, 6], {\"x\": 7}], \"empty\": {}, \"host\": \"h\", \"nothing\": []}");
+    struct source source = source_of(
+        "{\"time\": 1, \"net\": {\"in\": 2, \"out\": {\"b\": 3}}, \"ok\": true, \"none\": null, "
+        "\"load\": [4, [5, 6], {\"x\": 7}], \"empty\": {}, \"host\": \"h\", \"nothing\": []}");
     oif_reader *reader = open_source(&source, ndjson);
 
     assert_false(oif_reader_has_header(reader));
     assert_int_equal(oif_reader_delimiter(reader), 0);
-    EXPECT_COLUMNS(reader, "time", "net.in", "net.out.b", "ok", "none", "load.0", "load.1.0", "load.1.1",
-                   "load.2.x", "host");
-    assert_int_equal(oif_reader_select(reader, (size_t[]){0, 1, 2, 3, 4, 5, 6, 7, 8}, 9, NULL), OIF_OK);
+    EXPECT_COLUMNS(reader, "time", "net.in", "net.out.b", "ok", "none", "load.0", "load.1.0",
+                   "load.1.1", "load.2.x", "host");
+    assert_int_equal(oif_reader_select(reader, (size_t[]){0, 1, 2, 3, 4, 5, 6, 7, 8}, 9, NULL),
+                     OIF_OK);
     EXPECT_ROW(reader, 1, 1, 2, 3, 1, NAN, 4, 5, 6, 7);
     expect_end(reader);
     oif_reader_close(reader);
@@ -118,7 +120,8 @@ static void columns_are_the_leaves_of_the_first_object(void **state)
 static void all_columns_are_selected_at_first(void **state)
 {
     (void)state;
-    struct source source = source_of("{\"a\": 1, \"b\": {\"c\": 2.5}}\n{\"b\": {\"c\": -1e2}, \"a\": 0}\n");
+    struct source source =
+        source_of("{\"a\": 1, \"b\": {\"c\": 2.5}}\n{\"b\": {\"c\": -1e2}, \"a\": 0}\n");
     oif_reader *reader = open_source(&source, ndjson);
 
     EXPECT_ROW(reader, 1, 1, 2.5);
@@ -135,7 +138,8 @@ static void dots_backslashes_and_nuls_in_keys_are_escaped_in_names(void **state)
                   "\"\\\\.\": 6, \"\\u00e4\\ud83d\\ude00\": 7}\n");
     oif_reader *reader = open_source(&source, ndjson);
 
-    EXPECT_COLUMNS(reader, "a\\.b", "a.b", "c\\\\d", "\\0", ".", "\\\\\\.", "\xc3\xa4\xf0\x9f\x98\x80");
+    EXPECT_COLUMNS(reader, "a\\.b", "a.b", "c\\\\d", "\\0", ".", "\\\\\\.",
+                   "\xc3\xa4\xf0\x9f\x98\x80");
     for (size_t i = 0; i < oif_reader_column_count(reader); i++)
         assert_int_equal(find(reader, oif_reader_column_name(reader, i)), i);
     assert_int_equal(oif_reader_column_count(reader), 7);
@@ -205,7 +209,7 @@ static void a_number_as_a_key_and_an_array_element_share_a_path(void **state)
     oif_reader_close(reader);
 }
 
-/* ---- Values -------------------------------------------------------------------------------------- */
+/* ---- Values ---- */
 
 static void keys_may_come_in_any_order_be_missing_or_be_new(void **state)
 {
@@ -232,8 +236,8 @@ static void keys_of_every_length_are_told_apart(void **state)
         memset(key, 'k', length);
         memcpy(other, key, sizeof other);
         other[length - 1] = 'j';
-        snprintf(text, sizeof text, "{\"%s\":1}\n{\"%s\":2}\n{\"%sk\":3,\"%s\":4}\n{\"%.*s\":5}", key, other,
-                 key, key, (int)length - 1, key);
+        snprintf(text, sizeof text, "{\"%s\":1}\n{\"%s\":2}\n{\"%sk\":3,\"%s\":4}\n{\"%.*s\":5}",
+                 key, other, key, key, (int)length - 1, key);
         struct source source = source_of(text);
         oif_reader *reader = open_source(&source, ndjson);
         EXPECT_ROW(reader, 1, 1);
@@ -258,21 +262,23 @@ static void a_key_is_the_same_however_it_is_escaped(void **state)
     EXPECT_ROW(reader, 2, 5, 6, 7, 8);
     expect_bad_row(reader, 3, 5, "a colon must follow the key");
     expect_bad_row(reader, 4, 3, "this is not UTF-8; convert the input");
-    expect_bad_row(reader, 5, 4, "a control character in a string must be escaped, such as \\t or \\u0000");
+    expect_bad_row(reader, 5, 4,
+                   "a control character in a string must be escaped, such as \\t or \\u0000");
     oif_reader_close(reader);
 }
 
 static void of_a_key_given_twice_the_last_counts(void **state)
 {
     (void)state;
-    struct source source = source_of("{\"a\":{\"b\":1,\"c\":2},\"d\":3}\n"
-                                     "{\"d\":4,\"d\":5}\n"
-                                     "{\"a\":{\"b\":1},\"a\":{\"c\":2},\"d\":3}\n"
-                                     "{\"a\":{\"b\":1,\"c\":2},\"d\":3,\"a\":0}\n"
-                                     "{\"d\":\"text\",\"d\":6,\"a\":{\"b\":1e999},\"a\":{\"b\":7,\"b\":8}}\n"
-                                     "{\"a\":{\"b\":\"text\"},\"a\":{}}\n"
-                                     "{\"d\":1,\"d\":null}\n"
-                                     "{\"d\":1,\"d\":\"x\"}\n");
+    struct source source =
+        source_of("{\"a\":{\"b\":1,\"c\":2},\"d\":3}\n"
+                  "{\"d\":4,\"d\":5}\n"
+                  "{\"a\":{\"b\":1},\"a\":{\"c\":2},\"d\":3}\n"
+                  "{\"a\":{\"b\":1,\"c\":2},\"d\":3,\"a\":0}\n"
+                  "{\"d\":\"text\",\"d\":6,\"a\":{\"b\":1e999},\"a\":{\"b\":7,\"b\":8}}\n"
+                  "{\"a\":{\"b\":\"text\"},\"a\":{}}\n"
+                  "{\"d\":1,\"d\":null}\n"
+                  "{\"d\":1,\"d\":\"x\"}\n");
     oif_reader *reader = open_source(&source, ndjson);
 
     EXPECT_ROW(reader, 1, 1, 2, 3);
@@ -282,17 +288,18 @@ static void of_a_key_given_twice_the_last_counts(void **state)
     EXPECT_ROW(reader, 5, 8, NAN, 6);
     EXPECT_ROW(reader, 6, NAN, NAN, NAN);
     EXPECT_ROW(reader, 7, NAN, NAN, NAN);
-    expect_bad_row(reader, 8, 12,
-                   "the string 'x' is not a number in column \"d\"; leave the column out or write a number "
-                   "without quotes");
+    expect_bad_row(
+        reader, 8, 12,
+        "the string 'x' is not a number in column \"d\"; leave the column out or write a number "
+        "without quotes");
     oif_reader_close(reader);
 }
 
 static void a_first_line_with_keys_given_twice_has_the_columns_of_the_last(void **state)
 {
     (void)state;
-    struct source source =
-        source_of("{\"a\":{\"x\":1,\"z\":0},\"b\":2,\"c\":0,\"a\":{\"y\":3,\"x\":4},\"c\":{\"d\":5}}");
+    struct source source = source_of(
+        "{\"a\":{\"x\":1,\"z\":0},\"b\":2,\"c\":0,\"a\":{\"y\":3,\"x\":4},\"c\":{\"d\":5}}");
     oif_reader *reader = open_source(&source, ndjson);
 
     EXPECT_COLUMNS(reader, "a.y", "a.x", "b", "c.d");
@@ -322,7 +329,8 @@ static void numbers_of_every_length_are_those_of_oif_number_parse(void **state)
     for (int round = 0; round < 30000; round++) {
         char text[96], number[64];
         double expected;
-        size_t length = 0, digits = 1 + next_random(&seed) % 20, point = 1 + next_random(&seed) % 24;
+        size_t length = 0, digits = 1 + next_random(&seed) % 20,
+               point = 1 + next_random(&seed) % 24;
         if (next_random(&seed) % 4 == 0)
             number[length++] = '-';
         for (size_t i = 0; i < digits; i++) {
@@ -331,8 +339,9 @@ static void numbers_of_every_length_are_those_of_oif_number_parse(void **state)
             number[length++] = (char)('0' + (i ? next_random(&seed) % 10 : point == 1 ? 0 : 7));
         }
         if (digits == 1 || point == 1 || number[0] != '0')
-            length +=
-                (size_t)(next_random(&seed) % 8 ? 0 : snprintf(number + length, 8, "e%d", round % 30 - 15));
+            length += (size_t)(next_random(&seed) % 8
+                                   ? 0
+                                   : snprintf(number + length, 8, "e%d", round % 30 - 15));
         number[length] = '\0';
         if (digits > 1 && point > 1 && (number[0] == '0' || number[1] == '0'))
             continue;
@@ -348,23 +357,26 @@ static void numbers_of_every_length_are_those_of_oif_number_parse(void **state)
     }
 }
 
-/* ---- Texts --------------------------------------------------------------------------------------- */
+/* ---- Texts ---- */
 
 static void texts_are_unescaped_strings_or_values_as_they_stand(void **state)
 {
     (void)state;
     struct source source = source_of(
         "{\"s\":\"plain\",\"n\":-1.50e3,\"t\":true,\"z\":null,\"o\":{\"k\": 1},\"a\":[ ]}\n"
-        "{\"s\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\",\"n\":\"\\u00e9\\u20ac\\ud83d\\ude00\",\"t\":\"\"}\n"
-        "{\"s\":\"\\ud83d\\u0041\",\"n\":\"\\ude00x\",\"t\":\"\\ud83d\",\"z\":\"\\ud83d\\ud83d\\ude00\"}\n"
+        "{\"s\":\"\\\"\\\\\\/"
+        "\\b\\f\\n\\r\\t\\u0041\",\"n\":\"\\u00e9\\u20ac\\ud83d\\ude00\",\"t\":\"\"}\n"
+        "{\"s\":\"\\ud83d\\u0041\",\"n\":\"\\ude00x\",\"t\":\"\\ud83d\",\"z\":"
+        "\"\\ud83d\\ud83d\\ude00\"}\n"
         "{\"s\":\"a\\n\",\"s\":\"b\\t\"}\n");
     oif_reader *reader = open_source(&source, ndjson);
 
     assert_int_equal(oif_reader_select(reader, NULL, 0, NULL), OIF_OK);
     SELECT_TEXTS(reader, "s", "n", "t", "z", "o", "a", "o.k", "not.there");
-    EXPECT_TEXTS(next_row(reader), "plain", "-1.50e3", "true", "null", "{\"k\": 1}", "[ ]", "1", "");
-    EXPECT_TEXTS(next_row(reader), "\"\\/\b\f\n\r\tA", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "", "", "", "",
-                 "", "");
+    EXPECT_TEXTS(next_row(reader), "plain", "-1.50e3", "true", "null", "{\"k\": 1}", "[ ]", "1",
+                 "");
+    EXPECT_TEXTS(next_row(reader), "\"\\/\b\f\n\r\tA", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "",
+                 "", "", "", "", "");
     EXPECT_TEXTS(next_row(reader),
                  "\xed\xa0\xbd"
                  "A",
@@ -388,9 +400,10 @@ static void a_column_can_be_a_number_and_a_text(void **state)
     record = next_row(reader);
     EXPECT_TEXTS(record, "y\n", "null");
     assert_true(isnan(record.values[0]));
-    expect_bad_row(reader, 3, 6,
-                   "the string '1' is not a number in column \"a\"; leave the column out or write a number "
-                   "without quotes");
+    expect_bad_row(
+        reader, 3, 6,
+        "the string '1' is not a number in column \"a\"; leave the column out or write a number "
+        "without quotes");
     oif_reader_close(reader);
 }
 
@@ -405,14 +418,15 @@ static void texts_in_what_a_later_key_replaces_are_empty(void **state)
     oif_reader_close(reader);
 }
 
-/* ---- Lines --------------------------------------------------------------------------------------- */
+/* ---- Lines ---- */
 
 static void the_text_of_a_record_is_the_line_as_it_came(void **state)
 {
     (void)state;
     static const char *const lines[] = {" {\"a\" : 1 } ", "{\"a\":2}", "\t{ \"a\":3}", "{\"a\":4}"};
     static const size_t ends[] = {1, 2, 2, 0}, numbers[] = {2, 3, 6, 7};
-    struct source source = source_of("\n {\"a\" : 1 } \n{\"a\":2}\r\n \r\n\n\t{ \"a\":3}\r\n{\"a\":4}");
+    struct source source =
+        source_of("\n {\"a\" : 1 } \n{\"a\":2}\r\n \r\n\n\t{ \"a\":3}\r\n{\"a\":4}");
 
     for (source.piece = 0; source.piece < 9; source.piece++, source.at = 0) {
         oif_reader *reader = open_source(&source, ndjson);
@@ -443,7 +457,8 @@ static void a_byte_order_mark_is_skipped_but_only_at_the_start(void **state)
 static void an_empty_input_does_not_open(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"", "\n", "\r\n\r\n", "  \t\n ", "\xef\xbb\xbf", "\xef\xbb\xbf\n"};
+    static const char *const texts[] = {"",        "\n",           "\r\n\r\n",
+                                        "  \t\n ", "\xef\xbb\xbf", "\xef\xbb\xbf\n"};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct source source = source_of(texts[i]);
@@ -453,7 +468,7 @@ static void an_empty_input_does_not_open(void **state)
     }
 }
 
-/* ---- Mistakes ------------------------------------------------------------------------------------ */
+/* ---- Mistakes ---- */
 
 #define OBJECT "each line must be a JSON object, such as {\"a\": 1}"
 #define KEY "a key in double quotes must stand here"
@@ -587,7 +602,8 @@ static void what_is_no_json_is_named_with_its_place(void **state)
                      has_end ? "\n{\"a\":9}\n" : "");
             struct source source = source_of(text);
             if (is_first && strncmp(text, "\xef\xbb\xbf", 3) != 0)
-                expect_first_line_refused(text, strlen(text), 1, mistakes[i].column, mistakes[i].message);
+                expect_first_line_refused(text, strlen(text), 1, mistakes[i].column,
+                                          mistakes[i].message);
             if (is_first)
                 continue;
             oif_reader *reader = open_source(&source, ndjson);
@@ -631,20 +647,25 @@ static void a_value_that_is_no_number_is_named_with_its_place_and_column(void **
     char message[240];
 
     EXPECT_ROW(reader, 1, 1, 2);
-    snprintf(message, sizeof message, "the string '12' is not a number in column \"a\"; %s", advice);
+    snprintf(message, sizeof message, "the string '12' is not a number in column \"a\"; %s",
+             advice);
     expect_bad_row(reader, 2, 7, message);
-    expect_bad_row(reader, 3, 13, "'1e999' is infinite in column \"b.c\"; make it a finite number or null");
-    expect_bad_row(reader, 4, 13, "'-1e400' is infinite in column \"b.c\"; make it a finite number or null");
+    expect_bad_row(reader, 3, 13,
+                   "'1e999' is infinite in column \"b.c\"; make it a finite number or null");
+    expect_bad_row(reader, 4, 13,
+                   "'-1e400' is infinite in column \"b.c\"; make it a finite number or null");
     expect_bad_row(
         reader, 5, 13,
         "an object is not a number in column \"b.c\"; leave the column out or choose a part of it, "
         "such as b.c.key");
-    expect_bad_row(reader, 6, 7,
-                   "an array is not a number in column \"a\"; leave the column out or choose a part of it, "
-                   "such as a.0");
-    snprintf(message, sizeof message,
-             "the string 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' is not a number in column \"a\"; %s",
-             advice);
+    expect_bad_row(
+        reader, 6, 7,
+        "an array is not a number in column \"a\"; leave the column out or choose a part of it, "
+        "such as a.0");
+    snprintf(
+        message, sizeof message,
+        "the string 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' is not a number in column \"a\"; %s",
+        advice);
     expect_bad_row(reader, 7, 7, message);
     EXPECT_ROW(reader, 8, 3, NAN);
     oif_reader_close(reader);
@@ -665,7 +686,8 @@ static void a_nul_byte_in_a_row_is_a_mistake_like_another(void **state)
 {
     (void)state;
     struct source source = {
-        .bytes = "{\"a\":1}\n{\"a\":\"\0\"}\n{\"a\":\0}\n\0\n{\"a\":\"\\\0\"}\n{\"a\":2}\n", .count = 47};
+        .bytes = "{\"a\":1}\n{\"a\":\"\0\"}\n{\"a\":\0}\n\0\n{\"a\":\"\\\0\"}\n{\"a\":2}\n",
+        .count = 47};
     oif_reader *reader = open_source(&source, ndjson);
 
     EXPECT_ROW(reader, 1, 1);
@@ -677,7 +699,7 @@ static void a_nul_byte_in_a_row_is_a_mistake_like_another(void **state)
     oif_reader_close(reader);
 }
 
-/* ---- Limits -------------------------------------------------------------------------------------- */
+/* ---- Limits ---- */
 
 /* {"a": open...open middle close...close} with `depth` levels, the outermost object included. */
 static char *nested(size_t depth, const char *open, const char *middle, const char *close)
@@ -788,8 +810,8 @@ static void a_line_as_long_as_allowed_is_read_and_a_longer_one_is_skipped(void *
             source_of("{\"a\":1}\n{\"a\":22}\n{\"a\":333}\n          \n{\"a\":4}\n{\"a\":55}\r\n"
                       "x23456789\n{\"a\":6}\n{\"a\":777");
         source.piece = piece;
-        oif_reader *reader =
-            open_source(&source, (oif_reader_options){.format = OIF_FORMAT_NDJSON, .max_line_bytes = 8});
+        oif_reader *reader = open_source(
+            &source, (oif_reader_options){.format = OIF_FORMAT_NDJSON, .max_line_bytes = 8});
 
         EXPECT_ROW(reader, 1, 1);
         EXPECT_ROW(reader, 2, 22);
@@ -814,7 +836,8 @@ static void a_first_line_that_is_too_long_does_not_open(void **state)
         oif_error error;
         oif_reader_options options = {.format = OIF_FORMAT_NDJSON, .max_line_bytes = 6};
 
-        assert_int_equal(oif_reader_open(&options, read_source, &source, &reader, &error), OIF_EINPUT);
+        assert_int_equal(oif_reader_open(&options, read_source, &source, &reader, &error),
+                         OIF_EINPUT);
         expect_failure(&error, 1, 1, "this line is longer than 6 bytes");
     }
 }
@@ -882,7 +905,7 @@ static void keys_in_the_reverse_order_are_found_quickly(void **state)
     assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 5);
 }
 
-/* ---- The source and the memory ------------------------------------------------------------------- */
+/* ---- The source and the memory ---- */
 
 static void a_whole_record_is_returned_before_more_is_read(void **state)
 {
@@ -904,7 +927,8 @@ static void a_failing_read_is_reported_and_loses_nothing(void **state)
     const char *text = "{\"a\":1}\n{\"a\":\n{\"a\":3}\n\n{\"a\":4}";
 
     for (size_t failing = 1; failing <= strlen(text) + 1; failing++) {
-        struct source source = {.bytes = text, .count = strlen(text), .piece = 1, .failing_read = failing};
+        struct source source = {
+            .bytes = text, .count = strlen(text), .piece = 1, .failing_read = failing};
         oif_reader *reader = NULL;
         oif_error error = {.message = ""};
         oif_record record;
@@ -946,7 +970,8 @@ static oif_status read_and_find(struct source *source, oif_error *error)
         status = oif_reader_next(reader, &record, error);
     if (status == OIF_OK)
         status = oif_reader_next(reader, &record, error);
-    if (status == OIF_EMEMORY) { /* memory has come back: the reader goes on as if nothing had been */
+    /* memory has come back: the reader goes on as if nothing had been */
+    if (status == OIF_EMEMORY) {
         reset_allocations(SIZE_MAX);
         while (oif_reader_next(reader, &record, NULL) == OIF_OK)
             assert_true(record.values[1] == 5);
@@ -1005,9 +1030,10 @@ static void rows_need_no_allocation(void **state)
     free(text);
 }
 
-/* ---- Pieces of any size -------------------------------------------------------------------------- */
+/* ---- Pieces of any size ---- */
 
-static void transcribe(struct source source, oif_reader_options options, struct transcript *transcript)
+static void transcribe(struct source source, oif_reader_options options,
+                       struct transcript *transcript)
 {
     oif_reader *reader = NULL;
     oif_error error = {.message = ""};
@@ -1025,8 +1051,8 @@ static void transcribe(struct source source, oif_reader_options options, struct 
         status = oif_reader_next(reader, &record, &error);
         if (status == OIF_OK)
             note(transcript, "%d: %a {%.*s} [%.*s] %d\n", (int)record.line, record.values[0],
-                 (int)record.texts[0].bytes, record.texts[0].text, (int)record.text_bytes, record.text,
-                 (int)record.end_bytes);
+                 (int)record.texts[0].bytes, record.texts[0].text, (int)record.text_bytes,
+                 record.text, (int)record.end_bytes);
         else if (status == OIF_EINPUT)
             note(transcript, "%d:%d: %s\n", (int)error.line, (int)error.column, error.message);
     }
@@ -1070,7 +1096,8 @@ static size_t write_random_text(uint64_t *seed, char *text)
 
     for (size_t i = 0; i < count; i++) {
         bool is_line = i == 0 && next_random(seed) % 8;
-        const char *token = tokens[next_random(seed) % (is_line ? 5 : sizeof tokens / sizeof *tokens)];
+        const char *token =
+            tokens[next_random(seed) % (is_line ? 5 : sizeof tokens / sizeof *tokens)];
         memcpy(text + length, token, strlen(token));
         length += strlen(token);
     }
@@ -1090,7 +1117,8 @@ static void the_pieces_in_which_bytes_arrive_do_not_matter(void **state)
         char text[2048];
         struct source source = {.bytes = text, .count = write_random_text(&seed, text)};
         oif_reader_options options = {.format = OIF_FORMAT_NDJSON,
-                                      .max_line_bytes = round % 3 ? 0 : 1 + next_random(&seed) % 20};
+                                      .max_line_bytes =
+                                          round % 3 ? 0 : 1 + next_random(&seed) % 20};
 
         transcribe(source, options, &whole);
         if (round % 4 == 0)

@@ -46,7 +46,8 @@ static void write_double(double value, char *bytes)
 static void bytes_are_doubles_the_lowest_byte_first(void **state)
 {
     (void)state;
-    struct source source = {.bytes = "\0\0\0\0\0\0\xf0\x3f\x9a\x99\x99\x99\x99\x99\xb9\xbf", .count = 16};
+    struct source source = {.bytes = "\0\0\0\0\0\0\xf0\x3f\x9a\x99\x99\x99\x99\x99\xb9\xbf",
+                            .count = 16};
     oif_reader *reader = open_source(&source, raw(2));
 
     assert_int_equal(oif_reader_column_count(reader), 2);
@@ -139,8 +140,8 @@ static void a_torn_last_row_is_a_mistake_with_its_place(void **state)
         oif_reader *reader = open_source(&source, raw(2));
         if (count >= 16)
             EXPECT_ROW(reader, 1, 0, 0);
-        snprintf(message, sizeof message, "the input ends at byte %zu, %zu bytes into a row of 16", count,
-                 count % 16);
+        snprintf(message, sizeof message, "the input ends at byte %zu, %zu bytes into a row of 16",
+                 count, count % 16);
         if (count == 32)
             EXPECT_ROW(reader, 2, 0, 0);
         else if (count != 16)
@@ -169,14 +170,17 @@ static void an_empty_input_or_rows_without_numbers_do_not_open(void **state)
     struct source source = source_of("");
     oif_reader *reader = NULL;
     oif_error error;
-    oif_reader_options short_rows = raw(3), options = raw(2), none = raw(0), huge = raw(SIZE_MAX / 8 + 2);
+    oif_reader_options short_rows = raw(3), options = raw(2), none = raw(0),
+                       huge = raw(SIZE_MAX / 8 + 2);
 
     assert_int_equal(oif_reader_open(&options, read_source, &source, &reader, NULL), OIF_END);
     assert_int_equal(oif_reader_open(&none, read_source, &source, &reader, &error), OIF_EPARAM);
-    assert_string_equal(error.message, "raw rows do not say how many numbers they have; set the columns");
+    assert_string_equal(error.message,
+                        "raw rows do not say how many numbers they have; set the columns");
     assert_int_equal(oif_reader_open(&huge, read_source, &source, &reader, &error), OIF_EPARAM);
     short_rows.max_line_bytes = 23;
-    assert_int_equal(oif_reader_open(&short_rows, read_source, &source, &reader, &error), OIF_EPARAM);
+    assert_int_equal(oif_reader_open(&short_rows, read_source, &source, &reader, &error),
+                     OIF_EPARAM);
     assert_string_equal(error.message, "a row of 3 numbers is longer than 23 bytes");
     options.format = (oif_format)77;
     assert_int_equal(oif_reader_open(&options, read_source, &source, &reader, &error), OIF_EPARAM);

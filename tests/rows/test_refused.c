@@ -1,4 +1,5 @@
-/* What a reader gives of a record that it has refused: all of it when only numbers are bad, else nothing. */
+/* What a reader gives of a record that it has refused: all of it when only numbers are bad,
+ * else nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,8 @@
 
 #include "reading.h"
 
-/* The next record is refused; what is left of it has these two values, or cannot be had when `text` is NULL. */
+/* The next record is refused; what is left of it has these two values, or cannot be had when
+ * `text` is NULL. */
 static void expect_refused(oif_reader *reader, double first, double second, const char *text)
 {
     oif_record record = {.line = 0};
@@ -28,7 +30,8 @@ static void expect_refused(oif_reader *reader, double first, double second, cons
 static void a_refused_row_of_csv_has_its_bad_numbers_missing(void **state)
 {
     (void)state;
-    struct source source = source_of("a,b\nx,2\ninf,\"3\"\nx,\"4\"\nx,-inf\n1\n1,2,3\n5,6\n7,\"8\n");
+    struct source source =
+        source_of("a,b\nx,2\ninf,\"3\"\nx,\"4\"\nx,-inf\n1\n1,2,3\n5,6\n7,\"8\n");
     oif_reader *reader = open_source(&source, (oif_reader_options){0});
 
     expect_refused(reader, NAN, 2, "x,2");
@@ -64,7 +67,8 @@ static void a_refused_raw_row_has_its_infinities_missing(void **state)
     /* 1, +infinity, and half a row, the lowest byte first */
     const char bytes[] = "\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\xf0\x7f\0\0\0\0";
     struct source source = {.bytes = bytes, .count = 20};
-    oif_reader *reader = open_source(&source, (oif_reader_options){.format = OIF_FORMAT_RAW, .columns = 2});
+    oif_reader *reader =
+        open_source(&source, (oif_reader_options){.format = OIF_FORMAT_RAW, .columns = 2});
     oif_record record;
 
     assert_int_equal(oif_reader_next(reader, &record, NULL), OIF_EINPUT);

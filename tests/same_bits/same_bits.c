@@ -1,11 +1,13 @@
-/* Prints one line per case: its name, a hash of every bit of every score and one of the snapshot at the end. The lines must
- * be the same on every machine, with every compiler and for every block size; run.sh compares them.
+/* Prints one line per case: its name, a hash of every bit of every score and one of the
+ * snapshot at the end. The lines must be the same on every machine, with every compiler and for
+ * every block size; run.sh compares them.
  *
  *     same_bits BLOCK_SIZE SNAPSHOTS      the last lines are about the snapshots in this folder
  *     same_bits --save SNAPSHOTS          makes them; once for each format, never again
  *
- * The rows are whole numbers divided by powers of two, so making them rounds nothing and needs no libm. */
-#include <oif.h>
+ * The rows are whole numbers divided by powers of two, so making them rounds nothing and needs
+ * no libm. */
+#include <oif_rows.h>
 
 #include <float.h>
 #include <math.h>
@@ -32,7 +34,8 @@ typedef struct bits_case {
     const char *detector; /* online-iforest where it is NULL */
 } bits_case;
 
-/* Small ones, so that emulated machines are done in seconds; rows still split, merge and forget. */
+/* Small ones, so that emulated machines are done in seconds; rows still split, merge and
+ * forget. */
 static const struct {
     const char *detector, *settings;
 } usual[] = {
@@ -71,13 +74,16 @@ static const bits_case cases[] = {
     {"constant", 3, ROWS_CONSTANT, "", NULL},
     {"huge", 3, ROWS_HUGE, "", NULL},
     {"turnover", 3, ROWS_PLAIN, "forgetting=turnover", NULL},
-    {"turnover_ten_features", 10, ROWS_PLAIN, "forgetting=turnover num_trees=32 max_leaf_samples=0", NULL},
+    {"turnover_ten_features", 10, ROWS_PLAIN, "forgetting=turnover num_trees=32 max_leaf_samples=0",
+     NULL},
     {"turnover_one_feature", 1, ROWS_PLAIN, "forgetting=turnover max_leaf_samples=0", NULL},
     {"turnover_fixed", 3, ROWS_PLAIN, "forgetting=turnover growth=fixed", NULL},
-    {"turnover_odd_sizes", 3, ROWS_PLAIN, "forgetting=turnover num_trees=13 shadow_trees=3 maturity=77",
+    {"turnover_odd_sizes", 3, ROWS_PLAIN,
+     "forgetting=turnover num_trees=13 shadow_trees=3 maturity=77", NULL},
+    {"turnover_every_row", 3, ROWS_PLAIN,
+     "forgetting=turnover num_trees=70 shadow_trees=5 maturity=5", NULL},
+    {"turnover_old", 3, ROWS_PLAIN, "forgetting=turnover num_trees=9 shadow_trees=1 maturity=1600",
      NULL},
-    {"turnover_every_row", 3, ROWS_PLAIN, "forgetting=turnover num_trees=70 shadow_trees=5 maturity=5", NULL},
-    {"turnover_old", 3, ROWS_PLAIN, "forgetting=turnover num_trees=9 shadow_trees=1 maturity=1600", NULL},
     {"turnover_missing_values", 10, ROWS_MISSING, "forgetting=turnover", NULL},
     {"turnover_far_from_zero", 3, ROWS_FAR, "forgetting=turnover", NULL},
     {"turnover_duplicates", 3, ROWS_DUPLICATE, "forgetting=turnover", NULL},
@@ -86,8 +92,10 @@ static const bits_case cases[] = {
     {"asd", 3, ROWS_PLAIN, "", "iforest-asd"},
     {"asd_drift", 3, ROWS_PLAIN, "retrain=drift drift_rate=0.3", "iforest-asd"},
     {"asd_one_feature", 1, ROWS_PLAIN, "", "iforest-asd"},
-    {"asd_as_created", 10, ROWS_PLAIN, "num_trees=32 window_size=2048 subsample_size=256", "iforest-asd"},
-    {"asd_odd_sizes", 3, ROWS_PLAIN, "num_trees=13 window_size=777 subsample_size=100", "iforest-asd"},
+    {"asd_as_created", 10, ROWS_PLAIN, "num_trees=32 window_size=2048 subsample_size=256",
+     "iforest-asd"},
+    {"asd_odd_sizes", 3, ROWS_PLAIN, "num_trees=13 window_size=777 subsample_size=100",
+     "iforest-asd"},
     {"asd_window_of_two", 3, ROWS_PLAIN, "window_size=2", "iforest-asd"},
     {"asd_missing_values", 10, ROWS_MISSING, "retrain=drift", "iforest-asd"},
     {"asd_far_from_zero", 3, ROWS_FAR, "", "iforest-asd"},
@@ -136,7 +144,8 @@ static const bits_case cases[] = {
      "rolling-iforest"},
     {"rolling_no_insertion", 3, ROWS_PLAIN, "insertion=none tournament=1", "rolling-iforest"},
     {"rolling_all_trees_at_once", 3, ROWS_PLAIN, "renew_trees=9", "rolling-iforest"},
-    {"rolling_deep", 10, ROWS_PLAIN, "max_leaf_samples=1 max_depth=32 tournament=7", "rolling-iforest"},
+    {"rolling_deep", 10, ROWS_PLAIN, "max_leaf_samples=1 max_depth=32 tournament=7",
+     "rolling-iforest"},
     {"rolling_smallest_window", 3, ROWS_PLAIN, "window_size=4", "rolling-iforest"},
     {"rolling_missing_values", 10, ROWS_MISSING, "", "rolling-iforest"},
     {"rolling_far_from_zero", 3, ROWS_FAR, "", "rolling-iforest"},
@@ -162,7 +171,8 @@ static double next_cloud_value(uint64_t *random)
     return (double)sum / 1048576.0;
 }
 
-static double next_value(uint64_t *random, row_kind rows, size_t row, size_t feature, size_t dimension)
+static double next_value(uint64_t *random, row_kind rows, size_t row, size_t feature,
+                         size_t dimension)
 {
     double value = next_cloud_value(random) + (row % 97 == 96 ? 8.0 : 0.0);
     uint64_t choice = next_random(random);
@@ -183,8 +193,9 @@ static void make_rows(const bits_case *c, double *rows, size_t stride)
     uint64_t random = 1;
     for (size_t row = 0; row < ROW_COUNT; row++)
         for (size_t j = 0; j < stride; j++)
-            rows[row * stride + j] =
-                j < c->dimension ? next_value(&random, c->rows, row, j, c->dimension) : (double)INFINITY;
+            rows[row * stride + j] = j < c->dimension
+                                         ? next_value(&random, c->rows, row, j, c->dimension)
+                                         : (double)INFINITY;
 }
 
 static const uint64_t fnv_start = UINT64_C(0xcbf29ce484222325);
@@ -235,22 +246,24 @@ static void choose_detector(const bits_case *c, oif_params *params)
 }
 
 /* Block size 1 takes the functions for one row, the others those for blocks. */
-static void learn_score_all(oif_detector *detector, const bits_case *c, const double *rows, size_t stride,
-                            size_t block_size, double *scores)
+static void learn_score_all(oif_detector *detector, const bits_case *c, const double *rows,
+                            size_t stride, size_t block_size, double *scores)
 {
     oif_error error;
     for (size_t row = 0; row < ROW_COUNT; row += block_size) {
         size_t count = ROW_COUNT - row < block_size ? ROW_COUNT - row : block_size;
         const double *first = rows + row * stride;
-        oif_status status = block_size == 1 ? oif_detector_learn_score(detector, first, scores + row, &error)
-                                            : oif_detector_learn_score_rows(detector, first, count, stride,
-                                                                            scores + row, &error);
+        oif_status status = block_size == 1
+                                ? oif_detector_learn_score(detector, first, scores + row, &error)
+                                : oif_detector_learn_score_rows(detector, first, count, stride,
+                                                                scores + row, &error);
         require(status, c->name, &error);
     }
 }
 
 /* What a detector becomes when it is saved and loaded. */
-static oif_detector *pass_through_snapshot(oif_detector *detector, const bits_case *c, uint64_t *hash)
+static oif_detector *pass_through_snapshot(oif_detector *detector, const bits_case *c,
+                                           uint64_t *hash)
 {
     oif_detector *loaded = NULL;
     oif_error error = {.message = "no memory"};
@@ -281,18 +294,20 @@ static void run_case(const bits_case *c, size_t block_size)
 
     /* Then once more after a restart and without learning. */
     oif_detector *copy = pass_through_snapshot(detector, c, &snapshot_hash);
-    require(oif_detector_score_rows(copy, rows, PROBE_COUNT, stride, scores + ROW_COUNT, &error), c->name,
-            &error);
+    require(oif_detector_score_rows(copy, rows, PROBE_COUNT, stride, scores + ROW_COUNT, &error),
+            c->name, &error);
     require(oif_detector_check(copy, &error), c->name, &error);
     oif_detector_free(detector);
     oif_detector_free(copy);
 
     for (size_t i = 0; i < ROW_COUNT + PROBE_COUNT; i++)
         hash = hash_double(hash, scores[i]);
-    printf("%s %016llx %016llx\n", c->name, (unsigned long long)hash, (unsigned long long)snapshot_hash);
+    printf("%s %016llx %016llx\n", c->name, (unsigned long long)hash,
+           (unsigned long long)snapshot_hash);
 }
 
-/* Numbers of all magnitudes to text and back: what the program writes must not depend on the machine. */
+/* Numbers of all magnitudes to text and back: what the program writes must not depend on the
+ * machine. */
 static void run_number_text(void)
 {
     uint64_t random = 1, hash = fnv_start;
@@ -315,15 +330,16 @@ static void run_number_text(void)
 /* ---- Golden snapshots ---- */
 
 static const bits_case golden_snapshots[] = {
-    {"online-iforest", 3, ROWS_MISSING, "num_trees=3 window_size=60 max_leaf_samples=4", "online-iforest"},
+    {"online-iforest", 3, ROWS_MISSING, "num_trees=3 window_size=60 max_leaf_samples=4",
+     "online-iforest"},
     {"turnover", 3, ROWS_MISSING, "num_trees=3 maturity=30 max_leaf_samples=4 forgetting=turnover",
      "online-iforest"},
     {"iforest-asd", 3, ROWS_MISSING, "num_trees=3 window_size=48 subsample_size=16", "iforest-asd"},
     {"hst", 3, ROWS_MISSING, "num_trees=2 window_size=30 max_depth=6", "hst"},
     {"rrcf", 3, ROWS_MISSING, "num_trees=3 tree_size=16", "rrcf"},
     {"loda", 3, ROWS_MISSING, "num_projections=4 num_bins=8 window_size=40", "loda"},
-    {"rolling-iforest", 3, ROWS_MISSING, "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4",
-     "rolling-iforest"},
+    {"rolling-iforest", 3, ROWS_MISSING,
+     "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4", "rolling-iforest"},
 };
 
 enum { GOLDEN_ROWS = 200 };
@@ -344,8 +360,8 @@ static void save_golden(const bits_case *c, const char *folder)
     choose_detector(c, &params);
     require(oif_detector_new(&params, c->dimension, &detector, &error), c->name, &error);
     make_rows(c, rows, stride);
-    require(oif_detector_learn_score_rows(detector, rows, GOLDEN_ROWS, stride, scores, &error), c->name,
-            &error);
+    require(oif_detector_learn_score_rows(detector, rows, GOLDEN_ROWS, stride, scores, &error),
+            c->name, &error);
     golden_path(c, folder, path);
     require(oif_detector_save_file(detector, path, &error), c->name, &error);
     oif_detector_free(detector);
@@ -365,7 +381,8 @@ static void run_golden(const bits_case *c, const char *folder)
     make_rows(c, rows, stride);
     oif_detector_free(pass_through_snapshot(detector, c, &snapshot_hash));
     for (size_t row = GOLDEN_ROWS; row < ROW_COUNT; row++) {
-        require(oif_detector_learn_score(detector, rows + row * stride, &score, &error), c->name, &error);
+        require(oif_detector_learn_score(detector, rows + row * stride, &score, &error), c->name,
+                &error);
         hash = hash_double(hash, score);
     }
     oif_detector_free(detector);

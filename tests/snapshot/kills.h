@@ -1,7 +1,8 @@
 /* What the tests with kill -9 share: children that live for a while, in a folder of their own.
  *
- * OIF_KILL_TRIALS: how many children; `make test-kill` asks for 10,000. OIF_KILL_SEED: other moments.
- * TMPDIR: where the files are; on a disk most kills come while it syncs, in memory while it is written. */
+ * OIF_KILL_TRIALS: how many children; `make test-kill` asks for 10,000. OIF_KILL_SEED: other
+ * moments. TMPDIR: where the files are; on a disk most kills come while it syncs, in memory
+ * while it is written. */
 #ifndef TESTS_SNAPSHOT_KILLS_H
 #define TESTS_SNAPSHOT_KILLS_H
 
@@ -14,9 +15,11 @@
 
 enum { USUAL_LIFE_MICROSECONDS = 12000 };
 
-/* Lets a child live for a while: `live` returns only when something goes wrong, with a number that says what, and writes the
- * rows of each generation that is saved. Returns the rows of the last generation that it or another acknowledged. */
-static inline uint64_t run_child(int (*live)(int acknowledge), uint32_t microseconds, uint64_t acknowledged)
+/* Lets a child live for a while: `live` returns only when something goes wrong, with a number
+ * that says what, and writes the rows of each generation that is saved. Returns the rows of the
+ * last generation that it or another acknowledged. */
+static inline uint64_t run_child(int (*live)(int acknowledge), uint32_t microseconds,
+                                 uint64_t acknowledged)
 {
     int ends[2], status;
     assert_int_equal(pipe(ends), 0);
@@ -32,8 +35,10 @@ static inline uint64_t run_child(int (*live)(int acknowledge), uint32_t microsec
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, &status, 0), child);
     if (WIFEXITED(status))
-        fail_msg("the child ended with %d after %" PRIu64 " rows", WEXITSTATUS(status), acknowledged);
-    while (read(ends[0], &acknowledged, sizeof acknowledged) > 0) /* a write of so few bytes is never cut */
+        fail_msg("the child ended with %d after %" PRIu64 " rows", WEXITSTATUS(status),
+                 acknowledged);
+    /* a write of so few bytes is never cut */
+    while (read(ends[0], &acknowledged, sizeof acknowledged) > 0)
         ;
     close(ends[0]);
     return acknowledged;

@@ -6,16 +6,19 @@
 #include "base/bytes.h"
 #include "base/checksum.h"
 
-/* Every kind in every way of working that keeps state of its own; small, so that all bytes of a snapshot can be tried. */
+/* Every kind in every way of working that keeps state of its own; small, so that all bytes of a
+ * snapshot can be tried. */
 static const struct {
     const char *name, *settings;
 } small_detectors[] = {
     {"online-iforest", "num_trees=3 window_size=60 max_leaf_samples=4"},
-    {"online-iforest", "num_trees=3 window_size=60 max_leaf_samples=4 variant=reference subsample=0.5"},
+    {"online-iforest",
+     "num_trees=3 window_size=60 max_leaf_samples=4 variant=reference subsample=0.5"},
     {"online-iforest", "num_trees=3 maturity=15 max_leaf_samples=4 forgetting=turnover"},
     {"online-iforest",
      "num_trees=2 maturity=24 max_leaf_samples=3 shadow_trees=3 growth=fixed forgetting=turnover"},
-    {"online-iforest", "num_trees=6 maturity=8 max_leaf_samples=2 forgetting=turnover"}, /* side by side */
+    /* side by side */
+    {"online-iforest", "num_trees=6 maturity=8 max_leaf_samples=2 forgetting=turnover"},
     {"iforest-asd", "num_trees=3 window_size=24 subsample_size=16"},
     {"iforest-asd", "num_trees=3 window_size=24 subsample_size=8 retrain=drift"},
     {"hst", "num_trees=2 window_size=20 max_depth=5"},
@@ -84,8 +87,8 @@ static inline void repair(snapshot s, size_t start)
         return;
     size_t length = (size_t)oif_bytes_load(s.bytes + start + 8, 8);
     if (length <= s.count - start - 24)
-        oif_bytes_store(s.bytes + start + 20 + length, oif_checksum(&table, 0, s.bytes + start + 20, length),
-                        4);
+        oif_bytes_store(s.bytes + start + 20 + length,
+                        oif_checksum(&table, 0, s.bytes + start + 20, length), 4);
 }
 
 #endif

@@ -1,8 +1,9 @@
-/* Loading believes nothing. A snapshot that was cut off or changed is refused; one whose checksums were made to fit the
- * damage is refused as well, or it makes a detector that every verb can work with, and that stays whole while it does.
+/* Loading believes nothing. A snapshot that was cut off or changed is refused; one whose
+ * checksums were made to fit the damage is refused as well, or it makes a detector that every
+ * verb can work with, and that stays whole while it does.
  *
- * OIF_CORRUPT_TRIALS: damaged snapshots for each detector; `make test-corrupt` asks for 50,000. OIF_CORRUPT_KIND: only
- * detectors of this kind. */
+ * OIF_CORRUPT_TRIALS: damaged snapshots for each detector; `make test-corrupt` asks for 50,000.
+ * OIF_CORRUPT_KIND: only detectors of this kind. */
 #include "snapshots.h"
 
 #include "detect/detector.h"
@@ -44,15 +45,16 @@ static snapshot copy_snapshot(snapshot s)
 
 /* ---- Damage that the checksums show ---- */
 
-/* The bytes are in memory of their own length, so that a sanitizer sees when one is read beyond them. */
+/* The bytes are in memory of their own length, so that a sanitizer sees when one is read beyond
+ * them. */
 static void require_damage_found(snapshot s, const char *what, size_t at)
 {
     snapshot exact = copy_snapshot(s);
     oif_detector *untouched = (oif_detector *)&s;
     oif_error error = {.status = OIF_OK};
     oif_status status = oif_detector_load_memory(exact.bytes, exact.count, &untouched, &error);
-    bool refused =
-        status == OIF_ETRUNCATED || status == OIF_ECORRUPT || status == OIF_EKIND || status == OIF_EVERSION;
+    bool refused = status == OIF_ETRUNCATED || status == OIF_ECORRUPT || status == OIF_EKIND ||
+                   status == OIF_EVERSION;
     if (!refused || untouched != (oif_detector *)&s || error.status != status)
         fail_msg("%s %zu of %zu: the status is \"%s\", the message \"%s\"", what, at, s.count,
                  oif_status_text(status), error.message);
@@ -98,7 +100,7 @@ static void test_refuses_every_changed_byte(void **unused)
 
 /* Where the fields are in the state, so that damage can look like a field's own value. */
 typedef struct field_list {
-    oif_fields fields;
+    oif_state_visitor visitor;
     size_t bytes, count;
     struct {
         const char *name;
@@ -106,7 +108,8 @@ typedef struct field_list {
     } of[MAX_FIELDS];
 } field_list;
 
-static void list_field(oif_fields *self, const char *name, oif_field_type type, void *values, size_t count)
+static void list_field(oif_state_visitor *self, const char *name, oif_field_type type, void *values,
+                       size_t count)
 {
     (void)values;
     field_list *list = (field_list *)self;
@@ -125,8 +128,8 @@ static field_list *list_fields(oif_detector *detector)
 {
     field_list *list = calloc(1, sizeof *list);
     assert_non_null(list);
-    list->fields.visit = list_field;
-    oif_detector_tell_fields(detector, &list->fields);
+    list->visitor.visit = list_field;
+    oif_detector_visit_fields(detector, &list->visitor);
     return list;
 }
 
@@ -139,18 +142,14 @@ static size_t state_start(snapshot s, const field_list *list)
 
 static uint64_t draw_value(dice *from, uint64_t old)
 {
-    static const uint64_t unusual[] = {0,
-                                       1,
-                                       UINT64_MAX,
-                                       INT32_MAX,
-                                       (uint64_t)INT32_MAX + 1,
-                                       UINT64_C(0x7FF0000000000000), /* infinity */
-                                       UINT64_C(0xFFF0000000000000),
-                                       UINT64_C(0x7FF8000000000000), /* NaN */
-                                       UINT64_C(0x7FEFFFFFFFFFFFFF), /* the largest double, the least ... */
-                                       UINT64_C(0xFFEFFFFFFFFFFFFF),
-                                       UINT64_C(0x0000000000000001),  /* ... and the smallest above 0 */
-                                       UINT64_C(0x3FF0000000000000)}; /* 1.0 */
+    static const uint64_t unusual[] = {
+        0, 1, UINT64_MAX, INT32_MAX, (uint64_t)INT32_MAX + 1,
+        UINT64_C(0x7FF0000000000000),                               /* infinity */
+        UINT64_C(0xFFF0000000000000), UINT64_C(0x7FF8000000000000), /* NaN */
+        /* the largest double, the least ... */
+        UINT64_C(0x7FEFFFFFFFFFFFFF), UINT64_C(0xFFEFFFFFFFFFFFFF),
+        /* ... and the smallest above 0 */
+        UINT64_C(0x0000000000000001), UINT64_C(0x3FF0000000000000)}; /* 1.0 */
     switch (dice_below(from, 6)) {
     case 0: return old + 1;
     case 1: return old - 1;
@@ -161,7 +160,8 @@ static uint64_t draw_value(dice *from, uint64_t old)
     }
 }
 
-/* Changes one value of the state, to an unusual one or to that of another of the same field. Returns the field's name. */
+/* Changes one value of the state, to an unusual one or to that of another of the same field.
+ * Returns the field's name. */
 static const char *damage_value(unsigned char *state, const field_list *list, dice *from)
 {
     size_t chosen = dice_below(from, (uint32_t)list->count), width = list->of[chosen].width;
@@ -183,7 +183,8 @@ static void require_whole(const oif_detector *detector, const char *damaged, uin
 {
     oif_error error;
     if (oif_detector_check(detector, &error) != OIF_OK)
-        fail_msg("damaged '%s' with seed %" PRIu64 ", accepted, and later: %s", damaged, seed, error.message);
+        fail_msg("damaged '%s' with seed %" PRIu64 ", accepted, and later: %s", damaged, seed,
+                 error.message);
 }
 
 /* What a detector may be asked to do. Its copy must do the same. */
@@ -199,10 +200,11 @@ static void live_on(oif_detector *detector, const char *damaged, uint64_t seed)
     oif_detector_describe(detector, ignore_figure, NULL);
     (void)oif_detector_ready(detector);
     for (size_t i = 0; i < ROWS_LIVED; i++)
-        scores[i] =
-            i % 8 ? learn_score(detector, &rows[i * s.dimension]) : score(detector, &rows[i * s.dimension]);
+        scores[i] = i % 8 ? learn_score(detector, &rows[i * s.dimension])
+                          : score(detector, &rows[i * s.dimension]);
     for (size_t i = 0; i < ROWS_LIVED; i++)
-        of_copy[i] = i % 8 ? learn_score(copy, &rows[i * s.dimension]) : score(copy, &rows[i * s.dimension]);
+        of_copy[i] =
+            i % 8 ? learn_score(copy, &rows[i * s.dimension]) : score(copy, &rows[i * s.dimension]);
     for (size_t i = 0; i < ROWS_LIVED; i++) {
         expect_same_bits(of_copy[i], scores[i], damaged, i);
         if (isnan(scores[i]))

@@ -1,5 +1,5 @@
-/* A loaded detector is the saved one: the same bytes when it is saved again, the same scores for ever. And what cannot be
- * loaded says why. */
+/* A loaded detector is the saved one: the same bytes when it is saved again, the same scores
+ * for ever. And what cannot be loaded says why. */
 #include "snapshots.h"
 
 #include "snapshot/sections.h"
@@ -85,7 +85,8 @@ static snapshot some_snapshot(void)
     return made;
 }
 
-/* Those that take most memory beside what their snapshot holds: it must not seem too small for them. */
+/* Those that take most memory beside what their snapshot holds: it must not seem too small for
+ * them. */
 static void test_detectors_with_much_room_for_work(void **unused)
 {
     (void)unused;
@@ -130,7 +131,8 @@ static void test_says_what_is_wrong(void **unused)
     s = some_snapshot();
     s.bytes[8] = 2;
     repair(s, 0);
-    require_refused(s, OIF_EVERSION, "the snapshot has format 2, this version of oif reads format 1");
+    require_refused(s, OIF_EVERSION,
+                    "the snapshot has format 2, this version of oif reads format 1");
 
     s = some_snapshot();
     memcpy(s.bytes + 16, "PIPE", 4);
@@ -267,7 +269,8 @@ static void test_writes_and_reads_in_pieces(void **unused)
     assert_int_equal(oif_detector_load(read_some, &place, &loaded, &error), OIF_EREAD);
     assert_int_equal(error.column, place.next);
 
-    assert_int_equal(oif_detector_save_memory(detector, place.bytes, s.count - 1, &error), OIF_EPARAM);
+    assert_int_equal(oif_detector_save_memory(detector, place.bytes, s.count - 1, &error),
+                     OIF_EPARAM);
     oif_detector_free(detector);
     free(place.bytes);
     free(s.bytes);

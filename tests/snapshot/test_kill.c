@@ -1,6 +1,7 @@
-/* kill -9 at any moment: a child saves one generation after another and acknowledges each; the parent kills it, looks at
- * what is left, and lets the next child go on from there. No acknowledged generation may be lost, none may be damaged, and
- * all of them together must give what one detector gives that was never interrupted. */
+/* kill -9 at any moment: a child saves one generation after another and acknowledges each; the
+ * parent kills it, looks at what is left, and lets the next child go on from there. No
+ * acknowledged generation may be lost, none may be damaged, and all of them together must give
+ * what one detector gives that was never interrupted. */
 #define _GNU_SOURCE
 
 #include "kills.h"
@@ -99,8 +100,8 @@ static void require_nothing_but_the_state(void)
     assert_int_equal(count_files(), access("state", F_OK) == 0);
 }
 
-/* Returns the rows that the file holds: of the last acknowledged generation, or of one more that was saved when the kill came
- * before it could be acknowledged. */
+/* Returns the rows that the file holds: of the last acknowledged generation, or of one more
+ * that was saved when the kill came before it could be acknowledged. */
 static uint64_t check_state(uint64_t acknowledged, oif_detector *twin)
 {
     oif_detector *loaded;
@@ -112,7 +113,8 @@ static uint64_t check_state(uint64_t acknowledged, oif_detector *twin)
     require_ok_or(oif_detector_load_file("state", &loaded, &error), error);
     uint64_t rows = oif_detector_rows_learned(loaded);
     if (rows < acknowledged || rows > acknowledged + ROWS_A_GENERATION)
-        fail_msg("%" PRIu64 " rows were acknowledged and the file has %" PRIu64, acknowledged, rows);
+        fail_msg("%" PRIu64 " rows were acknowledged and the file has %" PRIu64, acknowledged,
+                 rows);
     learn_up_to(twin, rows);
     require_same_as_twin(loaded, twin);
     oif_detector_free(loaded);

@@ -1,8 +1,9 @@
-/* The names of columns: clones and snapshots keep them, they change nothing else, and damaged ones are refused. */
+/* The names of columns: clones and snapshots keep them, they change nothing else, and damaged
+ * ones are refused. */
 #include "../pipeline/pipelines.h"
 #include "snapshots.h"
 
-#include "base/names.h"
+#include "base/column_names.h"
 #include "snapshot/sections.h"
 
 static const char *const three[] = {"load", "", "net.in \xC3\xA9\n"};
@@ -71,7 +72,8 @@ static void names_that_are_too_long_are_refused_and_the_old_ones_stay(void **unu
     memset(name, 'x', OIF_MAX_NAMES_BYTES);
     name[OIF_MAX_NAMES_BYTES - 4] = '\0';
     assert_int_equal(oif_detector_name_columns(named, names, &error), OIF_EVALUE);
-    assert_non_null(strstr(error.message, "names of columns of 16777217 bytes together are too long"));
+    assert_non_null(
+        strstr(error.message, "names of columns of 16777217 bytes together are too long"));
     require_three(named);
     name[OIF_MAX_NAMES_BYTES - 5] = '\0'; /* one less */
     require_ok(oif_detector_name_columns(named, names, NULL));
@@ -153,7 +155,8 @@ static void damaged_names_are_refused(void **unused)
         {"a\0b\0c", 5, 5, "these are not the names of 3 columns"},
         {"", 0, 0, "0 bytes cannot be the names of 3 columns"},
         {"\0", 2, 2, "2 bytes cannot be the names of 3 columns"},
-        {"a\0b\0c\0", 6, OIF_MAX_NAMES_BYTES + 1, "16777217 bytes cannot be the names of 3 columns"},
+        {"a\0b\0c\0", 6, OIF_MAX_NAMES_BYTES + 1,
+         "16777217 bytes cannot be the names of 3 columns"},
         {"a\0b\0c\0", 6, UINT64_C(1) << 40, "1099511627776 bytes cannot be the names of 3 columns"},
     };
     oif_detector *named = new_named_detector();
@@ -164,7 +167,8 @@ static void damaged_names_are_refused(void **unused)
         snapshot unread = wounded; /* from where nobody knows how many bytes there are */
         oif_detector *untouched = named;
         oif_error error = {0};
-        assert_int_equal(oif_detector_load(read_snapshot, &unread, &untouched, &error), OIF_ECORRUPT);
+        assert_int_equal(oif_detector_load(read_snapshot, &unread, &untouched, &error),
+                         OIF_ECORRUPT);
         assert_ptr_equal(untouched, named);
         if (!strstr(error.message, wounds[i].words))
             fail_msg("wound %zu: \"%s\" does not say \"%s\"", i, error.message, wounds[i].words);
@@ -190,7 +194,8 @@ static void a_pipeline_names_its_columns_not_the_numbers_of_its_shingles(void **
     (void)unused;
     const char *const names[] = {"load", "memory"};
     const double row[] = {1, 2};
-    oif_pipeline *named = new_pipeline("loda", "window_size=4", 2, "shingle=3"), *copy = NULL, *loaded = NULL;
+    oif_pipeline *named = new_pipeline("loda", "window_size=4", 2, "shingle=3"), *copy = NULL,
+                 *loaded = NULL;
     assert_null(oif_pipeline_column_name(named, 0));
     require_ok(oif_pipeline_name_columns(named, names, NULL));
     process_key(named, "host", row);

@@ -1,5 +1,6 @@
-/* The shelf beside a state file: what the saved state knows of is there at every moment, whatever fails. A book keeps what
- * should be on the shelf, and a copy of it is what the last saved state would know. */
+/* The shelf beside a state file: what the saved state knows of is there at every moment,
+ * whatever fails. A book keeps what should be on the shelf, and a copy of it is what the last
+ * saved state would know. */
 #define _GNU_SOURCE
 
 #include "snapshot/shelf.h"
@@ -205,8 +206,8 @@ static oif_status put(uint32_t name, uint32_t what, oif_error *error)
     line *l = &world.now.lines[name];
     uint32_t place = 7, checksum = 7;
     draw_bytes(what, oif_shelf_room(world.shelf));
-    oif_status status =
-        oif_shelf_put(world.shelf, name_text(name), strlen(name_text(name)), &place, &checksum, error);
+    oif_status status = oif_shelf_put(world.shelf, name_text(name), strlen(name_text(name)), &place,
+                                      &checksum, error);
     if (status == OIF_OK)
         *l = (line){place, checksum, what};
     else
@@ -216,7 +217,8 @@ static oif_status put(uint32_t name, uint32_t what, oif_error *error)
 
 static oif_status get(uint32_t name, const line *l, oif_error *error)
 {
-    return oif_shelf_get(world.shelf, name_text(name), strlen(name_text(name)), l->place, l->checksum, error);
+    return oif_shelf_get(world.shelf, name_text(name), strlen(name_text(name)), l->place,
+                         l->checksum, error);
 }
 
 static void release(uint32_t name)
@@ -460,7 +462,8 @@ static void test_bytes_that_end_with_their_own_checksum_are_told_apart(void **un
         require_ok(oif_shelf_put(world.shelf, "x", 1, &places[i], &checksums[i], NULL));
     }
     assert_int_equal(oif_shelf_get(world.shelf, "x", 1, places[0], checksums[0], NULL), OIF_OK);
-    assert_int_equal(oif_shelf_get(world.shelf, "x", 1, places[0], checksums[1], NULL), OIF_ECORRUPT);
+    assert_int_equal(oif_shelf_get(world.shelf, "x", 1, places[0], checksums[1], NULL),
+                     OIF_ECORRUPT);
     finish();
 }
 
@@ -468,7 +471,8 @@ static void test_bytes_that_end_with_their_own_checksum_are_told_apart(void **un
 
 static const int reasons[] = {ENOSPC, EIO, EINTR, HALF};
 
-/* Ten things come and go, with two saves; none of it may fail where signals or halves are all that happens. */
+/* Ten things come and go, with two saves; none of it may fail where signals or halves are all
+ * that happens. */
 static void live_a_little(bool must_succeed)
 {
     int failures = 0;
@@ -592,7 +596,8 @@ static int enter_folder(void **unused)
 static int leave_folder(void **unused)
 {
     (void)unused;
-    return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1; /* which fails where a test has left something */
+    /* which fails where a test has left something */
+    return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;
 }
 
 int main(void)

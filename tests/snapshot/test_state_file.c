@@ -1,5 +1,5 @@
-/* The state file: one holder, all or nothing, whatever fails. Every call to the system that saving makes is made to fail at
- * every position, once and from then on. */
+/* The state file: one holder, all or nothing, whatever fails. Every call to the system that
+ * saving makes is made to fail at every position, once and from then on. */
 #define _GNU_SOURCE
 
 #include "snapshots.h"
@@ -15,12 +15,23 @@
 
 /* ---- Faults ---- */
 
-typedef enum operation { OPEN, LOCK, WRITE, READ, SYNC, RENAME, CLOSE, MEMORY, OPERATIONS } operation;
+typedef enum operation {
+    OPEN,
+    LOCK,
+    WRITE,
+    READ,
+    SYNC,
+    RENAME,
+    CLOSE,
+    MEMORY,
+    OPERATIONS
+} operation;
 
 static const char *const operation_names[] = {"open", "lock",   "write", "read",
                                               "sync", "rename", "close", "memory"};
 
-enum { HALF = -1, NOTHING = -2 }; /* instead of an errno: the call takes half of the bytes, or none of them */
+/* instead of an errno: the call takes half of the bytes, or none of them */
+enum { HALF = -1, NOTHING = -2 };
 
 static struct {
     int calls[OPERATIONS];
@@ -145,7 +156,8 @@ static int enter_folder(void **unused)
 static int leave_folder(void **unused)
 {
     (void)unused;
-    return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1; /* which fails where a test has left something */
+    /* which fails where a test has left something */
+    return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;
 }
 
 /* Just these files, in any order, are in the folder; NULL is the last. */
@@ -192,7 +204,8 @@ static void require_message(const oif_error *error, const char *words)
 /* Large enough to be written in several pieces. */
 static oif_detector *some_detector(uint32_t rows)
 {
-    oif_detector *detector = new_named("online-iforest", "num_trees=9 window_size=60 max_leaf_samples=4", 5);
+    oif_detector *detector =
+        new_named("online-iforest", "num_trees=9 window_size=60 max_leaf_samples=4", 5);
     stream s = {.dice = {7}, .dimension = 5};
     double row[STREAM_DIMENSION];
     for (uint32_t i = 0; i < rows; i++) {
@@ -295,7 +308,8 @@ static void test_a_save_through_a_link_replaces_its_target(void **unused)
     write_text("there/state", "");
     assert_int_equal(symlink("there/state", "link"), 0);
     file = open_state("link");
-    assert_int_equal(oif_state_file_open("there/state", &other, NULL), OIF_EBUSY); /* it is the same file */
+    /* it is the same file */
+    assert_int_equal(oif_state_file_open("there/state", &other, NULL), OIF_EBUSY);
     save(file, detector);
     oif_state_file_close(file);
     require_files("link", "there", NULL);
@@ -362,7 +376,8 @@ static int open_and_close(void)
     oif_status status = oif_state_file_open("state", &file, &error);
     if (status == OIF_OK)
         oif_state_file_close(file);
-    else if (!strstr(error.message, "another program holds the state file 'state'; end it or name another"))
+    else if (!strstr(error.message,
+                     "another program holds the state file 'state'; end it or name another"))
         return 100;
     return (int)status;
 }
@@ -405,7 +420,8 @@ static void test_what_a_crash_leaves_is_cleared_away(void **unused)
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     assert_int_equal(open_and_close(), OIF_EBUSY);
-    require_files("state", "state.lock", "state.new", NULL); /* whoever is refused touches nothing */
+    /* whoever is refused touches nothing */
+    require_files("state", "state.lock", "state.new", NULL);
     kill(child, SIGKILL);
     waitpid(child, &status, 0);
     require_files("state", "state.lock", "state.new", NULL);
@@ -486,8 +502,9 @@ static int open_as_a_stranger(void)
     if (geteuid() == 0 && seteuid(65534) != 0)
         return 101;
     oif_status status = oif_state_file_open("there/state", &file, &error);
-    return strstr(error.message, "cannot create a lock beside 'there/state': Permission denied") ? (int)status
-                                                                                                 : 100;
+    return strstr(error.message, "cannot create a lock beside 'there/state': Permission denied")
+               ? (int)status
+               : 100;
 }
 
 static void test_a_folder_that_is_read_only_is_refused(void **unused)
@@ -499,7 +516,8 @@ static void test_a_folder_that_is_read_only_is_refused(void **unused)
     assert_int_equal(rmdir("there"), 0);
 }
 
-/* In a folder where others may write, links with our names must not lead us to files that are not ours. */
+/* In a folder where others may write, links with our names must not lead us to files that are
+ * not ours. */
 static void test_links_in_the_place_of_our_files_are_not_followed(void **unused)
 {
     (void)unused;
@@ -508,7 +526,8 @@ static void test_links_in_the_place_of_our_files_are_not_followed(void **unused)
     struct stat victim;
     write_text("victim", "precious");
     assert_int_equal(symlink("victim", "state.lock"), 0);
-    require_not_opened("state", "cannot create a lock beside 'state': Too many levels of symbolic links");
+    require_not_opened("state",
+                       "cannot create a lock beside 'state': Too many levels of symbolic links");
     unlink("state.lock");
     oif_state_file *file = open_state("state");
     assert_int_equal(symlink("victim", "state.new"), 0);
@@ -554,8 +573,8 @@ static void test_a_damaged_file_is_named_with_the_place(void **unused)
 
 static const int reasons[] = {ENOSPC, EIO, EINTR, HALF, NOTHING};
 
-/* An interrupted call is made again, and a short write goes on. Nothing is made of the interruption of a rename, which no
- * local file system reports. */
+/* An interrupted call is made again, and a short write goes on. Nothing is made of the
+ * interruption of a rename, which no local file system reports. */
 static bool must_succeed(void)
 {
     return (plan.reason == EINTR && plan.failing != RENAME) || plan.reason == HALF;
@@ -574,18 +593,21 @@ static void plan_fault(operation failing, int position, int reason, bool from_th
 static void require_cause(const oif_error *error)
 {
     require_message(error, "'state'");
-    require_message(error, plan.failing == MEMORY ? "memory" : strerror(plan.reason > 0 ? plan.reason : EIO));
+    require_message(error, plan.failing == MEMORY ? "memory"
+                                                  : strerror(plan.reason > 0 ? plan.reason : EIO));
 }
 
-/* The file holds the old state or, where the save succeeded or only the last sync has failed, the new one. */
-static void save_with_a_fault(oif_state_file *file, const oif_detector *old, const oif_detector *new)
+/* The file holds the old state or, where the save succeeded or only the last sync has failed,
+ * the new one. */
+static void save_with_a_fault(oif_state_file *file, const oif_detector *old,
+                              const oif_detector *new)
 {
     oif_error error = {0};
     oif_status status = oif_state_file_save(file, new, &error);
     assert_true(plan.fired > 0);
     if (must_succeed() && status != OIF_OK)
-        fail_msg("%s %d, %s: %s", operation_names[plan.failing], plan.position, strerror(abs(plan.reason)),
-                 error.message);
+        fail_msg("%s %d, %s: %s", operation_names[plan.failing], plan.position,
+                 strerror(abs(plan.reason)), error.message);
     if (status != OIF_OK) {
         assert_int_equal(status, OIF_EWRITE);
         require_cause(&error);
@@ -669,8 +691,9 @@ static void test_a_failure_to_take_hold_is_told(void **unused)
         int position, reason;
         oif_status status;
     } faults[] = {
-        {OPEN, 0, EMFILE, OIF_EWRITE},     {OPEN, 1, EROFS, OIF_EWRITE},     {OPEN, 1, EINTR, OIF_OK},
-        {LOCK, 0, ENOLCK, OIF_EWRITE},     {LOCK, 0, EIO, OIF_EWRITE},       {LOCK, 0, EINTR, OIF_OK},
+        {OPEN, 0, EMFILE, OIF_EWRITE},     {OPEN, 1, EROFS, OIF_EWRITE},
+        {OPEN, 1, EINTR, OIF_OK},          {LOCK, 0, ENOLCK, OIF_EWRITE},
+        {LOCK, 0, EIO, OIF_EWRITE},        {LOCK, 0, EINTR, OIF_OK},
         {LOCK, 0, EWOULDBLOCK, OIF_EBUSY}, {MEMORY, 0, ENOMEM, OIF_EMEMORY},
     };
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {

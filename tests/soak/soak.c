@@ -1,29 +1,31 @@
-/* Runs every detector, a pipeline and the reader for very long and looks whether anything wears out.
+/* Runs every detector, a pipeline and the reader for very long and looks whether anything wears
+ * out.
  *
- *     soak [ROWS [NAME]]     ROWS for each of them, 2 x 10^5 unless told (make soak: 10^8); NAME: only this one
+ *     soak [ROWS [NAME]]     ROWS for each, 2 x 10^5 by default (make soak: 10^8); NAME: only this one
  *
- * The stream never ends and never stands still: a cloud goes round in a circle, so that a detector which stopped to learn or
- * to forget would soon take normal rows for anomalies. Asked of each detector:
+ * The stream never ends and never stands still: a cloud moves in a circle, so a detector that
+ * stopped learning or forgetting would soon take normal rows for anomalies. For each detector:
  *
- *   - Its counters pass 2^31, 2^32, 2^53 and 2^63: before each it is cloned, the clone's counters are set to just before that
- *     number, and both must then give the same bits until the clone's are past it. The clone goes on in its place.
- *   - Memory does not grow: after the warm-up the resident set changes by less than 256 KiB.
- *   - At the end it tells anomalies as well as a fresh one that has seen only the last rows: ROC AUC within
- *     0.005, averaged over eight places (not with fewer than 2 x 10^5 rows).
+ * - Its counters pass 2^31, 2^32, 2^53 and 2^63: before each it is cloned, the clone's counters
+ *     are set to just before that number, and both must then give the same bits until the
+ *     clone's are past it. The clone then replaces the original.
+ * - Memory does not grow: after the warm-up the resident set changes by less than 256 KiB. - At
+ * the end it separates anomalies as well as a fresh one that has seen only the last rows:
+ *     ROC AUC within 0.005, averaged over eight places (not with fewer than 2 x 10^5 rows).
  *   - Its own check finds nothing broken.
  *
- * Of a pipeline with keys, of which new ones come and push out others for ever: the same, but that the share of rows that are
- * alerts stays what was asked for.
+ * For a pipeline with keys, where new keys keep evicting others: the same, except that the
+ * share of rows that are alerts must stay what was asked for.
  *
- * Of the reader: that line numbers and values stay right, and memory as it is.
+ * For the reader: line numbers and values stay right, and memory does not grow.
  *
  * Counters that have no setter are reached by including the sources that hold them. */
 #include "detect/detector.c"
 #include "rows/csv.c"
 
 #include "detect/online_iforest/online_itree.h"
-#include "detect/rrcf/rrcf.h"
 #include "detect/online_iforest/turnover_tree.h"
+#include "detect/rrcf/rrcf.h"
 #include "pipeline/pipeline.h"
 
 #include <inttypes.h>
@@ -184,12 +186,14 @@ static void show_progress(const char *name, uint64_t done, uint64_t rows)
 
 /* ---- Counters ---- */
 
-/* Sets everything in a detector that counts for ever, so that after `ahead` more rows it is `target`. */
+/* Sets everything in a detector that counts for ever, so that after `ahead` more rows it is
+ * `target`. */
 static void set_counters(oif_detector *detector, double target, uint64_t ahead)
 {
     uint64_t value = (uint64_t)target - ahead;
     const bool online = strcmp(detector->kind->info.name, "online-iforest") == 0;
-    const bool turnover = online && *(const oif_forgetting *)detector->state == OIF_FORGET_BY_TURNOVER;
+    const bool turnover =
+        online && *(const oif_forgetting *)detector->state == OIF_FORGET_BY_TURNOVER;
     if (turnover) {
         oif_turnover_state *f = (oif_turnover_state *)detector->state;
         for (uint32_t i = 0; i < f->tree_count; i++)
@@ -199,7 +203,7 @@ static void set_counters(oif_detector *detector, double target, uint64_t ahead)
         for (uint32_t i = 0; i < f->num_trees; i++)
             oif_tree(f, i)->cuts_made = oif_tree(f, i)->cuts_undone = (uint64_t)target - 3;
     }
-    if (detector->kind == &oif_rrcf) {
+    if (strcmp(detector->kind->info.name, "rrcf") == 0) {
         oif_rrcf_state *f = (oif_rrcf_state *)detector->state;
         /* In a whole number of rounds through the sample, whose places are taken in turn. */
         value -= (value - f->rows_learned) % f->shape.capacity;
@@ -208,7 +212,8 @@ static void set_counters(oif_detector *detector, double target, uint64_t ahead)
     detector->rows_learned = value;
 }
 
-/* Learns rows with a detector and with one whose counters pass a power of two, which then takes its place. */
+/* Learns rows with a detector and with one whose counters pass a power of two, which then takes
+ * its place. */
 static void pass_power(oif_detector **detector, double power, uint64_t first, uint64_t rows)
 {
     double block[CHUNK * DIMENSION], plain[CHUNK], passing[CHUNK];
@@ -219,15 +224,18 @@ static void pass_power(oif_detector **detector, double power, uint64_t first, ui
     const uint64_t counted = oif_detector_rows_learned(copy);
     for (uint64_t done = 0; done < rows; done += CHUNK) {
         make_rows(first + done, CHUNK, block);
-        require(oif_detector_learn_score_rows(*detector, block, CHUNK, DIMENSION, plain, &error), &error);
-        require(oif_detector_learn_score_rows(copy, block, CHUNK, DIMENSION, passing, &error), &error);
+        require(oif_detector_learn_score_rows(*detector, block, CHUNK, DIMENSION, plain, &error),
+                &error);
+        require(oif_detector_learn_score_rows(copy, block, CHUNK, DIMENSION, passing, &error),
+                &error);
         if (memcmp(plain, passing, sizeof plain) != 0) {
             COMPLAIN("scores change where a counter passes 2^%g", log2(power));
             break;
         }
     }
     if (oif_detector_rows_learned(copy) < counted)
-        COMPLAIN("rows_learned has wrapped at 2^%g: %" PRIu64, log2(power), oif_detector_rows_learned(copy));
+        COMPLAIN("rows_learned has wrapped at 2^%g: %" PRIu64, log2(power),
+                 oif_detector_rows_learned(copy));
     if (oif_detector_check(copy, &error) != OIF_OK)
         COMPLAIN("after 2^%g: %s", log2(power), error.message);
     oif_detector_free(*detector);
@@ -299,7 +307,8 @@ static void learn_stream(oif_detector *detector, uint64_t first, uint64_t end, u
     oif_error error;
     for (; first < end; first += CHUNK) {
         make_rows(first, CHUNK, block);
-        require(oif_detector_learn_score_rows(detector, block, CHUNK, DIMENSION, scores, &error), &error);
+        require(oif_detector_learn_score_rows(detector, block, CHUNK, DIMENSION, scores, &error),
+                &error);
         show_progress(detector->kind->info.name, first, rows);
     }
 }
@@ -319,7 +328,8 @@ typedef struct findings {
     long growth_kib;       /* while rows were learned; fresh detectors come and go in between */
 } findings;
 
-/* Learns the rows that are left, and judges at the end of each eighth of them if they are many enough. */
+/* Learns the rows that are left, and judges at the end of each eighth of them if they are many
+ * enough. */
 static findings run_to_end(oif_detector *detector, uint64_t first, uint64_t rows)
 {
     enum { PLACES = 8 };
@@ -355,7 +365,8 @@ static void soak_detector(const oif_params *params, const char *name, uint64_t r
     const double gap = found.auc - found.fresh_auc;
     show_progress(name, rows, rows);
 
-    printf("%-15s %11" PRIu64 " rows, %6.0f s, resident %+5ld KiB, AUC %.4f, fresh %.4f, difference %+.4f\n",
+    printf("%-15s %11" PRIu64
+           " rows, %6.0f s, resident %+5ld KiB, AUC %.4f, fresh %.4f, difference %+.4f\n",
            name, rows, seconds_now() - began, found.growth_kib, found.auc, found.fresh_auc, gap);
     require_steady_memory(found.growth_kib);
     if (fabs(gap) > max_auc_gap)
@@ -447,8 +458,8 @@ static void pass_power_piped(oif_pipeline **pipeline, double power, uint64_t fir
     if (!same)
         COMPLAIN("results change where a counter passes 2^%g", log2(power));
     if (oif_pipeline_rows(copy) < (uint64_t)power || oif_pipeline_evictions(copy) < (uint64_t)power)
-        COMPLAIN("a counter has not passed 2^%g: %" PRIu64 " rows, %" PRIu64 " evictions", log2(power),
-                 oif_pipeline_rows(copy), oif_pipeline_evictions(copy));
+        COMPLAIN("a counter has not passed 2^%g: %" PRIu64 " rows, %" PRIu64 " evictions",
+                 log2(power), oif_pipeline_rows(copy), oif_pipeline_evictions(copy));
     if (oif_pipeline_check(copy, &error) != OIF_OK)
         COMPLAIN("after 2^%g: %s", log2(power), error.message);
     oif_pipeline_free(*pipeline);
@@ -469,8 +480,8 @@ static void soak_pipeline(uint64_t rows)
     const double share = (double)process_stream(pipeline, done, rows, rows) / (double)(rows - done);
     const long growth_kib = resident_kib() - before_kib;
     show_progress("pipeline", rows, rows);
-    printf("%-15s %11" PRIu64 " rows, %6.0f s, resident %+5ld KiB, alerts %.4f of the rows\n", "pipeline",
-           rows, seconds_now() - began, growth_kib, share);
+    printf("%-15s %11" PRIu64 " rows, %6.0f s, resident %+5ld KiB, alerts %.4f of the rows\n",
+           "pipeline", rows, seconds_now() - began, growth_kib, share);
     require_steady_memory(growth_kib);
     if (share < alert_rate / 1.5 || share > alert_rate * 1.5)
         COMPLAIN("%g of the rows were to be alerts", alert_rate);
@@ -481,7 +492,8 @@ static void soak_pipeline(uint64_t rows)
     checked++;
 }
 
-/* Each as it is created, and online-iforest also with its other way of forgetting; or only the one of this name. */
+/* Each as it is created, and online-iforest also with its other way of forgetting; or only the
+ * one of this name. */
 static void soak_detectors(const char *only, uint64_t rows)
 {
     const oif_detector_info *info;
@@ -526,7 +538,8 @@ static ptrdiff_t read_endless(void *context, char *buffer, size_t capacity)
     return (ptrdiff_t)count;
 }
 
-/* Reads rows whose first is record number `first` of the text; false when one is not as it should be. */
+/* Reads rows whose first is record number `first` of the text; false when one is not as it
+ * should be. */
 static bool read_lines(oif_reader *reader, const endless *e, uint64_t first, uint64_t rows)
 {
     uint64_t line = reader->line;
@@ -534,9 +547,10 @@ static bool read_lines(oif_reader *reader, const endless *e, uint64_t first, uin
         oif_record record;
         oif_error error;
         require(oif_reader_next(reader, &record, &error), &error);
-        if (record.values[0] + record.values[1] != e->sums[(first + i) % LINES] || record.line != line) {
-            COMPLAIN("record %" PRIu64 " of line %" PRIu64 ": %g and %g at line %" PRIu64, first + i, line,
-                     record.values[0], record.values[1], record.line);
+        if (record.values[0] + record.values[1] != e->sums[(first + i) % LINES] ||
+            record.line != line) {
+            COMPLAIN("record %" PRIu64 " of line %" PRIu64 ": %g and %g at line %" PRIu64,
+                     first + i, line, record.values[0], record.values[1], record.line);
             return false;
         }
     }
@@ -562,8 +576,8 @@ static void soak_reader(uint64_t rows)
     }
     const long growth_kib = resident_kib() - before_kib;
     show_progress("reader", rows, rows);
-    printf("%-15s %11" PRIu64 " rows, %6.0f s, resident %+5ld KiB\n", "reader", (POWERS + 1) * stretch,
-           seconds_now() - began, growth_kib);
+    printf("%-15s %11" PRIu64 " rows, %6.0f s, resident %+5ld KiB\n", "reader",
+           (POWERS + 1) * stretch, seconds_now() - began, growth_kib);
     require_steady_memory(growth_kib);
     oif_reader_close(reader);
     checked++;

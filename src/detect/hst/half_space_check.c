@@ -1,6 +1,7 @@
-/* Whether a half-space forest holds together. Its fields may come from a damaged snapshot, so nothing is believed but what
- * follows from the parameters, and no node is followed before it is known to be sound: nodes first, then the lists of
- * rows. Takes O(nodes + rows x num_trees x max_depth). */
+/* Whether a half-space forest holds together. Its fields may come from a damaged snapshot, so
+ * nothing is believed but what follows from the parameters, and no node is followed before it
+ * is known to be sound: nodes first, then the lists of rows. Takes O(nodes + rows x num_trees x
+ * max_depth). */
 #include "detect/hst/half_space_trees.h"
 
 #include "base/error.h"
@@ -21,10 +22,10 @@ typedef struct findings {
     uint32_t levels;
 } findings;
 
-#define REQUIRE(condition, words)                                                                            \
-    do                                                                                                       \
-        if (!(condition))                                                                                    \
-            return oif_fail(found->error, OIF_EINVARIANT, "tree %u: %s", found->tree, words);                \
+#define REQUIRE(condition, words)                                                                  \
+    do                                                                                             \
+        if (!(condition))                                                                          \
+            return oif_fail(found->error, OIF_EINVARIANT, "tree %u: %s", found->tree, words);      \
     while (0)
 
 /* Whether the reference tree goes on below this node. */
@@ -64,8 +65,8 @@ static oif_status check_cut(findings *found, const node *inner)
     return OIF_OK;
 }
 
-/* Every node from here down to the leaves. Places double at each level, so that no node is reached twice and none is deeper
- * than max_depth. */
+/* Every node from here down to the leaves. Places double at each level, so that no node is
+ * reached twice and none is deeper than max_depth. */
 static oif_status check_node(findings *found, uint32_t at)
 {
     const forest *f = found->forest;
@@ -84,7 +85,8 @@ static oif_status check_node(findings *found, uint32_t at)
     return status == OIF_OK ? check_node(found, n->child + 1) : status;
 }
 
-/* The rows in the list of a leaf, once all nodes are known to be sound. A list that ends has no row twice. */
+/* The rows in the list of a leaf, once all nodes are known to be sound. A list that ends has no
+ * row twice. */
 static oif_status check_list(findings *found, uint32_t at)
 {
     const forest *f = found->forest;
@@ -100,7 +102,8 @@ static oif_status check_list(findings *found, uint32_t at)
     return OIF_OK;
 }
 
-/* The lists below a node. A node is cut because of its rows in either window: so all cuts together fit node_capacity. */
+/* The lists below a node. A node is cut because of its rows in either window: so all cuts
+ * together fit node_capacity. */
 static oif_status check_rows(findings *found, uint32_t at)
 {
     const forest *f = found->forest;
@@ -171,7 +174,8 @@ static bool was_built_in_time(const forest *f)
 {
     uint32_t built = 0, next = oif_hst_build_after(f, 0);
     if (f->counting)
-        return f->counting == 1 && f->ranges != OIF_HST_EVERY && f->reference_rows == f->window_size;
+        return f->counting == 1 && f->ranges != OIF_HST_EVERY &&
+               f->reference_rows == f->window_size;
     if (f->reference_rows == f->window_size)
         return f->ranges == OIF_HST_EVERY && f->next_build == f->window_size;
     while (next <= f->rows_held && next < f->window_size) {
@@ -198,11 +202,13 @@ oif_status oif_hst_check(const void *state, oif_error *error)
     if (f->rows_held >= f->window_size || f->reference_rows > f->window_size)
         return oif_fail(error, OIF_EINVARIANT, "a window holds more rows than it has room for");
     if (!was_built_in_time(f))
-        return oif_fail(error, OIF_EINVARIANT, "the trees were not built when they should have been");
+        return oif_fail(error, OIF_EINVARIANT,
+                        "the trees were not built when they should have been");
     if (f->next_build > f->window_size)
         return oif_fail(error, OIF_EINVARIANT, "the trees are to be built from more than a window");
     if (f->no_mass != (rows > 0 ? oif_log2(rows) : 0))
-        return oif_fail(error, OIF_EINVARIANT, "masses are put in relation to another number of rows");
+        return oif_fail(error, OIF_EINVARIANT,
+                        "masses are put in relation to another number of rows");
     if (!oif_none_infinite(oif_hst_row(f, 0), (size_t)f->window_size * f->dimension))
         return oif_fail(error, OIF_EINVARIANT, "a row is infinite");
     for (uint32_t feature = 0; feature < f->dimension; feature++)

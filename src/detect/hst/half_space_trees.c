@@ -1,23 +1,26 @@
 /* Half-Space Trees (Tan, Ting, Liu, IJCAI 2011).
  *
- * Every tree halves the space again and again, each time along a feature drawn at random, and counts how many rows of a
- * window fall into each cell: its mass. Rows are scored by the masses of the window before, the reference, while those of
- * the latest window are being counted; when it is full it becomes the reference.
+ * Every tree halves the space again and again, each time along a feature drawn at random, and
+ * counts how many rows of a window fall into each cell: its mass. Rows are scored by the masses
+ * of the window before, the reference, while those of the latest window are being counted; when
+ * it is full it becomes the reference.
  *
  *     stream   | ... reference window ... | ... latest window ... |
  *                masses that score          masses being counted
  *
- * A row is worth mass x 2^depth of the first node on its way that holds no more rows than the size limit, or is at
- * max_depth: the density there. Low density in all trees makes an anomaly.
+ * A row is worth mass x 2^depth of the first node on its way that holds no more rows than the
+ * size limit, or is at max_depth: the density there. Low density in all trees makes an anomaly.
  *
- * Of a tree only the nodes above the size limit in either window, and their children, are in memory (half_space_trees.h).
- * A leaf of the latest window keeps its rows in a list; when they are more than the limit it is cut and hands them to its
- * children, which are then what they would be had they counted from the start. A cut finds its feature by hashing and its
- * value from the path. At the end of a window the cuts that the new reference does not need are undone. So the trees hardly
- * change while the stream does not, and one walk finds both the cell to count a row in and the mass that scores it.
+ * Of a tree only the nodes above the size limit in either window, and their children, are in
+ * memory (half_space_trees.h). A leaf of the latest window keeps its rows in a list; when they
+ * are more than the limit it is cut and hands them to its children, which are then what they
+ * would be had they counted from the start. A cut finds its feature by hashing and its value
+ * from the path. At the end of a window the cuts that the new reference does not need are
+ * undone. So the trees hardly change while the stream does not, and one walk finds both the
+ * cell to count a row in and the mass that scores it.
  *
- * A row costs O(num_trees max_depth) at most, the end of a window O(nodes); no row costs more than the one that ends the
- * first window: O(window_size num_trees max_depth).
+ * A row costs O(num_trees max_depth) at most, the end of a window O(nodes); no row costs more
+ * than the one that ends the first window: O(window_size num_trees max_depth).
  */
 #include "detect/hst/half_space_trees.h"
 
@@ -36,9 +39,11 @@ typedef oif_hst_state forest;
 typedef oif_hst_node node;
 
 enum {
-    LANES = 8,        /* trees walked side by side, which hides the latency of their loads */
-    FIRST_BUILD = 16, /* rows that the first trees are built from; then from twice as many, up to a window */
-    MAX_CHUNK = 256,  /* rows that LANES trees take before the next do, which keeps these in the cache */
+    LANES = 8, /* trees walked side by side, which hides the latency of their loads */
+    /* rows that the first trees are built from; then from twice as many, up to a window */
+    FIRST_BUILD = 16,
+    /* rows that LANES trees take before the next do, which keeps these in the cache */
+    MAX_CHUNK = 256,
 };
 
 /* ---- Creation ---- */
@@ -66,7 +71,8 @@ static uint64_t most_above_limit(const forest *f)
     }
 }
 
-/* Nodes that a tree can need: at each depth those above the limit in the reference and in the latest window are cut. */
+/* Nodes that a tree can need: at each depth those above the limit in the reference and in the
+ * latest window are cut. */
 static uint64_t node_bound(const forest *f)
 {
     uint64_t cuts = 0, above = 2 * most_above_limit(f);
@@ -110,11 +116,13 @@ static forest lay_out(const oif_params *params, size_t dimension)
 
     f.bytes = oif_size_align(sizeof f);
     f.trees_at = oif_size_append(&f.bytes, f.num_trees, sizeof(oif_hst_tree));
-    f.nodes_at = oif_size_append(&f.bytes, f.num_trees, oif_size_multiply(f.node_capacity, sizeof(node)));
+    f.nodes_at =
+        oif_size_append(&f.bytes, f.num_trees, oif_size_multiply(f.node_capacity, sizeof(node)));
     f.next_row_at =
         oif_size_append(&f.bytes, f.num_trees, oif_size_multiply(f.window_size, sizeof(uint32_t)));
     f.ranges_at = oif_size_append(&f.bytes, dimension, sizeof(oif_hst_range));
-    f.rows_at = oif_size_append(&f.bytes, f.window_size, oif_size_multiply(dimension, sizeof(double)));
+    f.rows_at =
+        oif_size_append(&f.bytes, f.window_size, oif_size_multiply(dimension, sizeof(double)));
     if (nodes * f.num_trees > UINT32_MAX)
         f.bytes = SIZE_MAX; /* nodes are numbered in 32 bits */
     return f;
@@ -127,7 +135,8 @@ static size_t state_bytes(const oif_params *params, size_t dimension)
 
 static void make_leaf(node *leaf, uint32_t at, uint32_t place, uint32_t worth)
 {
-    *leaf = (node){.cut = INFINITY, .child = at, .place = place, .first_row = OIF_HST_NONE, .worth = worth};
+    *leaf = (node){
+        .cut = INFINITY, .child = at, .place = place, .first_row = OIF_HST_NONE, .worth = worth};
 }
 
 /* Makes every tree a single empty leaf. */
@@ -161,10 +170,12 @@ static void init(void *state, const oif_params *params, size_t dimension)
     *f = lay_out(params, dimension);
     clear_trees(f);
     for (uint32_t i = 0; i < f->num_trees; i++)
-        oif_hst_trees(f)[i].key = oif_random_stream((uint64_t)oif_params_value(params, "seed"), i).state;
+        oif_hst_trees(f)[i].key =
+            oif_random_stream((uint64_t)oif_params_value(params, "seed"), i).state;
     for (uint32_t i = 0; i < f->dimension; i++)
-        *oif_hst_range_of(f, i) = f->ranges == OIF_HST_FIXED ? range_between(f->range_low, f->range_high)
-                                                             : range_between(INFINITY, -INFINITY);
+        *oif_hst_range_of(f, i) = f->ranges == OIF_HST_FIXED
+                                      ? range_between(f->range_low, f->range_high)
+                                      : range_between(INFINITY, -INFINITY);
 }
 
 /* ---- The complete tree: what seed and place say ---- */
@@ -175,12 +186,13 @@ uint32_t oif_hst_feature_at(const forest *f, const oif_hst_tree *tree, uint32_t 
     return oif_random_below(&random, f->dimension);
 }
 
-/* Where a feature is cut for the (halvings + 1)th time, in the cell'th of the 2^halvings parts that were made so far of its
- * work range, which goes from s - 2 max(s, 1 - s) to s + 2 max(s, 1 - s) of its range, s random. One quarter of that is at the
- * range's end: if s > 1/2 the first is at its low end, else the last at its high end. Counted from there the end is met
+/* Where a feature is cut for the (halvings + 1)th time, in the cell'th of the 2^halvings parts
+ * that were made so far of its work range, which goes from s - 2 max(s, 1 - s) to s + 2 max(s,
+ * 1 - s) of its range, s random. One quarter of that is at the range's end: if s > 1/2 the
+ * first is at its low end, else the last at its high end. Counted from there the end is met
  * exactly, so that no rounding decides about the rows that are there. */
-static double middle_of_cell(const forest *f, const oif_hst_tree *tree, uint32_t feature, uint32_t cell,
-                             uint32_t halvings)
+static double middle_of_cell(const forest *f, const oif_hst_tree *tree, uint32_t feature,
+                             uint32_t cell, uint32_t halvings)
 {
     oif_random random = oif_random_stream(tree->key, (UINT64_C(1) << 32) + feature);
     const oif_hst_range *range = oif_hst_range_of(f, feature);
@@ -209,8 +221,9 @@ double oif_hst_cut_at(const forest *f, uint32_t tree, uint32_t place, uint32_t f
 /* ---- Walking ---- */
 
 /* LANES walks side by side; the inner loop unrolls, so that the nodes stay in registers. */
-static __attribute__((noinline)) void walk_lanes(const node *restrict nodes, const double *restrict row,
-                                                 uint32_t levels, uint32_t leaves[LANES])
+static __attribute__((noinline)) void walk_lanes(const node *restrict nodes,
+                                                 const double *restrict row, uint32_t levels,
+                                                 uint32_t leaves[LANES])
 {
     uint32_t at[LANES];
     memcpy(at, leaves, sizeof at);
@@ -290,7 +303,8 @@ static void put_row(uint32_t *next_row, node *leaf, uint32_t slot)
     leaf->count++;
 }
 
-/* Hands the rows of a leaf that has just been cut to its children; those without the number go where most others went. */
+/* Hands the rows of a leaf that has just been cut to its children; those without the number go
+ * where most others went. */
 static void hand_down(forest *f, uint32_t tree, node *parent, uint32_t row)
 {
     node *children = &oif_hst_nodes(f)[parent->child];
@@ -332,11 +346,12 @@ static __attribute__((noinline)) void cut_leaf(forest *f, uint32_t tree, uint32_
         parent->child = take_pair(f, tree);
         parent->count = 0;
         make_leaf(&nodes[parent->child], parent->child, 2 * parent->place, parent->worth);
-        make_leaf(&nodes[parent->child + 1], parent->child + 1, 2 * parent->place + 1, parent->worth);
+        make_leaf(&nodes[parent->child + 1], parent->child + 1, 2 * parent->place + 1,
+                  parent->worth);
         hand_down(f, tree, parent, row);
         t->levels = t->levels > depth ? t->levels : depth + 1;
-        parent =
-            &nodes[parent->child + (nodes[parent->child + 1].count > f->limit)]; /* at most one is too full */
+        /* at most one is too full */
+        parent = &nodes[parent->child + (nodes[parent->child + 1].count > f->limit)];
     }
 }
 
@@ -359,7 +374,8 @@ typedef struct chunk {
 } chunk;
 
 /* Counts a row of the window in some trees, of which it has reached these leaves. */
-static void count_row(forest *f, uint32_t first_tree, const uint32_t *leaves, uint32_t count, uint32_t slot)
+static void count_row(forest *f, uint32_t first_tree, const uint32_t *leaves, uint32_t count,
+                      uint32_t slot)
 {
     node *nodes = oif_hst_nodes(f);
     const uint32_t window_size = f->window_size;
@@ -377,7 +393,8 @@ static void pass_group(const chunk *c, uint32_t first_tree, uint64_t *masses)
     const node *nodes = oif_hst_nodes(c->forest);
     for (uint32_t i = 0; i < c->rows->count; i++) {
         uint32_t leaves[LANES];
-        uint32_t count = find_leaves(c->forest, first_tree, oif_rows_at(c->rows, i), c->complete[i], leaves);
+        uint32_t count =
+            find_leaves(c->forest, first_tree, oif_rows_at(c->rows, i), c->complete[i], leaves);
         uint64_t sum = 0;
         for (uint32_t j = 0; j < count; j++)
             sum += mass_of(nodes[leaves[j]].worth);
@@ -400,7 +417,8 @@ static void pass_part(void *context, unsigned part)
         atomic_fetch_add_explicit(&c->masses[i], masses[i], memory_order_relaxed);
 }
 
-/* Passes at most MAX_CHUNK rows through all trees, and writes their scores unless `scores` is NULL. */
+/* Passes at most MAX_CHUNK rows through all trees, and writes their scores unless `scores` is
+ * NULL. */
 static void pass_chunk(const forest *f, forest *counter, const oif_rows *rows, uint32_t first_slot,
                        double *scores, oif_pool *pool)
 {
@@ -419,7 +437,8 @@ static void pass_chunk(const forest *f, forest *counter, const oif_rows *rows, u
 static oif_rows rows_from(const oif_rows *rows, size_t from, size_t most)
 {
     size_t left = rows->count - from;
-    return (oif_rows){oif_rows_at(rows, from), left < most ? left : most, rows->stride, rows->complete};
+    return (oif_rows){oif_rows_at(rows, from), left < most ? left : most, rows->stride,
+                      rows->complete};
 }
 
 static void score_rows(const void *state, const oif_rows *rows, double *scores)
@@ -432,7 +451,8 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
 
 /* ---- The latest window becomes the reference ---- */
 
-/* Turns the counts below a node into its reference mass, which is returned, and undoes cuts that this mass does not need. */
+/* Turns the counts below a node into its reference mass, which is returned, and undoes cuts
+ * that this mass does not need. */
 static uint32_t settle_node(forest *f, uint32_t tree, uint32_t at)
 {
     node *n = &oif_hst_nodes(f)[at];
@@ -523,7 +543,8 @@ static uint32_t next_event(const forest *f)
 static void learn_chunk(forest *f, const oif_rows *rows, double *scores, oif_pool *pool)
 {
     for (uint32_t i = 0; i < rows->count; i++)
-        memcpy(oif_hst_row(f, f->rows_held + i), oif_rows_at(rows, i), f->dimension * sizeof(double));
+        memcpy(oif_hst_row(f, f->rows_held + i), oif_rows_at(rows, i),
+               f->dimension * sizeof(double));
     if (f->counting || scores)
         pass_chunk(f, f->counting ? f : NULL, rows, f->rows_held, scores, pool);
     f->rows_held += (uint32_t)rows->count;
@@ -563,40 +584,41 @@ static bool ready(const void *state)
 
 /* ---- Snapshots ---- */
 
-static void tell_node(node *n, oif_fields *fields)
+static void tell_node(node *n, oif_state_visitor *visitor)
 {
-    oif_field_f64(fields, "cut", &n->cut, 1);
-    oif_field_u32(fields, "feature", &n->feature, 1);
-    oif_field_u32(fields, "child", &n->child, 1);
-    oif_field_u32(fields, "place", &n->place, 1);
-    oif_field_u32(fields, "count", &n->count, 1);
-    oif_field_u32(fields, "first_row", &n->first_row, 1); /* or heavier, which shares its place */
-    oif_field_u32(fields, "worth", &n->worth, 1);
+    oif_visit_f64(visitor, "cut", &n->cut, 1);
+    oif_visit_u32(visitor, "feature", &n->feature, 1);
+    oif_visit_u32(visitor, "child", &n->child, 1);
+    oif_visit_u32(visitor, "place", &n->place, 1);
+    oif_visit_u32(visitor, "count", &n->count, 1);
+    oif_visit_u32(visitor, "first_row", &n->first_row, 1); /* or heavier, which shares its place */
+    oif_visit_u32(visitor, "worth", &n->worth, 1);
 }
 
-static void tell_fields(void *state, oif_fields *fields)
+static void visit_fields(void *state, oif_state_visitor *visitor)
 {
     forest *f = state;
-    oif_field_u32(fields, "counting", &f->counting, 1);
-    oif_field_u32(fields, "next_build", &f->next_build, 1);
-    oif_field_u32(fields, "rows_held", &f->rows_held, 1);
-    oif_field_u32(fields, "reference_rows", &f->reference_rows, 1);
-    oif_field_f64(fields, "no_mass", &f->no_mass, 1);
+    oif_visit_u32(visitor, "counting", &f->counting, 1);
+    oif_visit_u32(visitor, "next_build", &f->next_build, 1);
+    oif_visit_u32(visitor, "rows_held", &f->rows_held, 1);
+    oif_visit_u32(visitor, "reference_rows", &f->reference_rows, 1);
+    oif_visit_f64(visitor, "no_mass", &f->no_mass, 1);
     for (uint32_t i = 0; i < f->num_trees; i++) {
         oif_hst_tree *tree = &oif_hst_trees(f)[i];
-        oif_field_u32(fields, "used", &tree->used, 1);
-        oif_field_u32(fields, "free_pair", &tree->free_pair, 1);
-        oif_field_u32(fields, "levels", &tree->levels, 1);
+        oif_visit_u32(visitor, "used", &tree->used, 1);
+        oif_visit_u32(visitor, "free_pair", &tree->free_pair, 1);
+        oif_visit_u32(visitor, "levels", &tree->levels, 1);
         for (uint32_t at = 0; at < f->node_capacity; at++)
-            tell_node(&oif_hst_nodes(f)[oif_hst_root(f, i) + at], fields);
+            tell_node(&oif_hst_nodes(f)[oif_hst_root(f, i) + at], visitor);
     }
-    oif_field_u32(fields, "next_row", oif_hst_next_row(f, 0), (size_t)f->num_trees * f->window_size);
+    oif_visit_u32(visitor, "next_row", oif_hst_next_row(f, 0),
+                  (size_t)f->num_trees * f->window_size);
     for (uint32_t feature = 0; feature < f->dimension; feature++) {
-        oif_field_f64(fields, "low", &oif_hst_range_of(f, feature)->low, 1);
-        oif_field_f64(fields, "high", &oif_hst_range_of(f, feature)->high, 1);
-        oif_field_f64(fields, "width", &oif_hst_range_of(f, feature)->width, 1);
+        oif_visit_f64(visitor, "low", &oif_hst_range_of(f, feature)->low, 1);
+        oif_visit_f64(visitor, "high", &oif_hst_range_of(f, feature)->high, 1);
+        oif_visit_f64(visitor, "width", &oif_hst_range_of(f, feature)->width, 1);
     }
-    oif_field_f64(fields, "rows", oif_hst_row(f, 0), (size_t)f->window_size * f->dimension);
+    oif_visit_f64(visitor, "rows", oif_hst_row(f, 0), (size_t)f->window_size * f->dimension);
 }
 
 static void add_leaves(const forest *f, uint32_t at, oif_tree_figures *figures)
@@ -628,23 +650,25 @@ static void describe(const void *state, oif_describe_function tell, void *contex
 static const char *const ranges_words[] = {"first", "every", "fixed", NULL};
 
 static const oif_param params_table[] = {
-    {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32, NULL},
+    {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32,
+     NULL},
     {"window_size", "rows in a window; each window is scored by the masses of the one before",
      OIF_PARAM_INTEGER, 1, 1 << 24, 250, NULL},
     {"max_depth", "how often the space is halved at most", OIF_PARAM_INTEGER, 1, 24, 15, NULL},
-    {"size_limit", "share of the window's rows up to which a node is not looked into", OIF_PARAM_REAL, 0, 1,
-     0.1, NULL},
+    {"size_limit", "share of the window's rows up to which a node is not looked into",
+     OIF_PARAM_REAL, 0, 1, 0.1, NULL},
     {"ranges",
-     "the features' ranges: learned from the first window (first), from every window (every), or range_low "
+     "the features' ranges: learned from the first window (first), from every window (every), or "
+     "range_low "
      "to "
      "range_high (fixed)",
      OIF_PARAM_CHOICE, 0, 2, OIF_HST_FIRST, ranges_words},
-    {"range_low", "lowest number of every feature when ranges is fixed", OIF_PARAM_REAL, -1e300, 1e300, 0,
-     NULL},
-    {"range_high", "highest number of every feature when ranges is fixed", OIF_PARAM_REAL, -1e300, 1e300, 1,
-     NULL},
-    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0,
-     NULL},
+    {"range_low", "lowest number of every feature when ranges is fixed", OIF_PARAM_REAL, -1e300,
+     1e300, 0, NULL},
+    {"range_high", "highest number of every feature when ranges is fixed", OIF_PARAM_REAL, -1e300,
+     1e300, 1, NULL},
+    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0,
+     0x1p53, 0, NULL},
 };
 
 const oif_detector_kind oif_half_space_trees = {
@@ -652,8 +676,8 @@ const oif_detector_kind oif_half_space_trees = {
              .summary = "the mass of the window before in cells that halve the space at random",
              .paper = "Tan, Ting, Liu: Fast Anomaly Detection for Streaming Data, IJCAI 2011",
              .cost = "num_trees x max_depth at most, whatever d is",
-             .choose =
-                 "to compare each window of rows with the one before; long rows cost no more than short ones",
+             .choose = "to compare each window of rows with the one before; long rows cost no more "
+                       "than short ones",
              .params = params_table,
              .param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
@@ -662,7 +686,7 @@ const oif_detector_kind oif_half_space_trees = {
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,
-    .tell_fields = tell_fields,
+    .visit_fields = visit_fields,
     .describe = describe,
     .check = oif_hst_check,
 };

@@ -1,7 +1,8 @@
 /* Half-Space Trees: where everything is. half_space_trees.c says what happens to it.
  *
- * The tree that the paper builds is complete: 2^max_depth leaves, cuts at the middle, features drawn at random. Nothing of
- * it depends on the rows, so nothing of it has to be kept: the feature of a node is a function of seed, tree and place.
+ * The tree that the paper builds is complete: 2^max_depth leaves, cuts at the middle, features
+ * drawn at random. Nothing of it depends on the rows, so nothing of it has to be kept: the
+ * feature of a node is a function of seed, tree and place.
  *
  *     place           1                the root; below i are 2i and 2i + 1
  *                   /   \
@@ -11,9 +12,10 @@
  *                   / \                ... for nobody ever asks what is below the others
  *                 10   11
  *
- * All trees share one array of nodes; a tree has node_capacity of them, the root first, children side by side. A leaf is
- * its own child and has the cut +infinity, so that a walk takes the same steps whatever the shape of the tree: no test
- * for leaves, many trees side by side.
+ * All trees share one array of nodes; a tree has node_capacity of them, the root first,
+ * children side by side. A leaf is its own child and has the cut +infinity, so that a walk
+ * takes the same steps whatever the shape of the tree: no test for leaves, many trees side by
+ * side.
  */
 #ifndef OIF_DETECT_HALF_SPACE_TREES_H
 #define OIF_DETECT_HALF_SPACE_TREES_H
@@ -33,28 +35,30 @@ typedef struct oif_hst_node {
     uint32_t place;   /* in the complete tree */
     uint32_t count;   /* rows of the latest window in this leaf; 0 in an inner node */
     union {
-        uint32_t first_row; /* of the latest window in this leaf; next_row leads on; OIF_HST_NONE ends */
-        uint32_t heavier;   /* of an inner node: the child that rows without the number go to */
+        /* of the latest window in this leaf; next_row leads on; OIF_HST_NONE ends */
+        uint32_t first_row;
+        uint32_t heavier; /* of an inner node: the child that rows without the number go to */
     };
-    uint32_t
-        worth; /* of the node where rows that come here end in the reference tree: its mass and its depth */
+    /* of the node where rows that come here end in the reference tree: its mass and its depth */
+    uint32_t worth;
 } oif_hst_node;
 
 typedef struct oif_hst_tree {
     uint64_t key;  /* the random numbers of this tree come from it */
     uint32_t used; /* nodes that were ever in use, the root among them */
-    uint32_t
-        free_pair;   /* the first of two free nodes, whose child is the next such pair; OIF_HST_NONE ends */
+    /* the first of two free nodes, whose child is the next such pair; OIF_HST_NONE ends */
+    uint32_t free_pair;
     uint32_t levels; /* no leaf is deeper */
 } oif_hst_tree;
 
-/* A feature's range, an eighth of it so that no sum of them overflows; from and to +infinity when it was never seen. */
+/* A feature's range, an eighth of it so that no sum of them overflows; from and to +infinity
+ * when it was never seen. */
 typedef struct oif_hst_range {
     double low, high, width;
 } oif_hst_range;
 
-/* The state of the detector begins with this; arrays follow at the offsets `.._at`. Without padding, whose bytes no one would
- * set: equal detectors are equal bytes. */
+/* The state of the detector begins with this; arrays follow at the offsets `.._at`. Without
+ * padding, whose bytes no one would set: equal detectors are equal bytes. */
 typedef struct oif_hst_state {
     uint32_t dimension, num_trees, window_size, max_depth;
     oif_hst_ranges ranges;
@@ -63,7 +67,8 @@ typedef struct oif_hst_state {
 
     uint32_t node_capacity; /* nodes of a tree */
     uint32_t limit;         /* rows that a node may hold and be a leaf */
-    uint32_t counting; /* 1: rows are counted as they come; before that, trees are built from whole windows */
+    /* 1: rows are counted as they come; before that, trees are built from whole windows */
+    uint32_t counting;
     uint32_t next_build;     /* rows in the window that let the trees be built */
     uint32_t rows_held;      /* of the latest window */
     uint32_t reference_rows; /* in the reference window; 0 before there is one */
@@ -78,7 +83,8 @@ typedef struct oif_hst_state {
     size_t bytes;
 } oif_hst_state;
 
-_Static_assert(offsetof(oif_hst_state, size_limit) == offsetof(oif_hst_state, unused) + sizeof(uint32_t),
+_Static_assert(offsetof(oif_hst_state, size_limit) ==
+                   offsetof(oif_hst_state, unused) + sizeof(uint32_t),
                "the state of hst has padding");
 
 static inline void *oif_hst_part(const oif_hst_state *f, size_t offset)
@@ -148,7 +154,8 @@ uint32_t oif_hst_build_after(const oif_hst_state *f, uint32_t rows);
 uint32_t oif_hst_feature_at(const oif_hst_state *f, const oif_hst_tree *tree, uint32_t place);
 double oif_hst_cut_at(const oif_hst_state *f, uint32_t tree, uint32_t place, uint32_t feature);
 
-/* The leaf of a row that may have missing numbers: where one is asked for, it goes with the heavier child. */
+/* The leaf of a row that may have missing numbers: where one is asked for, it goes with the
+ * heavier child. */
 uint32_t oif_hst_walk(const oif_hst_state *f, uint32_t tree, const double *row);
 
 /* Whether a leaf holds more rows than it may. */

@@ -1,8 +1,9 @@
 /* Growing the trees of an Isolation Forest, walking them, and what must hold in between.
  *
- * A node of at least two rows is cut while its depth allows it: a feature is drawn uniformly among those that are not
- * constant in the node, then a value uniformly in the feature's range; smaller numbers go left. So both children get rows,
- * whatever the numbers are. A missing number goes with the heavier child and does not count for the range.
+ * A node of at least two rows is cut while its depth allows it: a feature is drawn uniformly
+ * among those that are not constant in the node, then a value uniformly in the feature's range;
+ * smaller numbers go left. So both children get rows, whatever the numbers are. A missing
+ * number goes with the heavier child and does not count for the range.
  */
 #include "detect/iforest_asd/iforest.h"
 
@@ -99,11 +100,12 @@ typedef struct range {
     double low, high;
 } range;
 
-/* Collects one feature of a node's rows. Missing numbers compare false and stay outside the range. */
+/* Collects one feature of a node's rows. Missing numbers compare false and stay outside the
+ * range. */
 static range read_column(const growth *g, const plot *at, uint32_t feature)
 {
-    const double *restrict values =
-        g->values + feature; /* copies: a store might change anything behind a pointer */
+    /* copies: a store might change anything behind a pointer */
+    const double *restrict values = g->values + feature;
     const uint32_t *restrict rows = at->rows;
     double *restrict column = g->column;
     const size_t stride = g->stride;
@@ -117,12 +119,14 @@ static range read_column(const growth *g, const plot *at, uint32_t feature)
     return r;
 }
 
-/* Draws a feature among those that are not constant here and collects it; false when there is none. Of the features that
- * a draw shows to be constant those below know: order[0 .. constant) is the same for a node and for all below it. */
+/* Draws a feature among those that are not constant here and collects it; false when there is
+ * none. Of the features that a draw shows to be constant those below know: order[0 .. constant)
+ * is the same for a node and for all below it. */
 static bool draw_feature(growth *g, plot *at, uint32_t *feature, range *r)
 {
     while (at->constant < g->forest->dimension) {
-        uint32_t drawn = at->constant + oif_random_below(g->random, g->forest->dimension - at->constant);
+        uint32_t drawn =
+            at->constant + oif_random_below(g->random, g->forest->dimension - at->constant);
         *feature = g->order[drawn];
         *r = read_column(g, at, *feature);
         if (r->low < r->high)
@@ -144,8 +148,9 @@ static bool missing_goes_right(const growth *g, const plot *at, double cut)
     return right > left;
 }
 
-/* Brings the rows that go left to the front, in their order, and then those that go right; returns how many go left.
- * Without branches: at random cuts half of them would be predicted wrong. */
+/* Brings the rows that go left to the front, in their order, and then those that go right;
+ * returns how many go left. Without branches: at random cuts half of them would be predicted
+ * wrong. */
 static uint32_t part_rows(const growth *g, const plot *at, double cut)
 {
     const double *restrict column = g->column;
@@ -167,7 +172,8 @@ static uint32_t part_rows(const growth *g, const plot *at, double cut)
 static void make_leaf(forest *f, const plot *at)
 {
     uint32_t place = (at->index << (f->depth_limit - at->depth)) - (f->num_trees << f->depth_limit);
-    oif_iforest_path_lengths(f)[place] = (at->depth << OIF_PATH_BITS) + oif_iforest_average(f, at->count);
+    oif_iforest_path_lengths(f)[place] =
+        (at->depth << OIF_PATH_BITS) + oif_iforest_average(f, at->count);
 }
 
 static void grow_node(growth *g, plot at)
@@ -185,7 +191,8 @@ static void grow_node(growth *g, plot at)
     oif_iforest_cuts(f)[at.index] = cut;
     oif_iforest_features(f)[at.index] = feature;
     grow_node(g, (plot){2 * at.index, at.depth + 1, at.rows, left, at.constant});
-    grow_node(g, (plot){2 * at.index + 1, at.depth + 1, at.rows + left, at.count - left, at.constant});
+    grow_node(g,
+              (plot){2 * at.index + 1, at.depth + 1, at.rows + left, at.count - left, at.constant});
 }
 
 static void clear_tree(forest *f, uint32_t tree)
@@ -235,8 +242,9 @@ void oif_iforest_grow(forest *f, uint32_t tree, const double *values, size_t str
 
 /* ---- Scoring ---- */
 
-/* LANES walks side by side, which hides the latency of their loads. The inner loop unrolls, so that the nodes stay in
- * registers; a function of its own, so that nothing else wants those: 12% fewer instructions. */
+/* LANES walks side by side, which hides the latency of their loads. The inner loop unrolls, so
+ * that the nodes stay in registers; a function of its own, so that nothing else wants those:
+ * 12% fewer instructions. */
 static __attribute__((noinline)) void walk_lanes(const double *restrict cuts,
                                                  const uint32_t *restrict features,
                                                  const double *restrict row, uint32_t levels,
@@ -263,8 +271,8 @@ static uint64_t sum_lanes(const forest *f, uint32_t first, const double *row)
     return length;
 }
 
-/* The path length in one tree of a row that may have missing numbers: where one is asked for it goes with the heavier
- * child. */
+/* The path length in one tree of a row that may have missing numbers: where one is asked for it
+ * goes with the heavier child. */
 static uint32_t walk_tree(const forest *f, uint32_t tree, const double *row)
 {
     const uint16_t *counts = oif_iforest_counts(f);
@@ -318,16 +326,17 @@ typedef struct inspection {
     oif_error *error;
 } inspection;
 
-#define REQUIRE(condition, words)                                                                            \
-    do                                                                                                       \
-        if (!(condition))                                                                                    \
-            return oif_fail(in->error, OIF_EINVARIANT, "tree %u: %s", in->tree, words);                      \
+#define REQUIRE(condition, words)                                                                  \
+    do                                                                                             \
+        if (!(condition))                                                                          \
+            return oif_fail(in->error, OIF_EINVARIANT, "tree %u: %s", in->tree, words);            \
     while (0)
 
 static oif_status check_leaf(const inspection *in, uint32_t index, uint32_t depth)
 {
     const forest *f = in->forest;
-    uint32_t length = (depth << OIF_PATH_BITS) + oif_iforest_average(f, oif_iforest_counts(f)[index]);
+    uint32_t length =
+        (depth << OIF_PATH_BITS) + oif_iforest_average(f, oif_iforest_counts(f)[index]);
     for (; depth < f->depth_limit; depth++, index *= 2) {
         REQUIRE(oif_iforest_cuts(f)[index] == INFINITY, "a cut lies below a leaf");
         REQUIRE(oif_iforest_features(f)[index] == 0, "a node without a cut has a feature");
@@ -367,8 +376,9 @@ static oif_status check_node(const inspection *in, uint32_t index, uint32_t dept
     return status == OIF_OK ? check_node(in, 2 * index + 1, depth + 1) : status;
 }
 
-/* The features in `order` are all there, each once: swapping is all that is ever done. Checked by their sum and the sum of
- * their squares, as there is no room to mark them; one that is there twice would only be drawn too often. */
+/* The features in `order` are all there, each once: swapping is all that is ever done. Checked
+ * by their sum and the sum of their squares, as there is no room to mark them; one that is
+ * there twice would only be drawn too often. */
 static oif_status check_order(const forest *f, oif_error *error)
 {
     const uint32_t *order = oif_iforest_part(f, f->order_at);
@@ -379,8 +389,9 @@ static oif_status check_order(const forest *f, oif_error *error)
         sum += order[i] - i;
         squares += (uint64_t)order[i] * order[i] - i * i;
     }
-    return sum == 0 && squares == 0 ? OIF_OK
-                                    : oif_fail(error, OIF_EINVARIANT, "a feature cannot be drawn, or twice");
+    return sum == 0 && squares == 0
+               ? OIF_OK
+               : oif_fail(error, OIF_EINVARIANT, "a feature cannot be drawn, or twice");
 }
 
 oif_status oif_iforest_check(const forest *f, oif_error *error)
@@ -389,26 +400,28 @@ oif_status oif_iforest_check(const forest *f, oif_error *error)
     oif_status status = check_order(f, error);
     for (uint32_t tree = 0; tree < f->num_trees && status == OIF_OK; tree++) {
         uint32_t rows =
-            oif_iforest_rows_of(f, tree); /* those below are fewer: all are in the table of averages */
+            /* those below are fewer: all are in the table of averages */
+            oif_iforest_rows_of(f, tree);
         inspection here = {f, tree, oif_iforest_depth_limit(rows), error}, *in = &here;
         REQUIRE(rows <= f->subsample_size, "it was grown from too many rows");
         status = check_node(in, oif_iforest_root(f, tree), 0);
         normal_length += oif_iforest_average(f, rows);
     }
     if (status == OIF_OK && normal_length != f->normal_length)
-        return oif_fail(error, OIF_EINVARIANT, "the normal length is not the sum of the trees' averages");
+        return oif_fail(error, OIF_EINVARIANT,
+                        "the normal length is not the sum of the trees' averages");
     return status;
 }
 
 /* ---- Snapshots ---- */
 
-void oif_iforest_tell_fields(forest *f, oif_fields *fields)
+void oif_iforest_visit_fields(forest *f, oif_state_visitor *visitor)
 {
     size_t bottom = (size_t)f->num_trees << f->depth_limit;
-    oif_field_u64(fields, "normal_length", &f->normal_length, 1);
-    oif_field_f64(fields, "cuts", oif_iforest_cuts(f), bottom);
-    oif_field_u32(fields, "features", oif_iforest_features(f), bottom);
-    oif_field_u16(fields, "counts", oif_iforest_counts(f), 2 * bottom);
-    oif_field_u32(fields, "path_lengths", oif_iforest_path_lengths(f), bottom);
-    oif_field_u32(fields, "order", oif_iforest_part(f, f->order_at), f->dimension);
+    oif_visit_u64(visitor, "normal_length", &f->normal_length, 1);
+    oif_visit_f64(visitor, "cuts", oif_iforest_cuts(f), bottom);
+    oif_visit_u32(visitor, "features", oif_iforest_features(f), bottom);
+    oif_visit_u16(visitor, "counts", oif_iforest_counts(f), 2 * bottom);
+    oif_visit_u32(visitor, "path_lengths", oif_iforest_path_lengths(f), bottom);
+    oif_visit_u32(visitor, "order", oif_iforest_part(f, f->order_at), f->dimension);
 }

@@ -1,6 +1,6 @@
-/* Isolation Forest (Liu, Ting, Zhou: Isolation Forest, ICDM 2008): trees that isolate the rows of a sample by random cuts.
- * A row that few cuts set apart from the sample is anomalous. Which rows a tree is grown from, and when, is for others to
- * say (iforest_asd.c).
+/* Isolation Forest (Liu, Ting, Zhou: Isolation Forest, ICDM 2008): trees that isolate the rows
+ * of a sample by random cuts. A row that few cuts set apart from the sample is anomalous. Which
+ * rows a tree is grown from, and when, is for others to say (iforest_asd.c).
  *
  * All trees share one heap of nodes, roots side by side; node i has the children 2i and 2i + 1:
  *
@@ -9,11 +9,13 @@
  *     ...                                                depth_limit levels of cuts
  *     bottom     | | | || | | || ... | | | |  |          path_lengths: that of the leaf whose leftmost place this is
  *
- * A node that is not cut has the cut +infinity and sends every row left: a walk takes depth_limit steps whatever the shape
- * of the tree, without a test for leaves, and many trees are walked side by side.
+ * A node that is not cut has the cut +infinity and sends every row left: a walk takes
+ * depth_limit steps whatever the shape of the tree, without a test for leaves, and many trees
+ * are walked side by side.
  *
- * A forest is one block of memory without pointers, which may lie inside another. Scoring a row costs
- * O(num_trees depth_limit), growing a tree O(subsample_size depth_limit) and a look at each feature that is constant.
+ * A forest is one block of memory without pointers, which may lie inside another. Scoring a row
+ * costs O(num_trees depth_limit), growing a tree O(subsample_size depth_limit) and a look at
+ * each feature that is constant.
  */
 #ifndef OIF_DETECT_IFOREST_H
 #define OIF_DETECT_IFOREST_H
@@ -23,7 +25,8 @@
 #include "detect/tree_figures.h"
 
 enum {
-    OIF_PATH_BITS = 26, /* path lengths are whole multiples of 2^-26: sums do not depend on their order */
+    /* path lengths are whole multiples of 2^-26: sums do not depend on their order */
+    OIF_PATH_BITS = 26,
     OIF_MAX_SUBSAMPLE_SIZE = 1 << 15 /* so that a count fits 16 bits and a path length 32 */
 };
 
@@ -36,11 +39,12 @@ typedef struct oif_iforest {
 
     size_t cuts_at;     /* double   [num_trees << depth_limit], the first num_trees unused */
     size_t features_at; /* uint32_t [num_trees << depth_limit], likewise */
-    size_t
-        counts_at; /* uint16_t [num_trees << depth_limit << 1], likewise: rows of the sample in each node */
+    /* uint16_t [num_trees << depth_limit << 1], likewise: rows of the sample in each node */
+    size_t counts_at;
     size_t path_lengths_at; /* uint32_t [num_trees << depth_limit]: the bottom */
     size_t average_at;      /* uint32_t [subsample_size + 1]: c(n) */
-    size_t order_at;  /* uint32_t [dimension]: all features, in the order in which the last tree left them */
+    /* uint32_t [dimension]: all features, in the order in which the last tree left them */
+    size_t order_at;
     size_t values_at; /* double   [subsample_size]: room for growing a tree */
     size_t spare_at;  /* uint32_t [subsample_size]: likewise */
     size_t bytes;
@@ -101,19 +105,21 @@ oif_iforest oif_iforest_lay_out(uint32_t num_trees, uint32_t subsample_size, siz
 /* Makes a forest without rows in a cleared block of head->bytes. */
 void oif_iforest_init(oif_iforest *f, const oif_iforest *head);
 
-/* Grows a tree anew from subsample_size of the `count` rows that are numbered in `rows`, or from all if they are fewer;
- * row i starts at values[i * stride]. The sample is drawn without replacement; `rows` is left in another order. */
-void oif_iforest_grow(oif_iforest *f, uint32_t tree, const double *values, size_t stride, uint32_t *rows,
-                      uint32_t count, oif_random *random);
+/* Grows a tree anew from subsample_size of the `count` rows that are numbered in `rows`, or
+ * from all if they are fewer; row i starts at values[i * stride]. The sample is drawn without
+ * replacement; `rows` is left in another order. */
+void oif_iforest_grow(oif_iforest *f, uint32_t tree, const double *values, size_t stride,
+                      uint32_t *rows, uint32_t count, oif_random *random);
 
-/* The score 2^-(E(h) / c) of a row; 0.5 while no tree can tell two rows apart. `complete`: no number is missing. */
+/* The score 2^-(E(h) / c) of a row; 0.5 while no tree can tell two rows apart. `complete`: no
+ * number is missing. */
 double oif_iforest_score(const oif_iforest *f, const double *row, bool complete);
 
 /* Adds the leaves of all trees to what is told about them. */
 void oif_iforest_add_figures(const oif_iforest *f, oif_tree_figures *figures);
 
 /* Tells every field that growing changes. */
-void oif_iforest_tell_fields(oif_iforest *f, oif_fields *fields);
+void oif_iforest_visit_fields(oif_iforest *f, oif_state_visitor *visitor);
 
 /* Verifies every invariant; OIF_EINVARIANT names the broken one. */
 oif_status oif_iforest_check(const oif_iforest *f, oif_error *error);

@@ -1,19 +1,21 @@
-/* iForestASD (Ding, Fei: An Anomaly Detection Approach Based on Isolation Forest Algorithm for Streaming Data using Sliding
- * Window, IFAC 2013): an Isolation Forest over the last rows, trained anew when a window of rows has passed, either always
- * or, as published, only when too many of its rows looked anomalous.
+/* iForestASD (Ding, Fei: An Anomaly Detection Approach Based on Isolation Forest Algorithm for
+ * Streaming Data using Sliding Window, IFAC 2013): an Isolation Forest over the last rows,
+ * trained anew when a window of rows has passed, either always or, as published, only when too
+ * many of its rows looked anomalous.
  *
- * The rows are kept in a ring. Training does not stop the stream: at the end of a window its rows are numbered, and from
- * then on each row that comes grows one tree from them, which takes the place of the oldest. So the ring holds a few rows
- * more than the window, and no row costs more than a tree:
+ * The rows are kept in a ring. Training does not stop the stream: at the end of a window its
+ * rows are numbered, and from then on each row that comes grows one tree from them, which takes
+ * the place of the oldest. So the ring holds a few rows more than the window, and no row costs
+ * more than a tree:
  *
  *     ... | window of window_size rows       | next window                            |
  *                              its last row: ^ tree 0, then tree 1, 2, ... T-1 with the next rows, then none for long
  *
- * Until the first window is full the forest is trained whenever the number of rows has doubled, so that early rows get
- * useful scores.
+ * Until the first window is full the forest is trained whenever the number of rows has doubled,
+ * so that early rows get useful scores.
  *
- * A row costs O(num_trees log2(subsample_size)), and a tree's O(subsample_size log2(subsample_size)) in the first
- * num_trees rows of a window. iforest.c has the trees.
+ * A row costs O(num_trees log2(subsample_size)), and a tree's O(subsample_size
+ * log2(subsample_size)) in the first num_trees rows of a window. iforest.c has the trees.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -27,25 +29,27 @@ typedef enum retrain { EVERY_WINDOW, ON_DRIFT } retrain;
 
 static const double anomalous = 0.5; /* a score above counts as an anomaly for the drift rule */
 
-/* The state begins with this; arrays follow at the offsets `.._at`. Without padding, whose bytes no one would set: equal
- * detectors are equal bytes. */
+/* The state begins with this; arrays follow at the offsets `.._at`. Without padding, whose
+ * bytes no one would set: equal detectors are equal bytes. */
 typedef struct asd {
     uint32_t dimension, num_trees, window_size;
     retrain retrain;
     double drift_rate;
     oif_random random;
 
-    uint32_t slots;      /* of the ring: a window, and the rows that come while trees are grown from it */
+    /* of the ring: a window, and the rows that come while trees are grown from it */
+    uint32_t slots;
     uint32_t rows_held;  /* in the window */
     uint32_t next_slot;  /* of the ring */
     uint32_t doublings;  /* until the first window is full */
     uint32_t rows_to_go; /* until the next doubling or, later, the end of the window */
     uint32_t anomalies;  /* among the rows of this window so far; only for the drift rule */
 
-    uint32_t training_rows; /* that the trees are being grown from; their slots stand in `training` */
-    uint32_t trained_rows;  /* that the last complete training had */
-    uint32_t next_tree;     /* to be grown; num_trees when all are */
-    uint32_t trees_a_row;   /* that each row grows during a training */
+    /* that the trees are being grown from; their slots stand in `training` */
+    uint32_t training_rows;
+    uint32_t trained_rows; /* that the last complete training had */
+    uint32_t next_tree;    /* to be grown; num_trees when all are */
+    uint32_t trees_a_row;  /* that each row grows during a training */
 
     size_t window_at;   /* double   [slots][dimension] */
     size_t training_at; /* uint32_t [window_size] */
@@ -83,7 +87,8 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* The rows at which the forest is trained with so many doublings left until the first window is full. */
+/* The rows at which the forest is trained with so many doublings left until the first window is
+ * full. */
 static uint32_t early_rows(const asd *a, uint32_t doublings)
 {
     return a->window_size >> doublings;
@@ -107,10 +112,10 @@ static asd lay_out(const oif_params *params, size_t dimension, oif_iforest *fore
     a.rows_to_go = early_rows(&a, a.doublings);
 
     a.window_at = oif_size_align(sizeof a);
-    a.training_at = oif_size_align(
-        oif_size_add(a.window_at, oif_size_multiply(a.slots, oif_size_multiply(dimension, sizeof(double)))));
-    a.forest_at =
-        oif_size_align(oif_size_add(a.training_at, oif_size_multiply(a.window_size, sizeof(uint32_t))));
+    a.training_at = oif_size_align(oif_size_add(
+        a.window_at, oif_size_multiply(a.slots, oif_size_multiply(dimension, sizeof(double)))));
+    a.forest_at = oif_size_align(
+        oif_size_add(a.training_at, oif_size_multiply(a.window_size, sizeof(uint32_t))));
     a.bytes = oif_size_add(a.forest_at, forest->bytes);
     return a;
 }
@@ -147,8 +152,8 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
 static void begin_training(asd *a)
 {
     uint32_t *training = part_at(a, a->training_at);
-    uint32_t slot =
-        a->next_slot >= a->rows_held ? a->next_slot - a->rows_held : a->next_slot + a->slots - a->rows_held;
+    uint32_t slot = a->next_slot >= a->rows_held ? a->next_slot - a->rows_held
+                                                 : a->next_slot + a->slots - a->rows_held;
     for (uint32_t i = 0; i < a->rows_held; i++) {
         training[i] = slot;
         slot = slot + 1 == a->slots ? 0 : slot + 1;
@@ -214,8 +219,9 @@ static void count_anomalies(asd *a, const double *scores, size_t count)
         a->anomalies += scores[i] > anomalous;
 }
 
-/* Learns rows that find the forest in one state: quiet ones, or a single one that grows trees. The training that the end of
- * a window begins waits for the next row, so that a row's score does not depend on what its own window decides. */
+/* Learns rows that find the forest in one state: quiet ones, or a single one that grows trees.
+ * The training that the end of a window begins waits for the next row, so that a row's score
+ * does not depend on what its own window decides. */
 static void learn_chunk(asd *a, const oif_rows *rows, double *scores, oif_pool *pool)
 {
     double own_scores[CHUNK];
@@ -246,17 +252,18 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
 
 /* ---- Questions ---- */
 
-/* Every tree has been grown from a whole subsample: the forest of the paper, if from a part of the window. */
+/* Every tree has been grown from a whole subsample: the forest of the paper, if from a part of
+ * the window. */
 static bool ready(const void *state)
 {
     const asd *a = state;
     return a->trained_rows >= own_forest(a)->subsample_size;
 }
 
-#define REQUIRE(condition, words)                                                                            \
-    do                                                                                                       \
-        if (!(condition))                                                                                    \
-            return oif_fail(error, OIF_EINVARIANT, words);                                                   \
+#define REQUIRE(condition, words)                                                                  \
+    do                                                                                             \
+        if (!(condition))                                                                          \
+            return oif_fail(error, OIF_EINVARIANT, words);                                         \
     while (0)
 
 /* While the first window fills, a doubling is due when it has the rows of one. */
@@ -274,7 +281,8 @@ static oif_status check_window(const asd *a, oif_error *error)
             "the next doubling is not due when it should be");
     REQUIRE(a->anomalies <= a->window_size - a->rows_to_go,
             "more rows were anomalous than the window has had");
-    REQUIRE(oif_none_infinite(slot_row(a, 0), (size_t)a->slots * a->dimension), "a row is infinite");
+    REQUIRE(oif_none_infinite(slot_row(a, 0), (size_t)a->slots * a->dimension),
+            "a row is infinite");
     return OIF_OK;
 }
 
@@ -303,22 +311,22 @@ static oif_status check(const void *state, oif_error *error)
 
 /* ---- Snapshots ---- */
 
-static void tell_fields(void *state, oif_fields *fields)
+static void visit_fields(void *state, oif_state_visitor *visitor)
 {
     asd *a = state;
-    oif_field_u64(fields, "random", &a->random.state, 1);
-    oif_field_u32(fields, "rows_held", &a->rows_held, 1);
-    oif_field_u32(fields, "next_slot", &a->next_slot, 1);
-    oif_field_u32(fields, "doublings", &a->doublings, 1);
-    oif_field_u32(fields, "rows_to_go", &a->rows_to_go, 1);
-    oif_field_u32(fields, "anomalies", &a->anomalies, 1);
-    oif_field_u32(fields, "training_rows", &a->training_rows, 1);
-    oif_field_u32(fields, "trained_rows", &a->trained_rows, 1);
-    oif_field_u32(fields, "next_tree", &a->next_tree, 1);
-    oif_field_u32(fields, "trees_a_row", &a->trees_a_row, 1);
-    oif_field_f64(fields, "window", slot_row(a, 0), (size_t)a->slots * a->dimension);
-    oif_field_u32(fields, "training", part_at(a, a->training_at), a->window_size);
-    oif_iforest_tell_fields(own_forest(a), fields);
+    oif_visit_u64(visitor, "random", &a->random.state, 1);
+    oif_visit_u32(visitor, "rows_held", &a->rows_held, 1);
+    oif_visit_u32(visitor, "next_slot", &a->next_slot, 1);
+    oif_visit_u32(visitor, "doublings", &a->doublings, 1);
+    oif_visit_u32(visitor, "rows_to_go", &a->rows_to_go, 1);
+    oif_visit_u32(visitor, "anomalies", &a->anomalies, 1);
+    oif_visit_u32(visitor, "training_rows", &a->training_rows, 1);
+    oif_visit_u32(visitor, "trained_rows", &a->trained_rows, 1);
+    oif_visit_u32(visitor, "next_tree", &a->next_tree, 1);
+    oif_visit_u32(visitor, "trees_a_row", &a->trees_a_row, 1);
+    oif_visit_f64(visitor, "window", slot_row(a, 0), (size_t)a->slots * a->dimension);
+    oif_visit_u32(visitor, "training", part_at(a, a->training_at), a->window_size);
+    oif_iforest_visit_fields(own_forest(a), visitor);
 }
 
 static void describe(const void *state, oif_describe_function tell, void *context)
@@ -340,39 +348,43 @@ static void describe(const void *state, oif_describe_function tell, void *contex
 static const char *const retrain_words[] = {"window", "drift", NULL};
 
 static const oif_param params_table[] = {
-    {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32, NULL},
+    {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32,
+     NULL},
     {"window_size", "rows that the forest is trained on, and that pass between two trainings",
      OIF_PARAM_INTEGER, 2, 1 << 24, 2048, NULL},
     {"subsample_size", "rows of the window that each tree is grown from", OIF_PARAM_INTEGER, 2,
      OIF_MAX_SUBSAMPLE_SIZE, 256, NULL},
     {"retrain",
-     "when a window ends: always (window), or if more than drift_rate of its rows were anomalous (drift)",
+     "when a window ends: always (window), or if more than drift_rate of its rows were anomalous "
+     "(drift)",
      OIF_PARAM_CHOICE, 0, 1, EVERY_WINDOW, retrain_words},
     {"drift_rate",
      "share of the rows with a score above 0.5 at which the stream has changed; for retrain=drift",
      OIF_PARAM_REAL, 0, 1, 0.25, NULL},
-    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0,
-     NULL},
+    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0,
+     0x1p53, 0, NULL},
 };
 
 const oif_detector_kind oif_iforest_asd = {
-    .info = {.name = "iforest-asd",
-             .summary =
-                 "an isolation forest that is trained anew on each window of rows, or when they change",
-             .paper = "Ding, Fei: An Anomaly Detection Approach Based on Isolation Forest Algorithm for "
-                      "Streaming Data "
-                      "using Sliding Window, IFAC ICONS 2013",
-             .cost = "num_trees x log2(subsample_size), and num_trees trees to grow in each window",
-             .choose = "where data change slowly: the accuracy of an isolation forest, a window late",
-             .params = params_table,
-             .param_count = sizeof params_table / sizeof params_table[0]},
+    .info =
+        {.name = "iforest-asd",
+         .summary =
+             "an isolation forest that is trained anew on each window of rows, or when they change",
+         .paper =
+             "Ding, Fei: An Anomaly Detection Approach Based on Isolation Forest Algorithm for "
+             "Streaming Data "
+             "using Sliding Window, IFAC ICONS 2013",
+         .cost = "num_trees x log2(subsample_size), and num_trees trees to grow in each window",
+         .choose = "where data change slowly: the accuracy of an isolation forest, a window late",
+         .params = params_table,
+         .param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
     .state_bytes = state_bytes,
     .init = init,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,
-    .tell_fields = tell_fields,
+    .visit_fields = visit_fields,
     .describe = describe,
     .check = check,
 };

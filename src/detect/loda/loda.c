@@ -1,18 +1,21 @@
 /* LODA, the lightweight on-line detector of anomalies (Pevny, Machine Learning 2016).
  *
- * One-dimensional histograms are weak detectors that cost next to nothing, and many of them together are a strong one. Each
- * histogram is of a random projection: about sqrt(dimension) features, added up with normally distributed weights. The score
- * is the mean over the projections of -log2 of the density that the row's projection has.
+ * One-dimensional histograms are weak detectors that cost next to nothing, and many of them
+ * together are a strong one. Each histogram is of a random projection: about sqrt(dimension)
+ * features, added up with normally distributed weights. The score is the mean over the
+ * projections of -log2 of the density that the row's projection has.
  *
- * The histograms describe the last window_size rows: their projections are kept in a ring, a row that comes is counted and
- * the one that leaves uncounted. Where the bins of a histogram begin and end is chosen anew from the ring once in a window,
- * one histogram after another, so that they follow the stream and no row waits for all of them.
+ * The histograms describe the last window_size rows: their projections are kept in a ring, a
+ * row that comes is counted and the one that leaves uncounted. Where the bins of a histogram
+ * begin and end is chosen anew from the ring once in a window, one histogram after another, so
+ * that they follow the stream and no row waits for all of them.
  *
- * A projection is dominated by the feature with the largest numbers, so each feature is divided by its scale, which the
- * first rows show. It is rounded to a power of two: dividing by it is exact.
+ * A projection is dominated by the feature with the largest numbers, so each feature is divided
+ * by its scale, which the first rows show. It is rounded to a power of two: dividing by it is
+ * exact.
  *
- * A row costs O(num_projections sqrt(dimension)); choosing a range costs O(window_size), once for num_projections /
- * window_size rows.
+ * A row costs O(num_projections sqrt(dimension)); choosing a range costs O(window_size), once
+ * for num_projections / window_size rows.
  */
 #include "detect/loda/loda.h"
 
@@ -30,13 +33,14 @@ typedef oif_loda_state loda;
 typedef oif_loda_histogram histogram;
 
 enum {
-    SAMPLE_SIZE = 256,   /* rows that show the features' scales */
-    TAIL = 20,           /* one row in so many may lie outside of "where most rows are", on either side */
-    REACH = 3,           /* a range reaches so many times as far beyond, if there are rows */
+    SAMPLE_SIZE = 256, /* rows that show the features' scales */
+    TAIL = 20, /* one row in so many may lie outside of "where most rows are", on either side */
+    REACH = 3, /* a range reaches so many times as far beyond, if there are rows */
     EMPTY_BIN_LOG2 = -3, /* a bin without a row counts as an eighth of one */
-    LANES = 8,           /* projections that rows pass together: what the ring has of them is a cache line */
-    MAX_CHUNK = 256,     /* rows that do so before they pass the next ones */
-    STACK_WINDOW = 2048  /* rows of a window whose numbers a thread can sort on its own stack */
+    /* projections that rows pass together: what the ring has of them is a cache line */
+    LANES = 8,
+    MAX_CHUNK = 256,    /* rows that do so before they pass the next ones */
+    STACK_WINDOW = 2048 /* rows of a window whose numbers a thread can sort on its own stack */
 };
 
 /* ---- Creation ---- */
@@ -77,10 +81,11 @@ static loda lay_out(const oif_params *params, size_t dimension)
     l.weights_at = oif_size_append(&l.bytes, weights, sizeof(double));
     l.ring_at = oif_size_append(&l.bytes, l.window_size, l.num_projections * sizeof(double));
     l.histograms_at = oif_size_append(&l.bytes, l.num_projections, sizeof(histogram));
-    l.counts_at =
-        oif_size_append(&l.bytes, l.num_projections, oif_size_multiply(l.num_bins, sizeof(uint32_t)));
+    l.counts_at = oif_size_append(&l.bytes, l.num_projections,
+                                  oif_size_multiply(l.num_bins, sizeof(uint32_t)));
     l.logs_at = oif_size_append(&l.bytes, (size_t)l.window_size + 1, sizeof(int32_t));
-    l.sample_at = oif_size_append(&l.bytes, l.sample_size, oif_size_multiply(dimension, sizeof(double)));
+    l.sample_at =
+        oif_size_append(&l.bytes, l.sample_size, oif_size_multiply(dimension, sizeof(double)));
     l.scratch_at = oif_size_append(&l.bytes, l.window_size, sizeof(double));
     return l;
 }
@@ -115,7 +120,8 @@ static void init(void *state, const oif_params *params, size_t dimension)
     loda *l = state;
     *l = lay_out(params, dimension);
     for (uint32_t projection = 0; projection < l->num_projections; projection++) {
-        oif_random random = oif_random_stream((uint64_t)oif_params_value(params, "seed"), projection);
+        oif_random random =
+            oif_random_stream((uint64_t)oif_params_value(params, "seed"), projection);
         draw_features(l, &random, oif_loda_features(l, projection));
         for (uint32_t i = 0; i < l->terms; i++)
             oif_loda_weights(l, projection)[i] = oif_loda_normals(l, projection)[i] =
@@ -143,8 +149,8 @@ OIF_INLINE double project(const loda *l, uint32_t projection, const double *row)
 }
 
 /* Counts a projection in or, with a change of minus one, out. */
-OIF_INLINE void add_to_histogram(histogram *h, uint32_t *counts, uint32_t num_bins, double projected,
-                                 uint32_t change)
+OIF_INLINE void add_to_histogram(histogram *h, uint32_t *counts, uint32_t num_bins,
+                                 double projected, uint32_t change)
 {
     if (projected != projected)
         return;
@@ -161,8 +167,9 @@ typedef struct surprise {
     uint32_t projections;
 } surprise;
 
-/* -log2 of the density at this projection. The unit is a bin as wide as it would be if the histogram covered just where
- * most rows are, so that a range that reaches further, with coarser bins, does not change it. */
+/* -log2 of the density at this projection. The unit is a bin as wide as it would be if the
+ * histogram covered just where most rows are, so that a range that reaches further, with
+ * coarser bins, does not change it. */
 OIF_INLINE void add_surprise(const loda *l, uint32_t projection, double projected, surprise *sum)
 {
     const histogram *h = &oif_loda_histograms(l)[projection];
@@ -196,9 +203,10 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
 
 /* ---- Quantiles ---- */
 
-/* Moves the numbers below the pivot, or up to it, to the front of [low, high) and returns where they end. Without a branch
- * that depends on the numbers, which makes it twice as fast. */
-OIF_INLINE uint32_t move_to_front(double *numbers, uint32_t low, uint32_t high, double pivot, bool equal_too)
+/* Moves the numbers below the pivot, or up to it, to the front of [low, high) and returns where
+ * they end. Without a branch that depends on the numbers, which makes it twice as fast. */
+OIF_INLINE uint32_t move_to_front(double *numbers, uint32_t low, uint32_t high, double pivot,
+                                  bool equal_too)
 {
     for (uint32_t i = low; i < high; i++) {
         double number = numbers[i];
@@ -209,8 +217,9 @@ OIF_INLINE uint32_t move_to_front(double *numbers, uint32_t low, uint32_t high, 
     return low;
 }
 
-/* The number that would be at this place if [low, high) were sorted; all that belong before it are then before it. Hoare's
- * selection; pivots are drawn, so that no stream can be made to be slow. */
+/* The number that would be at this place if [low, high) were sorted; all that belong before it
+ * are then before it. Hoare's selection; pivots are drawn, so that no stream can be made to be
+ * slow. */
 static double select_number(double *numbers, uint32_t low, uint32_t high, uint32_t wanted)
 {
     oif_random random = {high};
@@ -265,7 +274,8 @@ static uint32_t gather_projections(const loda *l, uint32_t projection, double *g
     return count;
 }
 
-/* Chooses the range of a histogram: all rows of the window, but not further out than REACH times as far as most. */
+/* Chooses the range of a histogram: all rows of the window, but not further out than REACH
+ * times as far as most. */
 static void choose_range(histogram *h, uint32_t num_bins, double *projected, uint32_t count)
 {
     interval range = extent_of(projected, count), most = middle_of(projected, count, TAIL);
@@ -300,8 +310,8 @@ static __attribute__((noinline)) void renew_histogram(loda *l, uint32_t projecti
 
 /* ---- Scales ---- */
 
-/* How far apart the numbers of a feature usually are: the middle half, or if these are all the same, more of them. Halved,
- * because the difference of two doubles may be none. */
+/* How far apart the numbers of a feature usually are: the middle half, or if these are all the
+ * same, more of them. Halved, because the difference of two doubles may be none. */
 static double half_scale(double *numbers, uint32_t count)
 {
     static const uint32_t shares[] = {4, TAIL, UINT32_MAX};
@@ -310,8 +320,11 @@ static double half_scale(double *numbers, uint32_t count)
         if (most.low < most.high)
             return most.high / 2 - most.low / 2;
     }
-    /* Constant so far: a departure counts in thousandths of the constant, or if it is 0 as it is. */
-    double constant = count == 0 || numbers[0] == 0 ? 0x1p10 : numbers[0] < 0 ? -numbers[0] : numbers[0];
+    /* Constant so far: a departure counts in thousandths of the constant, or if it is 0 as it
+     * is. */
+    double constant = count == 0 || numbers[0] == 0 ? 0x1p10
+                      : numbers[0] < 0              ? -numbers[0]
+                                                    : numbers[0];
     return constant * 0x1p-11;
 }
 
@@ -347,8 +360,8 @@ static uint32_t term_of(const loda *l, uint32_t projection, uint32_t feature)
     return low < l->terms && features[low] == feature ? low : l->terms;
 }
 
-/* Learns the scales from the rows so far, and projects these rows with them. A scale is looked for once, when the first
- * projection takes its feature. */
+/* Learns the scales from the rows so far, and projects these rows with them. A scale is looked
+ * for once, when the first projection takes its feature. */
 static void learn_scales(loda *l)
 {
     for (uint32_t feature = 0; feature < l->dimension; feature++) {
@@ -373,7 +386,8 @@ typedef struct chunk {
     loda *loda;
     const oif_rows *rows;
     uint32_t first_slot;
-    bool full;                   /* each row takes the place of another, and renews histograms in its turn: */
+    /* each row takes the place of another, and renews histograms in its turn: */
+    bool full;
     const uint32_t *renewed;     /* row i those from renewed[i] up to renewed[i + 1] */
     _Atomic int64_t *bits;       /* of each row's surprise; NULL when nobody asks for scores */
     _Atomic uint32_t *projected; /* of each row, how many projections it was added up over */
@@ -381,8 +395,8 @@ typedef struct chunk {
 } chunk;
 
 /* Learns one row in some projections, and adds up its surprise. */
-static void learn_in_lanes(const chunk *c, uint32_t i, uint32_t first, uint32_t end, double *scratch,
-                           surprise *sum)
+static void learn_in_lanes(const chunk *c, uint32_t i, uint32_t first, uint32_t end,
+                           double *scratch, surprise *sum)
 {
     loda *l = c->loda;
     const double *row = oif_rows_at(c->rows, i);
@@ -407,9 +421,11 @@ static void learn_part(void *context, unsigned part)
 {
     const chunk *c = context;
     const loda *l = c->loda;
-    const uint32_t count = (uint32_t)c->rows->count, lanes = (l->num_projections + LANES - 1) / LANES;
+    const uint32_t count = (uint32_t)c->rows->count,
+                   lanes = (l->num_projections + LANES - 1) / LANES;
     double own_scratch[STACK_WINDOW];
-    double *scratch = l->window_size <= STACK_WINDOW ? own_scratch : oif_loda_part(l, l->scratch_at);
+    double *scratch =
+        l->window_size <= STACK_WINDOW ? own_scratch : oif_loda_part(l, l->scratch_at);
     surprise sums[MAX_CHUNK];
     memset(sums, 0, count * sizeof *sums);
     for (uint32_t lane = lanes * part / c->parts; lane < lanes * (part + 1) / c->parts; lane++) {
@@ -423,7 +439,8 @@ static void learn_part(void *context, unsigned part)
     }
 }
 
-/* The first histogram that the row of a slot renews: one after another, all of them in a window. */
+/* The first histogram that the row of a slot renews: one after another, all of them in a
+ * window. */
 static uint32_t renewed_at(const loda *l, uint32_t slot)
 {
     return (uint32_t)((uint64_t)l->num_projections * slot / l->window_size);
@@ -436,7 +453,14 @@ static void learn_in_slots(loda *l, const oif_rows *rows, double *scores, oif_po
     _Atomic int64_t bits[MAX_CHUNK];
     _Atomic uint32_t projected[MAX_CHUNK];
     uint32_t renewed[MAX_CHUNK + 1];
-    chunk c = {l, rows, l->next_slot, full, renewed, scores ? bits : NULL, projected, oif_pool_parts(pool)};
+    chunk c = {l,
+               rows,
+               l->next_slot,
+               full,
+               renewed,
+               scores ? bits : NULL,
+               projected,
+               oif_pool_parts(pool)};
     for (uint32_t i = 0; i <= rows->count; i++)
         renewed[i] = full ? renewed_at(l, l->next_slot + i) : 0;
     for (uint32_t i = 0; i < rows->count; i++) {
@@ -470,10 +494,12 @@ static double score_slot(const loda *l, uint32_t slot)
     return score_of(l, &sum);
 }
 
-/* How many of the coming rows find consecutive slots, up to one at which all histograms are renewed. */
+/* How many of the coming rows find consecutive slots, up to one at which all histograms are
+ * renewed. */
 static uint32_t rows_to_event(const loda *l)
 {
-    return l->rows_held == l->window_size ? l->window_size - l->next_slot : l->next_range - l->rows_held;
+    return l->rows_held == l->window_size ? l->window_size - l->next_slot
+                                          : l->next_range - l->rows_held;
 }
 
 static void learn_chunk(loda *l, const oif_rows *rows, double *scores, oif_pool *pool)
@@ -481,7 +507,8 @@ static void learn_chunk(loda *l, const oif_rows *rows, double *scores, oif_pool 
     const uint32_t count = (uint32_t)rows->count, last_slot = l->next_slot + count - 1;
     const bool full = l->rows_held == l->window_size;
     for (uint32_t i = 0; !full && i < count && l->next_slot + i < l->sample_size; i++)
-        memcpy(oif_loda_sample(l, l->next_slot + i), oif_rows_at(rows, i), l->dimension * sizeof(double));
+        memcpy(oif_loda_sample(l, l->next_slot + i), oif_rows_at(rows, i),
+               l->dimension * sizeof(double));
     learn_in_slots(l, rows, scores, pool);
     l->next_slot = last_slot + 1 < l->window_size ? last_slot + 1 : 0;
     if (full)
@@ -518,25 +545,27 @@ static bool ready(const void *state)
 
 /* ---- Snapshots ---- */
 
-static void tell_fields(void *state, oif_fields *fields)
+static void visit_fields(void *state, oif_state_visitor *visitor)
 {
     loda *l = state;
-    oif_field_u32(fields, "rows_held", &l->rows_held, 1);
-    oif_field_u32(fields, "next_slot", &l->next_slot, 1);
-    oif_field_u32(fields, "next_range", &l->next_range, 1);
-    oif_field_u32(fields, "has_ranges", &l->has_ranges, 1);
-    oif_field_f64(fields, "weights", oif_loda_weights(l, 0), (size_t)l->num_projections * l->terms);
-    oif_field_f64(fields, "ring", oif_loda_slot(l, 0), (size_t)l->window_size * l->num_projections);
+    oif_visit_u32(visitor, "rows_held", &l->rows_held, 1);
+    oif_visit_u32(visitor, "next_slot", &l->next_slot, 1);
+    oif_visit_u32(visitor, "next_range", &l->next_range, 1);
+    oif_visit_u32(visitor, "has_ranges", &l->has_ranges, 1);
+    oif_visit_f64(visitor, "weights", oif_loda_weights(l, 0),
+                  (size_t)l->num_projections * l->terms);
+    oif_visit_f64(visitor, "ring", oif_loda_slot(l, 0),
+                  (size_t)l->window_size * l->num_projections);
     for (uint32_t projection = 0; projection < l->num_projections; projection++) {
         histogram *h = &oif_loda_histograms(l)[projection];
-        oif_field_f64(fields, "low", &h->low, 1);
-        oif_field_f64(fields, "high", &h->high, 1);
-        oif_field_f64(fields, "bins_a_unit", &h->bins_a_unit, 1);
-        oif_field_i64(fields, "width", &h->width, 1);
-        oif_field_u32(fields, "counted", &h->counted, 1);
-        oif_field_u32(fields, "counts", oif_loda_counts(l, projection), l->num_bins);
+        oif_visit_f64(visitor, "low", &h->low, 1);
+        oif_visit_f64(visitor, "high", &h->high, 1);
+        oif_visit_f64(visitor, "bins_a_unit", &h->bins_a_unit, 1);
+        oif_visit_i64(visitor, "width", &h->width, 1);
+        oif_visit_u32(visitor, "counted", &h->counted, 1);
+        oif_visit_u32(visitor, "counts", oif_loda_counts(l, projection), l->num_bins);
     }
-    oif_field_f64(fields, "sample", oif_loda_sample(l, 0), (size_t)l->sample_size * l->dimension);
+    oif_visit_f64(visitor, "sample", oif_loda_sample(l, 0), (size_t)l->sample_size * l->dimension);
 }
 
 static void describe(const void *state, oif_describe_function tell, void *context)
@@ -567,22 +596,25 @@ static const oif_param params_table[] = {
     {"num_projections", "random projections, each with a histogram; more give steadier scores",
      OIF_PARAM_INTEGER, 1, 4096, 32, NULL},
     {"num_bins", "bins of a histogram", OIF_PARAM_INTEGER, 1, 1 << 16, 100, NULL},
-    {"window_size", "rows remembered; older ones are forgotten", OIF_PARAM_INTEGER, 1, 1 << 24, 512, NULL},
-    {"scale", "divide each feature by its spread in the first rows (learn), or take it as it is (none)",
-     OIF_PARAM_CHOICE, 0, 1, OIF_LODA_LEARN, scale_words},
-    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0,
+    {"window_size", "rows remembered; older ones are forgotten", OIF_PARAM_INTEGER, 1, 1 << 24, 512,
      NULL},
+    {"scale",
+     "divide each feature by its spread in the first rows (learn), or take it as it is (none)",
+     OIF_PARAM_CHOICE, 0, 1, OIF_LODA_LEARN, scale_words},
+    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0,
+     0x1p53, 0, NULL},
 };
 
 const oif_detector_kind oif_loda = {
     .info =
         {.name = "loda",
          .summary = "histograms of random projections, which forget",
-         .paper = "Pevny: Loda: Lightweight on-line detector of anomalies, Machine Learning 102, 2016",
+         .paper =
+             "Pevny: Loda: Lightweight on-line detector of anomalies, Machine Learning 102, 2016",
          .cost = "num_projections x sqrt(d)",
-         .choose =
-             "where numbers are often missing: a row is judged by those that it has; the least memory for "
-             "long rows",
+         .choose = "where numbers are often missing: a row is judged by those that it has; the "
+                   "least memory for "
+                   "long rows",
          .params = params_table,
          .param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
@@ -591,7 +623,7 @@ const oif_detector_kind oif_loda = {
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,
-    .tell_fields = tell_fields,
+    .visit_fields = visit_fields,
     .describe = describe,
     .check = oif_loda_check,
 };

@@ -11,7 +11,8 @@
 #include "detect/detector.h"
 
 enum {
-    OIF_LODA_LOG_BITS = 26, /* logarithms are whole multiples of 2^-26: sums do not depend on their order */
+    /* logarithms are whole multiples of 2^-26: sums do not depend on their order */
+    OIF_LODA_LOG_BITS = 26,
     OIF_LODA_FIRST_RANGE =
         16 /* rows that the first ranges are chosen from; then from twice as many, up to a window */
 };
@@ -30,38 +31,44 @@ typedef struct oif_loda_histogram {
     uint32_t unused;    /* instead of padding */
 } oif_loda_histogram;
 
-_Static_assert(sizeof(oif_loda_histogram) == offsetof(oif_loda_histogram, unused) + sizeof(uint32_t),
+_Static_assert(sizeof(oif_loda_histogram) ==
+                   offsetof(oif_loda_histogram, unused) + sizeof(uint32_t),
                "a histogram has padding");
 
-/* The state of the detector begins with this; arrays follow at the offsets `.._at`. Without padding, whose bytes no one would
- * set: equal detectors are equal bytes. */
+/* The state of the detector begins with this; arrays follow at the offsets `.._at`. Without
+ * padding, whose bytes no one would set: equal detectors are equal bytes. */
 typedef struct oif_loda_state {
     uint32_t dimension, num_projections, num_bins, window_size;
     oif_loda_scale scale;
 
     uint32_t terms; /* features in a projection */
-    uint32_t
-        sample_size; /* the first rows, kept as they are to learn the features' scales; 0 with scale none */
+    /* the first rows, kept as they are to learn the features' scales; 0 with scale none */
+    uint32_t sample_size;
 
-    uint32_t rows_held;  /* in the window */
-    uint32_t next_slot;  /* of the ring */
-    uint32_t next_range; /* rows in a window that is not yet full at which all ranges are chosen anew */
+    uint32_t rows_held; /* in the window */
+    uint32_t next_slot; /* of the ring */
+    /* rows in a window that is not yet full at which all ranges are chosen anew */
+    uint32_t next_range;
     uint32_t has_ranges; /* 1 once the histograms have them */
     uint32_t unused;     /* instead of padding */
 
-    size_t features_at;   /* uint32_t [num_projections][terms], ascending */
-    size_t normals_at;    /* double   [num_projections][terms]: the weights as they were drawn */
-    size_t weights_at;    /* double   [num_projections][terms]: the same over the features' scales */
-    size_t ring_at;       /* double   [window_size][num_projections]; NaN where a number was missing */
+    size_t features_at; /* uint32_t [num_projections][terms], ascending */
+    size_t normals_at;  /* double   [num_projections][terms]: the weights as they were drawn */
+    /* double   [num_projections][terms]: the same over the features' scales */
+    size_t weights_at;
+    /* double   [window_size][num_projections]; NaN where a number was missing */
+    size_t ring_at;
     size_t histograms_at; /* oif_loda_histogram [num_projections] */
     size_t counts_at;     /* uint32_t [num_projections][num_bins] */
-    size_t logs_at;       /* int32_t  [window_size + 1]: log2 of every count; of the count 0 see loda.c */
-    size_t sample_at;     /* double   [sample_size][dimension] */
-    size_t scratch_at;    /* double   [window_size]: numbers to find quantiles of */
+    /* int32_t  [window_size + 1]: log2 of every count; of the count 0 see loda.c */
+    size_t logs_at;
+    size_t sample_at;  /* double   [sample_size][dimension] */
+    size_t scratch_at; /* double   [window_size]: numbers to find quantiles of */
     size_t bytes;
 } oif_loda_state;
 
-_Static_assert(offsetof(oif_loda_state, features_at) == offsetof(oif_loda_state, unused) + sizeof(uint32_t),
+_Static_assert(offsetof(oif_loda_state, features_at) ==
+                   offsetof(oif_loda_state, unused) + sizeof(uint32_t),
                "the state of loda has padding");
 
 static inline void *oif_loda_part(const oif_loda_state *l, size_t offset)
@@ -118,7 +125,8 @@ static inline uint32_t oif_loda_range_after(const oif_loda_state *l, uint32_t ro
 }
 
 /* The bin of a projection that is not missing; num_bins when it is outside of the range. */
-static inline uint32_t oif_loda_bin_of(const oif_loda_histogram *h, uint32_t num_bins, double projected)
+static inline uint32_t oif_loda_bin_of(const oif_loda_histogram *h, uint32_t num_bins,
+                                       double projected)
 {
     if (!(projected >= h->low && projected <= h->high))
         return num_bins;

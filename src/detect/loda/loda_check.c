@@ -1,5 +1,6 @@
-/* Whether a LODA detector holds together. Its fields may come from a damaged snapshot, so nothing is believed but what follows
- * from the parameters. Takes O(num_projections (window_size + num_bins)). */
+/* Whether a LODA detector holds together. Its fields may come from a damaged snapshot, so
+ * nothing is believed but what follows from the parameters. Takes O(num_projections
+ * (window_size + num_bins)). */
 #include "detect/loda/loda.h"
 
 #include "base/error.h"
@@ -14,10 +15,10 @@ enum {
     BINS_AT_ONCE = 4096
 }; /* whose rows are counted together: sixteen rounds for the most bins, one for most */
 
-#define REQUIRE(condition, words)                                                                            \
-    do                                                                                                       \
-        if (!(condition))                                                                                    \
-            return oif_fail(error, OIF_EINVARIANT, "projection %u: %s", projection, words);                  \
+#define REQUIRE(condition, words)                                                                  \
+    do                                                                                             \
+        if (!(condition))                                                                          \
+            return oif_fail(error, OIF_EINVARIANT, "projection %u: %s", projection, words);        \
     while (0)
 
 static oif_status check_weights(const loda *l, uint32_t projection, oif_error *error)
@@ -31,12 +32,14 @@ static oif_status check_weights(const loda *l, uint32_t projection, oif_error *e
     return OIF_OK;
 }
 
-/* The bins follow from the range, and so they can be counted; how wide it is relative to where most rows are, too. */
+/* The bins follow from the range, and so they can be counted; how wide it is relative to where
+ * most rows are, too. */
 static oif_status check_range(const loda *l, uint32_t projection, oif_error *error)
 {
     const histogram *h = &oif_loda_histograms(l)[projection];
     const double furthest = (double)l->terms * OIF_LODA_GREATEST_TERM, whole = h->high - h->low;
-    const int64_t widest = (int64_t)3 << OIF_LODA_LOG_BITS; /* log2(1 + 2 REACH) of loda.c, rounded up */
+    /* log2(1 + 2 REACH) of loda.c, rounded up */
+    const int64_t widest = (int64_t)3 << OIF_LODA_LOG_BITS;
     REQUIRE(h->low >= -furthest && h->high <= furthest, "the range of the histogram is not finite");
     REQUIRE(h->low <= h->high, "the range of the histogram is empty");
     REQUIRE(h->bins_a_unit == (whole < OIF_LODA_LEAST_WIDTH ? 0 : l->num_bins / whole),
@@ -47,13 +50,15 @@ static oif_status check_range(const loda *l, uint32_t projection, oif_error *err
 }
 
 /* Counts the rows of the window that fall into some of the bins. */
-static void count_bins(const loda *l, uint32_t projection, uint32_t first_bin, uint32_t counts[BINS_AT_ONCE])
+static void count_bins(const loda *l, uint32_t projection, uint32_t first_bin,
+                       uint32_t counts[BINS_AT_ONCE])
 {
     const histogram *h = &oif_loda_histograms(l)[projection];
     memset(counts, 0, BINS_AT_ONCE * sizeof *counts);
     for (uint32_t slot = 0; slot < l->rows_held; slot++) {
         double projected = oif_loda_slot(l, slot)[projection];
-        uint32_t bin = projected == projected ? oif_loda_bin_of(h, l->num_bins, projected) : l->num_bins;
+        uint32_t bin =
+            projected == projected ? oif_loda_bin_of(h, l->num_bins, projected) : l->num_bins;
         if (bin < l->num_bins &&
             bin - first_bin < BINS_AT_ONCE) /* and so not below it, in unsigned numbers */
             counts[bin - first_bin]++;
@@ -65,7 +70,8 @@ static oif_status check_counts(const loda *l, uint32_t projection, oif_error *er
     uint32_t known = 0, counts[BINS_AT_ONCE];
     for (uint32_t slot = 0; slot < l->rows_held; slot++) {
         double projected = oif_loda_slot(l, slot)[projection];
-        REQUIRE(!(fabs(projected) > (double)l->terms * OIF_LODA_GREATEST_TERM), "a projection is not finite");
+        REQUIRE(!(fabs(projected) > (double)l->terms * OIF_LODA_GREATEST_TERM),
+                "a projection is not finite");
         known += projected == projected;
     }
     REQUIRE(oif_loda_histograms(l)[projection].counted == known,
@@ -89,7 +95,8 @@ static oif_status check_window(const loda *l, oif_error *error)
     while (next_range <= l->rows_held && next_range < l->window_size)
         next_range = oif_loda_range_after(l, next_range);
     if (l->next_range != next_range || l->has_ranges != (l->rows_held >= first_range))
-        return oif_fail(error, OIF_EINVARIANT, "the ranges were not chosen when they should have been");
+        return oif_fail(error, OIF_EINVARIANT,
+                        "the ranges were not chosen when they should have been");
     if (!oif_none_infinite(oif_loda_sample(l, 0), (size_t)l->sample_size * l->dimension))
         return oif_fail(error, OIF_EINVARIANT, "a row of the sample is infinite");
     return OIF_OK;

@@ -25,7 +25,8 @@ static range range_within(range r, double least, double greatest)
 {
     range within = {point_in(r, least), point_in(r, greatest)};
     within.low =
-        within.low < within.high ? within.low : within.high; /* rounding may swap them, a few ulps apart */
+        /* rounding may swap them, a few ulps apart */
+        within.low < within.high ? within.low : within.high;
     return within;
 }
 
@@ -40,7 +41,8 @@ range oif_range_draw(oif_random *random, uint32_t count, range from)
 
 typedef oif_box_cut cut;
 
-bool oif_box_cut_draw_feature(oif_random *random, const double *box, uint32_t dimension, uint32_t *feature)
+bool oif_box_cut_draw_feature(oif_random *random, const double *box, uint32_t dimension,
+                              uint32_t *feature)
 {
     uint32_t known = 0;
     *feature = oif_random_below(random, dimension);
@@ -92,14 +94,15 @@ static void include_point(range *r, double point)
     r->high = point > r->high ? point : r->high;
 }
 
-/* Shares out points whose range is known, in a feature that has no part in the cut: the outermost two are any of them, on
- * either side, and the others uniform between. */
+/* Shares out points whose range is known, in a feature that has no part in the cut: the
+ * outermost two are any of them, on either side, and the others uniform between. */
 static void share_range(oif_random *random, const cut *c, range whole, range *left, range *right)
 {
     uint32_t count = c->left_count + c->right_count;
     bool lowest_left = oif_random_below(random, count) < c->left_count;
-    bool highest_left =
-        count == 1 ? lowest_left : oif_random_below(random, count - 1) < c->left_count - lowest_left;
+    bool highest_left = count == 1
+                            ? lowest_left
+                            : oif_random_below(random, count - 1) < c->left_count - lowest_left;
     uint32_t left_outer = count == 1 ? lowest_left : (uint32_t)lowest_left + highest_left;
     uint32_t right_outer = (count == 1 ? 1 : 2) - left_outer;
     *left = oif_range_draw(random, c->left_count - left_outer, whole);
@@ -108,8 +111,9 @@ static void share_range(oif_random *random, const cut *c, range whole, range *le
     include_point(highest_left ? left : right, whole.high);
 }
 
-/* Turns the least and greatest of points drawn from [0, 1] into those of points drawn from the ranges of a box, the
- * greatest with their signs turned as a box has them. The numbers are those of range_within, without a branch. */
+/* Turns the least and greatest of points drawn from [0, 1] into those of points drawn from the
+ * ranges of a box, the greatest with their signs turned as a box has them. The numbers are
+ * those of range_within, without a branch. */
 OIF_INLINE void stretch_ranges(const double *restrict lows, const double *restrict minus_highs,
                                uint32_t times, double *restrict least, double *restrict greatest)
 {
@@ -128,8 +132,8 @@ OIF_INLINE void stretch_ranges(const double *restrict lows, const double *restri
 }
 
 #if OIF_HAS_AVX2_CODE
-OIF_AVX2 static void stretch_ranges_avx2(const double *lows, const double *minus_highs, uint32_t times,
-                                         double *least, double *greatest)
+OIF_AVX2 static void stretch_ranges_avx2(const double *lows, const double *minus_highs,
+                                         uint32_t times, double *least, double *greatest)
 {
     stretch_ranges(lows, minus_highs, times, least, greatest);
 }
@@ -147,7 +151,8 @@ static void stretch(const double *lows, const double *minus_highs, uint32_t time
     stretch_ranges(lows, minus_highs, times, least, greatest);
 }
 
-void oif_box_draw(oif_random *random, uint32_t count, const double *box, double *drawn, uint32_t dimension)
+void oif_box_draw(oif_random *random, uint32_t count, const double *box, double *drawn,
+                  uint32_t dimension)
 {
     double least[OIF_EXTREMES_AT_ONCE], greatest[OIF_EXTREMES_AT_ONCE];
     if (count == 0) {
@@ -156,7 +161,8 @@ void oif_box_draw(oif_random *random, uint32_t count, const double *box, double 
         return;
     }
     for (uint32_t first = 0; first < dimension; first += OIF_EXTREMES_AT_ONCE) {
-        uint32_t times = dimension - first < OIF_EXTREMES_AT_ONCE ? dimension - first : OIF_EXTREMES_AT_ONCE;
+        uint32_t times =
+            dimension - first < OIF_EXTREMES_AT_ONCE ? dimension - first : OIF_EXTREMES_AT_ONCE;
         oif_random_extremes(random, count, times, least, greatest);
         stretch(box + first, box + dimension + first, times, least, greatest);
         memcpy(drawn + first, least, times * sizeof *least);
@@ -164,8 +170,8 @@ void oif_box_draw(oif_random *random, uint32_t count, const double *box, double 
     }
 }
 
-void oif_box_cut_draw_boxes(oif_random *random, const cut *c, bool newborn, double *left, double *right,
-                            uint32_t dimension)
+void oif_box_cut_draw_boxes(oif_random *random, const cut *c, bool newborn, double *left,
+                            double *right, uint32_t dimension)
 {
     if (newborn) {
         for (uint32_t i = 0; i < dimension; i++) {

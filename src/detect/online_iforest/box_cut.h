@@ -1,9 +1,9 @@
-/* Cutting a box of points in two, as the trees of online-iforest do: a feature and a value at random, then the points on
- * either side. No point is drawn: how many fall left is binomial, and the least and greatest of n uniform numbers have
- * known laws, so a cut costs O(dimension).
+/* Cutting a box of points in two, as the trees of online-iforest do: a feature and a value at
+ * random, then the points on either side. No point is drawn: how many fall left is binomial,
+ * and the least and greatest of n uniform numbers have known laws, so a cut costs O(dimension).
  *
- * A box holds the lowest x and then the lowest -x of every feature, +infinity where none was seen, so that one loop of
- * minima widens it. */
+ * A box holds the lowest x and then the lowest -x of every feature, +infinity where none was
+ * seen, so that one loop of minima widens it. */
 #ifndef OIF_DETECT_BOX_CUT_H
 #define OIF_DETECT_BOX_CUT_H
 
@@ -16,7 +16,8 @@
 
 /* ---- Numbers as keys ---- */
 
-/* A whole number for every number: keys are in the order of the numbers, and 0.0 and -0.0 have the same one. */
+/* A whole number for every number: keys are in the order of the numbers, and 0.0 and -0.0 have
+ * the same one. */
 static inline uint64_t oif_key(double number)
 {
     const uint64_t sign = UINT64_C(1) << 63;
@@ -48,7 +49,8 @@ static inline oif_range oif_box_range(const double *box, uint32_t dimension, uin
 oif_range oif_range_draw(oif_random *random, uint32_t count, oif_range from);
 
 /* The least box around `count` points drawn uniformly from a box; `box` may be `drawn`. */
-void oif_box_draw(oif_random *random, uint32_t count, const double *box, double *drawn, uint32_t dimension);
+void oif_box_draw(oif_random *random, uint32_t count, const double *box, double *drawn,
+                  uint32_t dimension);
 
 /* ---- Cuts ---- */
 
@@ -60,17 +62,20 @@ typedef struct oif_box_cut {
 } oif_box_cut;
 
 /* Uniform among the features that ever had a value in this box; false when none had. */
-bool oif_box_cut_draw_feature(oif_random *random, const double *box, uint32_t dimension, uint32_t *feature);
+bool oif_box_cut_draw_feature(oif_random *random, const double *box, uint32_t dimension,
+                              uint32_t *feature);
 
 /* The paper's text: a value in the box, then `count` points in the box. */
 void oif_box_cut_draw_in_box(oif_random *random, uint32_t count, oif_range box, oif_box_cut *c);
 
-/* The authors' code: a value between the outermost of `count` points. Those two are then on either side of it, and the
- * others uniform between them. */
-void oif_box_cut_draw_between_points(oif_random *random, uint32_t count, oif_range points, oif_box_cut *c);
+/* The authors' code: a value between the outermost of `count` points. Those two are then on
+ * either side of it, and the others uniform between them. */
+void oif_box_cut_draw_between_points(oif_random *random, uint32_t count, oif_range points,
+                                     oif_box_cut *c);
 
-/* Turns the box of the leaf that is cut into that of its left child, and fills that of the right one. The leaf holds
- * points drawn uniformly from its box or, when it is newborn, points that its box just encloses. */
+/* Turns the box of the leaf that is cut into that of its left child, and fills that of the
+ * right one. The leaf holds points drawn uniformly from its box or, when it is newborn, points
+ * that its box just encloses. */
 void oif_box_cut_draw_boxes(oif_random *random, const oif_box_cut *c, bool newborn, double *left,
                             double *right, uint32_t dimension);
 

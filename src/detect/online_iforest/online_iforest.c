@@ -1,10 +1,11 @@
-/* Online Isolation Forest (Leveni, Cassales, Pfahringer, Bifet, Boracchi, ICML 2024): trees that cut a leaf in two at
- * random when it counts enough rows. Dense regions are cut often, so a row that ends in a shallow leaf lies where data are
- * sparse: it is anomalous.
+/* Online Isolation Forest (Leveni, Cassales, Pfahringer, Bifet, Boracchi, ICML 2024): trees
+ * that cut a leaf in two at random when it counts enough rows. Dense regions are cut often, so
+ * a row that ends in a shallow leaf lies where data are sparse: it is anomalous.
  *
- * Two forests grow such trees and differ in how they forget: window_forest.c is the paper's and uncounts the rows that leave
- * a sliding window, turnover_forest.c replaces the oldest tree every few rows. Here is what they share: one table of
- * parameters, and the choice between them.
+ * Two forests grow such trees and differ in how they forget: window_forest.c is the paper's and
+ * uncounts the rows that leave a sliding window, turnover_forest.c replaces the oldest tree
+ * every few rows. Here is what they share: one table of parameters, and the choice between
+ * them.
  */
 #include "detect/online_iforest/online_iforest.h"
 
@@ -54,9 +55,9 @@ static bool ready(const void *state)
     return forest_of(state)->ready(state);
 }
 
-static void tell_fields(void *state, oif_fields *fields)
+static void visit_fields(void *state, oif_state_visitor *visitor)
 {
-    forest_of(state)->tell_fields(state, fields);
+    forest_of(state)->visit_fields(state, visitor);
 }
 
 static void describe(const void *state, oif_describe_function tell, void *context)
@@ -76,47 +77,55 @@ static const char *const variant_words[] = {"running", "paper", "reference", NUL
 static const char *const forgetting_words[] = {"window", "turnover", NULL};
 
 static const oif_param params_table[] = {
-    {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32, NULL},
-    {"window_size", "rows remembered; older ones are forgotten", OIF_PARAM_INTEGER, 1, 1 << 24, 2048, NULL},
-    {"max_leaf_samples", "rows that the first leaf of a tree holds before it is cut; 0: 32, with turnover 8",
+    {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32,
+     NULL},
+    {"window_size", "rows remembered; older ones are forgotten", OIF_PARAM_INTEGER, 1, 1 << 24,
+     2048, NULL},
+    {"max_leaf_samples",
+     "rows that the first leaf of a tree holds before it is cut; 0: 32, with turnover 8",
      OIF_PARAM_INTEGER, 0, 1 << 24, 0, NULL},
     {"growth",
-     "rows a leaf holds before it is cut: twice as many at each depth (adaptive), or the same (fixed)",
+     "rows a leaf holds before it is cut: twice as many at each depth (adaptive), or the same "
+     "(fixed)",
      OIF_PARAM_CHOICE, 0, 1, OIF_ADAPTIVE, growth_words},
     {"variant",
-     "depths relative to the rows now in the window (running), as the paper's text (paper) or as the "
+     "depths relative to the rows now in the window (running), as the paper's text (paper) or as "
+     "the "
      "authors' code (reference)",
      OIF_PARAM_CHOICE, 0, 2, OIF_RUNNING, variant_words},
     {"subsample", "share of the rows that each tree learns", OIF_PARAM_REAL, 0.001, 1, 1, NULL},
     {"forgetting",
-     "what is forgotten: each row when it leaves the window (window), or the oldest tree every few rows "
+     "what is forgotten: each row when it leaves the window (window), or the oldest tree every few "
+     "rows "
      "(turnover)",
      OIF_PARAM_CHOICE, 0, 1, OIF_FORGET_BY_WINDOW, forgetting_words},
     {"shadow_trees", "with turnover: young trees that learn beside the others and do not score yet",
      OIF_PARAM_INTEGER, 1, 4096, 4, NULL},
     {"maturity", "with turnover: rows after which a young tree scores; 0: a quarter of window_size",
      OIF_PARAM_INTEGER, 0, 1 << 24, 0, NULL},
-    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0,
-     NULL},
+    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0,
+     0x1p53, 0, NULL},
 };
 
 const oif_detector_kind oif_online_iforest = {
-    .info = {.name = "online-iforest",
-             .summary = "trees that grow where rows are dense and shrink where they are forgotten",
-             .paper = "Leveni, Cassales, Pfahringer, Bifet, Boracchi: Online Isolation Forest, ICML 2024",
-             .cost = "num_trees x (log2(window_size / max_leaf_samples) + d)",
-             .choose =
-                 "to follow a stream at once: every row is learned as it comes and forgotten in its turn; "
-                 "seldom notices one number far out",
-             .params = params_table,
-             .param_count = sizeof params_table / sizeof params_table[0]},
+    .info =
+        {.name = "online-iforest",
+         .summary = "trees that grow where rows are dense and shrink where they are forgotten",
+         .paper =
+             "Leveni, Cassales, Pfahringer, Bifet, Boracchi: Online Isolation Forest, ICML 2024",
+         .cost = "num_trees x (log2(window_size / max_leaf_samples) + d)",
+         .choose = "to follow a stream at once: every row is learned as it comes and forgotten in "
+                   "its turn; "
+                   "seldom notices one number far out",
+         .params = params_table,
+         .param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
     .state_bytes = state_bytes,
     .init = init,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,
-    .tell_fields = tell_fields,
+    .visit_fields = visit_fields,
     .describe = describe,
     .check = check,
 };

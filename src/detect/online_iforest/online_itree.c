@@ -1,9 +1,11 @@
-/* One tree of an Online Isolation Forest: cutting a leaf, undoing cuts, and what must hold in between. These are the
- * only places where a tree changes its shape; they run for one row in ten or so, counted over the whole forest.
+/* One tree of an Online Isolation Forest: cutting a leaf, undoing cuts, and what must hold in
+ * between. These are the only places where a tree changes its shape; they run for one row in
+ * ten or so, counted over the whole forest.
  *
- * The paper cuts a leaf of height h by drawing h rows uniformly from its box and counting them on either side. Here no
- * row is drawn: how many fall left is binomial, and the least and greatest of n uniform numbers have known laws, so a
- * cut costs O(dimension) and has the same law (docs/algorithms/online-iforest.md).
+ * The paper cuts a leaf of height h by drawing h rows uniformly from its box and counting them
+ * on either side. Here no row is drawn: how many fall left is binomial, and the least and
+ * greatest of n uniform numbers have known laws, so a cut costs O(dimension) and has the same
+ * law (docs/algorithms/online-iforest.md).
  */
 #include "detect/online_iforest/online_itree.h"
 
@@ -89,15 +91,16 @@ void oif_itree_init(forest *f, uint32_t number, uint64_t seed)
         oif_leaf_of(f, tree, 0)->box[i] = INFINITY;
 }
 
-/* Hands the slack of a node, the rows that may leave it before a cut has to be undone, down to the leaves below: each
- * guards its share. `height` is the node's. */
+/* Hands the slack of a node, the rows that may leave it before a cut has to be undone, down to
+ * the leaves below: each guards its share. `height` is the node's. */
 static void share_slack(forest *f, oif_itree *tree, spot at, int32_t height, int32_t slack)
 {
     if (!oif_is_cut(f, at)) {
         leaf_standing(f, tree, at)->guard = height - slack;
         return;
     }
-    int32_t own = height - oif_threshold(f, at.depth), left = totals_below(f, tree, oif_left(at)).height;
+    int32_t own = height - oif_threshold(f, at.depth),
+            left = totals_below(f, tree, oif_left(at)).height;
     slack = own < slack ? own : slack;
     share_slack(f, tree, oif_left(at), left, slack / 2);
     share_slack(f, tree, oif_right(at), height - left, slack - slack / 2);
@@ -115,8 +118,8 @@ static void set_levels(forest *f, uint32_t tree, uint32_t levels)
 
 /* ---- Cutting ---- */
 
-/* Of one block of labels, those of rows that go right become `right`. Without a branch, so that compilers look at several
- * rows at once. */
+/* Of one block of labels, those of rows that go right become `right`. Without a branch, so that
+ * compilers look at several rows at once. */
 static void relabel_block(uint8_t *restrict labels, uint8_t left, uint8_t right,
                           const double *restrict column, double value, bool missing_right)
 {
@@ -138,7 +141,8 @@ OIF_AVX2 static void relabel_rows_avx2(uint8_t *labels, uint32_t slots, uint8_t 
 {
     if (missing_right)
         for (size_t slot = 0; slot < slots; slot += 32)
-            oif_replace_32_avx2(labels + slot, left, right, oif_at_least_32_avx2(column + slot, value, true));
+            oif_replace_32_avx2(labels + slot, left, right,
+                                oif_at_least_32_avx2(column + slot, value, true));
     else
         for (size_t slot = 0; slot < slots; slot += 32)
             oif_replace_32_avx2(labels + slot, left, right,
@@ -146,7 +150,8 @@ OIF_AVX2 static void relabel_rows_avx2(uint8_t *labels, uint32_t slots, uint8_t 
 }
 #endif
 
-/* Gives the rows of the window that go right their new label; a missing number goes with the heavier child. */
+/* Gives the rows of the window that go right their new label; a missing number goes with the
+ * heavier child. */
 static void relabel_cut(forest *f, oif_itree *tree, uint8_t left, uint8_t right, const cut *c)
 {
     uint8_t *labels = oif_labels(f, tree);
@@ -170,7 +175,8 @@ static uint32_t vacant_leaf(const forest *f, const oif_itree *tree)
     return number;
 }
 
-/* Whether the leaf at this spot may be cut: by its depth, the records left, and having a feature to cut. */
+/* Whether the leaf at this spot may be cut: by its depth, the records left, and having a
+ * feature to cut. */
 static bool may_cut(const forest *f, spot at)
 {
     const oif_itree *tree = oif_tree_of(f, at);
@@ -184,7 +190,8 @@ static void cut_leaf(forest *f, spot at, bool newborn)
     oif_itree *tree = oif_tree_of(f, at);
     oif_random *random = &tree->random;
     uint32_t left = oif_leaf_number(f, at), right = vacant_leaf(f, tree);
-    const int32_t height = oif_leaf_of(f, tree, left)->height, guard = oif_leaf_of(f, tree, left)->guard;
+    const int32_t height = oif_leaf_of(f, tree, left)->height,
+                  guard = oif_leaf_of(f, tree, left)->guard;
     double *box = oif_leaf_of(f, tree, left)->box;
     cut c;
     if (!may_cut(f, at) || !oif_box_cut_draw_feature(random, box, f->dimension, &c.feature))
@@ -193,11 +200,12 @@ static void cut_leaf(forest *f, spot at, bool newborn)
     range own = oif_box_range(box, f->dimension, c.feature);
     uint32_t count = (uint32_t)height;
     if (f->variant == OIF_REFERENCE)
-        oif_box_cut_draw_between_points(random, count, newborn ? own : oif_range_draw(random, count, own),
-                                        &c);
+        oif_box_cut_draw_between_points(random, count,
+                                        newborn ? own : oif_range_draw(random, count, own), &c);
     else
         oif_box_cut_draw_in_box(random, count, own, &c);
-    oif_box_cut_draw_boxes(random, &c, newborn, box, oif_leaf_of(f, tree, right)->box, f->dimension);
+    oif_box_cut_draw_boxes(random, &c, newborn, box, oif_leaf_of(f, tree, right)->box,
+                           f->dimension);
 
     oif_set_cut(f, at, c.feature, c.value);
     make_leaf(f, oif_left(at), left, (int32_t)c.left_count);
@@ -210,7 +218,8 @@ static void cut_leaf(forest *f, spot at, bool newborn)
 
     if (f->variant != OIF_REFERENCE)
         return;
-    if ((int32_t)c.left_count >= oif_threshold(f, at.depth + 1)) /* the authors' code goes on while it can */
+    /* the authors' code goes on while it can */
+    if ((int32_t)c.left_count >= oif_threshold(f, at.depth + 1))
         cut_leaf(f, oif_left(at), true);
     if ((int32_t)c.right_count >= oif_threshold(f, at.depth + 1))
         cut_leaf(f, oif_right(at), true);
@@ -222,8 +231,8 @@ void oif_itree_cut(forest *f, uint32_t number, uint32_t leaf, bool loses_row)
     spot at = oif_spot_of(oif_leaf_of(f, tree, leaf));
     int32_t height = oif_leaf_of(f, tree, leaf)->height;
     if (loses_row && height == oif_threshold(f, at.depth) && may_cut(f, at)) {
-        /* The cut would be undone at once, and only the points that it draws would remain, in the box of the leaf. One cut
-         * in four is of this kind. */
+        /* The cut would be undone at once, and only the points that it draws would remain, in
+         * the box of the leaf. One cut in four is of this kind. */
         double *box = oif_leaf_of(f, tree, leaf)->box;
         oif_box_draw(&tree->random, (uint32_t)height, box, box, f->dimension);
         tree->cuts_made++;
@@ -257,7 +266,8 @@ static void relabel_merge(forest *f, oif_itree *tree, uint8_t from, uint8_t to)
             labels[i] = labels[i] == from ? to : labels[i];
 }
 
-/* Moves the boxes and rows of the leaves below a node to the leaf `kept` and forgets their cuts. */
+/* Moves the boxes and rows of the leaves below a node to the leaf `kept` and forgets their
+ * cuts. */
 static void absorb_leaves(forest *f, spot at, uint32_t kept)
 {
     oif_itree *tree = oif_tree_of(f, at);
@@ -296,9 +306,9 @@ static void undo_cut(forest *f, spot at, int32_t height)
     set_levels(f, tree, deepest_leaf(f, oif_root(f, tree)));
 }
 
-/* Climbs from the leaf to the root. Cuts with too few rows are undone; if there are none, the first node that has rows to
- * spare shares its slack anew. Algorithm 3 comes from above, but a cut undone first below and then above leaves the same
- * tree. */
+/* Climbs from the leaf to the root. Cuts with too few rows are undone; if there are none, the
+ * first node that has rows to spare shares its slack anew. Algorithm 3 comes from above, but a
+ * cut undone first below and then above leaves the same tree. */
 void oif_itree_settle(forest *f, uint32_t number, uint32_t leaf)
 {
     oif_itree *tree = oif_tree(f, number);
@@ -317,8 +327,8 @@ void oif_itree_settle(forest *f, uint32_t number, uint32_t leaf)
             return;
         }
     }
-    share_slack(f, tree, at, below.height,
-                OIF_NO_GUARD); /* nothing above relies on the root: it has slack to give */
+    /* nothing above relies on the root: it has slack to give */
+    share_slack(f, tree, at, below.height, OIF_NO_GUARD);
 }
 
 /* ---- Walking ---- */
@@ -337,20 +347,20 @@ uint32_t oif_itree_walk(const forest *f, uint32_t tree, const double *row)
 
 /* ---- Snapshots ---- */
 
-void oif_itree_tell_fields(forest *f, uint32_t number, oif_fields *fields)
+void oif_itree_visit_fields(forest *f, uint32_t number, oif_state_visitor *visitor)
 {
     oif_itree *tree = oif_tree(f, number);
-    oif_field_u64(fields, "random", &tree->random.state, 1);
-    oif_field_u64(fields, "cuts_made", &tree->cuts_made, 1);
-    oif_field_u64(fields, "cuts_undone", &tree->cuts_undone, 1);
-    oif_field_u8(fields, "labels", oif_labels(f, tree), f->slots);
+    oif_visit_u64(visitor, "random", &tree->random.state, 1);
+    oif_visit_u64(visitor, "cuts_made", &tree->cuts_made, 1);
+    oif_visit_u64(visitor, "cuts_undone", &tree->cuts_undone, 1);
+    oif_visit_u8(visitor, "labels", oif_labels(f, tree), f->slots);
     for (uint32_t i = 0; i < f->leaf_capacity; i++) {
         oif_leaf *leaf = oif_leaf_of(f, tree, i);
-        oif_field_i32(fields, "height", &leaf->height, 1);
-        oif_field_i32(fields, "guard", &leaf->guard, 1);
-        oif_field_i32(fields, "cut_at", &leaf->cut_at, 1);
-        oif_field_u32(fields, "depth", &leaf->depth, 1);
-        oif_field_u32(fields, "index", &leaf->index, 1);
-        oif_field_f64(fields, "box", leaf->box, f->box_width);
+        oif_visit_i32(visitor, "height", &leaf->height, 1);
+        oif_visit_i32(visitor, "guard", &leaf->guard, 1);
+        oif_visit_i32(visitor, "cut_at", &leaf->cut_at, 1);
+        oif_visit_u32(visitor, "depth", &leaf->depth, 1);
+        oif_visit_u32(visitor, "index", &leaf->index, 1);
+        oif_visit_f64(visitor, "box", leaf->box, f->box_width);
     }
 }

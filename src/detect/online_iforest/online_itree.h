@@ -1,4 +1,5 @@
-/* The trees of an Online Isolation Forest: where everything is, and how a tree changes its shape.
+/* The trees of an Online Isolation Forest: where everything is, and how a tree changes its
+ * shape.
  *
  * All trees share one heap of nodes, roots side by side; node i has the children 2i and 2i + 1:
  *
@@ -8,23 +9,25 @@
  *     bottom     | | | || | | || ... | | | |  |
  *
  * A node that is not cut sends every row left, so a walk takes the same steps whatever the
- * shape of the tree: no test for leaves, no branch, many trees side by side. It ends at the leaf or in the
- * leftmost places below it, and all of those know the number of the leaf (leaf_at).
+ * shape of the tree: no test for leaves, no branch, many trees side by side. It ends at the
+ * leaf or in the leftmost places below it, and all of those know the number of the leaf
+ * (leaf_at).
  *
- * Walks compare whole numbers, the keys of the row's numbers with the key of the cut: that leaves the result in the
- * carry, and the next node's index is one addition with it.
+ * Walks compare whole numbers, the keys of the row's numbers with the key of the cut: that
+ * leaves the result in the carry, and the next node's index is one addition with it.
  *
  * What else a tree has lies together, in a block of tree_bytes:
  *
  *     | random | leaves, each followed by its box | labels: a byte a row of the window |
  *
- *   - Heights of leaves only: an inner height is the sum of the leaves below. A cut has to be undone when its node's
- *     height falls under the threshold. So every leaf guards a share of the thresholds above it; while no leaf's height
- *     is under its guard no inner node is under its threshold, and nobody has to look.
- *   - Boxes of leaves only: a merge takes its box from the leaves below. A box holds the lowest x and the lowest -x of
- *     every feature, so that one loop of minima widens it.
- *   - For each row of the window the leaf that counts it, kept right through cuts and merges: forgetting a row is one
- *     subtraction, and what is forgotten is what was learned.
+ *   - Heights of leaves only: an inner height is the sum of the leaves below. A cut has to be
+ *     undone when its node's height falls under the threshold. So every leaf guards a share of
+ *     the thresholds above it; while no leaf's height is under its guard no inner node is under
+ *     its threshold, and nobody has to look.
+ *   - Boxes of leaves only: a merge takes its box from the leaves below. A box holds the lowest
+ *     x and the lowest -x of every feature, so that one loop of minima widens it.
+ *   - For each row of the window the leaf that counts it, kept right through cuts and merges:
+ *     forgetting a row is one subtraction, and what is forgotten is what was learned.
  */
 #ifndef OIF_DETECT_ONLINE_ITREE_H
 #define OIF_DETECT_ONLINE_ITREE_H
@@ -42,8 +45,10 @@ enum {
 };
 
 typedef struct oif_leaf {
-    int32_t height;     /* rows counted; under 0 when more rows left than the cut above had put here */
-    int32_t guard;      /* while height >= guard, no cut above has to be undone on this leaf's account */
+    /* rows counted; under 0 when more rows left than the cut above had put here */
+    int32_t height;
+    /* while height >= guard, no cut above has to be undone on this leaf's account */
+    int32_t guard;
     int32_t cut_at;     /* the height at which it is cut; at most window_size + 2 */
     uint32_t depth;     /* in depth units; OIF_VACANT when this record is free */
     uint32_t index;     /* of the node where it stands */
@@ -58,8 +63,8 @@ typedef struct oif_itree {
     uint64_t cuts_made, cuts_undone; /* ever */
 } oif_itree;
 
-/* The state of the detector begins with this; arrays follow at the offsets `.._at`. Without padding, whose bytes no one would
- * set: equal detectors are equal bytes. */
+/* The state of the detector begins with this; arrays follow at the offsets `.._at`. Without
+ * padding, whose bytes no one would set: equal detectors are equal bytes. */
 typedef struct oif_iforest_state {
     oif_forgetting forgetting;
     uint32_t dimension, num_trees, window_size, max_leaf_samples;
@@ -70,24 +75,27 @@ typedef struct oif_iforest_state {
 
     uint32_t depth_limit;   /* no node at this depth is cut */
     uint32_t leaf_capacity; /* records for leaves in a tree */
-    uint32_t slots;         /* rows in the ring: the window's and those of a chunk that is being learned */
-    uint32_t box_width;     /* numbers in a box: 2 x dimension, rounded up to whole steps */
-    double full_scale;      /* see scale_of_window */
+    /* rows in the ring: the window's and those of a chunk that is being learned */
+    uint32_t slots;
+    uint32_t box_width; /* numbers in a box: 2 x dimension, rounded up to whole steps */
+    double full_scale;  /* see scale_of_window */
 
     uint32_t rows_held; /* in the window */
     uint32_t next_slot; /* of the ring */
 
-    size_t
-        last_lefts_at; /* uint64_t [num_trees << depth_limit], the first num_trees unused; see oif_cut_value */
+    /* uint64_t [num_trees << depth_limit], the first num_trees unused; see oif_cut_value */
+    size_t last_lefts_at;
     size_t features_at;    /* uint32_t [num_trees << depth_limit], likewise */
     size_t leaf_at_at;     /* uint8_t  [num_trees << (depth_limit + 1)], likewise */
     size_t levels_at;      /* uint8_t  [num_trees]: levels of each tree that hold cuts */
     size_t lane_levels_at; /* uint8_t  [num_trees / OIF_LANES]: the most of OIF_LANES trees */
     size_t columns_at;     /* double   [dimension][slots]: the ring of rows, by feature */
-    size_t
-        mirrors_at; /* double   [OIF_POOL_MAX_PARTS][box_width]: a row in the shape of a box, one a thread */
-    size_t extra_depth_at; /* uint32_t [window_size + 3]: c(height) in depth units, from height -1 on */
-    size_t trees_at;  /* num_trees blocks of tree_bytes; the offsets below are from the start of a block */
+    /* double   [OIF_POOL_MAX_PARTS][box_width]: a row in the shape of a box, one a thread */
+    size_t mirrors_at;
+    /* uint32_t [window_size + 3]: c(height) in depth units, from height -1 on */
+    size_t extra_depth_at;
+    /* num_trees blocks of tree_bytes; the offsets below are from the start of a block */
+    size_t trees_at;
     size_t leaves_at; /* leaf_capacity records of leaf_bytes */
     size_t labels_at; /* uint8_t  [slots] */
     size_t leaf_bytes;
@@ -147,7 +155,8 @@ static inline uint8_t *oif_labels(const oif_iforest_state *f, const oif_itree *t
     return oif_part(tree, f->labels_at);
 }
 
-static inline oif_leaf *oif_leaf_of(const oif_iforest_state *f, const oif_itree *tree, uint32_t number)
+static inline oif_leaf *oif_leaf_of(const oif_iforest_state *f, const oif_itree *tree,
+                                    uint32_t number)
 {
     return oif_part(tree, f->leaves_at + number * f->leaf_bytes);
 }
@@ -194,7 +203,8 @@ static inline bool oif_is_cut(const oif_iforest_state *f, oif_spot at)
     return at.depth < f->depth_limit && oif_last_lefts(f)[at.index] != OIF_UNCUT;
 }
 
-/* The least number that goes right. Stored is the key before its own, the last one that goes left. */
+/* The least number that goes right. Stored is the key before its own, the last one that goes
+ * left. */
 static inline double oif_cut_value(const oif_iforest_state *f, oif_spot at)
 {
     return oif_number_of_key(oif_last_lefts(f)[at.index] + 1);
@@ -242,8 +252,8 @@ int32_t oif_threshold(const oif_iforest_state *f, uint32_t depth);
 /* Whether a tree that counts so many rows may cut nodes at this depth. */
 bool oif_depth_allows_cut(const oif_iforest_state *f, uint32_t depth, int64_t rows_in_tree);
 
-/* The height at which a leaf is cut; there is none at the depth limit, but beyond the window the heights are unusual and
- * must be looked at as well. */
+/* The height at which a leaf is cut; there is none at the depth limit, but beyond the window
+ * the heights are unusual and must be looked at as well. */
 int32_t oif_cut_height(const oif_iforest_state *f, uint32_t depth);
 
 /* Rows below a node: a leaf's height, or the sum of all leaves'. */
@@ -252,18 +262,20 @@ int32_t oif_height(const oif_iforest_state *f, oif_spot at);
 /* Makes a tree of one empty leaf. */
 void oif_itree_init(oif_iforest_state *f, uint32_t tree, uint64_t seed);
 
-/* Cuts a leaf that is high enough, unless its depth, its box or the number of leaves forbids it. `loses_row`: right after
- * this the tree will forget a row that this leaf counts. */
+/* Cuts a leaf that is high enough, unless its depth, its box or the number of leaves forbids
+ * it. `loses_row`: right after this the tree will forget a row that this leaf counts. */
 void oif_itree_cut(oif_iforest_state *f, uint32_t tree, uint32_t leaf, bool loses_row);
 
-/* This leaf has fallen under its guard: shares out the guards anew, or undoes the cuts that have too few rows. */
+/* This leaf has fallen under its guard: shares out the guards anew, or undoes the cuts that
+ * have too few rows. */
 void oif_itree_settle(oif_iforest_state *f, uint32_t tree, uint32_t leaf);
 
-/* The leaf of a row that may have missing numbers: where one is asked for, it goes with the heavier child. */
+/* The leaf of a row that may have missing numbers: where one is asked for, it goes with the
+ * heavier child. */
 uint32_t oif_itree_walk(const oif_iforest_state *f, uint32_t tree, const double *row);
 
 /* Tells every field of one tree that rows change. */
-void oif_itree_tell_fields(oif_iforest_state *f, uint32_t tree, oif_fields *fields);
+void oif_itree_visit_fields(oif_iforest_state *f, uint32_t tree, oif_state_visitor *visitor);
 
 /* Verifies every invariant of one tree; OIF_EINVARIANT names the broken one. */
 oif_status oif_itree_check(const oif_iforest_state *f, uint32_t tree, oif_error *error);

@@ -1,5 +1,6 @@
-/* Whether a tree of an Online Isolation Forest holds together. Its fields may come from a damaged snapshot, so nothing is
- * believed but what follows from the parameters. Takes O(nodes x levels + rows x levels). */
+/* Whether a tree of an Online Isolation Forest holds together. Its fields may come from a
+ * damaged snapshot, so nothing is believed but what follows from the parameters. Takes O(nodes
+ * x levels + rows x levels). */
 #include "detect/online_iforest/online_itree.h"
 
 #include "base/error.h"
@@ -19,19 +20,20 @@ typedef struct findings {
     oif_error *error;
 } findings;
 
-#define REQUIRE(condition, words)                                                                            \
-    do                                                                                                       \
-        if (!(condition))                                                                                    \
-            return oif_fail(found->error, OIF_EINVARIANT, "tree %u: %s", found->number, words);              \
+#define REQUIRE(condition, words)                                                                  \
+    do                                                                                             \
+        if (!(condition))                                                                          \
+            return oif_fail(found->error, OIF_EINVARIANT, "tree %u: %s", found->number, words);    \
     while (0)
 
-/* No split may hide below a node that is not cut: the walk would follow it, or find it when the node is cut one day.
- * Wherever the walk ends it finds the leaf. */
+/* No split may hide below a node that is not cut: the walk would follow it, or find it when the
+ * node is cut one day. Wherever the walk ends it finds the leaf. */
 static oif_status check_below_leaf(findings *found, spot at, uint32_t number)
 {
     const forest *f = found->forest;
     for (uint32_t wide = 1; at.depth <= f->depth_limit; at = oif_left(at), wide *= 2) {
-        REQUIRE(oif_leaf_at(f)[at.index] == number, "a place below a leaf has the number of another");
+        REQUIRE(oif_leaf_at(f)[at.index] == number,
+                "a place below a leaf has the number of another");
         for (uint32_t i = at.index; at.depth < f->depth_limit && i < at.index + wide; i++) {
             REQUIRE(oif_last_lefts(f)[i] == OIF_UNCUT, "a cut lies below a leaf");
             REQUIRE(oif_features(f)[i] == 0, "a node without a cut has a feature");
@@ -49,7 +51,8 @@ static bool is_finite_or_empty(range r)
 static oif_status check_leaf_box(findings *found, const double *box)
 {
     for (uint32_t i = 0; i < found->forest->dimension; i++)
-        REQUIRE(is_finite_or_empty(oif_box_range(box, found->forest->dimension, i)), "a box is inside out");
+        REQUIRE(is_finite_or_empty(oif_box_range(box, found->forest->dimension, i)),
+                "a box is inside out");
     return OIF_OK;
 }
 
@@ -81,7 +84,8 @@ static oif_status check_sides(findings *found, spot at, uint32_t feature, double
         return status == OIF_OK ? check_sides(found, oif_right(at), feature, value, right) : status;
     }
     range r = oif_box_range(oif_leaf_here(f, at)->box, f->dimension, feature);
-    REQUIRE(r.low > r.high || (right ? r.low >= value : r.high <= value), "a box crosses a cut above it");
+    REQUIRE(r.low > r.high || (right ? r.low >= value : r.high <= value),
+            "a box crosses a cut above it");
     return OIF_OK;
 }
 
@@ -109,8 +113,9 @@ typedef struct sums {
     int64_t heights, guards, rows;
 } sums;
 
-/* No height is far from the rows that it stands for: a cut puts at most as many rows too few on a side as there are, and so
- * too many on the other. So sums of heights, and of guards, which are not above them, fit 32 bits. */
+/* No height is far from the rows that it stands for: a cut puts at most as many rows too few on
+ * a side as there are, and so too many on the other. So sums of heights, and of guards, which
+ * are not above them, fit 32 bits. */
 static oif_status check_sums(findings *found, spot at, sums *all)
 {
     const forest *f = found->forest;
@@ -126,8 +131,10 @@ static oif_status check_sums(findings *found, spot at, sums *all)
             status = check_sums(found, oif_right(at), &right);
         if (status != OIF_OK)
             return status;
-        *all = (sums){left.heights + right.heights, left.guards + right.guards, left.rows + right.rows};
-        REQUIRE(all->heights >= oif_threshold(f, at.depth), "an inner height is under its threshold");
+        *all = (sums){left.heights + right.heights, left.guards + right.guards,
+                      left.rows + right.rows};
+        REQUIRE(all->heights >= oif_threshold(f, at.depth),
+                "an inner height is under its threshold");
         REQUIRE(all->guards >= oif_threshold(f, at.depth),
                 "the guards of the leaves do not add up to the threshold above");
     }
@@ -176,7 +183,8 @@ oif_status oif_itree_check(const forest *f, uint32_t number, oif_error *error)
     for (uint32_t leaf = 0; leaf < f->leaf_capacity; leaf++)
         occupied += oif_leaf_of(f, found->tree, leaf)->depth != OIF_VACANT;
     REQUIRE(occupied == found->leaves_seen, "a leaf that is not vacant stands nowhere");
-    REQUIRE(oif_levels(f)[number] == found->levels, "the number of levels is not that of the deepest leaf");
+    REQUIRE(oif_levels(f)[number] == found->levels,
+            "the number of levels is not that of the deepest leaf");
     REQUIRE(oif_lane_levels(f)[number / OIF_LANES] >= found->levels,
             "the trees walked beside it go less deep");
     REQUIRE(oif_lane_levels(f)[number / OIF_LANES] <= f->depth_limit,

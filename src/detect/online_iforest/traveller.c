@@ -15,8 +15,8 @@ OIF_INLINE void shape_numbers(const double *restrict row, uint32_t count, uint64
 }
 
 #if OIF_HAS_AVX2_CODE
-OIF_AVX2 static void shape_numbers_avx2(const double *row, uint32_t count, uint64_t *keys, double *numbers,
-                                        double *negatives)
+OIF_AVX2 static void shape_numbers_avx2(const double *row, uint32_t count, uint64_t *keys,
+                                        double *numbers, double *negatives)
 {
     shape_numbers(row, count, keys, numbers, negatives);
 }

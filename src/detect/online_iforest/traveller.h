@@ -1,15 +1,16 @@
-/* A row on its way through the trees of online-iforest, whose walks compare whole numbers: the keys of its numbers, made
- * once for all trees. */
+/* A row on its way through the trees of online-iforest, whose walks compare whole numbers: the
+ * keys of its numbers, made once for all trees. */
 #ifndef OIF_DETECT_TRAVELLER_H
 #define OIF_DETECT_TRAVELLER_H
 
 #include "base/vector.h"
-#include "detect/online_iforest/box_cut.h"
 #include "detect/detector.h"
+#include "detect/online_iforest/box_cut.h"
 
 enum {
     OIF_KEYS_KEPT =
-        256,         /* numbers of a row whose keys are made once; of longer rows, as they are asked for */
+        /* numbers of a row whose keys are made once; of longer rows, as they are asked for */
+    256,
     OIF_BOX_STEP = 4 /* numbers of a box that are worked on at a time */
 };
 
@@ -43,8 +44,8 @@ OIF_AVX2 static inline void oif_traveller_take_keys_avx2(const double *row, uint
 #endif
 
 /* All but the keys. */
-static inline void oif_traveller_take_row(oif_traveller *t, uint32_t dimension, const oif_rows *rows,
-                                          size_t i)
+static inline void oif_traveller_take_row(oif_traveller *t, uint32_t dimension,
+                                          const oif_rows *rows, size_t i)
 {
     t->row = oif_rows_at(rows, i);
     t->complete = rows->complete || oif_row_is_complete(t->row, dimension);
@@ -52,7 +53,8 @@ static inline void oif_traveller_take_row(oif_traveller *t, uint32_t dimension, 
 }
 
 /* Row i of the rows sets out to be scored. */
-static inline void oif_traveller_set_out(oif_traveller *t, uint32_t dimension, const oif_rows *rows, size_t i)
+static inline void oif_traveller_set_out(oif_traveller *t, uint32_t dimension, const oif_rows *rows,
+                                         size_t i)
 {
     oif_traveller_take_row(t, dimension, rows, i);
     if (!t->has_keys)
@@ -70,10 +72,10 @@ static inline void oif_traveller_set_out(oif_traveller *t, uint32_t dimension, c
 void oif_traveller_shape(const double *row, uint32_t count, uint64_t *keys, double *numbers,
                          double *negatives);
 
-/* The same for a row that is learned: also writes its mirror, the row in the shape of a box. The keys of long rows are made
- * with it and not used. */
-static inline void oif_traveller_set_out_to_learn(oif_traveller *t, uint32_t dimension, const oif_rows *rows,
-                                                  size_t i, double *mirror)
+/* The same for a row that is learned: also writes its mirror, the row in the shape of a box.
+ * The keys of long rows are made with it and not used. */
+static inline void oif_traveller_set_out_to_learn(oif_traveller *t, uint32_t dimension,
+                                                  const oif_rows *rows, size_t i, double *mirror)
 {
     oif_traveller_take_row(t, dimension, rows, i);
     if (t->has_keys) {
@@ -82,11 +84,12 @@ static inline void oif_traveller_set_out_to_learn(oif_traveller *t, uint32_t dim
     }
     for (uint32_t from = 0; from < dimension; from += OIF_KEYS_KEPT)
         oif_traveller_shape(t->row + from,
-                            dimension - from < OIF_KEYS_KEPT ? dimension - from : OIF_KEYS_KEPT, t->keys,
-                            mirror + from, mirror + dimension + from);
+                            dimension - from < OIF_KEYS_KEPT ? dimension - from : OIF_KEYS_KEPT,
+                            t->keys, mirror + from, mirror + dimension + from);
 }
 
-OIF_INLINE void oif_box_widen(double *restrict box, const double *restrict mirror, size_t width, bool avx2)
+OIF_INLINE void oif_box_widen(double *restrict box, const double *restrict mirror, size_t width,
+                              bool avx2)
 {
     (void)avx2;
 #if OIF_HAS_AVX2_CODE

@@ -1,22 +1,25 @@
-/* Online Isolation Forest that forgets by turnover: trees only grow, and every few rows the oldest one is emptied.
+/* Online Isolation Forest that forgets by turnover: trees only grow, and every few rows the
+ * oldest one is emptied.
  *
- * A window forgets row by row, but not all that a row has caused: where a tree was first cut stays for ever, and so do the
- * points that were drawn when it was. Here everything goes with the tree. A new one grows in the shadow until it has seen
- * enough to score; then it takes the place of the oldest (turnover_tree.h tells how they take turns).
+ * A window forgets row by row, but not all that a row has caused: where a tree was first cut
+ * stays for ever, and so do the points that were drawn when it was. Here everything goes with
+ * the tree. A new one grows in the shadow until it has seen enough to score; then it takes the
+ * place of the oldest (turnover_tree.h tells how they take turns).
  *
- * One row passes all trees: walk to its leaf, count it there and widen the leaf's box, cut the leaf if it is full. Active
- * trees then add the row's depth in relation to the depth to expect of a tree of their age,
+ * One row passes all trees: walk to its leaf, count it there and widen the leaf's box, cut the
+ * leaf if it is full. Active trees then add the row's depth in relation to the depth to expect
+ * of a tree of their age,
  *
  *     s = 2^-( mean over the active trees of (k + c(h)) / c(m) )      k: depth of the leaf, h: its height, m: rows in the tree
  *
- * There is no window, no row to uncount and no cut to undo. A row costs O((num_trees + shadow_trees) (log2(window_size /
- * max_leaf_samples) + dimension)).
+ * There is no window, no row to uncount and no cut to undo. A row costs O((num_trees +
+ * shadow_trees) (log2(window_size / max_leaf_samples) + dimension)).
  */
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/stable_math.h"
-#include "detect/tree_figures.h"
 #include "detect/online_iforest/turnover_walk.h"
+#include "detect/tree_figures.h"
 
 #include <stdatomic.h>
 
@@ -27,10 +30,12 @@ typedef oif_traveller traveller;
 enum {
     USUAL_LEAF_SAMPLES = 8,
     LANES = OIF_TURNOVER_LANES,
-    GROUP = 32,                    /* trees whose nodes are kept at a time, a whole number of lanes ... */
+    /* trees whose nodes are kept at a time, a whole number of lanes ... */
+    GROUP = 32,
     MAX_GROUP = GROUP + LANES - 1, /* ... and a few more, rather than less than a lane at the end */
-    SHORT_BOX = 24,                /* numbers; boxes up to this have code of their own for each width */
-    MAX_CHUNK = 256,               /* rows that threads work on between two meetings */
+    /* numbers; boxes up to this have code of their own for each width */
+    SHORT_BOX = 24,
+    MAX_CHUNK = 256, /* rows that threads work on between two meetings */
     LONGEST_MIRROR = 2 * OIF_KEYS_KEPT,
     MAX_SCALE_BITS = 26 /* a scale is up to 2^5 and fits 32 bits */
 };
@@ -65,13 +70,15 @@ static forest read_params(const oif_params *params)
         f.max_leaf_samples = USUAL_LEAF_SAMPLES;
     f.maturity = mature_age(params, f.shadow_trees);
     f.tree_count = f.num_trees + f.shadow_trees;
-    f.max_age = (uint32_t)(greatest_age(&f) < OIF_TURNOVER_MAX_AGE ? greatest_age(&f) : OIF_TURNOVER_MAX_AGE);
+    f.max_age = (uint32_t)(greatest_age(&f) < OIF_TURNOVER_MAX_AGE ? greatest_age(&f)
+                                                                   : OIF_TURNOVER_MAX_AGE);
     while ((uint64_t)f.max_leaf_samples << f.depth_limit < f.max_age)
         f.depth_limit++;
     return f;
 }
 
-/* The leaves that a tree could have if every cut counted its threshold and the cuts of each depth all of its rows. */
+/* The leaves that a tree could have if every cut counted its threshold and the cuts of each
+ * depth all of its rows. */
 static uint64_t leaf_bound(const forest *f)
 {
     uint64_t cuts = 0;
@@ -82,8 +89,9 @@ static uint64_t leaf_bound(const forest *f)
     return cuts + 1;
 }
 
-/* With adaptive growth the depths cannot all be at their bounds at once, nor nearly so: half of the sum and three leaves
- * more have always been enough. If they were not, a cut would wait until its tree is replaced. */
+/* With adaptive growth the depths cannot all be at their bounds at once, nor nearly so: half of
+ * the sum and three leaves more have always been enough. If they were not, a cut would wait
+ * until its tree is replaced. */
 static uint64_t leaves_wanted(const forest *f)
 {
     uint64_t bound = leaf_bound(f), all = UINT64_C(1) << f->depth_limit;
@@ -95,26 +103,30 @@ static oif_status check_params(const oif_params *params, oif_error *error)
 {
     forest f = read_params(params);
     if (oif_params_value(params, "variant") != OIF_RUNNING)
-        return oif_fail(error, OIF_EPARAM,
-                        "the variants paper and reference have a window; forgetting=turnover takes running");
+        return oif_fail(
+            error, OIF_EPARAM,
+            "the variants paper and reference have a window; forgetting=turnover takes running");
     if (oif_params_value(params, "subsample") < 1)
-        return oif_fail(error, OIF_EPARAM,
-                        "with forgetting=turnover every tree learns every row: subsample must be 1");
+        return oif_fail(
+            error, OIF_EPARAM,
+            "with forgetting=turnover every tree learns every row: subsample must be 1");
     if (f.maturity < f.shadow_trees)
         return oif_fail(
             error, OIF_EPARAM,
             "maturity %u is too small for %u shadow_trees: at most one tree a row can be replaced",
             f.maturity, f.shadow_trees);
     if (greatest_age(&f) > OIF_TURNOVER_MAX_AGE)
-        return oif_fail(error, OIF_EPARAM,
-                        "a tree would learn more than %d rows before it is replaced; lower maturity (or "
-                        "window_size) or raise shadow_trees",
-                        OIF_TURNOVER_MAX_AGE);
+        return oif_fail(
+            error, OIF_EPARAM,
+            "a tree would learn more than %d rows before it is replaced; lower maturity (or "
+            "window_size) or raise shadow_trees",
+            OIF_TURNOVER_MAX_AGE);
     if (leaves_wanted(&f) > OIF_TURNOVER_MAX_LEAVES)
-        return oif_fail(error, OIF_EPARAM,
-                        "a tree that learns %u rows with max_leaf_samples %u could have more than %d leaves; "
-                        "lower maturity (or window_size) or raise max_leaf_samples",
-                        f.max_age, f.max_leaf_samples, OIF_TURNOVER_MAX_LEAVES);
+        return oif_fail(
+            error, OIF_EPARAM,
+            "a tree that learns %u rows with max_leaf_samples %u could have more than %d leaves; "
+            "lower maturity (or window_size) or raise max_leaf_samples",
+            f.max_age, f.max_leaf_samples, OIF_TURNOVER_MAX_LEAVES);
     return OIF_OK;
 }
 
@@ -124,11 +136,13 @@ static forest lay_out(const oif_params *params, size_t dimension)
     f.leaf_capacity = (uint32_t)leaves_wanted(&f);
     f.dimension = (uint32_t)dimension;
     f.box_width = oif_box_width(f.dimension);
-    /* A depth is up to 34 times that to expect. The sum over the trees of such numbers, in depth units and scaled, fits 63 bits. */
+    /* A depth is up to 34 times that to expect. The sum over the trees of such numbers, in
+     * depth units and scaled, fits 63 bits. */
     f.scale_bits = MAX_SCALE_BITS;
     while (f.num_trees >> (62 - 6 - OIF_DEPTH_BITS - f.scale_bits) > 0)
         f.scale_bits--;
-    f.height_count = f.max_age < OIF_TURNOVER_MAX_HEIGHTS ? f.max_age + 1 : OIF_TURNOVER_MAX_HEIGHTS;
+    f.height_count =
+        f.max_age < OIF_TURNOVER_MAX_HEIGHTS ? f.max_age + 1 : OIF_TURNOVER_MAX_HEIGHTS;
     f.age_count = f.max_age < OIF_TURNOVER_MAX_AGES ? f.max_age + 1 : OIF_TURNOVER_MAX_AGES;
 
     size_t leaves = oif_size_multiply(f.tree_count, f.leaf_capacity);
@@ -182,9 +196,11 @@ OIF_INLINE uint32_t average_depth(const forest *f, uint32_t rows)
 
 /* What trees add to a row's score: whole numbers, so that it does not matter who adds first. */
 typedef struct verdict {
-    uint64_t
-        depth_sum; /* of the depths in relation to those to expect, in units of 2^-(OIF_DEPTH_BITS + scale_bits) */
-    uint32_t trees; /* that know what depth to expect: none before there are max_leaf_samples rows */
+    /* of the depths in relation to those to expect, in units of 2^-(OIF_DEPTH_BITS +
+     * scale_bits) */
+    uint64_t depth_sum;
+    /* that know what depth to expect: none before there are max_leaf_samples rows */
+    uint32_t trees;
 } verdict;
 
 /* The depth of a row's leaf, and what the leaf would have below it if it could be cut on. */
@@ -193,15 +209,16 @@ OIF_INLINE uint64_t relative_depth(uint32_t depth, uint32_t extra, uint32_t scal
     return (((uint64_t)depth << OIF_DEPTH_BITS) + extra) * scale;
 }
 
-/* What a tree says about a row that ends in this leaf. Shadows say nothing, nor do trees too young to expect any depth. */
-static void add_depth(const forest *f, const ring *now, uint32_t tree, const oif_turnover_leaf *leaf,
-                      verdict *v)
+/* What a tree says about a row that ends in this leaf. Shadows say nothing, nor do trees too
+ * young to expect any depth. */
+static void add_depth(const forest *f, const ring *now, uint32_t tree,
+                      const oif_turnover_leaf *leaf, verdict *v)
 {
     if (!oif_turnover_is_active(f, now, tree))
         return;
     uint32_t age = oif_turnover_ages(f)[tree];
-    uint32_t scale =
-        age > f->maturity && age < f->age_count ? oif_turnover_scales(f)[age] : oif_turnover_scale_at(f, age);
+    uint32_t scale = age > f->maturity && age < f->age_count ? oif_turnover_scales(f)[age]
+                                                             : oif_turnover_scale_at(f, age);
     v->depth_sum += relative_depth(leaf->depth, average_depth(f, leaf->height), scale);
     v->trees += scale > 0;
 }
@@ -228,16 +245,21 @@ static oif_turnover_leaf *leaf_standing(const forest *f, uint32_t tree, size_t n
 
 /* ---- Scoring ---- */
 
-/* From row maturity + 1 on, who is older than maturity is active and has its scale in the table. */
+/* From row maturity + 1 on, who is older than maturity is active and has its scale in the
+ * table. */
 static bool table_tells_all(const forest *f, const ring *now)
 {
-    return f->max_age < f->age_count && f->maturity >= f->max_leaf_samples && now->rows > f->maturity;
+    return f->max_age < f->age_count && f->maturity >= f->max_leaf_samples &&
+           now->rows > f->maturity;
 }
 
-/* The sum of the relative depths of a row that ends at these nodes, in trees whose scales the table has. */
-static uint64_t depths_by_table(const forest *f, uint32_t first, uint32_t count, const size_t *nodes)
+/* The sum of the relative depths of a row that ends at these nodes, in trees whose scales the
+ * table has. */
+static uint64_t depths_by_table(const forest *f, uint32_t first, uint32_t count,
+                                const size_t *nodes)
 {
-    const uint32_t *const extra_depths = oif_turnover_extra_depths(f), *const scales = oif_turnover_scales(f);
+    const uint32_t *const extra_depths = oif_turnover_extra_depths(f), *const scales =
+                                                                           oif_turnover_scales(f);
     const uint32_t *const ages = oif_turnover_ages(f) + first;
     const uint32_t height_count = f->height_count, leaf_capacity = f->leaf_capacity;
     const uint64_t *const words = oif_turnover_words(f);
@@ -245,8 +267,8 @@ static uint64_t depths_by_table(const forest *f, uint32_t first, uint32_t count,
     uint64_t depth_sum = 0;
     for (uint32_t i = 0; i < count; i++, leaves += leaf_capacity) {
         const oif_turnover_leaf *leaf = &leaves[oif_turnover_leaf_number(words[nodes[i]])];
-        uint32_t extra =
-            leaf->height < height_count ? extra_depths[leaf->height] : unusual_depth(f, leaf->height);
+        uint32_t extra = leaf->height < height_count ? extra_depths[leaf->height]
+                                                     : unusual_depth(f, leaf->height);
         depth_sum += relative_depth(leaf->depth, extra, scales[ages[i]]);
     }
     return depth_sum;
@@ -281,26 +303,30 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
 
 /* ---- Learning ---- */
 
-/* One row on its way through the trees. Pointers into the forest that are found here stay in registers. */
+/* One row on its way through the trees. Pointers into the forest that are found here stay in
+ * registers. */
 typedef struct passage {
     const traveller *traveller;
     const double *mirror; /* the row in the shape of a box; NULL for long rows */
     const uint32_t *extra_depths, *cut_heights, *scales;
     const uint64_t *words;
-    ring ring;         /* as it is for this row */
-    uint32_t age_mask; /* all ones; 0 where the table of scales does not tell who is active, or how old */
+    ring ring; /* as it is for this row */
+    /* all ones; 0 where the table of scales does not tell who is active, or how old */
+    uint32_t age_mask;
 } passage;
 
-/* The rest of what a tree does for a row that it has counted: cuts the leaf if it can be. Returns the node where the row is
- * then. */
-static __attribute__((noinline)) size_t finish_tree(forest *f, uint32_t tree, size_t node, const passage *p)
+/* The rest of what a tree does for a row that it has counted: cuts the leaf if it can be.
+ * Returns the node where the row is then. */
+static __attribute__((noinline)) size_t finish_tree(forest *f, uint32_t tree, size_t node,
+                                                    const passage *p)
 {
     oif_turnover_cut(f, tree, node);
-    return oif_turnover_is_cut(f, node) ? oif_turnover_step(f, tree, node, p->traveller->row) : node;
+    return oif_turnover_is_cut(f, node) ? oif_turnover_step(f, tree, node, p->traveller->row)
+                                        : node;
 }
 
-static __attribute__((noinline)) void widen_by_long_row(double *restrict box, const double *restrict row,
-                                                        uint32_t dimension)
+static __attribute__((noinline)) void
+widen_by_long_row(double *restrict box, const double *restrict row, uint32_t dimension)
 {
     double *restrict negatives = box + dimension;
     for (uint32_t i = 0; i < dimension; i++) {
@@ -309,12 +335,13 @@ static __attribute__((noinline)) void widen_by_long_row(double *restrict box, co
     }
 }
 
-/* Counts the row in `count` trees from `first` on, where it ends at `nodes`; returns the sum of its relative depths in those
- * whose scales the table has. A tree whose leaf has to be looked at waits until the others are done: with nothing to call, the
- * loop has all registers. Where this is inlined, `box_width` is a constant for short rows, which makes straight code of the
+/* Counts the row in `count` trees from `first` on, where it ends at `nodes`; returns the sum of
+ * its relative depths in those whose scales the table has. A tree whose leaf has to be looked
+ * at waits until the others are done: with nothing to call, the loop has all registers. Where
+ * this is inlined, `box_width` is a constant for short rows, which makes straight code of the
  * loop over a box. */
-OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const passage *p, size_t *nodes,
-                               const double *mirror, size_t box_width, bool avx2)
+OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const passage *p,
+                               size_t *nodes, const double *mirror, size_t box_width, bool avx2)
 {
     const uint32_t *const extra_depths = p->extra_depths, *const cut_heights = p->cut_heights;
     const uint32_t *const scales = p->scales;
@@ -329,7 +356,8 @@ OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const 
     uint8_t waiting[MAX_GROUP];
 
     OIF_BY_TWOS
-    for (uint32_t i = 0; i < count; i++, leaves += leaf_capacity, boxes += leaf_capacity * box_width) {
+    for (uint32_t i = 0; i < count;
+         i++, leaves += leaf_capacity, boxes += leaf_capacity * box_width) {
         size_t number = oif_turnover_leaf_number(words[nodes[i]]);
         oif_turnover_leaf *leaf = &leaves[number];
         double *box = &boxes[number * box_width];
@@ -342,7 +370,8 @@ OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const 
             waiting[waiting_count++] = (uint8_t)i;
             continue;
         }
-        depth_sum += relative_depth(leaf->depth, extra_depths[leaf->height], scales[age & age_mask]);
+        depth_sum +=
+            relative_depth(leaf->depth, extra_depths[leaf->height], scales[age & age_mask]);
     }
     for (uint32_t i = 0; i < waiting_count; i++) {
         uint32_t tree = first + waiting[i];
@@ -355,10 +384,10 @@ OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const 
     return depth_sum;
 }
 
-/* For short boxes: an empty box widened by the mirror is its copy, but here the compiler sees that nobody changes it and
- * keeps it in registers. */
-OIF_INLINE uint64_t pass_short(forest *f, uint32_t first, uint32_t count, const passage *p, size_t *nodes,
-                               size_t box_width, bool avx2)
+/* For short boxes: an empty box widened by the mirror is its copy, but here the compiler sees
+ * that nobody changes it and keeps it in registers. */
+OIF_INLINE uint64_t pass_short(forest *f, uint32_t first, uint32_t count, const passage *p,
+                               size_t *nodes, size_t box_width, bool avx2)
 {
     double mirror[SHORT_BOX];
     for (size_t i = 0; i < box_width; i++)
@@ -367,8 +396,8 @@ OIF_INLINE uint64_t pass_short(forest *f, uint32_t first, uint32_t count, const 
     return pass_trees(f, first, count, p, nodes, mirror, box_width, avx2);
 }
 
-OIF_INLINE uint64_t pass_any(forest *f, uint32_t first, uint32_t count, const passage *p, size_t *nodes,
-                             bool avx2)
+OIF_INLINE uint64_t pass_any(forest *f, uint32_t first, uint32_t count, const passage *p,
+                             size_t *nodes, bool avx2)
 {
     if (!p->mirror)
         return pass_trees(f, first, count, p, nodes, NULL, f->box_width, avx2);
@@ -391,7 +420,8 @@ OIF_AVX2 static uint64_t pass_any_avx2(forest *f, uint32_t first, uint32_t count
 }
 #endif
 
-static uint64_t count_in_trees(forest *f, uint32_t first, uint32_t count, const passage *p, size_t *nodes)
+static uint64_t count_in_trees(forest *f, uint32_t first, uint32_t count, const passage *p,
+                               size_t *nodes)
 {
 #if OIF_HAS_AVX2_CODE
     if (oif_machine_has_avx2())
@@ -410,8 +440,8 @@ static void pass_group(forest *f, uint32_t first, uint32_t count, const passage 
 }
 
 /* Takes a row through the trees from `begin` to `end` that learn. */
-static void pass_row(forest *f, const oif_rows *rows, size_t i, const ring *now, uint32_t begin, uint32_t end,
-                     verdict *v)
+static void pass_row(forest *f, const oif_rows *rows, size_t i, const ring *now, uint32_t begin,
+                     uint32_t end, verdict *v)
 {
     double mirror[LONGEST_MIRROR];
     traveller t;
@@ -449,7 +479,8 @@ static void prepare_row(forest *f, ring *now, uint32_t begin, uint32_t end)
         oif_turnover_empty(f, emptied);
 }
 
-/* Rows that every part of the pool takes its trees through, one by one; each keeps its own account of the ring. */
+/* Rows that every part of the pool takes its trees through, one by one; each keeps its own
+ * account of the ring. */
 typedef struct chunk {
     forest *forest;
     const oif_rows *rows;
@@ -504,7 +535,8 @@ static void learn_together(forest *f, const oif_rows *rows, double *scores, oif_
     _Atomic uint64_t depth_sums[MAX_CHUNK] = {0};
     _Atomic uint32_t trees[MAX_CHUNK] = {0};
     for (size_t from = 0; from < rows->count; from += MAX_CHUNK) {
-        uint32_t count = rows->count - from < MAX_CHUNK ? (uint32_t)(rows->count - from) : MAX_CHUNK;
+        uint32_t count =
+            rows->count - from < MAX_CHUNK ? (uint32_t)(rows->count - from) : MAX_CHUNK;
         chunk c = {f, rows, from, count, oif_pool_parts(pool), depth_sums, trees};
         learn_chunk(&c, scores, pool);
     }
@@ -535,19 +567,20 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
 static bool ready(const void *state)
 {
     const forest *f = state;
-    return f->ring.rows >= f->maturity && oif_turnover_ages(f)[f->ring.oldest] > f->max_leaf_samples;
+    return f->ring.rows >= f->maturity &&
+           oif_turnover_ages(f)[f->ring.oldest] > f->max_leaf_samples;
 }
 
-static void tell_fields(void *state, oif_fields *fields)
+static void visit_fields(void *state, oif_state_visitor *visitor)
 {
     forest *f = state;
-    oif_field_u32(fields, "turn", &f->ring.turn, 1);
-    oif_field_u32(fields, "oldest", &f->ring.oldest, 1);
-    oif_field_u32(fields, "shadows_begun", &f->ring.shadows_begun, 1);
-    oif_field_u32(fields, "rows", &f->ring.rows, 1);
-    oif_field_u8(fields, "lane_levels", oif_turnover_lane_levels(f), oif_turnover_lane_count(f));
+    oif_visit_u32(visitor, "turn", &f->ring.turn, 1);
+    oif_visit_u32(visitor, "oldest", &f->ring.oldest, 1);
+    oif_visit_u32(visitor, "shadows_begun", &f->ring.shadows_begun, 1);
+    oif_visit_u32(visitor, "rows", &f->ring.rows, 1);
+    oif_visit_u8(visitor, "lane_levels", oif_turnover_lane_levels(f), oif_turnover_lane_count(f));
     for (uint32_t tree = 0; tree < f->tree_count; tree++)
-        oif_turnover_tell_fields(f, tree, fields);
+        oif_turnover_visit_fields(f, tree, visitor);
 }
 
 static void describe(const void *state, oif_describe_function tell, void *context)
@@ -580,7 +613,7 @@ const oif_detector_kind oif_turnover_forest = {
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,
-    .tell_fields = tell_fields,
+    .visit_fields = visit_fields,
     .describe = describe,
     .check = oif_turnover_check,
 };

@@ -1,4 +1,5 @@
-/* One tree of a forest that forgets by turnover: being emptied, cutting a leaf, finding the way without a number. */
+/* One tree of a forest that forgets by turnover: being emptied, cutting a leaf, finding the way
+ * without a number. */
 #include "detect/online_iforest/turnover_tree.h"
 
 #include "base/stable_math.h"
@@ -92,7 +93,8 @@ size_t oif_turnover_step(const forest *f, uint32_t tree, size_t node, const doub
 
 /* ---- Growing ---- */
 
-static void make_leaf(forest *f, uint32_t tree, size_t node, uint32_t leaf, uint32_t depth, uint32_t height)
+static void make_leaf(forest *f, uint32_t tree, size_t node, uint32_t leaf, uint32_t depth,
+                      uint32_t height)
 {
     oif_turnover_leaf *record = oif_turnover_leaf_of(f, tree, leaf);
     record->height = height;
@@ -141,20 +143,24 @@ static bool may_cut(const forest *f, uint32_t tree, const oif_turnover_leaf *lea
 void oif_turnover_cut(forest *f, uint32_t number, size_t node)
 {
     oif_turnover_tree *tree = oif_turnover_tree_at(f, number);
-    const uint32_t left = oif_turnover_leaf_number(oif_turnover_words(f)[node]), right = tree->leaf_count;
+    const uint32_t left = oif_turnover_leaf_number(oif_turnover_words(f)[node]),
+                   right = tree->leaf_count;
     const oif_turnover_leaf *leaf = oif_turnover_leaf_of(f, number, left);
     double *box = oif_turnover_box_of(f, number, left);
     oif_box_cut c;
-    if (!may_cut(f, number, leaf) || !oif_box_cut_draw_feature(&tree->random, box, f->dimension, &c.feature))
+    if (!may_cut(f, number, leaf) ||
+        !oif_box_cut_draw_feature(&tree->random, box, f->dimension, &c.feature))
         return;
 
     const uint32_t depth = leaf->depth + 1;
-    oif_box_cut_draw_in_box(&tree->random, leaf->height, oif_box_range(box, f->dimension, c.feature), &c);
+    oif_box_cut_draw_in_box(&tree->random, leaf->height,
+                            oif_box_range(box, f->dimension, c.feature), &c);
     oif_box_cut_draw_boxes(&tree->random, &c, false, box, oif_turnover_box_of(f, number, right),
                            f->dimension);
     const size_t child = oif_turnover_root(f, number) + (size_t)right * OIF_TURNOVER_PAIR_WORDS;
     oif_turnover_words(f)[node] = oif_key(c.value) - 1;
-    *oif_turnover_link_of(f, node) = (oif_turnover_link){.feature = c.feature, .left = (uint32_t)child};
+    *oif_turnover_link_of(f, node) =
+        (oif_turnover_link){.feature = c.feature, .left = (uint32_t)child};
     make_leaf(f, number, child, left, depth, c.left_count);
     make_leaf(f, number, child + 1, right, depth, c.right_count);
     tree->leaf_count++;
@@ -165,26 +171,26 @@ void oif_turnover_cut(forest *f, uint32_t number, size_t node)
 
 /* ---- Snapshots ---- */
 
-void oif_turnover_tell_fields(forest *f, uint32_t number, oif_fields *fields)
+void oif_turnover_visit_fields(forest *f, uint32_t number, oif_state_visitor *visitor)
 {
     oif_turnover_tree *tree = oif_turnover_tree_at(f, number);
     size_t root = oif_turnover_root(f, number);
-    oif_field_u64(fields, "random", &tree->random.state, 1);
-    oif_field_u64(fields, "cuts_made", &tree->cuts_made, 1);
-    oif_field_u32(fields, "age", &oif_turnover_ages(f)[number], 1);
-    oif_field_u32(fields, "leaf_count", &tree->leaf_count, 1);
+    oif_visit_u64(visitor, "random", &tree->random.state, 1);
+    oif_visit_u64(visitor, "cuts_made", &tree->cuts_made, 1);
+    oif_visit_u32(visitor, "age", &oif_turnover_ages(f)[number], 1);
+    oif_visit_u32(visitor, "leaf_count", &tree->leaf_count, 1);
     for (uint32_t i = 0; i < f->leaf_capacity; i++) {
         size_t pair = root + (size_t)i * OIF_TURNOVER_PAIR_WORDS;
-        oif_field_u64(fields, "cuts", &oif_turnover_words(f)[pair], 2);
+        oif_visit_u64(visitor, "cuts", &oif_turnover_words(f)[pair], 2);
         for (size_t side = 0; side < 2; side++) {
-            oif_field_u32(fields, "feature", &oif_turnover_link_of(f, pair + side)->feature, 1);
-            oif_field_u32(fields, "left", &oif_turnover_link_of(f, pair + side)->left, 1);
+            oif_visit_u32(visitor, "feature", &oif_turnover_link_of(f, pair + side)->feature, 1);
+            oif_visit_u32(visitor, "left", &oif_turnover_link_of(f, pair + side)->left, 1);
         }
     }
     for (uint32_t i = 0; i < f->leaf_capacity; i++) {
         oif_turnover_leaf *leaf = oif_turnover_leaf_of(f, number, i);
-        oif_field_u32(fields, "height", &leaf->height, 1);
-        oif_field_u32(fields, "depth", &leaf->depth, 1);
-        oif_field_f64(fields, "box", oif_turnover_box_of(f, number, i), f->box_width);
+        oif_visit_u32(visitor, "height", &leaf->height, 1);
+        oif_visit_u32(visitor, "depth", &leaf->depth, 1);
+        oif_visit_f64(visitor, "box", oif_turnover_box_of(f, number, i), f->box_width);
     }
 }

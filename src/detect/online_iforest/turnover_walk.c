@@ -1,5 +1,6 @@
-/* Where a row ends in the trees of a forest that forgets by turnover. A walk has no branch: eight trees side by side take as
- * many steps as the deepest of them, and who has come to a leaf stays there. A row with missing numbers walks each tree alone. */
+/* Where a row ends in the trees of a forest that forgets by turnover. A walk has no branch:
+ * eight trees side by side take as many steps as the deepest of them, and who has come to a
+ * leaf stays there. A row with missing numbers walks each tree alone. */
 #include "detect/online_iforest/turnover_walk.h"
 
 typedef oif_turnover_state forest;
@@ -30,10 +31,11 @@ OIF_INLINE size_t next_node(const woods *in, size_t at, bool has_keys)
     return left + (uint32_t)(in->words[at] < key);
 }
 
-/* The nodes of a complete row in LANES trees from `first` on, no deeper than `levels`. Side by side hides the latency of the
- * loads. Names instead of an array: with one, gcc keeps a copy of every step in memory. */
-OIF_INLINE void walk_side_by_side(const woods *in, size_t root, size_t stride, uint32_t levels, bool has_keys,
-                                  size_t *restrict nodes)
+/* The nodes of a complete row in LANES trees from `first` on, no deeper than `levels`. Side by
+ * side hides the latency of the loads. Names instead of an array: with one, gcc keeps a copy of
+ * every step in memory. */
+OIF_INLINE void walk_side_by_side(const woods *in, size_t root, size_t stride, uint32_t levels,
+                                  bool has_keys, size_t *restrict nodes)
 {
     size_t a = root, b = a + stride, c = b + stride, d = c + stride;
     size_t e = d + stride, f = e + stride, g = f + stride, h = g + stride;
@@ -54,8 +56,8 @@ OIF_INLINE void walk_side_by_side(const woods *in, size_t root, size_t stride, u
 _Static_assert(LANES == 8, "walk_side_by_side walks eight trees");
 
 /* The same for half as many. */
-OIF_INLINE void walk_half_lane(const woods *in, size_t root, size_t stride, uint32_t levels, bool has_keys,
-                               size_t *restrict nodes)
+OIF_INLINE void walk_half_lane(const woods *in, size_t root, size_t stride, uint32_t levels,
+                               bool has_keys, size_t *restrict nodes)
 {
     size_t a = root, b = a + stride, c = b + stride, d = c + stride;
     for (; levels > 0; levels--) {
@@ -67,37 +69,40 @@ OIF_INLINE void walk_half_lane(const woods *in, size_t root, size_t stride, uint
     nodes[0] = a, nodes[1] = b, nodes[2] = c, nodes[3] = d;
 }
 
-/* The nodes of a complete row in `count` trees from `first` on, at least a lane of them. The last lane, or half of one if that
- * is enough, reaches back to trees that were walked, and so may lie across two. */
-OIF_INLINE void walk_lanes(const forest *f, const woods *in, uint32_t first, uint32_t count, bool has_keys,
-                           size_t *nodes)
+/* The nodes of a complete row in `count` trees from `first` on, at least a lane of them. The
+ * last lane, or half of one if that is enough, reaches back to trees that were walked, and so
+ * may lie across two. */
+OIF_INLINE void walk_lanes(const forest *f, const woods *in, uint32_t first, uint32_t count,
+                           bool has_keys, size_t *nodes)
 {
     const size_t stride = (size_t)f->leaf_capacity * OIF_TURNOVER_PAIR_WORDS;
     const uint8_t *const lane_levels = oif_turnover_lane_levels(f);
     uint32_t done = 0;
     for (; count - done > LANES / 2; done += count - done < LANES ? count - done : LANES) {
         uint32_t from = done + LANES <= count ? done : count - LANES, tree = first + from;
-        uint32_t levels = lane_levels[tree / LANES], beside = lane_levels[(tree + LANES - 1) / LANES];
-        walk_side_by_side(in, oif_turnover_root(f, tree), stride, levels > beside ? levels : beside, has_keys,
-                          nodes + from);
+        uint32_t levels = lane_levels[tree / LANES],
+                 beside = lane_levels[(tree + LANES - 1) / LANES];
+        walk_side_by_side(in, oif_turnover_root(f, tree), stride, levels > beside ? levels : beside,
+                          has_keys, nodes + from);
     }
     if (done < count) {
         uint32_t from = count - LANES / 2, tree = first + from;
-        uint32_t levels = lane_levels[tree / LANES], beside = lane_levels[(tree + LANES / 2 - 1) / LANES];
-        walk_half_lane(in, oif_turnover_root(f, tree), stride, levels > beside ? levels : beside, has_keys,
-                       nodes + from);
+        uint32_t levels = lane_levels[tree / LANES],
+                 beside = lane_levels[(tree + LANES / 2 - 1) / LANES];
+        walk_half_lane(in, oif_turnover_root(f, tree), stride, levels > beside ? levels : beside,
+                       has_keys, nodes + from);
     }
 }
 
 /* Functions of their own, so that nothing else wants the registers. */
-static __attribute__((noinline)) void walk_with_keys(const forest *f, const woods *in, uint32_t first,
-                                                     uint32_t count, size_t *nodes)
+static __attribute__((noinline)) void walk_with_keys(const forest *f, const woods *in,
+                                                     uint32_t first, uint32_t count, size_t *nodes)
 {
     walk_lanes(f, in, first, count, true, nodes);
 }
 
-static __attribute__((noinline)) void walk_without_keys(const forest *f, const woods *in, uint32_t first,
-                                                        uint32_t count, size_t *nodes)
+static __attribute__((noinline)) void
+walk_without_keys(const forest *f, const woods *in, uint32_t first, uint32_t count, size_t *nodes)
 {
     walk_lanes(f, in, first, count, false, nodes);
 }

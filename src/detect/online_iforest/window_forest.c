@@ -1,15 +1,18 @@
-/* Online Isolation Forest as the paper has it, with a sliding window (Leveni, Cassales, Pfahringer, Bifet, Boracchi, ICML
- * 2024).
+/* Online Isolation Forest as the paper has it, with a sliding window (Leveni, Cassales,
+ * Pfahringer, Bifet, Boracchi, ICML 2024).
  *
- * Every tree is a histogram of the rows in a sliding window. A leaf counts rows; once it holds enough of them it is cut
- * in two at random, and when old rows leave the window and a cut has too few rows left it is undone. Dense regions are
- * cut often, so a row that ends in a shallow leaf lies where data are sparse: it is anomalous.
+ * Every tree is a histogram of the rows in a sliding window. A leaf counts rows; once it holds
+ * enough of them it is cut in two at random, and when old rows leave the window and a cut has
+ * too few rows left it is undone. Dense regions are cut often, so a row that ends in a shallow
+ * leaf lies where data are sparse: it is anomalous.
  *
- * One row passes the trees like this (Algorithm 1): walk to its leaf in every tree, count it there and widen the leaf's
- * box, cut the leaf if it is full; uncount the row that leaves the window, undo cuts if a guard is broken; add up the
- * depths of the leaves that the new row is in now. Cuts and merges are in online_itree.c, as is the layout.
+ * One row passes the trees like this (Algorithm 1): walk to its leaf in every tree, count it
+ * there and widen the leaf's box, cut the leaf if it is full; uncount the row that leaves the
+ * window, undo cuts if a guard is broken; add up the depths of the leaves that the new row is
+ * in now. Cuts and merges are in online_itree.c, as is the layout.
  *
- * A row costs O(num_trees (log2(window_size / max_leaf_samples) + dimension)), a cut O(dimension + window_size).
+ * A row costs O(num_trees (log2(window_size / max_leaf_samples) + dimension)), a cut
+ * O(dimension + window_size).
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -33,7 +36,8 @@ enum {
 
 /* ---- Depths and scores ---- */
 
-/* c(n, eta) of the paper: the average depth of a tree of n rows, 0 under eta; half of it in the authors' code. */
+/* c(n, eta) of the paper: the average depth of a tree of n rows, 0 under eta; half of it in the
+ * authors' code. */
 static double average_depth(const forest *f, double rows)
 {
     if (rows < f->max_leaf_samples)
@@ -47,7 +51,8 @@ static uint32_t to_depth_units(double depth)
     return (uint32_t)(depth * (1 << OIF_DEPTH_BITS) + 0.5);
 }
 
-/* c(height) where the table does not reach: under 0, or above the window when a sibling is under 0. */
+/* c(height) where the table does not reach: under 0, or above the window when a sibling is
+ * under 0. */
 static __attribute__((noinline, cold)) uint32_t unusual_extra_depth(const forest *f, int32_t height)
 {
     return height < 0 ? 0 : to_depth_units(average_depth(f, height));
@@ -61,8 +66,8 @@ static uint32_t row_depth(const forest *f, const oif_leaf *leaf)
                                                                 : unusual_extra_depth(f, height));
 }
 
-/* What a sum of depths over all trees is multiplied with to become the exponent of the score; 0 while the window holds
- * so few rows that no row can be told from another. */
+/* What a sum of depths over all trees is multiplied with to become the exponent of the score; 0
+ * while the window holds so few rows that no row can be told from another. */
 static double scale_of_window(const forest *f, uint32_t rows_held)
 {
     double rows = f->variant == OIF_PAPER ? f->window_size : rows_held * f->subsample;
@@ -80,8 +85,8 @@ static double score_of(const forest *f, uint64_t depth_sum, uint32_t rows_held)
 
 /* ---- Creation ---- */
 
-/* The leaves that a tree has when every inner node counts its threshold and the nodes of one depth count no more than
- * the window holds. */
+/* The leaves that a tree has when every inner node counts its threshold and the nodes of one
+ * depth count no more than the window holds. */
 static uint64_t leaf_bound(const forest *f)
 {
     uint64_t cuts = 0;
@@ -116,20 +121,22 @@ static oif_status check_params(const oif_params *params, oif_error *error)
     forest f = read_params(params);
     if (leaf_bound(&f) <= OIF_MAX_LEAVES)
         return OIF_OK;
-    return oif_fail(
-        error, OIF_EPARAM,
-        "window_size %u is too large for max_leaf_samples %u: a tree could have more than %d leaves; lower "
-        "window_size or raise max_leaf_samples",
-        f.window_size, f.max_leaf_samples, OIF_MAX_LEAVES);
+    return oif_fail(error, OIF_EPARAM,
+                    "window_size %u is too large for max_leaf_samples %u: a tree could have more "
+                    "than %d leaves; lower "
+                    "window_size or raise max_leaf_samples",
+                    f.window_size, f.max_leaf_samples, OIF_MAX_LEAVES);
 }
 
 static forest lay_out(const oif_params *params, size_t dimension)
 {
     forest f = read_params(params);
-    /* Leaves with heights under zero allow more leaves than the bound. Half as many again have always been enough; if
-     * they were not, a cut would wait until a merge frees a record. */
+    /* Leaves with heights under zero allow more leaves than the bound. Half as many again have
+     * always been enough; if they were not, a cut would wait until a merge frees a record. */
     uint64_t roomy = leaf_bound(&f) * 3 / 2, all = UINT64_C(1) << f.depth_limit;
-    f.leaf_capacity = (uint32_t)(all < roomy ? all : roomy < OIF_MAX_LEAVES ? roomy : OIF_MAX_LEAVES);
+    f.leaf_capacity = (uint32_t)(all < roomy              ? all
+                                 : roomy < OIF_MAX_LEAVES ? roomy
+                                                          : OIF_MAX_LEAVES);
     f.dimension = (uint32_t)dimension;
     f.box_width = oif_box_width(f.dimension);
     uint32_t chunk_room = f.window_size / 8 < MAX_CHUNK ? f.window_size / 8 + 1 : MAX_CHUNK;
@@ -189,9 +196,9 @@ OIF_INLINE size_t next_node(const woods *in, size_t at, bool has_keys)
     return oif_twice_plus_less(at, in->last_lefts[at], key);
 }
 
-/* The leaves of a complete row in OIF_LANES trees whose roots begin at node `root`, `levels` of which hold cuts. Walking
- * them side by side hides the latency of the loads. Names instead of an array: with one, gcc keeps a copy of every step
- * in memory. */
+/* The leaves of a complete row in OIF_LANES trees whose roots begin at node `root`, `levels` of
+ * which hold cuts. Walking them side by side hides the latency of the loads. Names instead of
+ * an array: with one, gcc keeps a copy of every step in memory. */
 OIF_INLINE void walk_side_by_side(const woods *in, size_t root, uint32_t levels, bool has_keys,
                                   size_t *restrict leaves)
 {
@@ -218,8 +225,8 @@ OIF_INLINE void walk_side_by_side(const woods *in, size_t root, uint32_t levels,
 
 _Static_assert(OIF_LANES == 8, "walk_side_by_side walks eight trees");
 
-/* The leaves of a complete row in lanes from `lane` to `end`. Functions of their own, so that nothing else wants the
- * registers. */
+/* The leaves of a complete row in lanes from `lane` to `end`. Functions of their own, so that
+ * nothing else wants the registers. */
 static __attribute__((noinline)) void walk_lanes(const forest *f, const traveller *t, uint32_t lane,
                                                  uint32_t end, size_t *leaves)
 {
@@ -230,15 +237,18 @@ static __attribute__((noinline)) void walk_lanes(const forest *f, const travelle
 }
 
 static __attribute__((noinline)) void walk_lanes_without_keys(const forest *f, const traveller *t,
-                                                              uint32_t lane, uint32_t end, size_t *leaves)
+                                                              uint32_t lane, uint32_t end,
+                                                              size_t *leaves)
 {
     const woods in = {oif_last_lefts(f), oif_features(f), oif_leaf_at(f), t};
     for (; lane < end; lane++, leaves += OIF_LANES)
-        walk_side_by_side(&in, f->num_trees + lane * OIF_LANES, oif_lane_levels(f)[lane], false, leaves);
+        walk_side_by_side(&in, f->num_trees + lane * OIF_LANES, oif_lane_levels(f)[lane], false,
+                          leaves);
 }
 
 /* The leaves of a row in `count` trees from `first` on, which begins a lane. */
-static void find_leaves(const forest *f, uint32_t first, uint32_t count, const traveller *t, size_t *leaves)
+static void find_leaves(const forest *f, uint32_t first, uint32_t count, const traveller *t,
+                        size_t *leaves)
 {
     uint32_t lane = first / OIF_LANES, whole = t->complete ? count / OIF_LANES : 0;
     if (t->has_keys)
@@ -294,8 +304,9 @@ static bool draw_counted(forest *f, uint32_t tree)
     return f->subsample >= 1 || oif_random_unit(&oif_tree(f, tree)->random) < f->subsample;
 }
 
-/* The rest of what a tree does for a row that it has counted: cuts the leaf if it is high enough, forgets the oldest
- * row, undoes cuts if it must. Returns the depth that the row has then. */
+/* The rest of what a tree does for a row that it has counted: cuts the leaf if it is high
+ * enough, forgets the oldest row, undoes cuts if it must. Returns the depth that the row has
+ * then. */
 static __attribute__((noinline)) uint32_t finish_tree(forest *f, uint32_t number, const passage *p)
 {
     oif_itree *tree = oif_tree(f, number);
@@ -312,15 +323,16 @@ static __attribute__((noinline)) uint32_t finish_tree(forest *f, uint32_t number
         if (--leaf->height < leaf->guard)
             oif_itree_settle(f, number, old);
     }
-    /* The label has followed every cut and merge. Without one, and where heights decide the way, walk again. */
+    /* The label has followed every cut and merge. Without one, and where heights decide the
+     * way, walk again. */
     label = labels[p->slot];
     if (label == OIF_NOT_COUNTED || !p->traveller->complete)
         label = oif_itree_walk(f, number, p->traveller->row);
     return row_depth(f, oif_leaf_of(f, tree, label));
 }
 
-/* Learns the row and forgets the oldest in `count` trees from `first` on, where it falls into the leaves `found`; returns
- * the sum of the depths it has then. For every row. */
+/* Learns the row and forgets the oldest in `count` trees from `first` on, where it falls into
+ * the leaves `found`; returns the sum of the depths it has then. For every row. */
 static __attribute__((noinline)) uint64_t pass_trees(forest *f, uint32_t first, uint32_t count,
                                                      const passage *p, const size_t *found)
 {
@@ -339,16 +351,19 @@ static __attribute__((noinline)) uint64_t pass_trees(forest *f, uint32_t first, 
     return depth_sum;
 }
 
-/* The same for a complete row that every tree learns when a row is forgotten. A tree that has to change its shape, or
- * whose leaf has an unusual height, waits until the others are done: with nothing to call, the loop has all registers.
- * Where this is inlined, `box_width` is a constant for short rows, which makes straight code of the loop over a box. */
+/* The same for a complete row that every tree learns when a row is forgotten. A tree that has
+ * to change its shape, or whose leaf has an unusual height, waits until the others are done:
+ * with nothing to call, the loop has all registers. Where this is inlined, `box_width` is a
+ * constant for short rows, which makes straight code of the loop over a box. */
 OIF_INLINE uint64_t pass_simple(forest *f, uint32_t first, uint32_t count, const passage *p,
-                                const size_t *found, const double *mirror, size_t box_width, bool avx2)
+                                const size_t *found, const double *mirror, size_t box_width,
+                                bool avx2)
 {
     const uint32_t *const extra_depths = p->extra_depths;
     const size_t tree_bytes = f->tree_bytes;
     const size_t leaf_bytes = sizeof(oif_leaf) + box_width * sizeof(double);
-    const size_t label_at = f->labels_at - f->leaves_at + p->slot, oldest_at = label_at - p->slot + p->oldest;
+    const size_t label_at = f->labels_at - f->leaves_at + p->slot,
+                 oldest_at = label_at - p->slot + p->oldest;
     unsigned char *leaves = oif_part(f, f->trees_at + first * tree_bytes + f->leaves_at);
     uint64_t depth_sum = 0;
     uint32_t waiting_count = 0;
@@ -373,8 +388,8 @@ OIF_INLINE uint64_t pass_simple(forest *f, uint32_t first, uint32_t count, const
     return depth_sum;
 }
 
-/* For short boxes: an empty box widened by the mirror is its copy, but here the compiler sees that nobody changes it and
- * keeps it in registers. */
+/* For short boxes: an empty box widened by the mirror is its copy, but here the compiler sees
+ * that nobody changes it and keeps it in registers. */
 OIF_INLINE uint64_t pass_short(forest *f, uint32_t first, uint32_t count, const passage *p,
                                const size_t *found, size_t box_width, bool avx2)
 {
@@ -400,8 +415,8 @@ OIF_INLINE uint64_t pass_any_short(forest *f, uint32_t first, uint32_t count, co
 
 #if OIF_HAS_AVX2_CODE
 /* Boxes four numbers at a time: 12% faster at d = 10. */
-OIF_AVX2 static uint64_t pass_any_short_avx2(forest *f, uint32_t first, uint32_t count, const passage *p,
-                                             const size_t *found)
+OIF_AVX2 static uint64_t pass_any_short_avx2(forest *f, uint32_t first, uint32_t count,
+                                             const passage *p, const size_t *found)
 {
     return pass_any_short(f, first, count, p, found, true);
 }
@@ -444,8 +459,8 @@ static void store_row(forest *f, const double *row, uint32_t slot)
         *cell = row[feature];
 }
 
-/* Takes a row that is in the ring already through the trees from `begin` to `end`; returns the sum of its depths there.
- * `ahead`: rows in the ring that are learned before it. */
+/* Takes a row that is in the ring already through the trees from `begin` to `end`; returns the
+ * sum of its depths there. `ahead`: rows in the ring that are learned before it. */
 static uint64_t pass_row(forest *f, const oif_rows *rows, size_t i, uint32_t ahead, unsigned part,
                          uint32_t begin, uint32_t end)
 {
@@ -465,7 +480,8 @@ static uint64_t pass_row(forest *f, const oif_rows *rows, size_t i, uint32_t ahe
     return depth_sum;
 }
 
-/* The row in the next slot has been learned: the window moves on. Returns the score of this sum of depths. */
+/* The row in the next slot has been learned: the window moves on. Returns the score of this sum
+ * of depths. */
 static double finish_row(forest *f, uint64_t depth_sum)
 {
     f->rows_held += f->rows_held < f->window_size;
@@ -473,7 +489,8 @@ static double finish_row(forest *f, uint64_t depth_sum)
     return score_of(f, depth_sum, f->rows_held);
 }
 
-/* Rows that are put into the ring together; then every part of the pool takes its trees through them, one by one. */
+/* Rows that are put into the ring together; then every part of the pool takes its trees through
+ * them, one by one. */
 typedef struct chunk {
     forest *forest;
     const oif_rows *rows;
@@ -481,13 +498,15 @@ typedef struct chunk {
     uint32_t count; /* ... and how many */
     unsigned parts;
     _Atomic uint64_t
-        *depth_sums; /* of each row, over the trees; whole numbers, so that the order does not matter */
+        /* of each row, over the trees; whole numbers, so that the order does not matter */
+        *depth_sums;
 } chunk;
 
 /* The first tree of a part of the pool: parts take whole lanes. */
 static uint32_t first_tree(const forest *f, unsigned part, unsigned parts)
 {
-    uint32_t lanes = (f->num_trees + OIF_LANES - 1) / OIF_LANES, first = lanes * part / parts * OIF_LANES;
+    uint32_t lanes = (f->num_trees + OIF_LANES - 1) / OIF_LANES,
+             first = lanes * part / parts * OIF_LANES;
     return first < f->num_trees ? first : f->num_trees;
 }
 
@@ -497,13 +516,15 @@ static void learn_part(void *context, unsigned part)
     forest *f = c->forest;
     const uint32_t begin = first_tree(f, part, c->parts), end = first_tree(f, part + 1, c->parts);
     for (uint32_t i = 0; i < c->count; i++)
-        atomic_fetch_add_explicit(&c->depth_sums[i], pass_row(f, c->rows, c->from + i, i, part, begin, end),
+        atomic_fetch_add_explicit(&c->depth_sums[i],
+                                  pass_row(f, c->rows, c->from + i, i, part, begin, end),
                                   memory_order_relaxed);
 }
 
 static void learn_together(forest *f, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    const uint32_t room = f->slots - f->window_size < MAX_CHUNK ? f->slots - f->window_size : MAX_CHUNK;
+    const uint32_t room =
+        f->slots - f->window_size < MAX_CHUNK ? f->slots - f->window_size : MAX_CHUNK;
     for (size_t from = 0; from < rows->count;) {
         _Atomic uint64_t depth_sums[MAX_CHUNK];
         uint32_t count = rows->count - from < room ? (uint32_t)(rows->count - from) : room;
@@ -514,7 +535,8 @@ static void learn_together(forest *f, const oif_rows *rows, double *scores, oif_
         }
         oif_pool_run(pool, learn_part, &c);
         for (uint32_t i = 0; i < count; i++) {
-            double score = finish_row(f, atomic_load_explicit(&depth_sums[i], memory_order_relaxed));
+            double score =
+                finish_row(f, atomic_load_explicit(&depth_sums[i], memory_order_relaxed));
             if (scores)
                 scores[from + i] = score;
         }
@@ -542,7 +564,8 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
 
 /* ---- Questions ---- */
 
-/* A quarter of the window shows the trees' coarse shape. A window that allows no cut never gets anywhere. */
+/* A quarter of the window shows the trees' coarse shape. A window that allows no cut never gets
+ * anywhere. */
 static bool ready(const void *state)
 {
     const forest *f = state;
@@ -559,7 +582,8 @@ static oif_status check(const void *state, oif_error *error)
         return oif_fail(error, OIF_EINVARIANT, "a row is infinite");
     for (int32_t height = -1; height < (int32_t)f->window_size + 2; height++)
         if (oif_extra_depths(f)[height] != to_depth_units(average_depth(f, height)))
-            return oif_fail(error, OIF_EINVARIANT, "the depth added by a height of %d is wrong", height);
+            return oif_fail(error, OIF_EINVARIANT, "the depth added by a height of %d is wrong",
+                            height);
     oif_status status = OIF_OK;
     for (uint32_t tree = 0; tree < f->num_trees && status == OIF_OK; tree++)
         status = oif_itree_check(f, tree, error);
@@ -568,23 +592,24 @@ static oif_status check(const void *state, oif_error *error)
 
 /* ---- Snapshots ---- */
 
-static void tell_fields(void *state, oif_fields *fields)
+static void visit_fields(void *state, oif_state_visitor *visitor)
 {
     forest *f = state;
     size_t nodes = (size_t)f->num_trees << f->depth_limit;
-    oif_field_u32(fields, "rows_held", &f->rows_held, 1);
-    oif_field_u32(fields, "next_slot", &f->next_slot, 1);
-    oif_field_f64(fields, "columns", oif_column(f, 0), (size_t)f->dimension * f->slots);
-    oif_field_u64(fields, "last_lefts", oif_last_lefts(f), nodes);
-    oif_field_u32(fields, "features", oif_features(f), nodes);
-    oif_field_u8(fields, "leaf_at", oif_leaf_at(f), 2 * nodes);
-    oif_field_u8(fields, "levels", oif_levels(f), f->num_trees);
-    oif_field_u8(fields, "lane_levels", oif_lane_levels(f), f->num_trees / OIF_LANES + 1);
+    oif_visit_u32(visitor, "rows_held", &f->rows_held, 1);
+    oif_visit_u32(visitor, "next_slot", &f->next_slot, 1);
+    oif_visit_f64(visitor, "columns", oif_column(f, 0), (size_t)f->dimension * f->slots);
+    oif_visit_u64(visitor, "last_lefts", oif_last_lefts(f), nodes);
+    oif_visit_u32(visitor, "features", oif_features(f), nodes);
+    oif_visit_u8(visitor, "leaf_at", oif_leaf_at(f), 2 * nodes);
+    oif_visit_u8(visitor, "levels", oif_levels(f), f->num_trees);
+    oif_visit_u8(visitor, "lane_levels", oif_lane_levels(f), f->num_trees / OIF_LANES + 1);
     for (uint32_t tree = 0; tree < f->num_trees; tree++)
-        oif_itree_tell_fields(f, tree, fields);
+        oif_itree_visit_fields(f, tree, visitor);
 }
 
-/* Heights under 0 tell of points that were drawn for a cut and never leave, see docs/algorithms/online-iforest.md. */
+/* Heights under 0 tell of points that were drawn for a cut and never leave, see
+ * docs/algorithms/online-iforest.md. */
 typedef struct low_leaves {
     uint64_t under_zero;
     int32_t least;
@@ -632,7 +657,7 @@ const oif_detector_kind oif_window_forest = {
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,
-    .tell_fields = tell_fields,
+    .visit_fields = visit_fields,
     .describe = describe,
     .check = check,
 };

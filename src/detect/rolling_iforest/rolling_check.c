@@ -20,20 +20,22 @@ typedef struct inspection {
     oif_error *error;
 } inspection;
 
-#define REQUIRE(condition, words)                                                                            \
-    do                                                                                                       \
-        if (!(condition))                                                                                    \
-            return oif_fail(in->error, OIF_EINVARIANT, "tree %u: %s", in->tree, words);                      \
+#define REQUIRE(condition, words)                                                                  \
+    do                                                                                             \
+        if (!(condition))                                                                          \
+            return oif_fail(in->error, OIF_EINVARIANT, "tree %u: %s", in->tree, words);            \
     while (0)
 
-/* A range lies within every range of the same feature above it, and on the right side of the cut there. */
+/* A range lies within every range of the same feature above it, and on the right side of the
+ * cut there. */
 static oif_status check_range(const inspection *in, const node *at, uint32_t depth)
 {
     for (uint32_t i = 0; i < depth; i++) {
         const node *above = in->path[i];
         if (above->feature != at->feature)
             continue;
-        REQUIRE(at->low >= above->low && at->high <= above->high, "a range reaches beyond one above it");
+        REQUIRE(at->low >= above->low && at->high <= above->high,
+                "a range reaches beyond one above it");
         REQUIRE(in->sides[i] ? at->low >= above->cut : at->high < above->cut,
                 "a range reaches across a cut above it");
     }
@@ -50,7 +52,8 @@ static oif_status check_child(inspection *in, uint32_t child, uint32_t depth, ui
         REQUIRE(*rows > 0, "a leaf has no rows");
         return OIF_OK;
     }
-    REQUIRE(*rows == in->next && in->next < in->trees->node_capacity, "a node is not where it should be");
+    REQUIRE(*rows == in->next && in->next < in->trees->node_capacity,
+            "a node is not where it should be");
     REQUIRE(depth < shape->max_depth, "a node is too deep");
     const node *at = &in->nodes[in->next++];
     REQUIRE(at->low >= -DBL_MAX && at->high <= DBL_MAX && at->low < at->cut && at->cut <= at->high,
@@ -73,13 +76,14 @@ static oif_status check_child(inspection *in, uint32_t child, uint32_t depth, ui
     return OIF_OK;
 }
 
-/* What is not used is zero. Not for order's sake: a walk that waits at a leaf looks at the first node again and again, which
- * a tree of one leaf does not use (rolling_tree.c). */
+/* What is not used is zero. Not for order's sake: a walk that waits at a leaf looks at the
+ * first node again and again, which a tree of one leaf does not use (rolling_tree.c). */
 static oif_status check_rest(const inspection *in)
 {
     static const node unused;
     for (uint32_t i = in->next; i < in->trees->node_capacity; i++)
-        REQUIRE(memcmp(&in->nodes[i], &unused, sizeof unused) == 0, "a node that is not used is not empty");
+        REQUIRE(memcmp(&in->nodes[i], &unused, sizeof unused) == 0,
+                "a node that is not used is not empty");
     return OIF_OK;
 }
 
@@ -87,7 +91,8 @@ oif_status oif_rolling_check(const trees *t, oif_error *error)
 {
     oif_status status = OIF_OK;
     for (uint32_t tree = 0; tree < t->shape.num_trees && status == OIF_OK; tree++) {
-        inspection here = {.trees = t, .nodes = oif_rolling_nodes(t, tree), .tree = tree, .error = error};
+        inspection here = {
+            .trees = t, .nodes = oif_rolling_nodes(t, tree), .tree = tree, .error = error};
         inspection *in = &here;
         uint32_t grown_from = oif_rolling_rows(t)[tree], rows = 0;
         if (grown_from > 0)

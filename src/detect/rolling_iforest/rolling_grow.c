@@ -1,8 +1,9 @@
 /* Growing the trees of rolling-iforest.
  *
- * A node of enough rows is cut while its depth allows it. A few features are drawn, and the one with the heaviest tails in
- * the node's rows, by their kurtosis, is cut at a place that is uniform in its range: where the tails are heavy such a cut
- * sets few rows apart. Smaller numbers go left, so both children get rows, whatever the numbers are. A missing number goes
+ * A node of enough rows is cut while its depth allows it. A few features are drawn, and the one
+ * with the heaviest tails in the node's rows, by their kurtosis, is cut at a place that is
+ * uniform in its range: where the tails are heavy such a cut sets few rows apart. Smaller
+ * numbers go left, so both children get rows, whatever the numbers are. A missing number goes
  * with the heavier child and counts neither for the range nor for the kurtosis.
  */
 #include "detect/rolling_iforest/rolling_tree.h"
@@ -20,7 +21,8 @@ typedef oif_rolling_node node;
 
 enum {
     DRAWS_A_FEATURE = 4, /* features that may be drawn for each that is wanted */
-    LANES = 4            /* numbers that are added up side by side; so the bits of a kurtosis depend on it */
+    /* numbers that are added up side by side; so the bits of a kurtosis depend on it */
+    LANES = 4
 };
 
 /* Compilers make of it what the machine has. */
@@ -31,8 +33,9 @@ typedef double four __attribute__((vector_size(LANES * sizeof(double))));
 /* One feature of some rows. */
 typedef struct column {
     double low, high; /* of the numbers that are not missing; low < high unless they are constant */
-    double kurtosis;  /* their fourth central moment over the square of the second; 0 if nobody asks */
-    bool complete;    /* no number is missing */
+    /* their fourth central moment over the square of the second; 0 if nobody asks */
+    double kurtosis;
+    bool complete; /* no number is missing */
 } column;
 
 /* Missing numbers compare false and stay outside the range. */
@@ -43,8 +46,9 @@ OIF_INLINE column scan_from(const double *numbers, uint32_t count, uint32_t i, c
         seen.high = numbers[i] > seen.high ? numbers[i] : seen.high;
         seen.complete &= numbers[i] == numbers[i];
     }
-    seen.low +=
-        0.0; /* of zeros with both signs it would depend on the order which one is the lowest: now it is +0 */
+    /* of zeros with both signs it would depend on the order which one is the lowest: now it is
+     * +0 */
+    seen.low += 0.0;
     seen.high += 0.0;
     return seen;
 }
@@ -56,7 +60,8 @@ OIF_AVX2 OIF_INLINE column scan_avx2(const double *numbers, uint32_t count)
 {
     column seen = nothing_seen;
     double lows[LANES], highs[LANES];
-    __m256d low = _mm256_set1_pd(INFINITY), high = _mm256_set1_pd(-INFINITY), missing = _mm256_setzero_pd();
+    __m256d low = _mm256_set1_pd(INFINITY), high = _mm256_set1_pd(-INFINITY),
+            missing = _mm256_setzero_pd();
     uint32_t i = 0;
     for (; i + LANES <= count; i += LANES) {
         __m256d number = _mm256_loadu_pd(numbers + i);
@@ -93,7 +98,8 @@ static double scale_of(double width)
 }
 
 /* The sums of the first four powers of the numbers, each less `low` and scaled. */
-OIF_INLINE void sum_powers(const double *numbers, uint32_t count, double low, double scale, double totals[4])
+OIF_INLINE void sum_powers(const double *numbers, uint32_t count, double low, double scale,
+                           double totals[4])
 {
     four x, square, sums[4] = {{0}};
     for (uint32_t i = 0; i < count; i += LANES) {
@@ -116,8 +122,8 @@ OIF_INLINE void sum_powers(const double *numbers, uint32_t count, double low, do
         totals[power] = (sums[power][0] + sums[power][1]) + (sums[power][2] + sums[power][3]);
 }
 
-/* Of numbers that are not all the same. As they reach from 0 to about 1 after scaling, the variance is not small beside what
- * it is the difference of: one pass is enough. */
+/* Of numbers that are not all the same. As they reach from 0 to about 1 after scaling, the
+ * variance is not small beside what it is the difference of: one pass is enough. */
 OIF_INLINE double kurtosis_of(double *numbers, uint32_t count, double low, double high)
 {
     double width = high - low, sums[4];
@@ -128,7 +134,8 @@ OIF_INLINE double kurtosis_of(double *numbers, uint32_t count, double low, doubl
         width = high * 0.5 - low;
     }
     sum_powers(numbers, count, low, scale_of(width), sums);
-    double mean = sums[0] / count, mean2 = sums[1] / count, mean3 = sums[2] / count, mean4 = sums[3] / count;
+    double mean = sums[0] / count, mean2 = sums[1] / count, mean3 = sums[2] / count,
+           mean4 = sums[3] / count;
     double square = mean * mean, variance = mean2 - square;
     double fourth = (mean4 - 4 * mean * mean3) + (6 * square * mean2 - 3 * square * square);
     return fourth / (variance * variance);
@@ -181,8 +188,8 @@ typedef struct plot {
 
 static column read_column(const growth *g, const plot *at, uint32_t feature)
 {
-    const double *restrict values =
-        g->values + feature; /* copies: a store might change anything behind a pointer */
+    /* copies: a store might change anything behind a pointer */
+    const double *restrict values = g->values + feature;
     const size_t *restrict rows = at->rows;
     double *restrict numbers = g->numbers;
     for (uint32_t i = 0, count = at->count; i < count; i++)
@@ -204,8 +211,9 @@ static const candidate *find_candidate(const candidate *drawn, uint32_t count, u
     return NULL;
 }
 
-/* Draws features until enough of them are not constant here, or too many were; the one of largest kurtosis wins, of equals
- * the first. A feature may be drawn again and then counts again. False when all were constant. */
+/* Draws features until enough of them are not constant here, or too many were; the one of
+ * largest kurtosis wins, of equals the first. A feature may be drawn again and then counts
+ * again. False when all were constant. */
 static bool draw_feature(growth *g, const plot *at, candidate *winner)
 {
     const uint32_t wanted = g->trees->shape.tournament;
@@ -238,13 +246,14 @@ static bool missing_goes_right(const growth *g, const plot *at, uint32_t feature
     return right > left;
 }
 
-/* Brings the rows that go left to the front, in their order, and then those that go right; returns how many go left.
- * Without branches: at random cuts many would be predicted wrong. */
+/* Brings the rows that go left to the front, in their order, and then those that go right;
+ * returns how many go left. Without branches: at random cuts many would be predicted wrong. */
 static uint32_t part_rows(const growth *g, const plot *at, const candidate *winner, double cut)
 {
     const double *restrict values = g->values + winner->feature;
     size_t *restrict rows = at->rows, *restrict spare = g->spare;
-    const bool missing_right = !winner->column.complete && missing_goes_right(g, at, winner->feature, cut);
+    const bool missing_right =
+        !winner->column.complete && missing_goes_right(g, at, winner->feature, cut);
     uint32_t left = 0, right = 0;
     for (uint32_t i = 0, count = at->count; i < count; i++) {
         size_t row = rows[i];
@@ -264,13 +273,16 @@ static uint16_t grow_node(growth *g, plot at)
 {
     const oif_rolling_shape *shape = &g->trees->shape;
     candidate winner;
-    if (at.count < shape->max_leaf_samples || at.depth == shape->max_depth || !draw_feature(g, &at, &winner))
+    if (at.count < shape->max_leaf_samples || at.depth == shape->max_depth ||
+        !draw_feature(g, &at, &winner))
         return (uint16_t)(OIF_ROLLING_LEAF | at.count);
     double cut = oif_draw_cut(g->random, winner.column.low, winner.column.high);
     uint32_t left = part_rows(g, &at, &winner, cut), right = at.count - left;
     uint16_t place = (uint16_t)g->used++;
-    node grown = {
-        .low = winner.column.low, .high = winner.column.high, .cut = cut, .feature = winner.feature};
+    node grown = {.low = winner.column.low,
+                  .high = winner.column.high,
+                  .cut = cut,
+                  .feature = winner.feature};
     grown.children[0] = grow_node(g, (plot){at.rows, left, at.depth + 1});
     grown.children[1] = grow_node(g, (plot){at.rows + left, right, at.depth + 1});
     grown.children[right > left] |= OIF_ROLLING_MISSING;

@@ -1,21 +1,24 @@
-/* Rolling Isolation Forest: small isolation trees, each grown once from a few rows of the recent past and thrown away when it
- * is the oldest. So the forest follows the stream without ever forgetting a row in a tree.
+/* Rolling Isolation Forest: small isolation trees, each grown once from a few rows of the
+ * recent past and thrown away when it is the oldest. So the forest follows the stream without
+ * ever forgetting a row in a tree.
  *
- * The last window_size / 2 rows are kept in a ring. Every few rows the oldest tree is grown anew from sample_size rows drawn
- * from it, so that after window_size / 2 rows all trees are new, and the oldest row that any tree knows is window_size rows
- * old:
+ * The last window_size / 2 rows are kept in a ring. Every few rows the oldest tree is grown
+ * anew from sample_size rows drawn from it, so that after window_size / 2 rows all trees are
+ * new, and the oldest row that any tree knows is window_size rows old:
  *
  *     rows     ... | ring: window_size / 2 rows                        | now
  *     trees                     3 grown ^    0 ^    1 ^    2 ^    3 grown ^   (of four, in turn)
  *
- * Until the ring is full trees are grown more often: within half of the rows seen so far all are new.
+ * Until the ring is full trees are grown more often: within half of the rows seen so far all
+ * are new.
  *
- * A tree becomes due with the row that completes its interval and is grown just before the next one is learned. So no row
- * is ever scored by a tree that was grown from it: learning a row and then scoring it gives the same bits as scoring it
- * first, with the tree that is due in its place, and learning it then.
+ * A tree becomes due with the row that completes its interval and is grown just before the next
+ * one is learned. So no row is ever scored by a tree that was grown from it: learning a row and
+ * then scoring it gives the same bits as scoring it first, with the tree that is due in its
+ * place, and learning it then.
  *
- * A row costs O(num_trees max_depth), and a tree's O(sample_size tournament max_depth) once in an interval.
- * rolling_tree.c has the trees.
+ * A row costs O(num_trees max_depth), and a tree's O(sample_size tournament max_depth) once in
+ * an interval. rolling_tree.c has the trees.
  */
 #include "base/error.h"
 #include "base/memory.h"
@@ -25,8 +28,8 @@
 
 typedef enum insertion { VIRTUAL, NONE } insertion;
 
-/* The state begins with this; arrays follow at the offsets `.._at`. Without padding, whose bytes no one would set: equal
- * detectors are equal bytes. */
+/* The state begins with this; arrays follow at the offsets `.._at`. Without padding, whose
+ * bytes no one would set: equal detectors are equal bytes. */
 typedef struct rolling {
     uint32_t dimension, window_size;
     uint32_t slots;       /* of the ring: half of the window */
@@ -39,8 +42,8 @@ typedef struct rolling {
     uint32_t next_tree;  /* to be grown anew: the oldest */
 
     size_t ring_at; /* double   [slots][dimension] */
-    size_t
-        drawn_at; /* uint64_t [slots / 64 and a rest]: a bit for each row of the sample, all 0 between two */
+    /* uint64_t [slots / 64 and a rest]: a bit for each row of the sample, all 0 between two */
+    size_t drawn_at;
     size_t sample_at; /* uint32_t [sample_size]: room for growing a tree */
     size_t trees_at;  /* oif_rolling_trees */
     size_t bytes;
@@ -69,7 +72,8 @@ static oif_status check_params(const oif_params *params, oif_error *error)
 {
     double num_trees = oif_params_value(params, "num_trees");
     if (oif_params_value(params, "renew_trees") > num_trees)
-        return oif_fail(error, OIF_EPARAM, "renew_trees must be at most num_trees, which is %.0f", num_trees);
+        return oif_fail(error, OIF_EPARAM, "renew_trees must be at most num_trees, which is %.0f",
+                        num_trees);
     return OIF_OK;
 }
 
@@ -154,8 +158,9 @@ static bool renewal_is_due(const rolling *r)
     return r->rows_since >= interval(r);
 }
 
-/* Fills `sample` with rows of the ring, by where they start in it, drawn without replacement (Floyd: each turn adds one of one
- * row more, or that one if the row was drawn before). Returns how many. */
+/* Fills `sample` with rows of the ring, by where they start in it, drawn without replacement
+ * (Floyd: each turn adds one of one row more, or that one if the row was drawn before). Returns
+ * how many. */
 static uint32_t draw_sample(rolling *r, size_t *sample)
 {
     const uint32_t held = rows_held(r), wanted = smaller(own_trees(r)->shape.sample_size, held);
@@ -220,10 +225,10 @@ static bool ready(const void *state)
     return oif_rolling_rows(trees)[r->next_tree] == trees->shape.sample_size;
 }
 
-#define REQUIRE(condition, words)                                                                            \
-    do                                                                                                       \
-        if (!(condition))                                                                                    \
-            return oif_fail(error, OIF_EINVARIANT, words);                                                   \
+#define REQUIRE(condition, words)                                                                  \
+    do                                                                                             \
+        if (!(condition))                                                                          \
+            return oif_fail(error, OIF_EINVARIANT, words);                                         \
     while (0)
 
 static oif_status check(const void *state, oif_error *error)
@@ -244,22 +249,23 @@ static oif_status check(const void *state, oif_error *error)
             "the first tree without rows is not the next to be grown");
     for (uint32_t tree = grown; tree < num_trees; tree++)
         REQUIRE(rows[tree] == 0, "trees were not grown in turn");
-    REQUIRE(oif_none_infinite(slot_row(r, 0), (size_t)r->slots * r->dimension), "a row is infinite");
+    REQUIRE(oif_none_infinite(slot_row(r, 0), (size_t)r->slots * r->dimension),
+            "a row is infinite");
     return oif_rolling_check(own_trees(r), error);
 }
 
 /* ---- Snapshots ---- */
 
-static void tell_fields(void *state, oif_fields *fields)
+static void visit_fields(void *state, oif_state_visitor *visitor)
 {
     rolling *r = state;
-    oif_field_u64(fields, "random", &r->random.state, 1);
-    oif_field_u32(fields, "rows_seen", &r->rows_seen, 1);
-    oif_field_u32(fields, "next_slot", &r->next_slot, 1);
-    oif_field_u32(fields, "rows_since", &r->rows_since, 1);
-    oif_field_u32(fields, "next_tree", &r->next_tree, 1);
-    oif_field_f64(fields, "ring", slot_row(r, 0), (size_t)r->slots * r->dimension);
-    oif_rolling_tell_fields(own_trees(r), fields);
+    oif_visit_u64(visitor, "random", &r->random.state, 1);
+    oif_visit_u32(visitor, "rows_seen", &r->rows_seen, 1);
+    oif_visit_u32(visitor, "next_slot", &r->next_slot, 1);
+    oif_visit_u32(visitor, "rows_since", &r->rows_since, 1);
+    oif_visit_u32(visitor, "next_tree", &r->next_tree, 1);
+    oif_visit_f64(visitor, "ring", slot_row(r, 0), (size_t)r->slots * r->dimension);
+    oif_rolling_visit_fields(own_trees(r), visitor);
 }
 
 static void describe(const void *state, oif_describe_function tell, void *context)
@@ -277,44 +283,52 @@ static void describe(const void *state, oif_describe_function tell, void *contex
 static const char *const insertion_words[] = {"virtual", "none", NULL};
 
 static const oif_param params_table[] = {
-    {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32, NULL},
-    {"window_size", "age of the oldest rows that a tree can know; trees are grown from the last half of them",
-     OIF_PARAM_INTEGER, 4, 1 << 24, 2048, NULL},
-    {"sample_size", "rows that each tree is grown from, at most window_size / 2", OIF_PARAM_INTEGER, 2,
-     OIF_ROLLING_MAX_SAMPLE_SIZE, 128, NULL},
-    {"max_depth", "the most cuts one below another", OIF_PARAM_INTEGER, 1, OIF_ROLLING_MAX_DEPTH, 8, NULL},
-    {"max_leaf_samples", "a node of fewer rows is not cut", OIF_PARAM_INTEGER, 1, OIF_ROLLING_MAX_SAMPLE_SIZE,
-     8, NULL},
-    {"tournament", "features that are drawn for a cut, of which the one with the heaviest tails is cut",
-     OIF_PARAM_INTEGER, 1, OIF_ROLLING_MAX_TOURNAMENT, 3, NULL},
-    {"insertion", "a row outside the range of a node counts as put in (virtual), or is only passed on (none)",
-     OIF_PARAM_CHOICE, 0, 1, VIRTUAL, insertion_words},
-    {"renew_trees", "trees that are grown anew at a time, so many times as seldom; at most num_trees",
-     OIF_PARAM_INTEGER, 1, 4096, 1, NULL},
-    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0,
+    {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32,
      NULL},
+    {"window_size",
+     "age of the oldest rows that a tree can know; trees are grown from the last half of them",
+     OIF_PARAM_INTEGER, 4, 1 << 24, 2048, NULL},
+    {"sample_size", "rows that each tree is grown from, at most window_size / 2", OIF_PARAM_INTEGER,
+     2, OIF_ROLLING_MAX_SAMPLE_SIZE, 128, NULL},
+    {"max_depth", "the most cuts one below another", OIF_PARAM_INTEGER, 1, OIF_ROLLING_MAX_DEPTH, 8,
+     NULL},
+    {"max_leaf_samples", "a node of fewer rows is not cut", OIF_PARAM_INTEGER, 1,
+     OIF_ROLLING_MAX_SAMPLE_SIZE, 8, NULL},
+    {"tournament",
+     "features that are drawn for a cut, of which the one with the heaviest tails is cut",
+     OIF_PARAM_INTEGER, 1, OIF_ROLLING_MAX_TOURNAMENT, 3, NULL},
+    {"insertion",
+     "a row outside the range of a node counts as put in (virtual), or is only passed on (none)",
+     OIF_PARAM_CHOICE, 0, 1, VIRTUAL, insertion_words},
+    {"renew_trees",
+     "trees that are grown anew at a time, so many times as seldom; at most num_trees",
+     OIF_PARAM_INTEGER, 1, 4096, 1, NULL},
+    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0,
+     0x1p53, 0, NULL},
 };
 
 const oif_detector_kind oif_rolling_iforest = {
-    .info =
-        {.name = "rolling-iforest",
-         .summary =
-             "small isolation trees on fresh samples of the recent rows, the oldest renewed every few rows",
-         .paper = "no paper: isolation trees (Liu, Ting, Zhou, ICDM 2008), rows put in as into robust random "
-                  "cut trees "
-                  "(Guha, Mishra, Roy, Schrijvers, ICML 2016)",
-         .cost = "num_trees x max_depth, and a tree to grow every window_size / 2 / num_trees rows",
-         .choose = "where accuracy counts most, or one number far out must be found: first on our data sets, "
-                   "hardly depends on the seed; one to three times the time of online-iforest",
-         .params = params_table,
-         .param_count = sizeof params_table / sizeof params_table[0]},
+    .info = {.name = "rolling-iforest",
+             .summary = "small isolation trees on fresh samples of the recent rows, the oldest "
+                        "renewed every few rows",
+             .paper = "no paper: isolation trees (Liu, Ting, Zhou, ICDM 2008), rows put in as into "
+                      "robust random "
+                      "cut trees "
+                      "(Guha, Mishra, Roy, Schrijvers, ICML 2016)",
+             .cost =
+                 "num_trees x max_depth, and a tree to grow every window_size / 2 / num_trees rows",
+             .choose = "where accuracy counts most, or one number far out must be found: first on "
+                       "our data sets, "
+                       "hardly depends on the seed; one to three times the time of online-iforest",
+             .params = params_table,
+             .param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
     .state_bytes = state_bytes,
     .init = init,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,
-    .tell_fields = tell_fields,
+    .visit_fields = visit_fields,
     .describe = describe,
     .check = check,
 };

@@ -1,4 +1,5 @@
-/* Making the trees of rolling-iforest, walking them, and telling about them. rolling_grow.c grows them. */
+/* Making the trees of rolling-iforest, walking them, and telling about them. rolling_grow.c
+ * grows them. */
 #include "detect/rolling_iforest/rolling_tree.h"
 
 #include "base/memory.h"
@@ -20,8 +21,8 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* The most inner nodes that a tree can have. Those of one level share the rows, so there are few on each; and every cut sets
- * at least one row apart. */
+/* The most inner nodes that a tree can have. Those of one level share the rows, so there are
+ * few on each; and every cut sets at least one row apart. */
 static uint32_t most_nodes(const oif_rolling_shape *shape)
 {
     uint32_t least_rows = shape->max_leaf_samples < 2 ? 2 : shape->max_leaf_samples;
@@ -35,11 +36,12 @@ static uint32_t most_nodes(const oif_rolling_shape *shape)
 
 trees oif_rolling_lay_out(const oif_rolling_shape *shape, size_t dimension)
 {
-    trees t = {.shape = *shape, .dimension = (uint32_t)dimension, .node_capacity = most_nodes(shape)};
+    trees t = {
+        .shape = *shape, .dimension = (uint32_t)dimension, .node_capacity = most_nodes(shape)};
     const size_t averages = (size_t)shape->sample_size + 1;
     t.bytes = oif_size_align(sizeof t);
-    t.nodes_at =
-        oif_size_append(&t.bytes, oif_size_multiply(shape->num_trees, t.node_capacity), sizeof(node));
+    t.nodes_at = oif_size_append(&t.bytes, oif_size_multiply(shape->num_trees, t.node_capacity),
+                                 sizeof(node));
     t.roots_at = oif_size_append(&t.bytes, shape->num_trees, sizeof(uint16_t));
     t.rows_at = oif_size_append(&t.bytes, shape->num_trees, sizeof(uint16_t));
     t.averages_at = oif_size_append(&t.bytes, averages, sizeof(double));
@@ -52,7 +54,8 @@ trees oif_rolling_lay_out(const oif_rolling_shape *shape, size_t dimension)
 void oif_rolling_init(trees *t, const trees *head)
 {
     *t = *head;
-    double *averages = oif_rolling_part(t, t->averages_at), *scales = oif_rolling_part(t, t->scales_at);
+    double *averages = oif_rolling_part(t, t->averages_at),
+           *scales = oif_rolling_part(t, t->scales_at);
     double harmonic = 0;
     for (uint32_t n = 2; n <= t->shape.sample_size; n++) {
         harmonic += 1.0 / (n - 1);
@@ -63,8 +66,8 @@ void oif_rolling_init(trees *t, const trees *head)
 
 /* ---- Scoring ---- */
 
-/* How likely a row that was put in before the cut was drawn would still be on the side of the others: the width of their
- * range over that of the range with the row. */
+/* How likely a row that was put in before the cut was drawn would still be on the side of the
+ * others: the width of their range over that of the range with the row. */
 static double share_inside(const node *at, double number)
 {
     double low = number < at->low ? number : at->low, high = number > at->high ? number : at->high;
@@ -73,8 +76,8 @@ static double share_inside(const node *at, double number)
     return (at->high - at->low) / (high - low);
 }
 
-/* The depth of a row in a tree. Where its number is outside the range of a node, the next cut might have set it apart: only a
- * share of the row goes on. */
+/* The depth of a row in a tree. Where its number is outside the range of a node, the next cut
+ * might have set it apart: only a share of the row goes on. */
 static double walk_tree(const trees *t, uint32_t tree, const double *row)
 {
     const node *nodes = oif_rolling_nodes(t, tree);
@@ -117,8 +120,8 @@ OIF_AVX2 OIF_INLINE double number_at(const unsigned char *at, const double *row)
     return row[((const node *)at)->feature];
 }
 
-/* One level down without branches, as none could be predicted. A walk that has come to a leaf looks at its root again and takes
- * nothing from there. */
+/* One level down without branches, as none could be predicted. A walk that has come to a leaf
+ * looks at its root again and takes nothing from there. */
 OIF_AVX2 OIF_INLINE void step_avx2(walks *w, const double *row)
 {
     const __m256i leaf = _mm256_cmpgt_epi64(w->child, _mm256_set1_epi64x(OIF_ROLLING_LEAF - 1));
@@ -134,8 +137,10 @@ OIF_AVX2 OIF_INLINE void step_avx2(walks *w, const double *row)
     /* Four nodes of four numbers, turned: from a node each to a field of all each. */
     __m256d node_a = _mm256_load_pd((const double *)a), node_b = _mm256_load_pd((const double *)b);
     __m256d node_c = _mm256_load_pd((const double *)c), node_d = _mm256_load_pd((const double *)d);
-    __m256d even_ab = _mm256_unpacklo_pd(node_a, node_b), odd_ab = _mm256_unpackhi_pd(node_a, node_b);
-    __m256d even_cd = _mm256_unpacklo_pd(node_c, node_d), odd_cd = _mm256_unpackhi_pd(node_c, node_d);
+    __m256d even_ab = _mm256_unpacklo_pd(node_a, node_b),
+            odd_ab = _mm256_unpackhi_pd(node_a, node_b);
+    __m256d even_cd = _mm256_unpacklo_pd(node_c, node_d),
+            odd_cd = _mm256_unpackhi_pd(node_c, node_d);
     const __m256d low = _mm256_permute2f128_pd(even_ab, even_cd, 0x20);
     const __m256d cut = _mm256_permute2f128_pd(even_ab, even_cd, 0x31);
     const __m256d high = _mm256_permute2f128_pd(odd_ab, odd_cd, 0x20);
@@ -144,18 +149,21 @@ OIF_AVX2 OIF_INLINE void step_avx2(walks *w, const double *row)
     const __m256d width = _mm256_sub_pd(_mm256_max_pd(number, high), _mm256_min_pd(number, low));
     const __m256d inside = _mm256_div_pd(_mm256_sub_pd(high, low), width);
     w->widest = _mm256_max_pd(w->widest, width);
-    w->share = _mm256_blendv_pd(_mm256_mul_pd(w->share, inside), w->share, _mm256_castsi256_pd(leaf));
+    w->share =
+        _mm256_blendv_pd(_mm256_mul_pd(w->share, inside), w->share, _mm256_castsi256_pd(leaf));
     w->depth = _mm256_add_pd(w->depth, _mm256_andnot_pd(_mm256_castsi256_pd(leaf), w->share));
 
     /* The children are the upper 32 bits of the last field. */
     const __m256i right = _mm256_castpd_si256(_mm256_cmp_pd(number, cut, _CMP_GE_OQ));
     const __m256i shift =
         _mm256_add_epi64(_mm256_and_si256(right, _mm256_set1_epi64x(16)), _mm256_set1_epi64x(32));
-    const __m256i next = _mm256_and_si256(_mm256_srlv_epi64(rest, shift), _mm256_set1_epi64x(UINT16_MAX));
+    const __m256i next =
+        _mm256_and_si256(_mm256_srlv_epi64(rest, shift), _mm256_set1_epi64x(UINT16_MAX));
     w->child = _mm256_blendv_epi8(next, w->child, leaf);
 }
 
-/* Writes the depths in the trees; false when a range with the row in it is too wide for a double. */
+/* Writes the depths in the trees; false when a range with the row in it is too wide for a
+ * double. */
 OIF_AVX2 OIF_INLINE bool end_walks_avx2(const trees *t, const walks *w, double depths[LANES])
 {
     const __m256i number = _mm256_and_si256(w->child, _mm256_set1_epi64x(OIF_ROLLING_NUMBER));
@@ -164,8 +172,8 @@ OIF_AVX2 OIF_INLINE bool end_walks_avx2(const trees *t, const walks *w, double d
     return _mm256_movemask_pd(_mm256_cmp_pd(w->widest, _mm256_set1_pd(DBL_MAX), _CMP_GT_OQ)) == 0;
 }
 
-/* The same for TREES_AT_ONCE trees from `first` on, and a row without missing numbers: two times LANES walks, as one would
- * wait for its loads. */
+/* The same for TREES_AT_ONCE trees from `first` on, and a row without missing numbers: two
+ * times LANES walks, as one would wait for its loads. */
 OIF_AVX2 static bool walk_trees_avx2(const trees *t, uint32_t first, const double *row,
                                      double depths[TREES_AT_ONCE])
 {
@@ -189,7 +197,8 @@ static uint32_t grown_trees(const trees *t)
     return grown;
 }
 
-/* A depth over the average of the tree's rows, in whole units of 2^-32: their sum does not depend on the order. */
+/* A depth over the average of the tree's rows, in whole units of 2^-32: their sum does not
+ * depend on the order. */
 OIF_INLINE uint64_t to_units(const trees *t, uint32_t tree, double depth)
 {
     const double *scales = oif_rolling_part(t, t->scales_at);
@@ -232,24 +241,24 @@ void oif_rolling_add_figures(const trees *t, oif_tree_figures *figures)
 {
     for (uint32_t tree = 0; tree < t->shape.num_trees; tree++) {
         bool is_grown = oif_rolling_rows(t)[tree] > 0;
-        add_leaves(oif_rolling_nodes(t, tree), is_grown ? oif_rolling_roots(t)[tree] : OIF_ROLLING_LEAF, 0,
-                   figures);
+        add_leaves(oif_rolling_nodes(t, tree),
+                   is_grown ? oif_rolling_roots(t)[tree] : OIF_ROLLING_LEAF, 0, figures);
         oif_figures_end_tree(figures);
     }
 }
 
 /* ---- Snapshots ---- */
 
-void oif_rolling_tell_fields(trees *t, oif_fields *fields)
+void oif_rolling_visit_fields(trees *t, oif_state_visitor *visitor)
 {
-    oif_field_u16(fields, "roots", oif_rolling_roots(t), t->shape.num_trees);
-    oif_field_u16(fields, "rows", oif_rolling_rows(t), t->shape.num_trees);
+    oif_visit_u16(visitor, "roots", oif_rolling_roots(t), t->shape.num_trees);
+    oif_visit_u16(visitor, "rows", oif_rolling_rows(t), t->shape.num_trees);
     for (size_t i = 0; i < (size_t)t->shape.num_trees * t->node_capacity; i++) {
         node *n = oif_rolling_nodes(t, 0) + i;
-        oif_field_f64(fields, "low", &n->low, 1);
-        oif_field_f64(fields, "high", &n->high, 1);
-        oif_field_f64(fields, "cut", &n->cut, 1);
-        oif_field_u32(fields, "feature", &n->feature, 1);
-        oif_field_u16(fields, "children", n->children, 2);
+        oif_visit_f64(visitor, "low", &n->low, 1);
+        oif_visit_f64(visitor, "high", &n->high, 1);
+        oif_visit_f64(visitor, "cut", &n->cut, 1);
+        oif_visit_u32(visitor, "feature", &n->feature, 1);
+        oif_visit_u16(visitor, "children", n->children, 2);
     }
 }

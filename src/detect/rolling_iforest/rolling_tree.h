@@ -1,16 +1,18 @@
-/* The trees of rolling-iforest: small isolation trees that remember the range of the rows at each cut. A row is scored as if
- * it were put in (rolling_iforest.c says when trees are grown, and from which rows).
+/* The trees of rolling-iforest: small isolation trees that remember the range of the rows at
+ * each cut. A row is scored as if it were put in (rolling_iforest.c says when trees are grown,
+ * and from which rows).
  *
- * A tree has room for the most inner nodes that it can ever have, in the order in which they are grown: a node, then all
- * below its left side, then all below its right one. Leaves take no room, a child that is one says how many rows it has:
+ * A tree has room for the most inner nodes that it can ever have, in the order in which they
+ * are grown: a node, then all below its left side, then all below its right one. Leaves take no
+ * room, a child that is one says how many rows it has:
  *
  *     | node 0: low, cut, high, feature, children | node 1 | ... | unused, all zero |      one tree; the next follows
  *
  *     child     1 m xx xxxx xxxx xxxx   a leaf of x rows
  *               0 m xx xxxx xxxx xxxx   node x of the same tree;   m: missing numbers go there
  *
- * The trees are one block of memory without pointers, which may lie inside another. Scoring a row costs
- * O(num_trees max_depth), growing a tree O(sample_size tournament max_depth).
+ * The trees are one block of memory without pointers, which may lie inside another. Scoring a
+ * row costs O(num_trees max_depth), growing a tree O(sample_size tournament max_depth).
  */
 #ifndef OIF_DETECT_ROLLING_TREE_H
 #define OIF_DETECT_ROLLING_TREE_H
@@ -20,7 +22,8 @@
 #include "detect/tree_figures.h"
 
 enum {
-    OIF_ROLLING_MAX_SAMPLE_SIZE = 1 << 13, /* so that a node's number, and a leaf's rows, fit 14 bits */
+    /* so that a node's number, and a leaf's rows, fit 14 bits */
+    OIF_ROLLING_MAX_SAMPLE_SIZE = 1 << 13,
     OIF_ROLLING_MAX_DEPTH = 32,
     OIF_ROLLING_MAX_TOURNAMENT = 64,
     OIF_ROLLING_LEAF = 1 << 15,    /* of a child */
@@ -98,19 +101,20 @@ oif_rolling_trees oif_rolling_lay_out(const oif_rolling_shape *shape, size_t dim
 /* Makes trees without rows in a cleared block of head->bytes. */
 void oif_rolling_init(oif_rolling_trees *t, const oif_rolling_trees *head);
 
-/* Grows a tree anew from `count` rows, 2 to sample_size, that start at values[rows[i]]; `rows` is left in another order. */
-void oif_rolling_grow(oif_rolling_trees *t, uint32_t tree, const double *values, size_t *rows, uint32_t count,
-                      oif_random *random);
+/* Grows a tree anew from `count` rows, 2 to sample_size, that start at values[rows[i]]; `rows`
+ * is left in another order. */
+void oif_rolling_grow(oif_rolling_trees *t, uint32_t tree, const double *values, size_t *rows,
+                      uint32_t count, oif_random *random);
 
-/* The score 2^-(mean over the trees of depth / c(rows of the tree)) of a row; 0.5 while there is no tree. `complete`: no
- * number is missing. */
+/* The score 2^-(mean over the trees of depth / c(rows of the tree)) of a row; 0.5 while there
+ * is no tree. `complete`: no number is missing. */
 double oif_rolling_score(const oif_rolling_trees *t, const double *row, bool complete);
 
 /* Adds the leaves of all trees to what is told about them. */
 void oif_rolling_add_figures(const oif_rolling_trees *t, oif_tree_figures *figures);
 
 /* Tells every field that growing changes. */
-void oif_rolling_tell_fields(oif_rolling_trees *t, oif_fields *fields);
+void oif_rolling_visit_fields(oif_rolling_trees *t, oif_state_visitor *visitor);
 
 /* Verifies every invariant; OIF_EINVARIANT names the broken one. */
 oif_status oif_rolling_check(const oif_rolling_trees *t, oif_error *error);

@@ -1,15 +1,17 @@
 /* Robust random cut trees: putting rows in and taking them out again.
  *
- * A row p that comes to a node with box B would, in a tree built afresh, meet a cut through the box around B and p. That
- * cut lies outside B with the probability
+ * A row p that comes to a node with box B would, in a tree built afresh, meet a cut through the
+ * box around B and p. That cut lies outside B with the probability
  *
  *     extension / (range + extension)           range: the sum of B's sides; extension: what p adds to them
  *
- * and then p is alone on one side of it: a new node with that cut goes above the old one, with p's leaf beside it. If not,
- * the cut goes through B and has the law of the cut that the node has already: p follows it (Algorithm 2 and Theorem 3 of
- * the paper). Only whether the cut lies outside is drawn, and where, if it does: the same law with fewer draws.
+ * and then p is alone on one side of it: a new node with that cut goes above the old one, with
+ * p's leaf beside it. If not, the cut goes through B and has the law of the cut that the node
+ * has already: p follows it (Algorithm 2 and Theorem 3 of the paper). Only whether the cut lies
+ * outside is drawn, and where, if it does: the same law with fewer draws.
  *
- * To take a row out its leaf goes, and the node above it; what stood beside the leaf moves up (Lemma 1 of the paper).
+ * To take a row out its leaf goes, and the node above it; what stood beside the leaf moves up
+ * (Lemma 1 of the paper).
  */
 #include "detect/rrcf/random_cut_tree.h"
 
@@ -25,16 +27,18 @@ typedef oif_cut_tree tree;
 
 /* ---- Sums over the features ---- */
 
-/* Four numbers at a time, in the vectors of gcc and clang, on every machine: its own instructions where it has them, the
- * same bits everywhere. Twice as fast as the plain loop at 10 features. */
+/* Four numbers at a time, in the vectors of gcc and clang, on every machine: its own
+ * instructions where it has them, the same bits everywhere. Twice as fast as the plain loop at
+ * 10 features. */
 enum { LANES = 4 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 typedef int64_t masks __attribute__((vector_size(LANES * sizeof(double))));
 
-/* When the features are not a whole number of vectors, the last vector overlaps the one before it: this leaves only what
- * is new, by how many that is. */
-static const masks NEW_LANES[LANES] = {{-1, -1, -1, -1}, {0, 0, 0, -1}, {0, 0, -1, -1}, {0, -1, -1, -1}};
+/* When the features are not a whole number of vectors, the last vector overlaps the one before
+ * it: this leaves only what is new, by how many that is. */
+static const masks NEW_LANES[LANES] = {
+    {-1, -1, -1, -1}, {0, 0, 0, -1}, {0, 0, -1, -1}, {0, -1, -1, -1}};
 
 OIF_INLINE void load_lanes(lanes *into, const double *from)
 {
@@ -73,7 +77,8 @@ OIF_INLINE double outside(double low, double high, double number)
     return low > number ? low - number : positive(number - high);
 }
 
-OIF_INLINE void add_outside(lanes *sums, box b, const double *row, uint32_t from, const masks *counted)
+OIF_INLINE void add_outside(lanes *sums, box b, const double *row, uint32_t from,
+                            const masks *counted)
 {
     lanes low, high, number;
     load_lanes(&low, b.low + from);
@@ -126,8 +131,8 @@ OIF_INLINE double range_of(box b, uint32_t dimension)
     return sum_of_lanes(&sums);
 }
 
-/* Ranges of numbers near the largest add up to infinity. Then these are used, where all numbers are smaller; not always,
- * as the smallest ranges would become 0. */
+/* Ranges of numbers near the largest add up to infinity. Then these are used, where all numbers
+ * are smaller; not always, as the smallest ranges would become 0. */
 static const double SHRINK = 0x1p-64;
 
 static double shrunk_outside(box b, const double *row, uint32_t i)
@@ -229,7 +234,8 @@ static void give_free(const shape *s, const tree *t, uint32_t *first, uint32_t n
     *first = node;
 }
 
-static void replace_child(const shape *s, tree *t, uint32_t parent, uint32_t old_child, uint32_t new_child)
+static void replace_child(const shape *s, tree *t, uint32_t parent, uint32_t old_child,
+                          uint32_t new_child)
 {
     oif_links(s, t)[new_child].parent = parent;
     if (parent == OIF_NO_NODE) {
@@ -242,7 +248,8 @@ static void replace_child(const shape *s, tree *t, uint32_t parent, uint32_t old
 
 /* ---- Walking ---- */
 
-/* A missing number goes with the heavier child, which an even weight does not move from the left. */
+/* A missing number goes with the heavier child, which an even weight does not move from the
+ * left. */
 OIF_INLINE uint32_t child_towards(const oif_cut *cut, const oif_link *links, const double *row)
 {
     double number = row[cut->feature];
@@ -271,7 +278,8 @@ OIF_INLINE double chance_apart(const shape *s, const tree *t, uint32_t node, con
 OIF_INLINE uint32_t draw_feature(const shape *s, tree *t, box b, const double *row, double extends)
 {
     bool shrunk = extends > DBL_MAX;
-    double left = oif_random_unit(&t->random) * (shrunk ? shrunk_extension(b, row, s->dimension) : extends);
+    double left =
+        oif_random_unit(&t->random) * (shrunk ? shrunk_extension(b, row, s->dimension) : extends);
     uint32_t chosen = 0;
     for (uint32_t i = 0; i < s->dimension; i++) {
         double own = shrunk ? shrunk_outside(b, row, i) : outside(b.low[i], b.high[i], row[i]);
@@ -301,28 +309,31 @@ static uint32_t make_leaf(const shape *s, tree *t, const double *row)
     return leaf;
 }
 
-/* Sets the row apart from this node: a new inner node takes its place, with the node on one side of its cut and a leaf
- * for the row on the other. Returns the leaf. */
-OIF_INLINE uint32_t set_apart(const shape *s, tree *t, uint32_t node, const double *row, double extends)
+/* Sets the row apart from this node: a new inner node takes its place, with the node on one
+ * side of its cut and a leaf for the row on the other. Returns the leaf. */
+OIF_INLINE uint32_t set_apart(const shape *s, tree *t, uint32_t node, const double *row,
+                              double extends)
 {
     oif_link *links = oif_links(s, t);
     box b = box_of(s, t, node);
     uint32_t feature = draw_feature(s, t, b, row, extends);
     bool row_left = row[feature] < b.low[feature];
-    double value =
-        row_left ? draw_value(t, row[feature], b.low[feature]) : draw_value(t, b.high[feature], row[feature]);
+    double value = row_left ? draw_value(t, row[feature], b.low[feature])
+                            : draw_value(t, b.high[feature], row[feature]);
     uint32_t leaf = make_leaf(s, t, row), inner = take_free(s, t, &t->free_inner);
     links[inner].mass = links[node].mass + 1;
     replace_child(s, t, links[node].parent, node, inner);
     links[node].parent = links[leaf].parent = inner;
-    *oif_cut_at(s, t, inner) = (oif_cut){
-        .value = value, .feature = feature, .left = row_left ? leaf : node, .right = row_left ? node : leaf};
+    *oif_cut_at(s, t, inner) = (oif_cut){.value = value,
+                                         .feature = feature,
+                                         .left = row_left ? leaf : node,
+                                         .right = row_left ? node : leaf};
     enclose(s, t, inner, b, (box){row, row});
     return leaf;
 }
 
-/* Counts a row at a leaf whose point it cannot be told from. What is missing in the point is taken from the row, or the
- * leaf would swallow rows that differ there. */
+/* Counts a row at a leaf whose point it cannot be told from. What is missing in the point is
+ * taken from the row, or the leaf would swallow rows that differ there. */
 static void count_duplicate(const shape *s, tree *t, uint32_t leaf, const double *row)
 {
     oif_links(s, t)[leaf].mass++;
@@ -385,8 +396,9 @@ OIF_INLINE void remove_row(const shape *s, tree *t, uint32_t leaf)
 
 /* ---- Displacement ---- */
 
-/* Taking a node's rows out makes every row beside it rise by one level: the ratio of the two masses, and the greatest of
- * them on the way to the root. Kept as a fraction: one division, and exact until then. */
+/* Taking a node's rows out makes every row beside it rise by one level: the ratio of the two
+ * masses, and the greatest of them on the way to the root. Kept as a fraction: one division,
+ * and exact until then. */
 typedef struct fraction {
     uint32_t above, below;
 } fraction;
@@ -409,9 +421,10 @@ double oif_cut_tree_displacement(const shape *s, const tree *t, uint32_t leaf)
     return (double)most.above / most.below;
 }
 
-/* Follows the row as `insert` would. Wherever it might be set apart, what its displacement would then be counts with the
- * probability of that: the whole node below would rise, or what is beside a node further up. At a leaf with an equal row
- * it would be a duplicate, one more to take out than there are now. */
+/* Follows the row as `insert` would. Wherever it might be set apart, what its displacement
+ * would then be counts with the probability of that: the whole node below would rise, or what
+ * is beside a node further up. At a leaf with an equal row it would be a duplicate, one more to
+ * take out than there are now. */
 OIF_INLINE double expected_displacement(const shape *s, const tree *t, const double *row)
 {
     const oif_link *links = oif_links(s, t);
@@ -430,7 +443,8 @@ OIF_INLINE double expected_displacement(const shape *s, const tree *t, const dou
             not_yet_apart *= 1 - chance;
         }
         if (oif_is_leaf(s, node))
-            return extends > 0 ? expected : expected + not_yet_apart * ((double)most.above / most.below);
+            return extends > 0 ? expected
+                               : expected + not_yet_apart * ((double)most.above / most.below);
         node = child_towards(oif_cut_at(s, t, node), links, row);
         keep_greater(&most, mass - links[node].mass, links[node].mass + 1);
     }
@@ -495,18 +509,21 @@ void oif_cut_tree_add_figures(const shape *s, const tree *t, oif_tree_figures *f
         for (; !oif_is_leaf(s, node); depth++)
             node = oif_cut_at(s, t, node)->left;
         oif_figures_add_leaf(figures, depth);
-        while (links[node].parent != OIF_NO_NODE && oif_cut_at(s, t, links[node].parent)->right == node) {
+        while (links[node].parent != OIF_NO_NODE &&
+               oif_cut_at(s, t, links[node].parent)->right == node) {
             node = links[node].parent;
             depth--;
         }
-        node = links[node].parent == OIF_NO_NODE ? OIF_NO_NODE : oif_cut_at(s, t, links[node].parent)->right;
+        node = links[node].parent == OIF_NO_NODE ? OIF_NO_NODE
+                                                 : oif_cut_at(s, t, links[node].parent)->right;
     }
     oif_figures_end_tree(figures);
 }
 
 /* ---- Checking ---- */
 
-/* The nodes on a list of free ones; UINT32_MAX when something else is on it. A list that ends has no node twice. */
+/* The nodes on a list of free ones; UINT32_MAX when something else is on it. A list that ends
+ * has no node twice. */
 static uint32_t count_free(const shape *s, const tree *t, uint32_t first, bool leaves)
 {
     uint32_t count = 0, all = 2 * s->capacity - 1;
@@ -566,8 +583,8 @@ static const char *check_inner(const shape *s, const tree *t, uint32_t inner)
     return check_box(s, t, inner);
 }
 
-/* Every node that is not the root hangs below its parent. As a parent has more mass than its children, nobody is its own
- * ancestor then, and all of them are below the root. */
+/* Every node that is not the root hangs below its parent. As a parent has more mass than its
+ * children, nobody is its own ancestor then, and all of them are below the root. */
 static const char *check_place(const shape *s, const tree *t, uint32_t node)
 {
     const oif_link *links = oif_links(s, t);
@@ -604,7 +621,8 @@ const char *oif_cut_tree_check(const shape *s, const tree *t, uint32_t rows)
     for (uint32_t node = 0; node < all && !broken; node++) {
         if (links[node].mass == 0)
             continue;
-        broken = links[node].mass > rows ? "a node has more mass than the tree" : check_place(s, t, node);
+        broken = links[node].mass > rows ? "a node has more mass than the tree"
+                                         : check_place(s, t, node);
         if (!broken)
             broken = oif_is_leaf(s, node) ? check_leaf(s, t, node) : check_inner(s, t, node);
         *(oif_is_leaf(s, node) ? &leaves : &inner_nodes) += 1;
@@ -619,26 +637,26 @@ const char *oif_cut_tree_check(const shape *s, const tree *t, uint32_t rows)
 
 /* ---- Snapshots ---- */
 
-void oif_cut_tree_tell_fields(const shape *s, tree *t, oif_fields *fields)
+void oif_cut_tree_visit_fields(const shape *s, tree *t, oif_state_visitor *visitor)
 {
-    oif_field_u64(fields, "random", &t->random.state, 1);
-    oif_field_u32(fields, "root", &t->root, 1);
-    oif_field_u32(fields, "free_leaf", &t->free_leaf, 1);
-    oif_field_u32(fields, "free_inner", &t->free_inner, 1);
-    oif_field_u32(fields, "has_gaps", &t->has_gaps, 1);
+    oif_visit_u64(visitor, "random", &t->random.state, 1);
+    oif_visit_u32(visitor, "root", &t->root, 1);
+    oif_visit_u32(visitor, "free_leaf", &t->free_leaf, 1);
+    oif_visit_u32(visitor, "free_inner", &t->free_inner, 1);
+    oif_visit_u32(visitor, "has_gaps", &t->has_gaps, 1);
     for (uint32_t node = 0; node < 2 * s->capacity - 1; node++) {
-        oif_field_u32(fields, "parent", &oif_links(s, t)[node].parent, 1);
-        oif_field_u32(fields, "mass", &oif_links(s, t)[node].mass, 1);
+        oif_visit_u32(visitor, "parent", &oif_links(s, t)[node].parent, 1);
+        oif_visit_u32(visitor, "mass", &oif_links(s, t)[node].mass, 1);
     }
     for (uint32_t inner = s->capacity; inner < 2 * s->capacity - 1; inner++) {
         oif_cut *cut = oif_cut_at(s, t, inner);
-        oif_field_f64(fields, "value", &cut->value, 1);
-        oif_field_f64(fields, "range", &cut->range, 1);
-        oif_field_u32(fields, "feature", &cut->feature, 1);
-        oif_field_u32(fields, "left", &cut->left, 1);
-        oif_field_u32(fields, "right", &cut->right, 1);
+        oif_visit_f64(visitor, "value", &cut->value, 1);
+        oif_visit_f64(visitor, "range", &cut->range, 1);
+        oif_visit_u32(visitor, "feature", &cut->feature, 1);
+        oif_visit_u32(visitor, "left", &cut->left, 1);
+        oif_visit_u32(visitor, "right", &cut->right, 1);
     }
-    oif_field_f64(fields, "points", oif_point(s, t, 0), (size_t)s->capacity * s->dimension);
-    oif_field_f64(fields, "boxes", oif_box_low(s, t, s->capacity),
+    oif_visit_f64(visitor, "points", oif_point(s, t, 0), (size_t)s->capacity * s->dimension);
+    oif_visit_f64(visitor, "boxes", oif_box_low(s, t, s->capacity),
                   (size_t)(s->capacity - 1) * 2 * s->dimension);
 }

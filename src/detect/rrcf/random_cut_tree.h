@@ -1,19 +1,23 @@
-/* A robust random cut tree: a sample of rows, cut apart at random until every leaf holds one row and its duplicates.
+/* A robust random cut tree: a sample of rows, cut apart at random until every leaf holds one
+ * row and its duplicates.
  *
- * A cut goes through the box of the rows below it: the longer a feature's range, the likelier its feature, and then any
- * value of the range is as likely as any other. A row can be put in and taken out again, and the tree has the same law as
- * one that is built afresh from the rows it then holds (Guha, Mishra, Roy, Schrijvers, ICML 2016).
+ * A cut goes through the box of the rows below it: the longer a feature's range, the likelier
+ * its feature, and then any value of the range is as likely as any other. A row can be put in
+ * and taken out again, and the tree has the same law as one that is built afresh from the rows
+ * it then holds (Guha, Mishra, Roy, Schrijvers, ICML 2016).
  *
- * A tree is one block of memory. Nodes are numbers: those under `capacity` are leaves, the others inner nodes.
+ * A tree is one block of memory. Nodes are numbers: those under `capacity` are leaves, the
+ * others inner nodes.
  *
  *     | tree | links: parent and mass of every node | cuts of the inner nodes | points: the leaves' rows | boxes |
  *
- *   - The box of an inner node is two rows, the lowest and the highest number of every feature; the box of a leaf is its
- *     point, lowest and highest at once. NaN stands for the range of a feature that is missing in all rows below.
+ *   - The box of an inner node is two rows, the lowest and the highest number of every feature;
+ *     the box of a leaf is its point, lowest and highest at once. NaN stands for the range of a
+ *     feature that is missing in all rows below.
  *   - Who holds a row remembers its leaf, so that taking it out needs no search.
  *
- * Putting a row in, taking one out and asking for a displacement cost O(depth x dimension); the depth is O(log capacity)
- * for rows spread evenly and at worst the number of leaves.
+ * Putting a row in, taking one out and asking for a displacement cost O(depth x dimension); the
+ * depth is O(log capacity) for rows spread evenly and at worst the number of leaves.
  */
 #ifndef OIF_DETECT_RANDOM_CUT_TREE_H
 #define OIF_DETECT_RANDOM_CUT_TREE_H
@@ -69,17 +73,20 @@ static inline bool oif_is_leaf(const oif_cut_tree_shape *shape, uint32_t node)
     return node < shape->capacity;
 }
 
-static inline oif_cut *oif_cut_at(const oif_cut_tree_shape *shape, const oif_cut_tree *tree, uint32_t inner)
+static inline oif_cut *oif_cut_at(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                                  uint32_t inner)
 {
     return (oif_cut *)((unsigned char *)tree + shape->cuts_at) + (inner - shape->capacity);
 }
 
-static inline double *oif_point(const oif_cut_tree_shape *shape, const oif_cut_tree *tree, uint32_t leaf)
+static inline double *oif_point(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                                uint32_t leaf)
 {
     return (double *)((unsigned char *)tree + shape->points_at) + (size_t)leaf * shape->dimension;
 }
 
-static inline double *oif_box_low(const oif_cut_tree_shape *shape, const oif_cut_tree *tree, uint32_t inner)
+static inline double *oif_box_low(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                                  uint32_t inner)
 {
     return (double *)((unsigned char *)tree + shape->boxes_at) +
            (size_t)(inner - shape->capacity) * 2 * shape->dimension;
@@ -87,24 +94,28 @@ static inline double *oif_box_low(const oif_cut_tree_shape *shape, const oif_cut
 
 /* ---- What a tree does ---- */
 
-/* Where things are in a tree for rows of `dimension` numbers that holds up to `capacity` >= 2 rows. */
+/* Where things are in a tree for rows of `dimension` numbers that holds up to `capacity` >= 2
+ * rows. */
 oif_cut_tree_shape oif_cut_tree_layout(size_t dimension, uint32_t capacity);
 
 /* Makes an empty tree in `shape->bytes` bytes. */
 void oif_cut_tree_init(const oif_cut_tree_shape *shape, oif_cut_tree *tree, oif_random random);
 
 /* Puts a row in and returns its leaf. The tree holds fewer than `capacity` rows. */
-uint32_t oif_cut_tree_insert(const oif_cut_tree_shape *shape, oif_cut_tree *tree, const double *row);
+uint32_t oif_cut_tree_insert(const oif_cut_tree_shape *shape, oif_cut_tree *tree,
+                             const double *row);
 
 /* Takes one row of this leaf out. */
 void oif_cut_tree_remove(const oif_cut_tree_shape *shape, oif_cut_tree *tree, uint32_t leaf);
 
-/* The collusive displacement of a leaf: of all sets of rows around it that the tree sets apart, the most by which the
- * others would rise, in levels, for each row that is taken out. From 0 to the number of rows less one. */
-double oif_cut_tree_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree, uint32_t leaf);
+/* The collusive displacement of a leaf: of all sets of rows around it that the tree sets apart,
+ * the most by which the others would rise, in levels, for each row that is taken out. From 0 to
+ * the number of rows less one. */
+double oif_cut_tree_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                                 uint32_t leaf);
 
-/* What the displacement of a row would be, on average, if it were put in, once more if it is there. From 0 to the number
- * of rows. */
+/* What the displacement of a row would be, on average, if it were put in, once more if it is
+ * there. From 0 to the number of rows. */
 double oif_cut_tree_expected_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                                           const double *row);
 
@@ -113,9 +124,12 @@ void oif_cut_tree_add_figures(const oif_cut_tree_shape *shape, const oif_cut_tre
                               oif_tree_figures *figures);
 
 /* Tells every field that rows change. */
-void oif_cut_tree_tell_fields(const oif_cut_tree_shape *shape, oif_cut_tree *tree, oif_fields *fields);
+void oif_cut_tree_visit_fields(const oif_cut_tree_shape *shape, oif_cut_tree *tree,
+                               oif_state_visitor *visitor);
 
-/* Verifies every invariant of a tree of `rows` rows; names the broken one, or NULL. Takes O(nodes x dimension). */
-const char *oif_cut_tree_check(const oif_cut_tree_shape *shape, const oif_cut_tree *tree, uint32_t rows);
+/* Verifies every invariant of a tree of `rows` rows; names the broken one, or NULL. Takes
+ * O(nodes x dimension). */
+const char *oif_cut_tree_check(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                               uint32_t rows);
 
 #endif

@@ -1,20 +1,22 @@
 /* Robust Random Cut Forest (Guha, Mishra, Roy, Schrijvers, ICML 2016).
  *
- * Every tree keeps a sample of the stream's rows, cut apart at random until each is alone. A row that is far from the
- * others is set apart near the root: taking it out would move many rows up. That displacement, averaged over the trees,
- * is its score. The trees are in random_cut_tree.c.
+ * Every tree keeps a sample of the stream's rows, cut apart at random until each is alone. A
+ * row that is far from the others is set apart near the root: taking it out would move many
+ * rows up. That displacement, averaged over the trees, is its score. The trees are in
+ * random_cut_tree.c.
  *
  * Which rows a tree holds:
  *
- *   - reservoir: each tree draws for itself. The first tree_size rows go in; then the n-th row with the probability
- *     tree_size / min(n, window_size), in place of any row of the sample. Until window_size rows have come that is a
- *     uniform sample of all of them (Vitter 1985); from then on older rows fade, by 1/e for every window_size rows
- *     (Aggarwal 2006).
+ *   - reservoir: each tree draws for itself. The first tree_size rows go in; then the n-th row
+ *     with the probability tree_size / min(n, window_size), in place of any row of the sample.
+ *     Until window_size rows have come that is a uniform sample of all of them (Vitter 1985);
+ *     from then on older rows fade, by 1/e for every window_size rows (Aggarwal 2006).
  *   - sliding: all trees hold the last tree_size rows.
  *
- * The row learned last has the displacement of its leaf in the trees that took it. Any other row, and in the other trees
- * that row too, has the displacement that it would have on average if it were put in now. So the score depends on the
- * forest and the row alone, and learning a row and then scoring it gives the same bits as doing both at once.
+ * The row learned last has the displacement of its leaf in the trees that took it. Any other
+ * row, and in the other trees that row too, has the displacement that it would have on average
+ * if it were put in now. So the score depends on the forest and the row alone, and learning a
+ * row and then scoring it gives the same bits as doing both at once.
  *
  * A row costs O(num_trees x depth x dimension). The block of memory:
  *
@@ -31,9 +33,11 @@
 typedef oif_rrcf_state forest;
 
 enum {
-    MAX_CHUNK = 256, /* rows that a tree takes before the next tree does, which keeps it in the cache */
+    /* rows that a tree takes before the next tree does, which keeps it in the cache */
+    MAX_CHUNK = 256,
     LEAVES_AT_ONCE =
-        4096 /* that a check counts the rows of: sixteen rounds for the largest tree, one for most */
+        /* that a check counts the rows of: sixteen rounds for the largest tree, one for most */
+    4096
 };
 
 /* ---- Creation ---- */
@@ -56,9 +60,11 @@ static forest lay_out(const oif_params *params, size_t dimension)
         .window_size = window_size < tree_size ? tree_size : window_size,
     };
     f.leaves_at = oif_size_align(sizeof f);
-    f.last_leaves_at = oif_size_align(f.leaves_at + (size_t)f.num_trees * tree_size * sizeof(uint32_t));
+    f.last_leaves_at =
+        oif_size_align(f.leaves_at + (size_t)f.num_trees * tree_size * sizeof(uint32_t));
     f.last_row_at = oif_size_align(f.last_leaves_at + f.num_trees * sizeof(uint32_t));
-    f.trees_at = oif_size_align(oif_size_add(f.last_row_at, oif_size_multiply(dimension, sizeof(double))));
+    f.trees_at =
+        oif_size_align(oif_size_add(f.last_row_at, oif_size_multiply(dimension, sizeof(double))));
     f.bytes = oif_size_add(f.trees_at, oif_size_multiply(f.num_trees, f.shape.bytes));
     return f;
 }
@@ -79,7 +85,8 @@ static void init(void *state, const oif_params *params, size_t dimension)
 
 /* ---- Learning ---- */
 
-/* The place in a tree's sample where the n-th row goes, counted from 0; `capacity` when the tree does not take it. */
+/* The place in a tree's sample where the n-th row goes, counted from 0; `capacity` when the
+ * tree does not take it. */
 static uint32_t draw_place(const forest *f, uint32_t number, uint64_t n)
 {
     const uint32_t tree_size = f->shape.capacity;
@@ -92,7 +99,8 @@ static uint32_t draw_place(const forest *f, uint32_t number, uint64_t n)
     return oif_random_below(random, tree_size);
 }
 
-/* Gives the n-th row to a tree. Returns its leaf, or OIF_NO_NODE when the tree does not take it. */
+/* Gives the n-th row to a tree. Returns its leaf, or OIF_NO_NODE when the tree does not take
+ * it. */
 static uint32_t learn_row(forest *f, uint32_t number, const double *row, uint64_t n)
 {
     uint32_t place = draw_place(f, number, n), leaf = OIF_NO_NODE;
@@ -137,7 +145,8 @@ typedef struct chunk {
     uint32_t count; /* ... and how many */
     unsigned parts;
     _Atomic uint64_t *unit_sums; /* of each row, over the trees; NULL when nobody asks for scores */
-    const bool *learned_last;    /* of each row, whether it was; not for a learner, which knows by itself */
+    /* of each row, whether it was; not for a learner, which knows by itself */
+    const bool *learned_last;
 } chunk;
 
 static void pass_tree(const chunk *c, uint32_t number)
@@ -153,8 +162,9 @@ static void pass_tree(const chunk *c, uint32_t number)
             leaf = oif_rrcf_last_leaves(f)[number];
         if (!c->unit_sums)
             continue;
-        double displacement = leaf == OIF_NO_NODE ? oif_cut_tree_expected_displacement(&f->shape, tree, row)
-                                                  : oif_cut_tree_displacement(&f->shape, tree, leaf);
+        double displacement = leaf == OIF_NO_NODE
+                                  ? oif_cut_tree_expected_displacement(&f->shape, tree, row)
+                                  : oif_cut_tree_displacement(&f->shape, tree, leaf);
         atomic_fetch_add_explicit(&c->unit_sums[i], to_units(displacement), memory_order_relaxed);
     }
 }
@@ -168,22 +178,31 @@ static void pass_part(void *context, unsigned part)
         pass_tree(c, number);
 }
 
-static void pass_rows(const forest *f, forest *learner, const oif_rows *rows, double *scores, oif_pool *pool)
+static void pass_rows(const forest *f, forest *learner, const oif_rows *rows, double *scores,
+                      oif_pool *pool)
 {
     oif_pool *sharing = oif_pool_worth(pool, rows->count);
     _Atomic uint64_t unit_sums[MAX_CHUNK];
     bool learned_last[MAX_CHUNK];
     for (size_t from = 0; from < rows->count; from += MAX_CHUNK) {
-        uint32_t count = rows->count - from < MAX_CHUNK ? (uint32_t)(rows->count - from) : MAX_CHUNK;
-        chunk c = {
-            f, learner, rows, from, count, oif_pool_parts(sharing), scores ? unit_sums : NULL, learned_last};
+        uint32_t count =
+            rows->count - from < MAX_CHUNK ? (uint32_t)(rows->count - from) : MAX_CHUNK;
+        chunk c = {f,
+                   learner,
+                   rows,
+                   from,
+                   count,
+                   oif_pool_parts(sharing),
+                   scores ? unit_sums : NULL,
+                   learned_last};
         for (uint32_t i = 0; i < count; i++) {
             atomic_init(&unit_sums[i], 0);
             learned_last[i] = !learner && is_last_row(f, oif_rows_at(rows, from + i));
         }
         oif_pool_run(sharing, pass_part, &c);
         for (uint32_t i = 0; scores && i < count; i++)
-            scores[from + i] = score_of(f, atomic_load_explicit(&unit_sums[i], memory_order_relaxed));
+            scores[from + i] =
+                score_of(f, atomic_load_explicit(&unit_sums[i], memory_order_relaxed));
         if (learner)
             learner->rows_learned += count;
     }
@@ -194,7 +213,8 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
     forest *f = state;
     pass_rows(f, f, rows, scores, pool);
     if (rows->count > 0)
-        memcpy(oif_rrcf_last_row(f), oif_rows_at(rows, rows->count - 1), f->shape.dimension * sizeof(double));
+        memcpy(oif_rrcf_last_row(f), oif_rows_at(rows, rows->count - 1),
+               f->shape.dimension * sizeof(double));
 }
 
 static void score_rows(const void *state, const oif_rows *rows, double *scores)
@@ -204,7 +224,8 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
 
 /* ---- Questions ---- */
 
-/* Displacements grow with the sample, so before it is half full the scores of early rows are not those of later ones. */
+/* Displacements grow with the sample, so before it is half full the scores of early rows are
+ * not those of later ones. */
 static bool ready(const void *state)
 {
     const forest *f = state;
@@ -212,12 +233,14 @@ static bool ready(const void *state)
 }
 
 /* Counts the rows of a tree's sample in some of its leaves; the others are left out. */
-static void count_rows(const forest *f, uint32_t number, uint32_t first_leaf, uint32_t counts[LEAVES_AT_ONCE])
+static void count_rows(const forest *f, uint32_t number, uint32_t first_leaf,
+                       uint32_t counts[LEAVES_AT_ONCE])
 {
     const uint32_t *leaves = oif_rrcf_leaves(f, number), held = oif_rrcf_rows_held(f);
     memset(counts, 0, LEAVES_AT_ONCE * sizeof *counts);
     for (uint32_t place = 0; place < held; place++)
-        if (leaves[place] - first_leaf < LEAVES_AT_ONCE) /* and so not below it, in unsigned numbers */
+        /* and so not below it, in unsigned numbers */
+        if (leaves[place] - first_leaf < LEAVES_AT_ONCE)
             counts[leaves[place] - first_leaf]++;
 }
 
@@ -250,7 +273,8 @@ static oif_status check(const void *state, oif_error *error)
     if (!oif_none_infinite(oif_rrcf_last_row(f), f->shape.dimension))
         return oif_fail(error, OIF_EINVARIANT, "the last row is infinite");
     for (uint32_t number = 0; number < f->num_trees; number++) {
-        const char *broken = oif_cut_tree_check(&f->shape, oif_rrcf_tree(f, number), oif_rrcf_rows_held(f));
+        const char *broken =
+            oif_cut_tree_check(&f->shape, oif_rrcf_tree(f, number), oif_rrcf_rows_held(f));
         if (!broken)
             broken = check_sample(f, number);
         if (broken)
@@ -261,15 +285,16 @@ static oif_status check(const void *state, oif_error *error)
 
 /* ---- Snapshots ---- */
 
-static void tell_fields(void *state, oif_fields *fields)
+static void visit_fields(void *state, oif_state_visitor *visitor)
 {
     forest *f = state;
-    oif_field_u64(fields, "rows_learned", &f->rows_learned, 1);
-    oif_field_u32(fields, "leaves", oif_rrcf_leaves(f, 0), (size_t)f->num_trees * f->shape.capacity);
-    oif_field_u32(fields, "last_leaves", oif_rrcf_last_leaves(f), f->num_trees);
-    oif_field_f64(fields, "last_row", oif_rrcf_last_row(f), f->shape.dimension);
+    oif_visit_u64(visitor, "rows_learned", &f->rows_learned, 1);
+    oif_visit_u32(visitor, "leaves", oif_rrcf_leaves(f, 0),
+                  (size_t)f->num_trees * f->shape.capacity);
+    oif_visit_u32(visitor, "last_leaves", oif_rrcf_last_leaves(f), f->num_trees);
+    oif_visit_f64(visitor, "last_row", oif_rrcf_last_row(f), f->shape.dimension);
     for (uint32_t number = 0; number < f->num_trees; number++)
-        oif_cut_tree_tell_fields(&f->shape, oif_rrcf_tree(f, number), fields);
+        oif_cut_tree_visit_fields(&f->shape, oif_rrcf_tree(f, number), visitor);
 }
 
 static void describe(const void *state, oif_describe_function tell, void *context)
@@ -287,26 +312,31 @@ static void describe(const void *state, oif_describe_function tell, void *contex
 static const char *const sample_words[] = {"reservoir", "sliding", NULL};
 
 static const oif_param params_table[] = {
-    {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32, NULL},
+    {"num_trees", "trees in the forest; more give steadier scores", OIF_PARAM_INTEGER, 1, 4096, 32,
+     NULL},
     {"tree_size", "rows that each tree holds", OIF_PARAM_INTEGER, 2, 1 << 16, 256, NULL},
-    {"sample", "which rows: each tree's own draw from the stream (reservoir), or the last ones (sliding)",
+    {"sample",
+     "which rows: each tree's own draw from the stream (reservoir), or the last ones (sliding)",
      OIF_PARAM_CHOICE, 0, 1, OIF_RESERVOIR, sample_words},
     {"window_size",
-     "rows that a reservoir stands for: older ones fade, to 1/e after as many more; at least tree_size",
+     "rows that a reservoir stands for: older ones fade, to 1/e after as many more; at least "
+     "tree_size",
      OIF_PARAM_INTEGER, 1, 0x1p53, 2048, NULL},
-    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0, 0x1p53, 0,
-     NULL},
+    {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0,
+     0x1p53, 0, NULL},
 };
 
 const oif_detector_kind oif_rrcf = {
     .info =
         {.name = "rrcf",
-         .summary = "trees of random cuts; anomalous is what would move many rows if it were taken out",
-         .paper =
-             "Guha, Mishra, Roy, Schrijvers: Robust Random Cut Forest Based Anomaly Detection On Streams, "
-             "ICML 2016",
+         .summary =
+             "trees of random cuts; anomalous is what would move many rows if it were taken out",
+         .paper = "Guha, Mishra, Roy, Schrijvers: Robust Random Cut Forest Based Anomaly Detection "
+                  "On Streams, "
+                  "ICML 2016",
          .cost = "num_trees x log2(tree_size) x d",
-         .choose = "where the numbers of a row have one unit, as the last values of a series; the costliest",
+         .choose = "where the numbers of a row have one unit, as the last values of a series; the "
+                   "costliest",
          .params = params_table,
          .param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
@@ -315,7 +345,7 @@ const oif_detector_kind oif_rrcf = {
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,
-    .tell_fields = tell_fields,
+    .visit_fields = visit_fields,
     .describe = describe,
     .check = check,
 };

@@ -14,16 +14,19 @@ typedef struct oif_rrcf_state {
     double window_size;    /* not under tree_size */
     uint64_t rows_learned; /* whether or not a tree took them */
 
-    size_t leaves_at;      /* uint32_t [num_trees][tree_size]: the leaf of each row of a tree's sample */
-    size_t last_leaves_at; /* uint32_t [num_trees]: the leaf of the row learned last, or OIF_NO_NODE */
-    size_t last_row_at;    /* double   [dimension]: that row */
-    size_t trees_at;       /* num_trees trees */
+    /* uint32_t [num_trees][tree_size]: the leaf of each row of a tree's sample */
+    size_t leaves_at;
+    /* uint32_t [num_trees]: the leaf of the row learned last, or OIF_NO_NODE */
+    size_t last_leaves_at;
+    size_t last_row_at; /* double   [dimension]: that row */
+    size_t trees_at;    /* num_trees trees */
     size_t bytes;
 } oif_rrcf_state;
 
 static inline oif_cut_tree *oif_rrcf_tree(const oif_rrcf_state *forest, uint32_t number)
 {
-    return (oif_cut_tree *)((unsigned char *)forest + forest->trees_at + number * forest->shape.bytes);
+    return (oif_cut_tree *)((unsigned char *)forest + forest->trees_at +
+                            number * forest->shape.bytes);
 }
 
 static inline uint32_t *oif_rrcf_leaves(const oif_rrcf_state *forest, uint32_t number)

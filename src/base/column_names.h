@@ -1,0 +1,43 @@
+/* The names of columns: one piece of memory, made when they are set.
+ *
+ *     | count | text_bytes | where each name starts in the text | l o a d \0 m e m o r y \0 |
+ */
+#ifndef OIF_BASE_COLUMN_NAMES_H
+#define OIF_BASE_COLUMN_NAMES_H
+
+#include "oif.h"
+
+/* All names of an object together, with a NUL behind each: as long as the longest line that
+ * readers take if not told otherwise. A snapshot that claims more is damaged. */
+enum { OIF_MAX_NAMES_BYTES = 16 << 20 };
+
+typedef struct oif_column_names {
+    size_t count;
+    size_t text_bytes;
+    size_t starts[]; /* the text follows */
+} oif_column_names;
+
+static inline char *oif_column_names_text(const oif_column_names *names)
+{
+    return (char *)(names->starts + names->count);
+}
+
+/* Copies `count` names. OIF_EVALUE when they are too long, OIF_EMEMORY. */
+oif_status oif_column_names_new(const char *const *texts, size_t count, oif_column_names **names,
+                                oif_error *error);
+void oif_column_names_free(oif_column_names *names);
+
+/* A copy; that of NULL is NULL. */
+oif_status oif_column_names_clone(const oif_column_names *names, oif_column_names **copy,
+                                  oif_error *error);
+
+/* Room for names whose text is put in by the caller, who then has them found: false when the
+ * text is not `count` names, each with a NUL behind it. NULL when there is no memory. */
+oif_column_names *oif_column_names_room(size_t count, size_t text_bytes);
+bool oif_column_names_find(oif_column_names *names);
+
+/* The name at `index`; NULL without names. The bytes that they take. */
+const char *oif_column_names_at(const oif_column_names *names, size_t index);
+size_t oif_column_names_memory_bytes(const oif_column_names *names);
+
+#endif

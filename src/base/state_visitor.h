@@ -1,0 +1,95 @@
+/* The fields of an object, told one after another to a visitor. One function tells them,
+ * whether the visitor writes them down, reads them back or lists them: so saving and loading
+ * cannot disagree.
+ *
+ *     static void visit_fields(void *state, oif_state_visitor *visitor)
+ *     {
+ *         counter *c = state;
+ *         oif_visit_u64(visitor, "rows", &c->rows, 1);
+ *         oif_visit_f64(visitor, "window", window_of(c), c->window_size);
+ *     }
+ *
+ * What follows from the parameters is not told: whoever reads fields back has made the object
+ * with the same parameters.
+ */
+#ifndef OIF_BASE_STATE_VISITOR_H
+#define OIF_BASE_STATE_VISITOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum oif_field_type {
+    OIF_FIELD_U8,
+    OIF_FIELD_U16,
+    OIF_FIELD_U32,
+    OIF_FIELD_I32,
+    OIF_FIELD_U64,
+    OIF_FIELD_I64,
+    OIF_FIELD_F64
+} oif_field_type;
+
+typedef struct oif_state_visitor oif_state_visitor;
+
+/* A visitor's own state begins with this. */
+struct oif_state_visitor {
+    void (*visit)(oif_state_visitor *self, const char *name, oif_field_type type, void *values,
+                  size_t count);
+};
+
+static inline size_t oif_field_type_bytes(oif_field_type type)
+{
+    switch (type) {
+    case OIF_FIELD_U8: return 1;
+    case OIF_FIELD_U16: return 2;
+    case OIF_FIELD_U32:
+    case OIF_FIELD_I32: return 4;
+    case OIF_FIELD_U64:
+    case OIF_FIELD_I64:
+    case OIF_FIELD_F64: break;
+    }
+    return 8;
+}
+
+static inline void oif_visit_u8(oif_state_visitor *visitor, const char *name, uint8_t *values,
+                                size_t count)
+{
+    visitor->visit(visitor, name, OIF_FIELD_U8, values, count);
+}
+
+static inline void oif_visit_u16(oif_state_visitor *visitor, const char *name, uint16_t *values,
+                                 size_t count)
+{
+    visitor->visit(visitor, name, OIF_FIELD_U16, values, count);
+}
+
+static inline void oif_visit_u32(oif_state_visitor *visitor, const char *name, uint32_t *values,
+                                 size_t count)
+{
+    visitor->visit(visitor, name, OIF_FIELD_U32, values, count);
+}
+
+static inline void oif_visit_i32(oif_state_visitor *visitor, const char *name, int32_t *values,
+                                 size_t count)
+{
+    visitor->visit(visitor, name, OIF_FIELD_I32, values, count);
+}
+
+static inline void oif_visit_u64(oif_state_visitor *visitor, const char *name, uint64_t *values,
+                                 size_t count)
+{
+    visitor->visit(visitor, name, OIF_FIELD_U64, values, count);
+}
+
+static inline void oif_visit_i64(oif_state_visitor *visitor, const char *name, int64_t *values,
+                                 size_t count)
+{
+    visitor->visit(visitor, name, OIF_FIELD_I64, values, count);
+}
+
+static inline void oif_visit_f64(oif_state_visitor *visitor, const char *name, double *values,
+                                 size_t count)
+{
+    visitor->visit(visitor, name, OIF_FIELD_F64, values, count);
+}
+
+#endif
