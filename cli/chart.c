@@ -11,20 +11,19 @@
 enum { CHART_LINES = 8, LEVELS_PER_LINE = 8 };
 
 /* One character cell filled from below in eighths, and the pieces around the bars. */
-struct pen {
+typedef struct chart_pen {
     const char *fill[LEVELS_PER_LINE + 1];
     const char *axis, *corner, *base, *mark;
-};
+} chart_pen;
 
-static const struct pen block_pen = {
+static const chart_pen block_pen = {
     {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"}, "┤", "└", "─", "▲"};
-static const struct pen ascii_pen = {
+static const chart_pen ascii_pen = {
     {" ", " ", ".", ".", ":", ":", "|", "|", "|"}, "|", "+", "-", "^"};
 
-static const struct pen *choose_pen(void)
+static const chart_pen *choose_pen(void)
 {
     const char *terminal = getenv("TERM");
-
     setlocale(LC_CTYPE, ""); /* only the character set: numbers keep their decimal point */
     if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0 || (terminal && strcmp(terminal, "dumb") == 0))
         return &ascii_pen;
@@ -38,18 +37,17 @@ const char *chart_mark(void)
 
 const char *chart_cell(double share)
 {
-    const struct pen *pen = choose_pen();
-
+    const chart_pen *pen = choose_pen();
     return isnan(share)
                ? " "
                : pen->fill[1 + (int)(fmin(fmax(share, 0), 1) * (LEVELS_PER_LINE - 1) + 0.5)];
 }
 
-struct bars {
+typedef struct chart_bars {
     double highest[CHART_COLUMNS];
     bool marked[CHART_COLUMNS];
     double bottom, top; /* of the axis */
-};
+} chart_bars;
 
 static size_t column_of(size_t row, size_t count)
 {
@@ -57,10 +55,9 @@ static size_t column_of(size_t row, size_t count)
 }
 
 /* The axis starts and ends at a tenth, and is at least a tenth long. */
-static void fit_axis(struct bars *bars)
+static void fit_axis(chart_bars *bars)
 {
     double low = bars->highest[0], high = bars->highest[0];
-
     for (size_t i = 1; i < CHART_COLUMNS; i++) {
         low = fmin(low, bars->highest[i]);
         high = fmax(high, bars->highest[i]);
@@ -69,10 +66,9 @@ static void fit_axis(struct bars *bars)
     bars->top = fmax(ceil(high * 10) / 10, bars->bottom + 0.1);
 }
 
-static struct bars gather_bars(const double *scores, const bool *marked, size_t count)
+static chart_bars gather_bars(const double *scores, const bool *marked, size_t count)
 {
-    struct bars bars = {.bottom = 0};
-
+    chart_bars bars = {.bottom = 0};
     for (size_t row = 0; row < count; row++) {
         size_t column = column_of(row, count);
         bars.highest[column] = fmax(bars.highest[column], scores[row]);
@@ -83,17 +79,16 @@ static struct bars gather_bars(const double *scores, const bool *marked, size_t 
 }
 
 /* How many eighths of the cell on this line, counted from the bottom, the bar fills. */
-static int filled_levels(const struct bars *bars, size_t column, int line)
+static int filled_levels(const chart_bars *bars, size_t column, int line)
 {
     double share = (bars->highest[column] - bars->bottom) / (bars->top - bars->bottom);
     int levels = (int)(share * CHART_LINES * LEVELS_PER_LINE + 0.5) - line * LEVELS_PER_LINE;
-
     if (line == 0 && levels < 1)
         levels = 1; /* a bar that ends at the axis is still a bar */
     return levels < 0 ? 0 : levels > LEVELS_PER_LINE ? LEVELS_PER_LINE : levels;
 }
 
-static void print_line(const struct bars *bars, const struct pen *pen, int line)
+static void print_line(const chart_bars *bars, const chart_pen *pen, int line)
 {
     if (line == CHART_LINES - 1)
         output_print("  %4.2f %s", bars->top, pen->axis);
@@ -108,9 +103,8 @@ static void print_line(const struct bars *bars, const struct pen *pen, int line)
 
 void chart_print(const double *scores, const bool *marked, size_t count)
 {
-    struct bars bars = gather_bars(scores, marked, count);
-    const struct pen *pen = choose_pen();
-
+    chart_bars bars = gather_bars(scores, marked, count);
+    const chart_pen *pen = choose_pen();
     for (int line = CHART_LINES - 1; line >= 0; line--)
         print_line(&bars, pen, line);
     output_print("       %s", pen->corner);

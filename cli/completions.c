@@ -1,6 +1,6 @@
 /* oif completions: what a shell needs to complete a command line, made from the tables that the
  * command line is read with. It is run when oif is built and its output installed. */
-#include "flags.h"
+#include "flag_list.h"
 
 #include <string.h>
 
@@ -35,11 +35,10 @@ static const char bash_start[] =
     "    if [[ $COMP_CWORD -eq 1 ]]; then\n"
     "        _oif_words \"";
 
-static void print_bash_values(const struct command *command, const struct flag_list *list)
+static void print_bash_values(const cli_command *command, const flag_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        const struct listed_flag *flag = &list->flags[i];
-
+        const listed_flag *flag = &list->flags[i];
         if (!flag->argument || *flag->argument == '[')
             continue;
         output_print("    %s:--%s) ", command->name, flag->name);
@@ -51,7 +50,7 @@ static void print_bash_values(const struct command *command, const struct flag_l
     }
 }
 
-static void print_bash_command(const struct command *command, const struct flag_list *list)
+static void print_bash_command(const cli_command *command, const flag_list *list)
 {
     output_print("    %s:-*) _oif_words \"", command->name);
     for (size_t i = 0; i < list->count; i++)
@@ -67,22 +66,21 @@ static void print_bash_command(const struct command *command, const struct flag_
                      command->words[i + 1] ? "" : "\" ;;\n");
 }
 
-static void print_bash(struct flag_list *list)
+static void print_bash(flag_list *list)
 {
-    const struct command *command;
-
+    const cli_command *command;
     output_print("%s", bash_start);
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
         output_print("%s ", command->name);
     output_print(
         "--help --version\"\n        return\n    fi\n    case ${COMP_WORDS[1]}:$before in\n");
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        flags_list(command, list);
+        flag_list_make(command, list);
         print_bash_values(command, list);
     }
     output_print("    esac\n    case ${COMP_WORDS[1]}:$word in\n");
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        flags_list(command, list);
+        flag_list_make(command, list);
         print_bash_command(command, list);
     }
     output_print("    esac\n}\n\ncomplete -F _oif oif\n");
@@ -95,10 +93,9 @@ static void print_zsh_quoted(const char *text)
     print_quoted(text, "[]:\\", "\\", "'\\''");
 }
 
-static void print_zsh_flag(const struct listed_flag *flag)
+static void print_zsh_flag(const listed_flag *flag)
 {
     bool may_be_left_out = flag->argument && *flag->argument == '[';
-
     output_print(" \\\n            '--%s%s[", flag->name,
                  flag->argument && !may_be_left_out ? "=" : "");
     print_zsh_quoted(flag->help);
@@ -111,7 +108,7 @@ static void print_zsh_flag(const struct listed_flag *flag)
     output_print("'");
 }
 
-static void print_zsh_command(const struct command *command, const struct flag_list *list)
+static void print_zsh_command(const cli_command *command, const flag_list *list)
 {
     output_print("    %s)\n        _arguments", command->name);
     for (size_t i = 0; i < list->count; i++)
@@ -127,10 +124,9 @@ static void print_zsh_command(const struct command *command, const struct flag_l
     output_print("\n        ;;\n");
 }
 
-static void print_zsh(struct flag_list *list)
+static void print_zsh(flag_list *list)
 {
-    const struct command *command;
-
+    const cli_command *command;
     output_print(
         "#compdef oif\n# zsh completion for oif, made by 'oif completions zsh'\n\n_oif() {\n"
         "    local -a commands=(\n");
@@ -143,7 +139,7 @@ static void print_zsh(struct flag_list *list)
                  "        compadd -- --help --version\n        return\n    fi\n"
                  "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n");
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        flags_list(command, list);
+        flag_list_make(command, list);
         print_zsh_command(command, list);
     }
     output_print("    esac\n}\n\n_oif \"$@\"\n");
@@ -158,7 +154,7 @@ static void print_fish_description(const char *text)
     output_print("'\n");
 }
 
-static void print_fish_command(const struct command *command, const struct flag_list *list)
+static void print_fish_command(const cli_command *command, const flag_list *list)
 {
     output_print("\ncomplete -c oif -n __fish_use_subcommand -f -a %s", command->name);
     print_fish_description(command->summary);
@@ -168,8 +164,7 @@ static void print_fish_command(const struct command *command, const struct flag_
         output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -f -a %s\n",
                      command->name, command->words[i]);
     for (size_t i = 0; i < list->count; i++) {
-        const struct listed_flag *flag = &list->flags[i];
-
+        const listed_flag *flag = &list->flags[i];
         output_print("complete -c oif -n '__fish_seen_subcommand_from %s' -l %s", command->name,
                      flag->name);
         if (*flag->words)
@@ -180,15 +175,14 @@ static void print_fish_command(const struct command *command, const struct flag_
     }
 }
 
-static void print_fish(struct flag_list *list)
+static void print_fish(flag_list *list)
 {
-    const struct command *command;
-
+    const cli_command *command;
     output_print("# fish completion for oif, made by 'oif completions fish'\n\n"
                  "complete -c oif -n __fish_use_subcommand -f -l help\n"
                  "complete -c oif -n __fish_use_subcommand -f -l version\n");
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        flags_list(command, list);
+        flag_list_make(command, list);
         print_fish_command(command, list);
     }
 }
@@ -196,12 +190,11 @@ static void print_fish(struct flag_list *list)
 /* ---- The command ---- */
 
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
-static void (*const printers[])(struct flag_list *) = {print_bash, print_zsh, print_fish};
+static void (*const printers[])(flag_list *) = {print_bash, print_zsh, print_fish};
 
-static exit_code run(const struct settings *settings)
+static exit_code run(const cli_settings *settings)
 {
-    static struct flag_list list; /* tens of kilobytes */
-
+    static flag_list list; /* tens of kilobytes */
     for (size_t i = 0; settings->file && shells[i]; i++) {
         if (strcmp(settings->file, shells[i]) == 0) {
             printers[i](&list);
@@ -212,7 +205,7 @@ static exit_code run(const struct settings *settings)
                     "completions are for bash, zsh or fish (usage: oif completions SHELL)");
 }
 
-const struct command completions_command = {
+const cli_command completions_command = {
     .name = "completions",
     .summary = "print what a shell needs to complete the command line",
     .usage = "completions bash|zsh|fish",

@@ -5,7 +5,6 @@ static void print_memory(const oif_params *params, size_t dimension)
 {
     size_t bytes;
     oif_error error;
-
     if (oif_detector_estimate_bytes(params, dimension, &bytes, &error) == OIF_OK)
         output_print("  memory     %zu KB with these parameters and d = %zu\n",
                      (bytes + 999) / 1000, dimension);
@@ -19,7 +18,6 @@ static void print_params(const oif_detector_info *info)
     for (size_t i = 0; i < info->param_count; i++) {
         const oif_param *param = &info->params[i];
         char text[PARAM_TEXT_BYTES];
-
         if (i > 0 && i % 4 == 0)
             output_print("\n            ");
         output_print(" %s=%s", param->name, param_text(param, param->initial, text));
@@ -27,50 +25,35 @@ static void print_params(const oif_detector_info *info)
     output_print("\n");
 }
 
-static exit_code run(const struct settings *settings)
+static exit_code run(const cli_settings *settings)
 {
     const oif_detector_info *info;
-
     for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++) {
         oif_params params;
         oif_error error;
-
         if (oif_params_init(&params, info->name, &error) != OIF_OK)
             return complain(EXIT_FAILED, "%s", error.message);
         output_print("%s%s: %s\n  %s\n  choose it  %s\n  cost a row %s\n", i > 0 ? "\n" : "",
                      info->name, info->summary, info->paper, info->choose, info->cost);
-        print_memory(&params, settings->dimension ? settings->dimension : 10);
+        print_memory(&params, settings->dimension ? (size_t)settings->dimension : 10);
         print_params(info);
     }
     return EXIT_OK;
 }
 
-static const char *set_dimension(struct settings *settings, const char *value)
-{
-    const char *end = value;
-    double number;
-
-    while (*end)
-        end++;
-    if (oif_number_parse(value, end, &number) != end || !(number >= 1 && number <= 1e9) ||
-        number != (double)(size_t)number)
-        return "a whole number from 1 to 1e9";
-    settings->dimension = (size_t)number;
-    return NULL;
-}
-
-static const struct option options[] = {
-    {"dimension", "D", "numbers in a row, for the memory it takes (default 10)", set_dimension},
+static const cli_option options[] = {
+    {"dimension", OPTION_COUNT, SETTING(dimension),
+     .help = "columns of a row, for the memory it takes (default 10)", .argument = "D", .from = 1,
+     .to = 1e9, .range = "1 to 1e9"},
 };
 
-const struct command detectors_command = {
+const cli_command detectors_command = {
     .name = "detectors",
     .summary = "list the detectors: what they cost, and when to choose which",
     .usage = "detectors [OPTION...]",
-    .examples =
-        "  oif detectors                  all of them, and their memory for 10 numbers a row\n"
-        "  oif detectors --dimension 36   their memory for 36\n"
-        "  oif score --detector online-iforest readings.csv\n",
+    .examples = "  oif detectors                  all of them, and their memory for 10 columns\n"
+                "  oif detectors --dimension 36   their memory for 36\n"
+                "  oif score --detector online-iforest readings.csv\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = false,

@@ -13,29 +13,27 @@ static uint64_t per_second(size_t count, double seconds)
 static void print_count(const char *title, uint64_t count, const char *remark)
 {
     char text[GROUPED_TEXT_BYTES];
-
     output_print("%-18s %12s%s%s\n", title, grouped_text(count, text), *remark ? "  " : "", remark);
 }
 
 /* ---- One detector ---- */
 
-static void print_measures(const struct ranking *ranking)
+static void print_measures(const roc_ranking *ranking)
 {
-    if (!ranking_has_both(ranking)) {
+    if (!roc_has_both(ranking)) {
         output_print("%-18s %12s  %s\n%-18s %12s\n", "ROC AUC", "undefined",
                      ranking->anomaly_count == 0 ? "no row is labelled an anomaly: nothing to find"
                                                  : "every row is labelled an anomaly",
                      "average precision", "undefined");
         return;
     }
-    output_print("%-18s %12.4f\n%-18s %12.4f\n", "ROC AUC", ranking_roc_auc(ranking),
-                 "average precision", ranking_average_precision(ranking));
+    output_print("%-18s %12.4f\n%-18s %12.4f\n", "ROC AUC", roc_auc(ranking), "average precision",
+                 roc_average_precision(ranking));
 }
 
-static void print_one(const struct evaluation *evaluation)
+static void print_one(const eval_run *evaluation)
 {
-    const struct contestant *contestant = &evaluation->contestants[0];
-
+    const eval_contestant *contestant = &evaluation->contestants[0];
     print_measures(&contestant->ranking);
     print_count("rows per second", per_second(evaluation->row_count, contestant->seconds),
                 "learning and scoring");
@@ -54,19 +52,17 @@ static void print_measure(int width, double measure)
         output_print(" %*.4f", width, measure);
 }
 
-static void print_several(const struct evaluation *evaluation)
+static void print_several(const eval_run *evaluation)
 {
     char text[GROUPED_TEXT_BYTES];
-
     output_print("\n%-18s %12s %18s %18s\n", "detector", "ROC AUC", "average precision",
                  "rows per second");
     for (size_t i = 0; i < evaluation->contestant_count; i++) {
-        const struct contestant *contestant = &evaluation->contestants[i];
-        bool defined = ranking_has_both(&contestant->ranking);
-
+        const eval_contestant *contestant = &evaluation->contestants[i];
+        bool defined = roc_has_both(&contestant->ranking);
         output_print("%-18s", contestant->params.info->name);
-        print_measure(12, defined ? ranking_roc_auc(&contestant->ranking) : NAN);
-        print_measure(18, defined ? ranking_average_precision(&contestant->ranking) : NAN);
+        print_measure(12, defined ? roc_auc(&contestant->ranking) : NAN);
+        print_measure(18, defined ? roc_average_precision(&contestant->ranking) : NAN);
         output_print(" %18s\n",
                      grouped_text(per_second(evaluation->row_count, contestant->seconds), text));
     }
@@ -74,18 +70,15 @@ static void print_several(const struct evaluation *evaluation)
 
 /* ---- Over time ---- */
 
-static void print_spans(const struct evaluation *evaluation, const struct spans *spans,
-                        const char *title)
+static void print_spans(const eval_run *evaluation, const row_spans *spans, const char *title)
 {
     char first[GROUPED_TEXT_BYTES], last[GROUPED_TEXT_BYTES], anomalies[GROUPED_TEXT_BYTES];
-
     output_print("\n%-23s %10s", title, "anomalies");
     for (size_t i = 0; i < evaluation->contestant_count; i++)
         output_print(" %14s", evaluation->contestants[i].params.info->name);
     output_print("\n");
     for (size_t i = 0; i < spans->count; i++) {
-        const struct span *span = &spans->items[i];
-
+        const row_span *span = &spans->items[i];
         output_print("%10s - %-10s %10s", grouped_text(span->first + 1, first),
                      grouped_text(span->first + span->count, last),
                      grouped_text(span->anomaly_count, anomalies));
@@ -97,11 +90,11 @@ static void print_spans(const struct evaluation *evaluation, const struct spans 
 
 /* A window without a measure is drawn like the one before it. Few windows are drawn as wide
  * bars, of many each column shows the best of its share. */
-static void print_chart(const struct evaluation *evaluation, size_t which)
+static void print_chart(const eval_run *evaluation, size_t which)
 {
     enum { MOST_BARS = 64 * CHART_COLUMNS };
     static const bool unmarked[MOST_BARS];
-    const struct spans *windows = &evaluation->windows;
+    const row_spans *windows = &evaluation->windows;
     size_t bars = windows->count > MOST_BARS       ? MOST_BARS
                   : windows->count < CHART_COLUMNS ? CHART_COLUMNS
                                                    : windows->count;
@@ -117,10 +110,10 @@ static void print_chart(const struct evaluation *evaluation, size_t which)
     chart_print(heights, unmarked, bars);
 }
 
-void report_table(const struct evaluation *evaluation)
+void eval_report_table(const eval_run *evaluation)
 {
     print_count("rows", evaluation->row_count, "");
-    print_count("features", evaluation->feature_count, "");
+    print_count("features", evaluation->column_count, "");
     print_count("anomalies", evaluation->anomaly_count, "");
     if (evaluation->has_keys)
         print_count("keys", oif_pipeline_keys(evaluation->contestants[0].pipeline), "");
@@ -147,23 +140,21 @@ static void print_json_measure(const char *name, double measure)
         output_print("\"%s\": %.17g", name, measure);
 }
 
-static void print_json_measures(const struct ranking *ranking)
+static void print_json_measures(const roc_ranking *ranking)
 {
-    bool defined = ranking_has_both(ranking);
-
-    print_json_measure("roc_auc", defined ? ranking_roc_auc(ranking) : NAN);
+    bool defined = roc_has_both(ranking);
+    print_json_measure("roc_auc", defined ? roc_auc(ranking) : NAN);
     output_print(", ");
-    print_json_measure("average_precision", defined ? ranking_average_precision(ranking) : NAN);
+    print_json_measure("average_precision", defined ? roc_average_precision(ranking) : NAN);
 }
 
-static void print_json_spans(const char *name, const struct spans *spans, size_t which)
+static void print_json_spans(const char *name, const row_spans *spans, size_t which)
 {
     if (spans->count == 0)
         return;
     output_print(",\n \"%s\": [", name);
     for (size_t i = 0; i < spans->count; i++) {
-        const struct span *span = &spans->items[i];
-
+        const row_span *span = &spans->items[i];
         output_print("%s\n  {\"first_row\": %zu, \"last_row\": %zu, \"anomalies\": %zu, ",
                      i > 0 ? "," : "", span->first + 1, span->first + span->count,
                      span->anomaly_count);
@@ -173,22 +164,21 @@ static void print_json_spans(const char *name, const struct spans *spans, size_t
     output_print("]");
 }
 
-static void print_json_counts(const struct evaluation *evaluation)
+static void print_json_counts(const eval_run *evaluation)
 {
     output_print("\"rows\": %zu, \"features\": %zu, \"anomalies\": %zu,\n ", evaluation->row_count,
-                 evaluation->feature_count, evaluation->anomaly_count);
+                 evaluation->column_count, evaluation->anomaly_count);
 }
 
-static void print_json_detector(const struct evaluation *evaluation, size_t which, bool alone)
+static void print_json_detector(const eval_run *evaluation, size_t which, bool alone)
 {
-    const struct contestant *contestant = &evaluation->contestants[which];
-
+    const eval_contestant *contestant = &evaluation->contestants[which];
     output_print("{\"detector\": \"%s\", \"params\": {", contestant->params.info->name);
-    print_json_params(&contestant->params);
+    params_print_json(&contestant->params);
     output_print("},\n ");
     if (evaluation->options) {
         output_print("\"options\": {");
-        print_json_params(evaluation->options);
+        params_print_json(evaluation->options);
         output_print("}, \"keys\": %zu,\n ", oif_pipeline_keys(contestant->pipeline));
     }
     if (alone)
@@ -202,7 +192,7 @@ static void print_json_detector(const struct evaluation *evaluation, size_t whic
     output_print("}");
 }
 
-void report_json(const struct evaluation *evaluation)
+void eval_report_json(const eval_run *evaluation)
 {
     if (evaluation->contestant_count == 1) {
         print_json_detector(evaluation, 0, true);

@@ -1,11 +1,13 @@
 /* Which line is the first where bad ones do not end the run: the reader makes its columns of
- * it, so a torn or foreign line there would make all others bad. */
+ * it, so a torn or unrelated line there would make all others bad. */
 #ifndef OIF_CLI_FIRST_LINE_H
 #define OIF_CLI_FIRST_LINE_H
 
-#include "input.h"
+#include "byte_source.h"
 
-/* After so many lines that cannot be the first, it is another kind of file. */
+#include "oif_rows.h"
+
+/* After that many lines that cannot be the first, it is another kind of file. */
 enum { BAD_START_MAX = 1000 };
 
 /* Whether the first line that the source holds can be it; OIF_EINPUT and why not.
@@ -16,7 +18,7 @@ enum { BAD_START_MAX = 1000 };
  *
  * NDJSON: an object with a number in it, unless all its values are null; with `any_object` it
  * needs none, for the columns are known. */
-oif_status first_line_try(struct input *input, const oif_reader_options *options, bool any_object,
+oif_status first_line_try(byte_source *source, const oif_reader_options *options, bool any_object,
                           oif_error *error);
 
 #endif

@@ -5,18 +5,18 @@
  * sqrt, which IEEE 754 defines to the last bit, and numbers are printed as whole
  * ten-thousandths. */
 #include "options.h"
-#include "random.h"
+#include "stream_random.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_COLUMNS = 10000, ROWS_PER_DAY = 48, FAULT_ROWS = 12 };
+enum { ROWS_PER_DAY = 48, FAULT_ROWS = 12 };
 
-static const double max_whole = 9007199254740992.0; /* 2^53 */
+typedef struct stream_kind stream_kind;
 
-struct stream {
-    const struct kind *kind;
+typedef struct synthetic_stream {
+    const stream_kind *kind;
     uint64_t rows;
     size_t columns;
     double share; /* of anomalies */
@@ -31,24 +31,24 @@ struct stream {
     int fault; /* seasonal: what is wrong */
     size_t faulty_column;
     double stuck_at;
-};
+} synthetic_stream;
 
-struct kind {
+struct stream_kind {
     const char *name;
     uint64_t rows; /* unless the command line says so, like the columns and the share */
     size_t columns;
     double share;
     uint64_t group_rows; /* anomalies come in groups of this many rows */
-    void (*start)(struct stream *stream);
-    void (*make_row)(struct stream *stream, uint64_t row);
+    void (*start)(synthetic_stream *stream);
+    void (*make_row)(synthetic_stream *stream, uint64_t row);
 };
 
-static double uniform_between(struct stream *stream, double low, double high)
+static double uniform_between(synthetic_stream *stream, double low, double high)
 {
-    return low + (high - low) * random_uniform(&stream->random);
+    return low + (high - low) * stream_random_uniform(&stream->random);
 }
 
-static void scatter(struct stream *stream, double low, double high)
+static void scatter(synthetic_stream *stream, double low, double high)
 {
     for (size_t i = 0; i < stream->columns; i++)
         stream->values[i] = uniform_between(stream, low, high);
@@ -56,8 +56,8 @@ static void scatter(struct stream *stream, double low, double high)
 
 /* ---- toy: figure 1 of the Online Isolation Forest paper ---- */
 
-/* Genuine rows crowd around the middle, anomalies are strewn thinly over a far larger square. */
-static void make_toy_row(struct stream *stream, uint64_t row)
+/* Normal rows crowd around the middle, anomalies are scattered over a far larger square. */
+static void make_toy_row(synthetic_stream *stream, uint64_t row)
 {
     (void)row;
     if (stream->is_anomalous) {
@@ -65,7 +65,7 @@ static void make_toy_row(struct stream *stream, uint64_t row)
         return;
     }
     for (size_t i = 0; i < stream->columns; i++)
-        stream->values[i] = random_noise(&stream->random);
+        stream->values[i] = stream_random_noise(&stream->random);
 }
 
 /* ---- mulcross: Rocke and Woodruff 1996 ---- */
@@ -74,7 +74,7 @@ static void make_toy_row(struct stream *stream, uint64_t row)
  * the same side in the first half of the columns and on opposite sides in the second. Rocke and
  * Woodruff standardise the finished set by its own mean and covariance; a stream is never
  * finished, so here the expected ones are used. */
-static void start_mulcross(struct stream *stream)
+static void start_mulcross(synthetic_stream *stream)
 {
     double d = (double)stream->columns, share = stream->share;
     /* Wilson and Hilferty's quantile of chi-square, 0.999: within 2% from two columns on. */
@@ -82,7 +82,6 @@ static void start_mulcross(struct stream *stream)
     double variance =
         share > 0 ? (1 - share) * (share * d - (1 - share)) / (share * ((1 - share) * d - share))
                   : 0;
-
     stream->distance = 2 * sqrt(root * root * root);
     stream->spread = sqrt(fmax(variance, 0.01));
 }
@@ -93,7 +92,6 @@ static void start_mulcross(struct stream *stream)
 static void standardise(double *values, size_t count, double mean, double own, double shared)
 {
     double average = 0;
-
     for (size_t i = 0; i < count; i++)
         average += (values[i] - mean) / (double)count;
     for (size_t i = 0; i < count; i++)
@@ -101,17 +99,16 @@ static void standardise(double *values, size_t count, double mean, double own, d
             (values[i] - mean - average) / sqrt(own) + average / sqrt(own + shared * (double)count);
 }
 
-static void make_mulcross_row(struct stream *stream, uint64_t row)
+static void make_mulcross_row(synthetic_stream *stream, uint64_t row)
 {
     size_t half = (stream->columns + 1) / 2;
     double share = stream->share, distance = stream->distance;
     double own = 1 - share + share * stream->spread * stream->spread;
     double shared = share * distance * distance;
-    bool opposite = random_bits(&stream->random) >> 63;
-
+    bool opposite = stream_random_bits(&stream->random) >> 63;
     (void)row;
     for (size_t i = 0; i < stream->columns; i++) {
-        double noise = random_noise(&stream->random);
+        double noise = stream_random_noise(&stream->random);
         double centre = opposite && i >= half ? -distance : distance;
         stream->values[i] = stream->is_anomalous ? centre + stream->spread * noise : noise;
     }
@@ -127,12 +124,11 @@ static void make_mulcross_row(struct stream *stream, uint64_t row)
  *             first | second  | ever more third | first | second |
  *                sudden    gradual            recurring
  */
-static int concept_at(struct stream *stream, uint64_t row)
+static int concept_at(synthetic_stream *stream, uint64_t row)
 {
     double place = (double)row / (double)stream->rows;
-    /* drawn for every row, so that all rows draw alike */
-    double chance = random_uniform(&stream->random);
-
+    /* drawn for every row, so all rows draw alike */
+    double chance = stream_random_uniform(&stream->random);
     if (place < 0.25)
         return 0;
     if (place < 0.5)
@@ -142,17 +138,16 @@ static int concept_at(struct stream *stream, uint64_t row)
     return place < 0.875 ? 0 : 1;
 }
 
-static void make_drift_row(struct stream *stream, uint64_t row)
+static void make_drift_row(synthetic_stream *stream, uint64_t row)
 {
     int concept = concept_at(stream, row);
-
     if (stream->is_anomalous) {
         scatter(stream, -12, 12);
         return;
     }
     for (size_t i = 0; i < stream->columns; i++) {
         double centre = concept == 0 ? 0 : concept == 1 || i % 2 == 1 ? 4 : -4;
-        stream->values[i] = centre + random_noise(&stream->random);
+        stream->values[i] = centre + stream_random_noise(&stream->random);
     }
 }
 
@@ -160,7 +155,7 @@ static void make_drift_row(struct stream *stream, uint64_t row)
 
 enum { STUCK, LATE, SURGE, FAULT_KINDS };
 
-/* From -1 to 1 and back: parabolas in place of a sine, whose last bit differs between machines. */
+/* From -1 to 1 and back: parabolas, as the last bit of a sine differs between machines. */
 static double wave(double phase)
 {
     return phase < 0.5 ? -16 * phase * (0.5 - phase) : 16 * (phase - 0.5) * (1 - phase);
@@ -172,11 +167,10 @@ static double usual_reading(uint64_t row, size_t column)
 {
     double phase = (double)((row + column * 4) % ROWS_PER_DAY) / ROWS_PER_DAY;
     double twice = phase < 0.5 ? 2 * phase : 2 * phase - 1;
-
     return 100 + 10 * (double)(column % 10) + 30 * wave(phase) + 12 * wave(twice);
 }
 
-static double faulty_reading(const struct stream *stream, uint64_t row)
+static double faulty_reading(const synthetic_stream *stream, uint64_t row)
 {
     switch (stream->fault) {
     case STUCK: return stream->stuck_at;
@@ -186,21 +180,20 @@ static double faulty_reading(const struct stream *stream, uint64_t row)
     }
 }
 
-static void choose_fault(struct stream *stream, uint64_t row)
+static void choose_fault(synthetic_stream *stream, uint64_t row)
 {
-    uint64_t bits = random_bits(&stream->random);
-
+    uint64_t bits = stream_random_bits(&stream->random);
     stream->fault = (int)(bits % FAULT_KINDS);
     stream->faulty_column = (size_t)(bits / FAULT_KINDS % stream->columns);
     stream->stuck_at = usual_reading(row, stream->faulty_column);
 }
 
-static void make_seasonal_row(struct stream *stream, uint64_t row)
+static void make_seasonal_row(synthetic_stream *stream, uint64_t row)
 {
     if (stream->is_anomalous && row % FAULT_ROWS == 0)
         choose_fault(stream, row);
     for (size_t i = 0; i < stream->columns; i++) {
-        double noise = 3 * random_noise(&stream->random);
+        double noise = 3 * stream_random_noise(&stream->random);
         bool is_faulty = stream->is_anomalous && i == stream->faulty_column;
         stream->values[i] = is_faulty ? faulty_reading(stream, row) : usual_reading(row, i);
         if (!is_faulty || stream->fault != STUCK)
@@ -210,7 +203,7 @@ static void make_seasonal_row(struct stream *stream, uint64_t row)
 
 /* ---- The stream ---- */
 
-static const struct kind kinds[] = {
+static const stream_kind kinds[] = {
     {"toy", 10000, 2, 0.05, 1, NULL, make_toy_row},
     {"mulcross", 262144, 4, 0.1, 1, start_mulcross, make_mulcross_row},
     {"drift", 40000, 2, 0.02, 1, NULL, make_drift_row},
@@ -223,10 +216,9 @@ enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
 /* Of the groups that are left, as many as should be are anomalous: the share is exact, and
  * needs no memory. */
-static void begin_group(struct stream *stream)
+static void begin_group(synthetic_stream *stream)
 {
-    double draw = random_uniform(&stream->random) * (double)stream->groups_left;
-
+    double draw = stream_random_uniform(&stream->random) * (double)stream->groups_left;
     stream->is_anomalous = draw < (double)stream->anomalous_groups_left;
     if (stream->is_anomalous)
         stream->anomalous_groups_left--;
@@ -236,14 +228,13 @@ static void begin_group(struct stream *stream)
 
 enum { NUMBER_BYTES = 24 };
 
-/* "-12.3456,": a whole number of ten-thousandths, so that no machine's last bit shows. */
+/* "-12.3456,": a whole number of ten-thousandths, so no machine's last bit shows. */
 static char *put_number(char *to, double value)
 {
     int64_t whole = (int64_t)(value * 10000 + (value < 0 ? -0.5 : 0.5));
     uint64_t left = whole < 0 ? (uint64_t)-whole : (uint64_t)whole;
     char digits[NUMBER_BYTES];
     int count = 0;
-
     if (whole < 0)
         *to++ = '-';
     do {
@@ -259,10 +250,9 @@ static char *put_number(char *to, double value)
     return to;
 }
 
-static bool write_row(struct stream *stream)
+static bool write_row(synthetic_stream *stream)
 {
     char *end = stream->line;
-
     for (size_t i = 0; i < stream->columns; i++)
         end = put_number(end, stream->values[i]);
     *end++ = stream->is_anomalous ? '1' : '0';
@@ -270,7 +260,7 @@ static bool write_row(struct stream *stream)
     return output_write(stream->line, (size_t)(end - stream->line));
 }
 
-static bool write_stream(struct stream *stream)
+static bool write_stream(synthetic_stream *stream)
 {
     for (size_t i = 0; i < stream->columns; i++)
         output_print("x%zu,", i);
@@ -286,12 +276,11 @@ static bool write_stream(struct stream *stream)
     return true;
 }
 
-static struct stream describe_stream(const struct kind *kind, const struct generate_settings *asked)
+static synthetic_stream describe_stream(const stream_kind *kind, const generate_settings *asked)
 {
-    struct stream stream = {.kind = kind};
-
+    synthetic_stream stream = {.kind = kind};
     stream.rows = asked->rows ? asked->rows : kind->rows;
-    stream.columns = asked->columns ? asked->columns : kind->columns;
+    stream.columns = asked->columns ? (size_t)asked->columns : kind->columns;
     stream.share = asked->is_share_given ? asked->share : kind->share;
     stream.random = asked->seed;
     stream.groups_left = stream.rows / kind->group_rows;
@@ -302,11 +291,10 @@ static struct stream describe_stream(const struct kind *kind, const struct gener
     return stream;
 }
 
-static exit_code generate(const struct kind *kind, const struct generate_settings *asked)
+static exit_code generate(const stream_kind *kind, const generate_settings *asked)
 {
-    struct stream stream = describe_stream(kind, asked);
+    synthetic_stream stream = describe_stream(kind, asked);
     exit_code code = EXIT_OK;
-
     stream.values = calloc(stream.columns, sizeof *stream.values);
     stream.line = malloc(stream.columns * NUMBER_BYTES + 2);
     if (kind->start)
@@ -320,7 +308,7 @@ static exit_code generate(const struct kind *kind, const struct generate_setting
     return code;
 }
 
-static exit_code run(const struct settings *settings)
+static exit_code run(const cli_settings *settings)
 {
     if (!settings->file)
         return complain(EXIT_USAGE, "generate needs a KIND: toy, mulcross, drift or seasonal");
@@ -333,63 +321,32 @@ static exit_code run(const struct settings *settings)
 
 /* ---- The command line ---- */
 
-static bool read_number(const char *value, double minimum, double maximum, double *number)
+static const char *set_share(cli_settings *settings, const char *value)
 {
     const char *end = value + strlen(value);
-
-    return oif_number_parse(value, end, number) == end && *number >= minimum && *number <= maximum;
-}
-
-static bool read_whole(const char *value, double minimum, double maximum, uint64_t *whole)
-{
-    double number;
-
-    if (!read_number(value, minimum, maximum, &number) || number != (double)(uint64_t)number)
-        return false;
-    *whole = (uint64_t)number;
-    return true;
-}
-
-static const char *set_rows(struct settings *settings, const char *value)
-{
-    return read_whole(value, 1, max_whole, &settings->generate.rows)
-               ? NULL
-               : "a whole number from 1 to 2^53";
-}
-
-static const char *set_seed(struct settings *settings, const char *value)
-{
-    return read_whole(value, 0, max_whole, &settings->generate.seed)
-               ? NULL
-               : "a whole number from 0 to 2^53";
-}
-
-static const char *set_column_count(struct settings *settings, const char *value)
-{
-    uint64_t count;
-
-    if (!read_whole(value, 1, MAX_COLUMNS, &count))
-        return "a whole number from 1 to 10000";
-    settings->generate.columns = (size_t)count;
-    return NULL;
-}
-
-static const char *set_share(struct settings *settings, const char *value)
-{
+    double *share = &settings->generate.share;
     settings->generate.is_share_given = true;
-    return read_number(value, 0, 0.5, &settings->generate.share) ? NULL : "a share from 0 to 0.5";
+    return oif_number_parse(value, end, share) == end && *share >= 0 && *share <= 0.5
+               ? NULL
+               : "a share from 0 to 0.5";
 }
 
-static const struct option options[] = {
-    {"rows", "N", "how many rows (default 10000, mulcross 262144, drift 40000, seasonal 10080)",
-     set_rows},
-    {"seed", "S", "another seed is another stream of the same kind (default 0)", set_seed},
-    {"columns", "D", "numbers in a row (default 2, mulcross 4, seasonal 1)", set_column_count},
-    {"anomalies", "SHARE", "of the rows (default 0.05, mulcross 0.1, drift and seasonal 0.02)",
-     set_share},
+static const cli_option options[] = {
+    {"rows", OPTION_COUNT, SETTING(generate.rows),
+     .help = "how many rows (default 10000, mulcross 262144, drift 40000, seasonal 10080)",
+     .argument = "N", .from = 1, .to = 0x1p53, .range = "1 to 2^53"},
+    {"seed", OPTION_COUNT, SETTING(generate.seed),
+     .help = "another seed is another stream of the same kind (default 0)", .argument = "S",
+     .from = 0, .to = 0x1p53, .range = "0 to 2^53"},
+    {"columns", OPTION_COUNT, SETTING(generate.columns),
+     .help = "columns of a row (default 2, mulcross 4, seasonal 1)", .argument = "D", .from = 1,
+     .to = 10000, .range = "1 to 10000"},
+    {"anomalies", OPTION_APPLY, SETTING(generate.share),
+     .help = "of the rows (default 0.05, mulcross 0.1, drift and seasonal 0.02)",
+     .argument = "SHARE", .apply = set_share},
 };
 
-const struct command generate_command = {
+const cli_command generate_command = {
     .name = "generate",
     .summary = "make a stream with known anomalies: the column label is 1 for them, 0 elsewhere",
     .usage = "generate KIND [OPTION...]",

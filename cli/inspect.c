@@ -1,7 +1,8 @@
 /* oif inspect: what a state file holds, a pipeline or a detector. */
 #define _XOPEN_SOURCE 700 /* realpath */
 
-#include "fields.h"
+#include "options.h"
+#include "quoting.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,16 +13,15 @@
 #include <unistd.h>
 
 /* The model of the key that was seen last; a pipeline that has seen no row has none. */
-struct recent {
+typedef struct recent_model {
     const oif_detector *detector;
     const char *key; /* NULL: there are no keys */
     size_t key_bytes;
-};
+} recent_model;
 
-static struct recent recent_model(const oif_pipeline *pipeline)
+static recent_model find_recent_model(const oif_pipeline *pipeline)
 {
-    struct recent recent;
-
+    recent_model recent;
     recent.key = oif_pipeline_recent_key(pipeline, &recent.key_bytes);
     recent.detector = oif_pipeline_detector(pipeline, recent.key, recent.key_bytes);
     return recent;
@@ -45,7 +45,6 @@ static const char *pipeline_name(const void *pipeline, size_t column)
 static void print_count(const char *title, uint64_t count)
 {
     char text[GROUPED_TEXT_BYTES];
-
     output_print("%-26s %14s\n", title, grouped_text(count, text));
 }
 
@@ -53,7 +52,6 @@ static void print_figure(void *context, const char *name, double value)
 {
     char text[OIF_NUMBER_TEXT_BYTES];
     size_t length = oif_number_format(value, text);
-
     (void)context;
     output_print("  %-24s %14.*s\n", name, (int)length, text);
 }
@@ -64,7 +62,6 @@ static void print_params(const char *title, const oif_params *params)
     for (size_t i = 0; i < params->info->param_count; i++) {
         const oif_param *param = &params->info->params[i];
         char text[PARAM_TEXT_BYTES];
-
         output_print("  %-24s %14s\n", param->name, param_text(param, params->values[i], text));
     }
 }
@@ -76,7 +73,7 @@ static void print_names(const void *object, name_function name, size_t count)
     output_print("names of the columns\n");
     for (size_t i = 0; i < count; i++) {
         output_print("  ");
-        write_json_string(name(object, i), strlen(name(object, i)));
+        quoting_write_json(name(object, i), strlen(name(object, i)));
         output_print("\n");
     }
 }
@@ -84,7 +81,6 @@ static void print_names(const void *object, name_function name, size_t count)
 static void print_detector(const oif_detector *detector, uint64_t file_bytes)
 {
     const oif_params *params = oif_detector_params(detector);
-
     output_print("%-26s %14s\n", "detector", params->info->name);
     print_count("features", oif_detector_dimension(detector));
     print_count("rows learned", oif_detector_rows_learned(detector));
@@ -97,7 +93,7 @@ static void print_detector(const oif_detector *detector, uint64_t file_bytes)
     oif_detector_describe(detector, print_figure, NULL);
 }
 
-static void print_recent(const struct recent *recent)
+static void print_recent(const recent_model *recent)
 {
     if (!recent->detector)
         return;
@@ -105,7 +101,7 @@ static void print_recent(const struct recent *recent)
     if (recent->key) {
         output_print(" of the key seen last, ");
         /* which has nothing that a terminal would act upon */
-        write_json_string(recent->key, recent->key_bytes);
+        quoting_write_json(recent->key, recent->key_bytes);
     }
     output_print("\n  %-24s %14s\n", "ready", oif_detector_ready(recent->detector) ? "yes" : "no");
     print_figure(NULL, "rows_learned", (double)oif_detector_rows_learned(recent->detector));
@@ -115,7 +111,7 @@ static void print_recent(const struct recent *recent)
 /* What is beside the file. */
 static void print_shelf(const oif_pipeline *pipeline, uint64_t shelf_bytes)
 {
-    if (!keeps_evicted(oif_pipeline_options(pipeline)))
+    if (!params_keep_evicted(oif_pipeline_options(pipeline)))
         return;
     print_count("models on the shelf", oif_pipeline_shelved(pipeline));
     print_count("models lost", oif_pipeline_lost(pipeline, NULL));
@@ -125,8 +121,7 @@ static void print_shelf(const oif_pipeline *pipeline, uint64_t shelf_bytes)
 static void print_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes, uint64_t shelf_bytes)
 {
     const oif_params *params = oif_pipeline_detector_params(pipeline);
-    struct recent recent = recent_model(pipeline);
-
+    recent_model recent = find_recent_model(pipeline);
     output_print("%-26s %14s\n", "detector", params->info->name);
     print_count("columns", oif_pipeline_columns(pipeline));
     print_count("rows", oif_pipeline_rows(pipeline));
@@ -150,7 +145,6 @@ static void print_json_figure(void *context, const char *name, double value)
     char text[OIF_NUMBER_TEXT_BYTES];
     size_t length = oif_number_format(value, text);
     bool is_finite = value - value == 0; /* JSON has no others */
-
     output_print("%s\"%s\": %.*s", *is_first ? "" : ", ", name, is_finite ? (int)length : 4,
                  is_finite ? text : "null");
     *is_first = false;
@@ -159,7 +153,6 @@ static void print_json_figure(void *context, const char *name, double value)
 static void print_json_figures(const oif_detector *detector)
 {
     bool is_first = true;
-
     output_print("\"figures\": {");
     oif_detector_describe(detector, print_json_figure, &is_first);
     output_print("}");
@@ -172,7 +165,7 @@ static void print_json_names(const void *object, name_function name, size_t coun
         return;
     for (size_t i = 0; i < count; i++) {
         output_print("%s", i > 0 ? ", " : "");
-        write_json_string(name(object, i), strlen(name(object, i)));
+        quoting_write_json(name(object, i), strlen(name(object, i)));
     }
     output_print("],\n");
 }
@@ -180,9 +173,8 @@ static void print_json_names(const void *object, name_function name, size_t coun
 static void print_json_detector(const oif_detector *detector, uint64_t file_bytes)
 {
     const oif_params *params = oif_detector_params(detector);
-
     output_print("{\"detector\": \"%s\", \"params\": {", params->info->name);
-    print_json_params(params);
+    params_print_json(params);
     output_print("},\n \"features\": %zu, \"rows_learned\": %" PRIu64 ", \"ready\": %s,\n",
                  oif_detector_dimension(detector), oif_detector_rows_learned(detector),
                  oif_detector_ready(detector) ? "true" : "false");
@@ -193,7 +185,7 @@ static void print_json_detector(const oif_detector *detector, uint64_t file_byte
     output_print("}\n");
 }
 
-static void print_json_recent(const struct recent *recent)
+static void print_json_recent(const recent_model *recent)
 {
     if (!recent->detector) {
         output_print("null");
@@ -201,7 +193,7 @@ static void print_json_recent(const struct recent *recent)
     }
     output_print("{\"key\": ");
     if (recent->key)
-        write_json_string(recent->key, recent->key_bytes);
+        quoting_write_json(recent->key, recent->key_bytes);
     else
         output_print("null");
     output_print(", \"rows_learned\": %" PRIu64 ", \"ready\": %s,\n  ",
@@ -215,12 +207,11 @@ static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_byte
                                 uint64_t shelf_bytes)
 {
     const oif_params *params = oif_pipeline_detector_params(pipeline);
-    struct recent recent = recent_model(pipeline);
-
+    recent_model recent = find_recent_model(pipeline);
     output_print("{\"detector\": \"%s\", \"params\": {", params->info->name);
-    print_json_params(params);
+    params_print_json(params);
     output_print("},\n \"options\": {");
-    print_json_params(oif_pipeline_options(pipeline));
+    params_print_json(oif_pipeline_options(pipeline));
     output_print("},\n \"columns\": %zu, \"rows\": %" PRIu64
                  ", \"models\": %zu, \"evictions\": %" PRIu64 ",\n",
                  oif_pipeline_columns(pipeline), oif_pipeline_rows(pipeline),
@@ -238,18 +229,17 @@ static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_byte
 /* ---- The command ---- */
 
 /* Standard input, whose beginning can be read once more: what it is shows only then. */
-struct stdin_source {
+typedef struct stdin_source {
     char beginning[4096];
     size_t kept, given;
     uint64_t bytes_read;
-};
+} stdin_source;
 
 static ptrdiff_t read_stdin(void *context, char *buffer, size_t capacity)
 {
-    struct stdin_source *source = context;
+    stdin_source *source = context;
     size_t left = source->kept - source->given, count = left < capacity ? left : capacity, room;
     ssize_t got;
-
     if (left > 0) {
         memcpy(buffer, source->beginning + source->given, count);
         source->given += count;
@@ -268,26 +258,25 @@ static ptrdiff_t read_stdin(void *context, char *buffer, size_t capacity)
     return got;
 }
 
-/* Whether what was told apart from the other kind can be read from its start again. */
-static bool rewind_stdin(struct stdin_source *source)
+/* Back to the start, for the other kind of snapshot; false when that is no longer kept. */
+static bool rewind_stdin(stdin_source *source)
 {
     source->given = 0;
     return source->bytes_read == source->kept;
 }
 
 /* What was loaded: one of the two is NULL. */
-struct held {
+typedef struct loaded_state {
     oif_pipeline *pipeline;
     oif_detector *detector;
     uint64_t file_bytes, shelf_bytes; /* 0: unknown */
-};
+} loaded_state;
 
-static oif_status load_stdin(struct held *held, oif_error *error)
+static oif_status load_stdin(loaded_state *held, oif_error *error)
 {
-    struct stdin_source source = {.kept = 0};
+    stdin_source source = {.kept = 0};
     oif_status status = oif_pipeline_load(read_stdin, &source, &held->pipeline, error);
     char byte;
-
     if (status == OIF_EKIND && rewind_stdin(&source))
         status = oif_detector_load(read_stdin, &source, &held->detector, error);
     held->file_bytes = source.bytes_read;
@@ -303,7 +292,6 @@ static oif_status load_stdin(struct held *held, oif_error *error)
 static uint64_t bytes_of_file(const char *path)
 {
     struct stat file;
-
     return stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
 }
 
@@ -312,15 +300,13 @@ static uint64_t bytes_of_shelf(const char *path)
 {
     char *found = realpath(path, NULL), name[4096] = "";
     int bytes = found ? snprintf(name, sizeof name, "%s.shelf", found) : -1;
-
     free(found);
     return bytes > 0 && (size_t)bytes < sizeof name ? bytes_of_file(name) : 0;
 }
 
-static oif_status load_file(const char *path, struct held *held, oif_error *error)
+static oif_status load_file(const char *path, loaded_state *held, oif_error *error)
 {
     oif_status status = oif_pipeline_load_file(path, &held->pipeline, error);
-
     if (status == OIF_EKIND)
         status = oif_detector_load_file(path, &held->detector, error);
     held->file_bytes = bytes_of_file(path);
@@ -328,7 +314,7 @@ static oif_status load_file(const char *path, struct held *held, oif_error *erro
     return status;
 }
 
-static void print_held(const struct held *held, bool json)
+static void print_held(const loaded_state *held, bool json)
 {
     if (held->pipeline)
         (json ? print_json_pipeline : print_pipeline)(held->pipeline, held->file_bytes,
@@ -337,16 +323,15 @@ static void print_held(const struct held *held, bool json)
         (json ? print_json_detector : print_detector)(held->detector, held->file_bytes);
 }
 
-static exit_code run(const struct settings *settings)
+static exit_code run(const cli_settings *settings)
 {
-    struct held held = {.pipeline = NULL};
+    loaded_state held = {.pipeline = NULL};
     oif_error error;
     bool is_stdin = settings->file && strcmp(settings->file, "-") == 0;
-    oif_status status;
-
     if (!settings->file)
         return complain(EXIT_USAGE, "inspect needs a FILE, as 'oif score --state FILE' writes it");
-    status = is_stdin ? load_stdin(&held, &error) : load_file(settings->file, &held, &error);
+    oif_status status =
+        is_stdin ? load_stdin(&held, &error) : load_file(settings->file, &held, &error);
     if (status == OIF_OK)
         print_held(&held, settings->json);
     oif_pipeline_free(held.pipeline);
@@ -356,11 +341,11 @@ static exit_code run(const struct settings *settings)
                : complain(EXIT_FAILED, "%s%s", is_stdin ? "<stdin>: " : "", error.message);
 }
 
-static const struct option options[] = {
-    {"json", NULL, "print it as JSON", set_json},
+static const cli_option options[] = {
+    {"json", OPTION_SWITCH, SETTING(json), .help = "print it as JSON"},
 };
 
-const struct command inspect_command = {
+const cli_command inspect_command = {
     .name = "inspect",
     .summary = "say what a state file holds, and whether it is whole",
     .usage = "inspect [OPTION...] FILE|-",

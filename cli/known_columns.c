@@ -1,102 +1,104 @@
 #include "known_columns.h"
 
+#include "input_error.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool known_columns_have_names(const struct input *input)
+bool column_source_has_names(const column_source *from)
 {
-    return input_has_names(input) && input->known && oif_pipeline_column_name(input->known, 0);
+    return from->format == OIF_FORMAT_NDJSON || oif_reader_has_header(from->reader);
+}
+
+bool known_columns_have_names(const column_source *from)
+{
+    return column_source_has_names(from) && from->known && oif_pipeline_column_name(from->known, 0);
 }
 
 /* ---- NDJSON ---- */
 
-exit_code known_columns_find(const struct input *input)
+/* Complains where all known columns are absent from the first line; some may come later. */
+static exit_code report_absent(const column_source *from, size_t absent, size_t first_absent)
 {
-    const size_t count = oif_pipeline_columns(input->known);
-    size_t first_line_columns = oif_reader_column_count(input->reader), absent = 0,
-           first_absent = 0, column;
-    oif_error error;
-
-    for (size_t i = 0; i < count; i++) {
-        const char *name = oif_pipeline_column_name(input->known, i);
-        if (oif_reader_find_column(input->reader, name, &column, &error) != OIF_OK)
-            return complain(EXIT_FAILED, "%s: %s: %s", input->name, input->known_from,
-                            error.message);
-        if (column < first_line_columns)
-            continue;
-        first_absent = absent++ == 0 ? i : first_absent;
-    }
-    if (absent == 0)
-        return EXIT_OK;
-    const char *name = oif_pipeline_column_name(input->known, first_absent);
-    if (absent == count)
+    const char *name = oif_pipeline_column_name(from->known, first_absent);
+    if (absent == oif_pipeline_columns(from->known))
         return complain(EXIT_FAILED,
                         "%s:%" PRIu64
                         ": there is no '%.60s' and nothing else that the state %s has learned from",
-                        input->name, input->header_line, name, input->known_from);
-    return complain(
-        EXIT_OK,
-        "%s: the first line has no '%.60s'%s, which the state %s has learned from; missing until "
-        "a line has it",
-        input->name, name, absent > 1 ? " and others" : "", input->known_from);
+                        from->name, from->header_line, name, from->known_path);
+    note("%s: the first line has no '%.60s'%s, which the state %s has learned from; missing until "
+         "a line has it",
+         from->name, name, absent > 1 ? " and others" : "", from->known_path);
+    return EXIT_OK;
 }
 
-void known_columns_mark(const struct input *input, bool used[])
+exit_code known_columns_find(const column_source *from)
+{
+    size_t first_line_columns = oif_reader_column_count(from->reader), absent = 0, first_absent = 0;
+    for (size_t i = 0; i < oif_pipeline_columns(from->known); i++) {
+        size_t column;
+        oif_error error;
+        if (oif_reader_find_column(from->reader, oif_pipeline_column_name(from->known, i), &column,
+                                   &error) != OIF_OK)
+            return complain(EXIT_FAILED, "%s: %s: %s", from->name, from->known_path, error.message);
+        if (column >= first_line_columns && absent++ == 0)
+            first_absent = i;
+    }
+    return absent > 0 ? report_absent(from, absent, first_absent) : EXIT_OK;
+}
+
+void known_columns_mark(const column_source *from, bool used[])
 {
     oif_error error;
     size_t column;
-
-    for (size_t i = 0; i < oif_pipeline_columns(input->known); i++)
-        if (oif_reader_find_column(input->reader, oif_pipeline_column_name(input->known, i),
-                                   &column, &error) == OIF_OK)
+    for (size_t i = 0; i < oif_pipeline_columns(from->known); i++)
+        if (oif_reader_find_column(from->reader, oif_pipeline_column_name(from->known, i), &column,
+                                   &error) == OIF_OK)
             used[column] = true;
 }
 
 /* ---- By name ---- */
 
 /* A column of either side, and which one it is there. */
-struct named {
+typedef struct named_column {
     const char *name;
     size_t position;
-};
+} named_column;
 
 static int by_name(const void *a, const void *b)
 {
-    const struct named *left = a, *right = b;
+    const named_column *left = a, *right = b;
     int order = strcmp(left->name, right->name);
-
     return order != 0 ? order
                       : (left->position > right->position) - (left->position < right->position);
 }
 
-static bool are_in_order(const struct input *input)
+static bool are_in_order(const column_source *from, const size_t learned[], size_t count)
 {
-    bool same = input->feature_count == oif_pipeline_columns(input->known);
-
-    for (size_t i = 0; i < input->feature_count && same; i++)
-        same = strcmp(oif_reader_column_name(input->reader, input->features[i]),
-                      oif_pipeline_column_name(input->known, i)) == 0;
+    bool same = count == oif_pipeline_columns(from->known);
+    for (size_t i = 0; i < count && same; i++)
+        same = strcmp(oif_reader_column_name(from->reader, learned[i]),
+                      oif_pipeline_column_name(from->known, i)) == 0;
     return same;
 }
 
 /* What the two sides do not share: the first of each, NULL where there is none. */
-struct difference {
-    const struct named *here, *known;
-};
+typedef struct column_difference {
+    const named_column *here, *known;
+} column_difference;
 
-static const struct named *earlier(const struct named *a, const struct named *b)
+static const named_column *earlier(const named_column *a, const named_column *b)
 {
     return a && a->position < b->position ? a : b;
 }
 
-static struct difference compare(const struct named *here, size_t here_count,
-                                 const struct named *known, size_t known_count)
+static column_difference compare(const named_column *here, size_t here_count,
+                                 const named_column *known, size_t known_count)
 {
-    const struct named *here_end = here + here_count, *known_end = known + known_count;
-    struct difference found = {NULL, NULL};
-
+    const named_column *here_end = here + here_count, *known_end = known + known_count;
+    column_difference found = {NULL, NULL};
     while (here < here_end || known < known_end) {
         int order = here == here_end     ? 1
                     : known == known_end ? -1
@@ -119,16 +121,16 @@ static bool is_listed(const char *names, const char *name)
     return false;
 }
 
-static bool is_in_input(const struct input *input, const char *name)
+static bool is_in_input(const column_source *from, const char *name)
 {
-    for (size_t i = 0; i < oif_reader_column_count(input->reader); i++)
-        if (strcmp(oif_reader_column_name(input->reader, i), name) == 0)
+    for (size_t i = 0; i < oif_reader_column_count(from->reader); i++)
+        if (strcmp(oif_reader_column_name(from->reader, i), name) == 0)
             return true;
     return false;
 }
 
 /* The option that keeps a column of the input from being learned from; NULL: none does. */
-static const char *taken_away_by(const struct input *input, const struct settings *settings,
+static const char *taken_away_by(const column_source *from, const cli_settings *settings,
                                  const char *name)
 {
     const struct {
@@ -142,83 +144,77 @@ static const char *taken_away_by(const struct input *input, const struct setting
             return aside[i].option;
     if (is_listed(settings->exclude, name))
         return "--exclude";
-    return settings->columns && !is_listed(settings->columns, name) && is_in_input(input, name)
+    return settings->columns && !is_listed(settings->columns, name) && is_in_input(from, name)
                ? "--columns"
                : NULL;
 }
 
-static exit_code complain_difference(const struct input *input, const struct settings *settings,
-                                     const struct difference *found)
+static exit_code complain_difference(const column_source *from, const cli_settings *settings,
+                                     const column_difference *found, const size_t learned[])
 {
     char message[OIF_ERROR_MESSAGE_BYTES];
-    const char *option = found->known ? taken_away_by(input, settings, found->known->name) : NULL;
-
+    const char *option = found->known ? taken_away_by(from, settings, found->known->name) : NULL;
     if (option)
         return complain(
             EXIT_FAILED,
             "%s: the state %s has learned from the column '%.60s', which %s takes away; change "
             "that, or name another state",
-            input->name, input->known_from, found->known->name, option);
+            from->name, from->known_path, found->known->name, option);
     if (!found->here)
         return complain(EXIT_FAILED,
                         "%s:%" PRIu64
                         ": there is no column '%.60s', which the state %s has learned from",
-                        input->name, input->header_line, found->known->name, input->known_from);
+                        from->name, from->header_line, found->known->name, from->known_path);
     snprintf(message, sizeof message, "'%.60s' is no column of the state %.60s%s%.60s%s; %s",
-             found->here->name, input->known_from, found->known ? ", which has '" : "",
+             found->here->name, from->known_path, found->known ? ", which has '" : "",
              found->known ? found->known->name : "", found->known ? "'" : "",
              found->known ? "choose columns with --columns, or name another state"
                           : "leave it out with --exclude");
-    return input_complain_header(input, input->features[found->here->position], message);
+    return input_error_in_header(from->name, from->reader, from->header_line,
+                                 learned[found->here->position], message);
 }
 
-static exit_code put_in_order(struct input *input, const struct named *here,
-                              const struct named *known)
+static exit_code put_in_order(const column_source *from, size_t learned[], size_t count,
+                              const named_column *here, const named_column *known)
 {
-    size_t *features = calloc(input->feature_count, sizeof *features);
-    oif_error error;
-
-    if (!features)
+    size_t *sorted = calloc(count, sizeof *sorted);
+    if (!sorted)
         return complain(EXIT_FAILED, "out of memory");
-    for (size_t i = 0; i < input->feature_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (i > 0 && strcmp(here[i].name, here[i - 1].name) == 0) {
-            free(features);
+            free(sorted);
             return complain(EXIT_FAILED,
                             "%s: several columns are called '%.60s', and others stand elsewhere "
                             "than in the state %s",
-                            input->name, here[i].name, input->known_from);
+                            from->name, here[i].name, from->known_path);
         }
-        features[known[i].position] = input->features[here[i].position];
+        sorted[known[i].position] = learned[here[i].position];
     }
-    memcpy(input->features, features, input->feature_count * sizeof *features);
-    free(features);
-    if (oif_reader_select(input->reader, input->features, input->feature_count, &error) != OIF_OK)
-        return input_complain(input, &error);
+    memcpy(learned, sorted, count * sizeof *sorted);
+    free(sorted);
     return EXIT_OK;
 }
 
-exit_code known_columns_sort(struct input *input, const struct settings *settings)
+exit_code known_columns_sort(const column_source *from, const cli_settings *settings,
+                             size_t learned[], size_t count)
 {
-    const size_t known_count = oif_pipeline_columns(input->known), count = input->feature_count;
-    struct named *here, *known;
-    exit_code code;
-
-    if (are_in_order(input))
+    if (are_in_order(from, learned, count))
         return EXIT_OK;
-    here = calloc(count + known_count, sizeof *here);
+    const size_t known_count = oif_pipeline_columns(from->known);
+    named_column *here = calloc(count + known_count, sizeof *here);
     if (!here)
         return complain(EXIT_FAILED, "out of memory");
-    known = here + count;
+    named_column *known = here + count;
     for (size_t i = 0; i < count; i++)
-        here[i] = (struct named){oif_reader_column_name(input->reader, input->features[i]), i};
+        here[i] = (named_column){oif_reader_column_name(from->reader, learned[i]), i};
     for (size_t i = 0; i < known_count; i++)
-        known[i] = (struct named){oif_pipeline_column_name(input->known, i), i};
+        known[i] = (named_column){oif_pipeline_column_name(from->known, i), i};
     qsort(here, count, sizeof *here, by_name);
     qsort(known, known_count, sizeof *known, by_name);
-
-    struct difference found = compare(here, count, known, known_count);
-    code = found.here || found.known ? complain_difference(input, settings, &found)
-                                     : put_in_order(input, here, known);
+    column_difference found = compare(here, count, known, known_count);
+    exit_code code = found.here || found.known
+                         ? complain_difference(from, settings, &found, learned)
+                         : put_in_order(from, learned, count, here, known);
     free(here);
     return code;
 }

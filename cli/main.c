@@ -1,12 +1,12 @@
 /* The `oif` program: finds the command in a table and runs it. */
 #include "options.h"
-#include "stop.h"
+#include "signals.h"
 #include "suggest.h"
 
 #include <string.h>
 
 /* Those that are hidden come last. */
-static const struct command *const commands[] = {
+static const cli_command *const commands[] = {
     &score_command,     &eval_command,     &inspect_command,     &demo_command,
     &detectors_command, &generate_command, &completions_command, &manual_command,
 };
@@ -22,7 +22,7 @@ const char program_examples[] =
     "  oif score --state s.oif new.csv     go on where the last run ended\n"
     "  oif eval --label fault pump.csv     how well are known anomalies found?\n";
 
-const struct command *command_at(size_t index)
+const cli_command *command_at(size_t index)
 {
     return index < COMMAND_COUNT && !commands[index]->is_hidden ? commands[index] : NULL;
 }
@@ -35,8 +35,7 @@ static exit_code print_version(void)
 
 static exit_code print_help(void)
 {
-    const struct command *command;
-
+    const cli_command *command;
     output_print("oif: score anomalies on a stream\n\nExamples:\n%s\n"
                  "Usage: oif COMMAND [OPTION...] [FILE|-]\n\nCommands:\n",
                  program_examples);
@@ -50,9 +49,8 @@ static exit_code print_help(void)
 
 static exit_code complain_unknown_command(const char *name)
 {
-    struct suggestion suggestion = suggestion_for(name, strlen(name));
+    word_suggestion suggestion = suggestion_for(name, strlen(name));
     char hint[HINT_BYTES];
-
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         suggestion_consider(&suggestion, commands[i]->name);
     suggestion_consider(&suggestion, "--help");
@@ -80,6 +78,6 @@ int main(int argc, char **argv)
 {
     output_start();
     exit_code code = output_finish(run(argc > 0 ? argv + 1 : argv));
-    stop_pass_on();
+    signals_pass_on();
     return (int)code;
 }

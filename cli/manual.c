@@ -1,7 +1,7 @@
 /* oif manual: the manual pages in mdoc, made from the tables that the command line is read
- * with, so that they cannot be out of date. It is run when oif is built and its output
+ * with, so they cannot be out of date. It is run when oif is built and its output
  * installed. */
-#include "flags.h"
+#include "flag_list.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -43,7 +43,6 @@ static void print_verbatim(const char *text)
 static size_t line_length(const char *text)
 {
     size_t length = strlen(text);
-
     if (length <= TEXT_WIDTH)
         return length;
     for (size_t i = TEXT_WIDTH; i > 0; i--)
@@ -67,7 +66,6 @@ static void print_sentence(const char *text)
 {
     char sentence[512];
     size_t length = strlen(text);
-
     if (length == 0)
         return;
     if (length + 2 > sizeof sentence)
@@ -82,11 +80,10 @@ static void print_sentence(const char *text)
 
 /* ---- Parts of a page ---- */
 
-static void print_start(const char *dash, const char *command, const char *summary)
+static void print_title(const char *dash, const char *command, const char *summary)
 {
     char title[64];
     size_t length = 0;
-
     for (const char *c = command; *c && length + 1 < sizeof title; c++)
         title[length++] = (char)toupper((unsigned char)*c);
     title[length] = '\0';
@@ -99,7 +96,6 @@ static void print_start(const char *dash, const char *command, const char *summa
 static void print_argument(const char *argument)
 {
     size_t length = strlen(argument);
-
     if (argument[0] == '[')
         output_print(" Op Ar %.*s", (int)length - 2, argument + 1);
     else
@@ -110,7 +106,6 @@ static void print_number(const char *before, double number)
 {
     char text[OIF_NUMBER_TEXT_BYTES];
     size_t length = oif_number_format(number, text);
-
     output_print("%s%.*s", before, (int)length, text);
 }
 
@@ -129,7 +124,7 @@ static void print_range(const oif_param *param)
     output_print(".\n");
 }
 
-static void print_flag(const struct listed_flag *flag)
+static void print_flag(const listed_flag *flag)
 {
     output_print(".It Fl -%s", flag->name);
     if (flag->argument)
@@ -142,7 +137,7 @@ static void print_flag(const struct listed_flag *flag)
         output_print("One of: %s.\n", flag->words);
 }
 
-static void print_flags(const struct flag_list *list)
+static void print_flags(const flag_list *list)
 {
     output_print(".Sh OPTIONS\n.Bl -tag -width Ds\n");
     for (size_t i = 0; i < list->count; i++)
@@ -154,7 +149,6 @@ static void print_flags(const struct flag_list *list)
 static void print_detectors(void)
 {
     const oif_detector_info *info;
-
     output_print(".Sh DETECTORS\nTheir parameters are options of the commands that score rows.\n");
     for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++) {
         output_print(".Ss %s\n", info->name);
@@ -164,7 +158,6 @@ static void print_detectors(void)
         for (size_t j = 0; j < info->param_count; j++) {
             char name[FLAG_NAME_BYTES];
             const oif_param *param = &info->params[j];
-
             output_print(".It Fl -%s Ar %s\n", param_flag_name(param, name),
                          param->type == OIF_PARAM_CHOICE ? "WORD" : "N");
             print_sentence(param->help);
@@ -175,10 +168,9 @@ static void print_detectors(void)
 }
 
 /* The command whose name comes next in the alphabet; NULL after the last. */
-static const struct command *command_after(const char *name)
+static const cli_command *command_after(const char *name)
 {
-    const struct command *next = NULL, *command;
-
+    const cli_command *next = NULL, *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
         if (strcmp(command->name, name) > 0 && (!next || strcmp(command->name, next->name) < 0))
             next = command;
@@ -186,10 +178,9 @@ static const struct command *command_after(const char *name)
 }
 
 /* Of the page of a command, or of oif itself: NULL. */
-static void print_end(const char *examples, const struct command *page)
+static void print_end(const char *examples, const cli_command *page)
 {
     const char *between = "";
-
     output_print(".Sh EXIT STATUS\n.Bl -tag -width Ds\n.It 0\nAll went well.\n"
                  ".It 1\nIt failed: the input, the output or the machine stood in the way.\n"
                  ".It 2\nThe command line is wrong.\n.El\n.Sh EXAMPLES\n");
@@ -199,8 +190,7 @@ static void print_end(const char *examples, const struct command *page)
         output_print(".Xr oif 1");
         between = " ,\n";
     }
-    for (const struct command *other = command_after(""); other;
-         other = command_after(other->name)) {
+    for (const cli_command *other = command_after(""); other; other = command_after(other->name)) {
         if (other == page)
             continue;
         output_print("%s.Xr oif-%s 1", between, other->name);
@@ -213,9 +203,8 @@ static void print_end(const char *examples, const struct command *page)
 
 static void print_program_page(void)
 {
-    const struct command *command;
-
-    print_start("", "", "score anomalies on a stream");
+    const cli_command *command;
+    print_title("", "", "score anomalies on a stream");
     output_print(
         ".Sh SYNOPSIS\n.Nm oif\n.Ar command\n.Op Ar option ...\n.Op Ar file\n.Sh DESCRIPTION\n"
         ".Nm\ngives every row of a stream of numbers an anomaly score as it arrives:\n"
@@ -231,12 +220,11 @@ static void print_program_page(void)
     print_end(program_examples, NULL);
 }
 
-static void print_command_page(const struct command *command)
+static void print_command_page(const cli_command *command)
 {
-    static struct flag_list list; /* tens of kilobytes */
-
-    flags_list(command, &list);
-    print_start("-", command->name, command->summary);
+    static flag_list list; /* tens of kilobytes */
+    flag_list_make(command, &list);
+    print_title("-", command->name, command->summary);
     output_print(".Sh SYNOPSIS\n.Nm oif\n");
     print_line(command->usage, strlen(command->usage));
     output_print(".Sh DESCRIPTION\n");
@@ -252,10 +240,9 @@ static void print_command_page(const struct command *command)
     print_end(command->examples, command);
 }
 
-static exit_code run(const struct settings *settings)
+static exit_code run(const cli_settings *settings)
 {
-    const struct command *command;
-
+    const cli_command *command;
     if (!settings->file) {
         print_program_page();
         return EXIT_OK;
@@ -270,7 +257,7 @@ static exit_code run(const struct settings *settings)
                     settings->file);
 }
 
-const struct command manual_command = {
+const cli_command manual_command = {
     .name = "manual",
     .summary = "print the manual page of oif or of one of its commands",
     .usage = "manual [COMMAND]",

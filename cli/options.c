@@ -8,118 +8,144 @@
 static const char default_detector[] = "online-iforest";
 
 /* One "--name", "--name=value" or "--name value" of the command line. */
-struct flag {
+typedef struct given_flag {
     const char *name; /* without dashes, not terminated */
     size_t name_bytes;
     const char *value; /* NULL: no "=" followed */
-};
+} given_flag;
 
-const char *set_label(struct settings *settings, const char *value)
-{
-    settings->label = value;
-    return NULL;
-}
+/* ---- Options that commands share ---- */
 
-const char *set_key(struct settings *settings, const char *value)
-{
-    settings->score.key = value;
-    return NULL;
-}
-
-const char *set_columns(struct settings *settings, const char *value)
-{
-    settings->columns = value;
-    return NULL;
-}
-
-const char *set_exclude(struct settings *settings, const char *value)
-{
-    settings->exclude = value;
-    return NULL;
-}
-
-const char *set_header(struct settings *settings, const char *value)
-{
-    (void)value;
-    settings->reader.header = OIF_HEADER_YES;
-    return NULL;
-}
-
-const char *set_no_header(struct settings *settings, const char *value)
-{
-    (void)value;
-    settings->reader.header = OIF_HEADER_NO;
-    return NULL;
-}
-
-const char *set_delimiter(struct settings *settings, const char *value)
+static const char *set_delimiter(cli_settings *settings, const char *value)
 {
     if (strcmp(value, "tab") == 0 || strcmp(value, "\\t") == 0)
         value = "\t";
     if (strlen(value) != 1)
         return "one character, or tab";
-    settings->reader.delimiter = *value;
+    settings->delimiter = *value;
     return NULL;
 }
 
-const char *set_format(struct settings *settings, const char *value)
-{
-    static const char *const words[] = {"csv", "ndjson", "raw"};
-    static const oif_format formats[] = {OIF_FORMAT_CSV, OIF_FORMAT_NDJSON, OIF_FORMAT_RAW};
+static const char *const formats[] = {"csv", "ndjson", "raw", NULL}; /* as oif_format */
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcmp(value, words[i]) != 0)
-            continue;
-        settings->reader.format = formats[i];
-        settings->is_format_given = true;
-        return NULL;
-    }
-    return "csv, ndjson or raw";
+/* Of every command that reads rows. */
+static const cli_option input_options[] = {
+    {"columns", OPTION_TEXT, SETTING(columns), .help = "learn from these columns only",
+     .argument = "A,B,..."},
+    {"exclude", OPTION_TEXT, SETTING(exclude),
+     .help = "leave these columns out, such as names and times", .argument = "A,B,..."},
+    {"format", OPTION_WORD, SETTING(format),
+     .help =
+         "of the input; raw is float64, little-endian (by file name or first byte if not given)",
+     .words = formats, .from = 1},
+    {"raw-columns", OPTION_COUNT, SETTING(raw_columns), .help = "how many columns a raw row has",
+     .argument = "N", .from = 1, .to = 1000000, .range = "1 to 1000000"},
+    {"header", OPTION_CONSTANT, SETTING(header),
+     .help = "the first line holds the names, even if they are numbers", .from = OIF_HEADER_YES},
+    {"no-header", OPTION_CONSTANT, SETTING(header),
+     .help = "the first line is a row; columns are called x0, x1, ...", .from = OIF_HEADER_NO},
+    {"delimiter", OPTION_APPLY, SETTING(delimiter),
+     .help = "what separates fields (found in the first line if not given)", .argument = "C",
+     .apply = set_delimiter},
+};
+
+enum { INPUT_OPTION_COUNT = sizeof input_options / sizeof *input_options };
+
+/* Of every command that takes parameters. chosen_detector has read the name before all else. */
+const cli_option detector_option = {"detector", OPTION_SWITCH, SETTING(is_detector_given),
+                                    .help = "which detector scores the rows", .argument = "NAME"};
+
+const cli_option *command_option(const cli_command *command, size_t index)
+{
+    size_t input_count = command->reads_rows ? INPUT_OPTION_COUNT : 0;
+    if (index < command->option_count)
+        return &command->options[index];
+    index -= command->option_count;
+    if (index < input_count)
+        return &input_options[index];
+    return index == input_count && command->takes_params ? &detector_option : NULL;
 }
 
-const char *set_raw_columns(struct settings *settings, const char *value)
+const char *option_argument(const cli_option *option, char text[ARGUMENT_TEXT_BYTES])
+{
+    int length = 0;
+    if (option->kind != OPTION_WORD)
+        return option->argument;
+    for (size_t i = 0; option->words[i] && length < ARGUMENT_TEXT_BYTES; i++)
+        length += snprintf(text + length, ARGUMENT_TEXT_BYTES - (size_t)length, "%s%s",
+                           i > 0 ? "|" : "", option->words[i]);
+    return text;
+}
+
+/* ---- Values ---- */
+
+enum { EXPECTED_BYTES = 96 };
+
+static const char *store_count(const cli_option *option, const char *value, uint64_t *count,
+                               char expected[EXPECTED_BYTES])
 {
     const char *end = value + strlen(value);
     double number;
-
-    if (oif_number_parse(value, end, &number) != end || !(number >= 1 && number <= 1e6) ||
-        number != (double)(size_t)number)
-        return "a whole number from 1 to 1000000";
-    settings->reader.columns = (size_t)number;
+    snprintf(expected, EXPECTED_BYTES, "a whole number from %s", option->range);
+    if (oif_number_parse(value, end, &number) != end ||
+        !(number >= option->from && number <= option->to) || number != (double)(uint64_t)number)
+        return expected;
+    *count = (uint64_t)number;
     return NULL;
 }
 
-const char *set_json(struct settings *settings, const char *value)
+/* An enum is an int here, as in every C of POSIX systems. */
+_Static_assert(sizeof(on_bad_row) == sizeof(int), "OPTION_WORD stores ints");
+
+static const char *store_word(const cli_option *option, const char *value, int *word,
+                              char expected[EXPECTED_BYTES])
 {
-    (void)value;
-    settings->json = true;
-    return NULL;
+    int length = 0;
+    for (int i = 0; option->words[i]; i++) {
+        if (strcmp(option->words[i], value) == 0) {
+            *word = option->from + i;
+            return NULL;
+        }
+        const char *between = i == 0 ? "" : option->words[i + 1] ? ", " : " or ";
+        length += snprintf(expected + length, (size_t)(EXPECTED_BYTES - length), "%s%s", between,
+                           option->words[i]);
+    }
+    return expected;
 }
 
-/* The table's line for --detector; the value was taken by chosen_detector before all else. */
-static const char *detector_is_chosen(struct settings *settings, const char *value)
+/* Returns NULL, or what the value should have been. */
+static const char *store_value(const cli_option *option, const char *value, cli_settings *settings,
+                               char expected[EXPECTED_BYTES])
 {
-    (void)value;
-    settings->is_detector_given = true;
+    void *setting = (char *)settings + option->offset;
+    switch (option->kind) {
+    case OPTION_SWITCH: *(bool *)setting = true; break;
+    case OPTION_CONSTANT: *(int *)setting = option->from; break;
+    case OPTION_TEXT: *(const char **)setting = value; break;
+    case OPTION_COUNT: return store_count(option, value, setting, expected);
+    case OPTION_WORD: return store_word(option, value, setting, expected);
+    case OPTION_APPLY: return option->apply(settings, value);
+    }
     return NULL;
 }
 
-const struct option detector_option = {"detector", "NAME", "which detector scores the rows",
-                                       detector_is_chosen};
+static bool takes_value(const cli_option *option)
+{
+    return option->argument || option->kind == OPTION_WORD;
+}
 
 /* ---- Finding flags ---- */
 
-static struct flag split_flag(const char *argument)
+static given_flag split_flag(const char *argument)
 {
     const char *name = argument + strspn(argument, "-");
     const char *equals = strchr(name, '=');
-
     if (equals)
-        return (struct flag){name, (size_t)(equals - name), equals + 1};
-    return (struct flag){name, strlen(name), NULL};
+        return (given_flag){name, (size_t)(equals - name), equals + 1};
+    return (given_flag){name, strlen(name), NULL};
 }
 
-static bool flag_is(const struct flag *flag, const char *name)
+static bool flag_is(const given_flag *flag, const char *name)
 {
     return strlen(name) == flag->name_bytes && memcmp(name, flag->name, flag->name_bytes) == 0;
 }
@@ -129,9 +155,8 @@ static bool flag_is(const struct flag *flag, const char *name)
 static const char *chosen_detector(char **arguments)
 {
     const char *chosen = default_detector;
-
     for (; *arguments && strcmp(*arguments, "--") != 0; arguments++) {
-        struct flag flag = split_flag(*arguments);
+        given_flag flag = split_flag(*arguments);
         if (**arguments != '-' || !flag_is(&flag, detector_option.name))
             continue;
         if (flag.value)
@@ -142,14 +167,13 @@ static const char *chosen_detector(char **arguments)
     return chosen;
 }
 
-static const struct option *find_option(const struct command *command, const struct flag *flag)
+static const cli_option *find_option(const cli_command *command, const given_flag *flag)
 {
-    if (command->takes_params && flag_is(flag, detector_option.name))
-        return &detector_option;
-    for (size_t i = 0; i < command->option_count; i++)
-        if (flag_is(flag, command->options[i].name))
-            return &command->options[i];
-    return NULL;
+    const cli_option *option;
+    for (size_t i = 0; (option = command_option(command, i)) != NULL; i++)
+        if (flag_is(flag, option->name))
+            break;
+    return option;
 }
 
 const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES])
@@ -162,27 +186,25 @@ const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES])
 }
 
 /* A parameter that a flag names: where it is set, and where it is noted that it was. */
-struct param_place {
+typedef struct param_slot {
     oif_params *params; /* NULL: there is no such parameter */
     bool *is_given;
     const oif_param *param;
-};
+} param_slot;
 
-static struct param_place find_in(oif_params *params, bool is_given[], const struct flag *flag)
+static param_slot find_in(oif_params *params, bool is_given[], const given_flag *flag)
 {
     char name[FLAG_NAME_BYTES];
-
     for (size_t i = 0; i < params->info->param_count; i++)
         if (flag_is(flag, param_flag_name(&params->info->params[i], name)))
-            return (struct param_place){params, &is_given[i], &params->info->params[i]};
-    return (struct param_place){NULL, NULL, NULL};
+            return (param_slot){params, &is_given[i], &params->info->params[i]};
+    return (param_slot){NULL, NULL, NULL};
 }
 
-static struct param_place find_param(const struct command *command, struct settings *settings,
-                                     const struct flag *flag)
+static param_slot find_param(const cli_command *command, cli_settings *settings,
+                             const given_flag *flag)
 {
-    struct param_place place = {NULL, NULL, NULL};
-
+    param_slot place = {NULL, NULL, NULL};
     if (command->takes_params)
         place = find_in(&settings->params, settings->is_given, flag);
     if (!place.params && command->takes_pipeline)
@@ -190,23 +212,21 @@ static struct param_place find_param(const struct command *command, struct setti
     return place;
 }
 
-static exit_code complain_unknown_flag(const struct command *command,
-                                       const struct settings *settings, const char *argument)
+static exit_code complain_unknown_flag(const cli_command *command, const cli_settings *settings,
+                                       const char *argument)
 {
     const oif_detector_info *info = settings->params.info, *pipeline = settings->options.info;
     char names[2 * OIF_PARAMS_MAX][FLAG_NAME_BYTES], hint[HINT_BYTES];
-    struct flag flag = split_flag(argument);
-    struct suggestion suggestion = suggestion_for(flag.name, flag.name_bytes);
-
-    for (size_t i = 0; i < command->option_count; i++)
-        suggestion_consider(&suggestion, command->options[i].name);
+    given_flag flag = split_flag(argument);
+    word_suggestion suggestion = suggestion_for(flag.name, flag.name_bytes);
+    const cli_option *option;
+    for (size_t i = 0; (option = command_option(command, i)) != NULL; i++)
+        suggestion_consider(&suggestion, option->name);
     for (size_t i = 0; command->takes_params && i < info->param_count; i++)
         suggestion_consider(&suggestion, param_flag_name(&info->params[i], names[i]));
     for (size_t i = 0; command->takes_pipeline && i < pipeline->param_count; i++)
         suggestion_consider(&suggestion,
                             param_flag_name(&pipeline->params[i], names[OIF_PARAMS_MAX + i]));
-    if (command->takes_params)
-        suggestion_consider(&suggestion, detector_option.name);
     suggestion_consider(&suggestion, "help");
     return complain(EXIT_USAGE, "unknown option '%s'%s ('oif %s --help' lists all)", argument,
                     suggestion_hint(&suggestion, "--", hint), command->name);
@@ -240,7 +260,6 @@ static void print_wrapped(const char *text)
 static void print_option(const char *name, const char *argument, const char *help)
 {
     char left[FLAG_NAME_BYTES * 2];
-
     snprintf(left, sizeof left, "--%s%s%s", name, argument ? " " : "", argument ? argument : "");
     output_print("  %-*s%s", FLAG_WIDTH, left, strlen(left) > FLAG_WIDTH ? NEXT_LINE : " ");
     print_wrapped(help);
@@ -250,7 +269,6 @@ static void print_number(const char *before, double number)
 {
     char text[OIF_NUMBER_TEXT_BYTES];
     size_t length = oif_number_format(number, text);
-
     output_print("%s%.*s", before, (int)length, text);
 }
 
@@ -258,7 +276,6 @@ static void print_param(const oif_param *param)
 {
     char name[FLAG_NAME_BYTES];
     bool is_choice = param->type == OIF_PARAM_CHOICE;
-
     print_option(param_flag_name(param, name), is_choice ? "WORD" : "N", param->help);
     if (is_choice) {
         for (size_t i = 0; param->choices[i]; i++)
@@ -278,20 +295,18 @@ static void print_params(const oif_detector_info *info)
         print_param(&info->params[i]);
 }
 
-static exit_code print_help(const struct command *command, const struct settings *settings)
+static exit_code print_help(const cli_command *command, const cli_settings *settings)
 {
     const oif_detector_info *info = settings->params.info;
-
     output_print("oif %s: %s\n\nExamples:\n%s\nUsage: oif %s\n\nOptions:\n", command->name,
                  command->summary, command->examples, command->usage);
-    for (size_t i = 0; i < command->option_count; i++) {
-        print_option(command->options[i].name, command->options[i].argument,
-                     command->options[i].help);
+    const cli_option *option;
+    for (size_t i = 0; (option = command_option(command, i)) != NULL; i++) {
+        char argument[ARGUMENT_TEXT_BYTES];
+        print_option(option->name, option_argument(option, argument), option->help);
+        if (option == &detector_option)
+            output_print(" (default %s)", default_detector);
         output_print("\n");
-    }
-    if (command->takes_params) {
-        print_option(detector_option.name, detector_option.argument, detector_option.help);
-        output_print(" (default %s)\n", default_detector);
     }
     print_option("help", NULL, "print this");
     output_print("\n");
@@ -308,11 +323,10 @@ static exit_code print_help(const struct command *command, const struct settings
 
 /* ---- Reading the command line ---- */
 
-static exit_code apply_param(const struct param_place *place, const char *value)
+static exit_code apply_param(const param_slot *place, const char *value)
 {
     char name[FLAG_NAME_BYTES];
     oif_error error;
-
     *place->is_given = true;
     if (oif_params_set_text(place->params, place->param->name, value, &error) == OIF_OK)
         return EXIT_OK;
@@ -320,11 +334,10 @@ static exit_code apply_param(const struct param_place *place, const char *value)
                     error.message);
 }
 
-static exit_code apply_option(const struct option *option, const char *value,
-                              struct settings *settings)
+static exit_code apply_option(const cli_option *option, const char *value, cli_settings *settings)
 {
-    const char *expected = option->apply(settings, value);
-
+    char text[EXPECTED_BYTES];
+    const char *expected = store_value(option, value, settings, text);
     if (!expected)
         return EXIT_OK;
     return complain(EXIT_USAGE, "--%s: expected %s, not '%s'", option->name, expected, value);
@@ -335,22 +348,21 @@ static bool is_whole_number(const char *text)
     return text && *text && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* Takes the flag that the cursor stands on, and its value where that is the next argument. */
-static exit_code take_flag(const struct command *command, char ***cursor, struct settings *settings)
+/* Takes the flag at the cursor, and its value where that is the next argument. */
+static exit_code take_flag(const cli_command *command, char ***cursor, cli_settings *settings)
 {
     const char *argument = **cursor;
-    struct flag flag = split_flag(argument);
-    const struct option *option = find_option(command, &flag);
-    struct param_place place = find_param(command, settings, &flag);
-
+    given_flag flag = split_flag(argument);
+    const cli_option *option = find_option(command, &flag);
+    param_slot place = find_param(command, settings, &flag);
     if (strncmp(argument, "--", 2) != 0 || (!option && !place.params))
         return complain_unknown_flag(command, settings, argument);
-    if (option && !option->argument) {
+    if (option && !takes_value(option)) {
         if (flag.value)
             return complain(EXIT_USAGE, "--%s takes no value", option->name);
         return apply_option(option, "", settings);
     }
-    bool may_be_left_out = option && option->argument[0] == '[';
+    bool may_be_left_out = option && option->argument && option->argument[0] == '[';
     if (!flag.value && (!may_be_left_out || is_whole_number((*cursor)[1])))
         flag.value = *++*cursor;
     if (!flag.value && !may_be_left_out)
@@ -359,8 +371,7 @@ static exit_code take_flag(const struct command *command, char ***cursor, struct
     return option ? apply_option(option, flag.value, settings) : apply_param(&place, flag.value);
 }
 
-static exit_code take_file(const struct command *command, const char *file,
-                           struct settings *settings)
+static exit_code take_file(const cli_command *command, const char *file, cli_settings *settings)
 {
     if (!command->takes_file || settings->file)
         return complain(EXIT_USAGE, "unexpected argument '%s' (usage: oif %s)", file,
@@ -369,13 +380,12 @@ static exit_code take_file(const struct command *command, const char *file,
     return EXIT_OK;
 }
 
-exit_code choose_detector(oif_params *params, const char *name, size_t name_bytes)
+exit_code params_choose(oif_params *params, const char *name, size_t name_bytes)
 {
-    struct suggestion suggestion = suggestion_for(name, name_bytes);
+    word_suggestion suggestion = suggestion_for(name, name_bytes);
     const oif_detector_info *info;
     char text[FLAG_NAME_BYTES];
     oif_error error;
-
     snprintf(text, sizeof text, "%.*s", (int)name_bytes, name);
     if (oif_params_init(params, text, &error) == OIF_OK)
         return EXIT_OK;
@@ -387,13 +397,11 @@ exit_code choose_detector(oif_params *params, const char *name, size_t name_byte
                     suggestion.closest);
 }
 
-static exit_code init_detector(const struct command *command, struct settings *settings,
-                               char **arguments)
+static exit_code init_detector(const cli_command *command, cli_settings *settings, char **arguments)
 {
     const char *names = settings->detectors = chosen_detector(arguments);
-
-    return choose_detector(&settings->params, names,
-                           command->takes_detectors ? strcspn(names, ",") : strlen(names));
+    return params_choose(&settings->params, names,
+                         command->takes_detectors ? strcspn(names, ",") : strlen(names));
 }
 
 static bool asks_for_help(const char *argument)
@@ -401,12 +409,11 @@ static bool asks_for_help(const char *argument)
     return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
 }
 
-exit_code command_run(const struct command *command, char **arguments)
+exit_code command_run(const cli_command *command, char **arguments)
 {
-    struct settings settings = {0};
+    cli_settings settings = {0};
     bool options_ended = false;
     exit_code code = init_detector(command, &settings, arguments);
-
     oif_pipeline_options_init(&settings.options);
     for (; code == EXIT_OK && *arguments; arguments++) {
         bool is_flag = !options_ended && (*arguments)[0] == '-' && (*arguments)[1] != '\0';
@@ -422,24 +429,22 @@ exit_code command_run(const struct command *command, char **arguments)
     return code == EXIT_OK ? command->run(&settings) : code;
 }
 
-exit_code settings_make_detector(const struct settings *settings, size_t dimension,
+exit_code settings_make_detector(const cli_settings *settings, size_t dimension,
                                  oif_detector **detector)
 {
     oif_error error;
     oif_status status = oif_detector_new(&settings->params, dimension, detector, &error);
-
     if (status == OIF_OK)
         return EXIT_OK;
     return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", error.message);
 }
 
-exit_code settings_make_pipeline(const struct settings *settings, size_t columns,
+exit_code settings_make_pipeline(const cli_settings *settings, size_t columns,
                                  oif_pipeline **pipeline)
 {
     oif_error error;
     oif_status status =
         oif_pipeline_new(&settings->params, columns, &settings->options, pipeline, &error);
-
     if (status == OIF_OK)
         return EXIT_OK;
     return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", error.message);
@@ -450,16 +455,14 @@ exit_code settings_make_pipeline(const struct settings *settings, size_t columns
 static size_t find_param_position(const oif_params *params, const char *name)
 {
     size_t i = 0;
-
     while (i < params->info->param_count && strcmp(params->info->params[i].name, name) != 0)
         i++;
     return i;
 }
 
-bool keeps_evicted(const oif_params *options)
+bool params_keep_evicted(const oif_params *options)
 {
     size_t position = find_param_position(options, "evicted");
-
     return strcmp(options->info->params[position].choices[(size_t)options->values[position]],
                   "keep") == 0;
 }
@@ -472,13 +475,12 @@ const char *param_text(const oif_param *param, double value, char text[PARAM_TEX
     return text;
 }
 
-void print_json_params(const oif_params *params)
+void params_print_json(const oif_params *params)
 {
     for (size_t i = 0; i < params->info->param_count; i++) {
         const oif_param *param = &params->info->params[i];
         const char *quote = param->type == OIF_PARAM_CHOICE ? "\"" : "";
         char text[PARAM_TEXT_BYTES];
-
         output_print("%s\"%s\": %s%s%s", i > 0 ? ", " : "", param->name, quote,
                      param_text(param, params->values[i], text), quote);
     }
@@ -491,7 +493,6 @@ static exit_code compare_param(const oif_param *param, double asked, const oif_p
     char name[FLAG_NAME_BYTES], asked_text[PARAM_TEXT_BYTES], held_text[PARAM_TEXT_BYTES];
     size_t position = find_param_position(held, param->name);
     const char *asked_word = param_text(param, asked, asked_text), *held_word;
-
     param_flag_name(param, name);
     if (position == held->info->param_count)
         return complain(EXIT_USAGE,
@@ -510,25 +511,21 @@ static exit_code compare_given(const oif_params *asked, const bool is_given[],
                                const oif_params *held, const char *file)
 {
     exit_code code = EXIT_OK;
-
     for (size_t i = 0; i < asked->info->param_count && code == EXIT_OK; i++)
         if (is_given[i])
             code = compare_param(&asked->info->params[i], asked->values[i], held, file);
     return code;
 }
 
-exit_code settings_compare(const struct settings *settings, const oif_pipeline *held,
-                           const char *file)
+exit_code settings_compare(const cli_settings *settings, const oif_pipeline *held, const char *file)
 {
     const oif_params *asked = &settings->params, *params = oif_pipeline_detector_params(held);
-    exit_code code;
-
     if (settings->is_detector_given && asked->info != params->info)
         return complain(EXIT_USAGE,
                         "%s: the state is of the detector %s, not %s; leave --detector out or name "
                         "another file",
                         file, params->info->name, asked->info->name);
-    code = compare_given(asked, settings->is_given, params, file);
+    exit_code code = compare_given(asked, settings->is_given, params, file);
     if (code == EXIT_OK)
         code = compare_given(&settings->options, settings->is_option_given,
                              oif_pipeline_options(held), file);

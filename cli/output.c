@@ -18,7 +18,7 @@ static char waiting[1 << 16];
 static size_t waiting_bytes;
 
 /* A file that we open must not become stdout or stderr because those were closed: results would
- * go into it. What stands in for them refuses to be written, and stdin's to be read. */
+ * go into it. Their substitutes refuse to be written, and stdin's to be read. */
 static void occupy_closed_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -37,7 +37,7 @@ bool output_is_open(void)
     return !first_failure;
 }
 
-static bool note(bool written)
+static bool remember_failure(bool written)
 {
     if (!written && !first_failure)
         first_failure = errno ? errno : EIO;
@@ -48,7 +48,6 @@ static bool note(bool written)
 static bool is_writable_later(int fd)
 {
     struct pollfd room = {.fd = fd, .events = POLLOUT};
-
     return (errno == EAGAIN || errno == EWOULDBLOCK) && (poll(&room, 1, -1) >= 0 || errno == EINTR);
 }
 
@@ -58,7 +57,7 @@ static bool write_out(const char *bytes, size_t count)
         ssize_t written = write(STDOUT_FILENO, bytes, count);
         if (written < 0 && (errno == EINTR || is_writable_later(STDOUT_FILENO)))
             continue;
-        if (!note(written > 0))
+        if (!remember_failure(written > 0))
             break;
         bytes += written;
         count -= (size_t)written;
@@ -69,7 +68,6 @@ static bool write_out(const char *bytes, size_t count)
 bool output_flush(void)
 {
     size_t count = waiting_bytes;
-
     waiting_bytes = 0;
     return write_out(waiting, count);
 }
@@ -89,12 +87,9 @@ bool output_print(const char *format, ...)
 {
     char text[4096], *longer = text;
     va_list arguments, again;
-    int length;
-    bool written;
-
     va_start(arguments, format);
     va_copy(again, arguments);
-    length = vsnprintf(text, sizeof text, format, arguments);
+    int length = vsnprintf(text, sizeof text, format, arguments);
     if (length >= (int)sizeof text) {
         longer = malloc((size_t)length + 1);
         if (longer)
@@ -102,7 +97,7 @@ bool output_print(const char *format, ...)
     }
     va_end(again);
     va_end(arguments);
-    written = note(length >= 0 && longer) && output_write(longer, (size_t)length);
+    bool written = remember_failure(length >= 0 && longer) && output_write(longer, (size_t)length);
     if (longer != text)
         free(longer);
     return written;
@@ -112,21 +107,20 @@ exit_code output_finish(exit_code code)
 {
     output_flush();
     /* Some file systems report a full disk only when the file is closed. */
-    note(fclose(stdout) == 0);
+    remember_failure(fclose(stdout) == 0);
     if (!first_failure || first_failure == EPIPE)
         return code;
     fprintf(stderr, "oif: cannot write the output: %s\n", strerror(first_failure));
     return EXIT_FAILED;
 }
 
-/* ---- Complaints ---- */
+/* ---- Complaints and notes ---- */
 
 /* The bytes of the control character that `at` begins with: 0 when it is none, 2 for those of
  * Latin-1 in UTF-8. */
 static size_t control_bytes(const char *at)
 {
     unsigned char c = (unsigned char)at[0], next = c ? (unsigned char)at[1] : 0;
-
     if (c == 0xc2 && next >= 0x80 && next < 0xa0)
         return 2;
     return (c > 0 && c < 0x20) || c == 0x7f;
@@ -147,18 +141,30 @@ static void escape_controls(const char *text, char *escaped)
     *escaped = '\0';
 }
 
-exit_code complain(exit_code code, const char *format, ...)
+static void print_message(const char *format, va_list arguments)
 {
     char text[1 << 13], escaped[sizeof text * (ESCAPE_BYTES - 1)];
-    va_list arguments;
-
     output_flush();
-    va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
     escape_controls(text, escaped);
     fprintf(stderr, "oif: %s\n", escaped);
+}
+
+exit_code complain(exit_code code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_message(format, arguments);
+    va_end(arguments);
     return code;
+}
+
+void note(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_message(format, arguments);
+    va_end(arguments);
 }
 
 const char *grouped_text(uint64_t number, char text[GROUPED_TEXT_BYTES])
@@ -167,7 +173,6 @@ const char *grouped_text(uint64_t number, char text[GROUPED_TEXT_BYTES])
      * last byte */
     char *start = text + GROUPED_TEXT_BYTES - 1;
     int digits = 0;
-
     *start = '\0';
     do {
         if (digits > 0 && digits % 3 == 0)

@@ -2,7 +2,7 @@
  *
  * A result is never lost silently. The first write that fails is remembered, every later one is
  * refused, and output_finish turns the failure into a message and an exit code. A reader that
- * has seen enough and closed its end of the pipe (`oif score big.csv | head`) is no failure:
+ * has seen enough and closed its end of the pipe (`oif score big.csv | head`) is not a failure:
  * the program just ends. */
 #ifndef OIF_CLI_OUTPUT_H
 #define OIF_CLI_OUTPUT_H
@@ -14,7 +14,7 @@
 
 typedef enum exit_code {
     EXIT_OK = 0,
-    EXIT_FAILED = 1, /* the input, the output or the machine stood in the way */
+    EXIT_FAILED = 1, /* because of the input, the output or the machine */
     EXIT_USAGE = 2   /* the command line asks for something that does not exist */
 } exit_code;
 
@@ -40,9 +40,11 @@ static inline const char *escape_control(unsigned char c, char text[ESCAPE_BYTES
 }
 
 /* Prints "oif: ..." on stderr, after all results before it, and returns `code`. Names and paths
- * in it come from who knows where, so control characters, which a terminal would obey, are
- * escaped. */
+ * in it come from anywhere, so control characters, which a terminal would obey, are escaped. */
 exit_code complain(exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for what is not a failure. */
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* 20160 -> "20,160". */
 enum { GROUPED_TEXT_BYTES = 27 };

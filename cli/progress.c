@@ -1,49 +1,38 @@
 #include "progress.h"
 
+#include "clock.h"
+
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double first_update_seconds = 0.5, update_seconds = 0.1;
 
 enum { ROWS_PER_LOOK_AT_THE_CLOCK = 256 };
 
-double seconds_now(void)
+progress_line progress_start(uint64_t total)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-struct progress progress_start(uint64_t total)
-{
-    struct progress progress = {.started = seconds_now()};
-
+    progress_line progress = {.started = clock_seconds()};
     progress.next_update = progress.started + first_update_seconds;
     if (isatty(STDERR_FILENO))
         progress.total = total;
     return progress;
 }
 
-static void print_line(const struct progress *progress, uint64_t done, double elapsed)
+static void print_line(const progress_line *progress, uint64_t done, double elapsed)
 {
     bool has_grown = done > progress->total; /* a file that is still being written */
     double share = has_grown ? 1 : (double)done / (double)progress->total;
     double remaining = share > 0 ? elapsed / share - elapsed : 0;
-
     fprintf(stderr, "\r%3.0f%%  %.0f rows/s  %.0f s left\033[K", share * 100,
             (double)progress->rows / elapsed, remaining);
 }
 
-void progress_row(struct progress *progress, uint64_t done)
+void progress_row(progress_line *progress, uint64_t done)
 {
-    double now;
-
     progress->rows++;
     if (progress->total == 0 || progress->rows % ROWS_PER_LOOK_AT_THE_CLOCK != 0)
         return;
-    now = seconds_now();
+    double now = clock_seconds();
     if (now < progress->next_update)
         return;
     print_line(progress, done, now - progress->started);
@@ -51,7 +40,7 @@ void progress_row(struct progress *progress, uint64_t done)
     progress->is_shown = true;
 }
 
-void progress_end(struct progress *progress)
+void progress_end(progress_line *progress)
 {
     if (progress->is_shown)
         fputs("\r\033[K", stderr);

@@ -1,6 +1,6 @@
 #include "state.h"
 
-#include "progress.h"
+#include "clock.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,7 +11,6 @@
 static exit_code complain_damaged(oif_status status, const oif_error *error)
 {
     const char *advice = "";
-
     if (status == OIF_EKIND)
         advice = "; name another file";
     if (status == OIF_ETRUNCATED || status == OIF_ECORRUPT)
@@ -19,11 +18,10 @@ static exit_code complain_damaged(oif_status status, const oif_error *error)
     return complain(EXIT_FAILED, "%s%s", error->message, advice);
 }
 
-static exit_code load(struct state *state, const struct settings *settings)
+static exit_code load(cli_state *state, const cli_settings *settings)
 {
     oif_error error;
     oif_status status = oif_state_file_load_pipeline(state->file, &state->pipeline, &error);
-
     if (status == OIF_END)
         return EXIT_OK;
     if (status != OIF_OK)
@@ -33,50 +31,45 @@ static exit_code load(struct state *state, const struct settings *settings)
     return settings_compare(settings, state->pipeline, state->path);
 }
 
-exit_code state_open(struct state *state, const struct settings *settings)
+exit_code state_open(cli_state *state, const cli_settings *settings)
 {
     oif_error error;
-    exit_code code;
-
-    *state = (struct state){.path = settings->state,
-                            .rows_between_saves = settings->rows_between_saves,
-                            .seconds_between_saves = settings->seconds_between_saves};
+    *state = (cli_state){.path = settings->state,
+                         .rows_between_saves = settings->rows_between_saves,
+                         .seconds_between_saves = settings->seconds_between_saves};
     if (!state->path && (state->rows_between_saves > 0 || state->seconds_between_saves > 0))
         return complain(EXIT_USAGE, "--save-every needs --state FILE, the file to save to");
     if (!state->path && settings->score.skip_seen)
         return complain(EXIT_USAGE,
                         "--skip-seen needs --state FILE, which knows how many rows were seen");
-    if (!state->path && keeps_evicted(&settings->options))
+    if (!state->path && params_keep_evicted(&settings->options))
         return complain(EXIT_USAGE,
                         "--evicted keep needs --state FILE, the file to keep models beside");
     if (!state->path)
         return EXIT_OK;
     if (oif_state_file_open(state->path, &state->file, &error) != OIF_OK)
         return complain(EXIT_FAILED, "%s", error.message);
-    code = load(state, settings);
+    exit_code code = load(state, settings);
     if (code != EXIT_OK)
         state_close(state, code);
     return code;
 }
 
-static exit_code make_pipeline(struct state *state, const struct settings *settings, size_t columns)
+static exit_code make_pipeline(cli_state *state, const cli_settings *settings, size_t columns)
 {
     oif_error error;
     exit_code code = settings_make_pipeline(settings, columns, &state->pipeline);
-
     if (state->path && isatty(STDERR_FILENO)) /* or the path is not the one that was meant */
-        complain(EXIT_OK, "%s: there is no such file yet; starts anew", state->path);
-    if (code == EXIT_OK && keeps_evicted(&settings->options) &&
+        note("%s: there is no such file yet; starts anew", state->path);
+    if (code == EXIT_OK && params_keep_evicted(&settings->options) &&
         oif_state_file_keep_evicted(state->file, state->pipeline, &error) != OIF_OK)
         code = complain(EXIT_FAILED, "%s", error.message);
     return code;
 }
 
-exit_code state_start(struct state *state, const struct settings *settings, size_t columns)
+exit_code state_start(cli_state *state, const cli_settings *settings, size_t columns)
 {
-    uint64_t rows;
-
-    state->next_save = seconds_now() + state->seconds_between_saves;
+    state->next_save = clock_seconds() + state->seconds_between_saves;
     if (!state->pipeline)
         return make_pipeline(state, settings, columns);
     if (oif_pipeline_columns(state->pipeline) != columns)
@@ -85,16 +78,18 @@ exit_code state_start(struct state *state, const struct settings *settings, size
             "%s: the state is about rows of %zu numbers and the input has %zu; choose its columns "
             "with --columns or --exclude",
             state->path, oif_pipeline_columns(state->pipeline), columns);
-    rows = oif_pipeline_rows(state->pipeline);
-    if (!settings->score.skip_seen)
-        return complain(EXIT_OK, "%s: goes on after %" PRIu64 " rows", state->path, rows);
-    state->rows_seen = rows;
-    return complain(EXIT_OK,
-                    "%s: goes on after %" PRIu64 " rows: skips them and resumes at row %" PRIu64,
-                    state->path, rows, rows + 1);
+    uint64_t rows = oif_pipeline_rows(state->pipeline);
+    if (settings->score.skip_seen) {
+        state->rows_seen = rows;
+        note("%s: goes on after %" PRIu64 " rows: skips them and resumes at row %" PRIu64,
+             state->path, rows, rows + 1);
+    } else {
+        note("%s: goes on after %" PRIu64 " rows", state->path, rows);
+    }
+    return EXIT_OK;
 }
 
-void state_give_up(struct state *state)
+void state_give_up(cli_state *state)
 {
     oif_pipeline_free(state->pipeline);
     state->pipeline = NULL;
@@ -102,33 +97,32 @@ void state_give_up(struct state *state)
 
 /* ---- Saving ---- */
 
-void state_row(struct state *state)
+void state_row(cli_state *state)
 {
     state->rows_unsaved++;
     state->is_saved = false;
 }
 
-bool state_is_due(const struct state *state)
+bool state_is_due(const cli_state *state)
 {
     if (!state->file || state->is_saved)
         return false;
     if (state->rows_between_saves > 0)
         return state->rows_unsaved >= state->rows_between_saves;
-    return state->seconds_between_saves > 0 && seconds_now() >= state->next_save;
+    return state->seconds_between_saves > 0 && clock_seconds() >= state->next_save;
 }
 
-int state_milliseconds_left(const struct state *state)
+int state_milliseconds_left(const cli_state *state)
 {
-    double seconds = state->next_save - seconds_now();
-
+    double seconds = state->next_save - clock_seconds();
     if (!state->file || state->is_saved || !(state->seconds_between_saves > 0))
         return -1;
     return seconds <= 0 ? 0 : seconds > 1e6 ? 1000000000 : (int)(seconds * 1000) + 1;
 }
 
-static bool save(struct state *state, oif_error *error)
+static bool save(cli_state *state, oif_error *error)
 {
-    if (!output_flush()) /* which output_finish tells */
+    if (!output_flush()) /* which output_finish reports */
         return false;
     if (oif_state_file_save_pipeline(state->file, state->pipeline, error) != OIF_OK)
         return false;
@@ -136,45 +130,42 @@ static bool save(struct state *state, oif_error *error)
     return true;
 }
 
-void state_save(struct state *state)
+void state_save(cli_state *state)
 {
     oif_error error;
     bool was_failing = state->is_failing;
-
     state->is_failing = !save(state, &error) && output_is_open();
     if (state->is_failing && !was_failing)
         complain(EXIT_FAILED, "%s; scoring goes on", error.message);
     if (!state->is_failing && was_failing && output_is_open())
-        complain(EXIT_OK, "%s: could be saved again", state->path);
+        note("%s: could be saved again", state->path);
     state->rows_unsaved = 0;
-    state->next_save = seconds_now() + state->seconds_between_saves;
+    state->next_save = clock_seconds() + state->seconds_between_saves;
 }
 
-bool state_has_lost(const struct state *state)
+bool state_has_lost(const cli_state *state)
 {
-    return !state->is_loss_told && oif_pipeline_lost(state->pipeline, NULL) > state->lost;
+    return !state->is_loss_reported && oif_pipeline_lost(state->pipeline, NULL) > state->lost;
 }
 
-void state_tell_lost(struct state *state)
+void state_report_lost(cli_state *state)
 {
     const char *why;
-
     oif_pipeline_lost(state->pipeline, &why);
     complain(EXIT_FAILED, "%s; a model is lost, its key starts anew, and scoring goes on", why);
-    state->is_loss_told = true;
+    state->is_loss_reported = true;
 }
 
-exit_code state_close(struct state *state, exit_code code)
+exit_code state_close(cli_state *state, exit_code code)
 {
     oif_error error;
     bool must_save = state->file && state->pipeline && !state->is_saved;
-
     if (must_save && !save(state, &error))
         code = output_is_open()
                    ? complain(EXIT_FAILED, "%s", error.message)
                    : complain(EXIT_FAILED, "%s: not saved, for nobody takes the output any more",
                               state->path);
-    if (state->is_loss_told)
+    if (state->is_loss_reported)
         code = complain(EXIT_FAILED, "%s: models lost: %" PRIu64, state->path,
                         oif_pipeline_lost(state->pipeline, NULL) - state->lost);
     oif_state_file_close(state->file);

@@ -10,17 +10,16 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-struct suggestion suggestion_for(const char *typed, size_t typed_bytes)
+word_suggestion suggestion_for(const char *typed, size_t typed_bytes)
 {
     /* About a third of the word may be wrong, but never all of it. */
-    return (struct suggestion){typed, typed_bytes, NULL, least(typed_bytes / 3 + 2, typed_bytes)};
+    return (word_suggestion){typed, typed_bytes, NULL, least(typed_bytes / 3 + 2, typed_bytes)};
 }
 
 /* Levenshtein's distance, one row of the table at a time. */
 static size_t edit_distance(const char *from, size_t from_bytes, const char *to, size_t to_bytes)
 {
     size_t row[LONGEST_WORD + 1];
-
     for (size_t j = 0; j <= to_bytes; j++)
         row[j] = j;
     for (size_t i = 1; i <= from_bytes; i++) {
@@ -35,21 +34,19 @@ static size_t edit_distance(const char *from, size_t from_bytes, const char *to,
     return row[to_bytes];
 }
 
-void suggestion_consider(struct suggestion *suggestion, const char *word)
+void suggestion_consider(word_suggestion *suggestion, const char *word)
 {
     size_t word_bytes = strlen(word);
-    size_t distance;
-
     if (word_bytes > LONGEST_WORD || suggestion->typed_bytes > LONGEST_WORD)
         return;
-    distance = edit_distance(suggestion->typed, suggestion->typed_bytes, word, word_bytes);
+    size_t distance = edit_distance(suggestion->typed, suggestion->typed_bytes, word, word_bytes);
     if (distance < suggestion->distance) {
         suggestion->distance = distance;
         suggestion->closest = word;
     }
 }
 
-const char *suggestion_hint(const struct suggestion *suggestion, const char *prefix,
+const char *suggestion_hint(const word_suggestion *suggestion, const char *prefix,
                             char text[HINT_BYTES])
 {
     text[0] = '\0';

@@ -4,19 +4,19 @@
 
 #include <stddef.h>
 
-struct suggestion {
+typedef struct word_suggestion {
     const char *typed;
     size_t typed_bytes;
     const char *closest; /* NULL while no word was close enough to be a slip of the fingers */
     size_t distance;     /* of the closest; at first, of what is too far */
-};
+} word_suggestion;
 
-struct suggestion suggestion_for(const char *typed, size_t typed_bytes);
-void suggestion_consider(struct suggestion *suggestion, const char *word);
+word_suggestion suggestion_for(const char *typed, size_t typed_bytes);
+void suggestion_consider(word_suggestion *suggestion, const char *word);
 
 /* "; did you mean --label?" with "--" as the prefix, or "" when nothing came close. */
 enum { HINT_BYTES = 96 };
-const char *suggestion_hint(const struct suggestion *suggestion, const char *prefix,
+const char *suggestion_hint(const word_suggestion *suggestion, const char *prefix,
                             char text[HINT_BYTES]);
 
 #endif

@@ -1,7 +1,7 @@
 #include "watch.h"
 
 #include "chart.h"
-#include "progress.h"
+#include "clock.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,20 +18,19 @@ static const double draw_seconds = 0.1, bin_seconds = 0.1;
 bool watch_is_possible(void)
 {
     const char *terminal = getenv("TERM");
-
     return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
-void watch_start(struct watch *watch, const struct input *input, const oif_pipeline *pipeline)
+void watch_start(watch_view *watch, const cli_input *input, const oif_pipeline *pipeline)
 {
-    *watch = (struct watch){.input = input, .pipeline = pipeline, .started = seconds_now()};
+    *watch = (watch_view){.input = input, .pipeline = pipeline, .started = clock_seconds()};
     for (size_t i = 0; i < WATCH_BINS; i++)
         watch->bins[i].highest = NAN;
 }
 
 /* ---- Rows ---- */
 
-static void add_to_bins(struct watch *watch, const oif_result *result, double now)
+static void add_to_bins(watch_view *watch, const oif_result *result, double now)
 {
     if (watch->rows == 1 || now - watch->bin_started >= bin_seconds) {
         watch->newest_bin = (watch->newest_bin + 1) % WATCH_BINS;
@@ -49,29 +48,29 @@ static oif_text text_of(const oif_record *record, bool has_it, size_t number)
     return has_it ? record->texts[number] : (oif_text){"", 0};
 }
 
-static void add_alert(struct watch *watch, const oif_record *record, const struct verdict *verdict)
+static void add_alert(watch_view *watch, const oif_record *record, const row_verdict *verdict)
 {
-    const struct input *input = watch->input;
-    oif_text key = text_of(record, input->has_key, input->key_text);
-    oif_text time = text_of(record, input->has_time, input->time_text);
+    const cli_columns *columns = &watch->input->columns;
+    oif_text key = text_of(record, columns->has_key, columns->key_text);
+    oif_text time = text_of(record, columns->has_time, columns->time_text);
     char *text = watch->alerts[watch->alert_count++ % WATCH_ALERTS], row[GROUPED_TEXT_BYTES];
     int length =
         snprintf(text, WATCH_ALERT_BYTES, "%.*s%s%.*s%srow %s  score %.3f  p %.2g  ",
-                 key.bytes < 40 ? (int)key.bytes : 40, key.text, input->has_key ? "  " : "",
-                 time.bytes < 40 ? (int)time.bytes : 40, time.text, input->has_time ? "  " : "",
+                 key.bytes < 40 ? (int)key.bytes : 40, key.text, columns->has_key ? "  " : "",
+                 time.bytes < 40 ? (int)time.bytes : 40, time.text, columns->has_time ? "  " : "",
                  grouped_text(oif_pipeline_rows(watch->pipeline), row), verdict->result.score,
                  verdict->result.p);
-
     if (length > 0 && length < WATCH_ALERT_BYTES)
-        fields_reasons_text(verdict, input, text + length, (size_t)(WATCH_ALERT_BYTES - length));
+        result_fields_reasons_text(verdict, columns, text + length,
+                                   (size_t)(WATCH_ALERT_BYTES - length));
 }
 
-bool watch_row(struct watch *watch, const oif_record *record, const struct verdict *verdict)
+bool watch_row(watch_view *watch, const oif_record *record, const row_verdict *verdict)
 {
     const oif_result *result = &verdict->result;
-    bool looks = watch->rows++ % ROWS_PER_LOOK_AT_THE_CLOCK == 0 || watch->input->total_bytes == 0;
-    double now = looks ? seconds_now() : watch->bin_started;
-
+    bool looks =
+        watch->rows++ % ROWS_PER_LOOK_AT_THE_CLOCK == 0 || watch->input->source.total_bytes == 0;
+    double now = looks ? clock_seconds() : watch->bin_started;
     watch->anomalies += result->anomaly;
     watch->episodes += result->episode == OIF_EPISODE_BEGINS;
     add_to_bins(watch, result, now);
@@ -87,7 +86,6 @@ bool watch_row(struct watch *watch, const oif_record *record, const struct verdi
 static size_t terminal_columns(void)
 {
     struct winsize size;
-
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
@@ -100,11 +98,10 @@ static void disarm(char *text)
             *c = '?';
 }
 
-/* The bytes of the text that fill no more than so many columns, one a character. */
+/* The bytes of the text that fill at most that many columns, one per character. */
 static size_t bytes_that_fit(const char *text, size_t columns)
 {
     size_t bytes = 0;
-
     for (; text[bytes]; bytes++) {
         bool begins_character = ((unsigned char)text[bytes] & 0xc0) != 0x80;
         if (begins_character && columns-- == 0)
@@ -113,23 +110,21 @@ static size_t bytes_that_fit(const char *text, size_t columns)
     return bytes;
 }
 
-static void draw_line(struct watch *watch, const char *colour, char *text)
+static void draw_line(watch_view *watch, const char *colour, char *text)
 {
     static const char end[] = "\033[0m";
     bool plain = !*colour || getenv("NO_COLOR");
-
     output_print("%s%.*s%s\033[K\n", plain ? "" : colour,
                  (int)bytes_that_fit(text, terminal_columns() - 1), text, plain ? "" : end);
     watch->lines_drawn++;
 }
 
-static void draw_counts(struct watch *watch)
+static void draw_counts(watch_view *watch)
 {
     char line[LINE_BYTES], keys[64] = "", rows[GROUPED_TEXT_BYTES], rate[GROUPED_TEXT_BYTES],
                            count[GROUPED_TEXT_BYTES], episodes[GROUPED_TEXT_BYTES];
-    double seconds = seconds_now() - watch->started;
-
-    if (watch->input->has_key)
+    double seconds = clock_seconds() - watch->started;
+    if (watch->input->columns.has_key)
         snprintf(keys, sizeof keys, "   %s keys",
                  grouped_text(oif_pipeline_keys(watch->pipeline), count));
     snprintf(line, sizeof line, "%s rows   %s rows/s%s   %s anomalies in %s episodes",
@@ -139,11 +134,10 @@ static void draw_counts(struct watch *watch)
     draw_line(watch, "\033[1m", line);
 }
 
-static void draw_scores(struct watch *watch)
+static void draw_scores(watch_view *watch)
 {
     char line[LINE_BYTES] = "score ", marks[LINE_BYTES] = "      ";
     double low = INFINITY, high = -INFINITY;
-
     for (size_t i = 0; i < WATCH_BINS; i++) {
         low = fmin(low, watch->bins[i].highest);
         high = fmax(high, watch->bins[i].highest);
@@ -160,11 +154,10 @@ static void draw_scores(struct watch *watch)
     draw_line(watch, "\033[31m", marks);
 }
 
-static void draw_alerts(struct watch *watch)
+static void draw_alerts(watch_view *watch)
 {
     uint64_t shown = watch->alert_count < WATCH_ALERTS ? watch->alert_count : WATCH_ALERTS;
     char title[] = "last alerts", none[] = "no alert yet", line[WATCH_ALERT_BYTES + 2];
-
     draw_line(watch, "\033[1m", shown > 0 ? title : none);
     for (uint64_t i = 1; i <= shown; i++) {
         snprintf(line, sizeof line, "  %s", watch->alerts[(watch->alert_count - i) % WATCH_ALERTS]);
@@ -173,10 +166,8 @@ static void draw_alerts(struct watch *watch)
     }
 }
 
-void watch_draw(void *context)
+void watch_draw(watch_view *watch)
 {
-    struct watch *watch = context;
-
     if (watch->lines_drawn > 0)
         output_print("\033[%zuA", watch->lines_drawn);
     watch->lines_drawn = 0;
@@ -184,5 +175,5 @@ void watch_draw(void *context)
     draw_scores(watch);
     draw_alerts(watch);
     output_flush();
-    watch->next_draw = seconds_now() + draw_seconds;
+    watch->next_draw = clock_seconds() + draw_seconds;
 }

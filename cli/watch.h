@@ -1,4 +1,4 @@
-/* The live view of `oif score --watch`: a few lines of the terminal that are drawn anew in
+/* The live view of `oif score --watch`: a few lines of the terminal that are redrawn in
  * place.
  *
  *     1,204,118 rows   81,330 rows/s   12 keys   3 anomalies in 2 episodes
@@ -10,12 +10,13 @@
 #ifndef OIF_CLI_WATCH_H
 #define OIF_CLI_WATCH_H
 
-#include "fields.h"
+#include "input.h"
+#include "result_fields.h"
 
 enum { WATCH_BINS = 60, WATCH_ALERTS = 8, WATCH_ALERT_BYTES = 256 };
 
-struct watch {
-    const struct input *input;
+typedef struct watch_view {
+    const cli_input *input;
     const oif_pipeline *pipeline;
     uint64_t rows, anomalies, episodes;
     double started, next_draw; /* seconds */
@@ -31,15 +32,15 @@ struct watch {
 
     char alerts[WATCH_ALERTS][WATCH_ALERT_BYTES]; /* a ring */
     uint64_t alert_count;
-};
+} watch_view;
 
 /* Whether stdout is a terminal that can be drawn on. */
 bool watch_is_possible(void);
 
-void watch_start(struct watch *watch, const struct input *input, const oif_pipeline *pipeline);
-bool watch_row(struct watch *watch, const oif_record *record, const struct verdict *verdict);
+void watch_start(watch_view *watch, const cli_input *input, const oif_pipeline *pipeline);
+bool watch_row(watch_view *watch, const oif_record *record, const row_verdict *verdict);
 
-/* Draws what there is now; `context` is the watch. */
-void watch_draw(void *context);
+/* Draws the view as it is now. */
+void watch_draw(watch_view *watch);
 
 #endif

@@ -1,5 +1,5 @@
 /* Any words as a command line: the first byte chooses the command, the others are its
- * arguments, with a newline or a NUL between them. What is refused is told in one complaint;
+ * arguments, with a newline or a NUL between them. What is refused gets one complaint;
  * what is accepted is in its range, and the same every time.
  *
  * The program's own sources are linked but for main.c and output.c, whose functions stand here. */
@@ -14,7 +14,7 @@ enum { MAX_TEXT = 2048, MAX_WORDS = 64 };
 
 static struct {
     unsigned complaints, printed_bytes, runs;
-    struct settings settings; /* of the last run */
+    cli_settings settings; /* of the last run */
 } said;
 
 void output_start(void)
@@ -67,6 +67,12 @@ exit_code complain(exit_code code, const char *format, ...)
     return code;
 }
 
+void note(const char *format, ...)
+{
+    (void)format;
+    require(false);
+}
+
 const char *grouped_text(uint64_t number, char text[GROUPED_TEXT_BYTES])
 {
     snprintf(text, GROUPED_TEXT_BYTES, "%llu", (unsigned long long)number);
@@ -75,15 +81,15 @@ const char *grouped_text(uint64_t number, char text[GROUPED_TEXT_BYTES])
 
 /* ---- The commands, which do nothing but look at what they were asked ---- */
 
-static const struct command *const commands[] = {&score_command,     &eval_command,
-                                                 &generate_command,  &inspect_command,
-                                                 &detectors_command, &demo_command};
+static const cli_command *const commands[] = {&score_command,     &eval_command,
+                                              &generate_command,  &inspect_command,
+                                              &detectors_command, &demo_command};
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 const char program_examples[] = "";
 
-const struct command *command_at(size_t index)
+const cli_command *command_at(size_t index)
 {
     return index < COMMANDS ? commands[index] : NULL;
 }
@@ -97,7 +103,7 @@ static void require_in_range(const oif_params *params)
                 OIF_OK);
 }
 
-static exit_code look(const struct settings *settings)
+static exit_code look(const cli_settings *settings)
 {
     require_in_range(&settings->params);
     require_in_range(&settings->options);
@@ -105,15 +111,16 @@ static exit_code look(const struct settings *settings)
     require(settings->rows_between_saves == 0 || settings->seconds_between_saves == 0);
     require(!(settings->seconds_between_saves < 0) &&
             settings->score.on_bad_row <= BAD_ROW_IS_MENDED);
-    require(settings->score.output <= OUTPUT_NDJSON && settings->reader.format <= OIF_FORMAT_RAW);
+    require(settings->score.output <= OUTPUT_NDJSON && settings->format >= 0 &&
+            settings->format <= 1 + OIF_FORMAT_RAW);
     said.settings = *settings;
     said.runs++;
     return EXIT_OK;
 }
 
-static exit_code run_command(const struct command *command, char **words)
+static exit_code run_command(const cli_command *command, char **words)
 {
-    struct command looking = *command;
+    cli_command looking = *command;
     said.complaints = said.printed_bytes = said.runs = 0;
     looking.run = look;
     exit_code code = command_run(&looking, words);
@@ -143,7 +150,7 @@ static size_t cut(char *text, size_t size, char *words[MAX_WORDS + 1])
 }
 
 /* The settings' words point into the text, which is the same for all runs. */
-static void require_same_settings(const struct settings *a, const struct settings *b)
+static void require_same_settings(const cli_settings *a, const cli_settings *b)
 {
     require(memcmp(a->params.values, b->params.values, sizeof a->params.values) == 0);
     require(memcmp(a->options.values, b->options.values, sizeof a->options.values) == 0);
@@ -162,9 +169,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';
     cut(text, size - 1, words);
-    const struct command *command = commands[data[0] % COMMANDS];
+    const cli_command *command = commands[data[0] % COMMANDS];
     exit_code code = run_command(command, words);
-    struct settings first = said.settings;
+    cli_settings first = said.settings;
     unsigned runs = said.runs;
     require(run_command(command, words) == code && said.runs == runs);
     if (runs > 0)

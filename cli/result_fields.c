@@ -1,5 +1,6 @@
-#include "fields.h"
+#include "result_fields.h"
 
+#include "quoting.h"
 #include "suggest.h"
 
 #include <math.h>
@@ -7,54 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Texts ---- */
-
 static bool write_text(const char *text)
 {
     return output_write(text, strlen(text));
-}
-
-static bool write_doubling_quotes(const char *text, size_t bytes)
-{
-    bool written = true;
-
-    for (size_t i = 0; i < bytes; i++)
-        written = output_write(text + i, 1) && (text[i] != '"' || output_write("\"", 1));
-    return written;
-}
-
-bool write_csv_field(const char *text, size_t bytes, char delimiter)
-{
-    bool quotes = memchr(text, delimiter, bytes) || memchr(text, '"', bytes) ||
-                  memchr(text, '\n', bytes) || memchr(text, '\r', bytes);
-
-    if (!quotes)
-        return output_write(text, bytes);
-    return output_write("\"", 1) && write_doubling_quotes(text, bytes) && output_write("\"", 1);
-}
-
-bool write_json_string(const char *text, size_t bytes)
-{
-    size_t start = 0;
-
-    output_write("\"", 1);
-    for (size_t i = 0; i < bytes; i++) {
-        unsigned char c = (unsigned char)text[i];
-        char control[ESCAPE_BYTES];
-        if (c >= 0x20 && c != '"' && c != '\\')
-            continue;
-        output_write(text + start, i - start);
-        write_text(c < 0x20 ? escape_control(c, control) : c == '"' ? "\\\"" : "\\\\");
-        start = i + 1;
-    }
-    return output_write(text + start, bytes - start) && output_write("\"", 1);
 }
 
 /* A number that is none is `absent`. */
 static bool write_number(double number, const char *absent)
 {
     char text[OIF_NUMBER_TEXT_BYTES];
-
     return isfinite(number) ? output_write(text, oif_number_format(number, text))
                             : write_text(absent);
 }
@@ -64,7 +26,6 @@ static bool write_p(double p)
 {
     char text[OIF_NUMBER_TEXT_BYTES];
     double scale = 1;
-
     while (p * scale < 1000 && scale < 1e18)
         scale *= 10;
     return output_write(text, oif_number_format(round(p * scale) / scale, text));
@@ -77,34 +38,32 @@ static const char *direction_word(int direction)
     return direction < 0 ? "low" : direction > 0 ? "high" : "odd";
 }
 
-void fields_reasons_text(const struct verdict *verdict, const struct input *input, char *text,
-                         size_t capacity)
+void result_fields_reasons_text(const row_verdict *verdict, const cli_columns *columns, char *text,
+                                size_t capacity)
 {
     size_t length = 0;
-
     text[0] = '\0';
     for (size_t i = 0; i < verdict->reason_count && length < capacity; i++) {
         size_t column = verdict->fields->order[i];
         const oif_attribution *reason = &verdict->fields->attributions[column];
         int printed = snprintf(text + length, capacity - length, "%s%s %s %.0f%%",
-                               i > 0 ? "; " : "", input_feature_name(input, column),
+                               i > 0 ? "; " : "", columns_name(columns, column),
                                direction_word(reason->direction), reason->share * 100);
         length += printed > 0 ? (size_t)printed : 0;
     }
 }
 
-static bool write_reasons(const struct verdict *verdict, const struct input *input,
+static bool write_reasons(const row_verdict *verdict, const cli_columns *columns,
                           bool doubles_quotes)
 {
     for (size_t i = 0; i < verdict->reason_count; i++) {
         size_t column = verdict->fields->order[i];
         const oif_attribution *reason = &verdict->fields->attributions[column];
-        const char *name = input_feature_name(input, column);
-
+        const char *name = columns_name(columns, column);
         if (i > 0)
             write_text("; ");
         if (doubles_quotes)
-            write_doubling_quotes(name, strlen(name));
+            quoting_write_doubled(name, strlen(name));
         else
             write_text(name);
         output_print(" %s %.0f%%", direction_word(reason->direction), reason->share * 100);
@@ -112,35 +71,33 @@ static bool write_reasons(const struct verdict *verdict, const struct input *inp
     return output_is_open();
 }
 
-static bool needs_quotes(const struct verdict *verdict, const struct input *input, char delimiter)
+static bool needs_quotes(const row_verdict *verdict, const cli_columns *columns, char delimiter)
 {
     const char special[] = {delimiter, '"', '\n', '\r', '\0'};
-
     if (delimiter == ';' || delimiter == ' ')
         return verdict->reason_count > 0;
     for (size_t i = 0; i < verdict->reason_count; i++)
-        if (strpbrk(input_feature_name(input, verdict->fields->order[i]), special))
+        if (strpbrk(columns_name(columns, verdict->fields->order[i]), special))
             return true;
     return false;
 }
 
-static bool write_why_csv(const struct verdict *verdict, const struct input *input, char delimiter)
+static bool write_why_csv(const row_verdict *verdict, const cli_columns *columns, char delimiter)
 {
-    const char *quote = needs_quotes(verdict, input, delimiter) ? "\"" : "";
-
-    return write_text(quote) && write_reasons(verdict, input, *quote != '\0') && write_text(quote);
+    const char *quote = needs_quotes(verdict, columns, delimiter) ? "\"" : "";
+    return write_text(quote) && write_reasons(verdict, columns, *quote != '\0') &&
+           write_text(quote);
 }
 
-static bool write_why_json(const struct verdict *verdict, const struct input *input)
+static bool write_why_json(const row_verdict *verdict, const cli_columns *columns)
 {
     write_text("[");
     for (size_t i = 0; i < verdict->reason_count; i++) {
         size_t column = verdict->fields->order[i];
         const oif_attribution *reason = &verdict->fields->attributions[column];
-        const char *name = input_feature_name(input, column);
-
+        const char *name = columns_name(columns, column);
         write_text(i > 0 ? ",{\"column\":" : "{\"column\":");
-        write_json_string(name, strlen(name));
+        quoting_write_json(name, strlen(name));
         output_print(",\"direction\":\"%s\",\"share\":%.2f}", direction_word(reason->direction),
                      reason->share);
     }
@@ -149,7 +106,7 @@ static bool write_why_json(const struct verdict *verdict, const struct input *in
 
 /* ---- The fields ---- */
 
-enum field {
+typedef enum result_field {
     FIELD_SCORE,
     FIELD_P,
     FIELD_THRESHOLD,
@@ -158,7 +115,7 @@ enum field {
     FIELD_LEARNED,
     FIELD_EPISODE,
     FIELD_WHY
-};
+} result_field;
 
 static const char *const names[FIELDS_MAX] = {"score", "p",       "threshold", "anomaly",
                                               "ready", "learned", "episode",   "why"};
@@ -166,16 +123,14 @@ static const char *const names[FIELDS_MAX] = {"score", "p",       "threshold", "
 static const char *episode_word(oif_episode episode)
 {
     static const char *const words[] = {"", "begins", "lasts", "ends"};
-
     return words[episode];
 }
 
-static bool write_csv_value(const struct verdict *verdict, const struct input *input, int field,
+static bool write_csv_value(const row_verdict *verdict, const cli_columns *columns, int field,
                             char delimiter)
 {
     const oif_result *result = &verdict->result;
-
-    switch ((enum field)field) {
+    switch ((result_field)field) {
     case FIELD_SCORE: return write_number(result->score, "");
     case FIELD_P: return write_p(result->p);
     case FIELD_THRESHOLD: return write_number(result->threshold, "");
@@ -183,17 +138,16 @@ static bool write_csv_value(const struct verdict *verdict, const struct input *i
     case FIELD_READY: return write_text(result->ready ? "1" : "0");
     case FIELD_LEARNED: return write_text(result->learned ? "1" : "0");
     case FIELD_EPISODE: return write_text(episode_word(result->episode));
-    case FIELD_WHY: return write_why_csv(verdict, input, delimiter);
+    case FIELD_WHY: return write_why_csv(verdict, columns, delimiter);
     }
     return false;
 }
 
-static bool write_json_value(const struct verdict *verdict, const struct input *input, int field)
+static bool write_json_value(const row_verdict *verdict, const cli_columns *columns, int field)
 {
     const oif_result *result = &verdict->result;
     const char *episode = episode_word(result->episode);
-
-    switch ((enum field)field) {
+    switch ((result_field)field) {
     case FIELD_SCORE: return write_number(result->score, "null");
     case FIELD_P: return write_p(result->p);
     case FIELD_THRESHOLD: return write_number(result->threshold, "null");
@@ -201,39 +155,36 @@ static bool write_json_value(const struct verdict *verdict, const struct input *
     case FIELD_READY: return write_text(result->ready ? "true" : "false");
     case FIELD_LEARNED: return write_text(result->learned ? "true" : "false");
     case FIELD_EPISODE: return *episode ? output_print("\"%s\"", episode) : write_text("null");
-    case FIELD_WHY: return write_why_json(verdict, input);
+    case FIELD_WHY: return write_why_json(verdict, columns);
     }
     return false;
 }
 
-bool fields_write_names(const struct fields *fields, char delimiter)
+bool result_fields_write_names(const result_fields *fields, char delimiter)
 {
     bool written = true;
-
     for (size_t i = 0; i < fields->count && written; i++)
         written = output_write(&delimiter, 1) && write_text(names[fields->chosen[i]]);
     return written;
 }
 
-bool fields_write_csv(const struct verdict *verdict, const struct input *input, char delimiter)
+bool result_fields_write_csv(const row_verdict *verdict, const cli_columns *columns, char delimiter)
 {
-    const struct fields *fields = verdict->fields;
+    const result_fields *fields = verdict->fields;
     bool written = true;
-
     for (size_t i = 0; i < fields->count && written; i++)
         written = output_write(&delimiter, 1) &&
-                  write_csv_value(verdict, input, fields->chosen[i], delimiter);
+                  write_csv_value(verdict, columns, fields->chosen[i], delimiter);
     return written;
 }
 
-bool fields_write_json(const struct verdict *verdict, const struct input *input)
+bool result_fields_write_json(const row_verdict *verdict, const cli_columns *columns)
 {
-    const struct fields *fields = verdict->fields;
+    const result_fields *fields = verdict->fields;
     bool written = write_text("\"oif\":{");
-
     for (size_t i = 0; i < fields->count && written; i++)
         written = write_text(i > 0 ? ",\"" : "\"") && write_text(names[fields->chosen[i]]) &&
-                  write_text("\":") && write_json_value(verdict, input, fields->chosen[i]);
+                  write_text("\":") && write_json_value(verdict, columns, fields->chosen[i]);
     return written && write_text("}");
 }
 
@@ -241,9 +192,8 @@ bool fields_write_json(const struct verdict *verdict, const struct input *input)
 
 static exit_code complain_no_field(const char *name, size_t name_bytes)
 {
-    struct suggestion suggestion = suggestion_for(name, name_bytes);
+    word_suggestion suggestion = suggestion_for(name, name_bytes);
     char hint[HINT_BYTES];
-
     for (size_t i = 0; i < FIELDS_MAX; i++)
         suggestion_consider(&suggestion, names[i]);
     return complain(
@@ -253,7 +203,7 @@ static exit_code complain_no_field(const char *name, size_t name_bytes)
         (int)name_bytes, name, suggestion_hint(&suggestion, "", hint));
 }
 
-static bool is_chosen(const struct fields *fields, int field)
+static bool is_chosen(const result_fields *fields, int field)
 {
     for (size_t i = 0; i < fields->count; i++)
         if (fields->chosen[i] == field)
@@ -261,7 +211,7 @@ static bool is_chosen(const struct fields *fields, int field)
     return false;
 }
 
-static exit_code choose(struct fields *fields, const char *list)
+static exit_code choose(result_fields *fields, const char *list)
 {
     while (list) {
         size_t bytes = strcspn(list, ",");
@@ -279,12 +229,11 @@ static exit_code choose(struct fields *fields, const char *list)
     return EXIT_OK;
 }
 
-/* What is needed to act on a row: with one line an episode, whether it begins or ends; why, if
+/* What is needed to act on a row: with one line per episode, whether it begins or ends; why, if
  * that is asked. */
-static void choose_usual(struct fields *fields, const struct score_settings *settings)
+static void choose_usual(result_fields *fields, const score_settings *settings)
 {
     static const int usual[] = {FIELD_SCORE, FIELD_P, FIELD_ANOMALY};
-
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         fields->chosen[fields->count++] = usual[i];
     if (settings->alert_once)
@@ -293,13 +242,11 @@ static void choose_usual(struct fields *fields, const struct score_settings *set
         fields->chosen[fields->count++] = FIELD_WHY;
 }
 
-exit_code fields_open(struct fields *fields, const struct settings *settings,
-                      const struct input *input)
+exit_code result_fields_open(result_fields *fields, const cli_settings *settings,
+                             const cli_columns *columns)
 {
     exit_code code = EXIT_OK;
-
-    *fields =
-        (struct fields){.top = settings->score.explain_top, .column_count = input->feature_count};
+    *fields = (result_fields){.top = settings->score.explain_top, .column_count = columns->count};
     if (settings->score.fields)
         code = choose(fields, settings->score.fields);
     else
@@ -311,11 +258,11 @@ exit_code fields_open(struct fields *fields, const struct settings *settings,
     if (code == EXIT_OK && (!fields->attributions || !fields->order))
         code = complain(EXIT_FAILED, "out of memory");
     if (code != EXIT_OK)
-        fields_close(fields);
+        result_fields_close(fields);
     return code;
 }
 
-void fields_close(struct fields *fields)
+void result_fields_close(result_fields *fields)
 {
     free(fields->attributions);
     free(fields->order);
@@ -327,10 +274,9 @@ void fields_close(struct fields *fields)
 
 /* Puts the highest shares first, as far as they are shown; returns how many are reasons. Less
  * than half a percent is none. */
-static size_t rank_reasons(struct fields *fields)
+static size_t rank_reasons(result_fields *fields)
 {
     size_t count = 0;
-
     for (size_t i = 0; i < fields->column_count; i++)
         fields->order[i] = i;
     for (; count < fields->top && count < fields->column_count; count++) {
@@ -348,10 +294,10 @@ static size_t rank_reasons(struct fields *fields)
     return count;
 }
 
-struct verdict fields_judge(struct fields *fields, oif_pipeline *pipeline, const oif_result *result)
+row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline,
+                                const oif_result *result)
 {
-    struct verdict verdict = {.result = *result, .fields = fields};
-
+    row_verdict verdict = {.result = *result, .fields = fields};
     if (fields->top == 0 || !result->anomaly)
         return verdict;
     oif_pipeline_explain(pipeline, fields->attributions);

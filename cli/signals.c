@@ -1,4 +1,4 @@
-#include "stop.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,6 @@ static int pipe_ends[2] = {-1, -1};
 static void request(int number)
 {
     int reason = errno;
-
     requested = number;
     (void)!write(pipe_ends[1], "", 1);
     errno = reason;
@@ -20,34 +19,33 @@ static void request(int number)
 
 static void catch_signal(int number)
 {
-    /* Output that a slow reader holds up goes on; waits for input are never restarted. */
+    /* Output that a slow reader holds up continues; waits for input are never restarted. */
     struct sigaction action = {.sa_handler = request, .sa_flags = SA_RESTART | (int)SA_RESETHAND},
                      before;
-
     if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(number, &action, NULL);
 }
 
-void stop_catch_signals(void)
+void signals_catch(void)
 {
     if (pipe(pipe_ends) != 0)
-        return; /* without descriptors left nothing else will work either, and that will be told */
+        return; /* without descriptors left nothing else works either, and that is reported */
     fcntl(pipe_ends[1], F_SETFL, O_NONBLOCK);
     catch_signal(SIGTERM);
     catch_signal(SIGINT);
 }
 
-bool stop_requested(void)
+bool signals_stop_requested(void)
 {
     return requested != 0;
 }
 
-int stop_descriptor(void)
+int signals_descriptor(void)
 {
     return pipe_ends[0];
 }
 
-void stop_pass_on(void)
+void signals_pass_on(void)
 {
     if (requested == SIGINT)
         raise(SIGINT); /* whose usual action SA_RESETHAND has brought back */

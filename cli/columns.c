@@ -1,0 +1,221 @@
+#include "columns.h"
+
+#include "suggest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_named(const oif_reader *reader, size_t column, const char *name, size_t name_bytes)
+{
+    const char *column_name = oif_reader_column_name(reader, column);
+    return strlen(column_name) == name_bytes && memcmp(column_name, name, name_bytes) == 0;
+}
+
+/* A column that the first line of NDJSON lacks may come later. It may as well be a mistake, so
+ * a note says so. */
+static exit_code add_column(const column_source *from, const char *name, size_t name_bytes,
+                            const char *hint, size_t *added)
+{
+    char *terminated = strndup(name, name_bytes);
+    oif_error error = {.status = OIF_EMEMORY, .message = "out of memory"};
+    oif_status status =
+        terminated ? oif_reader_find_column(from->reader, terminated, added, &error) : OIF_EMEMORY;
+    free(terminated);
+    if (status != OIF_OK)
+        return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s: %s", from->name,
+                        error.message);
+    note("%s: the first line has no '%.*s'%s; it is missing until a line has it", from->name,
+         (int)name_bytes, name, hint);
+    return EXIT_OK;
+}
+
+static exit_code complain_no_column(const column_source *from, const char *name, size_t name_bytes,
+                                    size_t *added)
+{
+    word_suggestion suggestion = suggestion_for(name, name_bytes);
+    char hint[HINT_BYTES];
+    for (size_t i = 0; i < oif_reader_column_count(from->reader); i++)
+        suggestion_consider(&suggestion, oif_reader_column_name(from->reader, i));
+    suggestion_hint(&suggestion, "", hint);
+    if (from->format == OIF_FORMAT_NDJSON)
+        return add_column(from, name, name_bytes, hint, added);
+    return complain(
+        EXIT_USAGE, "%s: there is no column '%.*s'%s%s", from->name, (int)name_bytes, name, hint,
+        oif_reader_has_header(from->reader) ? "" : " (no header: columns are x0, x1, ...)");
+}
+
+static exit_code find_column(const column_source *from, const char *name, size_t name_bytes,
+                             size_t *found)
+{
+    size_t matches = 0;
+    for (size_t i = 0; i < oif_reader_column_count(from->reader); i++) {
+        if (is_named(from->reader, i, name, name_bytes)) {
+            *found = i;
+            matches++;
+        }
+    }
+    if (matches == 0)
+        return complain_no_column(from, name, name_bytes, found);
+    if (matches > 1)
+        return complain(EXIT_USAGE, "%s: %zu columns are called '%.*s'; give each its own name",
+                        from->name, matches, (int)name_bytes, name);
+    return EXIT_OK;
+}
+
+/* Sets used[column] for each name in a list such as "a,b,c"; without `used` it only sees that
+ * they exist. */
+static exit_code mark_columns(const column_source *from, const char *names, bool used[], bool value)
+{
+    while (names) {
+        size_t column, name_bytes = strcspn(names, ",");
+        exit_code code = find_column(from, names, name_bytes, &column);
+        if (code != EXIT_OK)
+            return code;
+        if (used)
+            used[column] = value;
+        if (names[name_bytes] == '\0')
+            return EXIT_OK;
+        names += name_bytes + 1;
+    }
+    return EXIT_OK;
+}
+
+/* Finds a column that is not learned from. */
+static exit_code set_aside(const column_source *from, const char *name, bool used[], size_t *column)
+{
+    exit_code code = name ? find_column(from, name, strlen(name), column) : EXIT_OK;
+    if (name && code == EXIT_OK)
+        used[*column] = false;
+    return code;
+}
+
+/* Lines of NDJSON may lack keys and have others, so the known columns are the default. */
+static bool takes_known_columns(const column_source *from, const cli_settings *settings)
+{
+    return from->format == OIF_FORMAT_NDJSON && !settings->columns &&
+           known_columns_have_names(from);
+}
+
+/* NDJSON makes columns of names that it does not know, so all names come first. */
+static exit_code find_all_names(const column_source *from, const cli_settings *settings)
+{
+    const char *lists[] = {settings->columns, settings->exclude};
+    const char *names[] = {settings->label, settings->score.key, settings->score.time};
+    exit_code code = EXIT_OK;
+    size_t column;
+    for (size_t i = 0; i < 2 && code == EXIT_OK; i++)
+        code = mark_columns(from, lists[i], NULL, true);
+    for (size_t i = 0; i < 3 && code == EXIT_OK; i++)
+        code = names[i] ? find_column(from, names[i], strlen(names[i]), &column) : EXIT_OK;
+    if (code == EXIT_OK && takes_known_columns(from, settings))
+        code = known_columns_find(from);
+    return code;
+}
+
+static exit_code mark_learned(cli_columns *columns, const cli_settings *settings, bool used[])
+{
+    const column_source *from = &columns->from;
+    bool takes_known = takes_known_columns(from, settings);
+    for (size_t i = 0; i < oif_reader_column_count(from->reader); i++)
+        used[i] = !settings->columns && !takes_known;
+    if (takes_known)
+        known_columns_mark(from, used);
+    exit_code code = mark_columns(from, settings->columns, used, true);
+    if (code == EXIT_OK)
+        code = mark_columns(from, settings->exclude, used, false);
+    if (code == EXIT_OK)
+        code = set_aside(from, settings->label, used, &columns->label);
+    if (code == EXIT_OK)
+        code = set_aside(from, settings->score.key, used, &columns->key_text);
+    if (code == EXIT_OK)
+        code = set_aside(from, settings->score.time, used, &columns->time_text);
+    return code;
+}
+
+static exit_code select_learned(cli_columns *columns, const cli_settings *settings,
+                                const bool used[], bool reads_label)
+{
+    const column_source *from = &columns->from;
+    for (size_t i = 0; i < oif_reader_column_count(from->reader); i++)
+        if (used[i])
+            columns->learned[columns->count++] = i;
+    if (columns->count == 0)
+        return complain(EXIT_USAGE, "%s: no column is left to learn from", from->name);
+    exit_code code = known_columns_have_names(from)
+                         ? known_columns_sort(from, settings, columns->learned, columns->count)
+                         : EXIT_OK;
+    if (code != EXIT_OK)
+        return code;
+    columns->learned[columns->count] = columns->label;
+    oif_error error;
+    if (oif_reader_select(from->reader, columns->learned, columns->count + reads_label, &error) !=
+        OIF_OK)
+        return complain(EXIT_FAILED, "%s: %s", from->name, error.message);
+    return EXIT_OK;
+}
+
+/* Rows that are written in another format than they came in are made of their texts. */
+static bool needs_all_texts(oif_format format, output_format output)
+{
+    return (format == OIF_FORMAT_CSV && output == OUTPUT_NDJSON) ||
+           (format == OIF_FORMAT_NDJSON && output == OUTPUT_CSV);
+}
+
+/* key_text and time_text are columns until now. */
+static exit_code select_texts(cli_columns *columns, const cli_settings *settings,
+                              size_t selection[])
+{
+    oif_reader *reader = columns->from.reader;
+    size_t count = 0;
+    columns->has_key = settings->score.key != NULL;
+    columns->has_time = settings->score.time != NULL;
+    if (needs_all_texts(columns->from.format, settings->score.output)) {
+        for (; count < oif_reader_column_count(reader); count++)
+            selection[count] = count;
+    } else {
+        if (columns->has_key)
+            selection[count++] = columns->key_text;
+        if (columns->has_time && !(columns->has_key && columns->time_text == columns->key_text))
+            selection[count++] = columns->time_text;
+        columns->key_text = 0;
+        columns->time_text = count > 0 ? count - 1 : 0;
+    }
+    oif_error error;
+    if (count > 0 && oif_reader_select_texts(reader, selection, count, &error) != OIF_OK)
+        return complain(EXIT_USAGE, "%s: %s", columns->from.name, error.message);
+    return EXIT_OK;
+}
+
+exit_code columns_choose(cli_columns *columns, const column_source *from,
+                         const cli_settings *settings, label_use use)
+{
+    *columns = (cli_columns){.from = *from};
+    exit_code code = find_all_names(from, settings);
+    size_t column_count = oif_reader_column_count(from->reader);
+    bool *used = calloc(column_count, sizeof *used);
+    size_t *selection = calloc(column_count, sizeof *selection);
+    columns->learned = calloc(column_count + 1, sizeof *columns->learned);
+    if (!used || !selection || !columns->learned)
+        code = complain(EXIT_FAILED, "out of memory");
+    if (code == EXIT_OK)
+        code = mark_learned(columns, settings, used);
+    if (code == EXIT_OK)
+        code = select_learned(columns, settings, used, settings->label && use == LABEL_READ);
+    if (code == EXIT_OK)
+        code = select_texts(columns, settings, selection);
+    free(selection);
+    free(used);
+    return code;
+}
+
+void columns_close(cli_columns *columns)
+{
+    free(columns->learned);
+}
+
+const char *columns_name(const cli_columns *columns, size_t position)
+{
+    const column_source *from = &columns->from;
+    const char *known = from->known ? oif_pipeline_column_name(from->known, position) : NULL;
+    return known ? known : oif_reader_column_name(from->reader, columns->learned[position]);
+}

@@ -1,0 +1,31 @@
+/* Which columns of the input are learned from, and which are the label, the key and the time. */
+#ifndef OIF_CLI_COLUMNS_H
+#define OIF_CLI_COLUMNS_H
+
+#include "known_columns.h"
+
+/* Whether the label is read as a number (it then follows the learned columns in each record's
+ * values) or may be any text and is only not learned from. */
+typedef enum label_use { LABEL_IGNORED, LABEL_READ } label_use;
+
+typedef struct cli_columns {
+    column_source from;
+    size_t *learned; /* the reader's columns, in the order of a record's values */
+    size_t count;    /* of the learned ones */
+    size_t label;
+    /* Which of a record's texts is what. */
+    bool has_key, has_time;
+    size_t key_text, time_text;
+} cli_columns;
+
+/* Chooses what the settings ask for, or what the known pipeline learned from, and selects it in
+ * the reader. Prints what is wrong unless it returns EXIT_OK; to be closed in any case. */
+exit_code columns_choose(cli_columns *columns, const column_source *from,
+                         const cli_settings *settings, label_use use);
+void columns_close(cli_columns *columns);
+
+/* The name of the column that a record's value number `position` is from; where the input has
+ * no names, the one in the known pipeline. */
+const char *columns_name(const cli_columns *columns, size_t position);
+
+#endif

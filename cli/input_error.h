@@ -1,0 +1,20 @@
+/* Messages with a position in the input: "file:line:column: message". */
+#ifndef OIF_CLI_INPUT_ERROR_H
+#define OIF_CLI_INPUT_ERROR_H
+
+#include "output.h"
+
+#include "oif_rows.h"
+
+/* "name:line:column: message", as complaints have it. */
+enum { INPUT_ERROR_TEXT_BYTES = 4608 };
+const char *input_error_text(const char *name, const oif_error *error,
+                             char text[INPUT_ERROR_TEXT_BYTES]);
+
+/* Complains about one field of a record, or of the header, which is on line `header_line`. */
+exit_code input_error_in_field(const char *name, const oif_reader *reader, const oif_record *record,
+                               size_t column, const char *message);
+exit_code input_error_in_header(const char *name, const oif_reader *reader, uint64_t header_line,
+                                size_t column, const char *message);
+
+#endif

@@ -1,0 +1,47 @@
+/* What `oif score` adds to a row: which fields, and how they are written in CSV and in JSON. */
+#ifndef OIF_CLI_RESULT_FIELDS_H
+#define OIF_CLI_RESULT_FIELDS_H
+
+#include "columns.h"
+
+enum { FIELDS_MAX = 8 };
+
+typedef struct result_fields {
+    int chosen[FIELDS_MAX]; /* positions in the table of result_fields.c */
+    size_t count;
+
+    /* The reasons of anomalies: room for one per column, and the columns by share, the highest
+     * first. */
+    size_t top, column_count;
+    oif_attribution *attributions;
+    size_t *order;
+} result_fields;
+
+/* A row's result, and its reasons where they were asked for. */
+typedef struct row_verdict {
+    oif_result result;
+    const result_fields *fields;
+    size_t reason_count; /* how many of fields->order are reasons of this row */
+} row_verdict;
+
+/* Chooses the fields of the settings. Prints what is wrong unless it returns EXIT_OK. */
+exit_code result_fields_open(result_fields *fields, const cli_settings *settings,
+                             const cli_columns *columns);
+void result_fields_close(result_fields *fields);
+
+/* The verdict on the row that the pipeline has processed last. Explains anomalies only, so it
+ * is cheap. */
+row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline,
+                                const oif_result *result);
+
+/* ",score,p,anomaly"; ",0.7,0.001,1"; "\"oif\":{\"score\":0.7,...}". */
+bool result_fields_write_names(const result_fields *fields, char delimiter);
+bool result_fields_write_csv(const row_verdict *verdict, const cli_columns *columns,
+                             char delimiter);
+bool result_fields_write_json(const row_verdict *verdict, const cli_columns *columns);
+
+/* "bytes high 71%; port low 20%", cut off where it does not fit. */
+void result_fields_reasons_text(const row_verdict *verdict, const cli_columns *columns, char *text,
+                                size_t capacity);
+
+#endif

@@ -1,0 +1,184 @@
+#include "row_writer.h"
+
+#include "quoting.h"
+
+#include <string.h>
+
+row_writer row_writer_start(const cli_input *input, output_format asked)
+{
+    row_writer writer = {
+        .input = input, .format = asked, .delimiter = oif_reader_delimiter(input->reader)};
+    if (asked == OUTPUT_AS_INPUT)
+        writer.format = input->format == OIF_FORMAT_NDJSON ? OUTPUT_NDJSON : OUTPUT_CSV;
+    if (writer.delimiter == '\0')
+        writer.delimiter = ',';
+    return writer;
+}
+
+static bool write_line_end(const row_writer *writer, const oif_record *record)
+{
+    if (writer->input->format == OIF_FORMAT_RAW)
+        return output_write("\n", 1);
+    if (record && record->end_bytes > 0)
+        return output_write(record->text + record->text_bytes, record->end_bytes);
+    return output_write(writer->input->source.line_end, strlen(writer->input->source.line_end));
+}
+
+/* ---- Fields of a row in another format ---- */
+
+/* The numbers of a raw row are float64, the lowest byte first. */
+static double raw_number(const oif_record *record, size_t column)
+{
+    uint64_t bits = 0;
+    double number;
+    for (size_t i = 0; i < sizeof bits; i++)
+        bits |= (uint64_t)(unsigned char)record->text[column * sizeof bits + i] << (8 * i);
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static const char *past_digits(const char *at, const char *end)
+{
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at;
+}
+
+/* Whether the text is a number as JSON writes them: +1, .5, 1. and 007 are not. */
+static bool is_json_number(oif_text text)
+{
+    const char *at = text.text, *end = at + text.bytes, *digits;
+    at += at < end && *at == '-';
+    digits = at;
+    at = past_digits(at, end);
+    if (at == digits || (*digits == '0' && at - digits > 1))
+        return false;
+    if (at < end && *at == '.') {
+        digits = at + 1;
+        at = past_digits(digits, end);
+        if (at == digits)
+            return false;
+    }
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        at++;
+        at += at < end && (*at == '+' || *at == '-');
+        digits = at;
+        at = past_digits(at, end);
+        if (at == digits)
+            return false;
+    }
+    return at == end;
+}
+
+static bool write_csv_cell(const row_writer *writer, const oif_record *record, size_t column)
+{
+    char text[OIF_NUMBER_TEXT_BYTES];
+    if (writer->input->format == OIF_FORMAT_RAW)
+        return output_write(text, oif_number_format(raw_number(record, column), text));
+    return quoting_write_csv(record->texts[column].text, record->texts[column].bytes,
+                             writer->delimiter);
+}
+
+static bool write_json_cell(const row_writer *writer, const oif_record *record, size_t column)
+{
+    char text[OIF_NUMBER_TEXT_BYTES];
+    if (writer->input->format == OIF_FORMAT_RAW) {
+        double number = raw_number(record, column);
+        return number - number == 0 ? output_write(text, oif_number_format(number, text))
+                                    : output_write("null", 4);
+    }
+    if (record->texts[column].bytes == 0)
+        return output_write("null", 4);
+    if (is_json_number(record->texts[column]))
+        return output_write(record->texts[column].text, record->texts[column].bytes);
+    return quoting_write_json(record->texts[column].text, record->texts[column].bytes);
+}
+
+/* ---- CSV ---- */
+
+static bool write_new_header(const row_writer *writer)
+{
+    for (size_t i = 0; i < oif_reader_column_count(writer->input->reader); i++) {
+        const char *name = oif_reader_column_name(writer->input->reader, i);
+        if (i > 0)
+            output_write(&writer->delimiter, 1);
+        quoting_write_csv(name, strlen(name), writer->delimiter);
+    }
+    return output_is_open();
+}
+
+bool row_writer_header(const row_writer *writer, const result_fields *fields)
+{
+    const cli_input *input = writer->input;
+    size_t header_bytes;
+    const char *header = oif_reader_header_text(input->reader, &header_bytes);
+    if (input->format != OIF_FORMAT_RAW && input->source.byte_order_mark_bytes == 3 &&
+        !output_write("\xEF\xBB\xBF", 3))
+        return false;
+    if (writer->format != OUTPUT_CSV)
+        return true;
+    if (input->format != OIF_FORMAT_CSV)
+        return write_new_header(writer) && result_fields_write_names(fields, writer->delimiter) &&
+               write_line_end(writer, NULL);
+    return !oif_reader_has_header(input->reader) ||
+           (output_write(header, header_bytes) &&
+            result_fields_write_names(fields, writer->delimiter) && write_line_end(writer, NULL));
+}
+
+static bool write_csv(const row_writer *writer, const oif_record *record,
+                      const row_verdict *verdict)
+{
+    if (writer->input->format == OIF_FORMAT_CSV) {
+        output_write(record->text, record->text_bytes);
+    } else {
+        for (size_t i = 0; i < oif_reader_column_count(writer->input->reader); i++) {
+            if (i > 0)
+                output_write(&writer->delimiter, 1);
+            write_csv_cell(writer, record, i);
+        }
+    }
+    return result_fields_write_csv(verdict, &writer->input->columns, writer->delimiter);
+}
+
+/* ---- NDJSON ---- */
+
+/* Puts the fields before the brace that closes the object; all else stays byte for byte. */
+static bool extend_object(const row_writer *writer, const oif_record *record,
+                          const row_verdict *verdict)
+{
+    const char *text = record->text, *end = text + record->text_bytes, *brace = end - 1, *last;
+    while (*brace != '}')
+        brace--;
+    last = brace - 1;
+    while (strchr(" \t\r", *last))
+        last--;
+    return output_write(text, (size_t)(brace - text)) && (*last == '{' || output_write(",", 1)) &&
+           result_fields_write_json(verdict, &writer->input->columns) &&
+           output_write(brace, (size_t)(end - brace));
+}
+
+static bool write_object(const row_writer *writer, const oif_record *record,
+                         const row_verdict *verdict)
+{
+    for (size_t i = 0; i < oif_reader_column_count(writer->input->reader); i++) {
+        const char *name = oif_reader_column_name(writer->input->reader, i);
+        output_write(i > 0 ? "," : "{", 1);
+        quoting_write_json(name, strlen(name));
+        output_write(":", 1);
+        write_json_cell(writer, record, i);
+    }
+    return output_write(",", 1) && result_fields_write_json(verdict, &writer->input->columns) &&
+           output_write("}", 1);
+}
+
+bool row_writer_row(const row_writer *writer, const oif_record *record, const row_verdict *verdict)
+{
+    bool written;
+    if (writer->format == OUTPUT_CSV)
+        written = write_csv(writer, record, verdict);
+    else if (writer->input->format == OIF_FORMAT_NDJSON)
+        written = extend_object(writer, record, verdict);
+    else
+        written = write_object(writer, record, verdict);
+    return written && write_line_end(writer, record);
+}
