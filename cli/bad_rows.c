@@ -24,12 +24,12 @@ static void report_count(uint64_t count, const char *what_was_done, const char *
 void bad_rows_report(const bad_rows *bad, const char *name)
 {
     uint64_t count = bad->skipped + bad->mended;
-    char text[INPUT_ERROR_TEXT_BYTES];
     report_count(bad->skipped, "skipped", name);
     report_count(bad->mended,
                  bad->mended == 1 ? "scored without its bad numbers"
                                   : "scored without their bad numbers",
                  name);
+    char text[INPUT_ERROR_TEXT_BYTES];
     for (uint64_t i = 0; i < count && i < BAD_PLACES_MAX; i++)
         note("  %s", input_error_text(name, &bad->first[i], text));
     if (count > BAD_PLACES_MAX)

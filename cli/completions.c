@@ -126,10 +126,10 @@ static void print_zsh_command(const cli_command *command, const flag_list *list)
 
 static void print_zsh(flag_list *list)
 {
-    const cli_command *command;
     output_print(
         "#compdef oif\n# zsh completion for oif, made by 'oif completions zsh'\n\n_oif() {\n"
         "    local -a commands=(\n");
+    const cli_command *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         output_print("        '%s:", command->name);
         print_quoted(command->summary, "", "", "'\\''");
@@ -177,10 +177,10 @@ static void print_fish_command(const cli_command *command, const flag_list *list
 
 static void print_fish(flag_list *list)
 {
-    const cli_command *command;
     output_print("# fish completion for oif, made by 'oif completions fish'\n\n"
                  "complete -c oif -n __fish_use_subcommand -f -l help\n"
                  "complete -c oif -n __fish_use_subcommand -f -l version\n");
+    const cli_command *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         flag_list_make(command, list);
         print_fish_command(command, list);

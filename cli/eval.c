@@ -59,7 +59,6 @@ static exit_code add_contestant(eval_run *evaluation, const cli_settings *settin
                                 const char *name, size_t name_bytes)
 {
     eval_contestant *contestant = &evaluation->contestants[evaluation->contestant_count];
-    oif_error error;
     if (evaluation->contestant_count == MAX_CONTESTANTS)
         return complain(EXIT_USAGE, "eval compares at most %d detectors at a time",
                         MAX_CONTESTANTS);
@@ -68,6 +67,7 @@ static exit_code add_contestant(eval_run *evaluation, const cli_settings *settin
         code = copy_params(settings, &contestant->params);
     if (code != EXIT_OK)
         return code;
+    oif_error error;
     oif_status status = evaluation->options
                             ? oif_pipeline_new(&contestant->params, evaluation->column_count,
                                                evaluation->options, &contestant->pipeline, &error)

@@ -99,7 +99,6 @@ static void print_chart(const eval_run *evaluation, size_t which)
                   : windows->count < CHART_COLUMNS ? CHART_COLUMNS
                                                    : windows->count;
     double heights[MOST_BARS], last = 0.5;
-
     for (size_t bar = 0; bar < bars; bar++) {
         double measure = windows->items[bar * windows->count / bars].roc_auc[which];
         last = isnan(measure) ? last : measure;

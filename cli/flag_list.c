@@ -39,12 +39,12 @@ static listed_flag *add_flag(flag_list *list, const char *name)
 static void add_option(flag_list *list, const cli_option *option)
 {
     listed_flag *flag = add_flag(list, option->name);
-    const oif_detector_info *info;
     flag->argument = option_argument(option, flag->argument_text);
     flag->help = option->help;
     flag->takes_file = option->argument && strcmp(option->argument, "FILE") == 0;
     if (option->kind == OPTION_WORD)
         add_words(flag, option->words);
+    const oif_detector_info *info;
     for (size_t i = 0; option == &detector_option && (info = oif_detector_info_at(i)); i++)
         add_word(flag, info->name);
 }
@@ -80,14 +80,14 @@ void flag_list_make(const cli_command *command, flag_list *list)
 {
     static const cli_option help_option = {"help", OPTION_SWITCH, 0,
                                            .help = "print examples, all options and their ranges"};
-    const cli_option *option;
-    const oif_detector_info *info;
-    oif_params pipeline;
     list->count = 0;
+    const cli_option *option;
     for (size_t i = 0; (option = command_option(command, i)) != NULL; i++)
         add_option(list, option);
     add_option(list, &help_option);
+    oif_params pipeline;
     oif_pipeline_options_init(&pipeline);
+    const oif_detector_info *info;
     if (command->takes_pipeline)
         add_params(list, pipeline.info, false);
     for (size_t i = 0; command->takes_params && (info = oif_detector_info_at(i)) != NULL; i++)

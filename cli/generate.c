@@ -233,10 +233,10 @@ static char *put_number(char *to, double value)
 {
     int64_t whole = (int64_t)(value * 10000 + (value < 0 ? -0.5 : 0.5));
     uint64_t left = whole < 0 ? (uint64_t)-whole : (uint64_t)whole;
-    char digits[NUMBER_BYTES];
     int count = 0;
     if (whole < 0)
         *to++ = '-';
+    char digits[NUMBER_BYTES];
     do {
         digits[count++] = (char)('0' + left % 10);
         left /= 10;

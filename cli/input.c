@@ -22,7 +22,6 @@ static bool format_of_name(const char *name, oif_format *format)
     } known[] = {{".csv", OIF_FORMAT_CSV},       {".tsv", OIF_FORMAT_CSV},
                  {".ndjson", OIF_FORMAT_NDJSON}, {".jsonl", OIF_FORMAT_NDJSON},
                  {".json", OIF_FORMAT_NDJSON},   {".f64", OIF_FORMAT_RAW}};
-
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (ends_with(name, known[i].ending)) {
             *format = known[i].format;

@@ -239,12 +239,12 @@ static ptrdiff_t read_stdin(void *context, char *buffer, size_t capacity)
 {
     stdin_source *source = context;
     size_t left = source->kept - source->given, count = left < capacity ? left : capacity, room;
-    ssize_t got;
     if (left > 0) {
         memcpy(buffer, source->beginning + source->given, count);
         source->given += count;
         return (ptrdiff_t)count;
     }
+    ssize_t got;
     do
         got = read(STDIN_FILENO, buffer, capacity);
     while (got < 0 && errno == EINTR);
@@ -276,10 +276,10 @@ static oif_status load_stdin(loaded_state *held, oif_error *error)
 {
     stdin_source source = {.kept = 0};
     oif_status status = oif_pipeline_load(read_stdin, &source, &held->pipeline, error);
-    char byte;
     if (status == OIF_EKIND && rewind_stdin(&source))
         status = oif_detector_load(read_stdin, &source, &held->detector, error);
     held->file_bytes = source.bytes_read;
+    char byte;
     if (status == OIF_OK && read_stdin(&source, &byte, 1) > 0) {
         snprintf(error->message, sizeof error->message,
                  "the snapshot ends at byte %" PRIu64 ", but bytes follow", held->file_bytes);
@@ -326,10 +326,10 @@ static void print_held(const loaded_state *held, bool json)
 static exit_code run(const cli_settings *settings)
 {
     loaded_state held = {.pipeline = NULL};
-    oif_error error;
     bool is_stdin = settings->file && strcmp(settings->file, "-") == 0;
     if (!settings->file)
         return complain(EXIT_USAGE, "inspect needs a FILE, as 'oif score --state FILE' writes it");
+    oif_error error;
     oif_status status =
         is_stdin ? load_stdin(&held, &error) : load_file(settings->file, &held, &error);
     if (status == OIF_OK)

@@ -138,7 +138,6 @@ static const char *taken_away_by(const column_source *from, const cli_settings *
     } aside[] = {{"--key", settings->score.key},
                  {"--time", settings->score.time},
                  {"--label", settings->label}};
-
     for (size_t i = 0; i < sizeof aside / sizeof aside[0]; i++)
         if (aside[i].column && strcmp(aside[i].column, name) == 0)
             return aside[i].option;
@@ -152,7 +151,6 @@ static const char *taken_away_by(const column_source *from, const cli_settings *
 static exit_code complain_difference(const column_source *from, const cli_settings *settings,
                                      const column_difference *found, const size_t learned[])
 {
-    char message[OIF_ERROR_MESSAGE_BYTES];
     const char *option = found->known ? taken_away_by(from, settings, found->known->name) : NULL;
     if (option)
         return complain(
@@ -165,6 +163,7 @@ static exit_code complain_difference(const column_source *from, const cli_settin
                         "%s:%" PRIu64
                         ": there is no column '%.60s', which the state %s has learned from",
                         from->name, from->header_line, found->known->name, from->known_path);
+    char message[OIF_ERROR_MESSAGE_BYTES];
     snprintf(message, sizeof message, "'%.60s' is no column of the state %.60s%s%.60s%s; %s",
              found->here->name, from->known_path, found->known ? ", which has '" : "",
              found->known ? found->known->name : "", found->known ? "'" : "",

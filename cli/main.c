@@ -35,10 +35,10 @@ static exit_code print_version(void)
 
 static exit_code print_help(void)
 {
-    const cli_command *command;
     output_print("oif: score anomalies on a stream\n\nExamples:\n%s\n"
                  "Usage: oif COMMAND [OPTION...] [FILE|-]\n\nCommands:\n",
                  program_examples);
+    const cli_command *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
         output_print("  %-10s %s\n", command->name, command->summary);
     output_print("\n  oif COMMAND --help   its options and the detector's parameters\n"
@@ -50,11 +50,11 @@ static exit_code print_help(void)
 static exit_code complain_unknown_command(const char *name)
 {
     word_suggestion suggestion = suggestion_for(name, strlen(name));
-    char hint[HINT_BYTES];
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         suggestion_consider(&suggestion, commands[i]->name);
     suggestion_consider(&suggestion, "--help");
     suggestion_consider(&suggestion, "--version");
+    char hint[HINT_BYTES];
     return complain(EXIT_USAGE, "unknown command '%s'%s ('oif --help' lists all)", name,
                     suggestion_hint(&suggestion, "", hint));
 }

@@ -64,10 +64,10 @@ static void print_text(const char *text)
 /* "Help" from "help": a sentence of its own. */
 static void print_sentence(const char *text)
 {
-    char sentence[512];
     size_t length = strlen(text);
     if (length == 0)
         return;
+    char sentence[512];
     if (length + 2 > sizeof sentence)
         length = sizeof sentence - 2;
     memcpy(sentence, text, length);
@@ -242,11 +242,11 @@ static void print_command_page(const cli_command *command)
 
 static exit_code run(const cli_settings *settings)
 {
-    const cli_command *command;
     if (!settings->file) {
         print_program_page();
         return EXIT_OK;
     }
+    const cli_command *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         if (strcmp(settings->file, command->name) == 0) {
             print_command_page(command);

@@ -383,12 +383,12 @@ static exit_code take_file(const cli_command *command, const char *file, cli_set
 exit_code params_choose(oif_params *params, const char *name, size_t name_bytes)
 {
     word_suggestion suggestion = suggestion_for(name, name_bytes);
-    const oif_detector_info *info;
     char text[FLAG_NAME_BYTES];
     oif_error error;
     snprintf(text, sizeof text, "%.*s", (int)name_bytes, name);
     if (oif_params_init(params, text, &error) == OIF_OK)
         return EXIT_OK;
+    const oif_detector_info *info;
     for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++)
         suggestion_consider(&suggestion, info->name);
     if (!suggestion.closest)

@@ -24,10 +24,10 @@ static bool write_number(double number, const char *absent)
 /* p is an estimate: more than four digits would only look like knowledge. */
 static bool write_p(double p)
 {
-    char text[OIF_NUMBER_TEXT_BYTES];
     double scale = 1;
     while (p * scale < 1000 && scale < 1e18)
         scale *= 10;
+    char text[OIF_NUMBER_TEXT_BYTES];
     return output_write(text, oif_number_format(round(p * scale) / scale, text));
 }
 

@@ -195,7 +195,6 @@ static bool write_header(const scoring_run *scoring)
 /* Puts the names of the columns into the state, unless there are some or the input has none. */
 static exit_code name_columns(oif_pipeline *pipeline, const cli_input *input)
 {
-    oif_error error;
     if (!column_source_has_names(&input->columns.from) || oif_pipeline_column_name(pipeline, 0))
         return EXIT_OK;
     const char **names = calloc(input->columns.count, sizeof *names);
@@ -203,6 +202,7 @@ static exit_code name_columns(oif_pipeline *pipeline, const cli_input *input)
         return complain(EXIT_FAILED, "out of memory");
     for (size_t i = 0; i < input->columns.count; i++)
         names[i] = columns_name(&input->columns, i);
+    oif_error error;
     oif_status status = oif_pipeline_name_columns(pipeline, names, &error);
     free(names);
     return status == OIF_OK ? EXIT_OK

@@ -33,7 +33,6 @@ static exit_code load(cli_state *state, const cli_settings *settings)
 
 exit_code state_open(cli_state *state, const cli_settings *settings)
 {
-    oif_error error;
     *state = (cli_state){.path = settings->state,
                          .rows_between_saves = settings->rows_between_saves,
                          .seconds_between_saves = settings->seconds_between_saves};
@@ -47,6 +46,7 @@ exit_code state_open(cli_state *state, const cli_settings *settings)
                         "--evicted keep needs --state FILE, the file to keep models beside");
     if (!state->path)
         return EXIT_OK;
+    oif_error error;
     if (oif_state_file_open(state->path, &state->file, &error) != OIF_OK)
         return complain(EXIT_FAILED, "%s", error.message);
     exit_code code = load(state, settings);
@@ -57,10 +57,10 @@ exit_code state_open(cli_state *state, const cli_settings *settings)
 
 static exit_code make_pipeline(cli_state *state, const cli_settings *settings, size_t columns)
 {
-    oif_error error;
     exit_code code = settings_make_pipeline(settings, columns, &state->pipeline);
     if (state->path && isatty(STDERR_FILENO)) /* or the path is not the one that was meant */
         note("%s: there is no such file yet; starts anew", state->path);
+    oif_error error;
     if (code == EXIT_OK && params_keep_evicted(&settings->options) &&
         oif_state_file_keep_evicted(state->file, state->pipeline, &error) != OIF_OK)
         code = complain(EXIT_FAILED, "%s", error.message);
