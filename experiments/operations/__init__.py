@@ -1,0 +1,1 @@
+"""Which operational anomalies are found, how soon, how many false alerts: `make operations`."""

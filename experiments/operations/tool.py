@@ -1,0 +1,84 @@
+"""The tool under test: `oif score` as a user runs it, on CSV text."""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import NamedTuple, Sequence
+
+import numpy as np
+
+RATE = 0.001  # alerts per row, the tool's default
+CALM = 16  # rows without an alert that end an episode, the tool's default (--calm)
+
+
+class ToolFailed(Exception):
+    """The tool ended with an error, or printed what it should not."""
+
+
+class Command(NamedTuple):
+    """A column of the tables: options of `oif score`, and what they are called."""
+
+    title: str
+    options: tuple[str, ...] = ()
+
+
+DEFAULT = Command("oif score")
+VARIANTS = {  # commands that stand after the detector of that name
+    "online-iforest": [
+        Command(
+            "online-iforest turnover",
+            ("--detector", "online-iforest", "--forgetting", "turnover"),
+        )
+    ],
+}
+
+
+def run(oif: Path, arguments: Sequence[str], text: bytes = b"") -> bytes:
+    command = [str(oif), *arguments]
+    try:
+        done = subprocess.run(command, input=text, capture_output=True, check=False)
+    except OSError as failure:
+        raise ToolFailed(f"{oif} cannot be run: {failure.strerror}; make build") from None
+    if done.returncode:
+        words = done.stderr.decode(errors="replace").strip()
+        raise ToolFailed(f"{' '.join(command)} ended with {done.returncode}: {words}")
+    return done.stdout
+
+
+def detector_commands(oif: Path) -> list[Command]:
+    """One command per detector that the tool has, and the variants of some."""
+    listed = run(oif, ["detectors"]).decode()
+    commands = []
+    for name in re.findall(r"^([a-z][a-z0-9-]*): ", listed, re.MULTILINE):
+        commands += [Command(name, ("--detector", name)), *VARIANTS.get(name, [])]
+    if not commands:
+        raise ToolFailed(f"{oif} detectors names none")
+    return commands
+
+
+def csv_text(rows: np.ndarray) -> bytes:
+    """Names c0, c1, ... and nine digits per number; a missing number is an empty field."""
+    names = ",".join(f"c{i}" for i in range(rows.shape[1]))
+    form = ",".join(["%.9g"] * rows.shape[1])
+    text = "\n".join(form % tuple(row) for row in rows.tolist())
+    if np.isnan(rows).any():
+        text = text.replace("nan", "")
+    return f"{names}\n{text}\n".encode()
+
+
+class Scored(NamedTuple):
+    ready: np.ndarray  # per row: the tool could have raised an alert
+    alerts: np.ndarray  # per row: it did
+
+
+def score(oif: Path, text: bytes, command: Command, seed: int, more: Sequence[str] = ()) -> Scored:
+    """The options choose what is printed, the seed of the random numbers, and the command."""
+    options = ["--fields", "ready,anomaly", "--seed", str(seed), *command.options, *more]
+    printed = np.frombuffer(run(oif, ["score", *options], text), dtype=np.uint8)
+    ends = np.flatnonzero(printed == ord("\n"))[1:]  # the first line holds the names
+    if len(ends) != text.count(b"\n") - 1:
+        raise ToolFailed(f"oif score {' '.join(options)} printed {len(ends)} rows")
+    ready, alerts = printed[ends - 3], printed[ends - 1]
+    if not np.isin((ready, alerts), (ord("0"), ord("1"))).all():
+        raise ToolFailed(f"oif score {' '.join(options)} printed other fields than asked for")
+    return Scored(ready == ord("1"), alerts == ord("1"))
