@@ -142,8 +142,8 @@ test-kill: build ## kill -9 a program that saves its state 10,000 times on a dis
 	@cmake --preset release-gcc > build/configure.log && cmake --build --preset release-gcc -- --quiet
 	OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_snapshot.kill
 	TMPDIR=/dev/shm OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_snapshot.kill
-	OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_pipeline.evicted_kill
-	TMPDIR=/dev/shm OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_pipeline.evicted_kill
+	OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_pipeline.evicted_models_kill
+	TMPDIR=/dev/shm OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_pipeline.evicted_models_kill
 
 faults: ## fail every allocation of every call, detectors as created and lines of 12 MiB (make test does small ones)
 	@tools/install_dependencies.sh test

@@ -45,7 +45,8 @@ static uint32_t slot_of(const oif_keys *keys, uint64_t hash, const char *key, si
     }
 }
 
-/* Frees a slot and moves up those behind it that could not be where their hash leads. */
+/* Frees a slot. Moves entries behind it that are not in the slot of their hash closer to it, so
+ * every search still finds them. */
 static void free_slot(oif_keys *keys, uint32_t slot)
 {
     uint32_t mask = keys->slot_count - 1;
@@ -128,7 +129,7 @@ char *oif_key_copy(const char *key, size_t key_bytes)
     return copy;
 }
 
-static void place(oif_keys *keys, uint32_t number, char *key, size_t key_bytes)
+static void insert(oif_keys *keys, uint32_t number, char *key, size_t key_bytes)
 {
     oif_key_entry *entry = &keys->entries[number];
     entry->hash = hash_of(key, key_bytes);
@@ -146,8 +147,8 @@ uint32_t oif_keys_add(oif_keys *keys, const char *key, size_t key_bytes)
         return OIF_NO_KEY;
     }
     uint32_t number = keys->count++;
-    keys->entries[number].value = NULL;
-    place(keys, number, copy, key_bytes);
+    keys->entries[number].number = 0;
+    insert(keys, number, copy, key_bytes);
     return number;
 }
 
@@ -158,7 +159,7 @@ uint32_t oif_keys_replace_oldest(oif_keys *keys, char *copy, size_t key_bytes)
     free_slot(keys, slot_of(keys, entry->hash, entry->key, entry->key_bytes));
     oif_memory_free(entry->key);
     unlink_entry(keys, number);
-    place(keys, number, copy, key_bytes);
+    insert(keys, number, copy, key_bytes);
     return number;
 }
 

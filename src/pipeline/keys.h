@@ -1,10 +1,10 @@
-/* Which key has which model, and which was used last.
+/* A map from keys to values that also keeps the order in which keys were last used.
  *
- *     slots    | . | 3 | . | 0 | 1 | . | 2 | . |     open addressing: where a key's hash leads, or the next free place
+ *     slots    | . | 3 | . | 0 | 1 | . | 2 | . |     a hash table with open addressing
  *     entries  | 0: "web-1" | 1: "db" | 2: "web-2" | 3: "cache" |
  *                  oldest  <--- older / newer --->  newest
  *
- * Entries never move, so that an entry's number names it for as long as its key is there.
+ * Entries never move: the number of an entry stays the same as long as its key is in the map.
  */
 #ifndef OIF_PIPELINE_KEYS_H
 #define OIF_PIPELINE_KEYS_H
@@ -22,11 +22,9 @@ typedef struct oif_key_entry {
     char *key;
     size_t key_bytes;
     uint32_t older, newer; /* OIF_NO_KEY at the ends */
-    union {
-        void *value; /* the user's; or, of a key whose model is on the shelf, ... */
-        struct {
-            uint32_t place, checksum;
-        } shelved;
+    union {                /* the caller's, as a pointer or as a number */
+        void *value;
+        uint64_t number;
     };
 } oif_key_entry;
 
@@ -39,26 +37,27 @@ typedef struct oif_keys {
 
 void oif_keys_init(oif_keys *keys);
 
-/* Frees the keys; the values are the user's. */
+/* Frees the keys, not their values. */
 void oif_keys_free(oif_keys *keys);
 
 /* The entry of a key, or OIF_NO_KEY. */
 uint32_t oif_keys_find(const oif_keys *keys, const char *key, size_t key_bytes);
 
-/* Adds a key that is not there, as the newest; its value is NULL. OIF_NO_KEY when there is no
- * memory. */
+/* Adds a key that is not in the map, as the newest, with the number 0. Returns its entry, or
+ * OIF_NO_KEY when there is no memory. */
 uint32_t oif_keys_add(oif_keys *keys, const char *key, size_t key_bytes);
 
-/* Gives the entry of the oldest key, with its value, to another one, which is not there: a copy
- * of it, made before because there may be no memory (NULL), and which belongs to the keys from
- * then on. */
+/* A copy of a key, or NULL when there is no memory. */
 char *oif_key_copy(const char *key, size_t key_bytes);
+
+/* Replaces the oldest key by one that is not in the map, and makes it the newest. The entry keeps
+ * its value. Never fails: the caller has made the copy, which now belongs to the map. */
 uint32_t oif_keys_replace_oldest(oif_keys *keys, char *copy, size_t key_bytes);
 
 /* Makes an entry the newest. */
 void oif_keys_touch(oif_keys *keys, uint32_t entry);
 
-/* The bytes that the keys take, without their values. */
+/* The bytes of memory that the map takes, without the values. */
 size_t oif_keys_bytes(const oif_keys *keys);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* up to so many anomalies at a time are what the alert rate allows for */
-enum { FEW_STRANGERS = 4 };
+enum { FEW_ANOMALIES = 4 };
 
 static const double usual_memory = 1000; /* numbers of a column that say what is usual */
 
@@ -103,18 +103,18 @@ static void judge(const oif_model *m, bool was_ready, double score, oif_result *
     result->anomaly = result->ready && score > result->threshold;
 }
 
-static void count_strangers(oif_model *m, bool anomaly)
+static void count_anomalies(oif_model *m, bool anomaly)
 {
     if (anomaly)
-        m->strangers += m->strangers < m->options.patience;
+        m->recent_anomalies += m->recent_anomalies < m->options.patience;
     else
-        m->strangers -= m->strangers > 0;
+        m->recent_anomalies -= m->recent_anomalies > 0;
 }
 
 static bool is_acceptable(const oif_model *m, bool anomaly)
 {
     return !anomaly || m->options.learn == OIF_LEARN_ALL ||
-           (m->options.learn == OIF_LEARN_DECAY && m->strangers == m->options.patience);
+           (m->options.learn == OIF_LEARN_DECAY && m->recent_anomalies == m->options.patience);
 }
 
 static oif_episode follow_episode(oif_model *m, bool anomaly)
@@ -173,7 +173,7 @@ static void score_recent(oif_model *m, const double *row, oif_result *result)
     oif_status status = learns_first ? oif_detector_learn_score(m->detector, recent, &score, NULL)
                                      : oif_detector_score(m->detector, recent, &score, NULL);
     judge(m, was_ready, score, result);
-    count_strangers(m, result->anomaly);
+    count_anomalies(m, result->anomaly);
     result->learned = is_acceptable(m, result->anomaly);
     if (result->learned && !learns_first)
         status = oif_detector_learn(m->detector, recent, NULL);
@@ -183,7 +183,7 @@ static void score_recent(oif_model *m, const double *row, oif_result *result)
     /* Scores of a detector that knows nothing would be a bad example. Those of anomalies that
      * come one by one belong to the share that is wanted: without them the threshold would
      * sink, and sink again. Those of many at a time would raise it until nothing is anomalous. */
-    if (was_ready && (result->learned || m->strangers <= FEW_STRANGERS))
+    if (was_ready && (result->learned || m->recent_anomalies <= FEW_ANOMALIES))
         oif_score_history_add(&m->history, score);
 }
 
@@ -236,7 +236,7 @@ void oif_model_explain(oif_model *model, oif_attribution *attributions)
 void oif_model_visit_fields(oif_model *m, oif_state_visitor *visitor)
 {
     oif_visit_u64(visitor, "rows", &m->rows, 1);
-    oif_visit_u32(visitor, "strangers", &m->strangers, 1);
+    oif_visit_u32(visitor, "recent_anomalies", &m->recent_anomalies, 1);
     oif_visit_u32(visitor, "calm_rows", &m->calm_rows, 1);
     oif_visit_u32(visitor, "in_episode", &m->in_episode, 1);
     oif_visit_f64(visitor, "recent", oif_model_recent(m), m->options.shingle * m->columns);
@@ -269,7 +269,7 @@ static bool knows_usual(const oif_model *m)
 oif_status oif_model_check(const oif_model *model, oif_error *error)
 {
     const oif_model_options *options = &model->options;
-    if (model->strangers > options->patience || model->calm_rows > options->calm ||
+    if (model->recent_anomalies > options->patience || model->calm_rows > options->calm ||
         model->in_episode > 1)
         return oif_fail(error, OIF_EINVARIANT, "the model counts more rows than its options allow");
     if (has_infinity(oif_model_recent(model), options->shingle * model->columns))

@@ -39,10 +39,11 @@ typedef struct oif_model {
     size_t bytes; /* of this block; the detector has its own */
     oif_detector *detector;
 
-    uint64_t rows;       /* processed */
-    uint32_t strangers;  /* anomalies less calm rows, not below 0: what patience is compared with */
-    uint32_t calm_rows;  /* since the last anomaly of an episode */
-    uint32_t in_episode; /* 1 from its first anomaly to its end */
+    uint64_t rows; /* processed */
+    uint32_t
+        recent_anomalies; /* anomalies less calm rows, not below 0: what patience is compared with */
+    uint32_t calm_rows;   /* since the last anomaly of an episode */
+    uint32_t in_episode;  /* 1 from its first anomaly to its end */
     oif_score_history history;
 
     size_t recent_at;  /* double [shingle][columns]: the last rows, oldest first */

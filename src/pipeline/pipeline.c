@@ -1,12 +1,11 @@
-/* A pipeline: a model for each key, within bounds. A new model is a copy of one that has seen
- * nothing; when there are as many as allowed, the key that was not seen for longest gives its
- * model away. */
+/* A pipeline: a model for each key, up to a number of keys. A new model is a copy of one that has
+ * seen no row. When there are as many keys as allowed, a new key evicts the least recently seen
+ * one and takes over its model's memory. */
 #include "pipeline/pipeline.h"
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "detect/detector.h"
-#include "pipeline/evicted.h"
 
 /* ---- Options ---- */
 
@@ -25,9 +24,7 @@ static const oif_param option_table[] = {
      OIF_PARAM_INTEGER, 0, 0x1p53, 0, NULL},
     {"learn",
      "rows that are learned: all; those that are not anomalous (normal); or anomalies as well once "
-     "patience "
-     "of "
-     "them have come (decay)",
+     "patience of them have come (decay)",
      OIF_PARAM_CHOICE, 0, 2, OIF_LEARN_ALL, learn_words},
     {"patience", "anomalies after which what lasts is the new normal; for learn=decay",
      OIF_PARAM_INTEGER, 1, 1 << 30, 256, NULL},
@@ -89,7 +86,7 @@ static oif_status check_options(const oif_params *options, oif_error *error)
     return OIF_OK;
 }
 
-/* The keys that the limits allow; OIF_EPARAM when not even one. */
+/* The number of keys that the limits allow; OIF_EPARAM when it is 0. */
 static oif_status count_keys(const oif_params *params, size_t columns, const oif_params *options,
                              uint32_t *most, oif_error *error)
 {
@@ -149,10 +146,10 @@ oif_status oif_pipeline_new(const oif_params *detector, size_t columns, const oi
                            .columns = columns,
                            .most_keys = most_keys,
                            .last = OIF_NO_KEY,
-                           .blank = blank,
-                           .keeps_evicted = oif_params_value(options, "evicted") == EVICTED_KEEP};
+                           .blank = blank};
     oif_keys_init(&made->keys);
-    oif_keys_init(&made->evicted);
+    oif_evicted_models_init(&made->evicted, oif_params_value(options, "evicted") == EVICTED_KEEP,
+                            blank);
     *pipeline = made;
     return OIF_OK;
 }
@@ -163,10 +160,9 @@ void oif_pipeline_free(oif_pipeline *pipeline)
         return;
     for (uint32_t i = 0; i < pipeline->keys.count; i++)
         oif_model_free(pipeline->keys.entries[i].value);
-    oif_shelf_leave(pipeline->shelf);
+    oif_evicted_models_free(&pipeline->evicted);
     oif_keys_free(&pipeline->keys);
     oif_column_names_free(pipeline->names);
-    oif_keys_free(&pipeline->evicted);
     oif_model_free(pipeline->blank);
     oif_memory_free(pipeline);
 }
@@ -193,14 +189,15 @@ const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column
 
 /* ---- Models ---- */
 
-/* Takes the model of the oldest key for another one. */
+/* Evicts the oldest key and gives its entry to another one, with a blank model. */
 static oif_status replace_oldest(oif_pipeline *p, const char *key, size_t key_bytes,
                                  uint32_t *entry, oif_error *error)
 {
     char *copy = oif_key_copy(key, key_bytes);
     if (!copy)
         return oif_fail(error, OIF_EMEMORY, "no memory for a key of %zu bytes", key_bytes);
-    oif_status status = oif_evicted_put(p, p->keys.oldest, error);
+    oif_status status =
+        oif_evicted_models_put(&p->evicted, &p->keys.entries[p->keys.oldest], error);
     if (status != OIF_OK) {
         oif_memory_free(copy);
         return status;
@@ -234,8 +231,8 @@ oif_status oif_pipeline_add_model(oif_pipeline *p, const char *key, size_t key_b
     oif_status status = p->keys.count == p->most_keys
                             ? replace_oldest(p, key, key_bytes, entry, error)
                             : add_copy_of_blank(p, key, key_bytes, entry, error);
-    if (status == OIF_OK && p->shelved > 0)
-        oif_evicted_take(p, key, key_bytes, oif_pipeline_model(p, *entry));
+    if (status == OIF_OK)
+        oif_evicted_models_take(&p->evicted, key, key_bytes, oif_pipeline_model(p, *entry));
     return status;
 }
 
@@ -263,14 +260,14 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
     }
     made->rows = pipeline->rows;
     made->evictions = pipeline->evictions;
-    made->lost = pipeline->lost;
+    made->evicted.lost = pipeline->evicted.lost;
     *copy = made;
     return OIF_OK;
 }
 
 /* ---- Rows ---- */
 
-/* The model of a key, which is made if there is none. */
+/* The entry of a key, which gets a model if it has none. */
 static oif_status find_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                              uint32_t *entry, oif_error *error)
 {
@@ -368,14 +365,14 @@ uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline)
 
 size_t oif_pipeline_shelved(const oif_pipeline *pipeline)
 {
-    return pipeline->shelved;
+    return pipeline->evicted.count;
 }
 
 uint64_t oif_pipeline_lost(const oif_pipeline *pipeline, const char **why)
 {
     if (why)
-        *why = pipeline->why_lost;
-    return pipeline->lost;
+        *why = pipeline->evicted.why_lost;
+    return pipeline->evicted.lost;
 }
 
 size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
@@ -384,7 +381,7 @@ size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
         pipeline->blank->bytes + oif_detector_memory_bytes(pipeline->blank->detector);
     return sizeof *pipeline + (pipeline->keys.count + 1) * model_bytes +
            oif_keys_bytes(&pipeline->keys) + oif_column_names_memory_bytes(pipeline->names) +
-           oif_keys_bytes(&pipeline->evicted);
+           oif_keys_bytes(&pipeline->evicted.keys);
 }
 
 const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key,
@@ -397,16 +394,15 @@ const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const ch
 
 const char *oif_pipeline_recent_key(const oif_pipeline *pipeline, size_t *key_bytes)
 {
-    const uint32_t recent = pipeline->last != OIF_NO_KEY ? pipeline->last : pipeline->keys.newest;
+    uint32_t recent = pipeline->last != OIF_NO_KEY ? pipeline->last : pipeline->keys.newest;
     const oif_key_entry *entry = recent == OIF_NO_KEY ? NULL : &pipeline->keys.entries[recent];
-
     *key_bytes = entry ? entry->key_bytes : 0;
     return *key_bytes > 0 ? entry->key : NULL;
 }
 
 oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error)
 {
-    oif_status status = oif_evicted_check(pipeline, error);
+    oif_status status = oif_evicted_models_check(&pipeline->evicted, &pipeline->keys, error);
     for (uint32_t i = 0; i < pipeline->keys.count && status == OIF_OK; i++)
         status = oif_model_check(pipeline->keys.entries[i].value, error);
     return status;

@@ -1,97 +1,78 @@
-/* A pipeline's snapshot:
+/* A pipeline's snapshot, as sections:
  *
  *     PIPE    its options, and the columns of a row
  *     DETE    which detector its models have
- *     NAME    the names of the columns, if they have some
+ *     NAME    the names of the columns, if they have any
  *     KEYS    how many keys there are; rows processed and evictions so far
- *     then for each key, that not seen for longest first
+ *     then for each key, the least recently seen first
  *     KEY     the key
- *     STAT    the state of its detector
- *     MODL    what else its model remembers
+ *     STAT    the state of its detector (model_sections.h)
+ *     MODL    the rest of its model
  *     then with evicted=keep
- *     SHLF    which keys have a model on the shelf, and where (evicted.c)
+ *     SHLF    keys whose models are in the evicted models file, and their slots (evicted_models.h)
  *
- * Without any key there is one STAT and one MODL, of the model that others are copied from: so
- * whoever loads it knows, before a byte is allocated, that the detectors are not larger than
- * the snapshot makes credible.
+ * Without any key there is one STAT and one MODL, of the blank model. So there always is a state,
+ * whose size tells the reader before it allocates memory whether detectors of the size that the
+ * parameters claim are plausible.
  */
-#include "pipeline/evicted.h"
+#include "pipeline/pipeline.h"
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "detect/detector.h"
-#include "snapshot/detector_snapshot.h"
+#include "pipeline/model_sections.h"
+#include "snapshot/detector_sections.h"
 #include "snapshot/names_section.h"
-#include "snapshot/savable.h"
+#include "snapshot/state_file.h"
+#include "snapshot/stored_in_memory.h"
 
 #include <string.h>
 
-static const char options_tag[] = "PIPE", keys_tag[] = "KEYS", key_tag[] = "KEY ",
-                  model_tag[] = "MODL";
+static const char options_tag[] = "PIPE", keys_tag[] = "KEYS", key_tag[] = "KEY ";
 
 enum { COUNTS_BYTES = 24 };
 
 /* ---- Saving ---- */
 
-static uint64_t model_bytes(oif_model *model)
-{
-    oif_byte_counter counter = oif_byte_counter_new();
-    oif_model_visit_fields(model, &counter.visitor);
-    return counter.bytes;
-}
-
-uint64_t oif_model_sections_bytes(oif_model *model)
-{
-    return 2 * OIF_SECTION_BYTES + oif_state_bytes(model->detector) + model_bytes(model);
-}
-
-void oif_model_write(oif_snapshot_writer *writer, oif_model *model)
-{
-    oif_state_write(writer, model->detector);
-    oif_writer_begin(writer, model_tag, model_bytes(model));
-    oif_model_visit_fields(model, &writer->visitor);
-    oif_writer_end(writer);
-}
-
-static void write_counts(oif_snapshot_writer *writer, const oif_pipeline *p)
+static void write_counts(oif_section_writer *writer, const oif_pipeline *p)
 {
     unsigned char payload[COUNTS_BYTES];
     oif_bytes bytes = oif_bytes_over(payload, sizeof payload);
     oif_bytes_put(&bytes, p->keys.count, 8);
     oif_bytes_put(&bytes, p->rows, 8);
     oif_bytes_put(&bytes, p->evictions, 8);
-    oif_writer_section(writer, keys_tag, payload, sizeof payload);
+    oif_section_writer_put(writer, keys_tag, payload, sizeof payload);
 }
 
-static void write_key(oif_snapshot_writer *writer, const oif_key_entry *entry)
+static void write_key(oif_section_writer *writer, const oif_key_entry *entry)
 {
-    oif_writer_begin(writer, key_tag, entry->key_bytes);
+    oif_section_writer_begin(writer, key_tag, entry->key_bytes);
     oif_visit_u8(&writer->visitor, "key", (uint8_t *)entry->key, entry->key_bytes);
-    oif_writer_end(writer);
+    oif_section_writer_end(writer);
 }
 
-static oif_status save(const oif_pipeline *pipeline, bool beside_shelf, oif_write_function write,
-                       void *context, oif_error *error)
+static oif_status save(const oif_pipeline *pipeline, bool is_beside_evicted,
+                       oif_write_function write, void *context, oif_error *error)
 {
     const oif_keys *keys = &pipeline->keys;
-    oif_snapshot_writer writer;
-    oif_writer_open(&writer, write, context, error);
-    oif_identity_write(&writer, options_tag, &pipeline->options, pipeline->columns);
-    oif_identity_write(&writer, OIF_SECTION_DETECTOR, &pipeline->params,
-                       oif_detector_dimension(pipeline->blank->detector));
-    oif_column_names_write(&writer, pipeline->names);
+    oif_section_writer writer;
+    oif_section_writer_open(&writer, write, context, error);
+    oif_params_section_write(&writer, options_tag, &pipeline->options, pipeline->columns);
+    oif_params_section_write(&writer, OIF_SECTION_DETECTOR, &pipeline->params,
+                             oif_detector_dimension(pipeline->blank->detector));
+    oif_names_section_write(&writer, pipeline->names);
     write_counts(&writer, pipeline);
     if (keys->count == 0)
-        oif_model_write(&writer, pipeline->blank);
+        oif_model_sections_write(&writer, pipeline->blank);
     for (uint32_t i = keys->oldest; i != OIF_NO_KEY && writer.status == OIF_OK;
          i = keys->entries[i].newer) {
         write_key(&writer, &keys->entries[i]);
-        oif_model_write(&writer, keys->entries[i].value);
+        oif_model_sections_write(&writer, keys->entries[i].value);
     }
-    if (pipeline->keeps_evicted)
-        oif_evicted_write(&writer, pipeline, beside_shelf);
-    return oif_writer_close(&writer);
+    if (pipeline->evicted.is_kept)
+        oif_evicted_models_write(&writer, &pipeline->evicted, is_beside_evicted);
+    return oif_section_writer_close(&writer);
 }
 
 oif_status oif_pipeline_save(const oif_pipeline *pipeline, oif_write_function write, void *context,
@@ -102,12 +83,12 @@ oif_status oif_pipeline_save(const oif_pipeline *pipeline, oif_write_function wr
 
 /* ---- Loading ---- */
 
-/* What is known before the first model. */
+/* What the sections before the first model contain. */
 typedef struct plan {
     oif_params options, params;
     uint64_t columns, dimension;
     uint64_t keys, rows, evictions;
-    oif_column_names *names; /* until there is a pipeline that has them */
+    oif_column_names *names; /* NULL once the pipeline has them */
 } plan;
 
 static oif_status init_options(oif_params *options, const char *name, oif_error *error)
@@ -117,32 +98,34 @@ static oif_status init_options(oif_params *options, const char *name, oif_error 
                                                   : oif_fail(error, OIF_EPARAM, "not a pipeline");
 }
 
-static void read_plan(oif_snapshot_reader *reader, plan *p)
+static void read_plan(oif_section_reader *reader, plan *p)
 {
     unsigned char payload[COUNTS_BYTES];
-    oif_identity_read(reader, options_tag, init_options, &p->options, &p->columns);
-    oif_identity_read(reader, OIF_SECTION_DETECTOR, oif_params_init, &p->params, &p->dimension);
-    p->names = oif_column_names_read(reader, p->columns, keys_tag);
-    oif_bytes bytes = oif_bytes_over(payload, oif_snapshot_take(reader, payload, sizeof payload));
+    oif_params_section_read(reader, options_tag, init_options, &p->options, &p->columns);
+    oif_params_section_read(reader, OIF_SECTION_DETECTOR, oif_params_init, &p->params,
+                            &p->dimension);
+    p->names = oif_names_section_read(reader, p->columns, keys_tag);
+    oif_bytes bytes =
+        oif_bytes_over(payload, oif_section_reader_take(reader, payload, sizeof payload));
     p->keys = oif_bytes_get(&bytes, 8);
     p->rows = oif_bytes_get(&bytes, 8);
     p->evictions = oif_bytes_get(&bytes, 8);
     if (bytes.overrun || bytes.next != bytes.end || p->dimension > OIF_MAX_DIMENSION ||
         p->columns > p->dimension)
-        oif_snapshot_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", keys_tag);
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", keys_tag);
 }
 
-/* Made once the first state stands open, which says whether its size is credible. */
-static oif_pipeline *make_pipeline(oif_snapshot_reader *reader, plan *p)
+/* Makes the pipeline once the first state is open, whose size bounds that of the detectors. */
+static oif_pipeline *make_pipeline(oif_section_reader *reader, plan *p)
 {
     oif_pipeline *made = NULL;
     oif_error why;
-    oif_state_bound(reader, &p->params, (size_t)p->dimension);
+    oif_state_section_bound(reader, &p->params, (size_t)p->dimension);
     if (reader->status != OIF_OK)
         return NULL;
     if (oif_pipeline_new(&p->params, (size_t)p->columns, &p->options, &made, &why) != OIF_OK) {
-        oif_snapshot_fail(reader, why.status == OIF_EMEMORY ? OIF_EMEMORY : OIF_ECORRUPT, "%s",
-                          why.message);
+        oif_section_reader_fail(reader, why.status == OIF_EMEMORY ? OIF_EMEMORY : OIF_ECORRUPT,
+                                "%s", why.message);
         return NULL;
     }
     made->rows = p->rows;
@@ -150,85 +133,70 @@ static oif_pipeline *make_pipeline(oif_snapshot_reader *reader, plan *p)
     made->names = p->names;
     p->names = NULL;
     if (oif_detector_dimension(made->blank->detector) != p->dimension || p->keys > made->most_keys)
-        oif_snapshot_fail(reader, OIF_ECORRUPT, "the options do not fit the models");
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the options do not fit the models");
     return made;
 }
 
-/* Reads the key, in steps: its length is known from where nothing is certain. NULL when there
- * is none. */
-static char *read_key(oif_snapshot_reader *reader, size_t *key_bytes)
+/* Reads a key into memory of its own; NULL after a failure. */
+static char *read_key(oif_section_reader *reader, size_t *key_bytes)
 {
-    oif_snapshot_expect(reader, key_tag);
+    oif_section_reader_expect(reader, key_tag);
     if (reader->left > OIF_MAX_KEY_BYTES)
-        oif_snapshot_fail(reader, OIF_ECORRUPT, "a key of %llu bytes is too long",
-                          (unsigned long long)reader->left);
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "a key of %llu bytes is too long",
+                                (unsigned long long)reader->left);
     if (reader->status != OIF_OK)
         return NULL;
     *key_bytes = (size_t)reader->left;
     char *key = oif_memory_new(*key_bytes + 1);
     if (!key) {
-        oif_snapshot_fail(reader, OIF_EMEMORY, "no memory for a key of %zu bytes", *key_bytes);
+        oif_section_reader_fail(reader, OIF_EMEMORY, "no memory for a key of %zu bytes",
+                                *key_bytes);
         return NULL;
     }
-    oif_snapshot_take(reader, key, *key_bytes);
+    oif_section_reader_take(reader, key, *key_bytes);
     return key;
 }
 
-void oif_model_read(oif_snapshot_reader *reader, oif_model *model)
-{
-    oif_error why;
-    oif_state_read(reader, model->detector);
-    oif_snapshot_expect(reader, model_tag);
-    if (reader->left != model_bytes(model))
-        oif_snapshot_fail(reader, OIF_ECORRUPT, "the section '%s' has another size than it should",
-                          model_tag);
-    oif_model_visit_fields(model, &reader->visitor);
-    oif_snapshot_end(reader);
-    if (reader->status == OIF_OK && oif_model_check(model, &why) != OIF_OK)
-        oif_snapshot_fail(reader, OIF_ECORRUPT, "the model does not hold together: %s",
-                          why.message);
-}
-
-/* The next key and its model. Makes the pipeline with the first. */
-static void read_keyed_model(oif_snapshot_reader *reader, plan *p, oif_pipeline **pipeline)
+/* Reads the next key and its model. Makes the pipeline at the first. */
+static void read_keyed_model(oif_section_reader *reader, plan *p, oif_pipeline **pipeline)
 {
     size_t key_bytes = 0;
     uint32_t entry = OIF_NO_KEY;
     oif_error why;
     char *key = p->keys > 0 ? read_key(reader, &key_bytes) : NULL;
-    oif_snapshot_expect(reader, OIF_SECTION_STATE);
+    oif_section_reader_expect(reader, OIF_SECTION_STATE);
     if (reader->status == OIF_OK && !*pipeline)
         *pipeline = make_pipeline(reader, p);
     if (reader->status == OIF_OK && p->keys == 0) {
-        oif_model_read(reader, (*pipeline)->blank);
+        oif_model_sections_read(reader, (*pipeline)->blank);
     } else if (reader->status == OIF_OK &&
                oif_keys_find(&(*pipeline)->keys, key, key_bytes) != OIF_NO_KEY) {
-        oif_snapshot_fail(reader, OIF_ECORRUPT, "a key stands here twice");
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "a key stands here twice");
     } else if (reader->status == OIF_OK) {
         if (oif_pipeline_add_model(*pipeline, key, key_bytes, &entry, &why) == OIF_OK)
-            oif_model_read(reader, oif_pipeline_model(*pipeline, entry));
+            oif_model_sections_read(reader, oif_pipeline_model(*pipeline, entry));
         else
-            oif_snapshot_fail(reader, OIF_EMEMORY, "%s", why.message);
+            oif_section_reader_fail(reader, OIF_EMEMORY, "%s", why.message);
     }
     oif_memory_free(key);
 }
 
-/* `bytes` as in oif_savable. */
+/* `bytes` as in oif_stored_kind. */
 static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *context,
                              oif_pipeline **pipeline, oif_error *error)
 {
-    oif_snapshot_reader reader;
+    oif_section_reader reader;
     oif_pipeline *made = NULL;
     plan p = {0};
-    oif_snapshot_open(&reader, read, context, error);
+    oif_section_reader_open(&reader, read, context, error);
     reader.end = bytes;
     read_plan(&reader, &p);
     uint64_t models = p.keys > 0 ? p.keys : 1;
     for (uint64_t i = 0; i < models && reader.status == OIF_OK; i++)
         read_keyed_model(&reader, &p, &made);
-    if (reader.status == OIF_OK && made && made->keeps_evicted)
-        oif_evicted_read(&reader, made);
-    oif_snapshot_close(&reader);
+    if (reader.status == OIF_OK && made && made->evicted.is_kept)
+        oif_evicted_models_read(&reader, &made->evicted, &made->keys);
+    oif_section_reader_close(&reader);
     oif_column_names_free(p.names);
     if (reader.status == OIF_OK)
         *pipeline = made;
@@ -243,7 +211,7 @@ oif_status oif_pipeline_load(oif_read_function read, void *context, oif_pipeline
     return load_up_to(UINT64_MAX, read, context, pipeline, error);
 }
 
-/* ---- As something that has snapshots ---- */
+/* ---- As a stored object ---- */
 
 static oif_status save_pipeline(const void *pipeline, oif_write_function write, void *context,
                                 oif_error *error)
@@ -266,20 +234,21 @@ static void free_pipeline(void *pipeline)
     oif_pipeline_free(pipeline);
 }
 
-static oif_status save_beside_shelf(const void *pipeline, oif_write_function write, void *context,
-                                    oif_error *error)
+static oif_status save_beside_evicted(const void *pipeline, oif_write_function write, void *context,
+                                      oif_error *error)
 {
     return save(pipeline, true, write, context, error);
 }
 
-static const oif_savable pipelines = {save_pipeline, load_pipeline, free_pipeline};
-static const oif_savable pipelines_with_shelf = {save_beside_shelf, load_pipeline, free_pipeline};
+static const oif_stored_kind pipelines = {save_pipeline, load_pipeline, free_pipeline};
+static const oif_stored_kind pipelines_beside_evicted = {save_beside_evicted, load_pipeline,
+                                                         free_pipeline};
 
 oif_status oif_pipeline_load_memory(const void *bytes, size_t count, oif_pipeline **pipeline,
                                     oif_error *error)
 {
     void *made;
-    oif_status status = oif_savable_load_memory(&pipelines, bytes, count, &made, error);
+    oif_status status = oif_stored_load_memory(&pipelines, bytes, count, &made, error);
     if (status == OIF_OK)
         *pipeline = made;
     return status;
@@ -288,21 +257,22 @@ oif_status oif_pipeline_load_memory(const void *bytes, size_t count, oif_pipelin
 oif_status oif_state_file_save_pipeline(oif_state_file *file, const oif_pipeline *pipeline,
                                         oif_error *error)
 {
-    const oif_savable *kind =
-        oif_shelf_is_of(pipeline->shelf, file) ? &pipelines_with_shelf : &pipelines;
-    return oif_state_file_put(file, kind, pipeline, error);
+    const oif_stored_kind *kind = oif_evicted_models_are_beside(&pipeline->evicted, file)
+                                      ? &pipelines_beside_evicted
+                                      : &pipelines;
+    return oif_state_file_save_object(file, kind, pipeline, error);
 }
 
 oif_status oif_state_file_load_pipeline(oif_state_file *file, oif_pipeline **pipeline,
                                         oif_error *error)
 {
     void *object;
-    oif_status status = oif_state_file_get(file, &pipelines, &object, error);
+    oif_status status = oif_state_file_load_object(file, &pipelines, &object, error);
     if (status != OIF_OK)
         return status;
     oif_pipeline *made = object;
-    if (made->keeps_evicted)
-        status = oif_evicted_use_shelf(file, made, true, error);
+    if (made->evicted.is_kept)
+        status = oif_evicted_models_attach(&made->evicted, file, true, error);
     if (status == OIF_OK)
         *pipeline = made;
     else
@@ -310,10 +280,20 @@ oif_status oif_state_file_load_pipeline(oif_state_file *file, oif_pipeline **pip
     return status;
 }
 
+oif_status oif_state_file_keep_evicted(oif_state_file *file, oif_pipeline *pipeline,
+                                       oif_error *error)
+{
+    if (!pipeline->evicted.is_kept)
+        return oif_fail(error, OIF_EPARAM, "the pipeline has the option evicted=forget");
+    if (oif_evicted_models_are_beside(&pipeline->evicted, file))
+        return OIF_OK;
+    return oif_evicted_models_attach(&pipeline->evicted, file, false, error);
+}
+
 oif_status oif_pipeline_load_file(const char *path, oif_pipeline **pipeline, oif_error *error)
 {
     void *made;
-    oif_status status = oif_savable_load_file(&pipelines, path, &made, error);
+    oif_status status = oif_stored_load_file(&pipelines, path, &made, error);
     if (status == OIF_OK)
         *pipeline = made;
     return status;

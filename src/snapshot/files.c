@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHOWN_PATH_BYTES = 120 }; /* of a path in a message, so that the reason fits */
+enum { SHOWN_PATH_BYTES = 120 }; /* of a path in a message; leaves room for the reason */
 
 /* ---- Calls that signals may interrupt ---- */
 
@@ -35,7 +35,7 @@ int oif_file_sync(int fd)
 int oif_folder_sync(int folder)
 {
     int result = oif_file_sync(folder);
-    /* that some file systems answer for every folder */
+    /* EINVAL: the file system cannot sync folders. */
     return result != 0 && errno == EINVAL ? 0 : result;
 }
 
@@ -67,16 +67,16 @@ int oif_file_read_at(int fd, void *bytes, size_t count, uint64_t offset)
     return 0;
 }
 
-int oif_file_create_beside(int folder, const char *standing, const char *name, int flags)
+int oif_file_create_beside(int folder, const char *existing, const char *name, int flags)
 {
-    struct stat model;
-    bool stands = fstatat(folder, standing, &model, 0) == 0;
-    int fd = oif_file_open(folder, name, flags | O_CREAT, stands ? 0600 : 0666);
-    if (fd < 0 || !stands)
+    struct stat info;
+    bool exists = fstatat(folder, existing, &info, 0) == 0;
+    int fd = oif_file_open(folder, name, flags | O_CREAT, exists ? 0600 : 0666);
+    if (fd < 0 || !exists)
         return fd;
-    /* As far as we may. */
-    (void)!fchown(fd, model.st_uid, model.st_gid);
-    (void)!fchmod(fd, model.st_mode & 0777);
+    /* As far as the program may. */
+    (void)!fchown(fd, info.st_uid, info.st_gid);
+    (void)!fchmod(fd, info.st_mode & 0777);
     return fd;
 }
 

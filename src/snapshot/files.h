@@ -1,6 +1,6 @@
-/* Calls of the operating system, made again when a signal interrupts them, and what is said
- * when they fail: for the state file and its shelf, the only parts of the library that touch
- * files. */
+/* Calls of the operating system, repeated when a signal interrupts them, and messages for their
+ * failures. The state file and the evicted models file use them; nothing else in the library
+ * touches files. */
 #ifndef OIF_SNAPSHOT_FILES_H
 #define OIF_SNAPSHOT_FILES_H
 
@@ -11,20 +11,20 @@
 int oif_file_open(int folder, const char *name, int flags, unsigned mode);
 int oif_file_sync(int fd);
 
-/* Makes names that were given or taken in a folder last; fine where the file system knows no
- * such thing. */
+/* Syncs the names in a folder, after one was added, renamed or removed. Succeeds on file systems
+ * that cannot sync folders. */
 int oif_folder_sync(int folder);
 
-/* All of the bytes or none that count: 0, or the errno of the failure; a file that is too short
- * is ENODATA. */
+/* Writes or reads all of the bytes. Returns 0, or the errno of the failure; ENODATA if the file is
+ * too short. After a failure a part may have been written. */
 int oif_file_write_at(int fd, const void *bytes, size_t count, uint64_t offset);
 int oif_file_read_at(int fd, void *bytes, size_t count, uint64_t offset);
 
-/* Creates a file that belongs to the one that stands: whoever may not read that one must not
- * get hold of this one either, not even while it is empty. */
-int oif_file_create_beside(int folder, const char *standing, const char *name, int flags);
+/* Creates a file with the owner and permissions of the existing one, if there is one. No user who
+ * may not read that one can open the new one at any moment, not even while it is empty. */
+int oif_file_create_beside(int folder, const char *existing, const char *name, int flags);
 
-/* The end of a long path tells more than its start. */
+/* The end of a path, which says more than its start, as long as messages can show it. */
 const char *oif_path_shown(const char *path);
 
 /* "cannot WHAT 'PATH': REASON"; the second adds that the state file is as it was. */

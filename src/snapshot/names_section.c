@@ -2,52 +2,54 @@
 
 static const char names_tag[] = "NAME";
 
-void oif_column_names_write(oif_snapshot_writer *writer, const oif_column_names *names)
+void oif_names_section_write(oif_section_writer *writer, const oif_column_names *names)
 {
     if (!names)
         return;
-    oif_writer_begin_optional(writer, names_tag, names->text_bytes);
+    oif_section_writer_begin_optional(writer, names_tag, names->text_bytes);
     oif_visit_u8(&writer->visitor, "names", (uint8_t *)oif_column_names_text(names),
                  names->text_bytes);
-    oif_writer_end(writer);
+    oif_section_writer_end(writer);
 }
 
-size_t oif_column_names_section_bytes(const oif_column_names *names)
+size_t oif_names_section_bytes(const oif_column_names *names)
 {
     return names ? OIF_SECTION_BYTES + names->text_bytes : 0;
 }
 
-/* Reads the open section. Nothing is asked for that so many bytes could not be the names of. */
-static oif_column_names *read_names(oif_snapshot_reader *reader, uint64_t columns)
+/* Reads the open section. Refuses a length that cannot be that of the names before it allocates
+ * memory. */
+static oif_column_names *read_names(oif_section_reader *reader, uint64_t columns)
 {
     if (reader->left > OIF_MAX_NAMES_BYTES || reader->left < columns) {
-        oif_snapshot_fail(reader, OIF_ECORRUPT, "%llu bytes cannot be the names of %llu columns",
-                          (unsigned long long)reader->left, (unsigned long long)columns);
+        oif_section_reader_fail(reader, OIF_ECORRUPT,
+                                "%llu bytes cannot be the names of %llu columns",
+                                (unsigned long long)reader->left, (unsigned long long)columns);
         return NULL;
     }
     oif_column_names *names = oif_column_names_room((size_t)columns, (size_t)reader->left);
     if (!names) {
-        oif_snapshot_fail(reader, OIF_EMEMORY, "no memory for the names of %llu columns",
-                          (unsigned long long)columns);
+        oif_section_reader_fail(reader, OIF_EMEMORY, "no memory for the names of %llu columns",
+                                (unsigned long long)columns);
         return NULL;
     }
-    oif_snapshot_take(reader, oif_column_names_text(names), names->text_bytes);
+    oif_section_reader_take(reader, oif_column_names_text(names), names->text_bytes);
     if (reader->status == OIF_OK && !oif_column_names_find(names))
-        oif_snapshot_fail(reader, OIF_ECORRUPT, "these are not the names of %llu columns",
-                          (unsigned long long)columns);
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "these are not the names of %llu columns",
+                                (unsigned long long)columns);
     if (reader->status == OIF_OK)
         return names;
     oif_column_names_free(names);
     return NULL;
 }
 
-oif_column_names *oif_column_names_read(oif_snapshot_reader *reader, uint64_t columns,
-                                        const char *next)
+oif_column_names *oif_names_section_read(oif_section_reader *reader, uint64_t columns,
+                                         const char *next)
 {
     oif_column_names *names = NULL;
-    if (oif_snapshot_expect_either(reader, names_tag, next)) {
+    if (oif_section_reader_expect_either(reader, names_tag, next)) {
         names = read_names(reader, columns);
-        oif_snapshot_expect(reader, next);
+        oif_section_reader_expect(reader, next);
     }
     return names;
 }

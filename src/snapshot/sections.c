@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As in PNG: a byte that is no text, line ends that a transfer as text would change, an end of
- * file for DOS. */
+/* As in PNG: a byte that is not ASCII, line ends that a transfer as text would change, and the
+ * end-of-file character of DOS. */
 static const unsigned char magic[8] = {0x89, 'O', 'I', 'F', '\r', '\n', 0x1A, '\n'};
 
 enum { SECTION_HEAD_BYTES = 16, CHECKSUM_BYTES = 4 };
@@ -29,7 +29,7 @@ oif_byte_counter oif_byte_counter_new(void)
 
 /* ---- Writing ---- */
 
-static void flush(oif_snapshot_writer *writer)
+static void flush(oif_section_writer *writer)
 {
     const char *next = (const char *)writer->buffer;
     size_t left = writer->buffered;
@@ -45,36 +45,36 @@ static void flush(oif_snapshot_writer *writer)
     }
 }
 
-static unsigned char *make_room(oif_snapshot_writer *writer, size_t count)
+static unsigned char *reserve(oif_section_writer *writer, size_t count)
 {
     if (writer->buffered + count > sizeof writer->buffer)
         flush(writer);
-    unsigned char *room = writer->buffer + writer->buffered;
+    unsigned char *bytes = writer->buffer + writer->buffered;
     writer->buffered += count;
     writer->offset += count;
-    return room;
+    return bytes;
 }
 
-/* Up to a buffer of bytes. */
-static void write_bytes(oif_snapshot_writer *writer, const void *bytes, size_t count)
+/* At most as many bytes as the buffer has. */
+static void write_bytes(oif_section_writer *writer, const void *bytes, size_t count)
 {
     writer->checksum = oif_checksum(&writer->table, writer->checksum, bytes, count);
-    memcpy(make_room(writer, count), bytes, count);
+    memcpy(reserve(writer, count), bytes, count);
 }
 
-static void write_checksum(oif_snapshot_writer *writer)
+static void write_checksum(oif_section_writer *writer)
 {
-    oif_bytes_store(make_room(writer, CHECKSUM_BYTES), writer->checksum, CHECKSUM_BYTES);
+    oif_bytes_store(reserve(writer, CHECKSUM_BYTES), writer->checksum, CHECKSUM_BYTES);
     writer->checksum = 0;
 }
 
-/* All NaN mean "missing", but machines make them with different bits. */
+/* Every NaN means "missing", but machines make NaNs with different bits. */
 static uint64_t bits_of_number(double number)
 {
     return number == number ? oif_bits_of_double(number) : UINT64_C(0x7FF8000000000000);
 }
 
-/* Numbers as they are in memory become bytes in the order of the file. */
+/* Converts numbers from memory to the byte order of the file. */
 static void encode(unsigned char *bytes, oif_field_type type, const void *values, size_t count)
 {
     switch (type) {
@@ -103,23 +103,23 @@ static void write_field(oif_state_visitor *self, const char *name, oif_field_typ
                         void *values, size_t count)
 {
     (void)name;
-    oif_snapshot_writer *writer = (oif_snapshot_writer *)self;
+    oif_section_writer *writer = (oif_section_writer *)self;
     const unsigned char *next = values;
     size_t width = oif_field_type_bytes(type), most = sizeof writer->buffer / width;
     while (count > 0 && writer->status == OIF_OK) {
         size_t now = count < most ? count : most;
-        unsigned char *room = make_room(writer, now * width);
-        encode(room, type, next, now);
-        writer->checksum = oif_checksum(&writer->table, writer->checksum, room, now * width);
+        unsigned char *bytes = reserve(writer, now * width);
+        encode(bytes, type, next, now);
+        writer->checksum = oif_checksum(&writer->table, writer->checksum, bytes, now * width);
         next += now * width, count -= now;
     }
 }
 
-void oif_writer_open(oif_snapshot_writer *writer, oif_write_function write, void *context,
-                     oif_error *error)
+void oif_section_writer_open(oif_section_writer *writer, oif_write_function write, void *context,
+                             oif_error *error)
 {
     unsigned char version[4];
-    *writer = (oif_snapshot_writer){
+    *writer = (oif_section_writer){
         .visitor = {write_field}, .write = write, .context = context, .error = error};
     oif_checksum_table_init(&writer->table);
     write_bytes(writer, magic, sizeof magic);
@@ -128,7 +128,7 @@ void oif_writer_open(oif_snapshot_writer *writer, oif_write_function write, void
     write_checksum(writer);
 }
 
-static void begin_section(oif_snapshot_writer *writer, const char *tag, uint32_t flags,
+static void begin_section(oif_section_writer *writer, const char *tag, uint32_t flags,
                           uint64_t length)
 {
     unsigned char head[SECTION_HEAD_BYTES];
@@ -139,39 +139,39 @@ static void begin_section(oif_snapshot_writer *writer, const char *tag, uint32_t
     write_checksum(writer);
 }
 
-void oif_writer_begin(oif_snapshot_writer *writer, const char *tag, uint64_t length)
+void oif_section_writer_begin(oif_section_writer *writer, const char *tag, uint64_t length)
 {
     begin_section(writer, tag, 0, length);
 }
 
-void oif_writer_begin_optional(oif_snapshot_writer *writer, const char *tag, uint64_t length)
+void oif_section_writer_begin_optional(oif_section_writer *writer, const char *tag, uint64_t length)
 {
     begin_section(writer, tag, OIF_SECTION_OPTIONAL, length);
 }
 
-void oif_writer_end(oif_snapshot_writer *writer)
+void oif_section_writer_end(oif_section_writer *writer)
 {
     write_checksum(writer);
 }
 
-void oif_writer_section(oif_snapshot_writer *writer, const char *tag, const void *payload,
-                        size_t length)
+void oif_section_writer_put(oif_section_writer *writer, const char *tag, const void *payload,
+                            size_t length)
 {
-    oif_writer_begin(writer, tag, length);
+    oif_section_writer_begin(writer, tag, length);
     write_bytes(writer, payload, length);
-    oif_writer_end(writer);
+    oif_section_writer_end(writer);
 }
 
-oif_status oif_writer_close(oif_snapshot_writer *writer)
+oif_status oif_section_writer_close(oif_section_writer *writer)
 {
-    oif_writer_section(writer, OIF_SECTION_END, "", 0);
+    oif_section_writer_put(writer, OIF_SECTION_END, "", 0);
     flush(writer);
     return writer->status;
 }
 
 /* ---- Reading ---- */
 
-void oif_snapshot_fail(oif_snapshot_reader *reader, oif_status status, const char *format, ...)
+void oif_section_reader_fail(oif_section_reader *reader, oif_status status, const char *format, ...)
 {
     char message[OIF_ERROR_MESSAGE_BYTES];
     va_list arguments;
@@ -185,7 +185,7 @@ void oif_snapshot_fail(oif_snapshot_reader *reader, oif_status status, const cha
 }
 
 /* Fills all of `bytes`, with zeros after a failure. */
-static void read_bytes(oif_snapshot_reader *reader, unsigned char *bytes, size_t count)
+static void read_bytes(oif_section_reader *reader, unsigned char *bytes, size_t count)
 {
     for (size_t have = 0; have < count;) {
         ptrdiff_t got = reader->status != OIF_OK
@@ -193,9 +193,9 @@ static void read_bytes(oif_snapshot_reader *reader, unsigned char *bytes, size_t
                             : reader->read(reader->context, (char *)bytes + have, count - have);
         if (got <= 0 || (size_t)got > count - have) {
             if (got == 0)
-                oif_snapshot_fail(reader, OIF_ETRUNCATED, "the snapshot is cut off here");
+                oif_section_reader_fail(reader, OIF_ETRUNCATED, "the snapshot is cut off here");
             else
-                oif_snapshot_fail(reader, OIF_EREAD, "could not read on");
+                oif_section_reader_fail(reader, OIF_EREAD, "could not read on");
             memset(bytes, 0, count);
             return;
         }
@@ -205,13 +205,13 @@ static void read_bytes(oif_snapshot_reader *reader, unsigned char *bytes, size_t
     reader->checksum = oif_checksum(&reader->table, reader->checksum, bytes, count);
 }
 
-static void check_checksum(oif_snapshot_reader *reader, const char *of_what)
+static void check_checksum(oif_section_reader *reader, const char *of_what)
 {
     unsigned char bytes[CHECKSUM_BYTES];
     uint32_t checksum = reader->checksum;
     read_bytes(reader, bytes, sizeof bytes);
     if (oif_bytes_load(bytes, sizeof bytes) != checksum)
-        oif_snapshot_fail(reader, OIF_ECORRUPT, "the checksum of %s is wrong", of_what);
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the checksum of %s is wrong", of_what);
     reader->checksum = 0;
 }
 
@@ -239,11 +239,11 @@ static void decode(const unsigned char *bytes, oif_field_type type, void *values
     }
 }
 
-/* Bytes of the payload; zeros when it has not so many. */
-static void read_payload(oif_snapshot_reader *reader, unsigned char *bytes, size_t count)
+/* Reads bytes of the payload; zeros if it is shorter. */
+static void read_payload(oif_section_reader *reader, unsigned char *bytes, size_t count)
 {
     if (count > reader->left) {
-        oif_snapshot_fail(reader, OIF_ECORRUPT, "the section '%s' is too short", reader->tag);
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is too short", reader->tag);
         reader->left = count;
     }
     read_bytes(reader, bytes, count);
@@ -254,7 +254,7 @@ static void read_field(oif_state_visitor *self, const char *name, oif_field_type
                        size_t count)
 {
     (void)name;
-    oif_snapshot_reader *reader = (oif_snapshot_reader *)self;
+    oif_section_reader *reader = (oif_section_reader *)self;
     unsigned char buffer[OIF_SNAPSHOT_BUFFER_BYTES], *next = values;
     size_t width = oif_field_type_bytes(type), most = sizeof buffer / width;
     while (count > 0 && reader->status == OIF_OK) {
@@ -265,29 +265,29 @@ static void read_field(oif_state_visitor *self, const char *name, oif_field_type
     }
 }
 
-void oif_snapshot_open(oif_snapshot_reader *reader, oif_read_function read, void *context,
-                       oif_error *error)
+void oif_section_reader_open(oif_section_reader *reader, oif_read_function read, void *context,
+                             oif_error *error)
 {
     unsigned char bytes[sizeof magic], version[4];
-    *reader = (oif_snapshot_reader){.visitor = {read_field},
-                                    .read = read,
-                                    .context = context,
-                                    .error = error,
-                                    .end = UINT64_MAX};
+    *reader = (oif_section_reader){.visitor = {read_field},
+                                   .read = read,
+                                   .context = context,
+                                   .error = error,
+                                   .end = UINT64_MAX};
     oif_checksum_table_init(&reader->table);
     read_bytes(reader, bytes, sizeof bytes);
     if (memcmp(bytes, magic, sizeof magic) != 0)
-        oif_snapshot_fail(reader, OIF_EKIND, "this is not a snapshot of oif");
+        oif_section_reader_fail(reader, OIF_EKIND, "this is not a snapshot of oif");
     read_bytes(reader, version, sizeof version);
     check_checksum(reader, "the header");
     uint64_t written_by = oif_bytes_load(version, sizeof version);
     if (written_by != OIF_SNAPSHOT_VERSION)
-        oif_snapshot_fail(reader, OIF_EVERSION,
-                          "the snapshot has format %llu, this version of oif reads format %d",
-                          (unsigned long long)written_by, OIF_SNAPSHOT_VERSION);
+        oif_section_reader_fail(reader, OIF_EVERSION,
+                                "the snapshot has format %llu, this version of oif reads format %d",
+                                (unsigned long long)written_by, OIF_SNAPSHOT_VERSION);
 }
 
-static uint64_t open_section(oif_snapshot_reader *reader)
+static uint64_t open_section(oif_section_reader *reader)
 {
     unsigned char head[SECTION_HEAD_BYTES];
     read_bytes(reader, head, sizeof head);
@@ -295,22 +295,23 @@ static uint64_t open_section(oif_snapshot_reader *reader)
     memcpy(reader->tag, head, 4);
     reader->left = oif_bytes_load(head + 8, 8);
     if (reader->left > reader->end - reader->offset)
-        oif_snapshot_fail(reader, OIF_ETRUNCATED,
-                          "the snapshot is cut off: a section of %llu bytes begins here",
-                          (unsigned long long)reader->left);
+        oif_section_reader_fail(reader, OIF_ETRUNCATED,
+                                "the snapshot is cut off: a section of %llu bytes begins here",
+                                (unsigned long long)reader->left);
     return oif_bytes_load(head + 4, 4);
 }
 
-static void skip_section(oif_snapshot_reader *reader)
+static void skip_section(oif_section_reader *reader)
 {
     unsigned char buffer[512];
     while (reader->left > 0 && reader->status == OIF_OK)
         read_payload(reader, buffer,
                      reader->left < sizeof buffer ? (size_t)reader->left : sizeof buffer);
-    oif_snapshot_end(reader);
+    oif_section_reader_end(reader);
 }
 
-bool oif_snapshot_expect_either(oif_snapshot_reader *reader, const char *first, const char *tag)
+bool oif_section_reader_expect_either(oif_section_reader *reader, const char *first,
+                                      const char *tag)
 {
     while (reader->status == OIF_OK) {
         uint64_t flags = open_section(reader);
@@ -320,38 +321,38 @@ bool oif_snapshot_expect_either(oif_snapshot_reader *reader, const char *first, 
         if (flags & OIF_SECTION_OPTIONAL)
             skip_section(reader);
         else
-            oif_snapshot_fail(reader, OIF_EKIND,
-                              "the snapshot has a section '%.4s' where '%s' was expected",
-                              reader->tag, tag);
+            oif_section_reader_fail(reader, OIF_EKIND,
+                                    "the snapshot has a section '%.4s' where '%s' was expected",
+                                    reader->tag, tag);
     }
     return false;
 }
 
-void oif_snapshot_expect(oif_snapshot_reader *reader, const char *tag)
+void oif_section_reader_expect(oif_section_reader *reader, const char *tag)
 {
-    (void)oif_snapshot_expect_either(reader, tag, tag);
+    (void)oif_section_reader_expect_either(reader, tag, tag);
 }
 
-size_t oif_snapshot_take(oif_snapshot_reader *reader, void *payload, size_t capacity)
+size_t oif_section_reader_take(oif_section_reader *reader, void *payload, size_t capacity)
 {
     size_t length = reader->left < capacity ? (size_t)reader->left : capacity;
     if (reader->left > capacity)
-        oif_snapshot_fail(reader, OIF_ECORRUPT, "the section '%s' is too long", reader->tag);
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is too long", reader->tag);
     read_payload(reader, payload, length);
-    oif_snapshot_end(reader);
+    oif_section_reader_end(reader);
     return reader->status == OIF_OK ? length : 0;
 }
 
-void oif_snapshot_end(oif_snapshot_reader *reader)
+void oif_section_reader_end(oif_section_reader *reader)
 {
     if (reader->left > 0)
-        oif_snapshot_fail(reader, OIF_ECORRUPT, "the section '%s' is too long", reader->tag);
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is too long", reader->tag);
     check_checksum(reader, "a section");
     reader->left = 0;
 }
 
-void oif_snapshot_close(oif_snapshot_reader *reader)
+void oif_section_reader_close(oif_section_reader *reader)
 {
-    oif_snapshot_expect(reader, OIF_SECTION_END);
-    oif_snapshot_take(reader, NULL, 0);
+    oif_section_reader_expect(reader, OIF_SECTION_END);
+    oif_section_reader_take(reader, NULL, 0);
 }

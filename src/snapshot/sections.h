@@ -6,8 +6,8 @@
  *     ...
  *     section   with the tag "END " and no payload
  *
- * Writer and reader remember the first failure and do nothing more from then on, so that their
- * users need not look after every call.
+ * Writer and reader keep the first failure and do nothing after it, so callers need not check
+ * every call. The fields of a payload are written and read through their visitors.
  */
 #ifndef OIF_SNAPSHOT_SECTIONS_H
 #define OIF_SNAPSHOT_SECTIONS_H
@@ -19,14 +19,14 @@
 enum {
     OIF_SNAPSHOT_VERSION = 1,
     OIF_SNAPSHOT_HEADER_BYTES = 16,
-    OIF_SECTION_BYTES = 24,   /* that a section has beyond its payload */
-    OIF_SECTION_OPTIONAL = 1, /* a flag: whoever does not know the tag may skip the section */
+    OIF_SECTION_BYTES = 24,   /* of a section without its payload */
+    OIF_SECTION_OPTIONAL = 1, /* a flag: a reader that does not know the tag may skip it */
     OIF_SNAPSHOT_BUFFER_BYTES = 8192
 };
 
 #define OIF_SECTION_END "END "
 
-/* A visitor of fields that adds up the bytes they take in a snapshot. */
+/* A visitor of fields that adds up the bytes that they take in a snapshot. */
 typedef struct oif_byte_counter {
     oif_state_visitor visitor;
     uint64_t bytes;
@@ -36,7 +36,7 @@ oif_byte_counter oif_byte_counter_new(void);
 
 /* ---- Writing ---- */
 
-typedef struct oif_snapshot_writer {
+typedef struct oif_section_writer {
     oif_state_visitor visitor; /* a visitor that writes */
     oif_write_function write;
     void *context;
@@ -47,63 +47,67 @@ typedef struct oif_snapshot_writer {
     size_t buffered;
     unsigned char buffer[OIF_SNAPSHOT_BUFFER_BYTES];
     oif_checksum_table table;
-} oif_snapshot_writer;
+} oif_section_writer;
 
 /* Writes the header. */
-void oif_writer_open(oif_snapshot_writer *writer, oif_write_function write, void *context,
-                     oif_error *error);
+void oif_section_writer_open(oif_section_writer *writer, oif_write_function write, void *context,
+                             oif_error *error);
 
-/* Writes a section whose payload is at hand, or begins one that then has to get `length` bytes
- * of fields. */
-void oif_writer_section(oif_snapshot_writer *writer, const char *tag, const void *payload,
-                        size_t length);
-void oif_writer_begin(oif_snapshot_writer *writer, const char *tag, uint64_t length);
-void oif_writer_begin_optional(oif_snapshot_writer *writer, const char *tag, uint64_t length);
-void oif_writer_end(oif_snapshot_writer *writer);
+/* Writes a whole section. */
+void oif_section_writer_put(oif_section_writer *writer, const char *tag, const void *payload,
+                            size_t length);
 
-/* Writes the last section and what is left in the buffer; returns the first failure or OIF_OK. */
-oif_status oif_writer_close(oif_snapshot_writer *writer);
+/* Begins a section. Fields of `length` bytes have to follow, then the end. */
+void oif_section_writer_begin(oif_section_writer *writer, const char *tag, uint64_t length);
+void oif_section_writer_begin_optional(oif_section_writer *writer, const char *tag,
+                                       uint64_t length);
+void oif_section_writer_end(oif_section_writer *writer);
+
+/* Writes the last section and flushes the buffer. Returns the first failure or OIF_OK. */
+oif_status oif_section_writer_close(oif_section_writer *writer);
 
 /* ---- Reading ---- */
 
-typedef struct oif_snapshot_reader {
+typedef struct oif_section_reader {
     oif_state_visitor visitor; /* a visitor that reads */
     oif_read_function read;
     void *context;
     oif_error *error;
     oif_status status;
     uint64_t offset; /* bytes read */
-    uint64_t end;    /* bytes that there are; UINT64_MAX while nobody knows */
+    uint64_t end;    /* bytes that there are; UINT64_MAX if unknown */
     uint32_t checksum;
-    char tag[5];   /* of the section that is open ... */
-    uint64_t left; /* ... and how many bytes of its payload are still to be read */
+    char tag[5];   /* of the open section */
+    uint64_t left; /* bytes of its payload that are still to be read */
     oif_checksum_table table;
-} oif_snapshot_reader;
+} oif_section_reader;
 
 /* Reads the header. Never asks for a byte past the end of the last section. */
-void oif_snapshot_open(oif_snapshot_reader *reader, oif_read_function read, void *context,
-                       oif_error *error);
+void oif_section_reader_open(oif_section_reader *reader, oif_read_function read, void *context,
+                             oif_error *error);
 
-/* Opens the next section; skips those that may be skipped and are not this one. OIF_EKIND when
- * it is another. */
-void oif_snapshot_expect(oif_snapshot_reader *reader, const char *tag);
+/* Opens the next section, which has to have this tag. Skips optional sections with other tags.
+ *
+ * OIF_EKIND   a section that is not optional has another tag */
+void oif_section_reader_expect(oif_section_reader *reader, const char *tag);
 
-/* The same where another one may come first; returns whether it is that which is open. */
-bool oif_snapshot_expect_either(oif_snapshot_reader *reader, const char *first, const char *tag);
+/* The same, if a section `first` may come before it. Opens either; returns whether it is `first`. */
+bool oif_section_reader_expect_either(oif_section_reader *reader, const char *first,
+                                      const char *tag);
 
-/* Reads the whole payload of the open section, of at most `capacity` bytes, and closes it.
- * Returns its length. The bytes are known to be those that were written. */
-size_t oif_snapshot_take(oif_snapshot_reader *reader, void *payload, size_t capacity);
+/* Reads the whole payload of the open section, of at most `capacity` bytes, verifies its checksum
+ * and closes the section. Returns the length of the payload, 0 after a failure. */
+size_t oif_section_reader_take(oif_section_reader *reader, void *payload, size_t capacity);
 
-/* Closes a section that was read through `fields`: nothing may be left, and the checksum has to
- * be right. */
-void oif_snapshot_end(oif_snapshot_reader *reader);
+/* Closes a section whose fields were read through the visitor: verifies that none are left, and
+ * the checksum. */
+void oif_section_reader_end(oif_section_reader *reader);
 
 /* Reads the last section. */
-void oif_snapshot_close(oif_snapshot_reader *reader);
+void oif_section_reader_close(oif_section_reader *reader);
 
-/* Fails at the place that was read last; keeps the first failure. */
-void oif_snapshot_fail(oif_snapshot_reader *reader, oif_status status, const char *format, ...)
+/* Fails at the position that was read last, unless the reader has failed before. */
+void oif_section_reader_fail(oif_section_reader *reader, oif_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

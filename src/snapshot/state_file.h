@@ -1,14 +1,26 @@
-/* The inside of a state file, for itself and its shelf. */
+/* The inside of a state file, and saving and loading any kind of object there. */
 #ifndef OIF_SNAPSHOT_STATE_FILE_H
 #define OIF_SNAPSHOT_STATE_FILE_H
 
-#include "snapshot/shelf.h"
+#include "snapshot/evicted_file.h"
+#include "snapshot/stored_object.h"
 
+/* Its strings follow in the same block of memory. */
 struct oif_state_file {
-    int folder, lock;
-    /* They follow in the same block of memory; names are in the folder. */
-    char *path, *name, *new_name, *lock_name, *shelf_name;
-    oif_shelf *shelf; /* NULL while nothing is kept beside the file */
+    oif_state_location location;
+    const char *new_name, *lock_name; /* in the folder of the location */
+    int lock;
+    oif_evicted_file *evicted; /* NULL while no pipeline keeps evicted models beside the file */
 };
+
+/* As oif_state_file_save and oif_state_file_load. */
+oif_status oif_state_file_save_object(oif_state_file *file, const oif_stored_kind *kind,
+                                      const void *object, oif_error *error);
+oif_status oif_state_file_load_object(const oif_state_file *file, const oif_stored_kind *kind,
+                                      void **object, oif_error *error);
+
+/* As oif_detector_load_file. */
+oif_status oif_stored_load_file(const oif_stored_kind *kind, const char *path, void **object,
+                                oif_error *error);
 
 #endif

@@ -121,7 +121,7 @@ PYTHON
     done
     oif score --key host --state s hosts.csv
     exits 1 "oif: s: goes on after 600 rows
-oif: the shelf of 's' is damaged: a checksum is wrong; a model is lost, its key starts anew, and scoring goes on
+oif: the evicted models of 's' are damaged: a checksum is wrong; a model is lost, its key starts anew, and scoring goes on
 oif: s: models lost: 18"
     equal "${#lines[@]}" 601
     equal "$(figure s "models lost")" 18
@@ -129,12 +129,12 @@ oif: s: models lost: 18"
     exits 0 "oif: s: goes on after 1200 rows"
     cp s.copy s && rm s.shelf
     oif score --key host --state s hosts.csv
-    exits 1 "oif: cannot open the shelf of 's': No such file or directory; bring back a copy, or remove it to start anew"
+    exits 1 "oif: cannot open the evicted models of 's': No such file or directory; bring back a copy, or remove it to start anew"
     cmp s s.copy
     head -c 1000000 shelf.copy > s.shelf
     oif score --key host --state s hosts.csv
     equal "$status" 1
-    contains "$stderr" "oif: the shelf of 's' is cut off after"
+    contains "$stderr" "oif: the evicted models of 's' are cut off after"
     cp shelf.copy s.shelf
     oif score --key host --state s hosts.csv
     exits 0 "oif: s: goes on after 600 rows"
@@ -158,7 +158,7 @@ oif: s: models lost: 18"
     equal "$status" 1
     equal "${#lines[@]}" 601
     lost=$(figure s "models lost")
-    equal "$stderr" "oif: cannot write to the shelf of 's': Is a directory; a model is lost, its key starts anew, and scoring goes on
+    equal "$stderr" "oif: cannot write to the evicted models of 's': Is a directory; a model is lost, its key starts anew, and scoring goes on
 oif: s: models lost: $lost"
     equal "$lost" "$(figure s evictions)"
     equal "$(figure s "models on the shelf")" 0
@@ -195,7 +195,7 @@ oif: s: models lost: $lost"
     equal "$output" "exit 1, 301 lines
 models lost                             0
 s s.shelf "
-    contains "$(cat messages)" "oif: cannot write to the shelf of 'disk/s': No space left on device; a model is lost, its key starts anew, and scoring goes on
+    contains "$(cat messages)" "oif: cannot write to the evicted models of 'disk/s': No space left on device; a model is lost, its key starts anew, and scoring goes on
 "
     contains "$(cat messages)" "oif: cannot write 'disk/s': No space left on device; it keeps the state it had"
     contains "$(cat messages)" "oif: disk/s: models lost: "

@@ -62,8 +62,8 @@ static char killing_folder[4096];
 static inline int enter_folder(void **unused)
 {
     (void)unused;
-    const char *place = getenv("TMPDIR");
-    snprintf(killing_folder, sizeof killing_folder, "%s/oif-kill-XXXXXX", place ? place : "/tmp");
+    const char *parent = getenv("TMPDIR");
+    snprintf(killing_folder, sizeof killing_folder, "%s/oif-kill-XXXXXX", parent ? parent : "/tmp");
     return mkdtemp(killing_folder) && chdir(killing_folder) == 0 ? 0 : -1;
 }
 

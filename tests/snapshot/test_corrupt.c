@@ -61,7 +61,7 @@ static void require_damage_found(snapshot s, const char *what, size_t at)
     free(exact.bytes);
 }
 
-static void test_refuses_every_truncation(void **unused)
+static void every_truncation_is_refused(void **unused)
 {
     (void)unused;
     size_t tried = 0;
@@ -76,7 +76,7 @@ static void test_refuses_every_truncation(void **unused)
     print_message("%zu truncations refused\n", tried);
 }
 
-static void test_refuses_every_changed_byte(void **unused)
+static void every_changed_byte_is_refused(void **unused)
 {
     (void)unused;
     static const unsigned char changes[] = {0x01, 0x80, 0xFF};
@@ -262,7 +262,7 @@ static void damage_values(size_t index, uint64_t seed, uint32_t trials, uint32_t
     oif_detector_free(detector);
 }
 
-static void test_a_damaged_value_is_found_or_does_no_harm(void **unused)
+static void a_damaged_value_is_found_or_does_no_harm(void **unused)
 {
     (void)unused;
     enum { AT_A_TIME = 50 };
@@ -279,7 +279,7 @@ static void test_a_damaged_value_is_found_or_does_no_harm(void **unused)
 }
 
 /* Every byte of the state, each set to other values. */
-static void test_a_damaged_byte_is_found_or_does_no_harm(void **unused)
+static void a_damaged_byte_is_found_or_does_no_harm(void **unused)
 {
     (void)unused;
     static const unsigned char changes[] = {0x01, 0x80, 0xFF, 0x10, 0x02, 0x7F};
@@ -310,10 +310,10 @@ static void test_a_damaged_byte_is_found_or_does_no_harm(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refuses_every_truncation),
-        cmocka_unit_test(test_refuses_every_changed_byte),
-        cmocka_unit_test(test_a_damaged_value_is_found_or_does_no_harm),
-        cmocka_unit_test(test_a_damaged_byte_is_found_or_does_no_harm),
+        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(every_changed_byte_is_refused),
+        cmocka_unit_test(a_damaged_value_is_found_or_does_no_harm),
+        cmocka_unit_test(a_damaged_byte_is_found_or_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static void require_same_future(oif_detector *a, oif_detector *b, stream s, uint
 }
 
 /* OIF_SNAPSHOT_PAIRS: how many; `make test-snapshots` asks for 5,000. */
-static void test_goes_on_as_the_other(void **unused)
+static void a_loaded_detector_continues_as_the_saved_one(void **unused)
 {
     (void)unused;
     const char *wanted = getenv("OIF_SNAPSHOT_PAIRS");
@@ -51,7 +51,7 @@ static void test_goes_on_as_the_other(void **unused)
 }
 
 /* With their default parameters, and wider rows than the others. */
-static void test_every_kind_at_its_usual_size(void **unused)
+static void every_kind_is_saved_and_loaded_at_its_usual_size(void **unused)
 {
     (void)unused;
     for (size_t kind = 0; oif_detector_info_at(kind); kind++) {
@@ -87,7 +87,7 @@ static snapshot some_snapshot(void)
 
 /* Those that take most memory beside what their snapshot holds: it must not seem too small for
  * them. */
-static void test_detectors_with_much_room_for_work(void **unused)
+static void detectors_with_large_work_areas_are_saved_and_loaded(void **unused)
 {
     (void)unused;
     static const struct {
@@ -117,7 +117,7 @@ static void require_refused(snapshot s, oif_status status, const char *words)
     free(s.bytes);
 }
 
-static void test_says_what_is_wrong(void **unused)
+static void every_refusal_has_its_own_message(void **unused)
 {
     (void)unused;
     snapshot s = some_snapshot();
@@ -163,7 +163,7 @@ static void test_says_what_is_wrong(void **unused)
 }
 
 /* A detector of 100 GB in a file of some bytes is refused before memory is asked for. */
-static void test_believes_no_size(void **unused)
+static void no_size_is_believed_before_it_is_checked(void **unused)
 {
     (void)unused;
     snapshot s = some_snapshot();
@@ -193,7 +193,7 @@ static void test_believes_no_size(void **unused)
 }
 
 /* Sections that this version does not know are skipped when their writer says so. */
-static void test_skips_what_it_may(void **unused)
+static void optional_sections_are_skipped(void **unused)
 {
     (void)unused;
     snapshot s = some_snapshot(), longer = {malloc(s.count + 29), s.count + 29};
@@ -213,7 +213,7 @@ static void test_skips_what_it_may(void **unused)
     require_refused(longer, OIF_EKIND, "a section 'NEW!'");
 }
 
-/* ---- Any place ---- */
+/* ---- Any stream ---- */
 
 typedef struct trickle {
     unsigned char *bytes;
@@ -246,46 +246,46 @@ static ptrdiff_t read_some(void *context, char *buffer, size_t capacity)
     return (ptrdiff_t)now;
 }
 
-static void test_writes_and_reads_in_pieces(void **unused)
+static void a_snapshot_is_written_and_read_in_pieces(void **unused)
 {
     (void)unused;
     snapshot s = some_snapshot();
     oif_detector *detector = load_snapshot(s), *loaded = NULL;
     oif_error error;
-    trickle place = {malloc(s.count + 10), 0, s.count + 10, SIZE_MAX};
-    require_ok(oif_detector_save(detector, write_some, &place, NULL));
-    assert_int_equal(place.next, s.count);
-    assert_memory_equal(place.bytes, s.bytes, s.count);
+    trickle trickled = {malloc(s.count + 10), 0, s.count + 10, SIZE_MAX};
+    require_ok(oif_detector_save(detector, write_some, &trickled, NULL));
+    assert_int_equal(trickled.next, s.count);
+    assert_memory_equal(trickled.bytes, s.bytes, s.count);
 
-    place.next = 0; /* ten bytes follow that are not the snapshot's */
-    require_ok(oif_detector_load(read_some, &place, &loaded, NULL));
-    assert_int_equal(place.next, s.count);
+    trickled.next = 0; /* ten bytes follow that are not the snapshot's */
+    require_ok(oif_detector_load(read_some, &trickled, &loaded, NULL));
+    assert_int_equal(trickled.next, s.count);
     oif_detector_free(loaded);
 
-    place = (trickle){place.bytes, 0, s.count, s.count / 2};
-    assert_int_equal(oif_detector_save(detector, write_some, &place, &error), OIF_EWRITE);
+    trickled = (trickle){trickled.bytes, 0, s.count, s.count / 2};
+    assert_int_equal(oif_detector_save(detector, write_some, &trickled, &error), OIF_EWRITE);
     assert_true(error.column > s.count / 2 && error.column <= s.count / 2 + 8);
-    place = (trickle){place.bytes, 0, s.count, s.count / 2};
-    assert_int_equal(oif_detector_load(read_some, &place, &loaded, &error), OIF_EREAD);
-    assert_int_equal(error.column, place.next);
+    trickled = (trickle){trickled.bytes, 0, s.count, s.count / 2};
+    assert_int_equal(oif_detector_load(read_some, &trickled, &loaded, &error), OIF_EREAD);
+    assert_int_equal(error.column, trickled.next);
 
-    assert_int_equal(oif_detector_save_memory(detector, place.bytes, s.count - 1, &error),
+    assert_int_equal(oif_detector_save_memory(detector, trickled.bytes, s.count - 1, &error),
                      OIF_EPARAM);
     oif_detector_free(detector);
-    free(place.bytes);
+    free(trickled.bytes);
     free(s.bytes);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_goes_on_as_the_other),
-        cmocka_unit_test(test_every_kind_at_its_usual_size),
-        cmocka_unit_test(test_detectors_with_much_room_for_work),
-        cmocka_unit_test(test_says_what_is_wrong),
-        cmocka_unit_test(test_believes_no_size),
-        cmocka_unit_test(test_skips_what_it_may),
-        cmocka_unit_test(test_writes_and_reads_in_pieces),
+        cmocka_unit_test(a_loaded_detector_continues_as_the_saved_one),
+        cmocka_unit_test(every_kind_is_saved_and_loaded_at_its_usual_size),
+        cmocka_unit_test(detectors_with_large_work_areas_are_saved_and_loaded),
+        cmocka_unit_test(every_refusal_has_its_own_message),
+        cmocka_unit_test(no_size_is_believed_before_it_is_checked),
+        cmocka_unit_test(optional_sections_are_skipped),
+        cmocka_unit_test(a_snapshot_is_written_and_read_in_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,7 +121,7 @@ static uint64_t check_state(uint64_t acknowledged, oif_detector *twin)
     return rows;
 }
 
-static void test_a_kill_at_any_moment_loses_nothing(void **unused)
+static void a_kill_at_any_moment_loses_nothing(void **unused)
 {
     (void)unused;
     uint64_t trials = number_from_environment("OIF_KILL_TRIALS", 300);
@@ -152,6 +152,6 @@ static void test_a_kill_at_any_moment_loses_nothing(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_kill_at_any_moment_loses_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_kill_at_any_moment_loses_nothing)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

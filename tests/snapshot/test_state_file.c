@@ -243,7 +243,7 @@ static void save(oif_state_file *file, const oif_detector *detector)
 
 /* ---- Ordinary use ---- */
 
-static void test_a_state_file_gives_back_what_was_saved(void **unused)
+static void a_state_file_gives_back_what_was_saved(void **unused)
 {
     (void)unused;
     oif_detector *first = some_detector(50), *second = some_detector(90), *loaded = NULL;
@@ -268,7 +268,7 @@ static void test_a_state_file_gives_back_what_was_saved(void **unused)
     oif_detector_free(second);
 }
 
-static void test_no_file_yet_is_no_failure(void **unused)
+static void no_file_yet_is_no_failure(void **unused)
 {
     (void)unused;
     oif_state_file *file = open_state("state");
@@ -283,7 +283,7 @@ static void test_no_file_yet_is_no_failure(void **unused)
     require_message(&error, "cannot open 'state': No such file or directory");
 }
 
-static void test_a_new_working_directory_changes_nothing(void **unused)
+static void a_new_working_directory_changes_nothing(void **unused)
 {
     (void)unused;
     oif_detector *detector = some_detector(10);
@@ -298,7 +298,7 @@ static void test_a_new_working_directory_changes_nothing(void **unused)
     oif_detector_free(detector);
 }
 
-static void test_a_save_through_a_link_replaces_its_target(void **unused)
+static void a_save_through_a_link_replaces_its_target(void **unused)
 {
     (void)unused;
     oif_detector *detector = some_detector(10);
@@ -330,7 +330,7 @@ static unsigned mode_of(const char *path)
     return standing.st_mode & 07777;
 }
 
-static void test_owner_and_permissions_stay(void **unused)
+static void owner_and_permissions_stay(void **unused)
 {
     (void)unused;
     oif_detector *detector = some_detector(10);
@@ -382,7 +382,7 @@ static int open_and_close(void)
     return (int)status;
 }
 
-static void test_a_second_holder_is_refused(void **unused)
+static void a_second_program_is_refused(void **unused)
 {
     (void)unused;
     oif_detector *detector = some_detector(10);
@@ -400,7 +400,7 @@ static void test_a_second_holder_is_refused(void **unused)
     oif_detector_free(detector);
 }
 
-static void test_what_a_crash_leaves_is_cleared_away(void **unused)
+static void what_a_crash_leaves_is_cleared_away(void **unused)
 {
     (void)unused;
     int ready[2], status;
@@ -434,7 +434,7 @@ static void test_what_a_crash_leaves_is_cleared_away(void **unused)
     oif_detector_free(detector);
 }
 
-static void test_a_lock_that_someone_removed_is_not_taken_from_the_next(void **unused)
+static void a_lock_that_was_removed_is_not_taken_from_the_next_program(void **unused)
 {
     (void)unused;
     oif_state_file *file = open_state("state");
@@ -462,7 +462,7 @@ static void require_not_opened(const char *path, const char *words)
     oif_detector_free(detector);
 }
 
-static void test_a_place_that_is_none_is_refused(void **unused)
+static void a_path_that_cannot_be_a_file_is_refused(void **unused)
 {
     (void)unused;
     char long_name[252 + 1], long_path[5000];
@@ -507,7 +507,7 @@ static int open_as_a_stranger(void)
                : 100;
 }
 
-static void test_a_folder_that_is_read_only_is_refused(void **unused)
+static void a_folder_that_is_read_only_is_refused(void **unused)
 {
     (void)unused;
     assert_int_equal(chmod(".", 0755), 0);
@@ -518,7 +518,7 @@ static void test_a_folder_that_is_read_only_is_refused(void **unused)
 
 /* In a folder where others may write, links with our names must not lead us to files that are
  * not ours. */
-static void test_links_in_the_place_of_our_files_are_not_followed(void **unused)
+static void links_with_the_names_of_our_files_are_not_followed(void **unused)
 {
     (void)unused;
     oif_detector *detector = some_detector(10);
@@ -544,7 +544,7 @@ static void test_links_in_the_place_of_our_files_are_not_followed(void **unused)
 }
 
 /* Files that cannot be read as a snapshot say which file, and where. */
-static void test_a_damaged_file_is_named_with_the_place(void **unused)
+static void a_damaged_file_is_named_with_the_position(void **unused)
 {
     (void)unused;
     oif_detector *detector = some_detector(10), *untouched = (oif_detector *)&detector;
@@ -647,7 +647,7 @@ static int try_every_fault(operation failing, int positions, bool from_then_on)
     return tried;
 }
 
-static void test_a_failed_save_keeps_the_old_state_whole(void **unused)
+static void a_failed_save_keeps_the_old_state_whole(void **unused)
 {
     (void)unused;
     const operation operations[] = {OPEN, WRITE, SYNC, RENAME, CLOSE};
@@ -668,7 +668,7 @@ static void test_a_failed_save_keeps_the_old_state_whole(void **unused)
     oif_detector_free(detector);
 }
 
-static void test_a_file_system_that_cannot_sync_folders_is_fine(void **unused)
+static void a_file_system_that_cannot_sync_folders_is_fine(void **unused)
 {
     (void)unused;
     oif_detector *detector = some_detector(50);
@@ -683,7 +683,7 @@ static void test_a_file_system_that_cannot_sync_folders_is_fine(void **unused)
 }
 
 /* Taking hold of the file: what fails is told, nothing stays behind, and nobody waits for ever. */
-static void test_a_failure_to_take_hold_is_told(void **unused)
+static void a_failure_to_lock_is_reported(void **unused)
 {
     (void)unused;
     static const struct {
@@ -715,7 +715,7 @@ static void test_a_failure_to_take_hold_is_told(void **unused)
     }
 }
 
-static void test_a_lock_that_always_vanishes_is_given_up(void **unused)
+static void a_lock_that_always_vanishes_is_given_up(void **unused)
 {
     (void)unused;
     oif_state_file *file = NULL;
@@ -727,7 +727,7 @@ static void test_a_lock_that_always_vanishes_is_given_up(void **unused)
     require_files(NULL);
 }
 
-static void test_a_failure_to_read_is_told(void **unused)
+static void a_failure_to_read_is_reported(void **unused)
 {
     (void)unused;
     oif_detector *detector = some_detector(90), *loaded;
@@ -757,23 +757,23 @@ static void test_a_failure_to_read_is_told(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_state_file_gives_back_what_was_saved),
-        cmocka_unit_test(test_no_file_yet_is_no_failure),
-        cmocka_unit_test(test_a_new_working_directory_changes_nothing),
-        cmocka_unit_test(test_a_save_through_a_link_replaces_its_target),
-        cmocka_unit_test(test_owner_and_permissions_stay),
-        cmocka_unit_test(test_a_second_holder_is_refused),
-        cmocka_unit_test(test_what_a_crash_leaves_is_cleared_away),
-        cmocka_unit_test(test_a_lock_that_someone_removed_is_not_taken_from_the_next),
-        cmocka_unit_test(test_a_place_that_is_none_is_refused),
-        cmocka_unit_test(test_a_folder_that_is_read_only_is_refused),
-        cmocka_unit_test(test_links_in_the_place_of_our_files_are_not_followed),
-        cmocka_unit_test(test_a_damaged_file_is_named_with_the_place),
-        cmocka_unit_test(test_a_failed_save_keeps_the_old_state_whole),
-        cmocka_unit_test(test_a_file_system_that_cannot_sync_folders_is_fine),
-        cmocka_unit_test(test_a_failure_to_take_hold_is_told),
-        cmocka_unit_test(test_a_lock_that_always_vanishes_is_given_up),
-        cmocka_unit_test(test_a_failure_to_read_is_told),
+        cmocka_unit_test(a_state_file_gives_back_what_was_saved),
+        cmocka_unit_test(no_file_yet_is_no_failure),
+        cmocka_unit_test(a_new_working_directory_changes_nothing),
+        cmocka_unit_test(a_save_through_a_link_replaces_its_target),
+        cmocka_unit_test(owner_and_permissions_stay),
+        cmocka_unit_test(a_second_program_is_refused),
+        cmocka_unit_test(what_a_crash_leaves_is_cleared_away),
+        cmocka_unit_test(a_lock_that_was_removed_is_not_taken_from_the_next_program),
+        cmocka_unit_test(a_path_that_cannot_be_a_file_is_refused),
+        cmocka_unit_test(a_folder_that_is_read_only_is_refused),
+        cmocka_unit_test(links_with_the_names_of_our_files_are_not_followed),
+        cmocka_unit_test(a_damaged_file_is_named_with_the_position),
+        cmocka_unit_test(a_failed_save_keeps_the_old_state_whole),
+        cmocka_unit_test(a_file_system_that_cannot_sync_folders_is_fine),
+        cmocka_unit_test(a_failure_to_lock_is_reported),
+        cmocka_unit_test(a_lock_that_always_vanishes_is_given_up),
+        cmocka_unit_test(a_failure_to_read_is_reported),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -1,9 +1,9 @@
-/* The shelf beside a state file: what the saved state knows of is there at every moment,
- * whatever fails. A book keeps what should be on the shelf, and a copy of it is what the last
- * saved state would know. */
+/* The evicted models file: every slot that the saved state uses is there at every moment, whatever
+ * fails. A list keeps what should be in the file, and a copy of it is what the last saved state
+ * would list. */
 #define _GNU_SOURCE
 
-#include "snapshot/shelf.h"
+#include "snapshot/state_file.h"
 #include "snapshots.h"
 
 #include <errno.h>
@@ -112,24 +112,24 @@ static void plan_nothing(void)
     plan_fault(OPEN, 0, 0, false);
 }
 
-/* ---- A shelf and the book ---- */
+/* ---- The file and the list of what it should hold ---- */
 
-enum { PLACE_BYTES = 48, NAMES = 12 };
+enum { SLOT_BYTES = 48, NAMES = 12 };
 
 typedef struct line {
-    uint32_t place, checksum; /* OIF_NO_PLACE: it is not on the shelf */
-    uint32_t what;            /* the number that its bytes are drawn from */
+    oif_slot slot; /* with OIF_NO_SLOT: it is not in the file */
+    uint32_t what; /* the number that its bytes are drawn from */
 } line;
 
-typedef struct book {
+typedef struct listing {
     line lines[NAMES];
-} book;
+} listing;
 
 static struct {
     oif_state_file *file;
-    oif_shelf *shelf;
+    oif_evicted_file *evicted;
     oif_detector *state; /* what is saved; any will do */
-    book now, saved, before;
+    listing now, saved, before;
     bool is_sure; /* false: after a save that failed, `saved` or `before` may be there */
 } world;
 
@@ -140,62 +140,62 @@ static const char *name_text(uint32_t name)
     return text;
 }
 
-static void draw_bytes(uint32_t what, unsigned char bytes[PLACE_BYTES])
+static void draw_bytes(uint32_t what, unsigned char bytes[SLOT_BYTES])
 {
     dice from = {what};
-    for (int i = 0; i < PLACE_BYTES; i++)
+    for (int i = 0; i < SLOT_BYTES; i++)
         bytes[i] = (unsigned char)dice_bits(&from);
 }
 
-static book empty_book(void)
+static listing empty_listing(void)
 {
-    book b;
+    listing b;
     for (uint32_t i = 0; i < NAMES; i++)
-        b.lines[i] = (line){.place = OIF_NO_PLACE};
+        b.lines[i] = (line){.slot.number = OIF_NO_SLOT};
     return b;
 }
 
-static size_t count_lines(const book *b)
+static size_t count_lines(const listing *b)
 {
     size_t count = 0;
     for (uint32_t i = 0; i < NAMES; i++)
-        count += b->lines[i].place != OIF_NO_PLACE;
+        count += b->lines[i].slot.number != OIF_NO_SLOT;
     return count;
 }
 
-static oif_status open_shelf(const book *known, oif_error *error)
+static oif_status open_evicted(const listing *known, oif_error *error)
 {
-    oif_shelf *made;
+    oif_evicted_file *made;
     require_ok(oif_state_file_open("state", &world.file, NULL));
-    require_ok(oif_shelf_new(world.file, PLACE_BYTES, &made, NULL));
-    oif_status status = count_lines(known) > 0 ? oif_shelf_reopen(made, error) : OIF_OK;
+    require_ok(oif_evicted_file_new(&world.file->location, SLOT_BYTES, &made, NULL));
+    oif_status status = count_lines(known) > 0 ? oif_evicted_file_open(made, error) : OIF_OK;
     for (uint32_t i = 0; i < NAMES && status == OIF_OK; i++)
-        if (known->lines[i].place != OIF_NO_PLACE)
-            status = oif_shelf_claim(made, known->lines[i].place, error);
+        if (known->lines[i].slot.number != OIF_NO_SLOT)
+            status = oif_evicted_file_claim_slot(made, known->lines[i].slot.number, error);
     if (status != OIF_OK) {
-        oif_shelf_free(made);
+        oif_evicted_file_free(made);
         oif_state_file_close(world.file);
         return status;
     }
-    oif_shelf_saved(made, true);
-    oif_shelf_use(made, &world.shelf);
+    oif_evicted_file_after_commit(made, true);
+    oif_evicted_file_attach(made, &world.file->evicted, &world.evicted);
     return OIF_OK;
 }
 
 static void start(void)
 {
     plan_nothing();
-    world.now = world.saved = world.before = empty_book();
+    world.now = world.saved = world.before = empty_listing();
     world.is_sure = true;
     world.state = new_named("loda", "num_projections=2 num_bins=3 window_size=4", 1);
-    require_ok(open_shelf(&world.now, NULL));
+    require_ok(open_evicted(&world.now, NULL));
 }
 
 static void finish(void)
 {
     plan_nothing();
     oif_state_file_close(world.file);
-    assert_null(world.shelf); /* the file has told its user */
+    assert_null(world.evicted); /* as its file was freed */
     oif_detector_free(world.state);
     unlink("state");
     unlink("state.shelf");
@@ -204,27 +204,27 @@ static void finish(void)
 static oif_status put(uint32_t name, uint32_t what, oif_error *error)
 {
     line *l = &world.now.lines[name];
-    uint32_t place = 7, checksum = 7;
-    draw_bytes(what, oif_shelf_room(world.shelf));
-    oif_status status = oif_shelf_put(world.shelf, name_text(name), strlen(name_text(name)), &place,
-                                      &checksum, error);
+    oif_slot slot = {7, 7};
+    draw_bytes(what, oif_evicted_file_buffer(world.evicted));
+    oif_status status =
+        oif_evicted_file_put(world.evicted, name_text(name), strlen(name_text(name)), &slot, error);
     if (status == OIF_OK)
-        *l = (line){place, checksum, what};
+        *l = (line){slot, what};
     else
-        assert_true(place == 7 && checksum == 7);
+        assert_true(slot.number == 7 && slot.checksum == 7);
     return status;
 }
 
 static oif_status get(uint32_t name, const line *l, oif_error *error)
 {
-    return oif_shelf_get(world.shelf, name_text(name), strlen(name_text(name)), l->place,
-                         l->checksum, error);
+    return oif_evicted_file_get(world.evicted, name_text(name), strlen(name_text(name)), l->slot,
+                                error);
 }
 
 static void release(uint32_t name)
 {
-    oif_shelf_release(world.shelf, world.now.lines[name].place);
-    world.now.lines[name].place = OIF_NO_PLACE;
+    oif_evicted_file_free_slot(world.evicted, world.now.lines[name].slot.number);
+    world.now.lines[name].slot.number = OIF_NO_SLOT;
 }
 
 static oif_status save(oif_error *error)
@@ -242,20 +242,20 @@ static oif_status save(oif_error *error)
     return status;
 }
 
-static void require_all_there(const book *b)
+static void require_all_there(const listing *b)
 {
-    unsigned char expected[PLACE_BYTES];
+    unsigned char expected[SLOT_BYTES];
     for (uint32_t i = 0; i < NAMES; i++) {
-        if (b->lines[i].place == OIF_NO_PLACE)
+        if (b->lines[i].slot.number == OIF_NO_SLOT)
             continue;
         oif_error error;
         require_ok_or(get(i, &b->lines[i], &error), error);
         draw_bytes(b->lines[i].what, expected);
-        assert_memory_equal(oif_shelf_room(world.shelf), expected, PLACE_BYTES);
+        assert_memory_equal(oif_evicted_file_buffer(world.evicted), expected, SLOT_BYTES);
     }
 }
 
-/* What is on the shelf, and what every state knows that a crash may leave. */
+/* What is in the file, and what every state lists that a crash may leave. */
 static void require_whole(void)
 {
     require_all_there(&world.now);
@@ -264,19 +264,19 @@ static void require_whole(void)
         require_all_there(&world.before);
 }
 
-static uint64_t places_in_file(void)
+static uint64_t slots_in_file(void)
 {
     struct stat standing;
-    return stat("state.shelf", &standing) == 0 ? (uint64_t)standing.st_size / PLACE_BYTES : 0;
+    return stat("state.shelf", &standing) == 0 ? (uint64_t)standing.st_size / SLOT_BYTES : 0;
 }
 
 /* As after kill -9: nothing is saved, and who comes next knows what the saved state knew. */
 static void crash(void)
 {
-    const book left = world.saved;
+    const listing left = world.saved;
     oif_error error;
     oif_state_file_close(world.file);
-    require_ok_or(open_shelf(&left, &error), error);
+    require_ok_or(open_evicted(&left, &error), error);
     world.now = left;
     world.is_sure = true;
 }
@@ -284,7 +284,7 @@ static void crash(void)
 static void step(dice *from, uint32_t what)
 {
     uint32_t name = dice_below(from, NAMES), kind = dice_below(from, 20);
-    bool is_there = world.now.lines[name].place != OIF_NO_PLACE;
+    bool is_there = world.now.lines[name].slot.number != OIF_NO_SLOT;
     if (kind < 18 && is_there)
         release(name);
     else if (kind < 18)
@@ -297,7 +297,7 @@ static void step(dice *from, uint32_t what)
 
 /* ---- Ordinary use ---- */
 
-static void test_what_was_put_is_there_until_no_saved_state_knows_of_it(void **unused)
+static void what_was_put_is_there_until_no_saved_state_knows_of_it(void **unused)
 {
     (void)unused;
     uint64_t most = 0;
@@ -308,14 +308,14 @@ static void test_what_was_put_is_there_until_no_saved_state_knows_of_it(void **u
             step(&from, i);
             require_whole();
         }
-        most = places_in_file() > most ? places_in_file() : most;
+        most = slots_in_file() > most ? slots_in_file() : most;
         finish();
     }
-    print_message("%d names, at most %d places\n", NAMES, (int)most);
-    assert_true(most > NAMES && most <= 2 * NAMES); /* places are used again, but not too soon */
+    print_message("%d names, at most %d slots\n", NAMES, (int)most);
+    assert_true(most > NAMES && most <= 2 * NAMES); /* slots are used again, but not too soon */
 }
 
-static void test_without_saves_places_are_used_again_at_once(void **unused)
+static void without_saves_slots_are_used_again_at_once(void **unused)
 {
     (void)unused;
     start();
@@ -325,27 +325,27 @@ static void test_without_saves_places_are_used_again_at_once(void **unused)
         release(i % 2);
         release(2 + i % 2);
     }
-    assert_int_equal(places_in_file(), 2);
+    assert_int_equal(slots_in_file(), 2);
     finish();
 }
 
-static void test_many_places_are_fine(void **unused)
+static void many_slots_are_fine(void **unused)
 {
     (void)unused;
     enum { MANY = 1000 };
-    uint32_t places[MANY], checksums[MANY];
+    oif_slot slots[MANY];
     start();
     for (uint32_t i = 0; i < MANY; i++) {
-        draw_bytes(i, oif_shelf_room(world.shelf));
-        require_ok(oif_shelf_put(world.shelf, "x", 1, &places[i], &checksums[i], NULL));
+        draw_bytes(i, oif_evicted_file_buffer(world.evicted));
+        require_ok(oif_evicted_file_put(world.evicted, "x", 1, &slots[i], NULL));
     }
     for (uint32_t i = 0; i < MANY; i++)
-        require_ok(oif_shelf_get(world.shelf, "x", 1, places[i], checksums[i], NULL));
-    assert_int_equal(places_in_file(), MANY);
+        require_ok(oif_evicted_file_get(world.evicted, "x", 1, slots[i], NULL));
+    assert_int_equal(slots_in_file(), MANY);
     finish();
 }
 
-static void test_the_file_is_made_when_it_is_needed_and_read_by_whom_the_state_is(void **unused)
+static void the_file_is_made_when_it_is_needed_and_read_by_whom_the_state_is(void **unused)
 {
     (void)unused;
     struct stat standing;
@@ -365,26 +365,25 @@ static void test_the_file_is_made_when_it_is_needed_and_read_by_whom_the_state_i
     finish();
 }
 
-static void test_a_user_that_went_first_is_not_told(void **unused)
+static void a_user_that_was_detached_is_not_touched(void **unused)
 {
     (void)unused;
-    oif_shelf *gone;
+    oif_evicted_file *gone;
     start();
-    gone = world.shelf;
-    oif_shelf_leave(gone);
-    oif_shelf_leave(NULL);
-    assert_true(oif_shelf_is_of(gone, world.file));
-    assert_false(oif_shelf_is_of(NULL, world.file));
+    gone = world.evicted;
+    oif_evicted_file_detach(gone);
+    oif_evicted_file_detach(NULL);
+    assert_ptr_equal(world.file->evicted, gone);
     oif_state_file_close(world.file);
-    assert_ptr_equal(world.shelf, gone);
-    world.shelf = NULL;
+    assert_ptr_equal(world.evicted, gone);
+    world.evicted = NULL;
     world.file = NULL;
     finish();
 }
 
 /* ---- What is not there any more ---- */
 
-static void three_things_saved(void)
+static void three_models_saved(void)
 {
     start();
     for (uint32_t i = 0; i < 3; i++)
@@ -392,77 +391,79 @@ static void three_things_saved(void)
     require_ok(save(NULL));
 }
 
-static void test_a_shelf_that_is_cut_off_is_refused(void **unused)
+static void a_file_that_is_cut_off_is_refused(void **unused)
 {
     (void)unused;
-    three_things_saved();
+    three_models_saved();
     oif_state_file_close(world.file);
-    for (long bytes = 3 * PLACE_BYTES - 1; bytes >= -1; bytes--) {
+    for (long bytes = 3 * SLOT_BYTES - 1; bytes >= -1; bytes--) {
         oif_error error = {0};
         assert_int_equal(bytes < 0 ? unlink("state.shelf") : truncate("state.shelf", bytes), 0);
-        assert_int_equal(open_shelf(&world.saved, &error), OIF_ETRUNCATED);
-        expect_message(error, "shelf of 'state'");
+        assert_int_equal(open_evicted(&world.saved, &error), OIF_ETRUNCATED);
+        expect_message(error, "evicted models of 'state'");
     }
     world.file = NULL;
     finish();
 }
 
-static void test_a_place_that_two_things_have_is_refused(void **unused)
+static void a_slot_that_two_models_have_is_refused(void **unused)
 {
     (void)unused;
     oif_error error;
-    three_things_saved();
+    three_models_saved();
     oif_state_file_close(world.file);
-    world.saved.lines[1].place = world.saved.lines[2].place;
-    assert_int_equal(open_shelf(&world.saved, &error), OIF_ECORRUPT);
-    world.saved.lines[1].place = UINT32_MAX - 1;
-    assert_int_equal(open_shelf(&world.saved, &error), OIF_ETRUNCATED);
+    world.saved.lines[1].slot.number = world.saved.lines[2].slot.number;
+    assert_int_equal(open_evicted(&world.saved, &error), OIF_ECORRUPT);
+    world.saved.lines[1].slot.number = UINT32_MAX - 1;
+    assert_int_equal(open_evicted(&world.saved, &error), OIF_ETRUNCATED);
     world.file = NULL;
     finish();
 }
 
-static void test_every_flipped_byte_is_found(void **unused)
+static void every_flipped_byte_is_found(void **unused)
 {
     (void)unused;
-    three_things_saved();
-    FILE *shelf = fopen("state.shelf", "r+");
-    assert_non_null(shelf);
-    setbuf(shelf, NULL);
-    for (long at = 0; at < 3 * PLACE_BYTES; at++) {
+    three_models_saved();
+    FILE *file = fopen("state.shelf", "r+");
+    assert_non_null(file);
+    setbuf(file, NULL);
+    for (long at = 0; at < 3 * SLOT_BYTES; at++) {
         oif_error error;
-        fseek(shelf, at, SEEK_SET);
-        int byte = fgetc(shelf);
-        fseek(shelf, at, SEEK_SET);
-        fputc(byte ^ 1 << at % 8, shelf);
+        fseek(file, at, SEEK_SET);
+        int byte = fgetc(file);
+        fseek(file, at, SEEK_SET);
+        fputc(byte ^ 1 << at % 8, file);
         for (uint32_t i = 0; i < 3; i++) {
-            bool is_hit = (uint32_t)(at / PLACE_BYTES) == world.now.lines[i].place;
+            bool is_hit = (uint32_t)(at / SLOT_BYTES) == world.now.lines[i].slot.number;
             assert_int_equal(get(i, &world.now.lines[i], &error), is_hit ? OIF_ECORRUPT : OIF_OK);
         }
-        fseek(shelf, at, SEEK_SET);
-        fputc(byte, shelf);
+        fseek(file, at, SEEK_SET);
+        fputc(byte, file);
     }
-    fclose(shelf);
+    fclose(file);
     line other = world.now.lines[0];
     assert_int_equal(get(1, &other, NULL), OIF_ECORRUPT); /* it is there, by another name */
     finish();
 }
 
 /* As a snapshot's section does; the same checksum over all of it would be the same for all. */
-static void test_bytes_that_end_with_their_own_checksum_are_told_apart(void **unused)
+static void bytes_that_end_with_their_own_checksum_are_told_apart(void **unused)
 {
     (void)unused;
-    uint32_t places[2], checksums[2];
+    oif_slot slots[2];
     oif_checksum_table table;
     oif_checksum_table_init(&table);
     start();
     for (uint32_t i = 0; i < 2; i++) {
-        unsigned char *room = oif_shelf_room(world.shelf);
-        draw_bytes(i, room);
-        oif_bytes_store(room + PLACE_BYTES - 4, oif_checksum(&table, 0, room, PLACE_BYTES - 4), 4);
-        require_ok(oif_shelf_put(world.shelf, "x", 1, &places[i], &checksums[i], NULL));
+        unsigned char *buffer = oif_evicted_file_buffer(world.evicted);
+        draw_bytes(i, buffer);
+        oif_bytes_store(buffer + SLOT_BYTES - 4, oif_checksum(&table, 0, buffer, SLOT_BYTES - 4),
+                        4);
+        require_ok(oif_evicted_file_put(world.evicted, "x", 1, &slots[i], NULL));
     }
-    assert_int_equal(oif_shelf_get(world.shelf, "x", 1, places[0], checksums[0], NULL), OIF_OK);
-    assert_int_equal(oif_shelf_get(world.shelf, "x", 1, places[0], checksums[1], NULL),
+    assert_int_equal(oif_evicted_file_get(world.evicted, "x", 1, slots[0], NULL), OIF_OK);
+    assert_int_equal(oif_evicted_file_get(world.evicted, "x", 1,
+                                          (oif_slot){slots[0].number, slots[1].checksum}, NULL),
                      OIF_ECORRUPT);
     finish();
 }
@@ -481,7 +482,7 @@ static void live_a_little(bool must_succeed)
             failures += save(NULL) != OIF_OK;
         failures += put(i % 5, i, NULL) != OIF_OK;
         uint32_t old = (i + 3) % 5;
-        if (world.now.lines[old].place != OIF_NO_PLACE)
+        if (world.now.lines[old].slot.number != OIF_NO_SLOT)
             release(old);
     }
     failures += save(NULL) != OIF_OK;
@@ -515,7 +516,7 @@ static int try_every_fault(operation failing, int positions, bool from_then_on)
     return tried;
 }
 
-static void test_whatever_fails_no_saved_state_loses_anything(void **unused)
+static void whatever_fails_no_saved_state_loses_anything(void **unused)
 {
     (void)unused;
     int positions[OPERATIONS], tried = 0;
@@ -532,12 +533,12 @@ static void test_whatever_fails_no_saved_state_loses_anything(void **unused)
     print_message("%d faults\n", tried);
 }
 
-static void test_a_state_is_not_saved_when_the_shelf_cannot_be_synced(void **unused)
+static void a_state_is_not_saved_when_the_evicted_models_cannot_be_synced(void **unused)
 {
     (void)unused;
     oif_error error;
-    for (int position = 0; position < 3;
-         position++) { /* of the state, of the shelf, of the folder that names it */
+    /* of the state, of the evicted models, of the folder that names them */
+    for (int position = 0; position < 3; position++) {
         start();
         require_ok(put(1, 1, NULL));
         plan_fault(SYNC, position, EIO, false);
@@ -550,12 +551,12 @@ static void test_a_state_is_not_saved_when_the_shelf_cannot_be_synced(void **unu
     }
 }
 
-static void test_saves_that_fail_do_not_use_up_places(void **unused)
+static void saves_that_fail_do_not_use_up_slots(void **unused)
 {
     (void)unused;
-    three_things_saved();
+    three_models_saved();
     for (uint32_t i = 0; i < 100; i++) {
-        if (world.now.lines[i % 5].place != OIF_NO_PLACE)
+        if (world.now.lines[i % 5].slot.number != OIF_NO_SLOT)
             release(i % 5);
         require_ok(put(i % 5, i, NULL));
         plan_fault(RENAME, 0, ENOSPC, false);
@@ -563,29 +564,29 @@ static void test_saves_that_fail_do_not_use_up_places(void **unused)
         plan_nothing();
         require_whole();
     }
-    assert_true(places_in_file() <= 8); /* of the saved state, and of now */
+    assert_true(slots_in_file() <= 8); /* of the saved state, and of now */
     finish();
 }
 
-static void test_a_failure_to_read_is_told(void **unused)
+static void a_failure_to_read_is_reported(void **unused)
 {
     (void)unused;
     oif_error error;
-    three_things_saved();
+    three_models_saved();
     plan_fault(READ, 0, EIO, false);
     assert_int_equal(get(0, &world.now.lines[0], &error), OIF_EREAD);
-    expect_message(error, "cannot read from the shelf of 'state'");
+    expect_message(error, "cannot read from the evicted models of 'state'");
     plan_fault(READ, 0, EINTR, false);
     require_ok(get(0, &world.now.lines[0], &error));
     plan_fault(READ, 0, HALF, false);
     require_whole();
     plan_nothing();
-    assert_int_equal(truncate("state.shelf", 3 * PLACE_BYTES - 1), 0);
+    assert_int_equal(truncate("state.shelf", 3 * SLOT_BYTES - 1), 0);
     assert_int_equal(get(2, &world.now.lines[2], &error), OIF_EREAD);
     finish();
 }
 
-static char folder[] = "/tmp/oif-shelf-XXXXXX";
+static char folder[] = "/tmp/oif-evicted-XXXXXX";
 
 static int enter_folder(void **unused)
 {
@@ -603,19 +604,19 @@ static int leave_folder(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_was_put_is_there_until_no_saved_state_knows_of_it),
-        cmocka_unit_test(test_without_saves_places_are_used_again_at_once),
-        cmocka_unit_test(test_many_places_are_fine),
-        cmocka_unit_test(test_the_file_is_made_when_it_is_needed_and_read_by_whom_the_state_is),
-        cmocka_unit_test(test_a_user_that_went_first_is_not_told),
-        cmocka_unit_test(test_a_shelf_that_is_cut_off_is_refused),
-        cmocka_unit_test(test_a_place_that_two_things_have_is_refused),
-        cmocka_unit_test(test_every_flipped_byte_is_found),
-        cmocka_unit_test(test_bytes_that_end_with_their_own_checksum_are_told_apart),
-        cmocka_unit_test(test_whatever_fails_no_saved_state_loses_anything),
-        cmocka_unit_test(test_a_state_is_not_saved_when_the_shelf_cannot_be_synced),
-        cmocka_unit_test(test_saves_that_fail_do_not_use_up_places),
-        cmocka_unit_test(test_a_failure_to_read_is_told),
+        cmocka_unit_test(what_was_put_is_there_until_no_saved_state_knows_of_it),
+        cmocka_unit_test(without_saves_slots_are_used_again_at_once),
+        cmocka_unit_test(many_slots_are_fine),
+        cmocka_unit_test(the_file_is_made_when_it_is_needed_and_read_by_whom_the_state_is),
+        cmocka_unit_test(a_user_that_was_detached_is_not_touched),
+        cmocka_unit_test(a_file_that_is_cut_off_is_refused),
+        cmocka_unit_test(a_slot_that_two_models_have_is_refused),
+        cmocka_unit_test(every_flipped_byte_is_found),
+        cmocka_unit_test(bytes_that_end_with_their_own_checksum_are_told_apart),
+        cmocka_unit_test(whatever_fails_no_saved_state_loses_anything),
+        cmocka_unit_test(a_state_is_not_saved_when_the_evicted_models_cannot_be_synced),
+        cmocka_unit_test(saves_that_fail_do_not_use_up_slots),
+        cmocka_unit_test(a_failure_to_read_is_reported),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -1,4 +1,4 @@
-/* kill -9 at any moment while models come and go between memory and the shelf: a child
+/* kill -9 at any moment while models come and go between memory and the file: a child
  * processes rows of many keys with room for few models, saves now and then and acknowledges;
  * the parent kills it, loads what is left and compares it, key by key, with a pipeline that was
  * never interrupted and never evicted anything. */
@@ -83,7 +83,7 @@ static void require_same_as_twin(oif_pipeline *loaded, const oif_pipeline *twin)
 
 /* Returns the rows that the state has: of the last acknowledged generation, or of one more that
  * was saved when the kill came before it could be acknowledged. Nothing is saved, so the next
- * child finds the shelf as that of this state. */
+ * child finds the evicted models of this state. */
 static uint64_t check_state(uint64_t acknowledged, oif_pipeline *twin)
 {
     oif_state_file *file = NULL;

@@ -1,12 +1,12 @@
-/* Snapshots in memory. */
+#include "snapshot/stored_in_memory.h"
+
 #include "base/error.h"
-#include "snapshot/savable.h"
 
 #include <string.h>
 
-ptrdiff_t oif_piece_put(void *piece, const char *bytes, size_t count)
+ptrdiff_t oif_memory_stream_write(void *stream, const char *bytes, size_t count)
 {
-    oif_piece *to = piece;
+    oif_memory_stream *to = stream;
     if ((size_t)(to->end - to->next) < count)
         return -1;
     memcpy(to->next, bytes, count);
@@ -14,21 +14,21 @@ ptrdiff_t oif_piece_put(void *piece, const char *bytes, size_t count)
     return (ptrdiff_t)count;
 }
 
-ptrdiff_t oif_piece_take(void *piece, char *buffer, size_t capacity)
+ptrdiff_t oif_memory_stream_read(void *stream, char *buffer, size_t capacity)
 {
-    oif_piece *from = piece;
+    oif_memory_stream *from = stream;
     size_t left = (size_t)(from->end - from->next), count = left < capacity ? left : capacity;
     memcpy(buffer, from->next, count);
     from->next += count;
     return (ptrdiff_t)count;
 }
 
-oif_status oif_savable_load_memory(const oif_savable *kind, const void *bytes, size_t count,
-                                   void **object, oif_error *error)
+oif_status oif_stored_load_memory(const oif_stored_kind *kind, const void *bytes, size_t count,
+                                  void **object, oif_error *error)
 {
-    oif_piece from = {(char *)bytes, (char *)bytes + count}; /* which is only read */
+    oif_memory_stream from = {(char *)bytes, (char *)bytes + count}; /* only read */
     void *made;
-    oif_status status = kind->load(count, oif_piece_take, &from, &made, error);
+    oif_status status = kind->load(count, oif_memory_stream_read, &from, &made, error);
     if (status != OIF_OK)
         return status;
     if (from.next != from.end) {

@@ -1,5 +1,5 @@
 /* evicted=keep: a key that comes back goes on as if it had never lost its model, across saves
- * and crashes; and what the shelf cannot give back is lost with a count, never believed. */
+ * and crashes; and what the evicted models file cannot give back is lost with a count, never used. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
 #include "../snapshot/snapshots.h"
@@ -10,8 +10,7 @@
 
 enum { COLUMNS = 2 };
 
-/* Thousands of saves; that the disk is asked to keep them is tested beside state files and
- * shelves. */
+/* Thousands of saves; that they are synced is tested in tests/snapshot. */
 int __wrap_fsync(int fd);
 int __wrap_fsync(int fd)
 {
@@ -190,7 +189,7 @@ static void a_pipeline_as_it_is_made_is_kept_as_well(void **unused)
 
 /* ---- Who has what ---- */
 
-/* Keys 0 to 4 in turn, so that 3 of them are on the shelf. */
+/* Keys 0 to 4 in turn, so 3 of them are evicted. */
 static oif_pipeline *five_keys(oif_state_file *file, uint32_t rows)
 {
     oif_pipeline *pipeline = new_keeping(file, "loda", "num_projections=2 num_bins=3 window_size=4",
@@ -204,27 +203,27 @@ static oif_pipeline *five_keys(oif_state_file *file, uint32_t rows)
     return pipeline;
 }
 
-static uint64_t bytes_on_shelf(void)
+static uint64_t evicted_bytes(void)
 {
     struct stat standing;
     return stat("state.shelf", &standing) == 0 ? (uint64_t)standing.st_size : 0;
 }
 
-static void the_shelf_has_at_most_two_places_for_a_key(void **unused)
+static void the_file_has_at_most_two_slots_for_a_key(void **unused)
 {
     (void)unused;
     oif_state_file *file = open_state();
     oif_pipeline *pipeline = five_keys(file, 5);
-    uint64_t place_bytes = bytes_on_shelf() / 3;
-    assert_int_equal(bytes_on_shelf(), 3 * place_bytes);
+    uint64_t slot_bytes = evicted_bytes() / 3;
+    assert_int_equal(evicted_bytes(), 3 * slot_bytes);
     double row[COLUMNS] = {1, 2};
     for (uint32_t i = 0; i < 500; i++) {
         process_key(pipeline, key_text(i % 5), row);
         if (i % 17 == 0)
             save(file, pipeline);
     }
-    if (bytes_on_shelf() > 8 * place_bytes)
-        fail_msg("%" PRIu64 " places for 5 keys", bytes_on_shelf() / place_bytes);
+    if (evicted_bytes() > 8 * slot_bytes)
+        fail_msg("%" PRIu64 " slots for 5 keys", evicted_bytes() / slot_bytes);
     oif_pipeline_free(pipeline);
     oif_state_file_close(file);
     remove_files();
@@ -247,7 +246,7 @@ static void without_a_state_file_what_is_evicted_is_counted_as_lost(void **unuse
     save(file, kept);
     require_ok(oif_pipeline_load_file("state", &read_only, NULL));
     assert_int_equal(oif_pipeline_shelved(read_only), 3);
-    /* is on the shelf; 3, which goes, cannot be put there */
+    /* is evicted; 3, which goes, cannot be put there */
     process_key(read_only, key_text(0), row);
     assert_int_equal(oif_pipeline_lost(read_only, NULL), 2);
     assert_int_equal(oif_pipeline_shelved(read_only), 2);
@@ -262,7 +261,7 @@ static void without_a_state_file_what_is_evicted_is_counted_as_lost(void **unuse
     remove_files();
 }
 
-static void a_shelf_has_one_user_the_last(void **unused)
+static void a_state_file_keeps_the_models_of_its_last_pipeline(void **unused)
 {
     (void)unused;
     oif_state_file *file = open_state();
@@ -282,7 +281,7 @@ static void a_shelf_has_one_user_the_last(void **unused)
     remove_files();
 }
 
-static void to_ask_for_a_shelf_twice_costs_no_saved_model(void **unused)
+static void to_keep_evicted_models_twice_costs_no_saved_model(void **unused)
 {
     (void)unused;
     oif_state_file *file = open_state();
@@ -326,7 +325,7 @@ static void a_new_pipeline_that_was_not_saved_costs_no_saved_model(void **unused
     double row[COLUMNS] = {3, 4};
     save(file, pipeline);
     oif_pipeline_free(pipeline);
-    /* with places of other sizes too */
+    /* with slots of other sizes too */
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
         oif_state_file_close(file);
         file = open_state();
@@ -362,8 +361,8 @@ static void a_pipeline_that_comes_back_to_its_file_costs_no_saved_model(void **u
     remove_files();
 }
 
-/* Once the new one is saved, nobody needs what was on the shelf before it. */
-static void a_new_pipeline_that_is_saved_has_the_shelf_for_itself(void **unused)
+/* Once the new one is saved, nothing needs the models that were evicted before it. */
+static void a_new_pipeline_that_is_saved_has_the_file_for_itself(void **unused)
 {
     (void)unused;
     oif_state_file *file = open_state();
@@ -371,18 +370,18 @@ static void a_new_pipeline_that_is_saved_has_the_shelf_for_itself(void **unused)
     oif_state_file_close(file);
     file = open_state();
     oif_pipeline *pipeline = five_keys(file, 50);
-    uint64_t alone = bytes_on_shelf();
+    uint64_t alone = evicted_bytes();
     save(file, pipeline);
     oif_pipeline_free(pipeline);
     oif_state_file_close(file);
     file = open_state();
     pipeline = five_keys(file, 50);
-    assert_int_equal(bytes_on_shelf(), 2 * alone);
+    assert_int_equal(evicted_bytes(), 2 * alone);
     for (uint32_t i = 0; i < 50; i++) {
         save(file, pipeline);
         process_key(pipeline, key_text(i % 5), (double[]){1, 2});
     }
-    assert_int_equal(bytes_on_shelf(), 2 * alone);
+    assert_int_equal(evicted_bytes(), 2 * alone);
     require_none_lost(pipeline);
     oif_pipeline_free(pipeline);
     oif_state_file_close(file);
@@ -415,7 +414,7 @@ static void a_snapshot_elsewhere_has_the_models_in_memory(void **unused)
     remove_files();
 }
 
-static void a_pipeline_that_forgets_has_no_shelf(void **unused)
+static void a_pipeline_that_forgets_has_no_evicted_models_file(void **unused)
 {
     (void)unused;
     oif_state_file *file = open_state();
@@ -436,9 +435,7 @@ static void a_pipeline_that_forgets_has_no_shelf(void **unused)
 
 /* ---- Damage ---- */
 
-enum {
-    STRIDE = 13
-}; /* of the bytes that are damaged; every one is in the tests of shelves and of snapshots */
+enum { STRIDE = 13 }; /* of the bytes that are damaged; every one is in the tests of the files */
 
 typedef struct bytes {
     unsigned char *start;
@@ -472,8 +469,8 @@ static void repair_all(snapshot s)
     }
 }
 
-/* A state and its shelf, as files and as bytes. */
-static void make_state(bytes *state, bytes *shelf)
+/* A state and its evicted models, as files and as bytes. */
+static void make_state(bytes *state, bytes *evicted)
 {
     oif_state_file *file = open_state();
     oif_pipeline *pipeline = five_keys(file, 50);
@@ -481,7 +478,7 @@ static void make_state(bytes *state, bytes *shelf)
     oif_pipeline_free(pipeline);
     oif_state_file_close(file);
     *state = read_whole("state");
-    *shelf = read_whole("state.shelf");
+    *evicted = read_whole("state.shelf");
 }
 
 /* Loads, and gives each key a row; returns how many models were lost, or -1 when it was
@@ -510,8 +507,8 @@ static int lost_by_all_keys(oif_result results[5])
     return lost;
 }
 
-/* Where the section with the places starts. */
-static size_t find_shelf_section(bytes state)
+/* Where the section with the slots starts. */
+static size_t find_evicted_section(bytes state)
 {
     for (size_t start = 16; start + 24 <= state.count;
          start += 24 + (size_t)oif_bytes_load(state.start + start + 8, 8))
@@ -521,17 +518,17 @@ static size_t find_shelf_section(bytes state)
     return 0;
 }
 
-/* Five keys, two of them in memory, and a place that was needed before another one got free. */
-enum { PLACES = 4 };
+/* Five keys, two of them in memory, and a slot that was needed before another one got free. */
+enum { SLOTS = 4 };
 
-/* The line of the state about the key whose model has a place: place, checksum, bytes of the
+/* The line of the state about the key whose model has a slot: slot, checksum, bytes of the
  * key, key. NULL: none has it. */
-static unsigned char *line_of(bytes state, uint32_t place)
+static unsigned char *line_of(bytes state, uint32_t slot)
 {
-    size_t section = find_shelf_section(state);
+    size_t section = find_evicted_section(state);
     unsigned char *line = state.start + section + 20 + 16;
     for (uint64_t left = oif_bytes_load(line - 8, 8); left > 0; left--) {
-        if (oif_bytes_load(line, 4) == place)
+        if (oif_bytes_load(line, 4) == slot)
             return line;
         line += 12 + oif_bytes_load(line + 8, 4);
     }
@@ -550,17 +547,17 @@ static oif_result result_of_a_new_key(void)
 static void a_damaged_model_is_lost_and_the_others_are_not(void **unused)
 {
     (void)unused;
-    bytes state, shelf;
+    bytes state, evicted;
     oif_result whole[5], results[5], fresh = result_of_a_new_key();
-    make_state(&state, &shelf);
+    make_state(&state, &evicted);
     assert_int_equal(lost_by_all_keys(whole), 0);
-    assert_int_equal(shelf.count % PLACES, 0);
-    for (size_t at = 0; at < shelf.count; at += STRIDE) {
-        shelf.start[at] ^= (unsigned char)(1 << at % 8);
+    assert_int_equal(evicted.count % SLOTS, 0);
+    for (size_t at = 0; at < evicted.count; at += STRIDE) {
+        evicted.start[at] ^= (unsigned char)(1 << at % 8);
         write_whole("state", state);
-        write_whole("state.shelf", shelf);
-        shelf.start[at] ^= (unsigned char)(1 << at % 8);
-        bool is_used = line_of(state, (uint32_t)(at / (shelf.count / PLACES)));
+        write_whole("state.shelf", evicted);
+        evicted.start[at] ^= (unsigned char)(1 << at % 8);
+        bool is_used = line_of(state, (uint32_t)(at / (evicted.count / SLOTS)));
         assert_int_equal(lost_by_all_keys(results), is_used);
         uint32_t changed = 0;
         for (uint32_t i = 0; i < 5; i++) {
@@ -573,23 +570,23 @@ static void a_damaged_model_is_lost_and_the_others_are_not(void **unused)
         assert_int_equal(changed, is_used);
     }
     free(state.start);
-    free(shelf.start);
+    free(evicted.start);
     remove_files();
 }
 
-static void a_state_or_shelf_that_is_cut_off_is_refused(void **unused)
+static void a_state_or_its_evicted_models_cut_off_are_refused(void **unused)
 {
     (void)unused;
-    bytes state, shelf;
+    bytes state, evicted;
     oif_result results[5];
-    make_state(&state, &shelf);
-    for (size_t count = 0; count < shelf.count; count += STRIDE) {
-        write_whole("state.shelf", (bytes){shelf.start, count});
+    make_state(&state, &evicted);
+    for (size_t count = 0; count < evicted.count; count += STRIDE) {
+        write_whole("state.shelf", (bytes){evicted.start, count});
         assert_int_equal(lost_by_all_keys(results), -1);
     }
     unlink("state.shelf");
     assert_int_equal(lost_by_all_keys(results), -1);
-    write_whole("state.shelf", shelf);
+    write_whole("state.shelf", evicted);
     for (size_t count = 0; count < state.count; count += STRIDE) {
         write_whole("state", (bytes){state.start, count});
         assert_int_equal(lost_by_all_keys(results), -1);
@@ -597,19 +594,19 @@ static void a_state_or_shelf_that_is_cut_off_is_refused(void **unused)
     write_whole("state", state);
     assert_int_equal(lost_by_all_keys(results), 0);
     free(state.start);
-    free(shelf.start);
+    free(evicted.start);
     remove_files();
 }
 
-static void places_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless(void **unused)
+static void slots_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless(void **unused)
 {
     (void)unused;
-    bytes state, shelf, hurt;
+    bytes state, evicted, hurt;
     oif_result results[5];
     dice from = {5};
     uint32_t refused = 0, lost = 0, trials = 1000;
-    make_state(&state, &shelf);
-    size_t section = find_shelf_section(state);
+    make_state(&state, &evicted);
+    size_t section = find_evicted_section(state);
     uint32_t length = (uint32_t)oif_bytes_load(state.start + section + 8, 8);
     hurt = (bytes){malloc(state.count), state.count};
     for (uint32_t i = 0; i < trials; i++) {
@@ -620,7 +617,7 @@ static void places_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless(vo
                                         : (unsigned char)dice_below(&from, 4);
         repair((snapshot){hurt.start, hurt.count}, section);
         write_whole("state", hurt);
-        write_whole("state.shelf", shelf);
+        write_whole("state.shelf", evicted);
         int outcome = lost_by_all_keys(results);
         refused += outcome < 0;
         lost += outcome > 0;
@@ -630,22 +627,22 @@ static void places_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless(vo
     assert_true(refused > trials / 10 && lost > trials / 10);
     free(hurt.start);
     free(state.start);
-    free(shelf.start);
+    free(evicted.start);
     remove_files();
 }
 
-/* A shelf of another day, whole, beside this state: its models are not those that the state
+/* Evicted models of another day, whole, beside this state: its models are not those that the state
  * means. */
 static void an_older_model_is_not_taken_for_the_newer_one(void **unused)
 {
     (void)unused;
-    bytes old_state, old_shelf;
+    bytes old_state, old_evicted;
     oif_result results[5];
-    make_state(&old_state, &old_shelf);
+    make_state(&old_state, &old_evicted);
     assert_int_equal(lost_by_all_keys(results), 0); /* and saves: all keys have seen one row more */
     oif_state_file *file = open_state();
     oif_pipeline *pipeline = load(file);
-    for (uint32_t i = 0; i < 40; i++) /* until the places of the old day are all used again */
+    for (uint32_t i = 0; i < 40; i++) /* until the slots of the old day are all used again */
         process_key(pipeline, key_text(i % 5), (double[]){i, 2});
     save(file, pipeline);
     oif_pipeline_free(pipeline);
@@ -655,65 +652,65 @@ static void an_older_model_is_not_taken_for_the_newer_one(void **unused)
     if (lost < 1 || lost > 3)
         fail_msg("%d of 3 models were lost", lost);
     free(old_state.start);
-    free(old_shelf.start);
+    free(old_evicted.start);
     remove_files();
 }
 
 static void a_key_that_stands_twice_is_refused(void **unused)
 {
     (void)unused;
-    bytes state, shelf;
+    bytes state, evicted;
     oif_result results[5];
-    make_state(&state, &shelf);
-    size_t section = find_shelf_section(state);
+    make_state(&state, &evicted);
+    size_t section = find_evicted_section(state);
     unsigned char *digit = state.start + section + 20 + 16 + 12 + strlen("host-"), was = *digit;
-    for (char other = '0'; other < '5'; other++) { /* two are in memory, three on the shelf */
+    for (char other = '0'; other < '5'; other++) { /* two are in memory, three evicted */
         *digit = (unsigned char)other;
         repair((snapshot){state.start, state.count}, section);
         write_whole("state", state);
-        write_whole("state.shelf", shelf);
+        write_whole("state.shelf", evicted);
         assert_int_equal(lost_by_all_keys(results), (unsigned char)other == was ? 0 : -1);
     }
     free(state.start);
-    free(shelf.start);
+    free(evicted.start);
     remove_files();
 }
 
-/* Damages a model on the shelf and makes its own checksums and that in the state fit. */
-static void damage_a_model(dice *from, bytes state, size_t section, bytes shelf)
+/* Damages an evicted model and makes its own checksums and that in the state fit. */
+static void damage_a_model(dice *from, bytes state, size_t section, bytes evicted)
 {
     oif_checksum_table table;
     oif_checksum_table_init_castagnoli(&table);
-    size_t place_bytes = shelf.count / PLACES;
-    uint32_t place = line_of(state, 0) ? 0 : 1;
-    unsigned char *line = line_of(state, place), *model = shelf.start + place * place_bytes;
+    size_t slot_bytes = evicted.count / SLOTS;
+    uint32_t slot = line_of(state, 0) ? 0 : 1;
+    unsigned char *line = line_of(state, slot), *model = evicted.start + slot * slot_bytes;
     size_t key_bytes = (size_t)oif_bytes_load(line + 8, 4);
     for (uint32_t wounds = 1 + dice_below(from, 3); wounds > 0; wounds--)
-        model[dice_below(from, (uint32_t)place_bytes)] =
+        model[dice_below(from, (uint32_t)slot_bytes)] =
             dice_chance(from, 0.3) ? 0xFF : (unsigned char)dice_bits(from);
-    repair_all((snapshot){model, place_bytes});
+    repair_all((snapshot){model, slot_bytes});
     uint32_t checksum = oif_checksum(&table, 0, line + 12, key_bytes);
-    oif_bytes_store(line + 4, oif_checksum(&table, checksum, model, place_bytes), 4);
+    oif_bytes_store(line + 4, oif_checksum(&table, checksum, model, slot_bytes), 4);
     repair((snapshot){state.start, state.count}, section);
 }
 
 static void a_model_that_no_checksum_shows_to_be_damaged_is_lost_or_harmless(void **unused)
 {
     (void)unused;
-    bytes state, shelf;
+    bytes state, evicted;
     oif_result results[5];
     dice from = {6};
     uint32_t lost = 0, trials = 2000;
-    make_state(&state, &shelf);
-    size_t section = find_shelf_section(state);
+    make_state(&state, &evicted);
+    size_t section = find_evicted_section(state);
     bytes hurt_state = {malloc(state.count), state.count},
-          hurt_shelf = {malloc(shelf.count), shelf.count};
+          hurt_evicted = {malloc(evicted.count), evicted.count};
     for (uint32_t i = 0; i < trials; i++) {
         memcpy(hurt_state.start, state.start, state.count);
-        memcpy(hurt_shelf.start, shelf.start, shelf.count);
-        damage_a_model(&from, hurt_state, section, hurt_shelf);
+        memcpy(hurt_evicted.start, evicted.start, evicted.count);
+        damage_a_model(&from, hurt_state, section, hurt_evicted);
         write_whole("state", hurt_state);
-        write_whole("state.shelf", hurt_shelf);
+        write_whole("state.shelf", hurt_evicted);
         int outcome = lost_by_all_keys(results);
         assert_true(outcome == 0 || outcome == 1);
         lost += (uint32_t)outcome;
@@ -721,9 +718,9 @@ static void a_model_that_no_checksum_shows_to_be_damaged_is_lost_or_harmless(voi
     print_message("%u of %u damaged models were lost\n", lost, trials);
     assert_true(lost > trials / 50 && lost < trials * 9 / 10); /* both ways are taken */
     free(hurt_state.start);
-    free(hurt_shelf.start);
+    free(hurt_evicted.start);
     free(state.start);
-    free(shelf.start);
+    free(evicted.start);
     remove_files();
 }
 
@@ -753,18 +750,18 @@ int main(void)
         cmocka_unit_test(a_key_that_comes_back_goes_on_as_if_it_had_never_gone),
         cmocka_unit_test(thousands_of_keys_come_and_go),
         cmocka_unit_test(a_pipeline_as_it_is_made_is_kept_as_well),
-        cmocka_unit_test(the_shelf_has_at_most_two_places_for_a_key),
+        cmocka_unit_test(the_file_has_at_most_two_slots_for_a_key),
         cmocka_unit_test(without_a_state_file_what_is_evicted_is_counted_as_lost),
-        cmocka_unit_test(a_shelf_has_one_user_the_last),
-        cmocka_unit_test(to_ask_for_a_shelf_twice_costs_no_saved_model),
+        cmocka_unit_test(a_state_file_keeps_the_models_of_its_last_pipeline),
+        cmocka_unit_test(to_keep_evicted_models_twice_costs_no_saved_model),
         cmocka_unit_test(a_new_pipeline_that_was_not_saved_costs_no_saved_model),
         cmocka_unit_test(a_pipeline_that_comes_back_to_its_file_costs_no_saved_model),
-        cmocka_unit_test(a_new_pipeline_that_is_saved_has_the_shelf_for_itself),
+        cmocka_unit_test(a_new_pipeline_that_is_saved_has_the_file_for_itself),
         cmocka_unit_test(a_snapshot_elsewhere_has_the_models_in_memory),
-        cmocka_unit_test(a_pipeline_that_forgets_has_no_shelf),
+        cmocka_unit_test(a_pipeline_that_forgets_has_no_evicted_models_file),
         cmocka_unit_test(a_damaged_model_is_lost_and_the_others_are_not),
-        cmocka_unit_test(a_state_or_shelf_that_is_cut_off_is_refused),
-        cmocka_unit_test(places_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless),
+        cmocka_unit_test(a_state_or_its_evicted_models_cut_off_are_refused),
+        cmocka_unit_test(slots_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless),
         cmocka_unit_test(an_older_model_is_not_taken_for_the_newer_one),
         cmocka_unit_test(a_key_that_stands_twice_is_refused),
         cmocka_unit_test(a_model_that_no_checksum_shows_to_be_damaged_is_lost_or_harmless),

@@ -1,0 +1,111 @@
+#include "snapshot/detector_sections.h"
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "detect/detector.h"
+
+enum {
+    PARAMS_BYTES = 2048, /* at most: sixteen parameters with names of up to a hundred bytes */
+    /* A detector has at most STATE_RATIO times the bytes of its state in a snapshot, and
+     * STATE_EXTRA_BYTES for what follows from its parameters. */
+    STATE_RATIO = 6,
+    STATE_EXTRA_BYTES = 1 << 16
+};
+
+/* ---- Parameters ---- */
+
+size_t oif_params_section_write(oif_section_writer *writer, const char *tag,
+                                const oif_params *params, uint64_t number)
+{
+    unsigned char payload[PARAMS_BYTES];
+    oif_bytes bytes = oif_bytes_over(payload, sizeof payload);
+    oif_bytes_put_text(&bytes, params->info->name);
+    oif_bytes_put(&bytes, number, 8);
+    oif_bytes_put(&bytes, params->info->param_count, 1);
+    for (size_t i = 0; i < params->info->param_count; i++) {
+        oif_bytes_put_text(&bytes, params->info->params[i].name);
+        oif_bytes_put_f64(&bytes, params->values[i]);
+    }
+    size_t length = (size_t)(bytes.next - bytes.start);
+    if (writer)
+        oif_section_writer_put(writer, tag, payload, length);
+    return length;
+}
+
+static void decode_params(oif_section_reader *reader, oif_bytes *bytes, oif_params *params)
+{
+    char name[OIF_BYTES_TEXT_MAX + 1];
+    oif_error why;
+    for (uint64_t left = oif_bytes_get(bytes, 1); left > 0 && !bytes->overrun; left--) {
+        oif_bytes_get_text(bytes, name);
+        double value = oif_bytes_get_f64(bytes);
+        if (!bytes->overrun && oif_params_set(params, name, value, &why) != OIF_OK)
+            oif_section_reader_fail(reader, OIF_EVERSION,
+                                    "this version of oif would not have written this: %s",
+                                    why.message);
+    }
+}
+
+void oif_params_section_read(oif_section_reader *reader, const char *tag,
+                             oif_params_init_function init, oif_params *params, uint64_t *number)
+{
+    unsigned char payload[PARAMS_BYTES];
+    char name[OIF_BYTES_TEXT_MAX + 1];
+    oif_section_reader_expect(reader, tag);
+    oif_bytes bytes =
+        oif_bytes_over(payload, oif_section_reader_take(reader, payload, sizeof payload));
+    oif_bytes_get_text(&bytes, name);
+    *number = oif_bytes_get(&bytes, 8);
+    if (bytes.overrun || init(params, name, NULL) != OIF_OK) {
+        oif_section_reader_fail(reader, OIF_EVERSION, "this version of oif has no detector '%.60s'",
+                                name);
+        return;
+    }
+    decode_params(reader, &bytes, params);
+    if (bytes.overrun || bytes.next != bytes.end)
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", tag);
+}
+
+/* ---- State ---- */
+
+uint64_t oif_state_section_bytes(const oif_detector *detector)
+{
+    oif_byte_counter counter = oif_byte_counter_new();
+    oif_detector_visit_fields((oif_detector *)detector, &counter.visitor); /* changes nothing */
+    return counter.bytes;
+}
+
+void oif_state_section_write(oif_section_writer *writer, const oif_detector *detector)
+{
+    oif_section_writer_begin(writer, OIF_SECTION_STATE, oif_state_section_bytes(detector));
+    oif_detector_visit_fields((oif_detector *)detector, &writer->visitor); /* changes nothing */
+    oif_section_writer_end(writer);
+}
+
+void oif_state_section_bound(oif_section_reader *reader, const oif_params *params, size_t dimension)
+{
+    size_t bytes = 0;
+    oif_error why;
+    oif_status status = oif_detector_estimate_bytes(params, dimension, &bytes, &why);
+    if (status != OIF_OK)
+        oif_section_reader_fail(reader, status == OIF_EMEMORY ? OIF_EMEMORY : OIF_ECORRUPT, "%s",
+                                why.message);
+    else if (bytes > STATE_EXTRA_BYTES && (bytes - STATE_EXTRA_BYTES) / STATE_RATIO > reader->left)
+        oif_section_reader_fail(reader, OIF_ECORRUPT,
+                                "a state of %llu bytes is too small for a detector of %zu bytes",
+                                (unsigned long long)reader->left, bytes);
+}
+
+void oif_state_section_read(oif_section_reader *reader, oif_detector *detector)
+{
+    uint64_t expected = oif_state_section_bytes(detector);
+    oif_error why;
+    if (reader->left != expected)
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the state has %llu bytes instead of %llu",
+                                (unsigned long long)reader->left, (unsigned long long)expected);
+    oif_detector_visit_fields(detector, &reader->visitor);
+    oif_section_reader_end(reader);
+    if (reader->status == OIF_OK && oif_detector_check(detector, &why) != OIF_OK)
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the state does not hold together: %s",
+                                why.message);
+}

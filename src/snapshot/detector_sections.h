@@ -1,0 +1,43 @@
+/* The sections that describe detectors, for snapshots of detectors and of pipelines. */
+#ifndef OIF_SNAPSHOT_DETECTOR_SECTIONS_H
+#define OIF_SNAPSHOT_DETECTOR_SECTIONS_H
+
+#include "snapshot/sections.h"
+
+#define OIF_SECTION_DETECTOR "DETE"
+#define OIF_SECTION_STATE "STAT"
+
+/* ---- Parameters ---- */
+
+/* Writes a section with parameters and one number more: of a detector its dimension, of a
+ * pipeline its columns. Returns the bytes of the payload. Writes nothing if the writer is NULL. */
+size_t oif_params_section_write(oif_section_writer *writer, const char *tag,
+                                const oif_params *params, uint64_t number);
+
+/* Sets all parameters of the kind of that name to their initial values: oif_params_init or a
+ * function like it. */
+typedef oif_status (*oif_params_init_function)(oif_params *params, const char *name,
+                                               oif_error *error);
+
+/* Opens and reads such a section. */
+void oif_params_section_read(oif_section_reader *reader, const char *tag,
+                             oif_params_init_function init, oif_params *params, uint64_t *number);
+
+/* ---- State ---- */
+
+/* Writes the section with the state of a detector. */
+void oif_state_section_write(oif_section_writer *writer, const oif_detector *detector);
+
+/* The bytes of its payload. */
+uint64_t oif_state_section_bytes(const oif_detector *detector);
+
+/* Fails if the open section is too small to be the state of such a detector. Called before the
+ * detector is made, so a damaged snapshot cannot ask for much memory. */
+void oif_state_section_bound(oif_section_reader *reader, const oif_params *params,
+                             size_t dimension);
+
+/* Reads the open section into a detector with the same parameters. After a failure the detector
+ * may be in any state and must only be freed. */
+void oif_state_section_read(oif_section_reader *reader, oif_detector *detector);
+
+#endif
