@@ -3,13 +3,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static uint64_t read_csv(struct source source, const oif_reader_options *options, uint8_t choice)
+static uint64_t read_csv(byte_source source, const oif_reader_options *options, uint8_t choice)
 {
     oif_reader *reader = NULL;
     oif_error error = {.message = ""};
     oif_status status = oif_reader_open(options, read_source, &source, &reader, &error);
     uint64_t sum = mix_number(0xcbf29ce484222325u, (uint64_t)status);
-
     if (status != OIF_OK)
         return mix_error(sum, &error);
     sum = mix_columns(sum, reader);
@@ -28,7 +27,6 @@ static uint64_t read_csv(struct source source, const oif_reader_options *options
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char delimiters[] = {0, 0, 0, ',', ';', ' ', '\t', ':'};
-
     if (size < 2)
         return 0;
     const oif_reader_options options = {

@@ -11,7 +11,6 @@ static void find_more_columns(oif_reader *reader)
 {
     static const char *const names[] = {"a", "b.0", "b.c", "", "a\\.b", "\\0", "k.k.k"};
     size_t column;
-
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (oif_reader_find_column(reader, names[i], &column, NULL) != OIF_OK)
             abort();
@@ -21,7 +20,6 @@ static void find_more_columns(oif_reader *reader)
 static void check_names(oif_reader *reader)
 {
     size_t count = oif_reader_column_count(reader), column;
-
     for (size_t i = 0; i < count && i < MAX_SELECTED; i++)
         if (oif_reader_find_column(reader, oif_reader_column_name(reader, i), &column, NULL) !=
                 OIF_OK ||
@@ -29,14 +27,13 @@ static void check_names(oif_reader *reader)
             abort();
 }
 
-static uint64_t read_rows(struct source source, const oif_reader_options *options, uint8_t choice)
+static uint64_t read_rows(byte_source source, const oif_reader_options *options, uint8_t choice)
 {
     oif_reader *reader = NULL;
     oif_error error = {.message = ""};
     oif_status status = oif_reader_open(options, read_source, &source, &reader, &error);
     uint64_t sum = mix_number(0xcbf29ce484222325u, (uint64_t)status);
     size_t columns[MAX_SELECTED], value_count = choice % 4, text_count = 0;
-
     if (status != OIF_OK)
         return mix_error(sum, &error);
     sum = mix_columns(sum, reader);

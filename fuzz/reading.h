@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct source {
+typedef struct byte_source {
     const uint8_t *bytes;
     size_t count, piece;
-};
+} byte_source;
 
 static inline ptrdiff_t read_source(void *context, char *buffer, size_t capacity)
 {
-    struct source *source = context;
+    byte_source *source = context;
     size_t count = source->count;
 
     if (count > source->piece)
@@ -32,7 +32,6 @@ static inline ptrdiff_t read_source(void *context, char *buffer, size_t capacity
 static inline uint64_t mix(uint64_t sum, const void *bytes, size_t count)
 {
     const unsigned char *at = bytes;
-
     for (size_t i = 0; i < count; i++)
         sum = (sum ^ at[i]) * 0x100000001b3u;
     return sum;
@@ -47,7 +46,6 @@ static inline uint64_t mix_columns(uint64_t sum, const oif_reader *reader)
 {
     size_t bytes;
     const char *header = oif_reader_header_text(reader, &bytes);
-
     sum = mix(sum, header, bytes);
     sum = mix_number(sum, (uint64_t)oif_reader_delimiter(reader));
     for (size_t i = 0; i < oif_reader_column_count(reader); i++)
@@ -84,7 +82,6 @@ static inline uint64_t mix_records(uint64_t sum, oif_reader *reader,
     oif_record record;
     oif_status status;
     uint64_t last_line = 0;
-
     while ((status = oif_reader_next(reader, &record, &error)) != OIF_END) {
         sum = mix_number(sum, (uint64_t)status);
         if (status == OIF_OK) {
@@ -102,7 +99,7 @@ static inline uint64_t mix_records(uint64_t sum, oif_reader *reader,
 }
 
 /* Opens a reader, selects columns of it and returns the checksum of what it says. */
-typedef uint64_t (*read_function)(struct source source, const oif_reader_options *options,
+typedef uint64_t (*read_function)(byte_source source, const oif_reader_options *options,
                                   uint8_t choice);
 
 /* The bytes are read at once, in pieces of 1 byte and of 7: whatever the reader says must be
@@ -110,10 +107,9 @@ typedef uint64_t (*read_function)(struct source source, const oif_reader_options
 static inline void compare_pieces(read_function read, const oif_reader_options *options,
                                   uint8_t choice, const uint8_t *bytes, size_t count)
 {
-    const uint64_t sum = read((struct source){bytes, count, SIZE_MAX}, options, choice);
-
-    if (read((struct source){bytes, count, 1}, options, choice) != sum ||
-        read((struct source){bytes, count, 7}, options, choice) != sum) {
+    const uint64_t sum = read((byte_source){bytes, count, SIZE_MAX}, options, choice);
+    if (read((byte_source){bytes, count, 1}, options, choice) != sum ||
+        read((byte_source){bytes, count, 7}, options, choice) != sum) {
         fprintf(stderr, "the pieces in which the bytes arrive matter\n");
         abort();
     }

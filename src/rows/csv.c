@@ -1,17 +1,16 @@
 /* Rows from CSV text.
  *
- * A record needs no search for its end before it is parsed. A number is read at the start of
- * its field; nearly always it stops at a delimiter or at the line's end, and the field is done
- * in one pass. All else (quotes, blanks behind, words, mistakes) takes the slow way.
+ * A record is parsed without a search for its end. A number is read at the start of its field;
+ * nearly always it stops at a delimiter or at the line's end, and the field is done in one
+ * pass. All other fields (quotes, blanks behind, words, mistakes) take the slow path.
  *
- * A record whose quote is still open at lines_end is not whole: `parts` keeps how far it was
- * taken apart, and parsing goes on from there when more lines have come. So the work is linear
- * in the bytes however small the pieces in which they arrive.
+ * A record whose quote is still open at lines_end is not whole: `progress` keeps how far it was
+ * parsed, and parsing continues there when more lines have come. So the work is linear in the
+ * bytes, however small the pieces in which they arrive.
  *
- * What is wrong with a record is looked up in its text after it has been parsed to its end: the
- * mistakes then cost nothing when there are none, and the next record starts at the right place
- * in any case. Texts too are taken in a second pass, so that they cost nothing when there are
- * none. */
+ * A mistake is located in the text of a record after the record was parsed to its end. So a
+ * record without mistakes costs nothing extra, and the next record starts at the right byte in
+ * any case. Texts are taken in a second pass too, which rows without texts do not need. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "rows/csv_field.h"
@@ -23,67 +22,66 @@
 
 /* ---- Records ---- */
 
-/* Takes the record at `start` apart up to its end, or to a quote that is open at lines_end:
- * then it is not whole. */
+/* Parses the record at `start` to its end, or to a quote that is open at lines_end: then it is
+ * not whole. */
 static void parse_record(oif_reader *reader)
 {
     const char *const start = reader->buffer + reader->start;
     const char *const lines_end = reader->buffer + reader->lines_end;
     const char delimiter = reader->delimiter;
-    struct csv_parts *parts = &reader->parts;
-    const char *field = start + parts->field, *end;
-    size_t field_count = parts->field_count;
-
+    oif_csv_progress *progress = &reader->progress;
+    const char *field = start + progress->field, *end;
+    size_t field_count = progress->field_count;
     for (;; field = end + 1) {
         size_t slot =
-            field_count < reader->column_count ? reader->columns[field_count].slot : UNSELECTED;
-        end = slot == UNSELECTED
+            field_count < reader->column_count ? reader->columns[field_count].slot : OIF_UNSELECTED;
+        end = slot == OIF_UNSELECTED
                   ? NULL
-                  : plain_field_end(field, lines_end, delimiter, &reader->values[slot]);
+                  : oif_csv_plain_field_end(field, lines_end, delimiter, &reader->values[slot]);
         if (!end) {
-            parts->quoted |= *field == '"';
-            end = field_end(field, start + parts->scanned, lines_end, delimiter);
+            progress->quoted |= *field == '"';
+            end = oif_csv_field_end(field, start + progress->scanned, lines_end, delimiter);
             if (!end)
                 break;
-            if (slot != UNSELECTED &&
-                field_meaning(field, end, delimiter, &reader->values[slot]) >= INFINITE &&
-                !parts->bad_field)
-                parts->bad_field = field_count + 1;
+            if (slot != OIF_UNSELECTED &&
+                oif_csv_field_meaning(field, end, delimiter, &reader->values[slot]) >=
+                    OIF_CSV_INFINITE &&
+                !progress->bad_field)
+                progress->bad_field = field_count + 1;
         }
         field_count++;
         if (*end == '\n')
             break;
     }
-    parts->field_count = field_count;
-    parts->whole = end != NULL;
+    progress->field_count = field_count;
+    progress->whole = end != NULL;
     if (end)
-        parts->bytes = (size_t)(end - start);
-    parts->field = (size_t)(field - start);
-    parts->scanned = reader->lines_end - reader->start;
+        progress->bytes = (size_t)(end - start);
+    progress->field = (size_t)(field - start);
+    progress->scanned = reader->lines_end - reader->start;
 }
 
 /* The delimiter or \n that ends a field of a whole record. */
 static const char *whole_field_end(const oif_reader *reader, const char *field)
 {
     const char *end =
-        field_end(field, field, reader->buffer + reader->lines_end, reader->delimiter);
-
+        oif_csv_field_end(field, field, reader->buffer + reader->lines_end, reader->delimiter);
     assert(end);
     return end;
 }
 
 /* A whole record as it came, without its end. */
-static struct span record_text(const oif_reader *reader)
+static oif_span record_text(const oif_reader *reader)
 {
     const char *start = reader->buffer + reader->start;
-    return without_returns(start, start + reader->parts.bytes);
+    return oif_span_without_returns(start, start + reader->progress.bytes);
 }
 
 static bool is_too_long(const oif_reader *reader)
 {
-    if (reader->parts.whole)
-        return reader->parts.bytes > reader->max_line_bytes;
-    return is_overflowing(reader);
+    if (reader->progress.whole)
+        return reader->progress.bytes > reader->max_line_bytes;
+    return oif_reader_is_overflowing(reader);
 }
 
 /* Goes past the record at `start`. A record too long is left at the first line's end behind the
@@ -92,35 +90,34 @@ static bool is_too_long(const oif_reader *reader)
 static void consume_record(oif_reader *reader)
 {
     const char *start = reader->buffer + reader->start, *end = reader->buffer + reader->end;
-    const char *next = reader->parts.whole ? start + reader->parts.bytes + 1 : end;
-
+    const char *next = reader->progress.whole ? start + reader->progress.bytes + 1 : end;
     if (is_too_long(reader))
         oif_reader_consume_through_newline(reader, start + reader->max_line_bytes);
     else
-        consume(reader, next, reader->parts.quoted ? count_newlines(start, next) : 1);
-    reader->parts = (struct csv_parts){0};
+        oif_reader_consume(reader, next,
+                           reader->progress.quoted ? oif_count_newlines(start, next) : 1);
+    reader->progress = (oif_csv_progress){0};
 }
 
 /* ---- Messages ---- */
 
-struct place {
+typedef struct position {
     uint64_t line, column;
-};
+} position;
 
-static struct place place_of(const oif_reader *reader, const char *at)
+static position position_of(const oif_reader *reader, const char *at)
 {
     const char *start = reader->buffer + reader->start, *line_start = at;
     while (line_start > start && line_start[-1] != '\n')
         line_start--;
-    return (struct place){reader->line + count_newlines(start, line_start),
-                          (uint64_t)(at - line_start) + 1};
+    return (position){reader->line + oif_count_newlines(start, line_start),
+                      (uint64_t)(at - line_start) + 1};
 }
 
 /* Where the field with this index begins in the record at `start`. */
 static const char *find_field(const oif_reader *reader, size_t index)
 {
     const char *field = reader->buffer + reader->start;
-
     while (index-- > 0)
         field = whole_field_end(reader, field) + 1;
     return field;
@@ -130,50 +127,50 @@ static oif_status fail_too_long(oif_reader *reader, oif_error *error)
 {
     char *start = reader->buffer + reader->start, *limit = start + reader->max_line_bytes;
     const char *field = start, *end, last = *limit;
-
     *limit = '\n'; /* stops the scan; nothing behind it may influence the message */
-    while ((end = field_end(field, start, limit + 1, reader->delimiter)) != NULL && *end != '\n')
+    while ((end = oif_csv_field_end(field, start, limit + 1, reader->delimiter)) != NULL &&
+           *end != '\n')
         field = end + 1;
     *limit = last;
 
-    const struct place place = place_of(reader, end ? start : field);
-    return oif_fail_at(error, OIF_EINPUT, place.line, place.column,
+    const position where = position_of(reader, end ? start : field);
+    return oif_fail_at(error, OIF_EINPUT, where.line, where.column,
                        "this line is longer than %zu bytes%s", reader->max_line_bytes,
                        end ? "" : ": the quote that opens here is not closed by then");
 }
 
 static oif_status fail_open_quote(const oif_reader *reader, oif_error *error)
 {
-    struct place place = place_of(reader, find_field(reader, reader->parts.field_count));
-    return oif_fail_at(error, OIF_EINPUT, place.line, place.column,
+    position where = position_of(reader, find_field(reader, reader->progress.field_count));
+    return oif_fail_at(error, OIF_EINPUT, where.line, where.column,
                        "the quote that opens here is never closed; close it or take it away");
 }
 
 static oif_status fail_ragged(const oif_reader *reader, oif_error *error)
 {
-    size_t count = reader->parts.field_count, expected = reader->column_count;
+    size_t count = reader->progress.field_count, expected = reader->column_count;
     const char *at = count > expected ? find_field(reader, expected) : record_text(reader).end;
-    struct place place = place_of(reader, at);
-
-    return oif_fail_at(error, OIF_EINPUT, place.line, place.column,
+    position where = position_of(reader, at);
+    return oif_fail_at(error, OIF_EINPUT, where.line, where.column,
                        "this row has %zu field%s, the first line has %zu", count,
                        count == 1 ? "" : "s", expected);
 }
 
 static oif_status fail_bad_field(const oif_reader *reader, oif_error *error)
 {
-    const size_t column = reader->parts.bad_field - 1;
+    const size_t column = reader->progress.bad_field - 1;
     const char *name = reader->columns[column].name;
     const char *field = find_field(reader, column), *end = find_field(reader, column + 1) - 1;
-    const struct span text = without_blanks(without_returns(field, end), reader->delimiter);
-    const struct place place = place_of(reader, field);
+    const oif_span text =
+        oif_csv_without_blanks(oif_span_without_returns(field, end), reader->delimiter);
+    const position where = position_of(reader, field);
     double value;
-    bool infinite = field_meaning(field, end, reader->delimiter, &value) == INFINITE;
-
+    bool infinite =
+        oif_csv_field_meaning(field, end, reader->delimiter, &value) == OIF_CSV_INFINITE;
     return oif_fail_at(
-        error, OIF_EINPUT, place.line, place.column, "'%s' is %s in column \"%s\"; %s",
-        excerpt_of(text.start, text.end).text, infinite ? "infinite" : "not a number",
-        excerpt_of(name, name + strlen(name)).text,
+        error, OIF_EINPUT, where.line, where.column, "'%s' is %s in column \"%s\"; %s",
+        oif_excerpt_of(text.start, text.end).text, infinite ? "infinite" : "not a number",
+        oif_excerpt_of(name, name + strlen(name)).text,
         infinite ? "make it a finite number or empty" : "leave the column out or make it empty");
 }
 
@@ -181,14 +178,13 @@ static oif_status check_whole(oif_reader *reader, oif_error *error)
 {
     if (is_too_long(reader))
         return fail_too_long(reader, error);
-    return reader->parts.whole ? OIF_OK : fail_open_quote(reader, error);
+    return reader->progress.whole ? OIF_OK : fail_open_quote(reader, error);
 }
 
 static oif_status check_shape(oif_reader *reader, oif_error *error)
 {
     oif_status status = check_whole(reader, error);
-
-    if (status == OIF_OK && reader->parts.field_count != reader->column_count)
+    if (status == OIF_OK && reader->progress.field_count != reader->column_count)
         return fail_ragged(reader, error);
     return status;
 }
@@ -196,8 +192,7 @@ static oif_status check_shape(oif_reader *reader, oif_error *error)
 static oif_status check_record(oif_reader *reader, oif_error *error)
 {
     oif_status status = check_shape(reader, error);
-
-    if (status == OIF_OK && reader->parts.bad_field)
+    if (status == OIF_OK && reader->progress.bad_field)
         return fail_bad_field(reader, error);
     return status;
 }
@@ -211,7 +206,7 @@ static oif_status await_record(oif_reader *reader, oif_error *error)
     for (;;) {
         if (reader->start < reader->lines_end)
             parse_record(reader);
-        if (reader->parts.whole || reader->ended || is_too_long(reader))
+        if (reader->progress.whole || reader->ended || is_too_long(reader))
             return OIF_OK;
         oif_status status = oif_reader_fill_lines(reader, error);
         if (status != OIF_OK)
@@ -221,30 +216,30 @@ static oif_status await_record(oif_reader *reader, oif_error *error)
 
 /* ---- Texts ---- */
 
-/* Writes a field of a whole record without quotes if it must, else points to where it stands. */
-static oif_text text_of_field(struct span field, char **free_place)
+/* The text of a field: in the buffer, or if it has quotes inside, unquoted at `*next`, which
+ * moves behind it. */
+static oif_text text_of_field(oif_span field, char **next)
 {
-    const bool quoted = is_in_quotes(field);
+    const bool quoted = oif_csv_is_in_quotes(field);
     const char *start = field.start + quoted, *end = field.end - quoted;
-
     if (!quoted || !memchr(start, '"', (size_t)(end - start)))
         return (oif_text){start, (size_t)(end - start)};
-    char *text = *free_place;
-    *free_place = write_unquoted(field, text);
-    return (oif_text){text, (size_t)(*free_place - text)};
+    char *text = *next;
+    *next = oif_csv_write_unquoted(field, text);
+    return (oif_text){text, (size_t)(*next - text)};
 }
 
 static void take_texts(oif_reader *reader)
 {
     const char *field = reader->buffer + reader->start;
-    char *free_place = reader->unescaped;
+    char *next = reader->unescaped;
     size_t missing = reader->text_count;
-
     for (size_t i = 0; missing > 0; i++) {
         const char *end = whole_field_end(reader, field);
-        if (reader->columns[i].text_slot != UNSELECTED) {
-            struct span text = without_blanks(without_returns(field, end), reader->delimiter);
-            reader->texts[reader->columns[i].text_slot] = text_of_field(text, &free_place);
+        if (reader->columns[i].text_slot != OIF_UNSELECTED) {
+            oif_span text =
+                oif_csv_without_blanks(oif_span_without_returns(field, end), reader->delimiter);
+            reader->texts[reader->columns[i].text_slot] = text_of_field(text, &next);
             missing--;
         }
         field = end + 1;
@@ -255,22 +250,21 @@ static void take_texts(oif_reader *reader)
 
 static oif_status check_delimiter(char delimiter, oif_error *error)
 {
-    if (!delimiter || can_delimit(delimiter))
+    if (!delimiter || oif_csv_can_delimit(delimiter))
         return OIF_OK;
     return oif_fail(error, OIF_EPARAM,
                     "'%s' cannot be a delimiter: numbers, quotes or lines are made of it",
-                    excerpt_of(&delimiter, &delimiter + 1).text);
+                    oif_excerpt_of(&delimiter, &delimiter + 1).text);
 }
 
 static bool has_a_number(const oif_reader *reader)
 {
     const char *field = reader->buffer + reader->start;
     double value;
-
-    for (size_t i = 0; i < reader->parts.field_count; i++) {
+    for (size_t i = 0; i < reader->progress.field_count; i++) {
         const char *end = whole_field_end(reader, field);
-        enum meaning meaning = field_meaning(field, end, reader->delimiter, &value);
-        if (meaning == A_NUMBER || meaning == INFINITE)
+        oif_csv_meaning meaning = oif_csv_field_meaning(field, end, reader->delimiter, &value);
+        if (meaning == OIF_CSV_NUMBER || meaning == OIF_CSV_INFINITE)
             return true;
         field = end + 1;
     }
@@ -280,12 +274,12 @@ static bool has_a_number(const oif_reader *reader)
 static void name_columns(oif_reader *reader, char *name)
 {
     const char *field = reader->buffer + reader->start;
-    const size_t count = reader->parts.field_count;
-
+    const size_t count = reader->progress.field_count;
     for (size_t i = 0; i < count; i++) {
         const char *end = whole_field_end(reader, field);
-        struct span text = without_blanks(without_returns(field, end), reader->delimiter);
-        char *name_end = reader->has_header ? write_unquoted(text, name) : name;
+        oif_span text =
+            oif_csv_without_blanks(oif_span_without_returns(field, end), reader->delimiter);
+        char *name_end = reader->has_header ? oif_csv_write_unquoted(text, name) : name;
         if (name_end == name)
             name_end += oif_reader_generate_name(name, i);
         *name_end = '\0';
@@ -298,11 +292,11 @@ static void name_columns(oif_reader *reader, char *name)
 /* Makes the columns of the first record; a header is then consumed, a row stays to be read. */
 static oif_status make_columns(oif_reader *reader, oif_header header, oif_error *error)
 {
-    const struct span text = record_text(reader);
-    const size_t count = reader->parts.field_count, text_bytes = (size_t)(text.end - text.start);
+    const oif_span text = record_text(reader);
+    const size_t count = reader->progress.field_count, text_bytes = (size_t)(text.end - text.start);
     /* The header as it came, and as names. */
     const size_t bytes = oif_size_add(oif_size_multiply(text_bytes, 2),
-                                      oif_size_multiply(count, GENERATED_NAME_BYTES));
+                                      oif_size_multiply(count, OIF_GENERATED_NAME_BYTES));
     char *kept = oif_reader_keep(reader, bytes);
     if (!kept)
         return oif_fail(error, OIF_EMEMORY, "no memory for the names of %zu columns", count);
@@ -319,20 +313,20 @@ static oif_status make_columns(oif_reader *reader, oif_header header, oif_error 
         reader->header_bytes = text_bytes;
         consume_record(reader);
     }
-    reader->parts = (struct csv_parts){0};
+    reader->progress = (oif_csv_progress){0};
     return OIF_OK;
 }
 
 static oif_status csv_open(oif_reader *reader, const oif_reader_options *options, oif_error *error)
 {
     oif_status status = check_delimiter(options->delimiter, error);
-
     if (status == OIF_OK)
         status = oif_reader_await_first_line(reader, error);
     if (status != OIF_OK)
         return status;
-    const struct span line = oif_reader_buffered_line(reader);
-    reader->delimiter = options->delimiter ? options->delimiter : most_frequent_delimiter(line);
+    const oif_span line = oif_reader_buffered_line(reader);
+    reader->delimiter =
+        options->delimiter ? options->delimiter : oif_csv_most_frequent_delimiter(line);
     status = await_record(reader, error);
     if (status == OIF_OK)
         status = check_whole(reader, error);
@@ -341,13 +335,13 @@ static oif_status csv_open(oif_reader *reader, const oif_reader_options *options
 
 /* ---- Rows ---- */
 
-/* Where files were put one behind the other, or one was begun anew. A row whose numbers can be
- * read is a row. */
+/* Whether the record repeats the header, as when files are concatenated. A record whose numbers
+ * can be read is a row. */
 static bool is_header_again(oif_reader *reader)
 {
-    if (!reader->parts.bad_field || !reader->has_header || check_shape(reader, NULL) != OIF_OK)
+    if (!reader->progress.bad_field || !reader->has_header || check_shape(reader, NULL) != OIF_OK)
         return false;
-    const struct span text = record_text(reader);
+    const oif_span text = record_text(reader);
     return (size_t)(text.end - text.start) == reader->header_bytes &&
            memcmp(text.start, reader->header, reader->header_bytes) == 0;
 }
@@ -355,7 +349,7 @@ static bool is_header_again(oif_reader *reader)
 static oif_status await_row(oif_reader *reader, oif_error *error)
 {
     for (;;) {
-        oif_status status = await_next_line(reader, error);
+        oif_status status = oif_reader_await_next_line(reader, error);
         if (status == OIF_OK)
             status = await_record(reader, error);
         if (status != OIF_OK || !is_header_again(reader))
@@ -367,7 +361,6 @@ static oif_status await_row(oif_reader *reader, oif_error *error)
 static oif_status csv_next(oif_reader *reader, oif_record *record, oif_error *error)
 {
     oif_status status = await_row(reader, error);
-
     if (status != OIF_OK)
         return status;
 
@@ -376,12 +369,11 @@ static oif_status csv_next(oif_reader *reader, oif_record *record, oif_error *er
     if (status == OIF_OK || is_mendable) {
         if (reader->text_count)
             take_texts(reader);
-        *(is_mendable ? &reader->refused : record) = record_of(
-            reader, record_text(reader), reader->buffer + reader->start + reader->parts.bytes);
+        *(is_mendable ? &reader->refused : record) = oif_reader_record(
+            reader, record_text(reader), reader->buffer + reader->start + reader->progress.bytes);
     }
     consume_record(reader);
     return status;
 }
 
-const struct oif_row_format oif_csv_format = {
-    .open = csv_open, .next = csv_next, .has_texts = true};
+const oif_row_format oif_csv_format = {.open = csv_open, .next = csv_next, .has_texts = true};

@@ -1,6 +1,6 @@
-/* What the text of a CSV field means. A field lies in a buffer and is followed by its delimiter
- * or by a \n, so these functions may look at the byte behind it. Inline: the parser calls them
- * for every field. */
+/* What the text of a CSV field means. A field is in a buffer, with its delimiter or a \n behind
+ * it, so these functions may read the byte behind it. Inline: the parser calls them for every
+ * field. */
 #ifndef OIF_ROWS_CSV_FIELD_H
 #define OIF_ROWS_CSV_FIELD_H
 
@@ -11,26 +11,26 @@
 #include <math.h>
 #include <string.h>
 
-static inline bool is_blank(char byte, char delimiter)
+static inline bool oif_csv_is_blank(char byte, char delimiter)
 {
     return (byte == ' ' || byte == '\t') && byte != delimiter;
 }
 
-/* A letter can begin or end a number too: inf, nan, 1e5. */
-static inline bool can_delimit(char byte)
+/* Letters cannot: they begin or end numbers too, as in inf, nan, 1e5. */
+static inline bool oif_csv_can_delimit(char byte)
 {
     bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
     return byte && !letter && !strchr("0123456789.+-\"\r\n", byte);
 }
 
-static inline bool ends_field(const char *at, char delimiter)
+static inline bool oif_csv_ends_field(const char *at, char delimiter)
 {
     return *at == delimiter || *at == '\n' || (*at == '\r' && at[1] == '\n');
 }
 
 /* Past the closing quote, or NULL when there is none before `end`; the byte before `end` is a
  * \n. */
-static inline const char *quoted_end(const char *at, const char *end)
+static inline const char *oif_csv_quoted_end(const char *at, const char *end)
 {
     while ((at = memchr(at, '"', (size_t)(end - at))) != NULL) {
         if (at[1] != '"')
@@ -43,13 +43,12 @@ static inline const char *quoted_end(const char *at, const char *end)
 /* The delimiter or \n that ends the field, or NULL when its quote is still open at `end`. A
  * quote counts only as the first byte of a field; it is known to be open up to `scanned` if
  * that lies behind it. */
-static inline const char *field_end(const char *field, const char *scanned, const char *end,
-                                    char delimiter)
+static inline const char *oif_csv_field_end(const char *field, const char *scanned, const char *end,
+                                            char delimiter)
 {
     const char *at = field;
-
     if (*at == '"') {
-        at = quoted_end(scanned > field ? scanned : field + 1, end);
+        at = oif_csv_quoted_end(scanned > field ? scanned : field + 1, end);
         if (!at)
             return NULL;
     }
@@ -58,24 +57,23 @@ static inline const char *field_end(const char *field, const char *scanned, cons
     return at;
 }
 
-static inline struct span without_blanks(struct span text, char delimiter)
+static inline oif_span oif_csv_without_blanks(oif_span text, char delimiter)
 {
-    while (text.start < text.end && is_blank(*text.start, delimiter))
+    while (text.start < text.end && oif_csv_is_blank(*text.start, delimiter))
         text.start++;
-    while (text.start < text.end && is_blank(text.end[-1], delimiter))
+    while (text.start < text.end && oif_csv_is_blank(text.end[-1], delimiter))
         text.end--;
     return text;
 }
 
-static inline bool is_in_quotes(struct span text)
+static inline bool oif_csv_is_in_quotes(oif_span text)
 {
     return text.end - text.start >= 2 && *text.start == '"' && text.end[-1] == '"';
 }
 
-static inline bool is_missing(struct span text)
+static inline bool oif_csv_is_missing(oif_span text)
 {
     static const char *const words[] = {"", "na", "n/a", "nan", "null", "none"};
-
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *at = text.start, *word = words[i];
         while (at < text.end && *word &&
@@ -89,49 +87,51 @@ static inline bool is_missing(struct span text)
 
 /* The delimiter or \n behind a field that is a finite number, missing or empty, with blanks at
  * most before it; NULL for any other field, whatever *value is then. */
-static inline const char *plain_field_end(const char *field, const char *lines_end, char delimiter,
-                                          double *value)
+static inline const char *oif_csv_plain_field_end(const char *field, const char *lines_end,
+                                                  char delimiter, double *value)
 {
     const char *text = field, *end;
-
-    while (is_blank(*text, delimiter))
+    while (oif_csv_is_blank(*text, delimiter))
         text++;
-    end = short_number_end(text, lines_end, value);
-    if (!end || !ends_field(end, delimiter)) {
-        end = ends_field(text, delimiter) ? text : oif_number_parse(text, lines_end, value);
+    end = oif_short_number_end(text, lines_end, value);
+    if (!end || !oif_csv_ends_field(end, delimiter)) {
+        end = oif_csv_ends_field(text, delimiter) ? text : oif_number_parse(text, lines_end, value);
         if (end == text)
             *value = NAN;
-        else if (!end || !ends_field(end, delimiter) || isinf(*value))
+        else if (!end || !oif_csv_ends_field(end, delimiter) || isinf(*value))
             return NULL;
     }
     return end + (*end == '\r');
 }
 
-enum meaning { A_NUMBER, MISSING, INFINITE, OTHER_TEXT };
+typedef enum oif_csv_meaning {
+    OIF_CSV_NUMBER,
+    OIF_CSV_MISSING,
+    OIF_CSV_INFINITE,
+    OIF_CSV_OTHER_TEXT
+} oif_csv_meaning;
 
 /* What the field [field, end) means, blanks and quotes aside; its value if it is a number, NaN
  * if missing. */
-static inline enum meaning field_meaning(const char *field, const char *end, char delimiter,
-                                         double *value)
+static inline oif_csv_meaning oif_csv_field_meaning(const char *field, const char *end,
+                                                    char delimiter, double *value)
 {
-    struct span text = without_blanks(without_returns(field, end), delimiter);
+    oif_span text = oif_csv_without_blanks(oif_span_without_returns(field, end), delimiter);
     double number;
-
-    if (is_in_quotes(text))
-        text = without_blanks((struct span){text.start + 1, text.end - 1}, delimiter);
+    if (oif_csv_is_in_quotes(text))
+        text = oif_csv_without_blanks((oif_span){text.start + 1, text.end - 1}, delimiter);
     if (oif_number_parse(text.start, text.end, &number) == text.end) {
         *value = number;
-        return isnan(number) ? MISSING : isinf(number) ? INFINITE : A_NUMBER;
+        return isnan(number) ? OIF_CSV_MISSING : isinf(number) ? OIF_CSV_INFINITE : OIF_CSV_NUMBER;
     }
     *value = NAN;
-    return is_missing(text) ? MISSING : OTHER_TEXT;
+    return oif_csv_is_missing(text) ? OIF_CSV_MISSING : OIF_CSV_OTHER_TEXT;
 }
 
 /* Writes a field without its quotes; returns where it ends. */
-static inline char *write_unquoted(struct span text, char *at)
+static inline char *oif_csv_write_unquoted(oif_span text, char *at)
 {
-    bool quoted = is_in_quotes(text);
-
+    bool quoted = oif_csv_is_in_quotes(text);
     for (const char *from = text.start + quoted; from < text.end - quoted; from++) {
         *at++ = *from;
         if (quoted && *from == '"' && from[1] == '"' && from + 1 < text.end - 1)
@@ -142,13 +142,13 @@ static inline char *write_unquoted(struct span text, char *at)
 
 /* The most frequent of the candidates outside quotes in a line, the first of them if none is
  * there. */
-static inline char most_frequent_delimiter(struct span line)
+static inline char oif_csv_most_frequent_delimiter(oif_span line)
 {
     static const char candidates[] = ",;|\t";
     size_t counts[sizeof candidates] = {0};
     size_t best = 0;
-    bool in_quotes = false,
-         may_open = true; /* a quote opens a field, or after a closing one opens it again */
+    bool in_quotes = false;
+    bool may_open = true; /* at the start of a field, and behind a closing quote */
 
     for (const char *at = line.start; at < line.end; at++) {
         const char *candidate = *at && !in_quotes ? strchr(candidates, *at) : NULL;

@@ -7,32 +7,31 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { EXCERPT_BYTES = 40 };
+enum { OIF_EXCERPT_BYTES = 40 };
 
-struct excerpt {
-    char text[EXCERPT_BYTES + 1];
-};
+typedef struct oif_excerpt {
+    char text[OIF_EXCERPT_BYTES + 1];
+} oif_excerpt;
 
 /* The bytes of the printable character at `at`; 0 for a control character and for what is not
  * UTF-8. */
-static inline size_t printable_bytes(const char *at, const char *end)
+static inline size_t oif_excerpt_character_bytes(const char *at, const char *end)
 {
     uint32_t code;
-    size_t bytes = utf8_character(at, end, &code);
+    size_t bytes = oif_utf8_character(at, end, &code);
     bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
-
     return is_control ? 0 : bytes;
 }
 
 /* The text as a message can show it: shortened, unprintable bytes as \xNN. */
-static inline struct excerpt excerpt_of(const char *at, const char *end)
+static inline oif_excerpt oif_excerpt_of(const char *at, const char *end)
 {
-    struct excerpt excerpt;
-    const size_t limit = EXCERPT_BYTES - strlen("...");
+    oif_excerpt excerpt;
+    const size_t limit = OIF_EXCERPT_BYTES - strlen("...");
     size_t length = 0;
-
     while (at < end) {
-        size_t bytes = printable_bytes(at, end), shown = bytes ? bytes : strlen("\\xNN");
+        size_t bytes = oif_excerpt_character_bytes(at, end),
+               shown = bytes ? bytes : strlen("\\xNN");
         if (length + shown > limit)
             break;
         if (bytes)

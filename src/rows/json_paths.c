@@ -2,6 +2,7 @@
  * node's low child is one level below it; a high child may be on its level, but not the high
  * child of that one. */
 #include "rows/json_paths.h"
+
 #include "base/memory.h"
 #include "rows/json_text.h"
 
@@ -9,7 +10,7 @@
 
 /* ---- The search tree ---- */
 
-static int compare(const struct json_path *path, const struct json_path *parent, const char *key,
+static int compare(const oif_json_path *path, const oif_json_path *parent, const char *key,
                    size_t key_bytes)
 {
     if (path->parent != parent)
@@ -19,11 +20,10 @@ static int compare(const struct json_path *path, const struct json_path *parent,
     return memcmp(path->key, key, key_bytes);
 }
 
-struct json_path *oif_json_path_find(const struct json_paths *paths, const struct json_path *parent,
-                                     const char *key, size_t key_bytes)
+oif_json_path *oif_json_path_find(const oif_json_paths *paths, const oif_json_path *parent,
+                                  const char *key, size_t key_bytes)
 {
-    struct json_path *path = paths->search_root;
-
+    oif_json_path *path = paths->search_root;
     while (path) {
         int order = compare(path, parent, key, key_bytes);
         if (order == 0)
@@ -34,10 +34,9 @@ struct json_path *oif_json_path_find(const struct json_paths *paths, const struc
 }
 
 /* A low child on the same level becomes the parent. */
-static struct json_path *skew(struct json_path *path)
+static oif_json_path *skew(oif_json_path *path)
 {
-    struct json_path *low = path->low;
-
+    oif_json_path *low = path->low;
     if (!low || low->level != path->level)
         return path;
     path->low = low->high;
@@ -46,10 +45,9 @@ static struct json_path *skew(struct json_path *path)
 }
 
 /* Of three on one level the middle one rises. */
-static struct json_path *split(struct json_path *path)
+static oif_json_path *split(oif_json_path *path)
 {
-    struct json_path *high = path->high;
-
+    oif_json_path *high = path->high;
     if (!high || !high->high || high->high->level != path->level)
         return path;
     path->high = high->low;
@@ -59,7 +57,7 @@ static struct json_path *split(struct json_path *path)
 }
 
 /* Recursion as deep as the tree is high: twice the logarithm of the number of paths at most. */
-static struct json_path *insert(struct json_path *tree, struct json_path *path)
+static oif_json_path *insert(oif_json_path *tree, oif_json_path *path)
 {
     if (!tree)
         return path;
@@ -72,13 +70,12 @@ static struct json_path *insert(struct json_path *tree, struct json_path *path)
 
 /* ---- Paths ---- */
 
-struct json_paths *oif_json_paths_new(oif_reader *reader)
+oif_json_paths *oif_json_paths_new(oif_reader *reader)
 {
-    struct json_paths *paths = oif_reader_keep(reader, sizeof *paths);
-
+    oif_json_paths *paths = oif_reader_keep(reader, sizeof *paths);
     if (paths)
-        *paths =
-            (struct json_paths){.root = {.column = NO_COLUMN, .index = NOT_AN_INDEX}, .count = 1};
+        *paths = (oif_json_paths){.root = {.column = OIF_NO_COLUMN, .index = OIF_NOT_AN_INDEX},
+                                  .count = 1};
     return paths;
 }
 
@@ -87,12 +84,11 @@ struct json_paths *oif_json_paths_new(oif_reader *reader)
 static size_t index_of_key(const char *key, size_t bytes)
 {
     size_t index = 0;
-
     if (bytes == 0 || bytes > 9 || (*key == '0' && bytes > 1))
-        return NOT_AN_INDEX;
+        return OIF_NOT_AN_INDEX;
     for (size_t i = 0; i < bytes; i++) {
         if (key[i] < '0' || key[i] > '9')
-            return NOT_AN_INDEX;
+            return OIF_NOT_AN_INDEX;
         index = index * 10 + (size_t)(key[i] - '0');
     }
     return index;
@@ -102,13 +98,13 @@ static size_t index_of_key(const char *key, size_t bytes)
  * the copy. */
 static bool is_plain_key(const char *quoted_key, size_t key_bytes)
 {
-    struct json_fault fault;
+    oif_json_fault fault;
     bool escaped = false;
-
-    return json_string_end(quoted_key, &escaped, &fault) == quoted_key + 1 + key_bytes && !escaped;
+    return oif_json_string_end(quoted_key, &escaped, &fault) == quoted_key + 1 + key_bytes &&
+           !escaped;
 }
 
-void oif_json_path_append_child(struct json_path *parent, struct json_path *path)
+void oif_json_path_append_child(oif_json_path *parent, oif_json_path *path)
 {
     path->next_sibling = NULL;
     if (parent->last_child)
@@ -118,24 +114,23 @@ void oif_json_path_append_child(struct json_path *parent, struct json_path *path
     parent->last_child = path;
 }
 
-struct json_path *oif_json_path_add(oif_reader *reader, struct json_path *parent, const char *key,
-                                    size_t key_bytes)
+oif_json_path *oif_json_path_add(oif_reader *reader, oif_json_path *parent, const char *key,
+                                 size_t key_bytes)
 {
-    struct json_paths *paths = reader->paths;
-    struct json_path *path = oif_reader_keep(reader, sizeof *path);
+    oif_json_paths *paths = reader->paths;
+    oif_json_path *path = oif_reader_keep(reader, sizeof *path);
     /* A quote, the key, a quote, a \n, and enough zeros to load words anywhere. */
-    char *copy = oif_reader_keep(reader, oif_size_add(key_bytes, 3 + 2 * LOAD_AHEAD_BYTES));
-
+    char *copy = oif_reader_keep(reader, oif_size_add(key_bytes, 3 + 2 * OIF_LOAD_AHEAD_BYTES));
     if (!path || !copy)
         return NULL;
     copy[0] = copy[key_bytes + 1] = '"';
     memcpy(copy + 1, key, key_bytes);
     copy[key_bytes + 2] = '\n';
-    memset(copy + key_bytes + 3, 0, 2 * LOAD_AHEAD_BYTES);
+    memset(copy + key_bytes + 3, 0, 2 * OIF_LOAD_AHEAD_BYTES);
 
     const uint64_t head_mask =
         key_bytes < 7 ? (UINT64_C(1) << 8 * (key_bytes + 1)) - 1 : UINT64_MAX;
-    *path = (struct json_path){
+    *path = (oif_json_path){
         .parent = parent,
         .key = copy + 1,
         .key_bytes = key_bytes,
@@ -143,7 +138,7 @@ struct json_path *oif_json_path_add(oif_reader *reader, struct json_path *parent
         .head_mask = head_mask,
         .index = index_of_key(key, key_bytes),
         .is_plain = is_plain_key(copy, key_bytes),
-        .column = NO_COLUMN,
+        .column = OIF_NO_COLUMN,
         .number = paths->count++,
         .level = 1,
     };
@@ -159,10 +154,9 @@ static bool needs_backslash(char byte)
     return byte == '.' || byte == '\\' || byte == '\0';
 }
 
-size_t oif_json_path_name_bytes(const struct json_path *path)
+size_t oif_json_path_name_bytes(const oif_json_path *path)
 {
     size_t bytes = 0;
-
     for (; path->parent; path = path->parent) {
         bytes += path->key_bytes + (path->parent->parent != NULL);
         for (size_t i = 0; i < path->key_bytes; i++)
@@ -171,10 +165,9 @@ size_t oif_json_path_name_bytes(const struct json_path *path)
     return bytes;
 }
 
-void oif_json_path_write_name(const struct json_path *path, char *name)
+void oif_json_path_write_name(const oif_json_path *path, char *name)
 {
     char *at = name + oif_json_path_name_bytes(path);
-
     for (; path->parent; path = path->parent) {
         for (size_t i = path->key_bytes; i > 0; i--) {
             const char byte = path->key[i - 1];
@@ -190,7 +183,6 @@ void oif_json_path_write_name(const struct json_path *path, char *name)
 const char *oif_json_path_read_key(const char *name, char *key, size_t *key_bytes)
 {
     size_t bytes = 0;
-
     for (; *name && *name != '.'; name++) {
         if (*name == '\\') {
             name++;

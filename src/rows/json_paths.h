@@ -19,67 +19,66 @@
 #include "base/number_text.h"
 #include "rows/reader.h"
 
-static const size_t NOT_AN_INDEX = SIZE_MAX;
-static const size_t NO_COLUMN = SIZE_MAX;
+#define OIF_NOT_AN_INDEX SIZE_MAX
+#define OIF_NO_COLUMN SIZE_MAX
 
-struct json_path {
-    struct json_path *parent, *first_child, *last_child, *next_sibling;
+struct oif_json_path {
+    oif_json_path *parent, *first_child, *last_child, *next_sibling;
     const char *key; /* unescaped; then a quote, then zeros up to eight bytes */
     size_t key_bytes;
     uint64_t head, head_mask; /* the first eight of these bytes, and which of them count */
     size_t index;             /* when the key is a number as array elements have: that number */
-    /* in a line the key can stand without escapes, so comparing bytes is enough */
+    /* JSON needs no escapes for the key, so comparing bytes is enough */
     bool is_plain;
     bool is_parent; /* there are paths below it, expected children or not */
-    size_t column;  /* or NO_COLUMN */
+    size_t column;  /* or OIF_NO_COLUMN */
 
     /* What the current line has here. Each time a path is met it gets a new stamp and notes its
-     * parent's; what was found in an object that a later one of the same key replaces can thus
-     * be told from the rest. */
+     * parent's. So values of an object that a later one with the same key replaces can be
+     * recognised. */
     uint64_t stamp, parent_stamp;
     const char *bad; /* the value if it cannot become a number */
     bool is_leaf;    /* the value is neither an object nor an array */
 
-    size_t number;                /* paths count from 0 in the order of their making */
-    struct json_path *low, *high; /* the search tree */
+    size_t number;             /* paths count from 0 in the order of their making */
+    oif_json_path *low, *high; /* the search tree */
     unsigned level;
 };
 
-struct json_paths {
-    struct json_path root;
-    struct json_path *search_root;
+struct oif_json_paths {
+    oif_json_path root;
+    oif_json_path *search_root;
     size_t count;
     uint64_t stamp; /* the last one given */
 };
 
 /* NULL when there is no memory. */
-struct json_paths *oif_json_paths_new(oif_reader *reader);
+oif_json_paths *oif_json_paths_new(oif_reader *reader);
 
 /* The path below `parent` with this key, or NULL. */
-struct json_path *oif_json_path_find(const struct json_paths *paths, const struct json_path *parent,
-                                     const char *key, size_t key_bytes);
+oif_json_path *oif_json_path_find(const oif_json_paths *paths, const oif_json_path *parent,
+                                  const char *key, size_t key_bytes);
 
-/* Makes one that is not there yet, so that it is found; NULL when there is no memory. */
-struct json_path *oif_json_path_add(oif_reader *reader, struct json_path *parent, const char *key,
-                                    size_t key_bytes);
+/* Adds a path that is not there yet; NULL when there is no memory. */
+oif_json_path *oif_json_path_add(oif_reader *reader, oif_json_path *parent, const char *key,
+                                 size_t key_bytes);
 
 /* Makes it the last of the children that are expected in the order of the first line. */
-void oif_json_path_append_child(struct json_path *parent, struct json_path *path);
+void oif_json_path_append_child(oif_json_path *parent, oif_json_path *path);
 
 /* The path as text: keys with dots between them. In a key a dot is written \., a backslash \\,
- * a NUL \0. The text has so many bytes, and none that is NUL. */
-size_t oif_json_path_name_bytes(const struct json_path *path);
-void oif_json_path_write_name(const struct json_path *path, char *name);
+ * a NUL \0. The text contains no NUL and is not terminated by one. */
+size_t oif_json_path_name_bytes(const oif_json_path *path);
+void oif_json_path_write_name(const oif_json_path *path, char *name);
 
 /* Reads the first key of a path's text into `key`; returns where it ends (at a dot or the NUL),
- * or NULL when a backslash stands before anything else than these three. */
+ * or NULL when a backslash is followed by anything else than these three. */
 const char *oif_json_path_read_key(const char *name, char *key, size_t *key_bytes);
 
 /* Whether the text behind an opening quote is this key; it may be compared up to `end`. */
-static inline bool is_key_at(const struct json_path *path, const char *at, const char *end)
+static inline bool oif_json_path_is_at(const oif_json_path *path, const char *at, const char *end)
 {
     const size_t bytes = path->key_bytes + 1; /* with the closing quote */
-
     if ((load_eight(at) & path->head_mask) != path->head || !path->is_plain)
         return false;
     return bytes <= 8 ||

@@ -1,4 +1,4 @@
-/* Rows from NDJSON: one JSON object a line.
+/* Rows from NDJSON: one JSON object per line.
  *
  * A line is parsed once, where it lies, and its values are stored as they are met: no tree of
  * it is ever built. The paths of json_paths.h say which keys matter; all else is only checked
@@ -6,7 +6,7 @@
  *
  * What cannot become a number is noted and reported at the end of the line, because a later key
  * of the same name would replace it. So are values inside objects that get replaced: on a line
- * with a key given twice, stamps tell which values still count. */
+ * with a key given twice, stamps show which values still count. */
 #include "base/error.h"
 #include "rows/excerpt.h"
 #include "rows/json_paths.h"
@@ -26,55 +26,55 @@ enum {
 
 /* A line on its way through the parser. Functions return where they stopped, or NULL with the
  * fault noted. */
-struct line {
+typedef struct line_parser {
     oif_reader *reader;
-    struct json_paths *paths;
+    oif_json_paths *paths;
     const char *lines_end;
-    /* the free place for texts with escapes; all of a line fit, as none gets longer */
+    /* where the next text with escapes goes; all of a line fit, as none gets longer */
     char *unescaped;
     uint64_t first_stamp;
     bool collects;     /* paths that are new are added */
     bool has_repeated; /* some key is given twice */
     bool has_bad;
     bool has_too_many, out_of_memory; /* when paths were added */
-    struct json_fault fault;
-};
+    oif_json_fault fault;
+} line_parser;
 
-static const char *parse_value(struct line *line, const char *at, struct json_path *path,
+static const char *parse_value(line_parser *line, const char *at, oif_json_path *path,
                                unsigned depth);
 
 /* ---- Keys ---- */
 
-static struct json_path *add_path(struct line *line, struct json_path *parent, const char *key,
-                                  size_t bytes)
+static oif_json_path *add_path(line_parser *line, oif_json_path *parent, const char *key,
+                               size_t bytes)
 {
     if (line->paths->count > MAX_FIRST_LINE_PATHS) {
         line->has_too_many = true;
         return NULL;
     }
-    struct json_path *path = oif_json_path_add(line->reader, parent, key, bytes);
+    oif_json_path *path = oif_json_path_add(line->reader, parent, key, bytes);
     line->out_of_memory |= !path;
     return path;
 }
 
 /* The path below `parent` with this key; NULL when it does not matter. */
-static struct json_path *look_up(struct line *line, struct json_path *parent, const char *key,
-                                 size_t bytes)
+static oif_json_path *look_up(line_parser *line, oif_json_path *parent, const char *key,
+                              size_t bytes)
 {
-    struct json_path *path = oif_json_path_find(line->paths, parent, key, bytes);
-
+    oif_json_path *path = oif_json_path_find(line->paths, parent, key, bytes);
     return path || !line->collects ? path : add_path(line, parent, key, bytes);
 }
 
-/* Notes the order of the children. An object that replaces another of the same key begins anew. */
-static void collect_path(struct json_path *path)
+/* Notes the order of the children. An object that replaces one with the same key starts
+ * over. */
+static void collect_path(oif_json_path *path)
 {
     if (path->parent_stamp != path->parent->stamp) /* not in this object yet */
         oif_json_path_append_child(path->parent, path);
     path->first_child = path->last_child = NULL;
 }
 
-static void enter_path(struct line *line, struct json_path *path)
+static void enter_path(line_parser *line, oif_json_path *path)
 {
     if (line->collects)
         collect_path(path);
@@ -87,24 +87,23 @@ static void enter_path(struct line *line, struct json_path *path)
 /* The key that the quote `open` begins, of an object at `parent` (NULL: it does not matter).
  * Sets *path to where the value belongs, or to NULL. Most keys are the expected one; not
  * looking these up saves 28% of the instructions of a log line. */
-static const char *parse_key(struct line *line, const char *open, struct json_path *parent,
-                             struct json_path *expected, struct json_path **path)
+static const char *parse_key(line_parser *line, const char *open, oif_json_path *parent,
+                             oif_json_path *expected, oif_json_path **path)
 {
     bool escaped = false;
-
     *path = NULL;
-    if (expected && is_key_at(expected, open + 1, line->lines_end)) {
+    if (expected && oif_json_path_is_at(expected, open + 1, line->lines_end)) {
         *path = expected;
         enter_path(line, expected);
         return open + 1 + expected->key_bytes + 1;
     }
-    const char *end = json_string_end(open, &escaped, &line->fault);
+    const char *end = oif_json_string_end(open, &escaped, &line->fault);
     if (!end || !parent)
         return end ? end + 1 : NULL;
     const char *key = open + 1, *key_end = end;
     if (escaped) {
         key = line->unescaped;
-        key_end = json_unescape(open + 1, end, line->unescaped);
+        key_end = oif_json_unescape(open + 1, end, line->unescaped);
     }
     *path = look_up(line, parent, key, (size_t)(key_end - key));
     if (*path)
@@ -112,12 +111,11 @@ static const char *parse_key(struct line *line, const char *open, struct json_pa
     return end + 1;
 }
 
-static struct json_path *path_of_element(struct line *line, struct json_path *parent,
-                                         struct json_path *expected, size_t index)
+static oif_json_path *path_of_element(line_parser *line, oif_json_path *parent,
+                                      oif_json_path *expected, size_t index)
 {
     char text[INDEX_TEXT_BYTES];
-    struct json_path *path = expected;
-
+    oif_json_path *path = expected;
     if (!expected || expected->index != index)
         path = look_up(line, parent, text, (size_t)snprintf(text, sizeof text, "%zu", index));
     if (path)
@@ -128,43 +126,42 @@ static struct json_path *path_of_element(struct line *line, struct json_path *pa
 /* ---- Values ---- */
 
 /* The column that a path becomes, or NULL. */
-static const struct column *column_of(const struct line *line, const struct json_path *path)
+static const oif_reader_column *column_of(const line_parser *line, const oif_json_path *path)
 {
-    return path && path->column != NO_COLUMN ? &line->reader->columns[path->column] : NULL;
+    return path && path->column != OIF_NO_COLUMN ? &line->reader->columns[path->column] : NULL;
 }
 
-static void take_value(struct line *line, const struct column *column, double value)
+static void take_value(line_parser *line, const oif_reader_column *column, double value)
 {
-    if (column && column->slot != UNSELECTED)
+    if (column && column->slot != OIF_UNSELECTED)
         line->reader->values[column->slot] = value;
 }
 
-static void take_bad_value(struct line *line, struct json_path *path, const struct column *column,
+static void take_bad_value(line_parser *line, oif_json_path *path, const oif_reader_column *column,
                            const char *at)
 {
-    if (!column || column->slot == UNSELECTED)
+    if (!column || column->slot == OIF_UNSELECTED)
         return;
     line->reader->values[column->slot] = NAN;
     path->bad = at;
     line->has_bad = true;
 }
 
-static void take_text(struct line *line, const struct column *column, const char *start,
+static void take_text(line_parser *line, const oif_reader_column *column, const char *start,
                       const char *end)
 {
-    if (column && column->text_slot != UNSELECTED)
+    if (column && column->text_slot != OIF_UNSELECTED)
         line->reader->texts[column->text_slot] = (oif_text){start, (size_t)(end - start)};
 }
 
-static const char *parse_number(struct line *line, const char *at, struct json_path *path)
+static const char *parse_number(line_parser *line, const char *at, oif_json_path *path)
 {
-    const struct column *column = column_of(line, path);
-    const bool is_value = column && column->slot != UNSELECTED;
+    const oif_reader_column *column = column_of(line, path);
+    const bool is_value = column && column->slot != OIF_UNSELECTED;
     double value;
-    const char *end = is_value ? short_json_number_end(at, line->lines_end, &value) : NULL;
-
+    const char *end = is_value ? oif_json_short_number_end(at, line->lines_end, &value) : NULL;
     if (!end) {
-        end = json_number_end(at, &line->fault);
+        end = oif_json_number_end(at, &line->fault);
         if (!end)
             return NULL;
         if (is_value)
@@ -178,18 +175,17 @@ static const char *parse_number(struct line *line, const char *at, struct json_p
     return end;
 }
 
-static const char *parse_string(struct line *line, const char *open, struct json_path *path)
+static const char *parse_string(line_parser *line, const char *open, oif_json_path *path)
 {
-    const struct column *column = column_of(line, path);
+    const oif_reader_column *column = column_of(line, path);
     bool escaped = false;
-    const char *end = json_string_end(open, &escaped, &line->fault);
-
+    const char *end = oif_json_string_end(open, &escaped, &line->fault);
     if (!end)
         return NULL;
     take_bad_value(line, path, column, open);
-    if (escaped && column && column->text_slot != UNSELECTED) {
+    if (escaped && column && column->text_slot != OIF_UNSELECTED) {
         char *text = line->unescaped;
-        line->unescaped = json_unescape(open + 1, end, text);
+        line->unescaped = oif_json_unescape(open + 1, end, text);
         take_text(line, column, text, line->unescaped);
     } else {
         take_text(line, column, open + 1, end);
@@ -197,7 +193,7 @@ static const char *parse_string(struct line *line, const char *open, struct json
     return end + 1;
 }
 
-static const char *parse_word(struct line *line, const char *at, struct json_path *path)
+static const char *parse_word(line_parser *line, const char *at, oif_json_path *path)
 {
     static const struct {
         const char *text;
@@ -205,8 +201,7 @@ static const char *parse_word(struct line *line, const char *at, struct json_pat
         double value;
     } words[] = {{"true", 4, 1}, {"false", 5, 0}, {"null", 4, NAN}};
     const size_t which = *at == 't' ? 0 : *at == 'f' ? 1 : 2;
-    const struct column *column = column_of(line, path);
-
+    const oif_reader_column *column = column_of(line, path);
     if (memcmp(at, words[which].text, words[which].bytes) == 0) {
         take_value(line, column, words[which].value);
         take_text(line, column, at, at + words[which].bytes);
@@ -214,49 +209,47 @@ static const char *parse_word(struct line *line, const char *at, struct json_pat
     }
     const char *word = at + (*at == '-');
     if (!memcmp(word, "NaN", 3) || !memcmp(word, "Infinity", 8))
-        return json_fail(&line->fault, at,
-                         "JSON has no NaN and no Infinity; write null for a missing number");
-    return json_fail(&line->fault, at,
-                     "a value must stand here: a number, a string, true, false or null");
+        return oif_json_fail(&line->fault, at,
+                             "JSON has no NaN and no Infinity; write null for a missing number");
+    return oif_json_fail(&line->fault, at,
+                         "a value must stand here: a number, a string, true, false or null");
 }
 
-static const char *parse_object(struct line *line, const char *open, struct json_path *path,
+static const char *parse_object(line_parser *line, const char *open, oif_json_path *path,
                                 unsigned depth)
 {
-    struct json_path *expected = path ? path->first_child : NULL, *child;
-    const char *at = past_json_blanks(open + 1);
-
+    oif_json_path *expected = path ? path->first_child : NULL, *child;
+    const char *at = oif_json_past_blanks(open + 1);
     if (*at == '}')
         return at + 1;
     for (;;) {
         if (*at != '"')
-            return json_fail(&line->fault, at, "a key in double quotes must stand here");
+            return oif_json_fail(&line->fault, at, "a key in double quotes must stand here");
         at = parse_key(line, at, path, expected, &child);
         if (!at)
             return NULL;
         expected = child ? child->next_sibling : expected;
-        at = past_json_blanks(at);
+        at = oif_json_past_blanks(at);
         if (*at != ':')
-            return json_fail(&line->fault, at, "a colon must follow the key");
-        at = parse_value(line, past_json_blanks(at + 1), child, depth);
+            return oif_json_fail(&line->fault, at, "a colon must follow the key");
+        at = parse_value(line, oif_json_past_blanks(at + 1), child, depth);
         if (!at)
             return NULL;
-        at = past_json_blanks(at);
+        at = oif_json_past_blanks(at);
         if (*at == '}')
             return at + 1;
         if (*at != ',')
-            return json_fail(&line->fault, at, "a comma or a } must follow the value");
-        at = past_json_blanks(at + 1);
+            return oif_json_fail(&line->fault, at, "a comma or a } must follow the value");
+        at = oif_json_past_blanks(at + 1);
     }
 }
 
-static const char *parse_array(struct line *line, const char *open, struct json_path *path,
+static const char *parse_array(line_parser *line, const char *open, oif_json_path *path,
                                unsigned depth)
 {
-    struct json_path *expected = path ? path->first_child : NULL, *child = NULL;
+    oif_json_path *expected = path ? path->first_child : NULL, *child = NULL;
     const bool matters = path && (path->is_parent || line->collects);
-    const char *at = past_json_blanks(open + 1);
-
+    const char *at = oif_json_past_blanks(open + 1);
     if (*at == ']')
         return at + 1;
     for (size_t index = 0;; index++) {
@@ -266,24 +259,23 @@ static const char *parse_array(struct line *line, const char *open, struct json_
         at = parse_value(line, at, child, depth);
         if (!at)
             return NULL;
-        at = past_json_blanks(at);
+        at = oif_json_past_blanks(at);
         if (*at == ']')
             return at + 1;
         if (*at != ',')
-            return json_fail(&line->fault, at, "a comma or a ] must follow the value");
-        at = past_json_blanks(at + 1);
+            return oif_json_fail(&line->fault, at, "a comma or a ] must follow the value");
+        at = oif_json_past_blanks(at + 1);
     }
 }
 
-/* An object or an array. As a text it is what stands between its brackets, and these. */
-static const char *parse_container(struct line *line, const char *open, struct json_path *path,
+/* An object or an array. Its text includes the brackets. */
+static const char *parse_container(line_parser *line, const char *open, oif_json_path *path,
                                    unsigned depth)
 {
     const char *end;
-
     if (depth == MAX_DEPTH)
-        return json_fail(&line->fault, open,
-                         "objects and arrays are nested deeper than 256 levels");
+        return oif_json_fail(&line->fault, open,
+                             "objects and arrays are nested deeper than 256 levels");
     if (*open == '{')
         end = parse_object(line, open, path, depth + 1);
     else
@@ -295,14 +287,14 @@ static const char *parse_container(struct line *line, const char *open, struct j
     return end;
 }
 
-static const char *parse_value(struct line *line, const char *at, struct json_path *path,
+static const char *parse_value(line_parser *line, const char *at, oif_json_path *path,
                                unsigned depth)
 {
     if (path)
         path->is_leaf = *at != '{' && *at != '[';
     if (*at == '"')
         return parse_string(line, at, path);
-    if (is_digit(*at) || (*at == '-' && at[1] != 'I'))
+    if (oif_json_is_digit(*at) || (*at == '-' && at[1] != 'I'))
         return parse_number(line, at, path);
     if (*at == '{' || *at == '[')
         return parse_container(line, at, path, depth);
@@ -311,14 +303,14 @@ static const char *parse_value(struct line *line, const char *at, struct json_pa
 
 /* ---- Lines ---- */
 
-static struct line begin_line(oif_reader *reader, bool collects)
+static line_parser begin_line(oif_reader *reader, bool collects)
 {
     for (size_t i = 0; i < reader->value_count; i++)
         reader->values[i] = NAN;
     for (size_t i = 0; i < reader->text_count; i++)
         reader->texts[i] = (oif_text){"", 0};
     reader->paths->root.stamp = ++reader->paths->stamp;
-    return (struct line){
+    return (line_parser){
         .reader = reader,
         .paths = reader->paths,
         .lines_end = reader->buffer + reader->lines_end,
@@ -329,7 +321,7 @@ static struct line begin_line(oif_reader *reader, bool collects)
 }
 
 /* Whether the line has this path and no later key has replaced what leads to it. */
-static bool is_current(const struct line *line, const struct json_path *path)
+static bool is_current(const line_parser *line, const oif_json_path *path)
 {
     for (; path->parent; path = path->parent)
         if (path->stamp < line->first_stamp || path->parent_stamp != path->parent->stamp)
@@ -337,12 +329,11 @@ static bool is_current(const struct line *line, const struct json_path *path)
     return true;
 }
 
-static void forget_replaced(struct line *line)
+static void forget_replaced(line_parser *line)
 {
     oif_reader *reader = line->reader;
-
     for (size_t i = 0; i < reader->column_count; i++) {
-        const struct column *column = &reader->columns[i];
+        const oif_reader_column *column = &reader->columns[i];
         if (is_current(line, column->path))
             continue;
         column->path->bad = NULL;
@@ -353,18 +344,18 @@ static void forget_replaced(struct line *line)
 
 /* Parses the line at `start`; returns its \n. Unless line->fault says why not, it is one
  * object. */
-static const char *parse_line(struct line *line)
+static const char *parse_line(line_parser *line)
 {
-    const char *start = line->reader->buffer + line->reader->start, *at = past_json_blanks(start);
-
+    const char *start = line->reader->buffer + line->reader->start,
+               *at = oif_json_past_blanks(start);
     if (*at != '{')
-        at = json_fail(&line->fault, at, "each line must be a JSON object, such as {\"a\": 1}");
+        at = oif_json_fail(&line->fault, at, "each line must be a JSON object, such as {\"a\": 1}");
     else
         at = parse_container(line, at, &line->paths->root, 0);
     if (at) {
-        at = past_json_blanks(at);
+        at = oif_json_past_blanks(at);
         if (*at != '\n')
-            at = json_fail(&line->fault, at, "nothing may follow the object on its line");
+            at = oif_json_fail(&line->fault, at, "nothing may follow the object on its line");
     }
     if (!at) {
         const char *from = line->fault.at;
@@ -392,62 +383,59 @@ static oif_status fail_too_long(oif_reader *reader, oif_error *error)
 }
 
 /* The first value of the line that should have been a number; NULL when there is none. */
-static const struct json_path *first_bad_path(const struct line *line)
+static const oif_json_path *first_bad_path(const line_parser *line)
 {
-    const struct json_path *first = NULL;
-
+    const oif_json_path *first = NULL;
     for (size_t i = 0; i < line->reader->column_count; i++) {
-        const struct json_path *path = line->reader->columns[i].path;
+        const oif_json_path *path = line->reader->columns[i].path;
         if (path->stamp >= line->first_stamp && path->bad && (!first || path->bad < first->bad))
             first = path;
     }
     return first;
 }
 
-static oif_status fail_bad_value(const struct line *line, const struct json_path *path,
+static oif_status fail_bad_value(const line_parser *line, const oif_json_path *path,
                                  oif_error *error)
 {
     const char *name = line->reader->columns[path->column].name, *end, *bad = path->bad;
-    const struct excerpt column = excerpt_of(name, name + strlen(name));
-    const uint64_t line_number = line->reader->line, place = column_in_line(line->reader, bad);
-    struct json_fault fault;
+    const oif_excerpt column = oif_excerpt_of(name, name + strlen(name));
+    const uint64_t line_number = line->reader->line, byte = column_in_line(line->reader, bad);
+    oif_json_fault fault;
     bool escaped;
-
     if (*bad == '{' || *bad == '[')
         return oif_fail_at(
-            error, OIF_EINPUT, line_number, place,
+            error, OIF_EINPUT, line_number, byte,
             "%s is not a number in column \"%s\"; leave the column out or choose a part of it, "
             "such as %s.%s",
             *bad == '{' ? "an object" : "an array", column.text, column.text,
             *bad == '{' ? "key" : "0");
     if (*bad == '"') {
-        end = json_string_end(bad, &escaped, &fault);
+        end = oif_json_string_end(bad, &escaped, &fault);
         return oif_fail_at(
-            error, OIF_EINPUT, line_number, place,
+            error, OIF_EINPUT, line_number, byte,
             "the string '%s' is not a number in column \"%s\"; leave the column out or write a "
             "number without quotes",
-            excerpt_of(bad + 1, end).text, column.text);
+            oif_excerpt_of(bad + 1, end).text, column.text);
     }
-    end = json_number_end(bad, &fault);
-    return oif_fail_at(error, OIF_EINPUT, line_number, place,
+    end = oif_json_number_end(bad, &fault);
+    return oif_fail_at(error, OIF_EINPUT, line_number, byte,
                        "'%s' is infinite in column \"%s\"; make it a finite number or null",
-                       excerpt_of(bad, end).text, column.text);
+                       oif_excerpt_of(bad, end).text, column.text);
 }
 
-static oif_status check_line(const struct line *line, oif_error *error)
+static oif_status check_line(const line_parser *line, oif_error *error)
 {
     const oif_reader *reader = line->reader;
-
     if (line->fault.why)
         return oif_fail_at(error, OIF_EINPUT, reader->line, column_in_line(reader, line->fault.at),
                            "%s", line->fault.why);
-    const struct json_path *bad = line->has_bad ? first_bad_path(line) : NULL;
+    const oif_json_path *bad = line->has_bad ? first_bad_path(line) : NULL;
     return bad ? fail_bad_value(line, bad, error) : OIF_OK;
 }
 
 /* ---- Columns ---- */
 
-static oif_status make_column(oif_reader *reader, struct json_path *path, size_t slot,
+static oif_status make_column(oif_reader *reader, oif_json_path *path, size_t slot,
                               oif_error *error)
 {
     oif_status status = oif_reader_reserve_columns(reader, reader->column_count + 1, error);
@@ -468,11 +456,10 @@ static oif_status make_column(oif_reader *reader, struct json_path *path, size_t
 }
 
 /* Makes a column of each leaf at or below a path, in the order of the line. */
-static oif_status make_leaf_columns(oif_reader *reader, struct json_path *path, size_t *names_bytes,
+static oif_status make_leaf_columns(oif_reader *reader, oif_json_path *path, size_t *names_bytes,
                                     oif_error *error)
 {
     oif_status status = OIF_OK;
-
     if (path->is_leaf) {
         *names_bytes += oif_json_path_name_bytes(path) + 1;
         if (*names_bytes > MAX_NAMES_BYTES)
@@ -480,27 +467,26 @@ static oif_status make_leaf_columns(oif_reader *reader, struct json_path *path, 
                                "the names of the columns take more than %d bytes", MAX_NAMES_BYTES);
         status = make_column(reader, path, reader->column_count, error);
     }
-    for (struct json_path *child = path->first_child; child && status == OIF_OK;
+    for (oif_json_path *child = path->first_child; child && status == OIF_OK;
          child = child->next_sibling)
         status = make_leaf_columns(reader, child, names_bytes, error);
     return status;
 }
 
 /* Adds the path that a name spells and returns it; NULL with *status saying why. */
-static struct json_path *add_named_path(oif_reader *reader, const char *name, char *key,
-                                        oif_status *status, oif_error *error)
+static oif_json_path *add_named_path(oif_reader *reader, const char *name, char *key,
+                                     oif_status *status, oif_error *error)
 {
-    struct json_path *path = &reader->paths->root, *parent;
+    oif_json_path *path = &reader->paths->root, *parent;
     const char *at = name;
     size_t key_bytes;
-
     for (;; at++) {
         at = oif_json_path_read_key(at, key, &key_bytes);
         if (!at) {
             *status =
                 oif_fail(error, OIF_EPARAM,
                          "'%s' is no path: a backslash stands before a dot or another backslash",
-                         excerpt_of(name, name + strlen(name)).text);
+                         oif_excerpt_of(name, name + strlen(name)).text);
             return NULL;
         }
         parent = path;
@@ -524,8 +510,8 @@ static oif_status ndjson_add_column(oif_reader *reader, const char *name, oif_er
     char *key = oif_reader_keep(reader, strlen(name) + 1);
     if (!key)
         return oif_fail(error, OIF_EMEMORY, "no memory for another column");
-    struct json_path *path = add_named_path(reader, name, key, &status, error);
-    return path ? make_column(reader, path, UNSELECTED, error) : status;
+    oif_json_path *path = add_named_path(reader, name, key, &status, error);
+    return path ? make_column(reader, path, OIF_UNSELECTED, error) : status;
 }
 
 /* ---- Opening and reading ---- */
@@ -535,7 +521,6 @@ static oif_status ndjson_open(oif_reader *reader, const oif_reader_options *opti
 {
     oif_status status = oif_reader_await_first_line(reader, error);
     size_t names_bytes = 0;
-
     (void)options;
     if (status == OIF_OK)
         status = oif_reader_need_unescaped(reader, error);
@@ -547,7 +532,7 @@ static oif_status ndjson_open(oif_reader *reader, const oif_reader_options *opti
     if (!reader->paths)
         return oif_fail(error, OIF_EMEMORY, "no memory for columns");
 
-    struct line line = begin_line(reader, true);
+    line_parser line = begin_line(reader, true);
     const char *newline = parse_line(&line);
     if (column_in_line(reader, newline) - 1 > reader->max_line_bytes)
         return fail_too_long(reader, error);
@@ -563,24 +548,23 @@ static oif_status ndjson_open(oif_reader *reader, const oif_reader_options *opti
 
 static oif_status ndjson_next(oif_reader *reader, oif_record *record, oif_error *error)
 {
-    oif_status status = await_next_line(reader, error);
-
+    oif_status status = oif_reader_await_next_line(reader, error);
     if (status != OIF_OK)
         return status;
     if (reader->start == reader->lines_end)
         return fail_too_long(reader, error);
 
-    struct line line = begin_line(reader, false);
+    line_parser line = begin_line(reader, false);
     const char *newline = parse_line(&line);
     if (column_in_line(reader, newline) - 1 > reader->max_line_bytes)
         return fail_too_long(reader, error);
     status = check_line(&line, error);
     if (!line.fault.why)
-        *(status == OIF_OK ? record : &reader->refused) =
-            record_of(reader, without_returns(reader->buffer + reader->start, newline), newline);
-    consume(reader, newline + 1, 1);
+        *(status == OIF_OK ? record : &reader->refused) = oif_reader_record(
+            reader, oif_span_without_returns(reader->buffer + reader->start, newline), newline);
+    oif_reader_consume(reader, newline + 1, 1);
     return status;
 }
 
-const struct oif_row_format oif_ndjson_format = {
+const oif_row_format oif_ndjson_format = {
     .open = ndjson_open, .next = ndjson_next, .add_column = ndjson_add_column, .has_texts = true};

@@ -1,5 +1,5 @@
 /* Raw rows: float64 in little-endian order, the same number of them in each row, nothing
- * between. A row is copied out of the buffer because the buffer's bytes are no doubles on a
+ * between. A row is copied out of the buffer because the buffer's bytes are not doubles on a
  * big-endian machine, and rows start anywhere. */
 #include "base/double_bits.h"
 #include "base/error.h"
@@ -16,14 +16,14 @@ static size_t row_bytes(const oif_reader *reader)
 
 static oif_status name_columns(oif_reader *reader, size_t count, oif_error *error)
 {
-    char *name = oif_reader_keep(reader, oif_size_multiply(count, GENERATED_NAME_BYTES));
+    char *name = oif_reader_keep(reader, oif_size_multiply(count, OIF_GENERATED_NAME_BYTES));
     if (!name)
         return oif_fail(error, OIF_EMEMORY, "no memory for the names of %zu columns", count);
     oif_status status = oif_reader_reserve_columns(reader, count, error);
     for (size_t i = 0; i < count && status == OIF_OK; i++) {
         oif_reader_generate_name(name, i);
         oif_reader_push_column(reader, name, i);
-        name += GENERATED_NAME_BYTES;
+        name += OIF_GENERATED_NAME_BYTES;
     }
     return status;
 }
@@ -48,10 +48,9 @@ static oif_status raw_open(oif_reader *reader, const oif_reader_options *options
 static bool take_values(oif_reader *reader, const char *row)
 {
     bool infinite = false;
-
     for (size_t i = 0; i < reader->column_count; i++) {
         size_t slot = reader->columns[i].slot;
-        if (slot == UNSELECTED)
+        if (slot == OIF_UNSELECTED)
             continue;
         double value = oif_double_from_bits(load_eight(row + i * sizeof(double)));
         reader->values[slot] = value;
@@ -63,8 +62,7 @@ static bool take_values(oif_reader *reader, const char *row)
 static oif_status fail_infinite(const oif_reader *reader, oif_error *error)
 {
     size_t column = 0;
-
-    while (reader->columns[column].slot == UNSELECTED ||
+    while (reader->columns[column].slot == OIF_UNSELECTED ||
            !isinf(reader->values[reader->columns[column].slot]))
         column++;
     return oif_fail_at(error, OIF_EINPUT, reader->line, column + 1,
@@ -75,7 +73,6 @@ static oif_status fail_torn(oif_reader *reader, oif_error *error)
 {
     const size_t left = reader->end - reader->start;
     const uint64_t total = (reader->line - 1) * row_bytes(reader) + left;
-
     reader->start = reader->end; /* said once; the next call finds the end */
     return oif_fail_at(error, OIF_EINPUT, reader->line, left / sizeof(double) + 1,
                        "the input ends at byte %llu, %zu bytes into a row of %zu",
@@ -85,7 +82,6 @@ static oif_status fail_torn(oif_reader *reader, oif_error *error)
 static oif_status raw_next(oif_reader *reader, oif_record *record, oif_error *error)
 {
     const size_t bytes = row_bytes(reader);
-
     while (reader->end - reader->start < bytes) {
         oif_status status = oif_reader_fill(reader, error);
         if (status == OIF_END && reader->end > reader->start)
@@ -104,4 +100,4 @@ static oif_status raw_next(oif_reader *reader, oif_record *record, oif_error *er
     return status;
 }
 
-const struct oif_row_format oif_raw_format = {.open = raw_open, .next = raw_next};
+const oif_row_format oif_raw_format = {.open = raw_open, .next = raw_next};

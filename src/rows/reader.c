@@ -2,6 +2,7 @@
  * What a line means is the business of csv.c, ndjson.c and raw.c, each behind a table of
  * functions. */
 #include "rows/reader.h"
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "rows/excerpt.h"
@@ -14,22 +15,21 @@ enum { FIRST_CAPACITY_BYTES = 64 * 1024, DEFAULT_MAX_LINE_BYTES = 16 * 1024 * 10
 
 /* ---- Memory and columns ---- */
 
-enum { KEEPSAKE_BYTES = 4096 };
+enum { BLOCK_BYTES = 4096 };
 
-/* A block of which parts are given away and never given back. */
-struct oif_keepsake {
-    struct oif_keepsake *older;
+/* A block of memory that is handed out in parts and freed as a whole. */
+struct oif_reader_block {
+    oif_reader_block *older;
     size_t used, bytes; /* both count from the start of this struct */
 };
 
-static struct oif_keepsake *new_keepsake(oif_reader *reader, size_t bytes)
+static oif_reader_block *new_block(oif_reader *reader, size_t bytes)
 {
-    const size_t wanted = oif_size_add(oif_size_align(sizeof(struct oif_keepsake)), bytes);
-    const size_t block_bytes = wanted > KEEPSAKE_BYTES ? wanted : KEEPSAKE_BYTES;
-    struct oif_keepsake *block = oif_memory_new(block_bytes);
-
+    const size_t wanted = oif_size_add(oif_size_align(sizeof(oif_reader_block)), bytes);
+    const size_t block_bytes = wanted > BLOCK_BYTES ? wanted : BLOCK_BYTES;
+    oif_reader_block *block = oif_memory_new(block_bytes);
     if (block) {
-        *block = (struct oif_keepsake){reader->kept, oif_size_align(sizeof *block), block_bytes};
+        *block = (oif_reader_block){reader->kept, oif_size_align(sizeof *block), block_bytes};
         reader->kept = block;
     }
     return block;
@@ -37,11 +37,10 @@ static struct oif_keepsake *new_keepsake(oif_reader *reader, size_t bytes)
 
 void *oif_reader_keep(oif_reader *reader, size_t bytes)
 {
-    struct oif_keepsake *block = reader->kept;
+    oif_reader_block *block = reader->kept;
     const size_t aligned = oif_size_multiply(oif_size_add(bytes, 15) / 16, 16);
-
     if (!block || block->bytes - block->used < aligned)
-        block = new_keepsake(reader, aligned);
+        block = new_block(reader, aligned);
     if (!block)
         return NULL;
     void *memory = (char *)block + block->used;
@@ -49,10 +48,10 @@ void *oif_reader_keep(oif_reader *reader, size_t bytes)
     return memory;
 }
 
-static void free_keepsakes(struct oif_keepsake *block)
+static void free_blocks(oif_reader_block *block)
 {
     while (block) {
-        struct oif_keepsake *older = block->older;
+        oif_reader_block *older = block->older;
         oif_memory_free(block);
         block = older;
     }
@@ -64,7 +63,7 @@ oif_status oif_reader_reserve_columns(oif_reader *reader, size_t count, oif_erro
         return OIF_OK;
     const size_t doubled = oif_size_multiply(reader->column_capacity, 2);
     const size_t capacity = doubled > count ? doubled : count;
-    struct column *columns = oif_memory_new(oif_size_multiply(capacity, sizeof *columns));
+    oif_reader_column *columns = oif_memory_new(oif_size_multiply(capacity, sizeof *columns));
     double *values = oif_memory_new(oif_size_multiply(capacity, sizeof *values));
     if (!columns || !values) {
         oif_memory_free(columns);
@@ -85,13 +84,13 @@ void oif_reader_push_column(oif_reader *reader, const char *name, size_t slot)
 {
     assert(reader->column_count < reader->column_capacity);
     reader->columns[reader->column_count++] =
-        (struct column){.name = name, .slot = slot, .text_slot = UNSELECTED};
-    reader->value_count += slot != UNSELECTED;
+        (oif_reader_column){.name = name, .slot = slot, .text_slot = OIF_UNSELECTED};
+    reader->value_count += slot != OIF_UNSELECTED;
 }
 
 size_t oif_reader_generate_name(char *name, size_t column)
 {
-    return (size_t)snprintf(name, GENERATED_NAME_BYTES, "x%zu", column);
+    return (size_t)snprintf(name, OIF_GENERATED_NAME_BYTES, "x%zu", column);
 }
 
 oif_status oif_reader_need_unescaped(oif_reader *reader, oif_error *error)
@@ -107,13 +106,13 @@ oif_status oif_reader_need_unescaped(oif_reader *reader, oif_error *error)
 
 static oif_status grow_buffer(oif_reader *reader, oif_error *error)
 {
-    /* Enough to see that a line is too long; is_overflowing stops the reading then. */
-    size_t largest = oif_size_add(reader->max_line_bytes, 1 + ADDED_NEWLINE_BYTES);
+    /* Enough to see that a line is too long; oif_reader_is_overflowing stops the reading
+     * then. */
+    size_t largest = oif_size_add(reader->max_line_bytes, 1 + OIF_ADDED_NEWLINE_BYTES);
     size_t doubled = oif_size_multiply(reader->capacity, 2);
     size_t capacity = doubled < largest ? doubled : largest;
-    char *buffer = oif_memory_new(oif_size_add(capacity, LOAD_AHEAD_BYTES));
+    char *buffer = oif_memory_new(oif_size_add(capacity, OIF_LOAD_AHEAD_BYTES));
     char *unescaped = reader->unescaped ? oif_memory_new(capacity) : NULL;
-
     if (!buffer || (reader->unescaped && !unescaped)) {
         oif_memory_free(buffer);
         oif_memory_free(unescaped);
@@ -144,13 +143,13 @@ oif_status oif_reader_fill(oif_reader *reader, oif_error *error)
     if (reader->ended)
         return OIF_END;
     move_to_front(reader);
-    if (reader->end == reader->capacity - ADDED_NEWLINE_BYTES) {
+    if (reader->end == reader->capacity - OIF_ADDED_NEWLINE_BYTES) {
         oif_status status = grow_buffer(reader, error);
         if (status != OIF_OK)
             return status;
     }
 
-    size_t room = reader->capacity - ADDED_NEWLINE_BYTES - reader->end;
+    size_t room = reader->capacity - OIF_ADDED_NEWLINE_BYTES - reader->end;
     ptrdiff_t count = reader->read(reader->context, reader->buffer + reader->end, room);
     if (count < 0)
         return oif_fail_at(error, OIF_EREAD, reader->line, 0,
@@ -179,7 +178,7 @@ oif_status oif_reader_fill_lines(oif_reader *reader, oif_error *error)
             reader->lines_end = i;
             break;
         }
-    memset(reader->buffer + reader->end, 0, LOAD_AHEAD_BYTES);
+    memset(reader->buffer + reader->end, 0, OIF_LOAD_AHEAD_BYTES);
     return OIF_OK;
 }
 
@@ -188,9 +187,8 @@ void oif_reader_consume_through_newline(oif_reader *reader, const char *from)
     const char *start = reader->buffer + reader->start, *end = reader->buffer + reader->end;
     const char *newline = memchr(from, '\n', (size_t)(end - from));
     const char *next = newline ? newline + 1 : end;
-
     reader->skipping = !newline;
-    consume(reader, next, count_newlines(start, next));
+    oif_reader_consume(reader, next, oif_count_newlines(start, next));
 }
 
 oif_status oif_reader_skip_long_line(oif_reader *reader, oif_error *error)
@@ -214,14 +212,14 @@ static bool skip_blank_lines(oif_reader *reader)
             at++;
         if (*at != '\n' || (size_t)(at - line) > reader->max_line_bytes)
             return true;
-        consume(reader, at + 1, 1);
+        oif_reader_consume(reader, at + 1, 1);
     }
     return false;
 }
 
 oif_status oif_reader_await_line(oif_reader *reader, oif_error *error)
 {
-    while (!skip_blank_lines(reader) && !is_overflowing(reader)) {
+    while (!skip_blank_lines(reader) && !oif_reader_is_overflowing(reader)) {
         oif_status status = oif_reader_fill_lines(reader, error);
         if (status != OIF_OK)
             return status;
@@ -232,7 +230,6 @@ oif_status oif_reader_await_line(oif_reader *reader, oif_error *error)
 static oif_status skip_byte_order_mark(oif_reader *reader, oif_error *error)
 {
     static const char mark[3] = "\xef\xbb\xbf";
-
     while (reader->end < sizeof mark && !reader->ended &&
            !memcmp(reader->buffer, mark, reader->end)) {
         oif_status status = oif_reader_fill_lines(reader, error);
@@ -240,35 +237,32 @@ static oif_status skip_byte_order_mark(oif_reader *reader, oif_error *error)
             return status;
     }
     if (reader->end >= sizeof mark && !memcmp(reader->buffer, mark, sizeof mark))
-        consume(reader, reader->buffer + sizeof mark, 0);
+        oif_reader_consume(reader, reader->buffer + sizeof mark, 0);
     return OIF_OK;
 }
 
 /* The first byte that no text has: a NUL, or the mark with which UTF-16 begins; NULL when there
  * is none. */
-static const char *find_binary(struct span line)
+static const char *find_binary(oif_span line)
 {
     const size_t bytes = (size_t)(line.end - line.start);
-
     if (bytes >= 2 && (!memcmp(line.start, "\xff\xfe", 2) || !memcmp(line.start, "\xfe\xff", 2)))
         return line.start;
     return memchr(line.start, '\0', bytes);
 }
 
-struct span oif_reader_buffered_line(const oif_reader *reader)
+oif_span oif_reader_buffered_line(const oif_reader *reader)
 {
     const char *start = reader->buffer + reader->start;
     size_t buffered = reader->end - reader->start;
     size_t bytes = buffered < reader->max_line_bytes ? buffered : reader->max_line_bytes;
     const char *newline = memchr(start, '\n', bytes);
-
-    return (struct span){start, newline ? newline : start + bytes};
+    return (oif_span){start, newline ? newline : start + bytes};
 }
 
 oif_status oif_reader_await_first_line(oif_reader *reader, oif_error *error)
 {
     oif_status status = skip_byte_order_mark(reader, error);
-
     if (status == OIF_OK)
         status = oif_reader_await_line(reader, error);
     if (status == OIF_END)
@@ -276,7 +270,7 @@ oif_status oif_reader_await_first_line(oif_reader *reader, oif_error *error)
     if (status != OIF_OK)
         return status;
 
-    const struct span line = oif_reader_buffered_line(reader);
+    const oif_span line = oif_reader_buffered_line(reader);
     const char *odd = find_binary(line);
     if (odd)
         return oif_fail_at(error, OIF_EINPUT, reader->line, (uint64_t)(odd - line.start) + 1,
@@ -286,7 +280,7 @@ oif_status oif_reader_await_first_line(oif_reader *reader, oif_error *error)
 
 /* ---- Opening ---- */
 
-static const struct oif_row_format *find_format(oif_format format)
+static const oif_row_format *find_format(oif_format format)
 {
     switch (format) {
     case OIF_FORMAT_CSV: return &oif_csv_format;
@@ -299,12 +293,12 @@ static const struct oif_row_format *find_format(oif_format format)
 oif_status oif_reader_open(const oif_reader_options *options, oif_read_function read, void *context,
                            oif_reader **reader, oif_error *error)
 {
-    const struct oif_row_format *format = find_format(options->format);
+    const oif_row_format *format = find_format(options->format);
     if (!format)
         return oif_fail(error, OIF_EPARAM, "there is no format %d", (int)options->format);
 
     oif_reader *opened = oif_memory_new(sizeof *opened);
-    char *buffer = oif_memory_new(FIRST_CAPACITY_BYTES + LOAD_AHEAD_BYTES);
+    char *buffer = oif_memory_new(FIRST_CAPACITY_BYTES + OIF_LOAD_AHEAD_BYTES);
     if (!opened || !buffer) {
         oif_memory_free(opened);
         oif_memory_free(buffer);
@@ -335,7 +329,7 @@ void oif_reader_close(oif_reader *reader)
 {
     if (!reader)
         return;
-    free_keepsakes(reader->kept);
+    free_blocks(reader->kept);
     oif_memory_free(reader->unescaped);
     oif_memory_free(reader->texts);
     oif_memory_free(reader->values);
@@ -361,20 +355,19 @@ oif_status oif_reader_find_column(oif_reader *reader, const char *name, size_t *
                                   oif_error *error)
 {
     size_t found = reader->column_count;
-
     for (size_t i = 0; i < reader->column_count; i++) {
         if (strcmp(reader->columns[i].name, name) != 0)
             continue;
         if (found < reader->column_count)
             return oif_fail(error, OIF_EPARAM,
                             "several columns are called '%s'; give each its own name",
-                            excerpt_of(name, name + strlen(name)).text);
+                            oif_excerpt_of(name, name + strlen(name)).text);
         found = i;
     }
     if (found == reader->column_count) {
         if (!reader->format->add_column)
             return oif_fail(error, OIF_EPARAM, "there is no column '%s'",
-                            excerpt_of(name, name + strlen(name)).text);
+                            oif_excerpt_of(name, name + strlen(name)).text);
         oif_status status = reader->format->add_column(reader, name, error);
         if (status != OIF_OK)
             return status;
@@ -432,11 +425,11 @@ oif_status oif_reader_select(oif_reader *reader, const size_t *columns, size_t c
     if (status != OIF_OK)
         return status;
     for (size_t i = 0; i < reader->column_count; i++)
-        reader->columns[i].slot = UNSELECTED;
+        reader->columns[i].slot = OIF_UNSELECTED;
     for (size_t i = 0; i < count; i++)
         reader->columns[columns[i]].slot = i;
     reader->value_count = count;
-    reader->parts = (struct csv_parts){0}; /* a record half read is read again */
+    reader->progress = (oif_csv_progress){0}; /* a record half read is read again */
     return OIF_OK;
 }
 
@@ -462,7 +455,7 @@ oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns, si
     reader->texts = texts;
     reader->text_count = count;
     for (size_t i = 0; i < reader->column_count; i++)
-        reader->columns[i].text_slot = UNSELECTED;
+        reader->columns[i].text_slot = OIF_UNSELECTED;
     for (size_t i = 0; i < count; i++)
         reader->columns[columns[i]].text_slot = i;
     return OIF_OK;

@@ -1,14 +1,13 @@
-/* What the formats of rows share: a buffer of bytes, the lines in it, the columns. reader.c has
- * the rest.
+/* What the formats of rows share: a buffer of bytes, the lines in it, the columns.
  *
  *     buffer |  consumed  | a whole line \n another \n | a line's beginning |   room   | 1 | 8 |
  *            0          start                     lines_end               end         capacity
  *
- * Bytes are read into one buffer and taken apart where they lie; a record's text is never
- * copied. Whole lines end at `lines_end`, so the byte before it is always a \n (at the end of
- * the input one is added if it was missing; the last byte of the capacity is kept for that).
- * This \n stops every scan: apart from quoted text no loop needs to compare with an end. The
- * eight bytes behind the capacity let words be loaded past the last line.
+ * Bytes are read into one buffer and parsed in place; a record's text is never copied. Whole
+ * lines end at `lines_end`, so the byte before it is always a \n (at the end of the input one
+ * is added if it was missing; the last byte of the capacity is kept for that). This \n stops
+ * every scan: apart from quoted text no loop needs to compare with an end. The eight bytes
+ * behind the capacity let words be loaded past the last line.
  *
  * The source is asked only when no whole record is left in the buffer. Raw rows have no lines;
  * for them start and end are all there is. */
@@ -19,36 +18,54 @@
 
 #include <string.h>
 
-enum { ADDED_NEWLINE_BYTES = 1, LOAD_AHEAD_BYTES = 8 };
+enum { OIF_ADDED_NEWLINE_BYTES = 1, OIF_LOAD_AHEAD_BYTES = 8 };
 
-static const size_t UNSELECTED = SIZE_MAX;
+#define OIF_UNSELECTED SIZE_MAX
 
-struct span {
+typedef struct oif_json_path oif_json_path;       /* json_paths.h */
+typedef struct oif_json_paths oif_json_paths;     /* json_paths.h */
+typedef struct oif_reader_block oif_reader_block; /* reader.c */
+
+typedef struct oif_span {
     const char *start, *end;
-};
+} oif_span;
 
-struct column {
+typedef struct oif_reader_column {
     const char *name;
-    size_t slot;            /* which of the values it becomes, or UNSELECTED */
-    size_t text_slot;       /* which of the texts it becomes, or UNSELECTED */
-    bool marked;            /* only while a selection is looked through for a column given twice */
-    struct json_path *path; /* NDJSON: where it stands in an object */
-};
+    size_t slot;         /* which of the values it becomes, or OIF_UNSELECTED */
+    size_t text_slot;    /* which of the texts it becomes, or OIF_UNSELECTED */
+    bool marked;         /* only while a selection is checked for a column given twice */
+    oif_json_path *path; /* NDJSON: where it is in an object */
+} oif_reader_column;
 
-/* How far a CSV record at `start` is taken apart; offsets count from there. All zero: not
+/* How far the CSV record at `start` is parsed; offsets count from there. All zero: not
  * begun. */
-struct csv_parts {
+typedef struct oif_csv_progress {
     size_t field_count; /* the fields that are complete */
     size_t field;       /* where the next one begins */
     size_t scanned;     /* when that is quoted: its quote is open up to here */
     size_t bytes;       /* once whole: up to the \n */
     size_t bad_field;   /* the first that should be a number and is not, from 1; 0: none */
-    bool quoted;        /* some field is, so the record may span lines */
+    bool quoted;        /* some field is quoted, so the record may span lines */
     bool whole;
-};
+} oif_csv_progress;
+
+/* A format of rows: the parts of the public functions that differ between formats. */
+typedef struct oif_row_format {
+    /* Looks at the beginning of the input and makes the columns. */
+    oif_status (*open)(oif_reader *reader, const oif_reader_options *options, oif_error *error);
+
+    oif_status (*next)(oif_reader *reader, oif_record *record, oif_error *error);
+
+    /* Makes the column of a name that no column has yet. NULL: all columns exist from the
+     * start. */
+    oif_status (*add_column)(oif_reader *reader, const char *name, oif_error *error);
+
+    bool has_texts;
+} oif_row_format;
 
 struct oif_reader {
-    const struct oif_row_format *format;
+    const oif_row_format *format;
     oif_read_function read;
     void *context;
     size_t max_line_bytes;
@@ -62,53 +79,41 @@ struct oif_reader {
     /* the rest of a line that was too long is to come; nothing is buffered */
     bool skipping;
 
-    struct column *columns;
+    oif_reader_column *columns;
     size_t column_count, column_capacity;
     double *values; /* room for all columns */
     size_t value_count;
     oif_text *texts;
     size_t text_count;
     oif_record refused; /* see oif_reader_refused; its values are NULL when there is none */
-    /* as large as the buffer: texts that do not stand in it as they are; or NULL */
+    /* as large as the buffer: texts whose bytes are not in it, such as unescaped ones; or
+     * NULL */
     char *unescaped;
-    struct oif_keepsake *kept; /* see oif_reader_keep */
+    oif_reader_block *kept; /* see oif_reader_keep */
 
     char delimiter; /* CSV; 0 until the first line has come */
     bool has_header;
     const char *header;
     size_t header_bytes;
-    struct csv_parts parts;
-    struct json_paths *paths; /* NDJSON */
+    oif_csv_progress progress;
+    oif_json_paths *paths; /* NDJSON */
 };
 
-/* A format of rows: what the public functions do differently. */
-struct oif_row_format {
-    /* Looks at the beginning of the input and makes the columns. */
-    oif_status (*open)(oif_reader *reader, const oif_reader_options *options, oif_error *error);
-
-    oif_status (*next)(oif_reader *reader, oif_record *record, oif_error *error);
-
-    /* Makes the column of a name that no column has yet. NULL: there are no others. */
-    oif_status (*add_column)(oif_reader *reader, const char *name, oif_error *error);
-
-    bool has_texts;
-};
-
-extern const struct oif_row_format oif_csv_format, oif_ndjson_format, oif_raw_format;
+extern const oif_row_format oif_csv_format, oif_ndjson_format, oif_raw_format;
 
 /* ---- Memory and columns ---- */
 
 /* Memory that lives as long as the reader; NULL when there is none. */
 void *oif_reader_keep(oif_reader *reader, size_t bytes);
 
-/* Makes room for so many columns and their values. */
+/* Makes room for `count` columns and their values. */
 oif_status oif_reader_reserve_columns(oif_reader *reader, size_t count, oif_error *error);
 
 /* Adds a column to those there is room for; it is selected as the next value unless `slot` is
- * UNSELECTED. */
+ * OIF_UNSELECTED. */
 void oif_reader_push_column(oif_reader *reader, const char *name, size_t slot);
 
-enum { GENERATED_NAME_BYTES = 24 }; /* "x", the digits of a size_t, a NUL */
+enum { OIF_GENERATED_NAME_BYTES = 24 }; /* "x", the digits of a size_t, a NUL */
 
 /* Writes x0, x1, ...; returns the length. */
 size_t oif_reader_generate_name(char *name, size_t column);
@@ -118,8 +123,8 @@ oif_status oif_reader_need_unescaped(oif_reader *reader, oif_error *error);
 
 /* ---- Bytes and lines ---- */
 
-/* Asks the source once, for as much as there is room for; OIF_END once it has said that it has
- * no more. */
+/* Asks the source once, for as much as there is room for. OIF_END after the source has
+ * ended. */
 oif_status oif_reader_fill(oif_reader *reader, oif_error *error);
 
 /* The same, and finds the whole lines. */
@@ -129,20 +134,20 @@ oif_status oif_reader_fill_lines(oif_reader *reader, oif_error *error);
 oif_status oif_reader_await_line(oif_reader *reader, oif_error *error);
 
 /* The line at `start` as far as it has come and is not too long, without its \n. */
-struct span oif_reader_buffered_line(const oif_reader *reader);
+oif_span oif_reader_buffered_line(const oif_reader *reader);
 
-/* Skips a byte order mark and blank lines, and refuses what is no text. OIF_END when nothing
+/* Skips a byte order mark and blank lines, and refuses what is not text. OIF_END when nothing
  * follows. */
 oif_status oif_reader_await_first_line(oif_reader *reader, oif_error *error);
 
-/* Goes on reading and forgetting up to the end of a line that was too long. */
+/* Reads and drops the rest of a line that was too long. */
 oif_status oif_reader_skip_long_line(oif_reader *reader, oif_error *error);
 
 /* Consumes up to the first \n at or behind `from`; when it has not come yet, all there is. */
 void oif_reader_consume_through_newline(oif_reader *reader, const char *from);
 
 /* Makes `next` the start of what is not consumed yet. */
-static inline void consume(oif_reader *reader, const char *next, uint64_t newlines)
+static inline void oif_reader_consume(oif_reader *reader, const char *next, uint64_t newlines)
 {
     reader->start = (size_t)(next - reader->buffer);
     if (reader->lines_end < reader->start)
@@ -151,8 +156,9 @@ static inline void consume(oif_reader *reader, const char *next, uint64_t newlin
 }
 
 /* Goes to the next line that is not blank. Nearly always it is at hand: one look then saves two
- * calls, 15% of a short row's instructions. While a long line is skipped nothing is buffered. */
-static inline oif_status await_next_line(oif_reader *reader, oif_error *error)
+ * calls, 15% of a short row's instructions. While a long line is skipped nothing is
+ * buffered. */
+static inline oif_status oif_reader_await_next_line(oif_reader *reader, oif_error *error)
 {
     if (reader->start < reader->lines_end && (unsigned char)reader->buffer[reader->start] > ' ')
         return OIF_OK;
@@ -162,22 +168,23 @@ static inline oif_status await_next_line(oif_reader *reader, oif_error *error)
 
 /* Whether what has come of an unfinished line is already too long. At the end of the input the
  * check was made before the \n was added. */
-static inline bool is_overflowing(const oif_reader *reader)
+static inline bool oif_reader_is_overflowing(const oif_reader *reader)
 {
     return !reader->ended && reader->end - reader->start > reader->max_line_bytes;
 }
 
 /* [start, end) without the \r of the line's end, if it ends there. */
-static inline struct span without_returns(const char *start, const char *end)
+static inline oif_span oif_span_without_returns(const char *start, const char *end)
 {
     if (*end == '\n')
         while (end > start && end[-1] == '\r')
             end--;
-    return (struct span){start, end};
+    return (oif_span){start, end};
 }
 
 /* The record whose text and newline are given. */
-static inline oif_record record_of(const oif_reader *reader, struct span text, const char *newline)
+static inline oif_record oif_reader_record(const oif_reader *reader, oif_span text,
+                                           const char *newline)
 {
     bool came = !reader->newline_added || newline + 1 < reader->buffer + reader->lines_end;
     return (oif_record){
@@ -190,10 +197,9 @@ static inline oif_record record_of(const oif_reader *reader, struct span text, c
     };
 }
 
-static inline uint64_t count_newlines(const char *at, const char *end)
+static inline uint64_t oif_count_newlines(const char *at, const char *end)
 {
     uint64_t count = 0;
-
     while ((at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
         count++;
         at++;

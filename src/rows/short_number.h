@@ -10,7 +10,8 @@
  * whatever ends it, all in one word and without a branch that depends on the number, as lengths
  * are hard to predict. Such digits and such a power of ten are doubles without rounding, so one
  * division gives the nearest double, the same as oif_number_parse. NULL for all others. */
-static inline const char *short_number_end(const char *text, const char *lines_end, double *value)
+static inline const char *oif_short_number_end(const char *text, const char *lines_end,
+                                               double *value)
 {
     static const double powers_of_ten[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
     if (lines_end - text < 9 || FLT_EVAL_METHOD != 0) /* a wider type would round twice */

@@ -8,12 +8,11 @@
 
 /* The bytes of the character at `at` and its code, or 0 when there is no whole one before `end`
  * or it is not UTF-8: cut off, longer than need be, a surrogate or above 0x10ffff. */
-static inline size_t utf8_character(const char *at, const char *end, uint32_t *code)
+static inline size_t oif_utf8_character(const char *at, const char *end, uint32_t *code)
 {
     static const uint32_t smallest_code[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char lead = (unsigned char)*at;
     const size_t bytes = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-
     *code = bytes == 1 ? lead : lead & (0xffu >> (bytes + 1));
     if ((lead >= 0x80 && lead < 0xc0) || lead >= 0xf8 || (size_t)(end - at) < bytes)
         return 0;
@@ -28,11 +27,10 @@ static inline size_t utf8_character(const char *at, const char *end, uint32_t *c
 
 /* Writes a code in UTF-8, a surrogate in the same manner (Python calls this surrogatepass);
  * returns where it ends. */
-static inline char *utf8_write(uint32_t code, char *at)
+static inline char *oif_utf8_write(uint32_t code, char *at)
 {
     const int tail_bytes = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
     const uint32_t leads[] = {0, 0xc0, 0xe0, 0xf0};
-
     *at++ = (char)(leads[tail_bytes] | code >> 6 * tail_bytes);
     for (int i = tail_bytes - 1; i >= 0; i--)
         *at++ = (char)(0x80 | (code >> 6 * i & 0x3f));

@@ -12,12 +12,12 @@
 
 /* Bytes that arrive in pieces of at most `piece` bytes (0: all that fit), random ones if `seed`
  * is not 0. */
-struct source {
+typedef struct byte_source {
     const char *bytes;
     size_t count, at, piece;
     uint64_t seed;
     size_t reads, failing_read; /* the failing read counts from 1 */
-};
+} byte_source;
 
 static inline uint64_t next_random(uint64_t *seed)
 {
@@ -29,7 +29,7 @@ static inline uint64_t next_random(uint64_t *seed)
 
 static inline ptrdiff_t read_source(void *context, char *buffer, size_t capacity)
 {
-    struct source *source = context;
+    byte_source *source = context;
     size_t count = source->count - source->at, piece = source->piece;
 
     assert_true(capacity > 0);
@@ -46,17 +46,16 @@ static inline ptrdiff_t read_source(void *context, char *buffer, size_t capacity
     return (ptrdiff_t)count;
 }
 
-static inline struct source source_of(const char *text)
+static inline byte_source source_of(const char *text)
 {
-    return (struct source){.bytes = text, .count = strlen(text)};
+    return (byte_source){.bytes = text, .count = strlen(text)};
 }
 
-static inline oif_reader *open_source(struct source *source, oif_reader_options options)
+static inline oif_reader *open_source(byte_source *source, oif_reader_options options)
 {
     oif_reader *reader = NULL;
     oif_error error = {.message = ""};
     oif_status status = oif_reader_open(&options, read_source, source, &reader, &error);
-
     if (status != OIF_OK)
         fail_msg("open: %s: %s", oif_status_text(status), error.message);
     return reader;
@@ -67,7 +66,6 @@ static inline oif_record next_row(oif_reader *reader)
     oif_record record = {0};
     oif_error error = {.message = ""};
     oif_status status = oif_reader_next(reader, &record, &error);
-
     if (status != OIF_OK)
         fail_msg("next: %s: line %llu: %s", oif_status_text(status), (unsigned long long)error.line,
                  error.message);
@@ -78,7 +76,6 @@ static inline oif_record next_row(oif_reader *reader)
 static inline void expect_row(oif_reader *reader, uint64_t line, size_t count, const double *values)
 {
     oif_record record = next_row(reader);
-
     assert_int_equal(record.line, line);
     for (size_t i = 0; i < count; i++)
         if (isnan(values[i]) ? !isnan(record.values[i]) : record.values[i] != values[i])
@@ -112,7 +109,6 @@ static inline void expect_bad_row(oif_reader *reader, uint64_t line, uint64_t co
 {
     oif_record record;
     oif_error error = {.message = ""};
-
     assert_int_equal(oif_reader_next(reader, &record, &error), OIF_EINPUT);
     expect_failure(&error, line, column, message);
 }
@@ -137,12 +133,12 @@ static inline void expect_texts(oif_record record, size_t count, const char *con
                  (const char *[]){__VA_ARGS__})
 
 /* All that a reader says about its input, as one text. */
-struct transcript {
+typedef struct row_transcript {
     char text[65536];
     size_t length;
-};
+} row_transcript;
 
-static inline void note(struct transcript *transcript, const char *format, ...)
+static inline void note(row_transcript *transcript, const char *format, ...)
 {
     va_list arguments;
     size_t room = sizeof transcript->text - transcript->length;

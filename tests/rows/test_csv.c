@@ -40,7 +40,7 @@ static const oif_reader_options defaults;
 static void expect_bad_first_line(const char *bytes, size_t count, uint64_t line, uint64_t column,
                                   const char *message)
 {
-    struct source source = {.bytes = bytes, .count = count};
+    byte_source source = {.bytes = bytes, .count = count};
     oif_reader *reader = NULL;
     oif_error error = {.message = ""};
 
@@ -54,7 +54,7 @@ static void expect_bad_first_line(const char *bytes, size_t count, uint64_t line
 static void rows_follow_a_header(void **state)
 {
     (void)state;
-    struct source source = source_of("time,price\n1,2.5\n-3e2,.5\n");
+    byte_source source = source_of("time,price\n1,2.5\n-3e2,.5\n");
     oif_reader *reader = open_source(&source, defaults);
     size_t bytes;
     const char *header = oif_reader_header_text(reader, &bytes);
@@ -74,7 +74,7 @@ static void rows_follow_a_header(void **state)
 static void a_first_line_with_a_number_is_a_row(void **state)
 {
     (void)state;
-    struct source source = source_of("a,1\n2,3");
+    byte_source source = source_of("a,1\n2,3");
     oif_reader *reader = open_source(&source, defaults);
     size_t bytes;
 
@@ -92,7 +92,7 @@ static void a_first_line_with_a_number_is_a_row(void **state)
 static void an_infinity_in_the_first_line_makes_it_a_row_and_a_missing_value_does_not(void **state)
 {
     (void)state;
-    struct source infinite = source_of("a,inf\n"), missing = source_of("a,nan\n1,2\n");
+    byte_source infinite = source_of("a,inf\n"), missing = source_of("a,nan\n1,2\n");
     oif_reader *reader = open_source(&infinite, defaults);
 
     assert_false(oif_reader_has_header(reader));
@@ -105,7 +105,7 @@ static void an_infinity_in_the_first_line_makes_it_a_row_and_a_missing_value_doe
 static void the_header_can_be_ordered_or_ruled_out(void **state)
 {
     (void)state;
-    struct source ordered = source_of("1,2\n3,4\n"), ruled_out = source_of("NA,\n3,4\n");
+    byte_source ordered = source_of("1,2\n3,4\n"), ruled_out = source_of("NA,\n3,4\n");
     oif_reader *reader = open_source(&ordered, (oif_reader_options){.header = OIF_HEADER_YES});
 
     assert_string_equal(oif_reader_column_name(reader, 1), "2");
@@ -121,7 +121,7 @@ static void the_header_can_be_ordered_or_ruled_out(void **state)
 static void header_names_lose_quotes_and_blanks_and_empty_ones_get_an_index(void **state)
 {
     (void)state;
-    struct source source = source_of("\"a,\"\"b\"\"\", c ,,\"\",c,\" d \",e\"e\r\n");
+    byte_source source = source_of("\"a,\"\"b\"\"\", c ,,\"\",c,\" d \",e\"e\r\n");
     static const char *const names[] = {"a,\"b\"", "c", "x2", "x3", "c", " d ", "e\"e"};
     oif_reader *reader = open_source(&source, defaults);
 
@@ -134,7 +134,7 @@ static void header_names_lose_quotes_and_blanks_and_empty_ones_get_an_index(void
 static void the_header_is_passed_over_where_it_stands_again(void **state)
 {
     (void)state;
-    struct source source =
+    byte_source source =
         source_of("a,\"b\nc\"\n1,2\na,\"b\nc\"\r\n\na,\"b\nc\"\n3,4\na,\"b\nd\"\n5,6\na,\"b\nc\"");
     oif_reader *reader = open_source(&source, (oif_reader_options){0});
     EXPECT_ROW(reader, 3, 1, 2);
@@ -145,13 +145,13 @@ static void the_header_is_passed_over_where_it_stands_again(void **state)
     expect_end(reader);
     oif_reader_close(reader);
 
-    struct source longer = source_of("a,b\na,b\r\n1,2\n"); /* by its end */
+    byte_source longer = source_of("a,b\na,b\r\n1,2\n"); /* by its end */
     reader = open_source(&longer, (oif_reader_options){.max_line_bytes = 3});
     expect_bad_row(reader, 2, 1, "this line is longer than 3 bytes");
     EXPECT_ROW(reader, 3, 1, 2);
     oif_reader_close(reader);
 
-    struct source numbers = source_of("1,2\n1,2\n"); /* a row, and so it is one again */
+    byte_source numbers = source_of("1,2\n1,2\n"); /* a row, and so it is one again */
     reader = open_source(&numbers, (oif_reader_options){.header = OIF_HEADER_YES});
     EXPECT_ROW(reader, 2, 1, 2);
     expect_end(reader);
@@ -164,7 +164,7 @@ static void a_header_alone_opens_and_then_ends(void **state)
     static const char *const texts[] = {"a,b", "a,b\n", "\n\na,b\r\n\r\n  \n"};
 
     for (size_t i = 0; i < 3; i++) {
-        struct source source = source_of(texts[i]);
+        byte_source source = source_of(texts[i]);
         oif_reader *reader = open_source(&source, defaults);
         assert_int_equal(oif_reader_column_count(reader), 2);
         expect_end(reader);
@@ -179,7 +179,7 @@ static void an_empty_input_does_not_open(void **state)
                                         "  \t\n ", "\xef\xbb\xbf", "\xef\xbb\xbf\n"};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct source source = source_of(texts[i]);
+        byte_source source = source_of(texts[i]);
         oif_reader *reader = NULL;
         assert_int_equal(oif_reader_open(&defaults, read_source, &source, &reader, NULL), OIF_END);
         assert_null(reader);
@@ -189,7 +189,7 @@ static void an_empty_input_does_not_open(void **state)
 static void lines_end_in_newlines_with_or_without_returns_or_not_at_all(void **state)
 {
     (void)state;
-    struct source source = source_of("1,2\r\n3,4\n5,\r\n6,7\r\r\n8,9\r");
+    byte_source source = source_of("1,2\r\n3,4\n5,\r\n6,7\r\r\n8,9\r");
     oif_reader *reader = open_source(&source, defaults);
 
     EXPECT_ROW(reader, 1, 1, 2);
@@ -205,7 +205,7 @@ static void lines_end_in_newlines_with_or_without_returns_or_not_at_all(void **s
 static void a_return_inside_a_line_is_no_line_end(void **state)
 {
     (void)state;
-    struct source source = source_of("1,2\r3,4\n5,6,7\n");
+    byte_source source = source_of("1,2\r3,4\n5,6,7\n");
     oif_reader *reader = open_source(&source, defaults);
 
     expect_bad_row(
@@ -218,7 +218,7 @@ static void a_return_inside_a_line_is_no_line_end(void **state)
 static void empty_lines_are_skipped_and_counted(void **state)
 {
     (void)state;
-    struct source source = source_of("\n\r\n1,2\n\n \t\n\r\n3,4\n\n");
+    byte_source source = source_of("\n\r\n1,2\n\n \t\n\r\n3,4\n\n");
     oif_reader *reader = open_source(&source, defaults);
 
     EXPECT_ROW(reader, 3, 1, 2);
@@ -230,7 +230,7 @@ static void empty_lines_are_skipped_and_counted(void **state)
 static void a_blank_line_in_a_single_column_is_an_empty_line(void **state)
 {
     (void)state;
-    struct source source = source_of("x\n1\n  \n2\n\"\"\n");
+    byte_source source = source_of("x\n1\n  \n2\n\"\"\n");
     oif_reader *reader = open_source(&source, defaults);
 
     EXPECT_ROW(reader, 2, 1);
@@ -243,7 +243,7 @@ static void a_blank_line_in_a_single_column_is_an_empty_line(void **state)
 static void a_line_of_tabs_is_a_row_where_the_tab_delimits(void **state)
 {
     (void)state;
-    struct source source = source_of("1\t2\t3\n\t\t\n \t\t \n");
+    byte_source source = source_of("1\t2\t3\n\t\t\n \t\t \n");
     oif_reader *reader = open_source(&source, defaults);
 
     assert_int_equal(oif_reader_delimiter(reader), '\t');
@@ -257,7 +257,7 @@ static void a_line_of_tabs_is_a_row_where_the_tab_delimits(void **state)
 static void blanks_around_numbers_are_tolerated(void **state)
 {
     (void)state;
-    struct source source = source_of(" 1 ,\t2\t, \" 3 \" \n  4,5  ,6 \r\n");
+    byte_source source = source_of(" 1 ,\t2\t, \" 3 \" \n  4,5  ,6 \r\n");
     oif_reader *reader = open_source(&source, defaults);
 
     EXPECT_ROW(reader, 1, 1, 2, 3);
@@ -268,7 +268,7 @@ static void blanks_around_numbers_are_tolerated(void **state)
 static void missing_values_become_nan(void **state)
 {
     (void)state;
-    struct source source =
+    byte_source source =
         source_of("0,,NA,N/A,NaN,nan,null,NULL,None,na,n/A,-nan, NA ,\"NA\",\"\"\n");
     oif_reader *reader = open_source(&source, defaults);
 
@@ -279,9 +279,9 @@ static void missing_values_become_nan(void **state)
 static void a_byte_order_mark_is_skipped_but_only_at_the_start(void **state)
 {
     (void)state;
-    struct source source = source_of("\xef\xbb\xbf"
-                                     "a,b\n1,2\n\xef\xbb\xbf"
-                                     "3,4\n");
+    byte_source source = source_of("\xef\xbb\xbf"
+                                   "a,b\n1,2\n\xef\xbb\xbf"
+                                   "3,4\n");
     oif_reader *reader = open_source(&source, (oif_reader_options){.max_line_bytes = 6});
     size_t bytes;
 
@@ -297,7 +297,7 @@ static void a_byte_order_mark_is_skipped_but_only_at_the_start(void **state)
 static void numbers_may_be_quoted(void **state)
 {
     (void)state;
-    struct source source = source_of("\"1.5\",\"-2\"\r\n\"3\",4\n");
+    byte_source source = source_of("\"1.5\",\"-2\"\r\n\"3\",4\n");
     oif_reader *reader = open_source(&source, defaults);
 
     EXPECT_ROW(reader, 1, 1.5, -2);
@@ -308,7 +308,7 @@ static void numbers_may_be_quoted(void **state)
 static void the_text_of_a_record_is_the_line_as_it_came(void **state)
 {
     (void)state;
-    struct source source = source_of("1, 2 ,\"3\"\r\n4,5,6");
+    byte_source source = source_of("1, 2 ,\"3\"\r\n4,5,6");
     oif_reader *reader = open_source(&source, defaults);
 
     expect_text(next_row(reader), "1, 2 ,\"3\"");
@@ -319,7 +319,7 @@ static void the_text_of_a_record_is_the_line_as_it_came(void **state)
 static void the_end_of_a_line_is_given_too(void **state)
 {
     (void)state;
-    struct source source = source_of("1,2\r\n3,4\n\n5,\"\n\"\n6,7\r\r\n8,9");
+    byte_source source = source_of("1,2\r\n3,4\n\n5,\"\n\"\n6,7\r\r\n8,9");
     static const size_t ends[] = {2, 1, 1, 3, 0};
     static const char *const as_it_came[] = {"1,2\r\n", "3,4\n", "5,\"\n\"\n", "6,7\r\r\n", "8,9"};
 
@@ -340,7 +340,7 @@ static void the_end_of_a_line_is_given_too(void **state)
 static void a_return_at_the_very_end_is_the_end_of_the_last_line(void **state)
 {
     (void)state;
-    struct source source = source_of("1,2\r");
+    byte_source source = source_of("1,2\r");
     oif_reader *reader = open_source(&source, defaults);
     oif_record record = next_row(reader);
 
@@ -352,10 +352,10 @@ static void a_return_at_the_very_end_is_the_end_of_the_last_line(void **state)
 static void fields_can_be_had_as_texts(void **state)
 {
     (void)state;
-    struct source source = source_of("key,n,label,note\n"
-                                     "a,1, b ,\"c, d\"\r\n"
-                                     "\"\"\"x\"\"\",2,,\" \"\n"
-                                     "\"q\n\"\"r\",3,\"\",NA\n");
+    byte_source source = source_of("key,n,label,note\n"
+                                   "a,1, b ,\"c, d\"\r\n"
+                                   "\"\"\"x\"\"\",2,,\" \"\n"
+                                   "\"q\n\"\"r\",3,\"\",NA\n");
     oif_reader *reader = open_source(&source, defaults);
 
     assert_int_equal(oif_reader_select(reader, (size_t[]){1}, 1, NULL), OIF_OK);
@@ -373,7 +373,7 @@ static void fields_can_be_had_as_texts(void **state)
 static void texts_that_cannot_be_selected_change_nothing(void **state)
 {
     (void)state;
-    struct source source = source_of("a,b\n1,2\n3,4\n");
+    byte_source source = source_of("a,b\n1,2\n3,4\n");
     oif_reader *reader = open_source(&source, defaults);
     oif_error error;
 
@@ -394,7 +394,7 @@ static void texts_that_cannot_be_selected_change_nothing(void **state)
 static void a_column_is_found_by_name_unless_there_is_none_or_are_several(void **state)
 {
     (void)state;
-    struct source source = source_of("a,b,c,b\n1,2,3,4\n");
+    byte_source source = source_of("a,b,c,b\n1,2,3,4\n");
     oif_reader *reader = open_source(&source, defaults);
     oif_error error;
     size_t column = 77;
@@ -413,9 +413,9 @@ static void a_column_is_found_by_name_unless_there_is_none_or_are_several(void *
 static void quoted_text_may_hold_delimiters_quotes_and_newlines(void **state)
 {
     (void)state;
-    struct source source = source_of("n,text,m\n1,\"a,b\",2\n"
-                                     "3,\"x\n\"\"y\"\"\r\n\nz\",4\n"
-                                     "5,6\" pipe \"t,7\nz,,\n");
+    byte_source source = source_of("n,text,m\n1,\"a,b\",2\n"
+                                   "3,\"x\n\"\"y\"\"\r\n\nz\",4\n"
+                                   "5,6\" pipe \"t,7\nz,,\n");
     oif_reader *reader = open_source(&source, defaults);
 
     assert_int_equal(oif_reader_select(reader, (size_t[]){0, 2}, 2, NULL), OIF_OK);
@@ -433,7 +433,7 @@ static void quoted_text_may_hold_delimiters_quotes_and_newlines(void **state)
 static void a_header_may_span_lines(void **state)
 {
     (void)state;
-    struct source source = {.bytes = "\"a\nb\",c\n1,2\n", .count = 12, .piece = 1};
+    byte_source source = {.bytes = "\"a\nb\",c\n1,2\n", .count = 12, .piece = 1};
     oif_reader *reader = open_source(&source, defaults);
 
     assert_string_equal(oif_reader_column_name(reader, 0), "a\nb");
@@ -458,7 +458,7 @@ static void numbers_of_every_length_are_those_of_oif_number_parse(void **state)
             text[length++] = (char)('0' + next_random(&seed) % 10);
         }
         text[length] = '\0';
-        struct source source = {.bytes = text, .count = length};
+        byte_source source = {.bytes = text, .count = length};
         oif_reader *reader = open_source(&source, defaults);
         oif_record record = next_row(reader);
 
@@ -472,7 +472,7 @@ static void numbers_of_every_length_are_those_of_oif_number_parse(void **state)
 static void signs_points_and_exponents_are_those_of_oif_number_parse(void **state)
 {
     (void)state;
-    struct source source = source_of("+1,1.,.5,-.5,1e2,1E-2,-0,00012,1.5e+3,5e-324\n");
+    byte_source source = source_of("+1,1.,.5,-.5,1e2,1E-2,-0,00012,1.5e+3,5e-324\n");
     oif_reader *reader = open_source(&source, defaults);
 
     oif_record record = next_row(reader);
@@ -493,7 +493,7 @@ static void what_only_looks_like_a_number_is_a_mistake(void **state)
         snprintf(message, sizeof message,
                  "'%s' is not a number in column \"x0\"; leave the column out or make it empty",
                  fields[i]);
-        struct source source = source_of(text);
+        byte_source source = source_of(text);
         oif_reader *reader = open_source(&source, defaults);
         EXPECT_ROW(reader, 1, 1);
         expect_bad_row(reader, 2, 1, message);
@@ -522,7 +522,7 @@ static void the_most_frequent_delimiter_of_the_first_line_is_found(void **state)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct source source = source_of(cases[i].text);
+        byte_source source = source_of(cases[i].text);
         oif_reader *reader = open_source(&source, defaults);
         assert_int_equal(oif_reader_delimiter(reader), cases[i].delimiter);
         oif_reader_close(reader);
@@ -532,7 +532,7 @@ static void the_most_frequent_delimiter_of_the_first_line_is_found(void **state)
 static void a_given_delimiter_is_used(void **state)
 {
     (void)state;
-    struct source colons = source_of("1:2,5\n"), spaces = source_of("1 \t2 3\n4  5\n");
+    byte_source colons = source_of("1:2,5\n"), spaces = source_of("1 \t2 3\n4  5\n");
     oif_reader *reader = open_source(&colons, (oif_reader_options){.delimiter = ':'});
 
     assert_int_equal(oif_reader_delimiter(reader), ':');
@@ -550,7 +550,7 @@ static void a_delimiter_that_numbers_or_lines_are_made_of_is_refused(void **stat
 {
     (void)state;
     for (const char *delimiter = "\"\n\r.-+07eExn"; *delimiter; delimiter++) {
-        struct source source = source_of("1,2\n");
+        byte_source source = source_of("1,2\n");
         oif_reader *reader = NULL;
         oif_reader_options options = {.delimiter = *delimiter};
         assert_int_equal(oif_reader_open(&options, read_source, &source, &reader, NULL),
@@ -562,7 +562,7 @@ static void a_delimiter_that_numbers_or_lines_are_made_of_is_refused(void **stat
 static void selected_columns_become_values_in_the_given_order(void **state)
 {
     (void)state;
-    struct source source = source_of("a,b,c\n1,text,3\nx,2,4\n");
+    byte_source source = source_of("a,b,c\n1,text,3\nx,2,4\n");
     oif_reader *reader = open_source(&source, defaults);
 
     assert_int_equal(oif_reader_select(reader, (size_t[]){2, 0}, 2, NULL), OIF_OK);
@@ -575,7 +575,7 @@ static void selected_columns_become_values_in_the_given_order(void **state)
 static void a_selection_that_cannot_be_changes_nothing(void **state)
 {
     (void)state;
-    struct source source = source_of("a,b,c\n1,2,3\n4,5,6\n");
+    byte_source source = source_of("a,b,c\n1,2,3\n4,5,6\n");
     oif_reader *reader = open_source(&source, defaults);
     oif_error error;
 
@@ -594,7 +594,7 @@ static void a_selection_that_cannot_be_changes_nothing(void **state)
 static void text_where_a_number_should_be_is_named_with_its_place(void **state)
 {
     (void)state;
-    struct source source =
+    byte_source source =
         source_of("time,price\n1,2\n3,abc\n5, 1.5x \n7,1 2\n9,\"a\"\n11,-\n13,14\n");
     oif_reader *reader = open_source(&source, defaults);
 
@@ -621,7 +621,7 @@ static void text_where_a_number_should_be_is_named_with_its_place(void **state)
 static void an_infinite_number_is_a_mistake(void **state)
 {
     (void)state;
-    struct source source = source_of("1,2\ninf,2\n3,-Infinity\n1e999,4\n\"1e999\",4\n5,6\n");
+    byte_source source = source_of("1,2\ninf,2\n3,-Infinity\n1e999,4\n\"1e999\",4\n5,6\n");
     oif_reader *reader = open_source(&source, defaults);
 
     EXPECT_ROW(reader, 1, 1, 2);
@@ -640,7 +640,7 @@ static void an_infinite_number_is_a_mistake(void **state)
 static void the_first_mistake_of_a_row_is_the_one_named(void **state)
 {
     (void)state;
-    struct source source = source_of("1,2,3\n4,b,c\n");
+    byte_source source = source_of("1,2,3\n4,b,c\n");
     oif_reader *reader = open_source(&source, defaults);
 
     EXPECT_ROW(reader, 1, 1, 2, 3);
@@ -652,8 +652,8 @@ static void the_first_mistake_of_a_row_is_the_one_named(void **state)
 static void a_row_with_fields_too_few_or_too_many_is_a_mistake(void **state)
 {
     (void)state;
-    struct source source = source_of("a,b,c,d\n1,2,3\r\n1\n1,2,3,4,5,6\nx,y\n"
-                                     "1,2,\"3\n\n\"\n1,\"\n\",3,4,5\n1,2,3,4\n");
+    byte_source source = source_of("a,b,c,d\n1,2,3\r\n1\n1,2,3,4,5,6\nx,y\n"
+                                   "1,2,\"3\n\n\"\n1,\"\n\",3,4,5\n1,2,3,4\n");
     oif_reader *reader = open_source(&source, defaults);
 
     assert_int_equal(oif_reader_select(reader, (size_t[]){0}, 1, NULL), OIF_OK);
@@ -670,7 +670,7 @@ static void a_row_with_fields_too_few_or_too_many_is_a_mistake(void **state)
 static void a_mistake_behind_a_quoted_newline_has_the_place_where_it_stands(void **state)
 {
     (void)state;
-    struct source source = source_of("a,b,c\n1,\"x\ny\",z\n4,5,6\n");
+    byte_source source = source_of("a,b,c\n1,\"x\ny\",z\n4,5,6\n");
     oif_reader *reader = open_source(&source, defaults);
 
     assert_int_equal(oif_reader_select(reader, (size_t[]){0, 2}, 2, NULL), OIF_OK);
@@ -687,7 +687,7 @@ static void an_open_quote_is_named_where_it_opened_and_takes_the_rest(void **sta
                                         "1,2\n3,\""};
 
     for (size_t i = 0; i < 3; i++) {
-        struct source source = source_of(texts[i]);
+        byte_source source = source_of(texts[i]);
         oif_reader *reader = open_source(&source, defaults);
         EXPECT_ROW(reader, 1, 1, 2);
         expect_bad_row(reader, 2, 3,
@@ -700,7 +700,7 @@ static void an_open_quote_is_named_where_it_opened_and_takes_the_rest(void **sta
 static void an_open_quote_exactly_as_long_as_allowed_is_named_as_such(void **state)
 {
     (void)state;
-    struct source source = source_of("1,2\n3,\"4");
+    byte_source source = source_of("1,2\n3,\"4");
     oif_reader *reader = open_source(&source, (oif_reader_options){.max_line_bytes = 4});
 
     EXPECT_ROW(reader, 1, 1, 2);
@@ -720,7 +720,7 @@ static void an_open_quote_in_the_first_line_does_not_open(void **state)
 static void offending_text_is_shortened_and_made_printable(void **state)
 {
     (void)state;
-    struct source source =
+    byte_source source =
         source_of("größe\n"
                   "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
                   "\x01\xff\x1b[m\xc3\n"
@@ -763,7 +763,7 @@ static void binary_and_utf_16_do_not_open(void **state)
 static void a_nul_byte_in_a_row_is_a_mistake_like_another(void **state)
 {
     (void)state;
-    struct source source = {.bytes = "1,2\n3,\0\n\0\n5,6\n", .count = 14};
+    byte_source source = {.bytes = "1,2\n3,\0\n\0\n5,6\n", .count = 14};
     oif_reader *reader = open_source(&source, defaults);
 
     EXPECT_ROW(reader, 1, 1, 2);
@@ -781,7 +781,7 @@ static void a_line_as_long_as_allowed_is_read_and_a_longer_one_is_skipped(void *
 {
     (void)state;
     for (size_t piece = 0; piece < 12; piece++) {
-        struct source source = source_of("1,2\n1.25,3\n1.125,3\n        \n\"       \n4,5\n67,8901");
+        byte_source source = source_of("1,2\n1.25,3\n1.125,3\n        \n\"       \n4,5\n67,8901");
         source.piece = piece;
         oif_reader *reader = open_source(&source, (oif_reader_options){.max_line_bytes = 6});
 
@@ -803,7 +803,7 @@ static void a_stray_quote_swallows_no_more_than_the_limit(void **state)
 {
     (void)state;
     for (size_t piece = 0; piece < 30; piece++) {
-        struct source source = source_of("1,2\n3,\"4\n5,6\n7,8\n9,10\n11,\"12\"\n13,14\n");
+        byte_source source = source_of("1,2\n3,\"4\n5,6\n7,8\n9,10\n11,\"12\"\n13,14\n");
         source.piece = piece;
         oif_reader *reader = open_source(&source, (oif_reader_options){.max_line_bytes = 10});
 
@@ -822,7 +822,7 @@ static void a_stray_quote_swallows_no_more_than_the_limit(void **state)
 static void a_first_line_that_is_too_long_does_not_open(void **state)
 {
     (void)state;
-    struct source source = source_of("1,2,3,4\n");
+    byte_source source = source_of("1,2,3,4\n");
     oif_reader *reader = NULL;
     oif_error error;
     oif_reader_options options = {.max_line_bytes = 6};
@@ -832,15 +832,15 @@ static void a_first_line_that_is_too_long_does_not_open(void **state)
 }
 
 /* A line of 100 MB between two rows, made up while it is read. */
-struct endless {
+typedef struct endless_source {
     size_t sent;
-};
+} endless_source;
 
 static ptrdiff_t read_endless(void *context, char *buffer, size_t capacity)
 {
     static const char head[] = "1,2\n", tail[] = "\n3,4\n";
     const size_t long_bytes = 100u * 1000 * 1000;
-    struct endless *endless = context;
+    endless_source *endless = context;
     size_t count = capacity;
 
     if (endless->sent < 4) {
@@ -860,7 +860,7 @@ static ptrdiff_t read_endless(void *context, char *buffer, size_t capacity)
 static void a_line_of_100_megabytes_is_skipped_without_storing_it(void **state)
 {
     (void)state;
-    struct endless endless = {0};
+    endless_source endless = {0};
     oif_reader *reader = NULL;
 
     reset_allocations(SIZE_MAX);
@@ -882,7 +882,7 @@ static void a_line_longer_than_the_first_buffer_is_read_whole(void **state)
     for (size_t i = 0; i < 2 * bytes; i += 2)
         text[i] = (char)('0' + i / 2 % 10), text[i + 1] = i % bytes == bytes - 2 ? '\n' : ',';
     for (size_t piece = 0; piece < 2; piece++) {
-        struct source source = {.bytes = text, .count = 2 * bytes, .piece = piece * 1000};
+        byte_source source = {.bytes = text, .count = 2 * bytes, .piece = piece * 1000};
         oif_reader *reader = open_source(&source, defaults);
         assert_int_equal(oif_reader_column_count(reader), columns);
         next_row(reader);
@@ -900,7 +900,7 @@ static void a_line_longer_than_the_first_buffer_is_read_whole(void **state)
 static void a_whole_record_is_returned_before_more_is_read(void **state)
 {
     (void)state;
-    struct source source = {.bytes = "a,b\n1,2\n3,4\n5,", .count = 14, .piece = 14};
+    byte_source source = {.bytes = "a,b\n1,2\n3,4\n5,", .count = 14, .piece = 14};
     oif_reader *reader = open_source(&source, defaults);
 
     EXPECT_ROW(reader, 2, 1, 2);
@@ -915,7 +915,7 @@ static void a_whole_record_is_returned_before_more_is_read(void **state)
 static void one_line_at_a_time_needs_one_read_each(void **state)
 {
     (void)state;
-    struct source source = {.bytes = "1,2\n3,4\n5,6\n", .count = 12, .piece = 4};
+    byte_source source = {.bytes = "1,2\n3,4\n5,6\n", .count = 12, .piece = 4};
     oif_reader *reader = open_source(&source, defaults);
 
     for (size_t i = 0; i < 3; i++) {
@@ -932,7 +932,7 @@ static void a_failing_read_is_reported_and_loses_nothing(void **state)
     const char *text = "a,b\n1,\"2\"\n3,\"\n\"\n5,6\n";
 
     for (size_t failing = 1; failing <= strlen(text) + 1; failing++) {
-        struct source source = {
+        byte_source source = {
             .bytes = text, .count = strlen(text), .piece = 1, .failing_read = failing};
         oif_reader *reader = NULL;
         oif_error error = {.message = ""};
@@ -961,7 +961,7 @@ static void a_failing_read_is_reported_and_loses_nothing(void **state)
 static void a_selection_made_while_a_record_is_half_read_counts_for_all_of_it(void **state)
 {
     (void)state;
-    struct source source = {
+    byte_source source = {
         .bytes = "a,b,c\n1,2,\"\n3\"\n", .count = 15, .piece = 12, .failing_read = 2};
     oif_reader *reader = open_source(&source, defaults);
     oif_record record;
@@ -985,7 +985,7 @@ static void a_long_quoted_field_in_small_pieces_takes_linear_time(void **state)
     memset(text, '\n', bytes);
     memcpy(text, "1,\"", 3);
     text[bytes - 1] = '"';
-    struct source source = {.bytes = text, .count = bytes, .piece = 8};
+    byte_source source = {.bytes = text, .count = bytes, .piece = 8};
     oif_reader *reader = open_source(&source, defaults);
     assert_int_equal(oif_reader_select(reader, (size_t[]){0}, 1, NULL), OIF_OK);
     assert_int_equal(next_row(reader).text_bytes, bytes);
@@ -1007,7 +1007,7 @@ static void each_allocation_may_fail(void **state)
     memset(text + 4, ' ', bytes);
     memcpy(text + 4 + bytes, "3,4", 4);
     do {
-        struct source source = {.bytes = text, .count = strlen(text)};
+        byte_source source = {.bytes = text, .count = strlen(text)};
         oif_reader *reader = NULL;
         oif_error error = {.message = ""};
         oif_record record;
@@ -1042,7 +1042,7 @@ static void rows_need_no_allocation(void **state)
 
     for (size_t i = 0; i < ROWS; i++)
         memcpy(text + i * ROW_BYTES, "1.5,7\n", ROW_BYTES + 1);
-    struct source source = source_of(text);
+    byte_source source = source_of(text);
     oif_reader *reader = open_source(&source, defaults);
     oif_record record;
 
@@ -1057,14 +1057,13 @@ static void rows_need_no_allocation(void **state)
 
 /* ---- Pieces of any size ---- */
 
-static void transcribe(struct source source, oif_reader_options options, bool take_texts,
-                       struct transcript *transcript)
+static void transcribe(byte_source source, oif_reader_options options, bool take_texts,
+                       row_transcript *transcript)
 {
     oif_reader *reader = NULL;
     oif_error error = {.message = ""};
     oif_record record;
     oif_status status = oif_reader_open(&options, read_source, &source, &reader, &error);
-
     transcript->length = 0;
     if (status == OIF_OK)
         note(transcript, "%d %zu %s\n", oif_reader_delimiter(reader),
@@ -1097,7 +1096,6 @@ static size_t write_random_text(uint64_t *seed, char *text)
         "\r\n",  "\"",   "\"",           "\"\"",  "NA",        " ",         "abc", "\t", ";",  "\r",
         "1e999", "\xff", "\xef\xbb\xbf", "1,2\n", "3,\"4\"\n", "5,\"\n\"\n"};
     size_t count = next_random(seed) % 60, length = 0;
-
     for (size_t i = 0; i < count; i++) {
         const char *token = tokens[next_random(seed) % (sizeof tokens / sizeof *tokens)];
         memcpy(text + length, token, strlen(token));
@@ -1109,7 +1107,7 @@ static size_t write_random_text(uint64_t *seed, char *text)
 static void the_pieces_in_which_bytes_arrive_do_not_matter(void **state)
 {
     (void)state;
-    static struct transcript whole, chopped;
+    static row_transcript whole, chopped;
     const char *given = getenv("OIF_TEST_SEED");
     uint64_t first_seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
 
@@ -1117,7 +1115,7 @@ static void the_pieces_in_which_bytes_arrive_do_not_matter(void **state)
     for (uint64_t round = 0; round < 20000; round++) {
         uint64_t seed = (first_seed + round) * 0x9e3779b97f4a7c15u | 1;
         char text[1024];
-        struct source source = {.bytes = text, .count = write_random_text(&seed, text)};
+        byte_source source = {.bytes = text, .count = write_random_text(&seed, text)};
         oif_reader_options options = {.max_line_bytes =
                                           round % 3 ? 0 : 1 + next_random(&seed) % 20};
 

@@ -52,7 +52,6 @@ static size_t find(oif_reader *reader, const char *name)
 {
     size_t column = SIZE_MAX;
     oif_error error = {.message = ""};
-
     if (oif_reader_find_column(reader, name, &column, &error) != OIF_OK)
         fail_msg("find %s: %s", name, error.message);
     assert_string_equal(oif_reader_column_name(reader, column), name);
@@ -62,7 +61,6 @@ static size_t find(oif_reader *reader, const char *name)
 static void select_values(oif_reader *reader, size_t count, const char *const *names)
 {
     size_t columns[16];
-
     for (size_t i = 0; i < count; i++)
         columns[i] = find(reader, names[i]);
     assert_int_equal(oif_reader_select(reader, columns, count, NULL), OIF_OK);
@@ -71,7 +69,6 @@ static void select_values(oif_reader *reader, size_t count, const char *const *n
 static void select_texts(oif_reader *reader, size_t count, const char *const *names)
 {
     size_t columns[16];
-
     for (size_t i = 0; i < count; i++)
         columns[i] = find(reader, names[i]);
     assert_int_equal(oif_reader_select_texts(reader, columns, count, NULL), OIF_OK);
@@ -87,7 +84,7 @@ static void select_texts(oif_reader *reader, size_t count, const char *const *na
 static void expect_first_line_refused(const char *bytes, size_t count, uint64_t line,
                                       uint64_t column, const char *message)
 {
-    struct source source = {.bytes = bytes, .count = count};
+    byte_source source = {.bytes = bytes, .count = count};
     oif_reader *reader = NULL;
     oif_error error = {.message = ""};
 
@@ -101,7 +98,7 @@ static void expect_first_line_refused(const char *bytes, size_t count, uint64_t 
 static void columns_are_the_leaves_of_the_first_object(void **state)
 {
     (void)state;
-    struct source source = source_of(
+    byte_source source = source_of(
         "{\"time\": 1, \"net\": {\"in\": 2, \"out\": {\"b\": 3}}, \"ok\": true, \"none\": null, "
         "\"load\": [4, [5, 6], {\"x\": 7}], \"empty\": {}, \"host\": \"h\", \"nothing\": []}");
     oif_reader *reader = open_source(&source, ndjson);
@@ -120,7 +117,7 @@ static void columns_are_the_leaves_of_the_first_object(void **state)
 static void all_columns_are_selected_at_first(void **state)
 {
     (void)state;
-    struct source source =
+    byte_source source =
         source_of("{\"a\": 1, \"b\": {\"c\": 2.5}}\n{\"b\": {\"c\": -1e2}, \"a\": 0}\n");
     oif_reader *reader = open_source(&source, ndjson);
 
@@ -133,7 +130,7 @@ static void all_columns_are_selected_at_first(void **state)
 static void dots_backslashes_and_nuls_in_keys_are_escaped_in_names(void **state)
 {
     (void)state;
-    struct source source =
+    byte_source source =
         source_of("{\"a.b\": 1, \"a\": {\"b\": 2}, \"c\\\\d\": 3, \"\\u0000\": 4, \"\": {\"\": 5}, "
                   "\"\\\\.\": 6, \"\\u00e4\\ud83d\\ude00\": 7}\n");
     oif_reader *reader = open_source(&source, ndjson);
@@ -150,7 +147,7 @@ static void dots_backslashes_and_nuls_in_keys_are_escaped_in_names(void **state)
 static void an_object_without_keys_has_no_columns_until_they_are_asked_for(void **state)
 {
     (void)state;
-    struct source source = source_of("{}\n{\"a\": {\"b\": 3}}\n");
+    byte_source source = source_of("{}\n{\"a\": {\"b\": 3}}\n");
     oif_reader *reader = open_source(&source, ndjson);
 
     assert_int_equal(oif_reader_column_count(reader), 0);
@@ -163,7 +160,7 @@ static void an_object_without_keys_has_no_columns_until_they_are_asked_for(void 
 static void a_path_that_the_first_line_lacks_can_be_asked_for(void **state)
 {
     (void)state;
-    struct source source =
+    byte_source source =
         source_of("{\"a\": 1}\n{\"b\": {\"c.d\": [0, 5]}, \"a\": 2}\n{\"b\": 7, \"a\": 3}\n");
     oif_reader *reader = open_source(&source, ndjson);
 
@@ -181,7 +178,7 @@ static void a_path_with_a_stray_backslash_is_refused(void **state)
 {
     (void)state;
     static const char *const names[] = {"a\\", "a\\b", "\\n.a"};
-    struct source source = source_of("{\"a\": 1}\n");
+    byte_source source = source_of("{\"a\": 1}\n");
     oif_reader *reader = open_source(&source, ndjson);
     oif_error error;
     size_t column = 77;
@@ -198,7 +195,7 @@ static void a_path_with_a_stray_backslash_is_refused(void **state)
 static void a_number_as_a_key_and_an_array_element_share_a_path(void **state)
 {
     (void)state;
-    struct source source =
+    byte_source source =
         source_of("{\"a\": [1, 2]}\n{\"a\": {\"1\": 4, \"0\": 3, \"00\": 9}}\n{\"a\": [5]}\n");
     oif_reader *reader = open_source(&source, ndjson);
 
@@ -214,7 +211,7 @@ static void a_number_as_a_key_and_an_array_element_share_a_path(void **state)
 static void keys_may_come_in_any_order_be_missing_or_be_new(void **state)
 {
     (void)state;
-    struct source source =
+    byte_source source =
         source_of("{\"a\":1,\"b\":2,\"c\":3}\n{\"c\":6,\"a\":4,\"b\":5}\n{\"b\":7}\n{}\n"
                   "{\"x\":{\"a\":0},\"a\":8,\"ab\":0,\"y\":[[]],\"b\":9,\"z\":\"\",\"c\":10}\n");
     oif_reader *reader = open_source(&source, ndjson);
@@ -238,7 +235,7 @@ static void keys_of_every_length_are_told_apart(void **state)
         other[length - 1] = 'j';
         snprintf(text, sizeof text, "{\"%s\":1}\n{\"%s\":2}\n{\"%sk\":3,\"%s\":4}\n{\"%.*s\":5}",
                  key, other, key, key, (int)length - 1, key);
-        struct source source = source_of(text);
+        byte_source source = source_of(text);
         oif_reader *reader = open_source(&source, ndjson);
         EXPECT_ROW(reader, 1, 1);
         EXPECT_ROW(reader, 2, NAN);
@@ -251,7 +248,7 @@ static void keys_of_every_length_are_told_apart(void **state)
 static void a_key_is_the_same_however_it_is_escaped(void **state)
 {
     (void)state;
-    struct source source =
+    byte_source source =
         source_of("{\"a\\\"b\": 1, \"\xc3\xa4\": 2, \"t\\t\": 3, \"\\ud800\": 4}\n"
                   "{\"\\u0061\\u0022b\": 5, \"\\u00e4\": 6, \"t\\u0009\": 7, \"\\uD800\": 8}\n"
                   "{\"a\"b\": 5}\n{\"\xed\xa0\x80\": 5}\n{\"t\t\": 5}\n");
@@ -270,7 +267,7 @@ static void a_key_is_the_same_however_it_is_escaped(void **state)
 static void of_a_key_given_twice_the_last_counts(void **state)
 {
     (void)state;
-    struct source source =
+    byte_source source =
         source_of("{\"a\":{\"b\":1,\"c\":2},\"d\":3}\n"
                   "{\"d\":4,\"d\":5}\n"
                   "{\"a\":{\"b\":1},\"a\":{\"c\":2},\"d\":3}\n"
@@ -298,7 +295,7 @@ static void of_a_key_given_twice_the_last_counts(void **state)
 static void a_first_line_with_keys_given_twice_has_the_columns_of_the_last(void **state)
 {
     (void)state;
-    struct source source = source_of(
+    byte_source source = source_of(
         "{\"a\":{\"x\":1,\"z\":0},\"b\":2,\"c\":0,\"a\":{\"y\":3,\"x\":4},\"c\":{\"d\":5}}");
     oif_reader *reader = open_source(&source, ndjson);
 
@@ -310,7 +307,7 @@ static void a_first_line_with_keys_given_twice_has_the_columns_of_the_last(void 
 static void what_a_first_line_replaces_can_still_be_asked_for(void **state)
 {
     (void)state;
-    struct source source =
+    byte_source source =
         source_of("{\"a\":[1],\"b\":{\"c\":2},\"a\":3,\"b\":4}\n{\"a\":[5],\"b\":{\"c\":6}}\n");
     oif_reader *reader = open_source(&source, ndjson);
 
@@ -346,7 +343,7 @@ static void numbers_of_every_length_are_those_of_oif_number_parse(void **state)
         if (digits > 1 && point > 1 && (number[0] == '0' || number[1] == '0'))
             continue;
         snprintf(text, sizeof text, "{\"a\":%s%s}", number, round % 2 ? " " : "");
-        struct source source = source_of(text);
+        byte_source source = source_of(text);
         oif_reader *reader = open_source(&source, ndjson);
         oif_record record = next_row(reader);
 
@@ -362,7 +359,7 @@ static void numbers_of_every_length_are_those_of_oif_number_parse(void **state)
 static void texts_are_unescaped_strings_or_values_as_they_stand(void **state)
 {
     (void)state;
-    struct source source = source_of(
+    byte_source source = source_of(
         "{\"s\":\"plain\",\"n\":-1.50e3,\"t\":true,\"z\":null,\"o\":{\"k\": 1},\"a\":[ ]}\n"
         "{\"s\":\"\\\"\\\\\\/"
         "\\b\\f\\n\\r\\t\\u0041\",\"n\":\"\\u00e9\\u20ac\\ud83d\\ude00\",\"t\":\"\"}\n"
@@ -388,7 +385,7 @@ static void texts_are_unescaped_strings_or_values_as_they_stand(void **state)
 static void a_column_can_be_a_number_and_a_text(void **state)
 {
     (void)state;
-    struct source source =
+    byte_source source =
         source_of("{\"a\":1.50,\"b\":\"x\"}\n{\"b\":\"y\\n\",\"a\":null}\n{\"a\":\"1\"}\n");
     oif_reader *reader = open_source(&source, ndjson);
 
@@ -410,7 +407,7 @@ static void a_column_can_be_a_number_and_a_text(void **state)
 static void texts_in_what_a_later_key_replaces_are_empty(void **state)
 {
     (void)state;
-    struct source source = source_of("{\"a\":{\"b\":\"x\"},\"a\":{}}\n");
+    byte_source source = source_of("{\"a\":{\"b\":\"x\"},\"a\":{}}\n");
     oif_reader *reader = open_source(&source, ndjson);
 
     SELECT_TEXTS(reader, "a.b", "a");
@@ -425,7 +422,7 @@ static void the_text_of_a_record_is_the_line_as_it_came(void **state)
     (void)state;
     static const char *const lines[] = {" {\"a\" : 1 } ", "{\"a\":2}", "\t{ \"a\":3}", "{\"a\":4}"};
     static const size_t ends[] = {1, 2, 2, 0}, numbers[] = {2, 3, 6, 7};
-    struct source source =
+    byte_source source =
         source_of("\n {\"a\" : 1 } \n{\"a\":2}\r\n \r\n\n\t{ \"a\":3}\r\n{\"a\":4}");
 
     for (source.piece = 0; source.piece < 9; source.piece++, source.at = 0) {
@@ -445,7 +442,7 @@ static void the_text_of_a_record_is_the_line_as_it_came(void **state)
 static void a_byte_order_mark_is_skipped_but_only_at_the_start(void **state)
 {
     (void)state;
-    struct source source = source_of("\xef\xbb\xbf{\"a\":1}\n\xef\xbb\xbf{\"a\":2}\n{\"a\":3}\n");
+    byte_source source = source_of("\xef\xbb\xbf{\"a\":1}\n\xef\xbb\xbf{\"a\":2}\n{\"a\":3}\n");
     oif_reader *reader = open_source(&source, ndjson);
 
     EXPECT_ROW(reader, 1, 1);
@@ -461,7 +458,7 @@ static void an_empty_input_does_not_open(void **state)
                                         "  \t\n ", "\xef\xbb\xbf", "\xef\xbb\xbf\n"};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct source source = source_of(texts[i]);
+        byte_source source = source_of(texts[i]);
         oif_reader *reader = NULL;
         assert_int_equal(oif_reader_open(&ndjson, read_source, &source, &reader, NULL), OIF_END);
         assert_null(reader);
@@ -600,7 +597,7 @@ static void what_is_no_json_is_named_with_its_place(void **state)
             bool is_first = variant & 1, has_end = variant & 2;
             snprintf(text, sizeof text, "%s%s%s", is_first ? "" : "{\"a\":7}\n", mistakes[i].line,
                      has_end ? "\n{\"a\":9}\n" : "");
-            struct source source = source_of(text);
+            byte_source source = source_of(text);
             if (is_first && strncmp(text, "\xef\xbb\xbf", 3) != 0)
                 expect_first_line_refused(text, strlen(text), 1, mistakes[i].column,
                                           mistakes[i].message);
@@ -622,7 +619,7 @@ static void mistakes_count_where_nothing_is_selected_too(void **state)
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         char text[256];
         snprintf(text, sizeof text, "{\"z\":7}\n%s\n", mistakes[i].line);
-        struct source source = source_of(text);
+        byte_source source = source_of(text);
         oif_reader *reader = open_source(&source, ndjson);
         EXPECT_ROW(reader, 1, 7);
         expect_bad_row(reader, 2, mistakes[i].column, mistakes[i].message);
@@ -633,7 +630,7 @@ static void mistakes_count_where_nothing_is_selected_too(void **state)
 static void a_value_that_is_no_number_is_named_with_its_place_and_column(void **state)
 {
     (void)state;
-    struct source source =
+    byte_source source =
         source_of("{\"a\": 1, \"b\": {\"c\": 2}}\n"
                   "{\"a\": \"12\", \"b\": {\"c\": \"x\\ny\"}}\n"
                   "{\"b\": {\"c\": 1e999}}\n"
@@ -685,7 +682,7 @@ static void binary_and_utf_16_do_not_open(void **state)
 static void a_nul_byte_in_a_row_is_a_mistake_like_another(void **state)
 {
     (void)state;
-    struct source source = {
+    byte_source source = {
         .bytes = "{\"a\":1}\n{\"a\":\"\0\"}\n{\"a\":\0}\n\0\n{\"a\":\"\\\0\"}\n{\"a\":2}\n",
         .count = 47};
     oif_reader *reader = open_source(&source, ndjson);
@@ -705,7 +702,6 @@ static void a_nul_byte_in_a_row_is_a_mistake_like_another(void **state)
 static char *nested(size_t depth, const char *open, const char *middle, const char *close)
 {
     char *text = malloc(depth * (strlen(open) + strlen(close)) + 64), *at = text;
-
     at += sprintf(at, "{\"a\":");
     for (size_t i = 1; i < depth; i++)
         at += sprintf(at, "%s", open);
@@ -724,7 +720,7 @@ static void nesting_has_a_limit(void **state)
     char *objects = nested(257, "{\"b\":", "1", "}"), *hostile = nested(1000000, "[", "", "");
     char *deep_text = malloc(3 * 1000 * 1000);
     sprintf(deep_text, "{\"z\":1}\n%s\n%s\n%s\n%s\n{\"z\":2}", allowed, arrays, objects, hostile);
-    struct source source = source_of(deep_text), first = source_of(allowed);
+    byte_source source = source_of(deep_text), first = source_of(allowed);
 
     oif_reader *reader = open_source(&source, ndjson);
     EXPECT_ROW(reader, 1, 1);
@@ -753,7 +749,7 @@ static void keys_may_be_huge(void **state)
     memset(key, 'k', bytes);
     key[bytes] = '\0';
     sprintf(text, "{\"%s\":1}\n{\"%sx\":2,\"%s\":3}\n{\"%s", key, key, key, key);
-    struct source source = {.bytes = text, .count = strlen(text), .piece = 10000};
+    byte_source source = {.bytes = text, .count = strlen(text), .piece = 10000};
     oif_reader *reader = open_source(&source, ndjson);
     assert_string_equal(oif_reader_column_name(reader, 0), key);
     EXPECT_ROW(reader, 1, 1);
@@ -774,7 +770,7 @@ static void a_first_line_of_too_many_keys_does_not_open(void **state)
     for (int i = 1; i < 65536 - 1; i++)
         at += sprintf(at, ",1");
     sprintf(at, "]}");
-    struct source source = source_of(text);
+    byte_source source = source_of(text);
     oif_reader *reader = open_source(&source, ndjson);
     assert_int_equal(oif_reader_column_count(reader), 65535);
     assert_true(next_row(reader).values[65534] == 1);
@@ -806,7 +802,7 @@ static void a_line_as_long_as_allowed_is_read_and_a_longer_one_is_skipped(void *
 {
     (void)state;
     for (size_t piece = 0; piece < 12; piece++) {
-        struct source source =
+        byte_source source =
             source_of("{\"a\":1}\n{\"a\":22}\n{\"a\":333}\n          \n{\"a\":4}\n{\"a\":55}\r\n"
                       "x23456789\n{\"a\":6}\n{\"a\":777");
         source.piece = piece;
@@ -831,7 +827,7 @@ static void a_first_line_that_is_too_long_does_not_open(void **state)
 {
     (void)state;
     for (size_t piece = 0; piece < 2; piece++) {
-        struct source source = {.bytes = "{\"a\":123456}\n", .count = 13, .piece = piece};
+        byte_source source = {.bytes = "{\"a\":123456}\n", .count = 13, .piece = piece};
         oif_reader *reader = NULL;
         oif_error error;
         oif_reader_options options = {.format = OIF_FORMAT_NDJSON, .max_line_bytes = 6};
@@ -849,7 +845,6 @@ static ptrdiff_t read_endless(void *context, char *buffer, size_t capacity)
     const size_t head_bytes = sizeof head - 1, tail_bytes = sizeof tail - 1;
     const size_t long_bytes = 100u * 1000 * 1000;
     size_t *sent = context, count = capacity;
-
     if (*sent < head_bytes) {
         memcpy(buffer, head, count = head_bytes);
     } else if (*sent < head_bytes + long_bytes) {
@@ -893,7 +888,7 @@ static void keys_in_the_reverse_order_are_found_quickly(void **state)
             at += sprintf(at, "%s\"key%zu\":%zu", i ? "," : "{", line ? keys - 1 - i : i, i);
         at += sprintf(at, "}\n");
     }
-    struct source source = source_of(text);
+    byte_source source = source_of(text);
     oif_reader *reader = open_source(&source, ndjson);
     for (size_t line = 0; line < 12; line++) {
         oif_record record = next_row(reader);
@@ -910,7 +905,7 @@ static void keys_in_the_reverse_order_are_found_quickly(void **state)
 static void a_whole_record_is_returned_before_more_is_read(void **state)
 {
     (void)state;
-    struct source source = {.bytes = "{\"a\":1}\n{\"a\":2}\n{\"a\":3}", .count = 23, .piece = 17};
+    byte_source source = {.bytes = "{\"a\":1}\n{\"a\":2}\n{\"a\":3}", .count = 23, .piece = 17};
     oif_reader *reader = open_source(&source, ndjson);
 
     EXPECT_ROW(reader, 1, 1);
@@ -927,7 +922,7 @@ static void a_failing_read_is_reported_and_loses_nothing(void **state)
     const char *text = "{\"a\":1}\n{\"a\":\n{\"a\":3}\n\n{\"a\":4}";
 
     for (size_t failing = 1; failing <= strlen(text) + 1; failing++) {
-        struct source source = {
+        byte_source source = {
             .bytes = text, .count = strlen(text), .piece = 1, .failing_read = failing};
         oif_reader *reader = NULL;
         oif_error error = {.message = ""};
@@ -950,13 +945,12 @@ static void a_failing_read_is_reported_and_loses_nothing(void **state)
 }
 
 /* Opens, asks for columns, reads two rows of which one is longer than the first buffer. */
-static oif_status read_and_find(struct source *source, oif_error *error)
+static oif_status read_and_find(byte_source *source, oif_error *error)
 {
     oif_reader *reader = NULL;
     oif_record record;
     size_t column;
     oif_status status = oif_reader_open(&ndjson, read_source, source, &reader, error);
-
     if (status != OIF_OK) {
         assert_null(reader);
         return status;
@@ -995,7 +989,7 @@ static void each_allocation_may_fail(void **state)
     memset(at, ' ', bytes);
     sprintf(at + bytes, "{\"a\":3,\"key number 1\":5}");
     do {
-        struct source source = source_of(text);
+        byte_source source = source_of(text);
         oif_error error = {.message = ""};
         reset_allocations(failing++);
         status = read_and_find(&source, &error);
@@ -1015,7 +1009,7 @@ static void rows_need_no_allocation(void **state)
 
     for (size_t i = 0; i < ROWS; i++)
         memcpy(text + i * ROW_BYTES, row, ROW_BYTES + 1);
-    struct source source = source_of(text);
+    byte_source source = source_of(text);
     oif_reader *reader = open_source(&source, ndjson);
     oif_record record;
 
@@ -1032,14 +1026,12 @@ static void rows_need_no_allocation(void **state)
 
 /* ---- Pieces of any size ---- */
 
-static void transcribe(struct source source, oif_reader_options options,
-                       struct transcript *transcript)
+static void transcribe(byte_source source, oif_reader_options options, row_transcript *transcript)
 {
     oif_reader *reader = NULL;
     oif_error error = {.message = ""};
     oif_record record;
     oif_status status = oif_reader_open(&options, read_source, &source, &reader, &error);
-
     transcript->length = 0;
     if (status == OIF_OK) {
         for (size_t i = 0; i < oif_reader_column_count(reader); i++)
@@ -1107,7 +1099,7 @@ static size_t write_random_text(uint64_t *seed, char *text)
 static void the_pieces_in_which_bytes_arrive_do_not_matter(void **state)
 {
     (void)state;
-    static struct transcript whole, chopped;
+    static row_transcript whole, chopped;
     const char *given = getenv("OIF_TEST_SEED");
     uint64_t first_seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
 
@@ -1115,7 +1107,7 @@ static void the_pieces_in_which_bytes_arrive_do_not_matter(void **state)
     for (uint64_t round = 0; round < 20000; round++) {
         uint64_t seed = (first_seed + round) * 0x9e3779b97f4a7c15u | 1;
         char text[2048];
-        struct source source = {.bytes = text, .count = write_random_text(&seed, text)};
+        byte_source source = {.bytes = text, .count = write_random_text(&seed, text)};
         oif_reader_options options = {.format = OIF_FORMAT_NDJSON,
                                       .max_line_bytes =
                                           round % 3 ? 0 : 1 + next_random(&seed) % 20};
@@ -1147,7 +1139,7 @@ static void junk_is_refused_line_by_line(void **state)
         junk[i] = (char)(next_random(&seed) % 20 ? next_random(&seed) : '\n');
         newlines += junk[i] == '\n';
     }
-    struct source source = {.bytes = junk, .count = sizeof junk};
+    byte_source source = {.bytes = junk, .count = sizeof junk};
     oif_reader *reader = open_source(&source, ndjson);
     EXPECT_ROW(reader, 1, 1);
     while ((status = oif_reader_next(reader, &record, NULL)) != OIF_END) {

@@ -38,7 +38,6 @@ static oif_reader_options raw(size_t columns)
 static void write_double(double value, char *bytes)
 {
     uint64_t bits = oif_bits_of_double(value);
-
     for (int i = 0; i < 8; i++)
         bytes[i] = (char)(bits >> 8 * i & 0xff);
 }
@@ -46,8 +45,8 @@ static void write_double(double value, char *bytes)
 static void bytes_are_doubles_the_lowest_byte_first(void **state)
 {
     (void)state;
-    struct source source = {.bytes = "\0\0\0\0\0\0\xf0\x3f\x9a\x99\x99\x99\x99\x99\xb9\xbf",
-                            .count = 16};
+    byte_source source = {.bytes = "\0\0\0\0\0\0\xf0\x3f\x9a\x99\x99\x99\x99\x99\xb9\xbf",
+                          .count = 16};
     oif_reader *reader = open_source(&source, raw(2));
 
     assert_int_equal(oif_reader_column_count(reader), 2);
@@ -71,7 +70,7 @@ static void every_bit_of_a_number_arrives_in_pieces_of_any_size(void **state)
         write_double(isinf(value) ? 0 : value, bytes + 8 * i);
     }
     for (size_t piece = 0; piece < 40; piece += piece < 10 ? 1 : 7) {
-        struct source source = {.bytes = bytes, .count = sizeof bytes, .piece = piece};
+        byte_source source = {.bytes = bytes, .count = sizeof bytes, .piece = piece};
         oif_reader *reader = open_source(&source, raw(COLUMNS));
         for (size_t row = 0; row < ROWS; row++) {
             oif_record record = next_row(reader);
@@ -94,7 +93,7 @@ static void selected_numbers_become_values_in_the_given_order(void **state)
     (void)state;
     char bytes[2 * 3 * 8];
     const double numbers[] = {1, INFINITY, 3, 4, 5, 6};
-    struct source source = {.bytes = bytes, .count = sizeof bytes};
+    byte_source source = {.bytes = bytes, .count = sizeof bytes};
     size_t column = 0;
 
     for (size_t i = 0; i < 6; i++)
@@ -116,7 +115,7 @@ static void nan_is_missing_and_an_infinity_is_a_mistake_with_its_place(void **st
     const double numbers[] = {1, NAN, 3, -INFINITY, INFINITY, 6, 7, 8};
     const char *message = "this number is infinite; make it finite, or NaN when it is missing";
     char bytes[sizeof numbers];
-    struct source source = {.bytes = bytes, .count = sizeof bytes, .piece = 5};
+    byte_source source = {.bytes = bytes, .count = sizeof bytes, .piece = 5};
 
     for (size_t i = 0; i < 8; i++)
         write_double(numbers[i], bytes + 8 * i);
@@ -136,7 +135,7 @@ static void a_torn_last_row_is_a_mistake_with_its_place(void **state)
     char message[128];
 
     for (size_t count = 1; count <= sizeof bytes; count++) {
-        struct source source = {.bytes = bytes, .count = count, .piece = count % 3};
+        byte_source source = {.bytes = bytes, .count = count, .piece = count % 3};
         oif_reader *reader = open_source(&source, raw(2));
         if (count >= 16)
             EXPECT_ROW(reader, 1, 0, 0);
@@ -154,7 +153,7 @@ static void a_torn_last_row_is_a_mistake_with_its_place(void **state)
 static void newlines_are_bytes_like_others(void **state)
 {
     (void)state;
-    struct source source = {.bytes = "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n", .count = 16, .piece = 3};
+    byte_source source = {.bytes = "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n", .count = 16, .piece = 3};
     oif_reader *reader = open_source(&source, raw(1));
     const double value = oif_double_from_bits(UINT64_C(0x0a0a0a0a0a0a0a0a));
 
@@ -167,7 +166,7 @@ static void newlines_are_bytes_like_others(void **state)
 static void an_empty_input_or_rows_without_numbers_do_not_open(void **state)
 {
     (void)state;
-    struct source source = source_of("");
+    byte_source source = source_of("");
     oif_reader *reader = NULL;
     oif_error error;
     oif_reader_options short_rows = raw(3), options = raw(2), none = raw(0),
@@ -190,7 +189,7 @@ static void an_empty_input_or_rows_without_numbers_do_not_open(void **state)
 static void raw_rows_have_no_texts(void **state)
 {
     (void)state;
-    struct source source = source_of("12345678");
+    byte_source source = source_of("12345678");
     oif_reader *reader = open_source(&source, raw(1));
     oif_error error;
 
@@ -207,7 +206,7 @@ static void a_failing_read_is_reported_and_loses_nothing(void **state)
     char bytes[32] = {0};
 
     for (size_t failing = 2; failing <= 8; failing++) {
-        struct source source = {.bytes = bytes, .count = 32, .piece = 5, .failing_read = failing};
+        byte_source source = {.bytes = bytes, .count = 32, .piece = 5, .failing_read = failing};
         oif_reader *reader = open_source(&source, raw(2));
         oif_record record;
         oif_status status;
@@ -233,7 +232,7 @@ static void a_row_longer_than_the_first_buffer_is_read_whole_and_allocations_may
     for (size_t i = 0; i < 2 * COLUMNS; i++)
         write_double((double)i, bytes + 8 * i);
     do {
-        struct source source = {.bytes = bytes, .count = sizeof bytes, .piece = 1000};
+        byte_source source = {.bytes = bytes, .count = sizeof bytes, .piece = 1000};
         oif_reader *reader = NULL;
         oif_record record;
         oif_reader_options options = raw(COLUMNS);

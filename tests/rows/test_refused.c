@@ -15,7 +15,6 @@ static void expect_refused(oif_reader *reader, double first, double second, cons
 {
     oif_record record = {.line = 0};
     oif_error error;
-
     assert_int_equal(oif_reader_next(reader, &record, &error), OIF_EINPUT);
     assert_int_equal(oif_reader_refused(reader, &record), text != NULL);
     if (!text)
@@ -30,8 +29,7 @@ static void expect_refused(oif_reader *reader, double first, double second, cons
 static void a_refused_row_of_csv_has_its_bad_numbers_missing(void **state)
 {
     (void)state;
-    struct source source =
-        source_of("a,b\nx,2\ninf,\"3\"\nx,\"4\"\nx,-inf\n1\n1,2,3\n5,6\n7,\"8\n");
+    byte_source source = source_of("a,b\nx,2\ninf,\"3\"\nx,\"4\"\nx,-inf\n1\n1,2,3\n5,6\n7,\"8\n");
     oif_reader *reader = open_source(&source, (oif_reader_options){0});
 
     expect_refused(reader, NAN, 2, "x,2");
@@ -50,7 +48,7 @@ static void a_refused_row_of_csv_has_its_bad_numbers_missing(void **state)
 static void a_refused_line_of_ndjson_has_its_bad_numbers_missing(void **state)
 {
     (void)state;
-    struct source source =
+    byte_source source =
         source_of("{\"a\":1,\"b\":2}\n{\"b\":3,\"a\":\"x\"}\n{\"a\":1e999,\"b\":4}\n{\"a\":1,}\n");
     oif_reader *reader = open_source(&source, (oif_reader_options){.format = OIF_FORMAT_NDJSON});
 
@@ -66,7 +64,7 @@ static void a_refused_raw_row_has_its_infinities_missing(void **state)
     (void)state;
     /* 1, +infinity, and half a row, the lowest byte first */
     const char bytes[] = "\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\xf0\x7f\0\0\0\0";
-    struct source source = {.bytes = bytes, .count = 20};
+    byte_source source = {.bytes = bytes, .count = 20};
     oif_reader *reader =
         open_source(&source, (oif_reader_options){.format = OIF_FORMAT_RAW, .columns = 2});
     oif_record record;
