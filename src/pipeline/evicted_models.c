@@ -172,8 +172,8 @@ oif_status oif_evicted_models_check(const oif_evicted_models *evicted, const oif
 
 /* ---- State files ---- */
 
-/* Claims the slots of the state that the pipeline was loaded from. If the pipeline has processed
- * rows since then, other slots may belong to that state too. */
+/* Claims the slots of the state that the pipeline was loaded from. If the pipeline has
+ * processed rows since then, other slots may belong to that state too. */
 static oif_status claim_slots(const oif_evicted_models *evicted, oif_evicted_file *file,
                               bool is_loaded, oif_error *error)
 {

@@ -1,12 +1,13 @@
-/* The models of keys that lost their place in memory, with evicted=keep. They wait in the evicted
- * models file beside the state file (snapshot/evicted_file.h) until their keys come back.
+/* The models of evicted keys, with the option evicted=keep. They wait in the
+ * evicted models file beside the state file (snapshot/evicted_file.h) until their keys come
+ * back.
  *
  *     keys of the pipeline    "web-1"  "db"         each has a model in memory
  *     keys of this            "cache" -> slot 4     the slot holds a snapshot of the model
  *                             "web-1" -> no slot    its model is back in memory
  *
- * A model that cannot be written, or not be read back, is lost: it is counted, and its key starts
- * with a new model.
+ * A model that cannot be written, or not be read back, is lost: it is counted, and its key
+ * starts with a new model.
  */
 #ifndef OIF_PIPELINE_EVICTED_MODELS_H
 #define OIF_PIPELINE_EVICTED_MODELS_H
@@ -41,16 +42,16 @@ void oif_evicted_models_take(oif_evicted_models *evicted, const char *key, size_
                              oif_model *model);
 
 /* Keeps evicted models beside this state file from now on. is_loaded: the state in the file is
- * that of the pipeline, so slots that it does not use are free. Otherwise no slot is overwritten
- * until the pipeline is saved. Failures as in oif_state_file_keep_evicted. */
+ * that of the pipeline, so slots that it does not use are free. Otherwise no slot is
+ * overwritten until the pipeline is saved. Failures as in oif_state_file_keep_evicted. */
 oif_status oif_evicted_models_attach(oif_evicted_models *evicted, oif_state_file *file,
                                      bool is_loaded, oif_error *error);
 
 /* Whether the models are kept beside this state file. */
 bool oif_evicted_models_are_beside(const oif_evicted_models *evicted, const oif_state_file *file);
 
-/* The section that lists the keys and their slots. is_beside: the snapshot is saved to the state
- * file that the models are beside; elsewhere the list is empty. */
+/* The section that lists the keys and their slots. is_beside: the snapshot is saved to the
+ * state file that the models are beside; elsewhere the list is empty. */
 void oif_evicted_models_write(oif_section_writer *writer, const oif_evicted_models *evicted,
                               bool is_beside);
 

@@ -50,8 +50,8 @@ uint32_t oif_keys_add(oif_keys *keys, const char *key, size_t key_bytes);
 /* A copy of a key, or NULL when there is no memory. */
 char *oif_key_copy(const char *key, size_t key_bytes);
 
-/* Replaces the oldest key by one that is not in the map, and makes it the newest. The entry keeps
- * its value. Never fails: the caller has made the copy, which now belongs to the map. */
+/* Replaces the oldest key by one that is not in the map, and makes it the newest. The entry
+ * keeps its value. Never fails: the caller has made the copy, which now belongs to the map. */
 uint32_t oif_keys_replace_oldest(oif_keys *keys, char *copy, size_t key_bytes);
 
 /* Makes an entry the newest. */

@@ -8,10 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-/* up to so many anomalies at a time are what the alert rate allows for */
+/* Up to this many recent anomalies are within the alert rate. */
 enum { FEW_ANOMALIES = 4 };
 
-static const double usual_memory = 1000; /* numbers of a column that say what is usual */
+static const double usual_memory = 1000; /* rows that the usual values are averaged over */
 
 /* ---- Creation ---- */
 
@@ -133,7 +133,7 @@ static oif_episode follow_episode(oif_model *m, bool anomaly)
 
 /* ---- Rows ---- */
 
-/* Puts the row behind the others of the shingle; false while there are too few. */
+/* Appends the row to the shingle; returns whether the shingle is full. */
 static bool join_recent(oif_model *m, const double *row)
 {
     double *recent = oif_model_recent(m);
@@ -143,8 +143,7 @@ static bool join_recent(oif_model *m, const double *row)
     return ++m->rows >= m->options.shingle;
 }
 
-/* What is usual follows the numbers. All in halves, because the difference of two doubles may
- * be none. */
+/* Moves the usual values towards the row. */
 static void learn_usual(oif_model *m, const double *row)
 {
     double age = (double)oif_detector_rows_learned(m->detector);
@@ -162,8 +161,8 @@ static void learn_usual(oif_model *m, const double *row)
     }
 }
 
-/* Scores, decides, and learns in the order of the options. The rows are known to have no
- * infinities. */
+/* Scores, judges and learns the shingle, which contains no infinities; learns before it scores
+ * with OIF_LEARN_ALL. */
 static void score_recent(oif_model *m, const double *row, oif_result *result)
 {
     const double *recent = oif_model_recent(m);
@@ -180,9 +179,9 @@ static void score_recent(oif_model *m, const double *row, oif_result *result)
     (void)status; /* only an infinity could fail */
     if (result->learned)
         learn_usual(m, row);
-    /* Scores of a detector that knows nothing would be a bad example. Those of anomalies that
-     * come one by one belong to the share that is wanted: without them the threshold would
-     * sink, and sink again. Those of many at a time would raise it until nothing is anomalous. */
+    /* Scores of a detector that is not ready say nothing about later ones. Scores of single
+     * anomalies are part of the alert rate: without them the threshold would fall again and
+     * again. Scores of many anomalies at a time would raise it until nothing is an anomaly. */
     if (was_ready && (result->learned || m->recent_anomalies <= FEW_ANOMALIES))
         oif_score_history_add(&m->history, score);
 }
@@ -197,19 +196,19 @@ void oif_model_process(oif_model *model, const double *row, oif_result *result)
 
 /* ---- Explanations ---- */
 
-/* How far from the usual a number is, in units of what is usual. */
+/* How far a value is from the mean of its column, in units of the spread. */
 static double departure(const oif_usual *usual, double number)
 {
-    const double most = 1e6; /* of a column that has always been constant */
+    const double most = 1e6; /* for a column that was constant */
     double away = fabs(number / 2 - usual->half_mean);
-    if (!(away > 0)) /* NaN, too: missing, or never seen before */
+    if (!(away > 0)) /* also NaN: the value is missing, or was in all rows before */
         return 0;
     return away < most * usual->half_spread ? away / usual->half_spread : most;
 }
 
-/* The trees of a forest see that a number is beyond all others, but not how far. So a column's
- * share of the score counts together with how far its number is from the usual, and a column
- * that the trees happen not to have cut gets a part of the average share. */
+/* The trees of a forest detect that a value is beyond all others, but not how far. So a
+ * column's share of the score is multiplied by how far its value is from the usual, and a
+ * column that the trees happen not to have cut gets a part of the average share. */
 void oif_model_explain(oif_model *model, oif_attribution *attributions)
 {
     const size_t columns = model->columns;
@@ -273,9 +272,9 @@ oif_status oif_model_check(const oif_model *model, oif_error *error)
         model->in_episode > 1)
         return oif_fail(error, OIF_EINVARIANT, "the model counts more rows than its options allow");
     if (has_infinity(oif_model_recent(model), options->shingle * model->columns))
-        return oif_fail(error, OIF_EINVARIANT, "a number of the last rows is infinite");
+        return oif_fail(error, OIF_EINVARIANT, "a value of the last rows is infinite");
     if (!knows_usual(model))
-        return oif_fail(error, OIF_EINVARIANT, "what is usual for a column is no number");
+        return oif_fail(error, OIF_EINVARIANT, "the usual values of a column are not finite");
     if (!oif_score_history_check(&model->history))
         return oif_fail(error, OIF_EINVARIANT, "the history of scores does not hold together");
     return oif_detector_check(model->detector, error);

@@ -11,7 +11,8 @@ uint64_t oif_model_sections_bytes(oif_model *model);
 
 void oif_model_sections_write(oif_section_writer *writer, oif_model *model);
 
-/* Reads both sections, of which "STAT" is open. After a failure the model may be in any state. */
+/* Reads both sections, of which "STAT" is open. After a failure the model may be in any
+ * state. */
 void oif_model_sections_read(oif_section_reader *reader, oif_model *model);
 
 #endif

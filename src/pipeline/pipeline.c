@@ -1,6 +1,6 @@
-/* A pipeline: a model for each key, up to a number of keys. A new model is a copy of one that has
- * seen no row. When there are as many keys as allowed, a new key evicts the least recently seen
- * one and takes over its model's memory. */
+/* A pipeline: a model for each key, up to a number of keys. A new model is a copy of one that
+ * has seen no row. When there are as many keys as allowed, a new key evicts the least recently
+ * seen one and takes over its model's memory. */
 #include "pipeline/pipeline.h"
 
 #include "base/error.h"

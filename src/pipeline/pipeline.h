@@ -25,8 +25,8 @@ static inline oif_model *oif_pipeline_model(const oif_pipeline *pipeline, uint32
     return entry == OIF_NO_KEY ? NULL : pipeline->keys.entries[entry].value;
 }
 
-/* Makes a model for a key that has none in memory: its evicted one if there is one, else a blank
- * one. If the pipeline has most_keys keys, the least recently seen key is evicted.
+/* Makes a model for a key that has none in memory: its evicted one if there is one, else a
+ * blank one. If the pipeline has most_keys keys, the least recently seen key is evicted.
  *
  * OIF_EMEMORY */
 oif_status oif_pipeline_add_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,

@@ -11,9 +11,9 @@
  *     then with evicted=keep
  *     SHLF    keys whose models are in the evicted models file, and their slots (evicted_models.h)
  *
- * Without any key there is one STAT and one MODL, of the blank model. So there always is a state,
- * whose size tells the reader before it allocates memory whether detectors of the size that the
- * parameters claim are plausible.
+ * Without any key there is one STAT and one MODL, of the blank model. So there always is a
+ * state, whose size tells the reader before it allocates memory whether detectors of the size
+ * that the parameters claim are plausible.
  */
 #include "pipeline/pipeline.h"
 

@@ -7,7 +7,7 @@
 
 enum { PRECISION = 32 };
 
-static const double whole_group = 0.25; /* less weight than this is not worth a group of its own */
+static const double whole_group = 0.25; /* a lighter group is merged with the next */
 static const double log2_of_e = 1.4426950408889634;
 
 typedef oif_score_history history;
@@ -30,7 +30,7 @@ static void sort_waiting(history *h)
     }
 }
 
-/* Scores and their weights from the highest down, old and new. */
+/* Old groups and new scores with their weights, from the highest down. */
 typedef struct merged {
     uint32_t count;
     double scores[OIF_HISTORY_GROUPS + OIF_HISTORY_PENDING];
@@ -55,11 +55,12 @@ static void merge(const history *h, merged *m)
     }
 }
 
-/* Joins neighbours, from the highest down, as long as a group is a small part of what is as
- * high. Returns the number of groups, which stand at the front of `m` with their own weights. */
+/* Merges neighbours, from the highest down, as long as a group is a small part of all that is
+ * as high. Returns the number of groups, which are then at the front of `m` with their own
+ * weights. */
 static uint32_t group(merged *m, double precision)
 {
-    double above = 0; /* the last group */
+    double above = 0; /* the weight above the last group */
     uint32_t groups = 0;
     for (uint32_t i = 0; i < m->count; i++) {
         if (groups > 0) {
@@ -84,8 +85,8 @@ static void take_in(history *h)
     sort_waiting(h);
     merge(h, &m);
     h->pending = 0;
-    /* Scores that fall without end could each be a group of their own; then precision has to
-     * give way. */
+    /* Scores that keep falling could each need a group of their own: then with less
+     * precision. */
     for (double precision = PRECISION; (m.count = group(&m, precision)) > OIF_HISTORY_GROUPS;)
         precision /= 2;
     h->groups = m.count;
@@ -133,9 +134,8 @@ double oif_score_history_share(const history *h, double score)
 
 double oif_score_history_threshold(const history *h, double rate)
 {
-    uint32_t low = 0,
-             /* all groups before `low` are too common, those from `high` on are not */
-        high = h->groups;
+    /* Groups before `low` are too common, those from `high` on are not. */
+    uint32_t low = 0, high = h->groups;
     if (share_of(h, 0) > rate)
         return INFINITY;
     while (low < high) {

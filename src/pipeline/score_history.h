@@ -1,17 +1,17 @@
-/* The scores of the recent past, in a few kilobytes: how rare is a score as high as this one,
- * and which score is as rare as wanted?
+/* A summary of recent scores in a few kilobytes. It answers: which fraction of the scores is at
+ * least this high, and which score is exceeded by this fraction?
  *
- * High scores are what is asked about, so these are kept best. Scores are put together in
- * groups; a group may hold one part in PRECISION of all that is as high or higher:
+ * Scores are merged into groups. High scores matter most, so groups are finer there: a group
+ * may hold one part in PRECISION of the weight of all scores that are as high or higher.
  *
  *     low |        group        |     group    |   group  | group | grp | g | g |.|.|.|. high
  *                                                                              one score each
  *
- * so that a share of scores is known to a few percent of itself, be it a tenth or a millionth.
- * Older scores count less and less, to 1/e after `memory` scores.
+ * So the relative error of a fraction is a few percent, whether it is a tenth or a millionth.
+ * Weights decay with age, to 1/e after `memory` scores.
  */
-#ifndef OIF_ALERT_SCORE_HISTORY_H
-#define OIF_ALERT_SCORE_HISTORY_H
+#ifndef OIF_PIPELINE_SCORE_HISTORY_H
+#define OIF_PIPELINE_SCORE_HISTORY_H
 
 #include "base/state_visitor.h"
 
@@ -19,35 +19,34 @@
 
 enum {
     OIF_HISTORY_GROUPS = 480, /* at most; about 32 (1 + ln(memory / 32)) are in use */
-    OIF_HISTORY_PENDING = 32  /* scores that come together before they are grouped */
+    OIF_HISTORY_PENDING = 32  /* scores that are collected before they are merged into groups */
 };
 
 typedef struct oif_score_history {
-    double memory; /* scores after which one counts 1/e */
-    double decay;  /* what a score's weight becomes, multiplied, while OIF_HISTORY_PENDING come */
+    double memory; /* scores after which the weight of a score is 1/e */
+    double decay;  /* the factor on all weights for OIF_HISTORY_PENDING new scores */
     double total;  /* the weight of all groups */
     uint32_t groups, pending;
-    double scores[OIF_HISTORY_GROUPS];  /* of each group the mean, ascending */
-    double weights[OIF_HISTORY_GROUPS]; /* of each group and all above it */
-    double waiting[OIF_HISTORY_PENDING];
+    double scores[OIF_HISTORY_GROUPS];   /* the mean score of each group, ascending */
+    double weights[OIF_HISTORY_GROUPS];  /* the weight of each group and all above it */
+    double waiting[OIF_HISTORY_PENDING]; /* scores that are not in a group yet */
 } oif_score_history;
 
 void oif_score_history_init(oif_score_history *history, double memory);
 
-/* Remembers a score; it takes part in the answers once OIF_HISTORY_PENDING have come together,
- * sooner at the start. */
+/* Adds a score. It counts in the answers once OIF_HISTORY_PENDING scores are collected. */
 void oif_score_history_add(oif_score_history *history, double score);
 
-/* The share of scores at least as high, this one among them: over 0, up to 1. */
+/* The fraction of scores at least this high, this one included: above 0, at most 1. */
 double oif_score_history_share(const oif_score_history *history, double score);
 
-/* The least score t so that the share of any score above t is at most `rate`; +infinity while
- * too few are known. */
+/* The lowest score t such that the fraction of every score above t is at most `rate`; +infinity
+ * while there are too few scores. */
 double oif_score_history_threshold(const oif_score_history *history, double rate);
 
 void oif_score_history_visit_fields(oif_score_history *history, oif_state_visitor *visitor);
 
-/* Whether this can be a history: it may come from a damaged snapshot. */
+/* Whether the fields are consistent; they may come from a damaged snapshot. */
 bool oif_score_history_check(const oif_score_history *history);
 
 #endif

@@ -10,7 +10,8 @@
 /* ---- Parameters ---- */
 
 /* Writes a section with parameters and one number more: of a detector its dimension, of a
- * pipeline its columns. Returns the bytes of the payload. Writes nothing if the writer is NULL. */
+ * pipeline its columns. Returns the bytes of the payload. Writes nothing if the writer is
+ * NULL. */
 size_t oif_params_section_write(oif_section_writer *writer, const char *tag,
                                 const oif_params *params, uint64_t number);
 

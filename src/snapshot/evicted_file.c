@@ -69,7 +69,8 @@ oif_status oif_evicted_file_new(const oif_state_location *location, size_t slot_
                                .slots = slots,
                                .slot_bytes = slot_bytes,
                                .buffer = buffer};
-    /* Not the CRC-32 of sections: a slot ends with one, which would make all checksums equal. */
+    /* Not the CRC-32 of sections: a slot ends with one, which would make all checksums
+     * equal. */
     oif_checksum_table_init_castagnoli(&made->table);
     *file = made;
     return OIF_OK;
@@ -212,7 +213,8 @@ static bool may_state_exist(const oif_state_location *location)
     return fstatat(location->folder, location->name, &found, 0) == 0 || errno != ENOENT;
 }
 
-/* Creates the file. One that exists is emptied, unless a state may use it that was not loaded. */
+/* Creates the file. One that exists is emptied, unless a state may use it that was not
+ * loaded. */
 static oif_status open_to_write(oif_evicted_file *file, oif_error *error)
 {
     const oif_state_location *location = file->location;
@@ -233,8 +235,8 @@ static oif_status open_to_write(oif_evicted_file *file, oif_error *error)
     return status;
 }
 
-/* Writes the buffer to a slot. When it is the last slot of the file, a failure leaves no part of
- * it: a full disk needs every byte. */
+/* Writes the buffer to a slot. When it is the last slot of the file, a failure leaves no part
+ * of it: a full disk needs every byte. */
 static oif_status write_slot(oif_evicted_file *file, uint32_t number, bool is_last,
                              oif_error *error)
 {

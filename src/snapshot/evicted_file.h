@@ -24,9 +24,9 @@
  *     5. oif_evicted_file_after_commit        free the slots that only the old state used
  *
  * A crash before 3 leaves the old state and every slot that it uses. A crash after 3 leaves the
- * new state, whose slots were synced in 2. Slots that the remaining state does not list count as
- * free, so nothing has to be rolled back, scanned or compacted. There are never more slots than
- * twice the number that were in use at one time.
+ * new state, whose slots were synced in 2. Slots that the remaining state does not list count
+ * as free, so nothing has to be rolled back, scanned or compacted. There are never more slots
+ * than twice the number that were in use at one time.
  *
  * Life of an object: new, then for a state that was loaded open and claim_slot for each slot of
  * it, then attach.
@@ -71,22 +71,23 @@ void oif_evicted_file_free(oif_evicted_file *file);
  * OIF_EREAD        it cannot be opened */
 oif_status oif_evicted_file_open(oif_evicted_file *file, oif_error *error);
 
-/* After open: the loaded state uses this slot. Once all are claimed, after_commit frees the rest.
+/* After open: the loaded state uses this slot. Once all are claimed, after_commit frees the
+ * rest.
  *
  * OIF_ETRUNCATED   the file ends before the slot
  * OIF_ECORRUPT     the slot is claimed twice
  * OIF_EMEMORY */
 oif_status oif_evicted_file_claim_slot(oif_evicted_file *file, uint32_t number, oif_error *error);
 
-/* After the claims, if the state on the disk may be another one that uses further slots: no slot
- * of the file is overwritten until after_commit.
+/* After the claims, if the state on the disk may be another one that uses further slots: no
+ * slot of the file is overwritten until after_commit.
  *
  * OIF_EREAD, OIF_EMEMORY */
 oif_status oif_evicted_file_retain_all(oif_evicted_file *file, oif_error *error);
 
 /* Makes `*owner`, a pointer in the state file, and `*user` point to the object. The owner frees
- * it; an object that the owner had before is freed now. When the object is freed, `*user` becomes
- * NULL. */
+ * it; an object that the owner had before is freed now. When the object is freed, `*user`
+ * becomes NULL. */
 void oif_evicted_file_attach(oif_evicted_file *file, oif_evicted_file **owner,
                              oif_evicted_file **user);
 

@@ -11,17 +11,17 @@
 int oif_file_open(int folder, const char *name, int flags, unsigned mode);
 int oif_file_sync(int fd);
 
-/* Syncs the names in a folder, after one was added, renamed or removed. Succeeds on file systems
- * that cannot sync folders. */
+/* Syncs the names in a folder, after one was added, renamed or removed. Succeeds on file
+ * systems that cannot sync folders. */
 int oif_folder_sync(int folder);
 
-/* Writes or reads all of the bytes. Returns 0, or the errno of the failure; ENODATA if the file is
- * too short. After a failure a part may have been written. */
+/* Writes or reads all of the bytes. Returns 0, or the errno of the failure; ENODATA if the file
+ * is too short. After a failure a part may have been written. */
 int oif_file_write_at(int fd, const void *bytes, size_t count, uint64_t offset);
 int oif_file_read_at(int fd, void *bytes, size_t count, uint64_t offset);
 
-/* Creates a file with the owner and permissions of the existing one, if there is one. No user who
- * may not read that one can open the new one at any moment, not even while it is empty. */
+/* Creates a file with the owner and permissions of the existing one, if there is one. No user
+ * who may not read that one can open the new one at any moment, not even while it is empty. */
 int oif_file_create_beside(int folder, const char *existing, const char *name, int flags);
 
 /* The end of a path, which says more than its start, as long as messages can show it. */

@@ -11,8 +11,8 @@ void oif_names_section_write(oif_section_writer *writer, const oif_column_names 
 /* The bytes that this writes. */
 size_t oif_names_section_bytes(const oif_column_names *names);
 
-/* Reads the names of `columns` columns if their section comes next, else returns NULL. Then opens
- * the section `next`. */
+/* Reads the names of `columns` columns if their section comes next, else returns NULL. Then
+ * opens the section `next`. */
 oif_column_names *oif_names_section_read(oif_section_reader *reader, uint64_t columns,
                                          const char *next);
 

@@ -91,12 +91,13 @@ void oif_section_reader_open(oif_section_reader *reader, oif_read_function read,
  * OIF_EKIND   a section that is not optional has another tag */
 void oif_section_reader_expect(oif_section_reader *reader, const char *tag);
 
-/* The same, if a section `first` may come before it. Opens either; returns whether it is `first`. */
+/* The same, if a section `first` may come before it. Opens either; returns whether it is
+ * `first`. */
 bool oif_section_reader_expect_either(oif_section_reader *reader, const char *first,
                                       const char *tag);
 
-/* Reads the whole payload of the open section, of at most `capacity` bytes, verifies its checksum
- * and closes the section. Returns the length of the payload, 0 after a failure. */
+/* Reads the whole payload of the open section, of at most `capacity` bytes, verifies its
+ * checksum and closes the section. Returns the length of the payload, 0 after a failure. */
 size_t oif_section_reader_take(oif_section_reader *reader, void *payload, size_t capacity);
 
 /* Closes a section whose fields were read through the visitor: verifies that none are left, and

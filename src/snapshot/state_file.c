@@ -79,8 +79,8 @@ static ptrdiff_t read_file(void *context, char *buffer, size_t capacity)
 
 /* ---- Opening and locking ---- */
 
-/* Finds the file that a path refers to. A save must replace the target of a symbolic link, not the
- * link. It must not replace a device either, as a rename to /dev/null would. */
+/* Finds the file that a path refers to. A save must replace the target of a symbolic link, not
+ * the link. It must not replace a device either, as a rename to /dev/null would. */
 static oif_status find_file(const char *path, char found[PATH_MAX], oif_error *error)
 {
     struct stat info;
@@ -125,8 +125,8 @@ static const char *append(char **next, const char *text, const char *suffix)
     return start;
 }
 
-/* Makes a state file with its names. Messages show the path as given, which may be a link to the
- * one that was found. */
+/* Makes a state file with its names. Messages show the path as given, which may be a link to
+ * the one that was found. */
 static oif_state_file *name_files(const char *path, const char *found)
 {
     const char *slash = strrchr(found, '/'), *name = slash ? slash + 1 : found;

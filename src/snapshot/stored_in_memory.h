@@ -4,7 +4,8 @@
 
 #include "snapshot/stored_object.h"
 
-/* The context of an oif_write_function and an oif_read_function that work on a block of memory. */
+/* The context of an oif_write_function and an oif_read_function that work on a block of
+ * memory. */
 typedef struct oif_memory_stream {
     char *next, *end;
 } oif_memory_stream;

@@ -152,7 +152,7 @@ static ptrdiff_t read_tape(void *context, char *buffer, size_t capacity)
     return (ptrdiff_t)count;
 }
 
-static char state_path[100], shelf_path[110];
+static char state_path[100], evicted_path[110];
 
 static bool is_long_form(void)
 {
@@ -333,7 +333,7 @@ static void a_pipeline_in_a_state_file(world *w)
 }
 
 /* Beside a state file: of "a", "b" and "d" the last two have their models in memory. */
-static void a_pipeline_with_a_shelf(world *w)
+static void a_pipeline_with_evicted_models(world *w)
 {
     oif_params options;
     oif_result result;
@@ -349,10 +349,10 @@ static void a_pipeline_with_a_shelf(world *w)
     require_ok(oif_state_file_save_pipeline(w->file, w->pipeline, NULL));
 }
 
-/* Where the shelf is still to be opened. */
-static void a_pipeline_before_its_shelf(world *w)
+/* Before the evicted models file is opened. */
+static void a_pipeline_before_its_evicted_models(world *w)
 {
-    a_pipeline_with_a_shelf(w);
+    a_pipeline_with_evicted_models(w);
     oif_pipeline_free(w->pipeline);
     require_ok(oif_pipeline_load_file(state_path, &w->pipeline, NULL));
 }
@@ -639,7 +639,7 @@ RUN(keep_evicted)
     return oif_state_file_keep_evicted(w->file, w->pipeline, error);
 }
 
-RUN(process_key_on_shelf)
+RUN(process_evicted_key)
 {
     return oif_pipeline_process(w->pipeline, "a", 1, stream_rows, &w->out.result, error);
 }
@@ -753,11 +753,13 @@ static const struct call {
      false},
     {"oif_state_file_load_pipeline", a_pipeline_in_a_state_file, load_pipeline_from_state_file,
      true},
-    {"oif_pipeline_process", a_pipeline_with_a_shelf, process_key_on_shelf, true},
-    {"oif_pipeline_process", a_pipeline_with_a_shelf, process_new_key, true},
-    {"oif_state_file_save_pipeline", a_pipeline_with_a_shelf, save_pipeline_to_state_file, false},
-    {"oif_state_file_load_pipeline", a_pipeline_with_a_shelf, load_pipeline_from_state_file, true},
-    {"oif_state_file_keep_evicted", a_pipeline_before_its_shelf, keep_evicted, true},
+    {"oif_pipeline_process", a_pipeline_with_evicted_models, process_evicted_key, true},
+    {"oif_pipeline_process", a_pipeline_with_evicted_models, process_new_key, true},
+    {"oif_state_file_save_pipeline", a_pipeline_with_evicted_models, save_pipeline_to_state_file,
+     false},
+    {"oif_state_file_load_pipeline", a_pipeline_with_evicted_models, load_pipeline_from_state_file,
+     true},
+    {"oif_state_file_keep_evicted", a_pipeline_before_its_evicted_models, keep_evicted, true},
     {"oif_pipeline_check", a_pipeline, check_pipeline, false},
     {"oif_reader_open", a_text, open_reader, true},
     {"oif_reader_open", a_text_with_a_long_first_line, open_reader, true},
@@ -806,7 +808,7 @@ static void free_world(world *w)
     if (w->out.file != (oif_state_file *)&nowhere)
         oif_state_file_close(w->out.file);
     remove(state_path);
-    remove(shelf_path);
+    remove(evicted_path);
 }
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
@@ -1260,7 +1262,7 @@ static int set_up(void **state)
     const char *folder = getenv("TMPDIR");
     snprintf(state_path, sizeof state_path, "%s/oif-faults-%ld.state", folder ? folder : "/tmp",
              (long)getpid());
-    snprintf(shelf_path, sizeof shelf_path, "%s.shelf", state_path);
+    snprintf(evicted_path, sizeof evicted_path, "%s.shelf", state_path);
     write_texts();
     write_stream();
     return 0;

@@ -1,5 +1,6 @@
 /* evicted=keep: a key that comes back goes on as if it had never lost its model, across saves
- * and crashes; and what the evicted models file cannot give back is lost with a count, never used. */
+ * and crashes; and what the evicted models file cannot give back is lost with a count, never
+ * used. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
 #include "../snapshot/snapshots.h"
@@ -631,8 +632,8 @@ static void slots_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless(voi
     remove_files();
 }
 
-/* Evicted models of another day, whole, beside this state: its models are not those that the state
- * means. */
+/* Evicted models of another day, whole, beside this state: its models are not those that the
+ * state means. */
 static void an_older_model_is_not_taken_for_the_newer_one(void **unused)
 {
     (void)unused;

@@ -1,4 +1,5 @@
-/* From rows to alerts: the rate, the episodes, what is learned, what is said to be the reason. */
+/* From rows to alerts: the rate, the episodes, what is learned, what is said to be the
+ * reason. */
 #include "pipelines.h"
 
 /* ---- Alerts ---- */

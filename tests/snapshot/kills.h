@@ -50,7 +50,8 @@ static inline uint64_t number_from_environment(const char *name, uint64_t otherw
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-/* On a machine that is slow or busy, children live longer, so that most of them come to saving. */
+/* On a machine that is slow or busy, children live longer, so that most of them come to
+ * saving. */
 static inline uint32_t adapt_life(uint32_t longest, bool got_to_save)
 {
     longest = got_to_save ? longest - longest / 64 : longest + longest / 16;

@@ -1,4 +1,5 @@
-/* What the snapshot tests share: small detectors of every kind, and their snapshots in memory. */
+/* What the snapshot tests share: small detectors of every kind, and their snapshots in
+ * memory. */
 #ifndef TESTS_SNAPSHOT_SNAPSHOTS_H
 #define TESTS_SNAPSHOT_SNAPSHOTS_H
 

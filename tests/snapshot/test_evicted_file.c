@@ -1,6 +1,6 @@
-/* The evicted models file: every slot that the saved state uses is there at every moment, whatever
- * fails. A list keeps what should be in the file, and a copy of it is what the last saved state
- * would list. */
+/* The evicted models file: every slot that the saved state uses is there at every moment,
+ * whatever fails. A list keeps what should be in the file, and a copy of it is what the last
+ * saved state would list. */
 #define _GNU_SOURCE
 
 #include "snapshot/state_file.h"

@@ -682,7 +682,8 @@ static void a_file_system_that_cannot_sync_folders_is_fine(void **unused)
     oif_detector_free(detector);
 }
 
-/* Taking hold of the file: what fails is told, nothing stays behind, and nobody waits for ever. */
+/* Taking hold of the file: what fails is told, nothing stays behind, and nobody waits for
+ * ever. */
 static void a_failure_to_lock_is_reported(void **unused)
 {
     (void)unused;
