@@ -17,9 +17,8 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(CHECKOUT / "tools"), str(CHECKOUT / "tests" / "reference")]
 
 import authors_code  # noqa: E402  (its folder is on the path only now)
-import oif_ctypes  # noqa: E402
+import oif  # noqa: E402
 
-LIBRARY = CHECKOUT / "build" / "benchmarks" / "liboif.so"
 TREES, WINDOW, LEAF = 32, 2048, 32
 SAMPLE = 256  # rows in a tree of the methods that build trees from samples
 HST_WINDOW, HST_DEPTH, RIVER_DEPTH = 250, 15, 8
@@ -76,16 +75,16 @@ class Detector(NamedTuple):
 
 def make_oif(threads):
     def make(stream):
-        detector = oif_ctypes.Detector("online-iforest", stream.dimension, library=LIBRARY, seed=stream.seed)
-        detector.set_threads(threads)
-        return detector.learn_score_rows
+        detector = oif.OnlineIsolationForest(seed=stream.seed)
+        detector.threads = threads
+        return detector.learn_score
 
     return make
 
 
 def make_oif_single(stream):
-    detector = make_oif(1)(stream)
-    return lambda rows: [detector(row.reshape(1, -1))[0] for row in rows]
+    learn_score_one = oif.OnlineIsolationForest(seed=stream.seed).learn_score_one
+    return lambda rows: [learn_score_one(row) for row in rows]
 
 
 def make_authors(stream, batch_rows):
@@ -207,7 +206,7 @@ OURS_FROM_C = tuple(Detector(f"oif {ours}", "oif", f"{ONE}, from C", ours, None)
 OURS_FROM_PYTHON = (
     Detector("oif online-iforest", "oif", BLOCKS, ONLINE_IFOREST, make_oif(1), chunk=1000),
     Detector("oif online-iforest", "oif", f"{BLOCKS}, 2 threads", ONLINE_IFOREST, make_oif(2), chunk=1000, threads=2),
-    Detector("oif online-iforest", "oif", f"{ONE}, by ctypes", ONLINE_IFOREST, make_oif_single),
+    Detector("oif online-iforest", "oif", f"{ONE}, from Python", ONLINE_IFOREST, make_oif_single),
 )
 
 PEERS = (

@@ -163,8 +163,6 @@ def why_missing(detector, failure):
 
 
 def version(package):
-    if package == OURS_FROM_C[0].package:
-        return detectors.oif_ctypes.version(detectors.LIBRARY)
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

@@ -9,6 +9,7 @@ bars; the program fails when one is missed.
 """
 
 import argparse
+import ctypes
 import os
 import sys
 import time
@@ -21,8 +22,6 @@ sys.path[:0] = [str(CHECKOUT / "tools"), str(CHECKOUT / "tests" / "reference")]
 
 import authors_code  # noqa: E402
 import datasets  # noqa: E402
-import oif_ctypes  # noqa: E402
-
 import oif  # noqa: E402
 
 TURNS = 7
@@ -47,8 +46,17 @@ def make_array(rows):
 
 
 def make_c(rows):
-    detector = oif_ctypes.Detector("online-iforest", rows.shape[1], library=LIBRARY)
-    return lambda: detector.learn_score_rows(rows)
+    """The calls of the C library itself. Its structures are only handed on, so their layout does not matter."""
+    library = ctypes.CDLL(str(LIBRARY))
+    params, detector = ctypes.create_string_buffer(4096), ctypes.c_void_p()
+    count, columns = map(ctypes.c_size_t, rows.shape)
+    scores = np.empty(len(rows))
+    row_data, score_data = ctypes.c_void_p(rows.ctypes.data), ctypes.c_void_p(scores.ctypes.data)
+    if library.oif_params_init(params, b"online-iforest", None):
+        sys.exit("python.py: the library has no online-iforest")
+    if library.oif_detector_new(params, columns, ctypes.byref(detector), None):
+        sys.exit("python.py: the library cannot make a detector")
+    return lambda: library.oif_detector_learn_score_rows(detector, row_data, count, columns, score_data, None)
 
 
 def make_capymoa(rows):

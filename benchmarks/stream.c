@@ -40,7 +40,7 @@ static void must(oif_status status, const oif_error *error)
     exit(2);
 }
 
-/* ---- The stream: three clouds that slowly drift, one row in a hundred anywhere around them ---- */
+/* ---- The stream: three clouds that slowly drift, one row in 100 anywhere around them ---- */
 
 static double rows[(FILL_ROWS + COUNTED_ROWS) * MAX_DIMENSION], scores[COUNTED_ROWS];
 

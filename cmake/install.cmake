@@ -7,10 +7,8 @@ set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(FILES include/oif.h include/oif_rows.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS oif_static oif_shared EXPORT oif)
-if(TARGET oif_program)
-  install(TARGETS oif_program)
-  install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL)
-endif()
+install(TARGETS oif_program)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL)
 
 file(RELATIVE_PATH pkgconfig_to_prefix /prefix/${pkgconfig_dir} /prefix) # ../../
 string(REGEX REPLACE "/$" "" pkgconfig_to_prefix ${pkgconfig_to_prefix})

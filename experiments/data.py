@@ -1,4 +1,4 @@
-"""The data sets: found in $OIF_DATA, shared/data beside the checkout or the cache, otherwise fetched from their homes.
+"""The data sets: found in $OIF_DATA or the cache (tools/datasets.py), otherwise fetched from their homes.
 
 Every file holds X (rows), y (1 = anomaly) and, for streams that drift, change_points. A set that was fetched is
 converted, compared with its checksum and kept in the cache ($XDG_CACHE_HOME/oif/data); none is part of the repository.
@@ -24,6 +24,7 @@ from .published import datasets
 
 Arrays = dict[str, Any]
 DataMissing = datasets.DataMissing
+find = datasets.find
 
 
 class Dataset(NamedTuple):
@@ -174,20 +175,6 @@ GENERATED = {  # what a quick run uses where there are no data sets
 }
 
 
-def cache_folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "oif" / "data"
-
-
-def folders() -> list[Path]:
-    """Where sets are looked for, the first that has one wins."""
-    chosen = os.environ.get("OIF_DATA")
-    return [Path(chosen) if chosen else datasets.BESIDE_CHECKOUT, cache_folder()]
-
-
-def find(file: str) -> Optional[Path]:
-    return next((folder / file for folder in folders() if (folder / file).is_file()), None)
-
-
 def checksum(arrays: Arrays) -> str:
     """Of the numbers, whatever type the file holds them in."""
     sum = hashlib.sha256(np.ascontiguousarray(arrays["X"], dtype="<f8").tobytes())
@@ -213,18 +200,12 @@ def fetch(address: str) -> bytes:
 def obtain(name: str) -> Path:
     """Fetches or generates a set, compares it with its checksum and keeps it in the cache."""
     home = HOMES.get(name)
-    looked = " nor in ".join(str(folder) for folder in folders())
     if home is None:
-        raise DataMissing(
-            f"no data set {name}: {name}.npz is not in {looked}, and it has no public home to fetch it from"
-        )
+        raise datasets.missing(name, f"it has no public home to fetch it from: {datasets.OWN_FOLDER}")
     try:
         arrays = home.convert([fetch(address) for address in home.addresses]) if home.addresses else home.convert()
-    except DataMissing as missing:
-        raise DataMissing(
-            f"no data set {name}: {name}.npz is not in {looked}, and {missing}; "
-            "connect to the network, or set OIF_DATA to a folder that has it"
-        ) from None
+    except DataMissing as failure:
+        raise datasets.missing(name, f"{failure}: connect to the network, or {datasets.OWN_FOLDER}") from None
     found = checksum(arrays)
     if home.checksum is not None and found != home.checksum:
         raise DataMissing(f"the data set {name} that was fetched is not the one expected: {found}, not {home.checksum}")
@@ -233,7 +214,7 @@ def obtain(name: str) -> Path:
 
 def keep(name: str, arrays: Arrays) -> Path:
     """Writes a set into the cache, whole or not at all."""
-    folder = cache_folder()
+    folder = datasets.cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=folder, suffix=".npz", delete=False) as file:
         np.savez_compressed(file, **arrays)
@@ -252,7 +233,7 @@ def read(name: str, may_obtain: bool) -> Arrays:
     if other and (path := find(other)):
         return convert(path)
     if not may_obtain:
-        raise DataMissing(f"no data set {name}: {name}.npz is not in {' nor in '.join(str(f) for f in folders())}")
+        raise datasets.missing(name)
     with np.load(obtain(name)) as arrays:
         return dict(arrays)
 
@@ -272,8 +253,13 @@ def load(name: str, may_obtain: bool = False) -> Dataset:
     )
 
 
+def path_of(name: str) -> Optional[Path]:
+    """The file of a set, if it is here."""
+    return find(f"{name}.npz") or (find(OTHER_FILES[name][0]) if name in OTHER_FILES else None)
+
+
 def is_here(name: str) -> bool:
-    return bool(find(f"{name}.npz") or (name in OTHER_FILES and find(OTHER_FILES[name][0])))
+    return path_of(name) is not None
 
 
 def choose_stationary(may_obtain: bool) -> list[str]:
@@ -285,7 +271,7 @@ def choose_stationary(may_obtain: bool) -> list[str]:
         if not is_here(name) and may_obtain:
             obtain(name)
         if not is_here(name):
-            raise DataMissing(f"no data set {name}: {name}.npz is not in {' nor in '.join(str(f) for f in folders())}")
+            raise datasets.missing(name)
         chosen.append(name)
     return chosen
 

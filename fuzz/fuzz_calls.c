@@ -142,8 +142,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     input from = {data, data + size};
     oif_detector *detector = make_detector(&from);
-    bool has_threads =
-        size > 1 && data[1] % 16 != 0; /* seldom: they take longer than all other calls together */
+    /* seldom: they take longer than all other calls together */
+    bool has_threads = size > 1 && data[1] % 16 != 0;
     for (int calls = 0; from.next < from.end && calls < MAX_CALLS; calls++) {
         detector = call(detector, &from, &has_threads);
         require_whole(detector);

@@ -20,10 +20,11 @@ import sys
 import time
 from typing import NamedTuple, Optional
 
-import numpy as np
-
 import datasets
-import oif_ctypes
+import numpy as np
+import oif
+from oif import _core
+from oif._detectors import DETECTORS
 
 
 class Bar(NamedTuple):
@@ -45,7 +46,7 @@ BARS = {
     "rolling-iforest": Bar(hardly=0.005, exceptions=3, far=0.02, mean=0.885, spread=0.010),
 }
 
-# Detectors that the paper does not have stand beside the best that it has.
+# A detector that the paper does not have is compared with the best that it has.
 PAPER_COLUMNS = {"rolling-iforest": "iforest-asd"}
 
 # A quick run sees whether something broke. Three runs are too noisy for the bar: single AUCs scatter by 0.02 to 0.06.
@@ -73,10 +74,10 @@ def load_once(name):
 
 def measure_run(task):
     """The AUC of one run on one set."""
-    name, seed, detector, params, library = task
+    name, seed, detector, params = task
     rows, anomalous = datasets.shuffle(*load_once(name), seed)
-    model = oif_ctypes.Detector(detector, rows.shape[1], library=library, **{**params, "seed": seed})
-    return roc_auc(model.learn_score_rows(rows), anomalous)
+    model = DETECTORS[detector](**{**params, "seed": seed})
+    return roc_auc(model.learn_score(rows), anomalous)
 
 
 def verdict_on(difference, bar):
@@ -126,10 +127,10 @@ def print_summary(s):
     print(TABLE_ROW.format(s["name"], s["n"], s["d"], *cells), flush=True)
 
 
-def measure_sets(chosen, seeds, jobs, detector, params, library):
+def measure_sets(chosen, seeds, jobs, detector, params):
     """Runs everything, printing a line of the table as soon as a set is through."""
     started = time.monotonic()
-    tasks = [(dataset.name, seed, detector, params, library) for dataset in chosen for seed in seeds]
+    tasks = [(dataset.name, seed, detector, params) for dataset in chosen for seed in seeds]
     aucs, summaries = [], []
     print_heading()
     with multiprocessing.Pool(min(jobs, len(tasks))) as pool:
@@ -180,13 +181,28 @@ def quick_bar_met(summaries):
     return not below
 
 
+def parameters_of(detector):
+    """The parameters of a detector but the seed, as the library's table has them."""
+    (info,) = (info for info in _core.detector_infos() if info["name"] == detector)
+    return [param for param in info["params"] if param["name"] != "seed"]
+
+
+def add_parameters(parser, params):
+    """A flag for each parameter, as `oif score` has it."""
+    for param in params:
+        flag, text = "--" + param["name"].replace("_", "-"), param["help"].replace("%", "%%")
+        kind = {"choices": param["choices"]} if param["choices"] else {"type": type(param["initial"])}
+        parser.add_argument(
+            flag, dest="param_" + param["name"], help=f"{text} (default: {param['initial']})", **kind
+        )
+
+
 def read_arguments():
-    """Which library and which detector decide which further flags there are, so these two are read first."""
+    """Which detector it is decides which further flags there are, so that is read first."""
     first = argparse.ArgumentParser(add_help=False)
-    first.add_argument("--library", metavar="FILE", help="liboif.so (default: $OIF_LIBRARY, else build/release)")
-    first.add_argument("--detector", default="online-iforest", help="default: %(default)s")
+    first.add_argument("--detector", default="online-iforest", choices=DETECTORS, help="default: %(default)s")
     known = first.parse_known_args()[0]
-    params = [p for p in oif_ctypes.parameters(known.detector, known.library) if p.name != "seed"]
+    params = parameters_of(known.detector)
 
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, parents=[first]
@@ -195,14 +211,11 @@ def read_arguments():
     parser.add_argument("sets", nargs="*", metavar="SET", help=f"of {', '.join(names)} (default: all)")
     parser.add_argument("--runs", type=int, metavar="N", help=f"default: 30, with --quick {QUICK_RUNS}")
     parser.add_argument("--first-seed", type=int, default=0, metavar="N", help="of the first run (default: 0)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="default: one a processor")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="default: one per processor")
     parser.add_argument("--check", action="store_true", help="exit code 1 when the bar is missed")
     parser.add_argument("--quick", action="store_true", help=f"only {', '.join(QUICK_SETS)}")
     parser.add_argument("--json", metavar="FILE", help="write every AUC there")
-    group = parser.add_argument_group(f"parameters of {known.detector}")
-    for p in params:
-        flag, text = "--" + p.name.replace("_", "-"), p.help.replace("%", "%%")
-        group.add_argument(flag, dest="param_" + p.name, choices=p.choices, help=f"{text} (default: {p.initial})")
+    add_parameters(parser.add_argument_group(f"parameters of {known.detector}"), params)
     arguments = parser.parse_args()
 
     if arguments.quick and set(arguments.sets) - set(QUICK_SETS):
@@ -213,35 +226,36 @@ def read_arguments():
     arguments.runs = arguments.runs if arguments.runs is not None else QUICK_RUNS if arguments.quick else 30
     if arguments.runs < 1 or arguments.jobs < 1 or arguments.first_seed < 0:
         parser.error("--runs and --jobs must be at least 1, --first-seed at least 0")
-    values = {p.name: getattr(arguments, "param_" + p.name) for p in params}
+    values = {p["name"]: getattr(arguments, "param_" + p["name"]) for p in params}
     arguments.params = {name: value for name, value in values.items() if value is not None}
-    oif_ctypes.Detector(arguments.detector, 1, library=arguments.library, **arguments.params)  # a bad value ends here
+    DETECTORS[arguments.detector](**arguments.params)  # a bad value ends here
     return arguments
+
+
+def choose_sets(arguments):
+    chosen = [datasets.or_whole(s) for s in datasets.STATIONARY if s.name in arguments.sets or not arguments.sets]
+    return [s for s in chosen if s.name in QUICK_SETS or not arguments.quick]
 
 
 def main():
     arguments = read_arguments()
-    try:
-        datasets.folder()
-    except datasets.DataMissing as missing:
-        if not arguments.quick:
-            raise
-        print(f"accuracy not measured: {missing}")
+    chosen = choose_sets(arguments)
+    absent = [s.name for s in chosen if not datasets.find(f"{s.name}.npz")]
+    if absent and not arguments.quick:
+        raise datasets.missing(absent[0])
+    if absent:
+        print(f"accuracy not measured: {datasets.missing(absent[0])}")
         return 0
 
-    chosen = [s for s in datasets.STATIONARY if s.name in arguments.sets or not arguments.sets]
-    chosen = [s for s in chosen if s.name in QUICK_SETS or not arguments.quick]
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.runs)
     settings = ", ".join(f"{name} {value}" for name, value in arguments.params.items()) or "default parameters"
-    print(f"{arguments.detector} {oif_ctypes.version(arguments.library)}, {settings}, {len(seeds)} runs\n")
-    summaries = measure_sets(
-        chosen, seeds, arguments.jobs, arguments.detector, arguments.params, arguments.library
-    )
+    print(f"{arguments.detector} {oif.__version__}, {settings}, {len(seeds)} runs\n")
+    summaries = measure_sets(chosen, seeds, arguments.jobs, arguments.detector, arguments.params)
     met = quick_bar_met(summaries) if arguments.quick else bar_met(summaries, BARS[arguments.detector])
     if arguments.json:
         result = {
             "detector": arguments.detector,
-            "version": oif_ctypes.version(arguments.library),
+            "version": oif.__version__,
             "params": arguments.params,
             "seeds": list(seeds),
             "sets": summaries,
@@ -255,6 +269,6 @@ def main():
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except (datasets.DataMissing, oif_ctypes.LibraryMissing, oif_ctypes.OifError, ValueError, OSError) as failure:
+    except (datasets.DataMissing, oif.Error, ValueError, OSError) as failure:
         print(f"accuracy.py: {failure}", file=sys.stderr)
         sys.exit(1)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints which lines and branches of src/ and cli/ the tests ran, and fails when src/ is under the bar.
+"""Prints which lines and branches of src/ and cli/ the tests ran, and fails when src/ is below the bar.
 
     tools/check_coverage.py TRACEFILE [--uncovered]
 
@@ -55,15 +55,15 @@ def main():
     if "--uncovered" in sys.argv:
         print_uncovered(files)
     totals = {}
-    for room in ["cli", "src"]:
+    for folder in ["cli", "src"]:
         all_lines, all_branches = [], []
         for name, (lines, branches) in sorted(files.items()):
-            if name.startswith(room + "/"):
+            if name.startswith(folder + "/"):
                 report(name, list(lines.values()), list(branches.values()))
                 all_lines += lines.values()
                 all_branches += branches.values()
-        report(room + "/", all_lines, all_branches)
-        totals[room] = (share(all_lines), share(all_branches), len(all_lines))
+        report(folder + "/", all_lines, all_branches)
+        totals[folder] = (share(all_lines), share(all_branches), len(all_lines))
     lines, branches, counted = totals["src"]
     good = counted > 0 and lines >= LEAST_LINES and branches >= LEAST_BRANCHES
     print(f"src/: {lines:.2f}% of lines, the bar is {LEAST_LINES}; {branches:.2f}% of branches, the bar is {LEAST_BRANCHES}")

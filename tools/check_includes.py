@@ -90,4 +90,5 @@ def main():
     sys.exit(bool(complaints) or not sources)
 
 
-main()
+if __name__ == "__main__":
+    main()

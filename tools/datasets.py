@@ -1,7 +1,7 @@
 """The data sets of the Online Isolation Forest paper: where they are, and what the paper reached on them.
 
-The data are no part of the repository. They are looked for in $OIF_DATA, else in shared/data beside the checkout; the
-README.md there says where each file comes from.
+The data are not part of the repository. A file NAME.npz is looked for in the folder $OIF_DATA, else in the cache
+that `make data` fills ($XDG_CACHE_HOME/oif/data, by default ~/.cache/oif/data).
 
     tools/datasets.py nyc_taxi    the series of taxi passengers as CSV: time, passengers, label
 """
@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-BESIDE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "data"
+OWN_FOLDER = "set OIF_DATA to a folder that has the file"
+HOW_TO_GET = f"run `make data` to fetch the public data sets, or {OWN_FOLDER}"
 
 
 class DataMissing(Exception):
-    """A data set, or the whole folder, is not there; the message says where it was looked for."""
+    """A data set is not there; the message says where it was looked for and how to get it."""
 
 
 class Dataset(NamedTuple):
@@ -45,7 +46,7 @@ STATIONARY = (
     _paper_row(
         "Mulcross",
         *(0.995, 0.952, 0.011, 0.800, 0.506),
-        note="synthetic, generated anew: the paper's seed is not public",
+        note="synthetic, generated again: the paper's seed is not public",
     ),
     _paper_row("Smtp", 0.861, 0.905, 0.851, 0.894, 0.731),
     _paper_row("Shuttle", 0.992, 0.996, 0.981, 0.957, 0.528),
@@ -56,19 +57,40 @@ STATIONARY = (
 )
 
 
-def folder():
-    """The folder of the data sets; DataMissing when there is none."""
-    chosen = Path(os.environ.get("OIF_DATA") or BESIDE_CHECKOUT)
-    if not chosen.is_dir():
-        raise DataMissing(f"no data sets: {chosen} is not a folder; set OIF_DATA to the one with Shuttle.npz and so on")
-    return chosen
+def cache_folder():
+    """Where `make data` and `make paper` keep what they fetched."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "oif" / "data"
+
+
+def folders():
+    """Where data sets are looked for; the first folder that has a file wins."""
+    chosen = os.environ.get("OIF_DATA")
+    return [Path(chosen), cache_folder()] if chosen else [cache_folder()]
+
+
+def find(file):
+    """The path of a data file, or None."""
+    return next((folder / file for folder in folders() if (folder / file).is_file()), None)
+
+
+def missing(name, remedy=HOW_TO_GET):
+    """The DataMissing of a set, to be raised."""
+    looked = " nor in ".join(str(folder) for folder in folders())
+    return DataMissing(f"no data set {name}: {name}.npz is not in {looked}; {remedy}")
+
+
+def or_whole(dataset):
+    """The set itself, or the whole fraud set where only that is there: the part of it has no public home."""
+    if dataset.name == "fraud_partial" and not find("fraud_partial.npz") and find("fraud.npz"):
+        return dataset._replace(name="fraud", note="")
+    return dataset
 
 
 def load(name):
     """The rows of a data set as float64, and whether each is an anomaly."""
-    path = folder() / f"{name}.npz"
-    if not path.is_file():
-        raise DataMissing(f"no data set {name}: {path} does not exist; OIF_DATA names the folder to look in")
+    path = find(f"{name}.npz")
+    if path is None:
+        raise missing(name)
     with np.load(path) as arrays:
         return np.ascontiguousarray(arrays["X"], dtype=np.float64), arrays["y"].astype(bool)
 
@@ -93,5 +115,5 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     try:
         print_nyc_taxi()
-    except DataMissing as missing:
-        sys.exit(str(missing))
+    except DataMissing as failure:
+        sys.exit(str(failure))

@@ -13,7 +13,7 @@ import sys
 
 import datasets
 import numpy as np
-import oif_ctypes
+import oif
 from accuracy import roc_auc
 
 SETS = ("Satellite", "Annthyroid", "ForestCover", "Mammography", "Shuttle", "Mulcross")
@@ -43,8 +43,8 @@ def measure(name, forgetting, run_count):
     runs, figures = [], []
     for seed in range(run_count):
         stream, labels = make_stream(rows, anomalous, seed)
-        detector = oif_ctypes.Detector("online-iforest", stream.shape[1], seed=seed, forgetting=forgetting)
-        runs.append((detector.learn_score_rows(stream), labels))
+        detector = oif.OnlineIsolationForest(seed=seed, forgetting=forgetting)
+        runs.append((detector.learn_score(stream), labels))
         figures.append(detector.describe())
     return runs, figures
 
@@ -53,8 +53,8 @@ def print_line(name, forgetting, run_count):
     runs, figures = measure(name, forgetting, run_count)
     aucs = [mean_auc(runs, *FIRST_ROWS)] + [mean_auc(runs, BEFORE + first, BEFORE + end) for first, end in STRETCHES]
     if forgetting == "window":
-        under = np.mean([told["leaves_under_0"] for told in figures])
-        aucs += [f"{under:.0%}", f"{-max(told['under_0_max'] for told in figures):.0f}"]
+        under = np.mean([figure["leaves_under_0"] for figure in figures])
+        aucs += [f"{under:.0%}", f"{-max(figure['under_0_max'] for figure in figures):.0f}"]
     print(f"{name:<12} {forgetting:<9}", *(COLUMN.format(auc) for auc in aucs), flush=True)
 
 
@@ -69,7 +69,7 @@ def main():
         for name in arguments.sets:
             for forgetting in ("window", "turnover"):
                 print_line(name, forgetting, arguments.runs)
-    except (datasets.DataMissing, oif_ctypes.LibraryMissing) as missing:
+    except datasets.DataMissing as missing:
         sys.exit(f"forgetting: {missing}")
 
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Makes sure that what the Makefile needs is there; says nothing when it is.
+# Makes sure that what the Makefile needs is installed; prints nothing when it is.
 #
 #   tools/install_dependencies.sh build     compile the library and the program
-#   tools/install_dependencies.sh test      everything make test runs
-#   tools/install_dependencies.sh develop   also make format, lint, fuzz, coverage
+#   tools/install_dependencies.sh test      also make test
+#   tools/install_dependencies.sh test-all  also make test-all: other compilers, machines and checkers
+#   tools/install_dependencies.sh develop   also make format, lint, coverage
 #
 # As root on Debian or Ubuntu it installs what is missing; otherwise it prints the command that does.
 set -euo pipefail
@@ -38,7 +39,6 @@ find_missing() {
 
     need gcc has gcc
     need g++ has g++
-    need clang has clang
     need pkg-config has pkg-config
     need libcmocka-dev has_header cmocka.h
     need bats has bats
@@ -46,11 +46,16 @@ find_missing() {
     need zsh has zsh
     need fish has fish
     need binutils has readelf
-    need valgrind has valgrind
-    need cppcheck has cppcheck
     need python3 has python3
     need python3-venv has_venv
     need python3-dev has_python_header
+    [ "$goal" = test ] && return
+
+    need clang has clang
+    need libclang-rt-dev has_fuzzer
+    need llvm has llvm-symbolizer
+    need valgrind has valgrind
+    need cppcheck has cppcheck
     # The other machines whose scores must have the same bits (tests/same_bits).
     need qemu-user-static has_emulator
     local machine debian_name
@@ -61,17 +66,15 @@ find_missing() {
         need "gcc-${machine/_/-}-linux-gnu" has "$machine-linux-gnu-gcc"
         need "libc6-dev-$debian_name-cross" has_static_libc "$machine-linux-gnu-gcc"
     done
-    [ "$goal" = test ] && return
+    [ "$goal" = test-all ] && return
 
     need clang-format has clang-format
     need clang-tidy has clang-tidy
-    need libclang-rt-dev has_fuzzer
-    need llvm has llvm-symbolizer
     need lcov has lcov
     need shellcheck has shellcheck
 }
 
-case $goal in build | test | develop) ;; *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
+case $goal in build | test | test-all | develop) ;; *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
 find_missing
 [ ${#missing[@]} -eq 0 ] && exit 0
 
@@ -87,7 +90,7 @@ export DEBIAN_FRONTEND=noninteractive
 apt() { apt-get -q update && "${install[@]}" -q; }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# A mirror that stumbles once is no reason to fail.
+# A mirror that fails once is not a reason to give up.
 if ! apt >"$log" 2>&1 && ! { sleep 5; apt >"$log" 2>&1; }; then
     tail -n 20 "$log" >&2
     echo "apt-get failed; this is what is missing: ${missing[*]}" >&2

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Everything CI runs, stage after stage. A stage that fails does not stop the others; the last lines say
-# which failed, how long each took and how many tests passed and failed in all.
+# Runs the tests, stage after stage. A stage that fails does not stop the others; the last lines say which
+# failed, how long each took and how many tests passed and failed in all.
+#
+#   tools/run_tests.sh          make test: one compiler, the C and CLI tests, the Python package, the documents
+#   tools/run_tests.sh --all    make test-all: the same, then everything else
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit
@@ -9,21 +12,31 @@ logs=build/test_logs
 mkdir -p "$logs"
 passed=0 failed=0 summary=()
 
+cpu_seconds() { # cpu_seconds VARIABLE: processor time of all commands so far; a subshell could not see it
+    times >"$logs/times"
+    printf -v "$1" %d "$(awk 'NR == 2 { gsub(/[ms]/, " "); print int($1 * 60 + $2 + $3 * 60 + $4) }' "$logs/times")"
+}
+
 stage() { # stage NAME COMMAND...
-    local name=$1 log=$logs/$1.log started=$SECONDS status=ok stage_passed stage_failed stage_skipped
+    local name=$1 log=$logs/$1.log started=$SECONDS status=ok cpu_before cpu_after
+    local stage_passed stage_failed stage_skipped
     shift
     printf '\n== %s\n' "$name"
+    cpu_seconds cpu_before
     "$@" 2>&1 | tee "$log" || status=FAILED
+    cpu_seconds cpu_after
 
     read -r stage_passed stage_failed stage_skipped <<<"$(count_tests "$log")"
     # A stage that breaks without a failed test (it did not compile) is itself the failure.
     [ $status = FAILED ] && [ "$stage_failed" -eq 0 ] && stage_failed=1
     passed=$((passed + stage_passed)) failed=$((failed + stage_failed))
-    summary+=("$(printf '%-15s %-7s %3d passed, %d failed, %d skipped, %4d s' \
-        "$name" "$status" "$stage_passed" "$stage_failed" "$stage_skipped" $((SECONDS - started)))")
+    summary+=("$(printf '%-15s %-7s %3d passed, %d failed, %d skipped, %4d s, %4d s of processor time' \
+        "$name" "$status" "$stage_passed" "$stage_failed" "$stage_skipped" \
+        $((SECONDS - started)) $((cpu_after - cpu_before)))")
 }
 
-# Adds up the closing lines of ctest, pytest, tests/same_bits, tests/docs, bench-quick, analyze.sh and valgrind.sh: PASSED FAILED SKIPPED.
+# Adds up the closing lines of ctest, pytest, tests/same_bits, tests/docs, bench-quick, analyze.sh and
+# valgrind.sh: PASSED FAILED SKIPPED.
 count_tests() {
     awk '
         /tests passed, .* tests? failed out of/ { failed += $4; passed += $NF - $4; next }
@@ -39,38 +52,37 @@ count_tests() {
 
 build_and_ctest() { # build_and_ctest PRESET [CTEST OPTION...]
     cmake --preset "$1" >"$logs/$1.configure.log" || { cat "$logs/$1.configure.log"; return 1; }
-    cmake --build --preset "$1" -j "$jobs" && ctest --preset "$1" -j "$jobs" "${@:2}"
+    cmake --build --preset "$1" -j "$jobs" -- --quiet && ctest --preset "$1" -j "$jobs" "${@:2}"
 }
 
-python_tests() {
-    tools/make_venv.sh && OIF=$PWD/build/release-gcc/oif OIF_LIBRARY=$PWD/build/release-gcc/liboif.so \
-        build/venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no tests
-}
-
-python_package() { tools/test_python.sh; }
-
-docs_examples() { # as a reader would: with the installed program and library
-    tools/make_venv.sh &&
+docs_examples() { # as a reader would: with the installed program, library and Python package
+    tools/make_venv.sh test &&
         cmake --install build/release-gcc --prefix build/docs/installed >"$logs/docs.install.log" &&
         find README.md docs -name "*.md" -print0 | sort -z |
-        xargs -0 build/venv/bin/python tests/docs/run_examples.py build/docs/installed
+        xargs -0 build/test-venv/bin/python tests/docs/run_examples.py build/docs/installed
 }
 
+reference() { # other implementations, and Python's json beside the NDJSON reader
+    tools/make_venv.sh reference &&
+        build/reference-venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no tests
+}
+
+# What fails most often comes first.
 stage release-gcc build_and_ctest release-gcc
-stage release-clang build_and_ctest release-clang
-stage asan build_and_ctest asan
-stage tsan build_and_ctest tsan -R 'threads|number_text'
-stage same-bits tests/same_bits/run.sh
-if [ -n "$(find tests -name 'test_*.py' -print -quit)" ]; then
-    stage python python_tests
-fi
-stage python-package python_package
-stage paper make --no-print-directory paper-quick
-stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=20
+stage python-package tools/test_python.sh
 stage docs docs_examples
-stage analysis tools/analyze.sh
-stage valgrind tools/valgrind.sh base.error base.memory rows.csv
-stage bench-quick make --no-print-directory bench-quick
+if [ "${1:-}" = --all ]; then
+    stage release-clang build_and_ctest release-clang
+    stage asan build_and_ctest asan
+    stage bench-quick make --no-print-directory bench-quick
+    stage same-bits tests/same_bits/run.sh
+    stage analysis tools/analyze.sh
+    stage reference reference
+    stage tsan build_and_ctest tsan -R 'threads|number_text'
+    stage paper make --no-print-directory paper-quick
+    stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=20
+    stage valgrind tools/valgrind.sh base.error base.memory rows.csv
+fi
 
 printf '\n'
 printf '%s\n' "${summary[@]}"

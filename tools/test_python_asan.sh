@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Runs the tests of the Python package with the extension under AddressSanitizer and UndefinedBehaviorSanitizer. Python
-# itself is not built so, hence LD_PRELOAD, and what it never frees is no finding; leaks are found by test_memory.py.
+# itself is not built so, hence LD_PRELOAD, and what it never frees is not a finding; leaks are found by test_memory.py.
 #
 #   tools/test_python_asan.sh [PYTEST OPTION...]
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
-tools/make_python_venv.sh
-venv=$PWD/build/python-venv
+tools/make_venv.sh test
+venv=$PWD/build/test-venv
 export PATH=$venv/bin:$PATH
 mkdir -p build/python-asan
 cmake -S . -B build/python-asan -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DCMAKE_C_COMPILER=gcc \

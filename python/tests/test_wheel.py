@@ -17,7 +17,7 @@ pytest.importorskip("scikit_build_core")
 def wheel():
     found = sorted((CHECKOUT / "build" / "wheel").glob("oif-*.whl"))
     if len(found) != 1:
-        pytest.fail("build/wheel holds no wheel; tools/make_python_venv.sh makes it")
+        pytest.fail("build/wheel holds no wheel; tools/make_venv.sh test makes it")
     return found[0]
 
 

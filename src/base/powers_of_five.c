@@ -4,8 +4,9 @@
  * takes a few lines of schoolbook arithmetic on one long natural number:
  *
  *     n >= 0    start with 1, multiply by 5 for each step       (exact: 5^324 has 753 bits)
- *     n <  0    start with 2^1023, divide by 5 for each step    (dividing a floor gives a floor: each
- *                                                                quotient is floor(2^1023 / 5^-n))
+ *     n <  0    start with 2^1023, divide by 5 for each step    (each quotient is
+ *                                                                floor(2^1023 / 5^-n), since
+ *                                                                dividing a floor gives a floor)
  *
  * and after every step the 128 bits from the leading one downwards are the entry. The last
  * quotient still has 1024 - 795 = 229 bits, so 128 true ones are always there.

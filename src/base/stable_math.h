@@ -11,8 +11,7 @@
 #include <stdbool.h>
 
 #if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
-#error                                                                                             \
-    "oif needs IEEE double arithmetic without extra precision: on 32-bit x86 add -msse2 -mfpmath=sse"
+#error "oif needs IEEE double arithmetic; on 32-bit x86 add -msse2 -mfpmath=sse"
 #endif
 
 /* All ones where the condition holds: a choice without a branch. */

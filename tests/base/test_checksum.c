@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-static const char digits[] =
-    "123456789"; /* on which the "check" of catalogues of CRCs is defined */
+/* Catalogues of CRCs define the "check" value on it. */
+static const char digits[] = "123456789";
 
 static void test_the_published_check_values(void **unused)
 {

@@ -395,8 +395,8 @@ static void a_memory_limit_bounds_all_models(void **unused)
     assert_true(oif_pipeline_keys(pipeline) > 20);
     size_t model =
         oif_detector_memory_bytes(oif_pipeline_detector(pipeline, "host-999", 8)) + 20000;
-    assert_true(oif_pipeline_memory_bytes(pipeline) <=
-                limit + model); /* the one that others are copied from */
+    /* one model more: the one that others are copied from */
+    assert_true(oif_pipeline_memory_bytes(pipeline) <= limit + model);
     oif_pipeline_free(pipeline);
 }
 
@@ -501,8 +501,8 @@ static void a_key_without_a_row_is_not_that_of_the_last_row(void **unused)
     assert_true(why[0].share > 0.9 && why[0].direction == 1);
     require_recent_key(pipeline, "seen");
     require_recent_key(copy, "seen");
-    require_ok(
-        oif_pipeline_exchange_detector(pipeline, "newer", 5, &detector, NULL)); /* "seen" goes */
+    /* "seen" goes */
+    require_ok(oif_pipeline_exchange_detector(pipeline, "newer", 5, &detector, NULL));
     oif_pipeline_explain(pipeline, why);
     assert_true(why[0].share == 0 && why[0].direction == 0);
     oif_detector_free(detector);

@@ -2,7 +2,7 @@
 """Runs the authors' code on 30 shuffles of each set and writes the AUCs to authors_aucs.json beside this file.
 
 Half an hour of processor time, which is why test_reference_variant.py reads the file. Needs CapyMOA
-(tests/requirements-no-deps.txt) and the data sets; run it again when a new CapyMOA changes the algorithm.
+(tools/make_venv.sh reference) and the data sets; run it again when a new CapyMOA changes the algorithm.
 
 The authors' experiments learn batches of 100 rows, and that is not the algorithm of the paper: a batch is counted in
 whole before the 100 oldest rows are counted out, so nodes pass their thresholds both ways, where single rows would not

@@ -10,7 +10,7 @@ import pytest
 from river import anomaly
 
 import datasets
-import oif_ctypes
+import oif
 from accuracy import roc_auc
 
 SEEDS = 6
@@ -31,10 +31,8 @@ def river_scores(rows, seed):
 
 
 def our_scores(rows, seed):
-    model = oif_ctypes.Detector(
-        "hst", rows.shape[1], num_trees=TREES, max_depth=DEPTH, window_size=WINDOW, ranges="fixed", seed=seed
-    )
-    return model.learn_score_rows(rows)
+    model = oif.HalfSpaceTrees(num_trees=TREES, max_depth=DEPTH, window_size=WINDOW, ranges="fixed", seed=seed)
+    return model.learn_score(rows)
 
 
 def scaled_rows(name, seed):

@@ -8,7 +8,7 @@ import pytest
 from sklearn.ensemble import IsolationForest
 
 import datasets
-import oif_ctypes
+import oif
 from accuracy import roc_auc
 
 SEEDS = 30
@@ -17,17 +17,12 @@ SUBSAMPLE_SIZE = 256
 
 
 def our_auc(rows, anomalous, seed):
-    detector = oif_ctypes.Detector(
-        "iforest-asd",
-        rows.shape[1],
-        window_size=len(rows),
-        num_trees=NUM_TREES,
-        subsample_size=SUBSAMPLE_SIZE,
-        seed=seed,
+    detector = oif.IForestASD(
+        window_size=len(rows), num_trees=NUM_TREES, subsample_size=SUBSAMPLE_SIZE, seed=seed
     )
-    detector.learn_rows(rows)
-    detector.learn_rows(rows[:NUM_TREES])  # the window is full, and each row after it grows a tree
-    return roc_auc(detector.score_rows(rows), anomalous)
+    detector.learn(rows)
+    detector.learn(rows[:NUM_TREES])  # the window is full, and each row after it grows a tree
+    return roc_auc(detector.score(rows), anomalous)
 
 
 def their_auc(rows, anomalous, seed):

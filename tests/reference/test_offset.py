@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import datasets
-import oif_ctypes
+import oif
 from accuracy import roc_auc
 
 OFFSET = 1e9
@@ -12,7 +12,7 @@ SEEDS = range(10)
 
 
 def scores_of(rows, seed):
-    return oif_ctypes.Detector("online-iforest", rows.shape[1], seed=seed).learn_score_rows(rows)
+    return oif.OnlineIsolationForest(seed=seed).learn_score(rows)
 
 
 def scores_here_and_far_away(name):

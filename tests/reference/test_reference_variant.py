@@ -7,7 +7,7 @@ import pytest
 
 import authors_code
 import datasets
-import oif_ctypes
+import oif
 import record_authors_aucs as recorded
 from accuracy import roc_auc
 
@@ -19,12 +19,12 @@ def record():
 
 def our_auc(name, seed):
     rows, anomalous = datasets.shuffle(*datasets.load(name), seed)
-    detector = oif_ctypes.Detector("online-iforest", rows.shape[1], variant="reference", seed=seed)
+    detector = oif.OnlineIsolationForest(variant="reference", seed=seed)
     scores = []
     for first in range(0, len(rows), recorded.SCORED_AT_ONCE):
         block = rows[first : first + recorded.SCORED_AT_ONCE]
-        detector.learn_rows(block)
-        scores.append(detector.score_rows(block))
+        detector.learn(block)
+        scores.append(detector.score(block))
     return roc_auc(np.concatenate(scores), anomalous)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import rrcf
 
-import oif_ctypes
+import oif
 
 TREES = 400
 P_VALUE = 1e-5  # a comparison; there are some 70 of them
@@ -40,11 +40,11 @@ def our_displacements(rows, others, probes):
     for i, probe in enumerate(probes):
         rows_before = np.concatenate([others, np.delete(rows, probe, axis=0)])
         for seed in range(TREES):
-            tree = oif_ctypes.Detector(
-                "rrcf", rows.shape[1], num_trees=1, tree_size=len(rows), sample="sliding", seed=seed + TREES * i
+            tree = oif.RobustRandomCutForest(
+                num_trees=1, tree_size=len(rows), sample="sliding", seed=seed + TREES * i
             )
-            tree.learn_rows(rows_before)
-            result[seed, i] = tree.learn_score_rows(rows[probe : probe + 1])[0]
+            tree.learn(rows_before)
+            result[seed, i] = tree.learn_score(rows[probe : probe + 1])[0]
     return result
 
 

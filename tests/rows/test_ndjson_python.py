@@ -1,8 +1,8 @@
 """The NDJSON reader beside Python's json: the same lines are refused, and what is accepted has the same values.
 
-Python takes NaN, Infinity and -Infinity, which no JSON has, and the reader does not; it takes any value on a line, and
+Python takes NaN, Infinity and -Infinity, which are not JSON, and the reader does not; it takes any value on a line, and
 the reader only objects. Python is asked with these two differences taken away. OIF_NDJSON_LINES sets how many lines are
-compared, OIF_TEST_SEED repeats a run.
+compared, OIF_TEST_SEED repeats a run. print_records.c, which the C tests build, prints what the reader reads.
 """
 
 import json
@@ -10,13 +10,16 @@ import math
 import os
 import random
 import re
+import subprocess
 import time
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-import oif_ctypes
-
 LINES = int(os.environ.get("OIF_NDJSON_LINES", "100000"))
+CHECKOUT = Path(__file__).resolve().parents[2]
+PRINT_RECORDS = CHECKOUT / "build" / "release-gcc" / "tests" / "print_records"
 SEED = int(os.environ.get("OIF_TEST_SEED", time.time_ns() % 2**32))
 
 KEYS = ["a", "b", "c.d", "", "0", "1", "e\\f", "key of more than eight bytes", "\u00e4", "\u20ac\U0001f600", "\x00", '"', "\ud800"]
@@ -192,62 +195,81 @@ def lines():
     return [line for line in made if not is_blank(line)]
 
 
-def open_reader(lines, **options):
-    """The first line is one of ours, so that any of the given ones may be bad."""
-    reader = oif_ctypes.Reader(b"{}\n" + b"\n".join(lines), "ndjson", **options)
-    reader.find_column(b"a")  # some path; the first line has none
-    return reader
+class Row(NamedTuple):
+    line: int
+    text: bytes  # as it came, with its end
+    fields: list
 
 
-def read(reader):
-    try:
-        return reader.next()
-    except oif_ctypes.OifError as error:
-        return error
+class Refusal(NamedTuple):
+    line: int
+    column: int
+    message: bytes
+
+
+def run_reader(data, *arguments):
+    """The lines that print_records prints about some NDJSON."""
+    if not PRINT_RECORDS.is_file():
+        pytest.fail(f"{PRINT_RECORDS} does not exist; `make test` builds it")
+    done = subprocess.run([PRINT_RECORDS, *arguments], input=data, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.splitlines()
+
+
+def text_of(field):
+    return bytes.fromhex(field[1:].decode())
+
+
+def number_of(field):
+    return float.fromhex(field.decode())
+
+
+def read(kind, lines, paths, piece_bytes=0):
+    """A Row or a Refusal of each line. The first line is one of ours, so any of the given ones may be bad."""
+    records = []
+    for printed in run_reader(b"{}\n" + b"\n".join(lines), kind, str(piece_bytes), *paths):
+        result, *rest = printed.split(b" ")
+        if result == b"bad":
+            records.append(Refusal(int(rest[0]), int(rest[1]), b" ".join(rest[2:])))
+        else:
+            fields = map(text_of if kind == "texts" else number_of, rest[2:])
+            records.append(Row(int(rest[0]), text_of(rest[1]), list(fields)))
+    assert len(records) == len(lines) + 1
+    return records[1:]
 
 
 def test_lines_are_refused_just_when_python_refuses_them_and_texts_are_the_same(lines):
-    reader = open_reader(lines)
-    reader.select([])
-    reader.select_texts(PATHS)
-    reader.next()
     refused = 0
-    for number, line in enumerate(lines, 2):
-        row = read(reader)
+    for number, (line, row) in enumerate(zip(lines, read("texts", lines, PATHS)), 2):
         try:
             value = python_object(line)
         except Refused as why:
             refused += 1
-            assert isinstance(row, oif_ctypes.OifError), f"{line!r} was accepted; Python says: {why}"
+            assert isinstance(row, Refusal), f"{line!r} was accepted; Python says: {why}"
             assert row.line == number and 1 <= row.column <= len(line) + 1, f"{line!r}: {row.line}:{row.column}"
             continue
-        assert isinstance(row, oif_ctypes.Row), f"{line!r} was refused: {row}"
+        assert isinstance(row, Row), f"{line!r} was refused: {row}"
         assert row.text.rstrip(b"\r\n") == line.rstrip(b"\r") and row.line == number
-        for path, text in zip(PATHS, row.texts):
+        for path, text in zip(PATHS, row.fields):
             expected = expected_text(value_at(value, keys_of_path(path)))
             assert expected in (None, text), f"{line!r}, {path}: {text!r} instead of {expected!r}"
-    assert reader.next() is None
     print(f"{len(lines)} lines, {refused} of them refused")
     assert len(lines) / 5 < refused < len(lines) / 2
 
 
 def test_values_are_those_of_python(lines):
     paths = PATHS[:7]
-    reader = open_reader(lines, piece_bytes=4096)
-    reader.select(paths)
-    reader.next()
     accepted = 0
-    for line in lines:
-        row = read(reader)
+    for line, row in zip(lines, read("values", lines, paths, piece_bytes=4096)):
         try:
             value = python_object(line)
             expected = [expected_number(value_at(value, keys_of_path(path))) for path in paths]
         except Refused as why:
-            assert isinstance(row, oif_ctypes.OifError), f"{line!r} was accepted as {row}: {why}"
+            assert isinstance(row, Refusal), f"{line!r} was accepted as {row}: {why}"
             continue
-        assert isinstance(row, oif_ctypes.Row), f"{line!r} was refused: {row}; expected {expected}"
-        same = all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(row.values, expected))
-        assert same, f"{line!r}: {row.values} instead of {expected}"
+        assert isinstance(row, Row), f"{line!r} was refused: {row}; expected {expected}"
+        same = all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(row.fields, expected))
+        assert same, f"{line!r}: {row.fields} instead of {expected}"
         accepted += 1
     print(f"{accepted} of {len(lines)} lines have nothing but numbers there")
     assert accepted > len(lines) / 10
@@ -255,15 +277,15 @@ def test_values_are_those_of_python(lines):
 
 def test_columns_are_the_leaves_that_python_finds():
     writer = Writer(SEED + 1)
-    for _ in range(LINES // 20):
-        line = writer.line()
-        columns = oif_ctypes.Reader(line, "ndjson").columns()
+    lines = [writer.line() for _ in range(LINES // 20)]
+    for line, printed in zip(lines, run_reader(b"\n".join(lines), "columns"), strict=True):
+        columns = map(text_of, printed.split(b" ")[1:])
         expected = list(leaves(python_object(line)))
         assert [tuple(keys_of_path(column)) for column in columns] == expected, repr(line)
 
 
 def test_whole_numbers_may_have_more_digits_than_python_takes():
     """Python refuses more than 4300 of them, so the lines above have none; JSON has no such limit."""
-    reader = oif_ctypes.Reader(b'{"a": ' + b"1" * 5000 + b', "b": 0.' + b"1" * 5000 + b"}", "ndjson")
-    reader.select([b"b"])
-    assert reader.next().values == [float("0." + "1" * 5000)]
+    line = b'{"a": ' + b"1" * 5000 + b', "b": 0.' + b"1" * 5000 + b"}"
+    (row,) = read("values", [line], [b"b"])
+    assert row.fields == [float("0." + "1" * 5000)]

@@ -1,7 +1,7 @@
 /* Runs every detector, a pipeline and the reader for very long and looks whether anything wears
  * out.
  *
- *     soak [ROWS [NAME]]     ROWS for each, 2 x 10^5 by default (make soak: 10^8); NAME: only this one
+ *     soak [ROWS [NAME]]     ROWS for each: 2 x 10^5, in make soak 10^8; NAME: only this one
  *
  * The stream never ends and never stands still: a cloud moves in a circle, so a detector that
  * stopped learning or forgetting would soon take normal rows for anomalies. For each detector:
