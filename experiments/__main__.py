@@ -79,7 +79,7 @@ def choose_sets(quick: bool) -> tuple[list[str], list[str]]:
     stationary = [name for name in QUICK_SETS if data.is_here(name)]
     drifting = [name for name in QUICK_DRIFTING if data.is_here(name)][:1]
     if len(stationary) < len(QUICK_SETS) or not drifting:
-        looked = " nor in ".join(str(folder) for folder in data.datasets.folders())
+        looked = " nor in ".join(str(folder) for folder in data.folders())
         print(
             f"experiments: the data sets are not in {looked}; using streams of `oif generate` instead "
             "(`make data` fetches the real ones)",

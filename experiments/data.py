@@ -24,7 +24,7 @@ from .published import datasets
 
 Arrays = dict[str, Any]
 DataMissing = datasets.DataMissing
-find = datasets.find
+find, folders = datasets.find, datasets.folders
 
 
 class Dataset(NamedTuple):

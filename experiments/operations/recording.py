@@ -1,6 +1,6 @@
 """A real recording of a machine, with three loads that were caused on purpose.
 
-host_metrics.ndjson.gz, in $OIF_DATA or shared/data beside the checkout: /proc of a busy two-core
+host_metrics.ndjson.gz, in $OIF_DATA or the cache: /proc of a busy two-core
 Linux machine, ten rows per second. The other kinds of anomaly are synthetic.
 """
 
