@@ -1,0 +1,36 @@
+/* Blocks of memory that hold several arrays: a pointer to the array at an offset, and the small
+ * arithmetic that laying them out and walking them needs. */
+#ifndef OIF_BASE_BLOCK_H
+#define OIF_BASE_BLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is `offset` bytes after the start of a block. The block may be const: it is the caller
+ * who knows whether it may be written. */
+static inline void *oif_block_part(const void *block, size_t offset)
+{
+    return (unsigned char *)block + offset;
+}
+
+static inline uint32_t oif_min_u32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint32_t oif_max_u32(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline uint64_t oif_min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline size_t oif_min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+#endif
