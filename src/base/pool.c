@@ -1,8 +1,8 @@
 /* Each run is a new round: workers wait until the round's number changes, do their part, and
  * the last of them wakes the caller. All changes are made under one mutex. Waking a thread
- * takes 10 to 100 microseconds, as long as a round of work, so whoever waits looks out for the
- * next event for about that long before it goes to sleep: rounds that follow each other closely
- * need no waking, and an idle pool sleeps. */
+ * takes 10 to 100 microseconds, as long as a round of work, so a waiting thread looks out for
+ * the next event for about that long before it goes to sleep: rounds that follow each other
+ * closely need no waking, and an idle pool sleeps. */
 #include "base/pool.h"
 
 #include "base/memory.h"

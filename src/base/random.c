@@ -68,13 +68,11 @@ OIF_INLINE void turn_into_extremes(uint32_t count, uint32_t times, double *restr
         least[i] = greatest[i] * (1.0 - greatest_of(least[i], count - 1));
 }
 
-#if OIF_HAS_AVX2_CODE
 OIF_AVX2 static void turn_into_extremes_avx2(uint32_t count, uint32_t times, double *restrict least,
                                              double *restrict greatest)
 {
     turn_into_extremes(count, times, least, greatest);
 }
-#endif
 
 void oif_random_extremes(oif_random *random, uint32_t count, uint32_t times, double *restrict least,
                          double *restrict greatest)
@@ -85,13 +83,10 @@ void oif_random_extremes(oif_random *random, uint32_t count, uint32_t times, dou
     }
     if (count == 1)
         return;
-#if OIF_HAS_AVX2_CODE
-    if (oif_machine_has_avx2()) {
+    if (oif_machine_has_avx2())
         turn_into_extremes_avx2(count, times, least, greatest);
-        return;
-    }
-#endif
-    turn_into_extremes(count, times, least, greatest);
+    else
+        turn_into_extremes(count, times, least, greatest);
 }
 
 /* Marsaglia's polar method. */

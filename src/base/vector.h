@@ -1,7 +1,11 @@
 /* The few lines that are written for one kind of processor: AVX2 of x86-64, used when the
  * machine has it. The results are the same bits as those of the portable code beside each use:
  * only operations occur that IEEE 754 defines exactly, and -ffp-contract=off keeps compilers
- * from fusing them. OIF_PORTABLE leaves them out, for tests and comparisons. */
+ * from fusing them. OIF_PORTABLE leaves them out, for tests and comparisons.
+ *
+ * Most uses have no intrinsics: an OIF_INLINE function is compiled a second time, inside an
+ * OIF_AVX2 one that is called when oif_machine_has_avx2(). Where there is no AVX2 that is never
+ * true, and the second copy vanishes. */
 #ifndef OIF_BASE_VECTOR_H
 #define OIF_BASE_VECTOR_H
 
@@ -9,17 +13,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whoever counts branches defines it as plain `static inline`: copies of one branch would count
- * as many. */
+/* Coverage builds define it as plain `static inline`: copies of one branch would count as
+ * several. */
 #ifndef OIF_INLINE
 #define OIF_INLINE static inline __attribute__((always_inline))
 #endif
 
-/* Before a short loop that turns often: two turns at a time. */
+/* Before a short loop with many iterations: unrolls it by two. */
 #if defined(__clang__)
-#define OIF_BY_TWOS _Pragma("clang loop unroll_count(2)")
+#define OIF_UNROLL_2 _Pragma("clang loop unroll_count(2)")
 #else
-#define OIF_BY_TWOS _Pragma("GCC unroll 2")
+#define OIF_UNROLL_2 _Pragma("GCC unroll 2")
 #endif
 
 #if defined(__x86_64__) && !defined(OIF_PORTABLE)
@@ -50,17 +54,17 @@ OIF_AVX2 OIF_INLINE __m256i oif_at_least_32_avx2(const double *x, double least, 
         found[i] = _mm256_castpd_si256(nan_too ? _mm256_cmp_pd(bound, four, _CMP_NGT_UQ)
                                                : _mm256_cmp_pd(bound, four, _CMP_LE_OQ));
     }
-    for (int i = 0; i < 4; i++) /* eight, then four, two bytes a number, at last one */
+    for (int i = 0; i < 4; i++) /* eight bytes per number, then four, two, one */
         found[i] = _mm256_packs_epi32(found[2 * i], found[2 * i + 1]);
     for (int i = 0; i < 2; i++)
         found[i] = _mm256_packs_epi32(found[2 * i], found[2 * i + 1]);
     /* Packing works in halves: by now the low one has the numbers 0 1, 4 5, 8 9, .. and the
      * high one the others. */
-    const __m256i in_turn = _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15,
-                                             0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+    const __m256i in_order = _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15,
+                                              0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
     __m256i halves =
         _mm256_permute4x64_epi64(_mm256_packs_epi16(found[0], found[1]), _MM_SHUFFLE(3, 1, 2, 0));
-    return _mm256_shuffle_epi8(halves, in_turn);
+    return _mm256_shuffle_epi8(halves, in_order);
 }
 
 /* bytes[i] = to where bytes[i] == from and byte i of `where` is all ones; for 32 bytes. */
@@ -75,18 +79,25 @@ OIF_AVX2 OIF_INLINE void oif_replace_32_avx2(uint8_t *bytes, uint8_t from, uint8
 }
 #else
 #define OIF_HAS_AVX2_CODE 0
+#define OIF_AVX2
+
+static inline bool oif_machine_has_avx2(void)
+{
+    return false;
+}
 #endif
 
-/* 2 x + (a < b). Compilers would set a register to the comparison's result and add it; told
- * that it is a carry, they add it with the doubling, two instructions fewer. */
-OIF_INLINE size_t oif_twice_plus_less(size_t x, uint64_t a, uint64_t b)
+/* The child of node i of a heap that a key leads to: 2 i, or 2 i + 1 if last_left < key.
+ * Compilers would set a register to the comparison's result and add it; told that it is a
+ * carry, they add it with the doubling, two instructions fewer. */
+OIF_INLINE size_t oif_child_index(size_t i, uint64_t last_left, uint64_t key)
 {
 #if OIF_HAS_AVX2_CODE
-    unsigned long long sum = 0;
-    _addcarry_u64(a < b, x, x, &sum);
-    return sum;
+    unsigned long long child = 0;
+    _addcarry_u64(last_left < key, i, i, &child);
+    return child;
 #else
-    return 2 * x + (a < b);
+    return 2 * i + (last_left < key);
 #endif
 }
 

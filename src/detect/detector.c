@@ -27,7 +27,7 @@ oif_status oif_detector_estimate_bytes(const oif_params *params, size_t dimensio
 {
     const oif_detector_kind *kind = oif_detector_kind_find(params->info->name);
     oif_status status = oif_params_check(params, error);
-    if (status == OIF_OK)
+    if (status == OIF_OK && kind->check_params)
         status = kind->check_params(params, error);
     if (status != OIF_OK)
         return status;

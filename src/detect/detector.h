@@ -11,8 +11,8 @@
 
 #include <float.h>
 
-#define OIF_MAX_DIMENSION                                                                          \
-    (UINT32_MAX / 4) /* so that a few numbers a feature still count in 32 bits */
+/* So that a few numbers per column still count in 32 bits. */
+#define OIF_MAX_DIMENSION (UINT32_MAX / 4)
 
 /* A block of rows without infinities. `complete`: none of its numbers is missing. */
 typedef struct oif_rows {
@@ -44,6 +44,19 @@ static inline bool oif_none_infinite(const double *numbers, size_t count)
 /* Whether none of the numbers is missing. */
 bool oif_row_is_complete(const double *row, size_t dimension);
 
+static inline bool oif_rows_complete_at(const oif_rows *rows, size_t i, size_t dimension)
+{
+    return rows->complete || oif_row_is_complete(oif_rows_at(rows, i), dimension);
+}
+
+/* The rows from `from` on, `most` of them at most. */
+static inline oif_rows oif_rows_from(const oif_rows *rows, size_t from, size_t most)
+{
+    size_t left = rows->count - from;
+    return (oif_rows){oif_rows_at(rows, from), left < most ? left : most, rows->stride,
+                      rows->complete};
+}
+
 /* For fewer rows, waking the threads of a pool costs more than they help. */
 enum { OIF_ROWS_WORTH_SHARING = 32 };
 
@@ -64,7 +77,7 @@ void oif_rows_score(const oif_rows *rows, oif_score_function score, const void *
 typedef struct oif_detector_kind {
     oif_detector_info info;
 
-    /* Whether these parameters, each in its range, fit together. */
+    /* Whether these parameters, each in its range, fit together. NULL where any do. */
     oif_status (*check_params)(const oif_params *params, oif_error *error);
 
     /* The bytes of the state; SIZE_MAX when no machine could hold it. */

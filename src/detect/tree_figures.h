@@ -1,5 +1,5 @@
-/* Figures about trees that every kind of tree has, gathered leaf by leaf and told under the
- * same names. */
+/* Figures about trees that every kind of tree has, gathered leaf by leaf and reported under
+ * the same names. */
 #ifndef OIF_DETECT_TREE_FIGURES_H
 #define OIF_DETECT_TREE_FIGURES_H
 

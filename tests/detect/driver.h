@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "detect/online_iforest/online_itree.h"
+#include "detect/online_iforest/window_tree.h"
 #include "oif.h"
 
 /* ---- Dice: not the library's, so that a fault there cannot hide here ---- */
@@ -170,27 +170,28 @@ static inline double *normal_rows(uint64_t seed, size_t count, size_t dimension)
 
 /* ---- Looking inside ---- */
 
-static inline const oif_iforest_state *forest_of(const oif_detector *detector)
+static inline const oif_window_state *forest_of(const oif_detector *detector)
 {
     return oif_detector_state(detector);
 }
 
 /* The place of the leaf that a row falls into, walked node by node. */
-static inline oif_spot leaf_spot(const oif_iforest_state *f, uint32_t tree, const double *row)
+static inline oif_window_node leaf_spot(const oif_window_state *f, uint32_t tree, const double *row)
 {
-    oif_spot at = oif_root(f, tree);
-    while (oif_is_cut(f, at)) {
-        double number = row[oif_features(f)[at.index]];
-        bool right = number >= oif_cut_value(f, at);
+    oif_window_node at = oif_window_root(f, tree);
+    while (oif_window_is_cut(f, at)) {
+        double number = row[oif_window_cut_columns(f)[at.index]];
+        bool right = number >= oif_window_cut_value(f, at);
         if (isnan(number))
-            right = oif_height(f, oif_right(at)) > oif_height(f, oif_left(at));
-        at = right ? oif_right(at) : oif_left(at);
+            right = oif_window_height(f, oif_window_right(at)) >
+                    oif_window_height(f, oif_window_left(at));
+        at = right ? oif_window_right(at) : oif_window_left(at);
     }
     return at;
 }
 
 /* c(n, eta) with the C library's logarithm. */
-static inline double normal_depth(const oif_iforest_state *f, double rows)
+static inline double normal_depth(const oif_window_state *f, double rows)
 {
     if (rows < f->max_leaf_samples)
         return 0;
@@ -198,15 +199,17 @@ static inline double normal_depth(const oif_iforest_state *f, double rows)
 }
 
 /* Algorithm 4. */
-static inline double depth_in_tree(const oif_iforest_state *f, uint32_t tree, const double *row)
+static inline double depth_in_tree(const oif_window_state *f, uint32_t tree, const double *row)
 {
-    oif_spot at = leaf_spot(f, tree, row);
-    return at.depth + normal_depth(f, oif_height(f, at));
+    oif_window_node at = leaf_spot(f, tree, row);
+    return at.depth + normal_depth(f, oif_window_height(f, at));
 }
 
-static inline uint32_t leaves_below(const oif_iforest_state *f, oif_spot at)
+static inline uint32_t leaves_below(const oif_window_state *f, oif_window_node at)
 {
-    return oif_is_cut(f, at) ? leaves_below(f, oif_left(at)) + leaves_below(f, oif_right(at)) : 1;
+    return oif_window_is_cut(f, at)
+               ? leaves_below(f, oif_window_left(at)) + leaves_below(f, oif_window_right(at))
+               : 1;
 }
 
 /* ---- Failures that print both values ---- */

@@ -64,7 +64,7 @@ static void fill_holes(dice *from, size_t i, size_t n, size_t dimension, double 
             row[j] = NAN;
 }
 
-/* Few values, one feature constant. */
+/* Few values, one column constant. */
 static void fill_steps(dice *from, size_t i, size_t n, size_t dimension, double *row)
 {
     (void)i, (void)n;
@@ -182,11 +182,11 @@ static void observe_fast(const test_case *c, const double *rows, double probes[]
         oif_detector *detector = new_detector(&s, c->dimension);
         require_ok(oif_detector_learn_rows(detector, rows, c->rows - 1, c->dimension, NULL));
         seen->scores[i] = learn_score(detector, &rows[(c->rows - 1) * c->dimension]);
-        const oif_iforest_state *f = forest_of(detector);
+        const oif_window_state *f = forest_of(detector);
         for (uint32_t tree = 0; tree < TREES; tree++) {
             for (int probe = 0; probe < PROBES; probe++)
                 seen->depths[probe][i * TREES + tree] = depth_in_tree(f, tree, probes[probe]);
-            seen->nodes[i * TREES + tree] = 2.0 * leaves_below(f, oif_root(f, tree)) - 1;
+            seen->nodes[i * TREES + tree] = 2.0 * leaves_below(f, oif_window_root(f, tree)) - 1;
             seen->leaf_depths[i * TREES + tree] = leaf_spot(f, tree, probes[0]).depth;
         }
         oif_detector_free(detector);
@@ -361,7 +361,7 @@ static void expect_same_law(const test_case *c, const char *what, double *fast, 
 {
     double limit = allowed_distance(count), distance = greatest_distance(fast, plain, count);
     if (distance > limit)
-        fail_msg("%s, %zu features, %s: the distributions of %zu draws are %.4f apart, %.4f "
+        fail_msg("%s, %zu columns, %s: the distributions of %zu draws are %.4f apart, %.4f "
                  "allowed; the "
                  "means are "
                  "%.4f (detector) and %.4f (twin)",

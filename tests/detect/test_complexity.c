@@ -44,7 +44,7 @@ static counts count_in_detector(int power, oif_growth growth)
 {
     setup s = setup_for(power, growth);
     oif_detector *detector = new_detector(&s, DIMENSION);
-    const oif_iforest_state *f = forest_of(detector);
+    const oif_window_state *f = forest_of(detector);
     counts c = {.bytes = (double)oif_detector_memory_bytes(detector)};
     dice rolled = {1};
     double row[DIMENSION];
@@ -56,9 +56,9 @@ static counts count_in_detector(int power, oif_growth growth)
             continue;
         looks++;
         for (uint32_t tree = 0; tree < TREES; tree++) {
-            double leaves = leaves_below(f, oif_root(f, tree));
-            c.levels += oif_levels(f)[tree];
-            c.most_levels = fmax(c.most_levels, oif_levels(f)[tree]);
+            double leaves = leaves_below(f, oif_window_root(f, tree));
+            c.levels += oif_window_levels(f)[tree];
+            c.most_levels = fmax(c.most_levels, oif_window_levels(f)[tree]);
             c.leaves += leaves;
             c.most_leaves = fmax(c.most_leaves, leaves);
             c.leaf_depth += leaf_spot(f, tree, row).depth;
@@ -157,7 +157,7 @@ static void memory_does_not_depend_on_the_rows_that_passed(void **state)
     setup s = setup_for(5, OIF_ADAPTIVE);
     oif_detector *detector = new_detector(&s, DIMENSION);
     size_t bytes = oif_detector_memory_bytes(detector);
-    const oif_iforest_state *f = forest_of(detector);
+    const oif_window_state *f = forest_of(detector);
     dice rolled = {9};
     double row[DIMENSION], early = 0, late = 0;
     for (int i = 0; i < 100000; i++) {
@@ -168,7 +168,7 @@ static void memory_does_not_depend_on_the_rows_that_passed(void **state)
             continue;
         double leaves = 0;
         for (uint32_t tree = 0; tree < TREES; tree++)
-            leaves += (double)leaves_below(f, oif_root(f, tree)) / TREES;
+            leaves += (double)leaves_below(f, oif_window_root(f, tree)) / TREES;
         expect_within(leaves, 0, 4 * sqrt(32), "leaves of a tree");
         *(i < 50000 ? &early : &late) += leaves / 50;
         assert_int_equal(oif_detector_memory_bytes(detector), bytes);
@@ -193,14 +193,14 @@ static void there_is_always_a_record_for_another_leaf(void **state)
                    .subsample = 1,
                    .seed = (uint64_t)number};
         oif_detector *detector = new_detector(&s, 1);
-        const oif_iforest_state *f = forest_of(detector);
+        const oif_window_state *f = forest_of(detector);
         dice rolled = {11};
         uint32_t most = 0;
         for (int i = 0; i < 6000; i++) {
             double x = (i / 150 % 2 ? 50 : 0) + dice_unit(&rolled);
             learn(detector, &x);
             for (uint32_t tree = 0; i % 10 == 0 && tree < s.num_trees; tree++) {
-                uint32_t leaves = leaves_below(f, oif_root(f, tree));
+                uint32_t leaves = leaves_below(f, oif_window_root(f, tree));
                 most = leaves > most ? leaves : most;
             }
         }

@@ -1,7 +1,7 @@
 /* The figures that a detector tells about itself: the same names for the same things, and true. */
 #include "any_detector.h"
 
-#include "detect/online_iforest/online_itree.h"
+#include "detect/online_iforest/window_tree.h"
 #include "detect/rrcf/rrcf.h"
 
 enum { MAX_FIGURES = 32 };
@@ -117,9 +117,10 @@ static void the_figures_of_rrcf_are_those_of_its_leaves(void **state)
     double depth_sum = 0, depth_max = 0;
     for (uint32_t tree = 0; tree < 3; tree++)
         for (uint32_t leaf = 0; leaf < 64; leaf++) {
-            const oif_link *links = oif_links(&f->shape, oif_rrcf_tree(f, tree));
+            const oif_cut_tree_link *links = oif_cut_tree_links(&f->shape, oif_rrcf_tree(f, tree));
             double depth = 0;
-            for (uint32_t node = leaf; links[node].parent != OIF_NO_NODE; node = links[node].parent)
+            for (uint32_t node = leaf; links[node].parent != OIF_CUT_TREE_NO_NODE;
+                 node = links[node].parent)
                 depth++;
             depth_sum += depth;
             depth_max = fmax(depth_max, depth);
@@ -158,13 +159,13 @@ static void a_jump_leaves_leaves_under_0(void **state)
     for (size_t i = 0; i < 400 * 3; i++)
         rows[i] += 1000;
     require_ok(oif_detector_learn_rows(detector, rows, 400, 3, NULL));
-    const oif_iforest_state *f = oif_detector_state(detector);
+    const oif_window_state *f = oif_detector_state(detector);
     int32_t least = 0;
     uint32_t leaves = 0, under_zero = 0;
     for (uint32_t tree = 0; tree < f->num_trees; tree++)
         for (uint32_t i = 0; i < f->leaf_capacity; i++) {
-            const oif_leaf *leaf = oif_leaf_of(f, oif_tree(f, tree), i);
-            if (leaf->depth == OIF_VACANT)
+            const oif_window_leaf *leaf = oif_window_leaf_of(f, oif_window_tree_at(f, tree), i);
+            if (leaf->depth == OIF_WINDOW_VACANT)
                 continue;
             leaves++;
             under_zero += leaf->height < 0;

@@ -8,9 +8,9 @@
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
-    __has_feature(memory_sanitizer)
+#elif defined(__has_column)
+#if __has_column(address_sanitizer) || __has_column(thread_sanitizer) ||                           \
+    __has_column(memory_sanitizer)
 #define SANITIZED 1
 #endif
 #endif

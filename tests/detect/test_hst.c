@@ -213,7 +213,7 @@ static void a_limit_that_no_window_passes_never_gets_ready(void **state)
 
 /* An eighth of a range, and cuts that are sums of its parts: multiplying by a power of two
  * multiplies all exactly. */
-static void scaling_features_by_powers_of_two_changes_no_bit_of_a_score(void **state)
+static void scaling_columns_by_powers_of_two_changes_no_bit_of_a_score(void **state)
 {
     (void)state;
     const double scales[] = {0x1p40, 0x1p-300, 1, 8};
@@ -346,7 +346,7 @@ static uint64_t mass_by_heavier_children(const oif_hst_state *f, const double *r
         while (oif_hst_mass(nodes[at].worth) > limit &&
                oif_hst_depth(nodes[at].place) < f->max_depth) {
             const oif_hst_node *left = &nodes[nodes[at].child], *right = left + 1;
-            double number = row[nodes[at].feature];
+            double number = row[nodes[at].column];
             bool goes_right = number >= nodes[at].cut;
             if (isnan(number))
                 goes_right = oif_hst_mass(right->worth) > oif_hst_mass(left->worth);
@@ -384,8 +384,8 @@ static void a_missing_number_follows_the_heavier_child(void **state)
     }
 }
 
-/* A feature that the first window did not show has no range, so nothing is cut by it. */
-static void a_feature_that_was_always_missing_never_matters(void **state)
+/* A column that the first window did not show has no range, so nothing is cut by it. */
+static void a_column_that_was_always_missing_never_matters(void **state)
 {
     (void)state;
     const char *const settings[] = {"window_size=80 num_trees=7", "window_size=80 num_trees=8",
@@ -509,13 +509,13 @@ int main(void)
         cmocka_unit_test(a_row_where_nobody_was_scores_one),
         cmocka_unit_test(the_first_rows_score_one_half_until_trees_are_built),
         cmocka_unit_test(a_limit_that_no_window_passes_never_gets_ready),
-        cmocka_unit_test(scaling_features_by_powers_of_two_changes_no_bit_of_a_score),
+        cmocka_unit_test(scaling_columns_by_powers_of_two_changes_no_bit_of_a_score),
         cmocka_unit_test(a_departure_from_a_constant_is_noticed_on_both_sides),
         cmocka_unit_test(numbers_over_the_whole_range_of_doubles_are_told_apart),
         cmocka_unit_test(the_window_before_decides_and_nothing_older),
         cmocka_unit_test(ranges_of_every_window_follow_a_stream_that_goes_far_away),
         cmocka_unit_test(a_missing_number_follows_the_heavier_child),
-        cmocka_unit_test(a_feature_that_was_always_missing_never_matters),
+        cmocka_unit_test(a_column_that_was_always_missing_never_matters),
         cmocka_unit_test(the_room_for_nodes_is_enough_for_the_worst_windows),
         cmocka_unit_test(the_default_takes_a_hundredth_of_complete_trees),
         cmocka_unit_test(every_invariant_holds_after_each_of_60000_random_operations),

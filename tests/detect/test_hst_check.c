@@ -13,9 +13,9 @@ static void move_a_cut(wound *w)
 {
     w->root->cut += 0.01;
 }
-static void change_a_feature(wound *w)
+static void change_a_column(wound *w)
 {
-    w->root->feature ^= 1;
+    w->root->column ^= 1;
 }
 static void count_a_row_too_many(wound *w)
 {
@@ -107,9 +107,9 @@ static void cut_too_deep(wound *w)
     w->forest->max_depth = 1;
 }
 
-static void give_a_leaf_a_feature(wound *w)
+static void give_a_leaf_a_column(wound *w)
 {
-    w->leaf->feature = 1;
+    w->leaf->column = 1;
 }
 static void count_a_row_too_few(wound *w)
 {
@@ -154,7 +154,7 @@ static const struct {
     const char *words;
 } wounds[] = {
     {"move_a_cut", move_a_cut, "a cut is not in the middle of its cell"},
-    {"change_a_feature", change_a_feature, "a cut has not the feature of its place"},
+    {"change_a_column", change_a_column, "a cut has not the column of its place"},
     {"count_a_row_too_many", count_a_row_too_many,
      "the list of a leaf is not as long as its count"},
     {"overfill_a_leaf", overfill_a_leaf, "a leaf holds more rows than the size limit"},
@@ -182,7 +182,7 @@ static const struct {
     {"build_from_more_than_a_window", build_from_more_than_a_window,
      "the trees are to be built from more than a window"},
     {"cut_too_deep", cut_too_deep, "a node at max_depth is cut"},
-    {"give_a_leaf_a_feature", give_a_leaf_a_feature, "a leaf has a cut"},
+    {"give_a_leaf_a_column", give_a_leaf_a_column, "a leaf has a cut"},
     {"count_a_row_too_few", count_a_row_too_few, "the list of a leaf is not as long as its count"},
     {"take_half_of_another_pair", take_half_of_another_pair, "a child is outside of the tree"},
     {"point_behind_the_last_node", point_behind_the_last_node, "a child is outside of the tree"},

@@ -15,7 +15,7 @@
 
 typedef struct plain_node {
     struct plain_node *left, *right; /* NULL in a leaf */
-    int feature, size;
+    int column, size;
     double value;
 } plain_node;
 
@@ -27,14 +27,13 @@ static double plain_average(int n)
     return n < 2 ? 0 : 2 * harmonic - 2.0 * (n - 1) / n;
 }
 
-static bool plain_range(const double *const *rows, int count, int feature, double *low,
-                        double *high)
+static bool plain_range(const double *const *rows, int count, int column, double *low, double *high)
 {
     *low = INFINITY;
     *high = -INFINITY;
     for (int i = 0; i < count; i++) {
-        *low = fmin(*low, rows[i][feature]); /* fmin and fmax ignore a NaN */
-        *high = fmax(*high, rows[i][feature]);
+        *low = fmin(*low, rows[i][column]); /* fmin and fmax ignore a NaN */
+        *high = fmax(*high, rows[i][column]);
     }
     return *low < *high;
 }
@@ -53,8 +52,8 @@ static plain_node *plain_tree(dice *from, const double **rows, int count, int di
             candidates[found++] = j;
     if (depth >= limit || count <= 1 || found == 0)
         return node;
-    node->feature = candidates[dice_below(from, (uint32_t)found)];
-    plain_range(rows, count, node->feature, &low, &high);
+    node->column = candidates[dice_below(from, (uint32_t)found)];
+    plain_range(rows, count, node->column, &low, &high);
     do
         node->value = low + (high - low) * dice_unit(from);
     while (node->value <= low);
@@ -62,9 +61,9 @@ static plain_node *plain_tree(dice *from, const double **rows, int count, int di
                  **right = calloc((size_t)count, sizeof *right);
     const double **waiting = calloc((size_t)count, sizeof *waiting);
     for (int i = 0; i < count; i++)
-        if (isnan(rows[i][node->feature]))
+        if (isnan(rows[i][node->column]))
             waiting[missing++] = rows[i];
-        else if (rows[i][node->feature] < node->value)
+        else if (rows[i][node->column] < node->value)
             left[left_count++] = rows[i];
         else
             right[right_count++] = rows[i];
@@ -87,8 +86,8 @@ static double plain_path_length(const plain_node *node, const double *row, int d
 {
     if (!node->left)
         return depth + plain_average(node->size);
-    bool right = isnan(row[node->feature]) ? node->right->size > node->left->size
-                                           : row[node->feature] >= node->value;
+    bool right = isnan(row[node->column]) ? node->right->size > node->left->size
+                                          : row[node->column] >= node->value;
     return plain_path_length(right ? node->right : node->left, row, depth + 1);
 }
 
@@ -159,7 +158,7 @@ static double path_length(const oif_iforest *f, uint32_t tree, const double *row
     uint32_t at = oif_iforest_root(f, tree), depth = 0;
     const uint16_t *counts = oif_iforest_counts(f);
     for (; node_is_cut(f, at, depth); depth++) {
-        double number = row[oif_iforest_features(f)[at]];
+        double number = row[oif_iforest_cut_columns(f)[at]];
         bool right =
             isnan(number) ? counts[2 * at + 1] > counts[2 * at] : number >= oif_iforest_cuts(f)[at];
         at = 2 * at + right;
@@ -180,7 +179,7 @@ enum { PROBES = 6, LAW_TREES = 3000, MAX_DIMENSION = 5 };
 
 typedef enum row_style { CLOUD, CLUSTERS, STEPS, GAPS } row_style;
 
-/* CLOUD: normal with a few far rows; STEPS: few values, feature 1 constant; GAPS: a cloud,
+/* CLOUD: normal with a few far rows; STEPS: few values, column 1 constant; GAPS: a cloud,
  * every fifth number missing. */
 static double *styled_rows(row_style style, uint32_t count, uint32_t dimension)
 {
@@ -315,7 +314,7 @@ static void trees_have_the_law_of_the_twin(void **state)
     const law_case cases[] = {
         {"a cloud", CLOUD, 3, 500, 64},
         {"clusters, a subsample that is no power of two", CLUSTERS, 2, 300, 50},
-        {"few values and a constant feature", STEPS, 3, 200, 64},
+        {"few values and a constant column", STEPS, 3, 200, 64},
         {"missing numbers", GAPS, 4, 300, 64},
         {"fewer rows than the subsample", CLOUD, 5, 40, 64}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -527,7 +526,8 @@ a_node_counts_its_rows_and_is_a_leaf_only_if_they_are_equal_or_the_depth_ends(vo
                 differ[at] |= memcmp(first[at], x, DIMENSION * sizeof *x) != 0;
                 if (!node_is_cut(forest, at, depth))
                     break;
-                at = 2 * at + (x[oif_iforest_features(forest)[at]] >= oif_iforest_cuts(forest)[at]);
+                at = 2 * at +
+                     (x[oif_iforest_cut_columns(forest)[at]] >= oif_iforest_cuts(forest)[at]);
             }
         }
         for (uint32_t at = TREES; at < 2 * bottom; at++) {
@@ -625,9 +625,9 @@ static void hide_a_cut_below_a_leaf(oif_iforest *f)
     oif_iforest_cuts(f)[2 * at] = 0;
 }
 
-static void cut_a_feature_that_does_not_exist(oif_iforest *f)
+static void cut_a_column_that_does_not_exist(oif_iforest *f)
 {
-    oif_iforest_features(f)[root_of_tree_1(f)] = f->dimension;
+    oif_iforest_cut_columns(f)[root_of_tree_1(f)] = f->dimension;
 }
 
 static void cut_at_minus_infinity(oif_iforest *f)
@@ -639,7 +639,7 @@ static void move_a_cut_beyond_the_one_above(oif_iforest *f)
 {
     uint32_t root = root_of_tree_1(f), left = 2 * root, right = 2 * root + 1;
     bool to_left = oif_iforest_counts(f)[left] > oif_iforest_counts(f)[right];
-    oif_iforest_features(f)[to_left ? left : right] = oif_iforest_features(f)[root];
+    oif_iforest_cut_columns(f)[to_left ? left : right] = oif_iforest_cut_columns(f)[root];
     oif_iforest_cuts(f)[to_left ? left : right] = oif_iforest_cuts(f)[root] + (to_left ? 1 : -1);
 }
 
@@ -648,9 +648,9 @@ static void change_the_normal_length(oif_iforest *f)
     f->normal_length--;
 }
 
-static void lose_a_feature(oif_iforest *f)
+static void lose_a_column(oif_iforest *f)
 {
-    uint32_t *order = oif_iforest_part(f, f->order_at);
+    uint32_t *order = oif_block_part(f, f->order_at);
     order[0] = order[1];
 }
 
@@ -670,11 +670,11 @@ static const struct {
     WOUND(lengthen_a_path,
           "tree 1: a leaf's path length is not its depth and the average of its rows"),
     WOUND(hide_a_cut_below_a_leaf, "tree 1: a cut lies below a leaf"),
-    WOUND(cut_a_feature_that_does_not_exist, "tree 1: a cut's feature does not exist"),
+    WOUND(cut_a_column_that_does_not_exist, "tree 1: a cut's column does not exist"),
     WOUND(cut_at_minus_infinity, "tree 1: a cut's value is not a number"),
     WOUND(move_a_cut_beyond_the_one_above, "tree 1: a cut lies beyond a cut above it"),
     WOUND(change_the_normal_length, "the normal length is not the sum of the trees' averages"),
-    WOUND(lose_a_feature, "a feature cannot be drawn, or twice"),
+    WOUND(lose_a_column, "a column cannot be drawn, or twice"),
 #undef WOUND
 };
 

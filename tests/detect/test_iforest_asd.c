@@ -12,7 +12,7 @@
 static struct {
     uint32_t trees, last_tree; /* grown since the last look; the number of the last */
     uint32_t rows;             /* that it could be grown from */
-    double lowest, highest;    /* of the first feature of those rows */
+    double lowest, highest;    /* of the first column of those rows */
 } grown;
 
 void __real_oif_iforest_grow(oif_iforest *f, uint32_t tree, const double *values, size_t stride,
@@ -295,7 +295,7 @@ static void rows_without_any_number_and_equal_rows_score_one_half(void **state)
     }
 }
 
-static void a_feature_that_is_constant_or_missing_never_matters(void **state)
+static void a_column_that_is_constant_or_missing_never_matters(void **state)
 {
     (void)state;
     oif_detector *detector = detector_with("window_size=256 num_trees=64", 4);
@@ -309,7 +309,7 @@ static void a_feature_that_is_constant_or_missing_never_matters(void **state)
     double inlier = score(detector, row);
     double elsewhere[] = {-900, 0.1, 12, NAN};
     expect_same_bits(score(detector, elsewhere), inlier,
-                     "other numbers in features that were constant or missing", 0);
+                     "other numbers in columns that were constant or missing", 0);
     row[1] = 15;
     if (!(score(detector, row) > inlier))
         fail_msg("the outlier scores %g, the inlier %g", score(detector, row), inlier);
@@ -321,10 +321,10 @@ static void rows_with_missing_numbers_take_the_careful_walk(void **state)
     (void)state;
     double *rows = promise_rows(8, 0.1);
     oif_detector *detector = detector_with("window_size=128", DIMENSION);
-    const asd *a = oif_detector_state(detector);
+    const asd_state *asd = oif_detector_state(detector);
     for (size_t i = 0; i < ROWS; i++) {
         double own = learn_score(detector, &rows[i * DIMENSION]);
-        expect_same_bits(own, oif_iforest_score(own_forest(a), &rows[i * DIMENSION], false),
+        expect_same_bits(own, oif_iforest_score(own_forest(asd), &rows[i * DIMENSION], false),
                          "score", i);
     }
     oif_detector_free(detector);
@@ -355,70 +355,70 @@ static void rows_of_ten_thousand_numbers_work(void **state)
 
 /* ---- The check sees what is broken ---- */
 
-static void hold_more_rows_than_fit(asd *a)
+static void hold_more_rows_than_fit(asd_state *asd)
 {
-    a->rows_held = a->window_size + 1;
+    asd->rows_held = asd->window_size + 1;
 }
 
-static void leave_the_ring(asd *a)
+static void leave_the_ring(asd_state *asd)
 {
-    a->next_slot = a->slots;
+    asd->next_slot = asd->slots;
 }
 
-static void never_end_the_window(asd *a)
+static void never_end_the_window(asd_state *asd)
 {
-    a->rows_to_go = 0;
+    asd->rows_to_go = 0;
 }
 
-static void end_the_window_too_late(asd *a)
+static void end_the_window_too_late(asd_state *asd)
 {
-    a->rows_to_go = a->window_size + 1;
+    asd->rows_to_go = asd->window_size + 1;
 }
 
-static void see_too_many_anomalies(asd *a)
+static void see_too_many_anomalies(asd_state *asd)
 {
-    a->anomalies = a->window_size - a->rows_to_go + 1;
+    asd->anomalies = asd->window_size - asd->rows_to_go + 1;
 }
 
-static void grow_trees_that_do_not_exist(asd *a)
+static void grow_trees_that_do_not_exist(asd_state *asd)
 {
-    a->next_tree = a->num_trees + 1;
+    asd->next_tree = asd->num_trees + 1;
 }
 
-static void train_on_more_rows_than_there_are(asd *a)
+static void train_on_more_rows_than_there_are(asd_state *asd)
 {
-    a->training_rows = a->window_size + 1;
+    asd->training_rows = asd->window_size + 1;
 }
 
-static void train_on_a_row_outside_the_ring(asd *a)
+static void train_on_a_row_outside_the_ring(asd_state *asd)
 {
-    ((uint32_t *)part_at(a, a->training_at))[3] = a->slots;
+    ((uint32_t *)oif_block_part(asd, asd->training_at))[3] = asd->slots;
 }
 
-static void stop_growing_trees(asd *a)
+static void stop_growing_trees(asd_state *asd)
 {
-    a->next_tree = 0;
-    a->trees_a_row = 0;
+    asd->next_tree = 0;
+    asd->trees_a_row = 0;
 }
 
-static void double_a_full_window(asd *a)
+static void double_a_full_window(asd_state *asd)
 {
-    a->doublings = 33;
+    asd->doublings = 33;
 }
 
-static void hold_an_infinite_row(asd *a)
+static void hold_an_infinite_row(asd_state *asd)
 {
-    slot_row(a, a->slots - 1)[0] = INFINITY;
+    slot_row(asd, asd->slots - 1)[0] = INFINITY;
 }
 
-static void break_the_forest(asd *a)
+static void break_the_forest(asd_state *asd)
 {
-    own_forest(a)->normal_length++;
+    own_forest(asd)->normal_length++;
 }
 
 static const struct {
     const char *name;
-    void (*inflict)(asd *a);
+    void (*inflict)(asd_state *asd);
     const char *words;
 } wounds[] = {
 #define WOUND(function, words)                                                                     \
@@ -448,7 +448,7 @@ static void the_check_names_each_thing_that_is_broken(void **state)
     require_ok(oif_detector_learn_rows(sound, rows, 200, DIMENSION, NULL));
     for (size_t i = 0; i < sizeof wounds / sizeof wounds[0]; i++) {
         oif_detector *broken = whole_clone_of(sound);
-        wounds[i].inflict((asd *)(uintptr_t)oif_detector_state(broken));
+        wounds[i].inflict((asd_state *)(uintptr_t)oif_detector_state(broken));
         require_broken(broken, wounds[i].name, wounds[i].words);
     }
     oif_detector_free(sound);
@@ -469,7 +469,7 @@ int main(void)
         cmocka_unit_test(the_first_rows_score_one_half_until_a_tree_is_grown),
         cmocka_unit_test(an_outlier_scores_above_the_centre_soon_and_above_nearly_all_rows_later),
         cmocka_unit_test(rows_without_any_number_and_equal_rows_score_one_half),
-        cmocka_unit_test(a_feature_that_is_constant_or_missing_never_matters),
+        cmocka_unit_test(a_column_that_is_constant_or_missing_never_matters),
         cmocka_unit_test(rows_with_missing_numbers_take_the_careful_walk),
         cmocka_unit_test(rows_of_ten_thousand_numbers_work),
         cmocka_unit_test(the_check_names_each_thing_that_is_broken),

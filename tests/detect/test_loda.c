@@ -33,7 +33,7 @@ static void fill_jumps(dice *from, int i, int dimension, double *row)
         row[j] = dice_unit(from) + (i / 130 % 3) * 40;
 }
 
-/* Features that are constant at first, nearly always, or always. */
+/* Columns that are constant at first, nearly always, or always. */
 static void fill_steps(dice *from, int i, int dimension, double *row)
 {
     for (int j = 0; j < dimension; j++)
@@ -104,7 +104,7 @@ static void the_defaults_give_the_scores_of_the_twin(void **state)
 
 /* ---- Projections ---- */
 
-static void a_projection_has_about_the_root_of_the_dimension_in_features_all_alike(void **state)
+static void a_projection_has_about_the_root_of_the_dimension_in_columns_all_alike(void **state)
 {
     (void)state;
     static const uint32_t dimensions[] = {1, 2, 3, 6, 7, 10, 36, 100, 10000};
@@ -117,12 +117,12 @@ static void a_projection_has_about_the_root_of_the_dimension_in_features_all_ali
         assert_non_null(chosen);
         for (uint32_t projection = 0; projection < 400; projection++)
             for (uint32_t term = 0; term < l->terms; term++)
-                chosen[oif_loda_features(l, projection)[term]]++;
+                chosen[oif_loda_columns(l, projection)[term]]++;
         double expected = 400.0 * l->terms / dimensions[i],
                deviation = sqrt(expected * (1 - (double)l->terms / dimensions[i]));
-        for (uint32_t feature = 0; feature < dimensions[i]; feature++)
-            expect_within(chosen[feature], expected - 6 * deviation - 1,
-                          expected + 7 * deviation + 3, "projections that a feature is in");
+        for (uint32_t column = 0; column < dimensions[i]; column++)
+            expect_within(chosen[column], expected - 6 * deviation - 1,
+                          expected + 7 * deviation + 3, "projections that a column is in");
         free(chosen);
         oif_detector_free(detector);
     }
@@ -165,7 +165,7 @@ static void one_outlier_does_not_hide_the_next(void **state)
     oif_detector_free(detector);
 }
 
-static void a_feature_of_small_numbers_counts_as_much_as_one_of_large(void **state)
+static void a_column_of_small_numbers_counts_as_much_as_one_of_large(void **state)
 {
     (void)state;
     oif_detector *learned = new_named("loda", "", 2), *plain = new_named("loda", "scale=none", 2);
@@ -183,8 +183,8 @@ static void a_feature_of_small_numbers_counts_as_much_as_one_of_large(void **sta
 }
 
 /* Scales are powers of two, and every range is made of differences: all is multiplied exactly.
- * Where features are added up, they are at the same scale again. */
-static void scaling_features_by_powers_of_two_changes_no_bit_of_a_score(void **state)
+ * Where columns are added up, they are at the same scale again. */
+static void scaling_columns_by_powers_of_two_changes_no_bit_of_a_score(void **state)
 {
     (void)state;
     const double scales[] = {0x1p40, 0x1p-300, 1, 8, 0x1p900};
@@ -292,7 +292,7 @@ static void only_the_last_two_windows_decide(void **state)
 
 /* ---- Missing numbers, any magnitude ---- */
 
-static void a_missing_feature_leaves_the_projections_without_it(void **state)
+static void a_missing_column_leaves_the_projections_without_it(void **state)
 {
     (void)state;
     oif_detector *detector = new_named("loda", "num_projections=20", 5);
@@ -312,7 +312,7 @@ static void a_missing_feature_leaves_the_projections_without_it(void **state)
                 if (other != projection)
                     oif_loda_histograms(alone)[other].counted = 0;
             for (uint32_t i = 0; i < l->terms; i++)
-                has = has || oif_loda_features(l, projection)[i] == missing;
+                has = has || oif_loda_columns(l, projection)[i] == missing;
             sum += has ? 0 : score(single, row);
             used += !has;
             oif_detector_free(single);
@@ -408,13 +408,13 @@ static void narrow_the_range(oif_loda_state *l)
 {
     oif_loda_histograms(l)[1].width = -1;
 }
-static void use_a_feature_that_does_not_exist(oif_loda_state *l)
+static void use_a_column_that_does_not_exist(oif_loda_state *l)
 {
-    oif_loda_features(l, 1)[1] = 4;
+    oif_loda_columns(l, 1)[1] = 4;
 }
-static void use_a_feature_twice(oif_loda_state *l)
+static void use_a_column_twice(oif_loda_state *l)
 {
-    oif_loda_features(l, 1)[1] = oif_loda_features(l, 1)[0];
+    oif_loda_columns(l, 1)[1] = oif_loda_columns(l, 1)[0];
 }
 static void make_a_weight_infinite(oif_loda_state *l)
 {
@@ -476,10 +476,10 @@ static const struct {
     {"flatten_the_bins", flatten_the_bins, "projection 1: the bins do not cover the range"},
     {"narrow_the_range", narrow_the_range,
      "projection 1: the range is narrower than where most rows are"},
-    {"use_a_feature_that_does_not_exist", use_a_feature_that_does_not_exist,
-     "projection 1: there is no such feature"},
-    {"use_a_feature_twice", use_a_feature_twice,
-     "projection 1: the features are not in ascending order"},
+    {"use_a_column_that_does_not_exist", use_a_column_that_does_not_exist,
+     "projection 1: there is no such column"},
+    {"use_a_column_twice", use_a_column_twice,
+     "projection 1: the columns are not in ascending order"},
     {"make_a_weight_infinite", make_a_weight_infinite, "projection 1: a weight is not finite"},
     {"make_a_projection_infinite", make_a_projection_infinite,
      "projection 1: a projection is not finite"},
@@ -517,17 +517,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_score_is_that_of_histograms_counted_from_the_window),
         cmocka_unit_test(the_defaults_give_the_scores_of_the_twin),
-        cmocka_unit_test(a_projection_has_about_the_root_of_the_dimension_in_features_all_alike),
+        cmocka_unit_test(a_projection_has_about_the_root_of_the_dimension_in_columns_all_alike),
         cmocka_unit_test(an_outlier_scores_above_every_inlier),
         cmocka_unit_test(one_outlier_does_not_hide_the_next),
-        cmocka_unit_test(a_feature_of_small_numbers_counts_as_much_as_one_of_large),
-        cmocka_unit_test(scaling_features_by_powers_of_two_changes_no_bit_of_a_score),
+        cmocka_unit_test(a_column_of_small_numbers_counts_as_much_as_one_of_large),
+        cmocka_unit_test(scaling_columns_by_powers_of_two_changes_no_bit_of_a_score),
         cmocka_unit_test(a_departure_from_a_constant_is_noticed_on_both_sides),
         cmocka_unit_test(the_first_rows_score_zero_until_ranges_are_known),
         cmocka_unit_test(equal_rows_score_zero_and_anything_else_high),
         cmocka_unit_test(what_left_the_window_is_forgotten),
         cmocka_unit_test(only_the_last_two_windows_decide),
-        cmocka_unit_test(a_missing_feature_leaves_the_projections_without_it),
+        cmocka_unit_test(a_missing_column_leaves_the_projections_without_it),
         cmocka_unit_test(numbers_over_the_whole_range_of_doubles_are_told_apart),
         cmocka_unit_test(every_invariant_holds_after_each_of_60000_random_operations),
         cmocka_unit_test(blocks_clones_and_estimates_keep_their_promises),

@@ -189,10 +189,10 @@ static void every_invariant_holds_after_each_of_100000_random_operations(void **
             if (oif_detector_check(t.detector, &error) != OIF_OK)
                 fail_msg("%s: %s", trial_text(&t), error.message);
         }
-        const oif_iforest_state *f = forest_of(t.detector);
+        const oif_window_state *f = forest_of(t.detector);
         for (uint32_t tree = 0; tree < f->num_trees; tree++) {
-            cuts += oif_tree(f, tree)->cuts_made;
-            undone += oif_tree(f, tree)->cuts_undone;
+            cuts += oif_window_tree_at(f, tree)->cuts_made;
+            undone += oif_window_tree_at(f, tree)->cuts_undone;
         }
         oif_detector_free(t.detector);
     }
@@ -206,7 +206,7 @@ static void every_invariant_holds_after_each_of_100000_random_operations(void **
 static void expect_score_of_depths(const oif_detector *detector, const double *row, double actual,
                                    const setup *s)
 {
-    const oif_iforest_state *f = forest_of(detector);
+    const oif_window_state *f = forest_of(detector);
     double sum = 0, rows = f->variant == OIF_PAPER ? f->window_size : f->rows_held * f->subsample;
     for (uint32_t tree = 0; tree < f->num_trees; tree++)
         sum += depth_in_tree(f, tree, row);
@@ -294,7 +294,7 @@ static void an_obvious_outlier_scores_above_every_inlier(void **state)
 
 /* A cut is low (1 - u) + high u: multiplying by a power of two multiplies every number exactly,
  * so nothing changes whatever the rows are. */
-static void scaling_features_by_powers_of_two_changes_no_bit_of_a_score(void **state)
+static void scaling_columns_by_powers_of_two_changes_no_bit_of_a_score(void **state)
 {
     (void)state;
     const double scales[] = {0x1p40, 0x1p-300, 1, 8};
@@ -319,7 +319,7 @@ static void scaling_features_by_powers_of_two_changes_no_bit_of_a_score(void **s
 
 /* A shift rounds the cuts. With whole numbers as rows that decides a side only when a cut falls
  * within some 2^-40 of a whole number: not in these streams, whose bits are fixed. */
-static void shifting_features_by_powers_of_two_changes_no_bit_of_a_score(void **state)
+static void shifting_columns_by_powers_of_two_changes_no_bit_of_a_score(void **state)
 {
     (void)state;
     const double shifts[] = {64, -1024, 0, 4096};
@@ -374,9 +374,9 @@ static void what_left_the_window_is_forgotten(void **state)
         if (!(score(detector, there) < score(detector, here)))
             fail_msg("%s: after the move, here scores %g and there %g", setup_text(&s),
                      score(detector, here), score(detector, there));
-        const oif_iforest_state *f = forest_of(detector);
+        const oif_window_state *f = forest_of(detector);
         for (uint32_t tree = 0; s.subsample == 1 && tree < f->num_trees; tree++)
-            assert_int_equal(oif_height(f, oif_root(f, tree)), s.window_size);
+            assert_int_equal(oif_window_height(f, oif_window_root(f, tree)), s.window_size);
         require_ok(oif_detector_check(detector, NULL));
         oif_detector_free(detector);
     }
@@ -385,27 +385,28 @@ static void what_left_the_window_is_forgotten(void **state)
 /* ---- Merging ---- */
 
 /* Widens a box of `width` numbers by those of all leaves below a node. */
-static void enclose_leaves(const oif_iforest_state *f, uint32_t tree, oif_spot at, double *box)
+static void enclose_leaves(const oif_window_state *f, uint32_t tree, oif_window_node at,
+                           double *box)
 {
-    if (oif_is_cut(f, at)) {
-        enclose_leaves(f, tree, oif_left(at), box);
-        enclose_leaves(f, tree, oif_right(at), box);
+    if (oif_window_is_cut(f, at)) {
+        enclose_leaves(f, tree, oif_window_left(at), box);
+        enclose_leaves(f, tree, oif_window_right(at), box);
         return;
     }
-    const double *own = oif_leaf_here(f, at)->box;
+    const double *own = oif_window_leaf_here(f, at)->box;
     for (uint32_t i = 0; i < 2 * f->dimension; i++)
         box[i] = fmin(box[i], own[i]);
 }
 
 /* Compares the leaves that were cut before the last row; returns how many those are. */
-static int check_merged_leaves(const oif_iforest_state *before, const oif_iforest_state *after,
-                               uint32_t tree, oif_spot at, const double *row)
+static int check_merged_leaves(const oif_window_state *before, const oif_window_state *after,
+                               uint32_t tree, oif_window_node at, const double *row)
 {
-    if (!oif_is_cut(before, at))
+    if (!oif_window_is_cut(before, at))
         return 0;
-    if (oif_is_cut(after, at))
-        return check_merged_leaves(before, after, tree, oif_left(at), row) +
-               check_merged_leaves(before, after, tree, oif_right(at), row);
+    if (oif_window_is_cut(after, at))
+        return check_merged_leaves(before, after, tree, oif_window_left(at), row) +
+               check_merged_leaves(before, after, tree, oif_window_right(at), row);
     double expected[2 * MAX_DIMENSION], actual[2 * MAX_DIMENSION];
     uint32_t d = after->dimension;
     for (uint32_t i = 0; i < 2 * d; i++)
@@ -440,10 +441,10 @@ static void a_merged_node_encloses_its_children_and_nothing_else(void **state)
             before = clone_of(detector);
             learn(detector, row);
             for (uint32_t tree = 0; tree < s.num_trees; tree++) {
-                const oif_iforest_state *old = forest_of(before), *now = forest_of(detector);
-                if (oif_tree(old, tree)->cuts_made ==
-                    oif_tree(now, tree)->cuts_made) /* a cut draws new boxes */
-                    merged += check_merged_leaves(old, now, tree, oif_root(now, tree), row);
+                const oif_window_state *old = forest_of(before), *now = forest_of(detector);
+                if (oif_window_tree_at(old, tree)->cuts_made ==
+                    oif_window_tree_at(now, tree)->cuts_made) /* a cut draws new boxes */
+                    merged += check_merged_leaves(old, now, tree, oif_window_root(now, tree), row);
             }
         }
         expect_within(merged, 10, 10000, setup_text(&s));
@@ -472,17 +473,18 @@ static void a_cut_that_is_undone_at_once_leaves_the_box_of_its_points(void **sta
             oif_detector_free(before);
             before = clone_of(detector);
             learn(detector, row);
-            const oif_iforest_state *old = forest_of(before), *now = forest_of(detector);
+            const oif_window_state *old = forest_of(before), *now = forest_of(detector);
             for (uint32_t tree = 0; tree < s.num_trees; tree++) {
-                const oif_itree *then = oif_tree(old, tree), *since = oif_tree(now, tree);
-                oif_spot at = leaf_spot(old, tree, row);
+                const oif_window_tree *then = oif_window_tree_at(old, tree),
+                                      *since = oif_window_tree_at(now, tree);
+                oif_window_node at = leaf_spot(old, tree, row);
                 if (since->cuts_made != then->cuts_made + 1 ||
                     since->cuts_undone != then->cuts_undone + 1 ||
                     leaf_spot(now, tree, row).index != at.index)
                     continue;
-                const double *from = oif_leaf_here(old, at)->box;
-                const double *drawn = oif_leaf_here(now, at)->box;
-                double h = oif_threshold(now, at.depth);
+                const double *from = oif_window_leaf_here(old, at)->box;
+                const double *drawn = oif_window_leaf_here(now, at)->box;
+                double h = oif_window_threshold(now, at.depth);
                 for (uint32_t j = 0; j < 2; j++) {
                     double low = fmin(from[j], row[j]), high = fmax(-from[2 + j], row[j]);
                     expect_within(drawn[j], low, high, "the low end of the box that stays");
@@ -514,13 +516,13 @@ static void each_tree_counts_its_own_share_of_the_rows(void **state)
                    .subsample = shares[k],
                    .seed = 1};
         oif_detector *detector = new_detector(&s, 1);
-        const oif_iforest_state *f = forest_of(detector);
+        const oif_window_state *f = forest_of(detector);
         dice rolled = {1};
         for (int i = 0; i < 2000; i++)
             learn(detector, &(double){dice_unit(&rolled)});
         double sum = 0, squares = 0, mean = 800 * shares[k], variance = mean * (1 - shares[k]);
         for (uint32_t tree = 0; tree < s.num_trees; tree++) {
-            double apart = oif_height(f, oif_root(f, tree)) - mean;
+            double apart = oif_window_height(f, oif_window_root(f, tree)) - mean;
             sum += apart;
             squares += apart * apart;
         }
@@ -536,10 +538,10 @@ static void each_tree_counts_its_own_share_of_the_rows(void **state)
 
 /* ---- Missing values ---- */
 
-/* A feature that never had a value is never cut, so what a scored row has there cannot matter.
+/* A column that never had a value is never cut, so what a scored row has there cannot matter.
  * It also compares two ways to walk: a row with a missing number goes tree by tree, a complete
  * one many trees at a time. */
-static void a_feature_that_is_always_missing_never_matters(void **state)
+static void a_column_that_is_always_missing_never_matters(void **state)
 {
     (void)state;
     const uint32_t trees[] = {1, 7, 8, 32, 41};
@@ -560,7 +562,7 @@ static void a_feature_that_is_always_missing_never_matters(void **state)
     }
 }
 
-static void a_number_missing_in_a_feature_of_noise_hardly_moves_a_score(void **state)
+static void a_number_missing_in_a_column_of_noise_hardly_moves_a_score(void **state)
 {
     (void)state;
     setup s = {
@@ -606,13 +608,13 @@ static void rows_without_any_number_leave_the_trees_uncut_and_scores_in_the_midd
         /* One leaf holds the whole window: its depth is the normal depth. */
         expect_within(last, 0.5 - 1e-6, 0.5 + 1e-6, variant_names[variant]);
         for (uint32_t tree = 0; tree < s.num_trees; tree++)
-            assert_int_equal(leaves_below(forest_of(detector), oif_root(forest_of(detector), tree)),
-                             1);
+            assert_int_equal(
+                leaves_below(forest_of(detector), oif_window_root(forest_of(detector), tree)), 1);
         dice rolled = {1};
         for (int i = 0; i < 600; i++) /* and the first numbers are welcome */
             learn(detector, (double[]){dice_unit(&rolled), dice_unit(&rolled)});
         require_ok(oif_detector_check(detector, NULL));
-        assert_true(leaves_below(forest_of(detector), oif_root(forest_of(detector), 0)) > 2);
+        assert_true(leaves_below(forest_of(detector), oif_window_root(forest_of(detector), 0)) > 2);
         oif_detector_free(detector);
     }
 }
@@ -701,7 +703,7 @@ static void equal_rows_score_alike_and_low(void **state)
     }
 }
 
-static void constant_features_do_not_hide_an_outlier(void **state)
+static void constant_columns_do_not_hide_an_outlier(void **state)
 {
     (void)state;
     setup s = {
@@ -718,7 +720,7 @@ static void constant_features_do_not_hide_an_outlier(void **state)
     row[1] = 0.1;
     double inlier = score(detector, row);
     if (!(outlier > inlier))
-        fail_msg("beside three constant features an outlier scores %g, an inlier %g", outlier,
+        fail_msg("beside three constant columns an outlier scores %g, an inlier %g", outlier,
                  inlier);
     require_ok(oif_detector_check(detector, NULL));
     oif_detector_free(detector);
@@ -740,10 +742,10 @@ static void a_range_of_a_few_ulps_and_the_whole_range_of_doubles_are_cut_alike(v
                 double u = dice_unit(&rolled), x = lows[range] * (1 - u) + highs[range] * u;
                 expect_within(learn_score(detector, &x), 0, 1, "score");
             }
-            const oif_iforest_state *f = forest_of(detector);
+            const oif_window_state *f = forest_of(detector);
             uint32_t leaves = 0;
             for (uint32_t tree = 0; tree < f->num_trees; tree++)
-                leaves += leaves_below(f, oif_root(f, tree));
+                leaves += leaves_below(f, oif_window_root(f, tree));
             expect_within(leaves, 2.0 * f->num_trees, f->num_trees * 255.0, "leaves");
             require_ok(oif_detector_check(detector, NULL));
             oif_detector_free(detector);
@@ -790,13 +792,14 @@ static void keys_are_in_the_order_of_the_numbers(void **state)
                               0x1p-1074, DBL_MIN,  1,    1.5, DBL_MAX,  INFINITY};
     const size_t count = sizeof numbers / sizeof *numbers;
     for (size_t i = 0; i < count; i++) {
-        if (oif_number_of_key(oif_key(numbers[i])) != numbers[i])
-            fail_msg("%a comes back as %a", numbers[i], oif_number_of_key(oif_key(numbers[i])));
-        if (i > 0 && oif_key(numbers[i - 1]) >= oif_key(numbers[i]))
+        if (oif_sort_key_number(oif_sort_key(numbers[i])) != numbers[i])
+            fail_msg("%a comes back as %a", numbers[i],
+                     oif_sort_key_number(oif_sort_key(numbers[i])));
+        if (i > 0 && oif_sort_key(numbers[i - 1]) >= oif_sort_key(numbers[i]))
             fail_msg("the keys of %a and %a are not in their order", numbers[i - 1], numbers[i]);
     }
-    assert_true(oif_key(-0.0) == oif_key(0.0));
-    assert_true(oif_key(INFINITY) < OIF_UNCUT);
+    assert_true(oif_sort_key(-0.0) == oif_sort_key(0.0));
+    assert_true(oif_sort_key(INFINITY) < OIF_WINDOW_UNCUT);
 }
 
 int main(void)
@@ -805,19 +808,19 @@ int main(void)
         cmocka_unit_test(every_invariant_holds_after_each_of_100000_random_operations),
         cmocka_unit_test(a_score_is_two_to_minus_the_mean_depth_over_the_normal_depth),
         cmocka_unit_test(an_obvious_outlier_scores_above_every_inlier),
-        cmocka_unit_test(scaling_features_by_powers_of_two_changes_no_bit_of_a_score),
-        cmocka_unit_test(shifting_features_by_powers_of_two_changes_no_bit_of_a_score),
+        cmocka_unit_test(scaling_columns_by_powers_of_two_changes_no_bit_of_a_score),
+        cmocka_unit_test(shifting_columns_by_powers_of_two_changes_no_bit_of_a_score),
         cmocka_unit_test(what_left_the_window_is_forgotten),
         cmocka_unit_test(a_merged_node_encloses_its_children_and_nothing_else),
         cmocka_unit_test(a_cut_that_is_undone_at_once_leaves_the_box_of_its_points),
         cmocka_unit_test(each_tree_counts_its_own_share_of_the_rows),
-        cmocka_unit_test(a_feature_that_is_always_missing_never_matters),
-        cmocka_unit_test(a_number_missing_in_a_feature_of_noise_hardly_moves_a_score),
+        cmocka_unit_test(a_column_that_is_always_missing_never_matters),
+        cmocka_unit_test(a_number_missing_in_a_column_of_noise_hardly_moves_a_score),
         cmocka_unit_test(rows_without_any_number_leave_the_trees_uncut_and_scores_in_the_middle),
         cmocka_unit_test(a_window_too_small_to_be_cut_scores_every_row_the_same),
         cmocka_unit_test(the_first_rows_score_the_same_until_a_tree_could_be_cut),
         cmocka_unit_test(equal_rows_score_alike_and_low),
-        cmocka_unit_test(constant_features_do_not_hide_an_outlier),
+        cmocka_unit_test(constant_columns_do_not_hide_an_outlier),
         cmocka_unit_test(a_range_of_a_few_ulps_and_the_whole_range_of_doubles_are_cut_alike),
         cmocka_unit_test(rows_of_ten_thousand_numbers_work),
         cmocka_unit_test(keys_are_in_the_order_of_the_numbers),

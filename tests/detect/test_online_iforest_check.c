@@ -3,37 +3,37 @@
 #include "driver.h"
 
 typedef struct wound {
-    oif_iforest_state *forest;
-    oif_itree *tree; /* number 1 of 3 */
-    oif_spot root;
+    oif_window_state *forest;
+    oif_window_tree *tree; /* number 1 of 3 */
+    oif_window_node root;
 } wound;
 
 /* The first leaf from the left, and the inner node above it. */
-static oif_spot leftmost_leaf(const wound *w)
+static oif_window_node leftmost_leaf(const wound *w)
 {
-    oif_spot at = w->root;
-    while (oif_is_cut(w->forest, at))
-        at = oif_left(at);
+    oif_window_node at = w->root;
+    while (oif_window_is_cut(w->forest, at))
+        at = oif_window_left(at);
     return at;
 }
 
-static oif_spot rightmost_leaf(const wound *w)
+static oif_window_node rightmost_leaf(const wound *w)
 {
-    oif_spot at = w->root;
-    while (oif_is_cut(w->forest, at))
-        at = oif_right(at);
+    oif_window_node at = w->root;
+    while (oif_window_is_cut(w->forest, at))
+        at = oif_window_right(at);
     return at;
 }
 
-static oif_leaf *leaf_record(const wound *w, oif_spot at)
+static oif_window_leaf *leaf_record(const wound *w, oif_window_node at)
 {
-    return oif_leaf_here(w->forest, at);
+    return oif_window_leaf_here(w->forest, at);
 }
 
 static uint32_t spare_number(const wound *w)
 {
     for (uint32_t i = 0; i < w->forest->leaf_capacity; i++)
-        if (oif_leaf_of(w->forest, w->tree, i)->depth == OIF_VACANT)
+        if (oif_window_leaf_of(w->forest, w->tree, i)->depth == OIF_WINDOW_VACANT)
             return i;
     fail_msg("no record is vacant: choose another seed");
     return 0;
@@ -41,13 +41,13 @@ static uint32_t spare_number(const wound *w)
 
 static uint8_t *newest_label(const wound *w)
 {
-    const oif_iforest_state *f = w->forest;
-    return &oif_labels(f, w->tree)[f->next_slot ? f->next_slot - 1 : f->slots - 1];
+    const oif_window_state *f = w->forest;
+    return &oif_window_labels(f, w->tree)[f->next_slot ? f->next_slot - 1 : f->slots - 1];
 }
 
-static double *box_of(const wound *w, oif_spot at)
+static double *box_of(const wound *w, oif_window_node at)
 {
-    return oif_leaf_here(w->forest, at)->box;
+    return oif_window_leaf_here(w->forest, at)->box;
 }
 
 static void count_a_row_too_many(wound *w)
@@ -57,7 +57,7 @@ static void count_a_row_too_many(wound *w)
 
 static void lower_a_height_under_its_guard(wound *w)
 {
-    oif_leaf *leaf = leaf_record(w, leftmost_leaf(w));
+    oif_window_leaf *leaf = leaf_record(w, leftmost_leaf(w));
     leaf->height = leaf->guard - 1;
 }
 
@@ -68,7 +68,7 @@ static void lower_a_guard(wound *w)
 
 static void lower_a_height_and_its_guard(wound *w)
 {
-    oif_leaf *leaf = leaf_record(w, leftmost_leaf(w));
+    oif_window_leaf *leaf = leaf_record(w, leftmost_leaf(w));
     leaf->guard -= 256;
     leaf->height -= 256;
 }
@@ -85,82 +85,82 @@ static void move_a_leaf(wound *w)
 
 static void vacate_a_leaf(wound *w)
 {
-    leaf_record(w, leftmost_leaf(w))->depth = OIF_VACANT;
+    leaf_record(w, leftmost_leaf(w))->depth = OIF_WINDOW_VACANT;
 }
 
 static void occupy_a_spare_record(wound *w)
 {
-    oif_leaf_of(w->forest, w->tree, spare_number(w))->depth = 0;
+    oif_window_leaf_of(w->forest, w->tree, spare_number(w))->depth = 0;
 }
 
 static void number_a_leaf_too_high(wound *w)
 {
-    oif_leaf_at(w->forest)[oif_place_below(w->forest, leftmost_leaf(w))] =
+    oif_window_leaf_at(w->forest)[oif_window_place_below(w->forest, leftmost_leaf(w))] =
         (uint8_t)w->forest->leaf_capacity;
 }
 
 static void misnumber_a_place_below_a_leaf(wound *w)
 {
-    oif_leaf_at(w->forest)[leftmost_leaf(w).index] ^= 1;
+    oif_window_leaf_at(w->forest)[leftmost_leaf(w).index] ^= 1;
 }
 
 static void put_a_leaf_in_two_places(wound *w)
 {
-    uint8_t *leaf_at = oif_leaf_at(w->forest);
-    leaf_at[oif_place_below(w->forest, rightmost_leaf(w))] =
-        leaf_at[oif_place_below(w->forest, leftmost_leaf(w))];
+    uint8_t *leaf_at = oif_window_leaf_at(w->forest);
+    leaf_at[oif_window_place_below(w->forest, rightmost_leaf(w))] =
+        leaf_at[oif_window_place_below(w->forest, leftmost_leaf(w))];
 }
 
-static void cut_a_feature_that_does_not_exist(wound *w)
+static void cut_a_column_that_does_not_exist(wound *w)
 {
-    oif_features(w->forest)[w->root.index] = w->forest->dimension;
+    oif_window_cut_columns(w->forest)[w->root.index] = w->forest->dimension;
 }
 
 static void cut_at_minus_infinity(wound *w)
 {
-    oif_last_lefts(w->forest)[w->root.index] = oif_key(-INFINITY) - 1;
+    oif_window_last_lefts(w->forest)[w->root.index] = oif_sort_key(-INFINITY) - 1;
 }
 
 static void hide_a_cut_below_a_leaf(wound *w)
 {
-    oif_spot at = leftmost_leaf(w);
+    oif_window_node at = leftmost_leaf(w);
     if (at.depth + 1 >= w->forest->depth_limit)
         fail_msg("the leftmost leaf is too deep: choose another seed");
-    oif_last_lefts(w->forest)[oif_left(at).index] = oif_key(0);
+    oif_window_last_lefts(w->forest)[oif_window_left(at).index] = oif_sort_key(0);
 }
 
 static void turn_a_box_inside_out(wound *w)
 {
-    const oif_iforest_state *f = w->forest;
-    oif_spot at = leftmost_leaf(w);
-    uint32_t feature = oif_features(f)[at.index / 2];
-    box_of(w, at)[feature] = 1;                /* low */
-    box_of(w, at)[f->dimension + feature] = 5; /* -high */
+    const oif_window_state *f = w->forest;
+    oif_window_node at = leftmost_leaf(w);
+    uint32_t column = oif_window_cut_columns(f)[at.index / 2];
+    box_of(w, at)[column] = 1;                /* low */
+    box_of(w, at)[f->dimension + column] = 5; /* -high */
 }
 
 static void widen_a_box_over_its_cut(wound *w)
 {
-    const oif_iforest_state *f = w->forest;
-    oif_spot at = leftmost_leaf(w);
-    uint32_t feature = oif_features(f)[at.index / 2];
-    double beyond = oif_cut_value(f, oif_parent(at)) + 1;
-    box_of(w, at)[feature] = fmin(box_of(w, at)[feature], beyond);
-    box_of(w, at)[f->dimension + feature] = -beyond;
+    const oif_window_state *f = w->forest;
+    oif_window_node at = leftmost_leaf(w);
+    uint32_t column = oif_window_cut_columns(f)[at.index / 2];
+    double beyond = oif_window_cut_value(f, oif_window_parent(at)) + 1;
+    box_of(w, at)[column] = fmin(box_of(w, at)[column], beyond);
+    box_of(w, at)[f->dimension + column] = -beyond;
 }
 
 static void claim_a_level_more(wound *w)
 {
-    oif_levels(w->forest)[1]++;
+    oif_window_levels(w->forest)[1]++;
 }
 
 static void claim_a_level_less(wound *w)
 {
-    oif_levels(w->forest)[1]--;
+    oif_window_levels(w->forest)[1]--;
 }
 
 static void walk_less_deep_than_the_tree(wound *w)
 {
-    oif_lane_levels(w->forest)[0] = 0;
+    oif_window_lane_levels(w->forest)[0] = 0;
 }
 
 static void label_a_row_with_a_vacant_leaf(wound *w)
@@ -170,14 +170,14 @@ static void label_a_row_with_a_vacant_leaf(wound *w)
 
 static void label_a_row_with_another_leaf(wound *w)
 {
-    uint32_t left = oif_leaf_number(w->forest, leftmost_leaf(w));
-    uint32_t right = oif_leaf_number(w->forest, rightmost_leaf(w));
+    uint32_t left = oif_window_leaf_number(w->forest, leftmost_leaf(w));
+    uint32_t right = oif_window_leaf_number(w->forest, rightmost_leaf(w));
     *newest_label(w) = (uint8_t)(*newest_label(w) == left ? right : left);
 }
 
 static void drop_the_label_of_a_row(wound *w)
 {
-    *newest_label(w) = OIF_NOT_COUNTED;
+    *newest_label(w) = OIF_WINDOW_NOT_COUNTED;
 }
 
 static void hold_more_rows_than_fit(wound *w)
@@ -210,7 +210,7 @@ static const struct {
     WOUND(number_a_leaf_too_high, "a leaf's number is too large"),
     WOUND(misnumber_a_place_below_a_leaf, "a place below a leaf has the number of another"),
     WOUND(put_a_leaf_in_two_places, "a leaf stands in two places"),
-    WOUND(cut_a_feature_that_does_not_exist, "a cut's feature does not exist"),
+    WOUND(cut_a_column_that_does_not_exist, "a cut's column does not exist"),
     WOUND(cut_at_minus_infinity, "a cut's value is not a number"),
     WOUND(hide_a_cut_below_a_leaf, "a cut lies below a leaf"),
     WOUND(turn_a_box_inside_out, "a box is inside out"),
@@ -236,8 +236,8 @@ static void the_check_names_each_thing_that_is_broken(void **state)
     require_ok(oif_detector_learn_rows(sound, rows, 700, 2, NULL));
     for (size_t i = 0; i < sizeof wounds / sizeof wounds[0]; i++) {
         oif_detector *broken = clone_of(sound);
-        oif_iforest_state *forest = (oif_iforest_state *)(uintptr_t)oif_detector_state(broken);
-        wound w = {forest, oif_tree(forest, 1), oif_root(forest, 1)};
+        oif_window_state *forest = (oif_window_state *)(uintptr_t)oif_detector_state(broken);
+        wound w = {forest, oif_window_tree_at(forest, 1), oif_window_root(forest, 1)};
         oif_error error = {.status = OIF_OK};
         require_ok_or(oif_detector_check(broken, &error), error);
         wounds[i].inflict(&w);

@@ -13,7 +13,7 @@
 static struct {
     uint32_t trees, last_tree; /* grown since the last look; the number of the last */
     uint32_t rows;             /* that it was grown from */
-    double lowest, highest;    /* of the first feature of those rows */
+    double lowest, highest;    /* of the first column of those rows */
 } grown;
 
 void __real_oif_rolling_grow(oif_rolling_trees *t, uint32_t tree, const double *values,
@@ -223,14 +223,14 @@ static void a_sample_is_drawn_evenly_and_without_replacement(void **state)
     (void)state;
     enum { SLOTS = 50, SAMPLE = 20, DRAWS = 5000 };
     oif_detector *detector = detector_with("window_size=100 sample_size=20", 1);
-    rolling *r = (rolling *)(uintptr_t)oif_detector_state(detector);
+    rolling_state *rolling = (rolling_state *)(uintptr_t)oif_detector_state(detector);
     uint32_t counts[SLOTS] = {0};
     size_t sample[SAMPLE];
     for (int i = 0; i < 2 * SLOTS; i++)
         learn(detector, &(double){i});
     for (int draw = 0; draw < DRAWS; draw++) {
         bool drawn[SLOTS] = {false};
-        assert_int_equal(draw_sample(r, sample), SAMPLE);
+        assert_int_equal(draw_sample(rolling, sample), SAMPLE);
         for (int i = 0; i < SAMPLE; i++) {
             assert_true(sample[i] < SLOTS && !drawn[sample[i]]);
             drawn[sample[i]] = true;
@@ -303,8 +303,8 @@ static void a_tree_has_room_for_the_most_cuts_it_can_have(void **state)
             }
 }
 
-/* The share of cuts at the first of six features. */
-static double share_of_first_feature(const char *settings, double tail)
+/* The share of cuts at the first of six columns. */
+static double share_of_first_column(const char *settings, double tail)
 {
     oif_detector *detector = detector_with(settings, 6);
     const oif_rolling_trees *t = own_trees(oif_detector_state(detector));
@@ -318,22 +318,22 @@ static double share_of_first_feature(const char *settings, double tail)
     }
     for (uint32_t i = 0; i < t->shape.num_trees * t->node_capacity; i++) {
         const oif_rolling_node *at = oif_rolling_nodes(t, 0) + i;
-        first += at->low < at->high && at->feature == 0;
+        first += at->low < at->high && at->column == 0;
         all += at->low < at->high;
     }
     oif_detector_free(detector);
     return first / all;
 }
 
-/* Drawn with replacement, one of six features is among three draws with the probability 1 -
+/* Drawn with replacement, one of six columns is among three draws with the probability 1 -
  * (5/6)^3 = 0.42. */
 static void a_tournament_prefers_heavy_tails(void **state)
 {
     (void)state;
-    expect_within(share_of_first_feature("tournament=1", 8), 0.13, 0.21,
+    expect_within(share_of_first_column("tournament=1", 8), 0.13, 0.21,
                   "no tournament, heavy tails");
-    expect_within(share_of_first_feature("tournament=3", 1), 0.13, 0.21, "three features alike");
-    expect_within(share_of_first_feature("tournament=3", 8), 0.33, 0.46,
+    expect_within(share_of_first_column("tournament=3", 1), 0.13, 0.21, "three columns alike");
+    expect_within(share_of_first_column("tournament=3", 8), 0.33, 0.46,
                   "a tournament of three, heavy tails");
 }
 
@@ -424,7 +424,7 @@ static void the_forest_follows_a_jump(void **state)
     oif_detector_free(detector);
 }
 
-static void a_feature_that_is_constant_or_missing_never_matters(void **state)
+static void a_column_that_is_constant_or_missing_never_matters(void **state)
 {
     (void)state;
     oif_detector *detector = detector_with("window_size=256", 4);
@@ -437,7 +437,7 @@ static void a_feature_that_is_constant_or_missing_never_matters(void **state)
     row[1] = 0.1;
     double inlier = score(detector, row), elsewhere[] = {-900, 0.1, 12, NAN};
     expect_same_bits(score(detector, elsewhere), inlier,
-                     "other numbers in features that were constant or missing", 0);
+                     "other numbers in columns that were constant or missing", 0);
     row[1] = 15;
     if (!(score(detector, row) > inlier))
         fail_msg("the outlier scores %g, the inlier %g", score(detector, row), inlier);
@@ -468,25 +468,25 @@ static void rows_of_ten_thousand_numbers_work(void **state)
 
 /* ---- Invariances ---- */
 
-typedef double (*change)(double number, size_t feature);
+typedef double (*change)(double number, size_t column);
 
-static double same_number(double number, size_t feature)
+static double same_number(double number, size_t column)
 {
-    (void)feature;
+    (void)column;
     return number;
 }
 
-static double times_a_power_of_two(double number, size_t feature)
+static double times_a_power_of_two(double number, size_t column)
 {
     static const double factors[] = {0x1p40, 0x1p-300, 1, 0x1p1000, 0x1p-9};
-    return number * factors[feature];
+    return number * factors[column];
 }
 
 /* Numbers are multiples of 2^-10 up to 2^10, so this rounds nothing; only where cuts fall does. */
-static double moved(double number, size_t feature)
+static double moved(double number, size_t column)
 {
     static const double offsets[] = {1024, -0x1p20, 0, 0x1p30, 77};
-    return number + offsets[feature];
+    return number + offsets[column];
 }
 
 static void score_changed_rows(const char *settings, change to, double *scores, size_t count)
@@ -506,7 +506,7 @@ static void score_changed_rows(const char *settings, change to, double *scores, 
     oif_detector_free(detector);
 }
 
-static void the_units_of_features_do_not_matter(void **state)
+static void the_units_of_columns_do_not_matter(void **state)
 {
     (void)state;
     enum { COUNT = 3000 };
@@ -543,9 +543,9 @@ int main(void)
         cmocka_unit_test(the_further_out_a_row_is_the_higher_it_scores),
         cmocka_unit_test(an_outlier_scores_above_nearly_all_rows),
         cmocka_unit_test(the_forest_follows_a_jump),
-        cmocka_unit_test(a_feature_that_is_constant_or_missing_never_matters),
+        cmocka_unit_test(a_column_that_is_constant_or_missing_never_matters),
         cmocka_unit_test(rows_of_ten_thousand_numbers_work),
-        cmocka_unit_test(the_units_of_features_do_not_matter),
+        cmocka_unit_test(the_units_of_columns_do_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

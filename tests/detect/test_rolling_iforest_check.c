@@ -10,125 +10,125 @@ static oif_detector *detector_with(const char *settings, size_t dimension)
 }
 
 /* A node of a tree that has nodes below, and one below it that is no leaf. */
-static oif_rolling_node *some_node(rolling *r)
+static oif_rolling_node *some_node(rolling_state *rolling)
 {
-    return oif_rolling_nodes(own_trees(r), 2);
+    return oif_rolling_nodes(own_trees(rolling), 2);
 }
 
-static void see_more_rows_than_are_counted(rolling *r)
+static void see_more_rows_than_are_counted(rolling_state *rolling)
 {
-    r->rows_seen = r->window_size + 1;
+    rolling->rows_seen = rolling->window_size + 1;
 }
 
-static void leave_the_ring(rolling *r)
+static void leave_the_ring(rolling_state *rolling)
 {
-    r->next_slot = r->slots;
+    rolling->next_slot = rolling->slots;
 }
 
-static void leave_a_gap_in_the_ring(rolling *r)
+static void leave_a_gap_in_the_ring(rolling_state *rolling)
 {
-    r->rows_seen = r->next_slot + 1;
+    rolling->rows_seen = rolling->next_slot + 1;
 }
 
-static void forget_to_grow_trees(rolling *r)
+static void forget_to_grow_trees(rolling_state *rolling)
 {
-    r->rows_since = interval(r) + 1;
+    rolling->rows_since = interval(rolling) + 1;
 }
 
-static void renew_a_tree_that_does_not_exist(rolling *r)
+static void renew_a_tree_that_does_not_exist(rolling_state *rolling)
 {
-    r->next_tree = own_trees(r)->shape.num_trees;
+    rolling->next_tree = own_trees(rolling)->shape.num_trees;
 }
 
-static void lose_a_tree(rolling *r)
+static void lose_a_tree(rolling_state *rolling)
 {
-    oif_rolling_rows(own_trees(r))[r->next_tree + 1] = 0;
+    oif_rolling_rows(own_trees(rolling))[rolling->next_tree + 1] = 0;
 }
 
-static void lose_a_tree_between_others(rolling *r)
+static void lose_a_tree_between_others(rolling_state *rolling)
 {
-    oif_rolling_rows(own_trees(r))[r->next_tree] = 0;
+    oif_rolling_rows(own_trees(rolling))[rolling->next_tree] = 0;
 }
 
-static void hold_an_infinite_row(rolling *r)
+static void hold_an_infinite_row(rolling_state *rolling)
 {
-    slot_row(r, r->slots - 1)[0] = INFINITY;
+    slot_row(rolling, rolling->slots - 1)[0] = INFINITY;
 }
 
-static void empty_a_leaf(rolling *r)
+static void empty_a_leaf(rolling_state *rolling)
 {
-    oif_rolling_roots(own_trees(r))[0] = OIF_ROLLING_LEAF;
+    oif_rolling_roots(own_trees(rolling))[0] = OIF_ROLLING_LEAF;
 }
 
-static void go_round_in_circles(rolling *r)
+static void go_round_in_circles(rolling_state *rolling)
 {
-    oif_rolling_node *at = some_node(r);
+    oif_rolling_node *at = some_node(rolling);
     at->children[!(at->children[0] & OIF_ROLLING_LEAF) ? 0 : 1] &= (uint16_t)~OIF_ROLLING_NUMBER;
 }
 
-static void leave_the_tree(rolling *r)
+static void leave_the_tree(rolling_state *rolling)
 {
-    oif_rolling_node *at = some_node(r);
+    oif_rolling_node *at = some_node(rolling);
     at->children[!(at->children[0] & OIF_ROLLING_LEAF) ? 0 : 1] |= OIF_ROLLING_NUMBER;
 }
 
-static void cut_beyond_the_range(rolling *r)
+static void cut_beyond_the_range(rolling_state *rolling)
 {
-    some_node(r)->cut = some_node(r)->high + 1;
+    some_node(rolling)->cut = some_node(rolling)->high + 1;
 }
 
-static void cut_at_the_lowest(rolling *r)
+static void cut_at_the_lowest(rolling_state *rolling)
 {
-    some_node(r)->cut = some_node(r)->low;
+    some_node(rolling)->cut = some_node(rolling)->low;
 }
 
-static void have_an_infinite_range(rolling *r)
+static void have_an_infinite_range(rolling_state *rolling)
 {
-    some_node(r)->high = INFINITY;
+    some_node(rolling)->high = INFINITY;
 }
 
-static void have_no_number_as_a_range(rolling *r)
+static void have_no_number_as_a_range(rolling_state *rolling)
 {
-    some_node(r)->low = NAN;
+    some_node(rolling)->low = NAN;
 }
 
-static void cut_a_feature_that_does_not_exist(rolling *r)
+static void cut_a_column_that_does_not_exist(rolling_state *rolling)
 {
-    some_node(r)->feature = r->dimension;
+    some_node(rolling)->column = rolling->dimension;
 }
 
-static void send_missing_numbers_to_the_lighter_side(rolling *r)
+static void send_missing_numbers_to_the_lighter_side(rolling_state *rolling)
 {
-    some_node(r)->children[0] ^= OIF_ROLLING_MISSING;
-    some_node(r)->children[1] ^= OIF_ROLLING_MISSING;
+    some_node(rolling)->children[0] ^= OIF_ROLLING_MISSING;
+    some_node(rolling)->children[1] ^= OIF_ROLLING_MISSING;
 }
 
-static void send_missing_numbers_nowhere(rolling *r)
+static void send_missing_numbers_nowhere(rolling_state *rolling)
 {
-    some_node(r)->children[0] &= (uint16_t)~OIF_ROLLING_MISSING;
-    some_node(r)->children[1] &= (uint16_t)~OIF_ROLLING_MISSING;
+    some_node(rolling)->children[0] &= (uint16_t)~OIF_ROLLING_MISSING;
+    some_node(rolling)->children[1] &= (uint16_t)~OIF_ROLLING_MISSING;
 }
 
-static void grow_a_tree_from_other_rows(rolling *r)
+static void grow_a_tree_from_other_rows(rolling_state *rolling)
 {
-    oif_rolling_rows(own_trees(r))[0]--;
+    oif_rolling_rows(own_trees(rolling))[0]--;
 }
 
-static void widen_a_range_below(rolling *r)
+static void widen_a_range_below(rolling_state *rolling)
 {
-    oif_rolling_node *nodes = some_node(r);
-    for (uint32_t i = 1; i < own_trees(r)->node_capacity; i++)
-        if (nodes[i].low < nodes[i].high && nodes[i].feature == nodes[0].feature) {
+    oif_rolling_node *nodes = some_node(rolling);
+    for (uint32_t i = 1; i < own_trees(rolling)->node_capacity; i++)
+        if (nodes[i].low < nodes[i].high && nodes[i].column == nodes[0].column) {
             nodes[i].high = nodes[0].high + 1;
             nodes[i].low = nodes[0].low - 1;
         }
 }
 
-static void reach_across_a_cut(rolling *r)
+static void reach_across_a_cut(rolling_state *rolling)
 {
-    oif_rolling_node *nodes = some_node(r);
-    for (uint32_t i = 1; i < own_trees(r)->node_capacity; i++)
-        if (nodes[i].low < nodes[i].high && nodes[i].feature == nodes[0].feature) {
+    oif_rolling_node *nodes = some_node(rolling);
+    for (uint32_t i = 1; i < own_trees(rolling)->node_capacity; i++)
+        if (nodes[i].low < nodes[i].high && nodes[i].column == nodes[0].column) {
             nodes[i].high = nodes[0].high;
             nodes[i].low = nodes[0].low;
         }
@@ -136,7 +136,7 @@ static void reach_across_a_cut(rolling *r)
 
 static const struct {
     const char *name;
-    void (*inflict)(rolling *r);
+    void (*inflict)(rolling_state *rolling);
     const char *words;
 } wounds[] = {
 #define WOUND(function, words)                                                                     \
@@ -158,7 +158,7 @@ static const struct {
     WOUND(cut_at_the_lowest, "tree 2: a cut is not within its range"),
     WOUND(have_an_infinite_range, "tree 2: a cut is not within its range"),
     WOUND(have_no_number_as_a_range, "tree 2: a cut is not within its range"),
-    WOUND(cut_a_feature_that_does_not_exist, "tree 2: a cut's feature does not exist"),
+    WOUND(cut_a_column_that_does_not_exist, "tree 2: a cut's column does not exist"),
     WOUND(send_missing_numbers_to_the_lighter_side,
           "tree 2: missing numbers do not go to the heavier side"),
     WOUND(send_missing_numbers_nowhere, "tree 2: missing numbers do not go to the heavier side"),
@@ -175,13 +175,13 @@ static void the_check_names_each_thing_that_is_broken(void **state)
     oif_detector *sound = detector_with("window_size=256 num_trees=5", 3);
     double *rows = promise_rows(9, 0.05);
     require_ok(oif_detector_learn_rows(sound, rows, 290, 3, NULL));
-    const rolling *r = oif_detector_state(sound);
-    assert_true(r->next_tree < 4 && r->next_slot < r->slots - 1);
+    const rolling_state *rolling = oif_detector_state(sound);
+    assert_true(rolling->next_tree < 4 && rolling->next_slot < rolling->slots - 1);
     for (size_t i = 0; i < sizeof wounds / sizeof wounds[0]; i++) {
         oif_detector *broken = clone_of(sound);
         oif_error error = {.status = OIF_OK};
         require_ok_or(oif_detector_check(broken, &error), error);
-        wounds[i].inflict((rolling *)(uintptr_t)oif_detector_state(broken));
+        wounds[i].inflict((rolling_state *)(uintptr_t)oif_detector_state(broken));
         oif_status status = oif_detector_check(broken, &error);
         if (status != OIF_EINVARIANT || strcmp(error.message, wounds[i].words) != 0)
             fail_msg("%s: status %d, \"%s\", expected %d, \"%s\"", wounds[i].name, status,
@@ -198,8 +198,8 @@ static void the_check_holds_trees_to_their_parameters(void **state)
 {
     (void)state;
     oif_detector *detector = detector_with("window_size=256 num_trees=5", 3);
-    rolling *r = (rolling *)(uintptr_t)oif_detector_state(detector);
-    oif_rolling_shape *shape = &own_trees(r)->shape;
+    rolling_state *rolling = (rolling_state *)(uintptr_t)oif_detector_state(detector);
+    oif_rolling_shape *shape = &own_trees(rolling)->shape;
     double *rows = promise_rows(9, 0);
     oif_error error = {.status = OIF_OK};
     require_ok(oif_detector_learn_rows(detector, rows, 290, 3, NULL));
@@ -232,7 +232,7 @@ static void the_check_looks_at_nodes_that_are_not_used(void **state)
         require_ok(oif_detector_learn(detector, same, NULL));
     require_ok_or(oif_detector_check(detector, &error), error);
     assert_true(oif_rolling_roots(trees)[5] & OIF_ROLLING_LEAF);
-    oif_rolling_nodes(trees, 5)->feature = 1 << 28;
+    oif_rolling_nodes(trees, 5)->column = 1 << 28;
     assert_int_equal(oif_detector_check(detector, &error), OIF_EINVARIANT);
     expect_message(error, "tree 5: a node that is not used is not empty");
     oif_detector_free(detector);

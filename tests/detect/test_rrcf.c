@@ -10,7 +10,7 @@
 
 typedef struct plan {
     uint32_t num_trees, tree_size;
-    oif_sample sample;
+    oif_rrcf_sample sample;
     double window_size;
     uint64_t seed;
 } plan;
@@ -19,7 +19,7 @@ static const char *plan_text(const plan *p)
 {
     static char text[200];
     snprintf(text, sizeof text, "%s num_trees=%u tree_size=%u window_size=%g seed=%" PRIu64,
-             p->sample == OIF_SLIDING ? "sliding" : "reservoir", p->num_trees, p->tree_size,
+             p->sample == OIF_RRCF_SLIDING ? "sliding" : "reservoir", p->num_trees, p->tree_size,
              p->window_size, p->seed);
     return text;
 }
@@ -51,7 +51,7 @@ static plan plan_number(int number)
 {
     return (plan){.num_trees = 7,
                   .tree_size = number / 2 ? 64 : 40,
-                  .sample = (oif_sample)(number % 2),
+                  .sample = (oif_rrcf_sample)(number % 2),
                   .window_size = number / 2 ? 150 : 1,
                   .seed = (uint64_t)number};
 }
@@ -168,7 +168,7 @@ static void begin_round(trial *t)
     static const uint32_t dimensions[] = {1, 2, 3, 4, 5, 7, 8, 9};
     t->plan = (plan){.num_trees = 1 + dice_below(&t->dice, 4),
                      .tree_size = 2 + dice_below(&t->dice, dice_chance(&t->dice, 0.5) ? 6 : 60),
-                     .sample = (oif_sample)(t->round % 2),
+                     .sample = (oif_rrcf_sample)(t->round % 2),
                      .window_size = 1 + dice_below(&t->dice, 150),
                      .seed = dice_bits(&t->dice) >> 11};
     t->dimension = dimensions[t->round / 2 % 8];
@@ -232,7 +232,7 @@ static void three_points_have_the_displacement_that_paper_and_pencil_give(void *
 {
     (void)state;
     plan p = {
-        .num_trees = 4096, .tree_size = 3, .sample = OIF_SLIDING, .window_size = 1, .seed = 4};
+        .num_trees = 4096, .tree_size = 3, .sample = OIF_RRCF_SLIDING, .window_size = 1, .seed = 4};
     oif_detector *detector = new_rrcf(&p, 1);
     learn(detector, &(double){0});
     learn(detector, &(double){1});
@@ -250,17 +250,19 @@ static void three_points_have_the_displacement_that_paper_and_pencil_give(void *
 static void a_score_is_the_mean_displacement_over_the_trees(void **state)
 {
     (void)state;
-    plan p = {.num_trees = 33, .tree_size = 50, .sample = OIF_SLIDING, .window_size = 1, .seed = 2};
+    plan p = {
+        .num_trees = 33, .tree_size = 50, .sample = OIF_RRCF_SLIDING, .window_size = 1, .seed = 2};
     oif_detector *detector = new_rrcf(&p, DIMENSION);
     double *rows = mixed_rows(5, ROWS, 0);
     for (size_t i = 0; i < ROWS; i++) {
         double learned = learn_score(detector, &rows[i * DIMENSION]), sum = 0;
         const oif_rrcf_state *f = state_of(detector);
         for (uint32_t number = 0; number < p.num_trees; number++) {
-            const oif_link *links = oif_links(&f->shape, oif_rrcf_tree(f, number));
+            const oif_cut_tree_link *links =
+                oif_cut_tree_links(&f->shape, oif_rrcf_tree(f, number));
             double greatest = 0;
             uint32_t node = oif_rrcf_leaves(f, number)[i % p.tree_size];
-            for (; links[node].parent != OIF_NO_NODE; node = links[node].parent)
+            for (; links[node].parent != OIF_CUT_TREE_NO_NODE; node = links[node].parent)
                 greatest =
                     fmax(greatest, (double)(links[links[node].parent].mass - links[node].mass) /
                                        links[node].mass);
@@ -278,7 +280,7 @@ static void an_obvious_outlier_scores_above_every_inlier(void **state)
     for (int sample = 0; sample < 2; sample++) {
         plan p = {.num_trees = 64,
                   .tree_size = 128,
-                  .sample = (oif_sample)sample,
+                  .sample = (oif_rrcf_sample)sample,
                   .window_size = 512,
                   .seed = 1};
         oif_detector *detector = new_rrcf(&p, 4);
@@ -330,7 +332,8 @@ static void scaling_by_a_power_of_two_changes_no_bit_of_a_score(void **state)
 static void numbers_whose_ranges_overflow_are_told_apart_like_small_ones(void **state)
 {
     (void)state;
-    plan p = {.num_trees = 50, .tree_size = 64, .sample = OIF_SLIDING, .window_size = 1, .seed = 3};
+    plan p = {
+        .num_trees = 50, .tree_size = 64, .sample = OIF_RRCF_SLIDING, .window_size = 1, .seed = 3};
     oif_detector *small = new_rrcf(&p, 4), *huge = new_rrcf(&p, 4);
     dice rolled = {6};
     for (size_t i = 0; i < 500; i++) {
@@ -355,7 +358,7 @@ static void what_left_the_sample_is_forgotten(void **state)
     for (int sample = 0; sample < 2; sample++) {
         plan p = {.num_trees = 32,
                   .tree_size = 64,
-                  .sample = (oif_sample)sample,
+                  .sample = (oif_rrcf_sample)sample,
                   .window_size = 128,
                   .seed = 3};
         oif_detector *detector = new_rrcf(&p, 2);
@@ -389,8 +392,8 @@ static void equal_rows_share_a_leaf_and_score_nothing(void **state)
             expect_same_bits(learn_score(detector, constant), 0, plan_text(&p), i);
         const oif_rrcf_state *f = state_of(detector);
         const oif_cut_tree *tree = oif_rrcf_tree(f, 0);
-        assert_true(oif_is_leaf(&f->shape, tree->root));
-        assert_int_equal(oif_links(&f->shape, tree)[tree->root].mass, p.tree_size);
+        assert_true(oif_cut_tree_is_leaf(&f->shape, tree->root));
+        assert_int_equal(oif_cut_tree_links(&f->shape, tree)[tree->root].mass, p.tree_size);
         expect_same_bits(score(detector, other), p.tree_size, "another row", 0);
         require_ok(oif_detector_check(detector, NULL));
         oif_detector_free(detector);
@@ -414,7 +417,7 @@ static void a_tree_may_be_as_deep_as_it_has_rows(void **state)
 {
     (void)state;
     plan p = {
-        .num_trees = 1, .tree_size = 1500, .sample = OIF_SLIDING, .window_size = 1, .seed = 1};
+        .num_trees = 1, .tree_size = 1500, .sample = OIF_RRCF_SLIDING, .window_size = 1, .seed = 1};
     oif_detector *detector = new_rrcf(&p, 1);
     double number = 1e-300;
     for (int i = 0; i < 3000; i++) {
@@ -427,7 +430,7 @@ static void a_tree_may_be_as_deep_as_it_has_rows(void **state)
 
 /* ---- Missing values ---- */
 
-static void a_feature_that_is_always_missing_never_matters(void **state)
+static void a_column_that_is_always_missing_never_matters(void **state)
 {
     (void)state;
     for (int number = 0; number < PLANS; number++) {
@@ -462,18 +465,21 @@ static void rows_without_any_number_score_nothing_and_numbers_are_welcome_after_
             learn(detector, (double[]){dice_unit(&rolled), dice_unit(&rolled)});
         require_ok(oif_detector_check(detector, NULL));
         const oif_rrcf_state *f = state_of(detector);
-        assert_false(oif_is_leaf(&f->shape, oif_rrcf_tree(f, 0)->root));
+        assert_false(oif_cut_tree_is_leaf(&f->shape, oif_rrcf_tree(f, 0)->root));
         if (!(score(detector, (double[]){9, 9}) > score(detector, (double[]){0.5, 0.5})))
             fail_msg("%s: the outlier is not seen", plan_text(&p));
         oif_detector_free(detector);
     }
 }
 
-static void a_missing_number_hides_no_outlier_of_another_feature(void **state)
+static void a_missing_number_hides_no_outlier_of_another_column(void **state)
 {
     (void)state;
-    plan p = {
-        .num_trees = 64, .tree_size = 128, .sample = OIF_RESERVOIR, .window_size = 512, .seed = 5};
+    plan p = {.num_trees = 64,
+              .tree_size = 128,
+              .sample = OIF_RRCF_RESERVOIR,
+              .window_size = 512,
+              .seed = 5};
     oif_detector *detector = new_rrcf(&p, 5);
     dice rolled = {6};
     double row[5], lowest_outlier = INFINITY, highest_inlier = 0, lowest_share = 1;
@@ -518,9 +524,9 @@ int main(void)
         cmocka_unit_test(equal_rows_share_a_leaf_and_score_nothing),
         cmocka_unit_test(an_empty_forest_scores_nothing),
         cmocka_unit_test(a_tree_may_be_as_deep_as_it_has_rows),
-        cmocka_unit_test(a_feature_that_is_always_missing_never_matters),
+        cmocka_unit_test(a_column_that_is_always_missing_never_matters),
         cmocka_unit_test(rows_without_any_number_score_nothing_and_numbers_are_welcome_after_them),
-        cmocka_unit_test(a_missing_number_hides_no_outlier_of_another_feature),
+        cmocka_unit_test(a_missing_number_hides_no_outlier_of_another_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,8 @@ typedef struct victim {
     oif_detector *detector;
     oif_rrcf_state *state;
     oif_cut_tree *tree;
-    oif_link *links;
-    oif_cut *root_cut;
+    oif_cut_tree_link *links;
+    oif_cut_tree_cut *root_cut;
     uint32_t inner, leaf; /* an inner node below the root with two leaves, and one of them */
 } victim;
 
@@ -26,13 +26,13 @@ static victim new_victim(void)
     free(rows);
     v.state = (oif_rrcf_state *)(uintptr_t)oif_detector_state(v.detector);
     v.tree = oif_rrcf_tree(v.state, 0);
-    v.links = oif_links(&v.state->shape, v.tree);
-    v.root_cut = oif_cut_at(&v.state->shape, v.tree, v.tree->root);
+    v.links = oif_cut_tree_links(&v.state->shape, v.tree);
+    v.root_cut = oif_cut_tree_cut_at(&v.state->shape, v.tree, v.tree->root);
     for (v.inner = v.state->shape.capacity;; v.inner++) {
-        const oif_cut *cut = oif_cut_at(&v.state->shape, v.tree, v.inner);
+        const oif_cut_tree_cut *cut = oif_cut_tree_cut_at(&v.state->shape, v.tree, v.inner);
         v.leaf = cut->left;
-        if (v.inner != v.tree->root && oif_is_leaf(&v.state->shape, cut->left) &&
-            oif_is_leaf(&v.state->shape, cut->right))
+        if (v.inner != v.tree->root && oif_cut_tree_is_leaf(&v.state->shape, cut->left) &&
+            oif_cut_tree_is_leaf(&v.state->shape, cut->right))
             return v;
     }
 }
@@ -60,7 +60,7 @@ static void break_leaf_mass(victim *v)
         if (leaves[i] == node)
             leaves[i] =
                 /* now counted at its neighbour */
-                oif_cut_at(&v->state->shape, v->tree, v->inner)->right;
+                oif_cut_tree_cut_at(&v->state->shape, v->tree, v->inner)->right;
 }
 
 static void break_sample(victim *v)
@@ -93,9 +93,9 @@ static void break_cut_nan(victim *v)
     v->root_cut->value = NAN;
 }
 
-static void break_feature(victim *v)
+static void break_column(victim *v)
 {
-    v->root_cut->feature = DIMENSION;
+    v->root_cut->column = DIMENSION;
 }
 
 static void break_range(victim *v)
@@ -105,21 +105,21 @@ static void break_range(victim *v)
 
 static void break_box(victim *v)
 {
-    *oif_box_low(&v->state->shape, v->tree, v->inner) -= 1;
+    *oif_cut_tree_box_low(&v->state->shape, v->tree, v->inner) -= 1;
 }
 
 static void break_point(victim *v)
 {
-    *oif_point(&v->state->shape, v->tree, v->leaf) = -50;
+    *oif_cut_tree_point(&v->state->shape, v->tree, v->leaf) = -50;
 }
 
 static void break_gap(victim *v)
 {
     for (uint32_t i = 0; i < v->state->shape.capacity; i++)
-        oif_point(&v->state->shape, v->tree, i)[1] = NAN;
+        oif_cut_tree_point(&v->state->shape, v->tree, i)[1] = NAN;
     for (uint32_t i = v->state->shape.capacity; i < 2 * v->state->shape.capacity - 1; i++)
-        oif_box_low(&v->state->shape, v->tree, i)[1] =
-            oif_box_low(&v->state->shape, v->tree, i)[1 + DIMENSION] = NAN;
+        oif_cut_tree_box_low(&v->state->shape, v->tree, i)[1] =
+            oif_cut_tree_box_low(&v->state->shape, v->tree, i)[1 + DIMENSION] = NAN;
 }
 
 static void break_free_list(victim *v)
@@ -154,7 +154,7 @@ static void break_orphan(victim *v)
 
 static void break_adoption(victim *v)
 {
-    oif_cut *cut = oif_cut_at(&v->state->shape, v->tree, v->inner);
+    oif_cut_tree_cut *cut = oif_cut_tree_cut_at(&v->state->shape, v->tree, v->inner);
     uint32_t other = 0; /* a leaf that hangs elsewhere */
     while (v->links[other].mass == 0 || v->links[other].parent == v->inner)
         other++;
@@ -169,7 +169,7 @@ static void break_right_child(victim *v)
 
 static void break_left_child(victim *v)
 {
-    v->root_cut->left = OIF_NO_NODE;
+    v->root_cut->left = OIF_CUT_TREE_NO_NODE;
 }
 
 static void break_root(victim *v)
@@ -194,7 +194,7 @@ static void break_last_number(victim *v)
 
 static void break_infinite_point(victim *v)
 {
-    *oif_point(&v->state->shape, v->tree, v->leaf) = INFINITY;
+    *oif_cut_tree_point(&v->state->shape, v->tree, v->leaf) = INFINITY;
 }
 
 static void break_has_gaps(victim *v)
@@ -225,8 +225,8 @@ static void the_check_sees_everything_that_can_be_broken(void **state)
         {break_child_parent, "a parent does not know its child"},
         {break_cut_low, "a box crosses the cut above it"},
         {break_cut_high, "a box crosses the cut above it"},
-        {break_cut_nan, "a cut's feature or value does not exist"},
-        {break_feature, "a cut's feature or value does not exist"},
+        {break_cut_nan, "a cut's column or value does not exist"},
+        {break_column, "a cut's column or value does not exist"},
         {break_range, "a range is not the sum of the sides of its box"},
         {break_box, "a box is not the one around its children"},
         {break_point, "a box is not the one around its children"},

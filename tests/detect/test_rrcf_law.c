@@ -33,7 +33,7 @@ static void fill_clusters(dice *from, size_t i, size_t dimension, double *row)
         row[j] = centre + 0.4 * dice_normal(from);
 }
 
-/* Many exact duplicates, and one feature constant. */
+/* Many exact duplicates, and one column constant. */
 static void fill_steps(dice *from, size_t i, size_t dimension, double *row)
 {
     (void)i;
@@ -47,7 +47,7 @@ static void fill_drift(dice *from, size_t i, size_t dimension, double *row)
         row[j] = 0.1 * (double)i + dice_normal(from);
 }
 
-/* Ranges of 1, 10, 100: which features are cut depends on them. */
+/* Ranges of 1, 10, 100: which columns are cut depends on them. */
 static void fill_scales(dice *from, size_t i, size_t dimension, double *row)
 {
     (void)i;
@@ -94,12 +94,12 @@ static const double *probe_row(const test_case *c, const double *rows, size_t pr
 
 typedef struct observations {
     double *depths[PROBES], *displacements[PROBES];
-    double *root_features, *root_values;
+    double *root_columns, *root_values;
 } observations;
 
 static observations new_observations(void)
 {
-    observations seen = {.root_features = new_numbers(TREES), .root_values = new_numbers(TREES)};
+    observations seen = {.root_columns = new_numbers(TREES), .root_values = new_numbers(TREES)};
     for (int probe = 0; probe < PROBES; probe++) {
         seen.depths[probe] = new_numbers(TREES);
         seen.displacements[probe] = new_numbers(TREES);
@@ -113,7 +113,7 @@ static void free_observations(observations *seen)
         free(seen->depths[probe]);
         free(seen->displacements[probe]);
     }
-    free(seen->root_features);
+    free(seen->root_columns);
     free(seen->root_values);
 }
 
@@ -121,11 +121,11 @@ static uint32_t leaf_of(const oif_cut_tree_shape *shape, const oif_cut_tree *tre
                         const double *row, double *depth)
 {
     uint32_t node = tree->root;
-    for (*depth = 0; !oif_is_leaf(shape, node); ++*depth) {
-        const oif_cut *cut = oif_cut_at(shape, tree, node);
-        node = row[cut->feature] <= cut->value ? cut->left : cut->right;
+    for (*depth = 0; !oif_cut_tree_is_leaf(shape, node); ++*depth) {
+        const oif_cut_tree_cut *cut = oif_cut_tree_cut_at(shape, tree, node);
+        node = row[cut->column] <= cut->value ? cut->left : cut->right;
     }
-    assert_memory_equal(oif_point(shape, tree, node), row, shape->dimension * sizeof *row);
+    assert_memory_equal(oif_cut_tree_point(shape, tree, node), row, shape->dimension * sizeof *row);
     return node;
 }
 
@@ -147,9 +147,10 @@ static void observe_fast(const test_case *c, const double *rows, size_t skipped,
         const char *broken = oif_cut_tree_check(&shape, tree, (uint32_t)rows_held(c));
         if (broken)
             fail_msg("%s: %s", c->name, broken);
-        bool cut = !oif_is_leaf(&shape, tree->root);
-        seen->root_features[number] = cut ? oif_cut_at(&shape, tree, tree->root)->feature : -1.0;
-        seen->root_values[number] = cut ? oif_cut_at(&shape, tree, tree->root)->value : 0;
+        bool cut = !oif_cut_tree_is_leaf(&shape, tree->root);
+        seen->root_columns[number] =
+            cut ? oif_cut_tree_cut_at(&shape, tree, tree->root)->column : -1.0;
+        seen->root_values[number] = cut ? oif_cut_tree_cut_at(&shape, tree, tree->root)->value : 0;
         for (size_t probe = 0; probe < PROBES && skipped == 0; probe++) {
             uint32_t leaf =
                 leaf_of(&shape, tree, probe_row(c, rows, probe), &seen->depths[probe][number]);
@@ -162,7 +163,7 @@ static void observe_fast(const test_case *c, const double *rows, size_t skipped,
 static void look_at_twin(const test_case *c, const double *rows, const plain_cut_tree *tree,
                          size_t number, observations *seen)
 {
-    seen->root_features[number] = plain_cut_tree_root_feature(tree);
+    seen->root_columns[number] = plain_cut_tree_root_column(tree);
     seen->root_values[number] = plain_cut_tree_root_value(tree);
     for (size_t probe = 0; probe < PROBES; probe++) {
         seen->depths[probe][number] = plain_cut_tree_depth(tree, probe_row(c, rows, probe));
@@ -249,7 +250,7 @@ static void expect_same_law(const test_case *c, const char *what, double *one, d
 
 static void expect_same_observations(const test_case *c, observations *one, observations *other)
 {
-    expect_same_law(c, "feature of the first cut", one->root_features, other->root_features);
+    expect_same_law(c, "column of the first cut", one->root_columns, other->root_columns);
     expect_same_law(c, "value of the first cut", one->root_values, other->root_values);
     for (int probe = 0; probe < PROBES; probe++) {
         char what[60];
@@ -405,8 +406,8 @@ static void count_trees_with_each_row(double window_size, const char *sample, si
     memset(trees_with, 0, rows * sizeof *trees_with);
     for (uint32_t number = 0; number < FOREST; number++)
         for (uint32_t place = 0; place < SAMPLE; place++)
-            trees_with[(size_t)*oif_point(&f->shape, oif_rrcf_tree(f, number),
-                                          oif_rrcf_leaves(f, number)[place])]++;
+            trees_with[(size_t)*oif_cut_tree_point(&f->shape, oif_rrcf_tree(f, number),
+                                                   oif_rrcf_leaves(f, number)[place])]++;
     require_ok(oif_detector_check(detector, NULL));
     oif_detector_free(detector);
 }

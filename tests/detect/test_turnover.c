@@ -288,7 +288,7 @@ static void a_missing_number_goes_with_the_heavier_child(void **state)
     oif_detector_free(detector);
 }
 
-/* Rows of more than 256 numbers take other ways through the code. With features that repeat,
+/* Rows of more than 256 numbers take other ways through the code. With columns that repeat,
  * where a row ends depends only on which of them is drawn; so a forest of long rows must see
  * what one of short rows sees, in law. Here: heights and ages. */
 static void long_rows_are_learned_and_scored(void **state)
@@ -310,8 +310,8 @@ static void long_rows_are_learned_and_scored(void **state)
             all.low = fmin(all.low, r.low);
             all.high = fmax(all.high, r.high);
         }
-        expect_within(all.low, -6, -1, "the least of a feature");
-        expect_within(all.high, 1, 6, "the greatest of a feature");
+        expect_within(all.low, -6, -1, "the least of a column");
+        expect_within(all.high, 1, 6, "the greatest of a column");
     }
     expect_within(score(detector, far) - score(detector, rows), 0.02, 1, "far less near");
     expect_within(score(detector, missing), 0, 1, "with numbers missing");
@@ -449,13 +449,13 @@ static void break_leaves_in_use(oif_turnover_state *f)
 {
     oif_turnover_tree_at(f, 1)->leaf_count++;
 }
-static void break_feature(oif_turnover_state *f)
+static void break_column(oif_turnover_state *f)
 {
-    oif_turnover_link_of(f, a_cut(f))->feature = 9;
+    oif_turnover_link_of(f, a_cut(f))->column = 9;
 }
 static void break_value(oif_turnover_state *f)
 {
-    oif_turnover_words(f)[a_cut(f)] = oif_key(INFINITY) - 1;
+    oif_turnover_words(f)[a_cut(f)] = oif_sort_key(INFINITY) - 1;
 }
 static void break_children(oif_turnover_state *f)
 {
@@ -469,9 +469,9 @@ static void break_leaf_way(oif_turnover_state *f)
 {
     oif_turnover_link_of(f, a_leaf(f))->left = 0;
 }
-static void break_leaf_feature(oif_turnover_state *f)
+static void break_leaf_column(oif_turnover_state *f)
 {
-    oif_turnover_link_of(f, a_leaf(f))->feature = 1;
+    oif_turnover_link_of(f, a_leaf(f))->column = 1;
 }
 static void break_leaf_number(oif_turnover_state *f)
 {
@@ -484,8 +484,8 @@ static void break_box(oif_turnover_state *f)
 static void break_side(oif_turnover_state *f)
 {
     const oif_turnover_link *link = oif_turnover_link_of(f, a_cut(f));
-    oif_turnover_box_of(f, 1, 0)[link->feature] = -1e300;
-    oif_turnover_box_of(f, 1, 0)[f->dimension + link->feature] = -1e300;
+    oif_turnover_box_of(f, 1, 0)[link->column] = -1e300;
+    oif_turnover_box_of(f, 1, 0)[f->dimension + link->column] = -1e300;
 }
 static void break_threshold(oif_turnover_state *f)
 {
@@ -527,12 +527,12 @@ static void the_check_names_what_is_broken(void **state)
         {break_depth, "tree 1: a leaf's depth is not that of its place"},
         {break_leaf_count, "tree 1: it has more leaves than it has room for"},
         {break_leaves_in_use, "tree 1: a leaf stands nowhere"},
-        {break_feature, "tree 1: a cut's feature does not exist"},
+        {break_column, "tree 1: a cut's column does not exist"},
         {break_value, "tree 1: a cut's value is not a number"},
         {break_children, "tree 1: a cut's children are not there"},
         {break_circle, "tree 1: a cut's children are not there"},
         {break_leaf_way, "tree 1: a leaf sends rows elsewhere"},
-        {break_leaf_feature, "tree 1: a node without a cut has a feature"},
+        {break_leaf_column, "tree 1: a node without a cut has a column"},
         {break_leaf_number, "tree 1: a node has the leaf of another"},
         {break_box, "tree 1: a box is inside out"},
         {break_side, "tree 1: a box crosses a cut above it"},

@@ -8,8 +8,8 @@
 #include <string.h>
 
 typedef struct plain_node {
-    int feature;
-    double cut; /* in the feature's own range, which is [0, 1] */
+    int column;
+    double cut; /* in the column's own range, which is [0, 1] */
     long reference, latest;
 } plain_node;
 
@@ -17,7 +17,7 @@ struct plain_hst {
     plain_hst_params params;
     int dimension;
     plain_node **trees; /* node i has the children 2i and 2i + 1; the root is 1 */
-    double *low, *high; /* of the features */
+    double *low, *high; /* of the columns */
     double *rows;       /* of the latest window */
     int rows_held, reference_rows, next_build;
     bool steady; /* the trees stand, rows are counted as they come */
@@ -33,17 +33,17 @@ static void *allocate(size_t count, size_t item_bytes)
     return memory;
 }
 
-/* Algorithm 1: cuts the box of a node in the middle of a random feature, and its halves in
+/* Algorithm 1: cuts the box of a node in the middle of a random column, and its halves in
  * turn. */
 static void build_node(plain_hst *forest, int tree, uint64_t key, unsigned at, int depth,
                        double *least, double *greatest)
 {
     plain_node *node = &forest->trees[tree][at];
     oif_random random = oif_random_stream(key, at);
-    *node = (plain_node){.feature = (int)oif_random_below(&random, (uint32_t)forest->dimension)};
+    *node = (plain_node){.column = (int)oif_random_below(&random, (uint32_t)forest->dimension)};
     if (depth == forest->params.max_depth)
         return;
-    int q = node->feature;
+    int q = node->column;
     double old_least = least[q], old_greatest = greatest[q];
     node->cut = (old_least + old_greatest) / 2;
     greatest[q] = node->cut;
@@ -54,7 +54,7 @@ static void build_node(plain_hst *forest, int tree, uint64_t key, unsigned at, i
     least[q] = old_least;
 }
 
-/* "Initialise Work Space": for each feature s +- 2 max(s, 1 - s), s uniform in [0, 1]. */
+/* "Initialise Work Space": for each column s +- 2 max(s, 1 - s), s uniform in [0, 1]. */
 static void build_trees(plain_hst *forest)
 {
     double *least = allocate((size_t)forest->dimension, sizeof *least);
@@ -94,7 +94,7 @@ static void learn_ranges(plain_hst *forest)
 static unsigned child_for(const plain_hst *forest, const plain_node *node, unsigned at,
                           const double *row)
 {
-    int q = node->feature;
+    int q = node->column;
     double position = (row[q] - forest->low[q]) / (forest->high[q] - forest->low[q]);
     /* Cuts can meet the ends of the range: what is equal goes right, whatever rounding says. */
     return position < node->cut - 1e-12 ? 2 * at : 2 * at + 1;

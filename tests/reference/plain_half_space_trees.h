@@ -3,7 +3,7 @@
  * own masses. Rows without missing numbers only. The random draws are those of the detector, so
  * that both must give the same sums.
  *
- * The paper wants features from 0 to 1; here they are mapped there by the range of the first
+ * The paper wants columns from 0 to 1; here they are mapped there by the range of the first
  * rows, which is what the detector says it does (docs/algorithms/hst.md): the trees are built
  * from the first 16 rows, from 32, ... and from a window; with `relearn` from every window. */
 #ifndef TESTS_REFERENCE_PLAIN_HALF_SPACE_TREES_H
@@ -16,7 +16,7 @@ typedef struct plain_hst_params {
     int num_trees, window_size, max_depth;
     double size_limit;
     bool relearn;
-    bool fixed; /* the range of every feature is [low, high] */
+    bool fixed; /* the range of every column is [low, high] */
     double low, high;
     uint64_t seed;
 } plain_hst_params;

@@ -10,7 +10,7 @@
 enum { FIRST_RANGE = 16, SAMPLE_SIZE = 256 };
 
 typedef struct plain_projection {
-    double *normals; /* one for each feature, 0 for most */
+    double *normals; /* one for each column, 0 for most */
     double low, high, spread;
 } plain_projection;
 
@@ -18,7 +18,7 @@ struct plain_loda {
     plain_loda_params params;
     int dimension;
     plain_projection *projections;
-    double *scales; /* of the features */
+    double *scales; /* of the columns */
     double *rows;   /* the window, the oldest first */
     int rows_held;
     long rows_learned;
@@ -41,16 +41,16 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Draws sqrt(d) different features, then a weight for each, the lowest feature first. */
+/* Draws sqrt(d) different columns, then a weight for each, the lowest column first. */
 static void draw_weights(plain_loda *loda, int number)
 {
     double *normals = loda->projections[number].normals;
     int terms = (int)floor(sqrt(loda->dimension) + 0.5);
     oif_random random = oif_random_stream(loda->params.seed, (uint64_t)number);
     for (int drawn = 0; drawn < terms;) {
-        uint32_t feature = oif_random_below(&random, (uint32_t)loda->dimension);
-        drawn += normals[feature] == 0;
-        normals[feature] = 1;
+        uint32_t column = oif_random_below(&random, (uint32_t)loda->dimension);
+        drawn += normals[column] == 0;
+        normals[column] = 1;
     }
     for (int i = 0; i < loda->dimension; i++)
         if (normals[i] != 0)
@@ -98,14 +98,14 @@ static const double *row_at(const plain_loda *loda, int age)
     return &loda->rows[age * loda->dimension];
 }
 
-/* The known ones of the window's projections, or of a feature's numbers, in order. */
-static double *sorted_numbers(const plain_loda *loda, const plain_projection *p, int feature,
+/* The known ones of the window's projections, or of a column's numbers, in order. */
+static double *sorted_numbers(const plain_loda *loda, const plain_projection *p, int column,
                               int *count)
 {
     double *numbers = allocate((size_t)loda->rows_held + 1, sizeof *numbers);
     *count = 0;
     for (int i = 0; i < loda->rows_held; i++) {
-        double number = p ? project(loda, p, row_at(loda, i)) : row_at(loda, i)[feature];
+        double number = p ? project(loda, p, row_at(loda, i)) : row_at(loda, i)[column];
         if (!isnan(number))
             numbers[(*count)++] = number;
     }
@@ -115,10 +115,10 @@ static double *sorted_numbers(const plain_loda *loda, const plain_projection *p,
 
 /* The distance between the quartiles, or of the outer twentieths, or of the extremes; rounded
  * to a power of two. */
-static void learn_scale(plain_loda *loda, int feature)
+static void learn_scale(plain_loda *loda, int column)
 {
     int count;
-    double *x = sorted_numbers(loda, NULL, feature, &count), scale = 1;
+    double *x = sorted_numbers(loda, NULL, column, &count), scale = 1;
     if (count > 0) {
         scale = x[count - 1 - count / 4] - x[count / 4];
         if (scale == 0)
@@ -128,7 +128,7 @@ static void learn_scale(plain_loda *loda, int feature)
         if (scale == 0)
             scale = x[0] == 0 ? 1 : fabs(x[0]) / 1024;
     }
-    loda->scales[feature] = exp2(floor(log2(scale)));
+    loda->scales[column] = exp2(floor(log2(scale)));
     free(x);
 }
 

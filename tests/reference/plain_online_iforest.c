@@ -19,7 +19,7 @@
 
 typedef struct plain_node {
     struct plain_node *left, *right; /* both NULL in a leaf */
-    int split_feature;               /* q */
+    int split_column;                /* q */
     double split_value;              /* p */
     int height; /* may fall below 0 in a leaf: its sampled points are not the rows to forget */
     int depth;
@@ -167,7 +167,7 @@ static void free_node(plain_node *node)
 
 static plain_node *child_for(const plain_node *inner, const double *row)
 {
-    return row[inner->split_feature] < inner->split_value ? inner->left : inner->right;
+    return row[inner->split_column] < inner->split_value ? inner->left : inner->right;
 }
 
 /* Algorithm 2: learn. */
@@ -183,8 +183,8 @@ static double *sample_points(const plain_forest *forest, plain_tree *tree, const
     return points;
 }
 
-/* Uniform over the features whose box is not empty; -1 when there is none. */
-static int choose_feature(const plain_forest *forest, plain_tree *tree, const plain_node *leaf)
+/* Uniform over the columns whose box is not empty; -1 when there is none. */
+static int choose_column(const plain_forest *forest, plain_tree *tree, const plain_node *leaf)
 {
     int candidates = 0;
     for (int j = 0; j < forest->dimension; j++)
@@ -206,12 +206,12 @@ static void swap_points(double *a, double *b, int dimension)
 }
 
 /* Moves the points with x_q < p to the front and returns how many they are. */
-static int partition_points(double *points, int count, int dimension, int feature, double value)
+static int partition_points(double *points, int count, int dimension, int column, double value)
 {
     int left_count = 0;
     for (int i = 0; i < count; i++) {
         double *point = points + (size_t)i * (size_t)dimension;
-        if (point[feature] < value)
+        if (point[column] < value)
             swap_points(points + (size_t)left_count++ * (size_t)dimension, point, dimension);
     }
     return left_count;
@@ -221,16 +221,16 @@ static int partition_points(double *points, int count, int dimension, int featur
 static void split_by_points(const plain_forest *forest, plain_tree *tree, plain_node *leaf,
                             double *points)
 {
-    int feature = choose_feature(forest, tree, leaf);
-    if (feature < 0)
+    int column = choose_column(forest, tree, leaf);
+    if (column < 0)
         return;
 
     int dimension = forest->dimension;
-    double value = random_between(&tree->random_state, leaf->lo[feature], leaf->hi[feature]);
-    int left_count = partition_points(points, leaf->height, dimension, feature, value);
+    double value = random_between(&tree->random_state, leaf->lo[column], leaf->hi[column]);
+    int left_count = partition_points(points, leaf->height, dimension, column, value);
     double *right_points = points + (size_t)left_count * (size_t)dimension;
 
-    leaf->split_feature = feature;
+    leaf->split_column = column;
     leaf->split_value = value;
     leaf->left = new_leaf(leaf->depth + 1, points, left_count, dimension);
     leaf->right = new_leaf(leaf->depth + 1, right_points, leaf->height - left_count, dimension);

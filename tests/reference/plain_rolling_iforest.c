@@ -13,7 +13,7 @@
 typedef struct plain_rolling_node {
     struct plain_rolling_node *left, *right; /* both NULL in a leaf */
     int count;                               /* rows of the sample */
-    int feature;
+    int column;
     double low, high, cut;
 } plain_rolling_node;
 
@@ -53,11 +53,11 @@ typedef struct plain_column {
     double low, high;
 } plain_column;
 
-static plain_column read_column(const plain_rolling *f, const int *rows, int count, int feature)
+static plain_column read_column(const plain_rolling *f, const int *rows, int count, int column)
 {
     plain_column c = {resize(NULL, (size_t)count * sizeof(double)), 0, INFINITY, -INFINITY};
     for (int i = 0; i < count; i++) {
-        double number = f->rows[rows[i] * f->dimension + feature];
+        double number = f->rows[rows[i] * f->dimension + column];
         if (isnan(number))
             continue;
         c.numbers[c.count++] = number;
@@ -92,21 +92,21 @@ static double kurtosis(const plain_column *c)
     return fourth / (variance * variance);
 }
 
-/* Of some features that are drawn, the one of largest kurtosis among those that are not
+/* Of some columns that are drawn, the one of largest kurtosis among those that are not
  * constant; false when all are. */
-static bool draw_feature(plain_rolling *f, const int *rows, int count, plain_rolling_node *node)
+static bool draw_column(plain_rolling *f, const int *rows, int count, plain_rolling_node *node)
 {
     double best = -INFINITY;
     int found = 0;
     for (int draw = 0; draw < 4 * f->params.tournament && found < f->params.tournament; draw++) {
-        int feature = (int)oif_random_below(&f->random, (uint32_t)f->dimension);
-        plain_column c = read_column(f, rows, count, feature);
+        int column = (int)oif_random_below(&f->random, (uint32_t)f->dimension);
+        plain_column c = read_column(f, rows, count, column);
         if (c.low < c.high) {
             double weight = f->params.tournament > 1 ? kurtosis(&c) : 0;
             found++;
             if (weight > best) {
                 best = weight;
-                node->feature = feature;
+                node->column = column;
                 node->low = c.low;
                 node->high = c.high;
             }
@@ -121,7 +121,7 @@ static plain_rolling_node *build(plain_rolling *f, const int *rows, int count, i
     plain_rolling_node *node = resize(NULL, sizeof *node);
     *node = (plain_rolling_node){.count = count};
     if (count < f->params.max_leaf_samples || depth == f->params.max_depth ||
-        !draw_feature(f, rows, count, node))
+        !draw_column(f, rows, count, node))
         return node;
     double fraction = oif_random_unit(&f->random);
     node->cut = node->low * (1.0 - fraction) + node->high * fraction;
@@ -132,12 +132,12 @@ static plain_rolling_node *build(plain_rolling *f, const int *rows, int count, i
         *right = resize(NULL, (size_t)count * sizeof *right);
     int left_count = 0, right_count = 0, surely_left = 0, surely_right = 0;
     for (int i = 0; i < count; i++) {
-        double number = f->rows[rows[i] * f->dimension + node->feature];
+        double number = f->rows[rows[i] * f->dimension + node->column];
         surely_left += number < node->cut;
         surely_right += number >= node->cut;
     }
     for (int i = 0; i < count; i++) {
-        double number = f->rows[rows[i] * f->dimension + node->feature];
+        double number = f->rows[rows[i] * f->dimension + node->column];
         if (isnan(number) ? surely_right > surely_left : number >= node->cut)
             right[right_count++] = rows[i];
         else
@@ -215,7 +215,7 @@ static double depth_of(const plain_rolling *f, const plain_rolling_node *node, c
 {
     double share = 1, depth = 0;
     while (node->left) {
-        double number = row[node->feature];
+        double number = row[node->column];
         if (f->params.insertion && (number < node->low || number > node->high)) {
             double low = fmin(number, node->low), high = fmax(number, node->high);
             double half = high - low > DBL_MAX ? 0.5 : 1;

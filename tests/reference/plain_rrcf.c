@@ -11,7 +11,7 @@
 
 typedef struct plain_cut_node {
     struct plain_cut_node *left, *right; /* both NULL in a leaf */
-    int feature;                         /* rows with row[feature] <= value are on the left */
+    int column;                          /* rows with row[column] <= value are on the left */
     double value;
     double *row; /* of a leaf */
     int count;   /* of a leaf: the row and its duplicates */
@@ -87,7 +87,7 @@ static void add_rows_below(plain_cut_box box, const plain_cut_node *node, size_t
 
 /* A cut of a box: r uniform up to the sum of the sides, then the side in which r falls, at the
  * place where it does. */
-static void draw_cut(plain_cut_tree *tree, plain_cut_box box, int *feature, double *value)
+static void draw_cut(plain_cut_tree *tree, plain_cut_box box, int *column, double *value)
 {
     double sum = 0;
     for (size_t i = 0; i < tree->dimension; i++)
@@ -103,7 +103,7 @@ static void draw_cut(plain_cut_tree *tree, plain_cut_box box, int *feature, doub
             break;
         r -= side;
     }
-    *feature = (int)last;
+    *column = (int)last;
     *value = fmin(box.low[last] + r, nextafter(box.high[last], -INFINITY));
 }
 
@@ -118,11 +118,11 @@ static plain_cut_node *new_leaf(const double *row, size_t dimension, int count)
     return leaf;
 }
 
-static plain_cut_node *new_inner(int feature, double value, plain_cut_node *left,
+static plain_cut_node *new_inner(int column, double value, plain_cut_node *left,
                                  plain_cut_node *right)
 {
     plain_cut_node *inner = allocate(sizeof *inner);
-    *inner = (plain_cut_node){.left = left, .right = right, .feature = feature, .value = value};
+    *inner = (plain_cut_node){.left = left, .right = right, .column = column, .value = value};
     return inner;
 }
 
@@ -149,15 +149,15 @@ static plain_cut_node *build(plain_cut_tree *tree, const double **rows, size_t c
     plain_cut_box box = new_box(tree->dimension);
     for (size_t i = 0; i < count; i++)
         add_row(box, rows[i], tree->dimension);
-    int feature;
+    int column;
     double value;
-    draw_cut(tree, box, &feature, &value);
+    draw_cut(tree, box, &column, &value);
     free_box(box);
 
     const double **left = allocate(count * sizeof *left), **right = allocate(count * sizeof *right);
     size_t left_count = 0, right_count = 0;
     for (size_t i = 0; i < count; i++)
-        if (rows[i][feature] <= value)
+        if (rows[i][column] <= value)
             left[left_count++] = rows[i];
         else
             right[right_count++] = rows[i];
@@ -165,7 +165,7 @@ static plain_cut_node *build(plain_cut_tree *tree, const double **rows, size_t c
                    *right_node = build(tree, right, right_count);
     free(left);
     free(right);
-    return new_inner(feature, value, left_node, right_node);
+    return new_inner(column, value, left_node, right_node);
 }
 
 plain_cut_tree *plain_cut_tree_build(const double *rows, size_t count, size_t dimension,
@@ -210,18 +210,18 @@ static plain_cut_node *insert_below(plain_cut_tree *tree, plain_cut_node *node, 
     add_rows_below(below, node, tree->dimension);
     add_rows_below(with_row, node, tree->dimension);
     add_row(with_row, row, tree->dimension);
-    int feature;
+    int column;
     double value;
-    draw_cut(tree, with_row, &feature, &value);
-    bool row_left = row[feature] <= value && value < below.low[feature];
-    bool row_right = row[feature] > value && value >= below.high[feature];
+    draw_cut(tree, with_row, &column, &value);
+    bool row_left = row[column] <= value && value < below.low[column];
+    bool row_right = row[column] > value && value >= below.high[column];
     free_box(below);
     free_box(with_row);
     if (row_left)
-        return new_inner(feature, value, new_leaf(row, tree->dimension, 1), node);
+        return new_inner(column, value, new_leaf(row, tree->dimension, 1), node);
     if (row_right)
-        return new_inner(feature, value, node, new_leaf(row, tree->dimension, 1));
-    plain_cut_node **child = row[node->feature] <= node->value ? &node->left : &node->right;
+        return new_inner(column, value, node, new_leaf(row, tree->dimension, 1));
+    plain_cut_node **child = row[node->column] <= node->value ? &node->left : &node->right;
     *child = insert_below(tree, *child, row);
     return node;
 }
@@ -242,7 +242,7 @@ static plain_cut_node *forget_below(plain_cut_node *node, const double *row)
         free_nodes(node);
         return NULL;
     }
-    bool goes_left = row[node->feature] <= node->value;
+    bool goes_left = row[node->column] <= node->value;
     plain_cut_node **child = goes_left ? &node->left : &node->right;
     *child = forget_below(*child, row);
     if (*child)
@@ -300,7 +300,7 @@ static const plain_cut_node *find_leaf(const plain_cut_tree *tree, const double 
 {
     const plain_cut_node *node = tree->root;
     for (*depth = 0; node->left; ++*depth)
-        node = row[node->feature] <= node->value ? node->left : node->right;
+        node = row[node->column] <= node->value ? node->left : node->right;
     if (!same_row(node->row, row, tree->dimension)) {
         fprintf(stderr, "plain_rrcf: the row is not in the tree\n");
         abort();
@@ -333,9 +333,9 @@ double plain_cut_tree_displacement(const plain_cut_tree *tree, const double *row
     return greatest_displacement(tree, tree->root, find_leaf(tree, row, &depth));
 }
 
-int plain_cut_tree_root_feature(const plain_cut_tree *tree)
+int plain_cut_tree_root_column(const plain_cut_tree *tree)
 {
-    return tree->root && tree->root->left ? tree->root->feature : -1;
+    return tree->root && tree->root->left ? tree->root->column : -1;
 }
 
 double plain_cut_tree_root_value(const plain_cut_tree *tree)

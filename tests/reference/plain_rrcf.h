@@ -27,7 +27,7 @@ double plain_cut_tree_depth(const plain_cut_tree *tree, const double *row);
 double plain_cut_tree_displacement(const plain_cut_tree *tree, const double *row);
 
 /* The first cut; -1 when there is none. */
-int plain_cut_tree_root_feature(const plain_cut_tree *tree);
+int plain_cut_tree_root_column(const plain_cut_tree *tree);
 double plain_cut_tree_root_value(const plain_cut_tree *tree);
 
 #endif

@@ -17,7 +17,7 @@
 
 typedef struct node {
     struct node *left, *right; /* both NULL in a leaf */
-    int split_feature;
+    int split_column;
     double split_value;
     int height, depth;
     double *lo, *hi; /* the box; lo = +inf and hi = -inf while empty */
@@ -97,7 +97,7 @@ static void count_point(node *n, const double *point, int dimension)
 /* A row without the value goes with the heavier child. */
 static node *child_for(const node *n, const double *row)
 {
-    double value = row[n->split_feature];
+    double value = row[n->split_column];
     if (isnan(value))
         return n->right->height > n->left->height ? n->right : n->left;
     return value < n->split_value ? n->left : n->right;
@@ -130,8 +130,8 @@ static bool may_split(const plain_turnover *forest, const node *root, const node
            (long long)forest->params.max_leaf_samples << leaf->depth < root->height;
 }
 
-/* Uniform over the features whose box is not empty; -1 when there is none. */
-static int choose_feature(plain_turnover *forest, const node *leaf)
+/* Uniform over the columns whose box is not empty; -1 when there is none. */
+static int choose_column(plain_turnover *forest, const node *leaf)
 {
     int candidates = 0;
     for (int j = 0; j < forest->dimension; j++)
@@ -146,12 +146,12 @@ static int choose_feature(plain_turnover *forest, const node *leaf)
 /* The children share as many points as the leaf counts, drawn uniformly from its box. */
 static void split(plain_turnover *forest, node *leaf)
 {
-    int feature = choose_feature(forest, leaf);
-    if (feature < 0)
+    int column = choose_column(forest, leaf);
+    if (column < 0)
         return;
     double *point = allocate((size_t)forest->dimension, sizeof *point);
-    leaf->split_feature = feature;
-    leaf->split_value = random_between(&forest->random, leaf->lo[feature], leaf->hi[feature]);
+    leaf->split_column = column;
+    leaf->split_value = random_between(&forest->random, leaf->lo[column], leaf->hi[column]);
     leaf->left = new_node(leaf->depth + 1, forest->dimension);
     leaf->right = new_node(leaf->depth + 1, forest->dimension);
     for (int i = 0; i < leaf->height; i++) {
@@ -159,7 +159,7 @@ static void split(plain_turnover *forest, node *leaf)
             point[j] = leaf->lo[j] > leaf->hi[j]
                            ? NAN
                            : random_between(&forest->random, leaf->lo[j], leaf->hi[j]);
-        count_point(point[feature] < leaf->split_value ? leaf->left : leaf->right, point,
+        count_point(point[column] < leaf->split_value ? leaf->left : leaf->right, point,
                     forest->dimension);
     }
     free(point);

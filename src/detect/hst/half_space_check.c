@@ -1,188 +1,201 @@
-/* Whether a half-space forest holds together. Its fields may come from a damaged snapshot, so
- * nothing is believed but what follows from the parameters, and no node is followed before it
+/* Whether a half-space forest is consistent. Its fields may come from a damaged snapshot, so
+ * nothing is trusted but what follows from the parameters, and no node is followed before it
  * is known to be sound: nodes first, then the lists of rows. Takes O(nodes + rows x num_trees x
  * max_depth). */
 #include "detect/hst/half_space_trees.h"
 
-#include "base/error.h"
+#include "base/invariant.h"
 #include "base/stable_math.h"
 
 #include <float.h>
 #include <math.h>
 
-typedef oif_hst_state forest;
-typedef oif_hst_node node;
-
-typedef struct findings {
-    const forest *forest;
-    uint32_t tree;
-    oif_error *error;
+typedef struct tree_check {
+    oif_check base;
+    const oif_hst_state *forest;
     uint32_t visited; /* nodes */
     uint32_t counted; /* rows of the latest window */
     uint32_t levels;
-} findings;
+} tree_check;
 
-#define REQUIRE(condition, words)                                                                  \
-    do                                                                                             \
-        if (!(condition))                                                                          \
-            return oif_fail(found->error, OIF_EINVARIANT, "tree %u: %s", found->tree, words);      \
-    while (0)
-
-/* Whether the reference tree goes on below this node. */
-static bool is_cut_in_reference(const forest *f, const node *n)
+/* Whether the reference tree continues below this node. */
+static bool is_cut_in_reference(const oif_hst_state *forest, const oif_hst_node *node)
 {
-    uint32_t mass = oif_hst_mass(n->worth);
-    return n->worth == oif_hst_worth(mass, oif_hst_depth(n->place)) &&
-           mass > oif_hst_limit(f, f->reference_rows);
+    uint32_t mass = oif_hst_mass(node->worth);
+    return node->worth == oif_hst_worth(mass, oif_hst_depth(node->place)) &&
+           mass > oif_hst_limit(forest, forest->reference_rows);
 }
 
 /* What an inner node has to do with its children. */
-static oif_status check_cut(findings *found, const node *inner)
+static oif_status check_cut(tree_check *check, const oif_hst_node *inner)
 {
-    const forest *f = found->forest;
-    const uint32_t root = oif_hst_root(f, found->tree), used = oif_hst_trees(f)[found->tree].used;
-    REQUIRE(inner->child > root && inner->child < root + used - 1 && (inner->child - root) % 2 == 1,
-            "a child is outside of the tree");
-    const node *left = &oif_hst_nodes(f)[inner->child], *right = left + 1;
-    REQUIRE(inner->count == 0, "an inner node counts rows");
-    REQUIRE(inner->heavier - inner->child <= 1, "the heavier child is no child");
-    REQUIRE(left->place == 2 * inner->place && right->place == left->place + 1,
-            "a child is not in its place");
-    REQUIRE(oif_hst_depth(inner->place) < f->max_depth, "a node at max_depth is cut");
-    REQUIRE(inner->feature == oif_hst_feature_at(f, &oif_hst_trees(f)[found->tree], inner->place),
-            "a cut has not the feature of its place");
-    REQUIRE(inner->cut == oif_hst_cut_at(f, found->tree, inner->place, inner->feature),
-            "a cut is not in the middle of its cell");
+    const oif_hst_state *forest = check->forest;
+    const uint32_t root = oif_hst_root(forest, check->base.number),
+                   used = oif_hst_trees(forest)[check->base.number].used;
+    OIF_REQUIRE(&check->base,
+                inner->child > root && inner->child < root + used - 1 &&
+                    (inner->child - root) % 2 == 1,
+                "a child is outside of the tree");
+    const oif_hst_node *left = &oif_hst_nodes(forest)[inner->child], *right = left + 1;
+    OIF_REQUIRE(&check->base, inner->count == 0, "an inner node counts rows");
+    OIF_REQUIRE(&check->base, inner->heavier - inner->child <= 1, "the heavier child is no child");
+    OIF_REQUIRE(&check->base, left->place == 2 * inner->place && right->place == left->place + 1,
+                "a child is not in its place");
+    OIF_REQUIRE(&check->base, oif_hst_depth(inner->place) < forest->max_depth,
+                "a node at max_depth is cut");
+    OIF_REQUIRE(&check->base,
+                inner->column == oif_hst_column_at(forest,
+                                                   &oif_hst_trees(forest)[check->base.number],
+                                                   inner->place),
+                "a cut has not the column of its place");
+    OIF_REQUIRE(&check->base,
+                inner->cut ==
+                    oif_hst_cut_at(forest, check->base.number, inner->place, inner->column),
+                "a cut is not in the middle of its cell");
     const uint32_t depth = oif_hst_depth(left->place), mass = oif_hst_mass(left->worth);
-    if (is_cut_in_reference(f, inner))
-        REQUIRE(mass + oif_hst_mass(right->worth) == oif_hst_mass(inner->worth) &&
-                    left->worth == oif_hst_worth(mass, depth) &&
-                    right->worth == oif_hst_worth(oif_hst_mass(right->worth), depth),
-                "a reference mass is not the sum of its children's");
+    if (is_cut_in_reference(forest, inner))
+        OIF_REQUIRE(&check->base,
+                    mass + oif_hst_mass(right->worth) == oif_hst_mass(inner->worth) &&
+                        left->worth == oif_hst_worth(mass, depth) &&
+                        right->worth == oif_hst_worth(oif_hst_mass(right->worth), depth),
+                    "a reference mass is not the sum of its children's");
     else
-        REQUIRE(left->worth == inner->worth && right->worth == inner->worth,
-                "a node below the reference tree has another worth than the node above");
+        OIF_REQUIRE(&check->base, left->worth == inner->worth && right->worth == inner->worth,
+                    "a node below the reference tree has another worth than the node above");
     return OIF_OK;
 }
 
 /* Every node from here down to the leaves. Places double at each level, so that no node is
  * reached twice and none is deeper than max_depth. */
-static oif_status check_node(findings *found, uint32_t at)
+static oif_status check_node(tree_check *check, uint32_t at)
 {
-    const forest *f = found->forest;
-    const node *n = &oif_hst_nodes(f)[at];
-    uint32_t depth = oif_hst_depth(n->place);
-    REQUIRE(++found->visited <= oif_hst_trees(f)[found->tree].used, "a node is reached twice");
-    if (!oif_hst_is_cut(f, at)) {
-        REQUIRE(n->cut == INFINITY && n->feature == 0, "a leaf has a cut");
-        REQUIRE(!oif_hst_must_be_cut(f, n), "a leaf holds more rows than the size limit");
-        found->levels = found->levels > depth ? found->levels : depth;
+    const oif_hst_state *forest = check->forest;
+    const oif_hst_node *node = &oif_hst_nodes(forest)[at];
+    uint32_t depth = oif_hst_depth(node->place);
+    OIF_REQUIRE(&check->base, ++check->visited <= oif_hst_trees(forest)[check->base.number].used,
+                "a node is reached twice");
+    if (!oif_hst_is_cut(forest, at)) {
+        OIF_REQUIRE(&check->base, node->cut == INFINITY && node->column == 0, "a leaf has a cut");
+        OIF_REQUIRE(&check->base, !oif_hst_must_be_cut(forest, node),
+                    "a leaf holds more rows than the size limit");
+        check->levels = check->levels > depth ? check->levels : depth;
         return OIF_OK;
     }
-    oif_status status = check_cut(found, n);
+    oif_status status = check_cut(check, node);
     if (status == OIF_OK)
-        status = check_node(found, n->child);
-    return status == OIF_OK ? check_node(found, n->child + 1) : status;
+        status = check_node(check, node->child);
+    return status == OIF_OK ? check_node(check, node->child + 1) : status;
 }
 
 /* The rows in the list of a leaf, once all nodes are known to be sound. A list that ends has no
  * row twice. */
-static oif_status check_list(findings *found, uint32_t at)
+static oif_status check_list(tree_check *check, uint32_t at)
 {
-    const forest *f = found->forest;
-    const node *leaf = &oif_hst_nodes(f)[at];
+    const oif_hst_state *forest = check->forest;
+    const oif_hst_node *leaf = &oif_hst_nodes(forest)[at];
     uint32_t row = leaf->first_row, left = leaf->count;
-    for (; left > 0 && row < f->rows_held; left--) {
-        REQUIRE(oif_hst_walk(f, found->tree, oif_hst_row(f, row)) == at,
-                "a row is in the list of a leaf that it does not fall into");
-        row = oif_hst_next_row(f, found->tree)[row];
+    for (; left > 0 && row < forest->rows_held; left--) {
+        OIF_REQUIRE(&check->base,
+                    oif_hst_walk(forest, check->base.number, oif_hst_row(forest, row)) == at,
+                    "a row is in the list of a leaf that it does not fall into");
+        row = oif_hst_next_row(forest, check->base.number)[row];
     }
-    REQUIRE(left == 0 && row == OIF_HST_NONE, "the list of a leaf is not as long as its count");
-    found->counted += leaf->count;
+    OIF_REQUIRE(&check->base, left == 0 && row == OIF_HST_NONE,
+                "the list of a leaf is not as long as its count");
+    check->counted += leaf->count;
     return OIF_OK;
 }
 
 /* The lists below a node. A node is cut because of its rows in either window: so all cuts
  * together fit node_capacity. */
-static oif_status check_rows(findings *found, uint32_t at)
+static oif_status check_rows(tree_check *check, uint32_t at)
 {
-    const forest *f = found->forest;
-    const node *n = &oif_hst_nodes(f)[at];
-    uint32_t before = found->counted;
-    if (!oif_hst_is_cut(f, at))
-        return check_list(found, at);
-    oif_status status = check_rows(found, n->child);
+    const oif_hst_state *forest = check->forest;
+    const oif_hst_node *node = &oif_hst_nodes(forest)[at];
+    uint32_t before = check->counted;
+    if (!oif_hst_is_cut(forest, at))
+        return check_list(check, at);
+    oif_status status = check_rows(check, node->child);
     if (status == OIF_OK)
-        status = check_rows(found, n->child + 1);
+        status = check_rows(check, node->child + 1);
     if (status == OIF_OK)
-        REQUIRE(is_cut_in_reference(f, n) || found->counted - before > f->limit,
-                "a node is cut that holds no more rows than the size limit");
+        OIF_REQUIRE(&check->base,
+                    is_cut_in_reference(forest, node) || check->counted - before > forest->limit,
+                    "a node is cut that holds no more rows than the size limit");
     return status;
 }
 
-/* Whether a node stands in the tree, which is then where its place says. */
-static bool stands_in_tree(const forest *f, uint32_t tree, uint32_t wanted)
+/* Whether a node is in the tree, which is then where its place says. */
+static bool is_in_tree(const oif_hst_state *forest, uint32_t tree, uint32_t wanted)
 {
-    uint32_t place = oif_hst_nodes(f)[wanted].place, at = oif_hst_root(f, tree);
+    uint32_t place = oif_hst_nodes(forest)[wanted].place, at = oif_hst_root(forest, tree);
     if (place == 0)
         return false;
-    for (uint32_t depth = oif_hst_depth(place); depth > 0 && oif_hst_is_cut(f, at); depth--)
-        at = oif_hst_nodes(f)[at].child + (place >> (depth - 1) & 1);
+    for (uint32_t depth = oif_hst_depth(place); depth > 0 && oif_hst_is_cut(forest, at); depth--)
+        at = oif_hst_nodes(forest)[at].child + (place >> (depth - 1) & 1);
     return at == wanted;
 }
 
-static oif_status check_free_pairs(findings *found)
+static oif_status check_free_pairs(tree_check *check)
 {
-    const forest *f = found->forest;
-    const oif_hst_tree *t = &oif_hst_trees(f)[found->tree];
-    const uint32_t root = oif_hst_root(f, found->tree);
-    for (uint32_t pair = t->free_pair; pair != OIF_HST_NONE; pair = oif_hst_nodes(f)[pair].child) {
-        found->visited += 2;
-        REQUIRE(pair > root && pair < root + t->used - 1 && (pair - root) % 2 == 1 &&
-                    found->visited <= t->used && !stands_in_tree(f, found->tree, pair),
-                "the list of free nodes is broken");
+    const oif_hst_state *forest = check->forest;
+    const oif_hst_tree *tree = &oif_hst_trees(forest)[check->base.number];
+    const uint32_t root = oif_hst_root(forest, check->base.number);
+    for (uint32_t pair = tree->free_pair; pair != OIF_HST_NONE;
+         pair = oif_hst_nodes(forest)[pair].child) {
+        check->visited += 2;
+        OIF_REQUIRE(&check->base,
+                    pair > root && pair < root + tree->used - 1 && (pair - root) % 2 == 1 &&
+                        check->visited <= tree->used &&
+                        !is_in_tree(forest, check->base.number, pair),
+                    "the list of free nodes is broken");
     }
-    REQUIRE(found->visited == t->used, "a node is neither in the tree nor free");
+    OIF_REQUIRE(&check->base, check->visited == tree->used,
+                "a node is neither in the tree nor free");
     return OIF_OK;
 }
 
-static oif_status check_tree(const forest *f, uint32_t tree, oif_error *error)
+static oif_status check_tree(const oif_hst_state *forest, uint32_t number, oif_error *error)
 {
-    findings all = {.forest = f, .tree = tree, .error = error}, *found = &all;
-    const oif_hst_tree *t = &oif_hst_trees(f)[tree];
-    const uint32_t root = oif_hst_root(f, tree);
-    REQUIRE(t->used >= 1 && t->used <= f->node_capacity && t->used % 2 == 1,
-            "there is no room for its nodes");
-    REQUIRE(oif_hst_nodes(f)[root].place == 1, "the root is not in its place");
-    oif_status status = check_node(found, root);
+    tree_check all = {.base = {error, "tree", number}, .forest = forest}, *check = &all;
+    const oif_hst_tree *tree = &oif_hst_trees(forest)[number];
+    const uint32_t root = oif_hst_root(forest, number);
+    OIF_REQUIRE(&check->base,
+                tree->used >= 1 && tree->used <= forest->node_capacity && tree->used % 2 == 1,
+                "there is no room for its nodes");
+    OIF_REQUIRE(&check->base, oif_hst_nodes(forest)[root].place == 1,
+                "the root is not in its place");
+    oif_status status = check_node(check, root);
     if (status == OIF_OK)
-        status = check_free_pairs(found);
+        status = check_free_pairs(check);
     if (status == OIF_OK)
-        status = check_rows(found, root);
+        status = check_rows(check, root);
     if (status != OIF_OK)
         return status;
-    REQUIRE(t->levels == found->levels, "the number of levels is not that of the deepest leaf");
-    REQUIRE(found->counted == (f->counting ? f->rows_held : 0),
-            "the counts do not add up to the rows of the window");
-    REQUIRE(oif_hst_nodes(f)[root].worth == oif_hst_worth(f->reference_rows, 0),
-            "the root's mass is not that of the reference window");
+    OIF_REQUIRE(&check->base, tree->levels == check->levels,
+                "the number of levels is not that of the deepest leaf");
+    OIF_REQUIRE(&check->base, check->counted == (forest->counting ? forest->rows_held : 0),
+                "the counts do not add up to the rows of the window");
+    OIF_REQUIRE(&check->base,
+                oif_hst_nodes(forest)[root].worth == oif_hst_worth(forest->reference_rows, 0),
+                "the root's mass is not that of the reference window");
     return OIF_OK;
 }
 
-/* Trees are built when a window has so many rows, the reference then being those. */
-static bool was_built_in_time(const forest *f)
+/* Trees are built at certain numbers of rows in the window; those are the reference then. */
+static bool was_built_in_time(const oif_hst_state *forest)
 {
-    uint32_t built = 0, next = oif_hst_build_after(f, 0);
-    if (f->counting)
-        return f->counting == 1 && f->ranges != OIF_HST_EVERY &&
-               f->reference_rows == f->window_size;
-    if (f->reference_rows == f->window_size)
-        return f->ranges == OIF_HST_EVERY && f->next_build == f->window_size;
-    while (next <= f->rows_held && next < f->window_size) {
+    uint32_t built = 0, next = oif_hst_build_after(forest, 0);
+    if (forest->counting)
+        return forest->counting == 1 && forest->ranges != OIF_HST_EVERY &&
+               forest->reference_rows == forest->window_size;
+    if (forest->reference_rows == forest->window_size)
+        return forest->ranges == OIF_HST_EVERY && forest->next_build == forest->window_size;
+    while (next <= forest->rows_held && next < forest->window_size) {
         built = next;
-        next = oif_hst_build_after(f, next);
+        next = oif_hst_build_after(forest, next);
     }
-    return f->reference_rows == built && f->next_build == next;
+    return forest->reference_rows == built && forest->next_build == next;
 }
 
 /* A range that was never seen, or one of finite numbers; and small enough for sums of them. */
@@ -197,25 +210,25 @@ static bool is_range(const oif_hst_range *range)
 
 oif_status oif_hst_check(const void *state, oif_error *error)
 {
-    const forest *f = state;
-    const double rows = (double)((uint64_t)f->num_trees * f->reference_rows);
-    if (f->rows_held >= f->window_size || f->reference_rows > f->window_size)
+    const oif_hst_state *forest = state;
+    const double rows = (double)((uint64_t)forest->num_trees * forest->reference_rows);
+    if (forest->rows_held >= forest->window_size || forest->reference_rows > forest->window_size)
         return oif_fail(error, OIF_EINVARIANT, "a window holds more rows than it has room for");
-    if (!was_built_in_time(f))
+    if (!was_built_in_time(forest))
         return oif_fail(error, OIF_EINVARIANT,
                         "the trees were not built when they should have been");
-    if (f->next_build > f->window_size)
+    if (forest->next_build > forest->window_size)
         return oif_fail(error, OIF_EINVARIANT, "the trees are to be built from more than a window");
-    if (f->no_mass != (rows > 0 ? oif_log2(rows) : 0))
+    if (forest->no_mass != (rows > 0 ? oif_log2(rows) : 0))
         return oif_fail(error, OIF_EINVARIANT,
                         "masses are put in relation to another number of rows");
-    if (!oif_none_infinite(oif_hst_row(f, 0), (size_t)f->window_size * f->dimension))
+    if (!oif_none_infinite(oif_hst_row(forest, 0), (size_t)forest->window_size * forest->dimension))
         return oif_fail(error, OIF_EINVARIANT, "a row is infinite");
-    for (uint32_t feature = 0; feature < f->dimension; feature++)
-        if (!is_range(oif_hst_range_of(f, feature)))
-            return oif_fail(error, OIF_EINVARIANT, "feature %u: the range is none", feature);
+    for (uint32_t column = 0; column < forest->dimension; column++)
+        if (!is_range(oif_hst_range_of(forest, column)))
+            return oif_fail(error, OIF_EINVARIANT, "column %u: the range is none", column);
     oif_status status = OIF_OK;
-    for (uint32_t tree = 0; tree < f->num_trees && status == OIF_OK; tree++)
-        status = check_tree(f, tree, error);
+    for (uint32_t tree = 0; tree < forest->num_trees && status == OIF_OK; tree++)
+        status = check_tree(forest, tree, error);
     return status;
 }

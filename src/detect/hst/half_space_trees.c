@@ -1,6 +1,6 @@
 /* Half-Space Trees (Tan, Ting, Liu, IJCAI 2011).
  *
- * Every tree halves the space again and again, each time along a feature drawn at random, and
+ * Every tree halves the space again and again, each time along a column drawn at random, and
  * counts how many rows of a window fall into each cell: its mass. Rows are scored by the masses
  * of the window before, the reference, while those of the latest window are being counted; when
  * it is full it becomes the reference.
@@ -14,7 +14,7 @@
  * Of a tree only the nodes above the size limit in either window, and their children, are in
  * memory (half_space_trees.h). A leaf of the latest window keeps its rows in a list; when they
  * are more than the limit it is cut and hands them to its children, which are then what they
- * would be had they counted from the start. A cut finds its feature by hashing and its value
+ * would be had they counted from the start. A cut finds its column by hashing and its value
  * from the path. At the end of a window the cuts that the new reference does not need are
  * undone. So the trees hardly change while the stream does not, and one walk finds both the
  * cell to count a row in and the mass that scores it.
@@ -35,9 +35,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-typedef oif_hst_state forest;
-typedef oif_hst_node node;
-
 enum {
     LANES = 8, /* trees walked side by side, which hides the latency of their loads */
     /* rows that the first trees are built from; then from twice as many, up to a window */
@@ -48,44 +45,45 @@ enum {
 
 /* ---- Creation ---- */
 
-uint32_t oif_hst_limit(const forest *f, uint32_t rows)
+uint32_t oif_hst_limit(const oif_hst_state *forest, uint32_t rows)
 {
-    return (uint32_t)(f->size_limit * rows);
+    return (uint32_t)(forest->size_limit * rows);
 }
 
-uint32_t oif_hst_build_after(const forest *f, uint32_t rows)
+uint32_t oif_hst_build_after(const oif_hst_state *forest, uint32_t rows)
 {
     uint32_t next = rows ? 2 * rows : FIRST_BUILD;
-    return next < f->window_size ? next : f->window_size;
+    return oif_min_u32(next, forest->window_size);
 }
 
 /* Nodes of one depth that can be above the limit, in any window. */
-static uint64_t most_above_limit(const forest *f)
+static uint64_t most_above_limit(const oif_hst_state *forest)
 {
     uint64_t most = 0;
-    for (uint32_t rows = oif_hst_build_after(f, 0);; rows = oif_hst_build_after(f, rows)) {
-        uint64_t above = rows / (oif_hst_limit(f, rows) + 1);
+    for (uint32_t rows = oif_hst_build_after(forest, 0);;
+         rows = oif_hst_build_after(forest, rows)) {
+        uint64_t above = rows / (oif_hst_limit(forest, rows) + 1);
         most = above > most ? above : most;
-        if (rows == f->window_size)
+        if (rows == forest->window_size)
             return most;
     }
 }
 
 /* Nodes that a tree can need: at each depth those above the limit in the reference and in the
  * latest window are cut. */
-static uint64_t node_bound(const forest *f)
+static uint64_t node_bound(const oif_hst_state *forest)
 {
-    uint64_t cuts = 0, above = 2 * most_above_limit(f);
-    for (uint32_t depth = 0; depth < f->max_depth; depth++) {
+    uint64_t cuts = 0, above = 2 * most_above_limit(forest);
+    for (uint32_t depth = 0; depth < forest->max_depth; depth++) {
         uint64_t all = UINT64_C(1) << depth;
-        cuts += all < above ? all : above;
+        cuts += oif_min_u64(all, above);
     }
     return 2 * cuts + 1;
 }
 
-static forest read_params(const oif_params *params)
+static oif_hst_state read_params(const oif_params *params)
 {
-    return (forest){
+    return (oif_hst_state){
         .num_trees = (uint32_t)oif_params_value(params, "num_trees"),
         .window_size = (uint32_t)oif_params_value(params, "window_size"),
         .max_depth = (uint32_t)oif_params_value(params, "max_depth"),
@@ -98,34 +96,35 @@ static forest read_params(const oif_params *params)
 
 static oif_status check_params(const oif_params *params, oif_error *error)
 {
-    forest f = read_params(params);
-    if (f.range_low < f.range_high)
+    oif_hst_state forest = read_params(params);
+    if (forest.range_low < forest.range_high)
         return OIF_OK;
     return oif_fail(error, OIF_EPARAM, "range_low must be below range_high");
 }
 
-static forest lay_out(const oif_params *params, size_t dimension)
+static oif_hst_state lay_out(const oif_params *params, size_t dimension)
 {
-    forest f = read_params(params);
-    uint64_t nodes = node_bound(&f);
-    f.dimension = (uint32_t)dimension;
-    f.node_capacity = (uint32_t)nodes;
-    f.limit = oif_hst_limit(&f, f.window_size);
-    f.next_build = oif_hst_build_after(&f, 0);
-    f.full_scale = 1.0 / oif_log2(1.0 + (double)(UINT32_C(1) << f.max_depth));
+    oif_hst_state forest = read_params(params);
+    uint64_t nodes = node_bound(&forest);
+    forest.dimension = (uint32_t)dimension;
+    forest.node_capacity = (uint32_t)nodes;
+    forest.limit = oif_hst_limit(&forest, forest.window_size);
+    forest.next_build = oif_hst_build_after(&forest, 0);
+    forest.full_scale = 1.0 / oif_log2(1.0 + (double)(UINT32_C(1) << forest.max_depth));
 
-    f.bytes = oif_size_align(sizeof f);
-    f.trees_at = oif_size_append(&f.bytes, f.num_trees, sizeof(oif_hst_tree));
-    f.nodes_at =
-        oif_size_append(&f.bytes, f.num_trees, oif_size_multiply(f.node_capacity, sizeof(node)));
-    f.next_row_at =
-        oif_size_append(&f.bytes, f.num_trees, oif_size_multiply(f.window_size, sizeof(uint32_t)));
-    f.ranges_at = oif_size_append(&f.bytes, dimension, sizeof(oif_hst_range));
-    f.rows_at =
-        oif_size_append(&f.bytes, f.window_size, oif_size_multiply(dimension, sizeof(double)));
-    if (nodes * f.num_trees > UINT32_MAX)
-        f.bytes = SIZE_MAX; /* nodes are numbered in 32 bits */
-    return f;
+    forest.bytes = oif_size_align(sizeof forest);
+    forest.trees_at = oif_size_append(&forest.bytes, forest.num_trees, sizeof(oif_hst_tree));
+    forest.nodes_at =
+        oif_size_append(&forest.bytes, forest.num_trees,
+                        oif_size_multiply(forest.node_capacity, sizeof(oif_hst_node)));
+    forest.next_row_at = oif_size_append(&forest.bytes, forest.num_trees,
+                                         oif_size_multiply(forest.window_size, sizeof(uint32_t)));
+    forest.ranges_at = oif_size_append(&forest.bytes, dimension, sizeof(oif_hst_range));
+    forest.rows_at = oif_size_append(&forest.bytes, forest.window_size,
+                                     oif_size_multiply(dimension, sizeof(double)));
+    if (nodes * forest.num_trees > UINT32_MAX)
+        forest.bytes = SIZE_MAX; /* nodes are numbered in 32 bits */
+    return forest;
 }
 
 static size_t state_bytes(const oif_params *params, size_t dimension)
@@ -133,21 +132,21 @@ static size_t state_bytes(const oif_params *params, size_t dimension)
     return lay_out(params, dimension).bytes;
 }
 
-static void make_leaf(node *leaf, uint32_t at, uint32_t place, uint32_t worth)
+static void make_leaf(oif_hst_node *leaf, uint32_t at, uint32_t place, uint32_t worth)
 {
-    *leaf = (node){
+    *leaf = (oif_hst_node){
         .cut = INFINITY, .child = at, .place = place, .first_row = OIF_HST_NONE, .worth = worth};
 }
 
 /* Makes every tree a single empty leaf. */
-static void clear_trees(forest *f)
+static void clear_trees(oif_hst_state *forest)
 {
-    for (uint32_t i = 0; i < f->num_trees; i++) {
-        oif_hst_tree *tree = &oif_hst_trees(f)[i];
+    for (uint32_t i = 0; i < forest->num_trees; i++) {
+        oif_hst_tree *tree = &oif_hst_trees(forest)[i];
         tree->used = 1;
         tree->free_pair = OIF_HST_NONE;
         tree->levels = 0;
-        make_leaf(&oif_hst_nodes(f)[oif_hst_root(f, i)], oif_hst_root(f, i), 1, 0);
+        make_leaf(&oif_hst_nodes(forest)[oif_hst_root(forest, i)], oif_hst_root(forest, i), 1, 0);
     }
 }
 
@@ -166,36 +165,36 @@ static oif_hst_range range_between(double low, double high)
 
 static void init(void *state, const oif_params *params, size_t dimension)
 {
-    forest *f = state;
-    *f = lay_out(params, dimension);
-    clear_trees(f);
-    for (uint32_t i = 0; i < f->num_trees; i++)
-        oif_hst_trees(f)[i].key =
+    oif_hst_state *forest = state;
+    *forest = lay_out(params, dimension);
+    clear_trees(forest);
+    for (uint32_t i = 0; i < forest->num_trees; i++)
+        oif_hst_trees(forest)[i].seed =
             oif_random_stream((uint64_t)oif_params_value(params, "seed"), i).state;
-    for (uint32_t i = 0; i < f->dimension; i++)
-        *oif_hst_range_of(f, i) = f->ranges == OIF_HST_FIXED
-                                      ? range_between(f->range_low, f->range_high)
-                                      : range_between(INFINITY, -INFINITY);
+    for (uint32_t i = 0; i < forest->dimension; i++)
+        *oif_hst_range_of(forest, i) = forest->ranges == OIF_HST_FIXED
+                                           ? range_between(forest->range_low, forest->range_high)
+                                           : range_between(INFINITY, -INFINITY);
 }
 
 /* ---- The complete tree: what seed and place say ---- */
 
-uint32_t oif_hst_feature_at(const forest *f, const oif_hst_tree *tree, uint32_t place)
+uint32_t oif_hst_column_at(const oif_hst_state *forest, const oif_hst_tree *tree, uint32_t place)
 {
-    oif_random random = oif_random_stream(tree->key, place);
-    return oif_random_below(&random, f->dimension);
+    oif_random random = oif_random_stream(tree->seed, place);
+    return oif_random_below(&random, forest->dimension);
 }
 
-/* Where a feature is cut for the (halvings + 1)th time, in the cell'th of the 2^halvings parts
+/* Where a column is cut for the (halvings + 1)th time, in the cell'th of the 2^halvings parts
  * that were made so far of its work range, which goes from s - 2 max(s, 1 - s) to s + 2 max(s,
  * 1 - s) of its range, s random. One quarter of that is at the range's end: if s > 1/2 the
  * first is at its low end, else the last at its high end. Counted from there the end is met
  * exactly, so that no rounding decides about the rows that are there. */
-static double middle_of_cell(const forest *f, const oif_hst_tree *tree, uint32_t feature,
+static double middle_of_cell(const oif_hst_state *forest, const oif_hst_tree *tree, uint32_t column,
                              uint32_t cell, uint32_t halvings)
 {
-    oif_random random = oif_random_stream(tree->key, (UINT64_C(1) << 32) + feature);
-    const oif_hst_range *range = oif_hst_range_of(f, feature);
+    oif_random random = oif_random_stream(tree->seed, (UINT64_C(1) << 32) + column);
+    const oif_hst_range *range = oif_hst_range_of(forest, column);
     double s = oif_random_unit(&random);
     double quarters = 4 * (2.0 * cell + 1) / (double)(UINT32_C(2) << halvings);
     double cut = s > 0.5 ? range->low + s * (quarters - 1) * range->width
@@ -203,25 +202,25 @@ static double middle_of_cell(const forest *f, const oif_hst_tree *tree, uint32_t
     return cut * 8; /* may be infinite, as it should */
 }
 
-double oif_hst_cut_at(const forest *f, uint32_t tree, uint32_t place, uint32_t feature)
+double oif_hst_cut_at(const oif_hst_state *forest, uint32_t tree, uint32_t place, uint32_t column)
 {
-    const node *nodes = oif_hst_nodes(f), *above = &nodes[oif_hst_root(f, tree)];
+    const oif_hst_node *nodes = oif_hst_nodes(forest), *above = &nodes[oif_hst_root(forest, tree)];
     uint32_t cell = 0, halvings = 0;
     for (uint32_t depth = oif_hst_depth(place); depth-- > 0;) {
         uint32_t right = place >> depth & 1;
-        if (above->feature == feature) {
+        if (above->column == column) {
             cell = 2 * cell + right;
             halvings++;
         }
         above = &nodes[above->child + right];
     }
-    return middle_of_cell(f, &oif_hst_trees(f)[tree], feature, cell, halvings);
+    return middle_of_cell(forest, &oif_hst_trees(forest)[tree], column, cell, halvings);
 }
 
 /* ---- Walking ---- */
 
 /* LANES walks side by side; the inner loop unrolls, so that the nodes stay in registers. */
-static __attribute__((noinline)) void walk_lanes(const node *restrict nodes,
+static __attribute__((noinline)) void walk_lanes(const oif_hst_node *restrict nodes,
                                                  const double *restrict row, uint32_t levels,
                                                  uint32_t leaves[LANES])
 {
@@ -229,38 +228,38 @@ static __attribute__((noinline)) void walk_lanes(const node *restrict nodes,
     memcpy(at, leaves, sizeof at);
     for (; levels > 0; levels--)
         for (uint32_t i = 0; i < LANES; i++)
-            at[i] = nodes[at[i]].child + (row[nodes[at[i]].feature] >= nodes[at[i]].cut);
+            at[i] = nodes[at[i]].child + (row[nodes[at[i]].column] >= nodes[at[i]].cut);
     memcpy(leaves, at, sizeof at);
 }
 
-uint32_t oif_hst_walk(const forest *f, uint32_t tree, const double *row)
+uint32_t oif_hst_walk(const oif_hst_state *forest, uint32_t tree, const double *row)
 {
-    const node *nodes = oif_hst_nodes(f);
-    uint32_t at = oif_hst_root(f, tree);
-    while (oif_hst_is_cut(f, at)) {
-        double number = row[nodes[at].feature];
+    const oif_hst_node *nodes = oif_hst_nodes(forest);
+    uint32_t at = oif_hst_root(forest, tree);
+    while (oif_hst_is_cut(forest, at)) {
+        double number = row[nodes[at].column];
         at = number != number ? nodes[at].heavier : nodes[at].child + (number >= nodes[at].cut);
     }
     return at;
 }
 
 /* The leaves of a row in up to LANES trees from `first` on; returns how many. */
-static uint32_t find_leaves(const forest *f, uint32_t first, const double *row, bool complete,
-                            uint32_t leaves[LANES])
+static uint32_t find_leaves(const oif_hst_state *forest, uint32_t first, const double *row,
+                            bool complete, uint32_t leaves[LANES])
 {
-    uint32_t count = f->num_trees - first < LANES ? f->num_trees - first : LANES;
+    uint32_t count = oif_min_u32(forest->num_trees - first, LANES);
     if (complete && count == LANES) {
-        const oif_hst_tree *trees = &oif_hst_trees(f)[first];
-        uint32_t root = oif_hst_root(f, first), levels = 0;
-        for (uint32_t i = 0; i < LANES; i++, root += f->node_capacity) {
+        const oif_hst_tree *trees = &oif_hst_trees(forest)[first];
+        uint32_t root = oif_hst_root(forest, first), levels = 0;
+        for (uint32_t i = 0; i < LANES; i++, root += forest->node_capacity) {
             levels = trees[i].levels > levels ? trees[i].levels : levels;
             leaves[i] = root;
         }
-        walk_lanes(oif_hst_nodes(f), row, levels, leaves);
+        walk_lanes(oif_hst_nodes(forest), row, levels, leaves);
         return LANES;
     }
     for (uint32_t i = 0; i < count; i++)
-        leaves[i] = oif_hst_walk(f, first + i, row);
+        leaves[i] = oif_hst_walk(forest, first + i, row);
     return count;
 }
 
@@ -272,31 +271,31 @@ static uint64_t mass_of(uint32_t worth)
 }
 
 /* 1 where there is no mass, 0 where all rows are at max_depth. */
-static double score_of(const forest *f, uint64_t mass_sum)
+static double score_of(const oif_hst_state *forest, uint64_t mass_sum)
 {
-    if (f->reference_rows == 0)
+    if (forest->reference_rows == 0)
         return 0.5;
-    double whole = (double)((uint64_t)f->num_trees * f->reference_rows + mass_sum);
-    double score = 1.0 - (oif_log2(whole) - f->no_mass) * f->full_scale;
+    double whole = (double)((uint64_t)forest->num_trees * forest->reference_rows + mass_sum);
+    double score = 1.0 - (oif_log2(whole) - forest->no_mass) * forest->full_scale;
     return score < 0 ? 0 : score > 1 ? 1 : score;
 }
 
 /* ---- Counting ---- */
 
-static uint32_t take_pair(forest *f, uint32_t tree)
+static uint32_t take_pair(oif_hst_state *forest, uint32_t number)
 {
-    oif_hst_tree *t = &oif_hst_trees(f)[tree];
-    uint32_t pair = t->free_pair;
+    oif_hst_tree *tree = &oif_hst_trees(forest)[number];
+    uint32_t pair = tree->free_pair;
     if (pair == OIF_HST_NONE) {
-        pair = oif_hst_root(f, tree) + t->used;
-        t->used += 2;
+        pair = oif_hst_root(forest, number) + tree->used;
+        tree->used += 2;
     } else {
-        t->free_pair = oif_hst_nodes(f)[pair].child;
+        tree->free_pair = oif_hst_nodes(forest)[pair].child;
     }
     return pair;
 }
 
-static void put_row(uint32_t *next_row, node *leaf, uint32_t slot)
+static void put_row(uint32_t *next_row, oif_hst_node *leaf, uint32_t slot)
 {
     next_row[slot] = leaf->first_row;
     leaf->first_row = slot;
@@ -305,13 +304,13 @@ static void put_row(uint32_t *next_row, node *leaf, uint32_t slot)
 
 /* Hands the rows of a leaf that has just been cut to its children; those without the number go
  * where most others went. */
-static void hand_down(forest *f, uint32_t tree, node *parent, uint32_t row)
+static void hand_down(oif_hst_state *forest, uint32_t tree, oif_hst_node *parent, uint32_t row)
 {
-    node *children = &oif_hst_nodes(f)[parent->child];
-    uint32_t *next_row = oif_hst_next_row(f, tree), missing = OIF_HST_NONE;
+    oif_hst_node *children = &oif_hst_nodes(forest)[parent->child];
+    uint32_t *next_row = oif_hst_next_row(forest, tree), missing = OIF_HST_NONE;
     while (row != OIF_HST_NONE) {
         uint32_t next = next_row[row];
-        double number = oif_hst_row(f, row)[parent->feature];
+        double number = oif_hst_row(forest, row)[parent->column];
         if (number != number) {
             next_row[row] = missing;
             missing = row;
@@ -329,122 +328,115 @@ static void hand_down(forest *f, uint32_t tree, node *parent, uint32_t row)
     }
 }
 
-bool oif_hst_must_be_cut(const forest *f, const node *leaf)
+bool oif_hst_must_be_cut(const oif_hst_state *forest, const oif_hst_node *leaf)
 {
-    return leaf->count > f->limit && oif_hst_depth(leaf->place) < f->max_depth;
+    return leaf->count > forest->limit && oif_hst_depth(leaf->place) < forest->max_depth;
 }
 
 /* Not inlined: it is rare, and would take the registers of the loop around it. */
-static __attribute__((noinline)) void cut_leaf(forest *f, uint32_t tree, uint32_t at)
+static __attribute__((noinline)) void cut_leaf(oif_hst_state *forest, uint32_t number, uint32_t at)
 {
-    node *nodes = oif_hst_nodes(f), *parent = &nodes[at];
-    oif_hst_tree *t = &oif_hst_trees(f)[tree];
-    while (oif_hst_must_be_cut(f, parent)) {
+    oif_hst_node *nodes = oif_hst_nodes(forest), *parent = &nodes[at];
+    oif_hst_tree *tree = &oif_hst_trees(forest)[number];
+    while (oif_hst_must_be_cut(forest, parent)) {
         uint32_t row = parent->first_row, depth = oif_hst_depth(parent->place);
-        parent->feature = oif_hst_feature_at(f, t, parent->place);
-        parent->cut = oif_hst_cut_at(f, tree, parent->place, parent->feature);
-        parent->child = take_pair(f, tree);
+        parent->column = oif_hst_column_at(forest, tree, parent->place);
+        parent->cut = oif_hst_cut_at(forest, number, parent->place, parent->column);
+        parent->child = take_pair(forest, number);
         parent->count = 0;
         make_leaf(&nodes[parent->child], parent->child, 2 * parent->place, parent->worth);
         make_leaf(&nodes[parent->child + 1], parent->child + 1, 2 * parent->place + 1,
                   parent->worth);
-        hand_down(f, tree, parent, row);
-        t->levels = t->levels > depth ? t->levels : depth + 1;
+        hand_down(forest, number, parent, row);
+        tree->levels = tree->levels > depth ? tree->levels : depth + 1;
         /* at most one is too full */
-        parent = &nodes[parent->child + (nodes[parent->child + 1].count > f->limit)];
+        parent = &nodes[parent->child + (nodes[parent->child + 1].count > forest->limit)];
     }
 }
 
 /* ---- Rows through trees ---- */
 
-static uint32_t groups_of(const forest *f)
+static uint32_t groups_of(const oif_hst_state *forest)
 {
-    return (f->num_trees + LANES - 1) / LANES;
+    return (forest->num_trees + LANES - 1) / LANES;
 }
 
 /* Rows that pass all trees, LANES trees after another, before the next rows do. */
-typedef struct chunk {
-    const forest *forest;
-    forest *counter; /* the same forest when it is to count the rows, otherwise NULL */
+typedef struct row_chunk {
+    const oif_hst_state *forest;
+    oif_hst_state *counter; /* the same forest when it is to count the rows, otherwise NULL */
     const oif_rows *rows;
     uint32_t first_slot;      /* of the window, where the rows are when they are to be counted */
     const bool *complete;     /* of each row */
     _Atomic uint64_t *masses; /* the sum of reference masses of each row */
     unsigned parts;
-} chunk;
+} row_chunk;
 
 /* Counts a row of the window in some trees, of which it has reached these leaves. */
-static void count_row(forest *f, uint32_t first_tree, const uint32_t *leaves, uint32_t count,
-                      uint32_t slot)
+static void count_row(oif_hst_state *forest, uint32_t first_tree, const uint32_t *leaves,
+                      uint32_t count, uint32_t slot)
 {
-    node *nodes = oif_hst_nodes(f);
-    const uint32_t window_size = f->window_size;
-    uint32_t *next_row = oif_hst_next_row(f, first_tree);
+    oif_hst_node *nodes = oif_hst_nodes(forest);
+    const uint32_t window_size = forest->window_size;
+    uint32_t *next_row = oif_hst_next_row(forest, first_tree);
     for (uint32_t i = 0; i < count; i++, next_row += window_size) {
         put_row(next_row, &nodes[leaves[i]], slot);
-        if (oif_hst_must_be_cut(f, &nodes[leaves[i]]))
-            cut_leaf(f, first_tree + i, leaves[i]);
+        if (oif_hst_must_be_cut(forest, &nodes[leaves[i]]))
+            cut_leaf(forest, first_tree + i, leaves[i]);
     }
 }
 
 /* Passes the rows through LANES trees and adds up what they are worth there. */
-static void pass_group(const chunk *c, uint32_t first_tree, uint64_t *masses)
+static void pass_group(const row_chunk *chunk, uint32_t first_tree, uint64_t *masses)
 {
-    const node *nodes = oif_hst_nodes(c->forest);
-    for (uint32_t i = 0; i < c->rows->count; i++) {
+    const oif_hst_node *nodes = oif_hst_nodes(chunk->forest);
+    for (uint32_t i = 0; i < chunk->rows->count; i++) {
         uint32_t leaves[LANES];
-        uint32_t count =
-            find_leaves(c->forest, first_tree, oif_rows_at(c->rows, i), c->complete[i], leaves);
+        uint32_t count = find_leaves(chunk->forest, first_tree, oif_rows_at(chunk->rows, i),
+                                     chunk->complete[i], leaves);
         uint64_t sum = 0;
         for (uint32_t j = 0; j < count; j++)
             sum += mass_of(nodes[leaves[j]].worth);
         masses[i] += sum;
-        if (c->counter)
-            count_row(c->counter, first_tree, leaves, count, c->first_slot + i);
+        if (chunk->counter)
+            count_row(chunk->counter, first_tree, leaves, count, chunk->first_slot + i);
     }
 }
 
 static void pass_part(void *context, unsigned part)
 {
-    const chunk *c = context;
-    const uint32_t groups = groups_of(c->forest), end = groups * (part + 1) / c->parts;
-    const size_t count = c->rows->count;
+    const row_chunk *chunk = context;
+    const uint32_t groups = groups_of(chunk->forest), end = groups * (part + 1) / chunk->parts;
+    const size_t count = chunk->rows->count;
     uint64_t masses[MAX_CHUNK];
     memset(masses, 0, count * sizeof *masses);
-    for (uint32_t group = groups * part / c->parts; group < end; group++)
-        pass_group(c, group * LANES, masses);
+    for (uint32_t group = groups * part / chunk->parts; group < end; group++)
+        pass_group(chunk, group * LANES, masses);
     for (size_t i = 0; i < count; i++)
-        atomic_fetch_add_explicit(&c->masses[i], masses[i], memory_order_relaxed);
+        atomic_fetch_add_explicit(&chunk->masses[i], masses[i], memory_order_relaxed);
 }
 
 /* Passes at most MAX_CHUNK rows through all trees, and writes their scores unless `scores` is
  * NULL. */
-static void pass_chunk(const forest *f, forest *counter, const oif_rows *rows, uint32_t first_slot,
-                       double *scores, oif_pool *pool)
+static void pass_chunk(const oif_hst_state *forest, oif_hst_state *counter, const oif_rows *rows,
+                       uint32_t first_slot, double *scores, oif_pool *pool)
 {
     _Atomic uint64_t masses[MAX_CHUNK];
     bool complete[MAX_CHUNK];
-    chunk c = {f, counter, rows, first_slot, complete, masses, oif_pool_parts(pool)};
+    row_chunk chunk = {forest, counter, rows, first_slot, complete, masses, oif_pool_parts(pool)};
     for (size_t i = 0; i < rows->count; i++) {
         atomic_init(&masses[i], 0);
-        complete[i] = rows->complete || oif_row_is_complete(oif_rows_at(rows, i), f->dimension);
+        complete[i] = oif_rows_complete_at(rows, i, forest->dimension);
     }
-    oif_pool_run(pool, pass_part, &c);
+    oif_pool_run(pool, pass_part, &chunk);
     for (size_t i = 0; scores && i < rows->count; i++)
-        scores[i] = score_of(f, atomic_load_explicit(&masses[i], memory_order_relaxed));
-}
-
-static oif_rows rows_from(const oif_rows *rows, size_t from, size_t most)
-{
-    size_t left = rows->count - from;
-    return (oif_rows){oif_rows_at(rows, from), left < most ? left : most, rows->stride,
-                      rows->complete};
+        scores[i] = score_of(forest, atomic_load_explicit(&masses[i], memory_order_relaxed));
 }
 
 static void score_rows(const void *state, const oif_rows *rows, double *scores)
 {
     for (size_t from = 0; from < rows->count; from += MAX_CHUNK) {
-        oif_rows some = rows_from(rows, from, MAX_CHUNK);
+        oif_rows some = oif_rows_from(rows, from, MAX_CHUNK);
         pass_chunk(state, NULL, &some, 0, scores + from, NULL);
     }
 }
@@ -453,122 +445,123 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
 
 /* Turns the counts below a node into its reference mass, which is returned, and undoes cuts
  * that this mass does not need. */
-static uint32_t settle_node(forest *f, uint32_t tree, uint32_t at)
+static uint32_t settle_node(oif_hst_state *forest, uint32_t number, uint32_t at)
 {
-    node *n = &oif_hst_nodes(f)[at];
-    oif_hst_tree *t = &oif_hst_trees(f)[tree];
-    uint32_t depth = oif_hst_depth(n->place), mass = n->count;
-    if (oif_hst_is_cut(f, at)) {
-        uint32_t left = settle_node(f, tree, n->child), right = settle_node(f, tree, n->child + 1);
+    oif_hst_node *node = &oif_hst_nodes(forest)[at];
+    oif_hst_tree *tree = &oif_hst_trees(forest)[number];
+    uint32_t depth = oif_hst_depth(node->place), mass = node->count;
+    if (oif_hst_is_cut(forest, at)) {
+        uint32_t left = settle_node(forest, number, node->child),
+                 right = settle_node(forest, number, node->child + 1);
         mass = left + right;
-        n->heavier = n->child + (right > left);
+        node->heavier = node->child + (right > left);
     }
-    n->worth = oif_hst_worth(mass, depth);
-    if (oif_hst_is_cut(f, at) && mass > f->limit) {
-        t->levels = t->levels > depth ? t->levels : depth + 1;
+    node->worth = oif_hst_worth(mass, depth);
+    if (oif_hst_is_cut(forest, at) && mass > forest->limit) {
+        tree->levels = tree->levels > depth ? tree->levels : depth + 1;
         return mass;
     }
-    if (oif_hst_is_cut(f, at)) {
-        oif_hst_nodes(f)[n->child].child = t->free_pair;
-        t->free_pair = n->child;
+    if (oif_hst_is_cut(forest, at)) {
+        oif_hst_nodes(forest)[node->child].child = tree->free_pair;
+        tree->free_pair = node->child;
     }
-    make_leaf(n, at, n->place, n->worth);
+    make_leaf(node, at, node->place, node->worth);
     return mass;
 }
 
-typedef struct settling {
-    forest *forest;
+typedef struct settle_job {
+    oif_hst_state *forest;
     unsigned parts;
-} settling;
+} settle_job;
 
 static void settle_part(void *context, unsigned part)
 {
-    const settling *s = context;
-    forest *f = s->forest;
-    const uint32_t groups = groups_of(f), from = groups * part / s->parts,
-                   to = groups * (part + 1) / s->parts;
-    for (uint32_t tree = from * LANES; tree < to * LANES && tree < f->num_trees; tree++) {
-        oif_hst_trees(f)[tree].levels = 0;
-        settle_node(f, tree, oif_hst_root(f, tree));
+    const settle_job *job = context;
+    oif_hst_state *forest = job->forest;
+    const uint32_t groups = groups_of(forest), from = groups * part / job->parts,
+                   to = groups * (part + 1) / job->parts;
+    for (uint32_t tree = from * LANES; tree < to * LANES && tree < forest->num_trees; tree++) {
+        oif_hst_trees(forest)[tree].levels = 0;
+        settle_node(forest, tree, oif_hst_root(forest, tree));
     }
 }
 
-static void settle(forest *f, oif_pool *pool)
+static void settle(oif_hst_state *forest, oif_pool *pool)
 {
-    settling s = {f, oif_pool_parts(pool)};
-    oif_pool_run(pool, settle_part, &s);
-    f->reference_rows = f->rows_held;
-    f->no_mass = oif_log2((double)((uint64_t)f->num_trees * f->reference_rows));
+    settle_job job = {forest, oif_pool_parts(pool)};
+    oif_pool_run(pool, settle_part, &job);
+    forest->reference_rows = forest->rows_held;
+    forest->no_mass = oif_log2((double)((uint64_t)forest->num_trees * forest->reference_rows));
 }
 
-static void learn_ranges(forest *f)
+static void learn_ranges(oif_hst_state *forest)
 {
-    for (uint32_t feature = 0; feature < f->dimension; feature++) {
+    for (uint32_t column = 0; column < forest->dimension; column++) {
         double low = INFINITY, high = -INFINITY;
-        for (uint32_t slot = 0; slot < f->rows_held; slot++) {
-            double number = oif_hst_row(f, slot)[feature];
+        for (uint32_t slot = 0; slot < forest->rows_held; slot++) {
+            double number = oif_hst_row(forest, slot)[column];
             low = number < low ? number : low;
             high = number > high ? number : high;
         }
-        *oif_hst_range_of(f, feature) = range_between(low, high);
+        *oif_hst_range_of(forest, column) = range_between(low, high);
     }
 }
 
 /* Builds all trees from the rows of the window so far. */
-static void build_trees(forest *f, oif_pool *pool)
+static void build_trees(oif_hst_state *forest, oif_pool *pool)
 {
-    if (f->ranges != OIF_HST_FIXED)
-        learn_ranges(f);
-    clear_trees(f);
-    f->limit = oif_hst_limit(f, f->rows_held);
-    oif_rows window = {oif_hst_row(f, 0), f->rows_held, f->dimension, false};
-    for (uint32_t slot = 0; slot < f->rows_held; slot += MAX_CHUNK) {
-        oif_rows some = rows_from(&window, slot, MAX_CHUNK);
-        pass_chunk(f, f, &some, slot, NULL, pool);
+    if (forest->ranges != OIF_HST_FIXED)
+        learn_ranges(forest);
+    clear_trees(forest);
+    forest->limit = oif_hst_limit(forest, forest->rows_held);
+    oif_rows window = {oif_hst_row(forest, 0), forest->rows_held, forest->dimension, false};
+    for (uint32_t slot = 0; slot < forest->rows_held; slot += MAX_CHUNK) {
+        oif_rows some = oif_rows_from(&window, slot, MAX_CHUNK);
+        pass_chunk(forest, forest, &some, slot, NULL, pool);
     }
-    settle(f, pool);
-    f->next_build = oif_hst_build_after(f, f->rows_held);
-    f->counting = f->rows_held == f->window_size && f->ranges != OIF_HST_EVERY;
+    settle(forest, pool);
+    forest->next_build = oif_hst_build_after(forest, forest->rows_held);
+    forest->counting = forest->rows_held == forest->window_size && forest->ranges != OIF_HST_EVERY;
 }
 
 /* ---- Learning ---- */
 
 /* The rows that the window has when it ends or, early, when the trees are to be built. */
-static uint32_t next_event(const forest *f)
+static uint32_t next_event(const oif_hst_state *forest)
 {
-    return f->counting ? f->window_size : f->next_build;
+    return forest->counting ? forest->window_size : forest->next_build;
 }
 
 /* Learns rows up to the next event, which changes the score of the row that brings it. */
-static void learn_chunk(forest *f, const oif_rows *rows, double *scores, oif_pool *pool)
+static void learn_chunk(oif_hst_state *forest, const oif_rows *rows, double *scores, oif_pool *pool)
 {
     for (uint32_t i = 0; i < rows->count; i++)
-        memcpy(oif_hst_row(f, f->rows_held + i), oif_rows_at(rows, i),
-               f->dimension * sizeof(double));
-    if (f->counting || scores)
-        pass_chunk(f, f->counting ? f : NULL, rows, f->rows_held, scores, pool);
-    f->rows_held += (uint32_t)rows->count;
-    if (f->rows_held < next_event(f))
+        memcpy(oif_hst_row(forest, forest->rows_held + i), oif_rows_at(rows, i),
+               forest->dimension * sizeof(double));
+    if (forest->counting || scores)
+        pass_chunk(forest, forest->counting ? forest : NULL, rows, forest->rows_held, scores, pool);
+    forest->rows_held += (uint32_t)rows->count;
+    if (forest->rows_held < next_event(forest))
         return;
-    if (f->counting)
-        settle(f, pool);
+    if (forest->counting)
+        settle(forest, pool);
     else
-        build_trees(f, pool);
-    if (f->rows_held == f->window_size)
-        f->rows_held = 0;
+        build_trees(forest, pool);
+    if (forest->rows_held == forest->window_size)
+        forest->rows_held = 0;
     if (scores) {
-        oif_rows last = rows_from(rows, rows->count - 1, 1);
-        pass_chunk(f, NULL, &last, 0, scores + rows->count - 1, NULL);
+        oif_rows last = oif_rows_from(rows, rows->count - 1, 1);
+        pass_chunk(forest, NULL, &last, 0, scores + rows->count - 1, NULL);
     }
 }
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    forest *f = state;
+    oif_hst_state *forest = state;
     for (size_t from = 0; from < rows->count;) {
-        uint32_t to_event = next_event(f) - f->rows_held;
-        oif_rows some = rows_from(rows, from, to_event < MAX_CHUNK ? to_event : MAX_CHUNK);
-        learn_chunk(f, &some, scores ? scores + from : NULL, oif_pool_worth(pool, some.count));
+        uint32_t to_event = next_event(forest) - forest->rows_held;
+        oif_rows some = oif_rows_from(rows, from, oif_min_u32(to_event, MAX_CHUNK));
+        learn_chunk(forest, &some, scores ? scores + from : NULL, oif_pool_worth(pool, some.count));
         from += some.count;
     }
 }
@@ -578,71 +571,73 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
 /* One whole window. A limit that no window passes never tells one row from another. */
 static bool ready(const void *state)
 {
-    const forest *f = state;
-    return f->reference_rows == f->window_size && f->limit < f->window_size;
+    const oif_hst_state *forest = state;
+    return forest->reference_rows == forest->window_size && forest->limit < forest->window_size;
 }
 
 /* ---- Snapshots ---- */
 
-static void tell_node(node *n, oif_state_visitor *visitor)
+static void visit_node(oif_hst_node *node, oif_state_visitor *visitor)
 {
-    oif_visit_f64(visitor, "cut", &n->cut, 1);
-    oif_visit_u32(visitor, "feature", &n->feature, 1);
-    oif_visit_u32(visitor, "child", &n->child, 1);
-    oif_visit_u32(visitor, "place", &n->place, 1);
-    oif_visit_u32(visitor, "count", &n->count, 1);
-    oif_visit_u32(visitor, "first_row", &n->first_row, 1); /* or heavier, which shares its place */
-    oif_visit_u32(visitor, "worth", &n->worth, 1);
+    oif_visit_f64(visitor, "cut", &node->cut, 1);
+    oif_visit_u32(visitor, "column", &node->column, 1);
+    oif_visit_u32(visitor, "child", &node->child, 1);
+    oif_visit_u32(visitor, "place", &node->place, 1);
+    oif_visit_u32(visitor, "count", &node->count, 1);
+    oif_visit_u32(visitor, "first_row", &node->first_row,
+                  1); /* or heavier, which shares its place */
+    oif_visit_u32(visitor, "worth", &node->worth, 1);
 }
 
 static void visit_fields(void *state, oif_state_visitor *visitor)
 {
-    forest *f = state;
-    oif_visit_u32(visitor, "counting", &f->counting, 1);
-    oif_visit_u32(visitor, "next_build", &f->next_build, 1);
-    oif_visit_u32(visitor, "rows_held", &f->rows_held, 1);
-    oif_visit_u32(visitor, "reference_rows", &f->reference_rows, 1);
-    oif_visit_f64(visitor, "no_mass", &f->no_mass, 1);
-    for (uint32_t i = 0; i < f->num_trees; i++) {
-        oif_hst_tree *tree = &oif_hst_trees(f)[i];
+    oif_hst_state *forest = state;
+    oif_visit_u32(visitor, "counting", &forest->counting, 1);
+    oif_visit_u32(visitor, "next_build", &forest->next_build, 1);
+    oif_visit_u32(visitor, "rows_held", &forest->rows_held, 1);
+    oif_visit_u32(visitor, "reference_rows", &forest->reference_rows, 1);
+    oif_visit_f64(visitor, "no_mass", &forest->no_mass, 1);
+    for (uint32_t i = 0; i < forest->num_trees; i++) {
+        oif_hst_tree *tree = &oif_hst_trees(forest)[i];
         oif_visit_u32(visitor, "used", &tree->used, 1);
         oif_visit_u32(visitor, "free_pair", &tree->free_pair, 1);
         oif_visit_u32(visitor, "levels", &tree->levels, 1);
-        for (uint32_t at = 0; at < f->node_capacity; at++)
-            tell_node(&oif_hst_nodes(f)[oif_hst_root(f, i) + at], visitor);
+        for (uint32_t at = 0; at < forest->node_capacity; at++)
+            visit_node(&oif_hst_nodes(forest)[oif_hst_root(forest, i) + at], visitor);
     }
-    oif_visit_u32(visitor, "next_row", oif_hst_next_row(f, 0),
-                  (size_t)f->num_trees * f->window_size);
-    for (uint32_t feature = 0; feature < f->dimension; feature++) {
-        oif_visit_f64(visitor, "low", &oif_hst_range_of(f, feature)->low, 1);
-        oif_visit_f64(visitor, "high", &oif_hst_range_of(f, feature)->high, 1);
-        oif_visit_f64(visitor, "width", &oif_hst_range_of(f, feature)->width, 1);
+    oif_visit_u32(visitor, "next_row", oif_hst_next_row(forest, 0),
+                  (size_t)forest->num_trees * forest->window_size);
+    for (uint32_t column = 0; column < forest->dimension; column++) {
+        oif_visit_f64(visitor, "low", &oif_hst_range_of(forest, column)->low, 1);
+        oif_visit_f64(visitor, "high", &oif_hst_range_of(forest, column)->high, 1);
+        oif_visit_f64(visitor, "width", &oif_hst_range_of(forest, column)->width, 1);
     }
-    oif_visit_f64(visitor, "rows", oif_hst_row(f, 0), (size_t)f->window_size * f->dimension);
+    oif_visit_f64(visitor, "rows", oif_hst_row(forest, 0),
+                  (size_t)forest->window_size * forest->dimension);
 }
 
-static void add_leaves(const forest *f, uint32_t at, oif_tree_figures *figures)
+static void add_leaves(const oif_hst_state *forest, uint32_t at, oif_tree_figures *figures)
 {
-    const node *n = &oif_hst_nodes(f)[at];
-    if (!oif_hst_is_cut(f, at)) {
-        oif_figures_add_leaf(figures, oif_hst_depth(n->place));
+    const oif_hst_node *node = &oif_hst_nodes(forest)[at];
+    if (!oif_hst_is_cut(forest, at)) {
+        oif_figures_add_leaf(figures, oif_hst_depth(node->place));
         return;
     }
-    add_leaves(f, n->child, figures);
-    add_leaves(f, n->child + 1, figures);
+    add_leaves(forest, node->child, figures);
+    add_leaves(forest, node->child + 1, figures);
 }
 
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
-    const forest *f = state;
+    const oif_hst_state *forest = state;
     oif_tree_figures figures = {0};
-    for (uint32_t tree = 0; tree < f->num_trees; tree++) {
-        add_leaves(f, oif_hst_root(f, tree), &figures);
+    for (uint32_t tree = 0; tree < forest->num_trees; tree++) {
+        add_leaves(forest, oif_hst_root(forest, tree), &figures);
         oif_figures_end_tree(&figures);
     }
-    tell(context, "rows_held", f->rows_held);
+    tell(context, "rows_held", forest->rows_held);
     oif_figures_tell(&figures, tell, context);
-    tell(context, "reference_rows", f->reference_rows);
+    tell(context, "reference_rows", forest->reference_rows);
 }
 
 /* ---- The table ---- */
@@ -659,9 +654,7 @@ static const oif_param params_table[] = {
      OIF_PARAM_REAL, 0, 1, 0.1, NULL},
     {"ranges",
      "the features' ranges: learned from the first window (first), from every window (every), or "
-     "range_low "
-     "to "
-     "range_high (fixed)",
+     "range_low to range_high (fixed)",
      OIF_PARAM_CHOICE, 0, 2, OIF_HST_FIRST, ranges_words},
     {"range_low", "lowest number of every feature when ranges is fixed", OIF_PARAM_REAL, -1e300,
      1e300, 0, NULL},

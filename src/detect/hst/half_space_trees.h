@@ -1,15 +1,15 @@
 /* Half-Space Trees: where everything is. half_space_trees.c says what happens to it.
  *
- * The tree that the paper builds is complete: 2^max_depth leaves, cuts at the middle, features
+ * The tree that the paper builds is complete: 2^max_depth leaves, cuts at the middle, columns
  * drawn at random. Nothing of it depends on the rows, so nothing of it has to be kept: the
- * feature of a node is a function of seed, tree and place.
+ * column of a node is a function of seed, tree and place.
  *
  *     place           1                the root; below i are 2i and 2i + 1
  *                   /   \
- *                  2     3             a node that holds more rows than the size limit, in the reference window or in
- *                 / \                  the latest one, has its children in memory ...
- *                4   5
- *                   / \                ... for nobody ever asks what is below the others
+ *                  2     3             a node that holds more rows than the size limit, in the
+ *                 / \                  reference window or in the latest one, has its children
+ *                4   5                 in memory; nothing asks what is below the others
+ *                   / \
  *                 10   11
  *
  * All trees share one array of nodes; a tree has node_capacity of them, the root first,
@@ -20,6 +20,7 @@
 #ifndef OIF_DETECT_HALF_SPACE_TREES_H
 #define OIF_DETECT_HALF_SPACE_TREES_H
 
+#include "base/block.h"
 #include "detect/detector.h"
 
 #define OIF_HST_NONE UINT32_MAX
@@ -29,11 +30,11 @@ enum { OIF_HST_DEPTH_BITS = 5 };
 typedef enum oif_hst_ranges { OIF_HST_FIRST, OIF_HST_EVERY, OIF_HST_FIXED } oif_hst_ranges;
 
 typedef struct oif_hst_node {
-    double cut;       /* rows from here on go right; +infinity in a leaf */
-    uint32_t feature; /* 0 in a leaf */
-    uint32_t child;   /* the left one, the right one is next to it; the node itself in a leaf */
-    uint32_t place;   /* in the complete tree */
-    uint32_t count;   /* rows of the latest window in this leaf; 0 in an inner node */
+    double cut;      /* rows from here on go right; +infinity in a leaf */
+    uint32_t column; /* 0 in a leaf */
+    uint32_t child;  /* the left one, the right one is next to it; the node itself in a leaf */
+    uint32_t place;  /* in the complete tree */
+    uint32_t count;  /* rows of the latest window in this leaf; 0 in an inner node */
     union {
         /* of the latest window in this leaf; next_row leads on; OIF_HST_NONE ends */
         uint32_t first_row;
@@ -44,14 +45,14 @@ typedef struct oif_hst_node {
 } oif_hst_node;
 
 typedef struct oif_hst_tree {
-    uint64_t key;  /* the random numbers of this tree come from it */
+    uint64_t seed; /* of the random numbers of this tree */
     uint32_t used; /* nodes that were ever in use, the root among them */
     /* the first of two free nodes, whose child is the next such pair; OIF_HST_NONE ends */
     uint32_t free_pair;
     uint32_t levels; /* no leaf is deeper */
 } oif_hst_tree;
 
-/* A feature's range, an eighth of it so that no sum of them overflows; from and to +infinity
+/* A column's range, an eighth of it so that no sum of them overflows; from and to +infinity
  * when it was never seen. */
 typedef struct oif_hst_range {
     double low, high, width;
@@ -62,7 +63,7 @@ typedef struct oif_hst_range {
 typedef struct oif_hst_state {
     uint32_t dimension, num_trees, window_size, max_depth;
     oif_hst_ranges ranges;
-    uint32_t unused; /* instead of padding */
+    uint32_t padding; /* by name, so that it is set */
     double size_limit, range_low, range_high;
 
     uint32_t node_capacity; /* nodes of a tree */
@@ -84,47 +85,43 @@ typedef struct oif_hst_state {
 } oif_hst_state;
 
 _Static_assert(offsetof(oif_hst_state, size_limit) ==
-                   offsetof(oif_hst_state, unused) + sizeof(uint32_t),
+                   offsetof(oif_hst_state, padding) + sizeof(uint32_t),
                "the state of hst has padding");
 
-static inline void *oif_hst_part(const oif_hst_state *f, size_t offset)
+static inline oif_hst_tree *oif_hst_trees(const oif_hst_state *forest)
 {
-    return (unsigned char *)f + offset;
+    return oif_block_part(forest, forest->trees_at);
 }
 
-static inline oif_hst_tree *oif_hst_trees(const oif_hst_state *f)
+static inline oif_hst_node *oif_hst_nodes(const oif_hst_state *forest)
 {
-    return oif_hst_part(f, f->trees_at);
+    return oif_block_part(forest, forest->nodes_at);
 }
 
-static inline oif_hst_node *oif_hst_nodes(const oif_hst_state *f)
+static inline uint32_t oif_hst_root(const oif_hst_state *forest, uint32_t tree)
 {
-    return oif_hst_part(f, f->nodes_at);
+    return tree * forest->node_capacity;
 }
 
-static inline uint32_t oif_hst_root(const oif_hst_state *f, uint32_t tree)
+static inline uint32_t *oif_hst_next_row(const oif_hst_state *forest, uint32_t tree)
 {
-    return tree * f->node_capacity;
+    return (uint32_t *)oif_block_part(forest, forest->next_row_at) +
+           (size_t)tree * forest->window_size;
 }
 
-static inline uint32_t *oif_hst_next_row(const oif_hst_state *f, uint32_t tree)
+static inline oif_hst_range *oif_hst_range_of(const oif_hst_state *forest, uint32_t column)
 {
-    return (uint32_t *)oif_hst_part(f, f->next_row_at) + (size_t)tree * f->window_size;
+    return (oif_hst_range *)oif_block_part(forest, forest->ranges_at) + column;
 }
 
-static inline oif_hst_range *oif_hst_range_of(const oif_hst_state *f, uint32_t feature)
+static inline double *oif_hst_row(const oif_hst_state *forest, uint32_t slot)
 {
-    return (oif_hst_range *)oif_hst_part(f, f->ranges_at) + feature;
+    return (double *)oif_block_part(forest, forest->rows_at) + (size_t)slot * forest->dimension;
 }
 
-static inline double *oif_hst_row(const oif_hst_state *f, uint32_t slot)
+static inline bool oif_hst_is_cut(const oif_hst_state *forest, uint32_t at)
 {
-    return (double *)oif_hst_part(f, f->rows_at) + (size_t)slot * f->dimension;
-}
-
-static inline bool oif_hst_is_cut(const oif_hst_state *f, uint32_t at)
-{
-    return oif_hst_nodes(f)[at].child != at;
+    return oif_hst_nodes(forest)[at].child != at;
 }
 
 static inline uint32_t oif_hst_depth(uint32_t place)
@@ -144,22 +141,22 @@ static inline uint32_t oif_hst_worth(uint32_t mass, uint32_t depth)
 
 /* ---- What the check has to know ---- */
 
-/* The rows that a node may hold and still be a leaf, when a window has so many. */
-uint32_t oif_hst_limit(const oif_hst_state *f, uint32_t rows);
+/* The rows that a node may hold and still be a leaf, when a window has `rows`. */
+uint32_t oif_hst_limit(const oif_hst_state *forest, uint32_t rows);
 
-/* The rows that the trees are built from after having been built from so many. */
-uint32_t oif_hst_build_after(const oif_hst_state *f, uint32_t rows);
+/* The rows that the trees are built from after having been built from `rows`. */
+uint32_t oif_hst_build_after(const oif_hst_state *forest, uint32_t rows);
 
-/* The feature and the value of the cut at a place of the complete tree. */
-uint32_t oif_hst_feature_at(const oif_hst_state *f, const oif_hst_tree *tree, uint32_t place);
-double oif_hst_cut_at(const oif_hst_state *f, uint32_t tree, uint32_t place, uint32_t feature);
+/* The column and the value of the cut at a place of the complete tree. */
+uint32_t oif_hst_column_at(const oif_hst_state *forest, const oif_hst_tree *tree, uint32_t place);
+double oif_hst_cut_at(const oif_hst_state *forest, uint32_t tree, uint32_t place, uint32_t column);
 
 /* The leaf of a row that may have missing numbers: where one is asked for, it goes with the
  * heavier child. */
-uint32_t oif_hst_walk(const oif_hst_state *f, uint32_t tree, const double *row);
+uint32_t oif_hst_walk(const oif_hst_state *forest, uint32_t tree, const double *row);
 
 /* Whether a leaf holds more rows than it may. */
-bool oif_hst_must_be_cut(const oif_hst_state *f, const oif_hst_node *leaf);
+bool oif_hst_must_be_cut(const oif_hst_state *forest, const oif_hst_node *leaf);
 
 /* Verifies every invariant; OIF_EINVARIANT names the broken one. */
 oif_status oif_hst_check(const void *state, oif_error *error);

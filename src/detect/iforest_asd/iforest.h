@@ -7,19 +7,21 @@
  *     level 0    |root 0|root 1| ... |root T-1|          index T .. 2T-1
  *     level 1    |  |   |  |   | ... |   |    |          index 2T .. 4T-1
  *     ...                                                depth_limit levels of cuts
- *     bottom     | | | || | | || ... | | | |  |          path_lengths: that of the leaf whose leftmost place this is
+ *     bottom     | | | || | | || ... | | | |  |          path_lengths, of a leaf
+ *                                                        at its leftmost place
  *
  * A node that is not cut has the cut +infinity and sends every row left: a walk takes
  * depth_limit steps whatever the shape of the tree, without a test for leaves, and many trees
  * are walked side by side.
  *
  * A forest is one block of memory without pointers, which may lie inside another. Scoring a row
- * costs O(num_trees depth_limit), growing a tree O(subsample_size depth_limit) and a look at
- * each feature that is constant.
+ * costs O(num_trees depth_limit), growing a tree O(subsample_size depth_limit) and one pass
+ * over each constant column.
  */
 #ifndef OIF_DETECT_IFOREST_H
 #define OIF_DETECT_IFOREST_H
 
+#include "base/block.h"
 #include "base/random.h"
 #include "detect/detector.h"
 #include "detect/tree_figures.h"
@@ -37,13 +39,13 @@ typedef struct oif_iforest {
     uint32_t depth_limit;    /* of a tree grown from that many */
     uint64_t normal_length;  /* the sum over the trees of c(rows that it was grown from) */
 
-    size_t cuts_at;     /* double   [num_trees << depth_limit], the first num_trees unused */
-    size_t features_at; /* uint32_t [num_trees << depth_limit], likewise */
+    size_t cuts_at;        /* double   [num_trees << depth_limit], the first num_trees unused */
+    size_t cut_columns_at; /* uint32_t [num_trees << depth_limit], likewise */
     /* uint16_t [num_trees << depth_limit << 1], likewise: rows of the sample in each node */
     size_t counts_at;
     size_t path_lengths_at; /* uint32_t [num_trees << depth_limit]: the bottom */
     size_t average_at;      /* uint32_t [subsample_size + 1]: c(n) */
-    /* uint32_t [dimension]: all features, in the order in which the last tree left them */
+    /* uint32_t [dimension]: all columns, in the order in which the last tree left them */
     size_t order_at;
     size_t values_at; /* double   [subsample_size]: room for growing a tree */
     size_t spare_at;  /* uint32_t [subsample_size]: likewise */
@@ -52,49 +54,44 @@ typedef struct oif_iforest {
 
 /* ---- Where things are ---- */
 
-static inline void *oif_iforest_part(const oif_iforest *f, size_t offset)
+static inline double *oif_iforest_cuts(const oif_iforest *forest)
 {
-    return (unsigned char *)f + offset;
+    return oif_block_part(forest, forest->cuts_at);
 }
 
-static inline double *oif_iforest_cuts(const oif_iforest *f)
+static inline uint32_t *oif_iforest_cut_columns(const oif_iforest *forest)
 {
-    return oif_iforest_part(f, f->cuts_at);
+    return oif_block_part(forest, forest->cut_columns_at);
 }
 
-static inline uint32_t *oif_iforest_features(const oif_iforest *f)
+static inline uint16_t *oif_iforest_counts(const oif_iforest *forest)
 {
-    return oif_iforest_part(f, f->features_at);
+    return oif_block_part(forest, forest->counts_at);
 }
 
-static inline uint16_t *oif_iforest_counts(const oif_iforest *f)
+static inline uint32_t *oif_iforest_path_lengths(const oif_iforest *forest)
 {
-    return oif_iforest_part(f, f->counts_at);
+    return oif_block_part(forest, forest->path_lengths_at);
 }
 
-static inline uint32_t *oif_iforest_path_lengths(const oif_iforest *f)
+static inline uint32_t oif_iforest_root(const oif_iforest *forest, uint32_t tree)
 {
-    return oif_iforest_part(f, f->path_lengths_at);
+    return forest->num_trees + tree;
 }
 
-static inline uint32_t oif_iforest_root(const oif_iforest *f, uint32_t tree)
+/* c(n) of isolation.h in path units. */
+static inline uint32_t oif_iforest_average(const oif_iforest *forest, uint32_t rows)
 {
-    return f->num_trees + tree;
-}
-
-/* c(n): the average path length of an unsuccessful search among n rows, 2 H(n-1) - 2 (n-1)/n. */
-static inline uint32_t oif_iforest_average(const oif_iforest *f, uint32_t rows)
-{
-    return ((const uint32_t *)oif_iforest_part(f, f->average_at))[rows];
+    return ((const uint32_t *)oif_block_part(forest, forest->average_at))[rows];
 }
 
 /* The rows that a tree was grown from; 0 before it was. */
-static inline uint32_t oif_iforest_rows_of(const oif_iforest *f, uint32_t tree)
+static inline uint32_t oif_iforest_rows_of(const oif_iforest *forest, uint32_t tree)
 {
-    return oif_iforest_counts(f)[oif_iforest_root(f, tree)];
+    return oif_iforest_counts(forest)[oif_iforest_root(forest, tree)];
 }
 
-/* The deepest that a tree of so many rows is cut: ceil(log2(rows)). */
+/* The deepest that a tree of this many rows is cut: ceil(log2(rows)). */
 uint32_t oif_iforest_depth_limit(uint32_t rows);
 
 /* ---- What a forest does ---- */
@@ -103,25 +100,25 @@ uint32_t oif_iforest_depth_limit(uint32_t rows);
 oif_iforest oif_iforest_lay_out(uint32_t num_trees, uint32_t subsample_size, size_t dimension);
 
 /* Makes a forest without rows in a cleared block of head->bytes. */
-void oif_iforest_init(oif_iforest *f, const oif_iforest *head);
+void oif_iforest_init(oif_iforest *forest, const oif_iforest *head);
 
-/* Grows a tree anew from subsample_size of the `count` rows that are numbered in `rows`, or
+/* Grows a new tree from subsample_size of the `count` rows that are numbered in `rows`, or
  * from all if they are fewer; row i starts at values[i * stride]. The sample is drawn without
  * replacement; `rows` is left in another order. */
-void oif_iforest_grow(oif_iforest *f, uint32_t tree, const double *values, size_t stride,
+void oif_iforest_grow(oif_iforest *forest, uint32_t tree, const double *values, size_t stride,
                       uint32_t *rows, uint32_t count, oif_random *random);
 
 /* The score 2^-(E(h) / c) of a row; 0.5 while no tree can tell two rows apart. `complete`: no
  * number is missing. */
-double oif_iforest_score(const oif_iforest *f, const double *row, bool complete);
+double oif_iforest_score(const oif_iforest *forest, const double *row, bool complete);
 
-/* Adds the leaves of all trees to what is told about them. */
-void oif_iforest_add_figures(const oif_iforest *f, oif_tree_figures *figures);
+/* Adds the leaves of all trees to the figures about them. */
+void oif_iforest_add_figures(const oif_iforest *forest, oif_tree_figures *figures);
 
-/* Tells every field that growing changes. */
-void oif_iforest_visit_fields(oif_iforest *f, oif_state_visitor *visitor);
+/* Visits every field that growing changes. */
+void oif_iforest_visit_fields(oif_iforest *forest, oif_state_visitor *visitor);
 
 /* Verifies every invariant; OIF_EINVARIANT names the broken one. */
-oif_status oif_iforest_check(const oif_iforest *f, oif_error *error);
+oif_status oif_iforest_check(const oif_iforest *forest, oif_error *error);
 
 #endif

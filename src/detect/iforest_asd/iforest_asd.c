@@ -1,6 +1,6 @@
 /* iForestASD (Ding, Fei: An Anomaly Detection Approach Based on Isolation Forest Algorithm for
  * Streaming Data using Sliding Window, IFAC 2013): an Isolation Forest over the last rows,
- * trained anew when a window of rows has passed, either always or, as published, only when too
+ * trained again when a window of rows has passed, either always or, as published, only when too
  * many of its rows looked anomalous.
  *
  * The rows are kept in a ring. Training does not stop the stream: at the end of a window its
@@ -9,7 +9,8 @@
  * more than a tree:
  *
  *     ... | window of window_size rows       | next window                            |
- *                              its last row: ^ tree 0, then tree 1, 2, ... T-1 with the next rows, then none for long
+ *                              its last row: ^ tree 0
+ *                                              then trees 1, 2, ... T-1, one with each row
  *
  * Until the first window is full the forest is trained whenever the number of rows has doubled,
  * so that early rows get useful scores.
@@ -17,7 +18,9 @@
  * A row costs O(num_trees log2(subsample_size)), and a tree's O(subsample_size
  * log2(subsample_size)) in the first num_trees rows of a window. iforest.c has the trees.
  */
+#include "base/block.h"
 #include "base/error.h"
+#include "base/invariant.h"
 #include "base/memory.h"
 #include "detect/iforest_asd/iforest.h"
 
@@ -31,7 +34,7 @@ static const double anomalous = 0.5; /* a score above counts as an anomaly for t
 
 /* The state begins with this; arrays follow at the offsets `.._at`. Without padding, whose
  * bytes no one would set: equal detectors are equal bytes. */
-typedef struct asd {
+typedef struct asd_state {
     uint32_t dimension, num_trees, window_size;
     retrain retrain;
     double drift_rate;
@@ -45,7 +48,7 @@ typedef struct asd {
     uint32_t rows_to_go; /* until the next doubling or, later, the end of the window */
     uint32_t anomalies;  /* among the rows of this window so far; only for the drift rule */
 
-    /* that the trees are being grown from; their slots stand in `training` */
+    /* that the trees are being grown from; their slots are in `training` */
     uint32_t training_rows;
     uint32_t trained_rows; /* that the last complete training had */
     uint32_t next_tree;    /* to be grown; num_trees when all are */
@@ -55,69 +58,54 @@ typedef struct asd {
     size_t training_at; /* uint32_t [window_size] */
     size_t forest_at;   /* oif_iforest */
     size_t bytes;
-} asd;
+} asd_state;
 
 /* ---- Where things are ---- */
 
-static void *part_at(const asd *a, size_t offset)
+static oif_iforest *own_forest(const asd_state *asd)
 {
-    return (unsigned char *)a + offset;
+    return oif_block_part(asd, asd->forest_at);
 }
 
-static oif_iforest *own_forest(const asd *a)
+static double *slot_row(const asd_state *asd, uint32_t slot)
 {
-    return part_at(a, a->forest_at);
-}
-
-static double *slot_row(const asd *a, uint32_t slot)
-{
-    return (double *)part_at(a, a->window_at) + (size_t)slot * a->dimension;
+    return (double *)oif_block_part(asd, asd->window_at) + (size_t)slot * asd->dimension;
 }
 
 /* ---- Creation ---- */
 
-static oif_status check_params(const oif_params *params, oif_error *error)
+/* The rows at which the forest is trained with this many doublings left until the first window
+ * is full. */
+static uint32_t early_rows(const asd_state *asd, uint32_t doublings)
 {
-    (void)params, (void)error;
-    return OIF_OK; /* any fit together: a subsample larger than the window is the window */
-}
-
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-/* The rows at which the forest is trained with so many doublings left until the first window is
- * full. */
-static uint32_t early_rows(const asd *a, uint32_t doublings)
-{
-    return a->window_size >> doublings;
+    return asd->window_size >> doublings;
 }
 
 /* The head of the state and, apart from it, that of the forest. */
-static asd lay_out(const oif_params *params, size_t dimension, oif_iforest *forest)
+static asd_state lay_out(const oif_params *params, size_t dimension, oif_iforest *forest)
 {
-    asd a = {.dimension = (uint32_t)dimension,
-             .num_trees = (uint32_t)oif_params_value(params, "num_trees"),
-             .window_size = (uint32_t)oif_params_value(params, "window_size"),
-             .retrain = (retrain)oif_params_value(params, "retrain"),
-             .drift_rate = oif_params_value(params, "drift_rate"),
-             .random = oif_random_stream((uint64_t)oif_params_value(params, "seed"), 0)};
+    asd_state asd = {.dimension = (uint32_t)dimension,
+                     .num_trees = (uint32_t)oif_params_value(params, "num_trees"),
+                     .window_size = (uint32_t)oif_params_value(params, "window_size"),
+                     .retrain = (retrain)oif_params_value(params, "retrain"),
+                     .drift_rate = oif_params_value(params, "drift_rate"),
+                     .random = oif_random_stream((uint64_t)oif_params_value(params, "seed"), 0)};
     uint32_t subsample_size = (uint32_t)oif_params_value(params, "subsample_size");
-    *forest = oif_iforest_lay_out(a.num_trees, smaller(subsample_size, a.window_size), dimension);
-    a.slots = a.window_size + smaller(a.num_trees, a.window_size);
-    a.next_tree = a.num_trees;
-    while (early_rows(&a, a.doublings + 1) >= 2)
-        a.doublings++;
-    a.rows_to_go = early_rows(&a, a.doublings);
+    *forest =
+        oif_iforest_lay_out(asd.num_trees, oif_min_u32(subsample_size, asd.window_size), dimension);
+    asd.slots = asd.window_size + oif_min_u32(asd.num_trees, asd.window_size);
+    asd.next_tree = asd.num_trees;
+    while (early_rows(&asd, asd.doublings + 1) >= 2)
+        asd.doublings++;
+    asd.rows_to_go = early_rows(&asd, asd.doublings);
 
-    a.window_at = oif_size_align(sizeof a);
-    a.training_at = oif_size_align(oif_size_add(
-        a.window_at, oif_size_multiply(a.slots, oif_size_multiply(dimension, sizeof(double)))));
-    a.forest_at = oif_size_align(
-        oif_size_add(a.training_at, oif_size_multiply(a.window_size, sizeof(uint32_t))));
-    a.bytes = oif_size_add(a.forest_at, forest->bytes);
-    return a;
+    asd.window_at = oif_size_align(sizeof asd);
+    asd.training_at = oif_size_align(oif_size_add(
+        asd.window_at, oif_size_multiply(asd.slots, oif_size_multiply(dimension, sizeof(double)))));
+    asd.forest_at = oif_size_align(
+        oif_size_add(asd.training_at, oif_size_multiply(asd.window_size, sizeof(uint32_t))));
+    asd.bytes = oif_size_add(asd.forest_at, forest->bytes);
+    return asd;
 }
 
 static size_t state_bytes(const oif_params *params, size_t dimension)
@@ -128,10 +116,10 @@ static size_t state_bytes(const oif_params *params, size_t dimension)
 
 static void init(void *state, const oif_params *params, size_t dimension)
 {
-    asd *a = state;
+    asd_state *asd = state;
     oif_iforest forest;
-    *a = lay_out(params, dimension, &forest);
-    oif_iforest_init(own_forest(a), &forest);
+    *asd = lay_out(params, dimension, &forest);
+    oif_iforest_init(own_forest(asd), &forest);
 }
 
 /* ---- Scoring ---- */
@@ -141,7 +129,7 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
     const oif_iforest *forest = own_forest(state);
     for (size_t i = 0; i < rows->count; i++) {
         const double *row = oif_rows_at(rows, i);
-        bool complete = rows->complete || oif_row_is_complete(row, forest->dimension);
+        bool complete = oif_rows_complete_at(rows, i, forest->dimension);
         scores[i] = oif_iforest_score(forest, row, complete);
     }
 }
@@ -149,104 +137,104 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
 /* ---- Training ---- */
 
 /* Numbers the rows of the window. All trees are to be grown from them before the next one ends. */
-static void begin_training(asd *a)
+static void begin_training(asd_state *asd)
 {
-    uint32_t *training = part_at(a, a->training_at);
-    uint32_t slot = a->next_slot >= a->rows_held ? a->next_slot - a->rows_held
-                                                 : a->next_slot + a->slots - a->rows_held;
-    for (uint32_t i = 0; i < a->rows_held; i++) {
+    uint32_t *training = oif_block_part(asd, asd->training_at);
+    uint32_t slot = asd->next_slot >= asd->rows_held ? asd->next_slot - asd->rows_held
+                                                     : asd->next_slot + asd->slots - asd->rows_held;
+    for (uint32_t i = 0; i < asd->rows_held; i++) {
         training[i] = slot;
-        slot = slot + 1 == a->slots ? 0 : slot + 1;
+        slot = slot + 1 == asd->slots ? 0 : slot + 1;
     }
-    a->training_rows = a->rows_held;
-    a->next_tree = 0;
-    a->trees_a_row = (a->num_trees + a->rows_to_go - 1) / a->rows_to_go;
+    asd->training_rows = asd->rows_held;
+    asd->next_tree = 0;
+    asd->trees_a_row = (asd->num_trees + asd->rows_to_go - 1) / asd->rows_to_go;
 }
 
 /* Grows the trees that are this row's share of a training that is under way. */
-static void train_on(asd *a)
+static void train_on(asd_state *asd)
 {
-    if (a->next_tree == a->num_trees)
+    if (asd->next_tree == asd->num_trees)
         return;
-    uint32_t end = smaller(a->next_tree + a->trees_a_row, a->num_trees);
-    for (; a->next_tree < end; a->next_tree++)
-        oif_iforest_grow(own_forest(a), a->next_tree, part_at(a, a->window_at), a->dimension,
-                         part_at(a, a->training_at), a->training_rows, &a->random);
-    if (end == a->num_trees)
-        a->trained_rows = a->training_rows;
+    uint32_t end = oif_min_u32(asd->next_tree + asd->trees_a_row, asd->num_trees);
+    for (; asd->next_tree < end; asd->next_tree++)
+        oif_iforest_grow(own_forest(asd), asd->next_tree, oif_block_part(asd, asd->window_at),
+                         asd->dimension, oif_block_part(asd, asd->training_at), asd->training_rows,
+                         &asd->random);
+    if (end == asd->num_trees)
+        asd->trained_rows = asd->training_rows;
 }
 
 /* Ding and Fei's rule. */
-static bool has_drifted(const asd *a)
+static bool has_drifted(const asd_state *asd)
 {
-    return a->anomalies > a->drift_rate * a->window_size;
+    return asd->anomalies > asd->drift_rate * asd->window_size;
 }
 
 /* A window has ended, or before the first one has, the number of rows has doubled. */
-static void end_window(asd *a)
+static void end_window(asd_state *asd)
 {
-    bool first = a->trained_rows < a->window_size,
-         due = first || a->retrain == EVERY_WINDOW || has_drifted(a);
-    a->rows_to_go = a->window_size;
-    if (a->doublings > 0) {
-        a->rows_to_go = early_rows(a, a->doublings - 1) - a->rows_held;
-        a->doublings--;
+    bool first = asd->trained_rows < asd->window_size,
+         due = first || asd->retrain == EVERY_WINDOW || has_drifted(asd);
+    asd->rows_to_go = asd->window_size;
+    if (asd->doublings > 0) {
+        asd->rows_to_go = early_rows(asd, asd->doublings - 1) - asd->rows_held;
+        asd->doublings--;
     }
-    a->anomalies = 0;
+    asd->anomalies = 0;
     if (due)
-        begin_training(a);
+        begin_training(asd);
 }
 
 /* ---- Learning ---- */
 
-static void store_row(asd *a, const double *row)
+static void store_row(asd_state *asd, const double *row)
 {
-    memcpy(slot_row(a, a->next_slot), row, a->dimension * sizeof *row);
-    a->next_slot = a->next_slot + 1 == a->slots ? 0 : a->next_slot + 1;
-    a->rows_held += a->rows_held < a->window_size;
-    a->rows_to_go--;
+    memcpy(slot_row(asd, asd->next_slot), row, asd->dimension * sizeof *row);
+    asd->next_slot = asd->next_slot + 1 == asd->slots ? 0 : asd->next_slot + 1;
+    asd->rows_held += asd->rows_held < asd->window_size;
+    asd->rows_to_go--;
 }
 
 /* How many of the coming rows find the forest as it is now. */
-static uint32_t quiet_rows(const asd *a)
+static uint32_t quiet_rows(const asd_state *asd)
 {
-    return a->next_tree < a->num_trees ? 0 : a->rows_to_go;
+    return asd->next_tree < asd->num_trees ? 0 : asd->rows_to_go;
 }
 
-static void count_anomalies(asd *a, const double *scores, size_t count)
+static void count_anomalies(asd_state *asd, const double *scores, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        a->anomalies += scores[i] > anomalous;
+        asd->anomalies += scores[i] > anomalous;
 }
 
 /* Learns rows that find the forest in one state: quiet ones, or a single one that grows trees.
  * The training that the end of a window begins waits for the next row, so that a row's score
  * does not depend on what its own window decides. */
-static void learn_chunk(asd *a, const oif_rows *rows, double *scores, oif_pool *pool)
+static void learn_chunk(asd_state *asd, const oif_rows *rows, double *scores, oif_pool *pool)
 {
     double own_scores[CHUNK];
-    double *written = scores || a->retrain == EVERY_WINDOW ? scores : own_scores;
+    double *written = scores || asd->retrain == EVERY_WINDOW ? scores : own_scores;
     for (size_t i = 0; i < rows->count; i++)
-        store_row(a, oif_rows_at(rows, i));
-    train_on(a);
+        store_row(asd, oif_rows_at(rows, i));
+    train_on(asd);
     if (written) {
-        oif_rows_score(rows, score_rows, a, written, pool);
-        if (a->retrain == ON_DRIFT)
-            count_anomalies(a, written, rows->count);
+        oif_rows_score(rows, score_rows, asd, written, pool);
+        if (asd->retrain == ON_DRIFT)
+            count_anomalies(asd, written, rows->count);
     }
-    if (a->rows_to_go == 0)
-        end_window(a);
+    if (asd->rows_to_go == 0)
+        end_window(asd);
 }
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    asd *a = state;
+    asd_state *asd = state;
     for (size_t from = 0; from < rows->count;) {
-        uint32_t quiet = smaller(quiet_rows(a), CHUNK);
-        size_t left = rows->count - from, count = quiet == 0 ? 1 : left < quiet ? left : quiet;
-        oif_rows chunk = {oif_rows_at(rows, from), count, rows->stride, rows->complete};
-        learn_chunk(a, &chunk, scores ? scores + from : NULL, pool);
-        from += count;
+        uint32_t quiet = oif_min_u32(quiet_rows(asd), CHUNK);
+        oif_rows chunk = oif_rows_from(rows, from, quiet == 0 ? 1 : quiet);
+        learn_chunk(asd, &chunk, scores ? scores + from : NULL, pool);
+        from += chunk.count;
     }
 }
 
@@ -256,91 +244,93 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
  * the window. */
 static bool ready(const void *state)
 {
-    const asd *a = state;
-    return a->trained_rows >= own_forest(a)->subsample_size;
+    const asd_state *asd = state;
+    return asd->trained_rows >= own_forest(asd)->subsample_size;
 }
 
-#define REQUIRE(condition, words)                                                                  \
-    do                                                                                             \
-        if (!(condition))                                                                          \
-            return oif_fail(error, OIF_EINVARIANT, words);                                         \
-    while (0)
-
 /* While the first window fills, a doubling is due when it has the rows of one. */
-static oif_status check_window(const asd *a, oif_error *error)
+static oif_status check_window(const asd_state *asd, oif_error *error)
 {
-    bool filling = a->rows_held < a->window_size;
-    REQUIRE(a->rows_held <= a->window_size && a->next_slot < a->slots,
-            "the window holds more rows than it has room for");
-    REQUIRE(!filling || a->next_slot == a->rows_held, "the ring has a gap");
-    REQUIRE(a->rows_to_go > 0 && a->rows_to_go <= a->window_size,
-            "the window does not end within window_size rows");
-    REQUIRE(a->doublings == 0 || (filling && a->doublings < 32 && early_rows(a, a->doublings) >= 2),
-            "the first window has too many doublings to go");
-    REQUIRE(!filling || a->rows_held + a->rows_to_go == early_rows(a, a->doublings),
-            "the next doubling is not due when it should be");
-    REQUIRE(a->anomalies <= a->window_size - a->rows_to_go,
-            "more rows were anomalous than the window has had");
-    REQUIRE(oif_none_infinite(slot_row(a, 0), (size_t)a->slots * a->dimension),
-            "a row is infinite");
+    const oif_check whole = {error, NULL, 0};
+    bool filling = asd->rows_held < asd->window_size;
+    OIF_REQUIRE(&whole, asd->rows_held <= asd->window_size && asd->next_slot < asd->slots,
+                "the window holds more rows than it has room for");
+    OIF_REQUIRE(&whole, !filling || asd->next_slot == asd->rows_held, "the ring has a gap");
+    OIF_REQUIRE(&whole, asd->rows_to_go > 0 && asd->rows_to_go <= asd->window_size,
+                "the window does not end within window_size rows");
+    OIF_REQUIRE(&whole,
+                asd->doublings == 0 ||
+                    (filling && asd->doublings < 32 && early_rows(asd, asd->doublings) >= 2),
+                "the first window has too many doublings to go");
+    OIF_REQUIRE(&whole,
+                !filling || asd->rows_held + asd->rows_to_go == early_rows(asd, asd->doublings),
+                "the next doubling is not due when it should be");
+    OIF_REQUIRE(&whole, asd->anomalies <= asd->window_size - asd->rows_to_go,
+                "more rows were anomalous than the window has had");
+    OIF_REQUIRE(&whole, oif_none_infinite(slot_row(asd, 0), (size_t)asd->slots * asd->dimension),
+                "a row is infinite");
     return OIF_OK;
 }
 
-static oif_status check_training(const asd *a, oif_error *error)
+static oif_status check_training(const asd_state *asd, oif_error *error)
 {
-    const uint32_t *training = part_at(a, a->training_at);
-    REQUIRE(a->training_rows <= a->window_size && a->trained_rows <= a->window_size,
-            "trees were grown from more rows than there are");
-    REQUIRE(a->next_tree <= a->num_trees && a->trees_a_row <= a->num_trees,
-            "more trees are to be grown than there are");
-    REQUIRE(a->num_trees - a->next_tree <= (uint64_t)a->trees_a_row * a->rows_to_go,
-            "the trees will not be grown before the window ends");
-    for (uint32_t i = 0; i < a->training_rows; i++)
-        REQUIRE(training[i] < a->slots, "a tree is to be grown from a row outside the ring");
+    const oif_check whole = {error, NULL, 0};
+    const uint32_t *training = oif_block_part(asd, asd->training_at);
+    OIF_REQUIRE(&whole,
+                asd->training_rows <= asd->window_size && asd->trained_rows <= asd->window_size,
+                "trees were grown from more rows than there are");
+    OIF_REQUIRE(&whole, asd->next_tree <= asd->num_trees && asd->trees_a_row <= asd->num_trees,
+                "more trees are to be grown than there are");
+    OIF_REQUIRE(&whole,
+                asd->num_trees - asd->next_tree <= (uint64_t)asd->trees_a_row * asd->rows_to_go,
+                "the trees will not be grown before the window ends");
+    for (uint32_t i = 0; i < asd->training_rows; i++)
+        OIF_REQUIRE(&whole, training[i] < asd->slots,
+                    "a tree is to be grown from a row outside the ring");
     return OIF_OK;
 }
 
 static oif_status check(const void *state, oif_error *error)
 {
-    const asd *a = state;
-    oif_status status = check_window(a, error);
+    const asd_state *asd = state;
+    oif_status status = check_window(asd, error);
     if (status == OIF_OK)
-        status = check_training(a, error);
-    return status == OIF_OK ? oif_iforest_check(own_forest(a), error) : status;
+        status = check_training(asd, error);
+    return status == OIF_OK ? oif_iforest_check(own_forest(asd), error) : status;
 }
 
 /* ---- Snapshots ---- */
 
 static void visit_fields(void *state, oif_state_visitor *visitor)
 {
-    asd *a = state;
-    oif_visit_u64(visitor, "random", &a->random.state, 1);
-    oif_visit_u32(visitor, "rows_held", &a->rows_held, 1);
-    oif_visit_u32(visitor, "next_slot", &a->next_slot, 1);
-    oif_visit_u32(visitor, "doublings", &a->doublings, 1);
-    oif_visit_u32(visitor, "rows_to_go", &a->rows_to_go, 1);
-    oif_visit_u32(visitor, "anomalies", &a->anomalies, 1);
-    oif_visit_u32(visitor, "training_rows", &a->training_rows, 1);
-    oif_visit_u32(visitor, "trained_rows", &a->trained_rows, 1);
-    oif_visit_u32(visitor, "next_tree", &a->next_tree, 1);
-    oif_visit_u32(visitor, "trees_a_row", &a->trees_a_row, 1);
-    oif_visit_f64(visitor, "window", slot_row(a, 0), (size_t)a->slots * a->dimension);
-    oif_visit_u32(visitor, "training", part_at(a, a->training_at), a->window_size);
-    oif_iforest_visit_fields(own_forest(a), visitor);
+    asd_state *asd = state;
+    oif_visit_u64(visitor, "random", &asd->random.state, 1);
+    oif_visit_u32(visitor, "rows_held", &asd->rows_held, 1);
+    oif_visit_u32(visitor, "next_slot", &asd->next_slot, 1);
+    oif_visit_u32(visitor, "doublings", &asd->doublings, 1);
+    oif_visit_u32(visitor, "rows_to_go", &asd->rows_to_go, 1);
+    oif_visit_u32(visitor, "anomalies", &asd->anomalies, 1);
+    oif_visit_u32(visitor, "training_rows", &asd->training_rows, 1);
+    oif_visit_u32(visitor, "trained_rows", &asd->trained_rows, 1);
+    oif_visit_u32(visitor, "next_tree", &asd->next_tree, 1);
+    oif_visit_u32(visitor, "trees_a_row", &asd->trees_a_row, 1);
+    oif_visit_f64(visitor, "window", slot_row(asd, 0), (size_t)asd->slots * asd->dimension);
+    oif_visit_u32(visitor, "training", oif_block_part(asd, asd->training_at), asd->window_size);
+    oif_iforest_visit_fields(own_forest(asd), visitor);
 }
 
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
-    const asd *a = state;
+    const asd_state *asd = state;
     oif_tree_figures figures = {0};
-    oif_iforest_add_figures(own_forest(a), &figures);
-    tell(context, "rows_held", a->rows_held);
+    oif_iforest_add_figures(own_forest(asd), &figures);
+    tell(context, "rows_held", asd->rows_held);
     oif_figures_tell(&figures, tell, context);
-    tell(context, "trained_rows", a->trained_rows);
-    tell(context, "trees_to_grow", a->num_trees - a->next_tree);
-    tell(context, "rows_until_window_ends", a->rows_to_go);
-    if (a->retrain == ON_DRIFT)
-        tell(context, "anomalies_in_window", a->anomalies);
+    tell(context, "trained_rows", asd->trained_rows);
+    tell(context, "trees_to_grow", asd->num_trees - asd->next_tree);
+    tell(context, "rows_until_window_ends", asd->rows_to_go);
+    if (asd->retrain == ON_DRIFT)
+        tell(context, "anomalies_in_window", asd->anomalies);
 }
 
 /* ---- The table ---- */
@@ -370,15 +360,13 @@ const oif_detector_kind oif_iforest_asd = {
         {.name = "iforest-asd",
          .summary =
              "an isolation forest that is trained anew on each window of rows, or when they change",
-         .paper =
-             "Ding, Fei: An Anomaly Detection Approach Based on Isolation Forest Algorithm for "
-             "Streaming Data "
-             "using Sliding Window, IFAC ICONS 2013",
+         .paper = "Ding, Fei: An Anomaly Detection Approach Based on Isolation Forest Algorithm "
+                  "for Streaming Data using Sliding Window, IFAC ICONS 2013",
          .cost = "num_trees x log2(subsample_size), and num_trees trees to grow in each window",
          .choose = "where data change slowly: the accuracy of an isolation forest, a window late",
          .params = params_table,
          .param_count = sizeof params_table / sizeof params_table[0]},
-    .check_params = check_params,
+    .check_params = NULL, /* any fit together: a subsample larger than the window is the window */
     .state_bytes = state_bytes,
     .init = init,
     .learn_rows = learn_rows,

@@ -2,20 +2,20 @@
  *
  * One-dimensional histograms are weak detectors that cost next to nothing, and many of them
  * together are a strong one. Each histogram is of a random projection: about sqrt(dimension)
- * features, added up with normally distributed weights. The score is the mean over the
+ * columns, added up with normally distributed weights. The score is the mean over the
  * projections of -log2 of the density that the row's projection has.
  *
  * The histograms describe the last window_size rows: their projections are kept in a ring, a
  * row that comes is counted and the one that leaves uncounted. Where the bins of a histogram
- * begin and end is chosen anew from the ring once in a window, one histogram after another, so
+ * begin and end is chosen again from the ring once per window, one histogram after another, so
  * that they follow the stream and no row waits for all of them.
  *
- * A projection is dominated by the feature with the largest numbers, so each feature is divided
+ * A projection is dominated by the column with the largest numbers, so each column is divided
  * by its scale, which the first rows show. It is rounded to a power of two: dividing by it is
  * exact.
  *
- * A row costs O(num_projections sqrt(dimension)); choosing a range costs O(window_size), once
- * for num_projections / window_size rows.
+ * A row costs O(num_projections sqrt(dimension)); choosing a range costs
+ * O(window_size), once every window_size / num_projections rows.
  */
 #include "detect/loda/loda.h"
 
@@ -29,13 +29,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-typedef oif_loda_state loda;
-typedef oif_loda_histogram histogram;
-
 enum {
-    SAMPLE_SIZE = 256, /* rows that show the features' scales */
-    TAIL = 20, /* one row in so many may lie outside of "where most rows are", on either side */
-    REACH = 3, /* a range reaches so many times as far beyond, if there are rows */
+    SAMPLE_SIZE = 256, /* rows that show the columns' scales */
+    TAIL = 20,         /* one row in 20 may lie outside of "where most rows are", on either side */
+    REACH = 3,         /* a range reaches 3 times as far beyond, if there are rows */
     EMPTY_BIN_LOG2 = -3, /* a bin without a row counts as an eighth of one */
     /* projections that rows pass together: what the ring has of them is a cache line */
     LANES = 8,
@@ -54,15 +51,9 @@ static uint32_t rounded_root(uint64_t dimension)
     return (uint32_t)root;
 }
 
-static oif_status check_params(const oif_params *params, oif_error *error)
+static oif_loda_state lay_out(const oif_params *params, size_t dimension)
 {
-    (void)params, (void)error;
-    return OIF_OK;
-}
-
-static loda lay_out(const oif_params *params, size_t dimension)
-{
-    loda l = {
+    oif_loda_state loda = {
         .dimension = (uint32_t)dimension,
         .num_projections = (uint32_t)oif_params_value(params, "num_projections"),
         .num_bins = (uint32_t)oif_params_value(params, "num_bins"),
@@ -70,24 +61,26 @@ static loda lay_out(const oif_params *params, size_t dimension)
         .scale = (oif_loda_scale)oif_params_value(params, "scale"),
         .terms = rounded_root(dimension),
     };
-    l.next_range = oif_loda_range_after(&l, 0);
-    if (l.scale == OIF_LODA_LEARN)
-        l.sample_size = l.window_size < SAMPLE_SIZE ? l.window_size : SAMPLE_SIZE;
+    loda.next_range = oif_loda_range_after(&loda, 0);
+    if (loda.scale == OIF_LODA_LEARN)
+        loda.sample_size = oif_min_u32(loda.window_size, SAMPLE_SIZE);
 
-    size_t weights = oif_size_multiply(l.num_projections, l.terms);
-    l.bytes = oif_size_align(sizeof l);
-    l.features_at = oif_size_append(&l.bytes, weights, sizeof(uint32_t));
-    l.normals_at = oif_size_append(&l.bytes, weights, sizeof(double));
-    l.weights_at = oif_size_append(&l.bytes, weights, sizeof(double));
-    l.ring_at = oif_size_append(&l.bytes, l.window_size, l.num_projections * sizeof(double));
-    l.histograms_at = oif_size_append(&l.bytes, l.num_projections, sizeof(histogram));
-    l.counts_at = oif_size_append(&l.bytes, l.num_projections,
-                                  oif_size_multiply(l.num_bins, sizeof(uint32_t)));
-    l.logs_at = oif_size_append(&l.bytes, (size_t)l.window_size + 1, sizeof(int32_t));
-    l.sample_at =
-        oif_size_append(&l.bytes, l.sample_size, oif_size_multiply(dimension, sizeof(double)));
-    l.scratch_at = oif_size_append(&l.bytes, l.window_size, sizeof(double));
-    return l;
+    size_t weights = oif_size_multiply(loda.num_projections, loda.terms);
+    loda.bytes = oif_size_align(sizeof loda);
+    loda.columns_at = oif_size_append(&loda.bytes, weights, sizeof(uint32_t));
+    loda.normals_at = oif_size_append(&loda.bytes, weights, sizeof(double));
+    loda.weights_at = oif_size_append(&loda.bytes, weights, sizeof(double));
+    loda.ring_at =
+        oif_size_append(&loda.bytes, loda.window_size, loda.num_projections * sizeof(double));
+    loda.histograms_at =
+        oif_size_append(&loda.bytes, loda.num_projections, sizeof(oif_loda_histogram));
+    loda.counts_at = oif_size_append(&loda.bytes, loda.num_projections,
+                                     oif_size_multiply(loda.num_bins, sizeof(uint32_t)));
+    loda.logs_at = oif_size_append(&loda.bytes, (size_t)loda.window_size + 1, sizeof(int32_t));
+    loda.sample_at = oif_size_append(&loda.bytes, loda.sample_size,
+                                     oif_size_multiply(dimension, sizeof(double)));
+    loda.scratch_at = oif_size_append(&loda.bytes, loda.window_size, sizeof(double));
+    return loda;
 }
 
 static size_t state_bytes(const oif_params *params, size_t dimension)
@@ -100,48 +93,48 @@ static int64_t to_log_units(double bits)
     return (int64_t)(bits * (1 << OIF_LODA_LOG_BITS) + (bits < 0 ? -0.5 : 0.5));
 }
 
-/* Draws the features of a projection, all different, in ascending order. */
-static void draw_features(const loda *l, oif_random *random, uint32_t *features)
+/* Draws the columns of a projection, all different, in ascending order. */
+static void draw_columns(const oif_loda_state *loda, oif_random *random, uint32_t *columns)
 {
-    for (uint32_t drawn = 0; drawn < l->terms;) {
-        uint32_t feature = oif_random_below(random, l->dimension), at = drawn;
-        while (at > 0 && features[at - 1] > feature)
+    for (uint32_t drawn = 0; drawn < loda->terms;) {
+        uint32_t column = oif_random_below(random, loda->dimension), at = drawn;
+        while (at > 0 && columns[at - 1] > column)
             at--;
-        if (at > 0 && features[at - 1] == feature)
+        if (at > 0 && columns[at - 1] == column)
             continue;
-        memmove(&features[at + 1], &features[at], (drawn - at) * sizeof *features);
-        features[at] = feature;
+        memmove(&columns[at + 1], &columns[at], (drawn - at) * sizeof *columns);
+        columns[at] = column;
         drawn++;
     }
 }
 
 static void init(void *state, const oif_params *params, size_t dimension)
 {
-    loda *l = state;
-    *l = lay_out(params, dimension);
-    for (uint32_t projection = 0; projection < l->num_projections; projection++) {
+    oif_loda_state *loda = state;
+    *loda = lay_out(params, dimension);
+    for (uint32_t projection = 0; projection < loda->num_projections; projection++) {
         oif_random random =
             oif_random_stream((uint64_t)oif_params_value(params, "seed"), projection);
-        draw_features(l, &random, oif_loda_features(l, projection));
-        for (uint32_t i = 0; i < l->terms; i++)
-            oif_loda_weights(l, projection)[i] = oif_loda_normals(l, projection)[i] =
+        draw_columns(loda, &random, oif_loda_columns(loda, projection));
+        for (uint32_t i = 0; i < loda->terms; i++)
+            oif_loda_weights(loda, projection)[i] = oif_loda_normals(loda, projection)[i] =
                 oif_random_normal(&random);
     }
-    oif_loda_logs(l)[0] = EMPTY_BIN_LOG2 * (1 << OIF_LODA_LOG_BITS);
-    for (uint32_t count = 1; count <= l->window_size; count++)
-        oif_loda_logs(l)[count] = (int32_t)to_log_units(oif_log2(count));
+    oif_loda_logs(loda)[0] = EMPTY_BIN_LOG2 * (1 << OIF_LODA_LOG_BITS);
+    for (uint32_t count = 1; count <= loda->window_size; count++)
+        oif_loda_logs(loda)[count] = (int32_t)to_log_units(oif_log2(count));
 }
 
 /* ---- Projecting ---- */
 
 /* A row's projection; NaN when one of its numbers is missing. */
-OIF_INLINE double project(const loda *l, uint32_t projection, const double *row)
+OIF_INLINE double project(const oif_loda_state *loda, uint32_t projection, const double *row)
 {
-    const uint32_t *features = oif_loda_features(l, projection);
-    const double *weights = oif_loda_weights(l, projection);
+    const uint32_t *columns = oif_loda_columns(loda, projection);
+    const double *weights = oif_loda_weights(loda, projection);
     double sum = 0;
-    for (uint32_t i = 0; i < l->terms; i++) {
-        double term = weights[i] * row[features[i]];
+    for (uint32_t i = 0; i < loda->terms; i++) {
+        double term = weights[i] * row[columns[i]];
         term = term > OIF_LODA_GREATEST_TERM ? OIF_LODA_GREATEST_TERM : term;
         sum += term < -OIF_LODA_GREATEST_TERM ? -OIF_LODA_GREATEST_TERM : term;
     }
@@ -149,13 +142,13 @@ OIF_INLINE double project(const loda *l, uint32_t projection, const double *row)
 }
 
 /* Counts a projection in or, with a change of minus one, out. */
-OIF_INLINE void add_to_histogram(histogram *h, uint32_t *counts, uint32_t num_bins,
+OIF_INLINE void add_to_histogram(oif_loda_histogram *histogram, uint32_t *counts, uint32_t num_bins,
                                  double projected, uint32_t change)
 {
     if (projected != projected)
         return;
-    uint32_t bin = oif_loda_bin_of(h, num_bins, projected);
-    h->counted += change;
+    uint32_t bin = oif_loda_bin_of(histogram, num_bins, projected);
+    histogram->counted += change;
     if (bin < num_bins)
         counts[bin] += change;
 }
@@ -170,34 +163,35 @@ typedef struct surprise {
 /* -log2 of the density at this projection. The unit is a bin as wide as it would be if the
  * histogram covered just where most rows are, so that a range that reaches further, with
  * coarser bins, does not change it. */
-OIF_INLINE void add_surprise(const loda *l, uint32_t projection, double projected, surprise *sum)
+OIF_INLINE void add_surprise(const oif_loda_state *loda, uint32_t projection, double projected,
+                             surprise *sum)
 {
-    const histogram *h = &oif_loda_histograms(l)[projection];
-    const int32_t *logs = oif_loda_logs(l);
-    if (projected != projected || h->counted == 0)
+    const oif_loda_histogram *histogram = &oif_loda_histograms(loda)[projection];
+    const int32_t *logs = oif_loda_logs(loda);
+    if (projected != projected || histogram->counted == 0)
         return;
-    uint32_t bin = oif_loda_bin_of(h, l->num_bins, projected);
-    uint32_t count = bin < l->num_bins ? oif_loda_counts(l, projection)[bin] : 0;
-    sum->bits += h->width + logs[h->counted] - logs[count];
+    uint32_t bin = oif_loda_bin_of(histogram, loda->num_bins, projected);
+    uint32_t count = bin < loda->num_bins ? oif_loda_counts(loda, projection)[bin] : 0;
+    sum->bits += histogram->width + logs[histogram->counted] - logs[count];
     sum->projections++;
 }
 
-static double score_of(const loda *l, const surprise *sum)
+static double score_of(const oif_loda_state *loda, const surprise *sum)
 {
-    if (!l->has_ranges || sum->projections == 0)
+    if (!loda->has_ranges || sum->projections == 0)
         return 0;
     return (double)sum->bits / ((double)sum->projections * (1 << OIF_LODA_LOG_BITS));
 }
 
 static void score_rows(const void *state, const oif_rows *rows, double *scores)
 {
-    const loda *l = state;
+    const oif_loda_state *loda = state;
     for (size_t i = 0; i < rows->count; i++) {
         const double *row = oif_rows_at(rows, i);
         surprise sum = {0};
-        for (uint32_t projection = 0; projection < l->num_projections; projection++)
-            add_surprise(l, projection, project(l, projection, row), &sum);
-        scores[i] = score_of(l, &sum);
+        for (uint32_t projection = 0; projection < loda->num_projections; projection++)
+            add_surprise(loda, projection, project(loda, projection, row), &sum);
+        scores[i] = score_of(loda, &sum);
     }
 }
 
@@ -262,10 +256,11 @@ static interval extent_of(const double *numbers, uint32_t count)
 /* ---- Ranges ---- */
 
 /* Gathers the projections of the window that are known; returns how many. */
-static uint32_t gather_projections(const loda *l, uint32_t projection, double *gathered)
+static uint32_t gather_projections(const oif_loda_state *loda, uint32_t projection,
+                                   double *gathered)
 {
-    const uint32_t stride = l->num_projections, rows_held = l->rows_held;
-    const double *projected = oif_loda_slot(l, 0) + projection;
+    const uint32_t stride = loda->num_projections, rows_held = loda->rows_held;
+    const double *projected = oif_loda_slot(loda, 0) + projection;
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < rows_held; slot++, projected += stride) {
         gathered[count] = *projected;
@@ -276,7 +271,8 @@ static uint32_t gather_projections(const loda *l, uint32_t projection, double *g
 
 /* Chooses the range of a histogram: all rows of the window, but not further out than REACH
  * times as far as most. */
-static void choose_range(histogram *h, uint32_t num_bins, double *projected, uint32_t count)
+static void choose_range(oif_loda_histogram *histogram, uint32_t num_bins, double *projected,
+                         uint32_t count)
 {
     interval range = extent_of(projected, count), most = middle_of(projected, count, TAIL);
     double spread = most.high - most.low;
@@ -287,30 +283,31 @@ static void choose_range(histogram *h, uint32_t num_bins, double *projected, uin
     } else {
         spread = range.high - range.low;
     }
-    h->low = range.low;
-    h->high = range.high;
+    histogram->low = range.low;
+    histogram->high = range.high;
     bool one_bin = spread < OIF_LODA_LEAST_WIDTH;
-    h->bins_a_unit = one_bin ? 0 : num_bins / (range.high - range.low);
-    h->width = one_bin ? 0 : to_log_units(oif_log2((range.high - range.low) / spread));
+    histogram->bins_a_unit = one_bin ? 0 : num_bins / (range.high - range.low);
+    histogram->width = one_bin ? 0 : to_log_units(oif_log2((range.high - range.low) / spread));
 }
 
-/* Chooses a histogram's range anew and counts the window into it. Not inlined: it is rare. */
-static __attribute__((noinline)) void renew_histogram(loda *l, uint32_t projection, double *scratch)
+/* Chooses a histogram's range again and counts the window into it. Not inlined: it is rare. */
+static __attribute__((noinline)) void renew_histogram(oif_loda_state *loda, uint32_t projection,
+                                                      double *scratch)
 {
-    const uint32_t num_bins = l->num_bins, count = gather_projections(l, projection, scratch);
-    uint32_t *counts = oif_loda_counts(l, projection);
-    histogram renewed = {0};
+    const uint32_t num_bins = loda->num_bins, count = gather_projections(loda, projection, scratch);
+    uint32_t *counts = oif_loda_counts(loda, projection);
+    oif_loda_histogram renewed = {0};
     memset(counts, 0, num_bins * sizeof *counts);
     if (count > 0)
         choose_range(&renewed, num_bins, scratch, count);
     for (uint32_t i = 0; i < count; i++)
         add_to_histogram(&renewed, counts, num_bins, scratch[i], 1);
-    oif_loda_histograms(l)[projection] = renewed;
+    oif_loda_histograms(loda)[projection] = renewed;
 }
 
 /* ---- Scales ---- */
 
-/* How far apart the numbers of a feature usually are: the middle half, or if these are all the
+/* How far apart the numbers of a column usually are: the middle half, or if these are all the
  * same, more of them. Halved, because the difference of two doubles may be none. */
 static double half_scale(double *numbers, uint32_t count)
 {
@@ -329,12 +326,12 @@ static double half_scale(double *numbers, uint32_t count)
 }
 
 /* One over the scale, as a power of two. */
-static double inverse_scale(const loda *l, uint32_t feature)
+static double inverse_scale(const oif_loda_state *loda, uint32_t column)
 {
-    double *numbers = oif_loda_part(l, l->scratch_at);
+    double *numbers = oif_block_part(loda, loda->scratch_at);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < l->rows_held; i++) {
-        double number = oif_loda_sample(l, i)[feature];
+    for (uint32_t i = 0; i < loda->rows_held; i++) {
+        double number = oif_loda_sample(loda, i)[column];
         numbers[count] = number;
         count += number == number;
     }
@@ -345,192 +342,196 @@ static double inverse_scale(const loda *l, uint32_t feature)
     return oif_exp2(exponent > 1000 ? -1000 : -exponent);
 }
 
-/* The term of a projection that takes this feature; `terms` when none does. */
-static uint32_t term_of(const loda *l, uint32_t projection, uint32_t feature)
+/* The term of a projection that takes this column; `terms` when none does. */
+static uint32_t term_of(const oif_loda_state *loda, uint32_t projection, uint32_t column)
 {
-    const uint32_t *features = oif_loda_features(l, projection);
-    uint32_t low = 0, high = l->terms;
+    const uint32_t *columns = oif_loda_columns(loda, projection);
+    uint32_t low = 0, high = loda->terms;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (features[middle] < feature)
+        if (columns[middle] < column)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < l->terms && features[low] == feature ? low : l->terms;
+    return low < loda->terms && columns[low] == column ? low : loda->terms;
 }
 
 /* Learns the scales from the rows so far, and projects these rows with them. A scale is looked
- * for once, when the first projection takes its feature. */
-static void learn_scales(loda *l)
+ * for once, when the first projection takes its column. */
+static void learn_scales(oif_loda_state *loda)
 {
-    for (uint32_t feature = 0; feature < l->dimension; feature++) {
+    for (uint32_t column = 0; column < loda->dimension; column++) {
         double inverse = 0;
-        for (uint32_t projection = 0; projection < l->num_projections; projection++) {
-            uint32_t term = term_of(l, projection, feature);
-            if (term == l->terms)
+        for (uint32_t projection = 0; projection < loda->num_projections; projection++) {
+            uint32_t term = term_of(loda, projection, column);
+            if (term == loda->terms)
                 continue;
-            inverse = inverse > 0 ? inverse : inverse_scale(l, feature);
-            oif_loda_weights(l, projection)[term] = oif_loda_normals(l, projection)[term] * inverse;
+            inverse = inverse > 0 ? inverse : inverse_scale(loda, column);
+            oif_loda_weights(loda, projection)[term] =
+                oif_loda_normals(loda, projection)[term] * inverse;
         }
     }
-    for (uint32_t slot = 0; slot < l->rows_held; slot++)
-        for (uint32_t projection = 0; projection < l->num_projections; projection++)
-            oif_loda_slot(l, slot)[projection] = project(l, projection, oif_loda_sample(l, slot));
+    for (uint32_t slot = 0; slot < loda->rows_held; slot++)
+        for (uint32_t projection = 0; projection < loda->num_projections; projection++)
+            oif_loda_slot(loda, slot)[projection] =
+                project(loda, projection, oif_loda_sample(loda, slot));
 }
 
 /* ---- Learning ---- */
 
 /* Rows that pass all projections, LANES of them after another, before the next rows do. */
-typedef struct chunk {
-    loda *loda;
+typedef struct row_chunk {
+    oif_loda_state *loda;
     const oif_rows *rows;
     uint32_t first_slot;
     /* each row takes the place of another, and renews histograms in its turn: */
     bool full;
     const uint32_t *renewed;     /* row i those from renewed[i] up to renewed[i + 1] */
-    _Atomic int64_t *bits;       /* of each row's surprise; NULL when nobody asks for scores */
+    _Atomic int64_t *bits;       /* of each row's surprise; NULL when no scores are wanted */
     _Atomic uint32_t *projected; /* of each row, how many projections it was added up over */
     unsigned parts;
-} chunk;
+} row_chunk;
 
 /* Learns one row in some projections, and adds up its surprise. */
-static void learn_in_lanes(const chunk *c, uint32_t i, uint32_t first, uint32_t end,
+static void learn_in_lanes(const row_chunk *chunk, uint32_t i, uint32_t first, uint32_t end,
                            double *scratch, surprise *sum)
 {
-    loda *l = c->loda;
-    const double *row = oif_rows_at(c->rows, i);
-    const uint32_t num_bins = l->num_bins, renew_from = c->renewed[i], renew_to = c->renewed[i + 1];
-    double *held = oif_loda_slot(l, c->first_slot + i);
+    oif_loda_state *loda = chunk->loda;
+    const double *row = oif_rows_at(chunk->rows, i);
+    const uint32_t num_bins = loda->num_bins, renew_from = chunk->renewed[i],
+                   renew_to = chunk->renewed[i + 1];
+    double *held = oif_loda_slot(loda, chunk->first_slot + i);
     for (uint32_t projection = first; projection < end; projection++) {
-        histogram *h = &oif_loda_histograms(l)[projection];
-        uint32_t *counts = oif_loda_counts(l, projection);
-        double projected = project(l, projection, row);
-        if (c->full)
-            add_to_histogram(h, counts, num_bins, held[projection], UINT32_MAX); /* minus one */
-        add_to_histogram(h, counts, num_bins, projected, 1);
+        oif_loda_histogram *histogram = &oif_loda_histograms(loda)[projection];
+        uint32_t *counts = oif_loda_counts(loda, projection);
+        double projected = project(loda, projection, row);
+        if (chunk->full)
+            add_to_histogram(histogram, counts, num_bins, held[projection],
+                             UINT32_MAX); /* minus one */
+        add_to_histogram(histogram, counts, num_bins, projected, 1);
         held[projection] = projected;
         if (projection >= renew_from && projection < renew_to)
-            renew_histogram(l, projection, scratch);
-        if (c->bits)
-            add_surprise(l, projection, projected, sum);
+            renew_histogram(loda, projection, scratch);
+        if (chunk->bits)
+            add_surprise(loda, projection, projected, sum);
     }
 }
 
 static void learn_part(void *context, unsigned part)
 {
-    const chunk *c = context;
-    const loda *l = c->loda;
-    const uint32_t count = (uint32_t)c->rows->count,
-                   lanes = (l->num_projections + LANES - 1) / LANES;
+    const row_chunk *chunk = context;
+    const oif_loda_state *loda = chunk->loda;
+    const uint32_t count = (uint32_t)chunk->rows->count,
+                   lanes = (loda->num_projections + LANES - 1) / LANES;
     double own_scratch[STACK_WINDOW];
     double *scratch =
-        l->window_size <= STACK_WINDOW ? own_scratch : oif_loda_part(l, l->scratch_at);
+        loda->window_size <= STACK_WINDOW ? own_scratch : oif_block_part(loda, loda->scratch_at);
     surprise sums[MAX_CHUNK];
     memset(sums, 0, count * sizeof *sums);
-    for (uint32_t lane = lanes * part / c->parts; lane < lanes * (part + 1) / c->parts; lane++) {
-        uint32_t first = lane * LANES, left = l->num_projections - first;
+    for (uint32_t lane = lanes * part / chunk->parts; lane < lanes * (part + 1) / chunk->parts;
+         lane++) {
+        uint32_t first = lane * LANES, left = loda->num_projections - first;
         for (uint32_t i = 0; i < count; i++)
-            learn_in_lanes(c, i, first, first + (left < LANES ? left : LANES), scratch, &sums[i]);
+            learn_in_lanes(chunk, i, first, first + oif_min_u32(left, LANES), scratch, &sums[i]);
     }
-    for (uint32_t i = 0; c->bits && i < count; i++) {
-        atomic_fetch_add_explicit(&c->bits[i], sums[i].bits, memory_order_relaxed);
-        atomic_fetch_add_explicit(&c->projected[i], sums[i].projections, memory_order_relaxed);
+    for (uint32_t i = 0; chunk->bits && i < count; i++) {
+        atomic_fetch_add_explicit(&chunk->bits[i], sums[i].bits, memory_order_relaxed);
+        atomic_fetch_add_explicit(&chunk->projected[i], sums[i].projections, memory_order_relaxed);
     }
 }
 
 /* The first histogram that the row of a slot renews: one after another, all of them in a
  * window. */
-static uint32_t renewed_at(const loda *l, uint32_t slot)
+static uint32_t renewed_at(const oif_loda_state *loda, uint32_t slot)
 {
-    return (uint32_t)((uint64_t)l->num_projections * slot / l->window_size);
+    return (uint32_t)((uint64_t)loda->num_projections * slot / loda->window_size);
 }
 
 /* Learns rows whose slots follow each other, and writes their scores unless `scores` is NULL. */
-static void learn_in_slots(loda *l, const oif_rows *rows, double *scores, oif_pool *pool)
+static void learn_in_slots(oif_loda_state *loda, const oif_rows *rows, double *scores,
+                           oif_pool *pool)
 {
-    const bool full = l->rows_held == l->window_size;
+    const bool full = loda->rows_held == loda->window_size;
     _Atomic int64_t bits[MAX_CHUNK];
     _Atomic uint32_t projected[MAX_CHUNK];
     uint32_t renewed[MAX_CHUNK + 1];
-    chunk c = {l,
-               rows,
-               l->next_slot,
-               full,
-               renewed,
-               scores ? bits : NULL,
-               projected,
-               oif_pool_parts(pool)};
+    row_chunk chunk = {loda,
+                       rows,
+                       loda->next_slot,
+                       full,
+                       renewed,
+                       scores ? bits : NULL,
+                       projected,
+                       oif_pool_parts(pool)};
     for (uint32_t i = 0; i <= rows->count; i++)
-        renewed[i] = full ? renewed_at(l, l->next_slot + i) : 0;
+        renewed[i] = full ? renewed_at(loda, loda->next_slot + i) : 0;
     for (uint32_t i = 0; i < rows->count; i++) {
         atomic_init(&bits[i], 0);
         atomic_init(&projected[i], 0);
     }
-    oif_pool_run(pool, learn_part, &c);
+    oif_pool_run(pool, learn_part, &chunk);
     for (uint32_t i = 0; scores && i < rows->count; i++) {
         surprise sum = {atomic_load_explicit(&bits[i], memory_order_relaxed),
                         atomic_load_explicit(&projected[i], memory_order_relaxed)};
-        scores[i] = score_of(l, &sum);
+        scores[i] = score_of(loda, &sum);
     }
 }
 
 /* The window, not yet full, has twice as many rows as when this was last done. */
-static void renew_all(loda *l)
+static void renew_all(oif_loda_state *loda)
 {
-    l->has_ranges = 1;
-    l->next_range = oif_loda_range_after(l, l->next_range);
-    if (l->rows_held <= l->sample_size)
-        learn_scales(l);
-    for (uint32_t projection = 0; projection < l->num_projections; projection++)
-        renew_histogram(l, projection, oif_loda_part(l, l->scratch_at));
+    loda->has_ranges = 1;
+    loda->next_range = oif_loda_range_after(loda, loda->next_range);
+    if (loda->rows_held <= loda->sample_size)
+        learn_scales(loda);
+    for (uint32_t projection = 0; projection < loda->num_projections; projection++)
+        renew_histogram(loda, projection, oif_block_part(loda, loda->scratch_at));
 }
 
-static double score_slot(const loda *l, uint32_t slot)
+static double score_slot(const oif_loda_state *loda, uint32_t slot)
 {
     surprise sum = {0};
-    for (uint32_t projection = 0; projection < l->num_projections; projection++)
-        add_surprise(l, projection, oif_loda_slot(l, slot)[projection], &sum);
-    return score_of(l, &sum);
+    for (uint32_t projection = 0; projection < loda->num_projections; projection++)
+        add_surprise(loda, projection, oif_loda_slot(loda, slot)[projection], &sum);
+    return score_of(loda, &sum);
 }
 
 /* How many of the coming rows find consecutive slots, up to one at which all histograms are
  * renewed. */
-static uint32_t rows_to_event(const loda *l)
+static uint32_t rows_to_event(const oif_loda_state *loda)
 {
-    return l->rows_held == l->window_size ? l->window_size - l->next_slot
-                                          : l->next_range - l->rows_held;
+    return loda->rows_held == loda->window_size ? loda->window_size - loda->next_slot
+                                                : loda->next_range - loda->rows_held;
 }
 
-static void learn_chunk(loda *l, const oif_rows *rows, double *scores, oif_pool *pool)
+static void learn_chunk(oif_loda_state *loda, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    const uint32_t count = (uint32_t)rows->count, last_slot = l->next_slot + count - 1;
-    const bool full = l->rows_held == l->window_size;
-    for (uint32_t i = 0; !full && i < count && l->next_slot + i < l->sample_size; i++)
-        memcpy(oif_loda_sample(l, l->next_slot + i), oif_rows_at(rows, i),
-               l->dimension * sizeof(double));
-    learn_in_slots(l, rows, scores, pool);
-    l->next_slot = last_slot + 1 < l->window_size ? last_slot + 1 : 0;
+    const uint32_t count = (uint32_t)rows->count, last_slot = loda->next_slot + count - 1;
+    const bool full = loda->rows_held == loda->window_size;
+    for (uint32_t i = 0; !full && i < count && loda->next_slot + i < loda->sample_size; i++)
+        memcpy(oif_loda_sample(loda, loda->next_slot + i), oif_rows_at(rows, i),
+               loda->dimension * sizeof(double));
+    learn_in_slots(loda, rows, scores, pool);
+    loda->next_slot = last_slot + 1 < loda->window_size ? last_slot + 1 : 0;
     if (full)
         return;
-    l->rows_held += count;
-    if (l->rows_held < l->next_range)
+    loda->rows_held += count;
+    if (loda->rows_held < loda->next_range)
         return;
-    renew_all(l);
+    renew_all(loda);
     if (scores)
-        scores[count - 1] = score_slot(l, last_slot);
+        scores[count - 1] = score_slot(loda, last_slot);
 }
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    loda *l = state;
+    oif_loda_state *loda = state;
     for (size_t from = 0; from < rows->count;) {
-        uint32_t most = rows_to_event(l) < MAX_CHUNK ? rows_to_event(l) : MAX_CHUNK;
-        size_t left = rows->count - from, count = left < most ? left : most;
-        oif_rows some = {oif_rows_at(rows, from), count, rows->stride, rows->complete};
-        bool shared = count >= OIF_ROWS_WORTH_SHARING && l->window_size <= STACK_WINDOW;
-        learn_chunk(l, &some, scores ? scores + from : NULL, shared ? pool : NULL);
-        from += count;
+        oif_rows some = oif_rows_from(rows, from, oif_min_u32(rows_to_event(loda), MAX_CHUNK));
+        bool shared = some.count >= OIF_ROWS_WORTH_SHARING && loda->window_size <= STACK_WINDOW;
+        learn_chunk(loda, &some, scores ? scores + from : NULL, shared ? pool : NULL);
+        from += some.count;
     }
 }
 
@@ -539,50 +540,51 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
 /* A quarter of the window gives the histograms their coarse shape. */
 static bool ready(const void *state)
 {
-    const loda *l = state;
-    return l->has_ranges && l->rows_held >= l->window_size / 4;
+    const oif_loda_state *loda = state;
+    return loda->has_ranges && loda->rows_held >= loda->window_size / 4;
 }
 
 /* ---- Snapshots ---- */
 
 static void visit_fields(void *state, oif_state_visitor *visitor)
 {
-    loda *l = state;
-    oif_visit_u32(visitor, "rows_held", &l->rows_held, 1);
-    oif_visit_u32(visitor, "next_slot", &l->next_slot, 1);
-    oif_visit_u32(visitor, "next_range", &l->next_range, 1);
-    oif_visit_u32(visitor, "has_ranges", &l->has_ranges, 1);
-    oif_visit_f64(visitor, "weights", oif_loda_weights(l, 0),
-                  (size_t)l->num_projections * l->terms);
-    oif_visit_f64(visitor, "ring", oif_loda_slot(l, 0),
-                  (size_t)l->window_size * l->num_projections);
-    for (uint32_t projection = 0; projection < l->num_projections; projection++) {
-        histogram *h = &oif_loda_histograms(l)[projection];
-        oif_visit_f64(visitor, "low", &h->low, 1);
-        oif_visit_f64(visitor, "high", &h->high, 1);
-        oif_visit_f64(visitor, "bins_a_unit", &h->bins_a_unit, 1);
-        oif_visit_i64(visitor, "width", &h->width, 1);
-        oif_visit_u32(visitor, "counted", &h->counted, 1);
-        oif_visit_u32(visitor, "counts", oif_loda_counts(l, projection), l->num_bins);
+    oif_loda_state *loda = state;
+    oif_visit_u32(visitor, "rows_held", &loda->rows_held, 1);
+    oif_visit_u32(visitor, "next_slot", &loda->next_slot, 1);
+    oif_visit_u32(visitor, "next_range", &loda->next_range, 1);
+    oif_visit_u32(visitor, "has_ranges", &loda->has_ranges, 1);
+    oif_visit_f64(visitor, "weights", oif_loda_weights(loda, 0),
+                  (size_t)loda->num_projections * loda->terms);
+    oif_visit_f64(visitor, "ring", oif_loda_slot(loda, 0),
+                  (size_t)loda->window_size * loda->num_projections);
+    for (uint32_t projection = 0; projection < loda->num_projections; projection++) {
+        oif_loda_histogram *histogram = &oif_loda_histograms(loda)[projection];
+        oif_visit_f64(visitor, "low", &histogram->low, 1);
+        oif_visit_f64(visitor, "high", &histogram->high, 1);
+        oif_visit_f64(visitor, "bins_a_unit", &histogram->bins_a_unit, 1);
+        oif_visit_i64(visitor, "width", &histogram->width, 1);
+        oif_visit_u32(visitor, "counted", &histogram->counted, 1);
+        oif_visit_u32(visitor, "counts", oif_loda_counts(loda, projection), loda->num_bins);
     }
-    oif_visit_f64(visitor, "sample", oif_loda_sample(l, 0), (size_t)l->sample_size * l->dimension);
+    oif_visit_f64(visitor, "sample", oif_loda_sample(loda, 0),
+                  (size_t)loda->sample_size * loda->dimension);
 }
 
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
-    const loda *l = state;
-    const double projections = l->num_projections;
+    const oif_loda_state *loda = state;
+    const double projections = loda->num_projections;
     uint64_t in_use = 0, inside = 0, known = 0;
-    for (uint32_t projection = 0; projection < l->num_projections; projection++) {
-        known += oif_loda_histograms(l)[projection].counted;
-        for (uint32_t bin = 0; bin < l->num_bins; bin++) {
-            in_use += oif_loda_counts(l, projection)[bin] > 0;
-            inside += oif_loda_counts(l, projection)[bin];
+    for (uint32_t projection = 0; projection < loda->num_projections; projection++) {
+        known += oif_loda_histograms(loda)[projection].counted;
+        for (uint32_t bin = 0; bin < loda->num_bins; bin++) {
+            in_use += oif_loda_counts(loda, projection)[bin] > 0;
+            inside += oif_loda_counts(loda, projection)[bin];
         }
     }
-    tell(context, "rows_held", l->rows_held);
-    tell(context, "features_in_a_projection", l->terms);
-    tell(context, "has_ranges", l->has_ranges);
+    tell(context, "rows_held", loda->rows_held);
+    tell(context, "features_in_a_projection", loda->terms);
+    tell(context, "has_ranges", loda->has_ranges);
     tell(context, "bins_in_use_mean", (double)in_use / projections);
     tell(context, "rows_in_range_mean", (double)inside / projections);
     tell(context, "rows_known_mean", (double)known / projections);
@@ -613,11 +615,10 @@ const oif_detector_kind oif_loda = {
              "Pevny: Loda: Lightweight on-line detector of anomalies, Machine Learning 102, 2016",
          .cost = "num_projections x sqrt(d)",
          .choose = "where numbers are often missing: a row is judged by those that it has; the "
-                   "least memory for "
-                   "long rows",
+                   "least memory for long rows",
          .params = params_table,
          .param_count = sizeof params_table / sizeof params_table[0]},
-    .check_params = check_params,
+    .check_params = NULL, /* any fit together */
     .state_bytes = state_bytes,
     .init = init,
     .learn_rows = learn_rows,

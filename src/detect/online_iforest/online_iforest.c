@@ -90,14 +90,12 @@ static const oif_param params_table[] = {
      OIF_PARAM_CHOICE, 0, 1, OIF_ADAPTIVE, growth_words},
     {"variant",
      "depths relative to the rows now in the window (running), as the paper's text (paper) or as "
-     "the "
-     "authors' code (reference)",
+     "the authors' code (reference)",
      OIF_PARAM_CHOICE, 0, 2, OIF_RUNNING, variant_words},
     {"subsample", "share of the rows that each tree learns", OIF_PARAM_REAL, 0.001, 1, 1, NULL},
     {"forgetting",
      "what is forgotten: each row when it leaves the window (window), or the oldest tree every few "
-     "rows "
-     "(turnover)",
+     "rows (turnover)",
      OIF_PARAM_CHOICE, 0, 1, OIF_FORGET_BY_WINDOW, forgetting_words},
     {"shadow_trees", "with turnover: young trees that learn beside the others and do not score yet",
      OIF_PARAM_INTEGER, 1, 4096, 4, NULL},
@@ -115,8 +113,7 @@ const oif_detector_kind oif_online_iforest = {
              "Leveni, Cassales, Pfahringer, Bifet, Boracchi: Online Isolation Forest, ICML 2024",
          .cost = "num_trees x (log2(window_size / max_leaf_samples) + d)",
          .choose = "to follow a stream at once: every row is learned as it comes and forgotten in "
-                   "its turn; "
-                   "seldom notices one number far out",
+                   "its turn; seldom notices one number far out",
          .params = params_table,
          .param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,

@@ -2,15 +2,17 @@
  * oldest one is emptied.
  *
  * A window forgets row by row, but not all that a row has caused: where a tree was first cut
- * stays for ever, and so do the points that were drawn when it was. Here everything goes with
+ * stays forever, and so do the points that were drawn when it was. Here everything goes with
  * the tree. A new one grows in the shadow until it has seen enough to score; then it takes the
- * place of the oldest (turnover_tree.h tells how they take turns).
+ * place of the oldest (turnover_tree.h says how they take turns).
  *
- * One row passes all trees: walk to its leaf, count it there and widen the leaf's box, cut the
- * leaf if it is full. Active trees then add the row's depth in relation to the depth to expect
- * of a tree of their age,
+ * One row is learned by all trees: walk to its leaf, count it there and widen the leaf's box,
+ * cut the leaf if it is full. Active trees then add the row's depth in relation to the depth to
+ * expect of a tree of their age,
  *
- *     s = 2^-( mean over the active trees of (k + c(h)) / c(m) )      k: depth of the leaf, h: its height, m: rows in the tree
+ *     s = 2^-( mean over the active trees of (k + c(h)) / c(m) )
+ *
+ * with k the depth of the leaf, h its height and m the rows in the tree.
  *
  * There is no window, no row to uncount and no cut to undo. A row costs O((num_trees +
  * shadow_trees) (log2(window_size / max_leaf_samples) + dimension)).
@@ -18,25 +20,19 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/stable_math.h"
+#include "detect/online_iforest/row_chunk.h"
 #include "detect/online_iforest/turnover_walk.h"
 #include "detect/tree_figures.h"
 
-#include <stdatomic.h>
-
-typedef oif_turnover_state forest;
-typedef oif_turnover_ring ring;
-typedef oif_traveller traveller;
-
 enum {
     USUAL_LEAF_SAMPLES = 8,
-    LANES = OIF_TURNOVER_LANES,
     /* trees whose nodes are kept at a time, a whole number of lanes ... */
     GROUP = 32,
-    MAX_GROUP = GROUP + LANES - 1, /* ... and a few more, rather than less than a lane at the end */
+    /* ... and a few more, rather than less than a lane at the end */
+    MAX_GROUP = GROUP + OIF_LANES - 1,
     /* numbers; boxes up to this have code of their own for each width */
     SHORT_BOX = 24,
-    MAX_CHUNK = 256, /* rows that threads work on between two meetings */
-    LONGEST_MIRROR = 2 * OIF_KEYS_KEPT,
+    LONGEST_MIRROR = 2 * OIF_KEYED_ROW_MAX_KEYS,
     MAX_SCALE_BITS = 26 /* a scale is up to 2^5 and fits 32 bits */
 };
 
@@ -48,17 +44,18 @@ static uint32_t mature_age(const oif_params *params, uint32_t shadow_trees)
     uint32_t usual = (uint32_t)oif_params_value(params, "window_size") / 4;
     if (maturity > 0)
         return maturity;
-    return usual > shadow_trees ? usual : shadow_trees; /* at most one turn a row */
+    return oif_max_u32(usual, shadow_trees); /* at most one turn per row */
 }
 
-static uint64_t greatest_age(const forest *f)
+static uint64_t greatest_age(const oif_turnover_state *forest)
 {
-    return ((uint64_t)f->tree_count * f->maturity + f->shadow_trees - 1) / f->shadow_trees;
+    return ((uint64_t)forest->tree_count * forest->maturity + forest->shadow_trees - 1) /
+           forest->shadow_trees;
 }
 
-static forest read_params(const oif_params *params)
+static oif_turnover_state read_params(const oif_params *params)
 {
-    forest f = {
+    oif_turnover_state forest = {
         .forgetting = OIF_FORGET_BY_TURNOVER,
         .num_trees = (uint32_t)oif_params_value(params, "num_trees"),
         .shadow_trees = (uint32_t)oif_params_value(params, "shadow_trees"),
@@ -66,25 +63,25 @@ static forest read_params(const oif_params *params)
         .growth = (oif_growth)oif_params_value(params, "growth"),
         .ring = {.shadows_begun = 1},
     };
-    if (f.max_leaf_samples == 0)
-        f.max_leaf_samples = USUAL_LEAF_SAMPLES;
-    f.maturity = mature_age(params, f.shadow_trees);
-    f.tree_count = f.num_trees + f.shadow_trees;
-    f.max_age = (uint32_t)(greatest_age(&f) < OIF_TURNOVER_MAX_AGE ? greatest_age(&f)
-                                                                   : OIF_TURNOVER_MAX_AGE);
-    while ((uint64_t)f.max_leaf_samples << f.depth_limit < f.max_age)
-        f.depth_limit++;
-    return f;
+    if (forest.max_leaf_samples == 0)
+        forest.max_leaf_samples = USUAL_LEAF_SAMPLES;
+    forest.maturity = mature_age(params, forest.shadow_trees);
+    forest.tree_count = forest.num_trees + forest.shadow_trees;
+    forest.max_age = (uint32_t)oif_min_u64(greatest_age(&forest), OIF_TURNOVER_MAX_AGE);
+    while ((uint64_t)forest.max_leaf_samples << forest.depth_limit < forest.max_age)
+        forest.depth_limit++;
+    return forest;
 }
 
 /* The leaves that a tree could have if every cut counted its threshold and the cuts of each
  * depth all of its rows. */
-static uint64_t leaf_bound(const forest *f)
+static uint64_t leaf_bound(const oif_turnover_state *forest)
 {
     uint64_t cuts = 0;
-    for (uint32_t depth = 0; depth < f->depth_limit; depth++) {
-        uint64_t nodes = UINT64_C(1) << depth, fed = f->max_age / oif_turnover_threshold(f, depth);
-        cuts += nodes < fed ? nodes : fed;
+    for (uint32_t depth = 0; depth < forest->depth_limit; depth++) {
+        uint64_t nodes = UINT64_C(1) << depth,
+                 fed = forest->max_age / oif_turnover_threshold(forest, depth);
+        cuts += oif_min_u64(nodes, fed);
     }
     return cuts + 1;
 }
@@ -92,16 +89,16 @@ static uint64_t leaf_bound(const forest *f)
 /* With adaptive growth the depths cannot all be at their bounds at once, nor nearly so: half of
  * the sum and three leaves more have always been enough. If they were not, a cut would wait
  * until its tree is replaced. */
-static uint64_t leaves_wanted(const forest *f)
+static uint64_t leaves_wanted(const oif_turnover_state *forest)
 {
-    uint64_t bound = leaf_bound(f), all = UINT64_C(1) << f->depth_limit;
-    uint64_t roomy = f->growth == OIF_ADAPTIVE ? bound / 2 + 3 : bound;
-    return all < roomy ? all : roomy;
+    uint64_t bound = leaf_bound(forest), all = UINT64_C(1) << forest->depth_limit;
+    uint64_t roomy = forest->growth == OIF_ADAPTIVE ? bound / 2 + 3 : bound;
+    return oif_min_u64(all, roomy);
 }
 
 static oif_status check_params(const oif_params *params, oif_error *error)
 {
-    forest f = read_params(params);
+    oif_turnover_state forest = read_params(params);
     if (oif_params_value(params, "variant") != OIF_RUNNING)
         return oif_fail(
             error, OIF_EPARAM,
@@ -110,53 +107,52 @@ static oif_status check_params(const oif_params *params, oif_error *error)
         return oif_fail(
             error, OIF_EPARAM,
             "with forgetting=turnover every tree learns every row: subsample must be 1");
-    if (f.maturity < f.shadow_trees)
+    if (forest.maturity < forest.shadow_trees)
         return oif_fail(
             error, OIF_EPARAM,
             "maturity %u is too small for %u shadow_trees: at most one tree a row can be replaced",
-            f.maturity, f.shadow_trees);
-    if (greatest_age(&f) > OIF_TURNOVER_MAX_AGE)
-        return oif_fail(
-            error, OIF_EPARAM,
-            "a tree would learn more than %d rows before it is replaced; lower maturity (or "
-            "window_size) or raise shadow_trees",
-            OIF_TURNOVER_MAX_AGE);
-    if (leaves_wanted(&f) > OIF_TURNOVER_MAX_LEAVES)
-        return oif_fail(
-            error, OIF_EPARAM,
-            "a tree that learns %u rows with max_leaf_samples %u could have more than %d leaves; "
-            "lower maturity (or window_size) or raise max_leaf_samples",
-            f.max_age, f.max_leaf_samples, OIF_TURNOVER_MAX_LEAVES);
+            forest.maturity, forest.shadow_trees);
+    if (greatest_age(&forest) > OIF_TURNOVER_MAX_AGE)
+        return oif_fail(error, OIF_EPARAM,
+                        "a tree would learn more than %d rows before it is replaced; lower "
+                        "maturity (or window_size) or raise shadow_trees",
+                        OIF_TURNOVER_MAX_AGE);
+    if (leaves_wanted(&forest) > OIF_TURNOVER_MAX_LEAVES)
+        return oif_fail(error, OIF_EPARAM,
+                        "a tree that learns %u rows with max_leaf_samples %u could have more than "
+                        "%d leaves; lower maturity (or window_size) or raise max_leaf_samples",
+                        forest.max_age, forest.max_leaf_samples, OIF_TURNOVER_MAX_LEAVES);
     return OIF_OK;
 }
 
-static forest lay_out(const oif_params *params, size_t dimension)
+static oif_turnover_state lay_out(const oif_params *params, size_t dimension)
 {
-    forest f = read_params(params);
-    f.leaf_capacity = (uint32_t)leaves_wanted(&f);
-    f.dimension = (uint32_t)dimension;
-    f.box_width = oif_box_width(f.dimension);
+    oif_turnover_state forest = read_params(params);
+    forest.leaf_capacity = (uint32_t)leaves_wanted(&forest);
+    forest.dimension = (uint32_t)dimension;
+    forest.box_width = oif_box_width(forest.dimension);
     /* A depth is up to 34 times that to expect. The sum over the trees of such numbers, in
      * depth units and scaled, fits 63 bits. */
-    f.scale_bits = MAX_SCALE_BITS;
-    while (f.num_trees >> (62 - 6 - OIF_DEPTH_BITS - f.scale_bits) > 0)
-        f.scale_bits--;
-    f.height_count =
-        f.max_age < OIF_TURNOVER_MAX_HEIGHTS ? f.max_age + 1 : OIF_TURNOVER_MAX_HEIGHTS;
-    f.age_count = f.max_age < OIF_TURNOVER_MAX_AGES ? f.max_age + 1 : OIF_TURNOVER_MAX_AGES;
+    forest.scale_bits = MAX_SCALE_BITS;
+    while (forest.num_trees >> (62 - 6 - OIF_DEPTH_BITS - forest.scale_bits) > 0)
+        forest.scale_bits--;
+    forest.height_count = oif_min_u32(forest.max_age + 1, OIF_TURNOVER_MAX_HEIGHTS);
+    forest.age_count = oif_min_u32(forest.max_age + 1, OIF_TURNOVER_MAX_AGES);
 
-    size_t leaves = oif_size_multiply(f.tree_count, f.leaf_capacity);
-    f.bytes = oif_size_align(sizeof f);
-    f.words_at = oif_size_append(&f.bytes, leaves, OIF_TURNOVER_PAIR_WORDS * sizeof(uint64_t));
-    f.extra_depths_at = oif_size_append(&f.bytes, f.height_count, sizeof(uint32_t));
-    f.scales_at = oif_size_append(&f.bytes, f.age_count, sizeof(uint32_t));
-    f.cut_heights_at = oif_size_append(&f.bytes, f.depth_limit + 1, sizeof(uint32_t));
-    f.ages_at = oif_size_append(&f.bytes, f.tree_count, sizeof(uint32_t));
-    f.lane_levels_at = oif_size_append(&f.bytes, oif_turnover_lane_count(&f), 1);
-    f.trees_at = oif_size_append(&f.bytes, f.tree_count, sizeof(oif_turnover_tree));
-    f.leaves_at = oif_size_append(&f.bytes, leaves, sizeof(oif_turnover_leaf));
-    f.boxes_at = oif_size_append(&f.bytes, leaves, f.box_width * sizeof(double));
-    return f;
+    size_t leaves = oif_size_multiply(forest.tree_count, forest.leaf_capacity);
+    forest.bytes = oif_size_align(sizeof forest);
+    forest.words_at =
+        oif_size_append(&forest.bytes, leaves, OIF_TURNOVER_PAIR_WORDS * sizeof(uint64_t));
+    forest.extra_depths_at = oif_size_append(&forest.bytes, forest.height_count, sizeof(uint32_t));
+    forest.scales_at = oif_size_append(&forest.bytes, forest.age_count, sizeof(uint32_t));
+    forest.cut_heights_at =
+        oif_size_append(&forest.bytes, forest.depth_limit + 1, sizeof(uint32_t));
+    forest.ages_at = oif_size_append(&forest.bytes, forest.tree_count, sizeof(uint32_t));
+    forest.lane_levels_at = oif_size_append(&forest.bytes, oif_turnover_lane_count(&forest), 1);
+    forest.trees_at = oif_size_append(&forest.bytes, forest.tree_count, sizeof(oif_turnover_tree));
+    forest.leaves_at = oif_size_append(&forest.bytes, leaves, sizeof(oif_turnover_leaf));
+    forest.boxes_at = oif_size_append(&forest.bytes, leaves, forest.box_width * sizeof(double));
+    return forest;
 }
 
 static size_t state_bytes(const oif_params *params, size_t dimension)
@@ -166,42 +162,40 @@ static size_t state_bytes(const oif_params *params, size_t dimension)
 
 static void init(void *state, const oif_params *params, size_t dimension)
 {
-    forest *f = state;
-    *f = lay_out(params, dimension);
-    for (uint32_t height = 0; height < f->height_count; height++)
-        oif_turnover_extra_depths(f)[height] = oif_turnover_average_depth(f, height);
-    for (uint32_t age = 0; age < f->age_count; age++)
-        oif_turnover_scales(f)[age] = age > f->maturity ? oif_turnover_scale_at(f, age) : 0;
-    for (uint32_t depth = 0; depth <= f->depth_limit; depth++)
-        oif_turnover_cut_heights(f)[depth] = oif_turnover_look_at_height(f, depth);
-    for (uint32_t tree = 0; tree < f->tree_count; tree++) {
-        oif_turnover_tree_at(f, tree)->random =
+    oif_turnover_state *forest = state;
+    *forest = lay_out(params, dimension);
+    for (uint32_t height = 0; height < forest->height_count; height++)
+        oif_turnover_extra_depths(forest)[height] = oif_turnover_average_depth(forest, height);
+    for (uint32_t age = 0; age < forest->age_count; age++)
+        oif_turnover_scales(forest)[age] =
+            age > forest->maturity ? oif_turnover_scale_at(forest, age) : 0;
+    for (uint32_t depth = 0; depth <= forest->depth_limit; depth++)
+        oif_turnover_cut_heights(forest)[depth] = oif_turnover_look_at_height(forest, depth);
+    for (uint32_t tree = 0; tree < forest->tree_count; tree++) {
+        oif_turnover_tree_at(forest, tree)->random =
             oif_random_stream((uint64_t)oif_params_value(params, "seed"), tree);
-        oif_turnover_empty(f, tree);
+        oif_turnover_empty(forest, tree);
     }
 }
 
 /* ---- Depths and scores ---- */
 
 /* c(rows) where the table does not reach. */
-static __attribute__((noinline, cold)) uint32_t unusual_depth(const forest *f, uint32_t rows)
+static __attribute__((noinline, cold)) uint32_t unusual_depth(const oif_turnover_state *forest,
+                                                              uint32_t rows)
 {
-    return oif_turnover_average_depth(f, rows);
+    return oif_turnover_average_depth(forest, rows);
 }
 
-OIF_INLINE uint32_t average_depth(const forest *f, uint32_t rows)
+OIF_INLINE uint32_t average_depth(const oif_turnover_state *forest, uint32_t rows)
 {
-    return rows < f->height_count ? oif_turnover_extra_depths(f)[rows] : unusual_depth(f, rows);
+    return rows < forest->height_count ? oif_turnover_extra_depths(forest)[rows]
+                                       : unusual_depth(forest, rows);
 }
 
-/* What trees add to a row's score: whole numbers, so that it does not matter who adds first. */
-typedef struct verdict {
-    /* of the depths in relation to those to expect, in units of 2^-(OIF_DEPTH_BITS +
-     * scale_bits) */
-    uint64_t depth_sum;
-    /* that know what depth to expect: none before there are max_leaf_samples rows */
-    uint32_t trees;
-} verdict;
+/* Depth sums are of depths in relation to those to expect, in units of 2^-(OIF_DEPTH_BITS +
+ * scale_bits). The trees of a total are those that know what depth to expect: none before there
+ * are max_leaf_samples rows. */
 
 /* The depth of a row's leaf, and what the leaf would have below it if it could be cut on. */
 OIF_INLINE uint64_t relative_depth(uint32_t depth, uint32_t extra, uint32_t scale)
@@ -209,26 +203,27 @@ OIF_INLINE uint64_t relative_depth(uint32_t depth, uint32_t extra, uint32_t scal
     return (((uint64_t)depth << OIF_DEPTH_BITS) + extra) * scale;
 }
 
-/* What a tree says about a row that ends in this leaf. Shadows say nothing, nor do trees too
- * young to expect any depth. */
-static void add_depth(const forest *f, const ring *now, uint32_t tree,
-                      const oif_turnover_leaf *leaf, verdict *v)
+/* Adds what a tree contributes for a row that ends in this leaf: nothing from shadows and from
+ * trees too young to expect any depth. */
+static void add_depth(const oif_turnover_state *forest, const oif_turnover_ring *now, uint32_t tree,
+                      const oif_turnover_leaf *leaf, oif_depth_total *total)
 {
-    if (!oif_turnover_is_active(f, now, tree))
+    if (!oif_turnover_is_active(forest, now, tree))
         return;
-    uint32_t age = oif_turnover_ages(f)[tree];
-    uint32_t scale = age > f->maturity && age < f->age_count ? oif_turnover_scales(f)[age]
-                                                             : oif_turnover_scale_at(f, age);
-    v->depth_sum += relative_depth(leaf->depth, average_depth(f, leaf->height), scale);
-    v->trees += scale > 0;
+    uint32_t age = oif_turnover_ages(forest)[tree];
+    uint32_t scale = age > forest->maturity && age < forest->age_count
+                         ? oif_turnover_scales(forest)[age]
+                         : oif_turnover_scale_at(forest, age);
+    total->depth_sum += relative_depth(leaf->depth, average_depth(forest, leaf->height), scale);
+    total->trees += scale > 0;
 }
 
-static double score_of(const forest *f, const verdict *v)
+static double score_of(const oif_turnover_state *forest, const oif_depth_total *total)
 {
-    if (v->trees == 0)
+    if (total->trees == 0)
         return 0.5;
-    double whole = (double)(INT64_C(1) << (OIF_DEPTH_BITS + f->scale_bits));
-    return oif_exp2(-(double)(int64_t)v->depth_sum / (v->trees * whole));
+    double whole = (double)(INT64_C(1) << (OIF_DEPTH_BITS + forest->scale_bits));
+    return oif_exp2(-(double)(int64_t)total->depth_sum / (total->trees * whole));
 }
 
 /* ---- Groups of trees ---- */
@@ -238,91 +233,95 @@ static uint32_t next_group(uint32_t trees_left)
     return trees_left <= MAX_GROUP ? trees_left : GROUP;
 }
 
-static oif_turnover_leaf *leaf_standing(const forest *f, uint32_t tree, size_t node)
+static oif_turnover_leaf *leaf_of_node(const oif_turnover_state *forest, uint32_t tree, size_t node)
 {
-    return oif_turnover_leaf_of(f, tree, oif_turnover_leaf_number(oif_turnover_words(f)[node]));
+    return oif_turnover_leaf_of(forest, tree,
+                                oif_turnover_leaf_number(oif_turnover_words(forest)[node]));
 }
 
 /* ---- Scoring ---- */
 
-/* From row maturity + 1 on, who is older than maturity is active and has its scale in the
+/* From row maturity + 1 on, a tree older than maturity is active and has its scale in the
  * table. */
-static bool table_tells_all(const forest *f, const ring *now)
+static bool table_has_all_scales(const oif_turnover_state *forest, const oif_turnover_ring *now)
 {
-    return f->max_age < f->age_count && f->maturity >= f->max_leaf_samples &&
-           now->rows > f->maturity;
+    return forest->max_age < forest->age_count && forest->maturity >= forest->max_leaf_samples &&
+           now->rows > forest->maturity;
 }
 
 /* The sum of the relative depths of a row that ends at these nodes, in trees whose scales the
  * table has. */
-static uint64_t depths_by_table(const forest *f, uint32_t first, uint32_t count,
+static uint64_t depths_by_table(const oif_turnover_state *forest, uint32_t first, uint32_t count,
                                 const size_t *nodes)
 {
-    const uint32_t *const extra_depths = oif_turnover_extra_depths(f), *const scales =
-                                                                           oif_turnover_scales(f);
-    const uint32_t *const ages = oif_turnover_ages(f) + first;
-    const uint32_t height_count = f->height_count, leaf_capacity = f->leaf_capacity;
-    const uint64_t *const words = oif_turnover_words(f);
-    const oif_turnover_leaf *leaves = oif_turnover_leaf_of(f, first, 0);
+    const uint32_t *const extra_depths = oif_turnover_extra_depths(forest), *const scales =
+                                                                                oif_turnover_scales(
+                                                                                    forest);
+    const uint32_t *const ages = oif_turnover_ages(forest) + first;
+    const uint32_t height_count = forest->height_count, leaf_capacity = forest->leaf_capacity;
+    const uint64_t *const words = oif_turnover_words(forest);
+    const oif_turnover_leaf *leaves = oif_turnover_leaf_of(forest, first, 0);
     uint64_t depth_sum = 0;
     for (uint32_t i = 0; i < count; i++, leaves += leaf_capacity) {
         const oif_turnover_leaf *leaf = &leaves[oif_turnover_leaf_number(words[nodes[i]])];
         uint32_t extra = leaf->height < height_count ? extra_depths[leaf->height]
-                                                     : unusual_depth(f, leaf->height);
+                                                     : unusual_depth(forest, leaf->height);
         depth_sum += relative_depth(leaf->depth, extra, scales[ages[i]]);
     }
     return depth_sum;
 }
 
-static verdict judge(const forest *f, const traveller *t)
+static oif_depth_total sum_depths(const oif_turnover_state *forest, const oif_keyed_row *row)
 {
-    const bool by_table = table_tells_all(f, &f->ring);
-    verdict v = {0, by_table ? f->num_trees : 0};
-    for (uint32_t first = 0, count; first < f->tree_count; first += count) {
+    const bool by_table = table_has_all_scales(forest, &forest->ring);
+    oif_depth_total total = {0, by_table ? forest->num_trees : 0};
+    for (uint32_t first = 0, count; first < forest->tree_count; first += count) {
         size_t nodes[MAX_GROUP];
-        count = next_group(f->tree_count - first);
-        oif_turnover_find_nodes(f, first, count, t, nodes);
+        count = next_group(forest->tree_count - first);
+        oif_turnover_find_nodes(forest, first, count, row, nodes);
         if (by_table)
-            v.depth_sum += depths_by_table(f, first, count, nodes);
+            total.depth_sum += depths_by_table(forest, first, count, nodes);
         for (uint32_t i = 0; i < count && !by_table; i++)
-            add_depth(f, &f->ring, first + i, leaf_standing(f, first + i, nodes[i]), &v);
+            add_depth(forest, &forest->ring, first + i, leaf_of_node(forest, first + i, nodes[i]),
+                      &total);
     }
-    return v;
+    return total;
 }
 
 static void score_rows(const void *state, const oif_rows *rows, double *scores)
 {
-    const forest *f = state;
+    const oif_turnover_state *forest = state;
     for (size_t i = 0; i < rows->count; i++) {
-        traveller t;
-        oif_traveller_set_out(&t, f->dimension, rows, i);
-        verdict v = judge(f, &t);
-        scores[i] = score_of(f, &v);
+        oif_keyed_row row;
+        oif_keyed_row_init(&row, forest->dimension, rows, i);
+        oif_depth_total total = sum_depths(forest, &row);
+        scores[i] = score_of(forest, &total);
     }
 }
 
 /* ---- Learning ---- */
 
-/* One row on its way through the trees. Pointers into the forest that are found here stay in
+/* What all trees need to learn one row. Pointers into the forest that are found here stay in
  * registers. */
-typedef struct passage {
-    const traveller *traveller;
+typedef struct row_visit {
+    const oif_keyed_row *row;
     const double *mirror; /* the row in the shape of a box; NULL for long rows */
     const uint32_t *extra_depths, *cut_heights, *scales;
     const uint64_t *words;
-    ring ring; /* as it is for this row */
-    /* all ones; 0 where the table of scales does not tell who is active, or how old */
+    oif_turnover_ring ring; /* as it is for this row */
+    /* all ones; 0 where the table of scales does not have the scales of all trees */
     uint32_t age_mask;
-} passage;
+} row_visit;
 
 /* The rest of what a tree does for a row that it has counted: cuts the leaf if it can be.
  * Returns the node where the row is then. */
-static __attribute__((noinline)) size_t finish_tree(forest *f, uint32_t tree, size_t node,
-                                                    const passage *p)
+static __attribute__((noinline)) size_t reshape_tree(oif_turnover_state *forest, uint32_t tree,
+                                                     size_t node, const row_visit *visit)
 {
-    oif_turnover_cut(f, tree, node);
-    return oif_turnover_is_cut(f, node) ? oif_turnover_step(f, tree, node, p->traveller->row)
-                                        : node;
+    oif_turnover_cut(forest, tree, node);
+    return oif_turnover_is_cut(forest, node)
+               ? oif_turnover_step(forest, tree, node, visit->row->values)
+               : node;
 }
 
 static __attribute__((noinline)) void
@@ -340,22 +339,24 @@ widen_by_long_row(double *restrict box, const double *restrict row, uint32_t dim
  * at waits until the others are done: with nothing to call, the loop has all registers. Where
  * this is inlined, `box_width` is a constant for short rows, which makes straight code of the
  * loop over a box. */
-OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const passage *p,
-                               size_t *nodes, const double *mirror, size_t box_width, bool avx2)
+OIF_INLINE uint64_t learn_in_trees(oif_turnover_state *forest, uint32_t first, uint32_t count,
+                                   const row_visit *visit, size_t *nodes, const double *mirror,
+                                   size_t box_width, bool avx2)
 {
-    const uint32_t *const extra_depths = p->extra_depths, *const cut_heights = p->cut_heights;
-    const uint32_t *const scales = p->scales;
-    const uint64_t *const words = p->words;
-    const size_t leaf_capacity = f->leaf_capacity;
-    const uint32_t age_mask = p->age_mask;
-    uint32_t *ages = oif_turnover_ages(f) + first;
-    oif_turnover_leaf *leaves = oif_turnover_leaf_of(f, first, 0);
-    double *boxes = oif_turnover_box_of(f, first, 0);
+    const uint32_t *const extra_depths = visit->extra_depths, *const cut_heights =
+                                                                  visit->cut_heights;
+    const uint32_t *const scales = visit->scales;
+    const uint64_t *const words = visit->words;
+    const size_t leaf_capacity = forest->leaf_capacity;
+    const uint32_t age_mask = visit->age_mask;
+    uint32_t *ages = oif_turnover_ages(forest) + first;
+    oif_turnover_leaf *leaves = oif_turnover_leaf_of(forest, first, 0);
+    double *boxes = oif_turnover_box_of(forest, first, 0);
     uint64_t depth_sum = 0;
     uint32_t waiting_count = 0;
     uint8_t waiting[MAX_GROUP];
 
-    OIF_BY_TWOS
+    OIF_UNROLL_2
     for (uint32_t i = 0; i < count;
          i++, leaves += leaf_capacity, boxes += leaf_capacity * box_width) {
         size_t number = oif_turnover_leaf_number(words[nodes[i]]);
@@ -365,7 +366,7 @@ OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const 
         if (mirror)
             oif_box_widen(box, mirror, box_width, avx2);
         else
-            widen_by_long_row(box, p->traveller->row, f->dimension);
+            widen_by_long_row(box, visit->row->values, forest->dimension);
         if (++leaf->height >= cut_heights[leaf->depth]) {
             waiting[waiting_count++] = (uint8_t)i;
             continue;
@@ -376,180 +377,152 @@ OIF_INLINE uint64_t pass_trees(forest *f, uint32_t first, uint32_t count, const 
     for (uint32_t i = 0; i < waiting_count; i++) {
         uint32_t tree = first + waiting[i];
         size_t *node = &nodes[waiting[i]];
-        *node = finish_tree(f, tree, *node, p);
-        const oif_turnover_leaf *leaf = leaf_standing(f, tree, *node);
-        depth_sum += relative_depth(leaf->depth, average_depth(f, leaf->height),
-                                    scales[oif_turnover_ages(f)[tree] & age_mask]);
+        *node = reshape_tree(forest, tree, *node, visit);
+        const oif_turnover_leaf *leaf = leaf_of_node(forest, tree, *node);
+        depth_sum += relative_depth(leaf->depth, average_depth(forest, leaf->height),
+                                    scales[oif_turnover_ages(forest)[tree] & age_mask]);
     }
     return depth_sum;
 }
 
 /* For short boxes: an empty box widened by the mirror is its copy, but here the compiler sees
- * that nobody changes it and keeps it in registers. */
-OIF_INLINE uint64_t pass_short(forest *f, uint32_t first, uint32_t count, const passage *p,
-                               size_t *nodes, size_t box_width, bool avx2)
+ * that nothing changes it and keeps it in registers. */
+OIF_INLINE uint64_t learn_in_trees_fixed_width(oif_turnover_state *forest, uint32_t first,
+                                               uint32_t count, const row_visit *visit,
+                                               size_t *nodes, size_t box_width, bool avx2)
 {
     double mirror[SHORT_BOX];
     for (size_t i = 0; i < box_width; i++)
         mirror[i] = INFINITY;
-    oif_box_widen(mirror, p->mirror, box_width, avx2);
-    return pass_trees(f, first, count, p, nodes, mirror, box_width, avx2);
+    oif_box_widen(mirror, visit->mirror, box_width, avx2);
+    return learn_in_trees(forest, first, count, visit, nodes, mirror, box_width, avx2);
 }
 
-OIF_INLINE uint64_t pass_any(forest *f, uint32_t first, uint32_t count, const passage *p,
-                             size_t *nodes, bool avx2)
+OIF_INLINE uint64_t learn_in_trees_any_width(oif_turnover_state *forest, uint32_t first,
+                                             uint32_t count, const row_visit *visit, size_t *nodes,
+                                             bool avx2)
 {
-    if (!p->mirror)
-        return pass_trees(f, first, count, p, nodes, NULL, f->box_width, avx2);
-    switch (f->box_width) {
-    case 4: return pass_short(f, first, count, p, nodes, 4, avx2);
-    case 8: return pass_short(f, first, count, p, nodes, 8, avx2);
-    case 12: return pass_short(f, first, count, p, nodes, 12, avx2);
-    case 16: return pass_short(f, first, count, p, nodes, 16, avx2);
-    case 20: return pass_short(f, first, count, p, nodes, 20, avx2);
-    case 24: return pass_short(f, first, count, p, nodes, SHORT_BOX, avx2);
-    default: return pass_trees(f, first, count, p, nodes, p->mirror, f->box_width, avx2);
+    if (!visit->mirror)
+        return learn_in_trees(forest, first, count, visit, nodes, NULL, forest->box_width, avx2);
+    switch (forest->box_width) {
+    case 4: return learn_in_trees_fixed_width(forest, first, count, visit, nodes, 4, avx2);
+    case 8: return learn_in_trees_fixed_width(forest, first, count, visit, nodes, 8, avx2);
+    case 12: return learn_in_trees_fixed_width(forest, first, count, visit, nodes, 12, avx2);
+    case 16: return learn_in_trees_fixed_width(forest, first, count, visit, nodes, 16, avx2);
+    case 20: return learn_in_trees_fixed_width(forest, first, count, visit, nodes, 20, avx2);
+    case 24: return learn_in_trees_fixed_width(forest, first, count, visit, nodes, SHORT_BOX, avx2);
+    default:
+        return learn_in_trees(forest, first, count, visit, nodes, visit->mirror, forest->box_width,
+                              avx2);
     }
 }
 
-#if OIF_HAS_AVX2_CODE
-OIF_AVX2 static uint64_t pass_any_avx2(forest *f, uint32_t first, uint32_t count, const passage *p,
-                                       size_t *nodes)
+OIF_AVX2 static uint64_t learn_in_trees_avx2(oif_turnover_state *forest, uint32_t first,
+                                             uint32_t count, const row_visit *visit, size_t *nodes)
 {
-    return pass_any(f, first, count, p, nodes, true);
+    return learn_in_trees_any_width(forest, first, count, visit, nodes, true);
 }
-#endif
 
-static uint64_t count_in_trees(forest *f, uint32_t first, uint32_t count, const passage *p,
-                               size_t *nodes)
+static uint64_t learn_in_trees_of_group(oif_turnover_state *forest, uint32_t first, uint32_t count,
+                                        const row_visit *visit, size_t *nodes)
 {
-#if OIF_HAS_AVX2_CODE
     if (oif_machine_has_avx2())
-        return pass_any_avx2(f, first, count, p, nodes);
-#endif
-    return pass_any(f, first, count, p, nodes, false);
+        return learn_in_trees_avx2(forest, first, count, visit, nodes);
+    return learn_in_trees_any_width(forest, first, count, visit, nodes, false);
 }
 
-static void pass_group(forest *f, uint32_t first, uint32_t count, const passage *p, verdict *v)
+static void learn_in_group(oif_turnover_state *forest, uint32_t first, uint32_t count,
+                           const row_visit *visit, oif_depth_total *total)
 {
     size_t nodes[MAX_GROUP];
-    oif_turnover_find_nodes(f, first, count, p->traveller, nodes);
-    v->depth_sum += count_in_trees(f, first, count, p, nodes);
-    for (uint32_t i = 0; i < count && p->age_mask == 0; i++)
-        add_depth(f, &p->ring, first + i, leaf_standing(f, first + i, nodes[i]), v);
+    oif_turnover_find_nodes(forest, first, count, visit->row, nodes);
+    total->depth_sum += learn_in_trees_of_group(forest, first, count, visit, nodes);
+    for (uint32_t i = 0; i < count && visit->age_mask == 0; i++)
+        add_depth(forest, &visit->ring, first + i, leaf_of_node(forest, first + i, nodes[i]),
+                  total);
 }
 
-/* Takes a row through the trees from `begin` to `end` that learn. */
-static void pass_row(forest *f, const oif_rows *rows, size_t i, const ring *now, uint32_t begin,
-                     uint32_t end, verdict *v)
+/* Learns a row in those trees from `begin` to `end` that learn. */
+static void learn_row(oif_turnover_state *forest, const oif_rows *rows, size_t i,
+                      const oif_turnover_ring *now, uint32_t begin, uint32_t end,
+                      oif_depth_total *total)
 {
     double mirror[LONGEST_MIRROR];
-    traveller t;
-    passage p = {.traveller = &t,
-                 .mirror = mirror,
-                 .extra_depths = oif_turnover_extra_depths(f),
-                 .cut_heights = oif_turnover_cut_heights(f),
-                 .scales = oif_turnover_scales(f),
-                 .words = oif_turnover_words(f),
-                 .ring = *now,
-                 .age_mask = table_tells_all(f, now) ? UINT32_MAX : 0};
-    if (f->dimension <= OIF_KEYS_KEPT) {
-        oif_traveller_set_out_to_learn(&t, f->dimension, rows, i, mirror);
-        for (uint32_t rest = 2 * f->dimension; rest < f->box_width; rest++)
+    oif_keyed_row row;
+    row_visit visit = {.row = &row,
+                       .mirror = mirror,
+                       .extra_depths = oif_turnover_extra_depths(forest),
+                       .cut_heights = oif_turnover_cut_heights(forest),
+                       .scales = oif_turnover_scales(forest),
+                       .words = oif_turnover_words(forest),
+                       .ring = *now,
+                       .age_mask = table_has_all_scales(forest, now) ? UINT32_MAX : 0};
+    if (forest->dimension <= OIF_KEYED_ROW_MAX_KEYS) {
+        oif_keyed_row_init_mirrored(&row, forest->dimension, rows, i, mirror);
+        for (uint32_t rest = 2 * forest->dimension; rest < forest->box_width; rest++)
             mirror[rest] = INFINITY;
     } else {
-        oif_traveller_take_row(&t, f->dimension, rows, i);
-        p.mirror = NULL;
+        oif_keyed_row_init_without_keys(&row, forest->dimension, rows, i);
+        visit.mirror = NULL;
     }
-    if (p.age_mask && begin == 0 && end > 0) /* all of them, told by one part */
-        v->trees += f->num_trees;
-    uint32_t learners = oif_turnover_learners(f, now);
-    end = end < learners ? end : learners;
+    if (visit.age_mask && begin == 0 && end > 0) /* all of them, counted by one part */
+        total->trees += forest->num_trees;
+    uint32_t learners = oif_turnover_learners(forest, now);
+    end = oif_min_u32(end, learners);
     for (uint32_t first = begin, count; first < end; first += count) {
         count = next_group(end - first);
-        pass_group(f, first, count, &p, v);
+        learn_in_group(forest, first, count, &visit, total);
     }
 }
 
 /* A row is coming: empties the tree whose turn it is, if it is one from `begin` to `end`. */
-static void prepare_row(forest *f, ring *now, uint32_t begin, uint32_t end)
+static void prepare_row(oif_turnover_state *forest, oif_turnover_ring *now, uint32_t begin,
+                        uint32_t end)
 {
-    uint32_t emptied = oif_turnover_ring_advance(f, now);
+    uint32_t emptied = oif_turnover_ring_advance(forest, now);
     if (emptied >= begin && emptied < end)
-        oif_turnover_empty(f, emptied);
+        oif_turnover_empty(forest, emptied);
 }
 
-/* Rows that every part of the pool takes its trees through, one by one; each keeps its own
- * account of the ring. */
-typedef struct chunk {
-    forest *forest;
-    const oif_rows *rows;
-    size_t from;    /* the first row of the chunk ... */
-    uint32_t count; /* ... and how many */
-    unsigned parts;
-    _Atomic uint64_t *depth_sums; /* of each row: see verdict */
-    _Atomic uint32_t *trees;
-} chunk;
-
-/* The first tree of a part of the pool: parts take whole lanes. */
-static uint32_t first_tree(const forest *f, unsigned part, unsigned parts)
-{
-    uint32_t first = oif_turnover_lane_count(f) * part / parts * LANES;
-    return first < f->tree_count ? first : f->tree_count;
-}
-
+/* Every part of the pool keeps its own account of the ring. */
 static void learn_part(void *context, unsigned part)
 {
-    const chunk *c = context;
-    forest *f = c->forest;
-    const uint32_t begin = first_tree(f, part, c->parts), end = first_tree(f, part + 1, c->parts);
-    ring now = f->ring;
-    for (uint32_t i = 0; i < c->count; i++) {
-        verdict v = {0, 0};
-        prepare_row(f, &now, begin, end);
-        pass_row(f, c->rows, c->from + i, &now, begin, end, &v);
-        atomic_fetch_add_explicit(&c->depth_sums[i], v.depth_sum, memory_order_relaxed);
-        atomic_fetch_add_explicit(&c->trees[i], v.trees, memory_order_relaxed);
+    oif_row_chunk *chunk = context;
+    oif_turnover_state *forest = chunk->forest;
+    const uint32_t begin = oif_row_chunk_first_tree(chunk, forest->tree_count, part),
+                   end = oif_row_chunk_first_tree(chunk, forest->tree_count, part + 1);
+    oif_turnover_ring now = forest->ring;
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        oif_depth_total total = {0, 0};
+        prepare_row(forest, &now, begin, end);
+        learn_row(forest, chunk->rows, chunk->from + i, &now, begin, end, &total);
+        oif_row_chunk_add(chunk, i, total);
     }
 }
 
-static void learn_chunk(chunk *c, double *scores, oif_pool *pool)
+/* The ring turns once more; the part that has the emptied tree has emptied it. */
+static double finish_row(void *state, oif_depth_total total)
 {
-    forest *f = c->forest;
-    for (uint32_t i = 0; i < c->count; i++) {
-        atomic_init(&c->depth_sums[i], 0);
-        atomic_init(&c->trees[i], 0);
-    }
-    oif_pool_run(pool, learn_part, c);
-    for (uint32_t i = 0; i < c->count; i++) {
-        verdict v = {atomic_load_explicit(&c->depth_sums[i], memory_order_relaxed),
-                     atomic_load_explicit(&c->trees[i], memory_order_relaxed)};
-        (void)oif_turnover_ring_advance(f, &f->ring); /* whose tree is emptied has emptied it */
-        if (scores)
-            scores[c->from + i] = score_of(f, &v);
-    }
+    oif_turnover_state *forest = state;
+    (void)oif_turnover_ring_advance(forest, &forest->ring);
+    return score_of(forest, &total);
 }
 
-static void learn_together(forest *f, const oif_rows *rows, double *scores, oif_pool *pool)
+static void learn_together(oif_turnover_state *forest, const oif_rows *rows, double *scores,
+                           oif_pool *pool)
 {
-    _Atomic uint64_t depth_sums[MAX_CHUNK] = {0};
-    _Atomic uint32_t trees[MAX_CHUNK] = {0};
-    for (size_t from = 0; from < rows->count; from += MAX_CHUNK) {
-        uint32_t count =
-            rows->count - from < MAX_CHUNK ? (uint32_t)(rows->count - from) : MAX_CHUNK;
-        chunk c = {f, rows, from, count, oif_pool_parts(pool), depth_sums, trees};
-        learn_chunk(&c, scores, pool);
-    }
+    static const oif_row_chunk_steps steps = {NULL, learn_part, finish_row};
+    oif_row_chunk_learn(forest, &steps, OIF_ROW_CHUNK_MAX, rows, scores, pool);
 }
 
-static void learn_alone(forest *f, const oif_rows *rows, double *scores)
+static void learn_alone(oif_turnover_state *forest, const oif_rows *rows, double *scores)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        verdict v = {0, 0};
-        prepare_row(f, &f->ring, 0, f->tree_count);
-        pass_row(f, rows, i, &f->ring, 0, f->tree_count, &v);
+        oif_depth_total total = {0, 0};
+        prepare_row(forest, &forest->ring, 0, forest->tree_count);
+        learn_row(forest, rows, i, &forest->ring, 0, forest->tree_count, &total);
         if (scores)
-            scores[i] = score_of(f, &v);
+            scores[i] = score_of(forest, &total);
     }
 }
 
@@ -566,40 +539,42 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
 /* As with a window: once a tree is as old as a quarter of it, the coarse shape shows. */
 static bool ready(const void *state)
 {
-    const forest *f = state;
-    return f->ring.rows >= f->maturity &&
-           oif_turnover_ages(f)[f->ring.oldest] > f->max_leaf_samples;
+    const oif_turnover_state *forest = state;
+    return forest->ring.rows >= forest->maturity &&
+           oif_turnover_ages(forest)[forest->ring.oldest] > forest->max_leaf_samples;
 }
 
 static void visit_fields(void *state, oif_state_visitor *visitor)
 {
-    forest *f = state;
-    oif_visit_u32(visitor, "turn", &f->ring.turn, 1);
-    oif_visit_u32(visitor, "oldest", &f->ring.oldest, 1);
-    oif_visit_u32(visitor, "shadows_begun", &f->ring.shadows_begun, 1);
-    oif_visit_u32(visitor, "rows", &f->ring.rows, 1);
-    oif_visit_u8(visitor, "lane_levels", oif_turnover_lane_levels(f), oif_turnover_lane_count(f));
-    for (uint32_t tree = 0; tree < f->tree_count; tree++)
-        oif_turnover_visit_fields(f, tree, visitor);
+    oif_turnover_state *forest = state;
+    oif_visit_u32(visitor, "turn", &forest->ring.turn, 1);
+    oif_visit_u32(visitor, "oldest", &forest->ring.oldest, 1);
+    oif_visit_u32(visitor, "shadows_begun", &forest->ring.shadows_begun, 1);
+    oif_visit_u32(visitor, "rows", &forest->ring.rows, 1);
+    oif_visit_u8(visitor, "lane_levels", oif_turnover_lane_levels(forest),
+                 oif_turnover_lane_count(forest));
+    for (uint32_t tree = 0; tree < forest->tree_count; tree++)
+        oif_turnover_visit_fields(forest, tree, visitor);
 }
 
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
-    const forest *f = state;
+    const oif_turnover_state *forest = state;
     oif_tree_figures figures = {0};
     uint64_t made = 0;
-    for (uint32_t number = 0; number < f->tree_count; number++) {
-        const oif_turnover_tree *tree = oif_turnover_tree_at(f, number);
+    for (uint32_t number = 0; number < forest->tree_count; number++) {
+        const oif_turnover_tree *tree = oif_turnover_tree_at(forest, number);
         made += tree->cuts_made;
-        if (!oif_turnover_is_active(f, &f->ring, number))
+        if (!oif_turnover_is_active(forest, &forest->ring, number))
             continue;
         for (uint32_t leaf = 0; leaf < tree->leaf_count; leaf++)
-            oif_figures_add_leaf(&figures, oif_turnover_leaf_of(f, number, leaf)->depth);
+            oif_figures_add_leaf(&figures, oif_turnover_leaf_of(forest, number, leaf)->depth);
         oif_figures_end_tree(&figures);
     }
-    tell(context, "rows_held", oif_turnover_ages(f)[f->ring.oldest]);
+    tell(context, "rows_held", oif_turnover_ages(forest)[forest->ring.oldest]);
     tell(context, "rows_in_youngest",
-         oif_turnover_ages(f)[oif_turnover_tree_behind(f, &f->ring, f->num_trees - 1)]);
+         oif_turnover_ages(
+             forest)[oif_turnover_tree_behind(forest, &forest->ring, forest->num_trees - 1)]);
     oif_figures_tell(&figures, tell, context);
     tell(context, "cuts_made", (double)made);
 }

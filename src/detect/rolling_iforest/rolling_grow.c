@@ -1,6 +1,6 @@
 /* Growing the trees of rolling-iforest.
  *
- * A node of enough rows is cut while its depth allows it. A few features are drawn, and the one
+ * A node of enough rows is cut while its depth allows it. A few columns are drawn, and the one
  * with the heaviest tails in the node's rows, by their kurtosis, is cut at a place that is
  * uniform in its range: where the tails are heavy such a cut sets few rows apart. Smaller
  * numbers go left, so both children get rows, whatever the numbers are. A missing number goes
@@ -10,17 +10,14 @@
 
 #include "base/double_bits.h"
 #include "base/vector.h"
-#include "detect/draw_cut.h"
+#include "detect/isolation.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-typedef oif_rolling_trees trees;
-typedef oif_rolling_node node;
-
 enum {
-    DRAWS_A_FEATURE = 4, /* features that may be drawn for each that is wanted */
+    DRAWS_PER_COLUMN = 4, /* columns that may be drawn for each that is wanted */
     /* numbers that are added up side by side; so the bits of a kurtosis depend on it */
     LANES = 4
 };
@@ -30,16 +27,17 @@ typedef double four __attribute__((vector_size(LANES * sizeof(double))));
 
 /* ---- Columns ---- */
 
-/* One feature of some rows. */
-typedef struct column {
+/* One column of some rows. */
+typedef struct column_stats {
     double low, high; /* of the numbers that are not missing; low < high unless they are constant */
-    /* their fourth central moment over the square of the second; 0 if nobody asks */
+    /* their fourth central moment over the square of the second; 0 where it is not needed */
     double kurtosis;
     bool complete; /* no number is missing */
-} column;
+} column_stats;
 
 /* Missing numbers compare false and stay outside the range. */
-OIF_INLINE column scan_from(const double *numbers, uint32_t count, uint32_t i, column seen)
+OIF_INLINE column_stats scan_from(const double *numbers, uint32_t count, uint32_t i,
+                                  column_stats seen)
 {
     for (; i < count; i++) {
         seen.low = numbers[i] < seen.low ? numbers[i] : seen.low;
@@ -53,12 +51,12 @@ OIF_INLINE column scan_from(const double *numbers, uint32_t count, uint32_t i, c
     return seen;
 }
 
-static const column nothing_seen = {.low = INFINITY, .high = -INFINITY, .complete = true};
+static const column_stats nothing_seen = {.low = INFINITY, .high = -INFINITY, .complete = true};
 
 #if OIF_HAS_AVX2_CODE
-OIF_AVX2 OIF_INLINE column scan_avx2(const double *numbers, uint32_t count)
+OIF_AVX2 OIF_INLINE column_stats scan_avx2(const double *numbers, uint32_t count)
 {
-    column seen = nothing_seen;
+    column_stats seen = nothing_seen;
     double lows[LANES], highs[LANES];
     __m256d low = _mm256_set1_pd(INFINITY), high = _mm256_set1_pd(-INFINITY),
             missing = _mm256_setzero_pd();
@@ -142,7 +140,7 @@ OIF_INLINE double kurtosis_of(double *numbers, uint32_t count, double low, doubl
 }
 
 /* What is left in `numbers` is of no use. */
-OIF_INLINE column look_at(double *numbers, uint32_t count, bool weigh, column seen)
+OIF_INLINE column_stats look_at(double *numbers, uint32_t count, bool weigh, column_stats seen)
 {
     if (weigh && seen.low < seen.high) {
         uint32_t known = seen.complete ? count : leave_out_missing(numbers, count);
@@ -152,13 +150,13 @@ OIF_INLINE column look_at(double *numbers, uint32_t count, bool weigh, column se
 }
 
 #if OIF_HAS_AVX2_CODE
-OIF_AVX2 static column look_at_avx2(double *numbers, uint32_t count, bool weigh)
+OIF_AVX2 static column_stats look_at_avx2(double *numbers, uint32_t count, bool weigh)
 {
     return look_at(numbers, count, weigh, scan_avx2(numbers, count));
 }
 #endif
 
-static column look_at_any(double *numbers, uint32_t count, bool weigh)
+static column_stats look_at_any(double *numbers, uint32_t count, bool weigh)
 {
 #if OIF_HAS_AVX2_CODE
     if (oif_machine_has_avx2())
@@ -170,76 +168,77 @@ static column look_at_any(double *numbers, uint32_t count, bool weigh)
 /* ---- Growing ---- */
 
 /* A tree while it grows. */
-typedef struct growth {
-    const trees *trees;
+typedef struct tree_growth {
+    const oif_rolling_trees *trees;
     oif_random *random;
     const double *values;
-    node *nodes;     /* of the tree ... */
-    uint32_t used;   /* ... and how many there are */
-    double *numbers; /* one of each row of a node */
-    size_t *spare;   /* rows that go right */
-} growth;
+    oif_rolling_node *nodes; /* of the tree ... */
+    uint32_t used;           /* ... and how many there are */
+    double *numbers;         /* one of each row of a node */
+    size_t *spare;           /* rows that go right */
+} tree_growth;
 
 /* The rows that are to become a node. */
-typedef struct plot {
+typedef struct node_rows {
     size_t *rows;
     uint32_t count, depth;
-} plot;
+} node_rows;
 
-static column read_column(const growth *g, const plot *at, uint32_t feature)
+static column_stats read_column(const tree_growth *growth, const node_rows *at, uint32_t column)
 {
     /* copies: a store might change anything behind a pointer */
-    const double *restrict values = g->values + feature;
+    const double *restrict values = growth->values + column;
     const size_t *restrict rows = at->rows;
-    double *restrict numbers = g->numbers;
+    double *restrict numbers = growth->numbers;
     for (uint32_t i = 0, count = at->count; i < count; i++)
         numbers[i] = values[rows[i]];
-    return look_at_any(numbers, at->count, g->trees->shape.tournament > 1);
+    return look_at_any(numbers, at->count, growth->trees->shape.tournament > 1);
 }
 
-/* A feature that was drawn for a cut, and what it is in the rows of the node. */
+/* A column that was drawn for a cut, and what it is in the rows of the node. */
 typedef struct candidate {
-    uint32_t feature;
-    column column;
+    uint32_t column;
+    column_stats stats;
 } candidate;
 
-static const candidate *find_candidate(const candidate *drawn, uint32_t count, uint32_t feature)
+static const candidate *find_candidate(const candidate *drawn, uint32_t count, uint32_t column)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (drawn[i].feature == feature)
+        if (drawn[i].column == column)
             return &drawn[i];
     return NULL;
 }
 
-/* Draws features until enough of them are not constant here, or too many were; the one of
- * largest kurtosis wins, of equals the first. A feature may be drawn again and then counts
+/* Draws columns until enough of them are not constant here, or too many were; the one of
+ * largest kurtosis wins, of equals the first. A column may be drawn again and then counts
  * again. False when all were constant. */
-static bool draw_feature(growth *g, const plot *at, candidate *winner)
+static bool draw_column(tree_growth *growth, const node_rows *at, candidate *winner)
 {
-    const uint32_t wanted = g->trees->shape.tournament;
-    candidate drawn[DRAWS_A_FEATURE * OIF_ROLLING_MAX_TOURNAMENT];
+    const uint32_t wanted = growth->trees->shape.tournament;
+    candidate drawn[DRAWS_PER_COLUMN * OIF_ROLLING_MAX_TOURNAMENT];
     uint32_t different = 0, found = 0;
-    for (uint32_t draw = 0; draw < DRAWS_A_FEATURE * wanted && found < wanted; draw++) {
-        uint32_t feature = oif_random_below(g->random, g->trees->dimension);
-        const candidate *known = find_candidate(drawn, different, feature);
+    for (uint32_t draw = 0; draw < DRAWS_PER_COLUMN * wanted && found < wanted; draw++) {
+        uint32_t column = oif_random_below(growth->random, growth->trees->dimension);
+        const candidate *known = find_candidate(drawn, different, column);
         if (!known) {
-            drawn[different] = (candidate){feature, read_column(g, at, feature)};
+            drawn[different] = (candidate){column, read_column(growth, at, column)};
             known = &drawn[different++];
         }
-        if (!(known->column.low < known->column.high))
+        if (!(known->stats.low < known->stats.high))
             continue;
-        if (found++ == 0 || known->column.kurtosis > winner->column.kurtosis)
+        if (found++ == 0 || known->stats.kurtosis > winner->stats.kurtosis)
             *winner = *known;
     }
     return found > 0;
 }
 
 /* Where the rows go whose number is missing: to the heavier side. */
-static bool missing_goes_right(const growth *g, const plot *at, uint32_t feature, double cut)
+static bool missing_goes_right(const tree_growth *growth, const node_rows *at, uint32_t column,
+                               double cut)
 {
     uint32_t left = 0, right = 0;
     for (uint32_t i = 0; i < at->count; i++) {
-        double number = g->values[at->rows[i] + feature];
+        double number = growth->values[at->rows[i] + column];
         left += number < cut;
         right += number >= cut;
     }
@@ -247,13 +246,16 @@ static bool missing_goes_right(const growth *g, const plot *at, uint32_t feature
 }
 
 /* Brings the rows that go left to the front, in their order, and then those that go right;
- * returns how many go left. Without branches: at random cuts many would be predicted wrong. */
-static uint32_t part_rows(const growth *g, const plot *at, const candidate *winner, double cut)
+ * returns how many go left. Without branches: at random cuts many would be predicted wrong. The
+ * same as in iforest.c but for rows that are offsets; there they are numbers of 32 bits, as its
+ * snapshots have them. */
+static uint32_t part_rows(const tree_growth *growth, const node_rows *at, const candidate *winner,
+                          double cut)
 {
-    const double *restrict values = g->values + winner->feature;
-    size_t *restrict rows = at->rows, *restrict spare = g->spare;
+    const double *restrict values = growth->values + winner->column;
+    size_t *restrict rows = at->rows, *restrict spare = growth->spare;
     const bool missing_right =
-        !winner->column.complete && missing_goes_right(g, at, winner->feature, cut);
+        !winner->stats.complete && missing_goes_right(growth, at, winner->column, cut);
     uint32_t left = 0, right = 0;
     for (uint32_t i = 0, count = at->count; i < count; i++) {
         size_t row = rows[i];
@@ -269,37 +271,35 @@ static uint32_t part_rows(const growth *g, const plot *at, const candidate *winn
 }
 
 /* Returns what its parent is to hold as a child. */
-static uint16_t grow_node(growth *g, plot at)
+static uint16_t grow_node(tree_growth *growth, node_rows at)
 {
-    const oif_rolling_shape *shape = &g->trees->shape;
+    const oif_rolling_shape *shape = &growth->trees->shape;
     candidate winner;
     if (at.count < shape->max_leaf_samples || at.depth == shape->max_depth ||
-        !draw_feature(g, &at, &winner))
+        !draw_column(growth, &at, &winner))
         return (uint16_t)(OIF_ROLLING_LEAF | at.count);
-    double cut = oif_draw_cut(g->random, winner.column.low, winner.column.high);
-    uint32_t left = part_rows(g, &at, &winner, cut), right = at.count - left;
-    uint16_t place = (uint16_t)g->used++;
-    node grown = {.low = winner.column.low,
-                  .high = winner.column.high,
-                  .cut = cut,
-                  .feature = winner.feature};
-    grown.children[0] = grow_node(g, (plot){at.rows, left, at.depth + 1});
-    grown.children[1] = grow_node(g, (plot){at.rows + left, right, at.depth + 1});
+    double cut = oif_draw_cut(growth->random, winner.stats.low, winner.stats.high);
+    uint32_t left = part_rows(growth, &at, &winner, cut), right = at.count - left;
+    uint16_t place = (uint16_t)growth->used++;
+    oif_rolling_node grown = {
+        .low = winner.stats.low, .high = winner.stats.high, .cut = cut, .column = winner.column};
+    grown.children[0] = grow_node(growth, (node_rows){at.rows, left, at.depth + 1});
+    grown.children[1] = grow_node(growth, (node_rows){at.rows + left, right, at.depth + 1});
     grown.children[right > left] |= OIF_ROLLING_MISSING;
-    g->nodes[place] = grown;
+    growth->nodes[place] = grown;
     return place;
 }
 
-void oif_rolling_grow(trees *t, uint32_t tree, const double *values, size_t *rows, uint32_t count,
-                      oif_random *random)
+void oif_rolling_grow(oif_rolling_trees *trees, uint32_t tree, const double *values, size_t *rows,
+                      uint32_t count, oif_random *random)
 {
-    growth g = {.trees = t,
-                .random = random,
-                .values = values,
-                .nodes = oif_rolling_nodes(t, tree),
-                .numbers = oif_rolling_part(t, t->numbers_at),
-                .spare = oif_rolling_part(t, t->spare_at)};
-    memset(g.nodes, 0, t->node_capacity * sizeof *g.nodes);
-    oif_rolling_roots(t)[tree] = grow_node(&g, (plot){rows, count, 0});
-    oif_rolling_rows(t)[tree] = (uint16_t)count;
+    tree_growth growth = {.trees = trees,
+                          .random = random,
+                          .values = values,
+                          .nodes = oif_rolling_nodes(trees, tree),
+                          .numbers = oif_block_part(trees, trees->numbers_at),
+                          .spare = oif_block_part(trees, trees->spare_at)};
+    memset(growth.nodes, 0, trees->node_capacity * sizeof *growth.nodes);
+    oif_rolling_roots(trees)[tree] = grow_node(&growth, (node_rows){rows, count, 0});
+    oif_rolling_rows(trees)[tree] = (uint16_t)count;
 }

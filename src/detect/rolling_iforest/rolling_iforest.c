@@ -2,9 +2,9 @@
  * recent past and thrown away when it is the oldest. So the forest follows the stream without
  * ever forgetting a row in a tree.
  *
- * The last window_size / 2 rows are kept in a ring. Every few rows the oldest tree is grown
- * anew from sample_size rows drawn from it, so that after window_size / 2 rows all trees are
- * new, and the oldest row that any tree knows is window_size rows old:
+ * The last window_size / 2 rows are kept in a ring. Every few rows the oldest tree is replaced
+ * by one grown from sample_size rows drawn from it, so that after window_size / 2 rows all
+ * trees are new, and the oldest row that any tree knows is window_size rows old:
  *
  *     rows     ... | ring: window_size / 2 rows                        | now
  *     trees                     3 grown ^    0 ^    1 ^    2 ^    3 grown ^   (of four, in turn)
@@ -20,7 +20,9 @@
  * A row costs O(num_trees max_depth), and a tree's O(sample_size tournament max_depth) once in
  * an interval. rolling_tree.c has the trees.
  */
+#include "base/block.h"
 #include "base/error.h"
+#include "base/invariant.h"
 #include "base/memory.h"
 #include "detect/rolling_iforest/rolling_tree.h"
 
@@ -30,7 +32,7 @@ typedef enum insertion { VIRTUAL, NONE } insertion;
 
 /* The state begins with this; arrays follow at the offsets `.._at`. Without padding, whose
  * bytes no one would set: equal detectors are equal bytes. */
-typedef struct rolling {
+typedef struct rolling_state {
     uint32_t dimension, window_size;
     uint32_t slots;       /* of the ring: half of the window */
     uint32_t renew_trees; /* that are grown at a time */
@@ -39,31 +41,26 @@ typedef struct rolling {
     uint32_t rows_seen;  /* up to window_size */
     uint32_t next_slot;  /* of the ring */
     uint32_t rows_since; /* trees were grown */
-    uint32_t next_tree;  /* to be grown anew: the oldest */
+    uint32_t next_tree;  /* to be replaced: the oldest */
 
     size_t ring_at; /* double   [slots][dimension] */
-    /* uint64_t [slots / 64 and a rest]: a bit for each row of the sample, all 0 between two */
+    /* uint64_t [drawn_words(slots)]: a bit for each row that a draw has taken */
     size_t drawn_at;
-    size_t sample_at; /* uint32_t [sample_size]: room for growing a tree */
+    size_t sample_at; /* size_t [sample_size]: where the rows that a tree is grown from start */
     size_t trees_at;  /* oif_rolling_trees */
     size_t bytes;
-} rolling;
+} rolling_state;
 
 /* ---- Where things are ---- */
 
-static void *part_at(const rolling *r, size_t offset)
+static oif_rolling_trees *own_trees(const rolling_state *rolling)
 {
-    return (unsigned char *)r + offset;
+    return oif_block_part(rolling, rolling->trees_at);
 }
 
-static oif_rolling_trees *own_trees(const rolling *r)
+static double *slot_row(const rolling_state *rolling, uint32_t slot)
 {
-    return part_at(r, r->trees_at);
-}
-
-static double *slot_row(const rolling *r, uint32_t slot)
-{
-    return (double *)part_at(r, r->ring_at) + (size_t)slot * r->dimension;
+    return (double *)oif_block_part(rolling, rolling->ring_at) + (size_t)slot * rolling->dimension;
 }
 
 /* ---- Creation ---- */
@@ -77,27 +74,24 @@ static oif_status check_params(const oif_params *params, oif_error *error)
     return OIF_OK;
 }
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 static size_t drawn_words(uint32_t slots)
 {
     return ((size_t)slots + 63) / 64;
 }
 
 /* The head of the state and, apart from it, that of the trees. */
-static rolling lay_out(const oif_params *params, size_t dimension, oif_rolling_trees *trees)
+static rolling_state lay_out(const oif_params *params, size_t dimension, oif_rolling_trees *trees)
 {
-    rolling r = {.dimension = (uint32_t)dimension,
-                 .window_size = (uint32_t)oif_params_value(params, "window_size"),
-                 .renew_trees = (uint32_t)oif_params_value(params, "renew_trees"),
-                 .random = oif_random_stream((uint64_t)oif_params_value(params, "seed"), 0)};
-    r.slots = r.window_size / 2;
+    rolling_state rolling = {.dimension = (uint32_t)dimension,
+                             .window_size = (uint32_t)oif_params_value(params, "window_size"),
+                             .renew_trees = (uint32_t)oif_params_value(params, "renew_trees"),
+                             .random =
+                                 oif_random_stream((uint64_t)oif_params_value(params, "seed"), 0)};
+    rolling.slots = rolling.window_size / 2;
     oif_rolling_shape shape = {
         .num_trees = (uint32_t)oif_params_value(params, "num_trees"),
-        .sample_size = smaller((uint32_t)oif_params_value(params, "sample_size"), r.slots),
+        .sample_size =
+            oif_min_u32((uint32_t)oif_params_value(params, "sample_size"), rolling.slots),
         .max_depth = (uint32_t)oif_params_value(params, "max_depth"),
         .max_leaf_samples = (uint32_t)oif_params_value(params, "max_leaf_samples"),
         .tournament = (uint32_t)oif_params_value(params, "tournament"),
@@ -105,12 +99,14 @@ static rolling lay_out(const oif_params *params, size_t dimension, oif_rolling_t
     };
     *trees = oif_rolling_lay_out(&shape, dimension);
 
-    r.bytes = oif_size_align(sizeof r);
-    r.ring_at = oif_size_append(&r.bytes, oif_size_multiply(r.slots, dimension), sizeof(double));
-    r.drawn_at = oif_size_append(&r.bytes, drawn_words(r.slots), sizeof(uint64_t));
-    r.sample_at = oif_size_append(&r.bytes, shape.sample_size, sizeof(size_t));
-    r.trees_at = oif_size_append(&r.bytes, 1, trees->bytes);
-    return r;
+    rolling.bytes = oif_size_align(sizeof rolling);
+    rolling.ring_at = oif_size_append(&rolling.bytes, oif_size_multiply(rolling.slots, dimension),
+                                      sizeof(double));
+    rolling.drawn_at =
+        oif_size_append(&rolling.bytes, drawn_words(rolling.slots), sizeof(uint64_t));
+    rolling.sample_at = oif_size_append(&rolling.bytes, shape.sample_size, sizeof(size_t));
+    rolling.trees_at = oif_size_append(&rolling.bytes, 1, trees->bytes);
+    return rolling;
 }
 
 static size_t state_bytes(const oif_params *params, size_t dimension)
@@ -121,10 +117,10 @@ static size_t state_bytes(const oif_params *params, size_t dimension)
 
 static void init(void *state, const oif_params *params, size_t dimension)
 {
-    rolling *r = state;
+    rolling_state *rolling = state;
     oif_rolling_trees trees;
-    *r = lay_out(params, dimension, &trees);
-    oif_rolling_init(own_trees(r), &trees);
+    *rolling = lay_out(params, dimension, &trees);
+    oif_rolling_init(own_trees(rolling), &trees);
 }
 
 /* ---- Scoring ---- */
@@ -134,84 +130,88 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
     const oif_rolling_trees *trees = own_trees(state);
     for (size_t i = 0; i < rows->count; i++) {
         const double *row = oif_rows_at(rows, i);
-        bool complete = rows->complete || oif_row_is_complete(row, trees->dimension);
+        bool complete = oif_rows_complete_at(rows, i, trees->dimension);
         scores[i] = oif_rolling_score(trees, row, complete);
     }
 }
 
 /* ---- Renewal ---- */
 
-static uint32_t rows_held(const rolling *r)
+static uint32_t rows_held(const rolling_state *rolling)
 {
-    return smaller(r->rows_seen, r->slots);
+    return oif_min_u32(rolling->rows_seen, rolling->slots);
 }
 
 /* The rows between two renewals: after num_trees / renew_trees of them every tree is new. */
-static uint32_t interval(const rolling *r)
+static uint32_t interval(const rolling_state *rolling)
 {
-    uint32_t rows_a_tree = smaller(r->rows_seen / 2, r->slots) / own_trees(r)->shape.num_trees;
-    return (rows_a_tree > 0 ? rows_a_tree : 1) * r->renew_trees;
+    uint32_t rows_a_tree =
+        oif_min_u32(rolling->rows_seen / 2, rolling->slots) / own_trees(rolling)->shape.num_trees;
+    return (rows_a_tree > 0 ? rows_a_tree : 1) * rolling->renew_trees;
 }
 
-static bool renewal_is_due(const rolling *r)
+static bool renewal_is_due(const rolling_state *rolling)
 {
-    return r->rows_since >= interval(r);
+    return rolling->rows_since >= interval(rolling);
 }
 
 /* Fills `sample` with rows of the ring, by where they start in it, drawn without replacement
  * (Floyd: each turn adds one of one row more, or that one if the row was drawn before). Returns
  * how many. */
-static uint32_t draw_sample(rolling *r, size_t *sample)
+static uint32_t draw_sample(rolling_state *rolling, size_t *sample)
 {
-    const uint32_t held = rows_held(r), wanted = smaller(own_trees(r)->shape.sample_size, held);
-    uint64_t *drawn = part_at(r, r->drawn_at);
-    memset(drawn, 0, drawn_words(r->slots) * sizeof *drawn);
+    const uint32_t held = rows_held(rolling),
+                   wanted = oif_min_u32(own_trees(rolling)->shape.sample_size, held);
+    uint64_t *drawn = oif_block_part(rolling, rolling->drawn_at);
+    memset(drawn, 0, drawn_words(rolling->slots) * sizeof *drawn);
     for (uint32_t i = 0; i < wanted; i++) {
-        uint32_t last = held - wanted + i, row = oif_random_below(&r->random, last + 1);
+        uint32_t last = held - wanted + i, row = oif_random_below(&rolling->random, last + 1);
         if (drawn[row / 64] >> row % 64 & 1)
             row = last;
         drawn[row / 64] |= UINT64_C(1) << row % 64;
-        sample[i] = (size_t)row * r->dimension;
+        sample[i] = (size_t)row * rolling->dimension;
     }
     return wanted;
 }
 
-static void renew(rolling *r)
+static void renew(rolling_state *rolling)
 {
-    oif_rolling_trees *trees = own_trees(r);
-    size_t *sample = part_at(r, r->sample_at);
-    for (uint32_t i = 0; i < r->renew_trees; i++) {
-        uint32_t count = draw_sample(r, sample);
-        oif_rolling_grow(trees, r->next_tree, slot_row(r, 0), sample, count, &r->random);
-        r->next_tree = r->next_tree + 1 == trees->shape.num_trees ? 0 : r->next_tree + 1;
+    oif_rolling_trees *trees = own_trees(rolling);
+    size_t *sample = oif_block_part(rolling, rolling->sample_at);
+    for (uint32_t i = 0; i < rolling->renew_trees; i++) {
+        uint32_t count = draw_sample(rolling, sample);
+        oif_rolling_grow(trees, rolling->next_tree, slot_row(rolling, 0), sample, count,
+                         &rolling->random);
+        rolling->next_tree =
+            rolling->next_tree + 1 == trees->shape.num_trees ? 0 : rolling->next_tree + 1;
     }
-    r->rows_since = 0;
+    rolling->rows_since = 0;
 }
 
 /* ---- Learning ---- */
 
-static void store_row(rolling *r, const double *row)
+static void store_row(rolling_state *rolling, const double *row)
 {
-    memcpy(slot_row(r, r->next_slot), row, r->dimension * sizeof *row);
-    r->next_slot = r->next_slot + 1 == r->slots ? 0 : r->next_slot + 1;
-    r->rows_seen += r->rows_seen < r->window_size;
-    r->rows_since += r->rows_seen > 1; /* of one row no tree can be grown */
+    memcpy(slot_row(rolling, rolling->next_slot), row, rolling->dimension * sizeof *row);
+    rolling->next_slot = rolling->next_slot + 1 == rolling->slots ? 0 : rolling->next_slot + 1;
+    rolling->rows_seen += rolling->rows_seen < rolling->window_size;
+    rolling->rows_since += rolling->rows_seen > 1; /* of one row no tree can be grown */
 }
 
 /* The rows up to the next renewal find the same trees. */
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    rolling *r = state;
+    rolling_state *rolling = state;
     for (size_t from = 0, end; from < rows->count; from = end) {
-        if (renewal_is_due(r))
-            renew(r);
+        if (renewal_is_due(rolling))
+            renew(rolling);
         end = from;
         do
-            store_row(r, oif_rows_at(rows, end++));
-        while (end < rows->count && !renewal_is_due(r));
-        oif_rows same_trees = {oif_rows_at(rows, from), end - from, rows->stride, rows->complete};
+            store_row(rolling, oif_rows_at(rows, end++));
+        while (end < rows->count && !renewal_is_due(rolling));
+        oif_rows same_trees = oif_rows_from(rows, from, end - from);
         if (scores)
-            oif_rows_score(&same_trees, score_rows, r, scores + from, pool);
+            oif_rows_score(&same_trees, score_rows, rolling, scores + from, pool);
     }
 }
 
@@ -220,62 +220,66 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
 /* The oldest tree, and so every one, was grown from a whole sample. */
 static bool ready(const void *state)
 {
-    const rolling *r = state;
-    const oif_rolling_trees *trees = own_trees(r);
-    return oif_rolling_rows(trees)[r->next_tree] == trees->shape.sample_size;
+    const rolling_state *rolling = state;
+    const oif_rolling_trees *trees = own_trees(rolling);
+    return oif_rolling_rows(trees)[rolling->next_tree] == trees->shape.sample_size;
 }
-
-#define REQUIRE(condition, words)                                                                  \
-    do                                                                                             \
-        if (!(condition))                                                                          \
-            return oif_fail(error, OIF_EINVARIANT, words);                                         \
-    while (0)
 
 static oif_status check(const void *state, oif_error *error)
 {
-    const rolling *r = state;
-    const uint16_t *rows = oif_rolling_rows(own_trees(r));
-    const uint32_t num_trees = own_trees(r)->shape.num_trees;
+    const oif_check whole = {error, NULL, 0};
+    const rolling_state *rolling = state;
+    const uint16_t *rows = oif_rolling_rows(own_trees(rolling));
+    const uint32_t num_trees = own_trees(rolling)->shape.num_trees;
     uint32_t grown = 0;
-    REQUIRE(r->rows_seen <= r->window_size, "more rows were seen than are counted");
-    REQUIRE(r->next_slot < r->slots, "the next row has no place in the ring");
-    REQUIRE(r->rows_seen >= r->slots || r->next_slot == r->rows_seen, "the ring has a gap");
-    REQUIRE(r->rows_since <= interval(r) && (r->rows_seen > 1 || r->rows_since == 0),
-            "trees should have been grown before");
-    REQUIRE(r->next_tree < num_trees, "the oldest tree does not exist");
+    OIF_REQUIRE(&whole, rolling->rows_seen <= rolling->window_size,
+                "more rows were seen than are counted");
+    OIF_REQUIRE(&whole, rolling->next_slot < rolling->slots,
+                "the next row has no place in the ring");
+    OIF_REQUIRE(&whole,
+                rolling->rows_seen >= rolling->slots || rolling->next_slot == rolling->rows_seen,
+                "the ring has a gap");
+    OIF_REQUIRE(&whole,
+                rolling->rows_since <= interval(rolling) &&
+                    (rolling->rows_seen > 1 || rolling->rows_since == 0),
+                "trees should have been grown before");
+    OIF_REQUIRE(&whole, rolling->next_tree < num_trees, "the oldest tree does not exist");
     while (grown < num_trees && rows[grown] > 0)
         grown++;
-    REQUIRE(grown == num_trees || grown == r->next_tree,
-            "the first tree without rows is not the next to be grown");
+    OIF_REQUIRE(&whole, grown == num_trees || grown == rolling->next_tree,
+                "the first tree without rows is not the next to be grown");
     for (uint32_t tree = grown; tree < num_trees; tree++)
-        REQUIRE(rows[tree] == 0, "trees were not grown in turn");
-    REQUIRE(oif_none_infinite(slot_row(r, 0), (size_t)r->slots * r->dimension),
-            "a row is infinite");
-    return oif_rolling_check(own_trees(r), error);
+        OIF_REQUIRE(&whole, rows[tree] == 0, "trees were not grown in turn");
+    OIF_REQUIRE(
+        &whole,
+        oif_none_infinite(slot_row(rolling, 0), (size_t)rolling->slots * rolling->dimension),
+        "a row is infinite");
+    return oif_rolling_check(own_trees(rolling), error);
 }
 
 /* ---- Snapshots ---- */
 
 static void visit_fields(void *state, oif_state_visitor *visitor)
 {
-    rolling *r = state;
-    oif_visit_u64(visitor, "random", &r->random.state, 1);
-    oif_visit_u32(visitor, "rows_seen", &r->rows_seen, 1);
-    oif_visit_u32(visitor, "next_slot", &r->next_slot, 1);
-    oif_visit_u32(visitor, "rows_since", &r->rows_since, 1);
-    oif_visit_u32(visitor, "next_tree", &r->next_tree, 1);
-    oif_visit_f64(visitor, "ring", slot_row(r, 0), (size_t)r->slots * r->dimension);
-    oif_rolling_visit_fields(own_trees(r), visitor);
+    rolling_state *rolling = state;
+    oif_visit_u64(visitor, "random", &rolling->random.state, 1);
+    oif_visit_u32(visitor, "rows_seen", &rolling->rows_seen, 1);
+    oif_visit_u32(visitor, "next_slot", &rolling->next_slot, 1);
+    oif_visit_u32(visitor, "rows_since", &rolling->rows_since, 1);
+    oif_visit_u32(visitor, "next_tree", &rolling->next_tree, 1);
+    oif_visit_f64(visitor, "ring", slot_row(rolling, 0),
+                  (size_t)rolling->slots * rolling->dimension);
+    oif_rolling_visit_fields(own_trees(rolling), visitor);
 }
 
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
-    const rolling *r = state;
+    const rolling_state *rolling = state;
     oif_tree_figures figures = {0};
-    oif_rolling_add_figures(own_trees(r), &figures);
-    tell(context, "rows_held", rows_held(r));
+    oif_rolling_add_figures(own_trees(rolling), &figures);
+    tell(context, "rows_held", rows_held(rolling));
     oif_figures_tell(&figures, tell, context);
-    tell(context, "rows_until_trees_are_due", interval(r) - r->rows_since);
+    tell(context, "rows_until_trees_are_due", interval(rolling) - rolling->rows_since);
 }
 
 /* ---- The table ---- */
@@ -308,20 +312,18 @@ static const oif_param params_table[] = {
 };
 
 const oif_detector_kind oif_rolling_iforest = {
-    .info = {.name = "rolling-iforest",
-             .summary = "small isolation trees on fresh samples of the recent rows, the oldest "
-                        "renewed every few rows",
-             .paper = "no paper: isolation trees (Liu, Ting, Zhou, ICDM 2008), rows put in as into "
-                      "robust random "
-                      "cut trees "
-                      "(Guha, Mishra, Roy, Schrijvers, ICML 2016)",
-             .cost =
-                 "num_trees x max_depth, and a tree to grow every window_size / 2 / num_trees rows",
-             .choose = "where accuracy counts most, or one number far out must be found: first on "
-                       "our data sets, "
-                       "hardly depends on the seed; one to three times the time of online-iforest",
-             .params = params_table,
-             .param_count = sizeof params_table / sizeof params_table[0]},
+    .info =
+        {.name = "rolling-iforest",
+         .summary = "small isolation trees on fresh samples of the recent rows, the oldest renewed "
+                    "every few rows",
+         .paper = "no paper: isolation trees (Liu, Ting, Zhou, ICDM 2008), rows put in as into "
+                  "robust random cut trees (Guha, Mishra, Roy, Schrijvers, ICML 2016)",
+         .cost = "num_trees x max_depth, and a tree to grow every window_size / 2 / num_trees rows",
+         .choose =
+             "where accuracy counts most, or one number far out must be found: first on our data "
+             "sets, hardly depends on the seed; one to three times the time of online-iforest",
+         .params = params_table,
+         .param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
     .state_bytes = state_bytes,
     .init = init,

@@ -1,12 +1,12 @@
 /* The trees of rolling-iforest: small isolation trees that remember the range of the rows at
- * each cut. A row is scored as if it were put in (rolling_iforest.c says when trees are grown,
- * and from which rows).
+ * each cut. A row is scored as if it were inserted (rolling_iforest.c says when trees are
+ * grown, and from which rows).
  *
  * A tree has room for the most inner nodes that it can ever have, in the order in which they
  * are grown: a node, then all below its left side, then all below its right one. Leaves take no
- * room, a child that is one says how many rows it has:
+ * room, a child that is one says how many rows it has. One tree, after which the next follows:
  *
- *     | node 0: low, cut, high, feature, children | node 1 | ... | unused, all zero |      one tree; the next follows
+ *     | node 0: low, cut, high, column, children | node 1 | ... | unused, all zero |
  *
  *     child     1 m xx xxxx xxxx xxxx   a leaf of x rows
  *               0 m xx xxxx xxxx xxxx   node x of the same tree;   m: missing numbers go there
@@ -17,6 +17,7 @@
 #ifndef OIF_DETECT_ROLLING_TREE_H
 #define OIF_DETECT_ROLLING_TREE_H
 
+#include "base/block.h"
 #include "base/random.h"
 #include "detect/detector.h"
 #include "detect/tree_figures.h"
@@ -33,9 +34,9 @@ enum {
 
 /* 32 bytes, half of a cache line. */
 typedef struct oif_rolling_node {
-    double low, high; /* of the feature in the rows of the node */
+    double low, high; /* of the column in the rows of the node */
     double cut;       /* smaller numbers are on the left; low < cut <= high */
-    uint32_t feature;
+    uint32_t column;
     uint16_t children[2];
 } oif_rolling_node;
 
@@ -45,7 +46,7 @@ typedef struct oif_rolling_shape {
     uint32_t sample_size;      /* the most rows that a tree is grown from */
     uint32_t max_depth;        /* the most cuts one below another */
     uint32_t max_leaf_samples; /* fewer rows are not cut */
-    uint32_t tournament;       /* features that compete for a cut */
+    uint32_t tournament;       /* columns that compete for a cut */
     uint32_t insertion;        /* whether a row outside the ranges counts as put in */
 } oif_rolling_shape;
 
@@ -67,30 +68,26 @@ typedef struct oif_rolling_trees {
 
 /* ---- Where things are ---- */
 
-static inline void *oif_rolling_part(const oif_rolling_trees *t, size_t offset)
+static inline oif_rolling_node *oif_rolling_nodes(const oif_rolling_trees *trees, uint32_t tree)
 {
-    return (unsigned char *)t + offset;
+    return (oif_rolling_node *)oif_block_part(trees, trees->nodes_at) +
+           (size_t)tree * trees->node_capacity;
 }
 
-static inline oif_rolling_node *oif_rolling_nodes(const oif_rolling_trees *t, uint32_t tree)
+static inline uint16_t *oif_rolling_roots(const oif_rolling_trees *trees)
 {
-    return (oif_rolling_node *)oif_rolling_part(t, t->nodes_at) + (size_t)tree * t->node_capacity;
+    return oif_block_part(trees, trees->roots_at);
 }
 
-static inline uint16_t *oif_rolling_roots(const oif_rolling_trees *t)
+static inline uint16_t *oif_rolling_rows(const oif_rolling_trees *trees)
 {
-    return oif_rolling_part(t, t->roots_at);
+    return oif_block_part(trees, trees->rows_at);
 }
 
-static inline uint16_t *oif_rolling_rows(const oif_rolling_trees *t)
+/* c(n) of isolation.h. */
+static inline const double *oif_rolling_averages(const oif_rolling_trees *trees)
 {
-    return oif_rolling_part(t, t->rows_at);
-}
-
-/* c(n): the average depth of n rows that are isolated by random cuts, 2 H(n-1) - 2 (n-1)/n. */
-static inline const double *oif_rolling_averages(const oif_rolling_trees *t)
-{
-    return oif_rolling_part(t, t->averages_at);
+    return oif_block_part(trees, trees->averages_at);
 }
 
 /* ---- What the trees do ---- */
@@ -99,24 +96,24 @@ static inline const double *oif_rolling_averages(const oif_rolling_trees *t)
 oif_rolling_trees oif_rolling_lay_out(const oif_rolling_shape *shape, size_t dimension);
 
 /* Makes trees without rows in a cleared block of head->bytes. */
-void oif_rolling_init(oif_rolling_trees *t, const oif_rolling_trees *head);
+void oif_rolling_init(oif_rolling_trees *trees, const oif_rolling_trees *head);
 
-/* Grows a tree anew from `count` rows, 2 to sample_size, that start at values[rows[i]]; `rows`
+/* Grows a new tree from `count` rows, 2 to sample_size, that start at values[rows[i]]; `rows`
  * is left in another order. */
-void oif_rolling_grow(oif_rolling_trees *t, uint32_t tree, const double *values, size_t *rows,
+void oif_rolling_grow(oif_rolling_trees *trees, uint32_t tree, const double *values, size_t *rows,
                       uint32_t count, oif_random *random);
 
 /* The score 2^-(mean over the trees of depth / c(rows of the tree)) of a row; 0.5 while there
  * is no tree. `complete`: no number is missing. */
-double oif_rolling_score(const oif_rolling_trees *t, const double *row, bool complete);
+double oif_rolling_score(const oif_rolling_trees *trees, const double *row, bool complete);
 
-/* Adds the leaves of all trees to what is told about them. */
-void oif_rolling_add_figures(const oif_rolling_trees *t, oif_tree_figures *figures);
+/* Adds the leaves of all trees to the figures about them. */
+void oif_rolling_add_figures(const oif_rolling_trees *trees, oif_tree_figures *figures);
 
-/* Tells every field that growing changes. */
-void oif_rolling_visit_fields(oif_rolling_trees *t, oif_state_visitor *visitor);
+/* Visits every field that growing changes. */
+void oif_rolling_visit_fields(oif_rolling_trees *trees, oif_state_visitor *visitor);
 
 /* Verifies every invariant; OIF_EINVARIANT names the broken one. */
-oif_status oif_rolling_check(const oif_rolling_trees *t, oif_error *error);
+oif_status oif_rolling_check(const oif_rolling_trees *trees, oif_error *error);
 
 #endif

@@ -3,14 +3,15 @@
  * A row p that comes to a node with box B would, in a tree built afresh, meet a cut through the
  * box around B and p. That cut lies outside B with the probability
  *
- *     extension / (range + extension)           range: the sum of B's sides; extension: what p adds to them
+ *     extension / (range + extension)
  *
- * and then p is alone on one side of it: a new node with that cut goes above the old one, with
- * p's leaf beside it. If not, the cut goes through B and has the law of the cut that the node
- * has already: p follows it (Algorithm 2 and Theorem 3 of the paper). Only whether the cut lies
- * outside is drawn, and where, if it does: the same law with fewer draws.
+ * where range is the sum of B's sides and extension what p adds to them. Then p is alone on one
+ * side of it: a new node with that cut goes above the old one, with p's leaf beside it. If not,
+ * the cut goes through B and has the law of the cut that the node has already: p follows it
+ * (Algorithm 2 and Theorem 3 of the paper). Only whether the cut lies outside is drawn, and
+ * where, if it does: the same law with fewer draws.
  *
- * To take a row out its leaf goes, and the node above it; what stood beside the leaf moves up
+ * To take a row out its leaf goes, and the node above it; what was beside the leaf moves up
  * (Lemma 1 of the paper).
  */
 #include "detect/rrcf/random_cut_tree.h"
@@ -22,20 +23,17 @@
 #include <math.h>
 #include <string.h>
 
-typedef oif_cut_tree_shape shape;
-typedef oif_cut_tree tree;
-
-/* ---- Sums over the features ---- */
+/* ---- Sums over the columns ---- */
 
 /* Four numbers at a time, in the vectors of gcc and clang, on every machine: its own
  * instructions where it has them, the same bits everywhere. Twice as fast as the plain loop at
- * 10 features. */
+ * 10 columns. */
 enum { LANES = 4 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 typedef int64_t masks __attribute__((vector_size(LANES * sizeof(double))));
 
-/* When the features are not a whole number of vectors, the last vector overlaps the one before
+/* When the columns are not a whole number of vectors, the last vector overlaps the one before
  * it: this leaves only what is new, by how many that is. */
 static const masks NEW_LANES[LANES] = {
     {-1, -1, -1, -1}, {0, 0, 0, -1}, {0, 0, -1, -1}, {0, -1, -1, -1}};
@@ -52,18 +50,18 @@ OIF_INLINE double sum_of_lanes(const lanes *sums)
 
 /* ---- Boxes ---- */
 
-typedef struct box {
+typedef struct node_box {
     const double *low, *high;
-} box;
+} node_box;
 
-OIF_INLINE box box_of(const shape *s, const tree *t, uint32_t node)
+OIF_INLINE node_box box_of(const oif_cut_tree_shape *shape, const oif_cut_tree *tree, uint32_t node)
 {
-    if (oif_is_leaf(s, node)) {
-        const double *point = oif_point(s, t, node);
-        return (box){point, point};
+    if (oif_cut_tree_is_leaf(shape, node)) {
+        const double *point = oif_cut_tree_point(shape, tree, node);
+        return (node_box){point, point};
     }
-    const double *low = oif_box_low(s, t, node);
-    return (box){low, low + s->dimension};
+    const double *low = oif_cut_tree_box_low(shape, tree, node);
+    return (node_box){low, low + shape->dimension};
 }
 
 OIF_INLINE double positive(double x)
@@ -71,63 +69,63 @@ OIF_INLINE double positive(double x)
     return x > 0 ? x : 0;
 }
 
-/* By how much a row lies outside of a box in one feature; 0 when either has no number there. */
+/* By how much a row lies outside of a box in one column; 0 when either has no number there. */
 OIF_INLINE double outside(double low, double high, double number)
 {
     return low > number ? low - number : positive(number - high);
 }
 
-OIF_INLINE void add_outside(lanes *sums, box b, const double *row, uint32_t from,
+OIF_INLINE void add_outside(lanes *sums, node_box box, const double *row, uint32_t from,
                             const masks *counted)
 {
     lanes low, high, number;
-    load_lanes(&low, b.low + from);
-    load_lanes(&high, b.high + from);
+    load_lanes(&low, box.low + from);
+    load_lanes(&high, box.high + from);
     load_lanes(&number, row + from);
     lanes below = low - number, above = number - high; /* at most one of them is positive */
     *sums += (lanes)(*counted & (((masks)below & (below > 0)) | ((masks)above & (above > 0))));
 }
 
-/* What a row adds to the sides of a box, over all features. */
-OIF_INLINE double extension(box b, const double *row, uint32_t dimension)
+/* What a row adds to the sides of a box, over all columns. */
+OIF_INLINE double extension(node_box box, const double *row, uint32_t dimension)
 {
     double sum = 0;
     if (dimension < LANES) {
         for (uint32_t i = 0; i < dimension; i++)
-            sum += outside(b.low[i], b.high[i], row[i]);
+            sum += outside(box.low[i], box.high[i], row[i]);
         return sum;
     }
     lanes sums = {0};
     for (uint32_t i = 0; i + LANES <= dimension; i += LANES)
-        add_outside(&sums, b, row, i, &NEW_LANES[0]);
+        add_outside(&sums, box, row, i, &NEW_LANES[0]);
     if (dimension % LANES)
-        add_outside(&sums, b, row, dimension - LANES, &NEW_LANES[dimension % LANES]);
+        add_outside(&sums, box, row, dimension - LANES, &NEW_LANES[dimension % LANES]);
     return sum_of_lanes(&sums);
 }
 
-OIF_INLINE void add_sides(lanes *sums, box b, uint32_t from, const masks *counted)
+OIF_INLINE void add_sides(lanes *sums, node_box box, uint32_t from, const masks *counted)
 {
     lanes low, high;
-    load_lanes(&low, b.low + from);
-    load_lanes(&high, b.high + from);
+    load_lanes(&low, box.low + from);
+    load_lanes(&high, box.high + from);
     lanes side = high - low;
     *sums += (lanes)(*counted & (masks)side & (side > 0));
 }
 
 /* The sum of the sides of a box; a side without numbers counts 0. */
-OIF_INLINE double range_of(box b, uint32_t dimension)
+OIF_INLINE double range_of(node_box box, uint32_t dimension)
 {
     double sum = 0;
     if (dimension < LANES) {
         for (uint32_t i = 0; i < dimension; i++)
-            sum += positive(b.high[i] - b.low[i]);
+            sum += positive(box.high[i] - box.low[i]);
         return sum;
     }
     lanes sums = {0};
     for (uint32_t i = 0; i + LANES <= dimension; i += LANES)
-        add_sides(&sums, b, i, &NEW_LANES[0]);
+        add_sides(&sums, box, i, &NEW_LANES[0]);
     if (dimension % LANES)
-        add_sides(&sums, b, dimension - LANES, &NEW_LANES[dimension % LANES]);
+        add_sides(&sums, box, dimension - LANES, &NEW_LANES[dimension % LANES]);
     return sum_of_lanes(&sums);
 }
 
@@ -135,24 +133,24 @@ OIF_INLINE double range_of(box b, uint32_t dimension)
  * are smaller; not always, as the smallest ranges would become 0. */
 static const double SHRINK = 0x1p-64;
 
-static double shrunk_outside(box b, const double *row, uint32_t i)
+static double shrunk_outside(node_box box, const double *row, uint32_t i)
 {
-    return outside(b.low[i] * SHRINK, b.high[i] * SHRINK, row[i] * SHRINK);
+    return outside(box.low[i] * SHRINK, box.high[i] * SHRINK, row[i] * SHRINK);
 }
 
-static double shrunk_extension(box b, const double *row, uint32_t dimension)
+static double shrunk_extension(node_box box, const double *row, uint32_t dimension)
 {
     double sum = 0;
     for (uint32_t i = 0; i < dimension; i++)
-        sum += shrunk_outside(b, row, i);
+        sum += shrunk_outside(box, row, i);
     return sum;
 }
 
-static double shrunk_range(box b, uint32_t dimension)
+static double shrunk_range(node_box box, uint32_t dimension)
 {
     double sum = 0;
     for (uint32_t i = 0; i < dimension; i++)
-        sum += positive(b.high[i] * SHRINK - b.low[i] * SHRINK);
+        sum += positive(box.high[i] * SHRINK - box.low[i] * SHRINK);
     return sum;
 }
 
@@ -167,82 +165,94 @@ OIF_INLINE double higher_of(double a, double b)
     return a > b || isnan(b) ? a : b;
 }
 
-OIF_INLINE void measure_range(const shape *s, const tree *t, uint32_t inner)
+OIF_INLINE void measure_range(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                              uint32_t inner)
 {
-    oif_cut_at(s, t, inner)->range = range_of(box_of(s, t, inner), s->dimension);
+    oif_cut_tree_cut_at(shape, tree, inner)->range =
+        range_of(box_of(shape, tree, inner), shape->dimension);
 }
 
-OIF_INLINE void widen(const shape *s, tree *t, uint32_t inner, const double *restrict row)
+OIF_INLINE void widen(const oif_cut_tree_shape *shape, oif_cut_tree *tree, uint32_t inner,
+                      const double *restrict row)
 {
-    double *restrict low = oif_box_low(s, t, inner), *restrict high = low + s->dimension;
-    for (uint32_t i = 0; i < s->dimension; i++) {
+    double *restrict low = oif_cut_tree_box_low(shape, tree, inner), *restrict high =
+                                                                         low + shape->dimension;
+    for (uint32_t i = 0; i < shape->dimension; i++) {
         low[i] = lower_of(low[i], row[i]);
         high[i] = higher_of(high[i], row[i]);
     }
-    measure_range(s, t, inner);
+    measure_range(shape, tree, inner);
 }
 
 /* Makes the box of an inner node the one around two others; returns whether that changed it. */
-OIF_INLINE bool enclose(const shape *s, tree *t, uint32_t inner, box a, box b)
+OIF_INLINE bool enclose(const oif_cut_tree_shape *shape, oif_cut_tree *tree, uint32_t inner,
+                        node_box a, node_box b)
 {
-    double *restrict low = oif_box_low(s, t, inner), *restrict high = low + s->dimension;
+    double *restrict low = oif_cut_tree_box_low(shape, tree, inner), *restrict high =
+                                                                         low + shape->dimension;
     unsigned changed = 0;
-    for (uint32_t i = 0; i < s->dimension; i++) {
+    for (uint32_t i = 0; i < shape->dimension; i++) {
         double lowest = lower_of(a.low[i], b.low[i]), highest = higher_of(a.high[i], b.high[i]);
         changed |= (unsigned)(!(lowest == low[i]) | !(highest == high[i]));
         low[i] = lowest;
         high[i] = highest;
     }
-    measure_range(s, t, inner);
+    measure_range(shape, tree, inner);
     return changed;
 }
 
 /* ---- Creation ---- */
 
-shape oif_cut_tree_layout(size_t dimension, uint32_t capacity)
+oif_cut_tree_shape oif_cut_tree_layout(size_t dimension, uint32_t capacity)
 {
-    shape s = {.dimension = (uint32_t)dimension, .capacity = capacity};
+    oif_cut_tree_shape shape = {.dimension = (uint32_t)dimension, .capacity = capacity};
     size_t row_bytes = oif_size_multiply(dimension, sizeof(double));
-    s.bytes = oif_size_align(sizeof(tree));
-    s.links_at = oif_size_append(&s.bytes, 2 * (size_t)capacity - 1, sizeof(oif_link));
-    s.cuts_at = oif_size_append(&s.bytes, capacity - 1, sizeof(oif_cut));
-    s.points_at = oif_size_append(&s.bytes, capacity, row_bytes);
-    s.boxes_at = oif_size_append(&s.bytes, capacity - 1, oif_size_multiply(2, row_bytes));
-    return s;
+    shape.bytes = oif_size_align(sizeof(oif_cut_tree));
+    shape.links_at =
+        oif_size_append(&shape.bytes, 2 * (size_t)capacity - 1, sizeof(oif_cut_tree_link));
+    shape.cuts_at = oif_size_append(&shape.bytes, capacity - 1, sizeof(oif_cut_tree_cut));
+    shape.points_at = oif_size_append(&shape.bytes, capacity, row_bytes);
+    shape.boxes_at = oif_size_append(&shape.bytes, capacity - 1, oif_size_multiply(2, row_bytes));
+    return shape;
 }
 
-void oif_cut_tree_init(const shape *s, tree *t, oif_random random)
+void oif_cut_tree_init(const oif_cut_tree_shape *shape, oif_cut_tree *tree, oif_random random)
 {
-    *t = (tree){.random = random, .root = OIF_NO_NODE, .free_leaf = 0, .free_inner = s->capacity};
-    oif_link *links = oif_links(s, t);
-    for (uint32_t node = 0; node < 2 * s->capacity - 1; node++)
+    *tree = (oif_cut_tree){.random = random,
+                           .root = OIF_CUT_TREE_NO_NODE,
+                           .free_leaf = 0,
+                           .free_inner = shape->capacity};
+    oif_cut_tree_link *links = oif_cut_tree_links(shape, tree);
+    for (uint32_t node = 0; node < 2 * shape->capacity - 1; node++)
         links[node].parent = node + 1;
-    links[s->capacity - 1].parent = OIF_NO_NODE;
-    links[2 * s->capacity - 2].parent = OIF_NO_NODE;
+    links[shape->capacity - 1].parent = OIF_CUT_TREE_NO_NODE;
+    links[2 * shape->capacity - 2].parent = OIF_CUT_TREE_NO_NODE;
 }
 
-static uint32_t take_free(const shape *s, const tree *t, uint32_t *first)
+static uint32_t take_free(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                          uint32_t *first)
 {
     uint32_t node = *first;
-    *first = oif_links(s, t)[node].parent;
+    *first = oif_cut_tree_links(shape, tree)[node].parent;
     return node;
 }
 
-static void give_free(const shape *s, const tree *t, uint32_t *first, uint32_t node)
+static void give_free(const oif_cut_tree_shape *shape, const oif_cut_tree *tree, uint32_t *first,
+                      uint32_t node)
 {
-    oif_links(s, t)[node] = (oif_link){.parent = *first};
+    oif_cut_tree_links(shape, tree)[node] = (oif_cut_tree_link){.parent = *first};
     *first = node;
 }
 
-static void replace_child(const shape *s, tree *t, uint32_t parent, uint32_t old_child,
-                          uint32_t new_child)
+static void replace_child(const oif_cut_tree_shape *shape, oif_cut_tree *tree, uint32_t parent,
+                          uint32_t old_child, uint32_t new_child)
 {
-    oif_links(s, t)[new_child].parent = parent;
-    if (parent == OIF_NO_NODE) {
-        t->root = new_child;
+    oif_cut_tree_links(shape, tree)[new_child].parent = parent;
+    if (parent == OIF_CUT_TREE_NO_NODE) {
+        tree->root = new_child;
         return;
     }
-    oif_cut *cut = oif_cut_at(s, t, parent);
+    oif_cut_tree_cut *cut = oif_cut_tree_cut_at(shape, tree, parent);
     *(cut->left == old_child ? &cut->left : &cut->right) = new_child;
 }
 
@@ -250,39 +260,43 @@ static void replace_child(const shape *s, tree *t, uint32_t parent, uint32_t old
 
 /* A missing number goes with the heavier child, which an even weight does not move from the
  * left. */
-OIF_INLINE uint32_t child_towards(const oif_cut *cut, const oif_link *links, const double *row)
+OIF_INLINE uint32_t child_towards(const oif_cut_tree_cut *cut, const oif_cut_tree_link *links,
+                                  const double *row)
 {
-    double number = row[cut->feature];
+    double number = row[cut->column];
     if (isnan(number))
         return links[cut->right].mass > links[cut->left].mass ? cut->right : cut->left;
     return number <= cut->value ? cut->left : cut->right;
 }
 
 /* The probability that a cut through the box of a node and a row outside of it sets them apart. */
-OIF_INLINE double chance_apart(const shape *s, const tree *t, uint32_t node, const double *row,
-                               double extends)
+OIF_INLINE double chance_apart(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                               uint32_t node, const double *row, double extends)
 {
-    double range = oif_is_leaf(s, node) ? 0 : oif_cut_at(s, t, node)->range;
+    double range =
+        oif_cut_tree_is_leaf(shape, node) ? 0 : oif_cut_tree_cut_at(shape, tree, node)->range;
     double total = range + extends;
     if (total > DBL_MAX) {
-        box b = box_of(s, t, node);
-        extends = shrunk_extension(b, row, s->dimension);
-        total = shrunk_range(b, s->dimension) + extends;
+        node_box box = box_of(shape, tree, node);
+        extends = shrunk_extension(box, row, shape->dimension);
+        total = shrunk_range(box, shape->dimension) + extends;
     }
     return extends / total;
 }
 
 /* ---- Putting a row in ---- */
 
-/* A feature, with the odds of what the row adds to it. */
-OIF_INLINE uint32_t draw_feature(const shape *s, tree *t, box b, const double *row, double extends)
+/* A column, with the odds of what the row adds to it. */
+OIF_INLINE uint32_t draw_column(const oif_cut_tree_shape *shape, oif_cut_tree *tree, node_box box,
+                                const double *row, double extends)
 {
     bool shrunk = extends > DBL_MAX;
-    double left =
-        oif_random_unit(&t->random) * (shrunk ? shrunk_extension(b, row, s->dimension) : extends);
+    double left = oif_random_unit(&tree->random) *
+                  (shrunk ? shrunk_extension(box, row, shape->dimension) : extends);
     uint32_t chosen = 0;
-    for (uint32_t i = 0; i < s->dimension; i++) {
-        double own = shrunk ? shrunk_outside(b, row, i) : outside(b.low[i], b.high[i], row[i]);
+    for (uint32_t i = 0; i < shape->dimension; i++) {
+        double own =
+            shrunk ? shrunk_outside(box, row, i) : outside(box.low[i], box.high[i], row[i]);
         if (own > 0) {
             chosen = i; /* the last one when rounding leaves some over */
             left -= own;
@@ -294,104 +308,109 @@ OIF_INLINE uint32_t draw_feature(const shape *s, tree *t, box b, const double *r
 }
 
 /* Uniform in [low, high). */
-static double draw_value(tree *t, double low, double high)
+static double draw_value(oif_cut_tree *tree, double low, double high)
 {
-    double fraction = oif_random_unit(&t->random);
+    double fraction = oif_random_unit(&tree->random);
     double value = low * (1 - fraction) + high * fraction; /* high - low could overflow */
     return value > low && value < high ? value : low;
 }
 
-static uint32_t make_leaf(const shape *s, tree *t, const double *row)
+static uint32_t make_leaf(const oif_cut_tree_shape *shape, oif_cut_tree *tree, const double *row)
 {
-    uint32_t leaf = take_free(s, t, &t->free_leaf);
-    oif_links(s, t)[leaf] = (oif_link){.parent = OIF_NO_NODE, .mass = 1};
-    memcpy(oif_point(s, t, leaf), row, s->dimension * sizeof *row);
+    uint32_t leaf = take_free(shape, tree, &tree->free_leaf);
+    oif_cut_tree_links(shape, tree)[leaf] =
+        (oif_cut_tree_link){.parent = OIF_CUT_TREE_NO_NODE, .mass = 1};
+    memcpy(oif_cut_tree_point(shape, tree, leaf), row, shape->dimension * sizeof *row);
     return leaf;
 }
 
 /* Sets the row apart from this node: a new inner node takes its place, with the node on one
  * side of its cut and a leaf for the row on the other. Returns the leaf. */
-OIF_INLINE uint32_t set_apart(const shape *s, tree *t, uint32_t node, const double *row,
-                              double extends)
+OIF_INLINE uint32_t set_apart(const oif_cut_tree_shape *shape, oif_cut_tree *tree, uint32_t node,
+                              const double *row, double extends)
 {
-    oif_link *links = oif_links(s, t);
-    box b = box_of(s, t, node);
-    uint32_t feature = draw_feature(s, t, b, row, extends);
-    bool row_left = row[feature] < b.low[feature];
-    double value = row_left ? draw_value(t, row[feature], b.low[feature])
-                            : draw_value(t, b.high[feature], row[feature]);
-    uint32_t leaf = make_leaf(s, t, row), inner = take_free(s, t, &t->free_inner);
+    oif_cut_tree_link *links = oif_cut_tree_links(shape, tree);
+    node_box box = box_of(shape, tree, node);
+    uint32_t column = draw_column(shape, tree, box, row, extends);
+    bool row_left = row[column] < box.low[column];
+    double value = row_left ? draw_value(tree, row[column], box.low[column])
+                            : draw_value(tree, box.high[column], row[column]);
+    uint32_t leaf = make_leaf(shape, tree, row), inner = take_free(shape, tree, &tree->free_inner);
     links[inner].mass = links[node].mass + 1;
-    replace_child(s, t, links[node].parent, node, inner);
+    replace_child(shape, tree, links[node].parent, node, inner);
     links[node].parent = links[leaf].parent = inner;
-    *oif_cut_at(s, t, inner) = (oif_cut){.value = value,
-                                         .feature = feature,
-                                         .left = row_left ? leaf : node,
-                                         .right = row_left ? node : leaf};
-    enclose(s, t, inner, b, (box){row, row});
+    *oif_cut_tree_cut_at(shape, tree, inner) = (oif_cut_tree_cut){.value = value,
+                                                                  .column = column,
+                                                                  .left = row_left ? leaf : node,
+                                                                  .right = row_left ? node : leaf};
+    enclose(shape, tree, inner, box, (node_box){row, row});
     return leaf;
 }
 
 /* Counts a row at a leaf whose point it cannot be told from. What is missing in the point is
  * taken from the row, or the leaf would swallow rows that differ there. */
-static void count_duplicate(const shape *s, tree *t, uint32_t leaf, const double *row)
+static void count_duplicate(const oif_cut_tree_shape *shape, oif_cut_tree *tree, uint32_t leaf,
+                            const double *row)
 {
-    oif_links(s, t)[leaf].mass++;
-    double *point = oif_point(s, t, leaf);
-    for (uint32_t i = 0; t->has_gaps && i < s->dimension; i++)
+    oif_cut_tree_links(shape, tree)[leaf].mass++;
+    double *point = oif_cut_tree_point(shape, tree, leaf);
+    for (uint32_t i = 0; tree->has_gaps && i < shape->dimension; i++)
         point[i] = isnan(point[i]) ? row[i] : point[i];
 }
 
-OIF_INLINE uint32_t insert(const shape *s, tree *t, const double *row)
+OIF_INLINE uint32_t insert(const oif_cut_tree_shape *shape, oif_cut_tree *tree, const double *row)
 {
-    oif_link *links = oif_links(s, t);
-    t->has_gaps |= !oif_row_is_complete(row, s->dimension);
-    if (t->root == OIF_NO_NODE)
-        return t->root = make_leaf(s, t, row);
-    for (uint32_t node = t->root;;) {
-        double extends = extension(box_of(s, t, node), row, s->dimension);
-        if (extends > 0 && oif_random_unit(&t->random) < chance_apart(s, t, node, row, extends))
-            return set_apart(s, t, node, row, extends);
-        if (oif_is_leaf(s, node)) {
-            count_duplicate(s, t, node, row);
+    oif_cut_tree_link *links = oif_cut_tree_links(shape, tree);
+    tree->has_gaps |= !oif_row_is_complete(row, shape->dimension);
+    if (tree->root == OIF_CUT_TREE_NO_NODE)
+        return tree->root = make_leaf(shape, tree, row);
+    for (uint32_t node = tree->root;;) {
+        double extends = extension(box_of(shape, tree, node), row, shape->dimension);
+        if (extends > 0 &&
+            oif_random_unit(&tree->random) < chance_apart(shape, tree, node, row, extends))
+            return set_apart(shape, tree, node, row, extends);
+        if (oif_cut_tree_is_leaf(shape, node)) {
+            count_duplicate(shape, tree, node, row);
             return node;
         }
-        if (extends > 0 || t->has_gaps)
-            widen(s, t, node, row);
+        if (extends > 0 || tree->has_gaps)
+            widen(shape, tree, node, row);
         links[node].mass++;
-        node = child_towards(oif_cut_at(s, t, node), links, row);
+        node = child_towards(oif_cut_tree_cut_at(shape, tree, node), links, row);
     }
 }
 
 /* ---- Taking a row out ---- */
 
-OIF_INLINE void shrink_boxes_above(const shape *s, tree *t, uint32_t node)
+OIF_INLINE void shrink_boxes_above(const oif_cut_tree_shape *shape, oif_cut_tree *tree,
+                                   uint32_t node)
 {
-    for (; node != OIF_NO_NODE; node = oif_links(s, t)[node].parent) {
-        const oif_cut *cut = oif_cut_at(s, t, node);
-        if (!enclose(s, t, node, box_of(s, t, cut->left), box_of(s, t, cut->right)))
+    for (; node != OIF_CUT_TREE_NO_NODE; node = oif_cut_tree_links(shape, tree)[node].parent) {
+        const oif_cut_tree_cut *cut = oif_cut_tree_cut_at(shape, tree, node);
+        if (!enclose(shape, tree, node, box_of(shape, tree, cut->left),
+                     box_of(shape, tree, cut->right)))
             return;
     }
 }
 
-OIF_INLINE void remove_row(const shape *s, tree *t, uint32_t leaf)
+OIF_INLINE void remove_row(const oif_cut_tree_shape *shape, oif_cut_tree *tree, uint32_t leaf)
 {
-    oif_link *links = oif_links(s, t);
+    oif_cut_tree_link *links = oif_cut_tree_links(shape, tree);
     uint32_t inner = links[leaf].parent;
-    for (uint32_t node = leaf; node != OIF_NO_NODE; node = links[node].parent)
+    for (uint32_t node = leaf; node != OIF_CUT_TREE_NO_NODE; node = links[node].parent)
         links[node].mass--;
     if (links[leaf].mass > 0)
         return;
-    if (inner == OIF_NO_NODE) {
-        t->root = OIF_NO_NODE;
+    if (inner == OIF_CUT_TREE_NO_NODE) {
+        tree->root = OIF_CUT_TREE_NO_NODE;
     } else {
-        const oif_cut *cut = oif_cut_at(s, t, inner);
+        const oif_cut_tree_cut *cut = oif_cut_tree_cut_at(shape, tree, inner);
         uint32_t beside = cut->left == leaf ? cut->right : cut->left, above = links[inner].parent;
-        replace_child(s, t, above, inner, beside);
-        give_free(s, t, &t->free_inner, inner);
-        shrink_boxes_above(s, t, above);
+        replace_child(shape, tree, above, inner, beside);
+        give_free(shape, tree, &tree->free_inner, inner);
+        shrink_boxes_above(shape, tree, above);
     }
-    give_free(s, t, &t->free_leaf, leaf);
+    give_free(shape, tree, &tree->free_leaf, leaf);
 }
 
 /* ---- Displacement ---- */
@@ -409,12 +428,14 @@ OIF_INLINE void keep_greater(fraction *kept, uint32_t above, uint32_t below)
         *kept = (fraction){above, below};
 }
 
-double oif_cut_tree_displacement(const shape *s, const tree *t, uint32_t leaf)
+double oif_cut_tree_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                                 uint32_t leaf)
 {
-    const oif_link *links = oif_links(s, t);
+    const oif_cut_tree_link *links = oif_cut_tree_links(shape, tree);
     fraction most = {0, 1};
     uint32_t mass = links[leaf].mass;
-    for (uint32_t node = links[leaf].parent; node != OIF_NO_NODE; node = links[node].parent) {
+    for (uint32_t node = links[leaf].parent; node != OIF_CUT_TREE_NO_NODE;
+         node = links[node].parent) {
         keep_greater(&most, links[node].mass - mass, mass);
         mass = links[node].mass;
     }
@@ -425,97 +446,95 @@ double oif_cut_tree_displacement(const shape *s, const tree *t, uint32_t leaf)
  * would then be counts with the probability of that: the whole node below would rise, or what
  * is beside a node further up. At a leaf with an equal row it would be a duplicate, one more to
  * take out than there are now. */
-OIF_INLINE double expected_displacement(const shape *s, const tree *t, const double *row)
+OIF_INLINE double expected_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                                        const double *row)
 {
-    const oif_link *links = oif_links(s, t);
+    const oif_cut_tree_link *links = oif_cut_tree_links(shape, tree);
     double expected = 0, not_yet_apart = 1;
     fraction most = {0, 1};
-    if (t->root == OIF_NO_NODE)
+    if (tree->root == OIF_CUT_TREE_NO_NODE)
         return 0;
-    for (uint32_t node = t->root;;) {
+    for (uint32_t node = tree->root;;) {
         uint32_t mass = links[node].mass;
-        double extends = extension(box_of(s, t, node), row, s->dimension);
+        double extends = extension(box_of(shape, tree, node), row, shape->dimension);
         if (extends > 0) {
             fraction here = most;
             keep_greater(&here, mass, 1);
-            double chance = chance_apart(s, t, node, row, extends);
+            double chance = chance_apart(shape, tree, node, row, extends);
             expected += not_yet_apart * chance * ((double)here.above / here.below);
             not_yet_apart *= 1 - chance;
         }
-        if (oif_is_leaf(s, node))
+        if (oif_cut_tree_is_leaf(shape, node))
             return extends > 0 ? expected
                                : expected + not_yet_apart * ((double)most.above / most.below);
-        node = child_towards(oif_cut_at(s, t, node), links, row);
+        node = child_towards(oif_cut_tree_cut_at(shape, tree, node), links, row);
         keep_greater(&most, mass - links[node].mass, links[node].mass + 1);
     }
 }
 
 /* ---- For this machine ---- */
 
-#if OIF_HAS_AVX2_CODE
-OIF_AVX2 static uint32_t insert_avx2(const shape *s, tree *t, const double *row)
+OIF_AVX2 static uint32_t insert_avx2(const oif_cut_tree_shape *shape, oif_cut_tree *tree,
+                                     const double *row)
 {
-    return insert(s, t, row);
+    return insert(shape, tree, row);
 }
 
-OIF_AVX2 static void remove_row_avx2(const shape *s, tree *t, uint32_t leaf)
+OIF_AVX2 static void remove_row_avx2(const oif_cut_tree_shape *shape, oif_cut_tree *tree,
+                                     uint32_t leaf)
 {
-    remove_row(s, t, leaf);
+    remove_row(shape, tree, leaf);
 }
 
-OIF_AVX2 static double expected_displacement_avx2(const shape *s, const tree *t, const double *row)
+OIF_AVX2 static double expected_displacement_avx2(const oif_cut_tree_shape *shape,
+                                                  const oif_cut_tree *tree, const double *row)
 {
-    return expected_displacement(s, t, row);
+    return expected_displacement(shape, tree, row);
 }
-#endif
 
-uint32_t oif_cut_tree_insert(const shape *s, tree *t, const double *row)
+uint32_t oif_cut_tree_insert(const oif_cut_tree_shape *shape, oif_cut_tree *tree, const double *row)
 {
-#if OIF_HAS_AVX2_CODE
     if (oif_machine_has_avx2())
-        return insert_avx2(s, t, row);
-#endif
-    return insert(s, t, row);
+        return insert_avx2(shape, tree, row);
+    return insert(shape, tree, row);
 }
 
-void oif_cut_tree_remove(const shape *s, tree *t, uint32_t leaf)
+void oif_cut_tree_remove(const oif_cut_tree_shape *shape, oif_cut_tree *tree, uint32_t leaf)
 {
-#if OIF_HAS_AVX2_CODE
-    if (oif_machine_has_avx2()) {
-        remove_row_avx2(s, t, leaf);
-        return;
-    }
-#endif
-    remove_row(s, t, leaf);
-}
-
-double oif_cut_tree_expected_displacement(const shape *s, const tree *t, const double *row)
-{
-#if OIF_HAS_AVX2_CODE
     if (oif_machine_has_avx2())
-        return expected_displacement_avx2(s, t, row);
-#endif
-    return expected_displacement(s, t, row);
+        remove_row_avx2(shape, tree, leaf);
+    else
+        remove_row(shape, tree, leaf);
+}
+
+double oif_cut_tree_expected_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                                          const double *row)
+{
+    if (oif_machine_has_avx2())
+        return expected_displacement_avx2(shape, tree, row);
+    return expected_displacement(shape, tree, row);
 }
 
 /* ---- Figures ---- */
 
 /* From leaf to leaf, left to right, by the links alone: a tree may be too deep for a recursion. */
-void oif_cut_tree_add_figures(const shape *s, const tree *t, oif_tree_figures *figures)
+void oif_cut_tree_add_figures(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                              oif_tree_figures *figures)
 {
-    const oif_link *links = oif_links(s, t);
+    const oif_cut_tree_link *links = oif_cut_tree_links(shape, tree);
     uint64_t depth = 0;
-    for (uint32_t node = t->root; node != OIF_NO_NODE;) {
-        for (; !oif_is_leaf(s, node); depth++)
-            node = oif_cut_at(s, t, node)->left;
+    for (uint32_t node = tree->root; node != OIF_CUT_TREE_NO_NODE;) {
+        for (; !oif_cut_tree_is_leaf(shape, node); depth++)
+            node = oif_cut_tree_cut_at(shape, tree, node)->left;
         oif_figures_add_leaf(figures, depth);
-        while (links[node].parent != OIF_NO_NODE &&
-               oif_cut_at(s, t, links[node].parent)->right == node) {
+        while (links[node].parent != OIF_CUT_TREE_NO_NODE &&
+               oif_cut_tree_cut_at(shape, tree, links[node].parent)->right == node) {
             node = links[node].parent;
             depth--;
         }
-        node = links[node].parent == OIF_NO_NODE ? OIF_NO_NODE
-                                                 : oif_cut_at(s, t, links[node].parent)->right;
+        node = links[node].parent == OIF_CUT_TREE_NO_NODE
+                   ? OIF_CUT_TREE_NO_NODE
+                   : oif_cut_tree_cut_at(shape, tree, links[node].parent)->right;
     }
     oif_figures_end_tree(figures);
 }
@@ -524,12 +543,14 @@ void oif_cut_tree_add_figures(const shape *s, const tree *t, oif_tree_figures *f
 
 /* The nodes on a list of free ones; UINT32_MAX when something else is on it. A list that ends
  * has no node twice. */
-static uint32_t count_free(const shape *s, const tree *t, uint32_t first, bool leaves)
+static uint32_t count_free(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                           uint32_t first, bool leaves)
 {
-    uint32_t count = 0, all = 2 * s->capacity - 1;
-    for (uint32_t node = first; node != OIF_NO_NODE; node = oif_links(s, t)[node].parent)
-        if (node >= all || oif_is_leaf(s, node) != leaves || oif_links(s, t)[node].mass != 0 ||
-            ++count > s->capacity)
+    uint32_t count = 0, all = 2 * shape->capacity - 1;
+    for (uint32_t node = first; node != OIF_CUT_TREE_NO_NODE;
+         node = oif_cut_tree_links(shape, tree)[node].parent)
+        if (node >= all || oif_cut_tree_is_leaf(shape, node) != leaves ||
+            oif_cut_tree_links(shape, tree)[node].mass != 0 || ++count > shape->capacity)
             return UINT32_MAX;
     return count;
 }
@@ -540,36 +561,40 @@ static bool same_number(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-static const char *check_box(const shape *s, const tree *t, uint32_t inner)
+static const char *check_box(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                             uint32_t inner)
 {
-    const oif_cut *cut = oif_cut_at(s, t, inner);
-    box own = box_of(s, t, inner), left = box_of(s, t, cut->left), right = box_of(s, t, cut->right);
-    for (uint32_t i = 0; i < s->dimension; i++)
+    const oif_cut_tree_cut *cut = oif_cut_tree_cut_at(shape, tree, inner);
+    node_box own = box_of(shape, tree, inner), left = box_of(shape, tree, cut->left),
+             right = box_of(shape, tree, cut->right);
+    for (uint32_t i = 0; i < shape->dimension; i++)
         if (!same_number(own.low[i], lower_of(left.low[i], right.low[i])) ||
             !same_number(own.high[i], higher_of(left.high[i], right.high[i])))
             return "a box is not the one around its children";
-    if (cut->range != range_of(own, s->dimension))
+    if (cut->range != range_of(own, shape->dimension))
         return "a range is not the sum of the sides of its box";
-    if (left.high[cut->feature] > cut->value || right.low[cut->feature] <= cut->value)
+    if (left.high[cut->column] > cut->value || right.low[cut->column] <= cut->value)
         return "a box crosses the cut above it";
     return NULL;
 }
 
-static const char *check_leaf(const shape *s, const tree *t, uint32_t leaf)
+static const char *check_leaf(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                              uint32_t leaf)
 {
-    const double *point = oif_point(s, t, leaf);
-    if (!oif_none_infinite(point, s->dimension))
+    const double *point = oif_cut_tree_point(shape, tree, leaf);
+    if (!oif_none_infinite(point, shape->dimension))
         return "a point is infinite";
-    if (!t->has_gaps && !oif_row_is_complete(point, s->dimension))
+    if (!tree->has_gaps && !oif_row_is_complete(point, shape->dimension))
         return "a number is missing in a tree without missing numbers";
     return NULL;
 }
 
-static const char *check_inner(const shape *s, const tree *t, uint32_t inner)
+static const char *check_inner(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                               uint32_t inner)
 {
-    const oif_link *links = oif_links(s, t);
-    const oif_cut *cut = oif_cut_at(s, t, inner);
-    uint32_t all = 2 * s->capacity - 1;
+    const oif_cut_tree_link *links = oif_cut_tree_links(shape, tree);
+    const oif_cut_tree_cut *cut = oif_cut_tree_cut_at(shape, tree, inner);
+    uint32_t all = 2 * shape->capacity - 1;
     if (cut->left >= all || cut->right >= all || cut->left == cut->right)
         return "an inner node does not have two children";
     if (links[cut->left].parent != inner || links[cut->right].parent != inner)
@@ -578,85 +603,92 @@ static const char *check_inner(const shape *s, const tree *t, uint32_t inner)
         return "a free node stands in the tree";
     if (links[inner].mass != (uint64_t)links[cut->left].mass + links[cut->right].mass)
         return "an inner mass is not the sum of its children's";
-    if (cut->feature >= s->dimension || !isfinite(cut->value))
-        return "a cut's feature or value does not exist";
-    return check_box(s, t, inner);
+    if (cut->column >= shape->dimension || !isfinite(cut->value))
+        return "a cut's column or value does not exist";
+    return check_box(shape, tree, inner);
 }
 
 /* Every node that is not the root hangs below its parent. As a parent has more mass than its
- * children, nobody is its own ancestor then, and all of them are below the root. */
-static const char *check_place(const shape *s, const tree *t, uint32_t node)
+ * children, no node is its own ancestor then, and all of them are below the root. */
+static const char *check_place(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                               uint32_t node)
 {
-    const oif_link *links = oif_links(s, t);
-    if (node == t->root)
+    const oif_cut_tree_link *links = oif_cut_tree_links(shape, tree);
+    if (node == tree->root)
         return NULL;
     uint32_t parent = links[node].parent;
-    if (parent >= 2 * s->capacity - 1 || oif_is_leaf(s, parent) || links[parent].mass == 0)
+    if (parent >= 2 * shape->capacity - 1 || oif_cut_tree_is_leaf(shape, parent) ||
+        links[parent].mass == 0)
         return "a node hangs below nothing";
-    const oif_cut *cut = oif_cut_at(s, t, parent);
+    const oif_cut_tree_cut *cut = oif_cut_tree_cut_at(shape, tree, parent);
     if (cut->left != node && cut->right != node)
         return "a parent does not know its child";
     return NULL;
 }
 
-static const char *check_root(const shape *s, const tree *t, uint32_t rows)
+static const char *check_root(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                              uint32_t rows)
 {
-    const oif_link *links = oif_links(s, t);
-    if (t->has_gaps > 1)
+    const oif_cut_tree_link *links = oif_cut_tree_links(shape, tree);
+    if (tree->has_gaps > 1)
         return "it cannot say whether numbers are missing";
     if (rows == 0)
-        return t->root == OIF_NO_NODE ? NULL : "an empty tree has a root";
-    if (t->root >= 2 * s->capacity - 1 || links[t->root].parent != OIF_NO_NODE)
+        return tree->root == OIF_CUT_TREE_NO_NODE ? NULL : "an empty tree has a root";
+    if (tree->root >= 2 * shape->capacity - 1 || links[tree->root].parent != OIF_CUT_TREE_NO_NODE)
         return "the root is not one";
-    if (links[t->root].mass != rows)
+    if (links[tree->root].mass != rows)
         return "the root's mass is not the number of rows";
     return NULL;
 }
 
-const char *oif_cut_tree_check(const shape *s, const tree *t, uint32_t rows)
+const char *oif_cut_tree_check(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                               uint32_t rows)
 {
-    const oif_link *links = oif_links(s, t);
-    uint32_t all = 2 * s->capacity - 1, leaves = 0, inner_nodes = 0;
-    const char *broken = check_root(s, t, rows);
+    const oif_cut_tree_link *links = oif_cut_tree_links(shape, tree);
+    uint32_t all = 2 * shape->capacity - 1, leaves = 0, inner_nodes = 0;
+    const char *broken = check_root(shape, tree, rows);
     for (uint32_t node = 0; node < all && !broken; node++) {
         if (links[node].mass == 0)
             continue;
         broken = links[node].mass > rows ? "a node has more mass than the tree"
-                                         : check_place(s, t, node);
+                                         : check_place(shape, tree, node);
         if (!broken)
-            broken = oif_is_leaf(s, node) ? check_leaf(s, t, node) : check_inner(s, t, node);
-        *(oif_is_leaf(s, node) ? &leaves : &inner_nodes) += 1;
+            broken = oif_cut_tree_is_leaf(shape, node) ? check_leaf(shape, tree, node)
+                                                       : check_inner(shape, tree, node);
+        *(oif_cut_tree_is_leaf(shape, node) ? &leaves : &inner_nodes) += 1;
     }
     if (broken)
         return broken;
-    if (count_free(s, t, t->free_leaf, true) != s->capacity - leaves ||
-        count_free(s, t, t->free_inner, false) != s->capacity - 1 - inner_nodes)
+    if (count_free(shape, tree, tree->free_leaf, true) != shape->capacity - leaves ||
+        count_free(shape, tree, tree->free_inner, false) != shape->capacity - 1 - inner_nodes)
         return "a free node is not on its list";
     return NULL;
 }
 
 /* ---- Snapshots ---- */
 
-void oif_cut_tree_visit_fields(const shape *s, tree *t, oif_state_visitor *visitor)
+void oif_cut_tree_visit_fields(const oif_cut_tree_shape *shape, oif_cut_tree *tree,
+                               oif_state_visitor *visitor)
 {
-    oif_visit_u64(visitor, "random", &t->random.state, 1);
-    oif_visit_u32(visitor, "root", &t->root, 1);
-    oif_visit_u32(visitor, "free_leaf", &t->free_leaf, 1);
-    oif_visit_u32(visitor, "free_inner", &t->free_inner, 1);
-    oif_visit_u32(visitor, "has_gaps", &t->has_gaps, 1);
-    for (uint32_t node = 0; node < 2 * s->capacity - 1; node++) {
-        oif_visit_u32(visitor, "parent", &oif_links(s, t)[node].parent, 1);
-        oif_visit_u32(visitor, "mass", &oif_links(s, t)[node].mass, 1);
+    oif_visit_u64(visitor, "random", &tree->random.state, 1);
+    oif_visit_u32(visitor, "root", &tree->root, 1);
+    oif_visit_u32(visitor, "free_leaf", &tree->free_leaf, 1);
+    oif_visit_u32(visitor, "free_inner", &tree->free_inner, 1);
+    oif_visit_u32(visitor, "has_gaps", &tree->has_gaps, 1);
+    for (uint32_t node = 0; node < 2 * shape->capacity - 1; node++) {
+        oif_visit_u32(visitor, "parent", &oif_cut_tree_links(shape, tree)[node].parent, 1);
+        oif_visit_u32(visitor, "mass", &oif_cut_tree_links(shape, tree)[node].mass, 1);
     }
-    for (uint32_t inner = s->capacity; inner < 2 * s->capacity - 1; inner++) {
-        oif_cut *cut = oif_cut_at(s, t, inner);
+    for (uint32_t inner = shape->capacity; inner < 2 * shape->capacity - 1; inner++) {
+        oif_cut_tree_cut *cut = oif_cut_tree_cut_at(shape, tree, inner);
         oif_visit_f64(visitor, "value", &cut->value, 1);
         oif_visit_f64(visitor, "range", &cut->range, 1);
-        oif_visit_u32(visitor, "feature", &cut->feature, 1);
+        oif_visit_u32(visitor, "column", &cut->column, 1);
         oif_visit_u32(visitor, "left", &cut->left, 1);
         oif_visit_u32(visitor, "right", &cut->right, 1);
     }
-    oif_visit_f64(visitor, "points", oif_point(s, t, 0), (size_t)s->capacity * s->dimension);
-    oif_visit_f64(visitor, "boxes", oif_box_low(s, t, s->capacity),
-                  (size_t)(s->capacity - 1) * 2 * s->dimension);
+    oif_visit_f64(visitor, "points", oif_cut_tree_point(shape, tree, 0),
+                  (size_t)shape->capacity * shape->dimension);
+    oif_visit_f64(visitor, "boxes", oif_cut_tree_box_low(shape, tree, shape->capacity),
+                  (size_t)(shape->capacity - 1) * 2 * shape->dimension);
 }

@@ -1,20 +1,21 @@
 /* A robust random cut tree: a sample of rows, cut apart at random until every leaf holds one
  * row and its duplicates.
  *
- * A cut goes through the box of the rows below it: the longer a feature's range, the likelier
- * its feature, and then any value of the range is as likely as any other. A row can be put in
+ * A cut goes through the box of the rows below it: the longer a column's range, the likelier
+ * its column, and then any value of the range is as likely as any other. A row can be put in
  * and taken out again, and the tree has the same law as one that is built afresh from the rows
  * it then holds (Guha, Mishra, Roy, Schrijvers, ICML 2016).
  *
- * A tree is one block of memory. Nodes are numbers: those under `capacity` are leaves, the
+ * A tree is one block of memory. Nodes are numbers: those below `capacity` are leaves, the
  * others inner nodes.
  *
- *     | tree | links: parent and mass of every node | cuts of the inner nodes | points: the leaves' rows | boxes |
+ *     | tree | links: parent and mass of every node | cuts of the inner nodes |
+ *     | points: the leaves' rows | boxes of the inner nodes |
  *
- *   - The box of an inner node is two rows, the lowest and the highest number of every feature;
- *     the box of a leaf is its point, lowest and highest at once. NaN stands for the range of a
- *     feature that is missing in all rows below.
- *   - Who holds a row remembers its leaf, so that taking it out needs no search.
+ *   - The box of an inner node is two rows, the lowest and the highest number of every column;
+ *     the box of a leaf is its point, lowest and highest at once. NaN is the range of a
+ *     column that is missing in all rows below.
+ *   - The caller remembers the leaf of each row, so removing it needs no search.
  *
  * Putting a row in, taking one out and asking for a displacement cost O(depth x dimension); the
  * depth is O(log capacity) for rows spread evenly and at worst the number of leaves.
@@ -22,40 +23,41 @@
 #ifndef OIF_DETECT_RANDOM_CUT_TREE_H
 #define OIF_DETECT_RANDOM_CUT_TREE_H
 
+#include "base/block.h"
 #include "base/random.h"
 #include "detect/detector.h"
 #include "detect/tree_figures.h"
 
-#define OIF_NO_NODE UINT32_MAX
+#define OIF_CUT_TREE_NO_NODE UINT32_MAX
 
 typedef struct oif_cut_tree {
     oif_random random;
-    uint32_t root;       /* OIF_NO_NODE while the tree is empty */
+    uint32_t root;       /* OIF_CUT_TREE_NO_NODE while the tree is empty */
     uint32_t free_leaf;  /* the first of a chain through `parent`, as ... */
-    uint32_t free_inner; /* ... this; OIF_NO_NODE when none is free */
+    uint32_t free_inner; /* ... this; OIF_CUT_TREE_NO_NODE when none is free */
     uint32_t has_gaps;   /* 1 once a row with a missing number was put in: boxes may hold NaN */
 } oif_cut_tree;
 
-typedef struct oif_link {
-    uint32_t parent; /* OIF_NO_NODE for the root */
+typedef struct oif_cut_tree_link {
+    uint32_t parent; /* OIF_CUT_TREE_NO_NODE for the root */
     uint32_t mass;   /* rows below, duplicates counted; 0 when the node is free */
-} oif_link;
+} oif_cut_tree_link;
 
-/* What an inner node has beyond a link. Rows with row[feature] <= value are on the left. */
-typedef struct oif_cut {
+/* What an inner node has beyond a link. Rows with row[column] <= value are on the left. */
+typedef struct oif_cut_tree_cut {
     double value;
-    double range; /* the sum of the ranges of all features of the node's box */
-    uint32_t feature;
+    double range; /* the sum of the ranges of all columns of the node's box */
+    uint32_t column;
     uint32_t left, right;
-    uint32_t unused; /* so that no byte is left to chance: equal trees are equal bytes */
-} oif_cut;
+    uint32_t padding; /* by name, so that it is set: equal trees are equal bytes */
+} oif_cut_tree_cut;
 
 /* The sizes that all trees of a forest share. */
 typedef struct oif_cut_tree_shape {
     uint32_t dimension;
     uint32_t capacity; /* leaves; there is one inner node less */
-    size_t links_at;   /* oif_link [2 x capacity - 1] */
-    size_t cuts_at;    /* oif_cut  [capacity - 1] */
+    size_t links_at;   /* oif_cut_tree_link [2 x capacity - 1] */
+    size_t cuts_at;    /* oif_cut_tree_cut  [capacity - 1] */
     size_t points_at;  /* double   [capacity][dimension] */
     size_t boxes_at;   /* double   [capacity - 1][2][dimension] */
     size_t bytes;      /* of a tree; SIZE_MAX when no machine could hold it */
@@ -63,32 +65,33 @@ typedef struct oif_cut_tree_shape {
 
 /* ---- Where things are ---- */
 
-static inline oif_link *oif_links(const oif_cut_tree_shape *shape, const oif_cut_tree *tree)
+static inline oif_cut_tree_link *oif_cut_tree_links(const oif_cut_tree_shape *shape,
+                                                    const oif_cut_tree *tree)
 {
-    return (oif_link *)((unsigned char *)tree + shape->links_at);
+    return oif_block_part(tree, shape->links_at);
 }
 
-static inline bool oif_is_leaf(const oif_cut_tree_shape *shape, uint32_t node)
+static inline bool oif_cut_tree_is_leaf(const oif_cut_tree_shape *shape, uint32_t node)
 {
     return node < shape->capacity;
 }
 
-static inline oif_cut *oif_cut_at(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
-                                  uint32_t inner)
+static inline oif_cut_tree_cut *oif_cut_tree_cut_at(const oif_cut_tree_shape *shape,
+                                                    const oif_cut_tree *tree, uint32_t inner)
 {
-    return (oif_cut *)((unsigned char *)tree + shape->cuts_at) + (inner - shape->capacity);
+    return (oif_cut_tree_cut *)oif_block_part(tree, shape->cuts_at) + (inner - shape->capacity);
 }
 
-static inline double *oif_point(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
-                                uint32_t leaf)
+static inline double *oif_cut_tree_point(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
+                                         uint32_t leaf)
 {
-    return (double *)((unsigned char *)tree + shape->points_at) + (size_t)leaf * shape->dimension;
+    return (double *)oif_block_part(tree, shape->points_at) + (size_t)leaf * shape->dimension;
 }
 
-static inline double *oif_box_low(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
-                                  uint32_t inner)
+static inline double *oif_cut_tree_box_low(const oif_cut_tree_shape *shape,
+                                           const oif_cut_tree *tree, uint32_t inner)
 {
-    return (double *)((unsigned char *)tree + shape->boxes_at) +
+    return (double *)oif_block_part(tree, shape->boxes_at) +
            (size_t)(inner - shape->capacity) * 2 * shape->dimension;
 }
 
@@ -119,11 +122,11 @@ double oif_cut_tree_displacement(const oif_cut_tree_shape *shape, const oif_cut_
 double oif_cut_tree_expected_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                                           const double *row);
 
-/* Adds the leaves of a tree to what is told about all trees. Takes O(nodes), however deep. */
+/* Adds the leaves of a tree to the figures about all trees. Takes O(nodes), however deep. */
 void oif_cut_tree_add_figures(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                               oif_tree_figures *figures);
 
-/* Tells every field that rows change. */
+/* Visits every field that rows change. */
 void oif_cut_tree_visit_fields(const oif_cut_tree_shape *shape, oif_cut_tree *tree,
                                oif_state_visitor *visitor);
 

@@ -20,7 +20,7 @@
  *
  * A row costs O(num_trees x depth x dimension). The block of memory:
  *
- *     | state | for each tree the leaves of its sample | leaves of the last row | last row | trees |
+ *     | state | per tree the leaves of its sample | leaves of the last row | last row | trees |
  */
 #include "detect/rrcf/rrcf.h"
 
@@ -30,43 +30,36 @@
 #include <stdatomic.h>
 #include <string.h>
 
-typedef oif_rrcf_state forest;
-
 enum {
     /* rows that a tree takes before the next tree does, which keeps it in the cache */
     MAX_CHUNK = 256,
-    LEAVES_AT_ONCE =
-        /* that a check counts the rows of: sixteen rounds for the largest tree, one for most */
-    4096
+    /* leaves whose rows a check counts together: sixteen rounds for the largest tree, one for
+     * most */
+    LEAVES_AT_ONCE = 4096
 };
 
 /* ---- Creation ---- */
 
-static oif_status check_params(const oif_params *params, oif_error *error)
-{
-    (void)params;
-    (void)error;
-    return OIF_OK;
-}
-
-static forest lay_out(const oif_params *params, size_t dimension)
+static oif_rrcf_state lay_out(const oif_params *params, size_t dimension)
 {
     uint32_t tree_size = (uint32_t)oif_params_value(params, "tree_size");
     double window_size = oif_params_value(params, "window_size");
-    forest f = {
+    oif_rrcf_state forest = {
         .shape = oif_cut_tree_layout(dimension, tree_size),
         .num_trees = (uint32_t)oif_params_value(params, "num_trees"),
-        .sample = (oif_sample)oif_params_value(params, "sample"),
+        .sample = (oif_rrcf_sample)oif_params_value(params, "sample"),
         .window_size = window_size < tree_size ? tree_size : window_size,
     };
-    f.leaves_at = oif_size_align(sizeof f);
-    f.last_leaves_at =
-        oif_size_align(f.leaves_at + (size_t)f.num_trees * tree_size * sizeof(uint32_t));
-    f.last_row_at = oif_size_align(f.last_leaves_at + f.num_trees * sizeof(uint32_t));
-    f.trees_at =
-        oif_size_align(oif_size_add(f.last_row_at, oif_size_multiply(dimension, sizeof(double))));
-    f.bytes = oif_size_add(f.trees_at, oif_size_multiply(f.num_trees, f.shape.bytes));
-    return f;
+    forest.leaves_at = oif_size_align(sizeof forest);
+    forest.last_leaves_at =
+        oif_size_align(forest.leaves_at + (size_t)forest.num_trees * tree_size * sizeof(uint32_t));
+    forest.last_row_at =
+        oif_size_align(forest.last_leaves_at + forest.num_trees * sizeof(uint32_t));
+    forest.trees_at = oif_size_align(
+        oif_size_add(forest.last_row_at, oif_size_multiply(dimension, sizeof(double))));
+    forest.bytes =
+        oif_size_add(forest.trees_at, oif_size_multiply(forest.num_trees, forest.shape.bytes));
+    return forest;
 }
 
 static size_t state_bytes(const oif_params *params, size_t dimension)
@@ -76,42 +69,44 @@ static size_t state_bytes(const oif_params *params, size_t dimension)
 
 static void init(void *state, const oif_params *params, size_t dimension)
 {
-    forest *f = state;
-    *f = lay_out(params, dimension);
+    oif_rrcf_state *forest = state;
+    *forest = lay_out(params, dimension);
     uint64_t seed = (uint64_t)oif_params_value(params, "seed");
-    for (uint32_t number = 0; number < f->num_trees; number++)
-        oif_cut_tree_init(&f->shape, oif_rrcf_tree(f, number), oif_random_stream(seed, number));
+    for (uint32_t number = 0; number < forest->num_trees; number++)
+        oif_cut_tree_init(&forest->shape, oif_rrcf_tree(forest, number),
+                          oif_random_stream(seed, number));
 }
 
 /* ---- Learning ---- */
 
 /* The place in a tree's sample where the n-th row goes, counted from 0; `capacity` when the
  * tree does not take it. */
-static uint32_t draw_place(const forest *f, uint32_t number, uint64_t n)
+static uint32_t draw_place(const oif_rrcf_state *forest, uint32_t number, uint64_t n)
 {
-    const uint32_t tree_size = f->shape.capacity;
-    oif_random *random = &oif_rrcf_tree(f, number)->random;
-    if (n < tree_size || f->sample == OIF_SLIDING)
+    const uint32_t tree_size = forest->shape.capacity;
+    oif_random *random = &oif_rrcf_tree(forest, number)->random;
+    if (n < tree_size || forest->sample == OIF_RRCF_SLIDING)
         return (uint32_t)(n % tree_size);
-    double stands_for = (double)(n + 1) < f->window_size ? (double)(n + 1) : f->window_size;
+    double stands_for =
+        (double)(n + 1) < forest->window_size ? (double)(n + 1) : forest->window_size;
     if (oif_random_unit(random) * stands_for >= tree_size)
         return tree_size;
     return oif_random_below(random, tree_size);
 }
 
-/* Gives the n-th row to a tree. Returns its leaf, or OIF_NO_NODE when the tree does not take
- * it. */
-static uint32_t learn_row(forest *f, uint32_t number, const double *row, uint64_t n)
+/* Gives the n-th row to a tree. Returns its leaf, or OIF_CUT_TREE_NO_NODE when the tree does
+ * not take it. */
+static uint32_t learn_row(oif_rrcf_state *forest, uint32_t number, const double *row, uint64_t n)
 {
-    uint32_t place = draw_place(f, number, n), leaf = OIF_NO_NODE;
-    if (place < f->shape.capacity) {
-        oif_cut_tree *tree = oif_rrcf_tree(f, number);
-        uint32_t *leaves = oif_rrcf_leaves(f, number);
-        if (n >= f->shape.capacity)
-            oif_cut_tree_remove(&f->shape, tree, leaves[place]);
-        leaf = leaves[place] = oif_cut_tree_insert(&f->shape, tree, row);
+    uint32_t place = draw_place(forest, number, n), leaf = OIF_CUT_TREE_NO_NODE;
+    if (place < forest->shape.capacity) {
+        oif_cut_tree *tree = oif_rrcf_tree(forest, number);
+        uint32_t *leaves = oif_rrcf_leaves(forest, number);
+        if (n >= forest->shape.capacity)
+            oif_cut_tree_remove(&forest->shape, tree, leaves[place]);
+        leaf = leaves[place] = oif_cut_tree_insert(&forest->shape, tree, row);
     }
-    return oif_rrcf_last_leaves(f)[number] = leaf;
+    return oif_rrcf_last_leaves(forest)[number] = leaf;
 }
 
 /* ---- Rows through trees ---- */
@@ -122,87 +117,87 @@ static uint64_t to_units(double displacement)
 }
 
 /* Whether this is the row learned last, or just like it. */
-static bool is_last_row(const forest *f, const double *row)
+static bool is_last_row(const oif_rrcf_state *forest, const double *row)
 {
-    const double *last = oif_rrcf_last_row(f);
-    bool same = f->rows_learned > 0;
-    for (uint32_t i = 0; same && i < f->shape.dimension; i++)
+    const double *last = oif_rrcf_last_row(forest);
+    bool same = forest->rows_learned > 0;
+    for (uint32_t i = 0; same && i < forest->shape.dimension; i++)
         same = row[i] == last[i] || (row[i] != row[i] && last[i] != last[i]);
     return same;
 }
 
-static double score_of(const forest *f, uint64_t unit_sum)
+static double score_of(const oif_rrcf_state *forest, uint64_t unit_sum)
 {
-    return (double)unit_sum * 0x1p-32 / f->num_trees;
+    return (double)unit_sum * 0x1p-32 / forest->num_trees;
 }
 
 /* Rows that pass all trees, one tree after another, before the next rows do. */
-typedef struct chunk {
-    const forest *forest;
-    forest *learner; /* the same forest when it is to learn the rows, otherwise NULL */
+typedef struct row_chunk {
+    const oif_rrcf_state *forest;
+    oif_rrcf_state *learner; /* the same forest when it is to learn the rows, otherwise NULL */
     const oif_rows *rows;
     size_t from;    /* the first row of the chunk ... */
     uint32_t count; /* ... and how many */
     unsigned parts;
-    _Atomic uint64_t *unit_sums; /* of each row, over the trees; NULL when nobody asks for scores */
+    _Atomic uint64_t *unit_sums; /* of each row, over the trees; NULL when no scores are wanted */
     /* of each row, whether it was; not for a learner, which knows by itself */
     const bool *learned_last;
-} chunk;
+} row_chunk;
 
-static void pass_tree(const chunk *c, uint32_t number)
+static void pass_tree(const row_chunk *chunk, uint32_t number)
 {
-    const forest *f = c->forest;
-    const oif_cut_tree *tree = oif_rrcf_tree(f, number);
-    for (uint32_t i = 0; i < c->count; i++) {
-        const double *row = oif_rows_at(c->rows, c->from + i);
-        uint32_t leaf = OIF_NO_NODE;
-        if (c->learner)
-            leaf = learn_row(c->learner, number, row, f->rows_learned + i);
-        else if (c->learned_last[i])
-            leaf = oif_rrcf_last_leaves(f)[number];
-        if (!c->unit_sums)
+    const oif_rrcf_state *forest = chunk->forest;
+    const oif_cut_tree *tree = oif_rrcf_tree(forest, number);
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        const double *row = oif_rows_at(chunk->rows, chunk->from + i);
+        uint32_t leaf = OIF_CUT_TREE_NO_NODE;
+        if (chunk->learner)
+            leaf = learn_row(chunk->learner, number, row, forest->rows_learned + i);
+        else if (chunk->learned_last[i])
+            leaf = oif_rrcf_last_leaves(forest)[number];
+        if (!chunk->unit_sums)
             continue;
-        double displacement = leaf == OIF_NO_NODE
-                                  ? oif_cut_tree_expected_displacement(&f->shape, tree, row)
-                                  : oif_cut_tree_displacement(&f->shape, tree, leaf);
-        atomic_fetch_add_explicit(&c->unit_sums[i], to_units(displacement), memory_order_relaxed);
+        double displacement = leaf == OIF_CUT_TREE_NO_NODE
+                                  ? oif_cut_tree_expected_displacement(&forest->shape, tree, row)
+                                  : oif_cut_tree_displacement(&forest->shape, tree, leaf);
+        atomic_fetch_add_explicit(&chunk->unit_sums[i], to_units(displacement),
+                                  memory_order_relaxed);
     }
 }
 
 static void pass_part(void *context, unsigned part)
 {
-    const chunk *c = context;
-    uint32_t first = c->forest->num_trees * part / c->parts,
-             end = c->forest->num_trees * (part + 1) / c->parts;
+    const row_chunk *chunk = context;
+    uint32_t first = chunk->forest->num_trees * part / chunk->parts,
+             end = chunk->forest->num_trees * (part + 1) / chunk->parts;
     for (uint32_t number = first; number < end; number++)
-        pass_tree(c, number);
+        pass_tree(chunk, number);
 }
 
-static void pass_rows(const forest *f, forest *learner, const oif_rows *rows, double *scores,
-                      oif_pool *pool)
+static void pass_rows(const oif_rrcf_state *forest, oif_rrcf_state *learner, const oif_rows *rows,
+                      double *scores, oif_pool *pool)
 {
     oif_pool *sharing = oif_pool_worth(pool, rows->count);
     _Atomic uint64_t unit_sums[MAX_CHUNK];
     bool learned_last[MAX_CHUNK];
     for (size_t from = 0; from < rows->count; from += MAX_CHUNK) {
-        uint32_t count =
-            rows->count - from < MAX_CHUNK ? (uint32_t)(rows->count - from) : MAX_CHUNK;
-        chunk c = {f,
-                   learner,
-                   rows,
-                   from,
-                   count,
-                   oif_pool_parts(sharing),
-                   scores ? unit_sums : NULL,
-                   learned_last};
+        uint32_t count = (uint32_t)oif_min_size(rows->count - from, MAX_CHUNK);
+        row_chunk chunk = {forest,
+                           learner,
+                           rows,
+                           from,
+                           count,
+                           oif_pool_parts(sharing),
+                           scores ? unit_sums : NULL,
+                           learned_last};
         for (uint32_t i = 0; i < count; i++) {
             atomic_init(&unit_sums[i], 0);
-            learned_last[i] = !learner && is_last_row(f, oif_rows_at(rows, from + i));
+            learned_last[i] = !learner && is_last_row(forest, oif_rows_at(rows, from + i));
         }
-        oif_pool_run(sharing, pass_part, &c);
+        oif_pool_run(sharing, pass_part, &chunk);
         for (uint32_t i = 0; scores && i < count; i++)
             scores[from + i] =
-                score_of(f, atomic_load_explicit(&unit_sums[i], memory_order_relaxed));
+                score_of(forest, atomic_load_explicit(&unit_sums[i], memory_order_relaxed));
         if (learner)
             learner->rows_learned += count;
     }
@@ -210,11 +205,11 @@ static void pass_rows(const forest *f, forest *learner, const oif_rows *rows, do
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    forest *f = state;
-    pass_rows(f, f, rows, scores, pool);
+    oif_rrcf_state *forest = state;
+    pass_rows(forest, forest, rows, scores, pool);
     if (rows->count > 0)
-        memcpy(oif_rrcf_last_row(f), oif_rows_at(rows, rows->count - 1),
-               f->shape.dimension * sizeof(double));
+        memcpy(oif_rrcf_last_row(forest), oif_rows_at(rows, rows->count - 1),
+               forest->shape.dimension * sizeof(double));
 }
 
 static void score_rows(const void *state, const oif_rows *rows, double *scores)
@@ -228,55 +223,57 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
  * not those of later ones. */
 static bool ready(const void *state)
 {
-    const forest *f = state;
-    return f->rows_learned >= f->shape.capacity / 2;
+    const oif_rrcf_state *forest = state;
+    return forest->rows_learned >= forest->shape.capacity / 2;
 }
 
 /* Counts the rows of a tree's sample in some of its leaves; the others are left out. */
-static void count_rows(const forest *f, uint32_t number, uint32_t first_leaf,
+static void count_rows(const oif_rrcf_state *forest, uint32_t number, uint32_t first_leaf,
                        uint32_t counts[LEAVES_AT_ONCE])
 {
-    const uint32_t *leaves = oif_rrcf_leaves(f, number), held = oif_rrcf_rows_held(f);
+    const uint32_t *leaves = oif_rrcf_leaves(forest, number), held = oif_rrcf_rows_held(forest);
     memset(counts, 0, LEAVES_AT_ONCE * sizeof *counts);
     for (uint32_t place = 0; place < held; place++)
-        /* and so not below it, in unsigned numbers */
+        /* in unsigned numbers, so not below the first one either */
         if (leaves[place] - first_leaf < LEAVES_AT_ONCE)
             counts[leaves[place] - first_leaf]++;
 }
 
 /* Every row of the sample is counted by a leaf, and no leaf counts another. */
-static const char *check_sample(const forest *f, uint32_t number)
+static const char *check_sample(const oif_rrcf_state *forest, uint32_t number)
 {
-    const oif_link *links = oif_links(&f->shape, oif_rrcf_tree(f, number));
-    const uint32_t *leaves = oif_rrcf_leaves(f, number), held = oif_rrcf_rows_held(f);
-    const uint32_t capacity = f->shape.capacity, last = oif_rrcf_last_leaves(f)[number];
+    const oif_cut_tree_link *links =
+        oif_cut_tree_links(&forest->shape, oif_rrcf_tree(forest, number));
+    const uint32_t *leaves = oif_rrcf_leaves(forest, number), held = oif_rrcf_rows_held(forest);
+    const uint32_t capacity = forest->shape.capacity, last = oif_rrcf_last_leaves(forest)[number];
     uint32_t counts[LEAVES_AT_ONCE];
     for (uint32_t place = 0; place < held; place++)
         if (leaves[place] >= capacity)
             return "a row's leaf is not one";
     for (uint32_t first = 0; first < capacity; first += LEAVES_AT_ONCE) {
-        count_rows(f, number, first, counts);
+        count_rows(forest, number, first, counts);
         for (uint32_t leaf = first; leaf < capacity && leaf - first < LEAVES_AT_ONCE; leaf++)
             if (links[leaf].mass != counts[leaf - first])
                 return "a leaf's mass is not the number of its rows";
     }
-    if (f->rows_learned > 0 && last != OIF_NO_NODE && (last >= capacity || links[last].mass == 0))
+    if (forest->rows_learned > 0 && last != OIF_CUT_TREE_NO_NODE &&
+        (last >= capacity || links[last].mass == 0))
         return "the last row's leaf is not one";
     return NULL;
 }
 
 static oif_status check(const void *state, oif_error *error)
 {
-    const forest *f = state;
-    if (f->rows_learned > OIF_MAX_ROWS_LEARNED)
+    const oif_rrcf_state *forest = state;
+    if (forest->rows_learned > OIF_MAX_ROWS_LEARNED)
         return oif_fail(error, OIF_EINVARIANT, "more rows were learned than any stream has");
-    if (!oif_none_infinite(oif_rrcf_last_row(f), f->shape.dimension))
+    if (!oif_none_infinite(oif_rrcf_last_row(forest), forest->shape.dimension))
         return oif_fail(error, OIF_EINVARIANT, "the last row is infinite");
-    for (uint32_t number = 0; number < f->num_trees; number++) {
-        const char *broken =
-            oif_cut_tree_check(&f->shape, oif_rrcf_tree(f, number), oif_rrcf_rows_held(f));
+    for (uint32_t number = 0; number < forest->num_trees; number++) {
+        const char *broken = oif_cut_tree_check(&forest->shape, oif_rrcf_tree(forest, number),
+                                                oif_rrcf_rows_held(forest));
         if (!broken)
-            broken = check_sample(f, number);
+            broken = check_sample(forest, number);
         if (broken)
             return oif_fail(error, OIF_EINVARIANT, "tree %u: %s", number, broken);
     }
@@ -287,23 +284,23 @@ static oif_status check(const void *state, oif_error *error)
 
 static void visit_fields(void *state, oif_state_visitor *visitor)
 {
-    forest *f = state;
-    oif_visit_u64(visitor, "rows_learned", &f->rows_learned, 1);
-    oif_visit_u32(visitor, "leaves", oif_rrcf_leaves(f, 0),
-                  (size_t)f->num_trees * f->shape.capacity);
-    oif_visit_u32(visitor, "last_leaves", oif_rrcf_last_leaves(f), f->num_trees);
-    oif_visit_f64(visitor, "last_row", oif_rrcf_last_row(f), f->shape.dimension);
-    for (uint32_t number = 0; number < f->num_trees; number++)
-        oif_cut_tree_visit_fields(&f->shape, oif_rrcf_tree(f, number), visitor);
+    oif_rrcf_state *forest = state;
+    oif_visit_u64(visitor, "rows_learned", &forest->rows_learned, 1);
+    oif_visit_u32(visitor, "leaves", oif_rrcf_leaves(forest, 0),
+                  (size_t)forest->num_trees * forest->shape.capacity);
+    oif_visit_u32(visitor, "last_leaves", oif_rrcf_last_leaves(forest), forest->num_trees);
+    oif_visit_f64(visitor, "last_row", oif_rrcf_last_row(forest), forest->shape.dimension);
+    for (uint32_t number = 0; number < forest->num_trees; number++)
+        oif_cut_tree_visit_fields(&forest->shape, oif_rrcf_tree(forest, number), visitor);
 }
 
 static void describe(const void *state, oif_describe_function tell, void *context)
 {
-    const forest *f = state;
+    const oif_rrcf_state *forest = state;
     oif_tree_figures figures = {0};
-    for (uint32_t number = 0; number < f->num_trees; number++)
-        oif_cut_tree_add_figures(&f->shape, oif_rrcf_tree(f, number), &figures);
-    tell(context, "rows_held", oif_rrcf_rows_held(f));
+    for (uint32_t number = 0; number < forest->num_trees; number++)
+        oif_cut_tree_add_figures(&forest->shape, oif_rrcf_tree(forest, number), &figures);
+    tell(context, "rows_held", oif_rrcf_rows_held(forest));
     oif_figures_tell(&figures, tell, context);
 }
 
@@ -317,7 +314,7 @@ static const oif_param params_table[] = {
     {"tree_size", "rows that each tree holds", OIF_PARAM_INTEGER, 2, 1 << 16, 256, NULL},
     {"sample",
      "which rows: each tree's own draw from the stream (reservoir), or the last ones (sliding)",
-     OIF_PARAM_CHOICE, 0, 1, OIF_RESERVOIR, sample_words},
+     OIF_PARAM_CHOICE, 0, 1, OIF_RRCF_RESERVOIR, sample_words},
     {"window_size",
      "rows that a reservoir stands for: older ones fade, to 1/e after as many more; at least "
      "tree_size",
@@ -332,14 +329,13 @@ const oif_detector_kind oif_rrcf = {
          .summary =
              "trees of random cuts; anomalous is what would move many rows if it were taken out",
          .paper = "Guha, Mishra, Roy, Schrijvers: Robust Random Cut Forest Based Anomaly Detection "
-                  "On Streams, "
-                  "ICML 2016",
+                  "On Streams, ICML 2016",
          .cost = "num_trees x log2(tree_size) x d",
          .choose = "where the numbers of a row have one unit, as the last values of a series; the "
                    "costliest",
          .params = params_table,
          .param_count = sizeof params_table / sizeof params_table[0]},
-    .check_params = check_params,
+    .check_params = NULL, /* any fit together */
     .state_bytes = state_bytes,
     .init = init,
     .learn_rows = learn_rows,
