@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SOAK_ROWS ?= 1e8
 FUZZ_SECONDS ?= 60
 sources := $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] cli/*.[ch] fuzz/*.[ch] fuzz/replay/*.c \
-	benchmarks/*.[ch] tests/*/*.[ch] python/src/*.[ch])
+	benchmarks/*.[ch] tests/*/*.[ch] python/src/*.[ch] examples/*.c)
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh experiments/*.sh tests/*/*.sh)
 lcov_options := --quiet --rc lcov_branch_coverage=1
 # Left out: advice to use memcpy_s, which glibc lacks, and a check that clang-tidy 14 gets wrong.

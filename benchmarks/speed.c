@@ -307,7 +307,7 @@ static const struct comparison {
 /* Whether this is the detector that there is a plain translation of, and that the bars are for. */
 static bool has_plain(const settings *s)
 {
-    return strcmp(s->params.info->name, "online-iforest") == 0;
+    return strcmp(s->params.table->name, "online-iforest") == 0;
 }
 
 static bool was_run(const settings *s, const struct comparison *c)
@@ -318,7 +318,7 @@ static bool was_run(const settings *s, const struct comparison *c)
 static void print_table(const settings *s, const result *results, size_t count)
 {
     printf("%s: nanoseconds a row (processor time, * wall), best of %d; blocks of %zu rows\n\n",
-           s->params.info->name, s->repeats, s->block_rows);
+           s->params.table->name, s->repeats, s->block_rows);
     printf("%-12s %3s %7s %8s", "set", "d", "rows", "KiB");
     for (int way = 0; way < WAY_COUNT; way++)
         if (s->wanted[way])
@@ -359,7 +359,7 @@ static void print_json(const settings *s, const result *results, size_t count)
 {
     printf("{\"version\": \"%s\", \"detector\": \"%s\", \"repeats\": %d, \"block_rows\": %zu, "
            "\"sets\": [",
-           oif_version(), s->params.info->name, s->repeats, s->block_rows);
+           oif_version(), s->params.table->name, s->repeats, s->block_rows);
     for (const result *r = results; r < results + count; r++) {
         printf("%s\n {\"name\": \"%s\", \"dimension\": %zu, \"rows\": %zu, \"memory_bytes\": %zu, "
                "\"ways\": {",
@@ -482,7 +482,7 @@ static int read_options(settings *s, int argc, char **argv)
     if (only)
         choose_ways(s, only);
     if (s->wanted[PLAIN] && !has_plain(s))
-        die("there is no plain translation of %s here", s->params.info->name);
+        die("there is no plain translation of %s here", s->params.table->name);
     if (s->repeats < 1 || s->block_rows < 1 || i == argc || (argc - i) % 3 != 0)
         die("%s", usage);
     return i;

@@ -89,7 +89,7 @@ static void make_rows(size_t dimension, double share_missing)
 
 KEPT_WHOLE static void pass_counted_rows(oif_detector *detector, size_t count, pass how)
 {
-    size_t dimension = oif_detector_dimension(detector),
+    size_t dimension = oif_detector_columns(detector),
            step = how == LEARN_SCORE || how == SCORE ? 1 : BLOCK_ROWS;
     const double *first = rows + FILL_ROWS * dimension;
     oif_status status = OIF_OK;

@@ -15,8 +15,8 @@ static void print_memory(const oif_params *params, size_t dimension)
 static void print_params(const oif_detector_info *info)
 {
     output_print("  parameters");
-    for (size_t i = 0; i < info->param_count; i++) {
-        const oif_param *param = &info->params[i];
+    for (size_t i = 0; i < info->table.param_count; i++) {
+        const oif_param *param = &info->table.params[i];
         char text[PARAM_TEXT_BYTES];
         if (i > 0 && i % 4 == 0)
             output_print("\n            ");
@@ -31,10 +31,10 @@ static exit_code run(const cli_settings *settings)
     for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++) {
         oif_params params;
         oif_error error;
-        if (oif_params_init(&params, info->name, &error) != OIF_OK)
+        if (oif_params_init(&params, info->table.name, &error) != OIF_OK)
             return complain(EXIT_FAILED, "%s", error.message);
         output_print("%s%s: %s\n  %s\n  choose it  %s\n  cost a row %s\n", i > 0 ? "\n" : "",
-                     info->name, info->summary, info->paper, info->choose, info->cost);
+                     info->table.name, info->table.summary, info->paper, info->choose, info->cost);
         print_memory(&params, settings->dimension ? (size_t)settings->dimension : 10);
         print_params(info);
     }

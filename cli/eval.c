@@ -42,15 +42,15 @@ static exit_code copy_params(const cli_settings *settings, oif_params *params)
 {
     const oif_params *first = &settings->params;
     oif_error error;
-    for (size_t i = 0; i < first->info->param_count; i++) {
-        const oif_param *param = &first->info->params[i];
+    for (size_t i = 0; i < first->table->param_count; i++) {
+        const oif_param *param = &first->table->params[i];
         char text[PARAM_TEXT_BYTES];
         double value;
         if (!settings->is_given[i] || oif_params_get(params, param->name, &value, &error) != OIF_OK)
             continue;
         if (oif_params_set_text(params, param->name, param_text(param, first->values[i], text),
                                 &error) != OIF_OK)
-            return complain(EXIT_USAGE, "%s: %s", params->info->name, error.message);
+            return complain(EXIT_USAGE, "%s: %s", params->table->name, error.message);
     }
     return EXIT_OK;
 }
@@ -87,7 +87,7 @@ static exit_code add_contestants(eval_run *evaluation, const cli_settings *setti
     for (size_t i = 0; settings->eval.all_detectors && code == EXIT_OK &&
                        (info = oif_detector_info_at(i)) != NULL;
          i++)
-        code = add_contestant(evaluation, settings, info->name, strlen(info->name));
+        code = add_contestant(evaluation, settings, info->table.name, strlen(info->table.name));
     while (!settings->eval.all_detectors && code == EXIT_OK) {
         size_t name_bytes = strcspn(names, ",");
         code = add_contestant(evaluation, settings, names, name_bytes);

@@ -60,7 +60,7 @@ static void print_several(const eval_run *evaluation)
     for (size_t i = 0; i < evaluation->contestant_count; i++) {
         const eval_contestant *contestant = &evaluation->contestants[i];
         bool defined = roc_has_both(&contestant->ranking);
-        output_print("%-18s", contestant->params.info->name);
+        output_print("%-18s", contestant->params.table->name);
         print_measure(12, defined ? roc_auc(&contestant->ranking) : NAN);
         print_measure(18, defined ? roc_average_precision(&contestant->ranking) : NAN);
         output_print(" %18s\n",
@@ -75,7 +75,7 @@ static void print_spans(const eval_run *evaluation, const row_spans *spans, cons
     char first[GROUPED_TEXT_BYTES], last[GROUPED_TEXT_BYTES], anomalies[GROUPED_TEXT_BYTES];
     output_print("\n%-23s %10s", title, "anomalies");
     for (size_t i = 0; i < evaluation->contestant_count; i++)
-        output_print(" %14s", evaluation->contestants[i].params.info->name);
+        output_print(" %14s", evaluation->contestants[i].params.table->name);
     output_print("\n");
     for (size_t i = 0; i < spans->count; i++) {
         const row_span *span = &spans->items[i];
@@ -105,7 +105,7 @@ static void print_chart(const eval_run *evaluation, size_t which)
         heights[bar] = last;
     }
     output_print("\n%s, ROC AUC of the windows from first to last:\n\n",
-                 evaluation->contestants[which].params.info->name);
+                 evaluation->contestants[which].params.table->name);
     chart_print(heights, unmarked, bars);
 }
 
@@ -172,7 +172,7 @@ static void print_json_counts(const eval_run *evaluation)
 static void print_json_detector(const eval_run *evaluation, size_t which, bool alone)
 {
     const eval_contestant *contestant = &evaluation->contestants[which];
-    output_print("{\"detector\": \"%s\", \"params\": {", contestant->params.info->name);
+    output_print("{\"detector\": \"%s\", \"params\": {", contestant->params.table->name);
     params_print_json(&contestant->params);
     output_print("},\n ");
     if (evaluation->options) {

@@ -46,7 +46,7 @@ static void add_option(flag_list *list, const cli_option *option)
         add_words(flag, option->words);
     const oif_detector_info *info;
     for (size_t i = 0; option == &detector_option && (info = oif_detector_info_at(i)); i++)
-        add_word(flag, info->name);
+        add_word(flag, info->table.name);
 }
 
 static listed_flag *find_flag(flag_list *list, const char *name)
@@ -57,10 +57,10 @@ static listed_flag *find_flag(flag_list *list, const char *name)
     return NULL;
 }
 
-static void add_params(flag_list *list, const oif_detector_info *info, bool is_of_detector)
+static void add_params(flag_list *list, const oif_param_table *table, bool is_of_detector)
 {
-    for (size_t i = 0; i < info->param_count; i++) {
-        const oif_param *param = &info->params[i];
+    for (size_t i = 0; i < table->param_count; i++) {
+        const oif_param *param = &table->params[i];
         char name[FLAG_NAME_BYTES];
         listed_flag *flag = find_flag(list, param_flag_name(param, name));
         bool is_choice = param->type == OIF_PARAM_CHOICE;
@@ -89,7 +89,7 @@ void flag_list_make(const cli_command *command, flag_list *list)
     oif_pipeline_options_init(&pipeline);
     const oif_detector_info *info;
     if (command->takes_pipeline)
-        add_params(list, pipeline.info, false);
+        add_params(list, pipeline.table, false);
     for (size_t i = 0; command->takes_params && (info = oif_detector_info_at(i)) != NULL; i++)
-        add_params(list, info, true);
+        add_params(list, &info->table, true);
 }

@@ -59,8 +59,8 @@ static void print_figure(void *context, const char *name, double value)
 static void print_params(const char *title, const oif_params *params)
 {
     output_print("%s\n", title);
-    for (size_t i = 0; i < params->info->param_count; i++) {
-        const oif_param *param = &params->info->params[i];
+    for (size_t i = 0; i < params->table->param_count; i++) {
+        const oif_param *param = &params->table->params[i];
         char text[PARAM_TEXT_BYTES];
         output_print("  %-24s %14s\n", param->name, param_text(param, params->values[i], text));
     }
@@ -81,13 +81,13 @@ static void print_names(const void *object, name_function name, size_t count)
 static void print_detector(const oif_detector *detector, uint64_t file_bytes)
 {
     const oif_params *params = oif_detector_params(detector);
-    output_print("%-26s %14s\n", "detector", params->info->name);
-    print_count("features", oif_detector_dimension(detector));
+    output_print("%-26s %14s\n", "detector", params->table->name);
+    print_count("features", oif_detector_columns(detector));
     print_count("rows learned", oif_detector_rows_learned(detector));
     output_print("%-26s %14s\n", "ready", oif_detector_ready(detector) ? "yes" : "no");
     print_count("bytes in memory", oif_detector_memory_bytes(detector));
     print_count("bytes in the file", file_bytes);
-    print_names(detector, detector_name, oif_detector_dimension(detector));
+    print_names(detector, detector_name, oif_detector_columns(detector));
     print_params("parameters", params);
     output_print("figures\n");
     oif_detector_describe(detector, print_figure, NULL);
@@ -122,7 +122,7 @@ static void print_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes, ui
 {
     const oif_params *params = oif_pipeline_detector_params(pipeline);
     recent_model recent = find_recent_model(pipeline);
-    output_print("%-26s %14s\n", "detector", params->info->name);
+    output_print("%-26s %14s\n", "detector", params->table->name);
     print_count("columns", oif_pipeline_columns(pipeline));
     print_count("rows", oif_pipeline_rows(pipeline));
     print_count("models", oif_pipeline_keys(pipeline));
@@ -173,12 +173,12 @@ static void print_json_names(const void *object, name_function name, size_t coun
 static void print_json_detector(const oif_detector *detector, uint64_t file_bytes)
 {
     const oif_params *params = oif_detector_params(detector);
-    output_print("{\"detector\": \"%s\", \"params\": {", params->info->name);
+    output_print("{\"detector\": \"%s\", \"params\": {", params->table->name);
     params_print_json(params);
     output_print("},\n \"features\": %zu, \"rows_learned\": %" PRIu64 ", \"ready\": %s,\n",
-                 oif_detector_dimension(detector), oif_detector_rows_learned(detector),
+                 oif_detector_columns(detector), oif_detector_rows_learned(detector),
                  oif_detector_ready(detector) ? "true" : "false");
-    print_json_names(detector, detector_name, oif_detector_dimension(detector));
+    print_json_names(detector, detector_name, oif_detector_columns(detector));
     output_print(" \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ",\n ",
                  oif_detector_memory_bytes(detector), file_bytes);
     print_json_figures(detector);
@@ -208,7 +208,7 @@ static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_byte
 {
     const oif_params *params = oif_pipeline_detector_params(pipeline);
     recent_model recent = find_recent_model(pipeline);
-    output_print("{\"detector\": \"%s\", \"params\": {", params->info->name);
+    output_print("{\"detector\": \"%s\", \"params\": {", params->table->name);
     params_print_json(params);
     output_print("},\n \"options\": {");
     params_print_json(oif_pipeline_options(pipeline));

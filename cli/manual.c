@@ -151,13 +151,13 @@ static void print_detectors(void)
     const oif_detector_info *info;
     output_print(".Sh DETECTORS\nTheir parameters are options of the commands that score rows.\n");
     for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++) {
-        output_print(".Ss %s\n", info->name);
-        print_sentence(info->summary);
+        output_print(".Ss %s\n", info->table.name);
+        print_sentence(info->table.summary);
         print_sentence(info->paper);
         output_print(".Bl -tag -width Ds\n");
-        for (size_t j = 0; j < info->param_count; j++) {
+        for (size_t j = 0; j < info->table.param_count; j++) {
             char name[FLAG_NAME_BYTES];
-            const oif_param *param = &info->params[j];
+            const oif_param *param = &info->table.params[j];
             output_print(".It Fl -%s Ar %s\n", param_flag_name(param, name),
                          param->type == OIF_PARAM_CHOICE ? "WORD" : "N");
             print_sentence(param->help);

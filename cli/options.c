@@ -195,9 +195,9 @@ typedef struct param_slot {
 static param_slot find_in(oif_params *params, bool is_given[], const given_flag *flag)
 {
     char name[FLAG_NAME_BYTES];
-    for (size_t i = 0; i < params->info->param_count; i++)
-        if (flag_is(flag, param_flag_name(&params->info->params[i], name)))
-            return (param_slot){params, &is_given[i], &params->info->params[i]};
+    for (size_t i = 0; i < params->table->param_count; i++)
+        if (flag_is(flag, param_flag_name(&params->table->params[i], name)))
+            return (param_slot){params, &is_given[i], &params->table->params[i]};
     return (param_slot){NULL, NULL, NULL};
 }
 
@@ -215,15 +215,15 @@ static param_slot find_param(const cli_command *command, cli_settings *settings,
 static exit_code complain_unknown_flag(const cli_command *command, const cli_settings *settings,
                                        const char *argument)
 {
-    const oif_detector_info *info = settings->params.info, *pipeline = settings->options.info;
+    const oif_param_table *table = settings->params.table, *pipeline = settings->options.table;
     char names[2 * OIF_PARAMS_MAX][FLAG_NAME_BYTES], hint[HINT_BYTES];
     given_flag flag = split_flag(argument);
     word_suggestion suggestion = suggestion_for(flag.name, flag.name_bytes);
     const cli_option *option;
     for (size_t i = 0; (option = command_option(command, i)) != NULL; i++)
         suggestion_consider(&suggestion, option->name);
-    for (size_t i = 0; command->takes_params && i < info->param_count; i++)
-        suggestion_consider(&suggestion, param_flag_name(&info->params[i], names[i]));
+    for (size_t i = 0; command->takes_params && i < table->param_count; i++)
+        suggestion_consider(&suggestion, param_flag_name(&table->params[i], names[i]));
     for (size_t i = 0; command->takes_pipeline && i < pipeline->param_count; i++)
         suggestion_consider(&suggestion,
                             param_flag_name(&pipeline->params[i], names[OIF_PARAMS_MAX + i]));
@@ -289,15 +289,15 @@ static void print_param(const oif_param *param)
     output_print("\n");
 }
 
-static void print_params(const oif_detector_info *info)
+static void print_params(const oif_param_table *table)
 {
-    for (size_t i = 0; i < info->param_count; i++)
-        print_param(&info->params[i]);
+    for (size_t i = 0; i < table->param_count; i++)
+        print_param(&table->params[i]);
 }
 
 static exit_code print_help(const cli_command *command, const cli_settings *settings)
 {
-    const oif_detector_info *info = settings->params.info;
+    const oif_param_table *table = settings->params.table;
     output_print("oif %s: %s\n\nExamples:\n%s\nUsage: oif %s\n\nOptions:\n", command->name,
                  command->summary, command->examples, command->usage);
     const cli_option *option;
@@ -312,11 +312,11 @@ static exit_code print_help(const cli_command *command, const cli_settings *sett
     output_print("\n");
     if (command->takes_pipeline) {
         output_print("\nAlerts, learning and keys:\n");
-        print_params(settings->options.info);
+        print_params(settings->options.table);
     }
     if (command->takes_params) {
-        output_print("\nParameters of %s (%s):\n", info->name, info->summary);
-        print_params(info);
+        output_print("\nParameters of %s (%s):\n", table->name, table->summary);
+        print_params(table);
     }
     return EXIT_OK;
 }
@@ -390,7 +390,7 @@ exit_code params_choose(oif_params *params, const char *name, size_t name_bytes)
         return EXIT_OK;
     const oif_detector_info *info;
     for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++)
-        suggestion_consider(&suggestion, info->name);
+        suggestion_consider(&suggestion, info->table.name);
     if (!suggestion.closest)
         return complain(EXIT_USAGE, "there is no detector '%s' ('oif detectors' lists all)", text);
     return complain(EXIT_USAGE, "there is no detector '%s'; did you mean %s?", text,
@@ -455,7 +455,7 @@ exit_code settings_make_pipeline(const cli_settings *settings, size_t columns,
 static size_t find_param_position(const oif_params *params, const char *name)
 {
     size_t i = 0;
-    while (i < params->info->param_count && strcmp(params->info->params[i].name, name) != 0)
+    while (i < params->table->param_count && strcmp(params->table->params[i].name, name) != 0)
         i++;
     return i;
 }
@@ -463,7 +463,7 @@ static size_t find_param_position(const oif_params *params, const char *name)
 bool params_keep_evicted(const oif_params *options)
 {
     size_t position = find_param_position(options, "evicted");
-    return strcmp(options->info->params[position].choices[(size_t)options->values[position]],
+    return strcmp(options->table->params[position].choices[(size_t)options->values[position]],
                   "keep") == 0;
 }
 
@@ -477,8 +477,8 @@ const char *param_text(const oif_param *param, double value, char text[PARAM_TEX
 
 void params_print_json(const oif_params *params)
 {
-    for (size_t i = 0; i < params->info->param_count; i++) {
-        const oif_param *param = &params->info->params[i];
+    for (size_t i = 0; i < params->table->param_count; i++) {
+        const oif_param *param = &params->table->params[i];
         const char *quote = param->type == OIF_PARAM_CHOICE ? "\"" : "";
         char text[PARAM_TEXT_BYTES];
         output_print("%s\"%s\": %s%s%s", i > 0 ? ", " : "", param->name, quote,
@@ -494,11 +494,11 @@ static exit_code compare_param(const oif_param *param, double asked, const oif_p
     size_t position = find_param_position(held, param->name);
     const char *asked_word = param_text(param, asked, asked_text), *held_word;
     param_flag_name(param, name);
-    if (position == held->info->param_count)
+    if (position == held->table->param_count)
         return complain(EXIT_USAGE,
                         "%s: --%s does not suit the state, whose detector is %s; leave it out",
-                        file, name, held->info->name);
-    held_word = param_text(&held->info->params[position], held->values[position], held_text);
+                        file, name, held->table->name);
+    held_word = param_text(&held->table->params[position], held->values[position], held_text);
     if (strcmp(asked_word, held_word) == 0)
         return EXIT_OK;
     return complain(
@@ -511,20 +511,20 @@ static exit_code compare_given(const oif_params *asked, const bool is_given[],
                                const oif_params *held, const char *file)
 {
     exit_code code = EXIT_OK;
-    for (size_t i = 0; i < asked->info->param_count && code == EXIT_OK; i++)
+    for (size_t i = 0; i < asked->table->param_count && code == EXIT_OK; i++)
         if (is_given[i])
-            code = compare_param(&asked->info->params[i], asked->values[i], held, file);
+            code = compare_param(&asked->table->params[i], asked->values[i], held, file);
     return code;
 }
 
 exit_code settings_compare(const cli_settings *settings, const oif_pipeline *held, const char *file)
 {
     const oif_params *asked = &settings->params, *params = oif_pipeline_detector_params(held);
-    if (settings->is_detector_given && asked->info != params->info)
+    if (settings->is_detector_given && asked->table != params->table)
         return complain(EXIT_USAGE,
                         "%s: the state is of the detector %s, not %s; leave --detector out or name "
                         "another file",
-                        file, params->info->name, asked->info->name);
+                        file, params->table->name, asked->table->name);
     exit_code code = compare_given(asked, settings->is_given, params, file);
     if (code == EXIT_OK)
         code = compare_given(&settings->options, settings->is_option_given,

@@ -34,13 +34,12 @@ typedef struct scoring_run {
  * counted the same way. */
 static oif_status check_key(const cli_columns *columns, const oif_record *record, oif_error *error)
 {
-    const size_t most_bytes = 64 * 1024;
-    if (!columns->has_key || record->texts[columns->key_text].bytes <= most_bytes)
+    if (!columns->has_key || record->texts[columns->key_text].bytes <= OIF_KEY_MAX_BYTES)
         return OIF_OK;
     *error = (oif_error){.status = OIF_EINPUT, .line = record->line};
     snprintf(error->message, sizeof error->message,
-             "a key of %zu bytes is too long; up to %zu are fine",
-             record->texts[columns->key_text].bytes, most_bytes);
+             "a key of %zu bytes is too long; up to %d are fine",
+             record->texts[columns->key_text].bytes, OIF_KEY_MAX_BYTES);
     return OIF_EINPUT;
 }
 

@@ -74,7 +74,7 @@ static size_t take_rows(input *from, double *rows, size_t dimension)
 static void learn_block(oif_detector *detector, input *from, bool scored)
 {
     double rows[MAX_ROWS * MAX_DIMENSION], scores[MAX_ROWS] = {0};
-    size_t dimension = oif_detector_dimension(detector), count = take_rows(from, rows, dimension);
+    size_t dimension = oif_detector_columns(detector), count = take_rows(from, rows, dimension);
     oif_status status =
         scored ? oif_detector_learn_score_rows(detector, rows, count, dimension, scores, NULL)
                : oif_detector_learn_rows(detector, rows, count, dimension, NULL);
@@ -91,7 +91,7 @@ static void score_and_refuse(oif_detector *detector, input *from)
 {
     double row[MAX_DIMENSION], score = 0;
     oif_detector *before = NULL;
-    size_t dimension = oif_detector_dimension(detector);
+    size_t dimension = oif_detector_columns(detector);
     require(oif_detector_clone(detector, &before, NULL) == OIF_OK);
     take_row(from, row, dimension);
     require(oif_detector_score(detector, row, &score, NULL) == OIF_OK && score == score);

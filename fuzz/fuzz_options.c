@@ -98,8 +98,8 @@ const cli_command *command_at(size_t index)
 static void require_in_range(const oif_params *params)
 {
     oif_params copy = *params;
-    for (size_t i = 0; i < params->info->param_count; i++)
-        require(oif_params_set(&copy, params->info->params[i].name, params->values[i], NULL) ==
+    for (size_t i = 0; i < params->table->param_count; i++)
+        require(oif_params_set(&copy, params->table->params[i].name, params->values[i], NULL) ==
                 OIF_OK);
 }
 

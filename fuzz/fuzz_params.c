@@ -25,7 +25,7 @@ static const char *param_meant(const oif_params *params, const char *name)
     double value;
     if (oif_params_get(params, name, &value, NULL) == OIF_OK)
         return name;
-    return params->info->params[(uint8_t)name[0] % params->info->param_count].name;
+    return params->table->params[(uint8_t)name[0] % params->table->param_count].name;
 }
 
 static void set_param(oif_params *params, char *line)
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         kinds++;
     line = next_line(&rest);
     if (oif_params_init(&params, line, NULL) != OIF_OK)
-        require(oif_params_init(&params, oif_detector_info_at((uint8_t)line[0] % kinds)->name,
+        require(oif_params_init(&params, oif_detector_info_at((uint8_t)line[0] % kinds)->table.name,
                                 NULL) == OIF_OK);
     while ((line = next_line(&rest)))
         set_param(&params, line);

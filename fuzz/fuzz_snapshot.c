@@ -9,7 +9,7 @@ enum { ROWS = 60, MAX_DIMENSION = 16 };
 static void live_on(oif_detector *detector, input rows)
 {
     double row[MAX_DIMENSION], score, score_of_copy, figures = 0;
-    size_t dimension = oif_detector_dimension(detector);
+    size_t dimension = oif_detector_columns(detector);
     oif_detector *copy = NULL;
     require_whole(detector);
     oif_detector_describe(detector, add_figure, &figures);

@@ -1,8 +1,8 @@
 /* oif: score anomalies on a stream.
  *
- * A detector learns rows of numbers one after another, forgets old ones, and gives every row a
- * score: the higher, the more anomalous. oif_rows.h, beside this header, reads rows from
- * CSV, NDJSON and raw float64. The shortest useful program:
+ * A detector learns rows of numbers one after another and forgets old ones.
+ * It gives every row a score: the higher, the more anomalous.
+ * The shortest useful program (a longer one is examples/scorer.c):
  *
  *     oif_params params;
  *     oif_detector *detector = NULL;
@@ -16,16 +16,42 @@
  *             printf("%g\n", score);
  *     oif_detector_free(detector);
  *
- * Rules that hold for every function:
- *   - A call that can fail returns an oif_status; what it should have made or changed is then
- *     as it was.
- *   - `error` may be NULL; otherwise a failing call fills it and a succeeding one leaves it
- *     alone.
- *   - Same seed and same rows give the same scores, bit for bit, on every machine and compiler,
- *     one row at a time or in blocks of any size.
- *   - Nothing prints, exits, aborts, or reads the clock, the environment or the locale.
- *   - An object may be used by one thread at a time; const calls may run at the same time as
- *     each other.
+ * Sections of this header:
+ *
+ *     Status and errors       what a call returns
+ *     Parameters              choose a detector and its settings
+ *     Detectors               learn rows, score rows
+ *     Pipelines               from rows to alerts, one model per key
+ *     Explanations            which columns made a row unusual
+ *     Snapshots               save and load, in memory or through any stream
+ *     State files             save to a file that survives a crash
+ *     More keys than memory   keep evicted models on disk
+ *
+ * oif_rows.h, beside this header, reads rows from CSV, NDJSON and raw float64.
+ *
+ * Rules for every function:
+ *
+ *   - A call that can fail returns an oif_status.
+ *     When it fails, its outputs and the objects it works on are unchanged.
+ *   - `error` may be NULL. A failing call fills it, a succeeding one leaves it alone.
+ *   - Every call that returns an oif_status can also fail with OIF_EMEMORY,
+ *     unless its comment says "Never allocates".
+ *   - Same seed and same rows give the same scores, bit for bit:
+ *     on every machine and compiler, one row at a time or in blocks of any size.
+ *   - The library never prints, exits or aborts.
+ *     It does not read the clock, the environment or the locale.
+ *   - An object may be used by one thread at a time.
+ *     Calls that take a const object may run at the same time as each other.
+ *
+ * Rules for structs, so a program keeps working with a newer library of the same ABI:
+ *
+ *   - A struct that the caller allocates never changes its size.
+ *     New members take the place of `reserved`, or of unused oif_params.values.
+ *   - The caller sets `reserved` to 0 in a struct that the library reads,
+ *     and ignores it in a struct that the library fills.
+ *   - An array element (oif_param, oif_text) never changes at all, unless it has `reserved`.
+ *   - A struct that only the library creates (oif_detector_info) may grow at its end.
+ *     Do not copy it and do not use its sizeof.
  */
 #ifndef OIF_H
 #define OIF_H
@@ -41,50 +67,61 @@ extern "C" {
 #define OIF_API __attribute__((visibility("default")))
 #define OIF_MUST_CHECK __attribute__((warn_unused_result))
 
+/* ---- Version ---- */
+
+/* The version of this header: what the program was compiled with. */
 #define OIF_VERSION_MAJOR 0
 #define OIF_VERSION_MINOR 1
 #define OIF_VERSION_PATCH 0
 
-/* The version of the library that runs, such as "0.1.0"; the macros above are those it was
- * built with. */
+/* One number that can be compared: 1.2.3 is 10203. */
+#define OIF_VERSION_NUMBER (OIF_VERSION_MAJOR * 10000 + OIF_VERSION_MINOR * 100 + OIF_VERSION_PATCH)
+
+/* The version of the library that runs: "0.1.0", and its OIF_VERSION_NUMBER. */
 OIF_API const char *oif_version(void);
+OIF_API int oif_version_number(void);
 
 /* ---- Status and errors ---- */
 
 typedef enum oif_status {
     OIF_OK = 0,
-    OIF_END,        /* no more rows: the input ended after a whole row */
+    OIF_END,        /* no more rows: the input ended after a complete row */
     OIF_EPARAM,     /* a parameter is unknown or out of range, e.g. num_trees = 0 */
     OIF_EVALUE,     /* a value cannot be used, e.g. an infinity in a row */
     OIF_EMEMORY,    /* not enough memory, or a size that no machine can hold */
-    OIF_EINPUT,     /* the text is not what was announced, e.g. a row with a field too few */
-    OIF_EREAD,      /* the read function reported a failure */
-    OIF_EINVARIANT, /* oif_detector_check found the detector broken: a bug, or memory overwritten */
-    /* bytes could not be written: the write function reported it, or the file system */
-    OIF_EWRITE,
-    OIF_EKIND,      /* the bytes are no snapshot, or one of something else */
-    OIF_EVERSION,   /* a newer version of oif has written the snapshot */
+    OIF_EINPUT,     /* malformed input, e.g. a row with a field too few */
+    OIF_EREAD,      /* the read function, or the file system, reported a failure */
+    OIF_EINVARIANT, /* an invariant is broken: a bug, or memory overwritten */
+    OIF_EWRITE,     /* the write function, or the file system, reported a failure */
+    OIF_EKIND,      /* the bytes are not a snapshot, or a snapshot of something else */
+    OIF_EVERSION,   /* the snapshot was written by a newer version of oif */
     OIF_ETRUNCATED, /* the snapshot is cut off */
     OIF_ECORRUPT,   /* the snapshot is damaged */
     OIF_EBUSY       /* another program holds the state file */
 } oif_status;
 
+/* The bytes of an error message, with its final NUL. Longer messages are cut. */
 enum { OIF_ERROR_MESSAGE_BYTES = 240 };
 
-/* What went wrong and where. For text, line and column count from 1 (the column in bytes); for
- * a block of rows, line is the row and column the feature, both from 1; for a snapshot, column
- * is the byte that was read or written last, from 1. 0 where there is no place. */
+/* What went wrong and where.
+ *
+ * line and column count from 1; 0 means unknown. Their meaning depends on the call:
+ *
+ *     reading text        line and byte of the input
+ *     a block of rows     row and column of the block
+ *     loading, saving     column: the last byte that was read or written */
 typedef struct oif_error {
     oif_status status;
     uint64_t line;
     uint64_t column;
     char message[OIF_ERROR_MESSAGE_BYTES];
+    uint64_t reserved[4];
 } oif_error;
 
-/* A short name of the status for messages: "out of memory". */
+/* A short text for the status: "out of memory". */
 OIF_API const char *oif_status_text(oif_status status);
 
-/* ---- Kinds of detectors and their parameters ---- */
+/* ---- Parameters ---- */
 
 typedef enum oif_param_type {
     OIF_PARAM_INTEGER, /* a whole number */
@@ -92,110 +129,137 @@ typedef enum oif_param_type {
     OIF_PARAM_CHOICE   /* one of a few words; its value is the word's position in `choices` */
 } oif_param_type;
 
-/* One parameter. Command-line flags, Python keywords and the manual are made from this table. */
+/* The description of one parameter.
+ * Command-line flags, Python keywords and manual pages are generated from it. */
 typedef struct oif_param {
-    const char *name; /* "num_trees"; on the command line --num-trees */
+    const char *name; /* "num_trees"; --num-trees on the command line */
     const char *help; /* one line */
     oif_param_type type;
     double minimum, maximum;    /* both included; for a choice 0 and the last position */
-    double initial;             /* what oif_params_init sets */
+    double initial;             /* the value that oif_params_init sets */
     const char *const *choices; /* for a choice: its words, then NULL */
 } oif_param;
 
-typedef struct oif_detector_info {
-    const char *name;    /* "online-iforest" */
+/* The parameters of a detector, or the options of a pipeline. */
+typedef struct oif_param_table {
+    const char *name;    /* "online-iforest"; "pipeline" for options */
     const char *summary; /* one line */
-    const char *paper;   /* where the method comes from */
-    /* what a row costs, by the parameters' names and d, the numbers in a row */
-    const char *cost;
-    const char *choose; /* when to choose it */
     const oif_param *params;
     size_t param_count;
+    uint64_t reserved[2];
+} oif_param_table;
+
+/* The description of a detector. */
+typedef struct oif_detector_info {
+    oif_param_table table; /* its name, summary and parameters */
+    const char *paper;     /* where the method comes from */
+    const char *cost;      /* time per row, in terms of the parameters and d, the columns */
+    const char *choose;    /* when to choose it */
 } oif_detector_info;
 
-/* The kinds of detectors this library has: index from 0, NULL past the last; or by name, NULL
- * if unknown. */
+/* The detectors of this library.
+ * oif_detector_info_at counts from 0 and returns NULL past the last.
+ * oif_detector_info_find takes a name and returns NULL if it is unknown. */
 OIF_API const oif_detector_info *oif_detector_info_at(size_t index);
 OIF_API const oif_detector_info *oif_detector_info_find(const char *name);
 
+/* Room for parameters. No table has more. */
 enum { OIF_PARAMS_MAX = 16 };
 
-/* A kind of detector with a value for each of its parameters. A plain value: copy it as you
- * like. */
+/* A value for each parameter of a table. A plain value: copy it freely.
+ *
+ * Fill it with oif_params_init (a detector) or oif_pipeline_options_init (a pipeline).
+ * A call that expects one of these refuses the other, a zeroed one and NULL with OIF_EPARAM. */
 typedef struct oif_params {
-    const oif_detector_info *info;
-    double values[OIF_PARAMS_MAX]; /* in the order of info->params */
+    const oif_param_table *table;
+    double values[OIF_PARAMS_MAX]; /* in the order of table->params; the others are 0 */
 } oif_params;
 
-/* Chooses a detector by name and sets every parameter to its initial value. OIF_EPARAM: no such
- * detector. */
+/* Chooses a detector by name and sets every parameter to its initial value. Never allocates.
+ *
+ * OIF_EPARAM   there is no such detector */
 OIF_API OIF_MUST_CHECK oif_status oif_params_init(oif_params *params, const char *detector,
                                                   oif_error *error);
 
-/* Sets one parameter, by number or by text ("64", "paper"). OIF_EPARAM when the name is unknown
- * or the value is not allowed; the message says what is. */
+/* Sets one parameter, by number or by text ("64", "paper"). Never allocates.
+ *
+ * OIF_EPARAM   the name is unknown
+ *              the value is not allowed; the message says what is */
 OIF_API OIF_MUST_CHECK oif_status oif_params_set(oif_params *params, const char *name, double value,
                                                  oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_params_set_text(oif_params *params, const char *name,
                                                       const char *text, oif_error *error);
 
-/* The value of a parameter; OIF_EPARAM when the name is unknown. */
+/* Gets the value of a parameter. Never allocates.
+ *
+ * OIF_EPARAM   the name is unknown */
 OIF_API OIF_MUST_CHECK oif_status oif_params_get(const oif_params *params, const char *name,
                                                  double *value, oif_error *error);
 
-/* ---- Detectors ---- */
+/* ---- Detectors: create and free ---- */
 
 typedef struct oif_detector oif_detector;
 
-/* The bytes that a detector would take, all of them: it allocates nothing after its creation
- * but for names. OIF_EPARAM as oif_detector_new; OIF_EMEMORY when the number does not fit a
- * size_t. */
+/* The columns that a row can have. */
+#define OIF_COLUMNS_MAX (UINT32_MAX / 4)
+
+/* Total memory the detector would use, in bytes.
+ * A detector allocates nothing after its creation except column names. Never allocates.
+ *
+ * OIF_EPARAM    as oif_detector_new
+ * OIF_EMEMORY   the size does not fit a size_t */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_estimate_bytes(const oif_params *params,
-                                                              size_t dimension, size_t *bytes,
+                                                              size_t columns, size_t *bytes,
                                                               oif_error *error);
 
-/* Creates a detector for rows of `dimension` numbers; oif_detector_free it. OIF_EPARAM when the
- * dimension is 0 or parameters do not fit together, OIF_EMEMORY. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_new(const oif_params *params, size_t dimension,
+/* Creates a detector for rows of `columns` numbers. Free it with oif_detector_free.
+ *
+ * OIF_EPARAM   columns is 0 or more than OIF_COLUMNS_MAX
+ *              the parameters do not fit together
+ *              params is NULL, zeroed, or holds the options of a pipeline */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_new(const oif_params *params, size_t columns,
                                                    oif_detector **detector, oif_error *error);
 
-/* Copies a detector with all it has learned: both then give the same scores for the same rows. */
+/* Copies a detector and everything it has learned.
+ * Given the same rows, both return the same scores. The copy uses one thread. */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_clone(const oif_detector *detector,
                                                      oif_detector **copy, oif_error *error);
 
-/* Frees a detector; NULL is accepted. */
+/* Frees a detector. NULL is accepted. */
 OIF_API void oif_detector_free(oif_detector *detector);
 
-/* Gives the `dimension` columns of its rows names, which are copied, or with NULL takes them
- * away. They change no score; clones and snapshots keep them, so that whoever goes on with a
- * detector can see that its rows are the same ones. OIF_EVALUE when all together are longer
- * than 16 MiB, OIF_EMEMORY. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_name_columns(oif_detector *detector,
-                                                            const char *const *names,
-                                                            oif_error *error);
+/* ---- Detectors: one row ---- */
 
-/* The name of a column, from 0, until columns are named anew; NULL when they have no names. */
-OIF_API const char *oif_detector_column_name(const oif_detector *detector, size_t column);
-
-/* Learns one row of `dimension` numbers, and forgets the oldest where the detector has a
- * window. NaN means "missing" and is fine. OIF_EVALUE when a number is infinite; error->column
- * says which. Never allocates. */
+/* Learns one row. Once the window is full, the oldest row is forgotten.
+ * NaN means that a value is missing. Never allocates.
+ *
+ * OIF_EVALUE   a value is infinite; error->column says which */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_learn(oif_detector *detector, const double *row,
                                                      oif_error *error);
 
-/* Scores one row without learning it. Failures as oif_detector_learn. Never allocates. */
+/* Scores one row without learning it. Never allocates.
+ *
+ * OIF_EVALUE   as oif_detector_learn */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_score(const oif_detector *detector,
                                                      const double *row, double *score,
                                                      oif_error *error);
 
-/* Learns one row, then scores it: the order of the Online Isolation Forest paper. */
+/* Learns one row, then scores it: the order of the Online Isolation Forest paper.
+ * Never allocates.
+ *
+ * OIF_EVALUE   as oif_detector_learn */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score(oif_detector *detector,
                                                            const double *row, double *score,
                                                            oif_error *error);
 
-/* The same for `count` rows; row i starts at rows[i * stride], stride >= dimension. The results
- * are those of the calls for single rows, bit for bit. When a number is infinite no row is
- * learned or scored; error->line says which row and error->column which number. */
+/* ---- Detectors: blocks of rows ---- */
+
+/* The same for `count` rows. Never allocates.
+ * Row i starts at rows[i * stride]; stride is at least the number of columns.
+ * The results are those of the calls for single rows, bit for bit.
+ *
+ * OIF_EVALUE   a value is infinite; error->line is the row, error->column the column;
+ *              no row is learned or scored */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_rows(oif_detector *detector,
                                                           const double *rows, size_t count,
                                                           size_t stride, oif_error *error);
@@ -208,58 +272,290 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score_rows(oif_detector *de
                                                                 size_t stride, double *scores,
                                                                 oif_error *error);
 
-/* Lets up to 16 threads, the calling one among them, share the work on blocks of rows; 1, the
- * initial number, ends the others. The results stay the same, bit for bit. Worth it for blocks
- * of some hundred rows. A clone starts with one thread. OIF_EPARAM, OIF_EMEMORY. */
+/* The threads that can share the work on a block, the calling one included. */
+enum { OIF_THREADS_MAX = 16 };
+
+/* Sets how many threads share the work on blocks of rows: 1 to OIF_THREADS_MAX, initially 1.
+ * The results stay the same, bit for bit. Useful for blocks of some hundred rows.
+ *
+ * OIF_EPARAM    the number is out of range
+ * OIF_EMEMORY   the threads could not be started */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_set_threads(oif_detector *detector, unsigned threads,
                                                            oif_error *error);
 
-/* Whether enough was learned for scores to mean something; before that do not raise alarms. */
+/* ---- Detectors: questions ---- */
+
+/* Whether enough rows were learned for scores to mean something.
+ * Do not raise alerts before that. */
 OIF_API bool oif_detector_ready(const oif_detector *detector);
 
-/* What it is: its parameters, the numbers in a row, the rows learned so far, the bytes it
- * takes. */
+/* The parameters it was created with. */
 OIF_API const oif_params *oif_detector_params(const oif_detector *detector);
-OIF_API size_t oif_detector_dimension(const oif_detector *detector);
+
+/* The columns of its rows. */
+OIF_API size_t oif_detector_columns(const oif_detector *detector);
+
+/* The rows learned so far. */
 OIF_API uint64_t oif_detector_rows_learned(const oif_detector *detector);
+
+/* The memory it uses, in bytes. */
 OIF_API size_t oif_detector_memory_bytes(const oif_detector *detector);
 
-/* Verifies every invariant of the detector's structure: OIF_OK, or OIF_EINVARIANT with a
- * message that names the broken one ("tree 3: an inner height is under its threshold"). Slow;
- * meant for tests. */
+/* Reports figures about what was learned, such as leaves and their depths.
+ * Calls `report` with the name and the value of each. */
+typedef void (*oif_describe_function)(void *context, const char *name, double value);
+OIF_API void oif_detector_describe(const oif_detector *detector, oif_describe_function report,
+                                   void *context);
+
+/* Verifies every invariant of the detector's structure. Slow; meant for tests.
+ * Never allocates.
+ *
+ * OIF_EINVARIANT   the message names the broken one:
+ *                  "tree 3: an inner height is under its threshold" */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_check(const oif_detector *detector,
                                                      oif_error *error);
 
-/* Figures about what it has learned, such as its leaves and their depths: calls `tell` with
- * each, by name. */
-typedef void (*oif_describe_function)(void *context, const char *name, double value);
-OIF_API void oif_detector_describe(const oif_detector *detector, oif_describe_function tell,
-                                   void *context);
+/* ---- Detectors: names of columns ---- */
+
+/* The bytes of all names of an object together, with a final NUL each. */
+enum { OIF_COLUMN_NAMES_MAX_BYTES = 16 << 20 };
+
+/* Names the columns (the names are copied), or removes the names if `names` is NULL.
+ * Names do not affect scores. Clones and snapshots keep them,
+ * so a program that resumes a detector can verify its input.
+ *
+ * OIF_EVALUE   the names are longer than OIF_COLUMN_NAMES_MAX_BYTES */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_name_columns(oif_detector *detector,
+                                                            const char *const *names,
+                                                            oif_error *error);
+
+/* The name of a column, counted from 0; NULL if the columns have no names.
+ * Valid until the columns are named again. */
+OIF_API const char *oif_detector_column_name(const oif_detector *detector, size_t column);
+
+/* ---- Pipelines: from rows to alerts ---- */
+
+/* A pipeline turns rows into results that a program can act on. For each row it
+ *
+ *   - finds the model of the row's key, such as a host;
+ *   - joins the row with the ones before it into a shingle, if asked to;
+ *   - scores it, and compares the score with the scores before it;
+ *   - decides whether the row is anomalous and whether to learn it.
+ *
+ *     oif_params params, options;
+ *     oif_pipeline *pipeline = NULL;
+ *     oif_result result;
+ *
+ *     oif_pipeline_options_init(&options);
+ *     if (oif_params_init(&params, "online-iforest", NULL) != OIF_OK ||
+ *         oif_params_set(&options, "alert_rate", 0.01, NULL) != OIF_OK ||
+ *         oif_pipeline_new(&params, 2, &options, &pipeline, NULL) != OIF_OK)
+ *         return 1;
+ *     while (next_row(host, row))
+ *         if (oif_pipeline_process(pipeline, host, strlen(host), row, &result, NULL) == OIF_OK &&
+ *             result.anomaly)
+ *             printf("%s: %g\n", host, result.score);
+ *     oif_pipeline_free(pipeline);
+ */
+typedef struct oif_pipeline oif_pipeline;
+
+/* Sets every option to its initial value. Change options with oif_params_set.
+ * options->table lists them. */
+OIF_API void oif_pipeline_options_init(oif_params *options);
+
+/* Creates a pipeline for rows of `columns` numbers. Free it with oif_pipeline_free.
+ * `params` are those of its detectors, which get rows of shingle x columns numbers.
+ *
+ * OIF_EPARAM   parameters or options do not fit together
+ *              params is not from oif_params_init
+ *              options is not from oif_pipeline_options_init */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new(const oif_params *params, size_t columns,
+                                                   const oif_params *options,
+                                                   oif_pipeline **pipeline, oif_error *error);
+
+/* Copies a pipeline with the models in memory. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_clone(const oif_pipeline *pipeline,
+                                                     oif_pipeline **copy, oif_error *error);
+
+/* Frees a pipeline. NULL is accepted. */
+OIF_API void oif_pipeline_free(oif_pipeline *pipeline);
+
+/* ---- Pipelines: rows ---- */
+
+/* Anomalies that follow each other closely are one episode. */
+typedef enum oif_episode {
+    OIF_EPISODE_NONE,
+    OIF_EPISODE_BEGINS, /* with this row, which is anomalous */
+    OIF_EPISODE_LASTS,
+    OIF_EPISODE_ENDS /* this row is the last of `calm` rows without an anomaly */
+} oif_episode;
+
+/* The result of one row. */
+typedef struct oif_result {
+    double score;     /* the higher, the more anomalous; NaN while a shingle has too few rows */
+    double p;         /* fraction of recent scores at least that high: 0.001 is 1 row in 1000 */
+    double threshold; /* higher scores are anomalous; +infinity while too few are known */
+    bool anomaly;
+    bool ready;   /* enough was learned; before that nothing is anomalous */
+    bool learned; /* the row was learned: it is part of what is normal now */
+    oif_episode episode;
+    uint64_t reserved[6];
+} oif_result;
+
+/* The bytes that a key can have. */
+enum { OIF_KEY_MAX_BYTES = 64 * 1024 };
+
+/* Processes one row.
+ * Each key, `key_bytes` bytes of any kind, has its own model. Without keys pass NULL and 0.
+ * A new key gets a new model. Once max_keys or memory_limit is reached, it takes the place of
+ * the least recently seen key.
+ * A key that was evicted earlier gets its old model back if it was kept
+ * (see "More keys than memory").
+ *
+ * OIF_EVALUE    a value is infinite, or the key is longer than OIF_KEY_MAX_BYTES;
+ *               the row is ignored
+ * OIF_EMEMORY   only for a key that has no model in memory; other rows never allocate */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key,
+                                                       size_t key_bytes, const double *row,
+                                                       oif_result *result, oif_error *error);
+
+/* ---- Pipelines: questions ---- */
+
+/* The parameters of its detectors, and its options. */
+OIF_API const oif_params *oif_pipeline_detector_params(const oif_pipeline *pipeline);
+OIF_API const oif_params *oif_pipeline_options(const oif_pipeline *pipeline);
+
+/* The columns of its rows. */
+OIF_API size_t oif_pipeline_columns(const oif_pipeline *pipeline);
+
+/* The rows processed so far. */
+OIF_API uint64_t oif_pipeline_rows(const oif_pipeline *pipeline);
+
+/* The keys that have a model in memory. */
+OIF_API size_t oif_pipeline_keys(const oif_pipeline *pipeline);
+
+/* How many times a key lost its model to another key. */
+OIF_API uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline);
+
+/* The memory of the pipeline and all its models, in bytes. */
+OIF_API size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline);
+
+/* The key of the row processed last, `*key_bytes` long.
+ * NULL and 0 if there is no such row, or if it has no key. */
+OIF_API const char *oif_pipeline_recent_key(const oif_pipeline *pipeline, size_t *key_bytes);
+
+/* Verifies every invariant. Slow; meant for tests. Never allocates.
+ *
+ * OIF_EINVARIANT   the message names the broken one */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipeline,
+                                                     oif_error *error);
+
+/* ---- Pipelines: names of columns ---- */
+
+/* As oif_detector_name_columns and oif_detector_column_name.
+ * The detectors of the pipeline have no names of their own. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_name_columns(oif_pipeline *pipeline,
+                                                            const char *const *names,
+                                                            oif_error *error);
+OIF_API const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column);
+
+/* ---- Pipelines: their detectors ---- */
+
+/* The detector of a key; NULL if it has none in memory.
+ * It belongs to the pipeline and changes with the next row. */
+OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key,
+                                                  size_t key_bytes);
+
+/* Exchanges the detector of a key for `*detector`, which becomes the one that was there.
+ * A key without a model gets one.
+ * The new detector needs the same parameters and shingle x columns columns.
+ * From then on it scores the key's rows; p and threshold still use the key's existing score
+ * history.
+ *
+ * OIF_EPARAM    the detectors have different parameters or columns
+ * OIF_EVALUE    the key is longer than OIF_KEY_MAX_BYTES
+ * OIF_EMEMORY   only for a key that has no model in memory */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline,
+                                                                 const char *key, size_t key_bytes,
+                                                                 oif_detector **detector,
+                                                                 oif_error *error);
+
+/* ---- Explanations ---- */
+
+/* Why a row has its score: one column's part in it. */
+typedef struct oif_attribution {
+    double share;  /* 0 to 1; the shares of a row add up to 1, or are all 0 */
+    int direction; /* 1: higher than usual, -1: lower, 0: unknown (missing, or never seen) */
+    uint64_t reserved[2];
+} oif_attribution;
+
+/* Explains the row that was processed last. `attributions` has room for one per column.
+ * A share grows with two things: how much the score would fall if the column were missing,
+ * and how far the value is from the usual.
+ * Costs one score per column: meant for anomalies. Never allocates. */
+OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions);
+
+/* Explains the score that a detector gives a row.
+ * A column's share is how much the score would fall if the column were missing.
+ *
+ *   - `shares` gets `step_columns` numbers, none below 0.
+ *     They add up to 1, or are all 0 when no single column matters.
+ *   - `step_columns` is the number of columns of the detector;
+ *     for rows made of several time steps, the number of columns of one step.
+ *     The values of one column are then missing from all steps at once.
+ *   - `scratch` has room for one row and is overwritten.
+ *
+ * Costs one score per column. Never allocates.
+ *
+ * OIF_EPARAM   the row is not a whole number of steps
+ * OIF_EVALUE   as oif_detector_score */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_explain(const oif_detector *detector,
+                                                       const double *row, size_t step_columns,
+                                                       double *shares, double *scratch,
+                                                       oif_error *error);
 
 /* ---- Snapshots ---- */
 
-/* A snapshot holds all of a detector: one that is loaded goes on where the other was, bit for
- * bit, on any machine. docs/snapshot-format.md describes the bytes. Loading believes nothing:
- * OIF_EKIND, OIF_EVERSION, OIF_ETRUNCATED, OIF_ECORRUPT and OIF_EMEMORY say what is wrong, and
- * where. */
+/* A snapshot holds a detector, or a pipeline with all its models in memory.
+ * The loaded copy continues where the original was, bit for bit, on any machine.
+ * docs/snapshot-format.md describes the bytes.
+ *
+ * Loading validates everything. Every load call can return:
+ *
+ * OIF_EKIND        not a snapshot, or one of something else
+ * OIF_EVERSION     written by a newer version of oif
+ * OIF_ETRUNCATED   cut off
+ * OIF_ECORRUPT     damaged */
 
-/* Where bytes come from: fills up to `capacity` bytes, returns how many, 0 at the end, negative
- * on failure. */
+/* Where bytes come from. Fills up to `capacity` bytes.
+ * Returns how many, 0 at the end, negative on failure. */
 typedef ptrdiff_t (*oif_read_function)(void *context, char *buffer, size_t capacity);
 
-/* Where bytes go: takes up to `count` of them, returns how many, negative on failure. */
+/* Where bytes go. Takes up to `count` bytes.
+ * Returns how many, negative on failure. */
 typedef ptrdiff_t (*oif_write_function)(void *context, const char *bytes, size_t count);
 
-/* To and from any place. Loading never asks for a byte past the snapshot's end. OIF_EWRITE,
- * OIF_EREAD. */
+/* Snapshots through functions of the caller.
+ * Loading never asks for a byte past the snapshot's end.
+ *
+ * OIF_EWRITE   `write` failed
+ * OIF_EREAD    `read` failed */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_save(const oif_detector *detector,
                                                     oif_write_function write, void *context,
                                                     oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_detector_load(oif_read_function read, void *context,
                                                     oif_detector **detector, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save(const oif_pipeline *pipeline,
+                                                    oif_write_function write, void *context,
+                                                    oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load(oif_read_function read, void *context,
+                                                    oif_pipeline **pipeline, oif_error *error);
 
-/* To and from memory: a snapshot of this detector has so many bytes, until columns are named.
- * OIF_EPARAM when the capacity is less. Saving allocates nothing. */
+/* Snapshots in memory.
+ * oif_detector_snapshot_bytes gives the size; naming the columns changes it.
+ * Saving never allocates.
+ *
+ * OIF_EPARAM   the capacity is too small */
 OIF_API size_t oif_detector_snapshot_bytes(const oif_detector *detector);
 OIF_API OIF_MUST_CHECK oif_status oif_detector_save_memory(const oif_detector *detector,
                                                            void *bytes, size_t capacity,
@@ -267,205 +563,93 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_save_memory(const oif_detector *d
 OIF_API OIF_MUST_CHECK oif_status oif_detector_load_memory(const void *bytes, size_t count,
                                                            oif_detector **detector,
                                                            oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_memory(const void *bytes, size_t count,
+                                                           oif_pipeline **pipeline,
+                                                           oif_error *error);
 
-/* To and from a file. Whatever happens meanwhile, a crash or a full disk, the file holds the
- * last snapshot or the one before, whole. OIF_EBUSY when another program holds it; OIF_EREAD
- * when it cannot be read. */
+/* Snapshots in a file, opened and closed by the call.
+ * After a crash or on a full disk the file holds the new snapshot or the one before, complete.
+ *
+ * OIF_EBUSY    another program holds the file
+ * OIF_EWRITE   the file could not be written
+ * OIF_EREAD    the file does not exist or could not be read */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_save_file(const oif_detector *detector,
                                                          const char *path, oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_detector_load_file(const char *path, oif_detector **detector,
                                                          oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_file(const char *path, oif_pipeline **pipeline,
+                                                         oif_error *error);
 
-/* A state file: held by one program for as long as it runs, so that no other one writes to it.
- * While it is held there is a file PATH.lock beside it and, during a save, PATH.new; what a
- * crash leaves of them is cleared away by whoever comes next. Anyone may read the file at any
- * time. */
+/* ---- State files ---- */
+
+/* A file that one program holds for as long as it runs, so no other program writes to it.
+ * Other programs may read it at any time.
+ * While it is held there is a file PATH.lock beside it and, during a save, PATH.new.
+ * What a crash leaves of them is removed by the next program that opens the file. */
 typedef struct oif_state_file oif_state_file;
 
-/* OIF_EBUSY when another program holds it, OIF_EWRITE when its folder is not writable or the
- * path is no place for a file, OIF_EMEMORY. The file need not exist; through a link it is the
- * target that is held and replaced. */
+/* Opens a state file and holds it. Close it with oif_state_file_close.
+ * The file need not exist. If `path` is a link, its target is held and replaced.
+ *
+ * OIF_EBUSY    another program holds the file
+ * OIF_EWRITE   the folder is not writable, or the path cannot be a file */
 OIF_API OIF_MUST_CHECK oif_status oif_state_file_open(const char *path, oif_state_file **file,
                                                       oif_error *error);
+
+/* Closes a state file, saving nothing. NULL is accepted. */
 OIF_API void oif_state_file_close(oif_state_file *file);
 
-/* Replaces what the file holds, all or nothing; owner and permissions stay. When it succeeds,
- * the bytes are on the disk. OIF_EWRITE: the file is as it was, and the next try may succeed. */
+/* Replaces the content of the file atomically. Owner and permissions stay.
+ * When it succeeds, the bytes are on the disk.
+ *
+ * OIF_EWRITE   the file is unchanged, and the next try may succeed */
 OIF_API OIF_MUST_CHECK oif_status oif_state_file_save(oif_state_file *file,
                                                       const oif_detector *detector,
                                                       oif_error *error);
-
-/* OIF_END when there is no file yet. */
-OIF_API OIF_MUST_CHECK oif_status oif_state_file_load(const oif_state_file *file,
-                                                      oif_detector **detector, oif_error *error);
-
-/* ---- Explanations ---- */
-
-/* How much of a row's score is due to each of its columns: by how much it would fall if that
- * column were missing. With columns = dimension each number is a column; of a row that is
- * several time steps long, give the columns of one step: the numbers i, i + columns, i + 2
- * columns ... are then missing together. `shares` gets `columns` numbers that are not negative
- * and add up to 1, or all 0 when no column by itself matters. Costs a score for each column,
- * and writes to `scratch`, `dimension` numbers. OIF_EPARAM when the dimension is no multiple of
- * the columns, OIF_EVALUE as oif_detector_score. Never allocates. */
-OIF_API OIF_MUST_CHECK oif_status oif_detector_explain(const oif_detector *detector,
-                                                       const double *row, size_t columns,
-                                                       double *shares, double *scratch,
-                                                       oif_error *error);
-
-/* ---- Pipelines: from rows to alerts ---- */
-
-/* A pipeline turns rows into results that can be acted upon: it puts rows of a series together,
- * scores them, tells how rare a score is, decides which are anomalous and which are learned;
- * and it does so for each key by itself, such as for every host.
- *
- *     oif_params detector, options;
- *     oif_pipeline *pipeline;
- *     oif_result result;
- *
- *     oif_params_init(&detector, "online-iforest", NULL);
- *     oif_pipeline_options_init(&options);
- *     oif_params_set(&options, "alert_rate", 0.01, NULL);
- *     oif_pipeline_new(&detector, 2, &options, &pipeline, NULL);
- *     oif_pipeline_process(pipeline, NULL, 0, row, &result, NULL);
- *     if (result.anomaly) ...
- */
-typedef struct oif_pipeline oif_pipeline;
-
-/* Sets every option to its initial value; options->info->params lists them. Change them with
- * oif_params_set. */
-OIF_API void oif_pipeline_options_init(oif_params *options);
-
-/* Anomalies that follow each other closely are one episode. */
-typedef enum oif_episode {
-    OIF_EPISODE_NONE,
-    OIF_EPISODE_BEGINS, /* with this row, which is anomalous */
-    OIF_EPISODE_LASTS,
-    OIF_EPISODE_ENDS /* this row is the last of `calm` rows without anomaly */
-} oif_episode;
-
-/* What is known about a row. */
-typedef struct oif_result {
-    double score; /* the higher, the more anomalous; NaN while a shingle has too few rows */
-    /* the share of recent scores at least as high: 0.001 is one row in a thousand */
-    double p;
-    double threshold; /* higher scores are anomalous; +infinity while too few scores are known */
-    bool anomaly;
-    bool ready;   /* enough was learned; before that nothing is anomalous */
-    bool learned; /* the row is now part of what is normal */
-    oif_episode episode;
-} oif_result;
-
-/* Creates a pipeline for rows of `columns` numbers; oif_pipeline_free it. Its detectors get
- * rows of shingle x columns numbers. OIF_EPARAM when parameters or options do not fit together,
- * OIF_EMEMORY. */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new(const oif_params *detector, size_t columns,
-                                                   const oif_params *options,
-                                                   oif_pipeline **pipeline, oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_clone(const oif_pipeline *pipeline,
-                                                     oif_pipeline **copy, oif_error *error);
-OIF_API void oif_pipeline_free(oif_pipeline *pipeline);
-
-/* Names the `columns` columns, as oif_detector_name_columns does, and tells a name. The
- * detectors in it have none. */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_name_columns(oif_pipeline *pipeline,
-                                                            const char *const *names,
-                                                            oif_error *error);
-OIF_API const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column);
-
-/* Takes one row of `columns` numbers. Each key, `key_bytes` bytes of any kind, has a model of
- * its own; without keys give NULL and 0. A key that is new gets memory, or that of the key that
- * was not seen for longest once there are max_keys or memory_limit is reached; it gets back the
- * model it lost if that was kept (oif_state_file_keep_evicted). OIF_EVALUE when a number is
- * infinite or a key longer than 64 KiB; the row then counts for nothing. OIF_EMEMORY, only for
- * a key that has no model in memory. */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key,
-                                                       size_t key_bytes, const double *row,
-                                                       oif_result *result, oif_error *error);
-
-/* Why a row has its score: how much is due to each column, by how much the score would fall
- * without it and by how far its number is from the usual, and in which direction. */
-typedef struct oif_attribution {
-    double share;  /* of the columns' shares, which add up to 1 or are all 0 */
-    int direction; /* -1 low, 1 high, 0 unknown: missing, or never seen before */
-} oif_attribution;
-
-/* Explains the row that was processed last. `attributions` gets one for each column. Costs a
- * score for each column: meant for anomalies. */
-OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions);
-
-/* What it is: the parameters of its detectors, its options, the numbers in a row; the rows
- * processed so far, the keys that have a model and those that lost theirs to others, and the
- * bytes of all. */
-OIF_API const oif_params *oif_pipeline_detector_params(const oif_pipeline *pipeline);
-OIF_API const oif_params *oif_pipeline_options(const oif_pipeline *pipeline);
-OIF_API size_t oif_pipeline_columns(const oif_pipeline *pipeline);
-OIF_API uint64_t oif_pipeline_rows(const oif_pipeline *pipeline);
-OIF_API size_t oif_pipeline_keys(const oif_pipeline *pipeline);
-OIF_API uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline);
-OIF_API size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline);
-
-/* The detector of a key, NULL when it has none in memory. It belongs to the pipeline and
- * changes with the next row. */
-OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key,
-                                                  size_t key_bytes);
-
-/* Exchanges the detector of a key, which gets a model if it has none, for another one with the
- * same parameters and shingle x columns numbers in a row. Alerts then come from what that one
- * has learned, elsewhere or before; its scores are measured by those that the key had so far.
- * `*detector` becomes the one that was there. OIF_EPARAM when they are not alike, OIF_EVALUE
- * when the key is longer than 64 KiB, OIF_EMEMORY, only for a key that is new. */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline,
-                                                                 const char *key, size_t key_bytes,
-                                                                 oif_detector **detector,
-                                                                 oif_error *error);
-
-/* The key of the row processed last, `*key_bytes` long; NULL and 0 when there is none, or it
- * has no key. */
-OIF_API const char *oif_pipeline_recent_key(const oif_pipeline *pipeline, size_t *key_bytes);
-
-/* Snapshots hold all keys' models and go on where they were, as those of detectors (see there). */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save(const oif_pipeline *pipeline,
-                                                    oif_write_function write, void *context,
-                                                    oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load(oif_read_function read, void *context,
-                                                    oif_pipeline **pipeline, oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_memory(const void *bytes, size_t count,
-                                                           oif_pipeline **pipeline,
-                                                           oif_error *error);
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_file(const char *path, oif_pipeline **pipeline,
-                                                         oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_state_file_save_pipeline(oif_state_file *file,
                                                                const oif_pipeline *pipeline,
                                                                oif_error *error);
+
+/* Loads what the file holds.
+ *
+ * OIF_END     there is no file yet
+ * OIF_EREAD   the file could not be read
+ * others      see "Snapshots" */
+OIF_API OIF_MUST_CHECK oif_status oif_state_file_load(const oif_state_file *file,
+                                                      oif_detector **detector, oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_state_file_load_pipeline(oif_state_file *file,
                                                                oif_pipeline **pipeline,
                                                                oif_error *error);
 
-/* With the option evicted=keep, lets a pipeline put the models of keys that lose theirs on the
- * shelf of a state file, a file PATH.shelf beside it, and take them back when their keys come
- * again: results are then those of a pipeline without limits, bit for bit. A pipeline that
- * oif_state_file_load_pipeline loads does so already; for a new one call this before its first
- * row; models that are on the shelf for a state that stands in the file stay until the new one
- * is saved. The shelf belongs to the file: save the pipeline there, and close the file after
- * the last row. After a crash the state that was saved last finds all its models. Clones, and
- * snapshots saved elsewhere, have only the models in memory. A model that cannot be written to
- * the shelf, or not be read back, is lost: its key starts anew, the row is processed all the
- * same, and oif_pipeline_lost counts it. OIF_EPARAM when the option is not set; OIF_ETRUNCATED,
- * OIF_ECORRUPT and OIF_EREAD when the shelf is not that of a state that was loaded;
- * OIF_EMEMORY. */
+/* ---- More keys than memory ---- */
+
+/* Keeps the models of evicted keys on disk, in the evicted models file: PATH.shelf beside the
+ * state file.
+ * A model is restored when its key comes back.
+ * Scores are then the same as without a memory limit, bit for bit.
+ *
+ *   - Needs the option evicted=keep. Call it before the first row.
+ *     oif_state_file_load_pipeline does it for the pipeline that it loads.
+ *   - Save the pipeline to the same file, and close the file after the last row.
+ *   - Models in it that the saved state still needs stay until the next save.
+ *     After a crash the state that was saved last finds all its models.
+ *   - Clones and snapshots saved elsewhere contain only the models in memory.
+ *   - A model that cannot be written or read back is lost: its key starts over, the row is
+ *     processed, and oif_pipeline_lost counts it.
+ *
+ * OIF_EPARAM                                the option is not set
+ * OIF_EREAD, OIF_ETRUNCATED, OIF_ECORRUPT   that file does not belong to the loaded state */
 OIF_API OIF_MUST_CHECK oif_status oif_state_file_keep_evicted(oif_state_file *file,
                                                               oif_pipeline *pipeline,
                                                               oif_error *error);
 
-/* How many keys have their model on the shelf; how many models were lost, and why the last one
- * was ("" when it was before the pipeline was loaded), which may be NULL. */
+/* The keys that have their model in the evicted models file. */
 OIF_API size_t oif_pipeline_shelved(const oif_pipeline *pipeline);
-OIF_API uint64_t oif_pipeline_lost(const oif_pipeline *pipeline, const char **why);
 
-/* Verifies every invariant; OIF_EINVARIANT names the broken one. */
-OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipeline,
-                                                     oif_error *error);
+/* The models that were lost.
+ * `*why` becomes the reason for the last one: "" if that was before the pipeline was loaded.
+ * `why` may be NULL. */
+OIF_API uint64_t oif_pipeline_lost(const oif_pipeline *pipeline, const char **why);
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,7 @@ ALLOWED = {
     "src/pipeline": {"api", "src/base", "src/detect", "src/rows", "src/snapshot"},
     "cli": {"api"},
     "python": {"api"},
+    "examples": {"api"},
     "benchmarks": {"api", "tests"},
 }
 SEES_EVERYTHING = {"tests", "fuzz"}

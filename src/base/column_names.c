@@ -39,10 +39,10 @@ oif_status oif_column_names_new(const char *const *texts, size_t count, oif_colu
     size_t text_bytes = 0;
     for (size_t i = 0; i < count; i++)
         text_bytes = oif_size_add(text_bytes, strlen(texts[i]) + 1);
-    if (text_bytes > OIF_MAX_NAMES_BYTES)
+    if (text_bytes > OIF_COLUMN_NAMES_MAX_BYTES)
         return oif_fail(error, OIF_EVALUE,
                         "names of columns of %zu bytes together are too long; up to %d are fine",
-                        text_bytes, OIF_MAX_NAMES_BYTES);
+                        text_bytes, OIF_COLUMN_NAMES_MAX_BYTES);
     oif_column_names *made = oif_column_names_room(count, text_bytes);
     if (!made)
         return oif_fail(error, OIF_EMEMORY, "no memory for the names of %zu columns", count);

@@ -7,10 +7,6 @@
 
 #include "oif.h"
 
-/* All names of an object together, with a NUL behind each: as long as the longest line that
- * readers take if not told otherwise. A snapshot that claims more is damaged. */
-enum { OIF_MAX_NAMES_BYTES = 16 << 20 };
-
 typedef struct oif_column_names {
     size_t count;
     size_t text_bytes;

@@ -61,3 +61,8 @@ const char *oif_version(void)
 {
     return VERSION_TEXT(OIF_VERSION_MAJOR, OIF_VERSION_MINOR, OIF_VERSION_PATCH);
 }
+
+int oif_version_number(void)
+{
+    return OIF_VERSION_NUMBER;
+}

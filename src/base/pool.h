@@ -2,7 +2,10 @@
 #ifndef OIF_BASE_POOL_H
 #define OIF_BASE_POOL_H
 
-enum { OIF_POOL_MAX_PARTS = 16 };
+#include "oif.h"
+
+/* One part for each thread. */
+enum { OIF_POOL_MAX_PARTS = OIF_THREADS_MAX };
 
 typedef struct oif_pool oif_pool;
 

@@ -1,5 +1,5 @@
-/* The verbs of every detector: what they check is the same for all, what they do is the kind's
- * own. */
+/* The public calls of detectors. The checks are the same for every kind; the work is done by the
+ * functions of the kind (detector.h). */
 #include "detect/detector.h"
 
 #include "base/error.h"
@@ -12,54 +12,58 @@
 struct oif_detector {
     const oif_detector_kind *kind;
     oif_params params;
-    size_t dimension;
+    size_t columns;
     size_t bytes; /* of the whole block, this header included */
     uint64_t rows_learned;
-    oif_column_names *names; /* NULL while columns have none */
-    oif_pool *pool; /* NULL while one thread does the work; not part of what a clone copies */
+    oif_column_names *names; /* NULL while the columns have none */
+    oif_pool *pool;          /* NULL while one thread does the work; clones start without */
     _Alignas(OIF_CACHE_LINE_BYTES) unsigned char state[];
 };
 
 /* ---- Creation ---- */
 
-oif_status oif_detector_estimate_bytes(const oif_params *params, size_t dimension, size_t *bytes,
+oif_status oif_detector_estimate_bytes(const oif_params *params, size_t columns, size_t *bytes,
                                        oif_error *error)
 {
-    const oif_detector_kind *kind = oif_detector_kind_find(params->info->name);
+    const oif_detector_kind *kind = oif_detector_kind_of(params);
+    if (!kind)
+        return oif_fail(error, OIF_EPARAM,
+                        "these are not the parameters of a detector; fill them with "
+                        "oif_params_init");
     oif_status status = oif_params_check(params, error);
     if (status == OIF_OK && kind->check_params)
         status = kind->check_params(params, error);
     if (status != OIF_OK)
         return status;
-    if (dimension == 0)
+    if (columns == 0)
         return oif_fail(error, OIF_EPARAM, "a row needs at least one number");
-    if (dimension > OIF_MAX_DIMENSION)
-        return oif_fail(error, OIF_EPARAM, "a row of %zu numbers is too long", dimension);
+    if (columns > OIF_COLUMNS_MAX)
+        return oif_fail(error, OIF_EPARAM, "a row of %zu numbers is too long", columns);
 
     size_t total =
-        oif_size_align(oif_size_add(sizeof(oif_detector), kind->state_bytes(params, dimension)));
+        oif_size_align(oif_size_add(sizeof(oif_detector), kind->state_bytes(params, columns)));
     if (total == SIZE_MAX)
         return oif_fail(error, OIF_EMEMORY, "a detector of this size does not fit any memory");
     *bytes = total;
     return OIF_OK;
 }
 
-oif_status oif_detector_new(const oif_params *params, size_t dimension, oif_detector **detector,
+oif_status oif_detector_new(const oif_params *params, size_t columns, oif_detector **detector,
                             oif_error *error)
 {
     size_t bytes = 0;
-    oif_status status = oif_detector_estimate_bytes(params, dimension, &bytes, error);
+    oif_status status = oif_detector_estimate_bytes(params, columns, &bytes, error);
     if (status != OIF_OK)
         return status;
     oif_detector *made = oif_memory_new(bytes);
     if (!made)
         return oif_fail(error, OIF_EMEMORY, "no memory for a detector of %zu bytes", bytes);
     memset(made, 0, bytes); /* padding too: equal detectors are equal bytes */
-    made->kind = oif_detector_kind_find(params->info->name);
+    made->kind = oif_detector_kind_of(params);
     made->params = *params;
-    made->dimension = dimension;
+    made->columns = columns;
     made->bytes = bytes;
-    made->kind->init(made->state, params, dimension);
+    made->kind->init(made->state, params, columns);
     *detector = made;
     return OIF_OK;
 }
@@ -119,7 +123,7 @@ oif_status oif_detector_name_columns(oif_detector *detector, const char *const *
 {
     oif_column_names *made = NULL;
     oif_status status =
-        names ? oif_column_names_new(names, detector->dimension, &made, error) : OIF_OK;
+        names ? oif_column_names_new(names, detector->columns, &made, error) : OIF_OK;
     if (status == OIF_OK)
         oif_detector_take_names(detector, made);
     return status;
@@ -147,18 +151,18 @@ oif_status oif_detector_set_threads(oif_detector *detector, unsigned threads, oi
 
 /* ---- Rows ---- */
 
-/* Infinite or missing; written so that compilers test several numbers at once. */
-static bool has_unusual(const double *row, size_t dimension)
+/* Whether a value is infinite or missing. Without a branch, so compilers test several at once. */
+static bool has_unusual(const double *row, size_t columns)
 {
     unsigned unusual = 0;
-    for (size_t i = 0; i < dimension; i++)
+    for (size_t i = 0; i < columns; i++)
         unusual |= !(row[i] >= -DBL_MAX && row[i] <= DBL_MAX);
     return unusual;
 }
 
-oif_status oif_row_check(const double *row, size_t dimension, size_t row_number, oif_error *error)
+oif_status oif_row_check(const double *row, size_t columns, size_t row_number, oif_error *error)
 {
-    for (size_t i = 0; i < dimension; i++)
+    for (size_t i = 0; i < columns; i++)
         if (row[i] > DBL_MAX || row[i] < -DBL_MAX)
             return oif_fail_at(error, OIF_EVALUE, row_number, i + 1,
                                "number %zu of the row is infinite; use NaN for a missing one",
@@ -171,20 +175,20 @@ static oif_status check_rows(const oif_detector *detector, oif_rows *rows, oif_e
     rows->complete = true;
     for (size_t i = 0; i < rows->count; i++) {
         const double *row = oif_rows_at(rows, i);
-        if (!has_unusual(row, detector->dimension))
+        if (!has_unusual(row, detector->columns))
             continue;
         rows->complete = false;
-        oif_status status = oif_row_check(row, detector->dimension, i + 1, error);
+        oif_status status = oif_row_check(row, detector->columns, i + 1, error);
         if (status != OIF_OK)
             return status;
     }
     return OIF_OK;
 }
 
-bool oif_row_is_complete(const double *row, size_t dimension)
+bool oif_row_is_complete(const double *row, size_t columns)
 {
     unsigned missing = 0;
-    for (size_t i = 0; i < dimension; i++)
+    for (size_t i = 0; i < columns; i++)
         missing |= row[i] != row[i];
     return !missing;
 }
@@ -248,24 +252,24 @@ oif_status oif_detector_score_rows(const oif_detector *detector, const double *r
 
 oif_status oif_detector_learn(oif_detector *detector, const double *row, oif_error *error)
 {
-    return oif_detector_learn_rows(detector, row, 1, detector->dimension, error);
+    return oif_detector_learn_rows(detector, row, 1, detector->columns, error);
 }
 
 oif_status oif_detector_score(const oif_detector *detector, const double *row, double *score,
                               oif_error *error)
 {
-    return oif_detector_score_rows(detector, row, 1, detector->dimension, score, error);
+    return oif_detector_score_rows(detector, row, 1, detector->columns, score, error);
 }
 
 oif_status oif_detector_learn_score(oif_detector *detector, const double *row, double *score,
                                     oif_error *error)
 {
-    return oif_detector_learn_score_rows(detector, row, 1, detector->dimension, score, error);
+    return oif_detector_learn_score_rows(detector, row, 1, detector->columns, score, error);
 }
 
 /* ---- Explanations ---- */
 
-/* Makes numbers that are not negative add up to 1, unless all are 0. */
+/* Scales numbers, none below 0, to a sum of 1, unless all are 0. */
 static void make_shares(double *numbers, size_t count)
 {
     double sum = 0;
@@ -275,25 +279,26 @@ static void make_shares(double *numbers, size_t count)
         numbers[i] /= sum;
 }
 
-oif_status oif_detector_explain(const oif_detector *detector, const double *row, size_t columns,
-                                double *shares, double *scratch, oif_error *error)
+oif_status oif_detector_explain(const oif_detector *detector, const double *row,
+                                size_t step_columns, double *shares, double *scratch,
+                                oif_error *error)
 {
-    const size_t dimension = detector->dimension;
+    const size_t columns = detector->columns;
     double score, without;
-    if (columns == 0 || dimension % columns != 0)
+    if (step_columns == 0 || columns % step_columns != 0)
         return oif_fail(error, OIF_EPARAM,
-                        "rows of %zu numbers do not consist of steps of %zu columns", dimension,
-                        columns);
+                        "rows of %zu numbers do not consist of steps of %zu columns", columns,
+                        step_columns);
     oif_status status = oif_detector_score(detector, row, &score, error);
-    for (size_t column = 0; column < columns && status == OIF_OK; column++) {
-        memcpy(scratch, row, dimension * sizeof *row);
-        for (size_t i = column; i < dimension; i += columns)
+    for (size_t column = 0; column < step_columns && status == OIF_OK; column++) {
+        memcpy(scratch, row, columns * sizeof *row);
+        for (size_t i = column; i < columns; i += step_columns)
             scratch[i] = NAN;
         status = oif_detector_score(detector, scratch, &without, error);
         shares[column] = score > without ? score - without : 0;
     }
     if (status == OIF_OK)
-        make_shares(shares, columns);
+        make_shares(shares, step_columns);
     return status;
 }
 
@@ -309,9 +314,9 @@ const oif_params *oif_detector_params(const oif_detector *detector)
     return &detector->params;
 }
 
-size_t oif_detector_dimension(const oif_detector *detector)
+size_t oif_detector_columns(const oif_detector *detector)
 {
-    return detector->dimension;
+    return detector->columns;
 }
 
 uint64_t oif_detector_rows_learned(const oif_detector *detector)
@@ -331,9 +336,10 @@ oif_status oif_detector_check(const oif_detector *detector, oif_error *error)
     return detector->kind->check(detector->state, error);
 }
 
-void oif_detector_describe(const oif_detector *detector, oif_describe_function tell, void *context)
+void oif_detector_describe(const oif_detector *detector, oif_describe_function report,
+                           void *context)
 {
-    detector->kind->describe(detector->state, tell, context);
+    detector->kind->describe(detector->state, report, context);
 }
 
 void oif_detector_visit_fields(oif_detector *detector, oif_state_visitor *visitor)

@@ -1,5 +1,11 @@
-/* What a detector must provide. detector.c checks every call and sends it on to one of these
- * tables. */
+/* What a detector provides: one table of functions per kind of detector.
+ *
+ *     oif_detector_learn(detector, row)              include/oif.h: the public call
+ *         detector.c      checks the row               the same for every kind
+ *         kind->learn_rows(state, rows)              the kind's own work
+ *
+ * A detector is one block of memory: the header that detector.c owns, then the kind's state.
+ */
 #ifndef OIF_DETECT_DETECTOR_H
 #define OIF_DETECT_DETECTOR_H
 
@@ -11,15 +17,14 @@
 
 #include <float.h>
 
-/* So that a few numbers per column still count in 32 bits. */
-#define OIF_MAX_DIMENSION (UINT32_MAX / 4)
+/* ---- Rows ---- */
 
-/* A block of rows without infinities. `complete`: none of its numbers is missing. */
+/* A block of rows without infinities. Row i starts at values[i * stride]. */
 typedef struct oif_rows {
     const double *values;
     size_t count;
     size_t stride;
-    bool complete;
+    bool complete; /* no value is missing */
 } oif_rows;
 
 static inline const double *oif_rows_at(const oif_rows *rows, size_t i)
@@ -27,8 +32,8 @@ static inline const double *oif_rows_at(const oif_rows *rows, size_t i)
     return rows->values + i * rows->stride;
 }
 
-/* Whether these numbers are as rows have them: finite, or missing. Without a branch, so that
- * compilers test several at once. */
+/* Whether every number is finite or missing, as in rows that passed oif_row_check.
+ * Without a branch, so compilers test several numbers at once. */
 static inline bool oif_none_infinite(const double *numbers, size_t count)
 {
     unsigned infinite = 0;
@@ -37,12 +42,15 @@ static inline bool oif_none_infinite(const double *numbers, size_t count)
     return !infinite;
 }
 
-/* More rows than any stream has. A detector that claims to have learned more is broken; so
- * counts of rows never overflow. */
-#define OIF_MAX_ROWS_LEARNED (UINT64_C(3) << 62)
+/* Whether no value of the row is missing. */
+bool oif_row_is_complete(const double *row, size_t columns);
 
-/* Whether none of the numbers is missing. */
-bool oif_row_is_complete(const double *row, size_t dimension);
+/* OIF_EVALUE   a value of the row is infinite; error->line is `row_number` */
+oif_status oif_row_check(const double *row, size_t columns, size_t row_number, oif_error *error);
+
+/* More rows than any stream has. A detector that claims more is broken.
+ * So counts of rows never overflow. */
+#define OIF_MAX_ROWS_LEARNED (UINT64_C(3) << 62)
 
 static inline bool oif_rows_complete_at(const oif_rows *rows, size_t i, size_t dimension)
 {
@@ -57,7 +65,9 @@ static inline oif_rows oif_rows_from(const oif_rows *rows, size_t from, size_t m
                       rows->complete};
 }
 
-/* For fewer rows, waking the threads of a pool costs more than they help. */
+/* ---- Threads ---- */
+
+/* For fewer rows, waking the threads costs more than they save. */
 enum { OIF_ROWS_WORTH_SHARING = 32 };
 
 static inline oif_pool *oif_pool_worth(oif_pool *pool, size_t rows)
@@ -65,69 +75,79 @@ static inline oif_pool *oif_pool_worth(oif_pool *pool, size_t rows)
     return rows < OIF_ROWS_WORTH_SHARING ? NULL : pool;
 }
 
+/* Scores rows, each independently of the others. */
 typedef void (*oif_score_function)(const void *state, const oif_rows *rows, double *scores);
 
-/* Scores rows by a function that scores some of them; a pool, which may be NULL, shares them
- * among its threads. */
+/* Scores rows with `score`. The threads of the pool, which may be NULL, share the rows. */
 void oif_rows_score(const oif_rows *rows, oif_score_function score, const void *state,
                     double *scores, oif_pool *pool);
 
-/* The state is one block of memory that holds no pointers into itself: a copy of its bytes is a
- * clone. */
+/* ---- Kinds of detectors ---- */
+
+/* A kind of detector. The state is one block of memory without pointers into itself,
+ * so a copy of its bytes is a clone. */
 typedef struct oif_detector_kind {
+    /* Name, parameters and texts: everything that users can ask for. */
     oif_detector_info info;
 
-    /* Whether these parameters, each in its range, fit together. NULL where any do. */
+    /* Whether the parameters, each of them in its range, fit together.
+     * NULL where any do.
+     *
+     * OIF_EPARAM   they do not; the message says what to change */
     oif_status (*check_params)(const oif_params *params, oif_error *error);
 
-    /* The bytes of the state; SIZE_MAX when no machine could hold it. */
-    size_t (*state_bytes)(const oif_params *params, size_t dimension);
+    /* The bytes of the state; SIZE_MAX when no machine can hold it. */
+    size_t (*state_bytes)(const oif_params *params, size_t columns);
 
-    void (*init)(void *state, const oif_params *params, size_t dimension);
+    /* Fills a state that is all zero. */
+    void (*init)(void *state, const oif_params *params, size_t columns);
 
-    /* Learns the rows in order and writes the score that each has right after it was learned;
-     * `scores` may be NULL. The pool, which may be NULL, may share the work but must not change
-     * a bit of the results. */
+    /* Learns the rows in order. scores[i] gets the score of row i right after it was learned;
+     * `scores` may be NULL. The threads of the pool, which may be NULL, may share the work;
+     * they must not change a bit of the results. */
     void (*learn_rows)(void *state, const oif_rows *rows, double *scores, oif_pool *pool);
 
-    /* Some of the rows that are to be scored: each row by itself, so that threads can share
-     * them. */
+    /* Scores rows without learning them. Threads call it at the same time. */
     oif_score_function score_rows;
 
+    /* Whether enough rows were learned for scores to mean something. */
     bool (*ready)(const void *state);
 
-    /* Tells every field that rows have changed, for a snapshot. */
+    /* Visits every field that learning changes, in a fixed order: the snapshot.
+     * What follows from the parameters is not visited; `init` sets it. */
     void (*visit_fields)(void *state, oif_state_visitor *visitor);
 
-    /* Names figures about what was learned, such as the leaves of a tree. */
-    void (*describe)(const void *state, oif_describe_function tell, void *context);
+    /* Reports figures about what was learned, such as the leaves of a tree. */
+    void (*describe)(const void *state, oif_describe_function report, void *context);
 
-    /* Believes nothing but what follows from the parameters: the fields may come from a damaged
-     * snapshot, and when they pass, every verb has to be safe. */
+    /* Verifies every invariant. Trusts only what follows from the parameters, because the fields
+     * may come from a damaged snapshot. A state that passes is safe for every other function.
+     *
+     * OIF_EINVARIANT   the message names the broken one */
     oif_status (*check)(const void *state, oif_error *error);
 } oif_detector_kind;
 
-/* All kinds, then NULL: kinds.c. CONTRIBUTING.md says what a new detector needs. */
+/* All kinds, then NULL: kinds.c. CONTRIBUTING.md lists what a new detector needs. */
 extern const oif_detector_kind *const oif_detector_kinds[];
 
-/* The kind of that name; NULL if unknown. */
-const oif_detector_kind *oif_detector_kind_find(const char *name);
+/* The kind that these are the parameters of. NULL when `params` is NULL or zeroed, or holds
+ * something else, such as the options of a pipeline. */
+const oif_detector_kind *oif_detector_kind_of(const oif_params *params);
 
-/* OIF_EVALUE when a number of the row is infinite. */
-oif_status oif_row_check(const double *row, size_t dimension, size_t row_number, oif_error *error);
+/* ---- Inside a detector, for the rest of the library ---- */
 
-/* Gives a detector the state of another one with the same parameters and dimension. Its columns
- * keep their names. */
+/* Copies what another detector with the same parameters and columns has learned.
+ * The column names stay. */
 void oif_detector_assign(oif_detector *detector, const oif_detector *other);
 
-/* Tells every field that rows have changed. */
+/* Visits every field that learning changes: rows_learned, then those of the kind. */
 void oif_detector_visit_fields(oif_detector *detector, oif_state_visitor *visitor);
 
-/* The names of its columns, or NULL; and gives it those, which it frees. */
+/* The column names, or NULL. `take` frees those before; the detector then owns `names`. */
 const oif_column_names *oif_detector_names(const oif_detector *detector);
 void oif_detector_take_names(oif_detector *detector, oif_column_names *names);
 
-/* The detector's own state, for tests that look inside. */
+/* The kind's state, for tests that look inside. */
 const void *oif_detector_state(const oif_detector *detector);
 
 #endif

@@ -1,4 +1,4 @@
-/* The list of detectors. A new one adds its line here and its declaration below. */
+/* The list of detectors. A new one adds a declaration and a line of the list. */
 #include "detect/detector.h"
 
 #include <string.h>
@@ -28,16 +28,18 @@ const oif_detector_info *oif_detector_info_at(size_t index)
     return NULL;
 }
 
-const oif_detector_kind *oif_detector_kind_find(const char *name)
+const oif_detector_kind *oif_detector_kind_of(const oif_params *params)
 {
-    for (size_t i = 0; oif_detector_kinds[i]; i++)
-        if (strcmp(oif_detector_kinds[i]->info.name, name) == 0)
+    for (size_t i = 0; params && oif_detector_kinds[i]; i++)
+        if (params->table == &oif_detector_kinds[i]->info.table)
             return oif_detector_kinds[i];
     return NULL;
 }
 
 const oif_detector_info *oif_detector_info_find(const char *name)
 {
-    const oif_detector_kind *kind = oif_detector_kind_find(name);
-    return kind ? &kind->info : NULL;
+    for (size_t i = 0; oif_detector_kinds[i]; i++)
+        if (strcmp(oif_detector_kinds[i]->info.table.name, name) == 0)
+            return &oif_detector_kinds[i]->info;
+    return NULL;
 }

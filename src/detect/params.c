@@ -1,5 +1,4 @@
-/* Parameters: names, ranges and words come from the table of the detector's kind and from
- * nowhere else. */
+/* Parameters: names, ranges and words come from a table, and from nowhere else. */
 #include "detect/params.h"
 
 #include "base/error.h"
@@ -12,25 +11,40 @@ oif_status oif_params_init(oif_params *params, const char *detector, oif_error *
     const oif_detector_info *info = oif_detector_info_find(detector);
     if (!info)
         return oif_fail(error, OIF_EPARAM, "there is no detector '%.60s'; the first one is '%s'",
-                        detector, oif_detector_info_at(0)->name);
-    *params = (oif_params){.info = info};
-    for (size_t i = 0; i < info->param_count; i++)
-        params->values[i] = info->params[i].initial;
+                        detector, oif_detector_info_at(0)->table.name);
+    oif_params_init_table(params, &info->table);
     return OIF_OK;
 }
 
+void oif_params_init_table(oif_params *params, const oif_param_table *table)
+{
+    *params = (oif_params){.table = table};
+    for (size_t i = 0; i < table->param_count; i++)
+        params->values[i] = table->params[i].initial;
+}
+
 /* The position of a parameter in the table, or param_count. */
-static size_t find_param(const oif_detector_info *info, const char *name)
+static size_t find_param(const oif_param_table *table, const char *name)
 {
     size_t i = 0;
-    while (i < info->param_count && strcmp(info->params[i].name, name) != 0)
+    while (i < table->param_count && strcmp(table->params[i].name, name) != 0)
         i++;
     return i;
 }
 
-static oif_status fail_unknown(const oif_detector_info *info, const char *name, oif_error *error)
+/* Finds a parameter for a caller, who may have passed anything. */
+static oif_status look_up(const oif_params *params, const char *name, size_t *position,
+                          oif_error *error)
 {
-    return oif_fail(error, OIF_EPARAM, "%s has no parameter '%.60s'", info->name, name);
+    if (!params || !params->table)
+        return oif_fail(error, OIF_EPARAM,
+                        "the parameters are not initialised; call oif_params_init or "
+                        "oif_pipeline_options_init first");
+    *position = find_param(params->table, name);
+    if (*position == params->table->param_count)
+        return oif_fail(error, OIF_EPARAM, "%s has no parameter '%.60s'", params->table->name,
+                        name);
+    return OIF_OK;
 }
 
 static oif_status fail_choice(const oif_param *param, oif_error *error)
@@ -63,10 +77,10 @@ static oif_status check_value(const oif_param *param, double value, oif_error *e
 
 oif_status oif_params_set(oif_params *params, const char *name, double value, oif_error *error)
 {
-    size_t i = find_param(params->info, name);
-    if (i == params->info->param_count)
-        return fail_unknown(params->info, name, error);
-    oif_status status = check_value(&params->info->params[i], value, error);
+    size_t i = 0;
+    oif_status status = look_up(params, name, &i, error);
+    if (status == OIF_OK)
+        status = check_value(&params->table->params[i], value, error);
     if (status == OIF_OK)
         params->values[i] = value;
     return status;
@@ -75,10 +89,11 @@ oif_status oif_params_set(oif_params *params, const char *name, double value, oi
 oif_status oif_params_set_text(oif_params *params, const char *name, const char *text,
                                oif_error *error)
 {
-    size_t i = find_param(params->info, name);
-    if (i == params->info->param_count)
-        return fail_unknown(params->info, name, error);
-    const oif_param *param = &params->info->params[i];
+    size_t i = 0;
+    oif_status status = look_up(params, name, &i, error);
+    if (status != OIF_OK)
+        return status;
+    const oif_param *param = &params->table->params[i];
     if (param->type == OIF_PARAM_CHOICE) {
         for (size_t word = 0; param->choices[word]; word++)
             if (strcmp(param->choices[word], text) == 0) {
@@ -97,22 +112,22 @@ oif_status oif_params_set_text(oif_params *params, const char *name, const char 
 oif_status oif_params_get(const oif_params *params, const char *name, double *value,
                           oif_error *error)
 {
-    size_t i = find_param(params->info, name);
-    if (i == params->info->param_count)
-        return fail_unknown(params->info, name, error);
-    *value = params->values[i];
-    return OIF_OK;
+    size_t i = 0;
+    oif_status status = look_up(params, name, &i, error);
+    if (status == OIF_OK)
+        *value = params->values[i];
+    return status;
 }
 
 double oif_params_value(const oif_params *params, const char *name)
 {
-    return params->values[find_param(params->info, name)];
+    return params->values[find_param(params->table, name)];
 }
 
 oif_status oif_params_check(const oif_params *params, oif_error *error)
 {
-    for (size_t i = 0; i < params->info->param_count; i++) {
-        oif_status status = check_value(&params->info->params[i], params->values[i], error);
+    for (size_t i = 0; i < params->table->param_count; i++) {
+        oif_status status = check_value(&params->table->params[i], params->values[i], error);
         if (status != OIF_OK)
             return status;
     }

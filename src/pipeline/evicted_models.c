@@ -245,14 +245,14 @@ void oif_evicted_models_write(oif_section_writer *writer, const oif_evicted_mode
     oif_section_writer_end(writer);
 }
 
-/* Reads one key and its slot; `key` has OIF_MAX_KEY_BYTES. */
+/* Reads one key and its slot; `key` has OIF_KEY_MAX_BYTES. */
 static void read_key(oif_section_reader *reader, oif_evicted_models *evicted,
                      const oif_keys *in_memory, char *key)
 {
     oif_slot slot = {0, 0};
     uint32_t key_bytes = 0;
     visit_slot(&reader->visitor, &slot, &key_bytes);
-    if (key_bytes > OIF_MAX_KEY_BYTES || slot.number == OIF_NO_SLOT)
+    if (key_bytes > OIF_KEY_MAX_BYTES || slot.number == OIF_NO_SLOT)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense",
                                 evicted_tag);
     if (reader->status == OIF_OK)
@@ -268,7 +268,7 @@ void oif_evicted_models_read(oif_section_reader *reader, oif_evicted_models *evi
                              const oif_keys *in_memory)
 {
     uint64_t counts[2] = {0, 0};
-    char *key = oif_memory_new(OIF_MAX_KEY_BYTES);
+    char *key = oif_memory_new(OIF_KEY_MAX_BYTES);
     if (!key)
         oif_section_reader_fail(reader, OIF_EMEMORY, "no memory for a key");
     oif_section_reader_expect(reader, evicted_tag);

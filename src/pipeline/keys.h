@@ -15,8 +15,6 @@
 
 #define OIF_NO_KEY UINT32_MAX
 
-enum { OIF_MAX_KEY_BYTES = 1 << 16 };
-
 typedef struct oif_key_entry {
     uint64_t hash;
     char *key;

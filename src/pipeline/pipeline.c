@@ -15,7 +15,7 @@ static const char *const evicted_words[] = {"forget", "keep", NULL};
 
 enum { EVICTED_FORGET, EVICTED_KEEP };
 
-static const oif_param option_table[] = {
+static const oif_param option_list[] = {
     {"alert_rate", "share of the rows that is to be anomalous", OIF_PARAM_REAL, 1e-9, 0.5, 0.001,
      NULL},
     {"threshold", "if not 0: rows with a higher score are anomalous, whatever their share",
@@ -41,18 +41,16 @@ static const oif_param option_table[] = {
      OIF_PARAM_CHOICE, 0, 1, EVICTED_FORGET, evicted_words},
 };
 
-static const oif_detector_info options_info = {
+static const oif_param_table options_table = {
     .name = "pipeline",
     .summary = "from rows to alerts",
-    .params = option_table,
-    .param_count = sizeof option_table / sizeof option_table[0],
+    .params = option_list,
+    .param_count = sizeof option_list / sizeof option_list[0],
 };
 
 void oif_pipeline_options_init(oif_params *options)
 {
-    *options = (oif_params){.info = &options_info};
-    for (size_t i = 0; i < options_info.param_count; i++)
-        options->values[i] = option_table[i].initial;
+    oif_params_init_table(options, &options_table);
 }
 
 static oif_model_options read_options(const oif_params *options)
@@ -73,9 +71,10 @@ static oif_model_options read_options(const oif_params *options)
 
 static oif_status check_options(const oif_params *options, oif_error *error)
 {
-    if (options->info != &options_info)
+    if (!options || options->table != &options_table)
         return oif_fail(error, OIF_EPARAM,
-                        "these are no options of a pipeline; see oif_pipeline_options_init");
+                        "these are not the options of a pipeline; fill them with "
+                        "oif_pipeline_options_init");
     oif_status status = oif_params_check(options, error);
     if (status != OIF_OK)
         return status;
@@ -274,7 +273,7 @@ static oif_status find_model(oif_pipeline *pipeline, const char *key, size_t key
     *entry = oif_keys_find(&pipeline->keys, key, key_bytes);
     if (*entry != OIF_NO_KEY)
         return OIF_OK;
-    if (key_bytes > OIF_MAX_KEY_BYTES)
+    if (key_bytes > OIF_KEY_MAX_BYTES)
         return oif_fail(error, OIF_EVALUE, "a key of %zu bytes is too long", key_bytes);
     return oif_pipeline_add_model(pipeline, key, key_bytes, entry, error);
 }
@@ -298,9 +297,9 @@ oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t 
 static bool are_alike(const oif_detector *a, const oif_detector *b)
 {
     const oif_params *p = oif_detector_params(a), *q = oif_detector_params(b);
-    if (p->info != q->info || oif_detector_dimension(a) != oif_detector_dimension(b))
+    if (p->table != q->table || oif_detector_columns(a) != oif_detector_columns(b))
         return false;
-    for (size_t i = 0; i < p->info->param_count; i++)
+    for (size_t i = 0; i < p->table->param_count; i++)
         if (p->values[i] != q->values[i])
             return false;
     return true;

@@ -60,7 +60,7 @@ static oif_status save(const oif_pipeline *pipeline, bool is_beside_evicted,
     oif_section_writer_open(&writer, write, context, error);
     oif_params_section_write(&writer, options_tag, &pipeline->options, pipeline->columns);
     oif_params_section_write(&writer, OIF_SECTION_DETECTOR, &pipeline->params,
-                             oif_detector_dimension(pipeline->blank->detector));
+                             oif_detector_columns(pipeline->blank->detector));
     oif_names_section_write(&writer, pipeline->names);
     write_counts(&writer, pipeline);
     if (keys->count == 0)
@@ -94,8 +94,8 @@ typedef struct plan {
 static oif_status init_options(oif_params *options, const char *name, oif_error *error)
 {
     oif_pipeline_options_init(options);
-    return strcmp(name, options->info->name) == 0 ? OIF_OK
-                                                  : oif_fail(error, OIF_EPARAM, "not a pipeline");
+    return strcmp(name, options->table->name) == 0 ? OIF_OK
+                                                   : oif_fail(error, OIF_EPARAM, "not a pipeline");
 }
 
 static void read_plan(oif_section_reader *reader, plan *p)
@@ -110,7 +110,7 @@ static void read_plan(oif_section_reader *reader, plan *p)
     p->keys = oif_bytes_get(&bytes, 8);
     p->rows = oif_bytes_get(&bytes, 8);
     p->evictions = oif_bytes_get(&bytes, 8);
-    if (bytes.overrun || bytes.next != bytes.end || p->dimension > OIF_MAX_DIMENSION ||
+    if (bytes.overrun || bytes.next != bytes.end || p->dimension > OIF_COLUMNS_MAX ||
         p->columns > p->dimension)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", keys_tag);
 }
@@ -132,7 +132,7 @@ static oif_pipeline *make_pipeline(oif_section_reader *reader, plan *p)
     made->evictions = p->evictions;
     made->names = p->names;
     p->names = NULL;
-    if (oif_detector_dimension(made->blank->detector) != p->dimension || p->keys > made->most_keys)
+    if (oif_detector_columns(made->blank->detector) != p->dimension || p->keys > made->most_keys)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the options do not fit the models");
     return made;
 }
@@ -141,7 +141,7 @@ static oif_pipeline *make_pipeline(oif_section_reader *reader, plan *p)
 static char *read_key(oif_section_reader *reader, size_t *key_bytes)
 {
     oif_section_reader_expect(reader, key_tag);
-    if (reader->left > OIF_MAX_KEY_BYTES)
+    if (reader->left > OIF_KEY_MAX_BYTES)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "a key of %llu bytes is too long",
                                 (unsigned long long)reader->left);
     if (reader->status != OIF_OK)

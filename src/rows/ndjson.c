@@ -18,8 +18,6 @@
 #include <stdio.h>
 
 enum {
-    MAX_DEPTH = 256,
-    MAX_FIRST_LINE_PATHS = 65536,
     MAX_NAMES_BYTES = 64 * 1024 * 1024, /* a long key with much below it is in many names */
     INDEX_TEXT_BYTES = 24
 };
@@ -48,7 +46,7 @@ static const char *parse_value(line_parser *line, const char *at, oif_json_path 
 static oif_json_path *add_path(line_parser *line, oif_json_path *parent, const char *key,
                                size_t bytes)
 {
-    if (line->paths->count > MAX_FIRST_LINE_PATHS) {
+    if (line->paths->count > OIF_JSON_FIRST_LINE_KEYS_MAX) {
         line->has_too_many = true;
         return NULL;
     }
@@ -273,7 +271,7 @@ static const char *parse_container(line_parser *line, const char *open, oif_json
                                    unsigned depth)
 {
     const char *end;
-    if (depth == MAX_DEPTH)
+    if (depth == OIF_JSON_LEVELS_MAX)
         return oif_json_fail(&line->fault, open,
                              "objects and arrays are nested deeper than 256 levels");
     if (*open == '{')
@@ -540,7 +538,7 @@ static oif_status ndjson_open(oif_reader *reader, const oif_reader_options *opti
         return oif_fail(error, OIF_EMEMORY, "no memory for columns");
     if (line.has_too_many)
         return oif_fail_at(error, OIF_EINPUT, reader->line, 1,
-                           "the first line has more than %d keys", MAX_FIRST_LINE_PATHS);
+                           "the first line has more than %d keys", OIF_JSON_FIRST_LINE_KEYS_MAX);
     status = check_line(&line, error);
     return status == OIF_OK ? make_leaf_columns(reader, &reader->paths->root, &names_bytes, error)
                             : status;

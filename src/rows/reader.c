@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { FIRST_CAPACITY_BYTES = 64 * 1024, DEFAULT_MAX_LINE_BYTES = 16 * 1024 * 1024 };
+enum { FIRST_CAPACITY_BYTES = 64 * 1024 };
 
 /* ---- Memory and columns ---- */
 
@@ -296,6 +296,9 @@ oif_status oif_reader_open(const oif_reader_options *options, oif_read_function 
     const oif_row_format *format = find_format(options->format);
     if (!format)
         return oif_fail(error, OIF_EPARAM, "there is no format %d", (int)options->format);
+    for (size_t i = 0; i < sizeof options->reserved / sizeof options->reserved[0]; i++)
+        if (options->reserved[i] != 0)
+            return oif_fail(error, OIF_EPARAM, "set the options to 0 before use");
 
     oif_reader *opened = oif_memory_new(sizeof *opened);
     char *buffer = oif_memory_new(FIRST_CAPACITY_BYTES + OIF_LOAD_AHEAD_BYTES);
@@ -310,7 +313,7 @@ oif_status oif_reader_open(const oif_reader_options *options, oif_read_function 
         .read = read,
         .context = context,
         .max_line_bytes =
-            options->max_line_bytes ? options->max_line_bytes : DEFAULT_MAX_LINE_BYTES,
+            options->max_line_bytes ? options->max_line_bytes : OIF_LINE_BYTES_INITIAL,
         .buffer = buffer,
         .capacity = FIRST_CAPACITY_BYTES,
         .line = 1,

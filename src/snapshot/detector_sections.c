@@ -19,11 +19,11 @@ size_t oif_params_section_write(oif_section_writer *writer, const char *tag,
 {
     unsigned char payload[PARAMS_BYTES];
     oif_bytes bytes = oif_bytes_over(payload, sizeof payload);
-    oif_bytes_put_text(&bytes, params->info->name);
+    oif_bytes_put_text(&bytes, params->table->name);
     oif_bytes_put(&bytes, number, 8);
-    oif_bytes_put(&bytes, params->info->param_count, 1);
-    for (size_t i = 0; i < params->info->param_count; i++) {
-        oif_bytes_put_text(&bytes, params->info->params[i].name);
+    oif_bytes_put(&bytes, params->table->param_count, 1);
+    for (size_t i = 0; i < params->table->param_count; i++) {
+        oif_bytes_put_text(&bytes, params->table->params[i].name);
         oif_bytes_put_f64(&bytes, params->values[i]);
     }
     size_t length = (size_t)(bytes.next - bytes.start);

@@ -16,7 +16,7 @@ size_t oif_detector_snapshot_bytes(const oif_detector *detector)
            (size_t)oif_state_section_bytes(detector) +
            oif_names_section_bytes(oif_detector_names(detector)) +
            oif_params_section_write(NULL, OIF_SECTION_DETECTOR, oif_detector_params(detector),
-                                    oif_detector_dimension(detector));
+                                    oif_detector_columns(detector));
 }
 
 oif_status oif_detector_save(const oif_detector *detector, oif_write_function write, void *context,
@@ -25,7 +25,7 @@ oif_status oif_detector_save(const oif_detector *detector, oif_write_function wr
     oif_section_writer writer;
     oif_section_writer_open(&writer, write, context, error);
     oif_params_section_write(&writer, OIF_SECTION_DETECTOR, oif_detector_params(detector),
-                             oif_detector_dimension(detector));
+                             oif_detector_columns(detector));
     oif_names_section_write(&writer, oif_detector_names(detector));
     oif_state_section_write(&writer, detector);
     return oif_section_writer_close(&writer);
@@ -38,7 +38,7 @@ static oif_detector *make_detector(oif_section_reader *reader)
     oif_detector *made = NULL;
     oif_error why;
     oif_params_section_read(reader, OIF_SECTION_DETECTOR, oif_params_init, &params, &dimension);
-    if (dimension > OIF_MAX_DIMENSION)
+    if (dimension > OIF_COLUMNS_MAX)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "a row of %llu numbers is too long",
                                 (unsigned long long)dimension);
     oif_column_names *names = oif_names_section_read(reader, dimension, OIF_SECTION_STATE);

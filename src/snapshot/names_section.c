@@ -21,7 +21,7 @@ size_t oif_names_section_bytes(const oif_column_names *names)
  * memory. */
 static oif_column_names *read_names(oif_section_reader *reader, uint64_t columns)
 {
-    if (reader->left > OIF_MAX_NAMES_BYTES || reader->left < columns) {
+    if (reader->left > OIF_COLUMN_NAMES_MAX_BYTES || reader->left < columns) {
         oif_section_reader_fail(reader, OIF_ECORRUPT,
                                 "%llu bytes cannot be the names of %llu columns",
                                 (unsigned long long)reader->left, (unsigned long long)columns);

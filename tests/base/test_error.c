@@ -36,6 +36,9 @@ static void the_version_is_the_headers(void **state)
     snprintf(expected, sizeof expected, "%d.%d.%d", OIF_VERSION_MAJOR, OIF_VERSION_MINOR,
              OIF_VERSION_PATCH);
     assert_string_equal(oif_version(), expected);
+    assert_int_equal(oif_version_number(), OIF_VERSION_NUMBER);
+    assert_int_equal(OIF_VERSION_NUMBER,
+                     OIF_VERSION_MAJOR * 10000 + OIF_VERSION_MINOR * 100 + OIF_VERSION_PATCH);
 }
 
 static void a_failure_has_a_place_or_none(void **state)

@@ -58,7 +58,7 @@ static void every_kind_tells_finite_figures_by_different_names(void **state)
     (void)state;
     for (size_t kind = 0; oif_detector_info_at(kind); kind++)
         for (size_t rows = 0; rows <= 600; rows += 150) {
-            oif_detector *detector = taught(oif_detector_info_at(kind)->name, "", rows);
+            oif_detector *detector = taught(oif_detector_info_at(kind)->table.name, "", rows);
             figures told = describe(detector);
             assert_string_equal(told.of[0].name, "rows_held");
             for (size_t i = 0; i < told.count; i++) {

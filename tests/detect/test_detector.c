@@ -234,14 +234,14 @@ static void another_seed_gives_other_scores_whatever_the_detector(void **state)
         oif_params params;
         oif_detector *one = NULL, *other = NULL;
         size_t different = 0;
-        require_ok(oif_params_init(&params, info->name, NULL));
+        require_ok(oif_params_init(&params, info->table.name, NULL));
         require_ok(oif_detector_new(&params, DIMENSION, &one, NULL));
         set_param(&params, "seed", 1);
         require_ok(oif_detector_new(&params, DIMENSION, &other, NULL));
         for (size_t i = 0; i < ROWS; i++)
             different +=
                 learn_score(one, &rows[i * DIMENSION]) != learn_score(other, &rows[i * DIMENSION]);
-        expect_within((double)different, 800, ROWS, info->name);
+        expect_within((double)different, 800, ROWS, info->table.name);
         oif_detector_free(one);
         oif_detector_free(other);
     }
@@ -612,9 +612,9 @@ static void a_detector_knows_what_it_is(void **state)
     setup s = small_setup();
     oif_params params = params_of(&s);
     oif_detector *detector = new_detector(&s, 17);
-    assert_int_equal(oif_detector_dimension(detector), 17);
+    assert_int_equal(oif_detector_columns(detector), 17);
     assert_memory_equal(oif_detector_params(detector), &params, sizeof params);
-    assert_string_equal(oif_detector_params(detector)->info->name, "online-iforest");
+    assert_string_equal(oif_detector_params(detector)->table->name, "online-iforest");
     oif_detector_free(detector);
 }
 

@@ -34,14 +34,14 @@ static void check_choices(const oif_param *param)
 
 static void check_param(const oif_detector_info *info, size_t i)
 {
-    const oif_param *param = &info->params[i];
+    const oif_param *param = &info->table.params[i];
     assert_non_null(param->name);
     assert_non_null(param->help);
     assert_true(param->name[0] && param->help[0]);
     assert_null(strchr(param->help, '\n'));
     assert_int_equal(strspn(param->name, "abcdefghijklmnopqrstuvwxyz_"), strlen(param->name));
     for (size_t j = 0; j < i; j++)
-        assert_string_not_equal(param->name, info->params[j].name);
+        assert_string_not_equal(param->name, info->table.params[j].name);
     assert_true(isfinite(param->minimum) && isfinite(param->maximum));
     expect_within(param->initial, param->minimum, param->maximum, param->name);
     if (param->type == OIF_PARAM_CHOICE)
@@ -61,11 +61,11 @@ static void the_table_of_every_detector_is_well_formed(void **state)
     size_t kinds = 0;
     const oif_detector_info *info;
     while ((info = oif_detector_info_at(kinds))) {
-        assert_true(info->name[0] && info->summary[0] && info->paper[0]);
+        assert_true(info->table.name[0] && info->table.summary[0] && info->paper[0]);
         assert_non_null(info->cost);
         assert_non_null(info->choose);
-        assert_in_range(info->param_count, 1, OIF_PARAMS_MAX);
-        for (size_t i = 0; i < info->param_count; i++)
+        assert_in_range(info->table.param_count, 1, OIF_PARAMS_MAX);
+        for (size_t i = 0; i < info->table.param_count; i++)
             check_param(info, i);
         kinds++;
     }
@@ -78,7 +78,7 @@ static void detectors_are_found_by_name_and_by_index_alike(void **state)
 {
     (void)state;
     for (size_t i = 0; oif_detector_info_at(i); i++)
-        assert_ptr_equal(oif_detector_info_find(oif_detector_info_at(i)->name),
+        assert_ptr_equal(oif_detector_info_find(oif_detector_info_at(i)->table.name),
                          oif_detector_info_at(i));
     assert_null(oif_detector_info_find("online_iforest"));
     assert_null(oif_detector_info_find(""));
@@ -90,7 +90,7 @@ static void every_detector_can_be_made_with_its_initial_parameters(void **state)
     for (size_t i = 0; oif_detector_info_at(i); i++) {
         oif_params params;
         oif_detector *detector = NULL;
-        require_ok(oif_params_init(&params, oif_detector_info_at(i)->name, NULL));
+        require_ok(oif_params_init(&params, oif_detector_info_at(i)->table.name, NULL));
         require_ok(oif_detector_new(&params, 3, &detector, NULL));
         oif_detector_free(detector);
     }
@@ -134,16 +134,16 @@ static void both_ends_of_every_range_can_be_set_by_number_and_by_text(void **sta
     (void)state;
     for (size_t kind = 0; oif_detector_info_at(kind); kind++) {
         const oif_detector_info *info = oif_detector_info_at(kind);
-        for (size_t i = 0; i < info->param_count; i++)
+        for (size_t i = 0; i < info->table.param_count; i++)
             for (int end = 0; end < 2; end++) {
-                const oif_param *param = &info->params[i];
+                const oif_param *param = &info->table.params[i];
                 double wanted = end ? param->maximum : param->minimum;
                 oif_params params;
                 char text[64];
-                require_ok(oif_params_init(&params, info->name, NULL));
+                require_ok(oif_params_init(&params, info->table.name, NULL));
                 set_param(&params, param->name, wanted);
                 expect_within(value_of(&params, param->name), wanted, wanted, param->name);
-                require_ok(oif_params_init(&params, info->name, NULL));
+                require_ok(oif_params_init(&params, info->table.name, NULL));
                 snprintf(text, sizeof text, "%.17g", wanted);
                 const char *word =
                     param->type == OIF_PARAM_CHOICE ? param->choices[(int)wanted] : text;
@@ -345,8 +345,8 @@ static void values_filled_in_by_hand_are_checked_at_creation(void **state)
 {
     (void)state;
     oif_params initial = initial_params();
-    for (size_t i = 0; i < initial.info->param_count; i++) {
-        const oif_param *param = &initial.info->params[i];
+    for (size_t i = 0; i < initial.table->param_count; i++) {
+        const oif_param *param = &initial.table->params[i];
         double bad[] = {NAN, INFINITY, -INFINITY, param->minimum - 1, param->maximum + 2, -1e300};
         for (size_t j = 0; j < sizeof bad / sizeof bad[0]; j++) {
             oif_params params = initial;
@@ -422,6 +422,128 @@ static void a_window_too_large_for_its_leaves_is_refused_with_advice_that_helps(
         }
 }
 
+/* ---- Parameters that belong elsewhere ---- */
+
+/* What oif_detector_new and oif_pipeline_new say to parameters that are not a detector's. */
+static void expect_no_detector(const oif_params *params)
+{
+    oif_params options;
+    oif_detector *detector = NULL;
+    oif_pipeline *pipeline = NULL;
+    oif_error error = {.status = OIF_OK};
+    size_t bytes = 7;
+    oif_pipeline_options_init(&options);
+    assert_int_equal(oif_detector_estimate_bytes(params, 2, &bytes, &error), OIF_EPARAM);
+    assert_int_equal(bytes, 7);
+    assert_int_equal(oif_detector_new(params, 2, &detector, &error), OIF_EPARAM);
+    assert_null(detector);
+    expect_message(error, "not the parameters of a detector; fill them with oif_params_init");
+    assert_int_equal(oif_pipeline_new(params, 2, &options, &pipeline, &error), OIF_EPARAM);
+    assert_null(pipeline);
+    expect_message(error, "not the parameters of a detector; fill them with oif_params_init");
+}
+
+/* What oif_pipeline_new says to options that are not a pipeline's. */
+static void expect_no_pipeline(const oif_params *options)
+{
+    oif_params params = initial_params();
+    oif_pipeline *pipeline = NULL;
+    oif_error error = {.status = OIF_OK};
+    assert_int_equal(oif_pipeline_new(&params, 2, options, &pipeline, &error), OIF_EPARAM);
+    assert_null(pipeline);
+    expect_message(error,
+                   "not the options of a pipeline; fill them with oif_pipeline_options_init");
+}
+
+static void options_of_a_pipeline_are_refused_as_parameters_of_a_detector(void **state)
+{
+    (void)state;
+    oif_params options;
+    oif_pipeline_options_init(&options);
+    expect_no_detector(&options);
+}
+
+static void parameters_of_a_detector_are_refused_as_options_of_a_pipeline(void **state)
+{
+    (void)state;
+    oif_params params = initial_params();
+    expect_no_pipeline(&params);
+}
+
+static void zeroed_parameters_are_refused_where_a_detector_is_made(void **state)
+{
+    (void)state;
+    oif_params zeroed;
+    memset(&zeroed, 0, sizeof zeroed);
+    expect_no_detector(&zeroed);
+}
+
+static void zeroed_options_are_refused_where_a_pipeline_is_made(void **state)
+{
+    (void)state;
+    oif_params zeroed;
+    memset(&zeroed, 0, sizeof zeroed);
+    expect_no_pipeline(&zeroed);
+}
+
+static void no_parameters_at_all_are_refused(void **state)
+{
+    (void)state;
+    expect_no_detector(NULL);
+}
+
+static void no_options_at_all_are_refused(void **state)
+{
+    (void)state;
+    expect_no_pipeline(NULL);
+}
+
+static void parameters_of_an_unknown_kind_are_refused(void **state)
+{
+    (void)state;
+    static const oif_param table[] = {{"a", "help", OIF_PARAM_REAL, 0, 1, 0, NULL}};
+    const oif_param_table unknown = {.name = "unknown", .params = table, .param_count = 1};
+    oif_params params = {.table = &unknown};
+    expect_no_detector(&params);
+}
+
+static void options_of_an_unknown_kind_are_refused(void **state)
+{
+    (void)state;
+    static const oif_param table[] = {{"a", "help", OIF_PARAM_REAL, 0, 1, 0, NULL}};
+    const oif_param_table unknown = {.name = "pipeline", .params = table, .param_count = 1};
+    oif_params options = {.table = &unknown};
+    expect_no_pipeline(&options);
+}
+
+/* `params` are NULL or zeroed. */
+static void expect_no_values(oif_params *params)
+{
+    double value = 7;
+    oif_error error = {.status = OIF_OK};
+    assert_int_equal(oif_params_set(params, "seed", 1, &error), OIF_EPARAM);
+    expect_message(error, "not initialised");
+    assert_int_equal(oif_params_set_text(params, "seed", "1", &error), OIF_EPARAM);
+    expect_message(error, "not initialised");
+    assert_int_equal(oif_params_get(params, "seed", &value, &error), OIF_EPARAM);
+    expect_message(error, "not initialised");
+    expect_within(value, 7, 7, "what a failing get leaves");
+}
+
+static void zeroed_parameters_have_no_values(void **state)
+{
+    (void)state;
+    oif_params zeroed;
+    memset(&zeroed, 0, sizeof zeroed);
+    expect_no_values(&zeroed);
+}
+
+static void no_parameters_have_no_values(void **state)
+{
+    (void)state;
+    expect_no_values(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -441,6 +563,16 @@ int main(void)
         cmocka_unit_test(a_name_of_any_length_is_refused_within_the_message),
         cmocka_unit_test(values_filled_in_by_hand_are_checked_at_creation),
         cmocka_unit_test(every_seed_up_to_two_to_the_53_counts),
+        cmocka_unit_test(options_of_a_pipeline_are_refused_as_parameters_of_a_detector),
+        cmocka_unit_test(parameters_of_a_detector_are_refused_as_options_of_a_pipeline),
+        cmocka_unit_test(zeroed_parameters_are_refused_where_a_detector_is_made),
+        cmocka_unit_test(zeroed_options_are_refused_where_a_pipeline_is_made),
+        cmocka_unit_test(no_parameters_at_all_are_refused),
+        cmocka_unit_test(no_options_at_all_are_refused),
+        cmocka_unit_test(parameters_of_an_unknown_kind_are_refused),
+        cmocka_unit_test(options_of_an_unknown_kind_are_refused),
+        cmocka_unit_test(zeroed_parameters_have_no_values),
+        cmocka_unit_test(no_parameters_have_no_values),
         cmocka_unit_test(a_window_too_large_for_its_leaves_is_refused_with_advice_that_helps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

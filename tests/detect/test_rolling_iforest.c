@@ -102,9 +102,9 @@ static void a_detector_that_no_machine_can_hold_is_refused(void **state)
     (void)state;
     oif_params params = params_named("rolling-iforest", "window_size=16777216");
     size_t bytes = 0;
-    oif_status status = oif_detector_estimate_bytes(&params, OIF_MAX_DIMENSION, &bytes, NULL);
+    oif_status status = oif_detector_estimate_bytes(&params, OIF_COLUMNS_MAX, &bytes, NULL);
     if (status == OIF_OK)
-        assert_true(bytes / 8 / (1 << 23) >= OIF_MAX_DIMENSION); /* where 64 bits can count them */
+        assert_true(bytes / 8 / (1 << 23) >= OIF_COLUMNS_MAX); /* where 64 bits can count them */
     else
         assert_int_equal(status, OIF_EMEMORY);
 }

@@ -98,7 +98,7 @@ static void a_forest_that_no_machine_can_hold_is_refused(void **state)
     oif_params params = params_of_plan(&p);
     oif_detector *detector = NULL;
     oif_error error;
-    assert_int_equal(oif_detector_new(&params, OIF_MAX_DIMENSION, &detector, &error), OIF_EMEMORY);
+    assert_int_equal(oif_detector_new(&params, OIF_COLUMNS_MAX, &detector, &error), OIF_EMEMORY);
     assert_null(detector);
 }
 

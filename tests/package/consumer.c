@@ -29,6 +29,11 @@ int main(void)
         outliers += outlier;
     }
     oif_detector_free(detector);
+    if (oif_version_number() != OIF_VERSION_NUMBER) {
+        fprintf(stderr, "the library is %d, its header %d\n", oif_version_number(),
+                OIF_VERSION_NUMBER);
+        return 1;
+    }
     printf("oif %s: %d outliers of %d rows score %s\n", oif_version(), outliers, i,
            outlying / outliers > usual / (i - outliers) ? "higher" : "NOT HIGHER");
     return 0;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs a finished build, moves the installed tree, and builds consumer.c against it in every way that
-# users have: pkg-config and find_package, shared and static, C and C++.
+# users have: pkg-config and find_package, shared and static, C and C++. Each header compiles alone, and
+# the programs of examples/ run.
 #
 #   tests/package/run.sh BUILD_DIR
 set -euo pipefail
@@ -48,6 +49,24 @@ for program in shared static cxx; do
 done
 expect "pkg-config shared takes liboif.so" yes "$(links_shared_oif shared)"
 expect "pkg-config static does not" no "$(links_shared_oif static)"
+
+# shellcheck disable=SC2086 # the flags are meant to be split into words
+for header in "$prefix"/include/*.h; do # -x: a header is compiled as a program's only file
+    $cc -std=c11 $warnings -x c -fsyntax-only "$header"
+    $cxx -std=c++11 $warnings -x c++ -fsyntax-only "$header"
+    echo "$(basename "$header") alone, C and C++: ok"
+done
+
+rows() { awk 'BEGIN { for (i = 1; i <= 3000; i++) print (i % 500 ? i % 10 : 900) "'"$1"'" i % 7 }'; }
+# shellcheck disable=SC2046,SC2086
+for example in "$here"/../../examples/*.c; do
+    $cc -std=c11 $warnings "$example" -o "$(basename "$example" .c)" $(pkg-config --cflags --libs oif)
+done
+expect "examples/scorer.c" "3000 rows" "$(rows , | ./scorer | tail -n 1 | cut -d, -f1)"
+expect "examples/scorer.c finds outliers" "900,6 is unusual" "$(rows , | ./scorer | tail -n 2 | head -n 1 | cut -d: -f1)"
+expect "examples/alerts.c" "3000 rows of 1 hosts" "$(rows ' ' | sed 's/^/web /' | ./alerts | tail -n 1)"
+expect "examples/alerts.c explains" "load high" \
+    "$(rows ' ' | sed 's/^/web /' | ./alerts | grep -o 'load high' | tail -n 1)"
 
 "$cmake" -G Ninja -S "$here" -B cmake -DCMAKE_PREFIX_PATH="$prefix" -DWANTED_VERSION="$version" \
     -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" >cmake.log

@@ -185,7 +185,7 @@ static void a_pipeline_as_it_is_made_is_kept_as_well(void **unused)
 {
     (void)unused;
     for (size_t i = 0; oif_detector_info_at(i); i++)
-        race_to_the_end(oif_detector_info_at(i)->name, "", "", 6, 16, 20);
+        race_to_the_end(oif_detector_info_at(i)->table.name, "", "", 6, 16, 20);
 }
 
 /* ---- Who has what ---- */

@@ -11,7 +11,7 @@ static void alerts_come_at_the_rate_and_not_before_it_is_ready(void **unused)
                                           "alert_rate=0.01 learn=decay"};
     for (size_t trial = 0; oif_detector_info_at(trial / 3); trial++) {
         const double rate = 0.01, rows = 40000;
-        const char *name = oif_detector_info_at(trial / 3)->name;
+        const char *name = oif_detector_info_at(trial / 3)->table.name;
         oif_pipeline *pipeline = new_pipeline(name, "", 3, options[trial % 3]);
         dice from = {5};
         double row[3], alerts = 0;
@@ -174,7 +174,7 @@ static void a_shingle_is_the_last_rows_as_one(void **unused)
         assert_memory_equal(&a.p, &b.p, sizeof a.p);
     }
     assert_int_equal(oif_pipeline_rows(shingled), 1000);
-    assert_int_equal(oif_detector_dimension(oif_pipeline_detector(shingled, NULL, 0)), 6);
+    assert_int_equal(oif_detector_columns(oif_pipeline_detector(shingled, NULL, 0)), 6);
     oif_pipeline_free(shingled);
     oif_pipeline_free(whole);
 }
@@ -225,7 +225,7 @@ static void the_planted_feature_is_the_first_reason(void **unused)
     (void)unused;
     for (size_t kind = 0; oif_detector_info_at(kind); kind++)
         for (size_t shingle = 1; shingle <= 2; shingle++) {
-            const char *name = oif_detector_info_at(kind)->name;
+            const char *name = oif_detector_info_at(kind)->table.name;
             double right = rightly_explained(name, shingle);
             if (right < 0.95)
                 fail_msg("%s, shingle %zu: the planted feature is first in %.1f%% of the alerts",

@@ -54,7 +54,7 @@ int main(void)
 {
     const oif_detector_info *info;
     for (size_t kind = 0; (info = oif_detector_info_at(kind)) != NULL; kind++)
-        if (!list_detector(info->name, info->name, NULL))
+        if (!list_detector(info->table.name, info->table.name, NULL))
             return 1;
     return list_detector("forgetting=turnover", "online-iforest", "turnover") && list_model() ? 0
                                                                                               : 1;

@@ -191,7 +191,7 @@ static void require_whole(const oif_detector *detector, const char *damaged, uin
 static void live_on(oif_detector *detector, const char *damaged, uint64_t seed)
 {
     stream s = new_stream((dice){seed});
-    s.dimension = (uint32_t)oif_detector_dimension(detector);
+    s.dimension = (uint32_t)oif_detector_columns(detector);
     double rows[ROWS_LIVED * STREAM_DIMENSION], scores[ROWS_LIVED], of_copy[ROWS_LIVED];
     oif_detector *copy = clone_of(detector);
     for (size_t i = 0; i < ROWS_LIVED; i++)

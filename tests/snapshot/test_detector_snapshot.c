@@ -55,7 +55,7 @@ static void every_kind_is_saved_and_loaded_at_its_usual_size(void **unused)
 {
     (void)unused;
     for (size_t kind = 0; oif_detector_info_at(kind); kind++) {
-        oif_detector *saved = new_named(oif_detector_info_at(kind)->name, "", 40);
+        oif_detector *saved = new_named(oif_detector_info_at(kind)->table.name, "", 40);
         double row[40];
         dice from = {kind};
         for (uint32_t i = 0; i < 3000; i++) {

@@ -66,16 +66,16 @@ static void names_that_are_too_long_are_refused_and_the_old_ones_stay(void **unu
 {
     (void)unused;
     oif_detector *named = new_named_detector();
-    char *name = malloc(OIF_MAX_NAMES_BYTES);
+    char *name = malloc(OIF_COLUMN_NAMES_MAX_BYTES);
     const char *const names[] = {"a", name, "b"};
     oif_error error;
-    memset(name, 'x', OIF_MAX_NAMES_BYTES);
-    name[OIF_MAX_NAMES_BYTES - 4] = '\0';
+    memset(name, 'x', OIF_COLUMN_NAMES_MAX_BYTES);
+    name[OIF_COLUMN_NAMES_MAX_BYTES - 4] = '\0';
     assert_int_equal(oif_detector_name_columns(named, names, &error), OIF_EVALUE);
     assert_non_null(
         strstr(error.message, "names of columns of 16777217 bytes together are too long"));
     require_three(named);
-    name[OIF_MAX_NAMES_BYTES - 5] = '\0'; /* one less */
+    name[OIF_COLUMN_NAMES_MAX_BYTES - 5] = '\0'; /* one less */
     require_ok(oif_detector_name_columns(named, names, NULL));
     snapshot s = take_snapshot(named);
     oif_detector *loaded = load_snapshot(s);
@@ -155,7 +155,7 @@ static void damaged_names_are_refused(void **unused)
         {"a\0b\0c", 5, 5, "these are not the names of 3 columns"},
         {"", 0, 0, "0 bytes cannot be the names of 3 columns"},
         {"\0", 2, 2, "2 bytes cannot be the names of 3 columns"},
-        {"a\0b\0c\0", 6, OIF_MAX_NAMES_BYTES + 1,
+        {"a\0b\0c\0", 6, OIF_COLUMN_NAMES_MAX_BYTES + 1,
          "16777217 bytes cannot be the names of 3 columns"},
         {"a\0b\0c\0", 6, UINT64_C(1) << 40, "1099511627776 bytes cannot be the names of 3 columns"},
     };

@@ -191,7 +191,7 @@ static void show_progress(const char *name, uint64_t done, uint64_t rows)
 static void set_counters(oif_detector *detector, double target, uint64_t ahead)
 {
     uint64_t value = (uint64_t)target - ahead;
-    const bool online = strcmp(detector->kind->info.name, "online-iforest") == 0;
+    const bool online = strcmp(detector->kind->info.table.name, "online-iforest") == 0;
     const bool turnover =
         online && *(const oif_forgetting *)detector->state == OIF_FORGET_BY_TURNOVER;
     if (turnover) {
@@ -203,7 +203,7 @@ static void set_counters(oif_detector *detector, double target, uint64_t ahead)
         for (uint32_t i = 0; i < f->num_trees; i++)
             oif_window_tree_at(f, i)->cuts_made = oif_window_tree_at(f, i)->cuts_undone = (uint64_t)target - 3;
     }
-    if (strcmp(detector->kind->info.name, "rrcf") == 0) {
+    if (strcmp(detector->kind->info.table.name, "rrcf") == 0) {
         oif_rrcf_state *f = (oif_rrcf_state *)detector->state;
         /* In a whole number of rounds through the sample, whose places are taken in turn. */
         value -= (value - f->rows_learned) % f->shape.capacity;
@@ -309,7 +309,7 @@ static void learn_stream(oif_detector *detector, uint64_t first, uint64_t end, u
         make_rows(first, CHUNK, block);
         require(oif_detector_learn_score_rows(detector, block, CHUNK, DIMENSION, scores, &error),
                 &error);
-        show_progress(detector->kind->info.name, first, rows);
+        show_progress(detector->kind->info.table.name, first, rows);
     }
 }
 
@@ -500,9 +500,9 @@ static void soak_detectors(const char *only, uint64_t rows)
     oif_params params;
     oif_error error;
     for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++) {
-        require(oif_params_init(&params, info->name, &error), &error);
-        if (!only || strcmp(only, info->name) == 0)
-            soak_detector(&params, info->name, rows);
+        require(oif_params_init(&params, info->table.name, &error), &error);
+        if (!only || strcmp(only, info->table.name) == 0)
+            soak_detector(&params, info->table.name, rows);
     }
     require(oif_params_init(&params, "online-iforest", &error), &error);
     require(oif_params_set_text(&params, "forgetting", "turnover", &error), &error);

@@ -665,14 +665,15 @@ static const oif_param params_table[] = {
 };
 
 const oif_detector_kind oif_half_space_trees = {
-    .info = {.name = "hst",
-             .summary = "the mass of the window before in cells that halve the space at random",
+    .info = {.table.name = "hst",
+             .table.summary =
+                 "the mass of the window before in cells that halve the space at random",
              .paper = "Tan, Ting, Liu: Fast Anomaly Detection for Streaming Data, IJCAI 2011",
              .cost = "num_trees x max_depth at most, whatever d is",
              .choose = "to compare each window of rows with the one before; long rows cost no more "
                        "than short ones",
-             .params = params_table,
-             .param_count = sizeof params_table / sizeof params_table[0]},
+             .table.params = params_table,
+             .table.param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
     .state_bytes = state_bytes,
     .init = init,

@@ -357,15 +357,15 @@ static const oif_param params_table[] = {
 
 const oif_detector_kind oif_iforest_asd = {
     .info =
-        {.name = "iforest-asd",
-         .summary =
+        {.table.name = "iforest-asd",
+         .table.summary =
              "an isolation forest that is trained anew on each window of rows, or when they change",
          .paper = "Ding, Fei: An Anomaly Detection Approach Based on Isolation Forest Algorithm "
                   "for Streaming Data using Sliding Window, IFAC ICONS 2013",
          .cost = "num_trees x log2(subsample_size), and num_trees trees to grow in each window",
          .choose = "where data change slowly: the accuracy of an isolation forest, a window late",
-         .params = params_table,
-         .param_count = sizeof params_table / sizeof params_table[0]},
+         .table.params = params_table,
+         .table.param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = NULL, /* any fit together: a subsample larger than the window is the window */
     .state_bytes = state_bytes,
     .init = init,

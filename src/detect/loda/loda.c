@@ -609,15 +609,15 @@ static const oif_param params_table[] = {
 
 const oif_detector_kind oif_loda = {
     .info =
-        {.name = "loda",
-         .summary = "histograms of random projections, which forget",
+        {.table.name = "loda",
+         .table.summary = "histograms of random projections, which forget",
          .paper =
              "Pevny: Loda: Lightweight on-line detector of anomalies, Machine Learning 102, 2016",
          .cost = "num_projections x sqrt(d)",
          .choose = "where numbers are often missing: a row is judged by those that it has; the "
                    "least memory for long rows",
-         .params = params_table,
-         .param_count = sizeof params_table / sizeof params_table[0]},
+         .table.params = params_table,
+         .table.param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = NULL, /* any fit together */
     .state_bytes = state_bytes,
     .init = init,

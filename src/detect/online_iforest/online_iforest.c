@@ -107,15 +107,16 @@ static const oif_param params_table[] = {
 
 const oif_detector_kind oif_online_iforest = {
     .info =
-        {.name = "online-iforest",
-         .summary = "trees that grow where rows are dense and shrink where they are forgotten",
+        {.table.name = "online-iforest",
+         .table.summary =
+             "trees that grow where rows are dense and shrink where they are forgotten",
          .paper =
              "Leveni, Cassales, Pfahringer, Bifet, Boracchi: Online Isolation Forest, ICML 2024",
          .cost = "num_trees x (log2(window_size / max_leaf_samples) + d)",
          .choose = "to follow a stream at once: every row is learned as it comes and forgotten in "
                    "its turn; seldom notices one number far out",
-         .params = params_table,
-         .param_count = sizeof params_table / sizeof params_table[0]},
+         .table.params = params_table,
+         .table.param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
     .state_bytes = state_bytes,
     .init = init,

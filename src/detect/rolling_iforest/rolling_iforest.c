@@ -313,8 +313,8 @@ static const oif_param params_table[] = {
 
 const oif_detector_kind oif_rolling_iforest = {
     .info =
-        {.name = "rolling-iforest",
-         .summary = "small isolation trees on fresh samples of the recent rows, the oldest renewed "
+        {.table.name = "rolling-iforest",
+         .table.summary = "small isolation trees on fresh samples of the recent rows, the oldest renewed "
                     "every few rows",
          .paper = "no paper: isolation trees (Liu, Ting, Zhou, ICDM 2008), rows put in as into "
                   "robust random cut trees (Guha, Mishra, Roy, Schrijvers, ICML 2016)",
@@ -322,8 +322,8 @@ const oif_detector_kind oif_rolling_iforest = {
          .choose =
              "where accuracy counts most, or one number far out must be found: first on our data "
              "sets, hardly depends on the seed; one to three times the time of online-iforest",
-         .params = params_table,
-         .param_count = sizeof params_table / sizeof params_table[0]},
+         .table.params = params_table,
+         .table.param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
     .state_bytes = state_bytes,
     .init = init,

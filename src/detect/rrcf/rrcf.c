@@ -325,16 +325,16 @@ static const oif_param params_table[] = {
 
 const oif_detector_kind oif_rrcf = {
     .info =
-        {.name = "rrcf",
-         .summary =
+        {.table.name = "rrcf",
+         .table.summary =
              "trees of random cuts; anomalous is what would move many rows if it were taken out",
          .paper = "Guha, Mishra, Roy, Schrijvers: Robust Random Cut Forest Based Anomaly Detection "
                   "On Streams, ICML 2016",
          .cost = "num_trees x log2(tree_size) x d",
          .choose = "where the numbers of a row have one unit, as the last values of a series; the "
                    "costliest",
-         .params = params_table,
-         .param_count = sizeof params_table / sizeof params_table[0]},
+         .table.params = params_table,
+         .table.param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = NULL, /* any fit together */
     .state_bytes = state_bytes,
     .init = init,
