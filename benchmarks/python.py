@@ -112,7 +112,7 @@ def overheads(rows):
     rows = rows[:5000]
     detector = small_detector(rows)
     named = detector.clone()
-    named.feature_names = range(rows.shape[1])
+    named.column_names = range(rows.shape[1])
 
     def loop(call):
         return lambda single: lambda: [call(row) for row in single]

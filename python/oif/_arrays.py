@@ -46,7 +46,7 @@ def _floats_of_pandas(frame: Any) -> Floats:
         kind = getattr(dtype, "kind", "")
         plain = plain and kind in "biuf"
         if kind not in "biuf" and dtype != np.dtype(object):
-            raise from_column(f"column {name!r} holds no numbers but {dtype}; leave it out", place)
+            raise from_column(f"column {name!r} contains {dtype}, not numbers; drop it", place)
     if plain:
         return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
     return _from_objects(frame.to_numpy(dtype=object), tuple(frame.columns))
@@ -65,7 +65,7 @@ def _floats(x: Any) -> Floats:
         return np.zeros(array.shape)
     if array.dtype.kind == "O":
         return _from_objects(array)
-    raise DataError(f"an array of {array.dtype} holds no numbers")
+    raise DataError(f"an array of {array.dtype} does not contain numbers")
 
 
 def _from_objects(array: npt.NDArray[np.object_], names: Names | None = None) -> Floats:
@@ -97,7 +97,7 @@ def _by_name(array: Floats, came: Names, names: Names | None, ignore_unknown: bo
         return array, came
     unknown = [name for name in came if name not in names]
     if unknown and not ignore_unknown:
-        raise DataError(f"there is no feature {unknown[0]!r}; the features are {names!r}")
+        raise DataError(f"there is no column {unknown[0]!r}; the columns are {names!r}")
     ordered = np.full((len(array), len(names)), np.nan)
     for i, name in enumerate(names):
         if name in came:

@@ -11,7 +11,7 @@ class Copied(Learner):
     """What can be cloned, copied and pickled."""
 
     _native: ClassVar[Any]  # the class of the extension
-    _kept: ClassVar[tuple[str, ...]] = ("feature_names", "ignore_unknown")  # attributes besides the snapshot
+    _kept: ClassVar[tuple[str, ...]] = ("column_names", "ignore_unknown")  # attributes besides the snapshot
 
     def clone(self) -> Self:
         """Copy with all that was learned; copy.copy, copy.deepcopy and pickle do as well."""

@@ -25,12 +25,12 @@ class Detector(Copied, _core.Detector):
     """What all detectors have in common.
 
     A detector learns rows of numbers one after another, forgets old ones, and gives every row a score: the higher, the
-    more anomalous. The first row, learned or scored, decides how many numbers a row has. NaN and None are missing
+    more anomalous. The first row, learned or scored, decides how many columns a row has. NaN and None are missing
     numbers; infinities are refused. A call that fails changes nothing.
 
     Rows come as NumPy arrays (float64 without a copy, whatever the step from row to row), as anything else that is an
     array, as pandas, polars or Arrow tables, as lists; single rows also as dicts. The first dict or table names the
-    features. Later ones may be in any order and leave features out, which are then missing; a feature that was not
+    columns. Later ones may be in any order and leave columns out, which are then missing; a column that was not
     there at first is an error, or left out with `ignore_unknown = True`.
 
     Threads may share a detector; they take turns. Arrays are worked on without the GIL.
@@ -39,7 +39,7 @@ class Detector(Copied, _core.Detector):
     _kind: ClassVar[str]
 
     _native = _core.Detector
-    _kept = ("feature_names", "ignore_unknown", "threads")
+    _kept = ("column_names", "ignore_unknown", "threads")
     _alerts: Alerting | None = None
 
     def process(
@@ -48,7 +48,7 @@ class Detector(Copied, _core.Detector):
         """Learn rows one after another and tell of each how rare its score is and whether it is anomalous.
 
         Returns a structured array with the fields of oif.Result, or a DataFrame of the kind that came. With explain, there
-        is also the share of every feature and its direction; "anomalies" explains only those, which is quicker.
+        is also the share of every column and its direction; "anomalies" explains only those, which is quicker.
 
         Options are those of oif.Pipeline for a single series: alert_rate, threshold, memory, learn, patience and calm. The
         first call decides on them. A score is rare or not among those of the rows that were processed so far. Copies and
@@ -84,7 +84,7 @@ class Detector(Copied, _core.Detector):
         return alerts
 
     def _has_rows(self) -> bool:
-        return self.dimension is not None
+        return self.columns is not None
 
     def _arguments(self) -> tuple[Any, ...]:
         return self.kind, self.params
@@ -171,7 +171,7 @@ class IForestASD(Detector):
         seed: start of the random numbers: same seed and rows, same scores, bit for bit
 
     >>> import oif
-    >>> oif.IForestASD(window_size=512).estimate_bytes(dimension := 10) < 400_000
+    >>> oif.IForestASD(window_size=512).estimate_bytes(columns := 10) < 400_000
     True
     """
 
@@ -210,7 +210,7 @@ class HalfSpaceTrees(Detector):
     >>> trees = oif.HalfSpaceTrees(window_size=100)
     >>> for i in range(300):
     ...     trees.learn_one({"load": i % 7, "heat": i % 5})
-    >>> trees.ready, trees.feature_names
+    >>> trees.ready, trees.column_names
     (True, ('load', 'heat'))
     """
 

@@ -20,11 +20,11 @@ class ParameterError(Error, ValueError):
 
 
 class DataError(Error, ValueError):
-    """A row cannot be used: an infinity, text, too few numbers, an unknown feature."""
+    """A row cannot be used: an infinity, text, too few numbers, an unknown column."""
 
 
 class ColumnTypeError(DataError, TypeError):
-    """A column of a table holds no numbers, such as text or dates; `column` says which."""
+    """A column of a table contains something else than numbers, such as text or dates; `column` says which."""
 
 
 class OutOfMemoryError(Error, MemoryError):

@@ -12,13 +12,13 @@ from ._pipeline import Pipeline
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Detector | Pipeline:
     """Load what `save` wrote or `to_bytes` returned, also by the tool or on another machine.
 
-    It goes on where it was, bit for bit, with the feature names if they are text.
+    It continues where it was, bit for bit, with the column names if they are text.
 
     >>> import oif
     >>> forest = oif.OnlineIsolationForest()
     >>> forest.learn_one({"flow": 60, "heat": 4})
     >>> again = oif.load(forest.to_bytes())
-    >>> again.rows_learned, again.feature_names
+    >>> again.rows_learned, again.column_names
     (1, ('flow', 'heat'))
     """
     snapshot = bytes(source) if isinstance(source, (bytes, bytearray, memoryview)) else Path(source).read_bytes()

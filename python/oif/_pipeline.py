@@ -42,7 +42,7 @@ class Pipeline(Alerting):
     (np.True_, np.True_, array([1, 1], dtype=int8))
     >>> alerts.process_one([0.1, -0.2]).anomaly
     False
-    >>> [attribution.feature for attribution in alerts.explain()]
+    >>> [attribution.column for attribution in alerts.explain()]
     [0, 1]
     """
 
@@ -84,15 +84,15 @@ class Pipeline(Alerting):
         """Take rows one after another, with a key for each if models are kept by key.
 
         Returns a structured array with the fields of Result, or a DataFrame of the kind that came. With explain, there
-        is also the share of every feature and its direction; "anomalies" explains only those, which is quicker.
+        is also the share of every column and its direction; "anomalies" explains only those, which is quicker.
         Infinities and keys that are too long are found before the first row is taken.
         """
         return self._results(x, None if keys is None else keys_of(keys), explain, output)
 
     def explain(self) -> list[Attribution]:
-        """Explain the row that was processed last: every feature with its share of the score and its direction."""
+        """Explain the row that was processed last: every column with its share of the score and its direction."""
         attributions = self._explain()
-        names = self.feature_names or range(len(attributions))
+        names = self.column_names or range(len(attributions))
         return [Attribution(name, *pair) for name, pair in zip(names, attributions)]
 
     def __repr__(self) -> str:
@@ -108,7 +108,7 @@ def _detector_of(detector: Detector | type[Detector] | str) -> tuple[str, dict[s
         make: Callable[[], Detector] = detector  # every class but Detector itself has only keywords with defaults
         detector = make()
     if not isinstance(detector, Detector):
-        raise TypeError(f"a detector, its class or the name of its method is asked for, not {detector!r}")
+        raise TypeError(f"expected a detector, its class or its name, got {detector!r}")
     if detector.rows_learned > 0:
         raise ParameterError("a pipeline makes detectors of its own; give it one that has learned nothing yet")
     return detector.kind, detector.params

@@ -43,9 +43,9 @@ class Result(NamedTuple):
 
 
 class Attribution(NamedTuple):
-    """How much of a score is due to a feature, and whether its number is low (-1), high (1) or neither (0)."""
+    """How much of a score is due to a column, and whether its number is low (-1), high (1) or neither (0)."""
 
-    feature: Any
+    column: Any
     share: float
     direction: int
 
@@ -104,7 +104,7 @@ class Alerting(Copied, _core.Pipeline):
         )
         package = _package_of(x) if output == "auto" else output
         if package in ("pandas", "polars"):
-            names = (detector or self).feature_names
+            names = (detector or self).column_names
             return _frame(package, x, names, records, shares, directions)
         results = _with_attributions(records, shares, directions) if explain else records
         return results[0] if single else results

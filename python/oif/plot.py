@@ -43,7 +43,7 @@ def scores(results: Any, times: Any = None, labels: Any = None, ax: Any = None) 
     score = known["score"] if "score" in known else np.asarray(results, dtype=np.float64)
     if score.ndim != 1 or len(score) == 0:
         raise ValueError(
-            f"results of process or scores are asked for, at least one, not an array of shape {score.shape}"
+            f"expected results of process or scores, at least one, got an array of shape {score.shape}"
         )
     times = _dates_of(results) if times is None else times
     x = np.arange(len(score)) if times is None else np.asarray(times)
@@ -141,7 +141,7 @@ def heatmap(
     """
     rows = np.asarray(x, dtype=np.float64)
     if rows.ndim != 2 or rows.shape[1] != 2:
-        raise ValueError(f"rows of two numbers are asked for, not an array of shape {rows.shape}")
+        raise ValueError(f"expected rows of two columns, got an array of shape {rows.shape}")
     if not 0 < max(after, default=0) <= len(rows):
         raise ValueError(f"there are {len(rows)} rows, so pictures after {tuple(after)} of them cannot be drawn")
     if axes is None:
@@ -187,13 +187,13 @@ def _surfaces(detector: Detector, rows: Any, after: Sequence[int], grid: list[An
 
 
 def attribution(attributions: Any, names: Sequence[Any] | None = None, most: int = 10, ax: Any = None) -> Any:
-    """Draw why a row has its score: the share of each feature, and whether its number is low or high.
+    """Draw why a row has its score: the share of each column, and whether its number is low or high.
 
     Args:
         attributions: what Pipeline.explain returned, a row of what process with explain returned, or the shares of a row
             that explain of a detector returned
-        names: of the features, where the attributions have none
-        most: features that are drawn, the weightiest first; those under 1% are put together
+        names: of the columns, where the attributions have none
+        most: columns that are drawn, the weightiest first; those under 1% are put together
         ax: the axes to draw into
     """
     ranked = sorted(_attributions_of(attributions, names), key=lambda a: -a.share)
@@ -205,7 +205,7 @@ def attribution(attributions: Any, names: Sequence[Any] | None = None, most: int
     ax = _axes(ax, (6, 0.6 + 0.36 * max(len(drawn), 1)))
     colors = [ALARM if a.direction > 0 else LOW if a.direction < 0 else QUIET for a in drawn]
     ax.barh(range(len(drawn)), [a.share for a in drawn], color=colors, height=0.62)
-    ax.set_yticks(range(len(drawn)), [str(a.feature) for a in drawn])
+    ax.set_yticks(range(len(drawn)), [str(a.column) for a in drawn])
     words = {1: "high", -1: "low", 0: ""}
     for i, a in enumerate(drawn):
         note = f"{a.share:.0%} {words[a.direction]}".strip()
@@ -229,7 +229,7 @@ def _attributions_of(given: Any, names: Sequence[Any] | None) -> list[Attributio
     else:
         return list(given)
     if shares.ndim != 1:
-        raise ValueError(f"one row is asked for, not an array of shape {shares.shape}")
+        raise ValueError(f"expected a single row, got an array of shape {shares.shape}")
     names = range(len(shares)) if names is None else names
     if len(names) != len(shares):
         raise ValueError(f"there are {len(names)} names for {len(shares)} shares")

@@ -13,7 +13,7 @@
 >>> model.score_one({"flow": 80, "heat": -1}) > model.score_one({"flow": 60, "heat": 4})
 True
 
-The features are those of the first dict. Later ones may leave some out; what is new is left out by the detector. Until it
+The columns are those of the first dict. Later ones may leave some out; what is new is left out by the detector. Until it
 is ready, scores are 0.
 """
 
@@ -37,15 +37,15 @@ class _River(base.AnomalyDetector):
         self.detector = make_native(self)
         self.detector.ignore_unknown = True
 
-    def _name_features(self, x: Mapping[Any, Any]) -> None:
+    def _name_columns(self, x: Mapping[Any, Any]) -> None:
         # By name, so that the order of the first dict makes no difference.
         if x:
-            self.detector.feature_names = sorted(x, key=lambda name: (str(type(name)), str(name)))
+            self.detector.column_names = sorted(x, key=lambda name: (str(type(name)), str(name)))
 
     def learn_one(self, x: Mapping[Any, Any]) -> None:
-        if self.detector.feature_names is None:
-            self._name_features(x)
-        if x or self.detector.feature_names:
+        if self.detector.column_names is None:
+            self._name_columns(x)
+        if x or self.detector.column_names:
             self.detector.learn_one(x)
 
     def score_one(self, x: Mapping[Any, Any]) -> float:

@@ -32,7 +32,7 @@ struct ArrowArrayStream {
 
 typedef struct table {
     double *numbers;
-    size_t rows, capacity, width;
+    size_t rows, capacity, columns;
 } table;
 
 static bool bit_at(const void *bits, int64_t i)
@@ -100,7 +100,7 @@ static const char *describe(const struct ArrowSchema *column)
 static PyObject *read_names(const struct ArrowSchema *schema)
 {
     if (strcmp(schema->format, "+s") != 0) {
-        PyErr_SetString(PyExc_TypeError, "a table is asked for, not a single Arrow column");
+        PyErr_SetString(PyExc_TypeError, "expected a table, got a single Arrow column");
         return NULL;
     }
     PyObject *names = PyTuple_New((Py_ssize_t)schema->n_children);
@@ -129,8 +129,8 @@ static bool make_room(table *t, size_t more)
     if (t->rows > 0 && capacity < 2 * t->rows)
         capacity = 2 * t->rows; /* many small batches */
     double *larger = NULL;
-    if (t->width == 0 || capacity < SIZE_MAX / sizeof *larger / t->width)
-        larger = PyMem_Realloc(t->numbers, capacity * t->width * sizeof *larger + 1);
+    if (t->columns == 0 || capacity < SIZE_MAX / sizeof *larger / t->columns)
+        larger = PyMem_Realloc(t->numbers, capacity * t->columns * sizeof *larger + 1);
     if (!larger) {
         PyErr_NoMemory();
         return false;
@@ -146,8 +146,8 @@ static void copy_column(const table *t, size_t column, char format, const struct
     const void *validity = from->n_buffers > 0 ? from->buffers[0] : NULL;
     const void *values = from->n_buffers > 1 ? from->buffers[1] : NULL;
     const void *rows_validity = batch->n_buffers > 0 ? batch->buffers[0] : NULL;
-    double *to = t->numbers + t->rows * t->width + column;
-    for (int64_t row = 0; row < batch->length; row++, to += t->width) {
+    double *to = t->numbers + t->rows * t->columns + column;
+    for (int64_t row = 0; row < batch->length; row++, to += t->columns) {
         int64_t in_batch = row + batch->offset, i = in_batch + from->offset;
         bool known = (!validity || bit_at(validity, i)) &&
                      (!rows_validity || bit_at(rows_validity, in_batch));
@@ -163,7 +163,7 @@ static bool read_batch(table *t, const struct ArrowSchema *schema, const struct 
     }
     if (!make_room(t, (size_t)batch->length))
         return false;
-    for (size_t column = 0; column < t->width; column++)
+    for (size_t column = 0; column < t->columns; column++)
         copy_column(t, column, schema->children[column]->format[0], batch);
     t->rows += (size_t)batch->length;
     return true;
@@ -192,11 +192,11 @@ static bool read_batches(table *t, struct ArrowArrayStream *stream,
 static PyObject *table_as_array(const table *t)
 {
     Py_buffer view;
-    PyObject *array = new_array((Py_ssize_t)t->rows, (Py_ssize_t)t->width, &view);
+    PyObject *array = new_array((Py_ssize_t)t->rows, (Py_ssize_t)t->columns, &view);
     if (!array)
         return NULL;
-    if (t->rows * t->width > 0)
-        memcpy(view.buf, t->numbers, t->rows * t->width * sizeof *t->numbers);
+    if (t->rows * t->columns > 0)
+        memcpy(view.buf, t->numbers, t->rows * t->columns * sizeof *t->numbers);
     PyBuffer_Release(&view);
     return array;
 }
@@ -213,7 +213,7 @@ PyObject *arrow_rows(PyObject *module, PyObject *capsule)
         return NULL;
     }
     PyObject *array = NULL, *names = read_names(&schema);
-    table t = {.width = names ? (size_t)schema.n_children : 0};
+    table t = {.columns = names ? (size_t)schema.n_children : 0};
     if (names && read_batches(&t, stream, &schema))
         array = table_as_array(&t);
     PyMem_Free(t.numbers);

@@ -1,15 +1,19 @@
-/* The extension oif._core: include/oif.h for Python, on the limited API, so that one build
- * serves every version from 3.11 on. Lifetime, rows and threads are the business of these
- * files; what is pleasant to use is made of them in python/oif.
+/* The extension oif._core: include/oif.h for Python, on the limited API, so one build serves
+ * every version from 3.11 on. These files are about lifetime, rows and threads; python/oif makes
+ * an interface for people of them.
  *
- *     module.c      the module, errors, tables of detectors
+ *     errors.c      exceptions
+ *     arrays.c      NumPy arrays for results
  *     guard.c       one thread at a time, also across a fork
- *     rows.c        dicts, sequences and buffers as rows of numbers
+ *     row_input.c   dicts, sequences and buffers as rows of numbers
  *     arrow.c       Arrow streams as rows of numbers
  *     params.c      parameters in and out
  *     learner.c     the type Learner: what the next two have in common
  *     detector.c    the type Detector
  *     pipeline.c    the type Pipeline
+ *     module.c      the module
+ *
+ * A file uses only files above it.
  */
 #ifndef OIF_PYTHON_CORE_H
 #define OIF_PYTHON_CORE_H
@@ -19,26 +23,28 @@
 
 #include <oif.h>
 
-/* ---- module.c ---- */
+/* ---- errors.c ---- */
 
-/* Raises what belongs to the status, with its place; returns NULL. */
+/* Raises the exception of the status, with its place; returns NULL. */
 PyObject *raise_error(const oif_error *error);
 
 /* Raises oif.DataError with a place (counted from 0, -1 for none) and a message as of
  * PyErr_Format; returns NULL. */
 PyObject *raise_data_error(Py_ssize_t row, Py_ssize_t column, const char *format, ...);
 
-/* Raises oif.ColumnTypeError: a column of a table holds no numbers but, say, text. */
+/* Raises oif.ColumnTypeError: a column of a table holds something else than numbers, e.g. text. */
 void raise_column_type(Py_ssize_t column, const char *name, const char *holds);
 
-/* A new float64 array of numpy, of shape (count,) or, with columns >= 0, (count, columns), and
- * where its numbers are. */
+/* ---- arrays.c ---- */
+
+/* A new float64 array of NumPy, and a view of its numbers. Its shape is (count,) or, with
+ * columns >= 0, (count, columns). NULL with an exception set. */
 PyObject *new_array(Py_ssize_t count, Py_ssize_t columns, Py_buffer *view);
 
 /* ---- guard.c ---- */
 
 /* Lets one thread at a time use an object. All fields are read and written with the GIL held;
- * who waits lets it go. */
+ * a thread that waits releases it. */
 typedef struct guard {
     PyThread_type_lock lock;
     unsigned long owner; /* the thread that is inside, 0 for none */
@@ -58,14 +64,14 @@ void guard_leave(guard *g);
  * gone. */
 bool guard_is_forked(const guard *g);
 
-/* ---- rows.c ---- */
+/* ---- row_input.c ---- */
 
 enum { ROW_NUMBERS = 64 }; /* single rows up to this length need no memory of their own */
 
 /* Rows of numbers behind some Python object. */
-typedef struct rows {
+typedef struct row_input {
     bool single; /* one row, not a block of rows */
-    Py_ssize_t count, width;
+    Py_ssize_t count, columns;
     const char *data;
     Py_ssize_t row_stride, column_stride; /* in bytes */
     char format;                          /* 'd' or 'f' */
@@ -74,32 +80,32 @@ typedef struct rows {
     bool has_view;
     double *own;
     double few[ROW_NUMBERS];
-} rows;
+} row_input;
 
-/* What a reader has to know of the object that takes the rows. */
+/* What reading has to know about the object that the rows are for. */
 typedef struct expected_rows {
-    PyObject *names;     /* of the features, or NULL while unknown */
-    Py_ssize_t width;    /* 0 while unknown */
-    bool ignore_unknown; /* features of a dict that were not in the first one */
+    PyObject *names;     /* of the columns, or NULL while unknown */
+    Py_ssize_t columns;  /* 0 while unknown */
+    bool ignore_unknown; /* columns of a dict that were not in the first one */
 } expected_rows;
 
 /* Reads x; with `one` only a single row is accepted. False with an exception set. The rows stay
- * valid until rows_free, which must be called in any case. */
-bool rows_read(rows *r, PyObject *x, const expected_rows *expected, bool one);
-void rows_free(rows *r);
+ * valid until row_input_free, which must be called in any case. */
+bool row_input_read(row_input *rows, PyObject *x, const expected_rows *expected, bool one);
+void row_input_free(row_input *rows);
 
 /* Row i as doubles: in place where they lie so, else copied to `copy`, which has room for
- * `width`. */
-const double *rows_at(const rows *r, Py_ssize_t i, double *copy);
+ * one row. */
+const double *row_input_at(const row_input *rows, Py_ssize_t i, double *copy);
 
 /* Whether the library can read the rows where they are; the stride is then in numbers. */
-bool rows_in_place(const rows *r, size_t *stride);
+bool row_input_in_place(const row_input *rows, size_t *stride);
 
 /* Copies `count` rows from `first` on, one after another. */
-void rows_copy(const rows *r, Py_ssize_t first, Py_ssize_t count, double *to);
+void row_input_copy(const row_input *rows, Py_ssize_t first, Py_ssize_t count, double *to);
 
 /* Finds the first infinity. */
-bool rows_find_infinity(const rows *r, Py_ssize_t *row, Py_ssize_t *column);
+bool row_input_find_infinity(const row_input *rows, Py_ssize_t *row, Py_ssize_t *column);
 
 /* Raises the error of an infinity; returns NULL. */
 PyObject *raise_infinity(Py_ssize_t row, Py_ssize_t column, bool single, PyObject *names);
@@ -114,6 +120,7 @@ PyObject *arrow_rows(PyObject *module, PyObject *capsule);
 /* Sets the parameters of a dict. */
 bool params_set(oif_params *params, PyObject *values);
 PyObject *params_as_dict(const oif_params *params);
+PyObject *table_as_dict(const oif_param_table *table);
 PyObject *info_as_dict(const oif_detector_info *info);
 
 /* ---- learner.c ---- */
@@ -124,16 +131,16 @@ typedef struct learner learner;
 typedef struct learner_kind {
     const char *noun;
     bool (*enter)(learner *self, bool writing);
-    /* sets self->made for rows of this width, or an exception */
-    bool (*make)(learner *self, size_t width);
+    /* sets self->made for rows of that many columns; false with an exception set */
+    bool (*make)(learner *self, size_t columns);
     void (*free)(learner *self);
-    size_t (*width)(const void *made);
+    size_t (*columns)(const void *made);
     const char *(*column_name)(const void *made, size_t column);
     oif_status (*name_columns)(void *made, const char *const *names, oif_error *error);
     oif_status (*check)(const void *made, oif_error *error);
     oif_status (*save)(const void *made, oif_write_function write, void *context, oif_error *error);
     oif_status (*save_file)(const void *made, const char *path, oif_error *error);
-    /* and params */
+    /* sets self->made and self->params */
     oif_status (*load)(learner *self, const void *bytes, size_t count, oif_error *error);
     oif_status (*copy)(learner *self, const learner *from, oif_error *error);
 } learner_kind;
@@ -141,17 +148,17 @@ typedef struct learner_kind {
 struct learner {
     PyObject_HEAD const learner_kind *kind;
     guard guard;
-    oif_params params; /* its info is NULL before __init__ */
+    oif_params params; /* its table is NULL before __init__ */
     void *made;        /* NULL before the first row */
-    PyObject *names;   /* a tuple, or NULL while the features have none */
+    PyObject *names;   /* a tuple, or NULL while the columns have none */
     bool ignore_unknown;
 };
 
 PyObject *learner_new(PyTypeObject *type, const learner_kind *kind);
 
-/* For __init__: the parameters of a method, unless the object was made before. False with an
- * exception set. */
-bool learner_read_params(learner *self, const char *method, PyObject *values, oif_params *params);
+/* For __init__: the parameters of a kind of detector, unless the object was made before. False
+ * with an exception set. */
+bool learner_read_params(learner *self, const char *kind, PyObject *values, oif_params *params);
 
 /* As guard_enter, for an object that was initialised. */
 bool learner_enter(learner *self, bool writing);
@@ -159,19 +166,19 @@ void learner_leave(learner *self);
 
 expected_rows learner_expects(const learner *self);
 
-/* Has the first rows make what learns them; the width is checked again because another thread
- * may have done so since they were read. */
-bool learner_prepare(learner *self, const rows *r);
+/* Makes the library's object when these are the first rows. The columns are checked again,
+ * because another thread may have made it since the rows were read. */
+bool learner_prepare(learner *self, const row_input *rows);
 
 /* Keeps the names that came with the rows, unless there are names already. */
-void learner_adopt_names(learner *self, const rows *r);
+void learner_adopt_names(learner *self, const row_input *rows);
 
 /* Raises the error of a call with rows from `first` on; returns NULL. */
 PyObject *learner_raise(const learner *self, const oif_error *error, Py_ssize_t first,
-                        const rows *r);
+                        const row_input *rows);
 
-/* A figure of what was made, or what stands for it before: the closure of an attribute with the
- * getter learner_ask. */
+/* An attribute with the getter learner_ask has one of these as its closure: the value once there
+ * is an object of the library, and the value before. */
 typedef struct learner_question {
     PyObject *(*answer)(const void *made);
     PyObject *(*before)(void);
@@ -185,6 +192,6 @@ PyObject *answer_false(void);
 /* ---- Types ---- */
 
 extern PyType_Spec learner_spec, detector_spec, pipeline_spec;
-extern PyTypeObject *detector_type; /* what detector_spec became */
+extern PyTypeObject *detector_type; /* made from detector_spec by module.c */
 
 #endif

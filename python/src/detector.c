@@ -1,9 +1,9 @@
-/* The type Detector: a kind with parameters, and from the first row on, which says how many
- * numbers there are in one, an oif_detector.
+/* The type Detector: a kind with parameters. The first row says how many columns there are; from
+ * then on there is an oif_detector.
  *
- * Single rows are worked on with the GIL held: they take about a microsecond, and letting it go
- * costs a good part of that. Blocks let it go, for some thousand rows at a time, so that other
- * threads run and Ctrl-C is heard. */
+ * Single rows are processed with the GIL held: they take about a microsecond, and releasing it
+ * costs a good part of that. Blocks release it for some thousand rows at a time, so other threads
+ * run and Ctrl-C is noticed. */
 #include "core.h"
 
 #include <string.h>
@@ -15,6 +15,8 @@ typedef struct detector_object {
     learner base; /* made: an oif_detector */
     unsigned threads;
 } detector_object;
+
+PyTypeObject *detector_type;
 
 typedef enum action { LEARN, SCORE, LEARN_SCORE } action;
 
@@ -29,12 +31,12 @@ static bool set_threads(detector_object *self, unsigned threads)
 
 /* ---- Its kind of learner ---- */
 
-static bool make_detector(learner *base, size_t width)
+static bool make_detector(learner *base, size_t columns)
 {
     detector_object *self = (detector_object *)base;
     oif_detector *detector = NULL;
     oif_error error;
-    oif_status status = oif_detector_new(&base->params, width, &detector, &error);
+    oif_status status = oif_detector_new(&base->params, columns, &detector, &error);
     if (status == OIF_OK && self->threads > 1)
         status = oif_detector_set_threads(detector, self->threads, &error);
     if (status != OIF_OK) {
@@ -46,7 +48,7 @@ static bool make_detector(learner *base, size_t width)
     return true;
 }
 
-/* The threads of a parent process are gone, so a pool of them cannot be ended. */
+/* In a forked child the threads are gone, so their pool cannot be ended. */
 static void free_detector(learner *base)
 {
     if (((detector_object *)base)->threads == 1 || !guard_is_forked(&base->guard))
@@ -79,9 +81,9 @@ static bool enter(learner *base, bool writing)
     return false;
 }
 
-static size_t detector_width(const void *made)
+static size_t detector_columns(const void *made)
 {
-    return oif_detector_dimension(made);
+    return oif_detector_columns(made);
 }
 
 static const char *detector_column_name(const void *made, size_t column)
@@ -135,7 +137,7 @@ static const learner_kind detector_kind = {
     .enter = enter,
     .make = make_detector,
     .free = free_detector,
-    .width = detector_width,
+    .columns = detector_columns,
     .column_name = detector_column_name,
     .name_columns = name_detector_columns,
     .check = check_detector,
@@ -160,13 +162,13 @@ static int detector_init(PyObject *object, PyObject *arguments, PyObject *keywor
 {
     learner *self = (learner *)object;
     static char *words[] = {"kind", "params", NULL};
-    const char *method;
+    const char *kind;
     PyObject *values = NULL;
     oif_params params;
     oif_error error;
     size_t bytes;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sO:Detector", words, &method, &values) ||
-        !learner_read_params(self, method, values, &params))
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sO:Detector", words, &kind, &values) ||
+        !learner_read_params(self, kind, values, &params))
         return -1;
     /* do they fit together? */
     if (oif_detector_estimate_bytes(&params, 1, &bytes, &error) != OIF_OK) {
@@ -202,90 +204,114 @@ static oif_status act_on_block(detector_object *self, action what, const double 
     return oif_detector_learn_score_rows(self->base.made, block, count, stride, scores, error);
 }
 
-static bool act_on_chunks(detector_object *self, action what, const rows *r, double *scores)
+/* Learns or scores rows in chunks, without the GIL, and looks for signals in between.
+ * `copy` has room for a chunk, or is NULL where the library can read the rows in place. */
+static bool act_on_chunks(detector_object *self, action what, const row_input *rows, double *scores,
+                          Py_ssize_t chunk, double *copy)
 {
-    size_t stride = (size_t)r->width;
-    bool in_place = rows_in_place(r, &stride), good = true;
-    Py_ssize_t chunk = CHUNK_NUMBERS / r->width + 1, row = 0, column = 0;
-    double *copy = NULL;
-    if (chunk > r->count)
-        chunk = r->count;
-    if (!in_place && !(copy = PyMem_Malloc((size_t)(chunk * r->width) * sizeof *copy))) {
-        PyErr_NoMemory();
-        return false;
-    }
+    size_t stride = (size_t)rows->columns;
+    if (!copy)
+        row_input_in_place(rows, &stride);
+    bool good = true;
     PyThreadState *state = PyEval_SaveThread();
-    /* All or nothing: what comes in several chunks is checked as a whole before the first. */
-    bool infinite = chunk < r->count && rows_find_infinity(r, &row, &column);
-    for (Py_ssize_t first = 0; good && !infinite && first < r->count; first += chunk) {
-        Py_ssize_t count = r->count - first < chunk ? r->count - first : chunk;
-        const double *block = copy;
+    for (Py_ssize_t first = 0; good && first < rows->count; first += chunk) {
+        Py_ssize_t count = rows->count - first < chunk ? rows->count - first : chunk;
+        const double *block = (const double *)(const void *)(rows->data + first * rows->row_stride);
         oif_error error;
-        if (in_place)
-            block = (const double *)(const void *)(r->data + first * r->row_stride);
-        else
-            rows_copy(r, first, count, copy);
+        if (copy) {
+            row_input_copy(rows, first, count, copy);
+            block = copy;
+        }
         oif_status status = act_on_block(self, what, block, (size_t)count, stride,
                                          scores ? scores + first : NULL, &error);
-        if (status == OIF_OK && first + count == r->count)
+        if (status == OIF_OK && first + count == rows->count)
             break;
         PyEval_RestoreThread(state);
         if (status != OIF_OK)
-            learner_raise(&self->base, &error, first, r);
+            learner_raise(&self->base, &error, first, rows);
         good = status == OIF_OK && PyErr_CheckSignals() == 0;
         state = PyEval_SaveThread();
     }
     PyEval_RestoreThread(state);
-    PyMem_Free(copy);
-    if (infinite)
-        raise_infinity(row, column, false, self->base.names ? self->base.names : r->names);
-    return good && !infinite;
+    return good;
 }
 
-static bool act_locked(detector_object *self, action what, const rows *r, double *scores)
+/* All or nothing: rows that take several chunks are checked before the first. */
+static bool has_infinity(detector_object *self, const row_input *rows)
+{
+    Py_ssize_t row = 0, column = 0;
+    PyThreadState *state = PyEval_SaveThread();
+    bool found = row_input_find_infinity(rows, &row, &column);
+    PyEval_RestoreThread(state);
+    if (found)
+        raise_infinity(row, column, false, self->base.names ? self->base.names : rows->names);
+    return found;
+}
+
+static bool act_on_rows(detector_object *self, action what, const row_input *rows, double *scores)
+{
+    size_t stride;
+    Py_ssize_t chunk = CHUNK_NUMBERS / rows->columns + 1;
+    double *copy = NULL;
+    if (chunk > rows->count)
+        chunk = rows->count;
+    if (chunk < rows->count && has_infinity(self, rows))
+        return false;
+    if (!row_input_in_place(rows, &stride)) {
+        copy = PyMem_Malloc((size_t)(chunk * rows->columns) * sizeof *copy);
+        if (!copy) {
+            PyErr_NoMemory();
+            return false;
+        }
+    }
+    bool good = act_on_chunks(self, what, rows, scores, chunk, copy);
+    PyMem_Free(copy);
+    return good;
+}
+
+static bool act_locked(detector_object *self, action what, const row_input *rows, double *scores)
 {
     oif_error error;
     double copy[ROW_NUMBERS];
     bool first = !self->base.made, good;
-    if (!learner_prepare(&self->base, r))
+    if (!learner_prepare(&self->base, rows))
         return false;
-    if (r->single && r->width <= ROW_NUMBERS) {
-        good = act_on_row(self, what, rows_at(r, 0, copy), scores, &error) == OIF_OK;
+    if (rows->single && rows->columns <= ROW_NUMBERS) {
+        good = act_on_row(self, what, row_input_at(rows, 0, copy), scores, &error) == OIF_OK;
         if (!good)
-            learner_raise(&self->base, &error, 0, r);
+            learner_raise(&self->base, &error, 0, rows);
     } else {
-        good = act_on_chunks(self, what, r, scores);
+        good = act_on_rows(self, what, rows, scores);
     }
+    /* a call that fails changes nothing */
     if (!good && first && oif_detector_rows_learned(self->base.made) == 0)
-        free_detector(
-            /* a call that fails changes nothing: the next may have rows of another width */
-            &self->base);
-    if (good && r->names)
-        learner_adopt_names(&self->base, r);
+        free_detector(&self->base); /* the next rows may have other columns */
+    if (good && rows->names)
+        learner_adopt_names(&self->base, rows);
     return good;
 }
 
 static PyObject *act(detector_object *self, action what, PyObject *x, bool one)
 {
-    rows r;
+    row_input rows;
     double score = 0, *scores = &score;
     PyObject *array = NULL;
     Py_buffer view;
     expected_rows expected = learner_expects(&self->base);
-    bool good = rows_read(&r, x, &expected, one);
-    if (good && !r.single && what != LEARN) {
-        array = new_array(r.count, -1, &view);
+    bool good = row_input_read(&rows, x, &expected, one);
+    if (good && !rows.single && what != LEARN) {
+        array = new_array(rows.count, -1, &view);
         good = array != NULL;
         scores = good ? view.buf : NULL;
     }
-    if (good && r.count > 0 && (good = enter(&self->base, what != SCORE))) {
-        good = act_locked(self, what, &r, scores);
+    if (good && rows.count > 0 && (good = enter(&self->base, what != SCORE))) {
+        good = act_locked(self, what, &rows, scores);
         learner_leave(&self->base);
     }
     if (array)
         PyBuffer_Release(&view);
-    bool single = good && r.single;
-    rows_free(&r);
+    bool single = good && rows.single;
+    row_input_free(&rows);
     if (!good || what == LEARN) {
         Py_XDECREF(array);
         return good ? Py_NewRef(Py_None) : NULL;
@@ -307,71 +333,85 @@ ACT_METHOD(detector_learn_score_one, LEARN_SCORE, true)
 
 /* ---- Explanations ---- */
 
-static bool explain_rows(detector_object *self, const rows *r, Py_ssize_t features, double *shares)
+static bool explain_rows(detector_object *self, const row_input *rows, Py_ssize_t step_columns,
+                         double *shares)
 {
     oif_error error = {.status = OIF_OK};
     Py_ssize_t done = 0;
-    double *room = PyMem_Malloc(2 * (size_t)r->width * sizeof *room);
-    if (!room) {
+    double *scratch = PyMem_Malloc(2 * (size_t)rows->columns * sizeof *scratch);
+    if (!scratch) {
         PyErr_NoMemory();
         return false;
     }
     PyThreadState *state = PyEval_SaveThread();
-    for (; done < r->count; done++)
-        if (oif_detector_explain(self->base.made, rows_at(r, done, room), (size_t)features,
-                                 shares + done * features, room + r->width, &error) != OIF_OK)
+    for (; done < rows->count; done++)
+        if (oif_detector_explain(self->base.made, row_input_at(rows, done, scratch),
+                                 (size_t)step_columns, shares + done * step_columns,
+                                 scratch + rows->columns, &error) != OIF_OK)
             break;
     PyEval_RestoreThread(state);
-    PyMem_Free(room);
-    if (done < r->count)
-        learner_raise(&self->base, &error, done, r);
-    return done == r->count;
+    PyMem_Free(scratch);
+    if (done < rows->count)
+        learner_raise(&self->base, &error, done, rows);
+    return done == rows->count;
+}
+
+/* The columns of one step, as the caller gives them or None: all. -1 with an exception set. */
+static Py_ssize_t read_step_columns(PyObject *given, const row_input *rows)
+{
+    Py_ssize_t step_columns = given == Py_None ? rows->columns : PyLong_AsSsize_t(given);
+    if (step_columns == -1 && PyErr_Occurred())
+        return -1;
+    if (step_columns >= 1 && rows->columns % step_columns == 0)
+        return step_columns;
+    PyErr_Format(PyExc_ValueError, "columns must divide the %zd numbers of a row, %zd does not",
+                 rows->columns, step_columns);
+    return -1;
+}
+
+/* The shares of rows that were read: an array, or NULL with an exception set. */
+static PyObject *explain(detector_object *self, const row_input *rows, Py_ssize_t step_columns)
+{
+    Py_buffer view;
+    PyObject *array = rows->single ? new_array(step_columns, -1, &view)
+                                   : new_array(rows->count, step_columns, &view);
+    if (!array)
+        return NULL;
+    bool good = enter(&self->base, false);
+    if (good) {
+        good =
+            learner_prepare(&self->base, rows) && explain_rows(self, rows, step_columns, view.buf);
+        learner_leave(&self->base);
+    }
+    PyBuffer_Release(&view);
+    if (!good)
+        Py_CLEAR(array);
+    return array;
 }
 
 static PyObject *detector_explain(PyObject *object, PyObject *arguments, PyObject *keywords)
 {
     detector_object *self = (detector_object *)object;
     static char *words[] = {"x", "columns", NULL};
-    PyObject *x, *array = NULL, *wanted = Py_None;
-    rows r;
-    Py_buffer view;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|O:explain", words, &x, &wanted))
-        return NULL;
-    Py_ssize_t features = wanted == Py_None ? -1 : PyLong_AsSsize_t(wanted);
-    if (features == -1 && PyErr_Occurred())
+    PyObject *x, *array = NULL, *given = Py_None;
+    row_input rows;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|O:explain", words, &x, &given))
         return NULL;
     expected_rows expected = learner_expects(&self->base);
-    bool good = rows_read(&r, x, &expected, false);
+    bool good = row_input_read(&rows, x, &expected, false);
     if (good && !self->base.made) {
         raise_data_error(-1, -1, "nothing was learned that could explain a row");
-        good = false;
+    } else if (good) {
+        Py_ssize_t step_columns = read_step_columns(given, &rows);
+        array = step_columns > 0 ? explain(self, &rows, step_columns) : NULL;
     }
-    if (good && wanted == Py_None)
-        features = r.width;
-    if (good && (features < 1 || r.width % features != 0)) {
-        PyErr_Format(PyExc_ValueError, "columns must divide the %zd numbers of a row, %zd does not",
-                     r.width, features);
-        good = false;
-    }
-    if (good) {
-        array = r.single ? new_array(features, -1, &view) : new_array(r.count, features, &view);
-        good = array != NULL;
-    }
-    if (good && (good = enter(&self->base, false))) {
-        good = learner_prepare(&self->base, &r) && explain_rows(self, &r, features, view.buf);
-        learner_leave(&self->base);
-    }
-    if (array)
-        PyBuffer_Release(&view);
-    rows_free(&r);
-    if (!good)
-        Py_CLEAR(array);
+    row_input_free(&rows);
     return array;
 }
 
 /* ---- Questions ---- */
 
-static void tell_figure(void *context, const char *name, double value)
+static void add_figure(void *context, const char *name, double value)
 {
     PyObject **dict = context;
     PyObject *number = *dict ? PyFloat_FromDouble(value) : NULL;
@@ -390,7 +430,7 @@ static PyObject *detector_describe(PyObject *object, PyObject *unused)
         return NULL;
     }
     if (self->base.made)
-        oif_detector_describe(self->base.made, tell_figure, &dict);
+        oif_detector_describe(self->base.made, add_figure, &dict);
     learner_leave(&self->base);
     return dict;
 }
@@ -398,44 +438,44 @@ static PyObject *detector_describe(PyObject *object, PyObject *unused)
 static PyObject *detector_estimate_bytes(PyObject *object, PyObject *argument)
 {
     detector_object *self = (detector_object *)object;
-    Py_ssize_t dimension = PyLong_AsSsize_t(argument);
+    Py_ssize_t columns = PyLong_AsSsize_t(argument);
     size_t bytes;
     oif_error error;
-    if (dimension == -1 && PyErr_Occurred())
+    if (columns == -1 && PyErr_Occurred())
         return NULL;
     if (!enter(&self->base, false))
         return NULL;
     learner_leave(&self->base);
-    if (oif_detector_estimate_bytes(&self->base.params, dimension < 0 ? 0 : (size_t)dimension,
-                                    &bytes, &error) != OIF_OK)
+    if (oif_detector_estimate_bytes(&self->base.params, columns < 0 ? 0 : (size_t)columns, &bytes,
+                                    &error) != OIF_OK)
         return raise_error(&error);
     return PyLong_FromSize_t(bytes);
 }
 
-static PyObject *tell_dimension(const void *made)
+static PyObject *columns_as_python(const void *made)
 {
-    return PyLong_FromSize_t(oif_detector_dimension(made));
+    return PyLong_FromSize_t(oif_detector_columns(made));
 }
 
-static PyObject *tell_rows_learned(const void *made)
+static PyObject *rows_learned_as_python(const void *made)
 {
     return PyLong_FromUnsignedLongLong(oif_detector_rows_learned(made));
 }
 
-static PyObject *tell_memory_bytes(const void *made)
+static PyObject *memory_bytes_as_python(const void *made)
 {
     return PyLong_FromSize_t(oif_detector_memory_bytes(made));
 }
 
-static PyObject *tell_ready(const void *made)
+static PyObject *ready_as_python(const void *made)
 {
     return PyBool_FromLong(oif_detector_ready(made));
 }
 
-static learner_question dimension = {tell_dimension, answer_none},
-                        rows_learned = {tell_rows_learned, answer_zero},
-                        memory_bytes = {tell_memory_bytes, answer_zero},
-                        ready = {tell_ready, answer_false};
+static learner_question columns = {columns_as_python, answer_none},
+                        rows_learned = {rows_learned_as_python, answer_zero},
+                        memory_bytes = {memory_bytes_as_python, answer_zero},
+                        ready = {ready_as_python, answer_false};
 
 static PyObject *get_threads(PyObject *object, void *unused)
 {
@@ -450,8 +490,9 @@ static int set_threads_attribute(PyObject *object, PyObject *value, void *unused
     long threads = value ? PyLong_AsLong(value) : 0;
     if (threads == -1 && PyErr_Occurred())
         return -1;
-    if (threads < 1 || threads > 16) {
-        PyErr_Format(PyExc_ValueError, "threads must be 1 to 16, not %ld", threads);
+    if (threads < 1 || threads > OIF_THREADS_MAX) {
+        PyErr_Format(PyExc_ValueError, "threads must be 1 to %d, not %ld", OIF_THREADS_MAX,
+                     threads);
         return -1;
     }
     if (!enter(&self->base, true))
@@ -466,7 +507,7 @@ static int set_threads_attribute(PyObject *object, PyObject *value, void *unused
 /* ---- The type ---- */
 
 static PyGetSetDef attributes[] = {
-    {"dimension", learner_ask, NULL, "The numbers in a row; None before the first.", &dimension},
+    {"columns", learner_ask, NULL, "The columns of a row; None before the first row.", &columns},
     {"rows_learned", learner_ask, NULL, "The rows learned so far.", &rows_learned},
     {"memory_bytes", learner_ask, NULL,
      "The bytes that the detector takes; 0 before the first row.", &memory_bytes},
@@ -483,13 +524,10 @@ static PyMethodDef methods[] = {
      "another."},
     {"score", detector_score, METH_O,
      "score($self, x, /)\n--\n\nScore without learning: a number for one row, an array for rows. "
-     "Higher is "
-     "more "
-     "anomalous."},
+     "Higher is more anomalous."},
     {"learn_score", detector_learn_score, METH_O,
      "learn_score($self, x, /)\n--\n\nLearn and then score row after row: a number for one row, an "
-     "array for "
-     "rows."},
+     "array for rows."},
     {"learn_one", detector_learn_one, METH_O,
      "learn_one($self, x, /)\n--\n\nLearn one row: a dict, a sequence or an array of one "
      "dimension."},
@@ -499,16 +537,14 @@ static PyMethodDef methods[] = {
      "learn_score_one($self, x, /)\n--\n\nLearn one row, then score it."},
     {"explain", (PyCFunction)(void (*)(void))detector_explain, METH_VARARGS | METH_KEYWORDS,
      "explain($self, /, x, columns=None)\n--\n\nHow much of each row's score is due to each "
-     "number: shares "
-     "that add up "
-     "to 1, or all 0.\n\nOf rows that are several time steps long, give the columns of one step."},
+     "column: shares that add up to 1, or all 0.\n\nFor rows made of several time steps, give the "
+     "columns of one step."},
     {"describe", detector_describe, METH_NOARGS,
      "describe($self, /)\n--\n\nFigures about what was learned, such as leaves and depths, by "
      "name."},
     {"estimate_bytes", detector_estimate_bytes, METH_O,
-     "estimate_bytes($self, dimension, /)\n--\n\nThe bytes that the detector takes for rows of so "
-     "many "
-     "numbers."},
+     "estimate_bytes($self, columns, /)\n--\n\nTotal memory the detector would use for rows of "
+     "that many columns, in bytes."},
     {NULL, NULL, 0, NULL},
 };
 

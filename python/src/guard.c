@@ -1,4 +1,4 @@
-/* A lock that does not outlive a fork. In the child only the forking thread goes on: a lock
+/* A lock that does not outlive a fork. In the child only the forking thread continues: a lock
  * that another thread held would stay closed for ever, and what that thread was changing is
  * half changed. So the first use in a child makes a new lock, and an object that was being
  * changed is given up with an error instead of a hang or a crash. */
@@ -60,7 +60,7 @@ bool guard_enter(guard *g, bool writing)
         return false;
     if (g->broken) {
         PyErr_SetString(PyExc_RuntimeError, "another thread was changing the object when this "
-                                            "process was forked; load or make it anew");
+                                            "process was forked; load it or make a new one");
         return false;
     }
     if (!PyThread_acquire_lock(g->lock, NOWAIT_LOCK)) {

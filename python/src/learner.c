@@ -1,5 +1,5 @@
 /* What Detector and Pipeline have in common: an object of the library that the first rows make,
- * used by one thread at a time, with names for the numbers in a row, and with snapshots. */
+ * used by one thread at a time, with column names and snapshots. */
 #include "core.h"
 
 #include <stdlib.h>
@@ -21,17 +21,17 @@ PyObject *learner_new(PyTypeObject *type, const learner_kind *kind)
 
 static bool is_fresh(const learner *self)
 {
-    if (self->params.info)
+    if (self->params.table)
         PyErr_Format(PyExc_RuntimeError, "a %s is made once", self->kind->noun);
-    return !self->params.info;
+    return !self->params.table;
 }
 
-bool learner_read_params(learner *self, const char *method, PyObject *values, oif_params *params)
+bool learner_read_params(learner *self, const char *kind, PyObject *values, oif_params *params)
 {
     oif_error error;
     if (!is_fresh(self))
         return false;
-    if (oif_params_init(params, method, &error) == OIF_OK)
+    if (oif_params_init(params, kind, &error) == OIF_OK)
         return params_set(params, values);
     raise_error(&error);
     return false;
@@ -53,7 +53,7 @@ static void learner_dealloc(PyObject *object)
 
 bool learner_enter(learner *self, bool writing)
 {
-    if (self->params.info)
+    if (self->params.table)
         return guard_enter(&self->guard, writing);
     PyErr_Format(PyExc_RuntimeError, "__init__ of the %s was not called", self->kind->noun);
     return false;
@@ -73,44 +73,47 @@ void learner_leave(learner *self)
 
 expected_rows learner_expects(const learner *self)
 {
-    return (expected_rows){self->names, self->made ? (Py_ssize_t)self->kind->width(self->made) : 0,
+    return (expected_rows){self->names,
+                           self->made ? (Py_ssize_t)self->kind->columns(self->made) : 0,
                            self->ignore_unknown};
 }
 
-bool learner_prepare(learner *self, const rows *r)
+bool learner_prepare(learner *self, const row_input *rows)
 {
-    if (!self->made && self->names && PyTuple_Size(self->names) != r->width) {
+    if (!self->made && self->names && PyTuple_Size(self->names) != rows->columns) {
         raise_data_error(-1, -1,
-                         "%zd names for rows of %zd numbers; set feature_names anew or to None",
-                         PyTuple_Size(self->names), r->width);
+                         "%zd names for rows of %zd numbers; set column_names again or to None",
+                         PyTuple_Size(self->names), rows->columns);
         return false;
     }
-    if (!self->made && !self->kind->make(self, (size_t)r->width))
+    if (!self->made && !self->kind->make(self, (size_t)rows->columns))
         return false;
-    size_t width = self->kind->width(self->made);
-    if (width == (size_t)r->width)
+    size_t columns = self->kind->columns(self->made);
+    if (columns == (size_t)rows->columns)
         return true;
-    raise_data_error(-1, -1, "rows have %zu numbers here, not %zd", width, r->width);
+    raise_data_error(-1, -1, "rows have %zu numbers here, not %zd", columns, rows->columns);
     return false;
 }
 
-void learner_adopt_names(learner *self, const rows *r)
+void learner_adopt_names(learner *self, const row_input *rows)
 {
-    if (!self->names && r->names)
-        self->names = Py_NewRef(r->names);
+    if (!self->names && rows->names)
+        self->names = Py_NewRef(rows->names);
 }
 
 PyObject *learner_raise(const learner *self, const oif_error *error, Py_ssize_t first,
-                        const rows *r)
+                        const row_input *rows)
 {
     if (error->status == OIF_EVALUE && error->column > 0)
         return raise_infinity(first + (error->line ? (Py_ssize_t)error->line - 1 : 0),
-                              (Py_ssize_t)error->column - 1, r->single,
-                              self->names ? self->names : r->names);
+                              (Py_ssize_t)error->column - 1, rows->single,
+                              self->names ? self->names : rows->names);
     return raise_error(error);
 }
 
-/* ---- Names in snapshots: they are text there, whereas Python's may be anything that a dict has for a key ---- */
+/* ---- Names in snapshots ---- */
+
+/* Names are text in snapshots; in Python they may be anything that a dict has for a key. */
 
 static PyObject *name_as_bytes(PyObject *name)
 {
@@ -137,7 +140,7 @@ static PyObject *names_as_bytes(PyObject *names)
     return tuple;
 }
 
-/* Tells the library the names, before it saves. False with an exception set. */
+/* Hands the names to the library, before it saves. False with an exception set. */
 static bool give_names(learner *self)
 {
     oif_error error;
@@ -162,9 +165,9 @@ static bool take_names(learner *self)
 {
     if (!self->kind->column_name(self->made, 0))
         return true;
-    size_t width = self->kind->width(self->made);
-    PyObject *names = PyTuple_New((Py_ssize_t)width);
-    for (size_t i = 0; names && i < width; i++) {
+    size_t columns = self->kind->columns(self->made);
+    PyObject *names = PyTuple_New((Py_ssize_t)columns);
+    for (size_t i = 0; names && i < columns; i++) {
         const char *text = self->kind->column_name(self->made, i);
         PyObject *name = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "surrogateescape");
         if (!name || PyTuple_SetItem(names, (Py_ssize_t)i, name) < 0)
@@ -267,7 +270,7 @@ static PyObject *learner_assign(PyObject *object, PyObject *other)
 {
     learner *self = (learner *)object, *from = (learner *)other;
     oif_error error;
-    if (self->params.info || !PyObject_TypeCheck(other, Py_TYPE(object)))
+    if (self->params.table || !PyObject_TypeCheck(other, Py_TYPE(object)))
         return PyErr_Format(PyExc_TypeError, "a fresh %s becomes a copy of one of the same class",
                             self->kind->noun);
     if (!enter(from, false))
@@ -326,34 +329,34 @@ static PyObject *get_kind(PyObject *object, void *unused)
 {
     (void)unused;
     learner *self = (learner *)object;
-    return PyUnicode_FromString(self->params.info ? self->params.info->name : "");
+    return PyUnicode_FromString(self->params.table ? self->params.table->name : "");
 }
 
 static PyObject *get_params(PyObject *object, void *unused)
 {
     (void)unused;
     learner *self = (learner *)object;
-    return self->params.info ? params_as_dict(&self->params) : PyDict_New();
+    return self->params.table ? params_as_dict(&self->params) : PyDict_New();
 }
 
-static PyObject *get_feature_names(PyObject *object, void *unused)
+static PyObject *get_column_names(PyObject *object, void *unused)
 {
     (void)unused;
     PyObject *names = ((learner *)object)->names;
     return Py_NewRef(names ? names : Py_None);
 }
 
-static int set_feature_names(PyObject *object, PyObject *value, void *unused)
+static int set_column_names(PyObject *object, PyObject *value, void *unused)
 {
     (void)unused;
     learner *self = (learner *)object;
     PyObject *names = NULL;
     if (value && value != Py_None && !(names = PySequence_Tuple(value)))
         return -1;
-    size_t width = self->made ? self->kind->width(self->made) : 0;
-    if (names && width > 0 && PyTuple_Size(names) != (Py_ssize_t)width) {
+    size_t columns = self->made ? self->kind->columns(self->made) : 0;
+    if (names && columns > 0 && PyTuple_Size(names) != (Py_ssize_t)columns) {
         PyErr_Format(PyExc_ValueError, "%zd names for rows of %zu numbers", PyTuple_Size(names),
-                     width);
+                     columns);
         Py_DECREF(names);
         return -1;
     }
@@ -382,13 +385,13 @@ static int set_ignore_unknown(PyObject *object, PyObject *value, void *unused)
 /* ---- The type ---- */
 
 static PyGetSetDef attributes[] = {
-    {"kind", get_kind, NULL, "The name of the method, as the tool and the C library call it.",
+    {"kind", get_kind, NULL, "The name of the detector, as the tool and the C library call it.",
      NULL},
-    {"params", get_params, NULL, "Every parameter of the method with its value.", NULL},
-    {"feature_names", get_feature_names, set_feature_names,
-     "The names of the numbers in a row: those of the first dict or DataFrame, or None.", NULL},
+    {"params", get_params, NULL, "Every parameter of the detector with its value.", NULL},
+    {"column_names", get_column_names, set_column_names,
+     "The names of the columns: those of the first dict or DataFrame, or None.", NULL},
     {"ignore_unknown", get_ignore_unknown, set_ignore_unknown,
-     "Whether features that were not in the first dict or DataFrame are left out instead of "
+     "Whether columns that were not in the first dict or DataFrame are ignored instead of "
      "refused.",
      NULL},
     {NULL, NULL, NULL, NULL, NULL},
@@ -399,9 +402,8 @@ static PyMethodDef methods[] = {
      "to_bytes($self, /)\n--\n\nA snapshot: all that was learned, on any machine. oif.load reads "
      "it."},
     {"save", learner_save, METH_O,
-     "save($self, path, /)\n--\n\nWrite a snapshot to a file, which holds the old one or the new "
-     "one "
-     "whatever happens."},
+     "save($self, path, /)\n--\n\nWrite a snapshot to a file, atomically: after a crash the file "
+     "holds the old one or the new one."},
     {"check", learner_check, METH_NOARGS,
      "check($self, /)\n--\n\nVerify every invariant of what was learned; raises "
      "oif.InvariantError. Slow."},

@@ -1,83 +1,5 @@
+/* The module oif._core: its functions and types. */
 #include "core.h"
-
-#include <stdarg.h>
-
-/* ---- Errors: the classes are Python's, see python/oif/_errors.py ---- */
-
-static PyObject *errors_function(const char *name)
-{
-    PyObject *module = PyImport_ImportModule("oif._errors");
-    PyObject *function = module ? PyObject_GetAttrString(module, name) : NULL;
-    Py_XDECREF(module);
-    return function;
-}
-
-/* Raises the exception that a call made, unless the call itself failed. */
-static void raise_made(PyObject *exception)
-{
-    if (exception)
-        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
-    Py_XDECREF(exception);
-}
-
-PyObject *raise_error(const oif_error *error)
-{
-    PyObject *make = errors_function("from_status");
-    if (make)
-        raise_made(PyObject_CallFunction(make, "isKK", (int)error->status, error->message,
-                                         (unsigned long long)error->line,
-                                         (unsigned long long)error->column));
-    Py_XDECREF(make);
-    return NULL;
-}
-
-PyObject *raise_data_error(Py_ssize_t row, Py_ssize_t column, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    PyObject *message = PyUnicode_FromFormatV(format, arguments);
-    va_end(arguments);
-    PyObject *make = message ? errors_function("from_place") : NULL;
-    if (make)
-        raise_made(PyObject_CallFunction(make, "Onn", message, row, column));
-    Py_XDECREF(make);
-    Py_XDECREF(message);
-    return NULL;
-}
-
-void raise_column_type(Py_ssize_t column, const char *name, const char *holds)
-{
-    PyObject *make = errors_function("from_column");
-    PyObject *message =
-        make
-            ? PyUnicode_FromFormat("column '%s' holds no numbers but %s; leave it out", name, holds)
-            : NULL;
-    if (message)
-        raise_made(PyObject_CallFunction(make, "On", message, column));
-    Py_XDECREF(make);
-    Py_XDECREF(message);
-}
-
-/* ---- Arrays ---- */
-
-PyObject *new_array(Py_ssize_t count, Py_ssize_t columns, Py_buffer *view)
-{
-    static PyObject *empty; /* numpy.empty */
-    if (!empty) {
-        PyObject *numpy = PyImport_ImportModule("numpy");
-        empty = numpy ? PyObject_GetAttrString(numpy, "empty") : NULL;
-        Py_XDECREF(numpy);
-        if (!empty)
-            return NULL;
-    }
-    PyObject *array = columns < 0 ? PyObject_CallFunction(empty, "n", count)
-                                  : PyObject_CallFunction(empty, "((nn))", count, columns);
-    if (array && PyObject_GetBuffer(array, view, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS) < 0)
-        Py_CLEAR(array);
-    return array;
-}
-
-/* ---- The module ---- */
 
 static PyObject *detector_infos(PyObject *module, PyObject *unused)
 {
@@ -98,7 +20,7 @@ static PyObject *pipeline_info(PyObject *module, PyObject *unused)
     (void)module, (void)unused;
     oif_params options;
     oif_pipeline_options_init(&options);
-    return info_as_dict(options.info);
+    return table_as_dict(options.table);
 }
 
 static PyMethodDef functions[] = {
@@ -128,8 +50,6 @@ static PyObject *add_type(PyObject *module, PyType_Spec *spec, PyObject *base)
     Py_XDECREF(type); /* the module has it */
     return type;
 }
-
-PyTypeObject *detector_type;
 
 static bool add_types(PyObject *module)
 {

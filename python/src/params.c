@@ -15,8 +15,8 @@ static PyObject *param_value(const oif_param *param, double value)
 PyObject *params_as_dict(const oif_params *params)
 {
     PyObject *dict = PyDict_New();
-    for (size_t i = 0; dict && i < params->info->param_count; i++) {
-        const oif_param *param = &params->info->params[i];
+    for (size_t i = 0; dict && i < params->table->param_count; i++) {
+        const oif_param *param = &params->table->params[i];
         PyObject *value = param_value(param, params->values[i]);
         if (!value || PyDict_SetItemString(dict, param->name, value) < 0)
             Py_CLEAR(dict);
@@ -25,28 +25,22 @@ PyObject *params_as_dict(const oif_params *params)
     return dict;
 }
 
-/* A word for a choice, a number for the others: anything else is a mistake that text would
- * hide. */
-static bool set_param(oif_params *params, PyObject *key, PyObject *value)
+/* The parameter of that name; NULL if unknown. */
+static const oif_param *find_param(const oif_param_table *table, const char *name)
+{
+    for (size_t i = 0; i < table->param_count; i++)
+        if (strcmp(table->params[i].name, name) == 0)
+            return &table->params[i];
+    return NULL;
+}
+
+/* Sets a parameter whose value has the right type, or one that is unknown, which fails. */
+static bool set_checked(oif_params *params, const char *name, const oif_param *param,
+                        PyObject *value)
 {
     oif_error error;
-    const char *name = PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, NULL) : NULL;
-    if (!name) {
-        PyErr_SetString(PyExc_TypeError, "the names of parameters are strings");
-        return false;
-    }
-    const oif_param *param = NULL;
-    for (size_t i = 0; i < params->info->param_count && !param; i++)
-        if (strcmp(params->info->params[i].name, name) == 0)
-            param = &params->info->params[i];
-    bool word = param && param->type == OIF_PARAM_CHOICE;
-    if (param && word != PyUnicode_Check(value)) {
-        PyErr_Format(PyExc_TypeError, "%s must be a %s, not %R", name, word ? "word" : "number",
-                     value);
-        return false;
-    }
     oif_status status;
-    if (word) {
+    if (param && param->type == OIF_PARAM_CHOICE) {
         const char *text = PyUnicode_AsUTF8AndSize(value, NULL);
         if (!text)
             return false;
@@ -60,6 +54,25 @@ static bool set_param(oif_params *params, PyObject *key, PyObject *value)
     if (status != OIF_OK)
         raise_error(&error);
     return status == OIF_OK;
+}
+
+/* A choice takes a word and the others a number: anything else is a mistake that text would
+ * hide. */
+static bool set_param(oif_params *params, PyObject *key, PyObject *value)
+{
+    const char *name = PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, NULL) : NULL;
+    if (!name) {
+        PyErr_SetString(PyExc_TypeError, "the names of parameters are strings");
+        return false;
+    }
+    const oif_param *param = find_param(params->table, name);
+    bool is_word = param && param->type == OIF_PARAM_CHOICE;
+    if (param && is_word != PyUnicode_Check(value)) {
+        PyErr_Format(PyExc_TypeError, "%s must be a %s, not %R", name, is_word ? "word" : "number",
+                     value);
+        return false;
+    }
+    return set_checked(params, name, param, value);
 }
 
 bool params_set(oif_params *params, PyObject *values)
@@ -112,17 +125,31 @@ static PyObject *param_as_dict(const oif_param *param)
     return dict;
 }
 
-PyObject *info_as_dict(const oif_detector_info *info)
+static PyObject *params_as_list(const oif_param_table *table)
 {
     PyObject *params = PyList_New(0);
-    for (size_t i = 0; params && i < info->param_count; i++) {
-        PyObject *param = param_as_dict(&info->params[i]);
+    for (size_t i = 0; params && i < table->param_count; i++) {
+        PyObject *param = param_as_dict(&table->params[i]);
         if (!param || PyList_Append(params, param) < 0)
             Py_CLEAR(params);
         Py_XDECREF(param);
     }
-    if (!params)
-        return NULL;
-    return Py_BuildValue("{szszszszszsN}", "name", info->name, "summary", info->summary, "paper",
-                         info->paper, "cost", info->cost, "choose", info->choose, "params", params);
+    return params;
+}
+
+PyObject *table_as_dict(const oif_param_table *table)
+{
+    PyObject *params = params_as_list(table);
+    return params ? Py_BuildValue("{szszsN}", "name", table->name, "summary", table->summary,
+                                  "params", params)
+                  : NULL;
+}
+
+PyObject *info_as_dict(const oif_detector_info *info)
+{
+    PyObject *params = params_as_list(&info->table);
+    return params ? Py_BuildValue("{szszszszszsN}", "name", info->table.name, "summary",
+                                  info->table.summary, "paper", info->paper, "cost", info->cost,
+                                  "choose", info->choose, "params", params)
+                  : NULL;
 }

@@ -1,7 +1,7 @@
 /* The type Pipeline: as Detector, with alerts, shingles and a model for each key. */
 #include "core.h"
 
-enum { CHUNK_ROWS = 1 << 13, MAX_KEY_BYTES = 1 << 16 };
+enum { CHUNK_ROWS = 1 << 13 }; /* between two looks for signals */
 
 typedef struct pipeline_object {
     learner base; /* made: an oif_pipeline */
@@ -12,18 +12,31 @@ typedef struct pipeline_object {
 typedef struct record {
     double score, p, threshold;
     uint8_t anomaly, ready, learned, episode;
-    /* named, so that it is zero in every result and equal ones have equal bytes */
+    /* named, so it is zero in every result, and equal results have equal bytes */
     uint8_t unused[4];
 } record;
 
+static record record_of(const oif_result *result)
+{
+    return (record){
+        .score = result->score,
+        .p = result->p,
+        .threshold = result->threshold,
+        .anomaly = result->anomaly,
+        .ready = result->ready,
+        .learned = result->learned,
+        .episode = (uint8_t)result->episode,
+    };
+}
+
 /* ---- Its kind of learner ---- */
 
-static bool make_pipeline(learner *base, size_t width)
+static bool make_pipeline(learner *base, size_t columns)
 {
     const pipeline_object *self = (const pipeline_object *)base;
     oif_pipeline *pipeline;
     oif_error error;
-    if (oif_pipeline_new(&base->params, width, &self->options, &pipeline, &error) != OIF_OK) {
+    if (oif_pipeline_new(&base->params, columns, &self->options, &pipeline, &error) != OIF_OK) {
         raise_error(&error);
         return false;
     }
@@ -37,7 +50,7 @@ static void free_pipeline(learner *base)
     base->made = NULL;
 }
 
-static size_t pipeline_width(const void *made)
+static size_t pipeline_columns(const void *made)
 {
     return oif_pipeline_columns(made);
 }
@@ -102,7 +115,7 @@ static const learner_kind pipeline_kind = {
     .enter = learner_enter,
     .make = make_pipeline,
     .free = free_pipeline,
-    .width = pipeline_width,
+    .columns = pipeline_columns,
     .column_name = pipeline_column_name,
     .name_columns = name_pipeline_columns,
     .check = check_pipeline,
@@ -137,13 +150,13 @@ static int pipeline_init(PyObject *object, PyObject *arguments, PyObject *keywor
 {
     pipeline_object *self = (pipeline_object *)object;
     static char *words[] = {"kind", "params", "options", NULL};
-    const char *method;
+    const char *kind;
     PyObject *values, *option_values;
     oif_params params, options;
     oif_pipeline_options_init(&options);
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOO:Pipeline", words, &method, &values,
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOO:Pipeline", words, &kind, &values,
                                      &option_values) ||
-        !learner_read_params(&self->base, method, values, &params) ||
+        !learner_read_params(&self->base, kind, values, &params) ||
         !params_set(&options, option_values) || !try_options(&params, &options))
         return -1;
     self->base.params = params;
@@ -172,9 +185,9 @@ static bool read_key(PyObject *object, key *k, Py_ssize_t row)
     } else {
         PyErr_Format(PyExc_TypeError, "a key is a str or bytes, not %R", object);
     }
-    if (k->bytes && k->count > MAX_KEY_BYTES)
+    if (k->bytes && k->count > OIF_KEY_MAX_BYTES)
         raise_data_error(row, -1, "a key of %zd bytes is too long", k->count);
-    return k->bytes && k->count <= MAX_KEY_BYTES;
+    return k->bytes && k->count <= OIF_KEY_MAX_BYTES;
 }
 
 /* The keys of all rows; they belong to the objects in the tuple. NULL with an exception set. */
@@ -197,55 +210,65 @@ static key *read_keys(PyObject *tuple, Py_ssize_t count)
 
 /* ---- Rows ---- */
 
-/* What explains the rows, for those that ask. */
-typedef struct explanations {
+/* Rows on their way through the pipeline, and where their results go. */
+typedef struct row_job {
+    pipeline_object *self;
+    learner *owner; /* of the rows: the pipeline itself, or a detector that it works for */
+    const row_input *rows;
+    const key *keys; /* one per row; NULL without keys */
+    record *records; /* one per row */
+
+    /* explanations, one number per row and column; NULL when no one asked for them */
     double *shares;
     int8_t *directions;
     bool anomalies_only;
-    oif_attribution *room;
-} explanations;
 
-static void explain_last(pipeline_object *self, const explanations *e, Py_ssize_t row, size_t width,
-                         bool wanted)
+    /* scratch for one row */
+    oif_attribution *attributions;
+    double *copy;
+} row_job;
+
+static void explain_row(const row_job *job, Py_ssize_t row, bool wanted)
 {
+    size_t columns = (size_t)job->rows->columns;
     if (wanted)
-        oif_pipeline_explain(self->base.made, e->room);
-    for (size_t j = 0; j < width; j++) {
-        e->shares[(size_t)row * width + j] = wanted ? e->room[j].share : 0;
-        e->directions[(size_t)row * width + j] = wanted ? (int8_t)e->room[j].direction : 0;
+        oif_pipeline_explain(job->self->base.made, job->attributions);
+    for (size_t i = 0; i < columns; i++) {
+        const oif_attribution *why = &job->attributions[i];
+        job->shares[(size_t)row * columns + i] = wanted ? why->share : 0;
+        job->directions[(size_t)row * columns + i] = wanted ? (int8_t)why->direction : 0;
     }
 }
 
-static oif_status process_rows(pipeline_object *self, const rows *r, const key *keys,
-                               Py_ssize_t first, Py_ssize_t last, record *records,
-                               const explanations *e, double *copy, oif_error *error)
+static oif_status process_rows(const row_job *job, Py_ssize_t first, Py_ssize_t end,
+                               oif_error *error)
 {
-    for (Py_ssize_t i = first; i < last; i++) {
+    for (Py_ssize_t i = first; i < end; i++) {
         oif_result result;
-        const key *k = keys ? &keys[i] : &(key){NULL, 0};
-        oif_status status = oif_pipeline_process(self->base.made, k->bytes, (size_t)k->count,
-                                                 rows_at(r, i, copy), &result, error);
+        const key *k = job->keys ? &job->keys[i] : &(key){NULL, 0};
+        const double *row = row_input_at(job->rows, i, job->copy);
+        oif_status status = oif_pipeline_process(job->self->base.made, k->bytes, (size_t)k->count,
+                                                 row, &result, error);
         if (status != OIF_OK)
             return status;
-        records[i] = (record){result.score, result.p,       result.threshold,        result.anomaly,
-                              result.ready, result.learned, (uint8_t)result.episode, {0}};
-        if (e->shares)
-            explain_last(self, e, i, (size_t)r->width, result.anomaly || !e->anomalies_only);
+        job->records[i] = record_of(&result);
+        if (job->shares)
+            explain_row(job, i, result.anomaly || !job->anomalies_only);
     }
     return OIF_OK;
 }
 
-/* Processes chunk after chunk without the GIL, looking for signals in between. */
-static bool process_chunks(pipeline_object *self, const rows *r, const key *keys, record *records,
-                           const explanations *e, double *copy)
+/* Processes chunk after chunk without the GIL, and looks for signals in between. */
+static bool process_chunks(const row_job *job)
 {
+    Py_ssize_t count = job->rows->count;
     bool good = true;
     PyThreadState *state = PyEval_SaveThread();
-    for (Py_ssize_t first = 0; good && first < r->count; first += CHUNK_ROWS) {
-        Py_ssize_t last = r->count - first < CHUNK_ROWS ? r->count : first + CHUNK_ROWS;
+    for (Py_ssize_t first = 0; good && first < count; first += CHUNK_ROWS) {
+        Py_ssize_t end = count - first < CHUNK_ROWS ? count : first + CHUNK_ROWS;
         oif_error error;
-        oif_status status = process_rows(self, r, keys, first, last, records, e, copy, &error);
-        if (status == OIF_OK && last == r->count)
+        oif_status status = process_rows(job, first, end, &error);
+        if (status == OIF_OK && end == count)
             break;
         PyEval_RestoreThread(state);
         if (status != OIF_OK)
@@ -257,74 +280,75 @@ static bool process_chunks(pipeline_object *self, const rows *r, const key *keys
     return good;
 }
 
-/* All or nothing: an infinity is found before the first row is taken. */
-static bool check_and_process(pipeline_object *self, const learner *owner, const rows *r,
-                              const key *keys, record *records, explanations *e)
+/* All or nothing: an infinity is found before the first row is processed. */
+static bool check_and_process(row_job *job)
 {
+    const row_input *rows = job->rows;
     Py_ssize_t row, column;
-    if (rows_find_infinity(r, &row, &column)) {
-        raise_infinity(row, column, r->single, owner->names ? owner->names : r->names);
+    if (row_input_find_infinity(rows, &row, &column)) {
+        raise_infinity(row, column, rows->single,
+                       job->owner->names ? job->owner->names : rows->names);
         return false;
     }
-    double *copy = PyMem_Malloc((size_t)r->width * sizeof *copy);
-    bool good = copy && (e->room = PyMem_Malloc((size_t)r->width * sizeof *e->room));
+    job->copy = PyMem_Malloc((size_t)rows->columns * sizeof *job->copy);
+    job->attributions = PyMem_Malloc((size_t)rows->columns * sizeof *job->attributions);
+    bool good = job->copy && job->attributions;
     if (!good)
         PyErr_NoMemory();
-    good = good && process_chunks(self, r, keys, records, e, copy);
-    PyMem_Free(copy);
-    PyMem_Free(e->room);
+    good = good && process_chunks(job);
+    PyMem_Free(job->copy);
+    PyMem_Free(job->attributions);
     return good;
 }
 
-/* Lends the detector of the rows' owner to the pipeline, and again: takes it back. */
-static bool exchange(pipeline_object *self, learner *owner)
+/* Lends the owner's detector to the pipeline. A second call returns it. */
+static bool exchange(const row_job *job)
 {
-    oif_detector *detector = owner->made;
+    oif_detector *detector = job->owner->made;
     oif_error error;
-    if (owner == &self->base)
+    if (job->owner == &job->self->base)
         return true;
-    if (oif_pipeline_exchange_detector(self->base.made, NULL, 0, &detector, &error) != OIF_OK) {
+    if (oif_pipeline_exchange_detector(job->self->base.made, NULL, 0, &detector, &error) !=
+        OIF_OK) {
         raise_error(&error);
         return false;
     }
-    owner->made = detector;
+    job->owner->made = detector;
     return true;
 }
 
-/* The owner of the rows is the pipeline itself, or a detector that it works for. */
-static bool process_locked(pipeline_object *self, learner *owner, const rows *r, const key *keys,
-                           record *records, explanations *e)
+static bool process_locked(row_job *job)
 {
+    learner *base = &job->self->base, *owner = job->owner;
     bool fresh = !owner->made;
-    uint64_t before = self->base.made ? oif_pipeline_rows(self->base.made) : 0;
+    uint64_t before = base->made ? oif_pipeline_rows(base->made) : 0;
     bool good =
-        learner_prepare(owner, r) && learner_prepare(&self->base, r) && exchange(self, owner);
+        learner_prepare(owner, job->rows) && learner_prepare(base, job->rows) && exchange(job);
     if (good) {
-        good = check_and_process(self, owner, r, keys, records, e);
-        good = exchange(self, owner) && good;
+        good = check_and_process(job);
+        good = exchange(job) && good;
     }
-    if (self->base.made && oif_pipeline_rows(self->base.made) > before) {
-        learner_adopt_names(owner, r);
-    } else if (
-        fresh) { /* a call that fails changes nothing: the next may have rows of another width */
+    if (base->made && oif_pipeline_rows(base->made) > before) {
+        learner_adopt_names(owner, job->rows);
+    } else if (fresh) {
+        /* a call that fails changes nothing: the next may have rows of other columns */
         owner->kind->free(owner);
-        self->base.kind->free(&self->base);
+        base->kind->free(base);
     }
     return good;
 }
 
-static bool process_owned(pipeline_object *self, learner *owner, const rows *r, const key *keys,
-                          record *records, explanations *e)
+static bool process(row_job *job)
 {
-    bool own = owner == &self->base;
-    if (!own && !owner->kind->enter(owner, true))
+    learner *base = &job->self->base, *owner = job->owner;
+    if (owner != base && !owner->kind->enter(owner, true))
         return false;
-    bool good = learner_enter(&self->base, true);
+    bool good = learner_enter(base, true);
     if (good) {
-        good = process_locked(self, owner, r, keys, records, e);
-        learner_leave(&self->base);
+        good = process_locked(job);
+        learner_leave(base);
     }
-    if (!own)
+    if (owner != base)
         learner_leave(owner);
     return good;
 }
@@ -349,19 +373,25 @@ static bool view_array(results *to, size_t bytes)
     return false;
 }
 
-/* `make` is called with the numbers of rows and of columns and gives the arrays. */
-static bool make_results(results *to, PyObject *make, const rows *r, bool with_shares)
+/* Calls `make` with the number of rows and of columns; it returns the arrays. */
+static bool make_results(results *to, PyObject *make, const row_input *rows, bool with_shares)
 {
-    size_t cells = (size_t)(r->count * r->width);
-    to->arrays = PyObject_CallFunction(make, "nn", r->count, r->width);
+    size_t cells = (size_t)(rows->count * rows->columns);
+    to->arrays = PyObject_CallFunction(make, "nn", rows->count, rows->columns);
     if (!to->arrays)
         return false;
     if (!PyTuple_Check(to->arrays) || PyTuple_Size(to->arrays) != 3) {
-        PyErr_SetString(PyExc_SystemError, "the room for results is a triple");
+        PyErr_SetString(PyExc_SystemError, "the arrays for results must be a triple");
         return false;
     }
-    return view_array(to, (size_t)r->count * sizeof(record)) &&
+    return view_array(to, (size_t)rows->count * sizeof(record)) &&
            (!with_shares || (view_array(to, cells * sizeof(double)) && view_array(to, cells)));
+}
+
+static void results_release(results *to)
+{
+    while (to->view_count > 0)
+        PyBuffer_Release(&to->views[--to->view_count]);
 }
 
 static learner *owner_of_rows(pipeline_object *self, PyObject *detector)
@@ -374,6 +404,21 @@ static learner *owner_of_rows(pipeline_object *self, PyObject *detector)
     return NULL;
 }
 
+/* Processes rows that were read, with results as `make_room` makes them. */
+static bool process_into(row_job *job, results *to, PyObject *make_room, bool with_shares)
+{
+    if (!make_results(to, make_room, job->rows, with_shares))
+        return false;
+    if (job->rows->count == 0)
+        return true;
+    job->records = to->views[0].buf;
+    if (with_shares) {
+        job->shares = to->views[1].buf;
+        job->directions = to->views[2].buf;
+    }
+    return process(job);
+}
+
 /* _process(x, keys, room, with_shares, anomalies_only, detector) -> (arrays, whether it was a
  * single row) */
 static PyObject *pipeline_process(PyObject *object, PyObject *arguments)
@@ -381,60 +426,55 @@ static PyObject *pipeline_process(PyObject *object, PyObject *arguments)
     pipeline_object *self = (pipeline_object *)object;
     PyObject *x, *key_tuple, *make_room, *detector;
     int with_shares, anomalies_only;
-    rows r;
-    key *keys = NULL;
-    results to = {.arrays = NULL};
     if (!PyArg_ParseTuple(arguments, "OOOppO:_process", &x, &key_tuple, &make_room, &with_shares,
                           &anomalies_only, &detector))
         return NULL;
     learner *owner = owner_of_rows(self, detector);
     if (!owner)
         return NULL;
+    row_input rows;
+    key *keys = NULL;
+    results to = {.arrays = NULL};
     expected_rows expected = learner_expects(owner);
-    bool good = rows_read(&r, x, &expected, false) &&
-                (key_tuple == Py_None || (keys = read_keys(key_tuple, r.count))) &&
-                make_results(&to, make_room, &r, with_shares);
-    if (good && r.count > 0) {
-        explanations e = {.anomalies_only = anomalies_only};
-        if (with_shares) {
-            e.shares = to.views[1].buf;
-            e.directions = to.views[2].buf;
-        }
-        good = process_owned(self, owner, &r, keys, to.views[0].buf, &e);
-    }
-    while (to.view_count > 0)
-        PyBuffer_Release(&to.views[--to.view_count]);
+    bool good = row_input_read(&rows, x, &expected, false) &&
+                (key_tuple == Py_None || (keys = read_keys(key_tuple, rows.count)));
+    row_job job = {.self = self, .owner = owner, .rows = &rows, .keys = keys};
+    job.anomalies_only = anomalies_only;
+    good = good && process_into(&job, &to, make_room, with_shares);
+    results_release(&to);
     PyMem_Free(keys);
-    bool single = good && r.single;
-    rows_free(&r);
+    bool single = good && rows.single;
+    row_input_free(&rows);
     if (good)
         return Py_BuildValue("NO", to.arrays, single ? Py_True : Py_False);
     Py_XDECREF(to.arrays);
     return NULL;
 }
 
-static PyObject *result_tuple(const record *r)
+static PyObject *result_tuple(const record *result)
 {
-    return Py_BuildValue("dddNNNi", r->score, r->p, r->threshold, PyBool_FromLong(r->anomaly),
-                         PyBool_FromLong(r->ready), PyBool_FromLong(r->learned), (int)r->episode);
+    return Py_BuildValue("dddNNNi", result->score, result->p, result->threshold,
+                         PyBool_FromLong(result->anomaly), PyBool_FromLong(result->ready),
+                         PyBool_FromLong(result->learned), (int)result->episode);
 }
 
 static PyObject *pipeline_process_one(PyObject *object, PyObject *const *arguments,
                                       Py_ssize_t count)
 {
     pipeline_object *self = (pipeline_object *)object;
-    rows r;
-    key k = {NULL, 0};
+    row_input rows;
+    key its_key;
     record result;
-    explanations none = {.shares = NULL};
     if (count != 2) {
-        PyErr_SetString(PyExc_TypeError, "a row and a key are asked for");
+        PyErr_SetString(PyExc_TypeError, "_process_one takes a row and a key");
         return NULL;
     }
+    row_job job = {
+        .self = self, .owner = &self->base, .rows = &rows, .keys = &its_key, .records = &result};
     expected_rows expected = learner_expects(&self->base);
-    bool good = rows_read(&r, arguments[0], &expected, true) && read_key(arguments[1], &k, 0) &&
-                process_owned(self, &self->base, &r, &k, &result, &none);
-    rows_free(&r);
+    bool good = row_input_read(&rows, arguments[0], &expected, true) &&
+                read_key(arguments[1], &its_key, 0) && process(&job);
+    row_input_free(&rows);
     return good ? result_tuple(&result) : NULL;
 }
 
@@ -444,13 +484,13 @@ static PyObject *pipeline_explain(PyObject *object, PyObject *unused)
     pipeline_object *self = (pipeline_object *)object;
     if (!learner_enter(&self->base, true))
         return NULL;
-    size_t width = self->base.made ? oif_pipeline_columns(self->base.made) : 0;
-    oif_attribution *room = PyMem_Malloc((width + 1) * sizeof *room);
+    size_t columns = self->base.made ? oif_pipeline_columns(self->base.made) : 0;
+    oif_attribution *room = PyMem_Malloc((columns + 1) * sizeof *room);
     PyObject *list = room ? PyList_New(0) : PyErr_NoMemory();
     if (list && self->base.made)
         oif_pipeline_explain(self->base.made, room);
     learner_leave(&self->base);
-    for (size_t i = 0; list && i < width; i++) {
+    for (size_t i = 0; list && i < columns; i++) {
         PyObject *pair = Py_BuildValue("di", room[i].share, room[i].direction);
         if (!pair || PyList_Append(list, pair) < 0)
             Py_CLEAR(list);
@@ -466,55 +506,57 @@ static PyObject *get_options(PyObject *object, void *unused)
 {
     (void)unused;
     pipeline_object *self = (pipeline_object *)object;
-    return self->options.info ? params_as_dict(&self->options) : PyDict_New();
+    return self->options.table ? params_as_dict(&self->options) : PyDict_New();
 }
 
-static PyObject *tell_columns(const void *made)
+static PyObject *columns_as_python(const void *made)
 {
     return PyLong_FromSize_t(oif_pipeline_columns(made));
 }
 
-static PyObject *tell_rows(const void *made)
+static PyObject *rows_as_python(const void *made)
 {
     return PyLong_FromUnsignedLongLong(oif_pipeline_rows(made));
 }
 
-static PyObject *tell_keys(const void *made)
+static PyObject *keys_as_python(const void *made)
 {
     return PyLong_FromSize_t(oif_pipeline_keys(made));
 }
 
-static PyObject *tell_evictions(const void *made)
+static PyObject *evictions_as_python(const void *made)
 {
     return PyLong_FromUnsignedLongLong(oif_pipeline_evictions(made));
 }
 
-static PyObject *tell_shelved(const void *made)
+static PyObject *shelved_as_python(const void *made)
 {
     return PyLong_FromSize_t(oif_pipeline_shelved(made));
 }
 
-static PyObject *tell_lost(const void *made)
+static PyObject *lost_as_python(const void *made)
 {
     return PyLong_FromUnsignedLongLong(oif_pipeline_lost(made, NULL));
 }
 
-static PyObject *tell_memory_bytes(const void *made)
+static PyObject *memory_bytes_as_python(const void *made)
 {
     return PyLong_FromSize_t(oif_pipeline_memory_bytes(made));
 }
 
-static learner_question columns = {tell_columns, answer_none}, row_count = {tell_rows, answer_zero},
-                        key_count = {tell_keys, answer_zero},
-                        evictions = {tell_evictions, answer_zero},
-                        shelved = {tell_shelved, answer_zero}, lost = {tell_lost, answer_zero},
-                        memory_bytes = {tell_memory_bytes, answer_zero};
+static learner_question columns = {columns_as_python, answer_none},
+                        row_count = {rows_as_python, answer_zero},
+                        key_count = {keys_as_python, answer_zero},
+                        evictions = {evictions_as_python, answer_zero},
+                        shelved = {shelved_as_python, answer_zero},
+                        lost = {lost_as_python, answer_zero},
+                        memory_bytes = {memory_bytes_as_python, answer_zero};
 
 /* ---- The type ---- */
 
 static PyGetSetDef attributes[] = {
     {"options", get_options, NULL, "Every option of the pipeline with its value.", NULL},
-    {"columns", learner_ask, NULL, "The numbers in a row; None before the first.", &columns},
+    {"columns", learner_ask, NULL, "The columns of a row; None before the first row.", &columns},
     {"rows", learner_ask, NULL, "The rows processed so far.", &row_count},
     {"keys", learner_ask, NULL, "The keys that have a model.", &key_count},
     {"evictions", learner_ask, NULL, "The keys that lost their model to others.", &evictions},

@@ -9,20 +9,20 @@
 
 /* ---- Room for a single row ---- */
 
-static double *make_single(rows *r, Py_ssize_t width)
+static double *make_single(row_input *rows, Py_ssize_t columns)
 {
-    double *numbers = r->few;
-    if (width > ROW_NUMBERS)
-        numbers = r->own = PyMem_Malloc((size_t)width * sizeof *numbers);
+    double *numbers = rows->few;
+    if (columns > ROW_NUMBERS)
+        numbers = rows->own = PyMem_Malloc((size_t)columns * sizeof *numbers);
     if (!numbers)
         PyErr_NoMemory();
-    r->single = true;
-    r->count = 1;
-    r->width = width;
-    r->data = (const char *)numbers;
-    r->row_stride = width * (Py_ssize_t)sizeof *numbers;
-    r->column_stride = sizeof *numbers;
-    r->format = 'd';
+    rows->single = true;
+    rows->count = 1;
+    rows->columns = columns;
+    rows->data = (const char *)numbers;
+    rows->row_stride = columns * (Py_ssize_t)sizeof *numbers;
+    rows->column_stride = sizeof *numbers;
+    rows->format = 'd';
     return numbers;
 }
 
@@ -51,19 +51,19 @@ static void raise_unknown(PyObject *dict, PyObject *names)
     while (PyDict_Next(dict, &at, &key, &value)) {
         int known = PySequence_Contains(names, key);
         if (known == 0)
-            raise_data_error(0, -1, "there is no feature %R; the features are %R", key, names);
+            raise_data_error(0, -1, "there is no column %R; the columns are %R", key, names);
         if (known != 1)
             return;
     }
 }
 
-static bool read_known(rows *r, PyObject *dict, PyObject *names, bool ignore_unknown)
+static bool read_known(row_input *rows, PyObject *dict, PyObject *names, bool ignore_unknown)
 {
-    Py_ssize_t width = PyTuple_Size(names), found = 0;
-    double *numbers = make_single(r, width);
+    Py_ssize_t columns = PyTuple_Size(names), found = 0;
+    double *numbers = make_single(rows, columns);
     if (!numbers)
         return false;
-    for (Py_ssize_t i = 0; i < width; i++) {
+    for (Py_ssize_t i = 0; i < columns; i++) {
         PyObject *name = PyTuple_GetItem(names, i);
         PyObject *value = PyDict_GetItemWithError(dict, name);
         if (!value && PyErr_Occurred())
@@ -81,15 +81,15 @@ static bool read_known(rows *r, PyObject *dict, PyObject *names, bool ignore_unk
     return false;
 }
 
-/* The first dict names the features. */
-static bool read_dict(rows *r, PyObject *dict, const expected_rows *expected)
+/* The first dict names the columns. */
+static bool read_dict(row_input *rows, PyObject *dict, const expected_rows *expected)
 {
     if (expected->names)
-        return read_known(r, dict, expected->names, expected->ignore_unknown);
+        return read_known(rows, dict, expected->names, expected->ignore_unknown);
     PyObject *keys = PyDict_Keys(dict);
-    r->names = keys ? PySequence_Tuple(keys) : NULL;
+    rows->names = keys ? PySequence_Tuple(keys) : NULL;
     Py_XDECREF(keys);
-    return r->names && read_known(r, dict, r->names, false);
+    return rows->names && read_known(rows, dict, rows->names, false);
 }
 
 /* ---- Lists and tuples ---- */
@@ -106,12 +106,12 @@ static bool is_row(PyObject *x)
     return PyFloat_Check(first) || PyLong_Check(first) || first == Py_None;
 }
 
-static bool read_sequence(rows *r, PyObject *x)
+static bool read_sequence(row_input *rows, PyObject *x)
 {
     bool list = PyList_Check(x);
-    Py_ssize_t width = list ? PyList_Size(x) : PyTuple_Size(x);
-    double *numbers = make_single(r, width);
-    for (Py_ssize_t i = 0; numbers && i < width; i++) {
+    Py_ssize_t columns = list ? PyList_Size(x) : PyTuple_Size(x);
+    double *numbers = make_single(rows, columns);
+    for (Py_ssize_t i = 0; numbers && i < columns; i++) {
         PyObject *item = list ? PyList_GetItem(x, i) : PyTuple_GetItem(x, i);
         if (!item)
             return false; /* a list that got shorter meanwhile */
@@ -136,55 +136,55 @@ static bool is_native_float(const Py_buffer *view)
     return known && format[1] == '\0';
 }
 
-static bool shape_rows(rows *r)
+static bool shape_rows(row_input *rows)
 {
-    const Py_buffer *view = &r->view;
+    const Py_buffer *view = &rows->view;
     if (view->ndim != 1 && view->ndim != 2) {
         raise_data_error(-1, -1, "rows are an array of 2 dimensions, or 1 for a single row, not %d",
                          view->ndim);
         return false;
     }
-    r->single = view->ndim == 1;
-    r->count = r->single ? 1 : view->shape[0];
-    r->width = view->shape[view->ndim - 1];
-    r->data = view->buf;
-    r->column_stride = view->strides[view->ndim - 1];
-    r->row_stride = r->single ? r->width * view->itemsize : view->strides[0];
-    r->format = view->itemsize == sizeof(double) ? 'd' : 'f';
+    rows->single = view->ndim == 1;
+    rows->count = rows->single ? 1 : view->shape[0];
+    rows->columns = view->shape[view->ndim - 1];
+    rows->data = view->buf;
+    rows->column_stride = view->strides[view->ndim - 1];
+    rows->row_stride = rows->single ? rows->columns * view->itemsize : view->strides[0];
+    rows->format = view->itemsize == sizeof(double) ? 'd' : 'f';
     return true;
 }
 
 /* 1: read, 0: not a buffer of floats, -1: an exception is set. */
-static int read_buffer(rows *r, PyObject *x)
+static int read_buffer(row_input *rows, PyObject *x)
 {
     if (!PyObject_CheckBuffer(x))
         return 0;
-    if (PyObject_GetBuffer(x, &r->view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
+    if (PyObject_GetBuffer(x, &rows->view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
         PyErr_Clear(); /* such as numpy's dates; the conversion has the better message */
         return 0;
     }
-    if (!is_native_float(&r->view)) {
-        PyBuffer_Release(&r->view);
+    if (!is_native_float(&rows->view)) {
+        PyBuffer_Release(&rows->view);
         return 0;
     }
-    r->has_view = true;
-    return shape_rows(r) ? 1 : -1;
+    rows->has_view = true;
+    return shape_rows(rows) ? 1 : -1;
 }
 
 /* ---- Everything else ---- */
 
 /* 1: read, 0: of no use, -1: an exception is set. */
-static int read_plain(rows *r, PyObject *x, const expected_rows *expected)
+static int read_plain(row_input *rows, PyObject *x, const expected_rows *expected)
 {
     if (PyDict_Check(x))
-        return read_dict(r, x, expected) ? 1 : -1;
+        return read_dict(rows, x, expected) ? 1 : -1;
     if (is_row(x))
-        return read_sequence(r, x) ? 1 : -1;
-    return read_buffer(r, x);
+        return read_sequence(rows, x) ? 1 : -1;
+    return read_buffer(rows, x);
 }
 
-/* Has Python make an array, and perhaps names, of it. */
-static int read_converted(rows *r, PyObject *x, const expected_rows *expected)
+/* Lets Python convert it to an array, perhaps with names. */
+static int read_converted(row_input *rows, PyObject *x, const expected_rows *expected)
 {
     static PyObject *convert; /* oif._arrays.rows_of */
     if (!convert) {
@@ -203,66 +203,67 @@ static int read_converted(rows *r, PyObject *x, const expected_rows *expected)
     if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)
         PyErr_SetString(PyExc_SystemError, "rows_of did not return a pair");
     else {
-        read = read_plain(r, PyTuple_GetItem(pair, 0), expected);
+        read = read_plain(rows, PyTuple_GetItem(pair, 0), expected);
         PyObject *names = PyTuple_GetItem(pair, 1);
-        if (read == 1 && names != Py_None && !r->names)
-            r->names = Py_NewRef(names);
+        if (read == 1 && names != Py_None && !rows->names)
+            rows->names = Py_NewRef(names);
     }
     Py_DECREF(pair);
     return read;
 }
 
-static bool check_width(const rows *r, const expected_rows *expected)
+static bool check_columns(const row_input *rows, const expected_rows *expected)
 {
-    if (r->width == 0 && r->count > 0) {
+    if (rows->columns == 0 && rows->count > 0) {
         raise_data_error(-1, -1, "a row needs at least one number");
         return false;
     }
-    if (expected->width == 0 || r->width == expected->width)
+    if (expected->columns == 0 || rows->columns == expected->columns)
         return true;
-    const char *hint =
-        r->single && expected->width == 1 ? "; for rows of one number each use reshape(-1, 1)" : "";
-    raise_data_error(-1, -1, "rows have %zd numbers here, not %zd%s", expected->width, r->width,
-                     hint);
+    const char *hint = rows->single && expected->columns == 1
+                           ? "; for rows of one number each use reshape(-1, 1)"
+                           : "";
+    raise_data_error(-1, -1, "rows have %zd numbers here, not %zd%s", expected->columns,
+                     rows->columns, hint);
     return false;
 }
 
-static bool read_rows(rows *r, PyObject *x, const expected_rows *expected, bool one)
+static bool read_rows(row_input *rows, PyObject *x, const expected_rows *expected, bool one)
 {
-    int read = read_plain(r, x, expected);
+    int read = read_plain(rows, x, expected);
     if (read == 0)
-        read = read_converted(r, x, expected);
+        read = read_converted(rows, x, expected);
     if (read == 0)
         PyErr_Format(PyExc_TypeError, "%R cannot be read as rows of numbers",
                      (PyObject *)Py_TYPE(x));
     if (read != 1)
         return false;
-    if (one && !r->single) {
-        raise_data_error(-1, -1, "one row is asked for, not an array of 2 dimensions");
+    if (one && !rows->single) {
+        raise_data_error(-1, -1, "expected a single row, got a 2-D array");
         return false;
     }
-    return check_width(r, expected);
+    return check_columns(rows, expected);
 }
 
-bool rows_read(rows *r, PyObject *x, const expected_rows *expected, bool one)
+bool row_input_read(row_input *rows, PyObject *x, const expected_rows *expected, bool one)
 {
-    r->names = NULL;
-    r->has_view = false;
-    r->own = NULL;
+    rows->names = NULL;
+    rows->has_view = false;
+    rows->own = NULL;
     /* reading runs Python, which may give the object others */
     PyObject *names = Py_XNewRef(expected->names);
-    bool read = read_rows(r, x, expected, one);
+    bool read = read_rows(rows, x, expected, one);
     Py_XDECREF(names);
     return read;
 }
 
-void rows_free(rows *r)
+void row_input_free(row_input *rows)
 {
-    if (r->has_view)
-        PyBuffer_Release(&r->view);
-    r->has_view = false;
-    PyMem_Free(r->own);
-    Py_XDECREF(r->names);
+    if (rows->has_view)
+        PyBuffer_Release(&rows->view);
+    rows->has_view = false;
+    PyMem_Free(rows->own);
+    Py_XDECREF(rows->names);
 }
 
 /* ---- Numbers ---- */
@@ -279,39 +280,42 @@ static double number_at(const char *data, char format)
     return (double)narrow;
 }
 
-bool rows_in_place(const rows *r, size_t *stride)
+bool row_input_in_place(const row_input *rows, size_t *stride)
 {
     Py_ssize_t size = sizeof(double);
-    bool row_ok = r->count == 1 || (r->row_stride % size == 0 && r->row_stride / size >= r->width);
-    if (r->format != 'd' || (r->column_stride != size && r->width != 1) || !row_ok ||
-        (uintptr_t)r->data % sizeof(double) != 0)
+    bool row_ok = rows->count == 1 ||
+                  (rows->row_stride % size == 0 && rows->row_stride / size >= rows->columns);
+    if (rows->format != 'd' || (rows->column_stride != size && rows->columns != 1) || !row_ok ||
+        (uintptr_t)rows->data % sizeof(double) != 0)
         return false;
-    *stride = (size_t)(r->count == 1 ? r->width : r->row_stride / size);
+    *stride = (size_t)(rows->count == 1 ? rows->columns : rows->row_stride / size);
     return true;
 }
 
-void rows_copy(const rows *r, Py_ssize_t first, Py_ssize_t count, double *to)
+void row_input_copy(const row_input *rows, Py_ssize_t first, Py_ssize_t count, double *to)
 {
     for (Py_ssize_t i = first; i < first + count; i++)
-        for (Py_ssize_t j = 0; j < r->width; j++)
-            *to++ = number_at(r->data + i * r->row_stride + j * r->column_stride, r->format);
+        for (Py_ssize_t j = 0; j < rows->columns; j++)
+            *to++ = number_at(rows->data + i * rows->row_stride + j * rows->column_stride,
+                              rows->format);
 }
 
-const double *rows_at(const rows *r, Py_ssize_t i, double *copy)
+const double *row_input_at(const row_input *rows, Py_ssize_t i, double *copy)
 {
-    const char *data = r->data + i * r->row_stride;
-    if (r->format == 'd' && r->column_stride == sizeof(double) &&
+    const char *data = rows->data + i * rows->row_stride;
+    if (rows->format == 'd' && rows->column_stride == sizeof(double) &&
         (uintptr_t)data % sizeof(double) == 0)
         return (const double *)(const void *)data;
-    rows_copy(r, i, 1, copy);
+    row_input_copy(rows, i, 1, copy);
     return copy;
 }
 
-bool rows_find_infinity(const rows *r, Py_ssize_t *row, Py_ssize_t *column)
+bool row_input_find_infinity(const row_input *rows, Py_ssize_t *row, Py_ssize_t *column)
 {
-    for (Py_ssize_t i = 0; i < r->count; i++)
-        for (Py_ssize_t j = 0; j < r->width; j++)
-            if (isinf(number_at(r->data + i * r->row_stride + j * r->column_stride, r->format))) {
+    for (Py_ssize_t i = 0; i < rows->count; i++)
+        for (Py_ssize_t j = 0; j < rows->columns; j++)
+            if (isinf(number_at(rows->data + i * rows->row_stride + j * rows->column_stride,
+                                rows->format))) {
                 *row = i;
                 *column = j;
                 return true;
@@ -321,7 +325,7 @@ bool rows_find_infinity(const rows *r, Py_ssize_t *row, Py_ssize_t *column)
 
 PyObject *raise_infinity(Py_ssize_t row, Py_ssize_t column, bool single, PyObject *names)
 {
-    const char *advice = "is infinite; NaN stands for a missing number";
+    const char *advice = "is infinite; use NaN for a missing number";
     PyObject *name = names ? PyTuple_GetItem(names, column) : NULL;
     if (names && !name)
         PyErr_Clear();

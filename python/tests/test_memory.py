@@ -47,7 +47,7 @@ def calls_of_a_detector():
         lambda: forest.clone(),
         lambda: oif.load(snapshot),
         lambda: refuse(oif.load, snapshot[:-1]),
-        lambda: (forest.params, forest.describe(), forest.feature_names, forest.ready, forest.check()),
+        lambda: (forest.params, forest.describe(), forest.column_names, forest.ready, forest.check()),
         lambda: refuse(oif.OnlineIsolationForest, 0),
         lambda: oif.Loda(num_projections=1, num_bins=1, window_size=1).learn_one(DICT),
         lambda: refuse(oif.Loda().learn_one, {"a": 1.0, "b": float("inf")}),

@@ -57,10 +57,10 @@ def test_the_last_row_can_be_explained(stream):
     pipeline = oif.Pipeline()
     assert pipeline.explain() == []
     pipeline.process(stream)
-    pipeline.feature_names = ["flow", "heat"]
+    pipeline.column_names = ["flow", "heat"]
     pipeline.process_one({"heat": 9.0, "flow": 0.0})
     flow, heat = pipeline.explain()
-    assert (flow.feature, heat.feature, heat.direction) == ("flow", "heat", 1)
+    assert (flow.column, heat.column, heat.direction) == ("flow", "heat", 1)
     assert heat.share > flow.share
 
 

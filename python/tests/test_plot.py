@@ -43,7 +43,7 @@ def test_many_scores_are_bands_and_few_a_line(rows):
     drawn(plot.scores(scores))
     drawn(plot.scores(scores[:1]))
     for wrong in ([], np.zeros((3, 3)), 1.0):
-        with pytest.raises(ValueError, match="scores are asked for"):
+        with pytest.raises(ValueError, match="expected results of process or scores"):
             plot.scores(wrong)
     with pytest.raises(ValueError, match="3 times for 400 scores"):
         plot.scores(scores[:400], times=[1, 2, 3])
@@ -68,7 +68,7 @@ def test_a_heatmap_leaves_the_detector_as_it_was(detector_class):
     assert [ax.get_title(loc="left") for ax in axes] == ["after 100 rows", "after 300 rows", "after 1,000 rows"]
     assert detector.rows_learned == 0
     drawn(plot.heatmap(detector, rows, after=[50], cells=5)[0])
-    with pytest.raises(ValueError, match="two numbers"):
+    with pytest.raises(ValueError, match="two columns"):
         plot.heatmap(detector, rows[:, :1])
     with pytest.raises(ValueError, match="there are 999 rows"):
         plot.heatmap(detector, rows[:999])
@@ -83,7 +83,7 @@ def labels_of(ax):
 
 def test_attributions(rows):
     pipeline = oif.Pipeline(oif.Loda())
-    pipeline.feature_names = "abc"
+    pipeline.column_names = "abc"
     pipeline.process(np.tile(rows, (4, 1)))
     pipeline.process_one([30.0, 0.0, -6.0])
     assert labels_of(plot.attribution(pipeline.explain()))[:2] == ["a", "c"]
@@ -96,7 +96,7 @@ def test_attributions(rows):
     assert set(labels_of(plot.attribution(forest.explain([9, 0, 0])))) <= {"0", "1", "2", "1 other", "2 others"}
     with pytest.raises(ValueError, match="explain=True"):
         plot.attribution(pipeline.process([[0.0, 0.0, 0.0]])[0])
-    with pytest.raises(ValueError, match="one row"):
+    with pytest.raises(ValueError, match="a single row"):
         plot.attribution(forest.explain(rows[:2]))
     with pytest.raises(ValueError, match="2 names for 3 shares"):
         plot.attribution(record, names="ab")

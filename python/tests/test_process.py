@@ -88,14 +88,14 @@ def test_frames_are_answered_with_frames(stream):
         assert same_bits(answer["score"], expected["score"]) and same_bits(
             answer["share_heat"], expected["share"][:, 1]
         )
-    assert detector.feature_names == ("flow", "heat")
+    assert detector.column_names == ("flow", "heat")
     assert detector.process(frame).index.equals(frame.index)
     assert isinstance(oif.Loda().process(stream, output="polars"), polars.DataFrame)
 
 
 def test_one_row_and_no_row(stream):
     detector = oif.OnlineIsolationForest()
-    assert detector.process({"a": 1.0, "b": 2.0}).shape == () and detector.feature_names == ("a", "b")
+    assert detector.process({"a": 1.0, "b": 2.0}).shape == () and detector.column_names == ("a", "b")
     assert detector.process([3.0, 4.0])["score"].shape == ()
     assert detector.process(stream[:0]).shape == (0,) and detector.rows_learned == 2
 
@@ -122,7 +122,7 @@ def test_what_cannot_be_used_changes_nothing(stream):
     detector = oif.OnlineIsolationForest()
     with pytest.raises(oif.DataError, match="column 'b' is infinite"):
         detector.process({"a": 1.0, "b": np.inf})
-    assert detector.dimension is None and detector.feature_names is None
+    assert detector.columns is None and detector.column_names is None
     detector.process(stream, alert_rate=0.01)
     before, history = detector.to_bytes(), detector._alerts.to_bytes()
     bad = stream.copy()

@@ -80,7 +80,7 @@ def test_rows_one_by_one_give_the_same_bits_as_arrays(rows, detector_class):
         expected = detector_class().learn_score(rows.astype(np.float32)) if name == "float32 row" else whole
         detector = detector_class()
         if name == "key left out for NaN":
-            detector.feature_names = "abc"
+            detector.column_names = "abc"
         assert same_bits(expected, [detector.learn_score_one(row) for row in single]), name
 
 
@@ -142,7 +142,7 @@ def test_an_infinity_is_refused_with_its_place(bad, rows, detector_class):
         detector.learn_one(rows[17].tolist())
     with pytest.raises(ValueError, match="column 'c' is infinite"):
         named = detector.clone()
-        named.feature_names = "abc"
+        named.column_names = "abc"
         named.score_one({"a": 1, "b": 2, "c": bad})
     assert detector.to_bytes() == before
 
@@ -151,9 +151,9 @@ def test_after_a_failed_first_row_the_width_is_free_again(detector_class):
     detector = detector_class()
     with pytest.raises(oif.DataError):
         detector.learn_one({"a": 1.0, "b": float("inf")})
-    assert detector.dimension is None and detector.feature_names is None
+    assert detector.columns is None and detector.column_names is None
     detector.learn_one({"x": 1.0, "y": 2.0, "z": 3.0})
-    assert detector.dimension == 3 and detector.feature_names == ("x", "y", "z")
+    assert detector.columns == 3 and detector.column_names == ("x", "y", "z")
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_what_is_no_row_is_refused_and_changes_nothing(x):
     for call in (forest.learn, forest.score, forest.learn_score, forest.learn_one, forest.explain):
         with pytest.raises((ValueError, TypeError)):
             call(x)
-    assert forest.dimension is None and forest.rows_learned == 0
+    assert forest.columns is None and forest.rows_learned == 0
 
 
 def test_places_of_what_is_no_number_are_told():
@@ -207,7 +207,7 @@ def test_no_rows_are_fine(detector_class):
     assert detector.learn(np.zeros((0, 3))) is None
     assert detector.learn_score(np.zeros((0, 3))).shape == (0,)
     assert detector.score(np.zeros((0, 3))).shape == (0,)
-    assert detector.dimension is None
+    assert detector.columns is None
 
 
 def test_the_width_is_that_of_the_first_row():
@@ -221,7 +221,7 @@ def test_the_width_is_that_of_the_first_row():
     single.learn([[1], [2], [3]])
     with pytest.raises(oif.DataError, match=r"reshape\(-1, 1\)"):
         single.score(np.zeros(5))
-    with pytest.raises(oif.DataError, match="one row"):
+    with pytest.raises(oif.DataError, match="a single row"):
         single.score_one(np.zeros((5, 1)))
 
 
@@ -236,10 +236,10 @@ def test_an_array_that_repeats_one_row_by_a_stride_of_zero():
     assert same_bits(scores_of(np.broadcast_to(row, (100, 3))), scores_of(np.repeat(row, 100, axis=0)))
 
 
-def test_unknown_features_are_refused_or_left_out():
+def test_unknown_columns_are_refused_or_left_out():
     forest = oif.OnlineIsolationForest()
     forest.learn_one({"a": 1, "b": 2})
-    with pytest.raises(oif.DataError, match=r"no feature 'c'; the features are \('a', 'b'\)"):
+    with pytest.raises(oif.DataError, match=r"no column 'c'; the columns are \('a', 'b'\)"):
         forest.learn_one({"a": 1, "c": 2})
     forest.ignore_unknown = True
     forest.learn_one({"a": 1, "b": 2, "c": 3})
@@ -252,7 +252,7 @@ def test_any_keys_and_numbers_that_float_understands():
 
     forest = oif.OnlineIsolationForest()
     forest.learn_one(collections.OrderedDict({1: np.float32(1), ("x", 2): decimal.Decimal("2"), None: True}))
-    assert forest.feature_names == (1, ("x", 2), None)
+    assert forest.column_names == (1, ("x", 2), None)
     forest.learn_one(Strange({1: 5}))
 
 
@@ -273,39 +273,39 @@ def test_names_must_be_as_many_as_numbers(rows):
     forest = oif.OnlineIsolationForest()
     forest.learn(rows)
     with pytest.raises(ValueError, match="2 names for rows of 3 numbers"):
-        forest.feature_names = "ab"
-    forest.feature_names = "abc"
+        forest.column_names = "ab"
+    forest.column_names = "abc"
     assert forest.score_one({"c": 3, "a": 1, "b": 2}) == forest.score([1, 2, 3])
-    forest.feature_names = None
-    assert forest.feature_names is None
+    forest.column_names = None
+    assert forest.column_names is None
 
 
 @pytest.mark.parametrize("make", [oif.OnlineIsolationForest, oif.Pipeline], ids=["detector", "pipeline"])
 def test_names_that_came_before_the_first_row_must_be_as_many_as_well(make, rows):
     made = make()
     take = made.learn if isinstance(made, oif.Detector) else made.process
-    made.feature_names = "ab"
+    made.column_names = "ab"
     with pytest.raises(oif.DataError, match="2 names for rows of 3 numbers"):
         take(rows)
-    made.feature_names = "abc"
+    made.column_names = "abc"
     take(rows)
-    assert oif.load(made.to_bytes()).feature_names == ("a", "b", "c")
+    assert oif.load(made.to_bytes()).column_names == ("a", "b", "c")
 
 
 def test_a_number_that_takes_the_names_away_while_it_is_read_does_no_harm():
     forest = oif.OnlineIsolationForest()
-    names = [f"feature {i}" for i in range(40)]
+    names = [f"column {i}" for i in range(40)]
     forest.learn_one(dict.fromkeys(names, 1.0))
     taken = []
 
     class Forgetting:
         def __float__(self):
-            forest.feature_names = None
+            forest.column_names = None
             taken.extend(tuple(object() for _ in range(40)) for _ in range(50))
             return 1.0
 
-    forest.learn_one({f"feature {i}": Forgetting() if i == 0 else 1.0 for i in range(40)})
-    assert forest.rows_learned == 2 and forest.feature_names is None
+    forest.learn_one({f"column {i}": Forgetting() if i == 0 else 1.0 for i in range(40)})
+    assert forest.rows_learned == 2 and forest.column_names is None
 
 
 finite_or_missing = st.floats(allow_infinity=False, width=64)
@@ -345,11 +345,11 @@ anything = st.recursive(
 def test_whatever_comes_is_scored_or_refused(values):
     forest = oif.OnlineIsolationForest(num_trees=2, window_size=16, max_leaf_samples=2)
     for value in values:
-        before = forest.to_bytes() if forest.dimension else None
+        before = forest.to_bytes() if forest.columns else None
         try:
             forest.learn_score(value)
         except (ValueError, TypeError, OverflowError):
-            assert before == (forest.to_bytes() if forest.dimension else None)
+            assert before == (forest.to_bytes() if forest.columns else None)
     forest.check()
 
 
@@ -379,10 +379,10 @@ def test_explain_wants_columns_that_divide_the_row(rows):
 
 def test_figures_before_and_after_the_first_row(rows, detector_class):
     detector = detector_class()
-    figures = (detector.dimension, detector.rows_learned, detector.memory_bytes, detector.ready, detector.describe())
+    figures = (detector.columns, detector.rows_learned, detector.memory_bytes, detector.ready, detector.describe())
     assert figures == (None, 0, 0, False, {})
     detector.learn(np.tile(rows, (10, 1)))
-    assert (detector.dimension, detector.rows_learned, detector.ready) == (3, 5000, True)
+    assert (detector.columns, detector.rows_learned, detector.ready) == (3, 5000, True)
     assert detector.memory_bytes == detector.estimate_bytes(3) > 0
     assert all(isinstance(value, float) for value in detector.describe().values()) and detector.describe()
     detector.check()

@@ -19,11 +19,11 @@ COPIES = {
 @pytest.mark.parametrize("how", COPIES)
 def test_a_copy_goes_on_where_the_detector_was(how, rows, detector_class):
     detector = detector_class(seed=3)
-    detector.feature_names = ["a", "b", "c"]
+    detector.column_names = ["a", "b", "c"]
     detector.learn(rows)
     twin = COPIES[how](detector)
     assert type(twin) is detector_class and twin is not detector
-    assert twin.params == detector.params and twin.feature_names == ("a", "b", "c")
+    assert twin.params == detector.params and twin.column_names == ("a", "b", "c")
     assert same_bits(detector.learn_score(rows), twin.learn_score(rows))
     twin.learn(rows)
     assert twin.rows_learned == detector.rows_learned + len(rows)
@@ -41,11 +41,11 @@ def test_a_detector_without_rows_can_be_copied(how, rows, detector_class):
 @pytest.mark.parametrize("how", COPIES)
 def test_a_copy_goes_on_where_the_pipeline_was(how, rows):
     pipeline = oif.Pipeline(oif.OnlineIsolationForest(seed=3), alert_rate=0.01, shingle=2)
-    pipeline.feature_names = ["a", "b", "c"]
+    pipeline.column_names = ["a", "b", "c"]
     keys = [f"host {i % 3}" for i in range(len(rows))]
     pipeline.process(rows, keys)
     twin = COPIES[how](pipeline)
-    assert twin.options == pipeline.options and twin.keys == 3 and twin.feature_names == ("a", "b", "c")
+    assert twin.options == pipeline.options and twin.keys == 3 and twin.column_names == ("a", "b", "c")
     assert pipeline.process(rows, keys).tobytes() == twin.process(rows, keys).tobytes()
 
 
@@ -89,7 +89,7 @@ def test_snapshots_keep_names_that_are_text(make, tmp_path):
         take = made.learn_one if isinstance(made, oif.Detector) else made.process_one
         take(dict.fromkeys(names, 1.0))
         made.save(tmp_path / "state")
-        return oif.load(tmp_path / "state").feature_names
+        return oif.load(tmp_path / "state").column_names
 
     for names in (("flow", "heat"), ("", "Ä \U0001f30b", "a,b\n"), ("latin\udce4",)):
         assert names_after(names) == names
@@ -99,11 +99,11 @@ def test_snapshots_keep_names_that_are_text(make, tmp_path):
 
 def test_names_that_were_taken_away_are_not_saved(rows):
     forest = oif.OnlineIsolationForest()
-    forest.feature_names = "abc"
+    forest.column_names = "abc"
     forest.learn(rows)
-    assert oif.load(forest.to_bytes()).feature_names == ("a", "b", "c")
-    forest.feature_names = None
-    assert oif.load(forest.to_bytes()).feature_names is None
+    assert oif.load(forest.to_bytes()).column_names == ("a", "b", "c")
+    forest.column_names = None
+    assert oif.load(forest.to_bytes()).column_names is None
 
 
 def test_the_program_and_python_share_the_names(program, rows, tmp_path):
@@ -113,7 +113,7 @@ def test_the_program_and_python_share_the_names(program, rows, tmp_path):
         [program, "score", "--state", "state", "rows.csv"], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL
     )
     pipeline = oif.load(tmp_path / "state")
-    assert pipeline.feature_names == ("flow", "heat", "load")
+    assert pipeline.column_names == ("flow", "heat", "load")
     pipeline.process_one({"load": 3.0, "flow": 1.0})
     pipeline.save(tmp_path / "state")
     told = subprocess.run(

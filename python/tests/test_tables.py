@@ -115,7 +115,7 @@ def test_bad_options_are_value_errors():
         oif.Pipeline(memory_limit=100)
     with pytest.raises(oif.ParameterError, match="no detector"):
         oif.Pipeline("magic")
-    with pytest.raises(TypeError, match="a detector, its class or the name"):
+    with pytest.raises(TypeError, match="a detector, its class or its name"):
         oif.Pipeline(3)
 
 

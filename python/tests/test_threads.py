@@ -283,9 +283,9 @@ except MemoryError as error:
 else:
     raise AssertionError("the threads were there")
 resource.setrlimit(resource.RLIMIT_AS, whole)
-assert detector.dimension is None
+assert detector.columns is None
 detector.learn([[1.0, 2.0, 3.0]] * 9)
-assert (detector.dimension, detector.threads, detector.rows_learned) == (3, 4, 9)
+assert (detector.columns, detector.threads, detector.rows_learned) == (3, 4, 9)
 """
 
 

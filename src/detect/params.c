@@ -32,7 +32,7 @@ static size_t find_param(const oif_param_table *table, const char *name)
     return i;
 }
 
-/* Finds a parameter for a caller, who may have passed anything. */
+/* Finds a parameter for a public call, which may get anything. */
 static oif_status look_up(const oif_params *params, const char *name, size_t *position,
                           oif_error *error)
 {

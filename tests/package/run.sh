@@ -57,16 +57,21 @@ for header in "$prefix"/include/*.h; do # -x: a header is compiled as a program'
     echo "$(basename "$header") alone, C and C++: ok"
 done
 
-rows() { awk 'BEGIN { for (i = 1; i <= 3000; i++) print (i % 500 ? i % 10 : 900) "'"$1"'" i % 7 }'; }
+# A pump: every 97th row is a fault, with a high flow and a low pressure.
+pump() { # pump DELIMITER
+    awk -v OFS="$1" 'BEGIN { for (i = 1; i <= 5000; i++) { fault = i % 97 == 0
+        print 60 + 20 * fault + i * 7919 % 400 / 100, 4 - 3 * fault + i * 10473 % 500 / 1000 } }'
+}
 # shellcheck disable=SC2046,SC2086
 for example in "$here"/../../examples/*.c; do
     $cc -std=c11 $warnings "$example" -o "$(basename "$example" .c)" $(pkg-config --cflags --libs oif)
 done
-expect "examples/scorer.c" "3000 rows" "$(rows , | ./scorer | tail -n 1 | cut -d, -f1)"
-expect "examples/scorer.c finds outliers" "900,6 is unusual" "$(rows , | ./scorer | tail -n 2 | head -n 1 | cut -d: -f1)"
-expect "examples/alerts.c" "3000 rows of 1 hosts" "$(rows ' ' | sed 's/^/web /' | ./alerts | tail -n 1)"
-expect "examples/alerts.c explains" "load high" \
-    "$(rows ' ' | sed 's/^/web /' | ./alerts | grep -o 'load high' | tail -n 1)"
+pump , | ./scorer >scorer.txt
+pump ' ' | sed 's/^/pump /' | ./alerts >alerts.txt
+expect "examples/scorer.c" "5000 rows" "$(tail -n 1 scorer.txt | cut -d, -f1)"
+expect "examples/scorer.c prints faults only" "81.45,1.215 is unusual" "$(head -n 1 scorer.txt | cut -d: -f1)"
+expect "examples/alerts.c" "5000 rows of 1 hosts" "$(tail -n 1 alerts.txt)"
+expect "examples/alerts.c explains" "load high" "$(grep -o 'load high' alerts.txt | head -n 1)"
 
 "$cmake" -G Ninja -S "$here" -B cmake -DCMAKE_PREFIX_PATH="$prefix" -DWANTED_VERSION="$version" \
     -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" >cmake.log

@@ -1,0 +1,57 @@
+/* Raising the exceptions of the package. The classes are Python's: python/oif/_errors.py. */
+#include "core.h"
+
+#include <stdarg.h>
+
+static PyObject *errors_function(const char *name)
+{
+    PyObject *module = PyImport_ImportModule("oif._errors");
+    PyObject *function = module ? PyObject_GetAttrString(module, name) : NULL;
+    Py_XDECREF(module);
+    return function;
+}
+
+/* Raises the exception that a call made, unless the call itself failed. */
+static void raise_made(PyObject *exception)
+{
+    if (exception)
+        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+    Py_XDECREF(exception);
+}
+
+PyObject *raise_error(const oif_error *error)
+{
+    PyObject *make = errors_function("from_status");
+    if (make)
+        raise_made(PyObject_CallFunction(make, "isKK", (int)error->status, error->message,
+                                         (unsigned long long)error->line,
+                                         (unsigned long long)error->column));
+    Py_XDECREF(make);
+    return NULL;
+}
+
+PyObject *raise_data_error(Py_ssize_t row, Py_ssize_t column, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    PyObject *message = PyUnicode_FromFormatV(format, arguments);
+    va_end(arguments);
+    PyObject *make = message ? errors_function("from_place") : NULL;
+    if (make)
+        raise_made(PyObject_CallFunction(make, "Onn", message, row, column));
+    Py_XDECREF(make);
+    Py_XDECREF(message);
+    return NULL;
+}
+
+void raise_column_type(Py_ssize_t column, const char *name, const char *holds)
+{
+    PyObject *make = errors_function("from_column");
+    PyObject *message =
+        make ? PyUnicode_FromFormat("column '%s' contains %s, not numbers; drop it", name, holds)
+             : NULL;
+    if (message)
+        raise_made(PyObject_CallFunction(make, "On", message, column));
+    Py_XDECREF(make);
+    Py_XDECREF(message);
+}
