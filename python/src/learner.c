@@ -391,9 +391,7 @@ static PyGetSetDef attributes[] = {
     {"column_names", get_column_names, set_column_names,
      "The names of the columns: those of the first dict or DataFrame, or None.", NULL},
     {"ignore_unknown", get_ignore_unknown, set_ignore_unknown,
-     "Whether columns that were not in the first dict or DataFrame are ignored instead of "
-     "refused.",
-     NULL},
+     "Whether columns that the first dict or DataFrame did not have are ignored.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -23,8 +23,8 @@
 #include "detect/detector.c"
 #include "rows/csv.c"
 
-#include "detect/online_iforest/window_tree.h"
 #include "detect/online_iforest/turnover_tree.h"
+#include "detect/online_iforest/window_tree.h"
 #include "detect/rrcf/rrcf.h"
 #include "pipeline/pipeline.h"
 
@@ -201,7 +201,8 @@ static void set_counters(oif_detector *detector, double target, uint64_t ahead)
     } else if (online) {
         oif_window_state *f = (oif_window_state *)detector->state;
         for (uint32_t i = 0; i < f->num_trees; i++)
-            oif_window_tree_at(f, i)->cuts_made = oif_window_tree_at(f, i)->cuts_undone = (uint64_t)target - 3;
+            oif_window_tree_at(f, i)->cuts_made = oif_window_tree_at(f, i)->cuts_undone =
+                (uint64_t)target - 3;
     }
     if (strcmp(detector->kind->info.table.name, "rrcf") == 0) {
         oif_rrcf_state *f = (oif_rrcf_state *)detector->state;

@@ -141,6 +141,9 @@ OIF_INLINE double project(const oif_loda_state *loda, uint32_t projection, const
     return sum;
 }
 
+/* What is added to a count to take a row out: counts have no sign. */
+#define MINUS_ONE UINT32_MAX
+
 /* Counts a projection in or, with a change of minus one, out. */
 OIF_INLINE void add_to_histogram(oif_loda_histogram *histogram, uint32_t *counts, uint32_t num_bins,
                                  double projected, uint32_t change)
@@ -407,8 +410,7 @@ static void learn_in_lanes(const row_chunk *chunk, uint32_t i, uint32_t first, u
         uint32_t *counts = oif_loda_counts(loda, projection);
         double projected = project(loda, projection, row);
         if (chunk->full)
-            add_to_histogram(histogram, counts, num_bins, held[projection],
-                             UINT32_MAX); /* minus one */
+            add_to_histogram(histogram, counts, num_bins, held[projection], MINUS_ONE);
         add_to_histogram(histogram, counts, num_bins, projected, 1);
         held[projection] = projected;
         if (projection >= renew_from && projection < renew_to)

@@ -314,8 +314,9 @@ static const oif_param params_table[] = {
 const oif_detector_kind oif_rolling_iforest = {
     .info =
         {.table.name = "rolling-iforest",
-         .table.summary = "small isolation trees on fresh samples of the recent rows, the oldest renewed "
-                    "every few rows",
+         .table.summary =
+             "small isolation trees on fresh samples of the recent rows, the oldest renewed "
+             "every few rows",
          .paper = "no paper: isolation trees (Liu, Ting, Zhou, ICDM 2008), rows put in as into "
                   "robust random cut trees (Guha, Mishra, Roy, Schrijvers, ICML 2016)",
          .cost = "num_trees x max_depth, and a tree to grow every window_size / 2 / num_trees rows",
