@@ -195,9 +195,10 @@ exit_code columns_choose(cli_columns *columns, const column_source *from,
     bool *used = calloc(column_count, sizeof *used);
     size_t *selection = calloc(column_count, sizeof *selection);
     columns->learned = calloc(column_count + 1, sizeof *columns->learned);
-    if (!used || !selection || !columns->learned)
+    bool has_memory = used && selection && columns->learned;
+    if (!has_memory)
         code = complain(EXIT_FAILED, "out of memory");
-    if (code == EXIT_OK)
+    if (has_memory && code == EXIT_OK)
         code = mark_learned(columns, settings, used);
     if (code == EXIT_OK)
         code = select_learned(columns, settings, used, settings->label && use == LABEL_READ);

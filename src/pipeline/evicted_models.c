@@ -86,7 +86,7 @@ static oif_status write_buffer(const oif_evicted_models *evicted, oif_model *mod
 oif_status oif_evicted_models_put(oif_evicted_models *evicted, const oif_key_entry *entry,
                                   oif_error *error)
 {
-    oif_slot slot;
+    oif_slot slot = {0};
     oif_error why;
     if (!evicted->is_kept)
         return OIF_OK;
