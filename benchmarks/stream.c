@@ -79,6 +79,43 @@ static void make_rows(size_t dimension, double share_missing)
     }
 }
 
+/* A row is inserted at a cost that depends on how many of its numbers are outside the boxes of
+ * recent rows (detect/row_ranges.h). */
+typedef enum place {
+    INSIDE,   /* both ends of the range are frequent, so every box has them: no row is outside */
+    GAUSSIAN, /* ordinary rows: with ten columns two of three are outside some box */
+    PLACE_COUNT
+} place;
+
+static const char *const place_remarks[PLACE_COUNT] = {
+    [INSIDE] = "/inside",
+    [GAUSSIAN] = "/gaussian",
+};
+
+/* Nearly normal, with the deviation 1; no libm. */
+static double next_gaussian(uint64_t *random)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += next_unit(random);
+    return sum;
+}
+
+static double clamp(double value, double end)
+{
+    return value > end ? end : value < -end ? -end : value;
+}
+
+static void make_rows_at(size_t dimension, place where)
+{
+    uint64_t random = 7;
+
+    for (size_t i = 0; i < (FILL_ROWS + COUNTED_ROWS) * dimension; i++) {
+        double value = next_gaussian(&random);
+        rows[i] = where == INSIDE ? clamp(value, 0.8) : value;
+    }
+}
+
 /* ---- What is counted ---- */
 
 #if defined(__clang__)
@@ -144,6 +181,7 @@ static void run_variant(const char *variant, size_t dimension, pass how, const c
 
     must(oif_params_set(&params, "window_size", WINDOW, &error), &error);
     must(oif_params_set_text(&params, "variant", variant, &error), &error);
+    must(oif_params_set_text(&params, "insertion", "none", &error), &error);
     run_case(&params, variant, dimension, how, COUNTED_ROWS, remark);
 }
 
@@ -153,6 +191,7 @@ static void run_turnover(size_t dimension, pass how, const char *remark)
     oif_error error;
 
     must(oif_params_set_text(&params, "forgetting", "turnover", &error), &error);
+    must(oif_params_set_text(&params, "insertion", "none", &error), &error);
     run_case(&params, "turnover", dimension, how, COUNTED_ROWS, remark);
 }
 
@@ -164,12 +203,38 @@ static void run_detector(const char *name, size_t dimension, size_t count)
     run_case(&params, name, dimension, SCORE, count, "");
 }
 
+/* The detectors that insert rows, beside themselves without it: NAME/insertion=WORD/... */
+static void run_insertion(const char *detector, const char *insertion, size_t dimension,
+                          const char *remark)
+{
+    oif_params params = params_of(detector);
+    oif_error error;
+    char name[60];
+
+    must(oif_params_set_text(&params, "insertion", insertion, &error), &error);
+    snprintf(name, sizeof name, "%s/%s", detector, insertion);
+    for (int how = 0; how < PASS_COUNT; how++)
+        run_case(&params, name, dimension, (pass)how, COUNTED_ROWS, remark);
+}
+
+static void run_insertions(size_t dimension)
+{
+    for (int where = 0; where < PLACE_COUNT; where++) {
+        make_rows_at(dimension, (place)where);
+        run_insertion("rolling-iforest", "row", dimension, place_remarks[where]);
+        run_insertion("rolling-iforest", "path", dimension, place_remarks[where]);
+        run_insertion("online-iforest", "row", dimension, place_remarks[where]);
+        run_insertion("online-iforest", "none", dimension, place_remarks[where]);
+    }
+}
+
 int main(void)
 {
     static const char *const variants[] = {"running", "paper", "reference"};
     static const size_t dimensions[] = {3, 10, 36};
+    const size_t dimension_count = sizeof dimensions / sizeof *dimensions;
 
-    for (size_t d = 0; d < sizeof dimensions / sizeof *dimensions; d++) {
+    for (size_t d = 0; d < dimension_count; d++) {
         make_rows(dimensions[d], 0);
         for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
             for (int how = 0; how < PASS_COUNT; how++)
@@ -188,6 +253,7 @@ int main(void)
     run_detector("hst", 10, COUNTED_ROWS);
     run_detector("rrcf", 10, RRCF_COUNTED_ROWS);
     run_detector("loda", 10, COUNTED_ROWS);
-    run_detector("rolling-iforest", 10, COUNTED_ROWS);
+    for (size_t d = 0; d < dimension_count; d++)
+        run_insertions(dimensions[d]);
     return 0;
 }

@@ -53,7 +53,7 @@ const cli_command detectors_command = {
     .usage = "detectors [OPTION...]",
     .examples = "  oif detectors                  all of them, and their memory for 10 columns\n"
                 "  oif detectors --dimension 36   their memory for 36\n"
-                "  oif score --detector online-iforest readings.csv\n",
+                "  oif score --detector rrcf readings.csv\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = false,

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char default_detector[] = "online-iforest";
-
 /* One "--name", "--name=value" or "--name value" of the command line. */
 typedef struct given_flag {
     const char *name; /* without dashes, not terminated */
@@ -154,7 +152,7 @@ static bool flag_is(const given_flag *flag, const char *name)
  * read. */
 static const char *chosen_detector(char **arguments)
 {
-    const char *chosen = default_detector;
+    const char *chosen = OIF_DEFAULT_DETECTOR;
     for (; *arguments && strcmp(*arguments, "--") != 0; arguments++) {
         given_flag flag = split_flag(*arguments);
         if (**arguments != '-' || !flag_is(&flag, detector_option.name))
@@ -305,7 +303,7 @@ static exit_code print_help(const cli_command *command, const cli_settings *sett
         char argument[ARGUMENT_TEXT_BYTES];
         print_option(option->name, option_argument(option, argument), option->help);
         if (option == &detector_option)
-            output_print(" (default %s)", default_detector);
+            output_print(" (default " OIF_DEFAULT_DETECTOR ")");
         output_print("\n");
     }
     print_option("help", NULL, "print this");

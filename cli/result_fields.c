@@ -31,10 +31,20 @@ static bool write_p(double p)
     return output_write(text, oif_number_format(round(p * scale) / scale, text));
 }
 
+static bool write_severity(double severity)
+{
+    char text[OIF_NUMBER_TEXT_BYTES];
+    return output_write(text, oif_number_format(round(severity * 100) / 100, text));
+}
+
 /* ---- Reasons ---- */
 
-static const char *direction_word(int direction)
+/* What is unusual about a column's value. */
+static const char *direction_word(const row_verdict *verdict, size_t column)
 {
+    int direction = verdict->fields->attributions[column].direction;
+    if (isnan(verdict->values[column]))
+        return "missing";
     return direction < 0 ? "low" : direction > 0 ? "high" : "odd";
 }
 
@@ -45,10 +55,10 @@ void result_fields_reasons_text(const row_verdict *verdict, const cli_columns *c
     text[0] = '\0';
     for (size_t i = 0; i < verdict->reason_count && length < capacity; i++) {
         size_t column = verdict->fields->order[i];
-        const oif_attribution *reason = &verdict->fields->attributions[column];
-        int printed = snprintf(text + length, capacity - length, "%s%s %s %.0f%%",
-                               i > 0 ? "; " : "", columns_name(columns, column),
-                               direction_word(reason->direction), reason->share * 100);
+        double share = verdict->fields->attributions[column].share;
+        int printed =
+            snprintf(text + length, capacity - length, "%s%s %s %.0f%%", i > 0 ? "; " : "",
+                     columns_name(columns, column), direction_word(verdict, column), share * 100);
         length += printed > 0 ? (size_t)printed : 0;
     }
 }
@@ -58,7 +68,7 @@ static bool write_reasons(const row_verdict *verdict, const cli_columns *columns
 {
     for (size_t i = 0; i < verdict->reason_count; i++) {
         size_t column = verdict->fields->order[i];
-        const oif_attribution *reason = &verdict->fields->attributions[column];
+        double share = verdict->fields->attributions[column].share;
         const char *name = columns_name(columns, column);
         if (i > 0)
             write_text("; ");
@@ -66,7 +76,7 @@ static bool write_reasons(const row_verdict *verdict, const cli_columns *columns
             quoting_write_doubled(name, strlen(name));
         else
             write_text(name);
-        output_print(" %s %.0f%%", direction_word(reason->direction), reason->share * 100);
+        output_print(" %s %.0f%%", direction_word(verdict, column), share * 100);
     }
     return output_is_open();
 }
@@ -94,12 +104,12 @@ static bool write_why_json(const row_verdict *verdict, const cli_columns *column
     write_text("[");
     for (size_t i = 0; i < verdict->reason_count; i++) {
         size_t column = verdict->fields->order[i];
-        const oif_attribution *reason = &verdict->fields->attributions[column];
+        double share = verdict->fields->attributions[column].share;
         const char *name = columns_name(columns, column);
         write_text(i > 0 ? ",{\"column\":" : "{\"column\":");
         quoting_write_json(name, strlen(name));
-        output_print(",\"direction\":\"%s\",\"share\":%.2f}", direction_word(reason->direction),
-                     reason->share);
+        output_print(",\"direction\":\"%s\",\"share\":%.2f}", direction_word(verdict, column),
+                     share);
     }
     return write_text("]");
 }
@@ -109,16 +119,24 @@ static bool write_why_json(const row_verdict *verdict, const cli_columns *column
 typedef enum result_field {
     FIELD_SCORE,
     FIELD_P,
+    FIELD_SEVERITY,
     FIELD_THRESHOLD,
     FIELD_ANOMALY,
+    FIELD_GRADE,
     FIELD_READY,
     FIELD_LEARNED,
     FIELD_EPISODE,
     FIELD_WHY
 } result_field;
 
-static const char *const names[FIELDS_MAX] = {"score", "p",       "threshold", "anomaly",
-                                              "ready", "learned", "episode",   "why"};
+static const char *const names[FIELDS_MAX] = {"score", "p",     "severity", "threshold", "anomaly",
+                                              "grade", "ready", "learned",  "episode",   "why"};
+
+const char *grade_word(oif_grade grade)
+{
+    static const char *const words[] = {"", "note", "warning", "critical"};
+    return words[grade];
+}
 
 static const char *episode_word(oif_episode episode)
 {
@@ -133,8 +151,10 @@ static bool write_csv_value(const row_verdict *verdict, const cli_columns *colum
     switch ((result_field)field) {
     case FIELD_SCORE: return write_number(result->score, "");
     case FIELD_P: return write_p(result->p);
+    case FIELD_SEVERITY: return write_severity(result->severity);
     case FIELD_THRESHOLD: return write_number(result->threshold, "");
     case FIELD_ANOMALY: return write_text(result->anomaly ? "1" : "0");
+    case FIELD_GRADE: return write_text(grade_word(result->grade));
     case FIELD_READY: return write_text(result->ready ? "1" : "0");
     case FIELD_LEARNED: return write_text(result->learned ? "1" : "0");
     case FIELD_EPISODE: return write_text(episode_word(result->episode));
@@ -143,18 +163,25 @@ static bool write_csv_value(const row_verdict *verdict, const cli_columns *colum
     return false;
 }
 
+/* A word; null where there is none. */
+static bool write_json_word(const char *word)
+{
+    return *word ? output_print("\"%s\"", word) : write_text("null");
+}
+
 static bool write_json_value(const row_verdict *verdict, const cli_columns *columns, int field)
 {
     const oif_result *result = &verdict->result;
-    const char *episode = episode_word(result->episode);
     switch ((result_field)field) {
     case FIELD_SCORE: return write_number(result->score, "null");
     case FIELD_P: return write_p(result->p);
+    case FIELD_SEVERITY: return write_severity(result->severity);
     case FIELD_THRESHOLD: return write_number(result->threshold, "null");
     case FIELD_ANOMALY: return write_text(result->anomaly ? "true" : "false");
+    case FIELD_GRADE: return write_json_word(grade_word(result->grade));
     case FIELD_READY: return write_text(result->ready ? "true" : "false");
     case FIELD_LEARNED: return write_text(result->learned ? "true" : "false");
-    case FIELD_EPISODE: return *episode ? output_print("\"%s\"", episode) : write_text("null");
+    case FIELD_EPISODE: return write_json_word(episode_word(result->episode));
     case FIELD_WHY: return write_why_json(verdict, columns);
     }
     return false;
@@ -198,8 +225,8 @@ static exit_code complain_no_field(const char *name, size_t name_bytes)
         suggestion_consider(&suggestion, names[i]);
     return complain(
         EXIT_USAGE,
-        "--fields: there is no field '%.*s'%s (score, p, threshold, anomaly, ready, learned, "
-        "episode, why)",
+        "--fields: there is no field '%.*s'%s (score, p, severity, threshold, anomaly, grade, "
+        "ready, learned, episode, why)",
         (int)name_bytes, name, suggestion_hint(&suggestion, "", hint));
 }
 
@@ -294,10 +321,10 @@ static size_t rank_reasons(result_fields *fields)
     return count;
 }
 
-row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline,
+row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline, const double *values,
                                 const oif_result *result)
 {
-    row_verdict verdict = {.result = *result, .fields = fields};
+    row_verdict verdict = {.result = *result, .values = values, .fields = fields};
     if (fields->top == 0 || !result->anomaly)
         return verdict;
     oif_pipeline_explain(pipeline, fields->attributions);

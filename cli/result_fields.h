@@ -4,7 +4,7 @@
 
 #include "columns.h"
 
-enum { FIELDS_MAX = 8 };
+enum { FIELDS_MAX = 10 };
 
 typedef struct result_fields {
     int chosen[FIELDS_MAX]; /* positions in the table of result_fields.c */
@@ -20,6 +20,7 @@ typedef struct result_fields {
 /* A row's result, and its reasons where they were asked for. */
 typedef struct row_verdict {
     oif_result result;
+    const double *values; /* of the row's columns, missing ones NaN */
     const result_fields *fields;
     size_t reason_count; /* how many of fields->order are reasons of this row */
 } row_verdict;
@@ -31,8 +32,11 @@ void result_fields_close(result_fields *fields);
 
 /* The verdict on the row that the pipeline has processed last. Explains anomalies only, so it
  * is cheap. */
-row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline,
+row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline, const double *values,
                                 const oif_result *result);
+
+/* "critical"; "" for OIF_GRADE_NONE. */
+const char *grade_word(oif_grade grade);
 
 /* ",score,p,anomaly"; ",0.7,0.001,1"; "\"oif\":{\"score\":0.7,...}". */
 bool result_fields_write_names(const result_fields *fields, char delimiter);

@@ -26,6 +26,7 @@ typedef struct scoring_run {
     bad_rows bad;
     progress_line progress;
     uint64_t anomalies, episodes;
+    uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows of each grade */
 } scoring_run;
 
 /* ---- Rows ---- */
@@ -66,6 +67,8 @@ static bool is_shown(const score_settings *settings, const oif_result *result)
 {
     if (settings->alert_once)
         return result->episode == OIF_EPISODE_BEGINS || result->episode == OIF_EPISODE_ENDS;
+    if (settings->min_grade != OIF_GRADE_NONE)
+        return result->grade >= settings->min_grade;
     return result->anomaly || !settings->only_alerts;
 }
 
@@ -73,10 +76,12 @@ static bool is_shown(const score_settings *settings, const oif_result *result)
 static bool write_result(scoring_run *scoring, const oif_record *record, const oif_result *result)
 {
     scoring->anomalies += result->anomaly;
+    scoring->graded[result->grade]++;
     scoring->episodes += result->episode == OIF_EPISODE_BEGINS;
     if (!scoring->is_watched && !is_shown(scoring->settings, result))
         return true;
-    row_verdict verdict = result_fields_judge(&scoring->fields, scoring->state->pipeline, result);
+    row_verdict verdict =
+        result_fields_judge(&scoring->fields, scoring->state->pipeline, record->values, result);
     return scoring->is_watched ? watch_row(&scoring->watch, record, &verdict)
                                : row_writer_row(&scoring->writer, record, &verdict);
 }
@@ -143,13 +148,30 @@ static exit_code score_rows(scoring_run *scoring)
 
 /* ---- The run ---- */
 
+/* " (2 critical, 1 warning, 14 note)", the worst first; "" without anomalies. */
+enum { GRADES_TEXT_BYTES = 96 };
+
+static const char *grades_text(const scoring_run *scoring, char text[GRADES_TEXT_BYTES])
+{
+    int length = 0;
+    text[0] = '\0';
+    for (oif_grade grade = OIF_GRADE_CRITICAL; grade > OIF_GRADE_NONE; grade--)
+        if (scoring->graded[grade] > 0)
+            length +=
+                snprintf(text + length, (size_t)(GRADES_TEXT_BYTES - length), "%s%" PRIu64 " %s",
+                         length > 0 ? ", " : " (", scoring->graded[grade], grade_word(grade));
+    if (length > 0)
+        snprintf(text + length, (size_t)(GRADES_TEXT_BYTES - length), ")");
+    return text;
+}
+
 /* For a person at a terminal. */
 static void report_summary(const scoring_run *scoring)
 {
     const oif_pipeline *pipeline = scoring->state->pipeline;
     uint64_t rows = scoring->progress.rows, bad = scoring->bad.skipped + scoring->bad.mended;
     double seconds = clock_seconds() - scoring->progress.started;
-    char text[5][GROUPED_TEXT_BYTES], keys[96] = "", bad_text[64] = "";
+    char text[5][GROUPED_TEXT_BYTES], keys[96] = "", bad_text[64] = "", grades[GRADES_TEXT_BYTES];
     if (!isatty(STDERR_FILENO))
         return;
     if (scoring->input->columns.has_key)
@@ -158,9 +180,9 @@ static void report_summary(const scoring_run *scoring)
                  oif_pipeline_evictions(pipeline));
     if (bad > 0)
         snprintf(bad_text, sizeof bad_text, ", %s bad", grouped_text(bad, text[4]));
-    note("%s rows%s, %s anomalies in %" PRIu64 " episodes%s; %s rows/s",
+    note("%s rows%s, %s anomalies%s in %" PRIu64 " episodes%s; %s rows/s",
          grouped_text(rows, text[0]), bad_text, grouped_text(scoring->anomalies, text[1]),
-         scoring->episodes, keys,
+         grades_text(scoring, grades), scoring->episodes, keys,
          grouped_text(seconds > 0 ? (uint64_t)((double)rows / seconds) : 0, text[2]));
 }
 
@@ -252,6 +274,9 @@ static exit_code run(const cli_settings *asked)
 {
     cli_settings settings = *asked;
     cli_state state;
+    if (settings.score.min_grade != OIF_GRADE_NONE && settings.score.alert_once)
+        return complain(EXIT_USAGE, "--min-grade goes with single rows: leave out --alert-once, "
+                                    "which prints the first and last of an episode");
     exit_code code = state_open(&state, &settings);
     if (code != EXIT_OK)
         return code;
@@ -299,8 +324,9 @@ static const char *set_save_every(cli_settings *settings, const char *value)
     return NULL;
 }
 
-static const char *const bad_row_words[] = {"fail", "skip", "null", NULL}; /* as on_bad_row */
-static const char *const output_words[] = {"csv", "ndjson", NULL};         /* as output_format */
+static const char *const bad_row_words[] = {"fail", "skip", "null", NULL};      /* as on_bad_row */
+static const char *const grade_words[] = {"note", "warning", "critical", NULL}; /* as oif_grade */
+static const char *const output_words[] = {"csv", "ndjson", NULL}; /* as output_format */
 
 static const cli_option options[] = {
     {"key", OPTION_TEXT, SETTING(score.key),
@@ -310,12 +336,18 @@ static const cli_option options[] = {
     {"label", OPTION_TEXT, SETTING(label),
      .help = "a column that is not learned from, such as known labels", .argument = "COL"},
     {"fields", OPTION_TEXT, SETTING(score.fields),
-     .help = "what is added to a row: score, p, threshold, anomaly, ready, learned, episode, why",
+     .help = "what is added to a row (score,p,anomaly if not given): score; p, the share of recent "
+             "scores as high; severity: one ordinary row in 10^severity scores as high; threshold; "
+             "anomaly; grade: note, warning (severity 4 or more) or critical (5 or more); ready; "
+             "learned; episode; why",
      .argument = "A,B,..."},
     {"explain", OPTION_APPLY, SETTING(score.explain_top),
      .help = "say why a row is anomalous: the TOP columns, how far, low or high (default 3)",
      .argument = "[TOP]", .apply = set_explain},
     {"only-alerts", OPTION_SWITCH, SETTING(score.only_alerts), .help = "print anomalous rows only"},
+    {"min-grade", OPTION_WORD, SETTING(score.min_grade),
+     .help = "print anomalous rows of at least this grade only, to page on one and log the others",
+     .words = grade_words, .from = OIF_GRADE_NOTE},
     {"alert-once", OPTION_SWITCH, SETTING(score.alert_once),
      .help = "print two rows of each episode of anomalies: its first, and the one that ends it"},
     {"on-bad-row", OPTION_WORD, SETTING(score.on_bad_row),
@@ -351,6 +383,8 @@ const cli_command score_command = {
         "  oif score --only-alerts --explain flows.ndjson\n"
         "                                             anomalous rows only, and which columns are "
         "the reason\n"
+        "  oif score --min-grade critical --fields severity,why flows.ndjson\n"
+        "                                             only the worst, such as to page on\n"
         "  oif score --key host --time at --alert-once --alert-rate 0.0001 flows.ndjson\n"
         "                                             a model for each host, two lines for each "
         "episode\n"

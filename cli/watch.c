@@ -54,12 +54,12 @@ static void add_alert(watch_view *watch, const oif_record *record, const row_ver
     oif_text key = text_of(record, columns->has_key, columns->key_text);
     oif_text time = text_of(record, columns->has_time, columns->time_text);
     char *text = watch->alerts[watch->alert_count++ % WATCH_ALERTS], row[GROUPED_TEXT_BYTES];
-    int length =
-        snprintf(text, WATCH_ALERT_BYTES, "%.*s%s%.*s%srow %s  score %.3f  p %.2g  ",
-                 key.bytes < 40 ? (int)key.bytes : 40, key.text, columns->has_key ? "  " : "",
-                 time.bytes < 40 ? (int)time.bytes : 40, time.text, columns->has_time ? "  " : "",
-                 grouped_text(oif_pipeline_rows(watch->pipeline), row), verdict->result.score,
-                 verdict->result.p);
+    int length = snprintf(
+        text, WATCH_ALERT_BYTES, "%.*s%s%.*s%srow %s  %s %.1f  score %.3f  p %.2g  ",
+        key.bytes < 40 ? (int)key.bytes : 40, key.text, columns->has_key ? "  " : "",
+        time.bytes < 40 ? (int)time.bytes : 40, time.text, columns->has_time ? "  " : "",
+        grouped_text(oif_pipeline_rows(watch->pipeline), row), grade_word(verdict->result.grade),
+        verdict->result.severity, verdict->result.score, verdict->result.p);
     if (length > 0 && length < WATCH_ALERT_BYTES)
         result_fields_reasons_text(verdict, columns, text + length,
                                    (size_t)(WATCH_ALERT_BYTES - length));

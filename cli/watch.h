@@ -5,7 +5,7 @@
  *     score ▁▁▂▁▁▁▁▃▁▁▁▁▁▇█▁▁▁   0.31 to 0.74
  *                        ▲▲
  *     last alerts
- *       web-1  09:41:07  row 1,203,950  score 0.742  p 0.00021  bytes high 71%; port low 20%
+ *       web-1  09:41:07  row 1,203,950  critical 6.4  score 0.742  p 0.00021  bytes high 98%
  */
 #ifndef OIF_CLI_WATCH_H
 #define OIF_CLI_WATCH_H

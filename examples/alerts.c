@@ -1,4 +1,4 @@
-/* Watches several hosts and prints an alert, with its reason, for each anomalous row.
+/* Watches several hosts and prints an alert, with its grade and reason, for each anomalous row.
  *
  *     cc alerts.c $(pkg-config --cflags --libs oif) -o alerts
  *     printf 'web 0.3 120\ndb 0.7 80\n' | ./alerts
@@ -20,9 +20,8 @@ static oif_pipeline *new_pipeline(oif_error *error)
     oif_pipeline *pipeline = NULL;
 
     oif_pipeline_options_init(&options);
-    if (oif_params_init(&params, "online-iforest", error) != OIF_OK ||
+    if (oif_params_init(&params, OIF_DEFAULT_DETECTOR, error) != OIF_OK ||
         oif_params_set(&options, "alert_rate", 0.01, error) != OIF_OK ||
-        oif_params_set_text(&options, "learn", "normal", error) != OIF_OK ||
         oif_pipeline_new(&params, COLUMNS, &options, &pipeline, error) != OIF_OK)
         return NULL;
     return pipeline;
@@ -30,11 +29,12 @@ static oif_pipeline *new_pipeline(oif_error *error)
 
 static void print_alert(oif_pipeline *pipeline, const char *host, const oif_result *result)
 {
-    static const char *const directions[] = {"low", "unknown", "high"};
+    static const char *const directions[] = {"low", "odd", "high"};
+    static const char *const grades[] = {"none", "note", "warning", "critical"};
     oif_attribution why[COLUMNS];
 
     oif_pipeline_explain(pipeline, why);
-    printf("%s: score %.3f, one row in %.0f:", host, result->score, 1 / result->p);
+    printf("%s: %s, severity %.1f:", host, grades[result->grade], result->severity);
     for (int i = 0; i < COLUMNS; i++)
         printf(" %s %s %.0f%%", names[i], directions[why[i].direction + 1], 100 * why[i].share);
     printf("\n");

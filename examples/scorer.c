@@ -15,7 +15,7 @@ int main(void)
     double row[2], score;
 
     /* Choose a detector, change a parameter, create it for rows of two columns. */
-    if (oif_params_init(&params, "online-iforest", &error) != OIF_OK ||
+    if (oif_params_init(&params, OIF_DEFAULT_DETECTOR, &error) != OIF_OK ||
         oif_params_set(&params, "num_trees", 64, &error) != OIF_OK ||
         oif_detector_new(&params, 2, &detector, &error) != OIF_OK) {
         fprintf(stderr, "scorer: %s\n", error.message);

@@ -8,7 +8,7 @@
  *     oif_detector *detector = NULL;
  *     double score, row[2];
  *
- *     if (oif_params_init(&params, "online-iforest", NULL) != OIF_OK ||
+ *     if (oif_params_init(&params, OIF_DEFAULT_DETECTOR, NULL) != OIF_OK ||
  *         oif_detector_new(&params, 2, &detector, NULL) != OIF_OK)
  *         return 1;
  *     while (scanf("%lf %lf", &row[0], &row[1]) == 2)
@@ -142,7 +142,7 @@ typedef struct oif_param {
 
 /* The parameters of a detector, or the options of a pipeline. */
 typedef struct oif_param_table {
-    const char *name;    /* "online-iforest"; "pipeline" for options */
+    const char *name;    /* "rolling-iforest"; "pipeline" for options */
     const char *summary; /* one line */
     const oif_param *params;
     size_t param_count;
@@ -157,8 +157,11 @@ typedef struct oif_detector_info {
     const char *choose;    /* when to choose it */
 } oif_detector_info;
 
+/* The detector to begin with, which the tool and the Python package use unless told otherwise. */
+#define OIF_DEFAULT_DETECTOR "rolling-iforest"
+
 /* The detectors of this library.
- * oif_detector_info_at counts from 0 and returns NULL past the last.
+ * oif_detector_info_at counts from 0, the default, and returns NULL past the last.
  * oif_detector_info_find takes a name and returns NULL if it is unknown. */
 OIF_API const oif_detector_info *oif_detector_info_at(size_t index);
 OIF_API const oif_detector_info *oif_detector_info_find(const char *name);
@@ -347,14 +350,14 @@ OIF_API const char *oif_detector_column_name(const oif_detector *detector, size_
  *     oif_result result;
  *
  *     oif_pipeline_options_init(&options);
- *     if (oif_params_init(&params, "online-iforest", NULL) != OIF_OK ||
+ *     if (oif_params_init(&params, OIF_DEFAULT_DETECTOR, NULL) != OIF_OK ||
  *         oif_params_set(&options, "alert_rate", 0.01, NULL) != OIF_OK ||
  *         oif_pipeline_new(&params, 2, &options, &pipeline, NULL) != OIF_OK)
  *         return 1;
  *     while (next_row(host, row))
  *         if (oif_pipeline_process(pipeline, host, strlen(host), row, &result, NULL) == OIF_OK &&
  *             result.anomaly)
- *             printf("%s: %g\n", host, result.score);
+ *             printf("%s: %s\n", host, result.grade == OIF_GRADE_CRITICAL ? "page" : "log");
  *     oif_pipeline_free(pipeline);
  */
 typedef struct oif_pipeline oif_pipeline;
@@ -390,6 +393,15 @@ typedef enum oif_episode {
     OIF_EPISODE_ENDS /* this row is the last of `calm` rows without an anomaly */
 } oif_episode;
 
+/* How bad an anomaly is, by its severity: a program can page a person for some and log the
+ * others. */
+typedef enum oif_grade {
+    OIF_GRADE_NONE,    /* not an anomaly */
+    OIF_GRADE_NOTE,    /* severity below 4 */
+    OIF_GRADE_WARNING, /* 4 to 5 */
+    OIF_GRADE_CRITICAL /* 5 or more */
+} oif_grade;
+
 /* The result of one row. */
 typedef struct oif_result {
     double score;     /* the higher, the more anomalous; NaN while a shingle has too few rows */
@@ -399,7 +411,9 @@ typedef struct oif_result {
     bool ready;   /* enough was learned; before that nothing is anomalous */
     bool learned; /* the row was learned: it is part of what is normal now */
     oif_episode episode;
-    uint64_t reserved[6];
+    oif_grade grade;
+    double severity; /* about one ordinary row in 10^severity scores as high; 0 until ready */
+    uint64_t reserved[4];
 } oif_result;
 
 /* The bytes that a key can have. */
@@ -485,13 +499,14 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_exchange_detector(oif_pipeline *p
 /* Why a row has its score: one column's part in it. */
 typedef struct oif_attribution {
     double share;  /* 0 to 1; the shares of a row add up to 1, or are all 0 */
-    int direction; /* 1: higher than usual, -1: lower, 0: unknown (missing, or never seen) */
+    int direction; /* 1: higher than usual, -1: lower, 0: neither, or the value is missing */
     uint64_t reserved[2];
 } oif_attribution;
 
 /* Explains the row that was processed last. `attributions` has room for one per column.
  * A share grows with two things: how much the score would fall if the column were missing,
- * and how far the value is from the usual.
+ * and how far the value is from the usual. A value that is missing where others were not is as
+ * far as can be.
  * Costs one score per column: meant for anomalies. Never allocates. */
 OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions);
 

@@ -2,12 +2,12 @@
 
 >>> import numpy as np, oif
 >>> rows = np.random.default_rng(0).normal(size=(3000, 2))
->>> forest = oif.OnlineIsolationForest()
+>>> forest = oif.RollingIsolationForest()
 >>> forest.learn(rows)
 >>> forest.score_one([0.1, -0.2]) < forest.score_one([5, 5])
 True
 
-A detector (OnlineIsolationForest, IForestASD, HalfSpaceTrees, RobustRandomCutForest, Loda, RollingIsolationForest) learns
+A detector (RollingIsolationForest, OnlineIsolationForest, IForestASD, HalfSpaceTrees, RobustRandomCutForest, Loda) learns
 rows and scores them; a Pipeline raises alerts, and keeps a model for each key. Adapters for other libraries are modules of
 their own: oif.river, oif.sklearn, oif.pysad, oif.capymoa; pictures are in oif.plot.
 """
@@ -32,7 +32,7 @@ from ._errors import (
 )
 from ._load import load
 from ._pipeline import Pipeline
-from ._results import Attribution, Episode, Result
+from ._results import Attribution, Episode, Grade, Result
 
 __all__ = [
     "Attribution",
@@ -42,6 +42,7 @@ __all__ = [
     "Episode",
     "Error",
     "FileError",
+    "Grade",
     "InvariantError",
     "OutOfMemoryError",
     "ParameterError",

@@ -11,6 +11,7 @@ from typing_extensions import disjoint_base
 from ._types import Row, Rows
 
 version: str
+default_detector: str
 
 class _Parameter(TypedDict):
     name: str
@@ -109,5 +110,7 @@ class Pipeline(Learner):
         detector: Detector | None,
         /,
     ) -> tuple[tuple[Any, Any, Any], bool]: ...
-    def _process_one(self, x: Row, key: str | bytes | None, /) -> tuple[float, float, float, bool, bool, bool, int]: ...
+    def _process_one(
+        self, x: Row, key: str | bytes | None, /
+    ) -> tuple[float, float, float, bool, bool, bool, int, int, float]: ...
     def _explain(self) -> list[tuple[float, int]]: ...

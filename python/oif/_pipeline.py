@@ -9,17 +9,19 @@ from . import _core
 from ._arrays import keys_of
 from ._detectors import DETECTORS, Detector, _changed, _initial_params
 from ._errors import ParameterError
-from ._results import Alerting, Attribution, Episode, Explain, Output, Result
+from ._results import Alerting, Attribution, Episode, Explain, Grade, Output, Result
 from ._types import Row, Rows
 
 _EPISODES = tuple(Episode)
+_GRADES = tuple(Grade)
 
 
 class Pipeline(Alerting):
     """Turns rows into alerts: scores them, tells how rare a score is and which are anomalous, for each key by itself.
 
     Args:
-        detector: a detector that has learned nothing yet, or its class; every key gets one like it
+        detector: a detector that has learned nothing yet, its class or its name; every key gets one like it; a
+            RollingIsolationForest if not given
         alert_rate: share of the rows that is to be anomalous
         threshold: if not 0: rows with a higher score are anomalous, whatever their share
         memory: past scores that alert_rate is measured on; 0: 16 / alert_rate, but at least 8192
@@ -36,10 +38,12 @@ class Pipeline(Alerting):
     >>> import numpy as np, oif
     >>> rows = np.random.default_rng(1).normal(size=(5000, 2))
     >>> rows[4321] = 9
-    >>> alerts = oif.Pipeline(oif.OnlineIsolationForest(seed=1), alert_rate=0.001)
+    >>> alerts = oif.Pipeline(oif.RollingIsolationForest(seed=1), alert_rate=0.001)
     >>> results = alerts.process(rows, explain="anomalies")
     >>> results["anomaly"][4321], results["p"][4321] < 0.002, results["direction"][4321]
     (np.True_, np.True_, array([1, 1], dtype=int8))
+    >>> oif.Grade(results["grade"][4321])
+    <Grade.CRITICAL: 3>
     >>> alerts.process_one([0.1, -0.2]).anomaly
     False
     >>> [attribution.column for attribution in alerts.explain()]
@@ -48,12 +52,12 @@ class Pipeline(Alerting):
 
     def __init__(
         self,
-        detector: Detector | type[Detector] | str = "online-iforest",
+        detector: Detector | type[Detector] | str = _core.default_detector,
         *,
         alert_rate: float = 0.001,
         threshold: float = 0.0,
         memory: int = 0,
-        learn: Literal["all", "normal", "decay"] = "all",
+        learn: Literal["all", "normal", "decay"] = "decay",
         patience: int = 256,
         calm: int = 16,
         shingle: int = 1,
@@ -71,8 +75,10 @@ class Pipeline(Alerting):
 
     def process_one(self, x: Row, key: str | bytes | None = None) -> Result:
         """Take one row: a dict, a sequence or an array of one dimension. Each key has a model of its own."""
-        score, p, threshold, anomaly, ready, learned, episode = self._process_one(x, key)
-        return Result(score, p, threshold, anomaly, ready, learned, _EPISODES[episode])
+        score, p, threshold, anomaly, ready, learned, episode, grade, severity = self._process_one(x, key)
+        return Result(
+            score, p, threshold, anomaly, ready, learned, _EPISODES[episode], _GRADES[grade], severity
+        )
 
     def process(
         self,

@@ -23,6 +23,15 @@ class Episode(IntEnum):
     ENDS = 3
 
 
+class Grade(IntEnum):
+    """How bad an anomaly is, by its severity: page on one, log the others."""
+
+    NONE = 0  # not an anomaly
+    NOTE = 1  # severity below 4
+    WARNING = 2  # 4 to 5
+    CRITICAL = 3  # 5 or more
+
+
 class Result(NamedTuple):
     """What is known about a row.
 
@@ -31,6 +40,9 @@ class Result(NamedTuple):
     threshold: higher scores are anomalous; infinite while too few scores are known
     ready: enough was learned; before that nothing is anomalous
     learned: the row is now part of what is normal
+    grade: how bad an anomaly is, by its severity
+    severity: about one ordinary row in 10^severity scores as high; it keeps growing where p has reached its least; 0
+        until ready
     """
 
     score: float
@@ -40,10 +52,13 @@ class Result(NamedTuple):
     ready: bool
     learned: bool
     episode: Episode
+    grade: Grade
+    severity: float
 
 
 class Attribution(NamedTuple):
-    """How much of a score is due to a column, and whether its number is low (-1), high (1) or neither (0)."""
+    """How much of a score is due to a column, and whether its number is low (-1), high (1) or neither (0), as one that
+    is missing."""
 
     column: Any
     share: float
@@ -60,6 +75,8 @@ RESULT = np.dtype(
         ("ready", np.bool_),
         ("learned", np.bool_),
         ("episode", np.uint8),
+        ("grade", np.uint8),
+        ("severity", np.float64),
     ],
     align=True,
 )

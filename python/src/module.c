@@ -65,7 +65,8 @@ PyMODINIT_FUNC PyInit__core(void)
 {
     PyObject *module = PyModule_Create(&definition);
     if (module && add_types(module) &&
-        PyModule_AddStringConstant(module, "version", oif_version()) == 0)
+        PyModule_AddStringConstant(module, "version", oif_version()) == 0 &&
+        PyModule_AddStringConstant(module, "default_detector", OIF_DEFAULT_DETECTOR) == 0)
         return module;
     Py_XDECREF(module);
     return NULL;

@@ -8,12 +8,13 @@ typedef struct pipeline_object {
     oif_params options;
 } pipeline_object;
 
-/* One result as python/oif/_pipeline.py's RESULT lays it out. */
+/* One result as python/oif/_results.py's RESULT lays it out. */
 typedef struct record {
     double score, p, threshold;
-    uint8_t anomaly, ready, learned, episode;
+    uint8_t anomaly, ready, learned, episode, grade;
     /* named, so it is zero in every result, and equal results have equal bytes */
-    uint8_t unused[4];
+    uint8_t unused[3];
+    double severity;
 } record;
 
 static record record_of(const oif_result *result)
@@ -26,6 +27,8 @@ static record record_of(const oif_result *result)
         .ready = result->ready,
         .learned = result->learned,
         .episode = (uint8_t)result->episode,
+        .grade = (uint8_t)result->grade,
+        .severity = result->severity,
     };
 }
 
@@ -453,9 +456,10 @@ static PyObject *pipeline_process(PyObject *object, PyObject *arguments)
 
 static PyObject *result_tuple(const record *result)
 {
-    return Py_BuildValue("dddNNNi", result->score, result->p, result->threshold,
+    return Py_BuildValue("dddNNNiid", result->score, result->p, result->threshold,
                          PyBool_FromLong(result->anomaly), PyBool_FromLong(result->ready),
-                         PyBool_FromLong(result->learned), (int)result->episode);
+                         PyBool_FromLong(result->learned), (int)result->episode, (int)result->grade,
+                         result->severity);
 }
 
 static PyObject *pipeline_process_one(PyObject *object, PyObject *const *arguments,

@@ -4,7 +4,7 @@ from conftest import same_bits
 
 import oif
 
-FIELDS = ("score", "p", "threshold", "anomaly", "ready", "learned", "episode")
+FIELDS = ("score", "p", "threshold", "anomaly", "ready", "learned", "episode", "grade", "severity")
 
 
 @pytest.fixture
@@ -25,6 +25,7 @@ def test_a_block_gives_the_results_of_single_rows(stream, detector_class):
         assert same_bits(one[:3], [results[name][i] for name in FIELDS[:3]])
         assert one[3:] == tuple(results[name][i] for name in FIELDS[3:])
         assert isinstance(one.anomaly, bool) and isinstance(one.episode, oif.Episode)
+        assert isinstance(one.grade, oif.Grade) and isinstance(one.severity, float)
     assert single.to_bytes() == block.to_bytes()
 
 
@@ -51,6 +52,29 @@ def test_anomalies_are_found_and_explained(stream):
     assert (results["direction"][3000] == 1).all()
     everything = oif.Pipeline(alert_rate=0.002).process(stream, explain=True)
     assert same_bits(everything["share"][3000], results["share"][3000])
+
+
+def test_one_metric_gone_bad_is_found_by_the_default():
+    rows = np.random.default_rng(3).normal(size=(6000, 10))
+    rows[:, 9] = 0
+    rows[5000, 4], rows[5100, 9], rows[5200, 2] = 10, 1, np.nan
+    results = oif.Pipeline().process(rows, explain="anomalies")
+    for row, column, direction in ((5000, 4, 1), (5100, 9, 1), (5200, 2, 0)):
+        assert results["anomaly"][row] and results["grade"][row] == oif.Grade.CRITICAL
+        assert results["share"][row].argmax() == column and results["direction"][row, column] == direction
+
+
+def test_severity_grows_where_p_has_stopped_and_the_grade_follows(stream):
+    pipeline = oif.Pipeline()
+    assert pipeline.kind == "rolling-iforest"
+    pipeline.process(stream)
+    results = [pipeline.clone().process_one([size, 0]) for size in (6, 10, 50, 1000)]
+    assert all(result.anomaly for result in results) and len({result.p for result in results}) == 1
+    severities = [result.severity for result in results]
+    assert severities == sorted(set(severities)) and results[-1].grade == oif.Grade.CRITICAL
+    for severity, grade, anomaly in pipeline.process(stream)[["severity", "grade", "anomaly"]].tolist():
+        limits = oif.Grade.NOTE + (severity >= 4) + (severity >= 5)
+        assert grade == (limits if anomaly else oif.Grade.NONE)
 
 
 def test_the_last_row_can_be_explained(stream):

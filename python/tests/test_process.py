@@ -10,7 +10,7 @@ from conftest import same_bits
 
 import oif
 
-FIELDS = ("score", "p", "threshold", "anomaly", "ready", "learned", "episode")
+FIELDS = ("score", "p", "threshold", "anomaly", "ready", "learned", "episode", "grade", "severity")
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_the_results_are_those_of_a_pipeline(stream, detector_class, learn):
 def test_the_detector_learns_what_it_processes_and_alerts_of_what_it_learned(stream, detector_class):
     mixed, plain = detector_class(), detector_class()
     mixed.learn(stream[:1000])
-    scores = [mixed.process(stream[1000:2000])["score"], mixed.learn_score(stream[2000:2500])]
+    scores = [mixed.process(stream[1000:2000], learn="all")["score"], mixed.learn_score(stream[2000:2500])]
     scores += [mixed.process(stream[2500:])["score"]]
     plain.learn(stream[:1000])
     assert same_bits(np.concatenate(scores), plain.learn_score(stream[1000:]))
@@ -70,7 +70,7 @@ def test_copies_keep_the_history_of_scores(how, stream):
 
 def test_a_snapshot_holds_what_was_learned_and_no_history(stream):
     detector = oif.OnlineIsolationForest()
-    detector.process(stream)
+    detector.process(stream, learn="all")
     loaded = oif.load(detector.to_bytes())
     assert type(loaded) is oif.OnlineIsolationForest and loaded.rows_learned == len(stream)
     assert not np.isfinite(loaded.process(stream[:1])["threshold"]).any()
@@ -106,7 +106,7 @@ def test_options_stay_what_they_were(stream):
         detector.process(stream, alert_rate=3)
     with pytest.raises(oif.DataError):
         detector.process([[1.0, np.inf]], alert_rate=0.5)  # a call that fails decides nothing
-    detector.process(stream, alert_rate=0.01)
+    detector.process(stream, alert_rate=0.01, learn="all")
     detector.process(stream, alert_rate=0.01)
     with pytest.raises(oif.ParameterError, match="alert_rate stays .* 0.01"):
         detector.process(stream, alert_rate=0.02)
@@ -143,7 +143,7 @@ def test_eight_threads_on_one_detector(stream):
     def work(i):
         try:
             for _ in range(3):
-                detector.process(stream[:500], explain="anomalies", alert_rate=0.01)
+                detector.process(stream[:500], explain="anomalies", alert_rate=0.01, learn="all")
                 detector.score(stream[:100])
                 detector.learn(stream[:100])
                 detector.clone().process(stream[:10])

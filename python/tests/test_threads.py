@@ -191,7 +191,7 @@ def test_a_forked_child_goes_on_with_the_parents_detector(rows, detector_class):
         detector = detector_class()
         detector.threads = threads
         detector.learn(rows)
-        detector.process(rows)
+        detector.process(rows, learn="all")
         expected = detector.clone().learn_score(rows)
 
         def work(detector=detector, expected=expected):

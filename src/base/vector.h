@@ -43,6 +43,12 @@ OIF_AVX2 static inline void oif_lower_4_avx2(double *lowest, const double *x)
     _mm256_storeu_pd(lowest, _mm256_min_pd(_mm256_loadu_pd(x), _mm256_loadu_pd(lowest)));
 }
 
+/* highest[i] = x[i] > highest[i] ? x[i] : highest[i] for four numbers; likewise. */
+OIF_AVX2 static inline void oif_raise_4_avx2(double *highest, const double *x)
+{
+    _mm256_storeu_pd(highest, _mm256_max_pd(_mm256_loadu_pd(x), _mm256_loadu_pd(highest)));
+}
+
 /* All ones in byte i where x[i] >= least or, with `nan_too`, where x[i] is a NaN; for 32
  * numbers. */
 OIF_AVX2 OIF_INLINE __m256i oif_at_least_32_avx2(const double *x, double least, bool nan_too)

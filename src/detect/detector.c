@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/stable_math.h"
+#include "detect/row_ranges.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,14 +15,33 @@ struct oif_detector {
     const oif_detector_kind *kind;
     oif_params params;
     size_t columns;
-    size_t bytes; /* of the whole block, this header included */
+    size_t bytes;           /* of the whole block, this header included */
+    double insertion_depth; /* 0: rows are not inserted, and there are no ranges */
+    size_t ranges_at;       /* where the ranges are in the block, or would be */
     uint64_t rows_learned;
     oif_column_names *names; /* NULL while the columns have none */
     oif_pool *pool;          /* NULL while one thread does the work; clones start without */
     _Alignas(OIF_CACHE_LINE_BYTES) unsigned char state[];
 };
 
+static oif_row_ranges *ranges_of(const oif_detector *detector)
+{
+    return (oif_row_ranges *)((unsigned char *)detector + detector->ranges_at);
+}
+
 /* ---- Creation ---- */
+
+static double insertion_depth(const oif_detector_kind *kind, const oif_params *params)
+{
+    return kind->insertion_depth ? kind->insertion_depth(params) : 0;
+}
+
+/* The bytes of header and state. */
+static size_t bytes_before_ranges(const oif_detector_kind *kind, const oif_params *params,
+                                  size_t columns)
+{
+    return oif_size_align(oif_size_add(sizeof(oif_detector), kind->state_bytes(params, columns)));
+}
 
 oif_status oif_detector_estimate_bytes(const oif_params *params, size_t columns, size_t *bytes,
                                        oif_error *error)
@@ -40,8 +61,9 @@ oif_status oif_detector_estimate_bytes(const oif_params *params, size_t columns,
     if (columns > OIF_COLUMNS_MAX)
         return oif_fail(error, OIF_EPARAM, "a row of %zu numbers is too long", columns);
 
-    size_t total =
-        oif_size_align(oif_size_add(sizeof(oif_detector), kind->state_bytes(params, columns)));
+    size_t total = bytes_before_ranges(kind, params, columns);
+    if (insertion_depth(kind, params) > 0)
+        total = oif_size_add(total, oif_row_ranges_bytes(columns));
     if (total == SIZE_MAX)
         return oif_fail(error, OIF_EMEMORY, "a detector of this size does not fit any memory");
     *bytes = total;
@@ -64,6 +86,10 @@ oif_status oif_detector_new(const oif_params *params, size_t columns, oif_detect
     made->columns = columns;
     made->bytes = bytes;
     made->kind->init(made->state, params, columns);
+    made->insertion_depth = insertion_depth(made->kind, params);
+    made->ranges_at = bytes_before_ranges(made->kind, params, columns);
+    if (made->insertion_depth > 0)
+        oif_row_ranges_init(ranges_of(made), columns);
     *detector = made;
     return OIF_OK;
 }
@@ -217,6 +243,38 @@ void oif_rows_score(const oif_rows *rows, oif_score_function score, const void *
     oif_pool_run(sharing, score_part, &s);
 }
 
+/* The score of a row as if it had been inserted. Slow: only for a row that may be outside. */
+static double insert(const oif_detector *detector, const double *row, double score,
+                     const oif_columns_left_out *left_out)
+{
+    const oif_row_ranges *ranges = ranges_of(detector);
+    if (!(score > DBL_MIN && score < 1))
+        return score;
+    double depth = -oif_log2(score) * detector->insertion_depth;
+    double inserted = oif_row_ranges_depth(ranges, row, depth, left_out);
+    return inserted < depth ? oif_exp2(-inserted / detector->insertion_depth) : score;
+}
+
+static void insert_learned(oif_detector *detector, const oif_rows *rows, double *scores)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const double *row = oif_rows_at(rows, i);
+        bool may_be_outside = oif_row_ranges_learn(ranges_of(detector), row, rows->complete);
+        if (scores && may_be_outside)
+            scores[i] = insert(detector, row, scores[i], NULL);
+    }
+}
+
+/* Scores and inserts some rows of a block; threads may do the same with others. */
+static void score_and_insert(const void *context, const oif_rows *rows, double *scores)
+{
+    const oif_detector *detector = context;
+    detector->kind->score_rows(detector->state, rows, scores);
+    for (size_t i = 0; i < rows->count; i++)
+        if (oif_row_ranges_may_be_outside(ranges_of(detector), oif_rows_at(rows, i)))
+            scores[i] = insert(detector, oif_rows_at(rows, i), scores[i], NULL);
+}
+
 static oif_status learn_checked(oif_detector *detector, oif_rows rows, double *scores,
                                 oif_error *error)
 {
@@ -224,6 +282,8 @@ static oif_status learn_checked(oif_detector *detector, oif_rows rows, double *s
     if (status != OIF_OK)
         return status;
     detector->kind->learn_rows(detector->state, &rows, scores, detector->pool);
+    if (detector->insertion_depth > 0)
+        insert_learned(detector, &rows, scores);
     detector->rows_learned += rows.count;
     return OIF_OK;
 }
@@ -245,9 +305,13 @@ oif_status oif_detector_score_rows(const oif_detector *detector, const double *r
 {
     oif_rows block = {rows, count, stride, true};
     oif_status status = check_rows(detector, &block, error);
-    if (status == OIF_OK)
+    if (status != OIF_OK)
+        return status;
+    if (detector->insertion_depth > 0)
+        oif_rows_score(&block, score_and_insert, detector, scores, detector->pool);
+    else
         oif_rows_score(&block, detector->kind->score_rows, detector->state, scores, detector->pool);
-    return status;
+    return OIF_OK;
 }
 
 oif_status oif_detector_learn(oif_detector *detector, const double *row, oif_error *error)
@@ -279,22 +343,34 @@ static void make_shares(double *numbers, size_t count)
         numbers[i] /= sum;
 }
 
+/* The score of a row without a column in all its steps. To the kind the column is missing; to the
+ * ranges it does not exist, as a missing number may be just what is wrong. */
+static double score_without(const oif_detector *detector, const double *row, size_t column,
+                            size_t step_columns, double *scratch)
+{
+    const oif_rows block = {scratch, 1, detector->columns, false};
+    const oif_columns_left_out left_out = {column, step_columns};
+    double score;
+    memcpy(scratch, row, detector->columns * sizeof *row);
+    for (size_t i = column; i < detector->columns; i += step_columns)
+        scratch[i] = NAN;
+    detector->kind->score_rows(detector->state, &block, &score);
+    return detector->insertion_depth > 0 ? insert(detector, scratch, score, &left_out) : score;
+}
+
 oif_status oif_detector_explain(const oif_detector *detector, const double *row,
                                 size_t step_columns, double *shares, double *scratch,
                                 oif_error *error)
 {
     const size_t columns = detector->columns;
-    double score, without;
+    double score;
     if (step_columns == 0 || columns % step_columns != 0)
         return oif_fail(error, OIF_EPARAM,
                         "rows of %zu numbers do not consist of steps of %zu columns", columns,
                         step_columns);
     oif_status status = oif_detector_score(detector, row, &score, error);
     for (size_t column = 0; column < step_columns && status == OIF_OK; column++) {
-        memcpy(scratch, row, columns * sizeof *row);
-        for (size_t i = column; i < columns; i += step_columns)
-            scratch[i] = NAN;
-        status = oif_detector_score(detector, scratch, &without, error);
+        double without = score_without(detector, row, column, step_columns, scratch);
         shares[column] = score > without ? score - without : 0;
     }
     if (status == OIF_OK)
@@ -303,6 +379,19 @@ oif_status oif_detector_explain(const oif_detector *detector, const double *row,
 }
 
 /* ---- Questions ---- */
+
+double oif_detector_evidence(const oif_detector *detector, double score)
+{
+    const double least = 0x1p-1000, most = 1 - 0x1p-52; /* of what has a logarithm, twice */
+    switch (detector->kind->scale) {
+    case OIF_SCORES_UP_TO_1:
+        score = score > least ? score : least;
+        return -oif_log2(-oif_log2(score < most ? score : most));
+    case OIF_SCORES_OF_MASS: return oif_log2(1 + (score > 0 ? score : 0));
+    case OIF_SCORES_IN_BITS: break;
+    }
+    return score;
+}
 
 bool oif_detector_ready(const oif_detector *detector)
 {
@@ -333,7 +422,10 @@ oif_status oif_detector_check(const oif_detector *detector, oif_error *error)
 {
     if (detector->rows_learned > OIF_MAX_ROWS_LEARNED)
         return oif_fail(error, OIF_EINVARIANT, "more rows were learned than any stream has");
-    return detector->kind->check(detector->state, error);
+    oif_status status = detector->kind->check(detector->state, error);
+    if (status == OIF_OK && detector->insertion_depth > 0)
+        status = oif_row_ranges_check(ranges_of(detector), error);
+    return status;
 }
 
 void oif_detector_describe(const oif_detector *detector, oif_describe_function report,
@@ -346,6 +438,8 @@ void oif_detector_visit_fields(oif_detector *detector, oif_state_visitor *visito
 {
     oif_visit_u64(visitor, "rows_learned", &detector->rows_learned, 1);
     detector->kind->visit_fields(detector->state, visitor);
+    if (detector->insertion_depth > 0)
+        oif_row_ranges_visit_fields(ranges_of(detector), visitor);
 }
 
 const void *oif_detector_state(const oif_detector *detector)

@@ -4,7 +4,8 @@
  *         detector.c      checks the row               the same for every kind
  *         kind->learn_rows(state, rows)              the kind's own work
  *
- * A detector is one block of memory: the header that detector.c owns, then the kind's state.
+ * A detector is one block of memory: the header that detector.c owns, then the kind's state, then,
+ * where whole rows are inserted, the ranges of the recent rows.
  */
 #ifndef OIF_DETECT_DETECTOR_H
 #define OIF_DETECT_DETECTOR_H
@@ -84,11 +85,20 @@ void oif_rows_score(const oif_rows *rows, oif_score_function score, const void *
 
 /* ---- Kinds of detectors ---- */
 
+/* What the scores of a kind are. */
+typedef enum oif_score_scale {
+    OIF_SCORES_UP_TO_1, /* between 0 and 1: 2^-(relative depth), or like it */
+    OIF_SCORES_IN_BITS, /* without an upper end: one more is half as likely */
+    OIF_SCORES_OF_MASS  /* without an upper end: rows that a removal would move */
+} oif_score_scale;
+
 /* A kind of detector. The state is one block of memory without pointers into itself,
  * so a copy of its bytes is a clone. */
 typedef struct oif_detector_kind {
     /* Name, parameters and texts: everything that users can ask for. */
     oif_detector_info info;
+
+    oif_score_scale scale;
 
     /* Whether the parameters, each of them in its range, fit together.
      * NULL where any do.
@@ -101,6 +111,10 @@ typedef struct oif_detector_kind {
 
     /* Fills a state that is all zero. */
     void (*init)(void *state, const oif_params *params, size_t columns);
+
+    /* The depth that a score of 1/2 means, with parameters that insert whole rows (row_ranges.h);
+     * 0 with others. NULL where no row is ever inserted. */
+    double (*insertion_depth)(const oif_params *params);
 
     /* Learns the rows in order. scores[i] gets the score of row i right after it was learned;
      * `scores` may be NULL. The threads of the pool, which may be NULL, may share the work;
@@ -140,7 +154,11 @@ const oif_detector_kind *oif_detector_kind_of(const oif_params *params);
  * The column names stay. */
 void oif_detector_assign(oif_detector *detector, const oif_detector *other);
 
-/* Visits every field that learning changes: rows_learned, then those of the kind. */
+/* A score on a scale without an upper end, on which the scores of ordinary rows get rarer evenly.
+ * Grows with the score. */
+double oif_detector_evidence(const oif_detector *detector, double score);
+
+/* Visits every field that learning changes: rows_learned, those of the kind, the ranges of rows. */
 void oif_detector_visit_fields(oif_detector *detector, oif_state_visitor *visitor);
 
 /* The column names, or NULL. `take` frees those before; the detector then owns `names`. */

@@ -20,4 +20,12 @@ static inline double oif_average_path_length(uint32_t n, double harmonic)
     return 2 * harmonic - 2.0 * (n - 1) / n;
 }
 
+static inline double oif_average_path_length_of(uint32_t n)
+{
+    double harmonic = 0;
+    for (uint32_t i = 1; i < n; i++)
+        harmonic += 1.0 / i;
+    return oif_average_path_length(n, harmonic);
+}
+
 #endif

@@ -1,22 +1,22 @@
-/* The list of detectors. A new one adds a declaration and a line of the list. */
+/* The list of detectors, the default first. A new one adds a declaration and a line of the list. */
 #include "detect/detector.h"
 
 #include <string.h>
 
+extern const oif_detector_kind oif_rolling_iforest;
 extern const oif_detector_kind oif_online_iforest;
 extern const oif_detector_kind oif_iforest_asd;
 extern const oif_detector_kind oif_half_space_trees;
 extern const oif_detector_kind oif_rrcf;
 extern const oif_detector_kind oif_loda;
-extern const oif_detector_kind oif_rolling_iforest;
 
 const oif_detector_kind *const oif_detector_kinds[] = {
+    &oif_rolling_iforest,
     &oif_online_iforest,
     &oif_iforest_asd,
     &oif_half_space_trees,
     &oif_rrcf,
     &oif_loda,
-    &oif_rolling_iforest,
     NULL,
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/stable_math.h"
 #include "detect/detector.h"
 
 #include <float.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 
 /* Up to this many recent anomalies are within the alert rate. */
-enum { FEW_ANOMALIES = 4 };
+enum { FEW_ANOMALIES = 8 };
 
 static const double usual_memory = 1000; /* rows that the usual values are averaged over */
 
@@ -94,13 +95,47 @@ static double threshold_of(const oif_model *m)
     return oif_score_history_threshold(&m->history, m->options.alert_rate);
 }
 
+/* "One row in 10^severity" has such a score. Among the known scores that is -log10(p). Beyond the
+ * highest 2% the tail is continued from two of its points, the scores of one row in 50 and of one
+ * in 500: they are one unit of severity apart. */
+static double severity_of(const oif_model *m, double score, double p)
+{
+    const double common_share = 0.02, rare_share = 0.002, least_apart = 0x1p-4;
+    const double log10_of_2 = 0.30102999566398120, log10_of_50 = 1.6989700043360187;
+    double common = oif_score_history_at(&m->history, common_share);
+    if (!(score > common) || common == -INFINITY)
+        return -oif_log2(p) * log10_of_2;
+    double from = oif_detector_evidence(m->detector, common);
+    double rare = oif_detector_evidence(m->detector, oif_score_history_at(&m->history, rare_share));
+    double apart = rare - from > least_apart ? rare - from : least_apart;
+    return log10_of_50 + (oif_detector_evidence(m->detector, score) - from) / apart;
+}
+
+static oif_grade grade_of(double severity)
+{
+    const double warning = 4, critical = 5;
+    return severity < warning    ? OIF_GRADE_NOTE
+           : severity < critical ? OIF_GRADE_WARNING
+                                 : OIF_GRADE_CRITICAL;
+}
+
+/* Whether all recent rows were like this one: then it is ordinary, whatever its score. */
+static bool is_like_all_recent(const oif_model *m)
+{
+    uint64_t before = m->rows - 1;
+    return before > 0 &&
+           m->same_rows >= (before < OIF_MODEL_SAME_ROWS ? before : OIF_MODEL_SAME_ROWS);
+}
+
 static void judge(const oif_model *m, bool was_ready, double score, oif_result *result)
 {
     result->score = score;
     result->p = oif_score_history_share(&m->history, score);
     result->threshold = threshold_of(m);
     result->ready = was_ready && result->threshold < INFINITY;
-    result->anomaly = result->ready && score > result->threshold;
+    result->anomaly = result->ready && score > result->threshold && !is_like_all_recent(m);
+    result->severity = result->ready ? severity_of(m, score, result->p) : 0;
+    result->grade = result->anomaly ? grade_of(result->severity) : OIF_GRADE_NONE;
 }
 
 static void count_anomalies(oif_model *m, bool anomaly)
@@ -138,6 +173,8 @@ static bool join_recent(oif_model *m, const double *row)
 {
     double *recent = oif_model_recent(m);
     size_t older = (m->options.shingle - 1) * m->columns;
+    bool same = memcmp(recent + older, row, m->columns * sizeof *row) == 0 && m->rows > 0;
+    m->same_rows = same ? m->same_rows + (m->same_rows < OIF_MODEL_SAME_ROWS) : 0;
     memmove(recent, recent + m->columns, older * sizeof *recent);
     memcpy(recent + older, row, m->columns * sizeof *recent);
     return ++m->rows >= m->options.shingle;
@@ -181,8 +218,10 @@ static void score_recent(oif_model *m, const double *row, oif_result *result)
         learn_usual(m, row);
     /* Scores of a detector that is not ready say nothing about later ones. Scores of single
      * anomalies are part of the alert rate: without them the threshold would fall again and
-     * again. Scores of many anomalies at a time would raise it until nothing is an anomaly. */
-    if (was_ready && (result->learned || m->recent_anomalies <= FEW_ANOMALIES))
+     * again. Scores of many anomalies at a time would raise it until nothing is an anomaly, and so
+     * would a few critical ones: they are not what the tail of ordinary rows is like. */
+    bool is_single = m->recent_anomalies <= FEW_ANOMALIES && result->grade != OIF_GRADE_CRITICAL;
+    if (was_ready && (result->learned || is_single))
         oif_score_history_add(&m->history, score);
 }
 
@@ -196,12 +235,19 @@ void oif_model_process(oif_model *model, const double *row, oif_result *result)
 
 /* ---- Explanations ---- */
 
-/* How far a value is from the mean of its column, in units of the spread. */
-static double departure(const oif_usual *usual, double number)
+/* How far a value is from the mean of its column, in units of the spread. A value that is missing
+ * where others were not, or there where all others were missing, is as far as can be if the score
+ * is due to it, and rather far if not: some columns miss values now and then. */
+static double departure(const oif_usual *usual, double number, double share)
 {
-    const double most = 1e6; /* for a column that was constant */
+    const double most = 1e6 /* for a column that was constant */, rather_far = 10;
+    bool is_missing = number != number, was_missing = usual->half_mean != usual->half_mean;
+    if (is_missing && was_missing)
+        return 0;
+    if (is_missing || was_missing)
+        return share > 0.5 ? most : rather_far;
     double away = fabs(number / 2 - usual->half_mean);
-    if (!(away > 0)) /* also NaN: the value is missing, or was in all rows before */
+    if (away == 0)
         return 0;
     return away < most * usual->half_spread ? away / usual->half_spread : most;
 }
@@ -220,7 +266,7 @@ void oif_model_explain(oif_model *model, oif_attribution *attributions)
         memset(shares, 0, columns * sizeof *shares); /* only an infinity could fail */
     for (size_t i = 0; i < columns; i++) {
         const oif_usual *usual = &oif_model_usual(model)[i];
-        double away = departure(usual, row[i]);
+        double away = departure(usual, row[i], shares[i]);
         attributions[i].share = (shares[i] + 0.5 / (double)columns) * away * away;
         attributions[i].direction =
             (row[i] / 2 > usual->half_mean) - (row[i] / 2 < usual->half_mean);
@@ -237,7 +283,11 @@ void oif_model_visit_fields(oif_model *m, oif_state_visitor *visitor)
     oif_visit_u64(visitor, "rows", &m->rows, 1);
     oif_visit_u32(visitor, "recent_anomalies", &m->recent_anomalies, 1);
     oif_visit_u32(visitor, "calm_rows", &m->calm_rows, 1);
-    oif_visit_u32(visitor, "in_episode", &m->in_episode, 1);
+    /* Two in one number, as a snapshot of format 1 has no place for the second. */
+    uint32_t episode = m->in_episode | m->same_rows << 1;
+    oif_visit_u32(visitor, "in_episode", &episode, 1);
+    m->in_episode = episode & 1;
+    m->same_rows = episode >> 1;
     oif_visit_f64(visitor, "recent", oif_model_recent(m), m->options.shingle * m->columns);
     for (size_t i = 0; i < m->columns; i++) {
         oif_visit_f64(visitor, "half_mean", &oif_model_usual(m)[i].half_mean, 1);
@@ -269,7 +319,7 @@ oif_status oif_model_check(const oif_model *model, oif_error *error)
 {
     const oif_model_options *options = &model->options;
     if (model->recent_anomalies > options->patience || model->calm_rows > options->calm ||
-        model->in_episode > 1)
+        model->in_episode > 1 || model->same_rows > OIF_MODEL_SAME_ROWS)
         return oif_fail(error, OIF_EINVARIANT, "the model counts more rows than its options allow");
     if (has_infinity(oif_model_recent(model), options->shingle * model->columns))
         return oif_fail(error, OIF_EINVARIANT, "a value of the last rows is infinite");

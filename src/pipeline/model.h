@@ -15,6 +15,8 @@
 
 typedef enum oif_learn { OIF_LEARN_ALL, OIF_LEARN_NORMAL, OIF_LEARN_DECAY } oif_learn;
 
+enum { OIF_MODEL_SAME_ROWS = 1024 }; /* rows that count as all recent ones */
+
 typedef struct oif_model_options {
     uint32_t shingle;  /* rows that are scored as one */
     double alert_rate; /* the fraction of rows that should be anomalies; unused with a threshold */
@@ -42,7 +44,8 @@ typedef struct oif_model {
     uint64_t rows;             /* processed */
     uint32_t recent_anomalies; /* anomalies minus other rows, from 0 to patience */
     uint32_t calm_rows;        /* since the last anomaly of the episode */
-    uint32_t in_episode;       /* 1 from the first anomaly of an episode to its end */
+    uint32_t same_rows;  /* before the last one that were equal to it, up to OIF_MODEL_SAME_ROWS */
+    uint32_t in_episode; /* 1 from the first anomaly of an episode to its end */
     oif_score_history history;
 
     size_t recent_at;  /* double [shingle][columns]: the last rows, oldest first */

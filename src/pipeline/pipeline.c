@@ -25,7 +25,7 @@ static const oif_param option_list[] = {
     {"learn",
      "rows that are learned: all; those that are not anomalous (normal); or anomalies as well once "
      "patience of them have come (decay)",
-     OIF_PARAM_CHOICE, 0, 2, OIF_LEARN_ALL, learn_words},
+     OIF_PARAM_CHOICE, 0, 2, OIF_LEARN_DECAY, learn_words},
     {"patience", "anomalies after which what lasts is the new normal; for learn=decay",
      OIF_PARAM_INTEGER, 1, 1 << 30, 256, NULL},
     {"calm", "rows without an anomaly that end an episode of anomalies", OIF_PARAM_INTEGER, 1,

@@ -148,6 +148,20 @@ double oif_score_history_threshold(const history *h, double rate)
     return low > 0 ? h->scores[low - 1] : -INFINITY;
 }
 
+double oif_score_history_at(const history *h, double share)
+{
+    uint32_t low = 0,
+             high = h->groups; /* groups before `low` are as common, those from `high` on not */
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (h->weights[middle] >= share * h->total)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? h->scores[low - 1] : -INFINITY;
+}
+
 /* ---- Snapshots ---- */
 
 void oif_score_history_visit_fields(history *h, oif_state_visitor *visitor)

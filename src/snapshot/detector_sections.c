@@ -61,6 +61,9 @@ void oif_params_section_read(oif_section_reader *reader, const char *tag,
                                 name);
         return;
     }
+    /* Detectors of format 1 that do not name it inserted no rows; those without it refuse it. */
+    oif_status status = oif_params_set_text(params, "insertion", "none", NULL);
+    (void)status;
     decode_params(reader, &bytes, params);
     if (bytes.overrun || bytes.next != bytes.end)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", tag);

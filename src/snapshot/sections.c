@@ -281,9 +281,10 @@ void oif_section_reader_open(oif_section_reader *reader, oif_read_function read,
     read_bytes(reader, version, sizeof version);
     check_checksum(reader, "the header");
     uint64_t written_by = oif_bytes_load(version, sizeof version);
-    if (written_by != OIF_SNAPSHOT_VERSION)
+    if (written_by < 1 || written_by > OIF_SNAPSHOT_VERSION)
         oif_section_reader_fail(reader, OIF_EVERSION,
-                                "the snapshot has format %llu, this version of oif reads format %d",
+                                "the snapshot has format %llu, this version of oif reads formats "
+                                "up to %d",
                                 (unsigned long long)written_by, OIF_SNAPSHOT_VERSION);
 }
 

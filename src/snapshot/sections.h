@@ -17,7 +17,7 @@
 #include "oif.h"
 
 enum {
-    OIF_SNAPSHOT_VERSION = 1,
+    OIF_SNAPSHOT_VERSION = 2, /* that is written; 1 is read, too */
     OIF_SNAPSHOT_HEADER_BYTES = 16,
     OIF_SECTION_BYTES = 24,   /* of a section without its payload */
     OIF_SECTION_OPTIONAL = 1, /* a flag: a reader that does not know the tag may skip it */

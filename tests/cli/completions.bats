@@ -68,7 +68,7 @@ ZSH
             "$command $(flags_in_help "$command")"
     done
     contains "$(zsh -f try.zsh generate '')" "1:kind:(toy mulcross drift seasonal)"
-    contains "$(zsh -f try.zsh score '')" ":NAME:(online-iforest "
+    contains "$(zsh -f try.zsh score '')" ":NAME:(rolling-iforest "
     contains "$(zsh -f try.zsh score '')" "]::"
 }
 

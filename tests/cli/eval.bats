@@ -62,10 +62,10 @@ rows per second"
 
 @test "the JSON is valid and holds the parameters" {
     make_stream
-    "$OIF" eval --label fault --json --num-trees 7 --variant paper stream.csv > out.json
+    "$OIF" eval --label fault --json --num-trees 7 --insertion path stream.csv > out.json
     python3 -m json.tool out.json > /dev/null
     python3 -c 'import json; p = json.load(open("out.json"))["params"]
-assert p["num_trees"] == 7 and p["variant"] == "paper" and p["seed"] == 0, p'
+assert p["num_trees"] == 7 and p["insertion"] == "path" and p["seed"] == 0, p'
 }
 
 @test "one class only leaves the measures undefined and says why" {
@@ -188,7 +188,7 @@ import os, pty, sys
 pty.spawn([sys.argv[1], "eval", "--label", "fault", "--window", "50", "stream.csv"],
           lambda fd: os.read(fd, 4096), lambda fd: b"")
 PYTHON
-    grep -q 'online-iforest, ROC AUC of the windows from first to last:' drawn
+    grep -q 'rolling-iforest, ROC AUC of the windows from first to last:' drawn
     equal "$(grep -c '|' drawn)" 8
     equal "$(grep -c '|' plain)" 0
 }

@@ -8,7 +8,7 @@ figure() { # figure TITLE: its value in the table
 
 @test "a state's detector, parameters, rows and bytes are told" {
     make_stream
-    "$OIF" score --state s --num-trees 8 --variant paper stream.csv > scored.csv
+    "$OIF" score --state s --detector online-iforest --num-trees 8 --variant paper --learn all stream.csv > scored.csv
     oif inspect s
     exits 0
     equal "${lines[0]}" "detector                   online-iforest"
@@ -29,8 +29,8 @@ figure() { # figure TITLE: its value in the table
 
 @test "a forest that forgets by turnover goes on from its state and tells of its trees" {
     make_stream
-    "$OIF" score --forgetting turnover --maturity 40 stream.csv > whole
-    head -150 stream.csv | "$OIF" score --state s --forgetting turnover --maturity 40 > scored
+    "$OIF" score --detector online-iforest --forgetting turnover --maturity 40 stream.csv > whole
+    head -150 stream.csv | "$OIF" score --state s --detector online-iforest --forgetting turnover --maturity 40 > scored
     tail -n +151 stream.csv | "$OIF" score --state s >> scored
     cmp whole scored
     oif inspect s
@@ -54,7 +54,7 @@ figure() { # figure TITLE: its value in the table
 @test "--json is JSON and says the same, for every detector" {
     make_stream
     for detector in online-iforest hst iforest-asd rrcf loda rolling-iforest; do
-        "$OIF" score --state "$detector" --detector "$detector" --seed 7 stream.csv > scored.csv
+        "$OIF" score --state "$detector" --detector "$detector" --seed 7 --threshold 1e6 stream.csv > scored.csv
         "$OIF" inspect --json "$detector" > state.json
         python3 - "$detector" <<'PYTHON'
 import json, os, sys
@@ -65,7 +65,7 @@ assert state["detector"] == sys.argv[1], state
 assert (state["rows"], state["columns"], state["models"], state["params"]["seed"]) == (300, 3, 1, 7), state
 assert state["file_bytes"] == os.path.getsize(sys.argv[1]), state
 assert state["names"] == ["x", "y", "fault"], state
-assert state["memory_bytes"] > 1000 and state["options"]["learn"] == "all", state
+assert state["memory_bytes"] > 1000 and state["options"]["learn"] == "decay", state
 assert state["recent"]["key"] is None and state["recent"]["rows_learned"] == 300 and state["recent"]["figures"], state
 PYTHON
     done

@@ -76,11 +76,11 @@ scores_of() {
 @test "a parameter of the detector is a flag" {
     make_stream
     "$OIF" score stream.csv > default.csv
-    "$OIF" score --num-trees 32 --window-size=2048 --variant running stream.csv | cmp - default.csv
+    "$OIF" score --num-trees 32 --window-size=2048 --insertion row stream.csv | cmp - default.csv
     "$OIF" score --num-trees 5 stream.csv > fewer_trees.csv
-    "$OIF" score --variant=paper stream.csv > variant.csv
+    "$OIF" score --insertion=none stream.csv > passed_on.csv
     differ fewer_trees.csv default.csv
-    differ variant.csv default.csv
+    differ passed_on.csv default.csv
 }
 
 @test "a header is recognised, and --header and --no-header overrule that" {

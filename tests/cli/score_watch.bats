@@ -59,7 +59,7 @@ assert re.match(r"4,000 rows   [0-9,]+ rows/s   2 keys   [0-9]+ anomalies in [0-
 assert re.match(r"score .*[▁▂▃▄▅▆▇█].* [0-9.]+ to [0-9.]+$", last[1]), last[1]
 assert "▲" in last[2], last[2]
 assert last[3] == "last alerts", last
-assert re.match(r"  web-1  66:39  row 4,000  score [0-9.]+  p [0-9.e-]+  flow high [0-9]+%", last[4]), last[4]
+assert re.match(r"  web-1  66:39  row 4,000  (note|warning|critical) [0-9.]+  score [0-9.]+  p [0-9.e-]+  flow high [0-9]+%", last[4]), last[4]
 assert "host,at" not in printed
 moves = [int(move) for move in re.findall(r"\033\[(\d+)A", printed)]
 lines = [frame.count("\n") for frame in frames[:-1]]
@@ -101,7 +101,7 @@ PYTHON
     python_with_terminal <<'PYTHON'
 printed = terminal("--only-alerts", "--key", "host", "--time", "at", "--on-bad-row", "skip", "alarms.csv")
 last = printed.rstrip("\n").split("\n")[-1]
-assert re.match(r"oif: 4,000 rows, [0-9]+ anomalies in [0-9]+ episodes, 2 keys \(0 evicted\); [0-9,]+ rows/s$", last), last
+assert re.match(r"oif: 4,000 rows, [0-9]+ anomalies \([0-9, a-z]+\) in [0-9]+ episodes, 2 keys \(0 evicted\); [0-9,]+ rows/s$", last), last
 PYTHON
     make_stream
     oif score stream.csv

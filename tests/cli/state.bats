@@ -73,7 +73,7 @@ PYTHON
 
 @test "parameters that are those of the state, or not given, are fine" {
     make_stream
-    "$OIF" score --state s --num-trees 8 --variant paper stream.csv > first.csv
+    "$OIF" score --state s --detector online-iforest --num-trees 8 --variant paper stream.csv > first.csv
     oif score --state s stream.csv
     exits 0 "oif: s: goes on after 300 rows"
     oif score --state s --detector online-iforest --num-trees 8 --variant paper stream.csv
@@ -83,14 +83,14 @@ PYTHON
 @test "parameters that contradict the state are a usage error" {
     make_stream
     mkdir keep
-    "$OIF" score --state keep/s --num-trees 8 --variant paper stream.csv > first.csv
+    "$OIF" score --state keep/s --num-trees 8 --insertion path stream.csv > first.csv
     cp keep/s before
     oif score --state keep/s --num-trees 16 stream.csv
     exits 2 "oif: keep/s: the state was learned with --num-trees 8, not 16; leave it out or name another file"
-    oif score --state keep/s --variant running stream.csv
-    exits 2 "oif: keep/s: the state was learned with --variant paper, not running; leave it out or name another file"
+    oif score --state keep/s --insertion row stream.csv
+    exits 2 "oif: keep/s: the state was learned with --insertion path, not row; leave it out or name another file"
     oif score --state keep/s --detector hst stream.csv
-    exits 2 "oif: keep/s: the state is of the detector online-iforest, not hst; leave --detector out or name another file"
+    exits 2 "oif: keep/s: the state is of the detector rolling-iforest, not hst; leave --detector out or name another file"
     equal "$output" ""
     "$OIF" score --state other --detector hst stream.csv > first.csv
     oif score --state other --max-leaf-samples 5 stream.csv

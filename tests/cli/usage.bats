@@ -25,7 +25,7 @@ load helper
         contains "$output" "Usage: oif $command"
         contains "$output" "--num-trees N"
         contains "$output" "default 32"
-        contains "$output" "running | paper | reference; default running"
+        contains "$output" "path | none | row; default row"
     done
 }
 
@@ -81,7 +81,7 @@ load helper
     contains "$stderr" "oif: --num-trees 0: num_trees must be a whole number from 1 to"
     oif score --num-trees many
     equal "$status" 2
-    oif score --variant quick
+    oif score --detector online-iforest --variant quick
     equal "$status" 2
     contains "$stderr" "running, paper, reference"
 }

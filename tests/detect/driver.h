@@ -114,6 +114,7 @@ static inline oif_params params_of(const setup *s)
     set_param(&params, "variant", s->variant);
     set_param(&params, "subsample", s->subsample);
     set_param(&params, "seed", (double)s->seed);
+    set_param(&params, "insertion", 0); /* these tests are about the trees alone */
     return params;
 }
 

@@ -124,7 +124,7 @@ static void an_unknown_detector_is_refused_and_changes_nothing(void **state)
     assert_int_equal(oif_params_init(&params, "offline-iforest", &error), OIF_EPARAM);
     assert_int_equal(error.status, OIF_EPARAM);
     expect_message(error, "offline-iforest");
-    expect_message(error, "online-iforest");
+    expect_message(error, "rolling-iforest");
     assert_memory_equal(&params, &before, sizeof params);
     assert_int_equal(oif_params_init(&params, "offline-iforest", NULL), OIF_EPARAM);
 }

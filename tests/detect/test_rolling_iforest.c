@@ -47,7 +47,7 @@ static const char *const setups[] = {
     "num_trees=11 window_size=200 sample_size=32",
     "num_trees=32 window_size=300 sample_size=128 renew_trees=32",
     "num_trees=40 window_size=64 max_leaf_samples=2 max_depth=12 seed=7",
-    "num_trees=9 window_size=600 tournament=1 renew_trees=4",
+    "num_trees=9 window_size=600 tournament=1 renew_trees=4 insertion=path",
     "num_trees=17 window_size=800 sample_size=64 insertion=none",
     "num_trees=3 window_size=4 sample_size=2 max_leaf_samples=1 max_depth=1",
 };
@@ -82,7 +82,7 @@ static void write_settings(const plain_rolling_params *p, char settings[200])
         "num_trees=%d window_size=%d sample_size=%d max_depth=%d max_leaf_samples=%d tournament=%d "
         "insertion=%s renew_trees=%d seed=%" PRIu64,
         p->num_trees, p->window_size, p->sample_size, p->max_depth, p->max_leaf_samples,
-        p->tournament, p->insertion ? "virtual" : "none", p->renew_trees, p->seed);
+        p->tournament, p->insertion ? "path" : "none", p->renew_trees, p->seed);
 }
 
 static void draw_settings(dice *from, char settings[200])
@@ -153,6 +153,7 @@ static void every_score_is_that_of_the_plain_twin(void **state)
     print_message("seed %" PRIu64 "\n", seed);
 }
 
+/* But for the insertion of rows, which has a twin of its own (test_row_ranges.c). */
 static void as_created_it_is_the_plain_twin(void **state)
 {
     (void)state;
@@ -168,7 +169,7 @@ static void as_created_it_is_the_plain_twin(void **state)
         .dice = {3}, .dimension = 5, .styles = {NORMAL, HEAVY_TAILS, FEW_VALUES, JUMPS, SORTED}};
     char settings[200];
     write_settings(&p, settings);
-    oif_params as_created = params_named("rolling-iforest", ""),
+    oif_params as_created = params_named("rolling-iforest", "insertion=path"),
                written = params_named("rolling-iforest", settings);
     assert_memory_equal(as_created.values, written.values, sizeof written.values);
     compare_with_twin(&p, &s, 3000);
@@ -409,7 +410,7 @@ static void an_outlier_scores_above_nearly_all_rows(void **state)
 static void the_forest_follows_a_jump(void **state)
 {
     (void)state;
-    oif_detector *detector = detector_with("window_size=512", 2);
+    oif_detector *detector = detector_with("window_size=512 insertion=path", 2);
     dice rolled = {6};
     for (int i = 0; i < 2000; i++)
         learn(detector, (double[]){dice_normal(&rolled), dice_normal(&rolled)});
@@ -424,10 +425,11 @@ static void the_forest_follows_a_jump(void **state)
     oif_detector_free(detector);
 }
 
+/* To the trees; to the ranges of rows another number there is as far out as can be. */
 static void a_column_that_is_constant_or_missing_never_matters(void **state)
 {
     (void)state;
-    oif_detector *detector = detector_with("window_size=256", 4);
+    oif_detector *detector = detector_with("window_size=256 insertion=path", 4);
     dice rolled = {6};
     double row[4] = {5, 0, NAN, -7};
     for (int i = 0; i < 2000; i++) {

@@ -350,7 +350,8 @@ static void what_makes_no_sense_is_refused(void **state)
 static void trees_may_be_older_than_the_tables_are_long(void **state)
 {
     (void)state;
-    oif_detector *detector = taught("num_trees=2 shadow_trees=1 maturity=5000", 1, 14000);
+    oif_detector *detector =
+        taught("num_trees=2 shadow_trees=1 maturity=5000 insertion=none", 1, 14000);
     const oif_turnover_state *f = turnover_of(detector);
     assert_int_equal(f->age_count, OIF_TURNOVER_MAX_AGES);
     assert_in_range(oif_turnover_ages(f)[f->ring.oldest], OIF_TURNOVER_MAX_AGES, f->max_age);
@@ -377,7 +378,7 @@ static void trees_may_be_older_than_the_tables_are_long(void **state)
 static void equal_rows_make_a_chain_and_score_alike(void **state)
 {
     (void)state;
-    oif_detector *detector = new_turnover("num_trees=4 maturity=200", 1);
+    oif_detector *detector = new_turnover("num_trees=4 maturity=200 insertion=none", 1);
     for (int i = 0; i < 3000; i++)
         learn(detector, (double[]){7});
     const oif_turnover_state *f = turnover_of(detector);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs every example of the documentation and compares what it prints with what the page shows.
 
-usage: run_examples.py PREFIX PAGE.md ...
+usage: run_examples.py [--update] PREFIX PAGE.md ...
 
-PREFIX is where oif was installed. In a page,
+PREFIX is where oif was installed. With --update a page shows afterwards what was printed, except where `...` stands
+alone; look at the difference before you keep it. In a page,
   ```console          `$ command` lines are run by sh, one after another, in a folder of the page's own; the lines
                       after a command are its output (stdout and stderr). `...` alone stands for any lines, and within
                       a line for any text (for what differs from run to run: speeds, versions).
@@ -62,6 +63,21 @@ def pattern(expected):
     return re.compile("".join(parts) + r"\Z")
 
 
+def update_line(shown, printed):
+    """The line to show: the old one if it still fits; cut off where the old one was."""
+    if pattern([shown]).match(printed + "\n"):
+        return shown
+    return printed[: len(shown) - 3] + "..." if shown.endswith("...") else printed
+
+
+def updated(expected, printed):
+    """The lines to show for what was printed; None if `...` stands alone, or lines that differ each time moved."""
+    elided = [line for line in expected if "..." in line]
+    if any(line.strip() == "..." for line in expected) or (elided and len(expected) != len(printed)):
+        return None
+    return [update_line(*pair) for pair in zip(expected, printed)] if elided else printed
+
+
 def environment(prefix):
     variables = dict(os.environ, LC_ALL="C.UTF-8", NO_COLOR="1", COLUMNS="80")
     folders = [os.path.join(prefix, "bin"), os.path.dirname(sys.executable), variables["PATH"]]
@@ -85,8 +101,16 @@ def missing(text, folder, prefix):
     return None
 
 
-def run_blocks(page, text, folder, prefix):
-    passed = failed = 0
+def show_instead(page, number, expected, shown):
+    """Replaces the lines that follow a command, which begins at that line of the page."""
+    lines = open(page, encoding="utf-8").read().split("\n")
+    lines[number : number + len(expected)] = shown
+    with open(page, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+
+
+def run_blocks(page, text, folder, prefix, update):
+    passed = failed = moved = 0
     for language, name, start, lines in blocks(text):
         if name:
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
@@ -95,8 +119,13 @@ def run_blocks(page, text, folder, prefix):
             continue
         for number, command, expected in commands(start, lines):
             result = run(command, folder, prefix)
+            shown = updated(expected, result.stdout.splitlines()) if update else None
             if pattern(expected).match(result.stdout):
                 passed += 1
+            elif shown is not None:
+                passed += 1
+                show_instead(page, number + moved + command.count("\n"), expected, shown)
+                moved += len(shown) - len(expected)
             else:
                 failed += 1
                 print(f"{page}:{number}: $ {command}\n--- shown\n" + "\n".join(expected) +
@@ -104,25 +133,26 @@ def run_blocks(page, text, folder, prefix):
     return passed, failed, 0
 
 
-def run_page(page, prefix):
+def run_page(page, prefix, update):
     """How many commands passed, failed and were skipped."""
     text = open(page, encoding="utf-8").read()
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(os.path.join(CHECKOUT, "tools"), os.path.join(folder, "tools"))
         reason = missing(text, folder, prefix)
         if reason is None:
-            return run_blocks(page, text, folder, prefix)
+            return run_blocks(page, text, folder, prefix, update)
     print(f"{page}: skipped: {reason}")
     return 0, 0, sum(len(commands(start, lines)) for language, _, start, lines in blocks(text) if language == "console")
 
 
-def main(prefix, pages):
-    passed, failed, skipped = map(sum, zip(*(run_page(page, os.path.abspath(prefix)) for page in pages)))
+def main(prefix, pages, update):
+    passed, failed, skipped = map(sum, zip(*(run_page(page, os.path.abspath(prefix), update) for page in pages)))
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return failed > 0 or passed == 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3:
+    arguments = [argument for argument in sys.argv[1:] if argument != "--update"]
+    if len(arguments) < 2:
         sys.exit(__doc__)
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main(arguments[0], arguments[1:], "--update" in sys.argv))

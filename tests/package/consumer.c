@@ -12,7 +12,7 @@ int main(void)
     double row[2], score = 0, usual = 0, outlying = 0;
     int i, outliers = 0;
 
-    if (oif_params_init(&params, "online-iforest", &error) != OIF_OK ||
+    if (oif_params_init(&params, OIF_DEFAULT_DETECTOR, &error) != OIF_OK ||
         oif_detector_new(&params, 2, &detector, &error) != OIF_OK) {
         fprintf(stderr, "%s\n", error.message);
         return 1;

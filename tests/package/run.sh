@@ -69,7 +69,7 @@ done
 pump , | ./scorer >scorer.txt
 pump ' ' | sed 's/^/pump /' | ./alerts >alerts.txt
 expect "examples/scorer.c" "5000 rows" "$(tail -n 1 scorer.txt | cut -d, -f1)"
-expect "examples/scorer.c prints faults only" "81.45,1.215 is unusual" "$(head -n 1 scorer.txt | cut -d: -f1)"
+expect "examples/scorer.c prints faults only" "82.86,1.262 is unusual" "$(head -n 1 scorer.txt | cut -d: -f1)"
 expect "examples/alerts.c" "5000 rows of 1 hosts" "$(tail -n 1 alerts.txt)"
 expect "examples/alerts.c explains" "load high" "$(grep -o 'load high' alerts.txt | head -n 1)"
 

@@ -50,7 +50,9 @@ static inline void require_same_result(const oif_result *a, const oif_result *b)
     assert_memory_equal(&a->p, &b->p, sizeof a->p);
     assert_memory_equal(&a->threshold, &b->threshold, sizeof a->threshold);
     assert_true(a->anomaly == b->anomaly && a->ready == b->ready && a->learned == b->learned);
+    assert_memory_equal(&a->severity, &b->severity, sizeof a->severity);
     assert_int_equal(a->episode, b->episode);
+    assert_int_equal(a->grade, b->grade);
 }
 
 #endif

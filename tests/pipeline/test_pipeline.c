@@ -7,8 +7,8 @@
 static void alerts_come_at_the_rate_and_not_before_it_is_ready(void **unused)
 {
     (void)unused;
-    static const char *const options[] = {"alert_rate=0.01", "alert_rate=0.01 learn=normal",
-                                          "alert_rate=0.01 learn=decay"};
+    static const char *const options[] = {"alert_rate=0.01 learn=all",
+                                          "alert_rate=0.01 learn=normal", "alert_rate=0.01"};
     for (size_t trial = 0; oif_detector_info_at(trial / 3); trial++) {
         const double rate = 0.01, rows = 40000;
         const char *name = oif_detector_info_at(trial / 3)->table.name;
@@ -115,7 +115,7 @@ static shift meet_a_shift(const char *options)
 static void what_lasts_becomes_normal_after_the_stated_number_of_rows(void **unused)
 {
     (void)unused;
-    shift all = meet_a_shift("alert_rate=0.005"),
+    shift all = meet_a_shift("alert_rate=0.005 learn=all"),
           normal = meet_a_shift("alert_rate=0.005 learn=normal"),
           decay = meet_a_shift("alert_rate=0.005 learn=decay patience=300");
     assert_int_equal(all.first_not_learned, -1);
@@ -134,8 +134,9 @@ static void anomalies_that_are_not_learned_do_not_poison(void **unused)
     (void)unused;
     double last[2];
     for (int learn = 0; learn < 2; learn++) {
-        oif_pipeline *pipeline = new_pipeline(
-            "rrcf", "", 2, learn == 0 ? "alert_rate=0.01" : "alert_rate=0.01 learn=normal");
+        oif_pipeline *pipeline =
+            new_pipeline("rrcf", "", 2,
+                         learn == 0 ? "alert_rate=0.01 learn=all" : "alert_rate=0.01 learn=normal");
         dice from = {9};
         double row[2];
         for (int i = 0; i < 8000; i++) {
@@ -447,7 +448,7 @@ static void a_clone_goes_on_as_the_original(void **unused)
 static void a_detector_that_learned_elsewhere_gives_the_alerts(void **unused)
 {
     (void)unused;
-    const char *options = "alert_rate=0.02";
+    const char *options = "alert_rate=0.02 learn=all";
     oif_pipeline *whole = new_pipeline("online-iforest", "window_size=256", 2, options),
                  *lent = new_pipeline("online-iforest", "window_size=256", 2, options);
     oif_params params = params_named("online-iforest", "window_size=256");

@@ -11,7 +11,7 @@ set -uo pipefail
 
 cd "$(dirname "$0")/../.." || exit
 golden=tests/golden/scores.txt
-snapshots=tests/golden/snapshots/format-1
+snapshots=tests/golden/snapshots
 work=build/same_bits
 host=$(uname -m)
 mkdir -p "$work"

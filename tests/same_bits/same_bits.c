@@ -3,7 +3,7 @@
  * every block size; run.sh compares them.
  *
  *     same_bits BLOCK_SIZE SNAPSHOTS      the last lines are about the snapshots in this folder
- *     same_bits --save SNAPSHOTS          makes them; once for each format, never again
+ *     same_bits --save SNAPSHOTS          makes those of the current format; once, never again
  *
  * The rows are whole numbers divided by powers of two, so making them rounds nothing and needs
  * no libm. */
@@ -11,11 +11,18 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW_COUNT = 2500, PROBE_COUNT = 200, MAX_DIMENSION = 10, MAX_STRIDE = MAX_DIMENSION + 1 };
+enum {
+    ROW_COUNT = 2500,
+    MANY_ROWS = 4500, /* after 4,096 the boxes that insert rows are replaced one by one */
+    PROBE_COUNT = 200,
+    MAX_DIMENSION = 10,
+    MAX_STRIDE = MAX_DIMENSION + 1
+};
 
 typedef enum row_kind {
     ROWS_PLAIN,     /* a cloud with an outlier now and then */
@@ -23,7 +30,9 @@ typedef enum row_kind {
     ROWS_FAR,       /* the cloud is at 1e9 */
     ROWS_DUPLICATE, /* few distinct values, the last feature constant */
     ROWS_CONSTANT,  /* one row over and over */
-    ROWS_HUGE       /* both ends of the range of a double */
+    ROWS_HUGE,      /* both ends of the range of a double */
+    ROWS_SPIKES     /* now and then one value is extreme or missing; the last feature is constant,
+                       then is not */
 } row_kind;
 
 typedef struct bits_case {
@@ -39,12 +48,12 @@ typedef struct bits_case {
 static const struct {
     const char *detector, *settings;
 } usual[] = {
-    {"online-iforest", "num_trees=8 window_size=512 max_leaf_samples=16 seed=42"},
+    {"online-iforest", "num_trees=8 window_size=512 max_leaf_samples=16 seed=42 insertion=none"},
     {"iforest-asd", "num_trees=8 window_size=512 subsample_size=64 seed=42"},
     {"hst", "num_trees=9 window_size=100 seed=42"},
     {"rrcf", "num_trees=8 tree_size=64 window_size=512 seed=42"},
     {"loda", "num_projections=9 window_size=128 seed=42"},
-    {"rolling-iforest", "num_trees=9 window_size=512 sample_size=64 seed=42"},
+    {"rolling-iforest", "num_trees=9 window_size=512 sample_size=64 seed=42 insertion=path"},
 };
 
 static const bits_case cases[] = {
@@ -154,6 +163,31 @@ static const bits_case cases[] = {
     {"rolling_huge", 3, ROWS_HUGE, "", "rolling-iforest"},
 };
 
+/* Rows that are inserted, many of them. */
+static const bits_case insertion_cases[] = {
+    {"row_rolling", 3, ROWS_PLAIN, "insertion=row", "rolling-iforest"},
+    {"row_rolling_one_feature", 1, ROWS_PLAIN, "insertion=row", "rolling-iforest"},
+    {"row_rolling_ten_features", 10, ROWS_SPIKES, "insertion=row", "rolling-iforest"},
+    {"row_rolling_spikes", 5, ROWS_SPIKES, "insertion=row", "rolling-iforest"},
+    {"row_rolling_missing_values", 10, ROWS_MISSING, "insertion=row", "rolling-iforest"},
+    {"row_rolling_far_from_zero", 3, ROWS_FAR, "insertion=row", "rolling-iforest"},
+    {"row_rolling_duplicates", 4, ROWS_DUPLICATE, "insertion=row", "rolling-iforest"},
+    {"row_rolling_constant", 3, ROWS_CONSTANT, "insertion=row", "rolling-iforest"},
+    {"row_rolling_huge", 5, ROWS_HUGE, "insertion=row", "rolling-iforest"},
+    {"row_window", 3, ROWS_PLAIN, "insertion=row", NULL},
+    {"row_window_paper", 10, ROWS_PLAIN, "insertion=row variant=paper", NULL},
+    {"row_window_spikes", 5, ROWS_SPIKES, "insertion=row", NULL},
+    {"row_window_missing_values", 10, ROWS_MISSING, "insertion=row", NULL},
+    {"row_window_constant", 3, ROWS_CONSTANT, "insertion=row", NULL},
+    {"row_turnover", 3, ROWS_PLAIN, "insertion=row forgetting=turnover", NULL},
+    {"row_turnover_spikes", 5, ROWS_SPIKES, "insertion=row forgetting=turnover", NULL},
+    {"row_turnover_missing_values", 10, ROWS_MISSING, "insertion=row forgetting=turnover", NULL},
+    {"row_turnover_duplicates", 4, ROWS_DUPLICATE, "insertion=row forgetting=turnover", NULL},
+    {"row_asd_spikes", 5, ROWS_SPIKES, "insertion=row", "iforest-asd"},
+    {"row_asd_missing_values", 10, ROWS_MISSING, "insertion=row retrain=drift", "iforest-asd"},
+    {"row_asd_constant", 3, ROWS_CONSTANT, "insertion=row", "iforest-asd"},
+};
+
 static uint64_t next_random(uint64_t *state) /* splitmix64 */
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -171,6 +205,13 @@ static double next_cloud_value(uint64_t *random)
     return (double)sum / 1048576.0;
 }
 
+static double spiky(double value, uint64_t choice, size_t row, bool is_last)
+{
+    if (is_last)
+        return row % 701 == 700 ? 1.0 : 7.0;
+    return choice % 223 == 0 ? (double)NAN : choice % 211 == 0 ? 64.0 * value : value;
+}
+
 static double next_value(uint64_t *random, row_kind rows, size_t row, size_t feature,
                          size_t dimension)
 {
@@ -183,15 +224,16 @@ static double next_value(uint64_t *random, row_kind rows, size_t row, size_t fea
     case ROWS_DUPLICATE: return feature + 1 == dimension ? 7.0 : (double)(choice % 5);
     case ROWS_CONSTANT: return (double)feature;
     case ROWS_HUGE: return choice % 3 == 0 ? DBL_MAX : choice % 3 == 1 ? -DBL_MAX : value;
+    case ROWS_SPIKES: return spiky(value, choice, row, feature + 1 == dimension);
     }
     return value;
 }
 
 /* Between the rows stand infinities: whoever reads past a row's end will be refused. */
-static void make_rows(const bits_case *c, double *rows, size_t stride)
+static void make_rows(const bits_case *c, double *rows, size_t count, size_t stride)
 {
     uint64_t random = 1;
-    for (size_t row = 0; row < ROW_COUNT; row++)
+    for (size_t row = 0; row < count; row++)
         for (size_t j = 0; j < stride; j++)
             rows[row * stride + j] = j < c->dimension
                                          ? next_value(&random, c->rows, row, j, c->dimension)
@@ -247,11 +289,11 @@ static void choose_detector(const bits_case *c, oif_params *params)
 
 /* Block size 1 takes the functions for one row, the others those for blocks. */
 static void learn_score_all(oif_detector *detector, const bits_case *c, const double *rows,
-                            size_t stride, size_t block_size, double *scores)
+                            size_t row_count, size_t stride, size_t block_size, double *scores)
 {
     oif_error error;
-    for (size_t row = 0; row < ROW_COUNT; row += block_size) {
-        size_t count = ROW_COUNT - row < block_size ? ROW_COUNT - row : block_size;
+    for (size_t row = 0; row < row_count; row += block_size) {
+        size_t count = row_count - row < block_size ? row_count - row : block_size;
         const double *first = rows + row * stride;
         oif_status status = block_size == 1
                                 ? oif_detector_learn_score(detector, first, scores + row, &error)
@@ -278,9 +320,9 @@ static oif_detector *pass_through_snapshot(oif_detector *detector, const bits_ca
     return loaded;
 }
 
-static void run_case(const bits_case *c, size_t block_size)
+static void run_case(const bits_case *c, size_t row_count, size_t block_size)
 {
-    static double rows[ROW_COUNT * MAX_STRIDE], scores[ROW_COUNT + PROBE_COUNT];
+    static double rows[MANY_ROWS * MAX_STRIDE], scores[MANY_ROWS + PROBE_COUNT];
     const size_t stride = c->dimension + 1;
     oif_params params;
     oif_detector *detector = NULL;
@@ -289,18 +331,18 @@ static void run_case(const bits_case *c, size_t block_size)
 
     choose_detector(c, &params);
     require(oif_detector_new(&params, c->dimension, &detector, &error), c->name, &error);
-    make_rows(c, rows, stride);
-    learn_score_all(detector, c, rows, stride, block_size, scores);
+    make_rows(c, rows, row_count, stride);
+    learn_score_all(detector, c, rows, row_count, stride, block_size, scores);
 
     /* Then once more after a restart and without learning. */
     oif_detector *copy = pass_through_snapshot(detector, c, &snapshot_hash);
-    require(oif_detector_score_rows(copy, rows, PROBE_COUNT, stride, scores + ROW_COUNT, &error),
+    require(oif_detector_score_rows(copy, rows, PROBE_COUNT, stride, scores + row_count, &error),
             c->name, &error);
     require(oif_detector_check(copy, &error), c->name, &error);
     oif_detector_free(detector);
     oif_detector_free(copy);
 
-    for (size_t i = 0; i < ROW_COUNT + PROBE_COUNT; i++)
+    for (size_t i = 0; i < row_count + PROBE_COUNT; i++)
         hash = hash_double(hash, scores[i]);
     printf("%s %016llx %016llx\n", c->name, (unsigned long long)hash,
            (unsigned long long)snapshot_hash);
@@ -329,29 +371,64 @@ static void run_number_text(void)
 
 /* ---- Golden snapshots ---- */
 
-static const bits_case golden_snapshots[] = {
-    {"online-iforest", 3, ROWS_MISSING, "num_trees=3 window_size=60 max_leaf_samples=4",
-     "online-iforest"},
-    {"turnover", 3, ROWS_MISSING, "num_trees=3 maturity=30 max_leaf_samples=4 forgetting=turnover",
-     "online-iforest"},
-    {"iforest-asd", 3, ROWS_MISSING, "num_trees=3 window_size=48 subsample_size=16", "iforest-asd"},
-    {"hst", 3, ROWS_MISSING, "num_trees=2 window_size=30 max_depth=6", "hst"},
-    {"rrcf", 3, ROWS_MISSING, "num_trees=3 tree_size=16", "rrcf"},
-    {"loda", 3, ROWS_MISSING, "num_projections=4 num_bins=8 window_size=40", "loda"},
-    {"rolling-iforest", 3, ROWS_MISSING,
-     "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4", "rolling-iforest"},
+/* Of one format, after that many rows. */
+typedef struct golden_snapshot {
+    int format;
+    size_t row_count;
+    bits_case what;
+} golden_snapshot;
+
+enum { CURRENT_FORMAT = 2, FEW_ROWS = 200, BOXES_ROWS = 600 /* eight groups of rows have a box */ };
+
+static const golden_snapshot golden_snapshots[] = {
+    {1,
+     FEW_ROWS,
+     {"online-iforest", 3, ROWS_MISSING, "num_trees=3 window_size=60 max_leaf_samples=4",
+      "online-iforest"}},
+    {1,
+     FEW_ROWS,
+     {"turnover", 3, ROWS_MISSING, "num_trees=3 maturity=30 max_leaf_samples=4 forgetting=turnover",
+      "online-iforest"}},
+    {1,
+     FEW_ROWS,
+     {"iforest-asd", 3, ROWS_MISSING, "num_trees=3 window_size=48 subsample_size=16",
+      "iforest-asd"}},
+    {1, FEW_ROWS, {"hst", 3, ROWS_MISSING, "num_trees=2 window_size=30 max_depth=6", "hst"}},
+    {1, FEW_ROWS, {"rrcf", 3, ROWS_MISSING, "num_trees=3 tree_size=16", "rrcf"}},
+    {1, FEW_ROWS, {"loda", 3, ROWS_MISSING, "num_projections=4 num_bins=8 window_size=40", "loda"}},
+    {1,
+     FEW_ROWS,
+     {"rolling-iforest", 3, ROWS_MISSING,
+      "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4", "rolling-iforest"}},
+    {2,
+     BOXES_ROWS,
+     {"online-iforest", 3, ROWS_SPIKES,
+      "num_trees=3 window_size=60 max_leaf_samples=4 insertion=row", "online-iforest"}},
+    {2,
+     BOXES_ROWS,
+     {"turnover", 3, ROWS_SPIKES,
+      "num_trees=3 maturity=30 max_leaf_samples=4 forgetting=turnover insertion=row",
+      "online-iforest"}},
+    {2,
+     BOXES_ROWS,
+     {"iforest-asd", 3, ROWS_SPIKES, "num_trees=3 window_size=48 subsample_size=16 insertion=row",
+      "iforest-asd"}},
+    {2,
+     BOXES_ROWS,
+     {"rolling-iforest", 3, ROWS_SPIKES,
+      "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4 insertion=row",
+      "rolling-iforest"}},
 };
 
-enum { GOLDEN_ROWS = 200 };
-
-static void golden_path(const bits_case *c, const char *folder, char path[200])
+static void golden_path(const golden_snapshot *g, const char *folder, char path[200])
 {
-    snprintf(path, 200, "%s/%s.oif", folder, c->name);
+    snprintf(path, 200, "%s/format-%d/%s.oif", folder, g->format, g->what.name);
 }
 
-static void save_golden(const bits_case *c, const char *folder)
+static void save_golden(const golden_snapshot *g, const char *folder)
 {
-    static double rows[ROW_COUNT * MAX_STRIDE], scores[GOLDEN_ROWS];
+    static double rows[MANY_ROWS * MAX_STRIDE], scores[MANY_ROWS];
+    const bits_case *c = &g->what;
     const size_t stride = c->dimension + 1;
     char path[200];
     oif_params params;
@@ -359,35 +436,36 @@ static void save_golden(const bits_case *c, const char *folder)
     oif_error error;
     choose_detector(c, &params);
     require(oif_detector_new(&params, c->dimension, &detector, &error), c->name, &error);
-    make_rows(c, rows, stride);
-    require(oif_detector_learn_score_rows(detector, rows, GOLDEN_ROWS, stride, scores, &error),
+    make_rows(c, rows, g->row_count, stride);
+    require(oif_detector_learn_score_rows(detector, rows, g->row_count, stride, scores, &error),
             c->name, &error);
-    golden_path(c, folder, path);
+    golden_path(g, folder, path);
     require(oif_detector_save_file(detector, path, &error), c->name, &error);
     oif_detector_free(detector);
 }
 
 /* A snapshot that some version of oif has written goes on as it did then, on every machine. */
-static void run_golden(const bits_case *c, const char *folder)
+static void run_golden(const golden_snapshot *g, const char *folder)
 {
-    static double rows[ROW_COUNT * MAX_STRIDE], score;
-    const size_t stride = c->dimension + 1;
+    static double rows[MANY_ROWS * MAX_STRIDE], score;
+    const bits_case *c = &g->what;
+    const size_t stride = c->dimension + 1, row_count = g->format == 1 ? ROW_COUNT : MANY_ROWS;
     char path[200];
     oif_detector *detector = NULL;
     oif_error error;
     uint64_t hash = fnv_start, snapshot_hash = fnv_start;
-    golden_path(c, folder, path);
+    golden_path(g, folder, path);
     require(oif_detector_load_file(path, &detector, &error), path, &error);
-    make_rows(c, rows, stride);
+    make_rows(c, rows, row_count, stride);
     oif_detector_free(pass_through_snapshot(detector, c, &snapshot_hash));
-    for (size_t row = GOLDEN_ROWS; row < ROW_COUNT; row++) {
+    for (size_t row = g->row_count; row < row_count; row++) {
         require(oif_detector_learn_score(detector, rows + row * stride, &score, &error), c->name,
                 &error);
         hash = hash_double(hash, score);
     }
     oif_detector_free(detector);
-    printf("snapshot_of_%s %016llx %016llx\n", c->name, (unsigned long long)hash,
-           (unsigned long long)snapshot_hash);
+    printf("snapshot_of_%s%s %016llx %016llx\n", c->name, g->format == 1 ? "" : "_format_2",
+           (unsigned long long)hash, (unsigned long long)snapshot_hash);
 }
 
 int main(int argc, char **argv)
@@ -396,7 +474,8 @@ int main(int argc, char **argv)
     long block_size = argc == 3 ? strtol(argv[1], NULL, 10) : 0;
     if (argc == 3 && strcmp(argv[1], "--save") == 0) {
         for (size_t i = 0; i < golden_count; i++)
-            save_golden(&golden_snapshots[i], argv[2]);
+            if (golden_snapshots[i].format == CURRENT_FORMAT)
+                save_golden(&golden_snapshots[i], argv[2]);
         return 0;
     }
     if (block_size < 1) {
@@ -404,7 +483,9 @@ int main(int argc, char **argv)
         return 2;
     }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        run_case(&cases[i], (size_t)block_size);
+        run_case(&cases[i], ROW_COUNT, (size_t)block_size);
+    for (size_t i = 0; i < sizeof insertion_cases / sizeof *insertion_cases; i++)
+        run_case(&insertion_cases[i], MANY_ROWS, (size_t)block_size);
     run_number_text();
     for (size_t i = 0; i < golden_count; i++)
         run_golden(&golden_snapshots[i], argv[2]);

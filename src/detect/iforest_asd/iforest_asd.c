@@ -23,6 +23,7 @@
 #include "base/invariant.h"
 #include "base/memory.h"
 #include "detect/iforest_asd/iforest.h"
+#include "detect/isolation.h"
 
 #include <string.h>
 
@@ -120,6 +121,14 @@ static void init(void *state, const oif_params *params, size_t dimension)
     oif_iforest forest;
     *asd = lay_out(params, dimension, &forest);
     oif_iforest_init(own_forest(asd), &forest);
+}
+
+static double insertion_depth(const oif_params *params)
+{
+    double rows = oif_params_value(params, "subsample_size");
+    double most = oif_params_value(params, "window_size");
+    uint32_t sample = (uint32_t)(rows < most ? rows : most);
+    return oif_params_value(params, "insertion") != 0 ? oif_average_path_length_of(sample) : 0;
 }
 
 /* ---- Scoring ---- */
@@ -335,6 +344,7 @@ static void describe(const void *state, oif_describe_function tell, void *contex
 
 /* ---- The table ---- */
 
+static const char *const insertion_words[] = {"none", "row", NULL};
 static const char *const retrain_words[] = {"window", "drift", NULL};
 
 static const oif_param params_table[] = {
@@ -351,6 +361,9 @@ static const oif_param params_table[] = {
     {"drift_rate",
      "share of the rows with a score above 0.5 at which the stream has changed; for retrain=drift",
      OIF_PARAM_REAL, 0, 1, 0.25, NULL},
+    {"insertion",
+     "a row outside the ranges of recent rows is scored as if inserted (row), or not (none)",
+     OIF_PARAM_CHOICE, 0, 1, 0, insertion_words},
     {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0,
      0x1p53, 0, NULL},
 };
@@ -369,6 +382,7 @@ const oif_detector_kind oif_iforest_asd = {
     .check_params = NULL, /* any fit together: a subsample larger than the window is the window */
     .state_bytes = state_bytes,
     .init = init,
+    .insertion_depth = insertion_depth,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,

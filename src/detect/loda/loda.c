@@ -620,6 +620,7 @@ const oif_detector_kind oif_loda = {
                    "least memory for long rows",
          .table.params = params_table,
          .table.param_count = sizeof params_table / sizeof params_table[0]},
+    .scale = OIF_SCORES_IN_BITS,
     .check_params = NULL, /* any fit together */
     .state_bytes = state_bytes,
     .init = init,

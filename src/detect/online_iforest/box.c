@@ -37,19 +37,24 @@ oif_range oif_range_draw(oif_random *random, uint32_t count, oif_range from)
     return range_within(from, least, greatest);
 }
 
-bool oif_box_cut_draw_column(oif_random *random, const double *box, uint32_t dimension,
-                             uint32_t *column)
+static bool can_be_cut(const double *box, uint32_t dimension, uint32_t column, bool varying)
 {
-    uint32_t known = 0;
+    return varying ? box[column] < -box[dimension + column] : box[column] < INFINITY;
+}
+
+bool oif_box_cut_draw_column(oif_random *random, const double *box, uint32_t dimension,
+                             bool varying, uint32_t *column)
+{
+    uint32_t candidates = 0;
     *column = oif_random_below(random, dimension);
-    if (box[*column] < INFINITY)
+    if (can_be_cut(box, dimension, *column, varying))
         return true;
     for (uint32_t i = 0; i < dimension; i++)
-        known += box[i] < INFINITY;
-    if (known == 0)
+        candidates += can_be_cut(box, dimension, i, varying);
+    if (candidates == 0)
         return false;
-    uint32_t chosen = oif_random_below(random, known);
-    for (*column = 0; box[*column] == INFINITY || chosen-- > 0; ++*column)
+    uint32_t chosen = oif_random_below(random, candidates);
+    for (*column = 0; !can_be_cut(box, dimension, *column, varying) || chosen-- > 0; ++*column)
         ;
     return true;
 }

@@ -81,9 +81,10 @@ typedef struct oif_box_cut {
     oif_range left, right; /* of the cut's own column */
 } oif_box_cut;
 
-/* Uniform among the columns that ever had a value in this box; false when none had. */
+/* Uniform among the columns that ever had a value in this box, or with `varying` more than one;
+ * false when none had. */
 bool oif_box_cut_draw_column(oif_random *random, const double *box, uint32_t dimension,
-                             uint32_t *column);
+                             bool varying, uint32_t *column);
 
 /* The paper's text: a value in the box, then `count` points in the box. */
 void oif_box_cut_draw_in_box(oif_random *random, uint32_t count, oif_range box, oif_box_cut *cut);

@@ -40,6 +40,21 @@ static void init(void *state, const oif_params *params, size_t dimension)
     forest_for(params)->init(state, params, dimension);
 }
 
+bool oif_online_iforest_inserts(const oif_params *params)
+{
+    oif_insertion asked = (oif_insertion)oif_params_value(params, "insertion");
+    bool as_published = (oif_variant)oif_params_value(params, "variant") != OIF_RUNNING;
+    return asked == OIF_INSERT_ROW || (asked == OIF_INSERT_AUTO && !as_published);
+}
+
+static double insertion_depth(const oif_params *params)
+{
+    if (!oif_online_iforest_inserts(params))
+        return 0;
+    double depth = forest_for(params)->insertion_depth(params);
+    return depth > 1 ? depth : 1;
+}
+
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
     forest_of(state)->learn_rows(state, rows, scores, pool);
@@ -74,6 +89,7 @@ static oif_status check(const void *state, oif_error *error)
 
 static const char *const growth_words[] = {"adaptive", "fixed", NULL};
 static const char *const variant_words[] = {"running", "paper", "reference", NULL};
+static const char *const insertion_words[] = {"none", "row", "auto", NULL};
 static const char *const forgetting_words[] = {"window", "turnover", NULL};
 
 static const oif_param params_table[] = {
@@ -101,6 +117,10 @@ static const oif_param params_table[] = {
      OIF_PARAM_INTEGER, 1, 4096, 4, NULL},
     {"maturity", "with turnover: rows after which a young tree scores; 0: a quarter of window_size",
      OIF_PARAM_INTEGER, 0, 1 << 24, 0, NULL},
+    {"insertion",
+     "a row outside the ranges of recent rows is scored as if inserted (row), or not (none); auto: "
+     "row, with variant paper or reference none",
+     OIF_PARAM_CHOICE, 0, 2, OIF_INSERT_AUTO, insertion_words},
     {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0,
      0x1p53, 0, NULL},
 };
@@ -113,13 +133,15 @@ const oif_detector_kind oif_online_iforest = {
          .paper =
              "Leveni, Cassales, Pfahringer, Bifet, Boracchi: Online Isolation Forest, ICML 2024",
          .cost = "num_trees x (log2(window_size / max_leaf_samples) + d)",
-         .choose = "to follow a stream at once: every row is learned as it comes and forgotten in "
-                   "its turn; seldom notices one number far out",
+         .choose =
+             "for speed, or as in the paper: every row is learned as it comes and forgotten in "
+             "its turn",
          .table.params = params_table,
          .table.param_count = sizeof params_table / sizeof params_table[0]},
     .check_params = check_params,
     .state_bytes = state_bytes,
     .init = init,
+    .insertion_depth = insertion_depth,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,

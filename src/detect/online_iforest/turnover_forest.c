@@ -61,6 +61,7 @@ static oif_turnover_state read_params(const oif_params *params)
         .shadow_trees = (uint32_t)oif_params_value(params, "shadow_trees"),
         .max_leaf_samples = (uint32_t)oif_params_value(params, "max_leaf_samples"),
         .growth = (oif_growth)oif_params_value(params, "growth"),
+        .cuts_varying = oif_online_iforest_inserts(params),
         .ring = {.shadows_begun = 1},
     };
     if (forest.max_leaf_samples == 0)
@@ -153,6 +154,13 @@ static oif_turnover_state lay_out(const oif_params *params, size_t dimension)
     forest.leaves_at = oif_size_append(&forest.bytes, leaves, sizeof(oif_turnover_leaf));
     forest.boxes_at = oif_size_append(&forest.bytes, leaves, forest.box_width * sizeof(double));
     return forest;
+}
+
+/* The average depth of a tree of average age: trees of all ages up to max_age score. */
+static double insertion_depth(const oif_params *params)
+{
+    oif_turnover_state forest = read_params(params);
+    return oif_log2(forest.max_age / 2.0 / forest.max_leaf_samples);
 }
 
 static size_t state_bytes(const oif_params *params, size_t dimension)
@@ -585,6 +593,7 @@ const oif_detector_kind oif_turnover_forest = {
     .check_params = check_params,
     .state_bytes = state_bytes,
     .init = init,
+    .insertion_depth = insertion_depth,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,

@@ -152,7 +152,8 @@ void oif_turnover_cut(oif_turnover_state *forest, uint32_t number, size_t node)
     double *box = oif_turnover_box_of(forest, number, left);
     oif_box_cut cut;
     if (!may_cut(forest, number, leaf) ||
-        !oif_box_cut_draw_column(&tree->random, box, forest->dimension, &cut.column))
+        !oif_box_cut_draw_column(&tree->random, box, forest->dimension, forest->cuts_varying,
+                                 &cut.column))
         return;
 
     const uint32_t depth = leaf->depth + 1;

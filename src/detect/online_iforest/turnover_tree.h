@@ -94,7 +94,7 @@ typedef struct oif_turnover_state {
     uint32_t scale_bits;
 
     oif_turnover_ring ring;
-    uint32_t padding; /* by name, so that it is set */
+    uint32_t cuts_varying; /* 1: only columns that vary are cut; the ranges see the others */
 
     size_t words_at;        /* uint64_t [tree_count][leaf_capacity][4]: the nodes */
     size_t extra_depths_at; /* uint32_t [height_count]: c(height) in depth units */
@@ -114,7 +114,7 @@ typedef struct oif_turnover_state {
 } oif_turnover_state;
 
 _Static_assert(offsetof(oif_turnover_state, words_at) ==
-                   offsetof(oif_turnover_state, padding) + sizeof(uint32_t),
+                   offsetof(oif_turnover_state, cuts_varying) + sizeof(uint32_t),
                "the state of turnover has padding");
 
 /* ---- Where things are ---- */

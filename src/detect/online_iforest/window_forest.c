@@ -107,6 +107,7 @@ static oif_window_state read_params(const oif_params *params)
         .max_leaf_samples = (uint32_t)oif_params_value(params, "max_leaf_samples"),
         .growth = (oif_growth)oif_params_value(params, "growth"),
         .variant = (oif_variant)oif_params_value(params, "variant"),
+        .cuts_varying = oif_online_iforest_inserts(params),
         .subsample = oif_params_value(params, "subsample"),
     };
     if (forest.max_leaf_samples == 0)
@@ -180,6 +181,13 @@ static void init(void *state, const oif_params *params, size_t dimension)
         oif_window_extra_depths(forest)[height] = to_depth_units(average_depth(forest, height));
     for (uint32_t tree = 0; tree < forest->num_trees; tree++)
         oif_window_tree_init(forest, tree, (uint64_t)oif_params_value(params, "seed"));
+}
+
+/* The average depth of a full window, with which scores are normalised. */
+static double insertion_depth(const oif_params *params)
+{
+    oif_window_state forest = read_params(params);
+    return average_depth(&forest, forest.window_size);
 }
 
 /* ---- Walking ---- */
@@ -652,6 +660,7 @@ const oif_detector_kind oif_window_forest = {
     .check_params = check_params,
     .state_bytes = state_bytes,
     .init = init,
+    .insertion_depth = insertion_depth,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
     .ready = ready,

@@ -202,7 +202,7 @@ static void cut_leaf(oif_window_state *forest, oif_window_node at, bool newborn)
     double *box = oif_window_leaf_of(forest, tree, left)->box;
     oif_box_cut cut;
     if (!may_cut(forest, at) ||
-        !oif_box_cut_draw_column(random, box, forest->dimension, &cut.column))
+        !oif_box_cut_draw_column(random, box, forest->dimension, forest->cuts_varying, &cut.column))
         return;
 
     oif_range own = oif_box_range(box, forest->dimension, cut.column);

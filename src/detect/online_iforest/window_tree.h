@@ -70,7 +70,7 @@ typedef struct oif_window_state {
     uint32_t dimension, num_trees, window_size, max_leaf_samples;
     oif_variant variant;
     oif_growth growth;
-    uint32_t padding; /* by name, so that it is set */
+    uint32_t cuts_varying; /* 1: only columns that vary are cut; the ranges see the others */
     double subsample;
 
     uint32_t depth_limit;   /* no node at this depth is cut */
@@ -104,7 +104,7 @@ typedef struct oif_window_state {
 } oif_window_state;
 
 _Static_assert(offsetof(oif_window_state, subsample) ==
-                   offsetof(oif_window_state, padding) + sizeof(uint32_t),
+                   offsetof(oif_window_state, cuts_varying) + sizeof(uint32_t),
                "the state of online-iforest has padding");
 
 /* ---- Where things are ---- */

@@ -335,6 +335,7 @@ const oif_detector_kind oif_rrcf = {
                    "costliest",
          .table.params = params_table,
          .table.param_count = sizeof params_table / sizeof params_table[0]},
+    .scale = OIF_SCORES_OF_MASS,
     .check_params = NULL, /* any fit together */
     .state_bytes = state_bytes,
     .init = init,
