@@ -15,7 +15,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 .PHONY: help demo build test install clean \
 	test-all python-test python-asan python-capymoa format lint coverage fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-numbers test-snapshots \
-	data accuracy forgetting paper paper-quick ablation \
+	operations data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-plain bench-python bench-text bench-programs
 
 ##@ Use it
@@ -133,6 +133,10 @@ test-snapshots: release-gcc ## save, load and clone 5,000 detectors at random mo
 	OIF_SNAPSHOT_PAIRS=5000 build/release-gcc/tests/test_snapshot.detector_snapshot
 
 ##@ Measure accuracy
+
+operations: release-gcc ## which operational anomalies are found, how soon, and how many false alerts (ARGS="--quick --check")
+	@tools/make_venv.sh paper
+	@build/paper-venv/bin/python -m experiments.operations --oif build/release-gcc/oif $(ARGS)
 
 data: ## fetch the paper's public data sets into ~/.cache/oif/data (looked for in OIF_DATA first)
 	@$(MAKE) --no-print-directory paper ARGS="--only data"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the ROC AUC on the paper's stationary data sets and prints it beside the paper's.
+"""Measures ROC AUC and average precision (AP) on the paper's stationary data sets, the AUC beside the paper's.
 
 A run shuffles every set with the run's seed, gives the detector the same seed, and passes the rows one by one: learn,
 then score, as the paper does. What counts is the median over the runs.
@@ -67,17 +67,27 @@ def roc_auc(scores, anomalous):
     return wins_doubled / (2 * int(positives.sum()) * int(negatives.sum()))
 
 
+def average_precision(scores, anomalous):
+    """The mean over the anomalies of the precision at their scores; rows with equal scores count together."""
+    order = np.argsort(-scores)
+    ordered, hits = scores[order], np.cumsum(anomalous[order].astype(np.int64))
+    ends = np.flatnonzero(np.concatenate((ordered[1:] != ordered[:-1], [True])))
+    found = np.diff(np.concatenate(([0], hits[ends])))
+    return float(np.sum(found * (hits[ends] / (ends + 1))) / hits[-1])
+
+
 @functools.lru_cache(maxsize=1)  # runs come ordered by set
 def load_once(name):
     return datasets.load(name)
 
 
 def measure_run(task):
-    """The AUC of one run on one set."""
+    """The AUC and the AP of one run on one set."""
     name, seed, detector, params = task
     rows, anomalous = datasets.shuffle(*load_once(name), seed)
     model = DETECTORS[detector](**{**params, "seed": seed})
-    return roc_auc(model.learn_score(rows), anomalous)
+    scores = model.learn_score(rows)
+    return roc_auc(scores, anomalous), average_precision(scores, anomalous)
 
 
 def verdict_on(difference, bar):
@@ -86,7 +96,8 @@ def verdict_on(difference, bar):
     return f"within {bar.far}" if bar.far is not None and difference >= -bar.far else "BELOW"
 
 
-def summarise(dataset, aucs, detector):
+def summarise(dataset, runs, detector):
+    aucs, aps = ([float(x) for x in figures] for figures in zip(*runs))
     rows, anomalous = load_once(dataset.name)
     low, median, high = (float(x) for x in np.percentile(aucs, (25, 50, 75)))
     paper = dataset.paper_aucs[PAPER_COLUMNS.get(detector, detector)]
@@ -97,6 +108,8 @@ def summarise(dataset, aucs, detector):
         "d": rows.shape[1],
         "anomalies": int(anomalous.sum()),
         "aucs": aucs,
+        "aps": aps,
+        "ap": float(np.median(aps)),
         "median": median,
         "quartiles": [low, high],
         "paper": paper,
@@ -112,18 +125,18 @@ def show_progress(text):
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
-TABLE_ROW = "{:<17} {:>7} {:>3}  {:>6}  {:>13}  {:>6}  {:>7}  {}"
+TABLE_ROW = "{:<17} {:>7} {:>3}  {:>6}  {:>13}  {:>5}  {:>6}  {:>7}  {}"
 
 
 def print_heading():
-    heading = TABLE_ROW.format("set", "n", "d", "median", "quartiles", "paper", "differ.", "verdict")
+    heading = TABLE_ROW.format("set", "n", "d", "median", "quartiles", "AP", "paper", "differ.", "verdict")
     print(heading, "-" * len(heading), sep="\n", flush=True)
 
 
 def print_summary(s):
     quartiles = "{:.3f} - {:.3f}".format(*s["quartiles"])
     verdict = s["verdict"] + (f" ({s['note']})" if s["note"] else "")
-    cells = (f"{s['median']:.3f}", quartiles, f"{s['paper']:.3f}", f"{s['difference']:+.3f}", verdict)
+    cells = (f"{s['median']:.3f}", quartiles, f"{s['ap']:.3f}", f"{s['paper']:.3f}", f"{s['difference']:+.3f}", verdict)
     print(TABLE_ROW.format(s["name"], s["n"], s["d"], *cells), flush=True)
 
 
@@ -131,17 +144,18 @@ def measure_sets(chosen, seeds, jobs, detector, params):
     """Runs everything, printing a line of the table as soon as a set is through."""
     started = time.monotonic()
     tasks = [(dataset.name, seed, detector, params) for dataset in chosen for seed in seeds]
-    aucs, summaries = [], []
+    runs, summaries = [], []
     print_heading()
     with multiprocessing.Pool(min(jobs, len(tasks))) as pool:
-        for done, auc in enumerate(pool.imap(measure_run, tasks), start=1):
-            aucs.append(auc)
+        for done, run in enumerate(pool.imap(measure_run, tasks), start=1):
+            runs.append(run)
             show_progress(f"{done} of {len(tasks)} runs, {time.monotonic() - started:.0f} s")
-            if len(aucs) == len(seeds):
-                summaries.append(summarise(chosen[len(summaries)], aucs, detector))
+            if len(runs) == len(seeds):
+                summaries.append(summarise(chosen[len(summaries)], runs, detector))
                 show_progress("")
                 print_summary(summaries[-1])
-                aucs = []
+                runs = []
+    print(f"\nmean of the medians: AUC {means_of(summaries)[0]:.4f}, AP {np.mean([s['ap'] for s in summaries]):.4f}")
     return summaries
 
 
@@ -214,7 +228,7 @@ def read_arguments():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="default: one per processor")
     parser.add_argument("--check", action="store_true", help="exit code 1 when the bar is missed")
     parser.add_argument("--quick", action="store_true", help=f"only {', '.join(QUICK_SETS)}")
-    parser.add_argument("--json", metavar="FILE", help="write every AUC there")
+    parser.add_argument("--json", metavar="FILE", help="write every AUC and AP there")
     add_parameters(parser.add_argument_group(f"parameters of {known.detector}"), params)
     arguments = parser.parse_args()
 

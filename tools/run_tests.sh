@@ -75,6 +75,7 @@ stage release-gcc quick_ctest
 stage python-package tools/test_python.sh
 stage docs docs_examples
 if [ "${1:-}" = --all ]; then
+    stage operations make --no-print-directory operations ARGS="--quick --check"
     stage release-clang build_and_ctest release-clang
     stage asan build_and_ctest asan
     stage bench-quick make --no-print-directory bench-quick
