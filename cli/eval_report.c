@@ -112,7 +112,7 @@ static void print_chart(const eval_run *evaluation, size_t which)
 void eval_report_table(const eval_run *evaluation)
 {
     print_count("rows", evaluation->row_count, "");
-    print_count("features", evaluation->column_count, "");
+    print_count("columns", evaluation->column_count, "");
     print_count("anomalies", evaluation->anomaly_count, "");
     if (evaluation->has_keys)
         print_count("keys", oif_pipeline_keys(evaluation->contestants[0].pipeline), "");
@@ -165,7 +165,7 @@ static void print_json_spans(const char *name, const row_spans *spans, size_t wh
 
 static void print_json_counts(const eval_run *evaluation)
 {
-    output_print("\"rows\": %zu, \"features\": %zu, \"anomalies\": %zu,\n ", evaluation->row_count,
+    output_print("\"rows\": %zu, \"columns\": %zu, \"anomalies\": %zu,\n ", evaluation->row_count,
                  evaluation->column_count, evaluation->anomaly_count);
 }
 

@@ -82,7 +82,7 @@ static void print_detector(const oif_detector *detector, uint64_t file_bytes)
 {
     const oif_params *params = oif_detector_params(detector);
     output_print("%-26s %14s\n", "detector", params->table->name);
-    print_count("features", oif_detector_columns(detector));
+    print_count("columns", oif_detector_columns(detector));
     print_count("rows learned", oif_detector_rows_learned(detector));
     output_print("%-26s %14s\n", "ready", oif_detector_ready(detector) ? "yes" : "no");
     print_count("bytes in memory", oif_detector_memory_bytes(detector));
@@ -109,16 +109,16 @@ static void print_recent(const recent_model *recent)
 }
 
 /* What is beside the file. */
-static void print_shelf(const oif_pipeline *pipeline, uint64_t shelf_bytes)
+static void print_kept(const oif_pipeline *pipeline, uint64_t kept_bytes)
 {
     if (!params_keep_evicted(oif_pipeline_options(pipeline)))
         return;
-    print_count("models on the shelf", oif_pipeline_shelved(pipeline));
+    print_count("evicted models kept", oif_pipeline_kept(pipeline));
     print_count("models lost", oif_pipeline_lost(pipeline, NULL));
-    print_count("bytes on the shelf", shelf_bytes);
+    print_count("bytes of kept models", kept_bytes);
 }
 
-static void print_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes, uint64_t shelf_bytes)
+static void print_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes, uint64_t kept_bytes)
 {
     const oif_params *params = oif_pipeline_detector_params(pipeline);
     recent_model recent = find_recent_model(pipeline);
@@ -130,7 +130,7 @@ static void print_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes, ui
     print_count("bytes in memory", oif_pipeline_memory_bytes(pipeline));
     if (file_bytes > 0)
         print_count("bytes in the file", file_bytes);
-    print_shelf(pipeline, shelf_bytes);
+    print_kept(pipeline, kept_bytes);
     print_names(pipeline, pipeline_name, oif_pipeline_columns(pipeline));
     print_params("options", oif_pipeline_options(pipeline));
     print_params("parameters", params);
@@ -175,7 +175,7 @@ static void print_json_detector(const oif_detector *detector, uint64_t file_byte
     const oif_params *params = oif_detector_params(detector);
     output_print("{\"detector\": \"%s\", \"params\": {", params->table->name);
     params_print_json(params);
-    output_print("},\n \"features\": %zu, \"rows_learned\": %" PRIu64 ", \"ready\": %s,\n",
+    output_print("},\n \"columns\": %zu, \"rows_learned\": %" PRIu64 ", \"ready\": %s,\n",
                  oif_detector_columns(detector), oif_detector_rows_learned(detector),
                  oif_detector_ready(detector) ? "true" : "false");
     print_json_names(detector, detector_name, oif_detector_columns(detector));
@@ -204,7 +204,7 @@ static void print_json_recent(const recent_model *recent)
 }
 
 static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes,
-                                uint64_t shelf_bytes)
+                                uint64_t kept_bytes)
 {
     const oif_params *params = oif_pipeline_detector_params(pipeline);
     recent_model recent = find_recent_model(pipeline);
@@ -217,11 +217,11 @@ static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_byte
                  oif_pipeline_columns(pipeline), oif_pipeline_rows(pipeline),
                  oif_pipeline_keys(pipeline), oif_pipeline_evictions(pipeline));
     print_json_names(pipeline, pipeline_name, oif_pipeline_columns(pipeline));
-    output_print(" \"shelved\": %zu, \"lost\": %" PRIu64
-                 ", \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ", \"shelf_bytes\": %" PRIu64
+    output_print(" \"kept\": %zu, \"lost\": %" PRIu64
+                 ", \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ", \"kept_bytes\": %" PRIu64
                  ",\n \"recent\": ",
-                 oif_pipeline_shelved(pipeline), oif_pipeline_lost(pipeline, NULL),
-                 oif_pipeline_memory_bytes(pipeline), file_bytes, shelf_bytes);
+                 oif_pipeline_kept(pipeline), oif_pipeline_lost(pipeline, NULL),
+                 oif_pipeline_memory_bytes(pipeline), file_bytes, kept_bytes);
     print_json_recent(&recent);
     output_print("}\n");
 }
@@ -269,7 +269,7 @@ static bool rewind_stdin(stdin_source *source)
 typedef struct loaded_state {
     oif_pipeline *pipeline;
     oif_detector *detector;
-    uint64_t file_bytes, shelf_bytes; /* 0: unknown */
+    uint64_t file_bytes, kept_bytes; /* 0: unknown */
 } loaded_state;
 
 static oif_status load_stdin(loaded_state *held, oif_error *error)
@@ -295,8 +295,8 @@ static uint64_t bytes_of_file(const char *path)
     return stat(path, &file) == 0 ? (uint64_t)file.st_size : 0;
 }
 
-/* The shelf is beside the file itself, not beside a link to it. */
-static uint64_t bytes_of_shelf(const char *path)
+/* The file of kept models is beside the file itself, not beside a link to it. */
+static uint64_t bytes_of_kept_models(const char *path)
 {
     char *found = realpath(path, NULL), name[4096] = "";
     int bytes = found ? snprintf(name, sizeof name, "%s.shelf", found) : -1;
@@ -310,7 +310,7 @@ static oif_status load_file(const char *path, loaded_state *held, oif_error *err
     if (status == OIF_EKIND)
         status = oif_detector_load_file(path, &held->detector, error);
     held->file_bytes = bytes_of_file(path);
-    held->shelf_bytes = bytes_of_shelf(path);
+    held->kept_bytes = bytes_of_kept_models(path);
     return status;
 }
 
@@ -318,7 +318,7 @@ static void print_held(const loaded_state *held, bool json)
 {
     if (held->pipeline)
         (json ? print_json_pipeline : print_pipeline)(held->pipeline, held->file_bytes,
-                                                      held->shelf_bytes);
+                                                      held->kept_bytes);
     else
         (json ? print_json_detector : print_detector)(held->detector, held->file_bytes);
 }

@@ -659,7 +659,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_state_file_keep_evicted(oif_state_file *fi
                                                               oif_error *error);
 
 /* The keys that have their model in the evicted models file. */
-OIF_API size_t oif_pipeline_shelved(const oif_pipeline *pipeline);
+OIF_API size_t oif_pipeline_kept(const oif_pipeline *pipeline);
 
 /* The models that were lost.
  * `*why` becomes the reason for the last one: "" if that was before the pipeline was loaded.

@@ -207,8 +207,8 @@ class HalfSpaceTrees(Detector):
         max_depth: how often the space is halved at most
         size_limit: share of the window's rows up to which a node is not looked into
         ranges: where the numbers lie: as in the first window, as in every window, or fixed
-        range_low: lowest number of every feature when ranges is "fixed"
-        range_high: highest number of every feature when ranges is "fixed"
+        range_low: lowest number of every column when ranges is "fixed"
+        range_high: highest number of every column when ranges is "fixed"
         seed: start of the random numbers: same seed and rows, same scores, bit for bit
 
     >>> import oif
@@ -280,7 +280,7 @@ class Loda(Detector):
         num_projections: projections, each with a histogram; more give steadier scores
         num_bins: bins of a histogram
         window_size: rows remembered; older ones are forgotten
-        scale: whether the features' scales are learned, or the numbers taken as they are
+        scale: whether the columns' scales are learned, or the numbers taken as they are
         seed: start of the random numbers: same seed and rows, same scores, bit for bit
 
     >>> import oif
@@ -315,7 +315,7 @@ class RollingIsolationForest(Detector):
         sample_size: rows that each tree is grown from, at most window_size / 2
         max_depth: the most cuts one below another
         max_leaf_samples: a node of fewer rows is not cut
-        tournament: features drawn for a cut, of which the one with the heaviest tails is cut; 1: no tournament
+        tournament: columns drawn for a cut, of which the one with the heaviest tails is cut; 1: no tournament
         insertion: what of a row outside the ranges of recent rows is scored as if inserted: the whole row, only the
             numbers that a walk asks for (path), or nothing
         renew_trees: trees that are grown anew at a time, so many times as seldom

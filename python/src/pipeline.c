@@ -533,9 +533,9 @@ static PyObject *evictions_as_python(const void *made)
     return PyLong_FromUnsignedLongLong(oif_pipeline_evictions(made));
 }
 
-static PyObject *shelved_as_python(const void *made)
+static PyObject *kept_as_python(const void *made)
 {
-    return PyLong_FromSize_t(oif_pipeline_shelved(made));
+    return PyLong_FromSize_t(oif_pipeline_kept(made));
 }
 
 static PyObject *lost_as_python(const void *made)
@@ -552,8 +552,7 @@ static learner_question columns = {columns_as_python, answer_none},
                         row_count = {rows_as_python, answer_zero},
                         key_count = {keys_as_python, answer_zero},
                         evictions = {evictions_as_python, answer_zero},
-                        shelved = {shelved_as_python, answer_zero},
-                        lost = {lost_as_python, answer_zero},
+                        kept = {kept_as_python, answer_zero}, lost = {lost_as_python, answer_zero},
                         memory_bytes = {memory_bytes_as_python, answer_zero};
 
 /* ---- The type ---- */
@@ -564,8 +563,8 @@ static PyGetSetDef attributes[] = {
     {"rows", learner_ask, NULL, "The rows processed so far.", &row_count},
     {"keys", learner_ask, NULL, "The keys that have a model.", &key_count},
     {"evictions", learner_ask, NULL, "The keys that lost their model to others.", &evictions},
-    {"shelved", learner_ask, NULL,
-     "The keys whose model is on the shelf beside the state file of `oif score`.", &shelved},
+    {"kept", learner_ask, NULL,
+     "The keys whose model is kept beside the state file of `oif score`.", &kept},
     {"lost", learner_ask, NULL,
      "The models that should have been kept there, or been there, and were not.", &lost},
     {"memory_bytes", learner_ask, NULL, "The bytes that all models take.", &memory_bytes},

@@ -125,7 +125,7 @@ def test_evicted_models_cannot_be_kept_without_a_state_file(stream):
         oif.Pipeline(oif.Loda(), max_keys=2, evicted="keep")
     pipeline = oif.Pipeline(oif.Loda(), max_keys=2, evicted="forget")
     pipeline.process(stream[:9], list("abcabcabc"))
-    assert (pipeline.evictions, pipeline.shelved, pipeline.lost) == (7, 0, 0)
+    assert (pipeline.evictions, pipeline.kept, pipeline.lost) == (7, 0, 0)
 
 
 def test_a_shingle_puts_rows_together(stream):

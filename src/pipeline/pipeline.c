@@ -362,7 +362,7 @@ uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline)
     return pipeline->evictions;
 }
 
-size_t oif_pipeline_shelved(const oif_pipeline *pipeline)
+size_t oif_pipeline_kept(const oif_pipeline *pipeline)
 {
     return pipeline->evicted.count;
 }

@@ -50,13 +50,13 @@ assert m["average_precision"] == 2 / 5, m'
     oif eval --label fault stream.csv
     exits 0
     equal "$(echo "$output" | sed 's/[0-9].*//; s/ *$//')" "rows
-features
+columns
 anomalies
 ROC AUC
 average precision
 rows per second"
     equal "$(echo "${lines[0]}" | tr -s ' ')" "rows 300"
-    equal "$(echo "${lines[1]}" | tr -s ' ')" "features 2"
+    equal "$(echo "${lines[1]}" | tr -s ' ')" "columns 2"
     equal "$(echo "${lines[2]}" | tr -s ' ')" "anomalies 15"
 }
 

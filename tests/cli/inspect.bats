@@ -59,8 +59,8 @@ figure() { # figure TITLE: its value in the table
         python3 - "$detector" <<'PYTHON'
 import json, os, sys
 state = json.load(open("state.json"))
-assert list(state) == ["detector", "params", "options", "columns", "rows", "models", "evictions", "names", "shelved",
-                       "lost", "memory_bytes", "file_bytes", "shelf_bytes", "recent"], list(state)
+assert list(state) == ["detector", "params", "options", "columns", "rows", "models", "evictions", "names", "kept",
+                       "lost", "memory_bytes", "file_bytes", "kept_bytes", "recent"], list(state)
 assert state["detector"] == sys.argv[1], state
 assert (state["rows"], state["columns"], state["models"], state["params"]["seed"]) == (300, 3, 1, 7), state
 assert state["file_bytes"] == os.path.getsize(sys.argv[1]), state
@@ -83,7 +83,7 @@ snapshots=$BATS_TEST_DIRNAME/../../fuzz/corpus/fuzz_snapshot
     python3 -c '
 import json
 state = json.load(open("state.json"))
-assert list(state) == ["detector", "params", "features", "rows_learned", "ready", "names", "memory_bytes",
+assert list(state) == ["detector", "params", "columns", "rows_learned", "ready", "names", "memory_bytes",
                        "file_bytes", "figures"] and state["names"] is None, state'
     make_stream
     cp "$snapshots/loda" s

@@ -34,7 +34,7 @@ figure() {
         cmp <(echo "$output") whole.csv
         equal "$(ls -A keep | tr '\n' ' ')" "s s.shelf "
         equal "$(figure keep/s models)" 2
-        equal "$(figure keep/s "models on the shelf")" 18
+        equal "$(figure keep/s "evicted models kept")" 18
         equal "$(figure keep/s "models lost")" 0
     done
 }
@@ -49,7 +49,7 @@ figure() {
     exits 0 "oif: s: goes on after 300 rows"
     tail -n +2 <<< "$output" >> both.csv
     cmp both.csv whole.csv
-    equal "$("$OIF" inspect --json s | grep -o '"shelved": [0-9]*, "lost": [0-9]*')" '"shelved": 18, "lost": 0'
+    equal "$("$OIF" inspect --json s | grep -o '"kept": [0-9]*, "lost": [0-9]*')" '"kept": 18, "lost": 0'
 }
 
 @test "it needs a state file, and one that was learned that way" {
@@ -104,14 +104,14 @@ while done < 600:
     assert before - 8 <= done <= before, (before, done)
     assert kills < 300, "it does not get on"
 end = state()
-assert (end["models"], end["shelved"], end["lost"]) == (2, 18, 0), end
-assert end["shelf_bytes"] <= 40 * end["file_bytes"] / 2, end
+assert (end["models"], end["kept"], end["lost"]) == (2, 18, 0), end
+assert end["kept_bytes"] <= 40 * end["file_bytes"] / 2, end
 print(f"# {kills} kills, {again} rows given again")
 PYTHON
     python3 test.py "$OIF"
 }
 
-@test "a shelf that is damaged costs the models that are, one that is missing is refused" {
+@test "a file of kept models that is damaged costs the models that are, one that is missing is refused" {
     make_many_hosts
     "$OIF" score --key host --max-keys 2 --evicted keep --state s hosts.csv > first.csv
     cp s s.copy && cp s.shelf shelf.copy
@@ -148,10 +148,10 @@ oif: s: models lost: 18"
     "$OIF" score --state link --key host hosts.csv > /dev/null 2>&1
     equal "$(ls -A far | tr '\n' ' ')" "s s.shelf "
     [ ! -e link.shelf ]
-    equal "$(figure link "bytes on the shelf" | tr -d ,)" "$(stat -c %s far/s.shelf)"
+    equal "$(figure link "bytes of kept models" | tr -d ,)" "$(stat -c %s far/s.shelf)"
 }
 
-@test "a model that cannot be put on the shelf is lost with a count, and scoring goes on" {
+@test "a model that cannot be kept is lost with a count, and scoring goes on" {
     make_many_hosts
     mkdir s.shelf # in the way
     oif score --key host --max-keys 2 --evicted keep --state s hosts.csv
@@ -161,11 +161,11 @@ oif: s: models lost: 18"
     equal "$stderr" "oif: cannot write to the evicted models of 's': Is a directory; a model is lost, its key starts anew, and scoring goes on
 oif: s: models lost: $lost"
     equal "$lost" "$(figure s evictions)"
-    equal "$(figure s "models on the shelf")" 0
+    equal "$(figure s "evicted models kept")" 0
     rmdir s.shelf
     oif score --key host --state s hosts.csv
     exits 0 "oif: s: goes on after 600 rows"
-    equal "$(figure s "models on the shelf")" 18
+    equal "$(figure s "evicted models kept")" 18
 }
 
 @test "on a disk that is full what the last state knows of stays whole" {
@@ -208,7 +208,7 @@ s s.shelf "
     "$OIF" score "${small[@]}" --max-keys 1000 --evicted keep --state s many.csv | cmp - whole.csv
     equal "$(figure s models)" 1,000
     equal "$(figure s evictions)" 199,000
-    equal "$(figure s "models on the shelf")" 99,000
+    equal "$(figure s "evicted models kept")" 99,000
     equal "$(figure s "models lost")" 0
     "$OIF" score "${small[@]}" --state s <(head -2 many.csv) 2> messages | tail -1 | grep '^k0,'
     equal "$(cat messages)" "oif: s: goes on after 200000 rows"

@@ -866,7 +866,7 @@ static uint64_t mix_pipeline(uint64_t hash, oif_pipeline *pipeline)
 {
     oif_result results[BLOCK];
     oif_error error;
-    size_t keys = oif_pipeline_keys(pipeline) + 100 * oif_pipeline_shelved(pipeline);
+    size_t keys = oif_pipeline_keys(pipeline) + 100 * oif_pipeline_kept(pipeline);
     process_block(pipeline, results);
     require_ok_or(oif_pipeline_check(pipeline, &error), error);
     for (size_t i = 0; i < DIMENSION; i++)

@@ -127,7 +127,7 @@ static void require_counts(const race *r)
     oif_error error;
     require_none_lost(r->tight);
     require_ok_or(oif_pipeline_check(r->tight, &error), error);
-    assert_int_equal(oif_pipeline_keys(r->tight) + oif_pipeline_shelved(r->tight),
+    assert_int_equal(oif_pipeline_keys(r->tight) + oif_pipeline_kept(r->tight),
                      oif_pipeline_keys(r->free));
     assert_int_equal(oif_pipeline_rows(r->tight), oif_pipeline_rows(r->free));
 }
@@ -237,20 +237,20 @@ static void without_a_state_file_what_is_evicted_is_counted_as_lost(void **unuse
     oif_pipeline *kept = five_keys(file, 50), *clone = NULL, *read_only = NULL;
     const char *why;
     double row[COLUMNS] = {1, 2};
-    assert_int_equal(oif_pipeline_shelved(kept), 3);
+    assert_int_equal(oif_pipeline_kept(kept), 3);
     require_ok(oif_pipeline_clone(kept, &clone, NULL));
-    assert_int_equal(oif_pipeline_shelved(clone), 0);
+    assert_int_equal(oif_pipeline_kept(clone), 0);
     process_key(clone, "new", row);
     assert_int_equal(oif_pipeline_lost(clone, &why), 1);
     assert_string_equal(why, "there is no state file to keep models beside");
 
     save(file, kept);
     require_ok(oif_pipeline_load_file("state", &read_only, NULL));
-    assert_int_equal(oif_pipeline_shelved(read_only), 3);
+    assert_int_equal(oif_pipeline_kept(read_only), 3);
     /* is evicted; 3, which goes, cannot be put there */
     process_key(read_only, key_text(0), row);
     assert_int_equal(oif_pipeline_lost(read_only, NULL), 2);
-    assert_int_equal(oif_pipeline_shelved(read_only), 2);
+    assert_int_equal(oif_pipeline_kept(read_only), 2);
     require_ok(oif_pipeline_check(read_only, NULL));
 
     oif_state_file_close(file); /* too early */
@@ -308,7 +308,7 @@ static void require_five_keys_whole(oif_state_file *file)
 {
     oif_pipeline *pipeline = load(file);
     double row[COLUMNS] = {1, 2};
-    assert_int_equal(oif_pipeline_shelved(pipeline), 3);
+    assert_int_equal(oif_pipeline_kept(pipeline), 3);
     for (uint32_t i = 0; i < 5; i++)
         process_key(pipeline, key_text(i), row);
     require_none_lost(pipeline);
@@ -398,7 +398,7 @@ static void a_snapshot_elsewhere_has_the_models_in_memory(void **unused)
     save(other, pipeline);
     loaded = load(other);
     assert_int_equal(oif_pipeline_keys(loaded), 2);
-    assert_int_equal(oif_pipeline_shelved(loaded), 0);
+    assert_int_equal(oif_pipeline_kept(loaded), 0);
     oif_pipeline_free(loaded);
     oif_state_file_close(other);
     unlink("other");

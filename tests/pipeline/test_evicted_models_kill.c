@@ -68,7 +68,7 @@ static void require_same_as_twin(oif_pipeline *loaded, const oif_pipeline *twin)
 {
     oif_pipeline *next;
     require_ok(oif_pipeline_clone(twin, &next, NULL));
-    assert_int_equal(oif_pipeline_keys(loaded) + oif_pipeline_shelved(loaded),
+    assert_int_equal(oif_pipeline_keys(loaded) + oif_pipeline_kept(loaded),
                      oif_pipeline_keys(twin));
     for (uint32_t i = 0; i < KEYS; i++) {
         const double row[COLUMNS] = {i, 1};

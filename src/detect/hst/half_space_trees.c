@@ -653,12 +653,12 @@ static const oif_param params_table[] = {
     {"size_limit", "share of the window's rows up to which a node is not looked into",
      OIF_PARAM_REAL, 0, 1, 0.1, NULL},
     {"ranges",
-     "the features' ranges: learned from the first window (first), from every window (every), or "
+     "the columns' ranges: learned from the first window (first), from every window (every), or "
      "range_low to range_high (fixed)",
      OIF_PARAM_CHOICE, 0, 2, OIF_HST_FIRST, ranges_words},
-    {"range_low", "lowest number of every feature when ranges is fixed", OIF_PARAM_REAL, -1e300,
+    {"range_low", "lowest number of every column when ranges is fixed", OIF_PARAM_REAL, -1e300,
      1e300, 0, NULL},
-    {"range_high", "highest number of every feature when ranges is fixed", OIF_PARAM_REAL, -1e300,
+    {"range_high", "highest number of every column when ranges is fixed", OIF_PARAM_REAL, -1e300,
      1e300, 1, NULL},
     {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0,
      0x1p53, 0, NULL},

@@ -603,7 +603,7 @@ static const oif_param params_table[] = {
     {"window_size", "rows remembered; older ones are forgotten", OIF_PARAM_INTEGER, 1, 1 << 24, 512,
      NULL},
     {"scale",
-     "divide each feature by its spread in the first rows (learn), or take it as it is (none)",
+     "divide each column by its spread in the first rows (learn), or take it as it is (none)",
      OIF_PARAM_CHOICE, 0, 1, OIF_LODA_LEARN, scale_words},
     {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0,
      0x1p53, 0, NULL},

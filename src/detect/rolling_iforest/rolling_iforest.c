@@ -308,7 +308,7 @@ static const oif_param params_table[] = {
     {"max_leaf_samples", "a node of fewer rows is not cut", OIF_PARAM_INTEGER, 1,
      OIF_ROLLING_MAX_SAMPLE_SIZE, 8, NULL},
     {"tournament",
-     "features that are drawn for a cut, of which the one with the heaviest tails is cut",
+     "columns that are drawn for a cut, of which the one with the heaviest tails is cut",
      OIF_PARAM_INTEGER, 1, OIF_ROLLING_MAX_TOURNAMENT, 3, NULL},
     {"insertion",
      "rows outside the ranges of recent rows are scored as if inserted: the whole row (row), only "
