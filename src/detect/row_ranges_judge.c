@@ -1,0 +1,190 @@
+/* Judging rows by the ranges of recent rows: which numbers are outside, and what that does to the
+ * depth of the row. */
+#include "detect/row_ranges_layout.h"
+
+#include <math.h>
+
+/* ---- Which columns are outside ---- */
+
+static bool any_outside(const double *low, const double *high, const double *row, size_t columns)
+{
+    for (size_t j = 0; j < columns; j++)
+        if (is_outside(low[j], high[j], row[j]))
+            return true;
+    return false;
+}
+
+/* Some columns of a row, at most 32. */
+enum { PART_COLUMNS = 32 };
+
+static inline size_t columns_of_part(const oif_row_ranges *ranges, size_t first)
+{
+    const size_t left = ranges->columns - first;
+    return left < PART_COLUMNS ? left : PART_COLUMNS;
+}
+
+/* Bit i: number first + i of the row may be outside. */
+OIF_INLINE uint32_t find_outside(const oif_row_ranges *ranges, const double *row, size_t first)
+{
+    const double *low = array_at(ranges, INNER_LOWS) + first,
+                 *high = array_at(ranges, INNER_HIGHS) + first;
+    const size_t columns = columns_of_part(ranges, first);
+    uint32_t found = 0;
+    for (size_t j = 0; j < columns; j++)
+        found |= (uint32_t)is_outside(low[j], high[j], row[first + j]) << j;
+    return found;
+}
+
+#if OIF_HAS_AVX2_CODE
+/* All ones where one of four numbers may be outside. */
+OIF_AVX2 OIF_INLINE __m256d outside_4(const double *low, const double *high, const double *four)
+{
+    __m256d x = _mm256_loadu_pd(four);
+    return _mm256_or_pd(_mm256_cmp_pd(x, _mm256_loadu_pd(low), _CMP_NGE_UQ),
+                        _mm256_cmp_pd(x, _mm256_loadu_pd(high), _CMP_NLE_UQ));
+}
+
+/* For at least four columns; here and below the last four may overlap the others. */
+OIF_AVX2 static bool any_outside_avx2(const double *low, const double *high, const double *row,
+                                      size_t columns)
+{
+    const size_t last = columns - LANES;
+    __m256d found = outside_4(low + last, high + last, row + last);
+    for (size_t j = 0; j < last; j += LANES)
+        found = _mm256_or_pd(found, outside_4(low + j, high + j, row + j));
+    return _mm256_movemask_pd(found) != 0;
+}
+
+OIF_AVX2 OIF_INLINE uint32_t find_outside_avx2(const oif_row_ranges *ranges, const double *row,
+                                               size_t first)
+{
+    const double *low = array_at(ranges, INNER_LOWS) + first,
+                 *high = array_at(ranges, INNER_HIGHS) + first;
+    const size_t columns = columns_of_part(ranges, first), last = columns - LANES;
+    if (columns < LANES)
+        return find_outside(ranges, row, first);
+    row += first;
+    uint32_t found = (uint32_t)_mm256_movemask_pd(outside_4(low + last, high + last, row + last))
+                     << last;
+    for (size_t j = 0; j < last; j += LANES)
+        found |= (uint32_t)_mm256_movemask_pd(outside_4(low + j, high + j, row + j)) << j;
+    return found;
+}
+#else
+#define any_outside_avx2 any_outside
+#define find_outside_avx2 find_outside
+#endif
+
+bool oif_row_ranges_may_be_outside(const oif_row_ranges *ranges, const double *row)
+{
+    const double *low = array_at(ranges, INNER_LOWS), *high = array_at(ranges, INNER_HIGHS);
+    return is_vector_work(ranges) ? any_outside_avx2(low, high, row, ranges->columns)
+                                  : any_outside(low, high, row, ranges->columns);
+}
+
+/* ---- Judging ---- */
+
+static bool is_left_out(const oif_columns_left_out *left_out, size_t column)
+{
+    return left_out && column % left_out->step == left_out->column;
+}
+
+/* Raises to 1 what belongs to a group that has never missed this column's number. */
+static __attribute__((noinline)) void judge_missing(const oif_row_ranges *ranges, size_t j,
+                                                    double worst[GROUPS])
+{
+    const uint32_t had_missing = missing_of(ranges)[j];
+    for (uint32_t group = 0; group < GROUPS; group++)
+        if (!(had_missing >> group & 1))
+            worst[group] = 1;
+}
+
+/* Raises to 1 what belongs to a group that has had no number in this column. */
+static __attribute__((noinline)) void judge_empty(const double *lows, double worst[GROUPS])
+{
+    for (uint32_t group = 0; group < GROUPS; group++)
+        worst[group] = lows[group] == INFINITY ? 1 : worst[group];
+}
+
+/* Raises the worst of the columns so far, for each group, to that of one more column.
+ *
+ * Inside a box the distance is not above 0, and not below half the width taken negatively: so q
+ * is not above 0 either, or, where box and usual width are 0, not a number, and changes nothing.
+ * Nor does a group without a box, from -infinity to infinity, or with an empty one, from infinity
+ * to -infinity: there q is never a number. */
+OIF_INLINE void judge_number(const oif_row_ranges *ranges, size_t j, double number,
+                             double worst[GROUPS])
+{
+    const double *lows = lows_of(ranges, j), *highs = highs_of(ranges, j);
+    const double x = number * quarter, usual = array_at(ranges, WIDTHS)[j];
+    const double usual_excess = array_at(ranges, EXCESSES)[j];
+    for (uint32_t group = 0; group < GROUPS; group++) {
+        double low = lows[group], high = highs[group];
+        double below = low - x, above = x - high, width = high - low;
+        double distance = below > above ? below : above;
+        width = width > usual ? width : usual;
+        double q = distance / (distance + width) - usual_excess;
+        worst[group] = q > worst[group] ? q : worst[group];
+    }
+    if (array_at(ranges, INNER_LOWS)[j] == INFINITY)
+        judge_empty(lows, worst);
+}
+
+/* The depth that is lost on average over the groups; half of those that have no box yet count as
+ * content. A row whose distance is x = q / (1 - q) widths is set apart with the probability
+ * p = x^2 / (x^2 + 2) at each level. A walk of `depth` levels then ends after
+ * (1 - (1 - p)^depth) / p of them on average; depth / (1 + (depth - 1) (p + p^2) / 2) has the
+ * same values and slopes at both ends and needs no powers. */
+OIF_INLINE double mean_loss(const double worst[GROUPS], double depth, uint32_t groups)
+{
+    double sums[LANES] = {0};
+    const double half_below = (depth - 1) / 2;
+    for (uint32_t group = 0; group < GROUPS; group += LANES)
+        for (uint32_t i = 0; i < LANES; i++) {
+            double q = worst[group + i], inside = 1 - q;
+            double p = q * q / (q * q + 2 * (inside * inside));
+            sums[i] += depth - depth / (1 + half_below * (p + p * p));
+        }
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) / (0.5 * (groups + GROUPS));
+}
+
+OIF_INLINE void judge_part(const oif_row_ranges *ranges, const double *row, size_t first,
+                           uint32_t outside, const oif_columns_left_out *left_out,
+                           double worst[GROUPS])
+{
+    for (; outside; outside &= outside - 1) {
+        const size_t j = first + (size_t)__builtin_ctz(outside);
+        if (is_left_out(left_out, j))
+            continue;
+        if (row[j] != row[j])
+            judge_missing(ranges, j, worst);
+        else
+            judge_number(ranges, j, row[j], worst);
+    }
+}
+
+static double judge(const oif_row_ranges *ranges, const double *row, double depth,
+                    const oif_columns_left_out *left_out)
+{
+    double worst[GROUPS] = {0};
+    for (size_t first = 0; first < ranges->columns; first += PART_COLUMNS)
+        judge_part(ranges, row, first, find_outside(ranges, row, first), left_out, worst);
+    return depth - mean_loss(worst, depth, ranges->groups);
+}
+
+OIF_AVX2 static double judge_avx2(const oif_row_ranges *ranges, const double *row, double depth,
+                                  const oif_columns_left_out *left_out)
+{
+    double worst[GROUPS] = {0};
+    for (size_t first = 0; first < ranges->columns; first += PART_COLUMNS)
+        judge_part(ranges, row, first, find_outside_avx2(ranges, row, first), left_out, worst);
+    return depth - mean_loss(worst, depth, ranges->groups);
+}
+
+double oif_row_ranges_depth(const oif_row_ranges *ranges, const double *row, double depth,
+                            const oif_columns_left_out *left_out)
+{
+    if (!(depth > 1 && ranges->groups > 0))
+        return depth;
+    return (oif_machine_has_avx2() ? judge_avx2 : judge)(ranges, row, depth, left_out);
+}
