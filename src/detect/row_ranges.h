@@ -4,8 +4,8 @@
  * down with the crowd. Here the whole row is looked at. Recent rows are dealt out to groups in
  * turn, and every group knows the box of 64 of them: the lowest and highest number of each column.
  *
- *     row       0  1  2  3 ... 31 32 33 34 ...        group = row mod 32
- *     group     0  1  2  3 ... 31  0  1  2 ...        so a box covers 64 rows out of 2,048
+ *     row       0  1  2 ... 31 | 32 33 34 ... 63 | ...     one row of each round to a group,
+ *     group     7  8  9 ...  6 | 19 20 21 ... 18 | ...     so a box covers 64 rows out of 2,048
  *
  *     in use    | box | box | box | ...               judges rows
  *     filling   | box | box | box | ...               every 64 rows one of them is full and
@@ -36,6 +36,9 @@ enum {
     OIF_RANGE_GROUPS = 32,
     OIF_RANGE_ROWS = 64 /* of a box */
 };
+
+/* More than any stream has, so the count never overflows. */
+#define OIF_RANGE_ROWS_MAX (UINT64_C(3) << 62)
 
 /* A block that begins with this. `numbers` has, one array after another:
  *

@@ -80,6 +80,8 @@ static bool is_share(double number)
 
 oif_status oif_row_ranges_check(const oif_row_ranges *ranges, oif_error *error)
 {
+    if (ranges->rows > OIF_RANGE_ROWS_MAX)
+        return oif_fail(error, OIF_EINVARIANT, "the ranges have more rows than any stream has");
     if (ranges->groups != groups_after(ranges->rows))
         return oif_fail(error, OIF_EINVARIANT,
                         "other groups of ranges judge than have enough rows");

@@ -86,6 +86,16 @@ typedef struct oif_ranges_derived {
 oif_ranges_derived oif_row_ranges_derive(const oif_row_ranges *ranges, uint32_t column,
                                          double start);
 
+/* Rows are dealt out to groups in rounds, one row to each, and each round begins with another
+ * group. In turn, a column that repeats every two or eight rows would show each group one phase
+ * of it only. */
+static inline uint32_t turn_of(uint64_t round)
+{
+    uint64_t x = (round + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    return (uint32_t)(x >> 32);
+}
+
 /* How many groups judge after those that judge now: at the start twice as many, then all. */
 static inline uint32_t next_groups(uint32_t groups)
 {

@@ -47,10 +47,9 @@ void oif_row_ranges_init(oif_row_ranges *ranges, size_t columns)
 /* At the start rows are dealt out to the groups that come next, then to all. */
 static uint32_t group_of_next_row(const oif_row_ranges *ranges)
 {
-    if (ranges->groups == GROUPS)
-        return (uint32_t)(ranges->rows % GROUPS);
-    return ranges->groups +
-           (uint32_t)(ranges->rows % (next_groups(ranges->groups) - ranges->groups));
+    const bool start = ranges->groups < GROUPS;
+    const uint32_t first = start ? ranges->groups : 0, dealt = next_groups(ranges->groups) - first;
+    return first + (uint32_t)((ranges->rows + turn_of(ranges->rows / dealt)) % dealt);
 }
 
 /* How many widths are below `width`, and how many below or equal. */
@@ -186,8 +185,12 @@ static bool decides_nothing(const oif_row_ranges *ranges, uint32_t column, quart
     const double old_width = old.high - old.low, new_width = new.high - new.low;
     if (old.low == new.low && old.high == new.high)
         return true;
-    return old.low<low &&new.low<low && old.high> high &&new.high> high &&
-           ((old_width < width && new_width < width) || (old_width > width && new_width > width));
+    const bool bounds_stay = old.low<low &&new.low<low && old.high> high &&new.high> high;
+    /* Below a median any width may take the place of another. But the usual width may also be
+     * the smallest that is not 0, and then a box that was 0 wide must not get a width. */
+    const bool both_below = old_width < width && new_width < width;
+    const bool both_above = old_width > width && new_width > width;
+    return bounds_stay && (both_above || (both_below && (old_width > 0 || new_width <= 0)));
 }
 
 static void replace_box(oif_row_ranges *ranges, uint32_t column, uint32_t group, quarters new)
@@ -276,10 +279,11 @@ static double excess_of(const oif_row_ranges *ranges, size_t j, double number)
 }
 
 /* Older rows count less, to about 1/e after EXCESS_MEMORY of them; at last nothing, as numbers that
- * small are slow. */
+ * small are slow. What is taken away here is what FADE_ROWS rows can add at most: so an excess is
+ * never above 1. */
 static void fade_excesses(oif_row_ranges *ranges)
 {
-    const double keep = 0.94, least = 0x1p-40; /* 0.94^16 is about 1/e, and 16 x 16 rows 256 */
+    const double keep = 1 - (double)FADE_ROWS / EXCESS_MEMORY, least = 0x1p-40;
     double *excesses = array_at(ranges, EXCESSES);
     for (size_t j = 0; j < ranges->columns; j++) {
         double kept = excesses[j] * keep;

@@ -104,7 +104,7 @@ static double severity_of(const oif_model *m, double score, double p)
     const double log10_of_2 = 0.30102999566398120, log10_of_50 = 1.6989700043360187;
     double common = oif_score_history_at(&m->history, common_share);
     if (!(score > common) || common == -INFINITY)
-        return -oif_log2(p) * log10_of_2;
+        return p < 1 ? -oif_log2(p) * log10_of_2 : 0;
     double from = oif_detector_evidence(m->detector, common);
     double rare = oif_detector_evidence(m->detector, oif_score_history_at(&m->history, rare_share));
     double apart = rare - from > least_apart ? rare - from : least_apart;
@@ -168,12 +168,21 @@ static oif_episode follow_episode(oif_model *m, bool anomaly)
 
 /* ---- Rows ---- */
 
+/* By value: there are many NaN, and a snapshot keeps one of them. */
+static bool are_equal(const double *a, const double *b, size_t columns)
+{
+    for (size_t i = 0; i < columns; i++)
+        if (!(a[i] == b[i] || (a[i] != a[i] && b[i] != b[i])))
+            return false;
+    return true;
+}
+
 /* Appends the row to the shingle; returns whether the shingle is full. */
 static bool join_recent(oif_model *m, const double *row)
 {
     double *recent = oif_model_recent(m);
     size_t older = (m->options.shingle - 1) * m->columns;
-    bool same = memcmp(recent + older, row, m->columns * sizeof *row) == 0 && m->rows > 0;
+    bool same = m->rows > 0 && are_equal(recent + older, row, m->columns);
     m->same_rows = same ? m->same_rows + (m->same_rows < OIF_MODEL_SAME_ROWS) : 0;
     memmove(recent, recent + m->columns, older * sizeof *recent);
     memcpy(recent + older, row, m->columns * sizeof *recent);
@@ -247,6 +256,9 @@ static double departure(const oif_usual *usual, double number, double share)
     if (is_missing || was_missing)
         return share > 0.5 ? most : rather_far;
     double away = fabs(number / 2 - usual->half_mean);
+    /* The first number of a column, already learned: the usual one is this one. */
+    if (away == 0 && usual->half_spread == 0 && share > 0.5)
+        return most;
     if (away == 0)
         return 0;
     return away < most * usual->half_spread ? away / usual->half_spread : most;

@@ -110,6 +110,46 @@ static void rows_of_every_length_have_the_depths_of_the_definition(void **state)
     }
 }
 
+/* Columns that repeat with a period that divides the number of groups, and now and then jitter: in
+ * turn, each group would see one phase only, and boxes would have no width. */
+static void periodic_streams_have_the_depths_of_the_definition(void **state)
+{
+    (void)state;
+    for (uint64_t period = 2; period <= 32; period *= 2) {
+        oif_row_ranges *ranges = new_ranges(COLUMNS);
+        plain_row_ranges plain = {.columns = COLUMNS};
+        dice from = {period};
+        double row[COLUMNS];
+        for (uint64_t i = 0; i < 9000; i++) {
+            for (size_t j = 0; j < COLUMNS; j++)
+                row[j] = (double)(i % period) + (dice_chance(&from, 0.001) ? 0.5 : 0);
+            learn_row(ranges, row);
+            plain_row_ranges_learn(&plain, row);
+            if (i % 64 < 2 || i % 97 == 0) {
+                require_same(ranges, &plain, row, &from, "periodic", i);
+                require_sound(ranges);
+            }
+        }
+        row[2] = 20.0 * (double)period;
+        expect_within(depth_of(ranges, row), 1, 2, "the depth of a spike in a periodic column");
+        plain_row_ranges_free(&plain);
+        oif_memory_free(ranges);
+    }
+}
+
+/* Always as far outside as can be: what is usual may not pass 1. */
+static void a_column_that_grows_without_end_stays_sound(void **state)
+{
+    (void)state;
+    oif_row_ranges *ranges = new_ranges(1);
+    double number = 1;
+    for (int i = 0; i < 5000; i++, number *= 1.1) {
+        learn_row(ranges, &number);
+        require_sound(ranges);
+    }
+    oif_memory_free(ranges);
+}
+
 /* Rows of normal numbers, the last column always `last`. */
 static oif_row_ranges *learned_ranges(uint64_t rows, double last, dice *from)
 {
@@ -373,6 +413,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_stream_has_the_depths_of_the_definition),
         cmocka_unit_test(rows_of_every_length_have_the_depths_of_the_definition),
+        cmocka_unit_test(periodic_streams_have_the_depths_of_the_definition),
+        cmocka_unit_test(a_column_that_grows_without_end_stays_sound),
         cmocka_unit_test(a_row_inside_all_boxes_keeps_its_depth),
         cmocka_unit_test(the_further_outside_the_smaller_the_depth),
         cmocka_unit_test(another_value_in_a_constant_column_is_as_far_out_as_can_be),

@@ -146,6 +146,19 @@ static void a_row_like_all_of_the_last_thousand_is_ordinary(void **unused)
     }
 }
 
+/* Rows are equal if their numbers are, whatever the sign of a zero or of a NaN. */
+static void rows_are_compared_by_value(void **unused)
+{
+    (void)unused;
+    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", 2, "threshold=-1");
+    for (int i = 0; i < 3000; i++) {
+        oif_result r = process(pipeline, (double[]){i % 2 ? 0.0 : -0.0, i % 3 ? NAN : -NAN});
+        assert_true(!r.anomaly && !signbit(r.severity));
+    }
+    assert_true(process(pipeline, (double[]){1, NAN}).anomaly);
+    oif_pipeline_free(pipeline);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +168,7 @@ int main(void)
         cmocka_unit_test(the_same_incident_is_found_again),
         cmocka_unit_test(a_constant_stream_raises_no_alert),
         cmocka_unit_test(a_row_like_all_of_the_last_thousand_is_ordinary),
+        cmocka_unit_test(rows_are_compared_by_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +13,23 @@ typedef struct box {
     bool has_number, has_missing;
 } box;
 
-/* The first row of a group's box and the step from one to the next; false while it has none. A
- * box is used once one more row than it needs has come. */
-static bool find_box(size_t rows, size_t group, size_t *first, size_t *step)
+/* Rows are dealt out to `dealt` groups in rounds; each round begins with another group. */
+typedef struct dealing {
+    size_t first_round, dealt;
+    size_t group; /* of those */
+} dealing;
+
+static size_t row_of(const dealing *d, size_t i)
+{
+    uint64_t round = d->first_round + i, x = (round + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+    size_t turn = (size_t)(x >> 32) % d->dealt;
+    return (size_t)round * d->dealt + (d->group + d->dealt - turn) % d->dealt;
+}
+
+/* How the rows of a group's box were dealt out; false while it has none. A box is used once one
+ * more row than it needs has come. */
+static bool find_box(size_t rows, size_t group, dealing *found)
 {
     /* rows [from, to) are dealt out to groups [begin, end) */
     static const struct {
@@ -22,26 +37,24 @@ static bool find_box(size_t rows, size_t group, size_t *first, size_t *step)
     } starts[] = {{0, 256, 0, 4}, {256, 512, 4, 8}, {512, 1024, 8, 16}, {1024, 2048, 16, 32}};
     size_t renewed = 2 * ALL_ROWS + group * BOX_ROWS;
     if (rows > renewed) {
-        size_t round = (rows - 1 - renewed) / ALL_ROWS;
-        size_t begin = renewed + round * ALL_ROWS - ALL_ROWS;
-        *first = begin + (group + GROUPS - begin % GROUPS) % GROUPS;
-        *step = GROUPS;
+        size_t begin = renewed + (rows - 1 - renewed) / ALL_ROWS * ALL_ROWS - ALL_ROWS;
+        *found = (dealing){begin / GROUPS, GROUPS, group};
         return true;
     }
     for (size_t i = 0; i < 4; i++)
         if (group >= starts[i].begin && group < starts[i].end) {
-            *first = starts[i].from + group - starts[i].begin;
-            *step = starts[i].end - starts[i].begin;
+            size_t dealt = starts[i].end - starts[i].begin;
+            *found = (dealing){starts[i].from / dealt, dealt, group - starts[i].begin};
             return rows > starts[i].to;
         }
     return false;
 }
 
-static box column_box(const plain_row_ranges *ranges, size_t first, size_t step, size_t column)
+static box column_box(const plain_row_ranges *ranges, const dealing *d, size_t column)
 {
     box found = {INFINITY, -INFINITY, false, false};
     for (size_t i = 0; i < BOX_ROWS; i++) {
-        double x = ranges->rows[(first + i * step) * ranges->columns + column];
+        double x = ranges->rows[row_of(d, i) * ranges->columns + column];
         if (isnan(x)) {
             found.has_missing = true;
         } else {
@@ -100,9 +113,9 @@ typedef struct column_boxes {
 static column_boxes find_boxes(const plain_row_ranges *ranges, size_t column)
 {
     column_boxes found = {0};
-    size_t first, step;
-    while (found.count < GROUPS && find_box(ranges->count, found.count, &first, &step))
-        found.boxes[found.count++] = column_box(ranges, first, step, column);
+    dealing d;
+    while (found.count < GROUPS && find_box(ranges->count, found.count, &d))
+        found.boxes[found.count++] = column_box(ranges, &d, column);
     if (found.count > 0)
         found.width = usual_width(found.boxes, found.count);
     return found;
@@ -132,7 +145,7 @@ static void learn_excesses(plain_row_ranges *ranges, const double *row)
         if (in_use.count == 0)
             return;
         if ((ranges->count - 1) % 16 == 0)
-            *excess = *excess * 0.94 > 0x1p-40 ? *excess * 0.94 : 0;
+            *excess = *excess * 0.9375 > 0x1p-40 ? *excess * 0.9375 : 0;
         *excess += excess_of(&in_use, row[column]) * (1.0 / 256);
     }
 }
