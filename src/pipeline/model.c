@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Up to this many recent anomalies are within the alert rate. */
+/* Up to this many recent anomalies are within the alert rate; less if the memory has fewer. */
 enum { FEW_ANOMALIES = 8 };
 
 static const double usual_memory = 1000; /* rows that the usual values are averaged over */
@@ -138,6 +138,14 @@ static void judge(const oif_model *m, bool was_ready, double score, oif_result *
     result->grade = result->anomaly ? grade_of(result->severity) : OIF_GRADE_NONE;
 }
 
+/* How many anomalies at a time still count as single ones: a quarter of those that the memory has
+ * at the alert rate. More, and one incident would raise the threshold for the next. */
+static double few_anomalies(const oif_model *m)
+{
+    double quarter = m->options.alert_rate * m->options.memory / 4;
+    return quarter < FEW_ANOMALIES ? quarter : FEW_ANOMALIES;
+}
+
 static void count_anomalies(oif_model *m, bool anomaly)
 {
     if (anomaly)
@@ -229,7 +237,7 @@ static void score_recent(oif_model *m, const double *row, oif_result *result)
      * anomalies are part of the alert rate: without them the threshold would fall again and
      * again. Scores of many anomalies at a time would raise it until nothing is an anomaly, and so
      * would a few critical ones: they are not what the tail of ordinary rows is like. */
-    bool is_single = m->recent_anomalies <= FEW_ANOMALIES && result->grade != OIF_GRADE_CRITICAL;
+    bool is_single = m->recent_anomalies <= few_anomalies(m) && result->grade != OIF_GRADE_CRITICAL;
     if (was_ready && (result->learned || is_single))
         oif_score_history_add(&m->history, score);
 }
