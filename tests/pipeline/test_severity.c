@@ -159,6 +159,27 @@ static void rows_are_compared_by_value(void **unused)
     oif_pipeline_free(pipeline);
 }
 
+/* With learn=all the number is already usual when the row is explained. */
+static void the_first_number_of_a_column_is_the_reason(void **unused)
+{
+    (void)unused;
+    const char *const options[] = {"learn=all", "learn=decay"};
+    for (int i = 0; i < 2; i++) {
+        dice from = {6};
+        oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", COLUMNS, options[i]);
+        double row[COLUMNS];
+        for (int number = 0; number < 4000; number++) {
+            draw_row(&from, row, COLUMNS);
+            row[0] = number < 3999 ? NAN : 5;
+            process(pipeline, row);
+        }
+        oif_attribution why[COLUMNS];
+        oif_pipeline_explain(pipeline, why);
+        expect_within(why[0].share, 0.9, 1, "the share of the column that was always missing");
+        oif_pipeline_free(pipeline);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +190,7 @@ int main(void)
         cmocka_unit_test(a_constant_stream_raises_no_alert),
         cmocka_unit_test(a_row_like_all_of_the_last_thousand_is_ordinary),
         cmocka_unit_test(rows_are_compared_by_value),
+        cmocka_unit_test(the_first_number_of_a_column_is_the_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
