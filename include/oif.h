@@ -167,7 +167,7 @@ OIF_API const oif_detector_info *oif_detector_info_at(size_t index);
 OIF_API const oif_detector_info *oif_detector_info_find(const char *name);
 
 /* Room for parameters. No table has more. */
-enum { OIF_PARAMS_MAX = 16 };
+enum { OIF_PARAMS_MAX = 48 };
 
 /* A value for each parameter of a table. A plain value: copy it freely.
  *
@@ -178,9 +178,16 @@ typedef struct oif_params {
     double values[OIF_PARAMS_MAX]; /* in the order of table->params; the others are 0 */
 } oif_params;
 
-/* Chooses a detector by name and sets every parameter to its initial value. Never allocates.
+/* Detectors that can judge together. */
+enum { OIF_TOGETHER_MAX = 4 };
+
+/* Chooses a detector by name and sets every parameter to its initial value.
  *
- * OIF_EPARAM   there is no such detector */
+ * "rolling-iforest+sdo" is a list of up to OIF_TOGETHER_MAX detectors that judge together, in
+ * pipelines only. It has the parameters of all; of two with one name that differ, the later one
+ * is called hst_window_size. Allocates only when a list is named for the first time.
+ *
+ * OIF_EPARAM   there is no such detector, or the list has one twice or too many */
 OIF_API OIF_MUST_CHECK oif_status oif_params_init(oif_params *params, const char *detector,
                                                   oif_error *error);
 
@@ -402,6 +409,15 @@ typedef enum oif_grade {
     OIF_GRADE_CRITICAL /* 5 or more */
 } oif_grade;
 
+/* What is unusual about a row. */
+typedef enum oif_reason {
+    OIF_REASON_VALUES,  /* its values: a detector gives it a high score */
+    OIF_REASON_STUCK,   /* a column repeats one value for longer than it ever did */
+    OIF_REASON_SEASON,  /* a value is unlike those that the same time of earlier periods had */
+    OIF_REASON_PARTNER, /* a column no longer follows another one as it did */
+    OIF_REASON_SILENCE  /* the row came after a pause longer than any before */
+} oif_reason;
+
 /* The result of one row. */
 typedef struct oif_result {
     double score;     /* the higher, the more anomalous; NaN while a shingle has too few rows */
@@ -413,7 +429,9 @@ typedef struct oif_result {
     oif_episode episode;
     oif_grade grade;
     double severity; /* about one ordinary row in 10^severity scores as high; 0 until ready */
-    uint64_t reserved[4];
+    oif_reason reason;
+    uint32_t detector; /* with OIF_REASON_VALUES: whose evidence it is, in a list of detectors */
+    uint64_t reserved[3];
 } oif_result;
 
 /* The bytes that a key can have. */
@@ -432,6 +450,13 @@ enum { OIF_KEY_MAX_BYTES = 64 * 1024 };
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key,
                                                        size_t key_bytes, const double *row,
                                                        oif_result *result, oif_error *error);
+
+/* The same for a row that has a time, in seconds since 1970; NaN if it is unknown.
+ * Rows of one stream come in the order of their times, or nearly. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key,
+                                                          size_t key_bytes, double seconds,
+                                                          const double *row, oif_result *result,
+                                                          oif_error *error);
 
 /* ---- Pipelines: questions ---- */
 
@@ -498,9 +523,12 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_exchange_detector(oif_pipeline *p
 
 /* Why a row has its score: one column's part in it. */
 typedef struct oif_attribution {
-    double share;  /* 0 to 1; the shares of a row add up to 1, or are all 0 */
-    int direction; /* 1: higher than usual, -1: lower, 0: neither, or the value is missing */
-    uint64_t reserved[2];
+    double share;      /* 0 to 1; the shares of a row add up to 1, or are all 0 */
+    int direction;     /* 1: higher than usual, -1: lower, 0: neither, or the value is missing */
+    oif_reason reason; /* what is unusual about the column */
+    uint32_t partner;  /* with OIF_REASON_PARTNER: the column that it no longer follows */
+    uint32_t reserved_32;
+    uint64_t reserved[1];
 } oif_attribution;
 
 /* Explains the row that was processed last. `attributions` has room for one per column.

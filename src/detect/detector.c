@@ -43,14 +43,22 @@ static size_t bytes_before_ranges(const oif_detector_kind *kind, const oif_param
     return oif_size_align(oif_size_add(sizeof(oif_detector), kind->state_bytes(params, columns)));
 }
 
+static oif_status fail_kind(const oif_params *params, oif_error *error)
+{
+    if (params && params->table && strchr(params->table->name, '+'))
+        return oif_fail(error, OIF_EPARAM,
+                        "%s is a list of detectors; they judge together in a pipeline",
+                        params->table->name);
+    return oif_fail(error, OIF_EPARAM,
+                    "these are not the parameters of a detector; fill them with oif_params_init");
+}
+
 oif_status oif_detector_estimate_bytes(const oif_params *params, size_t columns, size_t *bytes,
                                        oif_error *error)
 {
     const oif_detector_kind *kind = oif_detector_kind_of(params);
     if (!kind)
-        return oif_fail(error, OIF_EPARAM,
-                        "these are not the parameters of a detector; fill them with "
-                        "oif_params_init");
+        return fail_kind(params, error);
     oif_status status = oif_params_check(params, error);
     if (status == OIF_OK && kind->check_params)
         status = kind->check_params(params, error);
@@ -380,17 +388,9 @@ oif_status oif_detector_explain(const oif_detector *detector, const double *row,
 
 /* ---- Questions ---- */
 
-double oif_detector_evidence(const oif_detector *detector, double score)
+oif_score_scale oif_detector_scale(const oif_detector *detector)
 {
-    const double least = 0x1p-1000, most = 1 - 0x1p-52; /* of what has a logarithm, twice */
-    switch (detector->kind->scale) {
-    case OIF_SCORES_UP_TO_1:
-        score = score > least ? score : least;
-        return -oif_log2(-oif_log2(score < most ? score : most));
-    case OIF_SCORES_OF_MASS: return oif_log2(1 + (score > 0 ? score : 0));
-    case OIF_SCORES_IN_BITS: break;
-    }
-    return score;
+    return detector->kind->scale;
 }
 
 bool oif_detector_ready(const oif_detector *detector)

@@ -14,6 +14,7 @@
 #include "base/pool.h"
 #include "base/state_visitor.h"
 #include "detect/params.h"
+#include "detect/score_scale.h"
 #include "oif.h"
 
 #include <float.h>
@@ -85,13 +86,6 @@ void oif_rows_score(const oif_rows *rows, oif_score_function score, const void *
 
 /* ---- Kinds of detectors ---- */
 
-/* What the scores of a kind are. */
-typedef enum oif_score_scale {
-    OIF_SCORES_UP_TO_1, /* between 0 and 1: 2^-(relative depth), or like it */
-    OIF_SCORES_IN_BITS, /* without an upper end: one more is half as likely */
-    OIF_SCORES_OF_MASS  /* without an upper end: rows that a removal would move */
-} oif_score_scale;
-
 /* A kind of detector. The state is one block of memory without pointers into itself,
  * so a copy of its bytes is a clone. */
 typedef struct oif_detector_kind {
@@ -154,9 +148,8 @@ const oif_detector_kind *oif_detector_kind_of(const oif_params *params);
  * The column names stay. */
 void oif_detector_assign(oif_detector *detector, const oif_detector *other);
 
-/* A score on a scale without an upper end, on which the scores of ordinary rows get rarer evenly.
- * Grows with the score. */
-double oif_detector_evidence(const oif_detector *detector, double score);
+/* What its scores are. */
+oif_score_scale oif_detector_scale(const oif_detector *detector);
 
 /* Visits every field that learning changes: rows_learned, those of the kind, the ranges of rows. */
 void oif_detector_visit_fields(oif_detector *detector, oif_state_visitor *visitor);

@@ -1,5 +1,6 @@
 /* The list of detectors, the default first. A new one adds a declaration and a line of the list. */
 #include "detect/detector.h"
+#include "detect/together.h"
 
 #include <string.h>
 
@@ -42,4 +43,13 @@ const oif_detector_info *oif_detector_info_find(const char *name)
         if (strcmp(oif_detector_kinds[i]->info.table.name, name) == 0)
             return &oif_detector_kinds[i]->info;
     return NULL;
+}
+
+oif_status oif_params_init(oif_params *params, const char *detector, oif_error *error)
+{
+    const oif_detector_info *info = oif_detector_info_find(detector);
+    oif_status status = info ? OIF_OK : oif_together_find(detector, &info, error);
+    if (status == OIF_OK)
+        oif_params_init_table(params, &info->table);
+    return status;
 }

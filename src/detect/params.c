@@ -6,16 +6,6 @@
 
 #include <string.h>
 
-oif_status oif_params_init(oif_params *params, const char *detector, oif_error *error)
-{
-    const oif_detector_info *info = oif_detector_info_find(detector);
-    if (!info)
-        return oif_fail(error, OIF_EPARAM, "there is no detector '%.60s'; the first one is '%s'",
-                        detector, oif_detector_info_at(0)->table.name);
-    oif_params_init_table(params, &info->table);
-    return OIF_OK;
-}
-
 void oif_params_init_table(oif_params *params, const oif_param_table *table)
 {
     *params = (oif_params){.table = table};

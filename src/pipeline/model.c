@@ -1,9 +1,10 @@
 #include "pipeline/model.h"
 
+#include "base/block.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/stable_math.h"
 #include "detect/detector.h"
+#include "detect/together.h"
 
 #include <float.h>
 #include <math.h>
@@ -16,10 +17,14 @@ static const double usual_memory = 1000; /* rows that the usual values are avera
 
 /* ---- Creation ---- */
 
-static oif_model lay_out(const oif_model_options *options, size_t columns)
+static oif_model lay_out(const oif_model_options *options, size_t columns, size_t detectors)
 {
-    oif_model m = {.options = *options, .columns = columns, .bytes = oif_size_align(sizeof m)};
+    oif_model m = {.options = *options,
+                   .columns = columns,
+                   .bytes = oif_size_align(sizeof m),
+                   .detector_count = detectors};
     size_t numbers = oif_size_multiply(options->shingle, columns);
+    m.judges_at = oif_size_append(&m.bytes, oif_model_judges(&m), sizeof(oif_judge));
     m.recent_at = oif_size_append(&m.bytes, numbers, sizeof(double));
     m.usual_at = oif_size_append(&m.bytes, columns, sizeof(oif_usual));
     m.shares_at = oif_size_append(&m.bytes, columns, sizeof(double));
@@ -28,62 +33,116 @@ static oif_model lay_out(const oif_model_options *options, size_t columns)
     return m;
 }
 
+static oif_judge *judges_of(const oif_model *m)
+{
+    return oif_block_part(m, m->judges_at);
+}
+
 oif_status oif_model_estimate_bytes(const oif_params *params, size_t columns,
                                     const oif_model_options *options, size_t *bytes,
                                     oif_error *error)
 {
-    size_t detector_bytes;
-    oif_status status = oif_detector_estimate_bytes(
-        params, oif_size_multiply(options->shingle, columns), &detector_bytes, error);
-    if (status == OIF_OK)
-        *bytes = oif_size_add(lay_out(options, columns).bytes, detector_bytes);
-    return status;
+    oif_params parts[OIF_TOGETHER_MAX];
+    const size_t count = oif_together_split(params, parts),
+                 numbers = oif_size_multiply(options->shingle, columns);
+    if (count == 0) /* fails, and says why */
+        return oif_detector_estimate_bytes(params, numbers, bytes, error);
+    size_t total = lay_out(options, columns, count).bytes;
+    for (size_t i = 0; i < count; i++) {
+        size_t detector_bytes = 0;
+        oif_status status = oif_detector_estimate_bytes(&parts[i], numbers, &detector_bytes, error);
+        if (status != OIF_OK)
+            return status;
+        total = oif_size_add(total, detector_bytes);
+    }
+    *bytes = total;
+    return OIF_OK;
 }
 
-oif_model *oif_model_new(oif_detector *detector, size_t columns, const oif_model_options *options)
+/* A block of memory with the head of a model; the rest is not set. */
+static oif_status make_block(const oif_model *head, oif_model **made, oif_error *error)
 {
-    oif_model head = lay_out(options, columns), *made = oif_memory_new(head.bytes);
-    if (!made)
-        return NULL;
+    *made = oif_memory_new(head->bytes);
+    if (!*made)
+        return oif_fail(error, OIF_EMEMORY, "no memory for a model of %zu bytes", head->bytes);
+    **made = *head;
+    return OIF_OK;
+}
+
+static void init_judges(oif_model *m)
+{
+    for (size_t i = 0; i < oif_model_judges(m); i++)
+        oif_judge_init(&judges_of(m)[i], oif_detector_scale(m->detectors[i]), m->options.memory);
+}
+
+oif_status oif_model_new(const oif_params *params, size_t columns, const oif_model_options *options,
+                         oif_model **model, oif_error *error)
+{
+    oif_params parts[OIF_TOGETHER_MAX];
+    size_t count = oif_together_split(params, parts); /* not 0: the estimate would have failed */
+    oif_model head = lay_out(options, columns, count), *made;
+    oif_status status = make_block(&head, &made, error);
+    if (status != OIF_OK)
+        return status;
     memset(made, 0, head.bytes);
     *made = head;
-    made->detector = detector;
+    for (size_t i = 0; i < count && status == OIF_OK; i++)
+        status = oif_detector_new(&parts[i], oif_size_multiply(options->shingle, columns),
+                                  &made->detectors[i], error);
+    if (status != OIF_OK) {
+        oif_model_free(made);
+        return status;
+    }
+    init_judges(made);
     for (size_t i = 0; i < columns; i++)
         oif_model_usual(made)[i].half_mean = NAN;
-    return made;
+    *model = made;
+    return OIF_OK;
 }
 
 oif_status oif_model_clone(const oif_model *model, oif_model **copy, oif_error *error)
 {
-    oif_detector *detector;
-    oif_status status = oif_detector_clone(model->detector, &detector, error);
+    oif_model head = *model, *made;
+    memset(head.detectors, 0, sizeof head.detectors);
+    oif_status status = make_block(&head, &made, error);
     if (status != OIF_OK)
         return status;
-    oif_model *made = oif_memory_new(model->bytes);
-    if (!made) {
-        oif_detector_free(detector);
-        return oif_fail(error, OIF_EMEMORY, "no memory for a model of %zu bytes", model->bytes);
+    for (size_t i = 0; i < model->detector_count && status == OIF_OK; i++)
+        status = oif_detector_clone(model->detectors[i], &made->detectors[i], error);
+    if (status != OIF_OK) {
+        oif_model_free(made);
+        return status;
     }
-    memcpy(made, model, model->bytes);
-    made->detector = detector;
+    memcpy(made + 1, model + 1, model->bytes - sizeof *model);
     *copy = made;
     return OIF_OK;
 }
 
 void oif_model_assign(oif_model *model, const oif_model *other)
 {
-    oif_detector *detector = model->detector;
+    oif_detector *detectors[OIF_TOGETHER_MAX];
+    memcpy(detectors, model->detectors, sizeof detectors);
     memcpy(model, other, model->bytes);
-    model->detector = detector;
-    oif_detector_assign(detector, other->detector);
+    memcpy(model->detectors, detectors, sizeof detectors);
+    for (size_t i = 0; i < model->detector_count; i++)
+        oif_detector_assign(detectors[i], other->detectors[i]);
 }
 
 void oif_model_free(oif_model *model)
 {
     if (!model)
         return;
-    oif_detector_free(model->detector);
+    for (size_t i = 0; i < model->detector_count; i++)
+        oif_detector_free(model->detectors[i]);
     oif_memory_free(model);
+}
+
+size_t oif_model_memory_bytes(const oif_model *model)
+{
+    size_t bytes = model->bytes;
+    for (size_t i = 0; i < model->detector_count; i++)
+        bytes += oif_detector_memory_bytes(model->detectors[i]);
+    return bytes;
 }
 
 /* ---- Deciding ---- */
@@ -93,22 +152,6 @@ static double threshold_of(const oif_model *m)
     if (m->options.threshold != 0)
         return m->options.threshold;
     return oif_score_history_threshold(&m->history, m->options.alert_rate);
-}
-
-/* "One row in 10^severity" has such a score. Among the known scores that is -log10(p). Beyond the
- * highest 2% the tail is continued from two of its points, the scores of one row in 50 and of one
- * in 500: they are one unit of severity apart. */
-static double severity_of(const oif_model *m, double score, double p)
-{
-    const double common_share = 0.02, rare_share = 0.002, least_apart = 0x1p-4;
-    const double log10_of_2 = 0.30102999566398120, log10_of_50 = 1.6989700043360187;
-    double common = oif_score_history_at(&m->history, common_share);
-    if (!(score > common) || common == -INFINITY)
-        return p < 1 ? -oif_log2(p) * log10_of_2 : 0;
-    double from = oif_detector_evidence(m->detector, common);
-    double rare = oif_detector_evidence(m->detector, oif_score_history_at(&m->history, rare_share));
-    double apart = rare - from > least_apart ? rare - from : least_apart;
-    return log10_of_50 + (oif_detector_evidence(m->detector, score) - from) / apart;
 }
 
 static oif_grade grade_of(double severity)
@@ -134,8 +177,12 @@ static void judge(const oif_model *m, bool was_ready, double score, oif_result *
     result->threshold = threshold_of(m);
     result->ready = was_ready && result->threshold < INFINITY;
     result->anomaly = result->ready && score > result->threshold && !is_like_all_recent(m);
-    result->severity = result->ready ? severity_of(m, score, result->p) : 0;
+    result->severity =
+        result->ready
+            ? oif_severity(&m->history, oif_detector_scale(m->detectors[0]), score, result->p)
+            : 0;
     result->grade = result->anomaly ? grade_of(result->severity) : OIF_GRADE_NONE;
+    result->detector = m->judge;
 }
 
 /* How many anomalies at a time still count as single ones: a quarter of those that the memory has
@@ -200,7 +247,7 @@ static bool join_recent(oif_model *m, const double *row)
 /* Moves the usual values towards the row. */
 static void learn_usual(oif_model *m, const double *row)
 {
-    double age = (double)oif_detector_rows_learned(m->detector);
+    double age = (double)oif_detector_rows_learned(m->detectors[0]);
     double weight = 1 / (age < usual_memory ? age + 1 : usual_memory);
     for (size_t i = 0; i < m->columns; i++) {
         oif_usual *usual = &oif_model_usual(m)[i];
@@ -215,35 +262,66 @@ static void learn_usual(oif_model *m, const double *row)
     }
 }
 
-/* Scores, judges and learns the shingle, which contains no infinities; learns before it scores
- * with OIF_LEARN_ALL. */
-static void score_recent(oif_model *m, const double *row, oif_result *result)
+/* The score of a detector, which learns the shingle first with OIF_LEARN_ALL. */
+static double score_by(const oif_model *m, oif_detector *detector)
 {
     const double *recent = oif_model_recent(m);
-    bool was_ready = oif_detector_ready(m->detector),
-         learns_first = m->options.learn == OIF_LEARN_ALL;
     double score = NAN;
-    oif_status status = learns_first ? oif_detector_learn_score(m->detector, recent, &score, NULL)
-                                     : oif_detector_score(m->detector, recent, &score, NULL);
+    oif_status status = m->options.learn == OIF_LEARN_ALL
+                            ? oif_detector_learn_score(detector, recent, &score, NULL)
+                            : oif_detector_score(detector, recent, &score, NULL);
+    (void)status; /* only an infinity could fail */
+    return score;
+}
+
+/* The score of the shingle. */
+static double score_by_all(oif_model *m)
+{
+    if (m->detector_count == 1)
+        return score_by(m, m->detectors[0]);
+    oif_judge *judges = judges_of(m);
+    for (size_t i = 0; i < m->detector_count; i++) {
+        bool was_ready = oif_detector_ready(m->detectors[i]);
+        double score = score_by(m, m->detectors[i]);
+        judges[i].score = was_ready || i == 0 ? score : NAN;
+    }
+    return oif_judges_score(judges, m->detector_count, &m->judge);
+}
+
+static void learn_recent(oif_model *m)
+{
+    oif_status status = OIF_OK;
+    for (size_t i = 0; i < m->detector_count && m->options.learn != OIF_LEARN_ALL; i++)
+        status = oif_detector_learn(m->detectors[i], oif_model_recent(m), NULL);
+    (void)status; /* only an infinity could fail */
+}
+
+/* Scores, judges and learns the shingle, which contains no infinities. */
+static void score_recent(oif_model *m, const double *row, oif_result *result)
+{
+    bool was_ready = oif_detector_ready(m->detectors[0]);
+    double score = score_by_all(m);
     judge(m, was_ready, score, result);
     count_anomalies(m, result->anomaly);
     result->learned = is_acceptable(m, result->anomaly);
-    if (result->learned && !learns_first)
-        status = oif_detector_learn(m->detector, recent, NULL);
-    (void)status; /* only an infinity could fail */
-    if (result->learned)
+    if (result->learned) {
+        learn_recent(m);
         learn_usual(m, row);
+    }
     /* Scores of a detector that is not ready say nothing about later ones. Scores of single
      * anomalies are part of the alert rate: without them the threshold would fall again and
      * again. Scores of many anomalies at a time would raise it until nothing is an anomaly, and so
      * would a few critical ones: they are not what the tail of ordinary rows is like. */
     bool is_single = m->recent_anomalies <= few_anomalies(m) && result->grade != OIF_GRADE_CRITICAL;
-    if (was_ready && (result->learned || is_single))
+    if (was_ready && (result->learned || is_single)) {
         oif_score_history_add(&m->history, score);
+        oif_judges_learn(judges_of(m), oif_model_judges(m));
+    }
 }
 
-void oif_model_process(oif_model *model, const double *row, oif_result *result)
+void oif_model_process(oif_model *model, const double *row, double seconds, oif_result *result)
 {
+    (void)seconds;
     *result = (oif_result){.score = NAN, .p = 1, .threshold = INFINITY};
     if (join_recent(model, row))
         score_recent(model, row, result);
@@ -282,7 +360,8 @@ void oif_model_explain(oif_model *model, oif_attribution *attributions)
                  *row = recent + (model->options.shingle - 1) * columns;
     double *shares = (double *)((unsigned char *)model + model->shares_at), sum = 0;
     double *scratch = (double *)((unsigned char *)model + model->scratch_at);
-    if (oif_detector_explain(model->detector, recent, columns, shares, scratch, NULL) != OIF_OK)
+    if (oif_detector_explain(model->detectors[model->judge], recent, columns, shares, scratch,
+                             NULL) != OIF_OK)
         memset(shares, 0, columns * sizeof *shares); /* only an infinity could fail */
     for (size_t i = 0; i < columns; i++) {
         const oif_usual *usual = &oif_model_usual(model)[i];
@@ -314,6 +393,10 @@ void oif_model_visit_fields(oif_model *m, oif_state_visitor *visitor)
         oif_visit_f64(visitor, "half_spread", &oif_model_usual(m)[i].half_spread, 1);
     }
     oif_score_history_visit_fields(&m->history, visitor);
+    if (oif_model_judges(m) > 0)
+        oif_visit_u32(visitor, "judge", &m->judge, 1);
+    for (size_t i = 0; i < oif_model_judges(m); i++)
+        oif_score_history_visit_fields(&judges_of(m)[i].history, visitor);
 }
 
 static bool has_infinity(const double *numbers, size_t count)
@@ -347,5 +430,15 @@ oif_status oif_model_check(const oif_model *model, oif_error *error)
         return oif_fail(error, OIF_EINVARIANT, "the usual values of a column are not finite");
     if (!oif_score_history_check(&model->history))
         return oif_fail(error, OIF_EINVARIANT, "the history of scores does not hold together");
-    return oif_detector_check(model->detector, error);
+    if (model->judge >= model->detector_count)
+        return oif_fail(error, OIF_EINVARIANT, "the last row was judged by nobody");
+    for (size_t i = 0; i < oif_model_judges(model); i++)
+        if (!oif_score_history_check(&judges_of(model)[i].history))
+            return oif_fail(error, OIF_EINVARIANT, "the history of a judge does not hold together");
+    for (size_t i = 0; i < model->detector_count; i++) {
+        oif_status status = oif_detector_check(model->detectors[i], error);
+        if (status != OIF_OK)
+            return status;
+    }
+    return OIF_OK;
 }

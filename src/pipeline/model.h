@@ -1,16 +1,17 @@
-/* The model of one key: a detector, and what decides whether its scores are anomalies.
+/* The model of one key: its detectors, and what decides whether their scores are anomalies.
  *
- *     row -> last rows -> detector -> score -> score history -> p, threshold -> anomaly? -> episode
- *           (shingle)         ^                                                     |
- *                             +---------------- learn, or not (option learn) -------+
+ *     row -> last rows -> detectors -> score -> score history -> p, threshold -> anomaly?
+ *           (shingle)         ^       (judges.h)                                   | -> episode
+ *                             +--------------- learn, or not (option learn) -------+
  *
- * A model is one block of memory, and its detector another. Nothing is allocated after they are
+ * A model is one block of memory, and each detector another. Nothing is allocated after they are
  * made.
  */
 #ifndef OIF_PIPELINE_MODEL_H
 #define OIF_PIPELINE_MODEL_H
 
 #include "oif.h"
+#include "pipeline/judges.h"
 #include "pipeline/score_history.h"
 
 typedef enum oif_learn { OIF_LEARN_ALL, OIF_LEARN_NORMAL, OIF_LEARN_DECAY } oif_learn;
@@ -38,8 +39,9 @@ typedef struct oif_usual {
 typedef struct oif_model {
     oif_model_options options;
     size_t columns;
-    size_t bytes; /* of this block; the detector has its own */
-    oif_detector *detector;
+    size_t bytes; /* of this block; the detectors have their own */
+    size_t detector_count;
+    oif_detector *detectors[OIF_TOGETHER_MAX]; /* the first one leads */
 
     uint64_t rows;             /* processed */
     uint32_t recent_anomalies; /* anomalies minus other rows, from 0 to patience */
@@ -48,6 +50,8 @@ typedef struct oif_model {
     uint32_t in_episode; /* 1 from the first anomaly of an episode to its end */
     oif_score_history history;
 
+    uint32_t judge;    /* whose score the last row has: 0, the leading detector, or another */
+    size_t judges_at;  /* oif_judge [detector_count]; none if there is one detector */
     size_t recent_at;  /* double [shingle][columns]: the last rows, oldest first */
     size_t usual_at;   /* oif_usual [columns] */
     size_t shares_at;  /* double [columns]: scratch memory of explain */
@@ -64,22 +68,33 @@ static inline oif_usual *oif_model_usual(const oif_model *model)
     return (oif_usual *)((unsigned char *)model + model->usual_at);
 }
 
-/* The bytes of a model and its detector; failures as oif_detector_estimate_bytes. */
+/* How many judges have a history of their own: a detector on its own needs none. */
+static inline size_t oif_model_judges(const oif_model *model)
+{
+    return model->detector_count > 1 ? model->detector_count : 0;
+}
+
+/* The bytes of a model and its detectors, which `params` describes; failures as
+ * oif_detector_estimate_bytes. */
 oif_status oif_model_estimate_bytes(const oif_params *params, size_t columns,
                                     const oif_model_options *options, size_t *bytes,
                                     oif_error *error);
 
-/* Makes a model with a detector for rows of shingle x columns values. The detector then belongs
- * to the model. NULL when there is no memory. */
-oif_model *oif_model_new(oif_detector *detector, size_t columns, const oif_model_options *options);
+/* Makes a model that has seen no row, with detectors for rows of shingle x columns values. */
+oif_status oif_model_new(const oif_params *params, size_t columns, const oif_model_options *options,
+                         oif_model **model, oif_error *error);
 oif_status oif_model_clone(const oif_model *model, oif_model **copy, oif_error *error);
 void oif_model_free(oif_model *model);
 
 /* Gives a model the state of another one with the same parameters and options. */
 void oif_model_assign(oif_model *model, const oif_model *other);
 
-/* Scores, judges and learns a row, which must not contain infinities. */
-void oif_model_process(oif_model *model, const double *row, oif_result *result);
+/* The memory of a model and its detectors. */
+size_t oif_model_memory_bytes(const oif_model *model);
+
+/* Scores, judges and learns a row, which must not contain infinities. `seconds` is its time; NaN if
+ * it is unknown. */
+void oif_model_process(oif_model *model, const double *row, double seconds, oif_result *result);
 
 /* Explains the score of the last row. */
 void oif_model_explain(oif_model *model, oif_attribution *attributions);

@@ -13,12 +13,13 @@ static uint64_t payload_bytes(oif_model *model)
 
 uint64_t oif_model_sections_bytes(oif_model *model)
 {
-    return 2 * OIF_SECTION_BYTES + oif_state_section_bytes(model->detector) + payload_bytes(model);
+    return 2 * OIF_SECTION_BYTES +
+           oif_state_section_bytes(model->detectors, model->detector_count) + payload_bytes(model);
 }
 
 void oif_model_sections_write(oif_section_writer *writer, oif_model *model)
 {
-    oif_state_section_write(writer, model->detector);
+    oif_state_section_write(writer, model->detectors, model->detector_count);
     oif_section_writer_begin(writer, model_tag, payload_bytes(model));
     oif_model_visit_fields(model, &writer->visitor);
     oif_section_writer_end(writer);
@@ -27,7 +28,7 @@ void oif_model_sections_write(oif_section_writer *writer, oif_model *model)
 void oif_model_sections_read(oif_section_reader *reader, oif_model *model)
 {
     oif_error why;
-    oif_state_section_read(reader, model->detector);
+    oif_state_section_read(reader, model->detectors, model->detector_count);
     oif_section_reader_expect(reader, model_tag);
     if (reader->left != payload_bytes(model))
         oif_section_reader_fail(reader, OIF_ECORRUPT,

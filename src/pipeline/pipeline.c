@@ -7,6 +7,8 @@
 #include "base/memory.h"
 #include "detect/detector.h"
 
+#include <math.h>
+
 /* ---- Options ---- */
 
 static const char *const learn_words[] = {"all", "normal", "decay", NULL};
@@ -111,16 +113,7 @@ static oif_status make_blank(const oif_params *params, size_t columns, const oif
                              oif_model **blank, oif_error *error)
 {
     oif_model_options o = read_options(options);
-    oif_detector *detector;
-    oif_status status =
-        oif_detector_new(params, oif_size_multiply(o.shingle, columns), &detector, error);
-    if (status != OIF_OK)
-        return status;
-    *blank = oif_model_new(detector, columns, &o);
-    if (*blank)
-        return OIF_OK;
-    oif_detector_free(detector);
-    return oif_fail(error, OIF_EMEMORY, "no memory for a model");
+    return oif_model_new(params, columns, &o, blank, error);
 }
 
 oif_status oif_pipeline_new(const oif_params *detector, size_t columns, const oif_params *options,
@@ -281,13 +274,20 @@ static oif_status find_model(oif_pipeline *pipeline, const char *key, size_t key
 oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                                 const double *row, oif_result *result, oif_error *error)
 {
+    return oif_pipeline_process_at(pipeline, key, key_bytes, NAN, row, result, error);
+}
+
+oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size_t key_bytes,
+                                   double seconds, const double *row, oif_result *result,
+                                   oif_error *error)
+{
     uint32_t entry;
     oif_status status = oif_row_check(row, pipeline->columns, 1, error);
     if (status == OIF_OK)
         status = find_model(pipeline, key, key_bytes, &entry, error);
     if (status != OIF_OK)
         return status;
-    oif_model_process(oif_pipeline_model(pipeline, entry), row, result);
+    oif_model_process(oif_pipeline_model(pipeline, entry), row, seconds, result);
     oif_keys_touch(&pipeline->keys, entry);
     pipeline->last = entry;
     pipeline->rows++;
@@ -309,14 +309,14 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
                                           oif_detector **detector, oif_error *error)
 {
     uint32_t entry;
-    if (!are_alike(*detector, pipeline->blank->detector))
+    if (pipeline->blank->detector_count > 1 || !are_alike(*detector, pipeline->blank->detectors[0]))
         return oif_fail(error, OIF_EPARAM, "the detector is not like those of the pipeline");
     oif_status status = find_model(pipeline, key, key_bytes, &entry, error);
     if (status != OIF_OK)
         return status;
     oif_model *model = pipeline->keys.entries[entry].value;
-    oif_detector *old = model->detector;
-    model->detector = *detector;
+    oif_detector *old = model->detectors[0];
+    model->detectors[0] = *detector;
     *detector = old;
     return OIF_OK;
 }
@@ -376,9 +376,7 @@ uint64_t oif_pipeline_lost(const oif_pipeline *pipeline, const char **why)
 
 size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
 {
-    size_t model_bytes =
-        pipeline->blank->bytes + oif_detector_memory_bytes(pipeline->blank->detector);
-    return sizeof *pipeline + (pipeline->keys.count + 1) * model_bytes +
+    return sizeof *pipeline + (pipeline->keys.count + 1) * oif_model_memory_bytes(pipeline->blank) +
            oif_keys_bytes(&pipeline->keys) + oif_column_names_memory_bytes(pipeline->names) +
            oif_keys_bytes(&pipeline->evicted.keys);
 }
@@ -388,7 +386,7 @@ const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const ch
 {
     const oif_model *model =
         oif_pipeline_model(pipeline, oif_keys_find(&pipeline->keys, key, key_bytes));
-    return model ? model->detector : NULL;
+    return model ? model->detectors[0] : NULL;
 }
 
 const char *oif_pipeline_recent_key(const oif_pipeline *pipeline, size_t *key_bytes)

@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "detect/detector.h"
+#include "detect/together.h"
 #include "pipeline/model_sections.h"
 #include "snapshot/detector_sections.h"
 #include "snapshot/names_section.h"
@@ -60,7 +61,7 @@ static oif_status save(const oif_pipeline *pipeline, bool is_beside_evicted,
     oif_section_writer_open(&writer, write, context, error);
     oif_params_section_write(&writer, options_tag, &pipeline->options, pipeline->columns);
     oif_params_section_write(&writer, OIF_SECTION_DETECTOR, &pipeline->params,
-                             oif_detector_columns(pipeline->blank->detector));
+                             oif_detector_columns(pipeline->blank->detectors[0]));
     oif_names_section_write(&writer, pipeline->names);
     write_counts(&writer, pipeline);
     if (keys->count == 0)
@@ -115,12 +116,20 @@ static void read_plan(oif_section_reader *reader, plan *p)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", keys_tag);
 }
 
+/* Fails if the open section is too small for the state of such detectors. */
+static void bound_state(oif_section_reader *reader, const plan *p)
+{
+    oif_params parts[OIF_TOGETHER_MAX];
+    size_t count = oif_together_split(&p->params, parts);
+    oif_state_section_bound(reader, parts, count, (size_t)p->dimension);
+}
+
 /* Makes the pipeline once the first state is open, whose size bounds that of the detectors. */
 static oif_pipeline *make_pipeline(oif_section_reader *reader, plan *p)
 {
     oif_pipeline *made = NULL;
     oif_error why;
-    oif_state_section_bound(reader, &p->params, (size_t)p->dimension);
+    bound_state(reader, p);
     if (reader->status != OIF_OK)
         return NULL;
     if (oif_pipeline_new(&p->params, (size_t)p->columns, &p->options, &made, &why) != OIF_OK) {
@@ -132,7 +141,8 @@ static oif_pipeline *make_pipeline(oif_section_reader *reader, plan *p)
     made->evictions = p->evictions;
     made->names = p->names;
     p->names = NULL;
-    if (oif_detector_columns(made->blank->detector) != p->dimension || p->keys > made->most_keys)
+    if (oif_detector_columns(made->blank->detectors[0]) != p->dimension ||
+        p->keys > made->most_keys)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the options do not fit the models");
     return made;
 }

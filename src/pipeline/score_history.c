@@ -162,6 +162,44 @@ double oif_score_history_at(const history *h, double share)
     return low > 0 ? h->scores[low - 1] : -INFINITY;
 }
 
+/* ---- Between the groups ---- */
+
+/* The share as high as the middle of a group. */
+static double middle_share(const history *h, uint32_t group)
+{
+    double above = group + 1 < h->groups ? h->weights[group + 1] : 0;
+    return share_of(h, (h->weights[group] + above) / 2);
+}
+
+double oif_score_history_smooth_share(const history *h, double score)
+{
+    uint32_t at = first_as_high(h, score);
+    if (at == 0)
+        return h->groups > 0 && score == h->scores[0] ? middle_share(h, 0) : 1;
+    double below = middle_share(h, at - 1);
+    if (at == h->groups)
+        return score == h->scores[at - 1] ? below : share_of(h, 0);
+    double part = (score - h->scores[at - 1]) / (h->scores[at] - h->scores[at - 1]);
+    return below + (middle_share(h, at) - below) * part;
+}
+
+double oif_score_history_smooth_at(const history *h, double share)
+{
+    uint32_t low = 0, high = h->groups; /* groups before `low` are as common */
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (middle_share(h, middle) >= share)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || low == h->groups)
+        return h->groups == 0 ? -INFINITY : h->scores[low == 0 ? 0 : low - 1];
+    double common = middle_share(h, low - 1), rare = middle_share(h, low);
+    double part = (common - share) / (common - rare);
+    return h->scores[low - 1] + (h->scores[low] - h->scores[low - 1]) * part;
+}
+
 /* ---- Snapshots ---- */
 
 void oif_score_history_visit_fields(history *h, oif_state_visitor *visitor)

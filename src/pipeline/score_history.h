@@ -47,6 +47,11 @@ double oif_score_history_threshold(const oif_score_history *history, double rate
 /* The highest score that at least `share` of the scores reach; -infinity while none is known. */
 double oif_score_history_at(const oif_score_history *history, double share);
 
+/* The same two questions with answers between the groups: they change with every score, and one
+ * is the inverse of the other. For comparing histories; the answers above follow the scores. */
+double oif_score_history_smooth_share(const oif_score_history *history, double score);
+double oif_score_history_smooth_at(const oif_score_history *history, double share);
+
 void oif_score_history_visit_fields(oif_score_history *history, oif_state_visitor *visitor);
 
 /* Whether the fields are consistent; they may come from a damaged snapshot. */

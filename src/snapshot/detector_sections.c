@@ -2,10 +2,11 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "detect/detector.h"
 
 enum {
-    PARAMS_BYTES = 2048, /* at most: sixteen parameters with names of up to a hundred bytes */
+    PARAMS_BYTES = 8192, /* at most: 48 parameters with names of up to a hundred bytes */
     /* A detector has at most STATE_RATIO times the bytes of its state in a snapshot, and
      * STATE_EXTRA_BYTES for what follows from its parameters. */
     STATE_RATIO = 6,
@@ -71,44 +72,59 @@ void oif_params_section_read(oif_section_reader *reader, const char *tag,
 
 /* ---- State ---- */
 
-uint64_t oif_state_section_bytes(const oif_detector *detector)
+static void visit_all(oif_detector *const detectors[], size_t count, oif_state_visitor *visitor)
+{
+    for (size_t i = 0; i < count; i++)
+        oif_detector_visit_fields(detectors[i], visitor);
+}
+
+uint64_t oif_state_section_bytes(oif_detector *const detectors[], size_t count)
 {
     oif_byte_counter counter = oif_byte_counter_new();
-    oif_detector_visit_fields((oif_detector *)detector, &counter.visitor); /* changes nothing */
+    visit_all(detectors, count, &counter.visitor); /* changes nothing */
     return counter.bytes;
 }
 
-void oif_state_section_write(oif_section_writer *writer, const oif_detector *detector)
+void oif_state_section_write(oif_section_writer *writer, oif_detector *const detectors[],
+                             size_t count)
 {
-    oif_section_writer_begin(writer, OIF_SECTION_STATE, oif_state_section_bytes(detector));
-    oif_detector_visit_fields((oif_detector *)detector, &writer->visitor); /* changes nothing */
+    oif_section_writer_begin(writer, OIF_SECTION_STATE, oif_state_section_bytes(detectors, count));
+    visit_all(detectors, count, &writer->visitor); /* changes nothing */
     oif_section_writer_end(writer);
 }
 
-void oif_state_section_bound(oif_section_reader *reader, const oif_params *params, size_t dimension)
+void oif_state_section_bound(oif_section_reader *reader, const oif_params params[], size_t count,
+                             size_t dimension)
 {
-    size_t bytes = 0;
-    oif_error why;
-    oif_status status = oif_detector_estimate_bytes(params, dimension, &bytes, &why);
-    if (status != OIF_OK)
-        oif_section_reader_fail(reader, status == OIF_EMEMORY ? OIF_EMEMORY : OIF_ECORRUPT, "%s",
-                                why.message);
-    else if (bytes > STATE_EXTRA_BYTES && (bytes - STATE_EXTRA_BYTES) / STATE_RATIO > reader->left)
+    size_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t bytes = 0;
+        oif_error why;
+        oif_status status = oif_detector_estimate_bytes(&params[i], dimension, &bytes, &why);
+        if (status != OIF_OK)
+            oif_section_reader_fail(reader, status == OIF_EMEMORY ? OIF_EMEMORY : OIF_ECORRUPT,
+                                    "%s", why.message);
+        total = oif_size_add(total, bytes);
+    }
+    size_t extra = count * STATE_EXTRA_BYTES;
+    if (total > extra && (total - extra) / STATE_RATIO > reader->left)
         oif_section_reader_fail(reader, OIF_ECORRUPT,
                                 "a state of %llu bytes is too small for a detector of %zu bytes",
-                                (unsigned long long)reader->left, bytes);
+                                (unsigned long long)reader->left, total);
 }
 
-void oif_state_section_read(oif_section_reader *reader, oif_detector *detector)
+void oif_state_section_read(oif_section_reader *reader, oif_detector *const detectors[],
+                            size_t count)
 {
-    uint64_t expected = oif_state_section_bytes(detector);
+    uint64_t expected = oif_state_section_bytes(detectors, count);
     oif_error why;
     if (reader->left != expected)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the state has %llu bytes instead of %llu",
                                 (unsigned long long)reader->left, (unsigned long long)expected);
-    oif_detector_visit_fields(detector, &reader->visitor);
+    visit_all(detectors, count, &reader->visitor);
     oif_section_reader_end(reader);
-    if (reader->status == OIF_OK && oif_detector_check(detector, &why) != OIF_OK)
-        oif_section_reader_fail(reader, OIF_ECORRUPT, "the state does not hold together: %s",
-                                why.message);
+    for (size_t i = 0; i < count && reader->status == OIF_OK; i++)
+        if (oif_detector_check(detectors[i], &why) != OIF_OK)
+            oif_section_reader_fail(reader, OIF_ECORRUPT, "the state does not hold together: %s",
+                                    why.message);
 }

@@ -26,19 +26,21 @@ void oif_params_section_read(oif_section_reader *reader, const char *tag,
 
 /* ---- State ---- */
 
-/* Writes the section with the state of a detector. */
-void oif_state_section_write(oif_section_writer *writer, const oif_detector *detector);
+/* Writes the section with the state of one detector, or of several that judge together. */
+void oif_state_section_write(oif_section_writer *writer, oif_detector *const detectors[],
+                             size_t count);
 
 /* The bytes of its payload. */
-uint64_t oif_state_section_bytes(const oif_detector *detector);
+uint64_t oif_state_section_bytes(oif_detector *const detectors[], size_t count);
 
-/* Fails if the open section is too small to be the state of such a detector. Called before the
- * detector is made, so a damaged snapshot cannot ask for much memory. */
-void oif_state_section_bound(oif_section_reader *reader, const oif_params *params,
+/* Fails if the open section is too small to be the state of detectors with these parameters.
+ * Called before the detectors are made, so a damaged snapshot cannot ask for much memory. */
+void oif_state_section_bound(oif_section_reader *reader, const oif_params params[], size_t count,
                              size_t dimension);
 
-/* Reads the open section into a detector with the same parameters. After a failure the detector
+/* Reads the open section into detectors with the same parameters. After a failure the detectors
  * may be in any state and must only be freed. */
-void oif_state_section_read(oif_section_reader *reader, oif_detector *detector);
+void oif_state_section_read(oif_section_reader *reader, oif_detector *const detectors[],
+                            size_t count);
 
 #endif

@@ -12,8 +12,9 @@
 
 size_t oif_detector_snapshot_bytes(const oif_detector *detector)
 {
+    oif_detector *one = (oif_detector *)detector; /* which is not changed */
     return OIF_SNAPSHOT_HEADER_BYTES + 3 * OIF_SECTION_BYTES +
-           (size_t)oif_state_section_bytes(detector) +
+           (size_t)oif_state_section_bytes(&one, 1) +
            oif_names_section_bytes(oif_detector_names(detector)) +
            oif_params_section_write(NULL, OIF_SECTION_DETECTOR, oif_detector_params(detector),
                                     oif_detector_columns(detector));
@@ -23,11 +24,12 @@ oif_status oif_detector_save(const oif_detector *detector, oif_write_function wr
                              oif_error *error)
 {
     oif_section_writer writer;
+    oif_detector *one = (oif_detector *)detector; /* which is not changed */
     oif_section_writer_open(&writer, write, context, error);
     oif_params_section_write(&writer, OIF_SECTION_DETECTOR, oif_detector_params(detector),
                              oif_detector_columns(detector));
     oif_names_section_write(&writer, oif_detector_names(detector));
-    oif_state_section_write(&writer, detector);
+    oif_state_section_write(&writer, &one, 1);
     return oif_section_writer_close(&writer);
 }
 
@@ -43,7 +45,7 @@ static oif_detector *make_detector(oif_section_reader *reader)
                                 (unsigned long long)dimension);
     oif_column_names *names = oif_names_section_read(reader, dimension, OIF_SECTION_STATE);
     if (reader->status == OIF_OK)
-        oif_state_section_bound(reader, &params, (size_t)dimension);
+        oif_state_section_bound(reader, &params, 1, (size_t)dimension);
     if (reader->status == OIF_OK &&
         oif_detector_new(&params, (size_t)dimension, &made, &why) != OIF_OK)
         oif_section_reader_fail(reader, why.status, "%s", why.message);
@@ -63,7 +65,7 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
     reader.end = bytes;
     oif_detector *made = make_detector(&reader);
     if (made)
-        oif_state_section_read(&reader, made);
+        oif_state_section_read(&reader, &made, 1);
     oif_section_reader_close(&reader);
     if (reader.status == OIF_OK)
         *detector = made;

@@ -434,7 +434,7 @@ static void set_pipeline_counters(oif_pipeline *pipeline, double target, uint64_
     for (uint32_t i = 0; i < pipeline->keys.count; i++) {
         oif_model *model = pipeline->keys.entries[i].value;
         model->rows = (uint64_t)target - ahead / STEADY_KEYS;
-        set_counters(model->detector, target, ahead / STEADY_KEYS);
+        set_counters(model->detectors[0], target, ahead / STEADY_KEYS);
     }
 }
 

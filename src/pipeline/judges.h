@@ -1,0 +1,32 @@
+/* Several judges and one score. The first judge leads: the score of a row is the leader's, unless
+ * another judge finds the row more severe. Then the row gets the score that the leader gives rows
+ * of that severity. So there is one scale, one threshold and one history of what came out.
+ *
+ *     leader    score .52    severity 1.2 ---------------------------+
+ *     other     score 7.1    severity 3.4 -> the leader's score      +-> the larger: .71
+ *                                            of severity 3.4: .71 ---+
+ *
+ * Each judge is compared with its own history. That of the leader must not hold what others put in
+ * its place: the scores it lends would raise each other without end.
+ */
+#ifndef OIF_PIPELINE_JUDGES_H
+#define OIF_PIPELINE_JUDGES_H
+
+#include "pipeline/severity.h"
+
+typedef struct oif_judge {
+    oif_score_scale scale;
+    double score; /* of the last row; NaN: the judge cannot tell */
+    oif_score_history history;
+} oif_judge;
+
+void oif_judge_init(oif_judge *judge, oif_score_scale scale, double memory);
+
+/* The score of the row that all judges have a score for. `*decisive` becomes the number of the
+ * judge whose evidence it is. */
+double oif_judges_score(const oif_judge judges[], size_t count, uint32_t *decisive);
+
+/* The scores of the row are part of what is usual. */
+void oif_judges_learn(oif_judge judges[], size_t count);
+
+#endif
