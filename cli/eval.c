@@ -55,6 +55,26 @@ static exit_code copy_params(const cli_settings *settings, oif_params *params)
     return EXIT_OK;
 }
 
+/* Detectors that judge together need a pipeline. It learns like the detectors beside it. */
+static oif_status make_contestant(eval_contestant *contestant, const eval_run *evaluation,
+                                  oif_error *error)
+{
+    const oif_params *options = evaluation->options;
+    oif_params learning_all;
+    oif_status status = OIF_OK;
+    if (!options && strchr(contestant->params.table->name, '+')) {
+        oif_pipeline_options_init(&learning_all);
+        status = oif_params_set_text(&learning_all, "learn", "all", error);
+        options = &learning_all;
+    }
+    if (status != OIF_OK)
+        return status;
+    return options ? oif_pipeline_new(&contestant->params, evaluation->column_count, options,
+                                      &contestant->pipeline, error)
+                   : oif_detector_new(&contestant->params, evaluation->column_count,
+                                      &contestant->detector, error);
+}
+
 static exit_code add_contestant(eval_run *evaluation, const cli_settings *settings,
                                 const char *name, size_t name_bytes)
 {
@@ -68,11 +88,7 @@ static exit_code add_contestant(eval_run *evaluation, const cli_settings *settin
     if (code != EXIT_OK)
         return code;
     oif_error error;
-    oif_status status = evaluation->options
-                            ? oif_pipeline_new(&contestant->params, evaluation->column_count,
-                                               evaluation->options, &contestant->pipeline, &error)
-                            : oif_detector_new(&contestant->params, evaluation->column_count,
-                                               &contestant->detector, &error);
+    oif_status status = make_contestant(contestant, evaluation, &error);
     if (status != OIF_OK)
         return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", error.message);
     evaluation->contestant_count++;
@@ -370,6 +386,8 @@ const cli_command eval_command = {
         "  oif eval --label fault --all pump.csv             every detector, side by side\n"
         "  oif eval --label fault --detector hst,loda --window 1000 pump.csv\n"
         "                                                    two of them, over time\n"
+        "  oif eval --label fault --detector hst,rolling-iforest+hst pump.csv\n"
+        "                                                    one, and two that judge together\n"
         "  oif eval --label fault --key host --shingle 8 pump.csv\n"
         "                                                    a series of each host, eight rows as "
         "one\n"

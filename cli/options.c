@@ -50,8 +50,9 @@ static const cli_option input_options[] = {
 enum { INPUT_OPTION_COUNT = sizeof input_options / sizeof *input_options };
 
 /* Of every command that takes parameters. chosen_detector has read the name before all else. */
-const cli_option detector_option = {"detector", OPTION_SWITCH, SETTING(is_detector_given),
-                                    .help = "which detector scores the rows", .argument = "NAME"};
+const cli_option detector_option = {
+    "detector", OPTION_SWITCH, SETTING(is_detector_given),
+    .help = "which detector scores the rows; A+B: both judge together", .argument = "NAME"};
 
 const cli_option *command_option(const cli_command *command, size_t index)
 {
@@ -378,21 +379,39 @@ static exit_code take_file(const cli_command *command, const char *file, cli_set
     return EXIT_OK;
 }
 
+/* The name, or of a list that part, which no detector has. */
+static given_flag unknown_detector(const char *names)
+{
+    for (;; names++) {
+        size_t bytes = strcspn(names, "+");
+        char name[FLAG_NAME_BYTES];
+        snprintf(name, sizeof name, "%.*s", (int)bytes, names);
+        if (names[bytes] == '\0' || !oif_detector_info_find(name))
+            return (given_flag){names, bytes, NULL};
+        names += bytes;
+    }
+}
+
 exit_code params_choose(oif_params *params, const char *name, size_t name_bytes)
 {
-    word_suggestion suggestion = suggestion_for(name, name_bytes);
     char text[FLAG_NAME_BYTES];
     oif_error error;
     snprintf(text, sizeof text, "%.*s", (int)name_bytes, name);
     if (oif_params_init(params, text, &error) == OIF_OK)
         return EXIT_OK;
+    given_flag unknown = unknown_detector(text);
+    word_suggestion suggestion = suggestion_for(unknown.name, unknown.name_bytes);
     const oif_detector_info *info;
-    for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++)
+    for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++) {
+        if (flag_is(&unknown, info->table.name)) /* all parts are known */
+            return complain(EXIT_USAGE, "--detector %s: %s", text, error.message);
         suggestion_consider(&suggestion, info->table.name);
+    }
     if (!suggestion.closest)
-        return complain(EXIT_USAGE, "there is no detector '%s' ('oif detectors' lists all)", text);
-    return complain(EXIT_USAGE, "there is no detector '%s'; did you mean %s?", text,
-                    suggestion.closest);
+        return complain(EXIT_USAGE, "there is no detector '%.*s' ('oif detectors' lists all)",
+                        (int)unknown.name_bytes, unknown.name);
+    return complain(EXIT_USAGE, "there is no detector '%.*s'; did you mean %s?",
+                    (int)unknown.name_bytes, unknown.name, suggestion.closest);
 }
 
 static exit_code init_detector(const cli_command *command, cli_settings *settings, char **arguments)
