@@ -1,10 +1,11 @@
 /* Several judges and one score. The first judge leads: the score of a row is the leader's, unless
- * another judge finds the row more severe. Then the row gets the score that the leader gives rows
- * of that severity. So there is one scale, one threshold and one history of what came out.
+ * another judge finds the row more severe, by a margin. Then the row gets the score that the leader
+ * gives rows of that severity. So there is one scale, one threshold and one history of what came
+ * out.
  *
- *     leader    score .52    severity 1.2 ---------------------------+
- *     other     score 7.1    severity 3.4 -> the leader's score      +-> the larger: .71
- *                                            of severity 3.4: .71 ---+
+ *     leader    score .52    severity 1.2 ----------------------------+
+ *     other     score 7.1    severity 3.4, less the margin: 3.1       +-> the larger: .69
+ *                            the leader's score of severity 3.1: .69 -+
  *
  * Each judge is compared with its own history. That of the leader must not hold what others put in
  * its place: the scores it lends would raise each other without end.
@@ -17,10 +18,12 @@
 typedef struct oif_judge {
     oif_score_scale scale;
     double score; /* of the last row; NaN: the judge cannot tell */
+    oif_severity_curve curve;
     oif_score_history history;
 } oif_judge;
 
 void oif_judge_init(oif_judge *judge, oif_score_scale scale, double memory);
+void oif_judge_visit_fields(oif_judge *judge, oif_state_visitor *visitor);
 
 /* The score of the row that all judges have a score for. `*decisive` becomes the number of the
  * judge whose evidence it is. */

@@ -396,7 +396,7 @@ void oif_model_visit_fields(oif_model *m, oif_state_visitor *visitor)
     if (oif_model_judges(m) > 0)
         oif_visit_u32(visitor, "judge", &m->judge, 1);
     for (size_t i = 0; i < oif_model_judges(m); i++)
-        oif_score_history_visit_fields(&judges_of(m)[i].history, visitor);
+        oif_judge_visit_fields(&judges_of(m)[i], visitor);
 }
 
 static bool has_infinity(const double *numbers, size_t count)

@@ -4,31 +4,45 @@
 
 #include <math.h>
 
-static const double common_share = 0.02, rare_share = 0.002;
+static const double common_share = 0.02, rare_share = 0.002, body_shares[] = {0.5, 0.2};
 static const double log10_of_50 = 1.6989700043360187;
 static const double log10_of_2 = 0.30102999566398120, log2_of_10 = 3.3219280948873623;
 static const double enough_scores = 500; /* so there is a score of one row in 500 */
 
-/* The tail beyond the score of one row in 50. */
-typedef struct tail {
-    double score;    /* where it begins */
-    double evidence; /* of that score */
-    double apart;    /* evidence per unit of severity */
-} tail;
-
-static tail tail_of(const oif_score_history *history, oif_score_scale scale)
+/* A judge whose scores hardly differ must not call the first other one extreme. */
+static double least_apart(oif_score_scale scale)
 {
-    const double least_apart = 0x1p-4;
-    tail t = {.score = oif_score_history_at(history, common_share)};
-    t.evidence = oif_score_evidence(scale, t.score);
-    double rare = oif_score_evidence(scale, oif_score_history_at(history, rare_share));
-    t.apart = rare - t.evidence > least_apart ? rare - t.evidence : least_apart;
-    return t;
+    return scale == OIF_SCORES_OF_EVIDENCE ? 1 : 0x1p-4;
 }
 
 static double severity_of_share(double share)
 {
     return share < 1 ? -oif_log2(share) * log10_of_2 : 0;
+}
+
+static oif_severity_line line_between(oif_score_scale scale, double common, double common_severity,
+                                      double rare, double severities_between)
+{
+    oif_severity_line line = {oif_score_evidence(scale, common), common_severity, 0};
+    double apart = (oif_score_evidence(scale, rare) - line.evidence) / severities_between;
+    line.apart = apart > least_apart(scale) ? apart : least_apart(scale);
+    return line;
+}
+
+static oif_severity_line tail_of(const oif_score_history *history, oif_score_scale scale,
+                                 double common)
+{
+    return line_between(scale, common, log10_of_50, oif_score_history_at(history, rare_share), 1);
+}
+
+static double severity_on(const oif_severity_line *line, double evidence)
+{
+    return line->severity + (evidence - line->evidence) / line->apart;
+}
+
+static double evidence_on(const oif_severity_line *line, double severity)
+{
+    return line->evidence + (severity - line->severity) * line->apart;
 }
 
 double oif_severity(const oif_score_history *history, oif_score_scale scale, double score,
@@ -37,28 +51,54 @@ double oif_severity(const oif_score_history *history, oif_score_scale scale, dou
     double common = oif_score_history_at(history, common_share);
     if (!(score > common) || common == -INFINITY)
         return severity_of_share(share);
-    tail t = tail_of(history, scale);
-    return log10_of_50 + (oif_score_evidence(scale, score) - t.evidence) / t.apart;
+    oif_severity_line tail = tail_of(history, scale, common);
+    return severity_on(&tail, oif_score_evidence(scale, score));
 }
 
-double oif_smooth_severity(const oif_score_history *history, oif_score_scale scale, double score)
+/* ---- For judges ---- */
+
+oif_severity_curve oif_severity_curve_of(const oif_score_history *history, oif_score_scale scale)
 {
-    if (history->total < enough_scores)
+    oif_severity_curve curve = {.is_known = history->total >= enough_scores};
+    if (!curve.is_known)
+        return curve;
+    double half = oif_score_history_smooth_at(history, body_shares[0]),
+           fifth = oif_score_history_smooth_at(history, body_shares[1]);
+    curve.tail_score = oif_score_history_at(history, common_share);
+    curve.tail = tail_of(history, scale, curve.tail_score);
+    curve.body =
+        line_between(scale, half, severity_of_share(body_shares[0]), fifth,
+                     severity_of_share(body_shares[1]) - severity_of_share(body_shares[0]));
+    return curve;
+}
+
+double oif_curve_severity(const oif_severity_curve *curve, const oif_score_history *history,
+                          oif_score_scale scale, double score)
+{
+    if (!curve->is_known)
         return 0;
-    if (score > oif_score_history_at(history, common_share))
-        return oif_severity(history, scale, score, 1);
-    double severity = severity_of_share(oif_score_history_smooth_share(history, score));
-    return severity < log10_of_50 ? severity : log10_of_50;
+    double evidence = oif_score_evidence(scale, score), severity;
+    if (score > curve->tail_score) {
+        severity = severity_on(&curve->tail, evidence);
+    } else {
+        severity = severity_of_share(oif_score_history_smooth_share(history, score));
+        severity = severity < log10_of_50 ? severity : log10_of_50;
+    }
+    double by_body = severity_on(&curve->body, evidence);
+    return by_body > severity ? by_body : severity;
 }
 
-double oif_severity_score(const oif_score_history *history, oif_score_scale scale, double severity)
+double oif_curve_score(const oif_severity_curve *curve, const oif_score_history *history,
+                       oif_score_scale scale, double severity)
 {
-    tail t = tail_of(history, scale);
+    double score;
     if (severity > log10_of_50) {
-        double evidence = t.evidence + (severity - log10_of_50) * t.apart;
-        double score = oif_evidence_score(scale, evidence);
-        return score > t.score ? score : t.score;
+        score = oif_evidence_score(scale, evidence_on(&curve->tail, severity));
+        score = score > curve->tail_score ? score : curve->tail_score;
+    } else {
+        score = oif_score_history_smooth_at(history, oif_exp2(-severity * log2_of_10));
+        score = score < curve->tail_score ? score : curve->tail_score;
     }
-    double score = oif_score_history_smooth_at(history, oif_exp2(-severity * log2_of_10));
-    return score < t.score ? score : t.score;
+    double by_body = oif_evidence_score(scale, evidence_on(&curve->body, severity));
+    return by_body < score ? by_body : score;
 }
