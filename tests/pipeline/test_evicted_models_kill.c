@@ -136,7 +136,9 @@ static void test_a_kill_at_any_moment_loses_no_model(void **unused)
         while_writing += is_writing;
         generations += rows > rows_before;
         acknowledged = rows;
-        longest_life = adapt_life(longest_life, is_writing || rows > rows_before);
+        /* On a slow disk every child would die while it writes: some must get on, too. */
+        bool is_late = rows > rows_before || (is_writing && generations * 5 > trial);
+        longest_life = adapt_life(longest_life, is_late);
         require_no_other_files();
     }
     print_message("seed %" PRIu64 ": %" PRIu64 " kills: %" PRIu64
