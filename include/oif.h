@@ -184,8 +184,8 @@ enum { OIF_TOGETHER_MAX = 4 };
 /* Chooses a detector by name and sets every parameter to its initial value.
  *
  * "rolling-iforest+sdo" is a list of up to OIF_TOGETHER_MAX detectors that judge together, in
- * pipelines only. It has the parameters of all; of two with one name that differ, the later one
- * is called hst_window_size. Allocates only when a list is named for the first time.
+ * pipelines only. It has the parameters of all. They share the seed; of others with the same name
+ * the later one is called sdo_window_size. Allocates only when a list is named for the first time.
  *
  * OIF_EPARAM   there is no such detector, or the list has one twice or too many */
 OIF_API OIF_MUST_CHECK oif_status oif_params_init(oif_params *params, const char *detector,

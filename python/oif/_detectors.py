@@ -93,13 +93,8 @@ class Detector(Copied, _core.Detector):
         return super()._own() | ({} if self._alerts is None else {"_alerts": self._alerts.clone()})
 
     def __repr__(self) -> str:
-        changed = _changed(self.params, _initial_params(self.kind))
+        changed = _changed(self.params, _core.detector_params(self.kind))
         return f"{type(self).__name__}({', '.join(changed)})"
-
-
-def _initial_params(kind: str) -> dict[str, Any]:
-    (info,) = (info for info in _core.detector_infos() if info["name"] == kind)
-    return {param["name"]: param["initial"] for param in info["params"]}
 
 
 def _changed(values: dict[str, Any], initial: dict[str, Any]) -> list[str]:

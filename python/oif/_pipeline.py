@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Union
 
 from . import _core
 from ._arrays import keys_of
-from ._detectors import DETECTORS, Detector, _changed, _initial_params
+from ._detectors import DETECTORS, Detector, _changed
 from ._errors import ParameterError
 from ._results import Alerting, Attribution, Episode, Explain, Grade, Output, Result
 from ._types import Row, Rows
 
+_Detector = Union[Detector, type[Detector], str]
 _EPISODES = tuple(Episode)
 _GRADES = tuple(Grade)
 
@@ -21,7 +22,7 @@ class Pipeline(Alerting):
 
     Args:
         detector: a detector that has learned nothing yet, its class or its name; every key gets one like it; a
-            RollingIsolationForest if not given
+            RollingIsolationForest if not given. Several judge together: a list of them, or "rolling-iforest+sdo"
         alert_rate: share of the rows that is to be anomalous
         threshold: if not 0: rows with a higher score are anomalous, whatever their share
         memory: past scores that alert_rate is measured on; 0: 16 / alert_rate, but at least 8192
@@ -52,7 +53,7 @@ class Pipeline(Alerting):
 
     def __init__(
         self,
-        detector: Detector | type[Detector] | str = _core.default_detector,
+        detector: _Detector | Sequence[_Detector] = _core.default_detector,
         *,
         alert_rate: float = 0.001,
         threshold: float = 0.0,
@@ -65,7 +66,7 @@ class Pipeline(Alerting):
         memory_limit: int = 0,
         evicted: Literal["forget", "keep"] = "forget",
     ) -> None:
-        kind, params = _detector_of(detector)
+        kind, params = _detectors_of(detector)
         if evicted == "keep":
             raise ParameterError('evicted="keep" needs a state file that is held while rows come, as oif score does')
         options: dict[str, Any] = dict(alert_rate=alert_rate, threshold=threshold, memory=memory, learn=learn)
@@ -103,11 +104,41 @@ class Pipeline(Alerting):
 
     def __repr__(self) -> str:
         initial = {param["name"]: param["initial"] for param in _core.pipeline_info()["params"]}
-        detector = f"{DETECTORS[self.kind].__name__}({', '.join(_changed(self.params, _initial_params(self.kind)))})"
+        detectors = [_repr_of(kind, self.params) for kind in self.kind.split("+")]
+        detector = detectors[0] if len(detectors) == 1 else f"[{', '.join(detectors)}]"
         return f"{type(self).__name__}({', '.join([detector, *_changed(self.options, initial)])})"
 
 
-def _detector_of(detector: Detector | type[Detector] | str) -> tuple[str, dict[str, Any]]:
+def _name_in_list(kind: str, name: str, params: dict[str, Any]) -> str:
+    """What a parameter of a detector is called in a list: a name that is taken has the detector's in front."""
+    own = f"{kind.replace('-', '_')}_{name}"
+    return own if own in params else name
+
+
+def _repr_of(kind: str, params: dict[str, Any]) -> str:
+    initial = _core.detector_params(kind)
+    own = {name: params[_name_in_list(kind, name, params)] for name in initial}
+    return f"{DETECTORS[kind].__name__}({', '.join(_changed(own, initial))})"
+
+
+def _detectors_of(detector: _Detector | Sequence[_Detector]) -> tuple[str, dict[str, Any]]:
+    if isinstance(detector, str) or not isinstance(detector, Sequence):
+        return _detector_of(detector)
+    if not detector:
+        raise ParameterError("a pipeline needs a detector")
+    parts = [_detector_of(part) for part in detector]
+    kinds = "+".join(kind for kind, _ in parts)
+    params: dict[str, Any] = {}
+    names = _core.detector_params(kinds)
+    for kind, values in parts:
+        for name, value in values.items():
+            name = _name_in_list(kind, name, names)
+            if params.setdefault(name, value) != value:
+                raise ParameterError(f"{kinds} has one {name}, which cannot be both {params[name]!r} and {value!r}")
+    return kinds, params
+
+
+def _detector_of(detector: _Detector) -> tuple[str, dict[str, Any]]:
     if isinstance(detector, str):
         return detector, {}
     if isinstance(detector, type):

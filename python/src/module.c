@@ -15,6 +15,20 @@ static PyObject *detector_infos(PyObject *module, PyObject *unused)
     return list;
 }
 
+static PyObject *detector_params(PyObject *module, PyObject *name)
+{
+    (void)module;
+    oif_params params;
+    oif_error error;
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    if (!text)
+        return NULL;
+    if (oif_params_init(&params, text, &error) == OIF_OK)
+        return params_as_dict(&params);
+    raise_error(&error);
+    return NULL;
+}
+
 static PyObject *pipeline_info(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
@@ -27,6 +41,9 @@ static PyMethodDef functions[] = {
     {"detector_infos", detector_infos, METH_NOARGS,
      "detector_infos()\n--\n\nThe kinds of detectors and their parameters, as the library lists "
      "them."},
+    {"detector_params", detector_params, METH_O,
+     "detector_params(name, /)\n--\n\nThe parameters of a detector, or of a list of detectors that "
+     "judge together, and their initial values."},
     {"pipeline_info", pipeline_info, METH_NOARGS,
      "pipeline_info()\n--\n\nThe options of pipelines, as the library lists them."},
     {"arrow_rows", arrow_rows, METH_O,

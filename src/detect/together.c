@@ -29,10 +29,10 @@ static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- Merging tables ---- */
 
-static bool are_alike(const oif_param *a, const oif_param *b)
+/* Every detector has the same seed; all else is its own. */
+static bool is_shared(const oif_param *param)
 {
-    return strcmp(a->name, b->name) == 0 && a->type == b->type && a->minimum == b->minimum &&
-           a->maximum == b->maximum && a->initial == b->initial && a->choices == b->choices;
+    return strcmp(param->name, "seed") == 0;
 }
 
 static size_t find_name(const list *l, const char *name)
@@ -59,7 +59,7 @@ static size_t add_param(list *l, const char *detector, const oif_param *param)
 {
     size_t count = l->info.table.param_count, position = find_name(l, param->name);
     bool is_known = position < count;
-    if (is_known && are_alike(&l->params[position], param))
+    if (is_known && is_shared(param))
         return position;
     if (count == OIF_PARAMS_MAX)
         return OIF_PARAMS_MAX;

@@ -2,12 +2,12 @@
  *
  * A list has a table of parameters like a detector. It has the parameters of all its detectors:
  *
- *     rolling-iforest    num_trees  window_size = 2048  seed = 0
- *     hst                num_trees  window_size = 250   seed = 0
- *     the list           num_trees  window_size = 2048  seed = 0  hst_window_size = 250
+ *     rolling-iforest    num_trees  window_size  seed
+ *     hst                num_trees  window_size  seed
+ *     the list           num_trees  window_size  seed  hst_num_trees  hst_window_size
  *
- * What several detectors describe alike is one parameter. Of two that differ, the later one has
- * the name of its detector in front.
+ * The seed is one for all. Of two others with the same name, the later one has the name of its
+ * detector in front.
  *
  * The table of a list is made when it is first asked for, and then stays: params point to it.
  */
