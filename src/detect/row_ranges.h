@@ -83,6 +83,11 @@ bool oif_row_ranges_may_be_outside(const oif_row_ranges *ranges, const double *r
 double oif_row_ranges_depth(const oif_row_ranges *ranges, const double *row, double depth,
                             const oif_columns_left_out *left_out);
 
+/* How far outside the worst number of a row is, as the square of a number of widths: 0 if none is
+ * outside, and then `column` stays as it is; at most 2^53. A number inside half of the boxes is
+ * never far outside. Missing numbers, and numbers where all were missing, do not count. */
+double oif_row_ranges_worst(const oif_row_ranges *ranges, const double *row, size_t *column);
+
 void oif_row_ranges_visit_fields(oif_row_ranges *ranges, oif_state_visitor *visitor);
 
 /* Validates everything: the fields may come from a damaged snapshot. */

@@ -126,26 +126,38 @@ OIF_INLINE void judge_number(const oif_row_ranges *ranges, size_t j, double numb
         double q = distance / (distance + width) - usual_excess;
         worst[group] = q > worst[group] ? q : worst[group];
     }
-    if (array_at(ranges, INNER_LOWS)[j] == INFINITY)
-        judge_empty(lows, worst);
+}
+
+/* A row whose distance is x = q / (1 - q) widths is set apart with the probability
+ * x^2 / (x^2 + 2) at each level. */
+OIF_INLINE double probability_of(double q)
+{
+    const double inside = 1 - q;
+    return q * q / (q * q + 2 * (inside * inside));
 }
 
 /* The depth that is lost on average over the groups; half of those that have no box yet count as
- * content. A row whose distance is x = q / (1 - q) widths is set apart with the probability
- * p = x^2 / (x^2 + 2) at each level. A walk of `depth` levels then ends after
- * (1 - (1 - p)^depth) / p of them on average; depth / (1 + (depth - 1) (p + p^2) / 2) has the
- * same values and slopes at both ends and needs no powers. */
+ * content. A row is set apart with the probability p at each level. A walk of `depth` levels then
+ * ends after (1 - (1 - p)^depth) / p of them on average; depth / (1 + (depth - 1) (p + p^2) / 2)
+ * has the same values and slopes at both ends and needs no powers. */
 OIF_INLINE double mean_loss(const double worst[GROUPS], double depth, uint32_t groups)
 {
     double sums[LANES] = {0};
     const double half_below = (depth - 1) / 2;
     for (uint32_t group = 0; group < GROUPS; group += LANES)
         for (uint32_t i = 0; i < LANES; i++) {
-            double q = worst[group + i], inside = 1 - q;
-            double p = q * q / (q * q + 2 * (inside * inside));
+            double p = probability_of(worst[group + i]);
             sums[i] += depth - depth / (1 + half_below * (p + p * p));
         }
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) / (0.5 * (groups + GROUPS));
+}
+
+OIF_INLINE void judge_present(const oif_row_ranges *ranges, size_t j, double number,
+                              double worst[GROUPS])
+{
+    judge_number(ranges, j, number, worst);
+    if (array_at(ranges, INNER_LOWS)[j] == INFINITY)
+        judge_empty(lows_of(ranges, j), worst);
 }
 
 OIF_INLINE void judge_part(const oif_row_ranges *ranges, const double *row, size_t first,
@@ -159,7 +171,7 @@ OIF_INLINE void judge_part(const oif_row_ranges *ranges, const double *row, size
         if (row[j] != row[j])
             judge_missing(ranges, j, worst);
         else
-            judge_number(ranges, j, row[j], worst);
+            judge_present(ranges, j, row[j], worst);
     }
 }
 
@@ -187,4 +199,46 @@ double oif_row_ranges_depth(const oif_row_ranges *ranges, const double *row, dou
     if (!(depth > 1 && ranges->groups > 0))
         return depth;
     return (oif_machine_has_avx2() ? judge_avx2 : judge)(ranges, row, depth, left_out);
+}
+
+/* ---- The worst number ---- */
+
+/* The mean over the groups that judge of the probabilities of one number. */
+OIF_INLINE double mean_probability(const oif_row_ranges *ranges, size_t j, double number)
+{
+    double q[GROUPS] = {0}, sums[LANES] = {0};
+    judge_number(ranges, j, number, q);
+    for (uint32_t group = 0; group < GROUPS; group += LANES)
+        for (uint32_t i = 0; i < LANES; i++)
+            sums[i] += probability_of(q[group + i]);
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) / ranges->groups;
+}
+
+static double mean_probability_portable(const oif_row_ranges *ranges, size_t j, double number)
+{
+    return mean_probability(ranges, j, number);
+}
+
+OIF_AVX2 static double mean_probability_avx2(const oif_row_ranges *ranges, size_t j, double number)
+{
+    return mean_probability(ranges, j, number);
+}
+
+double oif_row_ranges_worst(const oif_row_ranges *ranges, const double *row, size_t *column)
+{
+    const double *low = array_at(ranges, INNER_LOWS), *high = array_at(ranges, INNER_HIGHS);
+    const double least_left = 0x1p-52;
+    double worst = 0;
+    for (size_t j = 0; j < ranges->columns; j++) {
+        if (row[j] != row[j] || !is_outside(low[j], high[j], row[j]))
+            continue;
+        double p = (oif_machine_has_avx2() ? mean_probability_avx2
+                                           : mean_probability_portable)(ranges, j, row[j]);
+        if (p > worst) {
+            worst = p;
+            *column = j;
+        }
+    }
+    const double left = 1 - worst > least_left ? 1 - worst : least_left;
+    return 2 * worst / left;
 }

@@ -196,3 +196,24 @@ double plain_row_ranges_depth(const plain_row_ranges *ranges, const double *row,
     }
     return depth - ((sums[0] + sums[1]) + (sums[2] + sums[3])) / (0.5 * (double)(in_use + GROUPS));
 }
+
+double plain_row_ranges_worst(const plain_row_ranges *ranges, const double *row, size_t *column)
+{
+    double worst = 0;
+    for (size_t j = 0; j < ranges->columns; j++) {
+        column_boxes found = find_boxes(ranges, j);
+        double sums[4] = {0};
+        for (size_t g = 0; g < found.count; g++) {
+            bool counts = !isnan(row[j]) && found.boxes[g].has_number;
+            double q = counts ? apart(&found.boxes[g], row[j], found.width) : 0;
+            q = fmax(0, q - ranges->excesses[j]);
+            sums[g % 4] += q * q / (q * q + 2 * ((1 - q) * (1 - q)));
+        }
+        double p = ((sums[0] + sums[1]) + (sums[2] + sums[3])) / (double)found.count;
+        if (p > worst) {
+            worst = p;
+            *column = j;
+        }
+    }
+    return 2 * worst / fmax(1 - worst, 0x1p-52);
+}

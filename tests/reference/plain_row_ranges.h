@@ -19,4 +19,7 @@ void plain_row_ranges_free(plain_row_ranges *ranges);
 double plain_row_ranges_depth(const plain_row_ranges *ranges, const double *row, double depth,
                               size_t left_out, size_t step);
 
+/* How far outside the worst number is, as oif_row_ranges_worst. */
+double plain_row_ranges_worst(const plain_row_ranges *ranges, const double *row, size_t *column);
+
 #endif
