@@ -21,28 +21,35 @@ void oif_judge_visit_fields(oif_judge *judge, oif_state_visitor *visitor)
 
 static double severity_of(const oif_judge *judge)
 {
-    if (judge->score != judge->score)
-        return 0;
-    return oif_curve_severity(&judge->curve, &judge->history, judge->scale, judge->score);
+    bool tells_nothing = judge->score != judge->score ||
+                         (judge->scale == OIF_SCORES_OF_EVIDENCE && judge->score <= 0);
+    return tells_nothing
+               ? 0
+               : oif_curve_severity(&judge->curve, &judge->history, judge->scale, judge->score);
 }
 
-double oif_judges_score(const oif_judge judges[], size_t count, uint32_t *decisive)
+double oif_judge_severity(const oif_judge *judge)
 {
-    const oif_judge *leader = &judges[0];
-    double most = 0;
-    uint32_t who = 0;
+    return severity_of(judge) - margin;
+}
+
+double oif_judges_severity(const oif_judge judges[], size_t count, uint32_t *decisive)
+{
+    double most = severity_of(&judges[0]);
     *decisive = 0;
-    for (uint32_t i = 1; i < count && leader->curve.is_known; i++) {
-        double severity = severity_of(&judges[i]) - margin;
+    for (uint32_t i = 1; i < count && judges[0].curve.is_known; i++) {
+        double severity = oif_judge_severity(&judges[i]);
         if (severity > most) {
             most = severity;
-            who = i;
+            *decisive = i;
         }
     }
-    if (who == 0 || severity_of(leader) >= most)
-        return leader->score;
-    *decisive = who;
-    return oif_curve_score(&leader->curve, &leader->history, leader->scale, most);
+    return most;
+}
+
+double oif_judge_score(const oif_judge *leader, double severity)
+{
+    return oif_curve_score(&leader->curve, &leader->history, leader->scale, severity);
 }
 
 void oif_judges_learn(oif_judge judges[], size_t count)

@@ -25,9 +25,15 @@ typedef struct oif_judge {
 void oif_judge_init(oif_judge *judge, oif_score_scale scale, double memory);
 void oif_judge_visit_fields(oif_judge *judge, oif_state_visitor *visitor);
 
-/* The score of the row that all judges have a score for. `*decisive` becomes the number of the
- * judge whose evidence it is. */
-double oif_judges_score(const oif_judge judges[], size_t count, uint32_t *decisive);
+/* The severity of the row that all judges have a score for: the largest, others than the leader
+ * less the margin. `*decisive` becomes the number of the judge whose severity it is. */
+double oif_judges_severity(const oif_judge judges[], size_t count, uint32_t *decisive);
+
+/* The severity that a judge other than the leader finds, less the margin. */
+double oif_judge_severity(const oif_judge *judge);
+
+/* The score that a leader gives rows of this severity. Its curve is known. */
+double oif_judge_score(const oif_judge *leader, double severity);
 
 /* The scores of the row are part of what is usual. */
 void oif_judges_learn(oif_judge judges[], size_t count);

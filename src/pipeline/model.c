@@ -25,6 +25,7 @@ static oif_model lay_out(const oif_model_options *options, size_t columns, size_
                    .detector_count = detectors};
     size_t numbers = oif_size_multiply(options->shingle, columns);
     m.judges_at = oif_size_append(&m.bytes, oif_model_judges(&m), sizeof(oif_judge));
+    m.senses_at = oif_size_append(&m.bytes, oif_senses_bytes(columns, &options->senses), 1);
     m.recent_at = oif_size_append(&m.bytes, numbers, sizeof(double));
     m.usual_at = oif_size_append(&m.bytes, columns, sizeof(oif_usual));
     m.shares_at = oif_size_append(&m.bytes, columns, sizeof(double));
@@ -36,6 +37,11 @@ static oif_model lay_out(const oif_model_options *options, size_t columns, size_
 static oif_judge *judges_of(const oif_model *m)
 {
     return oif_block_part(m, m->judges_at);
+}
+
+static oif_senses *senses_of(const oif_model *m)
+{
+    return oif_block_part(m, m->senses_at);
 }
 
 oif_status oif_model_estimate_bytes(const oif_params *params, size_t columns,
@@ -72,7 +78,10 @@ static oif_status make_block(const oif_model *head, oif_model **made, oif_error 
 static void init_judges(oif_model *m)
 {
     for (size_t i = 0; i < oif_model_judges(m); i++)
-        oif_judge_init(&judges_of(m)[i], oif_detector_scale(m->detectors[i]), m->options.memory);
+        oif_judge_init(&judges_of(m)[i],
+                       i < m->detector_count ? oif_detector_scale(m->detectors[i])
+                                             : OIF_SCORES_OF_EVIDENCE,
+                       m->options.memory);
 }
 
 oif_status oif_model_new(const oif_params *params, size_t columns, const oif_model_options *options,
@@ -94,6 +103,7 @@ oif_status oif_model_new(const oif_params *params, size_t columns, const oif_mod
         return status;
     }
     init_judges(made);
+    oif_senses_init(senses_of(made), columns, &options->senses);
     for (size_t i = 0; i < columns; i++)
         oif_model_usual(made)[i].half_mean = NAN;
     *model = made;
@@ -170,6 +180,12 @@ static bool is_like_all_recent(const oif_model *m)
            m->same_rows >= (before < OIF_MODEL_SAME_ROWS ? before : OIF_MODEL_SAME_ROWS);
 }
 
+/* What the sense that decided has found. */
+static const oif_finding *finding_of(const oif_model *m)
+{
+    return &senses_of(m)->findings[m->judge - m->detector_count];
+}
+
 static void judge(const oif_model *m, bool was_ready, double score, oif_result *result)
 {
     result->score = score;
@@ -182,7 +198,10 @@ static void judge(const oif_model *m, bool was_ready, double score, oif_result *
             ? oif_severity(&m->history, oif_detector_scale(m->detectors[0]), score, result->p)
             : 0;
     result->grade = result->anomaly ? grade_of(result->severity) : OIF_GRADE_NONE;
-    result->detector = m->judge;
+    if (m->judge < m->detector_count)
+        result->detector = m->judge;
+    else
+        result->reason = finding_of(m)->reason;
 }
 
 /* How many anomalies at a time still count as single ones: a quarter of those that the memory has
@@ -274,18 +293,58 @@ static double score_by(const oif_model *m, oif_detector *detector)
     return score;
 }
 
-/* The score of the shingle. */
-static double score_by_all(oif_model *m)
+/* Lets every detector and every sense judge the last row. */
+static void ask_judges(oif_model *m, const double *row, double seconds)
 {
-    if (m->detector_count == 1)
-        return score_by(m, m->detectors[0]);
     oif_judge *judges = judges_of(m);
+    double evidence[OIF_SENSES_MAX];
     for (size_t i = 0; i < m->detector_count; i++) {
         bool was_ready = oif_detector_ready(m->detectors[i]);
         double score = score_by(m, m->detectors[i]);
         judges[i].score = was_ready || i == 0 ? score : NAN;
     }
-    return oif_judges_score(judges, m->detector_count, &m->judge);
+    oif_senses_observe(senses_of(m), row, seconds, evidence);
+    for (uint32_t i = 0; i < senses_of(m)->count; i++)
+        judges[m->detector_count + i].score = evidence[i];
+}
+
+/* What a row adds to the evidence of its stretch: an extreme one must not make the rows after it
+ * anomalies. */
+static double lasting(double severity)
+{
+    const double most = 3;
+    return severity < most ? severity : most;
+}
+
+/* The mean severity of the last rows. */
+static double recent_severity(oif_model *m, double severity)
+{
+    const uint32_t rows = m->options.persistence;
+    double sum = 0;
+    m->severities[m->rows % rows] = lasting(severity);
+    for (uint32_t i = 0; i < rows; i++)
+        sum += m->severities[i];
+    return sum / rows;
+}
+
+/* The score of the last row. */
+static double score_by_all(oif_model *m, const double *row, double seconds)
+{
+    const size_t count = oif_model_judges(m);
+    if (count == 0)
+        return score_by(m, m->detectors[0]);
+    oif_judge *judges = judges_of(m), *last = &judges[count - 1];
+    const bool persists = m->options.persistence > 1;
+    ask_judges(m, row, seconds);
+    double severity = oif_judges_severity(judges, count - persists, &m->judge);
+    bool is_lifted = m->judge > 0;
+    if (persists) {
+        last->score = recent_severity(m, severity);
+        double stretch = oif_judge_severity(last);
+        is_lifted |= judges[0].curve.is_known && stretch > severity;
+        severity = stretch > severity ? stretch : severity;
+    }
+    return is_lifted ? oif_judge_score(&judges[0], severity) : judges[0].score;
 }
 
 static void learn_recent(oif_model *m)
@@ -297,16 +356,17 @@ static void learn_recent(oif_model *m)
 }
 
 /* Scores, judges and learns the shingle, which contains no infinities. */
-static void score_recent(oif_model *m, const double *row, oif_result *result)
+static void score_recent(oif_model *m, const double *row, double seconds, oif_result *result)
 {
     bool was_ready = oif_detector_ready(m->detectors[0]);
-    double score = score_by_all(m);
+    double score = score_by_all(m, row, seconds);
     judge(m, was_ready, score, result);
     count_anomalies(m, result->anomaly);
     result->learned = is_acceptable(m, result->anomaly);
     if (result->learned) {
         learn_recent(m);
         learn_usual(m, row);
+        oif_senses_learn(senses_of(m), row);
     }
     /* Scores of a detector that is not ready say nothing about later ones. Scores of single
      * anomalies are part of the alert rate: without them the threshold would fall again and
@@ -321,10 +381,9 @@ static void score_recent(oif_model *m, const double *row, oif_result *result)
 
 void oif_model_process(oif_model *model, const double *row, double seconds, oif_result *result)
 {
-    (void)seconds;
     *result = (oif_result){.score = NAN, .p = 1, .threshold = INFINITY};
     if (join_recent(model, row))
-        score_recent(model, row, result);
+        score_recent(model, row, seconds, result);
     result->episode = follow_episode(model, result->anomaly);
 }
 
@@ -353,7 +412,7 @@ static double departure(const oif_usual *usual, double number, double share)
 /* The trees of a forest detect that a value is beyond all others, but not how far. So a
  * column's share of the score is multiplied by how far its value is from the usual, and a
  * column that the trees happen not to have cut gets a part of the average share. */
-void oif_model_explain(oif_model *model, oif_attribution *attributions)
+static void explain_values(oif_model *model, oif_attribution *attributions)
 {
     const size_t columns = model->columns;
     const double *recent = oif_model_recent(model),
@@ -373,6 +432,20 @@ void oif_model_explain(oif_model *model, oif_attribution *attributions)
     }
     for (size_t i = 0; i < columns && sum > 0; i++)
         attributions[i].share /= sum;
+}
+
+void oif_model_explain(oif_model *model, oif_attribution *attributions)
+{
+    if (model->judge < model->detector_count) {
+        explain_values(model, attributions);
+        return;
+    }
+    const oif_finding *found = finding_of(model);
+    oif_attribution *attribution = &attributions[found->column];
+    attribution->share = 1;
+    attribution->direction = found->direction;
+    attribution->reason = found->reason;
+    attribution->partner = found->partner;
 }
 
 /* ---- Snapshots ---- */
@@ -395,6 +468,9 @@ void oif_model_visit_fields(oif_model *m, oif_state_visitor *visitor)
     oif_score_history_visit_fields(&m->history, visitor);
     if (oif_model_judges(m) > 0)
         oif_visit_u32(visitor, "judge", &m->judge, 1);
+    if (m->options.persistence > 1)
+        oif_visit_f64(visitor, "severities", m->severities, m->options.persistence);
+    oif_senses_visit_fields(senses_of(m), visitor);
     for (size_t i = 0; i < oif_model_judges(m); i++)
         oif_judge_visit_fields(&judges_of(m)[i], visitor);
 }
@@ -430,15 +506,16 @@ oif_status oif_model_check(const oif_model *model, oif_error *error)
         return oif_fail(error, OIF_EINVARIANT, "the usual values of a column are not finite");
     if (!oif_score_history_check(&model->history))
         return oif_fail(error, OIF_EINVARIANT, "the history of scores does not hold together");
-    if (model->judge >= model->detector_count)
+    if (model->judge >= model->detector_count + senses_of(model)->count)
         return oif_fail(error, OIF_EINVARIANT, "the last row was judged by nobody");
+    for (uint32_t i = 0; i < options->persistence; i++)
+        if (!(fabs(model->severities[i]) <= DBL_MAX))
+            return oif_fail(error, OIF_EINVARIANT, "the severity of a row is not finite");
     for (size_t i = 0; i < oif_model_judges(model); i++)
         if (!oif_score_history_check(&judges_of(model)[i].history))
             return oif_fail(error, OIF_EINVARIANT, "the history of a judge does not hold together");
-    for (size_t i = 0; i < model->detector_count; i++) {
-        oif_status status = oif_detector_check(model->detectors[i], error);
-        if (status != OIF_OK)
-            return status;
-    }
-    return OIF_OK;
+    oif_status status = oif_senses_check(senses_of(model), error);
+    for (size_t i = 0; i < model->detector_count && status == OIF_OK; i++)
+        status = oif_detector_check(model->detectors[i], error);
+    return status;
 }

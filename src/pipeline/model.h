@@ -13,10 +13,14 @@
 #include "oif.h"
 #include "pipeline/judges.h"
 #include "pipeline/score_history.h"
+#include "pipeline/senses/senses.h"
 
 typedef enum oif_learn { OIF_LEARN_ALL, OIF_LEARN_NORMAL, OIF_LEARN_DECAY } oif_learn;
 
-enum { OIF_MODEL_SAME_ROWS = 1024 }; /* rows that count as all recent ones */
+enum {
+    OIF_MODEL_SAME_ROWS = 1024, /* rows that count as all recent ones */
+    OIF_PERSISTENCE_MAX = 16
+};
 
 typedef struct oif_model_options {
     uint32_t shingle;  /* rows that are scored as one */
@@ -24,8 +28,10 @@ typedef struct oif_model_options {
     double threshold;  /* if not 0: rows with a higher score are anomalies */
     double memory;     /* past scores that count */
     oif_learn learn;
-    uint32_t patience; /* with OIF_LEARN_DECAY: recent anomalies after which they are learned */
-    uint32_t calm;     /* rows without an anomaly that end an episode */
+    uint32_t patience;    /* with OIF_LEARN_DECAY: recent anomalies after which they are learned */
+    uint32_t calm;        /* rows without an anomaly that end an episode */
+    uint32_t persistence; /* rows whose evidence adds up; 1: each is judged by itself */
+    oif_senses_options senses;
 } oif_model_options;
 
 /* The usual values of a column; older rows count less. Half of the values, so no difference of
@@ -50,8 +56,12 @@ typedef struct oif_model {
     uint32_t in_episode; /* 1 from the first anomaly of an episode to its end */
     oif_score_history history;
 
-    uint32_t judge;    /* whose score the last row has: 0, the leading detector, or another */
-    size_t judges_at;  /* oif_judge [detector_count]; none if there is one detector */
+    /* Whose evidence the score of the last row is: a detector's, or that of the sense with the
+     * number judge - detector_count. */
+    uint32_t judge;
+    double severities[OIF_PERSISTENCE_MAX]; /* of the last rows; that of row i at i % persistence */
+    size_t judges_at;  /* oif_judge [oif_model_judges()]: detectors, senses, persistence */
+    size_t senses_at;  /* oif_senses */
     size_t recent_at;  /* double [shingle][columns]: the last rows, oldest first */
     size_t usual_at;   /* oif_usual [columns] */
     size_t shares_at;  /* double [columns]: scratch memory of explain */
@@ -71,7 +81,9 @@ static inline oif_usual *oif_model_usual(const oif_model *model)
 /* How many judges have a history of their own: a detector on its own needs none. */
 static inline size_t oif_model_judges(const oif_model *model)
 {
-    return model->detector_count > 1 ? model->detector_count : 0;
+    const size_t judges = model->detector_count + oif_senses_count(&model->options.senses) +
+                          (model->options.persistence > 1);
+    return judges > 1 ? judges : 0;
 }
 
 /* The bytes of a model and its detectors, which `params` describes; failures as

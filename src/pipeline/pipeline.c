@@ -15,6 +15,8 @@ static const char *const learn_words[] = {"all", "normal", "decay", NULL};
 
 static const char *const evicted_words[] = {"forget", "keep", NULL};
 
+static const char *const switch_words[] = {"off", "on", NULL};
+
 enum { EVICTED_FORGET, EVICTED_KEEP };
 
 static const oif_param option_list[] = {
@@ -41,6 +43,18 @@ static const oif_param option_list[] = {
      "a model whose key loses it: forget it, or keep it beside the state file until the key comes "
      "back",
      OIF_PARAM_CHOICE, 0, 1, EVICTED_FORGET, evicted_words},
+    {"persistence", "rows whose evidence adds up, so a lasting anomaly is found sooner; 1: none",
+     OIF_PARAM_INTEGER, 1, OIF_PERSISTENCE_MAX, 3, NULL},
+    {"stuck", "whether a column that repeats one value for longer than it ever did is an anomaly",
+     OIF_PARAM_CHOICE, 0, 1, 1, switch_words},
+    {"partner", "whether a column that no longer follows another one is an anomaly",
+     OIF_PARAM_CHOICE, 0, 1, 1, switch_words},
+    {"season_rows", "rows after which the stream repeats itself; 0: none", OIF_PARAM_INTEGER, 0,
+     1 << 30, 0, NULL},
+    {"season_seconds", "seconds after which it does, by the times of the rows; 0: none",
+     OIF_PARAM_REAL, 0, 1e10, 0, NULL},
+    {"season_seconds_2", "a second season in seconds, such as a week beside a day; 0: none",
+     OIF_PARAM_REAL, 0, 1e10, 0, NULL},
 };
 
 static const oif_param_table options_table = {
@@ -55,6 +69,22 @@ void oif_pipeline_options_init(oif_params *options)
     oif_params_init_table(options, &options_table);
 }
 
+static void add_season(oif_senses_options *senses, double period, bool in_seconds)
+{
+    if (period > 0)
+        senses->seasons[senses->season_count++] = (oif_season_options){period, in_seconds};
+}
+
+static oif_senses_options read_senses(const oif_params *options)
+{
+    oif_senses_options senses = {.stuck = oif_params_value(options, "stuck") != 0,
+                                 .partner = oif_params_value(options, "partner") != 0};
+    add_season(&senses, oif_params_value(options, "season_rows"), false);
+    add_season(&senses, oif_params_value(options, "season_seconds"), true);
+    add_season(&senses, oif_params_value(options, "season_seconds_2"), true);
+    return senses;
+}
+
 static oif_model_options read_options(const oif_params *options)
 {
     oif_model_options o = {
@@ -65,6 +95,8 @@ static oif_model_options read_options(const oif_params *options)
         .learn = (oif_learn)oif_params_value(options, "learn"),
         .patience = (uint32_t)oif_params_value(options, "patience"),
         .calm = (uint32_t)oif_params_value(options, "calm"),
+        .persistence = (uint32_t)oif_params_value(options, "persistence"),
+        .senses = read_senses(options),
     };
     double enough = 16 / o.alert_rate > 8192 ? 16 / o.alert_rate : 8192;
     o.memory = o.memory == 0 ? enough : o.memory;
@@ -84,6 +116,9 @@ static oif_status check_options(const oif_params *options, oif_error *error)
     if (o.memory < 1 / o.alert_rate)
         return oif_fail(error, OIF_EPARAM,
                         "memory must be at least 1 / alert_rate, or no score could be so rare");
+    for (uint32_t i = 0; i < o.senses.season_count; i++)
+        if (o.senses.seasons[i].period < 2)
+            return oif_fail(error, OIF_EPARAM, "a season needs at least 2 rows, or 2 seconds");
     return OIF_OK;
 }
 

@@ -33,6 +33,18 @@ size_t oif_params_section_write(oif_section_writer *writer, const char *tag,
     return length;
 }
 
+/* What a file does not name was not there when it was written: it stays off. Tables without such a
+ * parameter refuse it, which does not matter. */
+static void set_for_older_files(oif_params *params)
+{
+    static const char *const off[][2] = {
+        {"insertion", "none"}, {"persistence", "1"}, {"stuck", "off"}, {"partner", "off"}};
+    for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) {
+        oif_status status = oif_params_set_text(params, off[i][0], off[i][1], NULL);
+        (void)status;
+    }
+}
+
 static void decode_params(oif_section_reader *reader, oif_bytes *bytes, oif_params *params)
 {
     char name[OIF_BYTES_TEXT_MAX + 1];
@@ -62,9 +74,7 @@ void oif_params_section_read(oif_section_reader *reader, const char *tag,
                                 name);
         return;
     }
-    /* Detectors of format 1 that do not name it inserted no rows; those without it refuse it. */
-    oif_status status = oif_params_set_text(params, "insertion", "none", NULL);
-    (void)status;
+    set_for_older_files(params);
     decode_params(reader, &bytes, params);
     if (bytes.overrun || bytes.next != bytes.end)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", tag);

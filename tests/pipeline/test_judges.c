@@ -30,6 +30,12 @@ static double severity_of(const oif_judge *judge, double score)
     return oif_curve_severity(&judge->curve, &judge->history, judge->scale, score);
 }
 
+static double score_of(const oif_judge judges[], size_t count, uint32_t *decisive)
+{
+    double severity = oif_judges_severity(judges, count, decisive);
+    return *decisive > 0 ? oif_judge_score(&judges[0], severity) : judges[0].score;
+}
+
 /* ---- Severity and its inverse ---- */
 
 static void shares_between_the_groups_rise_with_every_score(void **unused)
@@ -79,7 +85,7 @@ static void the_leader_decides_when_no_one_finds_more(void **unused)
     uint32_t decisive = 7;
     judges[0].score = 0.63;
     judges[1].score = 1;
-    assert_true(oif_judges_score(judges, 2, &decisive) == 0.63);
+    assert_true(score_of(judges, 2, &decisive) == 0.63);
     assert_int_equal(decisive, 0);
 }
 
@@ -96,7 +102,7 @@ static void the_most_severe_judge_decides_on_the_scale_of_the_leader(void **unus
         judges[0].score = 0.5;
         judges[1].score = far;
         judges[2].score = 1;
-        double score = oif_judges_score(judges, 3, &decisive);
+        double score = score_of(judges, 3, &decisive);
         assert_int_equal(decisive, 1);
         if (!(score > before && score < 1))
             fail_msg("a distance of %g gives %g, a tenth of it %g", far, score, before);
@@ -115,12 +121,12 @@ static void a_judge_that_cannot_tell_or_knows_too_little_is_not_heard(void **unu
     uint32_t decisive = 7;
     judges[0].score = 0.5;
     judges[1].score = 1e9;
-    assert_true(oif_judges_score(judges, 2, &decisive) == 0.5);
+    assert_true(score_of(judges, 2, &decisive) == 0.5);
     judges[1] = judge_with_history(OIF_SCORES_OF_DISTANCE, 4000, &from);
     judges[1].score = NAN;
-    assert_true(oif_judges_score(judges, 2, &decisive) == 0.5);
+    assert_true(score_of(judges, 2, &decisive) == 0.5);
     judges[1].score = 1e9;
-    assert_true(oif_judges_score(judges, 2, &decisive) > 0.5);
+    assert_true(score_of(judges, 2, &decisive) > 0.5);
 }
 
 /* A tenth of all rows are one clump of anomalies that the leader is sure of. By rank they are one
@@ -138,9 +144,9 @@ static void a_clump_that_the_leader_sees_is_not_overruled_by_ordinary_rows(void 
     }
     judges[0].score = 0.8;
     judges[1].score = exp(0.5 * 2.3);
-    assert_true(oif_judges_score(judges, 2, &decisive) == 0.8);
+    assert_true(score_of(judges, 2, &decisive) == 0.8);
     judges[0].score = 0.4;
-    assert_true(oif_judges_score(judges, 2, &decisive) < 0.8);
+    assert_true(score_of(judges, 2, &decisive) < 0.8);
     assert_int_equal(decisive, 1);
 }
 

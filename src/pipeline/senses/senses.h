@@ -1,0 +1,63 @@
+/* The senses of a model. A sense asks a question that no detector does, and judges rows beside
+ * them (judges.h):
+ *
+ *     stuck      does a column repeat one value for longer than it ever did?
+ *     partner    does a column still follow another one as it did?
+ *     season     is a number unusual for this time of the period?
+ *
+ * A sense observes every row, and learns those that are accepted as usual. The block holds no
+ * pointers; it may be part of another.
+ */
+#ifndef OIF_PIPELINE_SENSES_SENSES_H
+#define OIF_PIPELINE_SENSES_SENSES_H
+
+#include "pipeline/senses/season.h"
+
+enum {
+    OIF_SEASONS_MAX = 3, /* one in rows, two in seconds */
+    OIF_SENSES_MAX = 2 + OIF_SEASONS_MAX
+};
+
+typedef struct oif_senses_options {
+    bool stuck, partner;
+    uint32_t season_count;
+    oif_season_options seasons[OIF_SEASONS_MAX];
+} oif_senses_options;
+
+/* What a sense finds unusual about a row. */
+typedef struct oif_finding {
+    oif_reason reason;
+    int direction; /* 1: high, -1: low, 0: neither */
+    uint32_t column, partner;
+} oif_finding;
+
+/* The head of the block; the senses follow at `at`. */
+typedef struct oif_senses {
+    size_t columns, bytes;
+    uint32_t count;
+    oif_reason reasons[OIF_SENSES_MAX];
+    size_t at[OIF_SENSES_MAX];
+    oif_finding findings[OIF_SENSES_MAX]; /* of the last row */
+} oif_senses;
+
+/* The bytes of the block; SIZE_MAX if no machine could hold it. */
+size_t oif_senses_bytes(size_t columns, const oif_senses_options *options);
+
+/* How many senses there are with such options. */
+uint32_t oif_senses_count(const oif_senses_options *options);
+
+/* Makes senses without rows in a block of that many bytes, all 0. */
+void oif_senses_init(oif_senses *senses, size_t columns, const oif_senses_options *options);
+
+/* Takes the next row. `evidence` gets that of each sense: 0 if it finds nothing. */
+void oif_senses_observe(oif_senses *senses, const double *row, double seconds, double evidence[]);
+
+/* The row, which was observed last, is a usual one. */
+void oif_senses_learn(oif_senses *senses, const double *row);
+
+void oif_senses_visit_fields(oif_senses *senses, oif_state_visitor *visitor);
+
+/* Validates everything: the fields may come from a damaged snapshot. */
+oif_status oif_senses_check(const oif_senses *senses, oif_error *error);
+
+#endif
