@@ -81,14 +81,17 @@ static void init(void *state, const oif_params *params, size_t dimension)
 
 /* ---- Scoring ---- */
 
-/* The median of the distances; 0 where no observer is known. */
+/* The median of the distances; of an even number, as in the authors' code, the mean of the two
+ * that follow the middle. 0 where no observer is known. */
 static double score_of(const oif_sdo_nearest *nearest)
 {
     const uint32_t found = nearest->found, middle = found / 2;
     if (found == 0)
         return 0;
-    double upper = sqrt(nearest->squares[middle]);
-    return found % 2 ? upper : (sqrt(nearest->squares[middle - 1]) + upper) / 2;
+    double lower = sqrt(nearest->squares[middle]);
+    if (found % 2 || middle + 1 == found)
+        return lower;
+    return (lower + sqrt(nearest->squares[middle + 1])) / 2;
 }
 
 static double score_row(const oif_sdo_state *sdo, const double *row, bool complete)
