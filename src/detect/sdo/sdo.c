@@ -22,7 +22,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SLOTS_AT_ONCE = 4 * OIF_SDO_LANES }; /* observers whose distances a score holds */
+enum { SLOTS_AT_ONCE = 16 * OIF_SDO_LANES }; /* observers whose distances a score holds */
 
 /* The most that a column adds to a squared distance. With scales, a column in which nearly all
  * numbers are the same must not outdo all others. Without, sums of any rows stay finite. */
