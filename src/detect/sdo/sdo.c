@@ -88,10 +88,10 @@ static double score_of(const oif_sdo_nearest *nearest)
     const uint32_t found = nearest->found, middle = found / 2;
     if (found == 0)
         return 0;
-    double lower = sqrt(nearest->squares[middle]);
+    double lower = oif_sqrt(nearest->squares[middle]);
     if (found % 2 || middle + 1 == found)
         return lower;
-    return (lower + sqrt(nearest->squares[middle + 1])) / 2;
+    return (lower + oif_sqrt(nearest->squares[middle + 1])) / 2;
 }
 
 static double score_row(const oif_sdo_state *sdo, const double *row, bool complete)
@@ -132,6 +132,29 @@ static void swap_observers(oif_sdo_state *sdo, uint32_t a, uint32_t b)
         swap_numbers(&oif_sdo_values(sdo, column)[a], &oif_sdo_values(sdo, column)[b]);
 }
 
+/* The least of some numbers, in four lanes that do not wait for each other. */
+static double least_of(const double *numbers, uint32_t count)
+{
+    double least[4] = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL};
+    uint32_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (uint32_t lane = 0; lane < 4; lane++)
+            least[lane] = numbers[i + lane] < least[lane] ? numbers[i + lane] : least[lane];
+    for (; i < count; i++)
+        least[0] = numbers[i] < least[0] ? numbers[i] : least[0];
+    for (uint32_t lane = 1; lane < 4; lane++)
+        least[0] = least[lane] < least[0] ? least[lane] : least[0];
+    return least[0];
+}
+
+static uint32_t first_with(const double *numbers, double number)
+{
+    uint32_t i = 0;
+    while (numbers[i] != number)
+        i++;
+    return i;
+}
+
 static uint32_t most_used_idle(const oif_sdo_state *sdo)
 {
     const double *counts = oif_sdo_counts(sdo);
@@ -139,15 +162,6 @@ static uint32_t most_used_idle(const oif_sdo_state *sdo)
     for (uint32_t i = sdo->active + 1; i < sdo->held; i++)
         most = counts[i] > counts[most] ? i : most;
     return most;
-}
-
-static uint32_t least_used_active(const oif_sdo_state *sdo)
-{
-    const double *counts = oif_sdo_counts(sdo);
-    uint32_t least = 0;
-    for (uint32_t i = 1; i < sdo->active; i++)
-        least = counts[i] < counts[least] ? i : least;
-    return least;
 }
 
 /* Lets those be active that have the highest counts. */
@@ -159,14 +173,23 @@ static void choose_active(oif_sdo_state *sdo)
         sdo->active++;
     }
     while (sdo->active < sdo->held) {
-        uint32_t idle = most_used_idle(sdo), active = least_used_active(sdo);
-        if (counts[idle] <= counts[active])
+        uint32_t idle = most_used_idle(sdo);
+        double least_active = least_of(counts, sdo->active);
+        if (counts[idle] <= least_active)
             return;
-        swap_observers(sdo, idle, active);
+        swap_observers(sdo, idle, first_with(counts, least_active));
     }
 }
 
 /* ---- Learning ---- */
+
+/* The nearest of the first `count` observers to the row that is being learned. */
+static void find_nearest(const oif_sdo_state *sdo, uint32_t count, oif_sdo_nearest *nearest)
+{
+    nearest->wanted = sdo->num_neighbours;
+    nearest->found = 0;
+    oif_sdo_add_nearest(nearest, oif_sdo_distances(sdo), 0, count);
+}
 
 /* Counts the row for its nearest observers; returns what all their counts are then, and whether an
  * idle one is among them. */
@@ -248,45 +271,41 @@ static void let_time_pass(oif_sdo_state *sdo)
     }
 }
 
-static void learn_row(oif_sdo_state *sdo, const double *row, bool complete)
+/* Learns a row; `nearest` gets its nearest observers. Returns whether the nearest active ones may
+ * be others: if not, all of the nearest are active. */
+static bool learn_row(oif_sdo_state *sdo, const double *row, bool complete,
+                      oif_sdo_nearest *nearest)
 {
     if (sdo->scale == OIF_SDO_ROBUST)
         oif_sdo_learn_scales(sdo, row);
-    oif_sdo_nearest nearest;
-    nearest.wanted = sdo->num_neighbours;
-    nearest.found = 0;
     oif_sdo_measure(sdo, row, complete, 0, whole_lanes(sdo->held), oif_sdo_distances(sdo));
-    oif_sdo_add_nearest(&nearest, oif_sdo_distances(sdo), 0, sdo->held);
+    find_nearest(sdo, sdo->held, nearest);
     bool changed = false;
-    double sum = count_row(sdo, &nearest, &changed);
+    double sum = count_row(sdo, nearest, &changed);
     double drawn = oif_random_unit(&sdo->random);
-    if (nearest.found > 0 ? drawn * sdo->total < sdo->sampling * sum
-                          : has_a_number(row, sdo->dimension)) {
+    if (nearest->found > 0 ? drawn * sdo->total < sdo->sampling * sum
+                           : has_a_number(row, sdo->dimension)) {
         adopt(sdo, row);
         changed = true;
     }
     if (changed)
         choose_active(sdo);
     let_time_pass(sdo);
-}
-
-/* The score of the row that was just learned, from the distances that this took. */
-static double score_learned(const oif_sdo_state *sdo)
-{
-    oif_sdo_nearest nearest;
-    nearest.wanted = sdo->num_neighbours;
-    nearest.found = 0;
-    oif_sdo_add_nearest(&nearest, oif_sdo_distances(sdo), 0, sdo->active);
-    return score_of(&nearest);
+    return changed;
 }
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
+    const oif_sdo_state *sdo = state;
     (void)pool; /* each row depends on the one before */
     for (size_t i = 0; i < rows->count; i++) {
-        learn_row(state, oif_rows_at(rows, i), rows->complete);
-        if (scores)
-            scores[i] = score_learned(state);
+        oif_sdo_nearest nearest;
+        bool changed = learn_row(state, oif_rows_at(rows, i), rows->complete, &nearest);
+        if (!scores)
+            continue;
+        if (changed) /* the distances are still there */
+            find_nearest(sdo, sdo->active, &nearest);
+        scores[i] = score_of(&nearest);
     }
 }
 
@@ -332,7 +351,7 @@ static void describe(const void *state, oif_describe_function tell, void *contex
     double idle_counts = 0;
     for (uint32_t i = sdo->active; i < sdo->held; i++)
         idle_counts += oif_sdo_counts(sdo)[i];
-    tell(context, "observers", sdo->held);
+    tell(context, "rows_held", sdo->held); /* as observers */
     tell(context, "observers_active", sdo->active);
     tell(context, "observers_incomplete", sdo->incomplete);
     tell(context, "rows_counted", sdo->held ? sdo->total / sdo->weight : 0);
@@ -359,15 +378,15 @@ static const oif_param params_table[] = {
 };
 
 const oif_detector_kind oif_sdo = {
-    .info =
-        {.table.name = "sdo",
-         .table.summary = "distances to a few rows that stand for the stream",
-         .paper = "Hartl, Iglesias, Zseby: SDOstream: Low-density models for streaming outlier "
-                  "detection, ESANN 2020",
-         .cost = "num_observers x d",
-         .choose = "where columns depend on each other, or an anomaly is in one of many columns",
-         .table.params = params_table,
-         .table.param_count = sizeof params_table / sizeof params_table[0]},
+    .info = {.table.name = "sdo",
+             .table.summary = "distances to a few rows that stand for the stream",
+             .paper = "Hartl, Iglesias, Zseby: SDOstream: Low-density models for streaming outlier "
+                      "detection, ESANN 2020",
+             .cost = "num_observers x d",
+             .choose =
+                 "where columns depend on each other, or an anomaly is in one of many columns",
+             .table.params = params_table,
+             .table.param_count = sizeof params_table / sizeof params_table[0]},
     .scale = OIF_SCORES_OF_DISTANCE,
     .check_params = NULL, /* any fit together */
     .state_bytes = state_bytes,

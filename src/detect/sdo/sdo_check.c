@@ -66,7 +66,7 @@ static oif_status check_column(const oif_sdo_state *sdo, const oif_check *check)
     OIF_REQUIRE(check, column->known <= (sdo->scale == OIF_SDO_NONE ? 0 : sdo->window_size),
                 "more numbers were learned than count");
     OIF_REQUIRE(check, fabs(column->center) <= furthest, "the center is out of range");
-    OIF_REQUIRE(check, column->variance >= 0 && column->variance <= 4 * furthest * furthest,
+    OIF_REQUIRE(check, column->variance >= 0 && column->variance <= 16 * furthest * furthest,
                 "the variance is out of range");
     OIF_REQUIRE(check,
                 column->reach >= OIF_SDO_FIRST_REACH && column->reach <= OIF_SDO_GREATEST_REACH,

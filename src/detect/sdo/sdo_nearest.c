@@ -33,7 +33,7 @@ OIF_AVX2 OIF_INLINE void measure_lanes_avx2(const oif_sdo_state *sdo, const doub
                       inverse = _mm256_set1_pd(columns[column].inverse);
         for (int i = 0; i < VECTORS; i++) {
             __m256d value = _mm256_loadu_pd(values + 4 * i);
-            __m256d apart = _mm256_mul_pd(_mm256_sub_pd(value, number), inverse);
+            __m256d apart = _mm256_mul_pd(_mm256_sub_pd(number, value), inverse);
             __m256d square = _mm256_min_pd(_mm256_mul_pd(apart, apart), furthest);
             if (!complete) {
                 __m256d known = _mm256_cmp_pd(value, value, _CMP_EQ_OQ);
@@ -77,7 +77,7 @@ static void measure_lanes(const oif_sdo_state *sdo, const double *row, uint32_t 
         if (number != number)
             continue;
         for (int i = 0; i < OIF_SDO_LANES; i++) {
-            double apart = (values[i] - number) * inverse, square = apart * apart;
+            double apart = (number - values[i]) * inverse, square = apart * apart;
             square = square < furthest ? square : furthest;
             bool known = values[i] == values[i];
             sums[i] += known ? square : 0;
@@ -146,8 +146,7 @@ OIF_AVX2 OIF_INLINE double bound_by_lanes_avx2(const double *squares, uint32_t c
                 up_to_it,
                 _mm256_castpd_si256(_mm256_cmp_pd(_mm256_set1_pd(lanes[j]), least[i], _CMP_LE_OQ)));
         __m256d too_few = _mm256_castsi256_pd(_mm256_cmpgt_epi64(up_to_it, most_below));
-        bound = _mm256_min_pd(
-            bound, _mm256_blendv_pd(least[i], _mm256_set1_pd(HUGE_VAL), too_few));
+        bound = _mm256_min_pd(bound, _mm256_blendv_pd(least[i], _mm256_set1_pd(HUGE_VAL), too_few));
     }
     _mm256_storeu_pd(bounds, bound);
     for (int i = 1; i < 4; i++)

@@ -8,6 +8,8 @@
  */
 #include "detect/sdo/sdo.h"
 
+#include "base/stable_math.h"
+
 #include <math.h>
 
 /* ---- One number ---- */
@@ -16,7 +18,7 @@ double oif_sdo_inverse_of(const oif_sdo_column *column)
 {
     /* a constant column has no deviation: then rounding errors must not count */
     const double least = fabs(column->center) * 0x1p-30 + OIF_SDO_LEAST_DEVIATION;
-    const double deviation = sqrt(column->variance);
+    const double deviation = oif_sqrt(column->variance);
     return 1 / (deviation > least ? deviation : least);
 }
 
