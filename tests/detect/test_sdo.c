@@ -316,6 +316,20 @@ static void a_new_scale_is_learned(void **state)
     }
 }
 
+/* As long as numbers are cut one after another, each is cut less than the one before. */
+static void a_column_that_gets_wider_is_believed_within_some_rows(void **state)
+{
+    (void)state;
+    oif_detector *detector = new_named("sdo", "", 1);
+    dice rolled = {3};
+    for (int i = 0; i < 3000; i++)
+        learn(detector, (double[]){dice_normal(&rolled)});
+    for (int i = 0; i < 60; i++)
+        learn(detector, (double[]){1e9 * dice_normal(&rolled)});
+    expect_within(deviation_of(detector, 0), 1e8, 1e9, "the deviation after 60 wide rows");
+    oif_detector_free(detector);
+}
+
 static void a_constant_column_does_not_hide_the_others(void **state)
 {
     (void)state;
@@ -554,6 +568,7 @@ int main(void)
         cmocka_unit_test(scaling_columns_by_powers_of_two_changes_no_bit_of_a_score),
         cmocka_unit_test(a_few_outliers_hardly_change_a_scale),
         cmocka_unit_test(a_new_scale_is_learned),
+        cmocka_unit_test(a_column_that_gets_wider_is_believed_within_some_rows),
         cmocka_unit_test(a_constant_column_does_not_hide_the_others),
         cmocka_unit_test(distances_are_over_the_columns_that_both_rows_have),
         cmocka_unit_test(rows_with_nothing_in_common_have_observers_of_their_own),
