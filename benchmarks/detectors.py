@@ -192,11 +192,11 @@ def make_dsalmon(name, **settings):
 
 ONE, BLOCKS = "one by one", "blocks of 1000"
 
-ONLINE_IFOREST, IFOREST_ASD, HST, RRCF, LODA, ROLLING_IFOREST = map(
-    Ours, ("online-iforest", "iforest-asd", "hst", "rrcf", "loda", "rolling-iforest")
+ONLINE_IFOREST, IFOREST_ASD, HST, RRCF, LODA, ROLLING_IFOREST, SDO = map(
+    Ours, ("online-iforest", "iforest-asd", "hst", "rrcf", "loda", "rolling-iforest", "sdo")
 )
 TURNOVER = Ours("online-iforest", (("forgetting", "turnover"),))
-ALL_OURS = (ONLINE_IFOREST, IFOREST_ASD, HST, RRCF, LODA, TURNOVER, ROLLING_IFOREST)
+ALL_OURS = (ONLINE_IFOREST, IFOREST_ASD, HST, RRCF, LODA, TURNOVER, ROLLING_IFOREST, SDO)
 HST_AS_RIVER = Ours("hst", (("max_depth", RIVER_DEPTH),))
 RRCF_OF_LAST_ROWS = Ours("rrcf", (("sample", "sliding"),))
 

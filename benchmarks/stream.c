@@ -253,6 +253,7 @@ int main(void)
     run_detector("hst", 10, COUNTED_ROWS);
     run_detector("rrcf", 10, RRCF_COUNTED_ROWS);
     run_detector("loda", 10, COUNTED_ROWS);
+    run_detector("sdo", 10, COUNTED_ROWS);
     for (size_t d = 0; d < dimension_count; d++)
         run_insertions(dimensions[d]);
     return 0;

@@ -18,6 +18,9 @@ if(CMAKE_SIZEOF_VOID_P EQUAL 4 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(i.86|x86|x8
   add_compile_options(-msse2 -mfpmath=sse)
 endif()
 
+# Roots are instructions, not calls into libm that may set errno.
+add_compile_options(-fno-math-errno)
+
 # Lets the compiler inline public functions into each other although they are exported.
 if(CMAKE_C_COMPILER_ID MATCHES "^(GNU|Clang)$")
   add_compile_options(-fno-semantic-interposition)

@@ -52,7 +52,7 @@ def changed(column: Column, title: str, **params: Any) -> Column:
 
 # Each family is compared with its first line.
 FAMILIES = {
-    "detectors": (ROLLING, WINDOW, TURNOVER, *(by_key(key) for key in ("iforest-asd", "hst", "rrcf", "loda"))),
+    "detectors": (ROLLING, WINDOW, TURNOVER, *(by_key(key) for key in ("iforest-asd", "hst", "rrcf", "loda", "sdo"))),
     "turnover": (
         TURNOVER._replace(title="as it is"),
         WINDOW._replace(title="a window instead"),

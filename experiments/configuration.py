@@ -62,6 +62,7 @@ COLUMNS = (
     Column("hst", "HST", "hst", dict(num_trees=32, window_size=250, max_depth=15), "#3d8f5f", 1.8, "HST"),
     Column("rrcf", "RRCF", "rrcf", dict(num_trees=32, tree_size=256), "#8a5bab", 11.0, "RRCF"),
     Column("loda", "LODA", "loda", dict(num_projections=32, num_bins=100), "#b8860b", 1.0, "LODA"),
+    Column("sdo", "SDOstream", "sdo", dict(num_observers=200, window_size=2048), "#5b7083", 1.0),
     Column("online-iforest", "oIFOR default", "online-iforest", OIFOR, "#e8857d", 0.7, dashes=(0, (5, 1.5))),
     Column(
         "online-iforest:turnover",

@@ -22,6 +22,8 @@ static const char *const detectors[][4] = {
     {"rrcf", "num_trees=2 tree_size=2", "sample=sliding", ""},
     {"loda", "num_projections=3 num_bins=5 window_size=24", "", ""},
     {"loda", "num_projections=5 num_bins=1 window_size=7", "scale=none", ""},
+    {"sdo", "num_observers=5 num_neighbours=2 window_size=24", "", ""},
+    {"sdo", "num_observers=17 num_neighbours=6 window_size=7", "scale=none", "idle_share=0.5"},
     {"rolling-iforest", "num_trees=9 window_size=40 sample_size=16",
      "max_leaf_samples=2 max_depth=5", ""},
     {"rolling-iforest", "num_trees=3 window_size=9 sample_size=4", "max_leaf_samples=1",

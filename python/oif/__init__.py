@@ -7,9 +7,9 @@
 >>> forest.score_one([0.1, -0.2]) < forest.score_one([5, 5])
 True
 
-A detector (RollingIsolationForest, OnlineIsolationForest, IForestASD, HalfSpaceTrees, RobustRandomCutForest, Loda) learns
-rows and scores them; a Pipeline raises alerts, and keeps a model for each key. Adapters for other libraries are modules of
-their own: oif.river, oif.sklearn, oif.pysad, oif.capymoa; pictures are in oif.plot.
+A detector (RollingIsolationForest, OnlineIsolationForest, IForestASD, HalfSpaceTrees, RobustRandomCutForest, Loda,
+SparseDataObservers) learns rows and scores them; a Pipeline raises alerts, and keeps a model for each key. Adapters for
+other libraries are modules of their own: oif.river, oif.sklearn, oif.pysad, oif.capymoa; pictures are in oif.plot.
 """
 
 from ._core import version as __version__

@@ -18,6 +18,7 @@ __all__ = [
     "OnlineIsolationForest",
     "RobustRandomCutForest",
     "RollingIsolationForest",
+    "SparseDataObservers",
 ]
 
 
@@ -295,6 +296,40 @@ class Loda(Detector):
     ) -> None:
         params = dict(num_projections=num_projections, num_bins=num_bins, window_size=window_size, scale=scale)
         super().__init__(self._kind, params | dict(seed=seed))
+
+
+class SparseDataObservers(Detector):
+    """Distances to a few rows that stand for the stream.
+
+    Choose it where columns depend on each other, or an anomaly is in one of many columns.
+    Hartl, Iglesias, Zseby: SDOstream: Low-density models for streaming outlier detection, ESANN 2020.
+
+    Args:
+        num_observers: rows of the stream that others are compared with; more see more detail
+        num_neighbours: nearest observers whose median distance is the score
+        idle_share: of the observers, those used least, which do not score
+        window_size: rows in which observers are replaced and counts fade
+        scale: whether the columns are divided by their deviations, or the numbers taken as they are
+        seed: start of the random numbers: same seed and rows, same scores, bit for bit
+
+    >>> import oif
+    >>> oif.SparseDataObservers(num_observers=100, scale="none")
+    SparseDataObservers(num_observers=100, scale='none')
+    """
+
+    _kind = "sdo"
+
+    def __init__(
+        self,
+        num_observers: int = 200,
+        num_neighbours: int = 6,
+        idle_share: float = 0.3,
+        window_size: int = 2048,
+        scale: Literal["robust", "none"] = "robust",
+        seed: int = 0,
+    ) -> None:
+        params = dict(num_observers=num_observers, num_neighbours=num_neighbours, idle_share=idle_share)
+        super().__init__(self._kind, params | dict(window_size=window_size, scale=scale, seed=seed))
 
 
 class RollingIsolationForest(Detector):

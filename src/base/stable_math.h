@@ -20,6 +20,12 @@ static inline uint64_t oif_mask(bool condition)
     return 0 - (uint64_t)condition;
 }
 
+/* One instruction, whose result IEEE 754 defines; -fno-math-errno keeps libm out. */
+static inline double oif_sqrt(double x)
+{
+    return __builtin_sqrt(x);
+}
+
 /* Of a positive, normal number; absolute error under 2^-50, and relative error as small near 1.
  *
  * x = m 2^e with m in [sqrt(1/2), sqrt(2)); log(m) = 2 atanh(s) with s = (m - 1) / (m + 1). As

@@ -10,6 +10,7 @@ extern const oif_detector_kind oif_iforest_asd;
 extern const oif_detector_kind oif_half_space_trees;
 extern const oif_detector_kind oif_rrcf;
 extern const oif_detector_kind oif_loda;
+extern const oif_detector_kind oif_sdo;
 
 const oif_detector_kind *const oif_detector_kinds[] = {
     &oif_rolling_iforest,
@@ -18,6 +19,7 @@ const oif_detector_kind *const oif_detector_kinds[] = {
     &oif_half_space_trees,
     &oif_rrcf,
     &oif_loda,
+    &oif_sdo,
     NULL,
 };
 

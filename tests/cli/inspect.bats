@@ -53,7 +53,7 @@ figure() { # figure TITLE: its value in the table
 
 @test "--json is JSON and says the same, for every detector" {
     make_stream
-    for detector in online-iforest hst iforest-asd rrcf loda rolling-iforest; do
+    for detector in online-iforest hst iforest-asd rrcf loda sdo rolling-iforest; do
         "$OIF" score --state "$detector" --detector "$detector" --seed 7 --threshold 1e6 stream.csv > scored.csv
         "$OIF" inspect --json "$detector" > state.json
         python3 - "$detector" <<'PYTHON'

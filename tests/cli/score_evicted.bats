@@ -25,7 +25,7 @@ figure() {
 
 @test "with two models in memory all keys get what they would get without limits" {
     make_many_hosts
-    for detector in online-iforest hst iforest-asd rrcf loda; do
+    for detector in online-iforest hst iforest-asd rrcf loda sdo; do
         rm -rf keep && mkdir keep
         "$OIF" score --key host --detector "$detector" --explain --alert-rate 0.02 hosts.csv > whole.csv
         oif score --key host --detector "$detector" --explain --alert-rate 0.02 --max-keys 2 --evicted keep \

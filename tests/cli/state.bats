@@ -54,7 +54,7 @@ PYTHON
 
 @test "a stream in two parts gets the scores of the whole" {
     make_stream
-    for detector in online-iforest hst iforest-asd rrcf loda rolling-iforest; do
+    for detector in online-iforest hst iforest-asd rrcf loda sdo rolling-iforest; do
         rm -rf keep && mkdir keep
         head_and_tail 120
         "$OIF" score --detector "$detector" stream.csv > whole.csv

@@ -99,6 +99,8 @@ static const struct {
     {"loda", "window_size=40 num_projections=67 num_bins=7"},
     {"loda", "window_size=700 num_projections=3 scale=none"},
     {"loda", "window_size=2200 num_projections=9"},
+    {"sdo", ""},
+    {"sdo", "num_observers=37 num_neighbours=3 window_size=60 scale=none"},
 };
 
 /* Learns in blocks with one thread and with several; then both must be the same bytes. */

@@ -56,12 +56,13 @@ static void a_loaded_pipeline_goes_on_as_the_other(void **unused)
                      {"hst", "num_trees=2 window_size=20 max_depth=5"},
                      {"rrcf", "num_trees=3 tree_size=12"},
                      {"loda", "num_projections=3 num_bins=6 window_size=30"},
-                     {"rolling-iforest", "num_trees=3 window_size=60 sample_size=16"}};
+                     {"rolling-iforest", "num_trees=3 window_size=60 sample_size=16"},
+                     {"sdo", "num_observers=9 num_neighbours=3 window_size=30"}};
     for (uint32_t trial = 0; trial < 60; trial++) {
         dice from = {trial};
         double row[2];
         uint32_t keys = 1 + trial % 4, before = dice_below(&from, 1500);
-        oif_pipeline *saved = new_pipeline(detectors[trial % 5].name, detectors[trial % 5].settings,
+        oif_pipeline *saved = new_pipeline(detectors[trial % 7].name, detectors[trial % 7].settings,
                                            2, options[trial % 3]);
         for (uint32_t i = 0; i < before; i++) {
             draw_row(&from, row, 2);

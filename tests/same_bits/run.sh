@@ -38,7 +38,7 @@ emulator_of() { # the command that runs a program of the machine; nothing for ou
 build() { # build PROGRAM COMPILER OPTION...
     local program=$1
     shift
-    "$@" -std=c11 -ffp-contract=off -pthread -Iinclude -Isrc \
+    "$@" -std=c11 -ffp-contract=off -fno-math-errno -pthread -Iinclude -Isrc \
         tests/same_bits/same_bits.c src/*/*.c src/*/*/*.c -o "$program"
 }
 

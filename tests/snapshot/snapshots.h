@@ -28,6 +28,8 @@ static const struct {
     {"rrcf", "num_trees=3 tree_size=12 sample=sliding"},
     {"loda", "num_projections=3 num_bins=6 window_size=30"},
     {"loda", "num_projections=3 num_bins=6 window_size=30 scale=none"},
+    {"sdo", "num_observers=9 num_neighbours=3 window_size=30"},
+    {"sdo", "num_observers=9 num_neighbours=3 window_size=30 scale=none"},
     {"rolling-iforest", "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4 max_depth=4"},
     {"rolling-iforest",
      "num_trees=4 window_size=40 sample_size=12 max_leaf_samples=2 renew_trees=2 insertion=none"},

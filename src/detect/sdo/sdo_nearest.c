@@ -1,0 +1,192 @@
+/* Distances to observers, and the nearest of them. Lanes are observers and columns come in
+ * sequence, so that a distance is added up in the same order whatever the width of a vector. */
+#include "detect/sdo/sdo.h"
+
+#include "base/vector.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Distances ---- */
+
+/* Takes what two rows with `common` columns in common are apart for all columns. */
+OIF_INLINE double for_all_columns(double sum, double common, double columns)
+{
+    return common == columns ? sum : common > 0 ? sum * (columns / common) : HUGE_VAL;
+}
+
+#if OIF_HAS_AVX2_CODE
+OIF_AVX2 OIF_INLINE void measure_lanes_avx2(const oif_sdo_state *sdo, const double *row,
+                                            bool complete, uint32_t first, double *squares)
+{
+    enum { VECTORS = OIF_SDO_LANES / 4 };
+    const __m256d furthest = _mm256_set1_pd(sdo->furthest_square), one = _mm256_set1_pd(1);
+    const oif_sdo_column *columns = oif_sdo_columns(sdo);
+    const double *values = oif_sdo_values(sdo, 0) + first;
+    __m256d sums[VECTORS], common[VECTORS];
+    for (int i = 0; i < VECTORS; i++)
+        sums[i] = common[i] = _mm256_setzero_pd();
+    for (uint32_t column = 0; column < sdo->dimension; column++, values += sdo->stride) {
+        if (!complete && row[column] != row[column])
+            continue;
+        const __m256d number = _mm256_set1_pd(row[column]),
+                      inverse = _mm256_set1_pd(columns[column].inverse);
+        for (int i = 0; i < VECTORS; i++) {
+            __m256d value = _mm256_loadu_pd(values + 4 * i);
+            __m256d apart = _mm256_mul_pd(_mm256_sub_pd(number, value), inverse);
+            __m256d square = _mm256_min_pd(_mm256_mul_pd(apart, apart), furthest);
+            if (!complete) {
+                __m256d known = _mm256_cmp_pd(value, value, _CMP_EQ_OQ);
+                square = _mm256_and_pd(square, known);
+                common[i] = _mm256_add_pd(common[i], _mm256_and_pd(one, known));
+            }
+            sums[i] = _mm256_add_pd(sums[i], square);
+        }
+    }
+    for (int i = 0; i < VECTORS; i++)
+        _mm256_storeu_pd(squares + 4 * i, sums[i]);
+    if (complete)
+        return;
+    double counted[OIF_SDO_LANES];
+    for (int i = 0; i < VECTORS; i++)
+        _mm256_storeu_pd(counted + 4 * i, common[i]);
+    for (int i = 0; i < OIF_SDO_LANES; i++)
+        squares[i] = for_all_columns(squares[i], counted[i], sdo->dimension);
+}
+
+OIF_AVX2 static void measure_avx2(const oif_sdo_state *sdo, const double *row, bool complete,
+                                  uint32_t first, uint32_t count, double *squares)
+{
+    for (uint32_t i = 0; i < count; i += OIF_SDO_LANES)
+        if (complete)
+            measure_lanes_avx2(sdo, row, true, first + i, squares + i);
+        else
+            measure_lanes_avx2(sdo, row, false, first + i, squares + i);
+}
+#endif
+
+static void measure_lanes(const oif_sdo_state *sdo, const double *row, uint32_t first,
+                          double *squares)
+{
+    const double furthest = sdo->furthest_square;
+    const oif_sdo_column *columns = oif_sdo_columns(sdo);
+    double sums[OIF_SDO_LANES] = {0}, common[OIF_SDO_LANES] = {0};
+    for (uint32_t column = 0; column < sdo->dimension; column++) {
+        const double *values = oif_sdo_values(sdo, column) + first;
+        const double number = row[column], inverse = columns[column].inverse;
+        if (number != number)
+            continue;
+        for (int i = 0; i < OIF_SDO_LANES; i++) {
+            double apart = (number - values[i]) * inverse, square = apart * apart;
+            square = square < furthest ? square : furthest;
+            bool known = values[i] == values[i];
+            sums[i] += known ? square : 0;
+            common[i] += known ? 1 : 0;
+        }
+    }
+    for (int i = 0; i < OIF_SDO_LANES; i++)
+        squares[i] = for_all_columns(sums[i], common[i], sdo->dimension);
+}
+
+void oif_sdo_measure(const oif_sdo_state *sdo, const double *row, bool complete, uint32_t first,
+                     uint32_t count, double *squares)
+{
+#if OIF_HAS_AVX2_CODE
+    if (oif_machine_has_avx2()) {
+        measure_avx2(sdo, row, complete && sdo->incomplete == 0, first, count, squares);
+        return;
+    }
+#endif
+    (void)complete;
+    for (uint32_t i = 0; i < count; i += OIF_SDO_LANES)
+        measure_lanes(sdo, row, first + i, squares + i);
+}
+
+/* ---- The nearest ---- */
+
+/* Puts an observer that is near enough where it belongs. */
+static void insert(oif_sdo_nearest *nearest, double square, uint32_t slot)
+{
+    uint32_t at = nearest->found < nearest->wanted ? nearest->found++ : nearest->wanted - 1;
+    for (; at > 0 && nearest->squares[at - 1] > square; at--) {
+        nearest->squares[at] = nearest->squares[at - 1];
+        nearest->slots[at] = nearest->slots[at - 1];
+    }
+    nearest->squares[at] = square;
+    nearest->slots[at] = slot;
+}
+
+/* Observers at this distance or further do not belong to the nearest. */
+OIF_INLINE double bound_of(const oif_sdo_nearest *nearest)
+{
+    return nearest->found < nearest->wanted ? HUGE_VAL : nearest->squares[nearest->wanted - 1];
+}
+
+#if OIF_HAS_AVX2_CODE
+/* A distance that at least `wanted` of the observers have at most: the least one of each lane is
+ * found, and of these the one with that rank. Then few observers are left to look at, which made
+ * scores twice as fast. */
+OIF_AVX2 OIF_INLINE double bound_by_lanes_avx2(const double *squares, uint32_t count,
+                                               uint32_t wanted)
+{
+    __m256d least[4], bound = _mm256_set1_pd(HUGE_VAL);
+    double lanes[16], bounds[4];
+    for (int i = 0; i < 4; i++)
+        least[i] = bound;
+    for (uint32_t first = 0; first + 16 <= count; first += 16)
+        for (int i = 0; i < 4; i++)
+            least[i] = _mm256_min_pd(least[i], _mm256_loadu_pd(squares + first + 4 * i));
+    for (int i = 0; i < 4; i++)
+        _mm256_storeu_pd(lanes + 4 * i, least[i]);
+    const __m256i most_below = _mm256_set1_epi64x(-(int64_t)wanted);
+    for (int i = 0; i < 4; i++) {
+        __m256i up_to_it = _mm256_setzero_si256(); /* minus the lanes up to each of the four */
+        for (int j = 0; j < 16; j++)
+            up_to_it = _mm256_add_epi64(
+                up_to_it,
+                _mm256_castpd_si256(_mm256_cmp_pd(_mm256_set1_pd(lanes[j]), least[i], _CMP_LE_OQ)));
+        __m256d too_few = _mm256_castsi256_pd(_mm256_cmpgt_epi64(up_to_it, most_below));
+        bound = _mm256_min_pd(bound, _mm256_blendv_pd(least[i], _mm256_set1_pd(HUGE_VAL), too_few));
+    }
+    _mm256_storeu_pd(bounds, bound);
+    for (int i = 1; i < 4; i++)
+        bounds[0] = bounds[i] < bounds[0] ? bounds[i] : bounds[0];
+    return bounds[0];
+}
+
+/* Adds whole fours of observers; returns how many that were. */
+OIF_AVX2 static uint32_t add_nearest_avx2(oif_sdo_nearest *nearest, const double *squares,
+                                          uint32_t first, uint32_t count)
+{
+    const uint32_t end = count / 4 * 4;
+    const double by_lanes = bound_by_lanes_avx2(squares, count, nearest->wanted);
+    const __m256d bound =
+        _mm256_set1_pd(by_lanes < bound_of(nearest) ? by_lanes : bound_of(nearest));
+    for (uint32_t from = 0; from < end; from += 64) {
+        uint64_t near = 0;
+        for (uint32_t i = 0; i < 64 && from + i < end; i += 4) {
+            __m256d four = _mm256_loadu_pd(squares + from + i);
+            near |= (uint64_t)_mm256_movemask_pd(_mm256_cmp_pd(four, bound, _CMP_LE_OQ)) << i;
+        }
+        for (; near; near &= near - 1) {
+            uint32_t at = from + (uint32_t)__builtin_ctzll(near);
+            if (squares[at] < bound_of(nearest))
+                insert(nearest, squares[at], first + at);
+        }
+    }
+    return end;
+}
+#endif
+
+void oif_sdo_add_nearest(oif_sdo_nearest *nearest, const double *squares, uint32_t first,
+                         uint32_t count)
+{
+    uint32_t i = 0;
+#if OIF_HAS_AVX2_CODE
+    if (oif_machine_has_avx2())
+        i = add_nearest_avx2(nearest, squares, first, count);
+#endif
+    for (; i < count; i++)
+        if (squares[i] < bound_of(nearest))
+            insert(nearest, squares[i], first + i);
+}
