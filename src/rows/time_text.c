@@ -434,9 +434,9 @@ oif_status oif_time_parse(oif_time_format *format, const char *text, size_t byte
         return refuse(c, why, error);
     format->form = form;
     if (form == OIF_TIME_FORM_SYSLOG) {
+        format->is_uncertain |= format->year == 0;
         format->year = t.year;
         format->last_seconds = found;
-        format->is_uncertain = true;
     } else {
         format->has_zone |= t.has_zone;
         format->lacks_zone |= !t.has_zone;
@@ -472,7 +472,7 @@ void oif_time_describe(const oif_time_format *format, char text[OIF_TIME_TEXT_BY
         snprintf(text, room, "%s since 1970", unit_words(format->per_second));
         break;
     case OIF_TIME_FORM_SYSLOG:
-        snprintf(text, room, "syslog without a year, taken as %d", (int)format->year);
+        snprintf(text, room, "syslog without a year, here %d", (int)format->year);
         break;
     case OIF_TIME_FORM_COMMON_LOG: snprintf(text, room, "common log%s", zone_words(format)); break;
     }

@@ -272,6 +272,7 @@ static void the_unit_of_numbers_is_that_of_their_size(void **state)
     check_time("1794769501250000001", 1794769501.25);
     check_time("1794769501250000000.0", 1794769501250000000.0 / 1e9);
     check_time("-86400", -86400);
+    check_time("20261115", 20261115);
     check_time("0", 0);
     check_time("5e-324", 5e-324);
     check_refused("1e300", "no unit of time");
@@ -319,8 +320,13 @@ static void syslog_starts_in_the_given_year_or_in_1972(void **state)
     check_time("Feb 29 00:00:00", twin_seconds(1972, 2, 29, 0, 0, 0));
     assert_int_equal(parse(&format, "Nov 15 19:05:01", &seconds), OIF_OK);
     assert_true(seconds == 1794769501);
+    assert_false(format.is_uncertain);
+    check_described(&format, "syslog without a year, here 2026");
+    format = (oif_time_format){0};
+    assert_int_equal(parse(&format, "Nov 15 19:05:01", &seconds), OIF_OK);
+    assert_int_equal(parse(&format, "Nov 15 19:05:02", &seconds), OIF_OK);
     assert_true(format.is_uncertain);
-    check_described(&format, "syslog without a year, taken as 2026");
+    check_described(&format, "syslog without a year, here 1972");
 }
 
 static void the_year_of_syslog_goes_on_with_the_months(void **state)
@@ -403,6 +409,9 @@ static void only_the_given_bytes_are_read(void **state)
         oif_status status = oif_time_parse(&format, exact, bytes, &seconds, NULL);
         bool is_whole = bytes <= 4 /* a number */ || bytes == 10 || bytes == 16 || bytes == 19 ||
                         bytes == 21 || bytes == 22 || bytes == 25 || bytes == 28;
+        format = (oif_time_format){0};
+        if (oif_time_parse(&format, text, bytes, &seconds, NULL) != status)
+            fail_msg("what follows the first %zu bytes of %s counts", bytes, text);
         if ((status == OIF_OK) != is_whole)
             fail_msg("the first %zu bytes of %s give status %d", bytes, text, (int)status);
         free(exact);
