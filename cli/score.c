@@ -92,8 +92,7 @@ static bool write_result(scoring_run *scoring, const oif_record *record, const o
     scoring->episodes += result->episode == OIF_EPISODE_BEGINS;
     if (!scoring->is_watched && !is_shown(scoring->settings, result))
         return true;
-    row_verdict verdict =
-        result_fields_judge(&scoring->fields, scoring->state->pipeline, record->values, result);
+    row_verdict verdict = result_fields_judge(&scoring->fields, scoring->state->pipeline, result);
     return scoring->is_watched ? watch_row(&scoring->watch, record, &verdict)
                                : row_writer_row(&scoring->writer, record, &verdict);
 }
@@ -101,11 +100,10 @@ static bool write_result(scoring_run *scoring, const oif_record *record, const o
 static oif_status process(scoring_run *scoring, const oif_record *record, double seconds,
                           oif_result *result, oif_error *error)
 {
-    (void)seconds;
     const cli_columns *columns = &scoring->input->columns;
     oif_text key = columns->has_key ? record->texts[columns->key_text] : (oif_text){NULL, 0};
-    oif_status status = oif_pipeline_process(scoring->state->pipeline, key.text, key.bytes,
-                                             record->values, result, error);
+    oif_status status = oif_pipeline_process_at(scoring->state->pipeline, key.text, key.bytes,
+                                                seconds, record->values, result, error);
     if (status == OIF_OK)
         state_row(scoring->state);
     return status;
@@ -248,9 +246,12 @@ static exit_code name_columns(oif_pipeline *pipeline, const cli_input *input)
 
 static exit_code score_opened(scoring_run *scoring, const cli_settings *settings)
 {
-    exit_code code = state_start(scoring->state, settings, scoring->input->columns.count);
+    exit_code code = state_start(scoring->state, settings, &scoring->input->columns);
     if (code == EXIT_OK)
         code = name_columns(scoring->state->pipeline, scoring->input);
+    if (code == EXIT_OK)
+        code = result_fields_start(&scoring->fields, scoring->state->pipeline,
+                                   &scoring->input->columns);
     if (code != EXIT_OK) {
         state_give_up(scoring->state);
         return code;
@@ -258,6 +259,7 @@ static exit_code score_opened(scoring_run *scoring, const cli_settings *settings
     scoring->times = stream_clock_start(scoring->input->source.name, settings->score.time,
                                         (int32_t)settings->score.time_year);
     scoring->times.has_keys = settings->score.key != NULL;
+    scoring->times.is_needed = settings->score.rate != NULL;
     scoring->writer = row_writer_start(scoring->input, settings->score.output);
     scoring->is_watched = start_watch(scoring);
     scoring->progress =
@@ -280,11 +282,10 @@ static exit_code score_input(const cli_settings *settings, cli_state *state)
         bad_rows_report(&scoring.bad, input.source.name);
         return signals_stop_requested() ? EXIT_OK : code;
     }
-    code = result_fields_open(&scoring.fields, settings, &input.columns);
-    if (code == EXIT_OK) {
+    code = result_fields_open(&scoring.fields, settings);
+    if (code == EXIT_OK)
         code = score_opened(&scoring, settings);
-        result_fields_close(&scoring.fields);
-    }
+    result_fields_close(&scoring.fields);
     input_close(&input);
     return code;
 }
@@ -357,6 +358,18 @@ static const cli_option options[] = {
     {"time-year", OPTION_COUNT, SETTING(score.time_year),
      .help = "the year in which times without one, as in syslog, begin (1972 if not given)",
      .argument = "YEAR", .from = 1, .to = 9999, .range = "1 to 9999"},
+    {"diff", OPTION_TEXT, SETTING(score.diff),
+     .help = "learn the difference from the row before instead of these columns",
+     .argument = "A,B,..."},
+    {"rate", OPTION_TEXT, SETTING(score.rate),
+     .help = "these are counters: learn their increase per second of --time, or per row without "
+             "it; a counter that falls began at 0 again",
+     .argument = "A,B,..."},
+    {"log", OPTION_TEXT, SETTING(score.log),
+     .help = "learn the logarithm instead of these columns; 0 and less is then missing",
+     .argument = "A,B,..."},
+    {"keep-original", OPTION_SWITCH, SETTING(score.keep_original),
+     .help = "learn the columns of --diff, --rate and --log themselves as well"},
     {"label", OPTION_TEXT, SETTING(label),
      .help = "a column that is not learned from, such as known labels", .argument = "COL"},
     {"fields", OPTION_TEXT, SETTING(score.fields),

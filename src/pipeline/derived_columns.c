@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { KINDS = OIF_DERIVE_LOG + 1 };
-
 /* ---- The plan ---- */
 
 void oif_derived_plan_init(oif_derived_plan *plan, size_t columns)
@@ -20,19 +18,20 @@ void oif_derived_plan_free(oif_derived_plan *plan)
 {
     oif_memory_free(plan->list);
     plan->list = NULL;
-    plan->count = 0;
+    plan->count = plan->capacity = 0;
 }
 
-/* The first derivation behind those of a column; `first` gets that of the column. */
+/* The first derivation behind those of a column; `first` gets that of the column. From the end:
+ * a snapshot has them in order. */
 static size_t end_of_column(const oif_derived_plan *plan, size_t column, size_t *first)
 {
-    size_t at = 0;
-    while (at < plan->count && plan->list[at].column < column)
-        at++;
-    *first = at;
-    while (at < plan->count && plan->list[at].column == column)
-        at++;
-    return at;
+    size_t end = plan->count;
+    while (end > 0 && plan->list[end - 1].column > column)
+        end--;
+    *first = end;
+    while (*first > 0 && plan->list[*first - 1].column == column)
+        --*first;
+    return end;
 }
 
 static oif_status check_new(const oif_derived_plan *plan, size_t column, oif_derive kind,
@@ -42,25 +41,30 @@ static oif_status check_new(const oif_derived_plan *plan, size_t column, oif_der
     if (column >= plan->columns)
         return oif_fail(error, OIF_EPARAM, "there is no column %zu among %zu", column,
                         plan->columns);
-    if ((unsigned)kind >= KINDS)
+    if (kind < OIF_DERIVE_DIFF || kind > OIF_DERIVE_LOG)
         return oif_fail(error, OIF_EPARAM, "a column is derived by diff, rate or log");
     end = end_of_column(plan, column, &first);
     for (size_t i = first; i < end; i++)
         if (plan->list[i].kind == kind)
-            return oif_fail(error, OIF_EPARAM, "column %zu has its %s already", column,
-                            oif_derive_word(kind));
+            return oif_fail(error, OIF_EPARAM, "column %zu is derived in this way already", column);
     return OIF_OK;
 }
 
-/* A copy of the list with room for one more at `hole`. */
-static oif_derivation *copy_list(const oif_derived_plan *plan, size_t hole)
+/* Room for one more. */
+static bool grow(oif_derived_plan *plan)
 {
-    oif_derivation *made = oif_memory_new((plan->count + 1) * sizeof *made);
-    if (!made)
-        return NULL;
-    for (size_t i = 0; i < plan->count; i++)
-        made[i + (i >= hole)] = plan->list[i];
-    return made;
+    if (plan->count < plan->capacity)
+        return true;
+    size_t capacity = plan->capacity > 0 ? 2 * plan->capacity : 8;
+    oif_derivation *list = oif_memory_new(oif_size_multiply(capacity, sizeof *list));
+    if (!list)
+        return false;
+    if (plan->count > 0)
+        memcpy(list, plan->list, plan->count * sizeof *list);
+    oif_memory_free(plan->list);
+    plan->list = list;
+    plan->capacity = capacity;
+    return true;
 }
 
 oif_status oif_derived_plan_add(oif_derived_plan *plan, size_t column, oif_derive kind, bool keeps,
@@ -69,18 +73,17 @@ oif_status oif_derived_plan_add(oif_derived_plan *plan, size_t column, oif_deriv
     oif_status status = check_new(plan, column, kind, error);
     if (status != OIF_OK)
         return status;
-    size_t first, end = end_of_column(plan, column, &first);
-    oif_derivation *list = copy_list(plan, end);
-    if (!list)
+    if (!grow(plan))
         return oif_fail(error, OIF_EMEMORY, "no memory for one more derived column");
-    bool was_kept = first == end || list[first].keeps;
-    keeps = keeps || (first < end && was_kept);
+    size_t first, end = end_of_column(plan, column, &first);
+    oif_derivation *list = plan->list;
+    bool is_first = first == end, was_learned = is_first || list[first].keeps;
+    keeps = keeps || (!is_first && was_learned);
+    memmove(list + end + 1, list + end, (plan->count - end) * sizeof *list);
     list[end] = (oif_derivation){column, kind, keeps};
     for (size_t i = first; i < end; i++)
         list[i].keeps = keeps;
-    plan->derived_columns += 1 + (size_t)keeps - (size_t)was_kept;
-    oif_memory_free(plan->list);
-    plan->list = list;
+    plan->derived_columns += 1 + (size_t)keeps - (size_t)was_learned;
     plan->count++;
     return OIF_OK;
 }
@@ -88,70 +91,38 @@ oif_status oif_derived_plan_add(oif_derived_plan *plan, size_t column, oif_deriv
 oif_status oif_derived_plan_clone(const oif_derived_plan *plan, oif_derived_plan *copy,
                                   oif_error *error)
 {
-    oif_derivation *list = plan->count > 0 ? copy_list(plan, plan->count) : NULL;
-    if (plan->count > 0 && !list)
-        return oif_fail(error, OIF_EMEMORY, "no memory for the derived columns");
     *copy = *plan;
-    copy->list = list;
-    return OIF_OK;
-}
-
-/* ---- Names ---- */
-
-const char *oif_derive_word(oif_derive kind)
-{
-    static const char *const words[KINDS] = {"diff", "rate", "log"};
-    return words[kind];
-}
-
-/* Appends a name with its final NUL: load, or rate(load) for a derivation; returns where the next
- * one starts. Without `text` it only measures. */
-static size_t put_name(char *text, size_t at, const char *name, const oif_derivation *derivation)
-{
-    const char *parts[] = {derivation ? oif_derive_word(derivation->kind) : "",
-                           derivation ? "(" : "", name, derivation ? ")" : ""};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        size_t bytes = strlen(parts[i]);
-        if (text)
-            memcpy(text + at, parts[i], bytes);
-        at += bytes;
-    }
-    if (text)
-        text[at] = '\0';
-    return at + 1;
-}
-
-static size_t put_names(const oif_derived_plan *plan, const oif_column_names *names, char *text)
-{
-    size_t at = 0, next = 0;
-    for (size_t i = 0; i < plan->columns; i++) {
-        const char *name = oif_column_names_at(names, i);
-        bool is_derived = next < plan->count && plan->list[next].column == i;
-        if (!is_derived || plan->list[next].keeps)
-            at = put_name(text, at, name, NULL);
-        for (; next < plan->count && plan->list[next].column == i; next++)
-            at = put_name(text, at, name, &plan->list[next]);
-    }
-    return at;
-}
-
-oif_status oif_derived_names(const oif_derived_plan *plan, const oif_column_names *names,
-                             oif_column_names **derived, oif_error *error)
-{
-    *derived = NULL;
-    if (!names)
+    copy->capacity = plan->count;
+    copy->list = NULL;
+    if (plan->count == 0)
         return OIF_OK;
-    size_t bytes = put_names(plan, names, NULL);
-    if (bytes > OIF_COLUMN_NAMES_MAX_BYTES)
-        return oif_fail(error, OIF_EVALUE, "the names of the derived columns take %zu bytes",
-                        bytes);
-    oif_column_names *made = oif_column_names_room(plan->derived_columns, bytes);
-    if (!made)
-        return oif_fail(error, OIF_EMEMORY, "no memory for the names of derived columns");
-    put_names(plan, names, oif_column_names_text(made));
-    oif_column_names_find(made);
-    *derived = made;
+    copy->list = oif_memory_new(plan->count * sizeof *copy->list);
+    if (!copy->list)
+        return oif_fail(error, OIF_EMEMORY, "no memory for the derived columns");
+    memcpy(copy->list, plan->list, plan->count * sizeof *copy->list);
     return OIF_OK;
+}
+
+size_t oif_derived_source(const oif_derived_plan *plan, size_t learned, oif_derive *kind)
+{
+    size_t more = 0; /* learned columns than columns that come, so far */
+    for (size_t i = 0, end; i < plan->count; i = end) {
+        const oif_derivation *first = &plan->list[i];
+        const size_t start = first->column + more;
+        for (end = i + 1; end < plan->count && plan->list[end].column == first->column;)
+            end++;
+        const size_t width = end - i + first->keeps;
+        if (learned < start)
+            break;
+        if (learned < start + width) {
+            const bool is_itself = first->keeps && learned == start;
+            *kind = is_itself ? OIF_DERIVE_NONE : first[learned - start - first->keeps].kind;
+            return first->column;
+        }
+        more += width - 1;
+    }
+    *kind = OIF_DERIVE_NONE;
+    return learned - more;
 }
 
 /* ---- The state of a key ---- */
@@ -210,9 +181,10 @@ static double derive(oif_derive kind, oif_derived_sample *sample, double value, 
     switch (kind) {
     case OIF_DERIVE_DIFF: return difference(sample, value);
     case OIF_DERIVE_RATE: return rate(sample, value, at);
-    case OIF_DERIVE_LOG: break;
+    case OIF_DERIVE_LOG: return natural_log(value);
+    case OIF_DERIVE_NONE: break;
     }
-    return natural_log(value);
+    return value;
 }
 
 /* What rates are measured on: the time, or the number of the row while no time is known. */

@@ -13,15 +13,8 @@
 #ifndef OIF_PIPELINE_DERIVED_COLUMNS_H
 #define OIF_PIPELINE_DERIVED_COLUMNS_H
 
-#include "base/column_names.h"
 #include "base/state_visitor.h"
-
-/* diff: the value minus that of the row before.
- * rate: the increase of a counter per second since its last known value; rows are counted instead
- *       of seconds while no row has had a time. A fall means that the counter began at 0 again,
- *       as in Prometheus, so the new value is the increase.
- * log:  the natural logarithm. */
-typedef enum oif_derive { OIF_DERIVE_DIFF, OIF_DERIVE_RATE, OIF_DERIVE_LOG } oif_derive;
+#include "oif.h"
 
 typedef struct oif_derivation {
     size_t column; /* of the row that comes */
@@ -32,7 +25,7 @@ typedef struct oif_derivation {
 typedef struct oif_derived_plan {
     size_t columns;         /* of a row that comes */
     size_t derived_columns; /* of a row that is learned */
-    size_t count;
+    size_t count, capacity;
     oif_derivation *list; /* by column, then in the order in which they were added */
 } oif_derived_plan;
 
@@ -51,14 +44,8 @@ oif_status oif_derived_plan_add(oif_derived_plan *plan, size_t column, oif_deriv
 oif_status oif_derived_plan_clone(const oif_derived_plan *plan, oif_derived_plan *copy,
                                   oif_error *error);
 
-/* "rate"; and the names of the columns that are learned: load, rate(rx_bytes). Those of NULL are
- * NULL.
- *
- * OIF_EVALUE   the names are too long
- * OIF_EMEMORY */
-const char *oif_derive_word(oif_derive kind);
-oif_status oif_derived_names(const oif_derived_plan *plan, const oif_column_names *names,
-                             oif_column_names **derived, oif_error *error);
+/* The column that comes from which a column that is learned is made, and how. */
+size_t oif_derived_source(const oif_derived_plan *plan, size_t learned, oif_derive *kind);
 
 /* ---- The state of a key ---- */
 
