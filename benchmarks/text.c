@@ -5,6 +5,7 @@
  * First megabytes a second of the reader on made-up files: CSV of short numbers and of 17
  * digits, with strtod on the same numbers beside it; NDJSON as logs have it, dense and with the
  * blanks that Python's json.dumps puts in; raw rows, with memcpy beside it; and of printing.
+ * Nanoseconds of a time in ISO 8601.
  * Then the three phases of `oif score` (parse, learn and score, print), one after the other
  * over the same rows: those of the file (numbers only, lines that end in \n), else of one made
  * up like the Http data set. Everything is in memory, so no disk is timed; processor time, best
@@ -321,6 +322,24 @@ static timing read_with_strtod(const text *from, double *sum)
     return stopwatch_stop(started);
 }
 
+/* Reads every line as a time. */
+static timing read_times(const text *from, double *sum)
+{
+    timing started = stopwatch_start();
+    const char *at = from->bytes, *end = from->bytes + from->count;
+    oif_time_format format = {0};
+    double seconds = 0;
+
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        if (oif_time_parse(&format, at, (size_t)(newline - at), &seconds, NULL) != OIF_OK)
+            die("not a time: %.*s", (int)(newline - at), at);
+        *sum += seconds;
+        at = newline + 1;
+    }
+    return stopwatch_stop(started);
+}
+
 /* ---- Printing ---- */
 
 static timing print_numbers(const double *values, size_t count, text *into)
@@ -393,6 +412,40 @@ static void report_rate(const settings *s, const char *what, size_t bytes, timin
     if (bar > 0)
         printf("; bar %g: %s", bar, rate >= bar ? "met" : "MISSED");
     printf("\n");
+}
+
+/* Times of a stream with a row every 0.7 seconds. */
+enum { TIMES = 400000, TIME_BYTES = 40 };
+
+static text make_times(const char *zone)
+{
+    text times = text_new((size_t)TIMES * TIME_BYTES);
+
+    for (int i = 0; i < TIMES; i++) {
+        char line[TIME_BYTES];
+        int second = (int)(i * 0.7), day = second / 86400;
+        int length = snprintf(line, sizeof line, "2026-11-%02dT%02d:%02d:%02d%s\n", day + 1,
+                              second / 3600 % 24, second / 60 % 60, second % 60, zone);
+        text_add(&times, line, (size_t)length);
+    }
+    return times;
+}
+
+static void benchmark_times(const settings *s, const char *what, text times, double bar)
+{
+    timing best = {HUGE_VAL, HUGE_VAL};
+    double sum = 0;
+
+    for (int i = 0; i < s->repeats; i++)
+        best = timing_best(best, read_times(&times, &sum));
+    double nanoseconds = 1e9 * best.cpu_seconds / TIMES;
+    if (s->json)
+        printf(" {\"what\": \"%s\", \"ns_per_row\": %.1f, \"bar\": %g, \"sum\": %g},\n", what,
+               nanoseconds, bar, sum);
+    else
+        printf("%-34s %7.1f ns per row; bar %g: %s\n", what, nanoseconds, bar,
+               nanoseconds <= bar ? "met" : "MISSED");
+    free(times.bytes);
 }
 
 static void benchmark_reading(const settings *s, const char *what, number_maker make_number,
@@ -538,6 +591,8 @@ int main(int argc, char **argv)
     benchmark_format(&s, "read NDJSON, dense", make_log(""), read_log, 250);
     benchmark_format(&s, "read NDJSON with blanks", make_log(" "), read_log, 250);
     benchmark_format(&s, "read raw rows of 8", make_raw(), read_raw, 0);
+    benchmark_times(&s, "read times, ISO 8601", make_times(""), 30);
+    benchmark_times(&s, "read times with fraction and zone", make_times(".250+01:00"), 30);
     benchmark_printing(&s);
     benchmark_phases(&s);
     if (s.json)

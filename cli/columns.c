@@ -99,11 +99,12 @@ static bool takes_known_columns(const column_source *from, const cli_settings *s
 /* NDJSON makes columns of names that it does not know, so all names come first. */
 static exit_code find_all_names(const column_source *from, const cli_settings *settings)
 {
-    const char *lists[] = {settings->columns, settings->exclude};
+    const char *lists[] = {settings->columns, settings->exclude, settings->score.diff,
+                           settings->score.rate, settings->score.log};
     const char *names[] = {settings->label, settings->score.key, settings->score.time};
     exit_code code = EXIT_OK;
     size_t column;
-    for (size_t i = 0; i < 2 && code == EXIT_OK; i++)
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && code == EXIT_OK; i++)
         code = mark_columns(from, lists[i], NULL, true);
     for (size_t i = 0; i < 3 && code == EXIT_OK; i++)
         code = names[i] ? find_column(from, names[i], strlen(names[i]), &column) : EXIT_OK;

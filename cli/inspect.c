@@ -1,7 +1,7 @@
 /* oif inspect: what a state file holds, a pipeline or a detector. */
 #define _XOPEN_SOURCE 700 /* realpath */
 
-#include "options.h"
+#include "derive.h"
 #include "quoting.h"
 
 #include <errno.h>
@@ -54,6 +54,33 @@ static void print_figure(void *context, const char *name, double value)
     size_t length = oif_number_format(value, text);
     (void)context;
     output_print("  %-24s %14.*s\n", name, (int)length, text);
+}
+
+/* Calls `print` for every derived column, "rate(rx_bytes)"; returns how many there are. */
+static size_t for_each_derived(const oif_pipeline *pipeline,
+                               void (*print)(size_t number, const char *name))
+{
+    size_t number = 0;
+    for (size_t i = 0; i < oif_pipeline_learned_columns(pipeline); i++) {
+        oif_derive kind;
+        size_t column = oif_pipeline_learned_from(pipeline, i, &kind);
+        const char *name = oif_pipeline_column_name(pipeline, column);
+        char unnamed[32], *text = NULL;
+        snprintf(unnamed, sizeof unnamed, "x%zu", column);
+        if (kind != OIF_DERIVE_NONE)
+            text = derive_text(kind, name ? name : unnamed);
+        if (text)
+            print(number++, text);
+        free(text);
+    }
+    return number;
+}
+
+static void print_derived(size_t number, const char *name)
+{
+    output_print("%s  ", number == 0 ? "derived columns\n" : "");
+    quoting_write_json(name, strlen(name));
+    output_print("\n");
 }
 
 static void print_params(const char *title, const oif_params *params)
@@ -132,6 +159,7 @@ static void print_pipeline(const oif_pipeline *pipeline, uint64_t file_bytes, ui
         print_count("bytes in the file", file_bytes);
     print_kept(pipeline, kept_bytes);
     print_names(pipeline, pipeline_name, oif_pipeline_columns(pipeline));
+    for_each_derived(pipeline, print_derived);
     print_params("options", oif_pipeline_options(pipeline));
     print_params("parameters", params);
     print_recent(&recent);
@@ -168,6 +196,12 @@ static void print_json_names(const void *object, name_function name, size_t coun
         quoting_write_json(name(object, i), strlen(name(object, i)));
     }
     output_print("],\n");
+}
+
+static void print_json_derived(size_t number, const char *name)
+{
+    output_print("%s", number > 0 ? ", " : " \"derived\": [");
+    quoting_write_json(name, strlen(name));
 }
 
 static void print_json_detector(const oif_detector *detector, uint64_t file_bytes)
@@ -217,6 +251,8 @@ static void print_json_pipeline(const oif_pipeline *pipeline, uint64_t file_byte
                  oif_pipeline_columns(pipeline), oif_pipeline_rows(pipeline),
                  oif_pipeline_keys(pipeline), oif_pipeline_evictions(pipeline));
     print_json_names(pipeline, pipeline_name, oif_pipeline_columns(pipeline));
+    if (for_each_derived(pipeline, print_json_derived) > 0)
+        output_print("],\n");
     output_print(" \"kept\": %zu, \"lost\": %" PRIu64
                  ", \"memory_bytes\": %zu, \"file_bytes\": %" PRIu64 ", \"kept_bytes\": %" PRIu64
                  ",\n \"recent\": ",

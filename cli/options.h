@@ -32,7 +32,10 @@ typedef enum output_format { OUTPUT_AS_INPUT, OUTPUT_CSV, OUTPUT_NDJSON } output
 
 /* What `oif score` is asked for besides its input. */
 typedef struct score_settings {
-    const char *key, *time; /* columns; NULL: none */
+    const char *key, *time;        /* columns; NULL: none */
+    uint64_t time_year;            /* of the first time where times have none; 0: not given */
+    const char *diff, *rate, *log; /* "a,b": columns of which these are learned; NULL: none */
+    bool keep_original;            /* and the columns themselves */
     /* "score,p": what is added to each row; NULL: what suits the other settings */
     const char *fields;
     size_t explain_top; /* the columns that are named as the reasons of an anomaly; 0: none */

@@ -1,5 +1,6 @@
 #include "result_fields.h"
 
+#include "derive.h"
 #include "quoting.h"
 #include "suggest.h"
 
@@ -48,8 +49,7 @@ static const char *direction_word(const row_verdict *verdict, size_t column)
     return direction < 0 ? "low" : direction > 0 ? "high" : "odd";
 }
 
-void result_fields_reasons_text(const row_verdict *verdict, const cli_columns *columns, char *text,
-                                size_t capacity)
+void result_fields_reasons_text(const row_verdict *verdict, char *text, size_t capacity)
 {
     size_t length = 0;
     text[0] = '\0';
@@ -58,18 +58,17 @@ void result_fields_reasons_text(const row_verdict *verdict, const cli_columns *c
         double share = verdict->fields->attributions[column].share;
         int printed =
             snprintf(text + length, capacity - length, "%s%s %s %.0f%%", i > 0 ? "; " : "",
-                     columns_name(columns, column), direction_word(verdict, column), share * 100);
+                     verdict->fields->names[column], direction_word(verdict, column), share * 100);
         length += printed > 0 ? (size_t)printed : 0;
     }
 }
 
-static bool write_reasons(const row_verdict *verdict, const cli_columns *columns,
-                          bool doubles_quotes)
+static bool write_reasons(const row_verdict *verdict, bool doubles_quotes)
 {
     for (size_t i = 0; i < verdict->reason_count; i++) {
         size_t column = verdict->fields->order[i];
         double share = verdict->fields->attributions[column].share;
-        const char *name = columns_name(columns, column);
+        const char *name = verdict->fields->names[column];
         if (i > 0)
             write_text("; ");
         if (doubles_quotes)
@@ -81,31 +80,30 @@ static bool write_reasons(const row_verdict *verdict, const cli_columns *columns
     return output_is_open();
 }
 
-static bool needs_quotes(const row_verdict *verdict, const cli_columns *columns, char delimiter)
+static bool needs_quotes(const row_verdict *verdict, char delimiter)
 {
     const char special[] = {delimiter, '"', '\n', '\r', '\0'};
     if (delimiter == ';' || delimiter == ' ')
         return verdict->reason_count > 0;
     for (size_t i = 0; i < verdict->reason_count; i++)
-        if (strpbrk(columns_name(columns, verdict->fields->order[i]), special))
+        if (strpbrk(verdict->fields->names[verdict->fields->order[i]], special))
             return true;
     return false;
 }
 
-static bool write_why_csv(const row_verdict *verdict, const cli_columns *columns, char delimiter)
+static bool write_why_csv(const row_verdict *verdict, char delimiter)
 {
-    const char *quote = needs_quotes(verdict, columns, delimiter) ? "\"" : "";
-    return write_text(quote) && write_reasons(verdict, columns, *quote != '\0') &&
-           write_text(quote);
+    const char *quote = needs_quotes(verdict, delimiter) ? "\"" : "";
+    return write_text(quote) && write_reasons(verdict, *quote != '\0') && write_text(quote);
 }
 
-static bool write_why_json(const row_verdict *verdict, const cli_columns *columns)
+static bool write_why_json(const row_verdict *verdict)
 {
     write_text("[");
     for (size_t i = 0; i < verdict->reason_count; i++) {
         size_t column = verdict->fields->order[i];
         double share = verdict->fields->attributions[column].share;
-        const char *name = columns_name(columns, column);
+        const char *name = verdict->fields->names[column];
         write_text(i > 0 ? ",{\"column\":" : "{\"column\":");
         quoting_write_json(name, strlen(name));
         output_print(",\"direction\":\"%s\",\"share\":%.2f}", direction_word(verdict, column),
@@ -129,8 +127,9 @@ typedef enum result_field {
     FIELD_WHY
 } result_field;
 
-static const char *const names[FIELDS_MAX] = {"score", "p",     "severity", "threshold", "anomaly",
-                                              "grade", "ready", "learned",  "episode",   "why"};
+static const char *const field_names[FIELDS_MAX] = {"score",   "p",     "severity", "threshold",
+                                                    "anomaly", "grade", "ready",    "learned",
+                                                    "episode", "why"};
 
 const char *grade_word(oif_grade grade)
 {
@@ -144,8 +143,7 @@ static const char *episode_word(oif_episode episode)
     return words[episode];
 }
 
-static bool write_csv_value(const row_verdict *verdict, const cli_columns *columns, int field,
-                            char delimiter)
+static bool write_csv_value(const row_verdict *verdict, int field, char delimiter)
 {
     const oif_result *result = &verdict->result;
     switch ((result_field)field) {
@@ -158,7 +156,7 @@ static bool write_csv_value(const row_verdict *verdict, const cli_columns *colum
     case FIELD_READY: return write_text(result->ready ? "1" : "0");
     case FIELD_LEARNED: return write_text(result->learned ? "1" : "0");
     case FIELD_EPISODE: return write_text(episode_word(result->episode));
-    case FIELD_WHY: return write_why_csv(verdict, columns, delimiter);
+    case FIELD_WHY: return write_why_csv(verdict, delimiter);
     }
     return false;
 }
@@ -169,7 +167,7 @@ static bool write_json_word(const char *word)
     return *word ? output_print("\"%s\"", word) : write_text("null");
 }
 
-static bool write_json_value(const row_verdict *verdict, const cli_columns *columns, int field)
+static bool write_json_value(const row_verdict *verdict, int field)
 {
     const oif_result *result = &verdict->result;
     switch ((result_field)field) {
@@ -182,7 +180,7 @@ static bool write_json_value(const row_verdict *verdict, const cli_columns *colu
     case FIELD_READY: return write_text(result->ready ? "true" : "false");
     case FIELD_LEARNED: return write_text(result->learned ? "true" : "false");
     case FIELD_EPISODE: return write_json_word(episode_word(result->episode));
-    case FIELD_WHY: return write_why_json(verdict, columns);
+    case FIELD_WHY: return write_why_json(verdict);
     }
     return false;
 }
@@ -191,27 +189,27 @@ bool result_fields_write_names(const result_fields *fields, char delimiter)
 {
     bool written = true;
     for (size_t i = 0; i < fields->count && written; i++)
-        written = output_write(&delimiter, 1) && write_text(names[fields->chosen[i]]);
+        written = output_write(&delimiter, 1) && write_text(field_names[fields->chosen[i]]);
     return written;
 }
 
-bool result_fields_write_csv(const row_verdict *verdict, const cli_columns *columns, char delimiter)
+bool result_fields_write_csv(const row_verdict *verdict, char delimiter)
 {
     const result_fields *fields = verdict->fields;
     bool written = true;
     for (size_t i = 0; i < fields->count && written; i++)
-        written = output_write(&delimiter, 1) &&
-                  write_csv_value(verdict, columns, fields->chosen[i], delimiter);
+        written =
+            output_write(&delimiter, 1) && write_csv_value(verdict, fields->chosen[i], delimiter);
     return written;
 }
 
-bool result_fields_write_json(const row_verdict *verdict, const cli_columns *columns)
+bool result_fields_write_json(const row_verdict *verdict)
 {
     const result_fields *fields = verdict->fields;
     bool written = write_text("\"oif\":{");
     for (size_t i = 0; i < fields->count && written; i++)
-        written = write_text(i > 0 ? ",\"" : "\"") && write_text(names[fields->chosen[i]]) &&
-                  write_text("\":") && write_json_value(verdict, columns, fields->chosen[i]);
+        written = write_text(i > 0 ? ",\"" : "\"") && write_text(field_names[fields->chosen[i]]) &&
+                  write_text("\":") && write_json_value(verdict, fields->chosen[i]);
     return written && write_text("}");
 }
 
@@ -222,7 +220,7 @@ static exit_code complain_no_field(const char *name, size_t name_bytes)
     word_suggestion suggestion = suggestion_for(name, name_bytes);
     char hint[HINT_BYTES];
     for (size_t i = 0; i < FIELDS_MAX; i++)
-        suggestion_consider(&suggestion, names[i]);
+        suggestion_consider(&suggestion, field_names[i]);
     return complain(
         EXIT_USAGE,
         "--fields: there is no field '%.*s'%s (score, p, severity, threshold, anomaly, grade, "
@@ -243,13 +241,13 @@ static exit_code choose(result_fields *fields, const char *list)
     while (list) {
         size_t bytes = strcspn(list, ",");
         int field = 0;
-        while (field < FIELDS_MAX &&
-               (strlen(names[field]) != bytes || memcmp(names[field], list, bytes) != 0))
+        while (field < FIELDS_MAX && (strlen(field_names[field]) != bytes ||
+                                      memcmp(field_names[field], list, bytes) != 0))
             field++;
         if (field == FIELDS_MAX)
             return complain_no_field(list, bytes);
         if (is_chosen(fields, field))
-            return complain(EXIT_USAGE, "--fields: '%s' is given twice", names[field]);
+            return complain(EXIT_USAGE, "--fields: '%s' is given twice", field_names[field]);
         fields->chosen[fields->count++] = field;
         list = list[bytes] ? list + bytes + 1 : NULL;
     }
@@ -269,32 +267,41 @@ static void choose_usual(result_fields *fields, const score_settings *settings)
         fields->chosen[fields->count++] = FIELD_WHY;
 }
 
-exit_code result_fields_open(result_fields *fields, const cli_settings *settings,
-                             const cli_columns *columns)
+exit_code result_fields_open(result_fields *fields, const cli_settings *settings)
 {
     exit_code code = EXIT_OK;
-    *fields = (result_fields){.top = settings->score.explain_top, .column_count = columns->count};
+    *fields = (result_fields){.top = settings->score.explain_top};
     if (settings->score.fields)
         code = choose(fields, settings->score.fields);
     else
         choose_usual(fields, &settings->score);
     if (fields->top == 0 && (is_chosen(fields, FIELD_WHY) || settings->score.watch))
         fields->top = DEFAULT_EXPLAIN_TOP;
-    fields->attributions = calloc(fields->column_count, sizeof *fields->attributions);
-    fields->order = calloc(fields->column_count, sizeof *fields->order);
-    if (code == EXIT_OK && (!fields->attributions || !fields->order))
-        code = complain(EXIT_FAILED, "out of memory");
-    if (code != EXIT_OK)
-        result_fields_close(fields);
     return code;
+}
+
+exit_code result_fields_start(result_fields *fields, const oif_pipeline *pipeline,
+                              const cli_columns *columns)
+{
+    const size_t count = oif_pipeline_learned_columns(pipeline);
+    fields->attributions = calloc(count, sizeof *fields->attributions);
+    fields->order = calloc(count, sizeof *fields->order);
+    fields->names = calloc(count, sizeof *fields->names);
+    bool has_memory = fields->attributions && fields->order && fields->names;
+    fields->column_count = has_memory ? count : 0;
+    for (size_t i = 0; i < count && has_memory; i++)
+        has_memory = (fields->names[i] = derive_name(pipeline, columns, i)) != NULL;
+    return has_memory ? EXIT_OK : complain(EXIT_FAILED, "out of memory");
 }
 
 void result_fields_close(result_fields *fields)
 {
     free(fields->attributions);
     free(fields->order);
-    fields->attributions = NULL;
-    fields->order = NULL;
+    for (size_t i = 0; i < fields->column_count; i++)
+        free(fields->names[i]);
+    free(fields->names);
+    *fields = (result_fields){0};
 }
 
 /* ---- Judging ---- */
@@ -321,10 +328,11 @@ static size_t rank_reasons(result_fields *fields)
     return count;
 }
 
-row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline, const double *values,
+row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline,
                                 const oif_result *result)
 {
-    row_verdict verdict = {.result = *result, .values = values, .fields = fields};
+    row_verdict verdict = {
+        .result = *result, .values = oif_pipeline_learned_row(pipeline), .fields = fields};
     if (fields->top == 0 || !result->anomaly)
         return verdict;
     oif_pipeline_explain(pipeline, fields->attributions);

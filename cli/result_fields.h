@@ -15,24 +15,29 @@ typedef struct result_fields {
     size_t top, column_count;
     oif_attribution *attributions;
     size_t *order;
+    char **names; /* of the columns that are learned: load, rate(rx_bytes) */
 } result_fields;
 
 /* A row's result, and its reasons where they were asked for. */
 typedef struct row_verdict {
     oif_result result;
-    const double *values; /* of the row's columns, missing ones NaN */
+    const double *values; /* of the columns that are learned, missing ones NaN */
     const result_fields *fields;
     size_t reason_count; /* how many of fields->order are reasons of this row */
 } row_verdict;
 
-/* Chooses the fields of the settings. Prints what is wrong unless it returns EXIT_OK. */
-exit_code result_fields_open(result_fields *fields, const cli_settings *settings,
-                             const cli_columns *columns);
+/* Chooses the fields of the settings. Prints what is wrong unless it returns EXIT_OK. To be closed
+ * in any case. */
+exit_code result_fields_open(result_fields *fields, const cli_settings *settings);
+
+/* Before the first row: makes room for the reasons of a pipeline's rows. */
+exit_code result_fields_start(result_fields *fields, const oif_pipeline *pipeline,
+                              const cli_columns *columns);
 void result_fields_close(result_fields *fields);
 
 /* The verdict on the row that the pipeline has processed last. Explains anomalies only, so it
  * is cheap. */
-row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline, const double *values,
+row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline,
                                 const oif_result *result);
 
 /* "critical"; "" for OIF_GRADE_NONE. */
@@ -40,12 +45,10 @@ const char *grade_word(oif_grade grade);
 
 /* ",score,p,anomaly"; ",0.7,0.001,1"; "\"oif\":{\"score\":0.7,...}". */
 bool result_fields_write_names(const result_fields *fields, char delimiter);
-bool result_fields_write_csv(const row_verdict *verdict, const cli_columns *columns,
-                             char delimiter);
-bool result_fields_write_json(const row_verdict *verdict, const cli_columns *columns);
+bool result_fields_write_csv(const row_verdict *verdict, char delimiter);
+bool result_fields_write_json(const row_verdict *verdict);
 
 /* "bytes high 71%; port low 20%", cut off where it does not fit. */
-void result_fields_reasons_text(const row_verdict *verdict, const cli_columns *columns, char *text,
-                                size_t capacity);
+void result_fields_reasons_text(const row_verdict *verdict, char *text, size_t capacity);
 
 #endif

@@ -137,14 +137,13 @@ static bool write_csv(const row_writer *writer, const oif_record *record,
             write_csv_cell(writer, record, i);
         }
     }
-    return result_fields_write_csv(verdict, &writer->input->columns, writer->delimiter);
+    return result_fields_write_csv(verdict, writer->delimiter);
 }
 
 /* ---- NDJSON ---- */
 
 /* Puts the fields before the brace that closes the object; all else stays byte for byte. */
-static bool extend_object(const row_writer *writer, const oif_record *record,
-                          const row_verdict *verdict)
+static bool extend_object(const oif_record *record, const row_verdict *verdict)
 {
     const char *text = record->text, *end = text + record->text_bytes, *brace = end - 1, *last;
     while (*brace != '}')
@@ -153,8 +152,7 @@ static bool extend_object(const row_writer *writer, const oif_record *record,
     while (strchr(" \t\r", *last))
         last--;
     return output_write(text, (size_t)(brace - text)) && (*last == '{' || output_write(",", 1)) &&
-           result_fields_write_json(verdict, &writer->input->columns) &&
-           output_write(brace, (size_t)(end - brace));
+           result_fields_write_json(verdict) && output_write(brace, (size_t)(end - brace));
 }
 
 static bool write_object(const row_writer *writer, const oif_record *record,
@@ -167,8 +165,7 @@ static bool write_object(const row_writer *writer, const oif_record *record,
         output_write(":", 1);
         write_json_cell(writer, record, i);
     }
-    return output_write(",", 1) && result_fields_write_json(verdict, &writer->input->columns) &&
-           output_write("}", 1);
+    return output_write(",", 1) && result_fields_write_json(verdict) && output_write("}", 1);
 }
 
 bool row_writer_row(const row_writer *writer, const oif_record *record, const row_verdict *verdict)
@@ -177,7 +174,7 @@ bool row_writer_row(const row_writer *writer, const oif_record *record, const ro
     if (writer->format == OUTPUT_CSV)
         written = write_csv(writer, record, verdict);
     else if (writer->input->format == OIF_FORMAT_NDJSON)
-        written = extend_object(writer, record, verdict);
+        written = extend_object(record, verdict);
     else
         written = write_object(writer, record, verdict);
     return written && write_line_end(writer, record);

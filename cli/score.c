@@ -6,9 +6,11 @@
 #include "row_writer.h"
 #include "signals.h"
 #include "state.h"
+#include "stream_clock.h"
 #include "watch.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,7 @@ typedef struct scoring_run {
     watch_view watch;
     bool is_watched;
     bad_rows bad;
+    stream_clock times;
     progress_line progress;
     uint64_t anomalies, episodes;
     uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows of each grade */
@@ -63,6 +66,15 @@ static oif_status next_record(scoring_run *scoring, oif_record *record, oif_erro
     }
 }
 
+/* The time of a record; NaN without --time. */
+static double read_time(scoring_run *scoring, const oif_record *record)
+{
+    const cli_columns *columns = &scoring->input->columns;
+    if (!columns->has_time)
+        return NAN;
+    return stream_clock_read(&scoring->times, record->texts[columns->time_text], record->line);
+}
+
 static bool is_shown(const score_settings *settings, const oif_result *result)
 {
     if (settings->alert_once)
@@ -80,19 +92,18 @@ static bool write_result(scoring_run *scoring, const oif_record *record, const o
     scoring->episodes += result->episode == OIF_EPISODE_BEGINS;
     if (!scoring->is_watched && !is_shown(scoring->settings, result))
         return true;
-    row_verdict verdict =
-        result_fields_judge(&scoring->fields, scoring->state->pipeline, record->values, result);
+    row_verdict verdict = result_fields_judge(&scoring->fields, scoring->state->pipeline, result);
     return scoring->is_watched ? watch_row(&scoring->watch, record, &verdict)
                                : row_writer_row(&scoring->writer, record, &verdict);
 }
 
-static oif_status process(scoring_run *scoring, const oif_record *record, oif_result *result,
-                          oif_error *error)
+static oif_status process(scoring_run *scoring, const oif_record *record, double seconds,
+                          oif_result *result, oif_error *error)
 {
     const cli_columns *columns = &scoring->input->columns;
     oif_text key = columns->has_key ? record->texts[columns->key_text] : (oif_text){NULL, 0};
-    oif_status status = oif_pipeline_process(scoring->state->pipeline, key.text, key.bytes,
-                                             record->values, result, error);
+    oif_status status = oif_pipeline_process_at(scoring->state->pipeline, key.text, key.bytes,
+                                                seconds, record->values, result, error);
     if (status == OIF_OK)
         state_row(scoring->state);
     return status;
@@ -125,11 +136,13 @@ static exit_code score_rows(scoring_run *scoring)
     oif_result result;
     oif_error error;
     while ((status = next_record(scoring, &record, &error)) == OIF_OK) {
+        double seconds = read_time(scoring, &record); /* of rows that were seen too: they tell
+                                                         the unit and the year of later ones */
         if (state->rows_seen > 0) {
             state->rows_seen--;
             continue;
         }
-        status = process(scoring, &record, &result, &error);
+        status = process(scoring, &record, seconds, &result, &error);
         if (status != OIF_OK || !write_result(scoring, &record, &result) ||
             signals_stop_requested())
             break;
@@ -194,6 +207,7 @@ static void finish_run(scoring_run *scoring)
         note("%s: it ends %" PRIu64 " rows before what %s has seen", scoring->input->source.name,
              scoring->state->rows_seen, scoring->state->path);
     bad_rows_report(&scoring->bad, scoring->input->source.name);
+    stream_clock_report(&scoring->times);
     report_summary(scoring);
 }
 
@@ -232,13 +246,20 @@ static exit_code name_columns(oif_pipeline *pipeline, const cli_input *input)
 
 static exit_code score_opened(scoring_run *scoring, const cli_settings *settings)
 {
-    exit_code code = state_start(scoring->state, settings, scoring->input->columns.count);
+    exit_code code = state_start(scoring->state, settings, &scoring->input->columns);
     if (code == EXIT_OK)
         code = name_columns(scoring->state->pipeline, scoring->input);
+    if (code == EXIT_OK)
+        code = result_fields_start(&scoring->fields, scoring->state->pipeline,
+                                   &scoring->input->columns);
     if (code != EXIT_OK) {
         state_give_up(scoring->state);
         return code;
     }
+    scoring->times = stream_clock_start(scoring->input->source.name, settings->score.time,
+                                        (int32_t)settings->score.time_year);
+    scoring->times.has_keys = settings->score.key != NULL;
+    scoring->times.is_needed = settings->score.rate != NULL;
     scoring->writer = row_writer_start(scoring->input, settings->score.output);
     scoring->is_watched = start_watch(scoring);
     scoring->progress =
@@ -261,11 +282,10 @@ static exit_code score_input(const cli_settings *settings, cli_state *state)
         bad_rows_report(&scoring.bad, input.source.name);
         return signals_stop_requested() ? EXIT_OK : code;
     }
-    code = result_fields_open(&scoring.fields, settings, &input.columns);
-    if (code == EXIT_OK) {
+    code = result_fields_open(&scoring.fields, settings);
+    if (code == EXIT_OK)
         code = score_opened(&scoring, settings);
-        result_fields_close(&scoring.fields);
-    }
+    result_fields_close(&scoring.fields);
     input_close(&input);
     return code;
 }
@@ -332,7 +352,24 @@ static const cli_option options[] = {
     {"key", OPTION_TEXT, SETTING(score.key),
      .help = "each key, such as each host, has a model of its own", .argument = "COL"},
     {"time", OPTION_TEXT, SETTING(score.time),
-     .help = "a column that is not learned from, and is shown with alerts", .argument = "COL"},
+     .help = "the column with the time of a row: ISO 8601, seconds or less since 1970, or as in "
+             "syslog and common log; not learned from, and shown with alerts",
+     .argument = "COL"},
+    {"time-year", OPTION_COUNT, SETTING(score.time_year),
+     .help = "the year in which times without one, as in syslog, begin (1972 if not given)",
+     .argument = "YEAR", .from = 1, .to = 9999, .range = "1 to 9999"},
+    {"diff", OPTION_TEXT, SETTING(score.diff),
+     .help = "learn the difference from the row before instead of these columns",
+     .argument = "A,B,..."},
+    {"rate", OPTION_TEXT, SETTING(score.rate),
+     .help = "these are counters: learn their increase per second of --time, or per row without "
+             "it; a counter that falls began at 0 again",
+     .argument = "A,B,..."},
+    {"log", OPTION_TEXT, SETTING(score.log),
+     .help = "learn the logarithm instead of these columns; 0 and less is then missing",
+     .argument = "A,B,..."},
+    {"keep-original", OPTION_SWITCH, SETTING(score.keep_original),
+     .help = "learn the columns of --diff, --rate and --log themselves as well"},
     {"label", OPTION_TEXT, SETTING(label),
      .help = "a column that is not learned from, such as known labels", .argument = "COL"},
     {"fields", OPTION_TEXT, SETTING(score.fields),

@@ -1,6 +1,7 @@
 #include "state.h"
 
 #include "clock.h"
+#include "derive.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -55,9 +56,12 @@ exit_code state_open(cli_state *state, const cli_settings *settings)
     return code;
 }
 
-static exit_code make_pipeline(cli_state *state, const cli_settings *settings, size_t columns)
+static exit_code make_pipeline(cli_state *state, const cli_settings *settings,
+                               const cli_columns *columns)
 {
-    exit_code code = settings_make_pipeline(settings, columns, &state->pipeline);
+    exit_code code = settings_make_pipeline(settings, columns->count, &state->pipeline);
+    if (code == EXIT_OK)
+        code = derive_columns(state->pipeline, settings, columns);
     if (state->path && isatty(STDERR_FILENO)) /* or the path is not the one that was meant */
         note("%s: there is no such file yet; starts anew", state->path);
     oif_error error;
@@ -67,17 +71,20 @@ static exit_code make_pipeline(cli_state *state, const cli_settings *settings, s
     return code;
 }
 
-exit_code state_start(cli_state *state, const cli_settings *settings, size_t columns)
+exit_code state_start(cli_state *state, const cli_settings *settings, const cli_columns *columns)
 {
     state->next_save = clock_seconds() + state->seconds_between_saves;
     if (!state->pipeline)
         return make_pipeline(state, settings, columns);
-    if (oif_pipeline_columns(state->pipeline) != columns)
+    if (oif_pipeline_columns(state->pipeline) != columns->count)
         return complain(
             EXIT_FAILED,
             "%s: the state is about rows of %zu numbers and the input has %zu; choose its columns "
             "with --columns or --exclude",
-            state->path, oif_pipeline_columns(state->pipeline), columns);
+            state->path, oif_pipeline_columns(state->pipeline), columns->count);
+    exit_code code = derive_compare(state->pipeline, settings, columns);
+    if (code != EXIT_OK)
+        return code;
     uint64_t rows = oif_pipeline_rows(state->pipeline);
     if (settings->score.skip_seen) {
         state->rows_seen = rows;

@@ -6,7 +6,7 @@
 #ifndef OIF_CLI_STATE_H
 #define OIF_CLI_STATE_H
 
-#include "options.h"
+#include "columns.h"
 
 typedef struct cli_state {
     oif_pipeline *pipeline;
@@ -28,7 +28,7 @@ exit_code state_open(cli_state *state, const cli_settings *settings);
 
 /* Makes the pipeline unless one was loaded, which has to have as many columns. Prints
  * where it resumes. */
-exit_code state_start(cli_state *state, const cli_settings *settings, size_t columns);
+exit_code state_start(cli_state *state, const cli_settings *settings, const cli_columns *columns);
 
 /* When the new pipeline cannot be used: nothing is saved, as if it had not been made. */
 void state_give_up(cli_state *state);

@@ -61,8 +61,7 @@ static void add_alert(watch_view *watch, const oif_record *record, const row_ver
         grouped_text(oif_pipeline_rows(watch->pipeline), row), grade_word(verdict->result.grade),
         verdict->result.severity, verdict->result.score, verdict->result.p);
     if (length > 0 && length < WATCH_ALERT_BYTES)
-        result_fields_reasons_text(verdict, columns, text + length,
-                                   (size_t)(WATCH_ALERT_BYTES - length));
+        result_fields_reasons_text(verdict, text + length, (size_t)(WATCH_ALERT_BYTES - length));
 }
 
 bool watch_row(watch_view *watch, const oif_record *record, const row_verdict *verdict)

@@ -458,6 +458,47 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process_at(oif_pipeline *pipeline
                                                           const double *row, oif_result *result,
                                                           oif_error *error);
 
+/* ---- Pipelines: derived columns ---- */
+
+/* What is learned instead of a column, or beside it. A value that cannot be known is missing,
+ * never infinite. */
+typedef enum oif_derive {
+    OIF_DERIVE_NONE, /* the column itself */
+    OIF_DERIVE_DIFF, /* the value minus that of the row before */
+    OIF_DERIVE_RATE, /* the increase of a counter per second since its last known value */
+    OIF_DERIVE_LOG   /* the natural logarithm; missing for values up to 0 */
+} oif_derive;
+
+/* Learns a derived column in place of a column, or after it with `keep`. Call it before the first
+ * row, once for each; a column may have several. Each key has its own previous values. Rows have
+ * the same columns as without it.
+ *
+ *   - The first value of a key is missing; diff misses those before and after a missing one too.
+ *   - A rate is missing unless the time has advanced. Rows without value or time are passed over.
+ *     While no row of a key had a time, a rate is per row.
+ *   - A counter that falls began at 0 again, so the new value is the increase.
+ *
+ * OIF_EPARAM   there is no such column or kind, or the column is derived in this way already
+ *              rows were processed, or evicted models are kept already
+ *              memory_limit is too small for the models that result */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_derive(oif_pipeline *pipeline, size_t column,
+                                                      oif_derive kind, bool keep, oif_error *error);
+
+/* The columns that are learned, which is also the number of attributions. They are in the order of
+ * the columns that they are made from; derived ones in the order of the calls. */
+OIF_API size_t oif_pipeline_learned_columns(const oif_pipeline *pipeline);
+
+/* The column that a learned column is made from, and how. */
+OIF_API size_t oif_pipeline_learned_from(const oif_pipeline *pipeline, size_t learned_column,
+                                         oif_derive *kind);
+
+/* The row that was processed last as it was learned; NULL if there is none.
+ * Valid until the next row. */
+OIF_API const double *oif_pipeline_learned_row(const oif_pipeline *pipeline);
+
+/* "diff", "rate", "log"; "" for OIF_DERIVE_NONE. */
+OIF_API const char *oif_derive_word(oif_derive kind);
+
 /* ---- Pipelines: questions ---- */
 
 /* The parameters of its detectors, and its options. */
@@ -531,7 +572,8 @@ typedef struct oif_attribution {
     uint64_t reserved[1];
 } oif_attribution;
 
-/* Explains the row that was processed last. `attributions` has room for one per column.
+/* Explains the row that was processed last. `attributions` has room for one per column that is
+ * learned (oif_pipeline_learned_columns).
  * A share grows with two things: how much the score would fall if the column were missing,
  * and how far the value is from the usual. A value that is missing where others were not is as
  * far as can be.

@@ -1,4 +1,4 @@
-/* oif: rows from bytes, and numbers from text and back.
+/* oif: rows from bytes, numbers from text and back, and times from text.
  *
  * The `oif` tool reads its input through this header. A program that already has its rows as
  * doubles needs only oif.h. The rules at the top of oif.h hold here too.
@@ -36,6 +36,56 @@ OIF_API const char *oif_number_parse(const char *text, const char *end, double *
  *
  * Returns the length. */
 OIF_API size_t oif_number_format(double value, char text[OIF_NUMBER_TEXT_BYTES]);
+
+/* ---- Times as text ---- */
+
+/* How the times of a stream are written. */
+typedef enum oif_time_form {
+    OIF_TIME_FORM_NONE,      /* no time was read yet */
+    OIF_TIME_FORM_ISO,       /* 2026-11-15T19:05:01.25+01:00 */
+    OIF_TIME_FORM_EPOCH,     /* 1794769501: a number, counted from 1970 */
+    OIF_TIME_FORM_SYSLOG,    /* Nov 15 19:05:01 */
+    OIF_TIME_FORM_COMMON_LOG /* 15/Nov/2026:19:05:01 +0000 */
+} oif_time_form;
+
+/* What is known about the times of one stream; one for each stream.
+ * Set all to zero before use, `year` as well if you know it. */
+typedef struct oif_time_format {
+    oif_time_form form;  /* of the last time */
+    int32_t year;        /* syslog: of the last time; before the first, the year to start in */
+    double per_second;   /* numbers: units per second, 1 to 1e9; 0 until decided */
+    double last_seconds; /* syslog: the last time */
+    bool has_zone;       /* some times name their zone */
+    bool lacks_zone;     /* some do not: they are taken as UTC */
+    bool is_uncertain;   /* the unit of numbers or the year is a guess */
+    uint64_t reserved[4];
+} oif_time_format;
+
+/* Reads a time as seconds since 1970 in UTC. Never allocates.
+ *
+ *   - ISO 8601: a date, or a date and a time of day with T or a blank between them, such as
+ *     2026-11-15, 2026-11-15 19:05, 2026-11-15T19:05:01,25Z, 20261115T190501+0100.
+ *     / is as good as - in dates. The zone is Z, UTC, GMT, +hh:mm, +hhmm or +hh.
+ *   - Numbers are seconds below 1e11, milliseconds below 1e14, microseconds below 1e17 and
+ *     nanoseconds below 1e20. The first one that is not 0 decides for the stream.
+ *   - Syslog has no year. It starts with format->year, or with 1972 if that is 0; where months
+ *     begin again so does the year. A December after January is a late row of the year before.
+ *   - Common log: brackets around it are allowed, also one of them.
+ *   - A later time may have another form. But where times were dates, a number is none.
+ *   - 24:00:00 is the start of the next day, and a leap second (23:59:60) that second too.
+ *   - Empty text, NA, NaN, null and None are a missing time: OIF_OK, and *seconds is NaN.
+ *   - The result is the nearest double to a microsecond or better.
+ *
+ * OIF_EVALUE   this is no time, or one that does not exist, such as February 30;
+ *              the message says why */
+OIF_API OIF_MUST_CHECK oif_status oif_time_parse(oif_time_format *format, const char *text,
+                                                 size_t bytes, double *seconds, oif_error *error);
+
+/* Room for a description. */
+enum { OIF_TIME_TEXT_BYTES = 80 };
+
+/* Says in words what the times were taken for: "ISO 8601 without a zone, taken as UTC". */
+OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME_TEXT_BYTES]);
 
 /* ---- Reading rows ---- */
 

@@ -7,6 +7,7 @@ DataFrames and tables are known by what they can do, not by their class, so that
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime, timezone
 from typing import Any
 
 import numpy as np
@@ -116,3 +117,28 @@ def keys_of(keys: Any) -> tuple[str | bytes, ...]:
     if isinstance(keys, (str, bytes)) or not isinstance(keys, Iterable):
         raise DataError("there must be a key for each row")
     return tuple(key if isinstance(key, (str, bytes)) else str(key) for key in keys)
+
+
+def seconds_of(times: Any) -> Floats:
+    """The times of rows in seconds since 1970: from datetimes, taken as UTC without a zone, or from such seconds."""
+    array = np.asarray(times)
+    if array.ndim != 1:
+        raise DataError("there must be a time for each row")
+    if array.dtype.kind in "iuf":
+        return np.ascontiguousarray(array, dtype=np.float64)
+    if array.dtype.kind == "O":
+        return np.array([_seconds_of_one(time) for time in array], dtype=np.float64)
+    if array.dtype.kind != "M":
+        raise DataError(f"an array of {array.dtype} does not contain times")
+    whole, rest = np.divmod(array.astype("datetime64[ns]").astype(np.int64), 1_000_000_000)
+    return np.where(np.isnat(array), np.nan, whole + rest / 1e9)
+
+
+def _seconds_of_one(time: Any) -> float:
+    if time is None or time != time:  # NaN, NaT
+        return np.nan
+    if isinstance(time, datetime):
+        return (time if time.tzinfo else time.replace(tzinfo=timezone.utc)).timestamp()
+    if isinstance(time, (int, float)):
+        return float(time)
+    raise DataError(f"{time!r} is not a time")

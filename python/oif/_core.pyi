@@ -84,7 +84,13 @@ class Detector(Learner):
 
 @disjoint_base
 class Pipeline(Learner):
-    def __init__(self, kind: str, params: dict[str, Any], options: dict[str, Any]) -> None: ...
+    def __init__(
+        self,
+        kind: str,
+        params: dict[str, Any],
+        options: dict[str, Any],
+        derive: tuple[tuple[Any, int, bool], ...] = (),
+    ) -> None: ...
     @property
     def options(self) -> dict[str, Any]: ...
     @property
@@ -105,6 +111,7 @@ class Pipeline(Learner):
         self,
         x: Rows | Row,
         keys: tuple[str | bytes, ...] | None,
+        times: npt.NDArray[np.float64] | None,
         room: Callable[[int, int], tuple[Any, Any, Any]],
         with_shares: bool,
         anomalies_only: bool,
@@ -112,6 +119,7 @@ class Pipeline(Learner):
         /,
     ) -> tuple[tuple[Any, Any, Any], bool]: ...
     def _process_one(
-        self, x: Row, key: str | bytes | None, /
+        self, x: Row, key: str | bytes | None, seconds: float, /
     ) -> tuple[float, float, float, bool, bool, bool, int, int, float]: ...
+    def _learned(self) -> list[tuple[int, str]] | None: ...
     def _explain(self) -> list[tuple[float, int]]: ...

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Union
 
 from . import _core
-from ._arrays import keys_of
+from ._arrays import keys_of, seconds_of
 from ._detectors import DETECTORS, Detector, _changed
 from ._errors import ParameterError
 from ._results import Alerting, Attribution, Episode, Explain, Grade, Output, Result
@@ -33,6 +34,11 @@ class Pipeline(Alerting):
         shingle: rows of a series that are scored as one
         max_keys: keys that have a model; more, and the one not seen for longest loses its own
         memory_limit: bytes that all models may take, with the same consequence; 0: any
+        diff: columns, by name or number, of which the difference from the row before is learned instead
+        rate: counters, of which the increase per second of the times is learned, or per row without times; a counter
+            that falls began at 0 again
+        log: columns of which the logarithm is learned; 0 and less is then missing
+        keep_original: learn the columns of diff, rate and log themselves as well
         evicted: what happens to the model of a key that loses it; only "forget" for now: to "keep" it takes a state
             file that is held while rows come, as `oif score --state FILE --evicted keep` does
 
@@ -65,6 +71,10 @@ class Pipeline(Alerting):
         max_keys: int = 100000,
         memory_limit: int = 0,
         evicted: Literal["forget", "keep"] = "forget",
+        diff: Iterable[Any] = (),
+        rate: Iterable[Any] = (),
+        log: Iterable[Any] = (),
+        keep_original: bool = False,
     ) -> None:
         kind, params = _detectors_of(detector)
         if evicted == "keep":
@@ -72,11 +82,23 @@ class Pipeline(Alerting):
         options: dict[str, Any] = dict(alert_rate=alert_rate, threshold=threshold, memory=memory, learn=learn)
         options |= dict(patience=patience, calm=calm, shingle=shingle, max_keys=max_keys)
         options |= dict(memory_limit=memory_limit, evicted=evicted)
-        super().__init__(kind, params, options)
+        self._derive = tuple(
+            (column, kind_of_column, keep_original)
+            for kind_of_column, columns in ((1, diff), (2, rate), (3, log))  # as oif_derive
+            for column in _columns(columns)
+        )
+        super().__init__(kind, params, options, self._derive)
 
-    def process_one(self, x: Row, key: str | bytes | None = None) -> Result:
-        """Take one row: a dict, a sequence or an array of one dimension. Each key has a model of its own."""
-        score, p, threshold, anomaly, ready, learned, episode, grade, severity = self._process_one(x, key)
+    def _arguments(self) -> tuple[Any, ...]:
+        return *super()._arguments(), getattr(self, "_derive", ())
+
+    def process_one(self, x: Row, key: str | bytes | None = None, time: float | None = None) -> Result:
+        """Take one row: a dict, a sequence or an array of one dimension. Each key has a model of its own.
+
+        The time is in seconds since 1970.
+        """
+        seconds = math.nan if time is None else time
+        score, p, threshold, anomaly, ready, learned, episode, grade, severity = self._process_one(x, key, seconds)
         return Result(
             score, p, threshold, anomaly, ready, learned, _EPISODES[episode], _GRADES[grade], severity
         )
@@ -87,19 +109,23 @@ class Pipeline(Alerting):
         keys: Any = None,
         explain: Explain = False,
         output: Output = "auto",
+        times: Any = None,
     ) -> Any:
-        """Take rows one after another, with a key for each if models are kept by key.
+        """Take rows one after another, with a key for each if models are kept by key, and a time for each.
+
+        Times are datetimes, taken as UTC where they have no zone, or seconds since 1970; NaN and NaT are unknown.
 
         Returns a structured array with the fields of Result, or a DataFrame of the kind that came. With explain, there
         is also the share of every column and its direction; "anomalies" explains only those, which is quicker.
         Infinities and keys that are too long are found before the first row is taken.
         """
-        return self._results(x, None if keys is None else keys_of(keys), explain, output)
+        taken = None if keys is None else keys_of(keys)
+        return self._results(x, taken, explain, output, times=None if times is None else seconds_of(times))
 
     def explain(self) -> list[Attribution]:
         """Explain the row that was processed last: every column with its share of the score and its direction."""
         attributions = self._explain()
-        names = self.column_names or range(len(attributions))
+        names = self._learned_names(self.column_names) or range(len(attributions))
         return [Attribution(name, *pair) for name, pair in zip(names, attributions)]
 
     def __repr__(self) -> str:
@@ -107,6 +133,11 @@ class Pipeline(Alerting):
         detectors = [_repr_of(kind, self.params) for kind in self.kind.split("+")]
         detector = detectors[0] if len(detectors) == 1 else f"[{', '.join(detectors)}]"
         return f"{type(self).__name__}({', '.join([detector, *_changed(self.options, initial)])})"
+
+
+def _columns(columns: Iterable[Any]) -> Iterable[Any]:
+    """A single name is one column, not its letters."""
+    return (columns,) if isinstance(columns, (str, int)) else columns
 
 
 def _name_in_list(kind: str, name: str, params: dict[str, Any]) -> str:

@@ -107,6 +107,16 @@ class Alerting(Copied, _core.Pipeline):
     def _arguments(self) -> tuple[Any, ...]:
         return self.kind, self.params, self.options
 
+    def _learned_names(self, names: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+        """The names of the columns that are learned: load, rate(rx_bytes)."""
+        learned = self._learned()
+        if learned is None or not any(kind for _, kind in learned):
+            return names
+        return tuple(
+            f"{kind}({names[column] if names else column})" if kind else (names[column] if names else column)
+            for column, kind in learned
+        )
+
     def _results(
         self,
         x: Rows | Row,
@@ -114,14 +124,15 @@ class Alerting(Copied, _core.Pipeline):
         explain: Explain,
         output: Output,
         detector: _core.Detector | None = None,
+        times: npt.NDArray[np.float64] | None = None,
     ) -> Any:
         """The results of rows, which are taken for a detector if one is given."""
         (records, shares, directions), single = self._process(
-            x, keys, _make_room(explain), bool(explain), explain == "anomalies", detector
+            x, keys, times, _make_room(explain), bool(explain), explain == "anomalies", detector
         )
         package = _package_of(x) if output == "auto" else output
         if package in ("pandas", "polars"):
-            names = (detector or self).column_names
+            names = self._learned_names((detector or self).column_names)
             return _frame(package, x, names, records, shares, directions)
         results = _with_attributions(records, shares, directions) if explain else records
         return results[0] if single else results

@@ -155,6 +155,7 @@ struct learner {
 };
 
 PyObject *learner_new(PyTypeObject *type, const learner_kind *kind);
+void learner_dealloc(PyObject *object);
 
 /* For __init__: the parameters of a kind of detector, unless the object was made before. False
  * with an exception set. */

@@ -37,7 +37,7 @@ bool learner_read_params(learner *self, const char *kind, PyObject *values, oif_
     return false;
 }
 
-static void learner_dealloc(PyObject *object)
+void learner_dealloc(PyObject *object)
 {
     learner *self = (learner *)object;
     PyTypeObject *type = Py_TYPE(object);

@@ -1,11 +1,15 @@
 /* The type Pipeline: as Detector, with alerts, shingles and a model for each key. */
 #include "core.h"
 
+#include <math.h>
+
 enum { CHUNK_ROWS = 1 << 13 }; /* between two looks for signals */
 
 typedef struct pipeline_object {
     learner base; /* made: an oif_pipeline */
     oif_params options;
+    /* ((column, kind, keep), ...): what is derived, columns by name or number; NULL: nothing */
+    PyObject *derive;
 } pipeline_object;
 
 /* One result as python/oif/_results.py's RESULT lays it out. */
@@ -47,10 +51,62 @@ static bool make_pipeline(learner *base, size_t columns)
     return true;
 }
 
+static void set_derive(pipeline_object *self, PyObject *derive)
+{
+    PyObject *old = self->derive;
+    Py_XINCREF(derive);
+    self->derive = derive;
+    Py_XDECREF(old);
+}
+
+/* The number of a column that is given by name or number; -1 with an exception set. */
+static Py_ssize_t find_column(PyObject *column, PyObject *names)
+{
+    Py_ssize_t found = names ? PySequence_Index(names, column) : -1;
+    if (found >= 0)
+        return found;
+    PyErr_Clear();
+    if (PyLong_Check(column)) {
+        Py_ssize_t number = PyLong_AsSsize_t(column);
+        if (number >= 0 || PyErr_Occurred())
+            return number;
+    }
+    PyErr_Format(PyExc_ValueError, "there is no column %R to derive from", column);
+    return -1;
+}
+
+/* Has a pipeline that was just made derive its columns. */
+static bool derive_columns(const pipeline_object *self, PyObject *names)
+{
+    Py_ssize_t count = self->derive ? PyTuple_Size(self->derive) : 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *column;
+        int kind, keep;
+        oif_error error;
+        if (!PyArg_ParseTuple(PyTuple_GetItem(self->derive, i), "Oip", &column, &kind, &keep))
+            return false;
+        Py_ssize_t number = find_column(column, names);
+        if (number < 0)
+            return false;
+        if (oif_pipeline_derive(self->base.made, (size_t)number, (oif_derive)kind, keep, &error) !=
+            OIF_OK) {
+            raise_error(&error);
+            return false;
+        }
+    }
+    return true;
+}
+
 static void free_pipeline(learner *base)
 {
     oif_pipeline_free(base->made);
     base->made = NULL;
+}
+
+static void pipeline_dealloc(PyObject *object)
+{
+    Py_CLEAR(((pipeline_object *)object)->derive);
+    learner_dealloc(object);
 }
 
 static size_t pipeline_columns(const void *made)
@@ -109,6 +165,7 @@ static oif_status copy_pipeline(learner *base, const learner *from, oif_error *e
     if (status == OIF_OK) {
         base->made = copy;
         ((pipeline_object *)base)->options = ((const pipeline_object *)from)->options;
+        set_derive((pipeline_object *)base, ((const pipeline_object *)from)->derive);
     }
     return status;
 }
@@ -152,18 +209,19 @@ static bool try_options(const oif_params *params, const oif_params *options)
 static int pipeline_init(PyObject *object, PyObject *arguments, PyObject *keywords)
 {
     pipeline_object *self = (pipeline_object *)object;
-    static char *words[] = {"kind", "params", "options", NULL};
+    static char *words[] = {"kind", "params", "options", "derive", NULL};
     const char *kind;
-    PyObject *values, *option_values;
+    PyObject *values, *option_values, *derive = NULL;
     oif_params params, options;
     oif_pipeline_options_init(&options);
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOO:Pipeline", words, &kind, &values,
-                                     &option_values) ||
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "sOO|O!:Pipeline", words, &kind, &values,
+                                     &option_values, &PyTuple_Type, &derive) ||
         !learner_read_params(&self->base, kind, values, &params) ||
         !params_set(&options, option_values) || !try_options(&params, &options))
         return -1;
     self->base.params = params;
     self->options = options;
+    set_derive(self, derive);
     return 0;
 }
 
@@ -213,12 +271,60 @@ static key *read_keys(PyObject *tuple, Py_ssize_t count)
 
 /* ---- Rows ---- */
 
+/* Arrays for the results. */
+typedef struct results {
+    /* (records, shares, directions), the last two None unless they are asked for */
+    PyObject *arrays;
+    Py_buffer views[3]; /* of those that are there */
+    int view_count;
+} results;
+
+static bool view_array(results *to, size_t bytes)
+{
+    Py_buffer *view = &to->views[to->view_count];
+    if (PyObject_GetBuffer(PyTuple_GetItem(to->arrays, to->view_count), view, PyBUF_WRITABLE) < 0)
+        return false;
+    to->view_count++;
+    if ((size_t)view->len >= bytes)
+        return true;
+    PyErr_SetString(PyExc_ValueError, "the array for results is too small");
+    return false;
+}
+
+/* Calls `make` with the number of rows and of columns that are learned; it returns the arrays. */
+static bool make_results(results *to, PyObject *make, const row_input *rows, Py_ssize_t columns,
+                         bool with_shares)
+{
+    size_t cells = (size_t)(rows->count * columns);
+    to->arrays = PyObject_CallFunction(make, "nn", rows->count, columns);
+    if (!to->arrays)
+        return false;
+    if (!PyTuple_Check(to->arrays) || PyTuple_Size(to->arrays) != 3) {
+        PyErr_SetString(PyExc_SystemError, "the arrays for results must be a triple");
+        return false;
+    }
+    return view_array(to, (size_t)rows->count * sizeof(record)) &&
+           (!with_shares || (view_array(to, cells * sizeof(double)) && view_array(to, cells)));
+}
+
+static void results_release(results *to)
+{
+    while (to->view_count > 0)
+        PyBuffer_Release(&to->views[--to->view_count]);
+}
+
 /* Rows on their way through the pipeline, and where their results go. */
 typedef struct row_job {
     pipeline_object *self;
     learner *owner; /* of the rows: the pipeline itself, or a detector that it works for */
     const row_input *rows;
-    const key *keys; /* one per row; NULL without keys */
+    const key *keys;       /* one per row; NULL without keys */
+    const double *seconds; /* likewise the times */
+
+    /* what makes arrays for the results; NULL if `records` is there already */
+    PyObject *make_room;
+    bool with_shares;
+    results to;
     record *records; /* one per row */
 
     /* explanations, one number per row and column; NULL when no one asked for them */
@@ -233,7 +339,7 @@ typedef struct row_job {
 
 static void explain_row(const row_job *job, Py_ssize_t row, bool wanted)
 {
-    size_t columns = (size_t)job->rows->columns;
+    size_t columns = oif_pipeline_learned_columns(job->self->base.made);
     if (wanted)
         oif_pipeline_explain(job->self->base.made, job->attributions);
     for (size_t i = 0; i < columns; i++) {
@@ -250,8 +356,9 @@ static oif_status process_rows(const row_job *job, Py_ssize_t first, Py_ssize_t 
         oif_result result;
         const key *k = job->keys ? &job->keys[i] : &(key){NULL, 0};
         const double *row = row_input_at(job->rows, i, job->copy);
-        oif_status status = oif_pipeline_process(job->self->base.made, k->bytes, (size_t)k->count,
-                                                 row, &result, error);
+        oif_status status =
+            oif_pipeline_process_at(job->self->base.made, k->bytes, (size_t)k->count,
+                                    job->seconds ? job->seconds[i] : NAN, row, &result, error);
         if (status != OIF_OK)
             return status;
         job->records[i] = record_of(&result);
@@ -294,7 +401,8 @@ static bool check_and_process(row_job *job)
         return false;
     }
     job->copy = PyMem_Malloc((size_t)rows->columns * sizeof *job->copy);
-    job->attributions = PyMem_Malloc((size_t)rows->columns * sizeof *job->attributions);
+    job->attributions = PyMem_Malloc(oif_pipeline_learned_columns(job->self->base.made) *
+                                     sizeof *job->attributions);
     bool good = job->copy && job->attributions;
     if (!good)
         PyErr_NoMemory();
@@ -320,13 +428,37 @@ static bool exchange(const row_job *job)
     return true;
 }
 
+/* Makes the pipeline for the first rows. */
+static bool prepare(const row_job *job)
+{
+    learner *base = &job->self->base, *owner = job->owner;
+    bool is_new = !base->made;
+    return learner_prepare(owner, job->rows) && learner_prepare(base, job->rows) &&
+           (!is_new || derive_columns(job->self, owner->names ? owner->names : job->rows->names));
+}
+
+static bool take_room(row_job *job)
+{
+    const oif_pipeline *made = job->self->base.made;
+    Py_ssize_t columns = made ? (Py_ssize_t)oif_pipeline_learned_columns(made) : job->rows->columns;
+    if (!job->make_room)
+        return true;
+    if (!make_results(&job->to, job->make_room, job->rows, columns, job->with_shares))
+        return false;
+    job->records = job->to.views[0].buf;
+    if (job->with_shares) {
+        job->shares = job->to.views[1].buf;
+        job->directions = job->to.views[2].buf;
+    }
+    return true;
+}
+
 static bool process_locked(row_job *job)
 {
     learner *base = &job->self->base, *owner = job->owner;
     bool fresh = !owner->made;
     uint64_t before = base->made ? oif_pipeline_rows(base->made) : 0;
-    bool good =
-        learner_prepare(owner, job->rows) && learner_prepare(base, job->rows) && exchange(job);
+    bool good = prepare(job) && take_room(job) && exchange(job);
     if (good) {
         good = check_and_process(job);
         good = exchange(job) && good;
@@ -356,47 +488,6 @@ static bool process(row_job *job)
     return good;
 }
 
-/* Arrays for the results. */
-typedef struct results {
-    /* (records, shares, directions), the last two None unless they are asked for */
-    PyObject *arrays;
-    Py_buffer views[3]; /* of those that are there */
-    int view_count;
-} results;
-
-static bool view_array(results *to, size_t bytes)
-{
-    Py_buffer *view = &to->views[to->view_count];
-    if (PyObject_GetBuffer(PyTuple_GetItem(to->arrays, to->view_count), view, PyBUF_WRITABLE) < 0)
-        return false;
-    to->view_count++;
-    if ((size_t)view->len >= bytes)
-        return true;
-    PyErr_SetString(PyExc_ValueError, "the array for results is too small");
-    return false;
-}
-
-/* Calls `make` with the number of rows and of columns; it returns the arrays. */
-static bool make_results(results *to, PyObject *make, const row_input *rows, bool with_shares)
-{
-    size_t cells = (size_t)(rows->count * rows->columns);
-    to->arrays = PyObject_CallFunction(make, "nn", rows->count, rows->columns);
-    if (!to->arrays)
-        return false;
-    if (!PyTuple_Check(to->arrays) || PyTuple_Size(to->arrays) != 3) {
-        PyErr_SetString(PyExc_SystemError, "the arrays for results must be a triple");
-        return false;
-    }
-    return view_array(to, (size_t)rows->count * sizeof(record)) &&
-           (!with_shares || (view_array(to, cells * sizeof(double)) && view_array(to, cells)));
-}
-
-static void results_release(results *to)
-{
-    while (to->view_count > 0)
-        PyBuffer_Release(&to->views[--to->view_count]);
-}
-
 static learner *owner_of_rows(pipeline_object *self, PyObject *detector)
 {
     if (detector == Py_None)
@@ -407,50 +498,53 @@ static learner *owner_of_rows(pipeline_object *self, PyObject *detector)
     return NULL;
 }
 
-/* Processes rows that were read, with results as `make_room` makes them. */
-static bool process_into(row_job *job, results *to, PyObject *make_room, bool with_shares)
+/* The times of rows: a buffer of doubles, one per row. NULL with an exception set, or for None. */
+static const double *read_times(PyObject *object, Py_buffer *view, Py_ssize_t count)
 {
-    if (!make_results(to, make_room, job->rows, with_shares))
-        return false;
-    if (job->rows->count == 0)
-        return true;
-    job->records = to->views[0].buf;
-    if (with_shares) {
-        job->shares = to->views[1].buf;
-        job->directions = to->views[2].buf;
-    }
-    return process(job);
+    if (object == Py_None)
+        return NULL;
+    if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS) < 0)
+        return NULL;
+    if (view->itemsize == sizeof(double) && view->len == count * (Py_ssize_t)sizeof(double))
+        return view->buf;
+    PyErr_Format(PyExc_ValueError, "there must be a time for each of the %zd rows", count);
+    return NULL;
 }
 
-/* _process(x, keys, room, with_shares, anomalies_only, detector) -> (arrays, whether it was a
- * single row) */
+/* _process(x, keys, times, room, with_shares, anomalies_only, detector) -> (arrays, whether it was
+ * a single row) */
 static PyObject *pipeline_process(PyObject *object, PyObject *arguments)
 {
     pipeline_object *self = (pipeline_object *)object;
-    PyObject *x, *key_tuple, *make_room, *detector;
+    PyObject *x, *key_tuple, *times, *make_room, *detector;
     int with_shares, anomalies_only;
-    if (!PyArg_ParseTuple(arguments, "OOOppO:_process", &x, &key_tuple, &make_room, &with_shares,
-                          &anomalies_only, &detector))
+    if (!PyArg_ParseTuple(arguments, "OOOOppO:_process", &x, &key_tuple, &times, &make_room,
+                          &with_shares, &anomalies_only, &detector))
         return NULL;
     learner *owner = owner_of_rows(self, detector);
     if (!owner)
         return NULL;
     row_input rows;
     key *keys = NULL;
-    results to = {.arrays = NULL};
+    Py_buffer view = {.obj = NULL};
     expected_rows expected = learner_expects(owner);
+    row_job job = {.self = self, .owner = owner, .rows = &rows, .make_room = make_room};
     bool good = row_input_read(&rows, x, &expected, false) &&
-                (key_tuple == Py_None || (keys = read_keys(key_tuple, rows.count)));
-    row_job job = {.self = self, .owner = owner, .rows = &rows, .keys = keys};
+                (key_tuple == Py_None || (keys = read_keys(key_tuple, rows.count))) &&
+                (times == Py_None || (job.seconds = read_times(times, &view, rows.count)));
+    job.keys = keys;
+    job.with_shares = with_shares;
     job.anomalies_only = anomalies_only;
-    good = good && process_into(&job, &to, make_room, with_shares);
-    results_release(&to);
+    good = good && (rows.count == 0 ? take_room(&job) : process(&job));
+    results_release(&job.to);
+    if (view.obj)
+        PyBuffer_Release(&view);
     PyMem_Free(keys);
     bool single = good && rows.single;
     row_input_free(&rows);
     if (good)
-        return Py_BuildValue("NO", to.arrays, single ? Py_True : Py_False);
-    Py_XDECREF(to.arrays);
+        return Py_BuildValue("NO", job.to.arrays, single ? Py_True : Py_False);
+    Py_XDECREF(job.to.arrays);
     return NULL;
 }
 
@@ -469,12 +563,19 @@ static PyObject *pipeline_process_one(PyObject *object, PyObject *const *argumen
     row_input rows;
     key its_key;
     record result;
-    if (count != 2) {
-        PyErr_SetString(PyExc_TypeError, "_process_one takes a row and a key");
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "_process_one takes a row, a key and a time");
         return NULL;
     }
-    row_job job = {
-        .self = self, .owner = &self->base, .rows = &rows, .keys = &its_key, .records = &result};
+    double seconds = PyFloat_AsDouble(arguments[2]);
+    if (seconds == -1 && PyErr_Occurred())
+        return NULL;
+    row_job job = {.self = self,
+                   .owner = &self->base,
+                   .rows = &rows,
+                   .keys = &its_key,
+                   .seconds = &seconds,
+                   .records = &result};
     expected_rows expected = learner_expects(&self->base);
     bool good = row_input_read(&rows, arguments[0], &expected, true) &&
                 read_key(arguments[1], &its_key, 0) && process(&job);
@@ -488,7 +589,7 @@ static PyObject *pipeline_explain(PyObject *object, PyObject *unused)
     pipeline_object *self = (pipeline_object *)object;
     if (!learner_enter(&self->base, true))
         return NULL;
-    size_t columns = self->base.made ? oif_pipeline_columns(self->base.made) : 0;
+    size_t columns = self->base.made ? oif_pipeline_learned_columns(self->base.made) : 0;
     oif_attribution *room = PyMem_Malloc((columns + 1) * sizeof *room);
     PyObject *list = room ? PyList_New(0) : PyErr_NoMemory();
     if (list && self->base.made)
@@ -501,6 +602,28 @@ static PyObject *pipeline_explain(PyObject *object, PyObject *unused)
         Py_XDECREF(pair);
     }
     PyMem_Free(room);
+    return list;
+}
+
+/* [(column, kind), ...]: what is learned; None before the first row. */
+static PyObject *pipeline_learned(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    pipeline_object *self = (pipeline_object *)object;
+    if (!learner_enter(&self->base, false))
+        return NULL;
+    const oif_pipeline *made = self->base.made;
+    size_t count = made ? oif_pipeline_learned_columns(made) : 0;
+    PyObject *list = made ? PyList_New(0) : Py_NewRef(Py_None);
+    for (size_t i = 0; list && i < count; i++) {
+        oif_derive kind;
+        size_t column = oif_pipeline_learned_from(made, i, &kind);
+        PyObject *pair = Py_BuildValue("ns", (Py_ssize_t)column, oif_derive_word(kind));
+        if (!pair || PyList_Append(list, pair) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(pair);
+    }
+    learner_leave(&self->base);
     return list;
 }
 
@@ -573,17 +696,19 @@ static PyGetSetDef attributes[] = {
 
 static PyMethodDef methods[] = {
     {"_process", pipeline_process, METH_VARARGS,
-     "_process($self, x, keys, room, with_shares, anomalies_only, detector, /)\n--\n\n"},
+     "_process($self, x, keys, times, room, with_shares, anomalies_only, detector, /)\n--\n\n"},
     {"_process_one", (PyCFunction)(void (*)(void))pipeline_process_one, METH_FASTCALL,
-     "_process_one($self, x, key, /)\n--\n\n"},
+     "_process_one($self, x, key, seconds, /)\n--\n\n"},
+    {"_learned", pipeline_learned, METH_NOARGS, "_learned($self, /)\n--\n\n"},
     {"_explain", pipeline_explain, METH_NOARGS, "_explain($self, /)\n--\n\n"},
     {NULL, NULL, 0, NULL},
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Pipeline(kind, params, options)\n--\n\nA pipeline of the C library."},
+    {Py_tp_doc, "Pipeline(kind, params, options, derive=())\n--\n\nA pipeline of the C library."},
     {Py_tp_new, pipeline_new},
     {Py_tp_init, pipeline_init},
+    {Py_tp_dealloc, pipeline_dealloc},
     {Py_tp_methods, methods},
     {Py_tp_getset, attributes},
     {0, NULL},

@@ -17,9 +17,13 @@ static const double usual_memory = 1000; /* rows that the usual values are avera
 
 /* ---- Creation ---- */
 
-static oif_model lay_out(const oif_model_options *options, size_t columns, size_t detectors)
+static oif_model lay_out(const oif_model_options *options, const oif_derived_plan *plan,
+                         size_t detectors)
 {
+    const size_t columns = plan->derived_columns;
+    const bool derives = plan->count > 0;
     oif_model m = {.options = *options,
+                   .plan = plan,
                    .columns = columns,
                    .bytes = oif_size_align(sizeof m),
                    .detector_count = detectors};
@@ -30,6 +34,8 @@ static oif_model lay_out(const oif_model_options *options, size_t columns, size_
     m.usual_at = oif_size_append(&m.bytes, columns, sizeof(oif_usual));
     m.shares_at = oif_size_append(&m.bytes, columns, sizeof(double));
     m.scratch_at = oif_size_append(&m.bytes, numbers, sizeof(double));
+    m.derived_at = oif_size_append(&m.bytes, derives ? oif_derived_state_bytes(plan) : 0, 1);
+    m.row_at = oif_size_append(&m.bytes, derives ? columns : 0, sizeof(double));
     oif_score_history_init(&m.history, options->memory);
     return m;
 }
@@ -44,16 +50,21 @@ static oif_senses *senses_of(const oif_model *m)
     return oif_block_part(m, m->senses_at);
 }
 
-oif_status oif_model_estimate_bytes(const oif_params *params, size_t columns,
+static oif_derived_state *derived_of(const oif_model *m)
+{
+    return oif_block_part(m, m->derived_at);
+}
+
+oif_status oif_model_estimate_bytes(const oif_params *params, const oif_derived_plan *plan,
                                     const oif_model_options *options, size_t *bytes,
                                     oif_error *error)
 {
     oif_params parts[OIF_TOGETHER_MAX];
     const size_t count = oif_together_split(params, parts),
-                 numbers = oif_size_multiply(options->shingle, columns);
+                 numbers = oif_size_multiply(options->shingle, plan->derived_columns);
     if (count == 0) /* fails, and says why */
         return oif_detector_estimate_bytes(params, numbers, bytes, error);
-    size_t total = lay_out(options, columns, count).bytes;
+    size_t total = lay_out(options, plan, count).bytes;
     for (size_t i = 0; i < count; i++) {
         size_t detector_bytes = 0;
         oif_status status = oif_detector_estimate_bytes(&parts[i], numbers, &detector_bytes, error);
@@ -84,28 +95,30 @@ static void init_judges(oif_model *m)
                        m->options.memory);
 }
 
-oif_status oif_model_new(const oif_params *params, size_t columns, const oif_model_options *options,
-                         oif_model **model, oif_error *error)
+oif_status oif_model_new(const oif_params *params, const oif_derived_plan *plan,
+                         const oif_model_options *options, oif_model **model, oif_error *error)
 {
     oif_params parts[OIF_TOGETHER_MAX];
     size_t count = oif_together_split(params, parts); /* not 0: the estimate would have failed */
-    oif_model head = lay_out(options, columns, count), *made;
+    oif_model head = lay_out(options, plan, count), *made;
     oif_status status = make_block(&head, &made, error);
     if (status != OIF_OK)
         return status;
     memset(made, 0, head.bytes);
     *made = head;
     for (size_t i = 0; i < count && status == OIF_OK; i++)
-        status = oif_detector_new(&parts[i], oif_size_multiply(options->shingle, columns),
+        status = oif_detector_new(&parts[i], oif_size_multiply(options->shingle, head.columns),
                                   &made->detectors[i], error);
     if (status != OIF_OK) {
         oif_model_free(made);
         return status;
     }
     init_judges(made);
-    oif_senses_init(senses_of(made), columns, &options->senses);
-    for (size_t i = 0; i < columns; i++)
+    oif_senses_init(senses_of(made), head.columns, &options->senses);
+    for (size_t i = 0; i < head.columns; i++)
         oif_model_usual(made)[i].half_mean = NAN;
+    if (plan->count > 0)
+        oif_derived_state_init(plan, derived_of(made));
     *model = made;
     return OIF_OK;
 }
@@ -131,8 +144,10 @@ oif_status oif_model_clone(const oif_model *model, oif_model **copy, oif_error *
 void oif_model_assign(oif_model *model, const oif_model *other)
 {
     oif_detector *detectors[OIF_TOGETHER_MAX];
+    const oif_derived_plan *plan = model->plan;
     memcpy(detectors, model->detectors, sizeof detectors);
     memcpy(model, other, model->bytes);
+    model->plan = plan;
     memcpy(model->detectors, detectors, sizeof detectors);
     for (size_t i = 0; i < model->detector_count; i++)
         oif_detector_assign(detectors[i], other->detectors[i]);
@@ -379,8 +394,19 @@ static void score_recent(oif_model *m, const double *row, double seconds, oif_re
     }
 }
 
+/* The row that is learned. */
+static const double *derive_row(oif_model *m, const double *row, double seconds)
+{
+    if (m->plan->count == 0)
+        return row;
+    double *derived = oif_block_part(m, m->row_at);
+    oif_derived_row(m->plan, derived_of(m), row, seconds, derived);
+    return derived;
+}
+
 void oif_model_process(oif_model *model, const double *row, double seconds, oif_result *result)
 {
+    row = derive_row(model, row, seconds);
     *result = (oif_result){.score = NAN, .p = 1, .threshold = INFINITY};
     if (join_recent(model, row))
         score_recent(model, row, seconds, result);
@@ -473,6 +499,8 @@ void oif_model_visit_fields(oif_model *m, oif_state_visitor *visitor)
     oif_senses_visit_fields(senses_of(m), visitor);
     for (size_t i = 0; i < oif_model_judges(m); i++)
         oif_judge_visit_fields(&judges_of(m)[i], visitor);
+    if (m->plan->count > 0)
+        oif_derived_state_visit_fields(m->plan, derived_of(m), visitor);
 }
 
 static bool has_infinity(const double *numbers, size_t count)
@@ -502,6 +530,8 @@ oif_status oif_model_check(const oif_model *model, oif_error *error)
         return oif_fail(error, OIF_EINVARIANT, "the model counts more rows than its options allow");
     if (has_infinity(oif_model_recent(model), options->shingle * model->columns))
         return oif_fail(error, OIF_EINVARIANT, "a value of the last rows is infinite");
+    if (model->plan->count > 0 && !oif_derived_state_check(model->plan, derived_of(model)))
+        return oif_fail(error, OIF_EINVARIANT, "the previous values of a column are not possible");
     if (!knows_usual(model))
         return oif_fail(error, OIF_EINVARIANT, "the usual values of a column are not finite");
     if (!oif_score_history_check(&model->history))

@@ -4,6 +4,8 @@
  *           (shingle)         ^       (judges.h)                                   | -> episode
  *                             +--------------- learn, or not (option learn) -------+
  *
+ * Columns may be derived from those that come before anything else (derived_columns.h).
+ *
  * A model is one block of memory, and each detector another. Nothing is allocated after they are
  * made.
  */
@@ -11,6 +13,7 @@
 #define OIF_PIPELINE_MODEL_H
 
 #include "oif.h"
+#include "pipeline/derived_columns.h"
 #include "pipeline/judges.h"
 #include "pipeline/score_history.h"
 #include "pipeline/senses/senses.h"
@@ -44,8 +47,9 @@ typedef struct oif_usual {
 /* The head of the block; arrays follow at the offsets `.._at`. */
 typedef struct oif_model {
     oif_model_options options;
-    size_t columns;
-    size_t bytes; /* of this block; the detectors have their own */
+    const oif_derived_plan *plan; /* the pipeline's */
+    size_t columns;               /* that are learned: plan->derived_columns */
+    size_t bytes;                 /* of this block; the detectors have their own */
     size_t detector_count;
     oif_detector *detectors[OIF_TOGETHER_MAX]; /* the first one leads */
 
@@ -66,6 +70,8 @@ typedef struct oif_model {
     size_t usual_at;   /* oif_usual [columns] */
     size_t shares_at;  /* double [columns]: scratch memory of explain */
     size_t scratch_at; /* double [shingle][columns]: the same */
+    size_t derived_at; /* oif_derived_state; nothing if no column is derived */
+    size_t row_at;     /* double [columns]: the row with its derived columns; the same */
 } oif_model;
 
 static inline double *oif_model_recent(const oif_model *model)
@@ -88,17 +94,18 @@ static inline size_t oif_model_judges(const oif_model *model)
 
 /* The bytes of a model and its detectors, which `params` describes; failures as
  * oif_detector_estimate_bytes. */
-oif_status oif_model_estimate_bytes(const oif_params *params, size_t columns,
+oif_status oif_model_estimate_bytes(const oif_params *params, const oif_derived_plan *plan,
                                     const oif_model_options *options, size_t *bytes,
                                     oif_error *error);
 
-/* Makes a model that has seen no row, with detectors for rows of shingle x columns values. */
-oif_status oif_model_new(const oif_params *params, size_t columns, const oif_model_options *options,
-                         oif_model **model, oif_error *error);
+/* Makes a model that has seen no row, with detectors for rows of shingle x columns values. The plan
+ * must live as long as the model. */
+oif_status oif_model_new(const oif_params *params, const oif_derived_plan *plan,
+                         const oif_model_options *options, oif_model **model, oif_error *error);
 oif_status oif_model_clone(const oif_model *model, oif_model **copy, oif_error *error);
 void oif_model_free(oif_model *model);
 
-/* Gives a model the state of another one with the same parameters and options. */
+/* Gives a model the state of another one with the same parameters, plan and options. */
 void oif_model_assign(oif_model *model, const oif_model *other);
 
 /* The memory of a model and its detectors. */

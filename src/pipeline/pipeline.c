@@ -123,13 +123,13 @@ static oif_status check_options(const oif_params *options, oif_error *error)
 }
 
 /* The number of keys that the limits allow; OIF_EPARAM when it is 0. */
-static oif_status count_keys(const oif_params *params, size_t columns, const oif_params *options,
-                             uint32_t *most, oif_error *error)
+static oif_status count_keys(const oif_params *params, const oif_derived_plan *plan,
+                             const oif_params *options, uint32_t *most, oif_error *error)
 {
     oif_model_options o = read_options(options);
     double limit = oif_params_value(options, "memory_limit");
     size_t bytes = 0;
-    oif_status status = oif_model_estimate_bytes(params, columns, &o, &bytes, error);
+    oif_status status = oif_model_estimate_bytes(params, plan, &o, &bytes, error);
     if (status != OIF_OK)
         return status;
     *most = (uint32_t)oif_params_value(options, "max_keys");
@@ -144,11 +144,14 @@ static oif_status count_keys(const oif_params *params, size_t columns, const oif
 
 /* ---- Creation ---- */
 
-static oif_status make_blank(const oif_params *params, size_t columns, const oif_params *options,
-                             oif_model **blank, oif_error *error)
+/* Makes the model that new ones are copies of, and counts how many there may be. */
+static oif_status make_blank(const oif_params *params, const oif_derived_plan *plan,
+                             const oif_params *options, oif_model **blank, uint32_t *most_keys,
+                             oif_error *error)
 {
     oif_model_options o = read_options(options);
-    return oif_model_new(params, columns, &o, blank, error);
+    oif_status status = count_keys(params, plan, options, most_keys, error);
+    return status == OIF_OK ? oif_model_new(params, plan, &o, blank, error) : status;
 }
 
 oif_status oif_pipeline_new(const oif_params *detector, size_t columns, const oif_params *options,
@@ -156,11 +159,11 @@ oif_status oif_pipeline_new(const oif_params *detector, size_t columns, const oi
 {
     uint32_t most_keys = 0;
     oif_model *blank = NULL;
+    oif_derived_plan plan;
+    oif_derived_plan_init(&plan, columns);
     oif_status status = check_options(options, error);
     if (status == OIF_OK)
-        status = count_keys(detector, columns, options, &most_keys, error);
-    if (status == OIF_OK)
-        status = make_blank(detector, columns, options, &blank, error);
+        status = make_blank(detector, &plan, options, &blank, &most_keys, error);
     if (status != OIF_OK)
         return status;
     oif_pipeline *made = oif_memory_new(sizeof *made);
@@ -171,9 +174,11 @@ oif_status oif_pipeline_new(const oif_params *detector, size_t columns, const oi
     *made = (oif_pipeline){.params = *detector,
                            .options = *options,
                            .columns = columns,
+                           .plan = plan,
                            .most_keys = most_keys,
                            .last = OIF_NO_KEY,
                            .blank = blank};
+    blank->plan = &made->plan;
     oif_keys_init(&made->keys);
     oif_evicted_models_init(&made->evicted, oif_params_value(options, "evicted") == EVICTED_KEEP,
                             blank);
@@ -191,7 +196,68 @@ void oif_pipeline_free(oif_pipeline *pipeline)
     oif_keys_free(&pipeline->keys);
     oif_column_names_free(pipeline->names);
     oif_model_free(pipeline->blank);
+    oif_derived_plan_free(&pipeline->plan);
     oif_memory_free(pipeline);
+}
+
+/* ---- Derived columns ---- */
+
+oif_status oif_pipeline_set_plan(oif_pipeline *p, const oif_derived_plan *plan, oif_error *error)
+{
+    oif_model *blank;
+    uint32_t most_keys;
+    oif_status status = make_blank(&p->params, plan, &p->options, &blank, &most_keys, error);
+    if (status != OIF_OK)
+        return status;
+    oif_model_free(p->blank);
+    oif_derived_plan_free(&p->plan);
+    p->plan = *plan;
+    p->most_keys = most_keys;
+    p->blank = p->evicted.blank = blank;
+    blank->plan = &p->plan;
+    return OIF_OK;
+}
+
+oif_status oif_pipeline_derive(oif_pipeline *pipeline, size_t column, oif_derive kind, bool keep,
+                               oif_error *error)
+{
+    oif_derived_plan plan;
+    if (pipeline->rows > 0 || pipeline->keys.count > 0 || pipeline->evicted.file)
+        return oif_fail(error, OIF_EPARAM,
+                        "columns are derived before the first row is processed "
+                        "and evicted models are kept");
+    oif_status status = oif_derived_plan_clone(&pipeline->plan, &plan, error);
+    if (status != OIF_OK)
+        return status;
+    status = oif_derived_plan_add(&plan, column, kind, keep, error);
+    if (status == OIF_OK)
+        status = oif_pipeline_set_plan(pipeline, &plan, error);
+    if (status != OIF_OK)
+        oif_derived_plan_free(&plan);
+    return status;
+}
+
+size_t oif_pipeline_learned_columns(const oif_pipeline *pipeline)
+{
+    return pipeline->plan.derived_columns;
+}
+
+size_t oif_pipeline_learned_from(const oif_pipeline *pipeline, size_t learned_column,
+                                 oif_derive *kind)
+{
+    return oif_derived_source(&pipeline->plan, learned_column, kind);
+}
+
+const double *oif_pipeline_learned_row(const oif_pipeline *pipeline)
+{
+    const oif_model *model = oif_pipeline_model(pipeline, pipeline->last);
+    return model ? oif_model_recent(model) + (model->options.shingle - 1) * model->columns : NULL;
+}
+
+const char *oif_derive_word(oif_derive kind)
+{
+    static const char *const words[] = {"", "diff", "rate", "log"};
+    return words[kind];
 }
 
 /* ---- Names of columns ---- */
@@ -263,6 +329,20 @@ oif_status oif_pipeline_add_model(oif_pipeline *p, const char *key, size_t key_b
     return status;
 }
 
+static oif_status clone_plan(const oif_pipeline *pipeline, oif_pipeline *copy, oif_error *error)
+{
+    oif_derived_plan plan;
+    if (pipeline->plan.count == 0)
+        return OIF_OK;
+    oif_status status = oif_derived_plan_clone(&pipeline->plan, &plan, error);
+    if (status != OIF_OK)
+        return status;
+    status = oif_pipeline_set_plan(copy, &plan, error);
+    if (status != OIF_OK)
+        oif_derived_plan_free(&plan);
+    return status;
+}
+
 oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy, oif_error *error)
 {
     oif_pipeline *made;
@@ -270,7 +350,9 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
         oif_pipeline_new(&pipeline->params, pipeline->columns, &pipeline->options, &made, error);
     if (status != OIF_OK)
         return status;
-    status = oif_column_names_clone(pipeline->names, &made->names, error);
+    status = clone_plan(pipeline, made, error);
+    if (status == OIF_OK)
+        status = oif_column_names_clone(pipeline->names, &made->names, error);
     for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY && status == OIF_OK;
          i = pipeline->keys.entries[i].newer) {
         const oif_key_entry *entry = &pipeline->keys.entries[i];
@@ -359,7 +441,7 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
 void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions)
 {
     oif_model *model = oif_pipeline_model(pipeline, pipeline->last);
-    for (size_t i = 0; i < pipeline->columns; i++)
+    for (size_t i = 0; i < pipeline->plan.derived_columns; i++)
         attributions[i] = (oif_attribution){0};
     if (model)
         oif_model_explain(model, attributions);
@@ -413,7 +495,8 @@ size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
 {
     return sizeof *pipeline + (pipeline->keys.count + 1) * oif_model_memory_bytes(pipeline->blank) +
            oif_keys_bytes(&pipeline->keys) + oif_column_names_memory_bytes(pipeline->names) +
-           oif_keys_bytes(&pipeline->evicted.keys);
+           oif_keys_bytes(&pipeline->evicted.keys) +
+           pipeline->plan.count * sizeof *pipeline->plan.list;
 }
 
 const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key,

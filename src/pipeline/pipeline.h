@@ -9,9 +9,10 @@
 
 struct oif_pipeline {
     oif_params params, options; /* params: those of the detectors */
-    size_t columns;
-    uint32_t most_keys; /* that max_keys and memory_limit allow */
-    uint32_t last;      /* the entry of the row processed last, or OIF_NO_KEY */
+    size_t columns;             /* of a row that comes */
+    oif_derived_plan plan;      /* what is learned of it */
+    uint32_t most_keys;         /* that max_keys and memory_limit allow */
+    uint32_t last;              /* the entry of the row processed last, or OIF_NO_KEY */
     uint64_t rows, evictions;
     oif_column_names *names; /* NULL while the columns have none */
     oif_model *blank;        /* has seen no row; new models are copies of it */
@@ -24,6 +25,12 @@ static inline oif_model *oif_pipeline_model(const oif_pipeline *pipeline, uint32
 {
     return entry == OIF_NO_KEY ? NULL : pipeline->keys.entries[entry].value;
 }
+
+/* Gives a pipeline without rows another plan, which then belongs to it.
+ *
+ * OIF_EPARAM, OIF_EMEMORY   as oif_pipeline_new; nothing has changed */
+oif_status oif_pipeline_set_plan(oif_pipeline *pipeline, const oif_derived_plan *plan,
+                                 oif_error *error);
 
 /* Makes a model for a key that has none in memory: its evicted one if there is one, else a
  * blank one. If the pipeline has most_keys keys, the least recently seen key is evicted.

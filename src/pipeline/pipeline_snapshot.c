@@ -3,7 +3,9 @@
  *     PIPE    its options, and the columns of a row
  *     DETE    which detector its models have
  *     NAME    the names of the columns, if they have any
- *     KEYS    how many keys there are; rows processed and evictions so far
+ *     KEYS    how many keys there are; rows processed and evictions so far; how many columns are
+ *             derived, if any are
+ *     DERI    which columns are derived, and how, if any are
  *     then for each key, the least recently seen first
  *     KEY     the key
  *     STAT    the state of its detector (model_sections.h)
@@ -30,20 +32,43 @@
 
 #include <string.h>
 
-static const char options_tag[] = "PIPE", keys_tag[] = "KEYS", key_tag[] = "KEY ";
+static const char options_tag[] = "PIPE", keys_tag[] = "KEYS", key_tag[] = "KEY ",
+                  derived_tag[] = "DERI";
 
-enum { COUNTS_BYTES = 24 };
+enum { COUNTS_BYTES = 24, ALL_COUNTS_BYTES = 32, DERIVATION_BYTES = 16 };
 
 /* ---- Saving ---- */
 
 static void write_counts(oif_section_writer *writer, const oif_pipeline *p)
 {
-    unsigned char payload[COUNTS_BYTES];
+    unsigned char payload[ALL_COUNTS_BYTES];
     oif_bytes bytes = oif_bytes_over(payload, sizeof payload);
     oif_bytes_put(&bytes, p->keys.count, 8);
     oif_bytes_put(&bytes, p->rows, 8);
     oif_bytes_put(&bytes, p->evictions, 8);
-    oif_section_writer_put(writer, keys_tag, payload, sizeof payload);
+    oif_bytes_put(&bytes, p->plan.count, 8);
+    oif_section_writer_put(writer, keys_tag, payload,
+                           p->plan.count > 0 ? ALL_COUNTS_BYTES : COUNTS_BYTES);
+}
+
+static void visit_derivation(oif_state_visitor *visitor, oif_derivation *derivation)
+{
+    uint64_t column = derivation->column;
+    uint32_t kind = (uint32_t)derivation->kind, keeps = derivation->keeps;
+    oif_visit_u64(visitor, "column", &column, 1);
+    oif_visit_u32(visitor, "kind", &kind, 1);
+    oif_visit_u32(visitor, "keeps", &keeps, 1);
+    *derivation = (oif_derivation){(size_t)column, (oif_derive)kind, keeps != 0};
+}
+
+static void write_derivations(oif_section_writer *writer, const oif_derived_plan *plan)
+{
+    if (plan->count == 0)
+        return;
+    oif_section_writer_begin(writer, derived_tag, plan->count * DERIVATION_BYTES);
+    for (size_t i = 0; i < plan->count; i++)
+        visit_derivation(&writer->visitor, &plan->list[i]);
+    oif_section_writer_end(writer);
 }
 
 static void write_key(oif_section_writer *writer, const oif_key_entry *entry)
@@ -64,6 +89,7 @@ static oif_status save(const oif_pipeline *pipeline, bool is_beside_evicted,
                              oif_detector_columns(pipeline->blank->detectors[0]));
     oif_names_section_write(&writer, pipeline->names);
     write_counts(&writer, pipeline);
+    write_derivations(&writer, &pipeline->plan);
     if (keys->count == 0)
         oif_model_sections_write(&writer, pipeline->blank);
     for (uint32_t i = keys->oldest; i != OIF_NO_KEY && writer.status == OIF_OK;
@@ -88,8 +114,9 @@ oif_status oif_pipeline_save(const oif_pipeline *pipeline, oif_write_function wr
 typedef struct plan {
     oif_params options, params;
     uint64_t columns, dimension;
-    uint64_t keys, rows, evictions;
-    oif_column_names *names; /* NULL once the pipeline has them */
+    uint64_t keys, rows, evictions, derivations;
+    oif_derived_plan derived; /* empty once the pipeline has it */
+    oif_column_names *names;  /* NULL once the pipeline has them */
 } plan;
 
 static oif_status init_options(oif_params *options, const char *name, oif_error *error)
@@ -101,7 +128,7 @@ static oif_status init_options(oif_params *options, const char *name, oif_error 
 
 static void read_plan(oif_section_reader *reader, plan *p)
 {
-    unsigned char payload[COUNTS_BYTES];
+    unsigned char payload[ALL_COUNTS_BYTES];
     oif_params_section_read(reader, options_tag, init_options, &p->options, &p->columns);
     oif_params_section_read(reader, OIF_SECTION_DETECTOR, oif_params_init, &p->params,
                             &p->dimension);
@@ -111,9 +138,33 @@ static void read_plan(oif_section_reader *reader, plan *p)
     p->keys = oif_bytes_get(&bytes, 8);
     p->rows = oif_bytes_get(&bytes, 8);
     p->evictions = oif_bytes_get(&bytes, 8);
+    p->derivations = bytes.next < bytes.end ? oif_bytes_get(&bytes, 8) : 0;
     if (bytes.overrun || bytes.next != bytes.end || p->dimension > OIF_COLUMNS_MAX ||
         p->columns > p->dimension)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", keys_tag);
+}
+
+/* Reads the derived columns. There are at most three for each column that comes, so the dimension
+ * bounds the memory. */
+static void read_derivations(oif_section_reader *reader, plan *p)
+{
+    oif_error why;
+    oif_derived_plan_init(&p->derived, (size_t)p->columns);
+    if (p->derivations == 0 || reader->status != OIF_OK)
+        return;
+    oif_section_reader_expect(reader, derived_tag);
+    if (p->derivations > p->dimension || reader->left != p->derivations * DERIVATION_BYTES)
+        oif_section_reader_fail(reader, OIF_ECORRUPT,
+                                "the section '%s' has another size than it should", derived_tag);
+    for (uint64_t i = 0; i < p->derivations && reader->status == OIF_OK; i++) {
+        oif_derivation d = {0};
+        visit_derivation(&reader->visitor, &d);
+        if (reader->status == OIF_OK &&
+            oif_derived_plan_add(&p->derived, d.column, d.kind, d.keeps, &why) != OIF_OK)
+            oif_section_reader_fail(reader, why.status == OIF_EMEMORY ? OIF_EMEMORY : OIF_ECORRUPT,
+                                    "%s", why.message);
+    }
+    oif_section_reader_end(reader);
 }
 
 /* Fails if the open section is too small for the state of such detectors. */
@@ -130,6 +181,9 @@ static oif_pipeline *make_pipeline(oif_section_reader *reader, plan *p)
     oif_pipeline *made = NULL;
     oif_error why;
     bound_state(reader, p);
+    if (oif_size_multiply((size_t)oif_params_value(&p->options, "shingle"),
+                          p->derived.derived_columns) != p->dimension)
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the options do not fit the models");
     if (reader->status != OIF_OK)
         return NULL;
     if (oif_pipeline_new(&p->params, (size_t)p->columns, &p->options, &made, &why) != OIF_OK) {
@@ -141,8 +195,12 @@ static oif_pipeline *make_pipeline(oif_section_reader *reader, plan *p)
     made->evictions = p->evictions;
     made->names = p->names;
     p->names = NULL;
-    if (oif_detector_columns(made->blank->detectors[0]) != p->dimension ||
-        p->keys > made->most_keys)
+    if (p->derivations > 0 && oif_pipeline_set_plan(made, &p->derived, &why) != OIF_OK)
+        oif_section_reader_fail(reader, why.status == OIF_EMEMORY ? OIF_EMEMORY : OIF_ECORRUPT,
+                                "%s", why.message);
+    else
+        oif_derived_plan_init(&p->derived, (size_t)p->columns);
+    if (p->keys > made->most_keys)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the options do not fit the models");
     return made;
 }
@@ -201,6 +259,7 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
     oif_section_reader_open(&reader, read, context, error);
     reader.end = bytes;
     read_plan(&reader, &p);
+    read_derivations(&reader, &p);
     uint64_t models = p.keys > 0 ? p.keys : 1;
     for (uint64_t i = 0; i < models && reader.status == OIF_OK; i++)
         read_keyed_model(&reader, &p, &made);
@@ -208,6 +267,7 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
         oif_evicted_models_read(&reader, &made->evicted, &made->keys);
     oif_section_reader_close(&reader);
     oif_column_names_free(p.names);
+    oif_derived_plan_free(&p.derived);
     if (reader.status == OIF_OK)
         *pipeline = made;
     else

@@ -26,6 +26,7 @@ static void what_callers_allocate_keeps_its_size(void **state)
     assert_int_equal(sizeof(oif_attribution), 32);
     assert_int_equal(sizeof(oif_reader_options), 64);
     assert_int_equal(sizeof(oif_record), 64);
+    assert_int_equal(sizeof(oif_time_format), 64);
 }
 
 static void what_callers_index_keeps_its_size(void **state)
@@ -57,6 +58,7 @@ static void members_that_exist_stay_where_they_are(void **state)
     assert_int_equal(offsetof(oif_attribution, direction), 8);
     assert_int_equal(offsetof(oif_reader_options, max_line_bytes), 24);
     assert_int_equal(offsetof(oif_record, line), 40);
+    assert_int_equal(offsetof(oif_time_format, is_uncertain), 26);
     assert_int_equal(offsetof(oif_param, choices), 48);
     assert_int_equal(offsetof(oif_param_table, param_count), 24);
 }

@@ -307,6 +307,22 @@ static void a_pipeline(world *w)
     process_block(w->pipeline, results);
 }
 
+/* That has seen no row and derives one column. */
+static void a_deriving_pipeline(world *w)
+{
+    oif_params options;
+    oif_pipeline_options_init(&options);
+    require_ok(
+        oif_pipeline_new(oif_detector_params(w->model), DIMENSION, &options, &w->pipeline, NULL));
+    require_ok(oif_pipeline_derive(w->pipeline, 0, OIF_DERIVE_RATE, false, NULL));
+}
+
+static void a_saved_deriving_pipeline(world *w)
+{
+    a_deriving_pipeline(w);
+    require_ok(oif_pipeline_save(w->pipeline, write_tape, &w->tape, NULL));
+}
+
 static void a_pipeline_and_a_detector(world *w)
 {
     a_pipeline(w);
@@ -592,6 +608,27 @@ RUN(process_new_key)
     return oif_pipeline_process(w->pipeline, "c", 1, stream_rows, &w->out.result, error);
 }
 
+RUN(process_known_key_at)
+{
+    return oif_pipeline_process_at(w->pipeline, "a", 1, 5, stream_rows, &w->out.result, error);
+}
+
+RUN(process_new_key_at)
+{
+    return oif_pipeline_process_at(w->pipeline, "c", 1, 5, stream_rows, &w->out.result, error);
+}
+
+RUN(derive_column)
+{
+    return oif_pipeline_derive(w->pipeline, 0, OIF_DERIVE_DIFF, true, error);
+}
+
+RUN(parse_time)
+{
+    oif_time_format format = {0};
+    return oif_time_parse(&format, "2026-11-15", 10, &w->out.value, error);
+}
+
 RUN(exchange_known_detector)
 {
     return oif_pipeline_exchange_detector(w->pipeline, "a", 1, &w->detector, error);
@@ -743,6 +780,12 @@ static const struct call {
     {"oif_pipeline_name_columns", a_named_pipeline, name_pipeline_columns, true},
     {"oif_pipeline_process", a_pipeline, process_known_key, false},
     {"oif_pipeline_process", a_pipeline, process_new_key, true},
+    {"oif_pipeline_process_at", a_pipeline, process_known_key_at, false},
+    {"oif_pipeline_process_at", a_deriving_pipeline, process_new_key_at, true},
+    {"oif_pipeline_derive", a_deriving_pipeline, derive_column, true},
+    {"oif_pipeline_clone", a_deriving_pipeline, clone_pipeline, true},
+    {"oif_pipeline_load_memory", a_saved_deriving_pipeline, load_pipeline_from_memory, true},
+    {"oif_time_parse", nothing, parse_time, false},
     {"oif_pipeline_exchange_detector", a_pipeline_and_a_detector, exchange_known_detector, false},
     {"oif_pipeline_exchange_detector", a_pipeline_and_a_detector, exchange_new_detector, true},
     {"oif_pipeline_save", a_pipeline, save_pipeline, false},

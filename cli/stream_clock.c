@@ -1,0 +1,156 @@
+#include "stream_clock.h"
+
+#include "input_error.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A pause is a gap when it is that many times the longest of so many before it. */
+static const double gap_factor = 10;
+enum { STEPS_BEFORE_A_GAP = 16, REPORT_BYTES = INPUT_ERROR_TEXT_BYTES };
+
+stream_clock stream_clock_start(const char *input, const char *column, int32_t year)
+{
+    return (stream_clock){
+        .input = input, .column = column, .format = {.year = year}, .previous = NAN, .latest = NAN};
+}
+
+/* ---- Rows ---- */
+
+static void count_order(stream_clock *clock, double seconds)
+{
+    clock->backward += seconds < clock->previous;
+    clock->repeated += seconds == clock->previous;
+    clock->previous = seconds;
+}
+
+/* Pauses are measured from the latest time: a late row and the return from it are none. */
+static void count_gap(stream_clock *clock, double seconds, uint64_t line)
+{
+    double pause = seconds - clock->latest;
+    if (isnan(clock->latest) || pause > 0)
+        clock->latest = seconds;
+    if (!(pause > clock->longest_pause))
+        return;
+    if (clock->read > STEPS_BEFORE_A_GAP && clock->longest_pause > 0 &&
+        pause > gap_factor * clock->longest_pause) {
+        clock->gaps++;
+        clock->longest_gap = pause;
+        clock->longest_gap_line = line;
+    }
+    clock->longest_pause = pause;
+}
+
+static void tell_guess(stream_clock *clock)
+{
+    char text[OIF_TIME_TEXT_BYTES];
+    clock->is_told = true;
+    oif_time_describe(&clock->format, text);
+    note("%s: the times in '%.60s' are taken for %s", clock->input, clock->column, text);
+}
+
+double stream_clock_read(stream_clock *clock, oif_text text, uint64_t line)
+{
+    double seconds = NAN;
+    oif_error error;
+    if (oif_time_parse(&clock->format, text.text, text.bytes, &seconds, &error) != OIF_OK) {
+        error.line = line;
+        if (clock->unreadable++ == 0)
+            clock->first_unreadable = error;
+        return NAN;
+    }
+    if (isnan(seconds)) {
+        clock->missing++;
+        return seconds;
+    }
+    if (clock->format.is_uncertain && !clock->is_told)
+        tell_guess(clock);
+    count_order(clock, seconds);
+    count_gap(clock, seconds, line);
+    clock->read++;
+    return seconds;
+}
+
+/* ---- The report ---- */
+
+typedef struct report {
+    char text[REPORT_BYTES];
+    size_t length;
+} report;
+
+static void add(report *to, const char *text)
+{
+    int printed = snprintf(to->text + to->length, sizeof to->text - to->length, "%s%s",
+                           to->length > 0 ? ", " : "", text);
+    if (printed > 0 && (size_t)printed < sizeof to->text - to->length)
+        to->length += (size_t)printed;
+}
+
+static void add_count(report *to, uint64_t count, const char *one, const char *several)
+{
+    char text[128], number[GROUPED_TEXT_BYTES];
+    if (count == 0)
+        return;
+    snprintf(text, sizeof text, "%s %s", grouped_text(count, number), count == 1 ? one : several);
+    add(to, text);
+}
+
+static void add_unreadable(report *to, const stream_clock *clock)
+{
+    char text[OIF_ERROR_MESSAGE_BYTES + 64];
+    const oif_error *first = &clock->first_unreadable;
+    if (clock->unreadable == 0)
+        return;
+    add_count(to, clock->unreadable, "cannot be read", "cannot be read");
+    snprintf(text, sizeof text, "the first on line %llu: %s", (unsigned long long)first->line,
+             first->message);
+    add(to, text);
+}
+
+static const char *duration_text(double seconds, char text[32])
+{
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{86400, "days"}, {3600, "h"}, {60, "min"}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (seconds < 2 * units[i].seconds)
+            continue;
+        snprintf(text, 32, "%.1f %s", seconds / units[i].seconds, units[i].name);
+        return text;
+    }
+    snprintf(text, 32, "%.3g s", seconds);
+    return text;
+}
+
+static void add_gaps(report *to, const stream_clock *clock)
+{
+    char text[96], duration[32];
+    if (clock->gaps == 0)
+        return;
+    add_count(to, clock->gaps, "gap", "gaps");
+    snprintf(text, sizeof text, "%s%s before line %llu", clock->gaps > 1 ? "the longest " : "",
+             duration_text(clock->longest_gap, duration),
+             (unsigned long long)clock->longest_gap_line);
+    add(to, text);
+}
+
+/* A column of which no time can be read, and that nothing is made from, is only a name of rows,
+ * such as 09:00. Where many rows repeat a time, the clock is coarse, and nothing is wrong. */
+void stream_clock_report(const stream_clock *clock)
+{
+    report found = {.length = 0};
+    if (clock->read == 0 && !clock->is_needed)
+        return;
+    if (!clock->has_keys) {
+        add_count(&found, clock->backward, "goes back", "go back");
+        if (clock->repeated < clock->read / 10)
+            add_count(&found, clock->repeated, "repeats the one before", "repeat the one before");
+    }
+    add_count(&found, clock->missing, "is missing", "are missing");
+    add_gaps(&found, clock);
+    add_unreadable(&found, clock);
+    if (found.length > 0)
+        note("%s: times in '%.60s': %s", clock->input, clock->column, found.text);
+}

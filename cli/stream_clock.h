@@ -1,0 +1,37 @@
+/* The times of a stream: what the column of --time was taken for, and what is odd about it. Nothing
+ * here ends a run: a time that cannot be read is unknown. */
+#ifndef OIF_CLI_STREAM_CLOCK_H
+#define OIF_CLI_STREAM_CLOCK_H
+
+#include "output.h"
+
+#include "oif_rows.h"
+
+typedef struct stream_clock {
+    const char *input, *column; /* names, for messages */
+    bool has_keys;              /* then the order of rows says nothing */
+    bool is_needed;             /* something is made from times */
+    oif_time_format format;
+    bool is_told; /* what the times were taken for */
+
+    uint64_t read, missing, unreadable;
+    uint64_t backward; /* rows that are earlier than the one before */
+    uint64_t repeated; /* rows with the time of the one before */
+    uint64_t gaps;     /* pauses much longer than any before */
+    double previous, latest;
+    double longest_pause, longest_gap;
+    uint64_t longest_gap_line;
+    oif_error first_unreadable;
+} stream_clock;
+
+/* `year`: of the first time where times have none; 0: not given. */
+stream_clock stream_clock_start(const char *input, const char *column, int32_t year);
+
+/* The time of a row, which is on `line`, in seconds since 1970; NaN if it is unknown. Says once
+ * what the times are taken for where that is a guess. */
+double stream_clock_read(stream_clock *clock, oif_text text, uint64_t line);
+
+/* At the end, one line on stderr; nothing when there is nothing to tell. */
+void stream_clock_report(const stream_clock *clock);
+
+#endif

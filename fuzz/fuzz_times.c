@@ -1,0 +1,48 @@
+/* Any lines as the times of one stream. The first byte chooses the year to start in. A time that
+ * is accepted lies between the years 1 and 9999; one that is refused changes nothing. */
+#include "fuzz_input.h"
+
+#include "oif_rows.h"
+
+/* The line is copied, so that a sanitizer sees what is read behind it. */
+static void read_line(oif_time_format *format, const uint8_t *line, size_t bytes)
+{
+    char *copy = malloc(bytes ? bytes : 1);
+    require(copy);
+    memcpy(copy, line, bytes);
+    oif_time_format before = *format, again = *format;
+    oif_error error = {.message = ""};
+    double seconds = -1, seconds_again = -1;
+    oif_status status = oif_time_parse(format, copy, bytes, &seconds, &error);
+    require(oif_time_parse(&again, copy, bytes, &seconds_again, NULL) == status);
+    require(memcmp(&seconds, &seconds_again, sizeof seconds) == 0);
+    require(memcmp(format, &again, sizeof again) == 0);
+    if (status == OIF_OK) {
+        require(isnan(seconds) || (seconds >= -62135596800.0 && seconds < 253402300800.0));
+    } else {
+        require(status == OIF_EVALUE && error.message[0] != '\0' && seconds == -1);
+        require(memcmp(format, &before, sizeof before) == 0);
+    }
+    free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const int32_t years[] = {0, 2026, 1, 9999, -1, INT32_MIN, INT32_MAX, 2024};
+    char text[OIF_TIME_TEXT_BYTES];
+    if (size == 0)
+        return 0;
+    oif_time_format format;
+    memset(&format, 0, sizeof format);
+    format.year = years[data[0] % 8];
+    const uint8_t *line = data + 1, *end = data + size;
+    while (line < end) {
+        const uint8_t *newline = memchr(line, '\n', (size_t)(end - line));
+        const uint8_t *line_end = newline ? newline : end;
+        read_line(&format, line, (size_t)(line_end - line));
+        line = line_end + 1;
+    }
+    oif_time_describe(&format, text);
+    require(strlen(text) < sizeof text);
+    return 0;
+}

@@ -1,0 +1,246 @@
+#include "pipeline/derived_columns.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/stable_math.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- The plan ---- */
+
+void oif_derived_plan_init(oif_derived_plan *plan, size_t columns)
+{
+    *plan = (oif_derived_plan){.columns = columns, .derived_columns = columns};
+}
+
+void oif_derived_plan_free(oif_derived_plan *plan)
+{
+    oif_memory_free(plan->list);
+    plan->list = NULL;
+    plan->count = plan->capacity = 0;
+}
+
+/* The first derivation behind those of a column; `first` gets that of the column. From the end:
+ * a snapshot has them in order. */
+static size_t end_of_column(const oif_derived_plan *plan, size_t column, size_t *first)
+{
+    size_t end = plan->count;
+    while (end > 0 && plan->list[end - 1].column > column)
+        end--;
+    *first = end;
+    while (*first > 0 && plan->list[*first - 1].column == column)
+        --*first;
+    return end;
+}
+
+static oif_status check_new(const oif_derived_plan *plan, size_t column, oif_derive kind,
+                            oif_error *error)
+{
+    size_t first, end;
+    if (column >= plan->columns)
+        return oif_fail(error, OIF_EPARAM, "there is no column %zu among %zu", column,
+                        plan->columns);
+    if (kind < OIF_DERIVE_DIFF || kind > OIF_DERIVE_LOG)
+        return oif_fail(error, OIF_EPARAM, "a column is derived by diff, rate or log");
+    end = end_of_column(plan, column, &first);
+    for (size_t i = first; i < end; i++)
+        if (plan->list[i].kind == kind)
+            return oif_fail(error, OIF_EPARAM, "column %zu is derived in this way already", column);
+    return OIF_OK;
+}
+
+/* Room for one more. */
+static bool grow(oif_derived_plan *plan)
+{
+    if (plan->count < plan->capacity)
+        return true;
+    size_t capacity = plan->capacity > 0 ? 2 * plan->capacity : 8;
+    oif_derivation *list = oif_memory_new(oif_size_multiply(capacity, sizeof *list));
+    if (!list)
+        return false;
+    if (plan->count > 0)
+        memcpy(list, plan->list, plan->count * sizeof *list);
+    oif_memory_free(plan->list);
+    plan->list = list;
+    plan->capacity = capacity;
+    return true;
+}
+
+oif_status oif_derived_plan_add(oif_derived_plan *plan, size_t column, oif_derive kind, bool keeps,
+                                oif_error *error)
+{
+    oif_status status = check_new(plan, column, kind, error);
+    if (status != OIF_OK)
+        return status;
+    if (!grow(plan))
+        return oif_fail(error, OIF_EMEMORY, "no memory for one more derived column");
+    size_t first, end = end_of_column(plan, column, &first);
+    oif_derivation *list = plan->list;
+    bool is_first = first == end, was_learned = is_first || list[first].keeps;
+    keeps = keeps || (!is_first && was_learned);
+    memmove(list + end + 1, list + end, (plan->count - end) * sizeof *list);
+    list[end] = (oif_derivation){column, kind, keeps};
+    for (size_t i = first; i < end; i++)
+        list[i].keeps = keeps;
+    plan->derived_columns += 1 + (size_t)keeps - (size_t)was_learned;
+    plan->count++;
+    return OIF_OK;
+}
+
+oif_status oif_derived_plan_clone(const oif_derived_plan *plan, oif_derived_plan *copy,
+                                  oif_error *error)
+{
+    *copy = *plan;
+    copy->capacity = plan->count;
+    copy->list = NULL;
+    if (plan->count == 0)
+        return OIF_OK;
+    copy->list = oif_memory_new(plan->count * sizeof *copy->list);
+    if (!copy->list)
+        return oif_fail(error, OIF_EMEMORY, "no memory for the derived columns");
+    memcpy(copy->list, plan->list, plan->count * sizeof *copy->list);
+    return OIF_OK;
+}
+
+size_t oif_derived_source(const oif_derived_plan *plan, size_t learned, oif_derive *kind)
+{
+    size_t more = 0; /* learned columns than columns that come, so far */
+    for (size_t i = 0, end; i < plan->count; i = end) {
+        const oif_derivation *first = &plan->list[i];
+        const size_t start = first->column + more;
+        for (end = i + 1; end < plan->count && plan->list[end].column == first->column;)
+            end++;
+        const size_t width = end - i + first->keeps;
+        if (learned < start)
+            break;
+        if (learned < start + width) {
+            const bool is_itself = first->keeps && learned == start;
+            *kind = is_itself ? OIF_DERIVE_NONE : first[learned - start - first->keeps].kind;
+            return first->column;
+        }
+        more += width - 1;
+    }
+    *kind = OIF_DERIVE_NONE;
+    return learned - more;
+}
+
+/* ---- The state of a key ---- */
+
+size_t oif_derived_state_bytes(const oif_derived_plan *plan)
+{
+    return oif_size_add(sizeof(oif_derived_state),
+                        oif_size_multiply(plan->count, sizeof(oif_derived_sample)));
+}
+
+void oif_derived_state_init(const oif_derived_plan *plan, oif_derived_state *state)
+{
+    *state = (oif_derived_state){0};
+    for (size_t i = 0; i < plan->count; i++)
+        state->samples[i] = (oif_derived_sample){NAN, NAN};
+}
+
+static double finite_or_missing(double value)
+{
+    return fabs(value) <= DBL_MAX ? value : NAN;
+}
+
+static double difference(oif_derived_sample *sample, double value)
+{
+    double before = sample->value;
+    sample->value = value;
+    return finite_or_missing(value - before);
+}
+
+/* The increase per unit of `at`, which is NaN where it is not known. A row without value or time
+ * is passed over, so the next rate is that of the whole time since the last one. So is one at the
+ * same time. A late row is not: any two rows of a counter give a rate, and a single wrong time in
+ * the far future would otherwise make all that follow late. */
+static double rate(oif_derived_sample *sample, double value, double at)
+{
+    const oif_derived_sample before = *sample;
+    double step = at - before.at;
+    if (value != value || at != at || step == 0)
+        return NAN;
+    *sample = (oif_derived_sample){value, at};
+    double increase = value >= before.value ? value - before.value : value;
+    return step > 0 && increase >= 0 && step <= DBL_MAX ? finite_or_missing(increase / step) : NAN;
+}
+
+/* oif_log2 takes normal numbers only. */
+static double natural_log(double value)
+{
+    const double ln_2 = 0x1.62e42fefa39efp-1;
+    if (!(value > 0))
+        return NAN;
+    return ln_2 * (value < DBL_MIN ? oif_log2(value * 0x1p60) - 60 : oif_log2(value));
+}
+
+static double derive(oif_derive kind, oif_derived_sample *sample, double value, double at)
+{
+    switch (kind) {
+    case OIF_DERIVE_DIFF: return difference(sample, value);
+    case OIF_DERIVE_RATE: return rate(sample, value, at);
+    case OIF_DERIVE_LOG: return natural_log(value);
+    case OIF_DERIVE_NONE: break;
+    }
+    return value;
+}
+
+/* What rates are measured on: the time, or the number of the row while no time is known. */
+static double place_in_time(const oif_derived_plan *plan, oif_derived_state *state, double seconds)
+{
+    bool is_known = fabs(seconds) <= DBL_MAX;
+    state->rows++;
+    if (is_known && !state->has_time) {
+        state->has_time = 1;
+        for (size_t i = 0; i < plan->count; i++)
+            state->samples[i].at = NAN; /* these were rows */
+    }
+    return is_known ? seconds : state->has_time ? NAN : (double)state->rows;
+}
+
+void oif_derived_row(const oif_derived_plan *plan, oif_derived_state *state, const double *row,
+                     double seconds, double *derived)
+{
+    const oif_derivation *list = plan->list;
+    double at = place_in_time(plan, state, seconds);
+    size_t next = 0;
+    for (size_t i = 0; i < plan->columns; i++) {
+        bool is_derived = next < plan->count && list[next].column == i;
+        if (!is_derived || list[next].keeps)
+            *derived++ = row[i];
+        for (; next < plan->count && list[next].column == i; next++)
+            *derived++ = derive(list[next].kind, &state->samples[next], row[i], at);
+    }
+}
+
+/* ---- Snapshots ---- */
+
+void oif_derived_state_visit_fields(const oif_derived_plan *plan, oif_derived_state *state,
+                                    oif_state_visitor *visitor)
+{
+    oif_visit_u64(visitor, "derived_rows", &state->rows, 1);
+    oif_visit_u32(visitor, "has_time", &state->has_time, 1);
+    for (size_t i = 0; i < plan->count; i++) {
+        oif_visit_f64(visitor, "previous_value", &state->samples[i].value, 1);
+        oif_visit_f64(visitor, "previous_at", &state->samples[i].at, 1);
+    }
+}
+
+bool oif_derived_state_check(const oif_derived_plan *plan, const oif_derived_state *state)
+{
+    if (state->has_time > 1)
+        return false;
+    for (size_t i = 0; i < plan->count; i++) {
+        const oif_derived_sample *sample = &state->samples[i];
+        bool is_rate = plan->list[i].kind == OIF_DERIVE_RATE;
+        if (fabs(sample->value) > DBL_MAX || fabs(sample->at) > DBL_MAX)
+            return false;
+        if (plan->list[i].kind == OIF_DERIVE_LOG && sample->value == sample->value)
+            return false;
+        if (sample->at == sample->at && (!is_rate || sample->value != sample->value))
+            return false;
+    }
+    return true;
+}

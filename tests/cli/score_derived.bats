@@ -1,0 +1,94 @@
+# oif score --diff, --rate, --log: columns that are made from others.
+
+load helper
+
+# Two hosts with a counter of bytes that restarts, and a burst of the second at row 2800.
+make_counters() {
+    awk 'BEGIN {
+        print "at,host,rx,load"
+        state = 7
+        for (i = 0; i < 3000; i++) {
+            state = state * 16807 % 2147483647
+            rx[i % 2] = rx[i % 2] > 200000 ? state % 300 : rx[i % 2] + 200 + state % 100 + (i == 2800 ? 50000 : 0)
+            printf "%d,h%d,%d,%d\n", 1794769500 + 5 * i, i % 2, rx[i % 2], state % 8
+        }
+    }' > counters.csv
+}
+
+@test "a counter is learned by its rate, and the rate is the reason" {
+    make_counters
+    oif score --key host --time at --rate rx --only-alerts --explain 1 counters.csv
+    exits 0
+    contains "$output" ",rate(rx) high 100%"
+    line=$(grep '"\?rate(rx) high 100%' <<< "$output" | head -1)
+    equal "${line%%,*}" "1794783500"
+    oif score --key host --time at --rate rx --output ndjson --only-alerts --explain 1 counters.csv
+    contains "$output" '"column":"rate(rx)","direction":"high"'
+}
+
+@test "the scores are those of the rates, made by hand" {
+    make_counters
+    awk -F, -v OFS=, 'NR == 1 { print; next } {
+        rate = ""
+        if ($2 in rx) rate = ($3 < rx[$2] ? $3 : $3 - rx[$2]) / ($1 - at[$2])
+        rx[$2] = $3; at[$2] = $1; $3 = sprintf(rate == "" ? "" : "%.17g", rate); print
+    }' counters.csv > rates.csv
+    "$OIF" score --key host --time at --rate rx counters.csv | cut -d, -f5- > found.csv
+    "$OIF" score --key host --time at rates.csv | cut -d, -f5- > expected.csv
+    cmp found.csv expected.csv
+}
+
+@test "--diff, --log and --keep-original" {
+    printf 'a,b\n1,1\n3,0\n6,4\n' > in.csv
+    "$OIF" score --diff a --log b in.csv | cut -d, -f3- > found.csv
+    printf 'a,b\n,0\n2,\n3,1.3862943611198906\n' | "$OIF" score - | cut -d, -f3- > expected.csv
+    cmp found.csv expected.csv
+    "$OIF" score --diff a --keep-original in.csv | cut -d, -f3- > found.csv
+    printf 'a,d,b\n1,,1\n3,2,0\n6,3,4\n' | "$OIF" score - | cut -d, -f4- > expected.csv
+    cmp found.csv expected.csv
+}
+
+@test "columns that cannot be derived" {
+    printf 'a,b\n1,1\n' > in.csv
+    oif score --rate c in.csv
+    exits 2 "oif: in.csv: there is no column 'c'"
+    oif score --rate b --exclude b in.csv
+    exits 2 "oif: in.csv: --rate: 'b' is not a column that is learned from"
+    oif score --rate a,a in.csv
+    exits 2 "oif: --rate a: column 0 is derived in this way already"
+    oif score --keep-original in.csv
+    exits 2 "oif: --keep-original goes with --diff, --rate or --log, whose columns it keeps"
+}
+
+@test "a state knows its derived columns" {
+    make_counters
+    "$OIF" score --key host --time at --rate rx counters.csv > whole.csv
+    head -1501 counters.csv > first.csv
+    (head -1 counters.csv && tail -n +1502 counters.csv) > second.csv
+    "$OIF" score --key host --time at --rate rx --state s.oif first.csv > found.csv
+    "$OIF" score --key host --time at --state s.oif second.csv 2> /dev/null | tail -n +2 >> found.csv
+    cmp whole.csv found.csv
+    oif score --key host --time at --rate rx --keep-original --state s.oif second.csv
+    exits 2 "oif: s.oif: the state was learned with other derived columns; leave --diff, --rate, --log and --keep-original out or name another file"
+    oif score --key host --time at --rate rx,load --state s.oif second.csv
+    equal "$status" 2
+    oif score --key host --time at --diff rx --state s.oif second.csv
+    equal "$status" 2
+    oif inspect s.oif
+    contains "$output" $'derived columns\n  "rate(rx)"\n'
+    oif inspect --json s.oif
+    contains "$output" '"derived": ["rate(rx)"]'
+}
+
+@test "a column that comes later in NDJSON can be derived" {
+    printf '{"a":1}\n{"a":2,"b":5}\n{"a":3,"b":7}\n' > in.ndjson
+    oif score --diff b in.ndjson
+    exits 0 "oif: in.ndjson: the first line has no 'b'; it is missing until a line has it"
+    equal "${#lines[@]}" 3
+}
+
+@test "rates without any time that can be read are told" {
+    printf 'at,a\nx,1\ny,2\n' > in.csv
+    oif score --time at --rate a in.csv
+    exits 0 "oif: in.csv: times in 'at': 2 cannot be read, the first on line 2: 'x' is no time: neither ISO 8601, nor a number, nor as in syslog or common log"
+}

@@ -1,0 +1,79 @@
+# oif score --time: what times are taken for, and what is said about them.
+
+load helper
+
+# rows LAST: 40 rows, one every ten seconds, then the lines of LAST.
+rows() {
+    echo at,x
+    awk 'BEGIN { for (i = 0; i < 40; i++) printf "2026-11-15T19:%02d:%02dZ,%d\n", i / 6, i % 6 * 10, i % 3 }'
+    printf '%b' "$1"
+}
+
+@test "times in order need no words" {
+    rows '' > in.csv
+    oif score --time at in.csv
+    exits 0
+    equal "${#lines[@]}" 41
+    equal "${lines[1]:0:23}" "2026-11-15T19:00:00Z,0,"
+}
+
+@test "rows that go back, repeated times, missing and bad ones are told in one line at the end" {
+    rows '2026-11-15T19:06:20Z,1\n2026-11-15T19:06:40Z,1\n2026-11-15T19:06:40Z,1\n,1\nfoo,1\n2026-02-30,2\n' > in.csv
+    oif score --time at in.csv
+    exits 0 "oif: in.csv: times in 'at': 1 goes back, 1 repeats the one before, 1 is missing, 2 cannot be read, the first on line 46: 'foo' is no time: neither ISO 8601, nor a number, nor as in syslog or common log"
+    equal "${#lines[@]}" 47
+    equal "${lines[45]:0:8}" "foo,1,0."
+}
+
+@test "a pause much longer than any before is a gap, and a late row none" {
+    rows '2026-11-15T18:00:00Z,1\n2026-11-15T19:06:40Z,1\n2026-11-15T22:06:40Z,1\n2026-11-15T23:06:40Z,1\n2026-11-18T23:06:40Z,1\n' > in.csv
+    oif score --time at in.csv
+    exits 0 "oif: in.csv: times in 'at': 1 goes back, 2 gaps, the longest 3.0 days before line 46"
+    rows '2026-11-15T19:08:10Z,1\n' > in.csv
+    oif score --time at in.csv
+    exits 0
+}
+
+@test "where rows of several keys mix, their order is not told" {
+    rows '2026-11-15T19:06:20Z,1\n2026-11-15T19:06:20Z,1\n' > in.csv
+    oif score --time at --key x in.csv
+    exits 2 "oif: in.csv: no column is left to learn from"
+    sed 's/$/,1/; 1s/1$/y/' in.csv > keyed.csv
+    oif score --time at --key x keyed.csv
+    exits 0
+}
+
+@test "where most rows repeat a time, the clock is coarse and nothing is told" {
+    (echo at,x && for i in $(seq 100); do echo "2026-11-15T19:00:0$((i / 20)),1"; done) > in.csv
+    oif score --time at in.csv
+    exits 0
+}
+
+@test "a guess is told once: small numbers, and syslog without a year" {
+    printf 'at,x\n1,1\n2,2\n3,3\n' > in.csv
+    oif score --time at in.csv
+    exits 0 "oif: in.csv: the times in 'at' are taken for seconds since 1970"
+    printf 'at,x\n1794769501250,1\n1794769502250,2\n' > in.csv
+    oif score --time at in.csv
+    exits 0
+    printf 'at,x\nDec 31 23:59:59,1\nJan  1 00:00:00,2\n' > in.csv
+    oif score --time at in.csv
+    exits 0 "oif: in.csv: the times in 'at' are taken for syslog without a year, here 1972"
+    oif score --time at --time-year 2026 in.csv
+    exits 0
+    oif score --time at --time-year 0 in.csv
+    exits 2 "oif: --time-year: expected a whole number from 1 to 9999, not '0'"
+}
+
+@test "times that are none are only shown, and nothing is said" {
+    printf 'at,x\n09:00,1\n09:01,2\n' > in.csv
+    oif score --time at in.csv
+    exits 0
+    equal "${lines[2]}" "09:01,2,0.5,1,0"
+}
+
+@test "times of NDJSON are strings, numbers or null" {
+    printf '{"at":1794769501,"x":1}\n{"at":null,"x":1}\n{"x":1}\n{"at":"2026-11-15T19:05:03Z","x":2}\n{"at":1794769504,"x":1}\n' > in.ndjson
+    oif score --time at in.ndjson
+    exits 0 "oif: in.ndjson: times in 'at': 2 are missing, 1 cannot be read, the first on line 5: '1794769504' is no time: it is a number, and the times before it were dates"
+}

@@ -1,0 +1,442 @@
+/* Times from text against a calendar that counts day by day. */
+#include "../detect/driver.h"
+
+#include "oif_rows.h"
+
+#include <inttypes.h>
+
+/* ---- The twin ---- */
+
+static int twin_days_of_month(int year, int month)
+{
+    bool is_leap = year % 400 == 0 || (year % 4 == 0 && year % 100 != 0);
+    if (month == 2)
+        return is_leap ? 29 : 28;
+    return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
+}
+
+/* Days from January 1 of year 1 to a date that exists. */
+static int64_t twin_days(int year, int month, int day)
+{
+    static int64_t before_year[10001]; /* so many days, counted once */
+    for (int y = 2; y <= 10000 && before_year[10000] == 0; y++)
+        before_year[y] = before_year[y - 1] + 337 + twin_days_of_month(y - 1, 2);
+    int64_t days = before_year[year] + day - 1;
+    for (int m = 1; m < month; m++)
+        days += twin_days_of_month(year, m);
+    return days;
+}
+
+static double twin_seconds(int year, int month, int day, int hour, int minute, int second)
+{
+    int64_t days = twin_days(year, month, day) - twin_days(1970, 1, 1);
+    return (double)(days * 86400 + hour * 3600 + minute * 60 + second);
+}
+
+/* ---- Asking ---- */
+
+static oif_status parse(oif_time_format *format, const char *text, double *seconds)
+{
+    oif_error error = {.message = ""};
+    return oif_time_parse(format, text, strlen(text), seconds, &error);
+}
+
+/* Read as the first time of a stream. */
+static void check_time(const char *text, double expected)
+{
+    oif_time_format format = {0};
+    oif_error error = {.message = ""};
+    double seconds = -1;
+    oif_status status = oif_time_parse(&format, text, strlen(text), &seconds, &error);
+    if (status != OIF_OK || seconds != expected)
+        fail_msg("'%s' is %.17g and not %.17g (%s)", text, seconds, expected, error.message);
+}
+
+static void check_refused(const char *text, const char *reason)
+{
+    oif_time_format format = {0}, before = format;
+    oif_error error = {.message = ""};
+    double seconds = -1;
+    oif_status status = oif_time_parse(&format, text, strlen(text), &seconds, &error);
+    if (status != OIF_EVALUE || !strstr(error.message, reason))
+        fail_msg("'%s' gives status %d, %.17g, and '%s' instead of '%s'", text, (int)status,
+                 seconds, error.message, reason);
+    assert_true(seconds == -1);
+    assert_memory_equal(&format, &before, sizeof format);
+}
+
+static void check_described(const oif_time_format *format, const char *expected)
+{
+    char text[OIF_TIME_TEXT_BYTES];
+    oif_time_describe(format, text);
+    assert_string_equal(text, expected);
+}
+
+/* ---- ISO 8601 ---- */
+
+static void every_day_of_ten_thousand_years_is_where_the_twin_counts_it(void **state)
+{
+    (void)state;
+    oif_time_format format = {0};
+    double expected = twin_seconds(1, 1, 1, 0, 0, 0);
+    for (int year = 1; year <= 9999; year++) {
+        for (int month = 1; month <= 12; month++) {
+            for (int day = 1; day <= 31; day++) {
+                char text[32];
+                double seconds = -1;
+                snprintf(text, sizeof text, "%04d-%02d-%02d", year, month, day);
+                bool exists = day <= twin_days_of_month(year, month);
+                oif_status status = parse(&format, text, &seconds);
+                if (status != (exists ? OIF_OK : OIF_EVALUE) || (exists && seconds != expected))
+                    fail_msg("%s is %.17g and not %.17g", text, seconds, expected);
+                expected += exists ? 86400 : 0;
+            }
+        }
+    }
+}
+
+static void every_second_of_a_day_and_every_zone_is_counted(void **state)
+{
+    (void)state;
+    oif_time_format format = {0};
+    char text[40];
+    double seconds = -1;
+    for (int i = 0; i < 86400; i++) {
+        snprintf(text, sizeof text, "2026-11-15 %02d:%02d:%02d", i / 3600, i / 60 % 60, i % 60);
+        assert_int_equal(parse(&format, text, &seconds), OIF_OK);
+        if (seconds != 1794700800.0 + i)
+            fail_msg("%s is %.17g", text, seconds);
+    }
+    static const char *const layouts[] = {"%c%02d:%02d", "%c%02d%02d"};
+    for (int minutes = -1439; minutes < 1440; minutes++) {
+        for (int i = 0; i < 2; i++) {
+            int away = abs(minutes), length = snprintf(text, sizeof text, "2026-11-15T00:00:00");
+            snprintf(text + length, sizeof text - (size_t)length, layouts[i],
+                     minutes < 0 ? '-' : '+', away / 60, away % 60);
+            assert_int_equal(parse(&format, text, &seconds), OIF_OK);
+            if (seconds != 1794700800.0 - minutes * 60)
+                fail_msg("%s is %.17g", text, seconds);
+        }
+    }
+}
+
+static void iso_8601_is_read_as_people_write_it(void **state)
+{
+    (void)state;
+    const double noon = 1794744000; /* 2026-11-15 12:00 UTC */
+    check_time("2026-11-15", noon - 43200);
+    check_time("2026-11-15T12:00", noon);
+    check_time("2026-11-15 12:00:00", noon);
+    check_time("2026-11-15t12:00:00z", noon);
+    check_time("2026/11/15 12:00:00", noon);
+    check_time("  2026-11-15T12:00:00Z\t", noon);
+    check_time("20261115T120000Z", noon);
+    check_time("20261115T1200", noon);
+    check_time("2026-11-15T12:00:00.25Z", noon + 0.25);
+    check_time("2026-11-15T12:00:00,25", noon + 0.25);
+    check_time("2026-11-15T12:00:00.000001", noon + 1e-6);
+    check_time("2026-11-15T12:00:00.50000000000000000000000001", noon + 0.5);
+    check_time("2026-11-15T13:00:00+01", noon);
+    check_time("2026-11-15T17:30:00+05:30", noon);
+    check_time("2026-11-15 08:30:00 -0330", noon);
+    check_time("2026-11-15 12:00:00 UTC", noon);
+    check_time("1969-12-31T23:59:59.5Z", -0.5);
+    check_time("2026-11-14T24:00:00", noon - 43200);
+    check_time("2016-12-31T23:59:60Z", 1483228800);
+    check_time("2017-01-01T05:29:60+05:30", 1483228800);
+    check_time("2024-02-29", 1709164800);
+    check_time("9999-12-31T23:59:59", 253402300799);
+    check_time("0001-01-01", -62135596800);
+}
+
+static void what_does_not_exist_is_refused_with_the_reason(void **state)
+{
+    (void)state;
+    check_refused("0000-01-01", "the year must be 1 to 9999");
+    check_refused("0001-01-01T00:00:00+01:00", "the year must be 1 to 9999");
+    check_refused("9999-12-31T24:00:00", "the year must be 1 to 9999");
+    check_refused("2026-13-01", "the month must be 1 to 12");
+    check_refused("2026-00-01", "the month must be 1 to 12");
+    check_refused("2026-02-29", "the month has no such day");
+    check_refused("1900-02-29", "the month has no such day");
+    check_refused("2026-04-31", "the month has no such day");
+    check_refused("2026-04-00", "the month has no such day");
+    check_refused("2026-04-01T24:00:01", "the hour must be 0 to 23");
+    check_refused("2026-04-01T25:00", "the hour must be 0 to 23");
+    check_refused("2026-04-01T12:60", "the minute must be 0 to 59");
+    check_refused("2026-04-01T12:00:61", "the second must be 0 to 59");
+    check_refused("2026-04-01T12:01:60", "there is no leap second at that time");
+    check_refused("99999999999999999999", "no unit of time");
+    check_refused("31/Feb/2026:00:00:00", "the month has no such day");
+    check_refused("Apr 31 00:00:00", "the month has no such day");
+}
+
+static void other_text_is_no_time(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"day 3",
+                                        "09:00",
+                                        "2026-11",
+                                        "2026-11-15T",
+                                        "2026-11-15T1",
+                                        "2026-11-15T12",
+                                        "2026-11-15x",
+                                        "2026-11/15",
+                                        "2026-11-15T12:00:00.",
+                                        "2026-11-15T12:00:00+",
+                                        "2026-11-15T12:00:00+1",
+                                        "2026-11-15T12:00:00+24:00",
+                                        "2026-11-15T12:00:00+01:60",
+                                        "2026-11-15T12:00:00+01:0",
+                                        "2026-11-15T12:00:00Zx",
+                                        "20261115 120000",
+                                        "inf",
+                                        "-inf",
+                                        "1e400",
+                                        "12 s",
+                                        "Nov",
+                                        "Nov ",
+                                        "Nov 15",
+                                        "Nov x 10:00:00",
+                                        "Xov 15 10:00:00",
+                                        "15/Nov/2026",
+                                        "15/Nov/2026:10",
+                                        "[",
+                                        "[]",
+                                        "-",
+                                        "\xff\xfe",
+                                        "0x10",
+                                        "2026-11-15T12:00:00\xe2\x88\x92"
+                                        "01:00"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        check_refused(texts[i], "neither ISO 8601, nor a number");
+}
+
+static void a_missing_time_is_known_to_be_missing(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"", "  ", "NA", "n/a", "NaN", "null", "None"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        oif_time_format format = {0};
+        double seconds = -1;
+        assert_int_equal(parse(&format, texts[i], &seconds), OIF_OK);
+        assert_true(isnan(seconds));
+        assert_int_equal(format.form, OIF_TIME_FORM_NONE);
+    }
+}
+
+/* Random dates, half of them none, in all forms. */
+static void random_times_are_those_of_the_twin(void **state)
+{
+    (void)state;
+    static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    dice from = {.state = 5};
+    for (int i = 0; i < 300000; i++) {
+        int year = 1 + (int)(dice_unit(&from) * 9999), month = (int)(dice_unit(&from) * 14);
+        int day = (int)(dice_unit(&from) * 33), hour = (int)(dice_unit(&from) * 25);
+        int minute = (int)(dice_unit(&from) * 61), second = (int)(dice_unit(&from) * 60);
+        bool exists = month >= 1 && month <= 12 && day >= 1 &&
+                      day <= twin_days_of_month(year, month) && minute <= 59 &&
+                      (hour <= 23 || (minute == 0 && second == 0)) &&
+                      (year < 9999 || month < 12 || hour < 24);
+        bool is_named = i % 2 && month >= 1 && month <= 12;
+        char text[64];
+        if (is_named)
+            snprintf(text, sizeof text, "[%02d/%s/%04d:%02d:%02d:%02d]", day, months[month - 1],
+                     year, hour, minute, second);
+        else
+            snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d", year, month, day, hour,
+                     minute, second);
+        oif_time_format format = {0};
+        double seconds = -1;
+        oif_status status = parse(&format, text, &seconds);
+        double expected = exists ? twin_seconds(year, month, day, hour, minute, second) : -1;
+        if (status != (exists ? OIF_OK : OIF_EVALUE) || seconds != expected)
+            fail_msg("%s: status %d, %.17g instead of %.17g", text, (int)status, seconds, expected);
+    }
+}
+
+/* ---- Numbers ---- */
+
+static void the_unit_of_numbers_is_that_of_their_size(void **state)
+{
+    (void)state;
+    check_time("1794769501", 1794769501);
+    check_time("1794769501.25", 1794769501.25);
+    check_time("1.794769501e9", 1794769501);
+    check_time("1794769501250", 1794769501.25);
+    check_time("1794769501250000", 1794769501.25);
+    check_time("1794769501250000000", 1794769501.25);
+    check_time("-1794769501250000000", -1794769501.25);
+    check_time("1794769501250000001", 1794769501.25);
+    check_time("1794769501250000000.0", 1794769501250000000.0 / 1e9);
+    check_time("-86400", -86400);
+    check_time("20261115", 20261115);
+    check_time("0", 0);
+    check_time("5e-324", 5e-324);
+    check_refused("1e300", "no unit of time");
+    check_refused("-1e21", "no unit of time");
+}
+
+static void the_first_number_decides_for_the_stream(void **state)
+{
+    (void)state;
+    oif_time_format format = {0};
+    double seconds = -1;
+    assert_int_equal(parse(&format, "0", &seconds), OIF_OK);
+    assert_int_equal(parse(&format, "1794769501250", &seconds), OIF_OK);
+    check_described(&format, "milliseconds since 1970");
+    assert_false(format.is_uncertain);
+    assert_int_equal(parse(&format, "1000", &seconds), OIF_OK);
+    assert_true(seconds == 1);
+    oif_time_format small = {0};
+    assert_int_equal(parse(&small, "17", &seconds), OIF_OK);
+    check_described(&small, "seconds since 1970");
+    assert_true(small.is_uncertain);
+    assert_int_equal(parse(&small, "1794769501250", &seconds), OIF_EVALUE);
+}
+
+/* ---- Syslog, common log ---- */
+
+static void common_log_may_have_brackets(void **state)
+{
+    (void)state;
+    check_time("15/Nov/2026:19:05:01 +0000", 1794769501);
+    check_time("[15/Nov/2026:19:05:01 +0000]", 1794769501);
+    check_time("[15/Nov/2026:19:05:01", 1794769501);
+    check_time("15/nov/2026:20:05:01.5 +0100]", 1794769501.5);
+}
+
+static void syslog_starts_in_the_given_year_or_in_1972(void **state)
+{
+    (void)state;
+    oif_time_format format = {.year = 2026};
+    double seconds = -1;
+    check_time("Nov 15 19:05:01", twin_seconds(1972, 11, 15, 19, 5, 1));
+    check_time("Nov  5 19:05:01.5", twin_seconds(1972, 11, 5, 19, 5, 1) + 0.5);
+    check_time("Nov 05 19:05:01", twin_seconds(1972, 11, 5, 19, 5, 1));
+    check_time("Nov 5 19:05:01", twin_seconds(1972, 11, 5, 19, 5, 1));
+    check_time("Feb 29 00:00:00", twin_seconds(1972, 2, 29, 0, 0, 0));
+    assert_int_equal(parse(&format, "Nov 15 19:05:01", &seconds), OIF_OK);
+    assert_true(seconds == 1794769501);
+    assert_false(format.is_uncertain);
+    check_described(&format, "syslog without a year, here 2026");
+    format = (oif_time_format){0};
+    assert_int_equal(parse(&format, "Nov 15 19:05:01", &seconds), OIF_OK);
+    assert_int_equal(parse(&format, "Nov 15 19:05:02", &seconds), OIF_OK);
+    assert_true(format.is_uncertain);
+    check_described(&format, "syslog without a year, here 1972");
+}
+
+static void the_year_of_syslog_goes_on_with_the_months(void **state)
+{
+    (void)state;
+    oif_time_format format = {.year = 2026};
+    static const struct {
+        const char *text;
+        int year;
+    } times[] = {{"Dec 31 23:59:59", 2026}, {"Jan  1 00:00:00", 2027}, {"Dec 31 23:59:58", 2026},
+                 {"Jan  1 00:00:01", 2027}, {"Mar  1 00:00:00", 2027}, {"Feb 28 00:00:00", 2027},
+                 {"Oct  1 00:00:00", 2027}, {"Jan  2 00:00:00", 2028}, {"Feb 29 00:00:00", 2028}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        double seconds = -1;
+        assert_int_equal(parse(&format, times[i].text, &seconds), OIF_OK);
+        if (format.year != times[i].year)
+            fail_msg("%s is in %d and not in %d", times[i].text, (int)format.year, times[i].year);
+    }
+}
+
+static void a_year_that_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    static const int years[] = {-1, INT32_MIN, INT32_MAX, 10000};
+    for (size_t i = 0; i < sizeof years / sizeof *years; i++) {
+        oif_time_format format = {.year = years[i]};
+        double seconds = -1;
+        assert_int_equal(parse(&format, "Nov 15 19:05:01", &seconds), OIF_EVALUE);
+    }
+    oif_time_format last = {.year = 9999};
+    double seconds = -1;
+    assert_int_equal(parse(&last, "Dec 31 19:05:01", &seconds), OIF_OK);
+    assert_int_equal(parse(&last, "Jan  1 19:05:01", &seconds), OIF_EVALUE);
+}
+
+/* ---- Streams ---- */
+
+static void a_number_among_dates_is_no_time(void **state)
+{
+    (void)state;
+    oif_time_format format = {0};
+    double seconds = -1;
+    assert_int_equal(parse(&format, "0", &seconds), OIF_OK);
+    assert_int_equal(parse(&format, "2026-11-15", &seconds), OIF_OK);
+    assert_int_equal(parse(&format, "0", &seconds), OIF_EVALUE);
+    assert_int_equal(parse(&format, "15/Nov/2026:19:05:01", &seconds), OIF_OK);
+    assert_true(seconds == 1794769501);
+}
+
+static void what_the_times_were_taken_for_is_said(void **state)
+{
+    (void)state;
+    oif_time_format format = {0};
+    double seconds;
+    check_described(&format, "unknown");
+    assert_int_equal(parse(&format, "2026-11-15T12:00Z", &seconds), OIF_OK);
+    check_described(&format, "ISO 8601");
+    assert_int_equal(parse(&format, "2026-11-15T12:00", &seconds), OIF_OK);
+    check_described(&format, "ISO 8601, taken as UTC where there is no zone");
+    format = (oif_time_format){0};
+    assert_int_equal(parse(&format, "2026-11-15", &seconds), OIF_OK);
+    check_described(&format, "ISO 8601 without a zone, taken as UTC");
+    assert_false(format.is_uncertain);
+    assert_int_equal(parse(&format, "15/Nov/2026:19:05:01", &seconds), OIF_OK);
+    check_described(&format, "common log without a zone, taken as UTC");
+}
+
+/* Text need not end in a NUL: what is behind it does not count. */
+static void only_the_given_bytes_are_read(void **state)
+{
+    (void)state;
+    static const char text[] = "2026-11-15T19:05:01.25+01:00";
+    for (size_t bytes = 0; bytes <= strlen(text); bytes++) {
+        char *copy = malloc(bytes + 1); /* a sanitizer sees what is read behind it */
+        assert_non_null(copy);
+        memcpy(copy, text, bytes);
+        char *exact = bytes > 0 ? realloc(copy, bytes) : copy;
+        oif_time_format format = {0};
+        double seconds = -1;
+        oif_status status = oif_time_parse(&format, exact, bytes, &seconds, NULL);
+        bool is_whole = bytes <= 4 /* a number */ || bytes == 10 || bytes == 16 || bytes == 19 ||
+                        bytes == 21 || bytes == 22 || bytes == 25 || bytes == 28;
+        format = (oif_time_format){0};
+        if (oif_time_parse(&format, text, bytes, &seconds, NULL) != status)
+            fail_msg("what follows the first %zu bytes of %s counts", bytes, text);
+        if ((status == OIF_OK) != is_whole)
+            fail_msg("the first %zu bytes of %s give status %d", bytes, text, (int)status);
+        free(exact);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_day_of_ten_thousand_years_is_where_the_twin_counts_it),
+        cmocka_unit_test(every_second_of_a_day_and_every_zone_is_counted),
+        cmocka_unit_test(iso_8601_is_read_as_people_write_it),
+        cmocka_unit_test(what_does_not_exist_is_refused_with_the_reason),
+        cmocka_unit_test(other_text_is_no_time),
+        cmocka_unit_test(a_missing_time_is_known_to_be_missing),
+        cmocka_unit_test(random_times_are_those_of_the_twin),
+        cmocka_unit_test(the_unit_of_numbers_is_that_of_their_size),
+        cmocka_unit_test(the_first_number_decides_for_the_stream),
+        cmocka_unit_test(common_log_may_have_brackets),
+        cmocka_unit_test(syslog_starts_in_the_given_year_or_in_1972),
+        cmocka_unit_test(the_year_of_syslog_goes_on_with_the_months),
+        cmocka_unit_test(a_year_that_cannot_be_is_refused),
+        cmocka_unit_test(a_number_among_dates_is_no_time),
+        cmocka_unit_test(what_the_times_were_taken_for_is_said),
+        cmocka_unit_test(only_the_given_bytes_are_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
