@@ -13,6 +13,8 @@ A figure is the mean over the streams of a group and over the runs. The last thr
     tools/accuracy.py --kinds                             all detectors of the program, 6 runs
     tools/accuracy.py --kinds rolling-iforest+sdo rrcf    these only
     tools/accuracy.py --kinds online-iforest:forgetting=turnover,num_trees=64
+    tools/accuracy.py --kinds --anchors                   and methods from PyPI, on the same rows: tools/anchors.py
+    tools/accuracy.py --kinds "kNN (dSalmon)"             one of them, in build/anchors-venv
     tools/accuracy.py --kinds --markdown                  the table for docs/choosing.md
 """
 
@@ -28,6 +30,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+import anchors
 import datasets
 import numpy as np
 from accuracy import average_precision, load_once, roc_auc, show_progress
@@ -193,7 +196,10 @@ def measure_task(task):
     figures = []
     for spec in task.detectors:
         before = processor_seconds()
-        scores = score_with_program(task.program, spec, rows, task.seed)
+        if spec in anchors.ANCHORS:
+            scores = anchors.ANCHORS[spec].score(rows, task.seed)
+        else:
+            scores = score_with_program(task.program, spec, rows, task.seed)
         figures.append((*measure(scores, anomalous), processor_seconds() - before))
     return figures
 
@@ -207,7 +213,8 @@ def measure_all(sources, arguments):
     ]
     results = {spec: {source: [] for source in sources} for spec in arguments.detectors}
     started = time.monotonic()
-    with multiprocessing.Pool(min(arguments.jobs, len(tasks))) as pool:
+    # Not forked: a Java virtual machine does not survive that.
+    with multiprocessing.get_context("spawn").Pool(min(arguments.jobs, len(tasks))) as pool:
         for i, figures in enumerate(pool.imap(measure_task, tasks)):
             for spec, found in zip(arguments.detectors, figures):
                 results[spec][tasks[i].source].append(tuple(map(float, found)))
@@ -277,6 +284,7 @@ def as_json(results, summaries, arguments):
         "rows": arguments.rows,
         "first_rows": FIRST_ROWS,
         "seeds": list(range(arguments.first_seed, arguments.first_seed + arguments.runs)),
+        "anchor_versions": anchors.versions(arguments.detectors),
         "detectors": [
             {
                 "name": spec,
@@ -303,6 +311,7 @@ def read_arguments():
     add = parser.add_argument
     add("detectors", nargs="*", metavar="DETECTOR", help="NAME or NAME:PARAMETER=VALUE,... (default: all)")
     add("--kinds", action="store_true", help="this table")
+    add("--anchors", action="store_true", help=f"also {', '.join(anchors.ANCHORS)}")
     add("--groups", default=",".join(GROUPS), metavar="A,B", help="default: %(default)s")
     add("--rows", type=int, default=ROWS, metavar="N", help="of a stream, at most (default: %(default)s)")
     add("--runs", type=int, default=RUNS, metavar="N", help="of each stream (default: %(default)s)")
@@ -320,6 +329,7 @@ def read_arguments():
     if arguments.runs < 1 or arguments.jobs < 1 or arguments.first_seed < 0 or arguments.rows < 4 * FIRST_ROWS:
         parser.error(f"--runs and --jobs must be at least 1, --first-seed 0, --rows {4 * FIRST_ROWS}")
     arguments.detectors = arguments.detectors or list_detectors(arguments.oif)
+    arguments.detectors += [name for name in anchors.ANCHORS if arguments.anchors and name not in arguments.detectors]
     return arguments
 
 
@@ -329,6 +339,7 @@ def main():
     absent = [s.name for s in sources if not s.columns and not datasets.find(f"{s.name}.npz")]
     if absent:
         raise datasets.missing(absent[0])
+    anchors.versions(arguments.detectors)  # what is missing is better known now
     results = measure_all(sources, arguments)
     summaries = {spec: (summarise(found, arguments.groups), seconds_of(found)) for spec, found in results.items()}
     (print_markdown if arguments.markdown else print_text)(summaries, arguments.groups)

@@ -9,6 +9,7 @@ import pytest
 from experiments import kinds, published  # noqa: F401  (published puts tools/ on the path)
 
 import accuracy_by_kind  # noqa: E402
+import anchors  # noqa: E402
 
 ROWS = 10_000
 STREAMS = [(name, columns) for name, (_, widths) in kinds.KINDS.items() for columns in widths]
@@ -127,3 +128,37 @@ def test_the_table_needs_no_data_for_generated_kinds(tmp_path, monkeypatch, caps
     rolling, hst = json.loads((tmp_path / "table.json").read_text())["detectors"]
     assert [len(stream["aucs"]) for stream in rolling["streams"]] == [2] * 6
     assert rolling["groups"]["spikes"]["auc"] > 0.98 > hst["groups"]["spikes"]["auc"]
+
+
+# ---- Anchors ----
+
+
+def test_a_row_is_z_scored_by_the_rows_of_the_window_before_it():
+    rows = np.random.RandomState(1).normal(1e9, 3, (300, 2))
+    found = anchors.z_scores(rows, window=50)
+    for i in (2, 40, 51, 299):
+        before = rows[max(i - 50, 0) : i]
+        assert np.allclose(found[i], (rows[i] - before.mean(axis=0)) / before.std(axis=0), rtol=1e-6)
+    changed = rows.copy()
+    changed[200:] = 0
+    assert np.allclose(anchors.z_scores(changed, window=50)[:200], found[:200])  # nothing is known in advance
+
+
+def test_a_column_without_spread_is_only_centred():
+    rows = np.full((100, 2), 7.1)
+    rows[0] = -1e3
+    rows[60, 1] = 9.1
+    found = anchors.z_scores(rows, window=10)
+    assert np.allclose(found[11:, 0], 0) and np.allclose(found[11:60, 1], 0) and np.allclose(found[71:, 1], 0)
+    assert np.isclose(found[60, 1], 2)
+
+
+def test_an_anchor_that_is_not_installed_is_named_before_anything_runs(monkeypatch):
+    monkeypatch.setitem(anchors.ANCHORS, "absent", anchors.Anchor("no-such-package", anchors.unit, None))
+    with pytest.raises(ValueError, match="no-such-package is not installed; make accuracy"):
+        anchors.versions(["rolling-iforest", "absent"])
+
+
+def test_adaptive_isolation_forest_alone_gets_rows_as_they_are():
+    plain = [name for name, anchor in anchors.ANCHORS.items() if anchor.scale is anchors.as_they_are]
+    assert plain == ["AIF (CapyMOA)"]
