@@ -269,7 +269,7 @@ def print_markdown(summaries, groups):
         cells = []
         for group in groups:
             auc, ap = summary[group]["auc"], summary[group]["ap"]
-            bold = "**" if auc == best[group] else ""
+            bold = "**" if short(auc) == short(best[group]) else ""
             cells.append(f"{bold}{short(auc)}{bold} / {short(ap)}")
         print(f"| {title_of(spec)} | " + " | ".join(cells) + " |")
 
