@@ -141,10 +141,11 @@ operations: release-gcc ## which operational anomalies are found, how soon, and 
 data: ## fetch the paper's public data sets into ~/.cache/oif/data (looked for in OIF_DATA first)
 	@$(MAKE) --no-print-directory paper ARGS="--only data"
 
-accuracy: ## median AUC on the paper's data sets beside the paper's (ARGS="--quick --check")
+accuracy_venv = $(if $(findstring --anchors,$(ARGS)),anchors,test)
+accuracy: ## median AUC on the paper's data sets beside the paper's (ARGS="--quick --check"), or by kind of anomaly (ARGS=--kinds)
 	@tools/install_dependencies.sh test
-	@tools/make_venv.sh test
-	@build/test-venv/bin/python tools/accuracy.py $(ARGS)
+	@tools/make_venv.sh $(accuracy_venv)
+	@build/$(accuracy_venv)-venv/bin/python tools/accuracy.py $(ARGS)
 
 forgetting: ## online-iforest's window beside its turnover: the first rows, and after a jump of all columns
 	@tools/install_dependencies.sh test
