@@ -53,7 +53,7 @@ static const oif_param option_list[] = {
      1 << 30, 0, NULL},
     {"season_seconds", "seconds after which it does, by the times of the rows; 0: none",
      OIF_PARAM_REAL, 0, 1e10, 0, NULL},
-    {"season_seconds_2", "a second season in seconds, such as a week beside a day; 0: none",
+    {"other_season_seconds", "a second season in seconds, such as a week beside a day; 0: none",
      OIF_PARAM_REAL, 0, 1e10, 0, NULL},
 };
 
@@ -81,7 +81,7 @@ static oif_senses_options read_senses(const oif_params *options)
                                  .partner = oif_params_value(options, "partner") != 0};
     add_season(&senses, oif_params_value(options, "season_rows"), false);
     add_season(&senses, oif_params_value(options, "season_seconds"), true);
-    add_season(&senses, oif_params_value(options, "season_seconds_2"), true);
+    add_season(&senses, oif_params_value(options, "other_season_seconds"), true);
     return senses;
 }
 
