@@ -323,22 +323,14 @@ static void ask_judges(oif_model *m, const double *row, double seconds)
         judges[m->detector_count + i].score = evidence[i];
 }
 
-/* What a row adds to the evidence of its stretch: an extreme one must not make the rows after it
- * anomalies. */
-static double lasting(double severity)
-{
-    const double most = 3;
-    return severity < most ? severity : most;
-}
-
 /* The mean severity of the last rows. */
 static double recent_severity(oif_model *m, double severity)
 {
     const uint32_t rows = m->options.persistence;
     double sum = 0;
-    m->severities[m->rows % rows] = lasting(severity);
-    for (uint32_t i = 0; i < rows; i++)
-        sum += m->severities[i];
+    m->severities[m->rows % rows] = severity;
+    for (uint32_t i = 1; i <= rows; i++) /* the oldest first */
+        sum += m->severities[(m->rows + i) % rows];
     return sum / rows;
 }
 
@@ -376,6 +368,8 @@ static void score_recent(oif_model *m, const double *row, double seconds, oif_re
     bool was_ready = oif_detector_ready(m->detectors[0]);
     double score = score_by_all(m, row, seconds);
     judge(m, was_ready, score, result);
+    if (result->anomaly) /* it must not make the rows after it anomalies, too */
+        m->severities[m->rows % m->options.persistence] = 0;
     count_anomalies(m, result->anomaly);
     result->learned = is_acceptable(m, result->anomaly);
     if (result->learned) {

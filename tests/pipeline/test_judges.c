@@ -162,7 +162,7 @@ static void draw_equal(dice *from, double *row)
 
 static oif_pipeline *habituated(const char *detector, dice *from)
 {
-    oif_pipeline *pipeline = new_pipeline(detector, "", COLUMNS, "alert_rate=0.01");
+    oif_pipeline *pipeline = new_pipeline(detector, "", COLUMNS, "alert_rate=0.01 partner=off");
     for (int i = 0; i < HABITUATION; i++) {
         double row[COLUMNS];
         draw_equal(from, row);
