@@ -196,14 +196,17 @@ static void draw_alerts(watch_view *watch)
 
 void watch_draw(watch_view *watch)
 {
-    if (watch->lines_drawn > 0)
-        output_print("\033[%zuA", watch->lines_drawn);
+    size_t lines_before = watch->lines_drawn;
+    if (lines_before > 0)
+        output_print("\033[%zuA", lines_before);
     watch->lines_drawn = 0;
     draw_counts(watch);
     draw_scores(watch);
     if (!watch->is_ready)
         draw_warm_up(watch);
     draw_alerts(watch);
+    if (watch->lines_drawn < lines_before)
+        output_print("\033[J");
     output_flush();
     watch->next_draw = clock_seconds() + draw_seconds;
 }
