@@ -66,7 +66,7 @@ static void add_params(flag_list *list, const oif_param_table *table, bool is_of
         bool is_choice = param->type == OIF_PARAM_CHOICE;
         if (!flag) {
             flag = add_flag(list, name);
-            flag->argument = is_choice ? "WORD" : "N";
+            flag->argument = param_argument(param);
             flag->help = param->help;
             flag->param = param;
             flag->is_of_detector = is_of_detector;

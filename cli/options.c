@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "durations.h"
 #include "suggest.h"
 
 #include <stdio.h>
@@ -275,7 +276,7 @@ static void print_param(const oif_param *param)
 {
     char name[FLAG_NAME_BYTES];
     bool is_choice = param->type == OIF_PARAM_CHOICE;
-    print_option(param_flag_name(param, name), is_choice ? "WORD" : "N", param->help);
+    print_option(param_flag_name(param, name), param_argument(param), param->help);
     if (is_choice) {
         for (size_t i = 0; param->choices[i]; i++)
             output_print("%s%s", i == 0 ? NEXT_LINE : " | ", param->choices[i]);
@@ -322,11 +323,53 @@ static exit_code print_help(const cli_command *command, const cli_settings *sett
 
 /* ---- Reading the command line ---- */
 
+/* Options of pipelines that are numbers for programs and times for people. */
+static const struct timed_option {
+    const char *name, *argument, *expected;
+    bool (*parse)(const char *text, double *value);
+} timed_options[] = {
+    {"alerts", "N/day", "a number per day, hour or week, such as 5/day", per_day_parse},
+    {"cooldown", "TIME", "a time such as 30s, 10m, 2h or 1d", duration_parse},
+    {"silence", "TIME", "a time such as 30s, 10m, 2h or 1d, 0 or -1", duration_parse},
+};
+
+static const struct timed_option *find_timed(const oif_param *param)
+{
+    for (size_t i = 0; i < sizeof timed_options / sizeof *timed_options; i++)
+        if (strcmp(timed_options[i].name, param->name) == 0)
+            return &timed_options[i];
+    return NULL;
+}
+
+const char *param_argument(const oif_param *param)
+{
+    const struct timed_option *timed = find_timed(param);
+    if (timed)
+        return timed->argument;
+    return param->type == OIF_PARAM_CHOICE ? "WORD" : "N";
+}
+
+static exit_code apply_timed(const param_slot *place, const struct timed_option *timed,
+                             const char *text)
+{
+    double value;
+    oif_error error;
+    if (!timed->parse(text, &value))
+        return complain(EXIT_USAGE, "--%s: expected %s, not '%s'", timed->name, timed->expected,
+                        text);
+    if (oif_params_set(place->params, timed->name, value, &error) == OIF_OK)
+        return EXIT_OK;
+    return complain(EXIT_USAGE, "--%s %s: %s", timed->name, text, error.message);
+}
+
 static exit_code apply_param(const param_slot *place, const char *value)
 {
     char name[FLAG_NAME_BYTES];
     oif_error error;
+    const struct timed_option *timed = find_timed(place->param);
     *place->is_given = true;
+    if (timed)
+        return apply_timed(place, timed, value);
     if (oif_params_set_text(place->params, place->param->name, value, &error) == OIF_OK)
         return EXIT_OK;
     return complain(EXIT_USAGE, "--%s %s: %s", param_flag_name(place->param, name), value,
@@ -484,6 +527,18 @@ bool params_keep_evicted(const oif_params *options)
                   "keep") == 0;
 }
 
+bool settings_give_option(const cli_settings *settings, const char *name)
+{
+    return settings->is_option_given[find_param_position(&settings->options, name)];
+}
+
+bool params_learn_none(const oif_params *options)
+{
+    size_t position = find_param_position(options, "learn");
+    return strcmp(options->table->params[position].choices[(size_t)options->values[position]],
+                  "none") == 0;
+}
+
 const char *param_text(const oif_param *param, double value, char text[PARAM_TEXT_BYTES])
 {
     if (param->type == OIF_PARAM_CHOICE)
@@ -534,7 +589,22 @@ static exit_code compare_given(const oif_params *asked, const bool is_given[],
     return code;
 }
 
-exit_code settings_compare(const cli_settings *settings, const oif_pipeline *held, const char *file)
+/* Options that decide about alerts from now on are not what was learned: a state takes them. */
+static exit_code change_given(const cli_settings *settings, oif_pipeline *held, const char *file)
+{
+    const oif_param_table *table = settings->options.table;
+    for (size_t i = 0; i < table->param_count; i++) {
+        oif_error error;
+        const char *name = table->params[i].name;
+        if (!settings->is_option_given[i] || !oif_pipeline_option_is_changeable(name))
+            continue;
+        if (oif_pipeline_change_option(held, name, settings->options.values[i], &error) != OIF_OK)
+            return complain(EXIT_USAGE, "%s: %s", file, error.message);
+    }
+    return EXIT_OK;
+}
+
+exit_code settings_apply(const cli_settings *settings, oif_pipeline *held, const char *file)
 {
     const oif_params *asked = &settings->params, *params = oif_pipeline_detector_params(held);
     if (settings->is_detector_given && asked->table != params->table)
@@ -543,6 +613,8 @@ exit_code settings_compare(const cli_settings *settings, const oif_pipeline *hel
                         "another file",
                         file, params->table->name, asked->table->name);
     exit_code code = compare_given(asked, settings->is_given, params, file);
+    if (code == EXIT_OK)
+        code = change_given(settings, held, file);
     if (code == EXIT_OK)
         code = compare_given(&settings->options, settings->is_option_given,
                              oif_pipeline_options(held), file);

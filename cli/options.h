@@ -143,6 +143,9 @@ extern const cli_option detector_option;
 enum { FLAG_NAME_BYTES = 64 };
 const char *param_flag_name(const oif_param *param, char name[FLAG_NAME_BYTES]);
 
+/* "N", "WORD", "TIME": what --help calls its value. */
+const char *param_argument(const oif_param *param);
+
 /* Runs a command with the arguments after its name; the array ends with NULL. */
 exit_code command_run(const cli_command *command, char **arguments);
 
@@ -160,12 +163,18 @@ exit_code settings_make_pipeline(const cli_settings *settings, size_t columns,
                                  oif_pipeline **pipeline);
 
 /* Whether what the command line says about the pipeline is what a state file holds; it need not
- * say anything. Prints the first contradiction unless it returns EXIT_OK. */
-exit_code settings_compare(const cli_settings *settings, const oif_pipeline *held,
-                           const char *file);
+ * say anything. Options that only decide about later alerts are changed. Prints the first
+ * contradiction unless it returns EXIT_OK. */
+exit_code settings_apply(const cli_settings *settings, oif_pipeline *held, const char *file);
+
+/* Whether the command line names this option of the pipeline. */
+bool settings_give_option(const cli_settings *settings, const char *name);
 
 /* Whether these options of a pipeline ask for evicted models to be kept. */
 bool params_keep_evicted(const oif_params *options);
+
+/* Whether they ask for nothing to be learned. */
+bool params_learn_none(const oif_params *options);
 
 /* "64", "paper": a value as the command line writes it. */
 enum { PARAM_TEXT_BYTES = 40 };

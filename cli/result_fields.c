@@ -1,6 +1,7 @@
 #include "result_fields.h"
 
 #include "derive.h"
+#include "durations.h"
 #include "quoting.h"
 #include "suggest.h"
 
@@ -13,6 +14,8 @@ static bool write_text(const char *text)
 {
     return output_write(text, strlen(text));
 }
+
+enum { WHY_TEXT_BYTES = 1024 }; /* longer names are cut off */
 
 /* A number that is none is `absent`. */
 static bool write_number(double number, const char *absent)
@@ -124,12 +127,18 @@ typedef enum result_field {
     FIELD_READY,
     FIELD_LEARNED,
     FIELD_EPISODE,
+    FIELD_EPISODE_ID,
+    FIELD_EPISODE_START,
+    FIELD_EPISODE_ROWS,
+    FIELD_EPISODE_PEAK,
+    FIELD_EPISODE_WHY,
     FIELD_WHY
 } result_field;
 
-static const char *const field_names[FIELDS_MAX] = {"score",   "p",     "severity", "threshold",
-                                                    "anomaly", "grade", "ready",    "learned",
-                                                    "episode", "why"};
+static const char *const field_names[FIELDS_MAX] = {
+    "score",        "p",           "severity", "threshold",  "anomaly",       "grade",
+    "ready",        "learned",     "episode",  "episode_id", "episode_start", "episode_rows",
+    "episode_peak", "episode_why", "why"};
 
 const char *grade_word(oif_grade grade)
 {
@@ -141,6 +150,70 @@ static const char *episode_word(oif_episode episode)
 {
     static const char *const words[] = {"", "begins", "lasts", "ends"};
     return words[episode];
+}
+
+/* ---- Episodes ---- */
+
+static const char *episode_direction(const oif_episode_info *episode)
+{
+    if (isnan(episode->value))
+        return "missing";
+    return episode->direction < 0 ? "low" : episode->direction > 0 ? "high" : "odd";
+}
+
+static bool knows_why(const oif_episode_info *episode)
+{
+    return episode->number > 0 && episode->column != OIF_UNKNOWN_COLUMN;
+}
+
+/* "bytes high": as text, for it stands in a field of CSV. */
+static bool write_episode_why_csv(const result_fields *fields, const oif_episode_info *episode,
+                                  char delimiter)
+{
+    char text[WHY_TEXT_BYTES];
+    if (!knows_why(episode))
+        return true;
+    snprintf(text, sizeof text, "%s %s", fields->names[episode->column],
+             episode_direction(episode));
+    return quoting_write_csv(text, strlen(text), delimiter);
+}
+
+static bool write_episode_why_json(const result_fields *fields, const oif_episode_info *episode)
+{
+    if (!knows_why(episode))
+        return write_text("null");
+    const char *name = fields->names[episode->column];
+    write_text("{\"column\":");
+    quoting_write_json(name, strlen(name));
+    output_print(",\"direction\":\"%s\",\"value\":", episode_direction(episode));
+    return write_number(episode->value, "null") && write_text("}");
+}
+
+/* The time of its first row; where that is unknown, the row's number among those of its key. */
+static bool write_episode_start(const oif_episode_info *episode, const char *quote)
+{
+    char text[MOMENT_TEXT_BYTES];
+    if (isnan(episode->first_seconds))
+        return output_print("%llu", (unsigned long long)episode->first_row);
+    return output_print("%s%s%s", quote, moment_text(episode->first_seconds, text), quote);
+}
+
+static bool write_episode_value(const row_verdict *verdict, int field, char delimiter)
+{
+    const oif_episode_info *episode = &verdict->episode;
+    bool is_json = delimiter == '\0';
+    if (episode->number == 0)
+        return write_text(is_json ? "null" : "");
+    if (field == FIELD_EPISODE_ID)
+        return output_print("%llu", (unsigned long long)episode->number);
+    if (field == FIELD_EPISODE_START)
+        return write_episode_start(episode, is_json ? "\"" : "");
+    if (field == FIELD_EPISODE_ROWS)
+        return output_print("%llu", (unsigned long long)episode->rows);
+    if (field == FIELD_EPISODE_PEAK)
+        return write_severity(episode->peak_severity);
+    return is_json ? write_episode_why_json(verdict->fields, episode)
+                   : write_episode_why_csv(verdict->fields, episode, delimiter);
 }
 
 static bool write_csv_value(const row_verdict *verdict, int field, char delimiter)
@@ -156,6 +229,11 @@ static bool write_csv_value(const row_verdict *verdict, int field, char delimite
     case FIELD_READY: return write_text(result->ready ? "1" : "0");
     case FIELD_LEARNED: return write_text(result->learned ? "1" : "0");
     case FIELD_EPISODE: return write_text(episode_word(result->episode));
+    case FIELD_EPISODE_ID:
+    case FIELD_EPISODE_START:
+    case FIELD_EPISODE_ROWS:
+    case FIELD_EPISODE_PEAK:
+    case FIELD_EPISODE_WHY: return write_episode_value(verdict, field, delimiter);
     case FIELD_WHY: return write_why_csv(verdict, delimiter);
     }
     return false;
@@ -180,6 +258,11 @@ static bool write_json_value(const row_verdict *verdict, int field)
     case FIELD_READY: return write_text(result->ready ? "true" : "false");
     case FIELD_LEARNED: return write_text(result->learned ? "true" : "false");
     case FIELD_EPISODE: return write_json_word(episode_word(result->episode));
+    case FIELD_EPISODE_ID:
+    case FIELD_EPISODE_START:
+    case FIELD_EPISODE_ROWS:
+    case FIELD_EPISODE_PEAK:
+    case FIELD_EPISODE_WHY: return write_episode_value(verdict, field, '\0');
     case FIELD_WHY: return write_why_json(verdict);
     }
     return false;
@@ -224,7 +307,8 @@ static exit_code complain_no_field(const char *name, size_t name_bytes)
     return complain(
         EXIT_USAGE,
         "--fields: there is no field '%.*s'%s (score, p, severity, threshold, anomaly, grade, "
-        "ready, learned, episode, why)",
+        "ready, learned, episode, episode_id, episode_start, episode_rows, episode_peak, "
+        "episode_why, why)",
         (int)name_bytes, name, suggestion_hint(&suggestion, "", hint));
 }
 
@@ -254,15 +338,17 @@ static exit_code choose(result_fields *fields, const char *list)
     return EXIT_OK;
 }
 
-/* What is needed to act on a row: with one line per episode, whether it begins or ends; why, if
- * that is asked. */
+/* What is needed to act on a row: with one line per episode, whether it begins or ends, and which
+ * one it is; why, if that is asked. */
 static void choose_usual(result_fields *fields, const score_settings *settings)
 {
     static const int usual[] = {FIELD_SCORE, FIELD_P, FIELD_ANOMALY};
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         fields->chosen[fields->count++] = usual[i];
-    if (settings->alert_once)
-        fields->chosen[fields->count++] = FIELD_EPISODE;
+    for (int i = FIELD_EPISODE; settings->alert_once && i <= FIELD_EPISODE_PEAK; i++)
+        fields->chosen[fields->count++] = i;
+    if (settings->alert_once && settings->explain_top > 0)
+        fields->chosen[fields->count++] = FIELD_EPISODE_WHY;
     if (settings->explain_top > 0)
         fields->chosen[fields->count++] = FIELD_WHY;
 }
@@ -277,6 +363,7 @@ exit_code result_fields_open(result_fields *fields, const cli_settings *settings
         choose_usual(fields, &settings->score);
     if (fields->top == 0 && (is_chosen(fields, FIELD_WHY) || settings->score.watch))
         fields->top = DEFAULT_EXPLAIN_TOP;
+    fields->follows_episodes = is_chosen(fields, FIELD_EPISODE_WHY);
     return code;
 }
 
@@ -328,11 +415,29 @@ static size_t rank_reasons(result_fields *fields)
     return count;
 }
 
+/* The episode of the row that the pipeline has processed last. */
+static bool find_episode(const oif_pipeline *pipeline, oif_episode_info *episode)
+{
+    size_t key_bytes;
+    const char *key = oif_pipeline_recent_key(pipeline, &key_bytes);
+    return oif_pipeline_episode(pipeline, key, key_bytes, episode);
+}
+
+void result_fields_follow(result_fields *fields, oif_pipeline *pipeline, const oif_result *result)
+{
+    oif_episode_info episode;
+    if (fields->follows_episodes && result->anomaly && find_episode(pipeline, &episode) &&
+        episode.peak_row == episode.first_row + episode.rows - 1)
+        oif_pipeline_explain(pipeline, fields->attributions);
+}
+
 row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline,
                                 const oif_result *result)
 {
     row_verdict verdict = {
         .result = *result, .values = oif_pipeline_learned_row(pipeline), .fields = fields};
+    if (result->episode != OIF_EPISODE_NONE)
+        find_episode(pipeline, &verdict.episode);
     if (fields->top == 0 || !result->anomaly)
         return verdict;
     oif_pipeline_explain(pipeline, fields->attributions);

@@ -4,7 +4,7 @@
 
 #include "columns.h"
 
-enum { FIELDS_MAX = 10 };
+enum { FIELDS_MAX = 15 };
 
 typedef struct result_fields {
     int chosen[FIELDS_MAX]; /* positions in the table of result_fields.c */
@@ -15,7 +15,8 @@ typedef struct result_fields {
     size_t top, column_count;
     oif_attribution *attributions;
     size_t *order;
-    char **names; /* of the columns that are learned: load, rate(rx_bytes) */
+    char **names;          /* of the columns that are learned: load, rate(rx_bytes) */
+    bool follows_episodes; /* the reason of the worst row of an episode is asked for */
 } result_fields;
 
 /* A row's result, and its reasons where they were asked for. */
@@ -23,7 +24,8 @@ typedef struct row_verdict {
     oif_result result;
     const double *values; /* of the columns that are learned, missing ones NaN */
     const result_fields *fields;
-    size_t reason_count; /* how many of fields->order are reasons of this row */
+    size_t reason_count;      /* how many of fields->order are reasons of this row */
+    oif_episode_info episode; /* that the row is in; number 0: none */
 } row_verdict;
 
 /* Chooses the fields of the settings. Prints what is wrong unless it returns EXIT_OK. To be closed
@@ -39,6 +41,10 @@ void result_fields_close(result_fields *fields);
  * is cheap. */
 row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline,
                                 const oif_result *result);
+
+/* To be called with the result of every row, also of those that nobody judges: explains the worst
+ * row of an episode while it is the last one. */
+void result_fields_follow(result_fields *fields, oif_pipeline *pipeline, const oif_result *result);
 
 /* "critical"; "" for OIF_GRADE_NONE. */
 const char *grade_word(oif_grade grade);

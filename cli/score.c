@@ -5,6 +5,7 @@
 #include "progress.h"
 #include "row_writer.h"
 #include "signals.h"
+#include "silence_monitor.h"
 #include "state.h"
 #include "stream_clock.h"
 #include "watch.h"
@@ -27,6 +28,7 @@ typedef struct scoring_run {
     bool is_watched;
     bad_rows bad;
     stream_clock times;
+    silence_monitor silence;
     progress_line progress;
     uint64_t anomalies, episodes;
     uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows of each grade */
@@ -85,15 +87,17 @@ static bool is_shown(const score_settings *settings, const oif_result *result)
 }
 
 /* Returns false once stdout takes no more. */
-static bool write_result(scoring_run *scoring, const oif_record *record, const oif_result *result)
+static bool write_result(scoring_run *scoring, const oif_record *record, double seconds,
+                         const oif_result *result)
 {
     scoring->anomalies += result->anomaly;
     scoring->graded[result->grade]++;
     scoring->episodes += result->episode == OIF_EPISODE_BEGINS;
+    result_fields_follow(&scoring->fields, scoring->state->pipeline, result);
     if (!scoring->is_watched && !is_shown(scoring->settings, result))
         return true;
     row_verdict verdict = result_fields_judge(&scoring->fields, scoring->state->pipeline, result);
-    return scoring->is_watched ? watch_row(&scoring->watch, record, &verdict)
+    return scoring->is_watched ? watch_row(&scoring->watch, record, &verdict, seconds)
                                : row_writer_row(&scoring->writer, record, &verdict);
 }
 
@@ -102,10 +106,14 @@ static oif_status process(scoring_run *scoring, const oif_record *record, double
 {
     const cli_columns *columns = &scoring->input->columns;
     oif_text key = columns->has_key ? record->texts[columns->key_text] : (oif_text){NULL, 0};
-    oif_status status = oif_pipeline_process_at(scoring->state->pipeline, key.text, key.bytes,
-                                                seconds, record->values, result, error);
-    if (status == OIF_OK)
-        state_row(scoring->state);
+    oif_pipeline *pipeline = scoring->state->pipeline;
+    silence_monitor_row(&scoring->silence, pipeline, seconds);
+    oif_status status = oif_pipeline_process_at(pipeline, key.text, key.bytes, seconds,
+                                                record->values, result, error);
+    if (status != OIF_OK)
+        return status;
+    silence_monitor_result(&scoring->silence, pipeline, seconds, result);
+    state_row(scoring->state);
     return status;
 }
 
@@ -117,15 +125,17 @@ static void save_if_due(scoring_run *scoring)
     state_save(scoring->state);
 }
 
-/* While the input has nothing to read: the view shows the latest rows, and the state is saved
- * by the clock. Returns the milliseconds until the next save. */
+/* While the input has nothing to read: the view shows the latest rows, keys may fall silent, and
+ * the state is saved by the clock. Returns the milliseconds until it is needed again. */
 static int use_idle_time(void *context)
 {
     scoring_run *scoring = context;
+    int listens = silence_monitor_idle(&scoring->silence, scoring->state->pipeline);
     if (scoring->is_watched)
         watch_draw(&scoring->watch);
     save_if_due(scoring);
-    return state_milliseconds_left(scoring->state);
+    int saves = state_milliseconds_left(scoring->state);
+    return saves < 0 || (listens >= 0 && listens < saves) ? listens : saves;
 }
 
 static exit_code score_rows(scoring_run *scoring)
@@ -143,7 +153,7 @@ static exit_code score_rows(scoring_run *scoring)
             continue;
         }
         status = process(scoring, &record, seconds, &result, &error);
-        if (status != OIF_OK || !write_result(scoring, &record, &result) ||
+        if (status != OIF_OK || !write_result(scoring, &record, seconds, &result) ||
             signals_stop_requested())
             break;
         save_if_due(scoring);
@@ -244,6 +254,12 @@ static exit_code name_columns(oif_pipeline *pipeline, const cli_input *input)
                             : complain(EXIT_FAILED, "%s: %s", input->source.name, error.message);
 }
 
+static bool needs_times(const cli_settings *settings)
+{
+    return settings_give_option(settings, "alerts") || settings_give_option(settings, "cooldown") ||
+           settings_give_option(settings, "silence");
+}
+
 static exit_code score_opened(scoring_run *scoring, const cli_settings *settings)
 {
     exit_code code = state_start(scoring->state, settings, &scoring->input->columns);
@@ -258,10 +274,13 @@ static exit_code score_opened(scoring_run *scoring, const cli_settings *settings
     }
     scoring->times = stream_clock_start(scoring->input->source.name, settings->score.time,
                                         (int32_t)settings->score.time_year);
+    scoring->times.is_needed = needs_times(settings);
     scoring->times.has_keys = settings->score.key != NULL;
     scoring->times.is_needed = settings->score.rate != NULL;
     scoring->writer = row_writer_start(scoring->input, settings->score.output);
     scoring->is_watched = start_watch(scoring);
+    scoring->silence = silence_monitor_start(settings, scoring->state->pipeline, &scoring->writer,
+                                             scoring->is_watched ? &scoring->watch : NULL);
     scoring->progress =
         progress_start(isatty(STDOUT_FILENO) ? 0 : scoring->input->source.total_bytes);
     scoring->input->source.idle = use_idle_time;
@@ -297,9 +316,17 @@ static exit_code run(const cli_settings *asked)
     if (settings.score.min_grade != OIF_GRADE_NONE && settings.score.alert_once)
         return complain(EXIT_USAGE, "--min-grade goes with single rows: leave out --alert-once, "
                                     "which prints the first and last of an episode");
+    if (settings_give_option(&settings, "alerts") &&
+        (settings_give_option(&settings, "alert_rate") ||
+         settings_give_option(&settings, "threshold")))
+        return complain(EXIT_USAGE, "--alerts says how many episodes there are to be: leave out "
+                                    "--alert-rate and --threshold, or --alerts");
     exit_code code = state_open(&state, &settings);
     if (code != EXIT_OK)
         return code;
+    if (needs_times(&settings) && !settings.score.time)
+        note("--alerts, --cooldown and --silence do nothing without the times of rows: name their "
+             "column with --time");
     if (settings.score.watch && !watch_is_possible()) {
         settings.score.only_alerts = true;
         if (settings.score.explain_top == 0)
@@ -376,7 +403,9 @@ static const cli_option options[] = {
      .help = "what is added to a row (score,p,anomaly if not given): score; p, the share of recent "
              "scores as high; severity: one ordinary row in 10^severity scores as high; threshold; "
              "anomaly; grade: note, warning (severity 4 or more) or critical (5 or more); ready; "
-             "learned; episode; why",
+             "learned; episode: begins, lasts or ends, and of the episode that the row is in: "
+             "episode_id, counted per key; episode_start, a time or else a row; episode_rows; "
+             "episode_peak, its highest severity; episode_why, the first column then; why",
      .argument = "A,B,..."},
     {"explain", OPTION_APPLY, SETTING(score.explain_top),
      .help = "say why a row is anomalous: the TOP columns, how far, low or high (default 3)",
@@ -427,6 +456,14 @@ const cli_command score_command = {
         "episode\n"
         "  tail -n +1 -F readings.csv | oif score --state pump.oif --save-every 30s --skip-seen\n"
         "                                             goes on after a restart, bit for bit\n"
+        "  oif score --state pump.oif history.csv > /dev/null\n"
+        "                                             learns from history first: alerts from the "
+        "first live row on\n"
+        "  oif score --state pump.oif --learn none new.csv\n"
+        "                                             compares rows with what is known, and learns "
+        "nothing\n"
+        "  oif score --key host --time at --alerts 5/day --cooldown 10m --alert-once flows.ndjson\n"
+        "                                             as many episodes as a person can look at\n"
         "  tail -f flows.csv | oif score --watch      a live view of scores and alerts\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -23,13 +23,18 @@ static exit_code load(cli_state *state, const cli_settings *settings)
 {
     oif_error error;
     oif_status status = oif_state_file_load_pipeline(state->file, &state->pipeline, &error);
+    if (status == OIF_END && params_learn_none(&settings->options))
+        return complain(EXIT_FAILED, "%s: there is no such file, and --learn none learns nothing",
+                        state->path);
     if (status == OIF_END)
         return EXIT_OK;
     if (status != OIF_OK)
         return complain_damaged(status, &error);
     state->is_saved = true;
+    state->is_frozen =
+        settings_give_option(settings, "learn") && params_learn_none(&settings->options);
     state->lost = oif_pipeline_lost(state->pipeline, NULL);
-    return settings_compare(settings, state->pipeline, state->path);
+    return settings_apply(settings, state->pipeline, state->path);
 }
 
 exit_code state_open(cli_state *state, const cli_settings *settings)
@@ -42,6 +47,8 @@ exit_code state_open(cli_state *state, const cli_settings *settings)
     if (!state->path && settings->score.skip_seen)
         return complain(EXIT_USAGE,
                         "--skip-seen needs --state FILE, which knows how many rows were seen");
+    if (!state->path && params_learn_none(&settings->options))
+        return complain(EXIT_USAGE, "--learn none needs --state FILE, what rows are compared with");
     if (!state->path && params_keep_evicted(&settings->options))
         return complain(EXIT_USAGE,
                         "--evicted keep needs --state FILE, the file to keep models beside");
@@ -106,6 +113,8 @@ void state_give_up(cli_state *state)
 
 void state_row(cli_state *state)
 {
+    if (state->is_frozen)
+        return;
     state->rows_unsaved++;
     state->is_saved = false;
 }

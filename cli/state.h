@@ -16,6 +16,7 @@ typedef struct cli_state {
     double seconds_between_saves, next_save; /* 0: not by the clock */
     uint64_t rows_unsaved;
     bool is_saved;      /* the file holds the pipeline as it is */
+    bool is_frozen;     /* with --learn none the file stays as it is */
     uint64_t rows_seen; /* by the pipeline that was loaded, and still to be skipped in the input */
     bool is_failing;    /* the last try to save has failed, and this was reported */
     uint64_t lost;      /* models, before this run */

@@ -2,6 +2,7 @@
 
 #include "chart.h"
 #include "clock.h"
+#include "durations.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,7 +24,11 @@ bool watch_is_possible(void)
 
 void watch_start(watch_view *watch, const cli_input *input, const oif_pipeline *pipeline)
 {
-    *watch = (watch_view){.input = input, .pipeline = pipeline, .started = clock_seconds()};
+    *watch = (watch_view){.input = input,
+                          .pipeline = pipeline,
+                          .started = clock_seconds(),
+                          .first_seconds = NAN,
+                          .last_seconds = NAN};
     for (size_t i = 0; i < WATCH_BINS; i++)
         watch->bins[i].highest = NAN;
 }
@@ -64,12 +69,22 @@ static void add_alert(watch_view *watch, const oif_record *record, const row_ver
         result_fields_reasons_text(verdict, text + length, (size_t)(WATCH_ALERT_BYTES - length));
 }
 
-bool watch_row(watch_view *watch, const oif_record *record, const row_verdict *verdict)
+void watch_note(watch_view *watch, const char *text)
+{
+    snprintf(watch->alerts[watch->alert_count++ % WATCH_ALERTS], WATCH_ALERT_BYTES, "%s", text);
+}
+
+bool watch_row(watch_view *watch, const oif_record *record, const row_verdict *verdict,
+               double seconds)
 {
     const oif_result *result = &verdict->result;
     bool looks =
         watch->rows++ % ROWS_PER_LOOK_AT_THE_CLOCK == 0 || watch->input->source.total_bytes == 0;
     double now = looks ? clock_seconds() : watch->bin_started;
+    watch->is_ready = result->ready;
+    if (isnan(watch->first_seconds))
+        watch->first_seconds = seconds;
+    watch->last_seconds = isnan(seconds) ? watch->last_seconds : seconds;
     watch->anomalies += result->anomaly;
     watch->episodes += result->episode == OIF_EPISODE_BEGINS;
     add_to_bins(watch, result, now);
@@ -153,6 +168,20 @@ static void draw_scores(watch_view *watch)
     draw_line(watch, "\033[31m", marks);
 }
 
+/* "warming up: at least 1,000 rows, 16.7 h, until the first alert": so rare is one. */
+static void draw_warm_up(watch_view *watch)
+{
+    char line[LINE_BYTES], rows[GROUPED_TEXT_BYTES], duration[DURATION_TEXT_BYTES], time[64] = "";
+    double needed = ceil(1 / oif_pipeline_alert_rate(watch->pipeline)),
+           passed = watch->last_seconds - watch->first_seconds;
+    if (passed > 0 && watch->rows > 1)
+        snprintf(time, sizeof time, ", %s,",
+                 duration_text(passed / (double)(watch->rows - 1) * needed, duration));
+    snprintf(line, sizeof line, "warming up: a key needs about %s rows%s before its first alert",
+             grouped_text((uint64_t)needed, rows), time);
+    draw_line(watch, "", line);
+}
+
 static void draw_alerts(watch_view *watch)
 {
     uint64_t shown = watch->alert_count < WATCH_ALERTS ? watch->alert_count : WATCH_ALERTS;
@@ -167,12 +196,17 @@ static void draw_alerts(watch_view *watch)
 
 void watch_draw(watch_view *watch)
 {
-    if (watch->lines_drawn > 0)
-        output_print("\033[%zuA", watch->lines_drawn);
+    size_t lines_before = watch->lines_drawn;
+    if (lines_before > 0)
+        output_print("\033[%zuA", lines_before);
     watch->lines_drawn = 0;
     draw_counts(watch);
     draw_scores(watch);
+    if (!watch->is_ready)
+        draw_warm_up(watch);
     draw_alerts(watch);
+    if (watch->lines_drawn < lines_before)
+        output_print("\033[J");
     output_flush();
     watch->next_draw = clock_seconds() + draw_seconds;
 }

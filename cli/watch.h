@@ -32,13 +32,20 @@ typedef struct watch_view {
 
     char alerts[WATCH_ALERTS][WATCH_ALERT_BYTES]; /* a ring */
     uint64_t alert_count;
+
+    bool is_ready;                      /* the last row could have been an alert */
+    double first_seconds, last_seconds; /* times of rows; NaN: unknown */
 } watch_view;
 
 /* Whether stdout is a terminal that can be drawn on. */
 bool watch_is_possible(void);
 
 void watch_start(watch_view *watch, const cli_input *input, const oif_pipeline *pipeline);
-bool watch_row(watch_view *watch, const oif_record *record, const row_verdict *verdict);
+bool watch_row(watch_view *watch, const oif_record *record, const row_verdict *verdict,
+               double seconds);
+
+/* Adds a line to the alerts. */
+void watch_note(watch_view *watch, const char *text);
 
 /* Draws the view as it is now. */
 void watch_draw(watch_view *watch);

@@ -431,7 +431,8 @@ typedef struct oif_result {
     double severity; /* about one ordinary row in 10^severity scores as high; 0 until ready */
     oif_reason reason;
     uint32_t detector; /* with OIF_REASON_VALUES: whose evidence it is, in a list of detectors */
-    uint64_t reserved[3];
+    double pause;      /* seconds since the row before of its key; NaN if unknown */
+    uint64_t reserved[2];
 } oif_result;
 
 /* The bytes that a key can have. */
@@ -452,7 +453,9 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process(oif_pipeline *pipeline, c
                                                        oif_result *result, oif_error *error);
 
 /* The same for a row that has a time, in seconds since 1970; NaN if it is unknown.
- * Rows of one stream come in the order of their times, or nearly. */
+ * Rows of one stream come in the order of their times, or nearly.
+ *
+ * OIF_EVALUE   also: the time is infinite */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key,
                                                           size_t key_bytes, double seconds,
                                                           const double *row, oif_result *result,
@@ -499,11 +502,83 @@ OIF_API const double *oif_pipeline_learned_row(const oif_pipeline *pipeline);
 /* "diff", "rate", "log"; "" for OIF_DERIVE_NONE. */
 OIF_API const char *oif_derive_word(oif_derive kind);
 
+/* ---- Pipelines: episodes ---- */
+
+#define OIF_UNKNOWN_COLUMN UINT32_MAX
+
+/* An episode of anomalies. Times are NaN if they are unknown. */
+typedef struct oif_episode_info {
+    uint64_t number;      /* among the episodes of its key, from 1 */
+    uint64_t first_row;   /* among the rows of its key, from 1 */
+    double first_seconds; /* the time of that row */
+    double last_seconds;  /* the time of its last row so far */
+    uint64_t rows;        /* from the first to the last, calm ones included */
+    uint64_t anomalies;   /* of these rows */
+    bool is_over;
+    oif_grade peak_grade; /* of its worst row, that with the highest severity */
+    uint64_t peak_row;
+    double peak_score, peak_severity;
+    /* Why that row is anomalous, if oif_pipeline_explain was called when it was the last one. */
+    uint32_t column;   /* the one with the highest share; OIF_UNKNOWN_COLUMN: unknown */
+    int32_t direction; /* as in oif_attribution */
+    double value;      /* of that column; NaN: it was missing */
+    oif_reason reason;
+    uint32_t reserved_32;
+    uint64_t reserved[3];
+} oif_episode_info;
+
+/* The current episode of a key, or else its last one. Returns false if it has had none, or if the
+ * key has no model in memory.
+ * To know why an episode is one, explain each row that becomes its worst:
+ *
+ *     if (result.anomaly && oif_pipeline_episode(pipeline, key, bytes, &episode) &&
+ *         episode.peak_row == episode.first_row + episode.rows - 1)
+ *         oif_pipeline_explain(pipeline, attributions);
+ */
+OIF_API bool oif_pipeline_episode(const oif_pipeline *pipeline, const char *key, size_t key_bytes,
+                                  oif_episode_info *episode);
+
+/* ---- Pipelines: silence ---- */
+
+/* A key that has not been heard of for too long. */
+typedef struct oif_silence {
+    const char *key; /* NULL without keys */
+    size_t key_bytes;
+    double since;   /* the time of its last row */
+    double allowed; /* the longest pause that is none, in seconds */
+} oif_silence;
+
+typedef void (*oif_silence_function)(void *context, const oif_silence *silence);
+
+/* Calls `report` for each key whose pause has become too long by `seconds`, the present time of
+ * the stream; once per pause.
+ * Too long is, with the option silence, so many seconds. Without it, more than twice the longest
+ * pause of the last weeks and three usual ones; known after 32 rows with times.
+ * The next row of the key ends the silence; its result has OIF_REASON_SILENCE.
+ * Cheap enough for every row: keys wait in the order of their time. Never allocates. */
+OIF_API void oif_pipeline_silent(oif_pipeline *pipeline, double seconds,
+                                 oif_silence_function report, void *context);
+
 /* ---- Pipelines: questions ---- */
 
 /* The parameters of its detectors, and its options. */
 OIF_API const oif_params *oif_pipeline_detector_params(const oif_pipeline *pipeline);
 OIF_API const oif_params *oif_pipeline_options(const oif_pipeline *pipeline);
+
+/* Changes an option that decides about alerts or learning from now on: alert_rate, threshold,
+ * alerts, calm, cooldown, silence, learn. Of alerts, alert_rate and threshold, the last one rules.
+ *
+ * OIF_EPARAM   another option, or the options would not fit together; nothing has changed */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_change_option(oif_pipeline *pipeline,
+                                                             const char *name, double value,
+                                                             oif_error *error);
+
+/* Whether it can change an option of this name. */
+OIF_API bool oif_pipeline_option_is_changeable(const char *name);
+
+/* The share of rows that is to be anomalous now: alert_rate, or what the option alerts has made of
+ * it. */
+OIF_API double oif_pipeline_alert_rate(const oif_pipeline *pipeline);
 
 /* The columns of its rows. */
 OIF_API size_t oif_pipeline_columns(const oif_pipeline *pipeline);

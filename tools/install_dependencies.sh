@@ -42,6 +42,7 @@ find_missing() {
     need pkg-config has pkg-config
     need libcmocka-dev has_header cmocka.h
     need bats has bats
+    need jq has jq
     need mandoc has mandoc
     need zsh has zsh
     need fish has fish

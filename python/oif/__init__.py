@@ -32,7 +32,7 @@ from ._errors import (
 )
 from ._load import load
 from ._pipeline import Pipeline
-from ._results import Attribution, Episode, Grade, Result
+from ._results import Attribution, Episode, EpisodeInfo, Grade, Result, Silence
 
 __all__ = [
     "Attribution",
@@ -40,6 +40,7 @@ __all__ = [
     "DataError",
     "Detector",
     "Episode",
+    "EpisodeInfo",
     "Error",
     "FileError",
     "Grade",
@@ -48,6 +49,7 @@ __all__ = [
     "ParameterError",
     "Pipeline",
     "Result",
+    "Silence",
     "SnapshotError",
     "SnapshotKindError",
     "__version__",

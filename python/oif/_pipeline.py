@@ -10,7 +10,7 @@ from . import _core
 from ._arrays import keys_of, seconds_of
 from ._detectors import DETECTORS, Detector, _changed
 from ._errors import ParameterError
-from ._results import Alerting, Attribution, Episode, Explain, Grade, Output, Result
+from ._results import Alerting, Attribution, Episode, EpisodeInfo, Explain, Grade, Output, Result, Silence
 from ._types import Row, Rows
 
 _Detector = Union[Detector, type[Detector], str]
@@ -28,12 +28,16 @@ class Pipeline(Alerting):
         threshold: if not 0: rows with a higher score are anomalous, whatever their share
         memory: past scores that alert_rate is measured on; 0: 16 / alert_rate, but at least 8192
         learn: rows that are learned: all; those that are not anomalous (normal); or anomalies as well once patience of
-            them have come (decay)
+            them have come (decay); or none, to compare rows with what is known
         patience: anomalies after which what lasts is the new normal; for learn="decay"
         calm: rows without an anomaly that end an episode of anomalies
         shingle: rows of a series that are scored as one
         max_keys: keys that have a model; more, and the one not seen for longest loses its own
         memory_limit: bytes that all models may take, with the same consequence; 0: any
+        alerts: episodes per day that all keys together are to have, instead of alert_rate; 0: any
+        cooldown: seconds after an episode in which anomalies continue it instead of beginning another
+        silence: seconds without a row that are an alert; 0: more than twice the longest pause of the last weeks; -1:
+            never; these three need the times of rows
         diff: columns, by name or number, of which the difference from the row before is learned instead
         rate: counters, of which the increase per second of the times is learned, or per row without times; a counter
             that falls began at 0 again
@@ -64,13 +68,16 @@ class Pipeline(Alerting):
         alert_rate: float = 0.001,
         threshold: float = 0.0,
         memory: int = 0,
-        learn: Literal["all", "normal", "decay"] = "decay",
+        learn: Literal["all", "normal", "decay", "none"] = "decay",
         patience: int = 256,
         calm: int = 16,
         shingle: int = 1,
         max_keys: int = 100000,
         memory_limit: int = 0,
         evicted: Literal["forget", "keep"] = "forget",
+        alerts: float = 0.0,
+        cooldown: float = 0.0,
+        silence: float = 0.0,
         diff: Iterable[Any] = (),
         rate: Iterable[Any] = (),
         log: Iterable[Any] = (),
@@ -82,6 +89,7 @@ class Pipeline(Alerting):
         options: dict[str, Any] = dict(alert_rate=alert_rate, threshold=threshold, memory=memory, learn=learn)
         options |= dict(patience=patience, calm=calm, shingle=shingle, max_keys=max_keys)
         options |= dict(memory_limit=memory_limit, evicted=evicted)
+        options |= dict(alerts=alerts, cooldown=cooldown, silence=silence)
         self._derive = tuple(
             (column, kind_of_column, keep_original)
             for kind_of_column, columns in ((1, diff), (2, rate), (3, log))  # as oif_derive
@@ -92,12 +100,12 @@ class Pipeline(Alerting):
     def _arguments(self) -> tuple[Any, ...]:
         return *super()._arguments(), getattr(self, "_derive", ())
 
-    def process_one(self, x: Row, key: str | bytes | None = None, time: float | None = None) -> Result:
+    def process_one(self, x: Row, key: str | bytes | None = None, time: Any = None) -> Result:
         """Take one row: a dict, a sequence or an array of one dimension. Each key has a model of its own.
 
-        The time is in seconds since 1970.
+        The time is a datetime, taken as UTC where it has no zone, or seconds since 1970.
         """
-        seconds = math.nan if time is None else time
+        seconds = math.nan if time is None else _seconds(time)
         score, p, threshold, anomaly, ready, learned, episode, grade, severity = self._process_one(x, key, seconds)
         return Result(
             score, p, threshold, anomaly, ready, learned, _EPISODES[episode], _GRADES[grade], severity
@@ -128,11 +136,45 @@ class Pipeline(Alerting):
         names = self._learned_names(self.column_names) or range(len(attributions))
         return [Attribution(name, *pair) for name, pair in zip(names, attributions)]
 
+    def episode(self, key: str | bytes | None = None) -> EpisodeInfo | None:
+        """The current episode of a key, or else its last one; None if it has had none.
+
+        Its column is known if the worst row was explained: by explain() when it was the last row, or by process() with
+        explain.
+        """
+        found = self._episode(key)
+        if found is None:
+            return None
+        info = EpisodeInfo(*found)
+        names = self._learned_names(self.column_names)
+        column = info.column if info.column is None or not names else names[info.column]
+        return info._replace(peak_grade=_GRADES[found[7]], column=column)
+
+    def silent(self, time: Any) -> list[Silence]:
+        """The keys that have become silent by this time, each once per silence; see the option silence."""
+        return [Silence(_key(key), since, allowed) for key, since, allowed in self._silent(_seconds(time))]
+
+    def change(self, **options: Any) -> None:
+        """Change options that decide about alerts or learning from now on: alert_rate, threshold, alerts, calm,
+        cooldown, silence, learn. Of the first three, the last one given rules."""
+        self._change(options)
+
     def __repr__(self) -> str:
         initial = {param["name"]: param["initial"] for param in _core.pipeline_info()["params"]}
         detectors = [_repr_of(kind, self.params) for kind in self.kind.split("+")]
         detector = detectors[0] if len(detectors) == 1 else f"[{', '.join(detectors)}]"
         return f"{type(self).__name__}({', '.join([detector, *_changed(self.options, initial)])})"
+
+
+def _seconds(time: Any) -> float:
+    return float(time) if isinstance(time, (int, float)) else float(seconds_of([time])[0])
+
+
+def _key(key: bytes | None) -> str | bytes | None:
+    try:
+        return None if key is None else key.decode()
+    except UnicodeDecodeError:
+        return key
 
 
 def _columns(columns: Iterable[Any]) -> Iterable[Any]:

@@ -56,6 +56,54 @@ class Result(NamedTuple):
     severity: float
 
 
+class EpisodeInfo(NamedTuple):
+    """An episode of anomalies of one key. Times are seconds since 1970, NaN where they are unknown.
+
+    number: among the episodes of the key, from 1
+    first_row: among the rows of the key, from 1
+    rows: from the first to the last so far, calm ones included
+    anomalies: how many of these are anomalous
+    peak_row, peak_grade, peak_score, peak_severity: of the worst row
+    column: the first reason of the worst row, if it was explained while it was the last one; else None
+    direction, value: whether its value was low (-1) or high (1), and which it was; NaN: it was missing
+    """
+
+    number: int
+    first_row: int
+    first_time: float
+    last_time: float
+    rows: int
+    anomalies: int
+    is_over: bool
+    peak_grade: Grade
+    peak_row: int
+    peak_score: float
+    peak_severity: float
+    column: Any
+    direction: int
+    value: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name, for JSON: grades as their name, what is unknown as None."""
+        unknown = {name for name, value in self._asdict().items() if value != value}
+        return {name: None if name in unknown else value for name, value in self._asdict().items()} | {
+            "peak_grade": self.peak_grade.name.lower()
+        }
+
+
+class Silence(NamedTuple):
+    """A key that has not been heard of for too long.
+
+    key: None without keys
+    since: the time of its last row, in seconds since 1970
+    allowed: seconds that are not too long
+    """
+
+    key: str | bytes | None
+    since: float
+    allowed: float
+
+
 class Attribution(NamedTuple):
     """How much of a score is due to a column, and whether its number is low (-1), high (1) or neither (0), as one that
     is missing."""
@@ -91,7 +139,7 @@ class AlertOptions(TypedDict, total=False):
     alert_rate: float
     threshold: float
     memory: int
-    learn: Literal["all", "normal", "decay"]
+    learn: Literal["all", "normal", "decay", "none"]
     patience: int
     calm: int
 

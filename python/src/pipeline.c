@@ -390,11 +390,23 @@ static bool process_chunks(const row_job *job)
     return good;
 }
 
+static bool check_times(const row_job *job)
+{
+    for (Py_ssize_t i = 0; job->seconds && i < job->rows->count; i++)
+        if (isinf(job->seconds[i])) {
+            raise_data_error(i, -1, "the time of a row is infinite");
+            return false;
+        }
+    return true;
+}
+
 /* All or nothing: an infinity is found before the first row is processed. */
 static bool check_and_process(row_job *job)
 {
     const row_input *rows = job->rows;
     Py_ssize_t row, column;
+    if (!check_times(job))
+        return false;
     if (row_input_find_infinity(rows, &row, &column)) {
         raise_infinity(row, column, rows->single,
                        job->owner->names ? job->owner->names : rows->names);
@@ -627,6 +639,97 @@ static PyObject *pipeline_learned(PyObject *object, PyObject *unused)
     return list;
 }
 
+/* ---- Episodes and silence ---- */
+
+static PyObject *episode_tuple(const oif_episode_info *e)
+{
+    PyObject *column =
+        e->column == OIF_UNKNOWN_COLUMN ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(e->column);
+    return Py_BuildValue("KKddKKNiKddNid", e->number, e->first_row, e->first_seconds,
+                         e->last_seconds, e->rows, e->anomalies, PyBool_FromLong(e->is_over),
+                         (int)e->peak_grade, e->peak_row, e->peak_score, e->peak_severity, column,
+                         (int)e->direction, e->value);
+}
+
+/* _episode(key) -> a tuple as oif.EpisodeInfo, or None */
+static PyObject *pipeline_episode(PyObject *object, PyObject *argument)
+{
+    pipeline_object *self = (pipeline_object *)object;
+    oif_episode_info episode;
+    key its_key;
+    if (!read_key(argument, &its_key, -1) || !learner_enter(&self->base, false))
+        return NULL;
+    bool found = self->base.made && oif_pipeline_episode(self->base.made, its_key.bytes,
+                                                         (size_t)its_key.count, &episode);
+    learner_leave(&self->base);
+    return found ? episode_tuple(&episode) : Py_NewRef(Py_None);
+}
+
+/* Appends (key, since, allowed) to the list; after a failure it does nothing. */
+static void add_silence(void *list, const oif_silence *silence)
+{
+    if (PyErr_Occurred())
+        return;
+    PyObject *triple = Py_BuildValue("y#dd", silence->key, (Py_ssize_t)silence->key_bytes,
+                                     silence->since, silence->allowed);
+    if (triple)
+        (void)PyList_Append(list, triple);
+    Py_XDECREF(triple);
+}
+
+/* _silent(seconds) -> a list of (key or None, since, allowed) */
+static PyObject *pipeline_silent(PyObject *object, PyObject *argument)
+{
+    pipeline_object *self = (pipeline_object *)object;
+    double seconds = PyFloat_AsDouble(argument);
+    if (seconds == -1 && PyErr_Occurred())
+        return NULL;
+    PyObject *list = PyList_New(0);
+    if (!list || !learner_enter(&self->base, true)) {
+        Py_XDECREF(list);
+        return NULL;
+    }
+    if (self->base.made)
+        oif_pipeline_silent(self->base.made, seconds, add_silence, list);
+    learner_leave(&self->base);
+    if (PyErr_Occurred())
+        Py_CLEAR(list);
+    return list;
+}
+
+/* Sets one option in the settings and, if there is a pipeline, in it. */
+static bool change_option(pipeline_object *self, const oif_params *changed, size_t number)
+{
+    const char *name = changed->table->params[number].name;
+    oif_error error;
+    if (self->base.made && oif_pipeline_change_option(self->base.made, name,
+                                                      changed->values[number], &error) != OIF_OK) {
+        raise_error(&error);
+        return false;
+    }
+    if (self->base.made)
+        self->options = *oif_pipeline_options(self->base.made);
+    else
+        self->options.values[number] = changed->values[number];
+    return true;
+}
+
+/* _change(options): those that differ are changed */
+static PyObject *pipeline_change(PyObject *object, PyObject *values)
+{
+    pipeline_object *self = (pipeline_object *)object;
+    if (!learner_enter(&self->base, true))
+        return NULL;
+    oif_params before = self->options, changed = self->options;
+    bool good = params_set(&changed, values) &&
+                (self->base.made || try_options(&self->base.params, &changed));
+    for (size_t i = 0; good && i < changed.table->param_count; i++)
+        if (changed.values[i] != before.values[i])
+            good = change_option(self, &changed, i);
+    learner_leave(&self->base);
+    return good ? Py_NewRef(Py_None) : NULL;
+}
+
 /* ---- Questions ---- */
 
 static PyObject *get_options(PyObject *object, void *unused)
@@ -700,6 +803,9 @@ static PyMethodDef methods[] = {
     {"_process_one", (PyCFunction)(void (*)(void))pipeline_process_one, METH_FASTCALL,
      "_process_one($self, x, key, seconds, /)\n--\n\n"},
     {"_learned", pipeline_learned, METH_NOARGS, "_learned($self, /)\n--\n\n"},
+    {"_episode", pipeline_episode, METH_O, "_episode($self, key, /)\n--\n\n"},
+    {"_silent", pipeline_silent, METH_O, "_silent($self, seconds, /)\n--\n\n"},
+    {"_change", pipeline_change, METH_O, "_change($self, options, /)\n--\n\n"},
     {"_explain", pipeline_explain, METH_NOARGS, "_explain($self, /)\n--\n\n"},
     {NULL, NULL, 0, NULL},
 };

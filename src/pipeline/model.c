@@ -37,6 +37,7 @@ static oif_model lay_out(const oif_model_options *options, const oif_derived_pla
     m.derived_at = oif_size_append(&m.bytes, derives ? oif_derived_state_bytes(plan) : 0, 1);
     m.row_at = oif_size_append(&m.bytes, derives ? columns : 0, sizeof(double));
     oif_score_history_init(&m.history, options->memory);
+    oif_alerts_init(&m.alerts, &options->alerts);
     return m;
 }
 
@@ -162,6 +163,17 @@ void oif_model_free(oif_model *model)
     oif_memory_free(model);
 }
 
+void oif_model_set_options(oif_model *model, const oif_model_options *options)
+{
+    if (options->memory != model->options.memory) {
+        oif_score_history_set_memory(&model->history, options->memory);
+        for (size_t i = 0; i < oif_model_judges(model); i++)
+            oif_score_history_set_memory(&judges_of(model)[i].history, options->memory);
+    }
+    model->options = *options;
+    model->alerts.options = options->alerts;
+}
+
 size_t oif_model_memory_bytes(const oif_model *model)
 {
     size_t bytes = model->bytes;
@@ -176,7 +188,10 @@ static double threshold_of(const oif_model *m)
 {
     if (m->options.threshold != 0)
         return m->options.threshold;
-    return oif_score_history_threshold(&m->history, m->options.alert_rate);
+    double rate = m->options.alert_rate, threshold = oif_score_history_threshold(&m->history, rate);
+    if (threshold < INFINITY || !m->options.continues_tail)
+        return threshold;
+    return oif_severity_threshold(&m->history, oif_detector_scale(m->detectors[0]), rate);
 }
 
 static oif_grade grade_of(double severity)
@@ -207,7 +222,10 @@ static void judge(const oif_model *m, bool was_ready, double score, oif_result *
     result->p = oif_score_history_share(&m->history, score);
     result->threshold = threshold_of(m);
     result->ready = was_ready && result->threshold < INFINITY;
-    result->anomaly = result->ready && score > result->threshold && !is_like_all_recent(m);
+    /* What is frozen judges a row the same way whatever came before. */
+    bool is_frozen = m->options.learn == OIF_LEARN_NONE;
+    result->anomaly =
+        result->ready && score > result->threshold && (is_frozen || !is_like_all_recent(m));
     result->severity =
         result->ready
             ? oif_severity(&m->history, oif_detector_scale(m->detectors[0]), score, result->p)
@@ -237,22 +255,10 @@ static void count_anomalies(oif_model *m, bool anomaly)
 
 static bool is_acceptable(const oif_model *m, bool anomaly)
 {
+    if (m->options.learn == OIF_LEARN_NONE)
+        return false;
     return !anomaly || m->options.learn == OIF_LEARN_ALL ||
            (m->options.learn == OIF_LEARN_DECAY && m->recent_anomalies == m->options.patience);
-}
-
-static oif_episode follow_episode(oif_model *m, bool anomaly)
-{
-    bool lasted = m->in_episode;
-    if (anomaly) {
-        m->in_episode = 1;
-        m->calm_rows = 0;
-        return lasted ? OIF_EPISODE_LASTS : OIF_EPISODE_BEGINS;
-    }
-    if (!lasted)
-        return OIF_EPISODE_NONE;
-    m->in_episode = ++m->calm_rows < m->options.calm;
-    return m->in_episode ? OIF_EPISODE_LASTS : OIF_EPISODE_ENDS;
 }
 
 /* ---- Rows ---- */
@@ -382,7 +388,8 @@ static void score_recent(oif_model *m, const double *row, double seconds, oif_re
      * again. Scores of many anomalies at a time would raise it until nothing is an anomaly, and so
      * would a few critical ones: they are not what the tail of ordinary rows is like. */
     bool is_single = m->recent_anomalies <= few_anomalies(m) && result->grade != OIF_GRADE_CRITICAL;
-    if (was_ready && (result->learned || is_single)) {
+    bool is_frozen = m->options.learn == OIF_LEARN_NONE;
+    if (was_ready && !is_frozen && (result->learned || is_single)) {
         oif_score_history_add(&m->history, score);
         oif_judges_learn(judges_of(m), oif_model_judges(m));
     }
@@ -404,7 +411,8 @@ void oif_model_process(oif_model *model, const double *row, double seconds, oif_
     *result = (oif_result){.score = NAN, .p = 1, .threshold = INFINITY};
     if (join_recent(model, row))
         score_recent(model, row, seconds, result);
-    result->episode = follow_episode(model, result->anomaly);
+    oif_alerts_arrive(&model->alerts, seconds, model->options.learn != OIF_LEARN_NONE, result);
+    oif_alerts_follow(&model->alerts, model->rows, seconds, result);
 }
 
 /* ---- Explanations ---- */
@@ -452,6 +460,7 @@ static void explain_values(oif_model *model, oif_attribution *attributions)
     }
     for (size_t i = 0; i < columns && sum > 0; i++)
         attributions[i].share /= sum;
+    oif_alerts_note_reason(&model->alerts, model->rows, row, attributions, columns);
 }
 
 void oif_model_explain(oif_model *model, oif_attribution *attributions)
@@ -474,11 +483,11 @@ void oif_model_visit_fields(oif_model *m, oif_state_visitor *visitor)
 {
     oif_visit_u64(visitor, "rows", &m->rows, 1);
     oif_visit_u32(visitor, "recent_anomalies", &m->recent_anomalies, 1);
-    oif_visit_u32(visitor, "calm_rows", &m->calm_rows, 1);
+    oif_visit_u32(visitor, "calm_rows", &m->alerts.calm_rows, 1);
     /* Two in one number, as a snapshot of format 1 has no place for the second. */
-    uint32_t episode = m->in_episode | m->same_rows << 1;
+    uint32_t episode = m->alerts.in_episode | m->same_rows << 1;
     oif_visit_u32(visitor, "in_episode", &episode, 1);
-    m->in_episode = episode & 1;
+    m->alerts.in_episode = episode & 1;
     m->same_rows = episode >> 1;
     oif_visit_f64(visitor, "recent", oif_model_recent(m), m->options.shingle * m->columns);
     for (size_t i = 0; i < m->columns; i++) {
@@ -519,9 +528,10 @@ static bool knows_usual(const oif_model *m)
 oif_status oif_model_check(const oif_model *model, oif_error *error)
 {
     const oif_model_options *options = &model->options;
-    if (model->recent_anomalies > options->patience || model->calm_rows > options->calm ||
-        model->in_episode > 1 || model->same_rows > OIF_MODEL_SAME_ROWS)
+    if (model->recent_anomalies > options->patience || model->same_rows > OIF_MODEL_SAME_ROWS)
         return oif_fail(error, OIF_EINVARIANT, "the model counts more rows than its options allow");
+    if (!oif_alerts_check(&model->alerts, model->rows, model->columns))
+        return oif_fail(error, OIF_EINVARIANT, "the last episode or pause does not hold together");
     if (has_infinity(oif_model_recent(model), options->shingle * model->columns))
         return oif_fail(error, OIF_EINVARIANT, "a value of the last rows is infinite");
     if (model->plan->count > 0 && !oif_derived_state_check(model->plan, derived_of(model)))

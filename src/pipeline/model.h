@@ -13,12 +13,18 @@
 #define OIF_PIPELINE_MODEL_H
 
 #include "oif.h"
+#include "pipeline/alerts.h"
 #include "pipeline/derived_columns.h"
 #include "pipeline/judges.h"
 #include "pipeline/score_history.h"
 #include "pipeline/senses/senses.h"
 
-typedef enum oif_learn { OIF_LEARN_ALL, OIF_LEARN_NORMAL, OIF_LEARN_DECAY } oif_learn;
+typedef enum oif_learn {
+    OIF_LEARN_ALL,
+    OIF_LEARN_NORMAL,
+    OIF_LEARN_DECAY,
+    OIF_LEARN_NONE
+} oif_learn;
 
 enum {
     OIF_MODEL_SAME_ROWS = 1024, /* rows that count as all recent ones */
@@ -32,9 +38,11 @@ typedef struct oif_model_options {
     double memory;     /* past scores that count */
     oif_learn learn;
     uint32_t patience;    /* with OIF_LEARN_DECAY: recent anomalies after which they are learned */
-    uint32_t calm;        /* rows without an anomaly that end an episode */
     uint32_t persistence; /* rows whose evidence adds up; 1: each is judged by itself */
     oif_senses_options senses;
+    /* with a budget of alerts: scores rarer than any that is remembered have a threshold, too */
+    bool continues_tail;
+    oif_alert_options alerts;
 } oif_model_options;
 
 /* The usual values of a column; older rows count less. Half of the values, so no difference of
@@ -55,9 +63,8 @@ typedef struct oif_model {
 
     uint64_t rows;             /* processed */
     uint32_t recent_anomalies; /* anomalies minus other rows, from 0 to patience */
-    uint32_t calm_rows;        /* since the last anomaly of the episode */
-    uint32_t same_rows;  /* before the last one that were equal to it, up to OIF_MODEL_SAME_ROWS */
-    uint32_t in_episode; /* 1 from the first anomaly of an episode to its end */
+    uint32_t same_rows; /* before the last one that were equal to it, up to OIF_MODEL_SAME_ROWS */
+    oif_alerts alerts;
     oif_score_history history;
 
     /* Whose evidence the score of the last row is: a detector's, or that of the sense with the
@@ -108,6 +115,9 @@ void oif_model_free(oif_model *model);
 /* Gives a model the state of another one with the same parameters, plan and options. */
 void oif_model_assign(oif_model *model, const oif_model *other);
 
+/* Sets options that only decide about later rows; the shingle stays. */
+void oif_model_set_options(oif_model *model, const oif_model_options *options);
+
 /* The memory of a model and its detectors. */
 size_t oif_model_memory_bytes(const oif_model *model);
 
@@ -118,7 +128,7 @@ void oif_model_process(oif_model *model, const double *row, double seconds, oif_
 /* Explains the score of the last row. */
 void oif_model_explain(oif_model *model, oif_attribution *attributions);
 
-/* Visits every field that rows change, except those of the detector. */
+/* Visits every field that rows change, except those of the detector and of `alerts`. */
 void oif_model_visit_fields(oif_model *model, oif_state_visitor *visitor);
 
 /* Validates every field; OIF_EINVARIANT names what is broken. */

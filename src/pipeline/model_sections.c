@@ -4,24 +4,29 @@
 
 static const char model_tag[] = "MODL";
 
-static uint64_t payload_bytes(oif_model *model)
+/* without_alerts: as snapshots were before alerts had fields of their own. */
+static uint64_t payload_bytes(oif_model *model, bool without_alerts)
 {
     oif_byte_counter counter = oif_byte_counter_new();
     oif_model_visit_fields(model, &counter.visitor);
+    if (!without_alerts)
+        oif_alerts_visit_fields(&model->alerts, &counter.visitor);
     return counter.bytes;
 }
 
 uint64_t oif_model_sections_bytes(oif_model *model)
 {
     return 2 * OIF_SECTION_BYTES +
-           oif_state_section_bytes(model->detectors, model->detector_count) + payload_bytes(model);
+           oif_state_section_bytes(model->detectors, model->detector_count) +
+           payload_bytes(model, false);
 }
 
 void oif_model_sections_write(oif_section_writer *writer, oif_model *model)
 {
     oif_state_section_write(writer, model->detectors, model->detector_count);
-    oif_section_writer_begin(writer, model_tag, payload_bytes(model));
+    oif_section_writer_begin(writer, model_tag, payload_bytes(model, false));
     oif_model_visit_fields(model, &writer->visitor);
+    oif_alerts_visit_fields(&model->alerts, &writer->visitor);
     oif_section_writer_end(writer);
 }
 
@@ -30,10 +35,15 @@ void oif_model_sections_read(oif_section_reader *reader, oif_model *model)
     oif_error why;
     oif_state_section_read(reader, model->detectors, model->detector_count);
     oif_section_reader_expect(reader, model_tag);
-    if (reader->left != payload_bytes(model))
+    bool without_alerts = reader->left == payload_bytes(model, true);
+    if (!without_alerts && reader->left != payload_bytes(model, false))
         oif_section_reader_fail(reader, OIF_ECORRUPT,
                                 "the section '%s' has another size than it should", model_tag);
     oif_model_visit_fields(model, &reader->visitor);
+    if (without_alerts)
+        oif_alerts_assume(&model->alerts, model->rows);
+    else
+        oif_alerts_visit_fields(&model->alerts, &reader->visitor);
     oif_section_reader_end(reader);
     if (reader->status == OIF_OK && oif_model_check(model, &why) != OIF_OK)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the model does not hold together: %s",

@@ -8,16 +8,19 @@
 #include "detect/detector.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- Options ---- */
 
-static const char *const learn_words[] = {"all", "normal", "decay", NULL};
+static const char *const learn_words[] = {"all", "normal", "decay", "none", NULL};
 
 static const char *const evicted_words[] = {"forget", "keep", NULL};
 
 static const char *const switch_words[] = {"off", "on", NULL};
 
 enum { EVICTED_FORGET, EVICTED_KEEP };
+
+static const double initial_rate = 0.001;
 
 static const oif_param option_list[] = {
     {"alert_rate", "share of the rows that is to be anomalous", OIF_PARAM_REAL, 1e-9, 0.5, 0.001,
@@ -28,8 +31,8 @@ static const oif_param option_list[] = {
      OIF_PARAM_INTEGER, 0, 0x1p53, 0, NULL},
     {"learn",
      "rows that are learned: all; those that are not anomalous (normal); or anomalies as well once "
-     "patience of them have come (decay)",
-     OIF_PARAM_CHOICE, 0, 2, OIF_LEARN_DECAY, learn_words},
+     "patience of them have come (decay); or none, to compare rows with what is known",
+     OIF_PARAM_CHOICE, 0, 3, OIF_LEARN_DECAY, learn_words},
     {"patience", "anomalies after which what lasts is the new normal; for learn=decay",
      OIF_PARAM_INTEGER, 1, 1 << 30, 256, NULL},
     {"calm", "rows without an anomaly that end an episode of anomalies", OIF_PARAM_INTEGER, 1,
@@ -55,6 +58,15 @@ static const oif_param option_list[] = {
      OIF_PARAM_REAL, 0, 1e10, 0, NULL},
     {"other_season_seconds", "a second season in seconds, such as a week beside a day; 0: none",
      OIF_PARAM_REAL, 0, 1e10, 0, NULL},
+    {"alerts", "episodes per day that all keys together are to have, instead of alert_rate; 0: any",
+     OIF_PARAM_REAL, 0, 1e6, 0, NULL},
+    {"cooldown",
+     "seconds after an episode in which anomalies continue it instead of beginning another",
+     OIF_PARAM_REAL, 0, 1e9, 0, NULL},
+    {"silence",
+     "seconds without a row that are an alert; 0: more than twice the longest pause of the last "
+     "weeks; -1: never",
+     OIF_PARAM_REAL, -1, 1e9, 0, NULL},
 };
 
 static const oif_param_table options_table = {
@@ -94,9 +106,11 @@ static oif_model_options read_options(const oif_params *options)
         .memory = oif_params_value(options, "memory"),
         .learn = (oif_learn)oif_params_value(options, "learn"),
         .patience = (uint32_t)oif_params_value(options, "patience"),
-        .calm = (uint32_t)oif_params_value(options, "calm"),
         .persistence = (uint32_t)oif_params_value(options, "persistence"),
         .senses = read_senses(options),
+        .alerts = {.calm = (uint32_t)oif_params_value(options, "calm"),
+                   .cooldown = oif_params_value(options, "cooldown"),
+                   .silence = oif_params_value(options, "silence")},
     };
     double enough = 16 / o.alert_rate > 8192 ? 16 / o.alert_rate : 8192;
     o.memory = o.memory == 0 ? enough : o.memory;
@@ -113,6 +127,12 @@ static oif_status check_options(const oif_params *options, oif_error *error)
     if (status != OIF_OK)
         return status;
     oif_model_options o = read_options(options);
+    if (oif_params_value(options, "alerts") > 0 &&
+        (o.threshold != 0 || o.alert_rate != initial_rate))
+        return oif_fail(error, OIF_EPARAM,
+                        "alerts contradicts alert_rate and threshold; leave all but one out");
+    if (o.alerts.silence < 0 && o.alerts.silence != -1)
+        return oif_fail(error, OIF_EPARAM, "silence must be a time, 0 or -1");
     if (o.memory < 1 / o.alert_rate)
         return oif_fail(error, OIF_EPARAM,
                         "memory must be at least 1 / alert_rate, or no score could be so rare");
@@ -180,6 +200,9 @@ oif_status oif_pipeline_new(const oif_params *detector, size_t columns, const oi
                            .blank = blank};
     blank->plan = &made->plan;
     oif_keys_init(&made->keys);
+    oif_silence_queue_init(&made->silence);
+    oif_alert_budget_init(&made->budget, oif_params_value(options, "alerts"),
+                          oif_params_value(options, "calm"));
     oif_evicted_models_init(&made->evicted, oif_params_value(options, "evicted") == EVICTED_KEEP,
                             blank);
     *pipeline = made;
@@ -193,6 +216,7 @@ void oif_pipeline_free(oif_pipeline *pipeline)
     for (uint32_t i = 0; i < pipeline->keys.count; i++)
         oif_model_free(pipeline->keys.entries[i].value);
     oif_evicted_models_free(&pipeline->evicted);
+    oif_silence_queue_free(&pipeline->silence);
     oif_keys_free(&pipeline->keys);
     oif_column_names_free(pipeline->names);
     oif_model_free(pipeline->blank);
@@ -321,9 +345,13 @@ static oif_status add_copy_of_blank(oif_pipeline *p, const char *key, size_t key
 oif_status oif_pipeline_add_model(oif_pipeline *p, const char *key, size_t key_bytes,
                                   uint32_t *entry, oif_error *error)
 {
+    oif_silence_queue larger;
+    if (!oif_silence_queue_enlarge(&p->silence, p->keys.count + 1, &larger))
+        return oif_fail(error, OIF_EMEMORY, "no memory for one more key");
     oif_status status = p->keys.count == p->most_keys
                             ? replace_oldest(p, key, key_bytes, entry, error)
                             : add_copy_of_blank(p, key, key_bytes, entry, error);
+    oif_silence_queue_choose(&p->silence, &larger, status == OIF_OK);
     if (status == OIF_OK)
         oif_evicted_models_take(&p->evicted, key, key_bytes, oif_pipeline_model(p, *entry));
     return status;
@@ -358,8 +386,10 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
         const oif_key_entry *entry = &pipeline->keys.entries[i];
         uint32_t number = OIF_NO_KEY;
         status = oif_pipeline_add_model(made, entry->key, entry->key_bytes, &number, error);
-        if (status == OIF_OK)
+        if (status == OIF_OK) {
             oif_model_assign(oif_pipeline_model(made, number), entry->value);
+            oif_pipeline_await(made, number);
+        }
         if (i == pipeline->last)
             made->last = number;
     }
@@ -369,12 +399,11 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
     }
     made->rows = pipeline->rows;
     made->evictions = pipeline->evictions;
+    made->budget = pipeline->budget;
     made->evicted.lost = pipeline->evicted.lost;
     *copy = made;
     return OIF_OK;
 }
-
-/* ---- Rows ---- */
 
 /* The entry of a key, which gets a model if it has none. */
 static oif_status find_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
@@ -388,6 +417,83 @@ static oif_status find_model(oif_pipeline *pipeline, const char *key, size_t key
     return oif_pipeline_add_model(pipeline, key, key_bytes, entry, error);
 }
 
+/* ---- The budget of alerts ---- */
+
+/* Scores that a rate is measured on. Beyond the most, the tail is continued from what is known. */
+static double memory_for(double rate)
+{
+    const double least = 8192, most = 16384;
+    double memory = 16 / rate;
+    return memory < least ? least : memory > most ? most : memory;
+}
+
+static bool is_frozen(const oif_model *model)
+{
+    return model->options.learn == OIF_LEARN_NONE;
+}
+
+/* The budget and the time that has passed say how rare an anomaly is now. */
+static void set_rate(oif_pipeline *p, oif_model *model, double seconds)
+{
+    if (!is_frozen(model))
+        oif_alert_budget_pass(&p->budget, seconds);
+    double rate = oif_alert_budget_rate(&p->budget);
+    oif_model_options options = model->options;
+    if (rate == 0)
+        return;
+    options.alert_rate = rate;
+    options.continues_tail = true;
+    if (oif_params_value(&p->options, "memory") == 0)
+        options.memory = memory_for(rate);
+    oif_model_set_options(model, &options);
+}
+
+static void note_episode(oif_pipeline *p, const oif_model *model, const oif_result *result)
+{
+    if (is_frozen(model))
+        return;
+    if (result->episode == OIF_EPISODE_BEGINS)
+        oif_alert_budget_begin(&p->budget);
+    if (result->episode == OIF_EPISODE_ENDS)
+        oif_alert_budget_end(&p->budget, (double)model->alerts.episode.anomalies);
+}
+
+double oif_pipeline_alert_rate(const oif_pipeline *pipeline)
+{
+    double rate = oif_alert_budget_rate(&pipeline->budget);
+    return rate > 0 ? rate : oif_params_value(&pipeline->options, "alert_rate");
+}
+
+/* ---- Silence ---- */
+
+void oif_pipeline_await(oif_pipeline *pipeline, uint32_t entry)
+{
+    const oif_model *model = oif_pipeline_model(pipeline, entry);
+    oif_silence_queue_push(&pipeline->silence, entry, oif_alerts_deadline(&model->alerts));
+}
+
+void oif_pipeline_silent(oif_pipeline *pipeline, double seconds, oif_silence_function report,
+                         void *context)
+{
+    uint32_t number;
+    while (oif_silence_queue_pop(&pipeline->silence, seconds, &number)) {
+        const oif_key_entry *entry = &pipeline->keys.entries[number];
+        oif_alerts *alerts = &((oif_model *)entry->value)->alerts;
+        double deadline = oif_alerts_deadline(alerts);
+        if (!(deadline < seconds)) {
+            oif_silence_queue_push(&pipeline->silence, number, deadline);
+            continue;
+        }
+        alerts->is_silent = 1;
+        report(context, &(oif_silence){.key = entry->key_bytes > 0 ? entry->key : NULL,
+                                       .key_bytes = entry->key_bytes,
+                                       .since = alerts->last_seconds,
+                                       .allowed = deadline - alerts->last_seconds});
+    }
+}
+
+/* ---- Rows ---- */
+
 oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                                 const double *row, oif_result *result, oif_error *error)
 {
@@ -400,11 +506,19 @@ oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size
 {
     uint32_t entry;
     oif_status status = oif_row_check(row, pipeline->columns, 1, error);
+    if (status == OIF_OK && seconds - seconds != 0 && seconds == seconds)
+        status = oif_fail(error, OIF_EVALUE, "the time of a row is infinite");
     if (status == OIF_OK)
         status = find_model(pipeline, key, key_bytes, &entry, error);
     if (status != OIF_OK)
         return status;
-    oif_model_process(oif_pipeline_model(pipeline, entry), row, seconds, result);
+    oif_model *model = oif_pipeline_model(pipeline, entry);
+    if (pipeline->budget.per_day > 0)
+        set_rate(pipeline, model, seconds);
+    oif_model_process(model, row, seconds, result);
+    if (pipeline->budget.per_day > 0)
+        note_episode(pipeline, model, result);
+    oif_pipeline_await(pipeline, entry);
     oif_keys_touch(&pipeline->keys, entry);
     pipeline->last = entry;
     pipeline->rows++;
@@ -459,6 +573,67 @@ const oif_params *oif_pipeline_options(const oif_pipeline *pipeline)
     return &pipeline->options;
 }
 
+bool oif_pipeline_option_is_changeable(const char *name)
+{
+    static const char *const names[] = {"alert_rate", "threshold", "alerts", "calm",
+                                        "cooldown",   "silence",   "learn"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* A budget replaces a rate or a threshold that was there before, and the other way round. */
+static oif_status let_the_last_rule(oif_params *options, const char *name, double value,
+                                    oif_error *error)
+{
+    oif_status status = OIF_OK;
+    if (strcmp(name, "alerts") == 0 && value > 0) {
+        status = oif_params_set(options, "alert_rate", initial_rate, error);
+        if (status == OIF_OK)
+            status = oif_params_set(options, "threshold", 0, error);
+    } else if (strcmp(name, "alert_rate") == 0 || (strcmp(name, "threshold") == 0 && value != 0)) {
+        status = oif_params_set(options, "alerts", 0, error);
+    }
+    return status;
+}
+
+oif_status oif_pipeline_change_option(oif_pipeline *pipeline, const char *name, double value,
+                                      oif_error *error)
+{
+    oif_params changed = pipeline->options;
+    if (!oif_pipeline_option_is_changeable(name))
+        return oif_fail(error, OIF_EPARAM, "%.60s cannot be changed any more", name);
+    oif_status status = oif_params_set(&changed, name, value, error);
+    if (status == OIF_OK)
+        status = let_the_last_rule(&changed, name, value, error);
+    if (status == OIF_OK)
+        status = check_options(&changed, error);
+    if (status != OIF_OK)
+        return status;
+    oif_model_options options = read_options(&changed);
+    pipeline->options = changed;
+    pipeline->budget.per_day = oif_params_value(&changed, "alerts");
+    pipeline->budget.calm = options.alerts.calm;
+    oif_model_set_options(pipeline->blank, &options);
+    for (uint32_t i = 0; i < pipeline->keys.count; i++) {
+        oif_model_set_options(pipeline->keys.entries[i].value, &options);
+        oif_pipeline_await(pipeline, i);
+    }
+    return OIF_OK;
+}
+
+bool oif_pipeline_episode(const oif_pipeline *pipeline, const char *key, size_t key_bytes,
+                          oif_episode_info *episode)
+{
+    const oif_model *model =
+        oif_pipeline_model(pipeline, oif_keys_find(&pipeline->keys, key, key_bytes));
+    if (!model || model->alerts.episode.number == 0)
+        return false;
+    *episode = model->alerts.episode;
+    return true;
+}
+
 size_t oif_pipeline_columns(const oif_pipeline *pipeline)
 {
     return pipeline->columns;
@@ -495,7 +670,7 @@ size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
 {
     return sizeof *pipeline + (pipeline->keys.count + 1) * oif_model_memory_bytes(pipeline->blank) +
            oif_keys_bytes(&pipeline->keys) + oif_column_names_memory_bytes(pipeline->names) +
-           oif_keys_bytes(&pipeline->evicted.keys) +
+           oif_keys_bytes(&pipeline->evicted.keys) + oif_silence_queue_bytes(&pipeline->silence) +
            pipeline->plan.count * sizeof *pipeline->plan.list;
 }
 

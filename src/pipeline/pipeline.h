@@ -3,9 +3,11 @@
 #define OIF_PIPELINE_PIPELINE_H
 
 #include "base/column_names.h"
+#include "pipeline/alert_budget.h"
 #include "pipeline/evicted_models.h"
 #include "pipeline/keys.h"
 #include "pipeline/model.h"
+#include "pipeline/silence_queue.h"
 
 struct oif_pipeline {
     oif_params params, options; /* params: those of the detectors */
@@ -18,6 +20,8 @@ struct oif_pipeline {
     oif_model *blank;        /* has seen no row; new models are copies of it */
     oif_keys keys;           /* with a model in memory, which is their value */
     oif_evicted_models evicted;
+    oif_alert_budget budget;
+    oif_silence_queue silence; /* the entries of `keys` */
 };
 
 /* The model of an entry; NULL for OIF_NO_KEY. */
@@ -38,5 +42,8 @@ oif_status oif_pipeline_set_plan(oif_pipeline *pipeline, const oif_derived_plan 
  * OIF_EMEMORY */
 oif_status oif_pipeline_add_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                                   uint32_t *entry, oif_error *error);
+
+/* The entry is watched for silence from its last row on. */
+void oif_pipeline_await(oif_pipeline *pipeline, uint32_t entry);
 
 #endif

@@ -6,6 +6,7 @@
  *     KEYS    how many keys there are; rows processed and evictions so far; how many columns are
  *             derived, if any are
  *     DERI    which columns are derived, and how, if any are
+ *     BUDG    with a budget of alerts: what it knows of the stream
  *     then for each key, the least recently seen first
  *     KEY     the key
  *     STAT    the state of its detector (model_sections.h)
@@ -33,7 +34,7 @@
 #include <string.h>
 
 static const char options_tag[] = "PIPE", keys_tag[] = "KEYS", key_tag[] = "KEY ",
-                  derived_tag[] = "DERI";
+                  derived_tag[] = "DERI", budget_tag[] = "BUDG";
 
 enum { COUNTS_BYTES = 24, ALL_COUNTS_BYTES = 32, DERIVATION_BYTES = 16 };
 
@@ -78,6 +79,18 @@ static void write_key(oif_section_writer *writer, const oif_key_entry *entry)
     oif_section_writer_end(writer);
 }
 
+static void write_budget(oif_section_writer *writer, const oif_pipeline *p)
+{
+    oif_alert_budget budget = p->budget;
+    oif_byte_counter counter = oif_byte_counter_new();
+    if (budget.per_day == 0)
+        return;
+    oif_alert_budget_visit_fields(&budget, &counter.visitor);
+    oif_section_writer_begin(writer, budget_tag, counter.bytes);
+    oif_alert_budget_visit_fields(&budget, &writer->visitor);
+    oif_section_writer_end(writer);
+}
+
 static oif_status save(const oif_pipeline *pipeline, bool is_beside_evicted,
                        oif_write_function write, void *context, oif_error *error)
 {
@@ -90,6 +103,7 @@ static oif_status save(const oif_pipeline *pipeline, bool is_beside_evicted,
     oif_names_section_write(&writer, pipeline->names);
     write_counts(&writer, pipeline);
     write_derivations(&writer, &pipeline->plan);
+    write_budget(&writer, pipeline);
     if (keys->count == 0)
         oif_model_sections_write(&writer, pipeline->blank);
     for (uint32_t i = keys->oldest; i != OIF_NO_KEY && writer.status == OIF_OK;
@@ -117,6 +131,7 @@ typedef struct plan {
     uint64_t keys, rows, evictions, derivations;
     oif_derived_plan derived; /* empty once the pipeline has it */
     oif_column_names *names;  /* NULL once the pipeline has them */
+    oif_alert_budget budget;
 } plan;
 
 static oif_status init_options(oif_params *options, const char *name, oif_error *error)
@@ -167,6 +182,22 @@ static void read_derivations(oif_section_reader *reader, plan *p)
     oif_section_reader_end(reader);
 }
 
+static void read_budget(oif_section_reader *reader, plan *p)
+{
+    if (reader->status != OIF_OK)
+        return; /* the options may be none */
+    oif_alert_budget_init(&p->budget, oif_params_value(&p->options, "alerts"),
+                          oif_params_value(&p->options, "calm"));
+    if (p->budget.per_day == 0)
+        return;
+    oif_section_reader_expect(reader, budget_tag);
+    oif_alert_budget_visit_fields(&p->budget, &reader->visitor);
+    oif_section_reader_end(reader);
+    if (reader->status == OIF_OK && !oif_alert_budget_check(&p->budget))
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense",
+                                budget_tag);
+}
+
 /* Fails if the open section is too small for the state of such detectors. */
 static void bound_state(oif_section_reader *reader, const plan *p)
 {
@@ -193,6 +224,7 @@ static oif_pipeline *make_pipeline(oif_section_reader *reader, plan *p)
     }
     made->rows = p->rows;
     made->evictions = p->evictions;
+    made->budget = p->budget;
     made->names = p->names;
     p->names = NULL;
     if (p->derivations > 0 && oif_pipeline_set_plan(made, &p->derived, &why) != OIF_OK)
@@ -241,10 +273,12 @@ static void read_keyed_model(oif_section_reader *reader, plan *p, oif_pipeline *
                oif_keys_find(&(*pipeline)->keys, key, key_bytes) != OIF_NO_KEY) {
         oif_section_reader_fail(reader, OIF_ECORRUPT, "a key stands here twice");
     } else if (reader->status == OIF_OK) {
-        if (oif_pipeline_add_model(*pipeline, key, key_bytes, &entry, &why) == OIF_OK)
+        if (oif_pipeline_add_model(*pipeline, key, key_bytes, &entry, &why) == OIF_OK) {
             oif_model_sections_read(reader, oif_pipeline_model(*pipeline, entry));
-        else
+            oif_pipeline_await(*pipeline, entry);
+        } else {
             oif_section_reader_fail(reader, OIF_EMEMORY, "%s", why.message);
+        }
     }
     oif_memory_free(key);
 }
@@ -260,6 +294,7 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
     reader.end = bytes;
     read_plan(&reader, &p);
     read_derivations(&reader, &p);
+    read_budget(&reader, &p);
     uint64_t models = p.keys > 0 ? p.keys : 1;
     for (uint64_t i = 0; i < models && reader.status == OIF_OK; i++)
         read_keyed_model(&reader, &p, &made);

@@ -14,7 +14,14 @@ typedef oif_score_history history;
 
 void oif_score_history_init(history *h, double memory)
 {
-    *h = (history){.memory = memory, .decay = oif_exp2(-OIF_HISTORY_PENDING * log2_of_e / memory)};
+    *h = (history){0};
+    oif_score_history_set_memory(h, memory);
+}
+
+void oif_score_history_set_memory(history *h, double memory)
+{
+    h->memory = memory;
+    h->decay = oif_exp2(-OIF_HISTORY_PENDING * log2_of_e / memory);
 }
 
 /* ---- Grouping ---- */

@@ -34,6 +34,9 @@ typedef struct oif_score_history {
 
 void oif_score_history_init(oif_score_history *history, double memory);
 
+/* Changes how long later scores count. */
+void oif_score_history_set_memory(oif_score_history *history, double memory);
+
 /* Adds a score. It counts in the answers once OIF_HISTORY_PENDING scores are collected. */
 void oif_score_history_add(oif_score_history *history, double score);
 

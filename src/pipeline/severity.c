@@ -55,6 +55,16 @@ double oif_severity(const oif_score_history *history, oif_score_scale scale, dou
     return severity_on(&tail, oif_score_evidence(scale, score));
 }
 
+double oif_severity_threshold(const oif_score_history *history, oif_score_scale scale, double rate)
+{
+    if (history->total < enough_scores)
+        return INFINITY;
+    double common = oif_score_history_at(history, common_share);
+    oif_severity_line tail = tail_of(history, scale, common);
+    double score = oif_evidence_score(scale, evidence_on(&tail, severity_of_share(rate)));
+    return score > common ? score : common;
+}
+
 /* ---- For judges ---- */
 
 oif_severity_curve oif_severity_curve_of(const oif_score_history *history, oif_score_scale scale)

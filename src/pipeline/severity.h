@@ -17,6 +17,10 @@
 double oif_severity(const oif_score_history *history, oif_score_scale scale, double score,
                     double share);
 
+/* The score that one row in 1 / rate exceeds, if that is rarer than any score that is known;
+ * +infinity while too few are. */
+double oif_severity_threshold(const oif_score_history *history, oif_score_scale scale, double rate);
+
 /* A line through two points of a history: how severity grows with evidence. */
 typedef struct oif_severity_line {
     double evidence, severity; /* of the first point */

@@ -24,6 +24,7 @@ static void what_callers_allocate_keeps_its_size(void **state)
     assert_int_equal(sizeof(oif_params), 392);
     assert_int_equal(sizeof(oif_result), 80);
     assert_int_equal(sizeof(oif_attribution), 32);
+    assert_int_equal(sizeof(oif_episode_info), 128);
     assert_int_equal(sizeof(oif_reader_options), 64);
     assert_int_equal(sizeof(oif_record), 64);
     assert_int_equal(sizeof(oif_time_format), 64);

@@ -35,7 +35,7 @@ commands=(score eval inspect demo detectors generate)
     equal "$(complete_in_bash oif eval --detector = lo)" loda
     equal "$(complete_in_bash oif eval --variant =)" "$(printf 'running\npaper\nreference')"
     equal "$(complete_in_bash oif score --on-bad-row '')" "$(printf 'fail\nskip\nnull')"
-    equal "$(complete_in_bash oif score --learn n)" normal
+    equal "$(complete_in_bash oif score --learn nor)" normal
     equal "$(complete_in_bash oif score --format = r)" raw
     equal "$(complete_in_bash oif score --save-every '')" ""
     equal "$(complete_in_bash oif generate se)" seasonal

@@ -57,7 +57,7 @@ alarms() {
     alarms --fields episode --calm 5 | grep -E 'begins|ends|episode' > expected.csv
     alarms --fields episode --calm 5 --alert-once | cmp - expected.csv
     [ "$(grep -c begins expected.csv)" -gt 8 ]
-    alarms --alert-once | head -2 | tail -1 | grep -E ',1,begins$'
+    alarms --alert-once | head -2 | tail -1 | grep -E ',1,begins,1,[0-9]+,1,[0-9.]+$'
     equal "$(alarms --alert-once | awk -F, '{print $7}' | uniq -d)" ""
 }
 

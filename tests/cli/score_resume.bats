@@ -85,16 +85,16 @@ oif: first.csv: it ends 180 rows before what s has seen"
     equal "${#lines[@]}" 1
 }
 
-@test "options that contradict the state are a usage error" {
+@test "options that contradict what was learned are a usage error" {
     make_stream
-    "$OIF" score --state s --alert-rate 0.01 --learn normal stream.csv > first.csv
+    "$OIF" score --state s --memory 2000 --evicted forget stream.csv > first.csv
     cp s before
-    oif score --state s --alert-rate 0.02 stream.csv
-    exits 2 "oif: s: the state was learned with --alert-rate 0.01, not 0.02; leave it out or name another file"
-    oif score --state s --learn all stream.csv
-    exits 2 "oif: s: the state was learned with --learn normal, not all; leave it out or name another file"
+    oif score --state s --memory 3000 stream.csv
+    exits 2 "oif: s: the state was learned with --memory 2000, not 3000; leave it out or name another file"
+    oif score --state s --evicted keep stream.csv
+    exits 2 "oif: s: the state was learned with --evicted forget, not keep; leave it out or name another file"
     cmp s before
-    oif score --state s --alert-rate 0.01 stream.csv
+    oif score --state s --memory 2000 stream.csv
     exits 0 "oif: s: goes on after 300 rows"
 }
 

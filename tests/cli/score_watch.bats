@@ -107,3 +107,18 @@ PYTHON
     oif score stream.csv
     exits 0
 }
+
+@test "--watch says how long a key warms up, in rows and in time, and who is silent" {
+    python_with_terminal <<'PYTHON'
+with open("timed.csv", "w") as file:
+    file.write("at,x\n")
+    for i in range(90):
+        file.write(f"{1794700000 + i * 60 + (i > 80) * 7200},{i * 7919 % 400}\n")
+printed = re.sub(r"\033\[[0-9]*[mKJ]", "", terminal("--watch", "--time", "at", "timed.csv"))
+assert "warming up: a key needs about 100 rows, 3.91 h, before its first alert" in printed, printed
+assert "silence begins: no row since 2026-11-15T" in printed, printed
+assert "silence ends: no row since 2026-11-15T" in printed, printed
+printed = terminal("--watch", "--exclude", "host,at", "alarms.csv")
+assert "warming up" not in printed.split("4,000 rows")[-1], printed
+PYTHON
+}

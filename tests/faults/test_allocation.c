@@ -618,6 +618,11 @@ RUN(process_new_key_at)
     return oif_pipeline_process_at(w->pipeline, "c", 1, 5, stream_rows, &w->out.result, error);
 }
 
+RUN(change_option)
+{
+    return oif_pipeline_change_option(w->pipeline, "calm", 3, error);
+}
+
 RUN(derive_column)
 {
     return oif_pipeline_derive(w->pipeline, 0, OIF_DERIVE_DIFF, true, error);
@@ -782,6 +787,7 @@ static const struct call {
     {"oif_pipeline_process", a_pipeline, process_new_key, true},
     {"oif_pipeline_process_at", a_pipeline, process_known_key_at, false},
     {"oif_pipeline_process_at", a_deriving_pipeline, process_new_key_at, true},
+    {"oif_pipeline_change_option", a_pipeline, change_option, false},
     {"oif_pipeline_derive", a_deriving_pipeline, derive_column, true},
     {"oif_pipeline_clone", a_deriving_pipeline, clone_pipeline, true},
     {"oif_pipeline_load_memory", a_saved_deriving_pipeline, load_pipeline_from_memory, true},

@@ -1,0 +1,130 @@
+#include "silence_monitor.h"
+
+#include "clock.h"
+#include "durations.h"
+#include "quoting.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { ARRIVALS_KNOWN = 4, IDLE_MILLISECONDS = 250, KEY_TEXT_BYTES = 80 };
+
+static const double near_the_clock = 86400; /* seconds: zones may be unknown */
+
+static bool asks_for_alerts(const cli_settings *settings)
+{
+    const score_settings *score = &settings->score;
+    return score->only_alerts || score->alert_once || score->watch ||
+           score->min_grade != OIF_GRADE_NONE || settings_give_option(settings, "silence");
+}
+
+silence_monitor silence_monitor_start(const cli_settings *settings, const oif_pipeline *pipeline,
+                                      const row_writer *writer, watch_view *watch)
+{
+    double fixed = 0;
+    oif_status status = oif_params_get(oif_pipeline_options(pipeline), "silence", &fixed, NULL);
+    (void)status; /* it exists */
+    return (silence_monitor){.is_wanted = settings->score.time && asks_for_alerts(settings),
+                             .is_fixed = fixed > 0,
+                             .writer = writer,
+                             .watch = watch,
+                             .key = settings->score.key,
+                             .latest = NAN};
+}
+
+/* ---- Reports ---- */
+
+/* {"host":"web-1","oif":{"silence":"begins","since":"2026-11-15T19:05:01Z","seconds":300}} */
+static void write_record(const silence_monitor *monitor, const char *word, const char *key,
+                         size_t key_bytes, double since, double seconds)
+{
+    char moment[MOMENT_TEXT_BYTES], number[OIF_NUMBER_TEXT_BYTES];
+    output_write("{", 1);
+    if (monitor->key) {
+        quoting_write_json(monitor->key, strlen(monitor->key));
+        output_write(":", 1);
+        quoting_write_json(key ? key : "", key_bytes);
+        output_write(",", 1);
+    }
+    output_print("\"oif\":{\"silence\":\"%s\",\"since\":\"%s\",\"seconds\":%.*s}}\n", word,
+                 moment_text(since, moment), (int)oif_number_format(seconds, number), number);
+}
+
+static void report(const silence_monitor *monitor, const char *word, const char *key,
+                   size_t key_bytes, double since, double seconds)
+{
+    char text[2 * KEY_TEXT_BYTES + MOMENT_TEXT_BYTES], moment[MOMENT_TEXT_BYTES],
+        duration[DURATION_TEXT_BYTES];
+    if (!monitor->watch && monitor->writer->format == OUTPUT_NDJSON) {
+        write_record(monitor, word, key, key_bytes, since, seconds);
+        return;
+    }
+    snprintf(text, sizeof text, "%.*s%ssilence %s: no row since %s, %s%s",
+             key_bytes < KEY_TEXT_BYTES ? (int)key_bytes : KEY_TEXT_BYTES, key ? key : "",
+             key ? ": " : "", word, moment_text(since, moment), *word == 'b' ? "more than " : "",
+             duration_text(seconds, duration));
+    if (monitor->watch)
+        watch_note(monitor->watch, text);
+    else
+        note("%s", text);
+}
+
+static void report_begin(void *context, const oif_silence *silence)
+{
+    silence_monitor *monitor = context;
+    monitor->silences++;
+    report(monitor, "begins", silence->key, silence->key_bytes, silence->since, silence->allowed);
+}
+
+/* ---- Rows ---- */
+
+void silence_monitor_row(silence_monitor *monitor, oif_pipeline *pipeline, double seconds)
+{
+    if (!monitor->is_wanted)
+        return;
+    if (monitor->idle_since > 0) {
+        monitor->longest_idle = fmax(monitor->longest_idle, clock_seconds() - monitor->idle_since);
+        monitor->arrivals++;
+        monitor->idle_since = 0;
+    }
+    if (isnan(seconds) || seconds <= monitor->latest)
+        return;
+    monitor->latest = seconds;
+    oif_pipeline_silent(pipeline, seconds, report_begin, monitor);
+}
+
+void silence_monitor_result(silence_monitor *monitor, const oif_pipeline *pipeline, double seconds,
+                            const oif_result *result)
+{
+    size_t key_bytes;
+    if (!monitor->is_wanted || result->reason != OIF_REASON_SILENCE)
+        return;
+    const char *key = oif_pipeline_recent_key(pipeline, &key_bytes);
+    report(monitor, "ends", key, key_bytes, seconds - result->pause, result->pause);
+}
+
+/* ---- Idle time ---- */
+
+/* The time of the stream now. Rows that come in batches make pauses of the input, not of the
+ * stream: up to twice the longest so far is none. */
+static double time_now(const silence_monitor *monitor)
+{
+    double idle = clock_seconds() - monitor->idle_since;
+    if (!monitor->is_fixed)
+        idle -= 2 * monitor->longest_idle;
+    return monitor->latest + (idle > 0 ? idle : 0);
+}
+
+int silence_monitor_idle(silence_monitor *monitor, oif_pipeline *pipeline)
+{
+    if (!monitor->is_wanted || !(fabs((double)time(NULL) - monitor->latest) < near_the_clock))
+        return -1;
+    if (monitor->idle_since == 0)
+        monitor->idle_since = clock_seconds();
+    if (monitor->is_fixed || monitor->arrivals >= ARRIVALS_KNOWN)
+        oif_pipeline_silent(pipeline, time_now(monitor), report_begin, monitor);
+    output_flush();
+    return IDLE_MILLISECONDS;
+}

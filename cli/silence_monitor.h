@@ -1,0 +1,37 @@
+/* Keys that have fallen silent: found as the times of rows advance and, while no row comes, as the
+ * clock of the machine does. That clock counts only for a stream whose times are near it. */
+#ifndef OIF_CLI_SILENCE_MONITOR_H
+#define OIF_CLI_SILENCE_MONITOR_H
+
+#include "row_writer.h"
+#include "watch.h"
+
+typedef struct silence_monitor {
+    bool is_wanted; /* alerts are asked for, and rows have times */
+    bool is_fixed;  /* with --silence TIME */
+    const row_writer *writer;
+    watch_view *watch; /* NULL: there is none */
+    const char *key;   /* the name of its column; NULL: none */
+
+    double latest;       /* time of a row; NaN before the first */
+    double idle_since;   /* by the clock; 0: rows are coming */
+    double longest_idle; /* before rows came again */
+    uint64_t arrivals;   /* how many times they did */
+    uint64_t silences;
+} silence_monitor;
+
+silence_monitor silence_monitor_start(const cli_settings *settings, const oif_pipeline *pipeline,
+                                      const row_writer *writer, watch_view *watch);
+
+/* Before a row is processed: reports the keys that are silent by its time. */
+void silence_monitor_row(silence_monitor *monitor, oif_pipeline *pipeline, double seconds);
+
+/* After it: reports the end of the silence of its key. */
+void silence_monitor_result(silence_monitor *monitor, const oif_pipeline *pipeline, double seconds,
+                            const oif_result *result);
+
+/* While no row comes. Returns the milliseconds after which it wants to be called again; -1: it
+ * does not. */
+int silence_monitor_idle(silence_monitor *monitor, oif_pipeline *pipeline);
+
+#endif

@@ -1,0 +1,91 @@
+#include "pipeline/silence_queue.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 16 };
+
+typedef struct oif_deadline deadline;
+
+void oif_silence_queue_init(oif_silence_queue *queue)
+{
+    *queue = (oif_silence_queue){0};
+}
+
+void oif_silence_queue_free(oif_silence_queue *queue)
+{
+    oif_memory_free(queue->heap);
+    oif_memory_free(queue->is_queued);
+}
+
+bool oif_silence_queue_enlarge(const oif_silence_queue *queue, uint32_t entries,
+                               oif_silence_queue *larger)
+{
+    uint32_t capacity = queue->capacity > 0 ? queue->capacity : FIRST_CAPACITY;
+    *larger = *queue;
+    if (entries <= queue->capacity)
+        return true;
+    while (capacity < entries)
+        capacity *= 2;
+    deadline *heap = oif_memory_new(capacity * sizeof *heap);
+    bool *is_queued = oif_memory_new(capacity * sizeof *is_queued);
+    if (!heap || !is_queued) {
+        oif_memory_free(heap);
+        oif_memory_free(is_queued);
+        return false;
+    }
+    memset(is_queued, 0, capacity * sizeof *is_queued);
+    if (queue->capacity > 0) {
+        memcpy(heap, queue->heap, queue->count * sizeof *heap);
+        memcpy(is_queued, queue->is_queued, queue->capacity * sizeof *is_queued);
+    }
+    *larger = (oif_silence_queue){heap, is_queued, queue->count, capacity};
+    return true;
+}
+
+void oif_silence_queue_choose(oif_silence_queue *queue, oif_silence_queue *larger, bool is_larger)
+{
+    if (larger->heap == queue->heap)
+        return;
+    oif_silence_queue_free(is_larger ? queue : larger);
+    if (is_larger)
+        *queue = *larger;
+}
+
+void oif_silence_queue_push(oif_silence_queue *queue, uint32_t entry, double seconds)
+{
+    if (queue->is_queued[entry] || !(seconds < INFINITY))
+        return;
+    uint32_t at = queue->count++;
+    for (; at > 0 && queue->heap[(at - 1) / 2].seconds > seconds; at = (at - 1) / 2)
+        queue->heap[at] = queue->heap[(at - 1) / 2];
+    queue->heap[at] = (deadline){seconds, entry};
+    queue->is_queued[entry] = true;
+}
+
+bool oif_silence_queue_pop(oif_silence_queue *queue, double seconds, uint32_t *entry)
+{
+    deadline *heap = queue->heap;
+    if (queue->count == 0 || !(heap[0].seconds < seconds))
+        return false;
+    *entry = heap[0].entry;
+    queue->is_queued[*entry] = false;
+    deadline last = heap[--queue->count];
+    uint32_t at = 0, child;
+    while ((child = 2 * at + 1) < queue->count) {
+        child += child + 1 < queue->count && heap[child + 1].seconds < heap[child].seconds;
+        if (heap[child].seconds >= last.seconds)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = last;
+    return true;
+}
+
+size_t oif_silence_queue_bytes(const oif_silence_queue *queue)
+{
+    return queue->capacity * (sizeof *queue->heap + sizeof *queue->is_queued);
+}

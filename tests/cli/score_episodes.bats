@@ -1,0 +1,194 @@
+# oif score: which episode a row is of, cooldown, a budget of episodes, silence, and frozen states.
+
+load helper
+
+# Two hosts, a row of each per minute. The load of h1 is far too high from row 3000 on for five rows and again 40 rows
+# later; h2 sends nothing from row 3100 to 3200.
+make_hosts() {
+    awk 'BEGIN {
+        state = 1
+        print "at,host,load,free"
+        for (i = 1; i <= 3300; i++)
+            for (h = 1; h <= 2; h++) {
+                state = state * 16807 % 2147483647
+                load = 5 + state % 1000 / 1000
+                state = state * 16807 % 2147483647
+                free = 50 + state % 1000 / 100
+                high = h == 1 && (i >= 3000 && i < 3005 || i == 3040)
+                if (h == 1 || i < 3100 || i >= 3200)
+                    printf "%d,h%d,%.3f,%.3f\n", 1794700000 + 60 * i, h, load + high * (i == 3002 ? 900 : 90), free
+            }
+    }' > hosts.csv
+}
+
+hosts() {
+    "$OIF" score --key host --time at --alert-rate 0.0005 "$@" hosts.csv
+}
+
+@test "the row that ends an episode names the episode, its start, its rows, its worst row and the reason" {
+    make_hosts
+    hosts --alert-once --fields episode,episode_id,episode_start,episode_rows,episode_why 2> /dev/null |
+        grep -A1 ,1794880000,\\\|^1794880000 | cut -d, -f1,2,5- > two.csv
+    equal "$(cat two.csv)" "1794880000,h1,begins,1,2026-11-17T01:46:40Z,1,load high
+1794881200,h1,ends,1,2026-11-17T01:46:40Z,21,load high"
+    hosts --alert-once --explain --output ndjson > all.ndjson
+    grep '"at":1794881200' all.ndjson > ends.ndjson
+    contains "$(cat ends.ndjson)" '"episode":"ends","episode_id":1,"episode_start":"2026-11-17T01:46:40Z","episode_rows":21,'
+    grep -E '"value":90[56]' ends.ndjson
+    contains "$(grep '"at":1794880000' all.ndjson)" '"episode_why":{"column":"load","direction":"high","value":9'
+}
+
+@test "without times an episode starts at a row, and rows outside have no episode" {
+    make_hosts
+    "$OIF" score --key host --exclude at --alert-rate 0.0005 --fields episode_id,episode_start,episode_peak hosts.csv \
+        > all.csv
+    contains "$(grep '^1794880060,h1' all.csv)" ",1,3000,"
+    contains "$(grep '^1794880060,h2' all.csv)" ",,,"
+    "$OIF" score --key host --exclude at --alert-rate 0.0005 --fields episode_id,episode_start,episode_why --output \
+        ndjson hosts.csv > all.ndjson
+    contains "$(grep '1794880060,"host":"h2"' all.ndjson)" \
+        '{"episode_id":null,"episode_start":null,"episode_why":null}'
+}
+
+@test "an episode within the cooldown of the last one continues it" {
+    make_hosts
+    equal "$(hosts --alert-once 2> /dev/null | grep -c ',h1,.*,begins,')" 2
+    equal "$(hosts --alert-once --cooldown 1h 2> /dev/null | grep -c ',h1,.*,begins,')" 1
+    equal "$(hosts --alert-once --cooldown 60m 2> /dev/null | grep -c ',h1,.*,ends,1,')" 2
+    equal "$(hosts --alert-once --cooldown 60 2> /dev/null | grep -c ',h1,.*,begins,')" 2
+    oif score --key host --exclude at --cooldown 1h hosts.csv
+    equal "$status" 0
+    contains "$stderr" "do nothing without the times of rows: name their column with --time"
+}
+
+@test "times and budgets of the command line have units" {
+    make_hosts
+    oif score --cooldown 10x hosts.csv
+    equal "$status" 2
+    contains "$stderr" "--cooldown: expected a time such as 30s, 10m, 2h or 1d, not '10x'"
+    oif score --alerts 5/month hosts.csv
+    equal "$status" 2
+    contains "$stderr" "--alerts: expected a number per day, hour or week, such as 5/day, not '5/month'"
+    oif score --silence -3h hosts.csv
+    equal "$status" 2
+    "$OIF" score --key host --time at --state s.oif --cooldown 1.5h --alerts 7/week --silence 2d hosts.csv > /dev/null
+    "$OIF" inspect --json s.oif > s.json
+    contains "$(cat s.json)" '"alerts": 1, "cooldown": 5400, "silence": 172800'
+}
+
+@test "--alerts contradicts --alert-rate and --threshold" {
+    make_hosts
+    for other in "--alert-rate 0.001" "--threshold 0.7"; do
+        # shellcheck disable=SC2086
+        oif score --key host --time at --alerts 5/day $other hosts.csv
+        equal "$status" 2
+        contains "$stderr" "leave out --alert-rate and --threshold, or --alerts"
+    done
+}
+
+@test "a budget of alerts is kept" {
+    awk 'BEGIN {
+        print "at,x,y"
+        for (i = 0; i < 30000; i++) {
+            state = (i == 0 ? 1 : state) * 16807 % 2147483647
+            x = state % 1000 / 1000
+            state = state * 16807 % 2147483647
+            print 1794700000 + 60 * i "," x * x * x "," state % 1000 / 1000
+        }
+    }' > days.csv
+    count=$("$OIF" score --time at --alerts 10/day --alert-once days.csv | grep -c begins)
+    [ "$count" -gt 160 ] # 208 in 20.8 days
+    [ "$count" -lt 250 ]
+    few=$("$OIF" score --time at --alerts 7/week --alert-once days.csv | grep -c begins)
+    [ "$few" -gt 10 ]
+    [ "$few" -lt 30 ]
+}
+
+@test "a host that falls silent raises an alert of its own, and its end" {
+    make_hosts
+    hosts --alert-once --output ndjson > alerts.ndjson
+    equal "$(grep silence alerts.ndjson)" \
+        '{"host":"h2","oif":{"silence":"begins","since":"2026-11-17T03:25:40Z","seconds":300}}
+{"host":"h2","oif":{"silence":"ends","since":"2026-11-17T03:25:40Z","seconds":6060}}'
+    hosts --alert-once 2> notes.txt > alerts.csv
+    equal "$(grep silence notes.txt)" "oif: h2: silence begins: no row since 2026-11-17T03:25:40Z, more than 5 min
+oif: h2: silence ends: no row since 2026-11-17T03:25:40Z, 101 min"
+    equal "$(grep -c silence alerts.csv)" 0
+    hosts --alert-once --silence 3h --output ndjson > alerts.ndjson
+    equal "$(grep -c silence alerts.ndjson)" 0
+    hosts --alert-once --silence -1 --output ndjson > alerts.ndjson
+    equal "$(grep -c silence alerts.ndjson)" 0
+    hosts --output ndjson > all.ndjson
+    equal "$(wc -l < all.ndjson)" "$(($(wc -l < hosts.csv) - 1))"
+}
+
+@test "a silence that was reported is not reported again after a restart" {
+    make_hosts
+    hosts --alert-once --output ndjson > whole.ndjson
+    (head -1 hosts.csv; awk -F, 'NR > 1 && $1 < 1794700000 + 60 * 3150' hosts.csv) > first.csv
+    (head -1 hosts.csv; awk -F, 'NR > 1 && $1 >= 1794700000 + 60 * 3150' hosts.csv) > second.csv
+    for part in first second; do
+        "$OIF" score --key host --time at --alert-rate 0.0005 --alert-once --output ndjson --state s.oif $part.csv
+    done > parts.ndjson 2> /dev/null
+    cmp whole.ndjson parts.ndjson
+}
+
+@test "live input that stops is silence by the clock" {
+    mkfifo in
+    "$OIF" score --time at --silence 1s --output ndjson in > out.ndjson 2> /dev/null 3>&- &
+    pid=$!
+    exec 4> in
+    printf 'at,x\n' >&4
+    for i in 1 2 3 4 5; do echo "$(date +%s),$i" >&4; done
+    for _ in {1..600}; do
+        if grep -q '"silence":"begins"' out.ndjson; then break; fi
+        sleep 0.1
+    done
+    equal "$(grep -c '"silence":"begins"' out.ndjson)" 1
+    equal "$(wc -l < out.ndjson)" 6
+    exec 4>&-
+    wait $pid
+}
+
+@test "live input of another time has no silence by the clock" {
+    mkfifo in
+    "$OIF" score --time at --silence 1s --output ndjson in > out.ndjson 2> /dev/null 3>&- &
+    pid=$!
+    exec 4> in
+    printf 'at,x\n' >&4
+    for i in 1 2 3; do echo "$((1000000000 + i)),$i" >&4; done
+    sleep 2.5
+    exec 4>&-
+    wait $pid
+    equal "$(wc -l < out.ndjson)" 3
+}
+
+@test "--learn none compares rows with a state and changes nothing" {
+    make_hosts
+    "$OIF" score --key host --exclude at --persistence 1 --stuck off --partner off --state s.oif hosts.csv > /dev/null
+    cp s.oif before.oif
+    (echo at,host,load,free; for _ in 1 2 3; do printf '1,h1,5.5,55\n1,h1,99,55\n'; done) > new.csv
+    "$OIF" score --key host --exclude at --state s.oif --learn none --fields score,p,anomaly,learned new.csv \
+        > out.csv 2> /dev/null
+    cmp s.oif before.oif
+    equal "$(tail -n +2 out.csv | sort | uniq -c | awk '{print $1, $2}' | cut -d, -f 1-4)" "3 1,h1,5.5,55
+3 1,h1,99,55"
+    equal "$(grep -c ',99,55,.*,1,0$' out.csv)" 3
+    oif score --exclude at --learn none new.csv
+    equal "$status" 2
+    contains "$stderr" "--learn none needs --state FILE"
+    oif score --exclude at --learn none --state none.oif new.csv
+    equal "$status" 1
+    contains "$stderr" "none.oif: there is no such file, and --learn none learns nothing"
+    [ ! -e none.oif ]
+}
+
+@test "a state takes other options about alerts, but no others" {
+    make_hosts
+    "$OIF" score --key host --time at --state s.oif hosts.csv > /dev/null
+    "$OIF" score --key host --time at --state s.oif --calm 3 --alert-rate 0.01 --cooldown 5m hosts.csv > /dev/null
+    contains "$("$OIF" inspect --json s.oif)" '"alert_rate": 0.01'
+    oif score --key host --time at --state s.oif --shingle 4 hosts.csv
+    equal "$status" 2
+    contains "$stderr" "the state was learned with --shingle 1, not 4"
+}

@@ -1,0 +1,642 @@
+/* What becomes of anomalies: episodes with their facts, cooldown, a budget of episodes, silence;
+ * and models that are frozen. */
+#include "pipelines.h"
+
+#include "pipeline/model_sections.h"
+#include "pipeline/pipeline.h"
+#include "snapshot/detector_sections.h"
+
+enum { COLUMNS = 3, HABITUATION = 3000, CALM = 16 };
+
+static const double step = 60;
+
+typedef struct live {
+    oif_pipeline *pipeline;
+    dice from;
+    double seconds; /* of the next row */
+} live;
+
+static oif_result row_at(live *l, const char *key, double seconds, double spike)
+{
+    double row[COLUMNS];
+    oif_result result;
+    oif_error error;
+    draw_row(&l->from, row, COLUMNS);
+    if (spike != 0)
+        row[1] = spike;
+    require_ok_or(oif_pipeline_process_at(l->pipeline, key, key ? strlen(key) : 0, seconds, row,
+                                          &result, &error),
+                  error);
+    return result;
+}
+
+/* The next row; a spike is one of that many standard deviations, 0 none. */
+static oif_result next(live *l, double spike)
+{
+    l->seconds += step;
+    return row_at(l, NULL, l->seconds - step, spike);
+}
+
+static live habituated(const char *options)
+{
+    live l = {new_pipeline("rolling-iforest", "", COLUMNS, options), {1}, 1e9};
+    for (int i = 0; i < HABITUATION; i++)
+        next(&l, 0);
+    while (next(&l, 0).episode != OIF_EPISODE_NONE)
+        ;
+    return l;
+}
+
+static oif_episode_info episode_of(const live *l)
+{
+    oif_episode_info episode;
+    assert_true(oif_pipeline_episode(l->pipeline, NULL, 0, &episode));
+    return episode;
+}
+
+static uint64_t episodes_of(const live *l)
+{
+    oif_episode_info episode = {0};
+    return oif_pipeline_episode(l->pipeline, NULL, 0, &episode) ? episode.number : 0;
+}
+
+static void calm_down(live *l)
+{
+    oif_result result;
+    int rows = 0;
+    do
+        result = next(l, 0);
+    while (result.episode != OIF_EPISODE_ENDS && ++rows < 1000);
+    assert_int_equal(result.episode, OIF_EPISODE_ENDS);
+}
+
+/* ---- Episodes ---- */
+
+static void an_episode_knows_its_start_its_rows_and_its_worst_row(void **unused)
+{
+    (void)unused;
+    live l = habituated("alert_rate=0.0005");
+    uint64_t before = episodes_of(&l), rows = oif_pipeline_rows(l.pipeline);
+    double began = l.seconds;
+    assert_int_equal(next(&l, 20).episode, OIF_EPISODE_BEGINS);
+    next(&l, 0);
+    oif_result worst = next(&l, 1000);
+    next(&l, 30);
+    oif_episode_info e = episode_of(&l);
+    assert_int_equal(e.number, before + 1);
+    assert_int_equal(e.first_row, rows + 1);
+    expect_within(e.first_seconds, began, began, "first_seconds");
+    expect_within(e.last_seconds, began + 3 * step, began + 3 * step, "last_seconds");
+    assert_int_equal(e.rows, 4);
+    assert_int_equal(e.anomalies, 3);
+    assert_false(e.is_over);
+    assert_int_equal(e.peak_row, rows + 3);
+    expect_same_bits(e.peak_severity, worst.severity, "peak_severity", 0);
+    expect_same_bits(e.peak_score, worst.score, "peak_score", 0);
+    assert_int_equal(e.peak_grade, OIF_GRADE_CRITICAL);
+    calm_down(&l);
+    e = episode_of(&l);
+    assert_true(e.is_over);
+    assert_int_equal(e.number, before + 1);
+    assert_int_equal(e.rows, 4 + CALM);
+    require_ok(oif_pipeline_check(l.pipeline, NULL));
+    oif_pipeline_free(l.pipeline);
+}
+
+static void a_key_without_an_episode_has_none(void **unused)
+{
+    (void)unused;
+    live l = {new_pipeline("loda", "", COLUMNS, ""), {1}, 0};
+    oif_episode_info episode;
+    assert_false(oif_pipeline_episode(l.pipeline, "a", 1, &episode));
+    row_at(&l, "a", NAN, 0);
+    assert_false(oif_pipeline_episode(l.pipeline, "a", 1, &episode));
+    oif_pipeline_free(l.pipeline);
+}
+
+static void the_reason_of_an_episode_is_that_of_its_worst_row(void **unused)
+{
+    (void)unused;
+    live l = habituated("alert_rate=0.0005");
+    oif_attribution why[COLUMNS];
+    next(&l, 20);
+    assert_int_equal(episode_of(&l).column, OIF_UNKNOWN_COLUMN); /* nobody has asked */
+    next(&l, -1000);
+    oif_pipeline_explain(l.pipeline, why);
+    next(&l, 20); /* less than the worst */
+    oif_pipeline_explain(l.pipeline, why);
+    oif_episode_info e = episode_of(&l);
+    assert_int_equal(e.column, 1);
+    assert_int_equal(e.direction, -1);
+    expect_within(e.value, -1000, -1000, "value");
+    next(&l, 1e6); /* worse, and not explained */
+    assert_int_equal(episode_of(&l).column, OIF_UNKNOWN_COLUMN);
+    oif_pipeline_free(l.pipeline);
+}
+
+/* ---- Cooldown ---- */
+
+/* An episode, its end, and one more anomaly `pause` seconds after it. */
+static oif_result again_after(const char *options, double pause, bool has_times)
+{
+    live l = habituated(options);
+    next(&l, 50);
+    calm_down(&l);
+    double seconds = has_times ? l.seconds - step + pause : NAN;
+    uint64_t number = episode_of(&l).number;
+    oif_result result = row_at(&l, NULL, seconds, 50);
+    assert_true(result.anomaly);
+    assert_int_equal(episode_of(&l).number - number, result.episode == OIF_EPISODE_BEGINS);
+    oif_pipeline_free(l.pipeline);
+    return result;
+}
+
+static void within_the_cooldown_an_episode_continues(void **unused)
+{
+    (void)unused;
+    static const char options[] = "cooldown=600 alert_rate=0.0005";
+    assert_int_equal(again_after(options, 599, true).episode, OIF_EPISODE_LASTS);
+    assert_int_equal(again_after(options, 600, true).episode, OIF_EPISODE_BEGINS);
+    assert_int_equal(again_after(options, 0, false).episode, OIF_EPISODE_BEGINS);
+    assert_int_equal(again_after("alert_rate=0.0005", 60, true).episode, OIF_EPISODE_BEGINS);
+}
+
+static void an_episode_that_continues_ends_again(void **unused)
+{
+    (void)unused;
+    live l = habituated("cooldown=3600 alert_rate=0.0005");
+    next(&l, 50);
+    calm_down(&l);
+    oif_episode_info first = episode_of(&l);
+    next(&l, 50);
+    assert_false(episode_of(&l).is_over);
+    calm_down(&l);
+    oif_episode_info again = episode_of(&l);
+    assert_int_equal(again.number, first.number);
+    assert_int_equal(again.anomalies, first.anomalies + 1);
+    assert_int_equal(again.first_row, first.first_row);
+    assert_int_equal(again.rows, first.rows + 1 + CALM);
+    oif_pipeline_free(l.pipeline);
+}
+
+/* ---- Silence ---- */
+
+typedef struct heard {
+    int count;
+    oif_silence last;
+} heard;
+
+static void hear(void *context, const oif_silence *silence)
+{
+    heard *h = context;
+    h->count++;
+    h->last = *silence;
+}
+
+static int silent_at(live *l, double seconds)
+{
+    heard h = {0};
+    oif_pipeline_silent(l->pipeline, seconds, hear, &h);
+    return h.count;
+}
+
+static void a_pause_longer_than_any_before_is_reported_once(void **unused)
+{
+    (void)unused;
+    live l = habituated("");
+    double last = l.seconds - step, allowed = 5 * step; /* 2 x longest + 3 x usual */
+    assert_int_equal(silent_at(&l, last + allowed), 0);
+    heard h = {0};
+    oif_pipeline_silent(l.pipeline, last + allowed + 1, hear, &h);
+    assert_int_equal(h.count, 1);
+    assert_null(h.last.key);
+    expect_within(h.last.since, last, last, "since");
+    expect_within(h.last.allowed, allowed - 1e-6, allowed + 1e-6, "allowed");
+    assert_int_equal(silent_at(&l, last + 100 * allowed), 0);
+    oif_result result = row_at(&l, NULL, last + 1000, 0);
+    assert_int_equal(result.reason, OIF_REASON_SILENCE);
+    expect_within(result.pause, 1000, 1000, "pause");
+    assert_int_equal(row_at(&l, NULL, last + 1060, 0).reason, OIF_REASON_VALUES);
+    assert_int_equal(silent_at(&l, last + 1060 + 1900), 0); /* it has learned that pause */
+    assert_int_equal(silent_at(&l, last + 1060 + 2300), 1);
+    oif_pipeline_free(l.pipeline);
+}
+
+static void silence_needs_times_and_rows(void **unused)
+{
+    (void)unused;
+    live l = {new_pipeline("loda", "", COLUMNS, ""), {1}, 0};
+    for (int i = 0; i < 32; i++)
+        next(&l, 0);
+    assert_int_equal(silent_at(&l, 1e12), 0);
+    next(&l, 0);
+    assert_int_equal(silent_at(&l, 1e12), 1);
+    oif_pipeline_free(l.pipeline);
+    live untimed = {new_pipeline("loda", "", COLUMNS, "silence=5"), {1}, 0};
+    for (int i = 0; i < 100; i++)
+        row_at(&untimed, NULL, NAN, 0);
+    assert_int_equal(silent_at(&untimed, 1e12), 0);
+    oif_pipeline_free(untimed.pipeline);
+}
+
+static void silence_can_be_fixed_or_off(void **unused)
+{
+    (void)unused;
+    live fixed = {new_pipeline("loda", "", COLUMNS, "silence=300"), {1}, 0};
+    row_at(&fixed, NULL, 0, 0);
+    assert_int_equal(silent_at(&fixed, 300), 0);
+    assert_int_equal(silent_at(&fixed, 300.5), 1);
+    oif_pipeline_free(fixed.pipeline);
+    live off = habituated("silence=-1");
+    assert_int_equal(silent_at(&off, 1e12), 0);
+    assert_int_equal(row_at(&off, NULL, 1e12, 0).reason, OIF_REASON_VALUES);
+    oif_pipeline_free(off.pipeline);
+}
+
+static void late_rows_and_unknown_times_are_no_pause(void **unused)
+{
+    (void)unused;
+    live l = habituated("");
+    double last = l.seconds - step;
+    assert_true(isnan(row_at(&l, NULL, last - 1e6, 0).pause));
+    assert_true(isnan(row_at(&l, NULL, NAN, 0).pause));
+    oif_result result = row_at(&l, NULL, last + step, 0);
+    assert_int_equal(result.reason, OIF_REASON_VALUES);
+    expect_within(result.pause, step, step, "pause");
+    double row[COLUMNS] = {0};
+    oif_error error;
+    assert_int_equal(oif_pipeline_process_at(l.pipeline, NULL, 0, INFINITY, row, &result, &error),
+                     OIF_EVALUE);
+    expect_message(error, "the time of a row is infinite");
+    require_ok(oif_pipeline_check(l.pipeline, NULL));
+    oif_pipeline_free(l.pipeline);
+}
+
+/* The slow twin: every key is asked at every time. */
+static void keys_are_reported_when_each_of_them_is_due(void **unused)
+{
+    (void)unused;
+    enum { KEYS = 40, ROWS = 20000 };
+    live l = {new_pipeline("loda", "num_projections=2", COLUMNS, "max_keys=30 silence=50"), {7}, 0};
+    double last[KEYS], now = 0;
+    bool is_told[KEYS] = {false};
+    uint64_t order[KEYS] = {0}; /* when each key was last seen */
+    for (int i = 0; i < KEYS; i++)
+        last[i] = NAN;
+    for (uint64_t n = 1; n <= ROWS; n++) {
+        uint32_t key = dice_below(&l.from, dice_chance(&l.from, 0.9) ? KEYS / 4 : KEYS);
+        now += dice_unit(&l.from) * 4;
+        row_at(&l, key_text(key), now, 0);
+        last[key] = now;
+        is_told[key] = false;
+        order[key] = n;
+        int expected = 0;
+        for (uint32_t i = 0; i < KEYS; i++) {
+            int newer = 0;
+            for (uint32_t j = 0; j < KEYS; j++)
+                newer += order[j] > order[i];
+            bool is_due = newer < 30 && last[i] + 50 < now && !is_told[i];
+            expected += is_due;
+            is_told[i] |= is_due;
+        }
+        int told = silent_at(&l, now);
+        if (told != expected)
+            fail_msg("row %llu: %d keys are silent instead of %d", (unsigned long long)n, told,
+                     expected);
+    }
+    oif_pipeline_free(l.pipeline);
+}
+
+/* ---- The budget ---- */
+
+typedef struct healthy {
+    const char *name;
+    double step;    /* seconds */
+    double per_day; /* the budget */
+    int days;
+} healthy;
+
+static void healthy_row(const healthy *h, dice *from, double seconds, double state[2],
+                        double row[2])
+{
+    double angle = fmod(seconds, 86400) / 86400, wave = 16 * angle * (1 - angle);
+    for (int i = 0; i < 2; i++) {
+        double noise = dice_normal(from);
+        state[i] = 0.95 * state[i] + 0.3 * noise;
+        row[i] = *h->name == 'a' ? state[i] : *h->name == 's' ? 5 * wave + noise : noise;
+    }
+}
+
+/* Episodes of the first four days, and of all but the first fifth. */
+static void count_episodes(const healthy *h, double *first, double *later)
+{
+    char options[64];
+    snprintf(options, sizeof options, "alerts=%g", h->per_day);
+    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", 2, options);
+    dice from = {3};
+    double state[2] = {0}, row[2], fifth = h->days * 86400. / 5;
+    *first = *later = 0;
+    for (double t = 0; t < h->days * 86400.; t += h->step) {
+        oif_result result;
+        healthy_row(h, &from, t, state, row);
+        require_ok(oif_pipeline_process_at(pipeline, NULL, 0, t, row, &result, NULL));
+        bool begins = result.episode == OIF_EPISODE_BEGINS;
+        *first += begins && t < 4 * 86400.;
+        *later += begins && t > fifth;
+    }
+    oif_pipeline_free(pipeline);
+}
+
+static void healthy_streams_keep_to_their_budget(void **unused)
+{
+    (void)unused;
+    static const healthy streams[] = {
+        {"noise", 60, 5, 100},  {"autocorrelated", 60, 5, 100},  {"season", 60, 5, 100},
+        {"noise", 600, 1, 300}, {"autocorrelated", 600, 1, 300}, {"season", 600, 1, 300},
+        {"noise", 10, 20, 25},  {"autocorrelated", 10, 20, 25},  {"season", 10, 20, 25},
+    };
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        const healthy *h = &streams[i];
+        double first, later, wanted = h->per_day * h->days * 0.8;
+        count_episodes(h, &first, &later);
+        if (!(later > 0.8 * wanted && later < 1.2 * wanted))
+            fail_msg("%s every %g s: %g episodes instead of %g", h->name, h->step, later, wanted);
+        if (!(first <= 2 * 4 * h->per_day))
+            fail_msg("%s every %g s: %g episodes in four days instead of %g", h->name, h->step,
+                     first, 4 * h->per_day);
+    }
+}
+
+static void without_times_a_budget_is_the_alert_rate(void **unused)
+{
+    (void)unused;
+    oif_pipeline *plain = new_pipeline("loda", "", COLUMNS, ""),
+                 *budget = new_pipeline("loda", "", COLUMNS, "alerts=3");
+    dice from = {1};
+    for (int i = 0; i < 5000; i++) {
+        double row[COLUMNS];
+        draw_row(&from, row, COLUMNS);
+        oif_result a = process(plain, row), b = process(budget, row);
+        if (a.threshold < INFINITY) /* the budget may have one before */
+            require_same_result(&a, &b);
+    }
+    expect_within(oif_pipeline_alert_rate(budget), 0.001, 0.001, "rate");
+    oif_pipeline_free(plain);
+    oif_pipeline_free(budget);
+}
+
+static void contradictions_are_refused(void **unused)
+{
+    (void)unused;
+    static const char *const options[] = {"alerts=5 alert_rate=0.01", "alerts=5 threshold=0.7",
+                                          "silence=-0.5"};
+    for (size_t i = 0; i < 3; i++) {
+        oif_params params = params_named("loda", ""), chosen;
+        oif_pipeline *none = NULL;
+        oif_error error;
+        oif_pipeline_options_init(&chosen);
+        set_params(&chosen, options[i]);
+        assert_int_equal(oif_pipeline_new(&params, 3, &chosen, &none, &error), OIF_EPARAM);
+        expect_message(error, i < 2 ? "alerts contradicts alert_rate and threshold"
+                                    : "silence must be a time, 0 or -1");
+    }
+}
+
+/* ---- Frozen ---- */
+
+static void what_is_frozen_judges_a_row_the_same_way_again(void **unused)
+{
+    (void)unused;
+    /* without what looks at the rows around one */
+    live l = habituated("persistence=1 stuck=off partner=off");
+    require_ok(oif_pipeline_change_option(l.pipeline, "learn", 3, NULL));
+    const oif_detector *detector = oif_pipeline_detector(l.pipeline, NULL, 0);
+    uint64_t learned = oif_detector_rows_learned(detector);
+    double rows[4][COLUMNS] = {{0.1, 0.2, 0.3}, {9, 9, 9}, {NAN, 0, 0}, {1e308, -1e308, 0}};
+    oif_result before[4];
+    for (int i = 0; i < 4; i++)
+        before[i] = process(l.pipeline, rows[i]);
+    assert_true(before[1].anomaly && !before[0].anomaly);
+    for (int n = 0; n < 3000; n++)
+        assert_true(process(l.pipeline, rows[1]).anomaly);
+    for (int n = 0; n < 9000; n++)
+        next(&l, 2.5);
+    for (int i = 0; i < 4; i++) {
+        oif_result again = process(l.pipeline, rows[i]);
+        assert_false(again.learned);
+        before[i].episode = again.episode; /* which is about the rows around it */
+        require_same_result(&again, &before[i]);
+    }
+    assert_int_equal(oif_detector_rows_learned(detector), learned);
+    oif_pipeline_free(l.pipeline);
+}
+
+static void options_about_alerts_can_be_changed_and_others_not(void **unused)
+{
+    (void)unused;
+    live l = habituated("alert_rate=0.0005");
+    double value;
+    oif_error error;
+    require_ok(oif_pipeline_change_option(l.pipeline, "calm", 2, NULL));
+    require_ok(oif_params_get(oif_pipeline_options(l.pipeline), "calm", &value, NULL));
+    expect_within(value, 2, 2, "calm");
+    next(&l, 50);
+    next(&l, 0);
+    assert_int_equal(next(&l, 0).episode, OIF_EPISODE_ENDS);
+    require_ok(oif_pipeline_change_option(l.pipeline, "threshold", 1e9, NULL));
+    assert_false(next(&l, 50).anomaly);
+    assert_int_equal(oif_pipeline_change_option(l.pipeline, "shingle", 2, &error), OIF_EPARAM);
+    expect_message(error, "shingle cannot be changed any more");
+    require_ok(oif_pipeline_change_option(l.pipeline, "alerts", 5, &error));
+    require_ok(oif_params_get(oif_pipeline_options(l.pipeline), "threshold", &value, NULL));
+    expect_within(value, 0, 0, "threshold");
+    assert_true(next(&l, 50).anomaly);
+    require_ok(oif_pipeline_change_option(l.pipeline, "alert_rate", 0.01, &error));
+    require_ok(oif_params_get(oif_pipeline_options(l.pipeline), "alerts", &value, NULL));
+    expect_within(value, 0, 0, "alerts");
+    assert_int_equal(oif_pipeline_change_option(l.pipeline, "calm", 0, &error), OIF_EPARAM);
+    require_ok(oif_pipeline_check(l.pipeline, NULL));
+    oif_pipeline_free(l.pipeline);
+}
+
+/* ---- Snapshots ---- */
+
+typedef struct bytes {
+    char start[1 << 20];
+    size_t count, next;
+} bytes;
+
+static ptrdiff_t put_bytes(void *context, const char *from, size_t count)
+{
+    bytes *to = context;
+    assert_true(to->count + count <= sizeof to->start);
+    memcpy(to->start + to->count, from, count);
+    to->count += count;
+    return (ptrdiff_t)count;
+}
+
+static ptrdiff_t get_bytes(void *context, char *to, size_t capacity)
+{
+    bytes *from = context;
+    size_t left = from->count - from->next, count = left < capacity ? left : capacity;
+    memcpy(to, from->start + from->next, count);
+    from->next += count;
+    return (ptrdiff_t)count;
+}
+
+static oif_pipeline *loaded_copy(const oif_pipeline *pipeline)
+{
+    bytes *b = calloc(1, sizeof *b);
+    oif_pipeline *copy = NULL;
+    oif_error error;
+    require_ok(oif_pipeline_save(pipeline, put_bytes, b, NULL));
+    require_ok_or(oif_pipeline_load(get_bytes, b, &copy, &error), error);
+    free(b);
+    return copy;
+}
+
+static void require_same_episode(const oif_pipeline *a, const oif_pipeline *b)
+{
+    oif_episode_info one = {0}, other = {0};
+    assert_int_equal(oif_pipeline_episode(a, NULL, 0, &one),
+                     oif_pipeline_episode(b, NULL, 0, &other));
+    assert_memory_equal(&one, &other, sizeof one);
+}
+
+/* Saved in the middle of an episode, of its calm rows and of a silence. */
+static void a_loaded_pipeline_continues_its_episode(void **unused)
+{
+    (void)unused;
+    for (int moment = 0; moment < 4; moment++) {
+        live l = habituated(moment == 3 ? "alerts=5 cooldown=7200" : "cooldown=7200"), other;
+        oif_attribution why[COLUMNS];
+        next(&l, 50);
+        oif_pipeline_explain(l.pipeline, why);
+        for (int i = 0; i < moment * 12; i++)
+            next(&l, 0);
+        if (moment == 2)
+            assert_int_equal(silent_at(&l, l.seconds + 1e5), 1);
+        other = l;
+        other.pipeline = loaded_copy(l.pipeline);
+        require_same_episode(l.pipeline, other.pipeline);
+        assert_int_equal(silent_at(&other, l.seconds + 1e5), silent_at(&l, l.seconds + 1e5));
+        for (int i = 0; i < 3000; i++) {
+            double spike = i % 500 == 20 ? 50 : 0;
+            oif_result a = next(&l, spike), b = next(&other, spike);
+            require_same_result(&a, &b);
+            assert_int_equal(a.reason, b.reason);
+            if (i % 100 == 0)
+                require_same_episode(l.pipeline, other.pipeline);
+        }
+        oif_pipeline_free(l.pipeline);
+        oif_pipeline_free(other.pipeline);
+    }
+}
+
+/* As snapshots were before alerts had fields. */
+static void write_without_alerts(oif_model *model, bytes *to)
+{
+    oif_section_writer writer;
+    oif_byte_counter counter = oif_byte_counter_new();
+    oif_model_visit_fields(model, &counter.visitor);
+    oif_section_writer_open(&writer, put_bytes, to, NULL);
+    oif_state_section_write(&writer, model->detectors, model->detector_count);
+    oif_section_writer_begin(&writer, "MODL", counter.bytes);
+    oif_model_visit_fields(model, &writer.visitor);
+    oif_section_writer_end(&writer);
+    require_ok(oif_section_writer_close(&writer));
+}
+
+static void an_older_model_goes_on_with_the_episode_it_is_in(void **unused)
+{
+    (void)unused;
+    for (int in_episode = 0; in_episode < 2; in_episode++) {
+        live l = habituated("alert_rate=0.0005");
+        if (in_episode)
+            next(&l, 50);
+        oif_model *model = oif_pipeline_model(l.pipeline, 0), *copy;
+        bytes *b = calloc(1, sizeof *b);
+        oif_section_reader reader;
+        oif_error error;
+        write_without_alerts(model, b);
+        require_ok(oif_model_clone(l.pipeline->blank, &copy, NULL));
+        oif_section_reader_open(&reader, get_bytes, b, &error);
+        oif_section_reader_expect(&reader, OIF_SECTION_STATE);
+        oif_model_sections_read(&reader, copy);
+        require_ok_or(reader.status, error);
+        assert_int_equal(copy->alerts.in_episode, in_episode);
+        assert_int_equal(copy->alerts.episode.number, in_episode);
+        for (int i = 0; i < 100; i++) {
+            double row[COLUMNS];
+            oif_result a, b_result;
+            draw_row(&l.from, row, COLUMNS);
+            oif_model_process(model, row, NAN, &a);
+            oif_model_process(copy, row, NAN, &b_result);
+            require_same_result(&a, &b_result);
+        }
+        free(b);
+        oif_model_free(copy);
+        oif_pipeline_free(l.pipeline);
+    }
+}
+
+static void damaged_fields_are_found(void **unused)
+{
+    (void)unused;
+    live l = habituated("alert_rate=0.0005");
+    next(&l, 50);
+    oif_model *model = oif_pipeline_model(l.pipeline, 0);
+    oif_alerts sound = model->alerts;
+#define BREAK(change)                                                                              \
+    do {                                                                                           \
+        oif_error error;                                                                           \
+        model->alerts = sound;                                                                     \
+        model->alerts.change;                                                                      \
+        assert_int_equal(oif_model_check(model, &error), OIF_EINVARIANT);                          \
+        expect_message(error, "the last episode or pause does not hold together");                 \
+    } while (0)
+    BREAK(in_episode = 2);
+    BREAK(is_silent = 2);
+    BREAK(episode.number = 0);
+    BREAK(episode.first_row = 0);
+    BREAK(episode.first_row = UINT64_MAX);
+    BREAK(episode.rows = UINT64_MAX);
+    BREAK(episode.anomalies = 2);
+    BREAK(episode.peak_row = 1);
+    BREAK(episode.peak_grade = (oif_grade)4);
+    BREAK(episode.reason = (oif_reason)99);
+    BREAK(episode.column = COLUMNS);
+    BREAK(episode.direction = 2);
+    BREAK(episode.first_seconds = INFINITY);
+    BREAK(last_seconds = -INFINITY);
+    BREAK(usual_pause = NAN);
+    BREAK(longest_pause = -1);
+    model->alerts = sound;
+    require_ok(oif_model_check(model, NULL));
+    oif_pipeline_free(l.pipeline);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_episode_knows_its_start_its_rows_and_its_worst_row),
+        cmocka_unit_test(a_key_without_an_episode_has_none),
+        cmocka_unit_test(the_reason_of_an_episode_is_that_of_its_worst_row),
+        cmocka_unit_test(within_the_cooldown_an_episode_continues),
+        cmocka_unit_test(an_episode_that_continues_ends_again),
+        cmocka_unit_test(a_pause_longer_than_any_before_is_reported_once),
+        cmocka_unit_test(silence_needs_times_and_rows),
+        cmocka_unit_test(silence_can_be_fixed_or_off),
+        cmocka_unit_test(late_rows_and_unknown_times_are_no_pause),
+        cmocka_unit_test(keys_are_reported_when_each_of_them_is_due),
+        cmocka_unit_test(healthy_streams_keep_to_their_budget),
+        cmocka_unit_test(without_times_a_budget_is_the_alert_rate),
+        cmocka_unit_test(contradictions_are_refused),
+        cmocka_unit_test(what_is_frozen_judges_a_row_the_same_way_again),
+        cmocka_unit_test(options_about_alerts_can_be_changed_and_others_not),
+        cmocka_unit_test(a_loaded_pipeline_continues_its_episode),
+        cmocka_unit_test(an_older_model_goes_on_with_the_episode_it_is_in),
+        cmocka_unit_test(damaged_fields_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
