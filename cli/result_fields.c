@@ -43,13 +43,42 @@ static bool write_severity(double severity)
 
 /* ---- Reasons ---- */
 
-/* What is unusual about a column's value. */
-static const char *direction_word(const row_verdict *verdict, size_t column)
+static const char *direction_word(int direction)
 {
-    int direction = verdict->fields->attributions[column].direction;
-    if (isnan(verdict->values[column]))
-        return "missing";
     return direction < 0 ? "low" : direction > 0 ? "high" : "odd";
+}
+
+/* What is unusual about a column: "high", "stuck", "no longer follows cpu". `partner` is a name. */
+static void print_unusual(oif_reason reason, int direction, double value, const char *partner,
+                          char text[WHY_TEXT_BYTES])
+{
+    switch (reason) {
+    case OIF_REASON_STUCK: snprintf(text, WHY_TEXT_BYTES, "stuck"); break;
+    case OIF_REASON_PARTNER: snprintf(text, WHY_TEXT_BYTES, "no longer follows %s", partner); break;
+    case OIF_REASON_SEASON:
+        snprintf(text, WHY_TEXT_BYTES, "%s for this time", direction_word(direction));
+        break;
+    case OIF_REASON_SILENCE: snprintf(text, WHY_TEXT_BYTES, "after a silence"); break;
+    case OIF_REASON_VALUES:
+        snprintf(text, WHY_TEXT_BYTES, "%s", isnan(value) ? "missing" : direction_word(direction));
+        break;
+    }
+}
+
+static const char *unusual_text(const row_verdict *verdict, size_t column,
+                                char text[WHY_TEXT_BYTES])
+{
+    const oif_attribution *why = &verdict->fields->attributions[column];
+    print_unusual(why->reason, why->direction, verdict->values[column],
+                  verdict->fields->names[why->partner], text);
+    return text;
+}
+
+/* For programs: which sense it was. */
+static const char *reason_word(oif_reason reason)
+{
+    static const char *const words[] = {"values", "stuck", "season", "partner", "silence"};
+    return words[reason];
 }
 
 void result_fields_reasons_text(const row_verdict *verdict, char *text, size_t capacity)
@@ -59,26 +88,29 @@ void result_fields_reasons_text(const row_verdict *verdict, char *text, size_t c
     for (size_t i = 0; i < verdict->reason_count && length < capacity; i++) {
         size_t column = verdict->fields->order[i];
         double share = verdict->fields->attributions[column].share;
-        int printed =
-            snprintf(text + length, capacity - length, "%s%s %s %.0f%%", i > 0 ? "; " : "",
-                     verdict->fields->names[column], direction_word(verdict, column), share * 100);
+        char unusual[WHY_TEXT_BYTES];
+        int printed = snprintf(text + length, capacity - length, "%s%s %s %.0f%%",
+                               i > 0 ? "; " : "", verdict->fields->names[column],
+                               unusual_text(verdict, column, unusual), share * 100);
         length += printed > 0 ? (size_t)printed : 0;
     }
+}
+
+static bool write_name(const char *name, bool doubles_quotes)
+{
+    return doubles_quotes ? quoting_write_doubled(name, strlen(name)) : write_text(name);
 }
 
 static bool write_reasons(const row_verdict *verdict, bool doubles_quotes)
 {
     for (size_t i = 0; i < verdict->reason_count; i++) {
         size_t column = verdict->fields->order[i];
-        double share = verdict->fields->attributions[column].share;
-        const char *name = verdict->fields->names[column];
-        if (i > 0)
-            write_text("; ");
-        if (doubles_quotes)
-            quoting_write_doubled(name, strlen(name));
-        else
-            write_text(name);
-        output_print(" %s %.0f%%", direction_word(verdict, column), share * 100);
+        char unusual[WHY_TEXT_BYTES];
+        write_text(i > 0 ? "; " : "");
+        write_name(verdict->fields->names[column], doubles_quotes);
+        write_text(" ");
+        write_name(unusual_text(verdict, column, unusual), doubles_quotes);
+        output_print(" %.0f%%", verdict->fields->attributions[column].share * 100);
     }
     return output_is_open();
 }
@@ -88,9 +120,13 @@ static bool needs_quotes(const row_verdict *verdict, char delimiter)
     const char special[] = {delimiter, '"', '\n', '\r', '\0'};
     if (delimiter == ';' || delimiter == ' ')
         return verdict->reason_count > 0;
-    for (size_t i = 0; i < verdict->reason_count; i++)
-        if (strpbrk(verdict->fields->names[verdict->fields->order[i]], special))
+    for (size_t i = 0; i < verdict->reason_count; i++) {
+        size_t column = verdict->fields->order[i];
+        char unusual[WHY_TEXT_BYTES];
+        if (strpbrk(verdict->fields->names[column], special) ||
+            strpbrk(unusual_text(verdict, column, unusual), special))
             return true;
+    }
     return false;
 }
 
@@ -100,17 +136,31 @@ static bool write_why_csv(const row_verdict *verdict, char delimiter)
     return write_text(quote) && write_reasons(verdict, *quote != '\0') && write_text(quote);
 }
 
+static bool write_reason_json(const row_verdict *verdict, size_t column)
+{
+    const oif_attribution *why = &verdict->fields->attributions[column];
+    const char *name = verdict->fields->names[column],
+               *partner = verdict->fields->names[why->partner];
+    bool is_missing = why->reason == OIF_REASON_VALUES && isnan(verdict->values[column]);
+    write_text("{\"column\":");
+    quoting_write_json(name, strlen(name));
+    output_print(",\"direction\":\"%s\",\"share\":%.2f",
+                 is_missing ? "missing" : direction_word(why->direction), why->share);
+    if (why->reason != OIF_REASON_VALUES)
+        output_print(",\"reason\":\"%s\"", reason_word(why->reason));
+    if (why->reason == OIF_REASON_PARTNER) {
+        write_text(",\"partner\":");
+        quoting_write_json(partner, strlen(partner));
+    }
+    return write_text("}");
+}
+
 static bool write_why_json(const row_verdict *verdict)
 {
     write_text("[");
     for (size_t i = 0; i < verdict->reason_count; i++) {
-        size_t column = verdict->fields->order[i];
-        double share = verdict->fields->attributions[column].share;
-        const char *name = verdict->fields->names[column];
-        write_text(i > 0 ? ",{\"column\":" : "{\"column\":");
-        quoting_write_json(name, strlen(name));
-        output_print(",\"direction\":\"%s\",\"share\":%.2f}", direction_word(verdict, column),
-                     share);
+        write_text(i > 0 ? "," : "");
+        write_reason_json(verdict, verdict->fields->order[i]);
     }
     return write_text("]");
 }
@@ -154,13 +204,6 @@ static const char *episode_word(oif_episode episode)
 
 /* ---- Episodes ---- */
 
-static const char *episode_direction(const oif_episode_info *episode)
-{
-    if (isnan(episode->value))
-        return "missing";
-    return episode->direction < 0 ? "low" : episode->direction > 0 ? "high" : "odd";
-}
-
 static bool knows_why(const oif_episode_info *episode)
 {
     return episode->number > 0 && episode->column != OIF_UNKNOWN_COLUMN;
@@ -170,11 +213,11 @@ static bool knows_why(const oif_episode_info *episode)
 static bool write_episode_why_csv(const result_fields *fields, const oif_episode_info *episode,
                                   char delimiter)
 {
-    char text[WHY_TEXT_BYTES];
+    char text[2 * WHY_TEXT_BYTES], unusual[WHY_TEXT_BYTES];
     if (!knows_why(episode))
         return true;
-    snprintf(text, sizeof text, "%s %s", fields->names[episode->column],
-             episode_direction(episode));
+    print_unusual(episode->reason, episode->direction, episode->value, "another column", unusual);
+    snprintf(text, sizeof text, "%s %s", fields->names[episode->column], unusual);
     return quoting_write_csv(text, strlen(text), delimiter);
 }
 
@@ -183,9 +226,14 @@ static bool write_episode_why_json(const result_fields *fields, const oif_episod
     if (!knows_why(episode))
         return write_text("null");
     const char *name = fields->names[episode->column];
+    bool is_missing = episode->reason == OIF_REASON_VALUES && isnan(episode->value);
     write_text("{\"column\":");
     quoting_write_json(name, strlen(name));
-    output_print(",\"direction\":\"%s\",\"value\":", episode_direction(episode));
+    output_print(",\"direction\":\"%s\"",
+                 is_missing ? "missing" : direction_word(episode->direction));
+    if (episode->reason != OIF_REASON_VALUES)
+        output_print(",\"reason\":\"%s\"", reason_word(episode->reason));
+    write_text(",\"value\":");
     return write_number(episode->value, "null") && write_text("}");
 }
 
