@@ -108,7 +108,6 @@ def test_a_budget_of_episodes_is_kept():
         oif.Pipeline(alerts=10.0, alert_rate=0.01)
 
 
-@pytest.mark.xfail(reason="the senses and persistence go on following rows with learn=none")
 def test_what_is_frozen_learns_nothing():
     alerts = pipeline()
     alerts.change(learn="none")

@@ -314,21 +314,6 @@ static double score_by(const oif_model *m, oif_detector *detector)
     return score;
 }
 
-/* Lets every detector and every sense judge the last row. */
-static void ask_judges(oif_model *m, const double *row, double seconds)
-{
-    oif_judge *judges = judges_of(m);
-    double evidence[OIF_SENSES_MAX];
-    for (size_t i = 0; i < m->detector_count; i++) {
-        bool was_ready = oif_detector_ready(m->detectors[i]);
-        double score = score_by(m, m->detectors[i]);
-        judges[i].score = was_ready || i == 0 ? score : NAN;
-    }
-    oif_senses_observe(senses_of(m), row, seconds, evidence);
-    for (uint32_t i = 0; i < senses_of(m)->count; i++)
-        judges[m->detector_count + i].score = evidence[i];
-}
-
 /* The mean severity of the last rows. */
 static double recent_severity(oif_model *m, double severity)
 {
@@ -340,24 +325,65 @@ static double recent_severity(oif_model *m, double severity)
     return sum / rows;
 }
 
-/* The score of the last row. */
-static double score_by_all(oif_model *m, const double *row, double seconds)
+/* How severe the last row is to the detectors, and the rows before it together with it; their score
+ * of it in `score`. */
+static double judge_values(oif_model *m, double *score)
 {
-    const size_t count = oif_model_judges(m);
-    if (count == 0)
-        return score_by(m, m->detectors[0]);
-    oif_judge *judges = judges_of(m), *last = &judges[count - 1];
-    const bool persists = m->options.persistence > 1;
-    ask_judges(m, row, seconds);
-    double severity = oif_judges_severity(judges, count - persists, &m->judge);
+    oif_judge *judges = judges_of(m), *last = &judges[oif_model_judges(m) - 1];
+    for (size_t i = 0; i < m->detector_count; i++) {
+        bool was_ready = oif_detector_ready(m->detectors[i]);
+        double given = score_by(m, m->detectors[i]);
+        judges[i].score = was_ready || i == 0 ? given : NAN;
+    }
+    double severity = oif_judges_severity(judges, m->detector_count, &m->judge);
     bool is_lifted = m->judge > 0;
-    if (persists) {
+    if (m->options.persistence > 1 && m->options.learn != OIF_LEARN_NONE) {
         last->score = recent_severity(m, severity);
         double stretch = oif_judge_severity(last);
         is_lifted |= judges[0].curve.is_known && stretch > severity;
         severity = stretch > severity ? stretch : severity;
     }
-    return is_lifted ? oif_judge_score(&judges[0], severity) : judges[0].score;
+    *score = is_lifted ? oif_judge_score(&judges[0], severity) : judges[0].score;
+    return severity;
+}
+
+/* The score of the last row, which is `values_score` unless a sense finds the row more severe. A
+ * frozen model has no senses: they follow the stream. */
+static double judge_by_senses(oif_model *m, const double *row, double seconds, double severity,
+                              double values_score)
+{
+    oif_judge *judges = judges_of(m), *senses = judges + m->detector_count;
+    double evidence[OIF_SENSES_MAX], most = severity;
+    if (m->options.learn == OIF_LEARN_NONE)
+        return values_score;
+    oif_senses_observe(senses_of(m), row, seconds, evidence);
+    for (uint32_t i = 0; i < senses_of(m)->count; i++) {
+        senses[i].score = evidence[i];
+        double found = oif_judge_severity(&senses[i]);
+        if (found > most && judges[0].curve.is_known) {
+            most = found;
+            m->judge = (uint32_t)m->detector_count + i;
+        }
+    }
+    return most > severity ? oif_judge_score(&judges[0], most) : values_score;
+}
+
+/* The scores of the last row. */
+typedef struct row_scores {
+    double score;
+    double values_score; /* without the senses */
+} row_scores;
+
+static row_scores score_by_all(oif_model *m, const double *row, double seconds)
+{
+    row_scores scores;
+    if (oif_model_judges(m) == 0) {
+        scores.score = scores.values_score = score_by(m, m->detectors[0]);
+        return scores;
+    }
+    double severity = judge_values(m, &scores.values_score);
+    scores.score = judge_by_senses(m, row, seconds, severity, scores.values_score);
+    return scores;
 }
 
 static void learn_recent(oif_model *m)
@@ -368,12 +394,24 @@ static void learn_recent(oif_model *m)
     (void)status; /* only an infinity could fail */
 }
 
+/* Judges beside the leader also learn how an episode begins, however severe that is: one that
+ * fires again and again must not count as much each time. */
+static void learn_judges(oif_model *m, bool is_usual, bool begins_episode)
+{
+    const size_t count = oif_model_judges(m);
+    oif_judge *judges = judges_of(m);
+    if (count > 0 && is_usual)
+        oif_judges_learn(judges, 1);
+    if (count > 0 && (is_usual || begins_episode))
+        oif_judges_learn(judges + 1, count - 1);
+}
+
 /* Scores, judges and learns the shingle, which contains no infinities. */
 static void score_recent(oif_model *m, const double *row, double seconds, oif_result *result)
 {
     bool was_ready = oif_detector_ready(m->detectors[0]);
-    double score = score_by_all(m, row, seconds);
-    judge(m, was_ready, score, result);
+    row_scores scores = score_by_all(m, row, seconds);
+    judge(m, was_ready, scores.score, result);
     if (result->anomaly) /* it must not make the rows after it anomalies, too */
         m->severities[m->rows % m->options.persistence] = 0;
     count_anomalies(m, result->anomaly);
@@ -386,13 +424,14 @@ static void score_recent(oif_model *m, const double *row, double seconds, oif_re
     /* Scores of a detector that is not ready say nothing about later ones. Scores of single
      * anomalies are part of the alert rate: without them the threshold would fall again and
      * again. Scores of many anomalies at a time would raise it until nothing is an anomaly, and so
-     * would a few critical ones: they are not what the tail of ordinary rows is like. */
+     * would a few critical ones: they are not what the tail of ordinary rows is like. What the
+     * senses find does not count: a loud sense must not hide what the detectors find. */
     bool is_single = m->recent_anomalies <= few_anomalies(m) && result->grade != OIF_GRADE_CRITICAL;
-    bool is_frozen = m->options.learn == OIF_LEARN_NONE;
-    if (was_ready && !is_frozen && (result->learned || is_single)) {
-        oif_score_history_add(&m->history, score);
-        oif_judges_learn(judges_of(m), oif_model_judges(m));
-    }
+    if (!was_ready || m->options.learn == OIF_LEARN_NONE)
+        return;
+    if (result->learned || is_single)
+        oif_score_history_add(&m->history, scores.values_score);
+    learn_judges(m, result->learned || is_single, result->anomaly && !m->alerts.in_episode);
 }
 
 /* The row that is learned. */

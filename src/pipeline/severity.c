@@ -12,7 +12,7 @@ static const double enough_scores = 500; /* so there is a score of one row in 50
 /* A judge whose scores hardly differ must not call the first other one extreme. */
 static double least_apart(oif_score_scale scale)
 {
-    return scale == OIF_SCORES_OF_EVIDENCE ? 1 : 0x1p-4;
+    return scale == OIF_SCORES_OF_EVIDENCE ? 0.5 : 0x1p-4;
 }
 
 static double severity_of_share(double share)

@@ -165,7 +165,7 @@ oif: h2: silence ends: no row since 2026-11-17T03:25:40Z, 101 min"
 
 @test "--learn none compares rows with a state and changes nothing" {
     make_hosts
-    "$OIF" score --key host --exclude at --persistence 1 --stuck off --partner off --state s.oif hosts.csv > /dev/null
+    "$OIF" score --key host --exclude at --state s.oif hosts.csv > /dev/null
     cp s.oif before.oif
     (echo at,host,load,free; for _ in 1 2 3; do printf '1,h1,5.5,55\n1,h1,99,55\n'; done) > new.csv
     "$OIF" score --key host --exclude at --state s.oif --learn none --fields score,p,anomaly,learned new.csv \

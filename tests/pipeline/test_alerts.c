@@ -407,8 +407,7 @@ static void contradictions_are_refused(void **unused)
 static void what_is_frozen_judges_a_row_the_same_way_again(void **unused)
 {
     (void)unused;
-    /* without what looks at the rows around one */
-    live l = habituated("persistence=1 stuck=off partner=off");
+    live l = habituated("");
     require_ok(oif_pipeline_change_option(l.pipeline, "learn", 3, NULL));
     const oif_detector *detector = oif_pipeline_detector(l.pipeline, NULL, 0);
     uint64_t learned = oif_detector_rows_learned(detector);

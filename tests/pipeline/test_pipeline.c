@@ -191,9 +191,10 @@ enum { EXPLAINED_COLUMNS = 8 };
  * direction. */
 static double rightly_explained(const char *detector, size_t shingle)
 {
-    oif_pipeline *pipeline = new_pipeline(detector, "", EXPLAINED_COLUMNS,
-                                          shingle == 1 ? "alert_rate=0.03 learn=normal"
-                                                       : "alert_rate=0.03 learn=normal shingle=2");
+    oif_pipeline *pipeline =
+        new_pipeline(detector, "", EXPLAINED_COLUMNS,
+                     shingle == 1 ? "alert_rate=0.03 learn=normal persistence=1"
+                                  : "alert_rate=0.03 learn=normal persistence=1 shingle=2");
     dice from = {11};
     double row[EXPLAINED_COLUMNS], alerts = 0, right = 0;
     for (int i = 0; i < 30000; i++) {
