@@ -8,7 +8,8 @@ typedef enum oif_score_scale {
     OIF_SCORES_IN_BITS,     /* without an upper end: one more is half as likely */
     OIF_SCORES_OF_MASS,     /* without an upper end: rows that a removal would move */
     OIF_SCORES_OF_DISTANCE, /* without an upper end: how far the row is from others */
-    OIF_SCORES_OF_EVIDENCE  /* evidence, most often 0; one more is much */
+    OIF_SCORES_OF_EVIDENCE, /* evidence, most often 0; one more is much */
+    OIF_SCORES_OF_SEVERITY  /* one more is a tenth as likely */
 } oif_score_scale;
 
 double oif_score_evidence(oif_score_scale scale, double score);

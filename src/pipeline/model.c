@@ -3,6 +3,7 @@
 #include "base/block.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/stable_math.h"
 #include "detect/detector.h"
 #include "detect/together.h"
 
@@ -87,13 +88,19 @@ static oif_status make_block(const oif_model *head, oif_model **made, oif_error 
     return OIF_OK;
 }
 
+static oif_score_scale scale_of(const oif_model *m, size_t judge)
+{
+    if (judge < m->detector_count)
+        return oif_detector_scale(m->detectors[judge]);
+    return judge < m->detector_count + oif_senses_count(&m->options.senses)
+               ? OIF_SCORES_OF_EVIDENCE
+               : OIF_SCORES_OF_SEVERITY;
+}
+
 static void init_judges(oif_model *m)
 {
     for (size_t i = 0; i < oif_model_judges(m); i++)
-        oif_judge_init(&judges_of(m)[i],
-                       i < m->detector_count ? oif_detector_scale(m->detectors[i])
-                                             : OIF_SCORES_OF_EVIDENCE,
-                       m->options.memory);
+        oif_judge_init(&judges_of(m)[i], scale_of(m, i), m->options.memory);
 }
 
 oif_status oif_model_new(const oif_params *params, const oif_derived_plan *plan,
@@ -189,7 +196,7 @@ static double threshold_of(const oif_model *m)
     if (m->options.threshold != 0)
         return m->options.threshold;
     double rate = m->options.alert_rate, threshold = oif_score_history_threshold(&m->history, rate);
-    if (threshold < INFINITY || !m->options.continues_tail)
+    if (threshold < INFINITY)
         return threshold;
     return oif_severity_threshold(&m->history, oif_detector_scale(m->detectors[0]), rate);
 }
@@ -214,27 +221,6 @@ static bool is_like_all_recent(const oif_model *m)
 static const oif_finding *finding_of(const oif_model *m)
 {
     return &senses_of(m)->findings[m->judge - m->detector_count];
-}
-
-static void judge(const oif_model *m, bool was_ready, double score, oif_result *result)
-{
-    result->score = score;
-    result->p = oif_score_history_share(&m->history, score);
-    result->threshold = threshold_of(m);
-    result->ready = was_ready && result->threshold < INFINITY;
-    /* What is frozen judges a row the same way whatever came before. */
-    bool is_frozen = m->options.learn == OIF_LEARN_NONE;
-    result->anomaly =
-        result->ready && score > result->threshold && (is_frozen || !is_like_all_recent(m));
-    result->severity =
-        result->ready
-            ? oif_severity(&m->history, oif_detector_scale(m->detectors[0]), score, result->p)
-            : 0;
-    result->grade = result->anomaly ? grade_of(result->severity) : OIF_GRADE_NONE;
-    if (m->judge < m->detector_count)
-        result->detector = m->judge;
-    else
-        result->reason = finding_of(m)->reason;
 }
 
 /* How many anomalies at a time still count as single ones: a quarter of those that the memory has
@@ -325,65 +311,106 @@ static double recent_severity(oif_model *m, double severity)
     return sum / rows;
 }
 
-/* How severe the last row is to the detectors, and the rows before it together with it; their score
- * of it in `score`. */
-static double judge_values(oif_model *m, double *score)
+/* The severity that a judge beside the detectors finds, if that is reason enough for an alert; 0 if
+ * not. What is less would only disturb the order of the scores. */
+static double alarm_of(const oif_model *m, const oif_judge *judge)
 {
-    oif_judge *judges = judges_of(m), *last = &judges[oif_model_judges(m) - 1];
+    const double log10_of_2 = 0.30102999566398120;
+    double severity = oif_judge_severity(judge),
+           least = -oif_log2(m->options.alert_rate) * log10_of_2;
+    return judges_of(m)[0].curve.is_known && severity > least ? severity : 0;
+}
+
+/* What the judges say about the last row. */
+typedef struct row_scores {
+    double score;
+    double severity;    /* to the detectors */
+    bool persists;      /* with the rows before it, it is an anomaly */
+    double for_history; /* what counts as usual: of the detectors, and of rows that persist */
+} row_scores;
+
+static void judge_values(oif_model *m, row_scores *scores)
+{
+    oif_judge *judges = judges_of(m);
     for (size_t i = 0; i < m->detector_count; i++) {
         bool was_ready = oif_detector_ready(m->detectors[i]);
         double given = score_by(m, m->detectors[i]);
         judges[i].score = was_ready || i == 0 ? given : NAN;
     }
-    double severity = oif_judges_severity(judges, m->detector_count, &m->judge);
-    bool is_lifted = m->judge > 0;
-    if (m->options.persistence > 1 && m->options.learn != OIF_LEARN_NONE) {
-        last->score = recent_severity(m, severity);
-        double stretch = oif_judge_severity(last);
-        is_lifted |= judges[0].curve.is_known && stretch > severity;
-        severity = stretch > severity ? stretch : severity;
-    }
-    *score = is_lifted ? oif_judge_score(&judges[0], severity) : judges[0].score;
-    return severity;
+    scores->severity = oif_judges_severity(judges, m->detector_count, &m->judge);
+    scores->score = m->judge > 0 ? oif_judge_score(&judges[0], scores->severity) : judges[0].score;
+    scores->for_history = scores->score;
 }
 
-/* The score of the last row, which is `values_score` unless a sense finds the row more severe. A
- * frozen model has no senses: they follow the stream. */
-static double judge_by_senses(oif_model *m, const double *row, double seconds, double severity,
-                              double values_score)
+/* Whether the row and those before it are an anomaly together. */
+static void judge_stretch(oif_model *m, row_scores *scores)
+{
+    oif_judge *stretch = &judges_of(m)[oif_model_judges(m) - 1];
+    stretch->score = recent_severity(m, scores->severity);
+    double severity = alarm_of(m, stretch);
+    scores->persists = severity > scores->severity;
+    if (scores->persists)
+        scores->for_history = oif_judge_score(&judges_of(m)[0], severity);
+}
+
+/* The row gets a higher score if a sense finds it more severe. */
+static void judge_by_senses(oif_model *m, const double *row, double seconds, row_scores *scores)
 {
     oif_judge *judges = judges_of(m), *senses = judges + m->detector_count;
-    double evidence[OIF_SENSES_MAX], most = severity;
-    if (m->options.learn == OIF_LEARN_NONE)
-        return values_score;
+    double evidence[OIF_SENSES_MAX], most = scores->severity;
     oif_senses_observe(senses_of(m), row, seconds, evidence);
     for (uint32_t i = 0; i < senses_of(m)->count; i++) {
         senses[i].score = evidence[i];
-        double found = oif_judge_severity(&senses[i]);
-        if (found > most && judges[0].curve.is_known) {
+        double found = alarm_of(m, &senses[i]);
+        if (found > most) {
             most = found;
             m->judge = (uint32_t)m->detector_count + i;
         }
     }
-    return most > severity ? oif_judge_score(&judges[0], most) : values_score;
+    if (most > scores->severity)
+        scores->score = oif_judge_score(&judges[0], most);
 }
 
-/* The scores of the last row. */
-typedef struct row_scores {
-    double score;
-    double values_score; /* without the senses */
-} row_scores;
-
+/* A frozen model has neither senses nor persistence: they follow the stream. */
 static row_scores score_by_all(oif_model *m, const double *row, double seconds)
 {
-    row_scores scores;
+    row_scores scores = {0};
     if (oif_model_judges(m) == 0) {
-        scores.score = scores.values_score = score_by(m, m->detectors[0]);
+        scores.score = scores.for_history = score_by(m, m->detectors[0]);
         return scores;
     }
-    double severity = judge_values(m, &scores.values_score);
-    scores.score = judge_by_senses(m, row, seconds, severity, scores.values_score);
+    judge_values(m, &scores);
+    if (m->options.learn == OIF_LEARN_NONE)
+        return scores;
+    if (m->options.persistence > 1 && m->options.threshold == 0)
+        judge_stretch(m, &scores);
+    judge_by_senses(m, row, seconds, &scores);
     return scores;
+}
+
+static void judge(const oif_model *m, bool was_ready, const row_scores *scores, oif_result *result)
+{
+    const double score = scores->score;
+    result->score = score;
+    result->p = oif_score_history_share(&m->history, score);
+    result->threshold = threshold_of(m);
+    /* Unusual rows that follow each other lower it. */
+    if (scores->persists && score <= result->threshold && scores->for_history > result->threshold)
+        result->threshold = score - fabs(score) * DBL_EPSILON - DBL_MIN;
+    result->ready = was_ready && result->threshold < INFINITY;
+    /* What is frozen judges a row the same way whatever came before. */
+    bool is_frozen = m->options.learn == OIF_LEARN_NONE;
+    result->anomaly =
+        result->ready && score > result->threshold && (is_frozen || !is_like_all_recent(m));
+    result->severity =
+        result->ready
+            ? oif_severity(&m->history, oif_detector_scale(m->detectors[0]), score, result->p)
+            : 0;
+    result->grade = result->anomaly ? grade_of(result->severity) : OIF_GRADE_NONE;
+    if (m->judge < m->detector_count)
+        result->detector = m->judge;
+    else
+        result->reason = finding_of(m)->reason;
 }
 
 static void learn_recent(oif_model *m)
@@ -411,7 +438,7 @@ static void score_recent(oif_model *m, const double *row, double seconds, oif_re
 {
     bool was_ready = oif_detector_ready(m->detectors[0]);
     row_scores scores = score_by_all(m, row, seconds);
-    judge(m, was_ready, scores.score, result);
+    judge(m, was_ready, &scores, result);
     if (result->anomaly) /* it must not make the rows after it anomalies, too */
         m->severities[m->rows % m->options.persistence] = 0;
     count_anomalies(m, result->anomaly);
@@ -430,7 +457,7 @@ static void score_recent(oif_model *m, const double *row, double seconds, oif_re
     if (!was_ready || m->options.learn == OIF_LEARN_NONE)
         return;
     if (result->learned || is_single)
-        oif_score_history_add(&m->history, scores.values_score);
+        oif_score_history_add(&m->history, scores.for_history);
     learn_judges(m, result->learned || is_single, result->anomaly && !m->alerts.in_episode);
 }
 

@@ -40,8 +40,6 @@ typedef struct oif_model_options {
     uint32_t patience;    /* with OIF_LEARN_DECAY: recent anomalies after which they are learned */
     uint32_t persistence; /* rows whose evidence adds up; 1: each is judged by itself */
     oif_senses_options senses;
-    /* with a budget of alerts: scores rarer than any that is remembered have a threshold, too */
-    bool continues_tail;
     oif_alert_options alerts;
 } oif_model_options;
 

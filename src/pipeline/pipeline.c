@@ -442,7 +442,6 @@ static void set_rate(oif_pipeline *p, oif_model *model, double seconds)
     if (rate == 0)
         return;
     options.alert_rate = rate;
-    options.continues_tail = true;
     if (oif_params_value(&p->options, "memory") == 0)
         options.memory = memory_for(rate);
     oif_model_set_options(model, &options);

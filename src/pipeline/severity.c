@@ -12,7 +12,7 @@ static const double enough_scores = 500; /* so there is a score of one row in 50
 /* A judge whose scores hardly differ must not call the first other one extreme. */
 static double least_apart(oif_score_scale scale)
 {
-    return scale == OIF_SCORES_OF_EVIDENCE ? 0.5 : 0x1p-4;
+    return scale == OIF_SCORES_OF_EVIDENCE ? 0.5 : scale == OIF_SCORES_OF_SEVERITY ? 0.7 : 0x1p-4;
 }
 
 static double severity_of_share(double share)
@@ -57,12 +57,14 @@ double oif_severity(const oif_score_history *history, oif_score_scale scale, dou
 
 double oif_severity_threshold(const oif_score_history *history, oif_score_scale scale, double rate)
 {
-    if (history->total < enough_scores)
+    const double least_scores = 256;
+    if (history->total < least_scores)
         return INFINITY;
-    double common = oif_score_history_at(history, common_share);
+    double common = oif_score_history_at(history, common_share),
+           highest = oif_score_history_at(history, 0);
     oif_severity_line tail = tail_of(history, scale, common);
     double score = oif_evidence_score(scale, evidence_on(&tail, severity_of_share(rate)));
-    return score > common ? score : common;
+    return score > highest ? score : highest;
 }
 
 /* ---- For judges ---- */

@@ -7,8 +7,9 @@
 static void alerts_come_at_the_rate_and_not_before_it_is_ready(void **unused)
 {
     (void)unused;
-    static const char *const options[] = {"alert_rate=0.01 learn=all",
-                                          "alert_rate=0.01 learn=normal", "alert_rate=0.01"};
+    static const char *const options[] = {"alert_rate=0.01 learn=all persistence=1",
+                                          "alert_rate=0.01 learn=normal persistence=1",
+                                          "alert_rate=0.01 persistence=1"};
     for (size_t trial = 0; oif_detector_info_at(trial / 3); trial++) {
         const double rate = 0.01, rows = 40000;
         const char *name = oif_detector_info_at(trial / 3)->table.name;
