@@ -52,6 +52,11 @@ double oif_judge_score(const oif_judge *leader, double severity)
     return oif_curve_score(&leader->curve, &leader->history, leader->scale, severity);
 }
 
+double oif_judge_alarm_score(const oif_judge *leader, double severity)
+{
+    return oif_curve_tail_score(&leader->curve, leader->scale, severity);
+}
+
 void oif_judges_learn(oif_judge judges[], size_t count)
 {
     for (size_t i = 0; i < count; i++) {

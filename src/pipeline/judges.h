@@ -35,6 +35,9 @@ double oif_judge_severity(const oif_judge *judge);
 /* The score that a leader gives rows of this severity. Its curve is known. */
 double oif_judge_score(const oif_judge *leader, double severity);
 
+/* The score of a row that is an alert by itself: compared with the threshold, not with rows. */
+double oif_judge_alarm_score(const oif_judge *leader, double severity);
+
 /* The scores of the row are part of what is usual. */
 void oif_judges_learn(oif_judge judges[], size_t count);
 

@@ -368,8 +368,10 @@ static void judge_by_senses(oif_model *m, const double *row, double seconds, row
             m->judge = (uint32_t)m->detector_count + i;
         }
     }
-    if (most > scores->severity)
-        scores->score = oif_judge_score(&judges[0], most);
+    if (most > scores->severity) {
+        double score = oif_judge_alarm_score(&judges[0], most);
+        scores->score = score > scores->score ? score : scores->score;
+    }
 }
 
 /* A frozen model has neither senses nor persistence: they follow the stream. */

@@ -100,13 +100,18 @@ double oif_curve_severity(const oif_severity_curve *curve, const oif_score_histo
     return by_body > severity ? by_body : severity;
 }
 
+double oif_curve_tail_score(const oif_severity_curve *curve, oif_score_scale scale, double severity)
+{
+    double score = oif_evidence_score(scale, evidence_on(&curve->tail, severity));
+    return score > curve->tail_score ? score : curve->tail_score;
+}
+
 double oif_curve_score(const oif_severity_curve *curve, const oif_score_history *history,
                        oif_score_scale scale, double severity)
 {
     double score;
     if (severity > log10_of_50) {
-        score = oif_evidence_score(scale, evidence_on(&curve->tail, severity));
-        score = score > curve->tail_score ? score : curve->tail_score;
+        score = oif_curve_tail_score(curve, scale, severity);
     } else {
         score = oif_score_history_smooth_at(history, oif_exp2(-severity * log2_of_10));
         score = score < curve->tail_score ? score : curve->tail_score;

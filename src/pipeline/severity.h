@@ -41,6 +41,10 @@ oif_severity_curve oif_severity_curve_of(const oif_score_history *history, oif_s
 double oif_curve_severity(const oif_severity_curve *curve, const oif_score_history *history,
                           oif_score_scale scale, double score);
 
+/* The score that has this severity by the tail alone, as the threshold has; above log10(50). */
+double oif_curve_tail_score(const oif_severity_curve *curve, oif_score_scale scale,
+                            double severity);
+
 /* The score that has this severity, which is above 0. */
 double oif_curve_score(const oif_severity_curve *curve, const oif_score_history *history,
                        oif_score_scale scale, double severity);
