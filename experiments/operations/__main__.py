@@ -5,7 +5,7 @@
     make operations ARGS="--quick --check"    exit code 1 if a limit is missed, naming each
     make operations ARGS="--accept"           what is measured becomes the limits; bars stay
     make operations ARGS="--markdown"         the tables as Markdown, for docs/choosing.md
-    make operations ARGS="spike-6 shift-3"    some kinds, no false alerts
+    make operations ARGS="spike-6 silence"    some kinds or measures, no false alerts
 
 Prints the tables, and writes operations.json, .svg and .html to experiments/results (with --quick,
 to experiments/results/quick). Streams depend on the seed alone. What was finished is kept there,
@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 from .. import data
-from . import campaign, kinds, limits, page, quiet, recording, tables, tool
+from . import campaign, kinds, limits, measures, page, quiet, recording, tables, tool
 from .campaign import Plan, Row
 
 SEEDS, QUICK_SEEDS = limits.SEEDS, 3
@@ -56,9 +56,10 @@ def parse_arguments() -> argparse.Namespace:
 def rows_of(arguments: argparse.Namespace) -> tuple[Row, ...]:
     """The lines of the table, in their order. Says so if the recording is not there."""
     known = {row.key: row for row in (*kinds.KINDS, *recording.EVENTS)}
-    unknown = [key for key in arguments.kinds if key not in known]
+    both = (*known, *measures.BY_KEY)
+    unknown = [key for key in arguments.kinds if key not in both]
     if unknown:
-        sys.exit(f"operations: no kind {unknown[0]}; there are {', '.join(known)}")
+        sys.exit(f"operations: no kind {unknown[0]}; there are {', '.join(both)}")
     chosen = arguments.kinds or (kinds.QUICK if arguments.quick else list(known))
     rows = tuple(row for key, row in known.items() if key in chosen)
     events = tuple(row for row in rows if isinstance(row, recording.Event))
@@ -67,6 +68,14 @@ def rows_of(arguments: argparse.Namespace) -> tuple[Row, ...]:
         print(f"not measured: {recording.FILE} is not in {looked}; set OIF_DATA", file=sys.stderr)
         rows = tuple(row for row in rows if row not in events)
     return rows
+
+
+def measures_of(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Their keys; without the recording, those that need it are left out."""
+    chosen = arguments.kinds or (measures.QUICK if arguments.quick else list(measures.BY_KEY))
+    listed = [measure for measure in measures.MEASURES if measure.key in chosen]
+    there = recording.is_there()
+    return tuple(measure.key for measure in listed if there or not measure.is_recorded)
 
 
 def commands_of(arguments: argparse.Namespace) -> tuple[tool.Command, ...]:
@@ -92,6 +101,7 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
         seeds=seeds,
         quiet_seeds=seeds,
         jobs=arguments.jobs,
+        measures=measures_of(arguments),
     )
 
 

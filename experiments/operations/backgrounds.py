@@ -67,6 +67,14 @@ def seasonal(columns: int) -> Background:
     return make
 
 
+def all_seasonal(random: Generator) -> np.ndarray:
+    """Three columns that follow the period, each with a phase and noise of its own."""
+    phase = 2 * np.pi * np.arange(LENGTH)[:, None] / PERIOD + np.array([0, 0.5, 1])
+    height = np.array([20, 15, 5])
+    noise = random.normal(size=(LENGTH, 3))
+    return np.array([100, 50, 20]) + height * (np.sin(phase) + 0.1 * noise)
+
+
 def correlated(noise: float) -> Background:
     """Five columns; the second is three times the first plus `noise` times as much of its own."""
 
@@ -90,6 +98,16 @@ def with_constant(value: float) -> Background:
         return rows
 
     return make
+
+
+TRAFFIC = 0  # the column of `traffic` that the tool gets as a counter
+
+
+def traffic(random: Generator) -> np.ndarray:
+    """Bytes since the row before (lognormal), load and temperature."""
+    sent = random.lognormal(7, 0.25, size=LENGTH).round()
+    load, heat = 2 + 0.3 * random.normal(size=LENGTH), 50 + random.normal(size=LENGTH)
+    return np.stack([sent, load, heat], axis=1)
 
 
 def with_seldom_counter(random: Generator) -> np.ndarray:

@@ -9,10 +9,10 @@ from typing import Any, Callable, NamedTuple, Union
 import numpy as np
 from tqdm import tqdm
 
-from . import kinds, quiet, recording, tool, yardstick
+from . import kinds, measures, quiet, recording, tool, yardstick
 from .kept import Kept, fingerprint
 from .kinds import Kind
-from .outcome import Cell, Chance, Quiet, chance, delay, episodes
+from .outcome import Cell, Chance, Part, Quiet, chance, delay, episodes
 from .recording import Event
 from .tool import DEFAULT, RATE, Command
 
@@ -35,6 +35,7 @@ class Plan(NamedTuple):
     seeds: int
     quiet_seeds: int
     jobs: int
+    measures: tuple[str, ...] = ()  # their keys
 
     def columns(self) -> list[str]:
         return [*(command.title for command in self.commands), yardstick.TITLE, CHANCE]
@@ -47,6 +48,7 @@ Delays = dict[tuple[str, str], Union[int, float, None]]
 class Results(NamedTuple):
     cells: dict[tuple[str, str], Union[Cell, Chance]]  # row, column
     quiet: dict[tuple[str, float, str], Quiet]  # stream, rate, command
+    measures: dict[str, Part]
 
 
 def options_of(command: Command) -> tuple[str, ...]:
@@ -57,7 +59,7 @@ def options_of(command: Command) -> tuple[str, ...]:
 def measure_kind(plan: Plan, kind: Kind, seed: int) -> Delays:
     """One stream: every command, the yardstick and, in the background alone, chance."""
     stream = kinds.build(kind, seed)
-    text, delays = tool.csv_text(stream.rows), Delays()
+    text, delays = kinds.text_of(kind, stream.rows), Delays()
     for command in plan.commands:
         more = (*kind.options, *options_of(command))
         alerts = tool.score(plan.oif, text, command, seed, more).alerts
@@ -65,7 +67,7 @@ def measure_kind(plan: Plan, kind: Kind, seed: int) -> Delays:
     if "--shingle" not in kind.options:  # which the yardstick does not know
         alerts = yardstick.alerts_of(stream.rows, RATE)
         delays[kind.key, yardstick.TITLE] = delay(alerts, stream.start, stream.length)
-    normal = tool.csv_text(stream.normal)
+    normal = kinds.text_of(kind, stream.normal)
     alerts = tool.score(plan.oif, normal, DEFAULT, seed, kind.options).alerts
     starts = np.arange(LEARNED, len(alerts) - stream.length + 1)
     delays[kind.key, CHANCE] = chance(alerts, stream.length, starts)
@@ -94,14 +96,20 @@ QuietRun = dict[tuple[str, float, str], Quiet]
 
 def measure_quiet(plan: Plan, stream: str, seed: int) -> QuietRun:
     """One stream without anomaly: every rate and every way to learn."""
-    text, found = tool.csv_text(quiet.build(stream, seed)), QuietRun()
+    healthy = quiet.STREAMS[stream]
+    text, found = tool.csv_text(quiet.build(stream, seed), healthy.seconds), QuietRun()
     for rate in quiet.RATES:
         for command in LEARNING:
-            scored = tool.score(plan.oif, text, command, seed, ("--alert-rate", str(rate)))
+            more = (*healthy.options, "--alert-rate", str(rate))
+            scored = tool.score(plan.oif, text, command, seed, more)
             ready, alerts = int(scored.ready.sum()), int(scored.alerts.sum())
             one = Quiet(rate, ready, alerts, episodes(scored.alerts), 1)
             found[stream, rate, command.title] = one
     return found
+
+
+def measure_part(plan: Plan, key: str, seed: int) -> dict[tuple[str], Part]:
+    return {(key,): measures.BY_KEY[key].of(plan.oif, seed)}
 
 
 # ---- Side by side ----
@@ -122,6 +130,8 @@ def tasks_of(plan: Plan) -> list[Task]:
         parts.append((keys, measure_recording, events, plan.seeds))
     for stream in plan.quiet:
         parts.append((f"quiet {stream}", measure_quiet, stream, plan.quiet_seeds))
+    for key in plan.measures:
+        parts.append((f"measure {key}", measure_part, key, plan.seeds))
     chosen = [row for row in plan.rows if isinstance(row, Kind)]
     chosen.sort(key=lambda kind: kind.key == "spike-10-of-100" or bool(kind.options), reverse=True)
     parts += [(kind.key, measure_kind, kind, plan.seeds) for kind in chosen]
@@ -162,13 +172,19 @@ def run(plan: Plan, results: Path) -> Results:
     perform_all(tasks, plan.jobs, kept)
     delays: dict[tuple[str, str], list[Any]] = defaultdict(list)
     counted: dict[tuple[str, float, str], list[Quiet]] = defaultdict(list)
+    parts: dict[tuple[str], list[Part]] = defaultdict(list)
     for task in tasks:
         for key, value in kept.results[task.name].items():
-            (counted if isinstance(value, Quiet) else delays)[key].append(value)
+            kept_in = {Quiet: counted, Part: parts}.get(type(value), delays)
+            kept_in[key].append(value)
     cells = {
         key: (Chance if key[1] == CHANCE else Cell)(tuple(values)) for key, values in delays.items()
     }
-    return Results(cells, {key: together(runs) for key, runs in counted.items()})
+    return Results(
+        cells,
+        {key: together(runs) for key, runs in counted.items()},
+        {key: Part(*map(sum, zip(*runs))) for (key,), runs in parts.items()},
+    )
 
 
 def together(runs: list[Quiet]) -> Quiet:

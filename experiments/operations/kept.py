@@ -11,14 +11,15 @@ import os
 from pathlib import Path
 from typing import Any, Sequence
 
-from .outcome import Quiet
+from .outcome import Part, Quiet
 
 MODULES = (
-    *("backgrounds", "campaign", "kinds", "outcome", "plants", "quiet", "recording", "tool"),
-    "yardstick",
+    *("backgrounds", "campaign", "kinds", "measures", "outcome", "plants", "quiet", "recording"),
+    *("tool", "yardstick"),
 )
 
-Result = dict[tuple[Any, ...], Any]  # a cell -> its delay, or its false alerts
+Result = dict[tuple[Any, ...], Any]  # a cell -> its delay, its false alerts, or its part
+COUNTED = {len(form._fields): form for form in (Part, Quiet)}  # by how many numbers they have
 
 
 def fingerprint(oif: Path, commands: Sequence[Any]) -> str:
@@ -35,7 +36,7 @@ def as_line(print_: str, name: str, result: Result) -> str:
 
 def from_line(line: str) -> tuple[str, str, Result]:
     print_, name, pairs = json.loads(line)
-    result = {tuple(k): Quiet(*v) if isinstance(v, list) else v for k, v in pairs}
+    result = {tuple(k): COUNTED[len(v)](*v) if isinstance(v, list) else v for k, v in pairs}
     return print_, name, result
 
 

@@ -4,12 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import backgrounds
-from .backgrounds import COUNTER, LATENCY, PERIOD, REQUESTS, Background
+from . import backgrounds, tool
+from .backgrounds import COUNTER, LATENCY, PERIOD, REQUESTS, TRAFFIC, Background
 from .plants import (
     ALL,
     Plant,
     after_an_incident,
+    all_half_a_period_late,
     contradict,
     decouple,
     half_a_period_late,
@@ -37,6 +38,8 @@ class Kind(NamedTuple):
     rows: int = 1  # that the anomaly lasts
     start: int = START
     options: tuple[str, ...] = ()  # of the tool, beside the detector
+    seconds: int = 0  # between rows; 0: they have no times
+    counters: tuple[int, ...] = ()  # columns of which the tool gets the running total
 
 
 class Stream(NamedTuple):
@@ -53,6 +56,11 @@ def build(kind: Kind, seed: int) -> Stream:
     rows = normal.copy()
     kind.plant(rows, slice(kind.start, kind.start + kind.rows), random)
     return Stream(normal, rows, kind.start, kind.rows)
+
+
+def text_of(kind: Kind, rows: np.ndarray) -> bytes:
+    """What the tool reads."""
+    return tool.csv_text(tool.totals(rows, kind.counters), kind.seconds)
 
 
 # ---- The table ----
@@ -72,16 +80,26 @@ def group(name: str, *entries: tuple) -> list[Kind]:
     return [Kind(key, name, *others) for key, *others in entries]
 
 
-def season(key: str, title: str, columns: int, shingle: int = 0) -> Kind:
-    background, options = backgrounds.seasonal(columns), ()
-    if shingle:
-        options = ("--shingle", str(shingle))
-        key, title = f"{key}-shingle-{shingle}", f"{title}, --shingle {shingle}"
-    return Kind(key, TIME, title, background, half_a_period_late, 24, SEASON_START, options)
+def season(
+    key: str,
+    title: str,
+    background: Background,
+    option: str = "",
+    plant: Plant = half_a_period_late,
+) -> Kind:
+    """A season that is late; an option such as `--shingle 12` becomes part of key and title."""
+    if option:
+        key, title = f"{key}{option[1:].replace(' ', '-')}", f"{title}, {option}"
+    return Kind(key, TIME, title, background, plant, 24, SEASON_START, tuple(option.split()))
 
 
 LATE = "season half a period late, 1 of 3 columns"
 LATE_SINGLE = "season half a period late, single series"
+LATE_ALL = "season half a period late, 3 of 3 columns"
+three_seasons, one_season = map(backgrounds.seasonal, (3, 1))
+BY_ROWS = f"--season-rows {PERIOD}"
+RATE_OPTIONS = ("--time", tool.TIME, "--rate", f"c{TRAFFIC}")
+BURST = "rate of a counter x 5, 10 rows, --rate"
 SECOND = "all columns 6 sd, 1 row, after an incident"
 DECAY = ("--learn", "decay")
 
@@ -124,10 +142,14 @@ KINDS = (
         ("counter-seldom", "counter 0, seldom 1, becomes 50, 1 row", seldom, put(one(COUNTER), 50)),
         ("up", "gauge up, always 1, becomes 0, 20 rows", always, put(one(COUNTER), 0), 20),
     ),
+    Kind("rate-burst", COUNTERS, BURST, backgrounds.traffic, scale(TRAFFIC, 5), 10,
+         options=RATE_OPTIONS, seconds=60, counters=(TRAFFIC,)),
     *group(
         MISSING,
         ("missing", "1 of 5 columns missing, 50 rows", five, put(one(0), np.nan), 50),
         ("missing-4", "4 of 5 columns missing, 50 rows", five, put(slice(1, None), np.nan), 50),
+        ("stuck-50", "1 of 5 columns stuck, 50 rows", five, stick(one(0)), 50),
+        ("stuck-all-50", "all 5 columns stuck, 50 rows", five, stick(ALL), 50),
         ("stuck", "1 of 5 columns stuck, 200 rows", five, stick(one(0)), 200),
         ("stuck-all", "all 5 columns stuck, 200 rows", five, stick(ALL), 200),
         ("latency-stuck", "service: latency stuck, 200 rows", service, stick(one(LATENCY)), 200),
@@ -137,17 +159,24 @@ KINDS = (
         ("correlation", "correlation of .98 breaks, 200 rows", pair, decouple, 200),
         ("correlation-row", "1 row against a correlation of .995", close_pair, contradict),
     ),
-    season("season", LATE, 3),
-    season("season", LATE, 3, shingle=12),
-    season("season", LATE, 3, shingle=24),
-    season("season-single", LATE_SINGLE, 1),
-    season("season-single", LATE_SINGLE, 1, shingle=12),
-    season("season-single", LATE_SINGLE, 1, shingle=24),
+    season("season", LATE, three_seasons),
+    season("season", LATE, three_seasons, "--shingle 12"),
+    season("season", LATE, three_seasons, "--shingle 24"),
+    season("season", LATE, three_seasons, BY_ROWS),
+    season("season-all", LATE_ALL, backgrounds.all_seasonal, "", all_half_a_period_late),
+    season("season-all", LATE_ALL, backgrounds.all_seasonal, BY_ROWS, all_half_a_period_late),
+    season("season-single", LATE_SINGLE, one_season),
+    season("season-single", LATE_SINGLE, one_season, "--shingle 12"),
+    season("season-single", LATE_SINGLE, one_season, "--shingle 24"),
+    season("season-single", LATE_SINGLE, one_season, BY_ROWS),
     Kind("second", TIME, SECOND, five, after_an_incident),
     Kind("second-decay", TIME, f"{SECOND}, --learn decay", five, after_an_incident, options=DECAY),
 )  # fmt: skip
 
+BY_KEY = {kind.key: kind for kind in KINDS}
+
 QUICK = (
     *("spike-6", "spike-10-of-10", "latency-6", "shift-3", "spread-3", "drop", "unit-error"),
     *("counter-1", "counter-seldom", "up", "missing", "season-single-shingle-24", "second"),
+    *("rate-burst", "stuck-50", "season-single-season-rows-96"),
 )

@@ -8,9 +8,9 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
-from . import kinds, quiet, recording
+from . import kinds, measures, quiet, recording
 from .campaign import CHANCE, Results
-from .outcome import Cell, Quiet
+from .outcome import Cell, Part, Quiet
 from .tool import DEFAULT
 from .yardstick import TITLE as YARDSTICK
 
@@ -27,7 +27,7 @@ class Found(NamedTuple):
 
 
 class Share(NamedTuple):
-    """Alerts per row, in relation to the rate that was asked for."""
+    """Alerts per row, in relation to the rate that was asked for; or the share of a measure."""
 
     low: float
     high: float
@@ -37,6 +37,7 @@ class Share(NamedTuple):
 class Limits(NamedTuple):
     found: dict[tuple[str, str], Found]  # kind, command
     share: dict[tuple[str, float, str], Share]  # stream, rate, command
+    measures: dict[str, Share]
 
 
 # ---- The bars of the product, all for the default command ----
@@ -54,6 +55,13 @@ FOUND_BARS = {
     "counter-seldom": Found(10, bar=True),
     "up": Found(10, bar=True),
     "missing": Found(10, bar=True),
+    "rate-burst": Found(10, bar=True),
+    "stuck-50": Found(10, 10, bar=True),
+    "stuck-all-50": Found(10, bar=True),
+    "correlation": Found(9, 10, bar=True),
+    "season-season-rows-96": Found(10, 3, bar=True),
+    "season-all-season-rows-96": Found(10, 3, bar=True),
+    "season-single-season-rows-96": Found(10, 3, bar=True),
     "season-single-shingle-24": Found(10, bar=True),
     "host-dd": Found(10, 60, bar=True),
     "host-storm": Found(10, 15, bar=True),
@@ -63,6 +71,7 @@ CHANGING = Share(0.0, 1.2, bar=True)  # fewer alerts in a stream that never repe
 SHARE_BARS = {stream: STEADY for stream in quiet.STREAMS} | {
     "trend": CHANGING,
     "random-walk": CHANGING,
+    "counters": CHANGING,
     "constant": Share(0.0, 0.0, bar=True),
 }
 
@@ -70,7 +79,8 @@ SHARE_BARS = {stream: STEADY for stream in quiet.STREAMS} | {
 def bars() -> Limits:
     found = {(kind, DEFAULT.title): bar for kind, bar in FOUND_BARS.items()}
     share = {(s, rate, DEFAULT.title): b for s, b in SHARE_BARS.items() for rate in quiet.RATES}
-    return Limits(found, share)
+    parts = {m.key: Share(m.low, m.high, bar=True) for m in measures.MEASURES}
+    return Limits(found, share, parts)
 
 
 # ---- Accepting what was measured ----
@@ -100,9 +110,10 @@ def write(limits: Limits, path: Path = FILE) -> None:
         {"stream": stream, "rate": rate, "command": column, **limit._asdict()}
         for (stream, rate, column), limit in limits.share.items()
     ]
-    lines = {"found": found, "share": share}
-    parts = (f' "{name}": [\n  {_lines(entries)}\n ]' for name, entries in lines.items())
-    path.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
+    parts = [{"measure": key, **limit._asdict()} for key, limit in limits.measures.items()]
+    lines = {"found": found, "share": share, "measures": parts}
+    texts = (f' "{name}": [\n  {_lines(entries)}\n ]' for name, entries in lines.items())
+    path.write_text("{\n" + ",\n".join(texts) + "\n}\n", encoding="utf-8")
 
 
 def _lines(entries: list[dict[str, Any]]) -> str:
@@ -111,13 +122,16 @@ def _lines(entries: list[dict[str, Any]]) -> str:
 
 
 def read(path: Path = FILE) -> Limits:
-    limits, content = Limits({}, {}), json.loads(path.read_text(encoding="utf-8"))
+    limits, content = Limits({}, {}, {}), json.loads(path.read_text(encoding="utf-8"))
     for entry in content["found"]:
         key = (entry.pop("kind"), entry.pop("command"))
         limits.found[key] = Found(**entry)
     for entry in content["share"]:
         key = (entry.pop("stream"), entry.pop("rate"), entry.pop("command"))
         limits.share[key] = Share(**entry)
+    for entry in content["measures"]:
+        measure = entry.pop("measure")
+        limits.measures[measure] = Share(**entry)
     return limits
 
 
@@ -145,6 +159,19 @@ def beyond(counted: Quiet, limit: Share) -> str:
     return f"{counted.ratio:.2f} of the rate, wanted {limit.low:g} to {limit.high:g}"
 
 
+def outside(counted: Part, limit: Share) -> str:
+    if limit.low <= counted.share <= limit.high:
+        return ""
+    return f"{counted.text()}, wanted {wanted(limit.low, limit.high)}"
+
+
+def wanted(low: float, high: float) -> str:
+    """The limits of a measure in words."""
+    if low == high:
+        return f"{low:g}"
+    return f"at least {low:g}" if high == 1 and low > 0 else f"at most {high:.3g}"
+
+
 TITLES = {row.key: row.title for row in (*kinds.KINDS, *recording.EVENTS)}
 
 
@@ -167,7 +194,12 @@ def check(results: Results, limits: Limits) -> Verdict:
             if wrong := beyond(results.quiet[stream, rate, column], share):
                 name = f"false alerts, {stream}, rate {rate:g}, {column}"
                 failures.append(f"{_bar(share)}{name}: {wrong}")
-    return Verdict(failures, judged, len(limits.found) + len(limits.share) - judged)
+    for key, part in limits.measures.items():
+        if key in results.measures:
+            judged += 1
+            if wrong := outside(results.measures[key], part):
+                failures.append(f"{_bar(part)}{key} ({measures.BY_KEY[key].title}): {wrong}")
+    return Verdict(failures, judged, sum(map(len, limits)) - judged)
 
 
 def _bar(limit: Found | Share) -> str:

@@ -96,3 +96,17 @@ class Quiet(NamedTuple):
     def ratio(self) -> float:
         """The share of rows with an alert in relation to the rate that was asked for."""
         return self.share / self.rate
+
+
+class Part(NamedTuple):
+    """What a measure counts, and of how much; of one seed or of all."""
+
+    part: float
+    whole: float
+
+    @property
+    def share(self) -> float:
+        return self.part / self.whole if self.whole else 0.0
+
+    def text(self) -> str:
+        return f"{self.share:.2f} ({self.part:g} of {self.whole:g})"

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 from ..markup import escape, table_of, tag
-from . import heatmap, quiet
+from . import heatmap, measures, quiet, tables
 from .campaign import LEARNING, Plan, Results
 from .kinds import Kind
-from .limits import SHARE_BARS, Verdict, beyond
+from .limits import SHARE_BARS, Share, Verdict, beyond, outside
 from .outcome import Quiet
 from .tool import DEFAULT
 
@@ -27,6 +27,7 @@ def as_json(plan: Plan, results: Results, version: str) -> str:
     ]
     titles = {row.key: {"group": row.group, "title": row.title} for row in plan.rows}
     content = {"version": version, "kinds": titles, "cells": cells, "false_alerts": counted}
+    content["measures"] = {key: part._asdict() for key, part in results.measures.items()}
     return json.dumps(content, indent=1) + "\n"
 
 
@@ -75,8 +76,19 @@ def quiet_table(plan: Plan, results: Results) -> str:
     rows = []
     for stream in plan.quiet:
         cells = [quiet_cell(results.quiet[stream, rate, c], stream, c) for rate, c in columns]
-        rows.append(tag("td", escape(quiet.STREAMS[stream][0])) + "".join(cells))
+        rows.append(tag("td", escape(quiet.STREAMS[stream].title)) + "".join(cells))
     return table_of(["stream", *(f"rate {rate:g}<br>{c}" for rate, c in columns)], rows, "")
+
+
+def measure_table(plan: Plan, results: Results) -> str:
+    rows = []
+    for key, line in zip(plan.measures, tables.measure_lines(plan, results)):
+        measure, part = measures.BY_KEY[key], results.measures[key]
+        style = "bad" if outside(part, Share(measure.low, measure.high)) else "good"
+        title, measured, wanted = map(escape, line)
+        cells = (title, tag("span", measured, class_=style), wanted)
+        rows.append("".join(tag("td", cell) for cell in cells))
+    return table_of(tables.MEASURE_HEADING, rows, "")
 
 
 def kind_list(plan: Plan) -> str:
@@ -99,6 +111,7 @@ def html(plan: Plan, results: Results, verdict: Verdict, version: str) -> str:
         tag("figure", heatmap.draw(plan, results), class_="scroll"),
         tag("h2", "How it is measured") + HOW,
         tag("h2", "False alerts") + false_alerts + quiet_table(plan, results) if plan.quiet else "",
+        tag("h2", "Other measures") + measure_table(plan, results) if plan.measures else "",
         tag("h2", "The kinds") + kind_list(plan),
     ]
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'

@@ -102,6 +102,11 @@ def half_a_period_late(rows: np.ndarray, at: slice, random: Generator) -> None:
     rows[at, 0] = 100 - 20 * np.sin(phase) + 2 * random.normal(size=at.stop - at.start)
 
 
+def all_half_a_period_late(rows: np.ndarray, at: slice, random: Generator) -> None:
+    """Every column has the values that it had half a period before."""
+    rows[at] = rows[at.start - PERIOD // 2 : at.stop - PERIOD // 2]
+
+
 def after_an_incident(rows: np.ndarray, at: slice, random: Generator) -> None:
     """A hundred rows with all columns 4 standard deviations high, then the row to be found."""
     deviation = spread(rows, slice(FIRST_INCIDENT, None))

@@ -2,9 +2,10 @@
 
 from typing import Iterable, Iterator
 
-from . import quiet
+from . import measures, quiet
 from .campaign import LEARNING, Plan, Results, Row
 from .kinds import GROUPS
+from .limits import wanted
 
 LEGEND = (
     "Found in how many of {seeds} streams, + median delay in rows (none: in the first row).\n"
@@ -15,6 +16,10 @@ QUIET_LEGEND = (
     "False alerts in {seeds} streams of {rows:,} rows without anomaly: alerts per row in relation\n"
     "to the rate asked for (1.00: as asked), and in brackets episodes per 10,000 rows."
 )
+
+
+MEASURE_LEGEND = "Of the default command, all seeds together:"
+MEASURE_HEADING = ["measure", "measured", "wanted"]
 
 
 def grouped(plan: Plan) -> Iterator[tuple[str, list[Row]]]:
@@ -42,6 +47,11 @@ def quiet_cells(results: Results, stream: str) -> list[str]:
 
 def quiet_heading() -> list[str]:
     return [f"{rate:g} {command.title}" for rate in quiet.RATES for command in LEARNING]
+
+
+def measure_lines(plan: Plan, results: Results) -> list[list[str]]:
+    chosen = [measures.BY_KEY[key] for key in plan.measures]
+    return [[m.title, results.measures[m.key].text(), wanted(m.low, m.high)] for m in chosen]
 
 
 # ---- Text ----
@@ -74,9 +84,12 @@ def text(plan: Plan, results: Results) -> str:
     parts = [LEGEND.format(seeds=plan.seeds), "", *aligned(lines)]
     if plan.quiet:
         lines = heading_lines("", quiet_heading())
-        lines += [[quiet.STREAMS[s][0], *quiet_cells(results, s)] for s in plan.quiet]
+        lines += [[quiet.STREAMS[s].title, *quiet_cells(results, s)] for s in plan.quiet]
         legend = QUIET_LEGEND.format(seeds=plan.quiet_seeds, rows=quiet.LENGTH)
         parts += ["", legend, "", *aligned(lines)]
+    if plan.measures:
+        lines = [MEASURE_HEADING, *measure_lines(plan, results)]
+        parts += ["", MEASURE_LEGEND, "", *aligned(lines)]
     return "\n".join(parts)
 
 
@@ -99,7 +112,10 @@ def markdown(plan: Plan, results: Results) -> str:
             lines.append([row.title, *cells])
     parts = [LEGEND.format(seeds=plan.seeds), "", *markdown_table(["anomaly", *columns], lines)]
     if plan.quiet:
-        lines = [[quiet.STREAMS[s][0], *quiet_cells(results, s)] for s in plan.quiet]
+        lines = [[quiet.STREAMS[s].title, *quiet_cells(results, s)] for s in plan.quiet]
         legend = QUIET_LEGEND.format(seeds=plan.quiet_seeds, rows=quiet.LENGTH)
         parts += ["", legend, "", *markdown_table(["stream", *quiet_heading()], lines)]
+    if plan.measures:
+        table = markdown_table(MEASURE_HEADING, measure_lines(plan, results))
+        parts += ["", MEASURE_LEGEND, "", *table]
     return "\n".join(parts)

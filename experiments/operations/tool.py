@@ -1,9 +1,10 @@
 """The tool under test: `oif score` as a user runs it, on CSV text."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
-from typing import NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
@@ -56,14 +57,31 @@ def detector_commands(oif: Path) -> list[Command]:
     return commands
 
 
-def csv_text(rows: np.ndarray) -> bytes:
-    """Names c0, c1, ... and nine digits per number; a missing number is an empty field."""
+TIME = "time"  # the column with the time of a row, where rows have one
+FIRST_TIME = np.datetime64("2026-01-05T00:00:00")  # a Monday
+
+
+def csv_text(rows: np.ndarray, seconds: int = 0) -> bytes:
+    """Names c0, c1, ... and nine digits per number; a missing number is an empty field.
+
+    If `seconds` lie between rows, a column with their times comes first.
+    """
     names = ",".join(f"c{i}" for i in range(rows.shape[1]))
     form = ",".join(["%.9g"] * rows.shape[1])
-    text = "\n".join(form % tuple(row) for row in rows.tolist())
+    lines = [names, *(form % tuple(row) for row in rows.tolist())]
     if np.isnan(rows).any():
-        text = text.replace("nan", "")
-    return f"{names}\n{text}\n".encode()
+        lines = [line.replace("nan", "") for line in lines]
+    if seconds:
+        times = np.datetime_as_string(FIRST_TIME + seconds * np.arange(len(rows)), timezone="UTC")
+        lines = [f"{time},{line}" for time, line in zip([TIME, *times], lines)]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def totals(rows: np.ndarray, columns: Sequence[int]) -> np.ndarray:
+    """The rows with columns that count up: each value is the sum of those until there."""
+    counted = rows.copy()
+    counted[:, columns] = np.cumsum(rows[:, columns], axis=0)
+    return counted
 
 
 class Scored(NamedTuple):
@@ -82,3 +100,39 @@ def score(oif: Path, text: bytes, command: Command, seed: int, more: Sequence[st
     if not np.isin((ready, alerts), (ord("0"), ord("1"))).all():
         raise ToolFailed(f"oif score {' '.join(options)} printed other fields than asked for")
     return Scored(ready == ord("1"), alerts == ord("1"))
+
+
+# ---- Why ----
+
+
+class Reason(NamedTuple):
+    """The first reason of an alert."""
+
+    row: int
+    sense: str  # "values" if no sense is named
+    column: str
+
+
+def reasons(oif: Path, text: bytes, seed: int, more: Sequence[str] = ()) -> list[Reason]:
+    """Of all alerts of the default command."""
+    asked = ("--output", "ndjson", "--fields", "anomaly,why", "--explain", "1")
+    printed = run(oif, ["score", *asked, "--seed", str(seed), *more], text).splitlines()
+    if len(printed) != text.count(b"\n") - 1:
+        raise ToolFailed(f"oif score {' '.join(asked)} printed {len(printed)} rows")
+    found = []
+    for row, line in enumerate(printed):
+        if b'"anomaly":true' in line:
+            found.append(first_reason(row, json.loads(line)["oif"].get("why", [])))
+    return found
+
+
+def first_reason(row: int, why: list[dict[str, Any]]) -> Reason:
+    first = why[0] if why else {}
+    return Reason(row, first.get("reason", "values"), first.get("column", ""))
+
+
+def silences(oif: Path, text: bytes, seed: int, more: Sequence[str]) -> list[dict[str, Any]]:
+    """The records of silences that begin."""
+    options = ("--output", "ndjson", "--alert-once", "--seed", str(seed), *more)
+    lines = run(oif, ["score", *options], text).splitlines()
+    return [json.loads(line) for line in lines if b'"silence":"begins"' in line]

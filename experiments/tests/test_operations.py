@@ -2,6 +2,7 @@
 
 import stat
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from experiments.operations import (
     heatmap,
     kinds,
     limits,
+    measures,
     outcome,
     page,
     plants,
@@ -24,9 +26,9 @@ from experiments.operations import (
 )
 from experiments.operations.campaign import Plan, Results
 from experiments.operations.limits import Found, Limits
-from experiments.operations.outcome import Cell, Chance, Quiet
+from experiments.operations.outcome import Cell, Chance, Part, Quiet
 
-BY_KEY = {kind.key: kind for kind in kinds.KINDS}
+BY_KEY = kinds.BY_KEY
 
 
 # ---- Streams ----
@@ -56,6 +58,8 @@ def test_kinds_have_keys_of_their_own_and_known_groups():
     assert len({row.key for row in rows}) == len(rows) == len({row.title for row in rows})
     assert {row.group for row in rows} == set(kinds.GROUPS)
     assert set(kinds.QUICK) <= set(BY_KEY) and set(quiet.QUICK) <= set(quiet.STREAMS)
+    assert len(measures.BY_KEY) == len(measures.MEASURES)
+    assert set(measures.QUICK) <= set(measures.BY_KEY) and set(measures.BY_KEY).isdisjoint(BY_KEY)
 
 
 @pytest.mark.parametrize(
@@ -95,6 +99,130 @@ def test_a_stream_without_anomaly_depends_on_its_seed_alone(key):
     assert rows.shape == (quiet.LENGTH, quiet.COLUMNS) and np.isfinite(rows).all()
     assert np.array_equal(rows, quiet.build(key, 1))
     assert (key == "constant") == np.array_equal(rows, quiet.build(key, 2))
+
+
+def test_a_late_season_has_the_values_of_half_a_period_before():
+    stream = kinds.build(BY_KEY["season-all"], seed=1)
+    window = slice(stream.start, stream.start + stream.length)
+    away = np.abs(stream.rows - stream.normal)[window] / stream.normal.std(axis=0)
+    assert (away.mean(axis=0) > 0.5).all() and away[:3].max() > 1.5
+    earlier = slice(window.start - backgrounds.PERIOD // 2, window.stop - backgrounds.PERIOD // 2)
+    assert np.array_equal(stream.rows[window], stream.normal[earlier])
+
+
+def test_counters_of_a_kind_only_rise_and_rise_faster_in_the_burst():
+    kind = BY_KEY["rate-burst"]
+    stream = kinds.build(kind, seed=1)
+    lines = kinds.text_of(kind, stream.rows).decode().splitlines()
+    counter = np.array([float(line.split(",")[1]) for line in lines[1:]])
+    rises = np.diff(counter)
+    assert lines[0] == "time,c0,c1,c2" and (rises > 0).all()
+    burst = rises[stream.start - 1 : stream.start - 1 + stream.length]
+    assert burst.mean() == pytest.approx(5 * np.median(rises), rel=0.4)
+
+
+def test_healthy_streams_are_what_their_titles_say():
+    quantised, counters, weekends = (
+        quiet.build(key, 1) for key in ("quantised", "counters", "weekends")
+    )
+    assert (np.diff(quantised, axis=0) == 0).mean() > 0.5 and len(np.unique(quantised)) < 20
+    assert (np.diff(counters, axis=0) > 0).all() and counters.max() < 1e9
+    day = np.arange(quiet.LENGTH) // backgrounds.PERIOD % 7
+    assert weekends[day < 5, 0].mean() > weekends[day >= 5, 0].mean() + 10
+
+
+# ---- Measures ----
+
+
+def heard(seed, ends):
+    """The rows of heartbeats: times and hosts."""
+    lines = measures.heartbeats(measures.random_of(seed), ends).decode().splitlines()[1:]
+    times, hosts, _ = zip(*(line.split(",") for line in lines))
+    return np.array(times, dtype=int), np.array(hosts)
+
+
+def test_one_host_ends_and_the_others_go_on():
+    (times, hosts), (all_times, all_hosts) = heard(3, True), heard(3, False)
+    last = {host: times[hosts == host].max() for host in set(hosts)}
+    silent = last.pop(measures.SILENT)
+    assert len(last) == measures.HOSTS - 1 and min(last.values()) > silent + 400 * measures.STEP
+    assert (np.diff(times) >= 0).all()
+    for host in set(all_hosts):
+        pauses = np.diff(np.sort(all_times[all_hosts == host]))
+        assert 5 * measures.STEP > pauses.max() > 1.5 * measures.STEP and pauses.std() > 10
+    assert np.array_equal(all_times, heard(3, False)[0])
+
+
+@pytest.mark.parametrize(
+    "hosts, right, invented", [(["host2"], 1, 1), ([], 0, 0), (["host2", "host1"], 0, 2)]
+)
+def test_a_silence_is_found_if_it_is_the_only_one(hosts, right, invented, monkeypatch):
+    monkeypatch.setattr(tool, "silences", lambda *_: [{"host": host} for host in hosts])
+    assert measures.silence_found(Path(), 1) == Part(right, 1)
+    assert measures.silence_invented(Path(), 1) == Part(invented, 1)
+
+
+def test_reasons_are_right_by_sense_and_column_within_the_anomaly(monkeypatch):
+    start = BY_KEY["stuck-50"].start
+    alerts = [
+        tool.Reason(start - 1, "values", "c3"),
+        tool.Reason(start, "stuck", "c0"),
+        tool.Reason(start + 1, "stuck", "c1"),
+        tool.Reason(start + 2, "values", "c0"),
+        tool.Reason(start + 50, "stuck", "c0"),
+    ]
+    monkeypatch.setattr(tool, "reasons", lambda *_: alerts)
+    assert measures.BY_KEY["why-stuck"].of(Path(), 1) == Part(1, 3)
+
+
+def test_the_largest_sense_is_not_the_values(monkeypatch):
+    senses = ["values"] * 5 + ["stuck"] * 2 + ["partner"]
+    monkeypatch.setattr(recording, "load", lambda: np.zeros((2, 2)))
+    monkeypatch.setattr(tool, "reasons", lambda *_: [tool.Reason(0, s, "c0") for s in senses])
+    assert measures.largest_sense(Path(), 1) == Part(2, 8)
+    monkeypatch.setattr(tool, "reasons", lambda *_: [])
+    assert measures.largest_sense(Path(), 1) == Part(0, 0)
+
+
+def test_a_drift_goes_up_and_down_by_5_sd():
+    rows = measures.drifting(np.random.default_rng(1), 1)
+    flat, slope = measures.FLAT, measures.SLOPE
+    level = [rows[i - 50 : i + 50].mean(axis=0) for i in range(flat, len(rows), slope)]
+    assert np.array(level)[:, 0] == pytest.approx([0, 5, 0, 5], abs=0.5)
+    assert np.array(level)[:, 1:] == pytest.approx(0, abs=0.5)
+
+
+def test_the_clock_changes_by_an_hour_once():
+    rows, period = measures.local_clock(np.random.default_rng(1))[:, 0], backgrounds.PERIOD
+    days = rows.reshape(-1, period)
+    change = measures.CHANGE // period
+    before, after = days[:change].mean(axis=0), days[change:].mean(axis=0)
+    assert np.roll(before, -measures.HOUR) == pytest.approx(after, abs=2)
+    assert np.abs(before - after).max() > 5
+
+
+def test_a_counter_is_reset_to_less_than_one_increase(monkeypatch):
+    seen = []
+
+    def score(oif, text, command, seed, options):
+        seen.append([float(line.split(b",")[1]) for line in text.splitlines()[1:]])
+        alerts = flags(backgrounds.LENGTH, kinds.START + 2)
+        return tool.Scored(alerts, alerts)
+
+    monkeypatch.setattr(tool, "score", score)
+    assert measures.counter_reset(Path(), 1) == Part(1, 1)
+    counter = np.array(seen[0])
+    (fall,) = np.flatnonzero(np.diff(counter) < 0) + 1
+    assert fall == kinds.START and 0 <= counter[fall] < 5_000 and counter[fall - 1] > 1e6
+
+
+def test_alerts_after_the_day_of_a_clock_change_are_counted(monkeypatch):
+    rows = measures.DAYS * backgrounds.PERIOD
+    later = measures.CHANGE + backgrounds.PERIOD
+    alerts = flags(rows, measures.CHANGE, later - 1, later, rows - 1)
+    monkeypatch.setattr(tool, "score", lambda *_: tool.Scored(alerts, alerts))
+    part = measures.clock_change(Path(), 1)
+    assert part.part == 2 and part.whole == pytest.approx(tool.RATE * (rows - later))
 
 
 def test_chance_looks_where_no_event_of_the_recording_is():
@@ -237,6 +365,44 @@ def test_missing_numbers_are_empty_fields():
     assert tool.csv_text(rows) == b"c0,c1\n1.5,\n1000000,-2\n"
 
 
+def test_times_come_first_and_counters_add_up():
+    rows = np.array([[1.0, np.nan], [2, 5], [4, 6]])
+    assert tool.totals(rows, (0,))[:, 0].tolist() == [1, 3, 7]
+    assert tool.csv_text(rows[:2], seconds=900) == (
+        b"time,c0,c1\n2026-01-05T00:00:00Z,1,\n2026-01-05T00:15:00Z,2,5\n"
+    )
+
+
+def script_of(folder, printed):
+    (folder / "lines").write_text("\n".join(printed) + "\n")
+    script = folder / "oif"
+    script.write_text(f"#!/bin/sh\ncat > /dev/null; cat {folder}/lines\n")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    return script
+
+
+def test_the_first_reason_of_an_alert_is_read(tmp_path):
+    script = script_of(tmp_path, [
+        '{"c0":1,"oif":{"anomaly":false,"why":[]}}',
+        '{"c0":1,"oif":{"anomaly":true,"why":[{"column":"c0","reason":"stuck"},{"column":"c1"}]}}',
+        '{"c0":9,"oif":{"anomaly":true,"why":[{"column":"c1","direction":"high"}]}}',
+    ])  # fmt: skip
+    found = tool.reasons(script, b"c0\n1\n1\n9\n", seed=0)
+    assert found == [tool.Reason(1, "stuck", "c0"), tool.Reason(2, "values", "c1")]
+    with pytest.raises(tool.ToolFailed, match="printed 3 rows"):
+        tool.reasons(script, b"c0\n1\n", seed=0)
+
+
+def test_silences_that_begin_are_read(tmp_path):
+    script = script_of(tmp_path, [
+        '{"host":"a","oif":{"silence":"begins","seconds":300}}',
+        '{"host":"a","oif":{"silence":"ends","seconds":900}}',
+        '{"host":"b","oif":{"score":1,"episode":"begins"}}',
+    ])  # fmt: skip
+    (record,) = tool.silences(script, b"", 0, ())
+    assert record["host"] == "a" and record["oif"]["seconds"] == 300
+
+
 def test_alerts_are_read_from_the_last_field(fake):
     text = tool.csv_text(np.array([[1.0, 2], [200, 2], [3, np.nan]]))
     scored = tool.score(fake, text, tool.DEFAULT, seed=0)
@@ -265,7 +431,7 @@ def cell_of(found, seeds=limits.SEEDS, rows=0):
 
 
 def failures(cell, limit):
-    return limits.check(Results({KEY: cell}, {}), Limits({KEY: limit}, {})).failures
+    return limits.check(Results({KEY: cell}, {}, {}), Limits({KEY: limit}, {}, {})).failures
 
 
 def test_a_cell_below_its_limit_is_named():
@@ -290,21 +456,36 @@ def test_with_fewer_seeds_no_more_may_be_missed():
 
 @pytest.mark.parametrize("alerts, wrong", [(80, False), (120, False), (79, True), (121, True)])
 def test_too_many_and_too_few_false_alerts_are_named(alerts, wrong):
-    results = Results({}, {LOUD: Quiet(0.01, 10_000, alerts, 5, 1)})
-    verdict = limits.check(results, Limits({}, {LOUD: limits.STEADY}))
+    results = Results({}, {LOUD: Quiet(0.01, 10_000, alerts, 5, 1)}, {})
+    verdict = limits.check(results, Limits({}, {LOUD: limits.STEADY}, {}))
     assert bool(verdict.failures) == wrong
     assert all("normal" in failure and "0.01" in failure for failure in verdict.failures)
 
 
+@pytest.mark.parametrize("part, wrong", [(95, False), (94, True), (100, False)])
+def test_a_measure_outside_its_limits_is_named(part, wrong):
+    results = Results({}, {}, {"why-stuck": Part(part, 100)})
+    verdict = limits.check(results, limits.bars())
+    assert verdict.judged == 1 and bool(verdict.failures) == wrong
+    for failure in verdict.failures:
+        assert "bar: why-stuck (reason is stuck" in failure
+        assert "0.94 (94 of 100), wanted at least 0.95" in failure
+
+
+def test_what_is_wanted_of_a_measure_is_said_in_words():
+    words = [limits.wanted(*pair) for pair in ((0.95, 1), (1, 1), (0, 0), (0, 1.2), (0, 1 / 3))]
+    assert words == ["at least 0.95", "1", "0", "at most 1.2", "at most 0.333"]
+
+
 def test_limits_of_what_was_not_measured_are_counted():
-    verdict = limits.check(Results({}, {}), limits.bars())
+    verdict = limits.check(Results({}, {}, {}), limits.bars())
     assert (verdict.failures, verdict.judged) == ([], 0) and verdict.absent > 20
 
 
 def test_bars_stay_whatever_was_measured():
     chance, other = ("spike-6", campaign.CHANCE), ("spike-6", "rrcf")
     cells = {KEY: cell_of(8), other: cell_of(6, rows=4), chance: Chance((0.1,) * 10)}
-    accepted = limits.accepted(Results(cells, {LOUD: Quiet(0.01, 10_000, 500, 9, 10)}))
+    accepted = limits.accepted(Results(cells, {LOUD: Quiet(0.01, 10_000, 500, 9, 10)}, {}))
     assert accepted.found[KEY] == limits.FOUND_BARS["spike-6"]
     assert accepted.share[LOUD] == limits.STEADY
     assert accepted.found[other] == Found(5, 13)
@@ -313,7 +494,7 @@ def test_bars_stay_whatever_was_measured():
 
 def test_what_is_found_by_chance_is_no_limit():
     chance, other = ("spike-4", campaign.CHANCE), ("spike-4", "rrcf")
-    accepted = limits.accepted(Results({other: cell_of(4), chance: Chance((0.2,) * 10)}, {}))
+    accepted = limits.accepted(Results({other: cell_of(4), chance: Chance((0.2,) * 10)}, {}, {}))
     assert other not in accepted.found
 
 
@@ -328,10 +509,15 @@ def test_the_file_of_limits_has_every_bar():
     kept, bars = limits.read(), limits.bars()
     assert {key: kept.found.get(key) for key in bars.found} == bars.found
     assert {key: kept.share.get(key) for key in bars.share} == bars.share
+    assert kept.measures == bars.measures
     assert all(kind in BY_KEY or kind.startswith("host-") for kind, _ in kept.found)
 
 
 # ---- Tables, picture, page ----
+
+
+def half(oif, seed):
+    return Part(seed + 1, 3)
 
 
 @pytest.fixture
@@ -339,7 +525,9 @@ def measured(fake, monkeypatch, tmp_path):
     monkeypatch.setattr(quiet, "LENGTH", 300)
     rows = tuple(BY_KEY[key] for key in ("spike-6", "spike-50", "season-shingle-12"))
     detectors = tuple(tool.detector_commands(fake))
-    plan = Plan(fake, rows, (tool.DEFAULT, *detectors), ("normal",), 2, 2, jobs=2)
+    monkeypatch.setitem(measures.BY_KEY, "drift", measures.BY_KEY["drift"]._replace(of=half))
+    commands = (tool.DEFAULT, *detectors)
+    plan = Plan(fake, rows, commands, ("normal",), 2, 2, jobs=2, measures=("drift",))
     return plan, campaign.run(plan, tmp_path)
 
 
@@ -353,6 +541,7 @@ def test_every_cell_is_measured_with_every_seed(measured):
     assert results.cells["spike-6", yardstick.TITLE].seeds == 2
     assert ("season-shingle-12", yardstick.TITLE) not in results.cells
     assert results.quiet["normal", 0.01, "--learn decay"] == Quiet(0.01, 600, 0, 0, 2)
+    assert results.measures == {"drift": Part(3, 6)}
 
 
 def test_a_stream_that_was_measured_is_not_measured_again(measured, tmp_path, monkeypatch):
@@ -376,7 +565,7 @@ def test_the_tables_have_every_kind_and_every_column(measured):
     for printed in (tables.text(plan, results), tables.markdown(plan, results)):
         for row in plan.rows:
             assert row.title in printed
-        for word in ("eager", "never", "chance", "normal noise", "0.00 (0.0)"):
+        for word in ("eager", "never", "chance", "normal noise", "0.00 (0.0)", "0.50 (3 of 6)"):
             assert word in printed
     lines = tables.markdown(plan, results).splitlines()
     bars = {line.replace("\\|", "").count("|") for line in lines if line.startswith(("| 1 of", "| anomaly"))}
@@ -388,7 +577,7 @@ def test_the_picture_marks_the_bar_that_is_missed(measured):
     picture = heatmap.draw(plan, results)
     assert 'class="bar missed"' in picture and "prefers-color-scheme: dark" in picture
     assert "1 of 5 columns, 50 sd, oif score: found in 2 of 2, median delay 0 rows" in picture
-    met = Results({**results.cells, ("spike-6", "oif score"): Cell((0, 0))}, results.quiet)
+    met = results._replace(cells={**results.cells, ("spike-6", "oif score"): Cell((0, 0))})
     count = 'class="bar met"'
     assert heatmap.draw(plan, met).count(count) == picture.count(count) + 1
 
@@ -407,6 +596,7 @@ def test_the_page_loads_nothing_and_names_missed_bars(measured, tmp_path):
     loaded = ("<link", "src=", "@import", "url(", 'href="http')
     assert not [word for word in loaded if word in text]
     assert "spike-6 (1 of 5 columns, 6 sd), oif score: found in 0 of 2" in text
+    assert '<span class="good">0.50 (3 of 6)</span>' in text
     assert {file.name for file in tmp_path.glob("operations.*")} == {
         "operations.html", "operations.json", "operations.svg",
     }  # fmt: skip
