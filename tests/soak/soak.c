@@ -433,9 +433,10 @@ static void set_pipeline_counters(oif_pipeline *pipeline, double target, uint64_
     pipeline->evictions = (uint64_t)target - ahead / ROWS_BETWEEN_NEW_KEYS;
     for (uint32_t i = 0; i < pipeline->keys.count; i++) {
         oif_model *model = pipeline->keys.entries[i].value;
-        /* In a whole number of rounds through the last rows, of a shingle or their severities. */
+        /* In a whole number of rounds through the last rows, of a shingle or their severities, and
+         * through the four of which judges learn one. */
         uint64_t rows = (uint64_t)target - ahead / STEADY_KEYS;
-        model->rows = rows - (rows - model->rows) % (SHINGLE * model->options.persistence);
+        model->rows = rows - (rows - model->rows) % (4 * SHINGLE * model->options.persistence);
         set_counters(model->detectors[0], target, ahead / STEADY_KEYS);
     }
 }
