@@ -532,6 +532,15 @@ bool settings_give_option(const cli_settings *settings, const char *name)
     return settings->is_option_given[find_param_position(&settings->options, name)];
 }
 
+bool settings_set_option(cli_settings *settings, const char *name, double value)
+{
+    oif_error error;
+    if (oif_params_set(&settings->options, name, value, &error) != OIF_OK)
+        return false;
+    settings->is_option_given[find_param_position(&settings->options, name)] = true;
+    return true;
+}
+
 bool params_learn_none(const oif_params *options)
 {
     size_t position = find_param_position(options, "learn");

@@ -36,6 +36,7 @@ typedef struct score_settings {
     uint64_t time_year;            /* of the first time where times have none; 0: not given */
     const char *diff, *rate, *log; /* "a,b": columns of which these are learned; NULL: none */
     bool keep_original;            /* and the columns themselves */
+    bool is_season_searched;       /* --season auto */
     /* "score,p": what is added to each row; NULL: what suits the other settings */
     const char *fields;
     size_t explain_top; /* the columns that are named as the reasons of an anomaly; 0: none */
@@ -167,8 +168,10 @@ exit_code settings_make_pipeline(const cli_settings *settings, size_t columns,
  * contradiction unless it returns EXIT_OK. */
 exit_code settings_apply(const cli_settings *settings, oif_pipeline *held, const char *file);
 
-/* Whether the command line names this option of the pipeline. */
+/* Whether the command line names this option of the pipeline; and as if it did. Returns false if
+ * the value is out of range. */
 bool settings_give_option(const cli_settings *settings, const char *name);
+bool settings_set_option(cli_settings *settings, const char *name, double value);
 
 /* Whether these options of a pipeline ask for evicted models to be kept. */
 bool params_keep_evicted(const oif_params *options);

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "progress.h"
 #include "row_writer.h"
+#include "season_search.h"
 #include "signals.h"
 #include "silence_monitor.h"
 #include "state.h"
@@ -29,6 +30,7 @@ typedef struct scoring_run {
     bad_rows bad;
     stream_clock times;
     silence_monitor silence;
+    season_search season;
     progress_line progress;
     uint64_t anomalies, episodes;
     uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows of each grade */
@@ -156,6 +158,7 @@ static exit_code score_rows(scoring_run *scoring)
         if (status != OIF_OK || !write_result(scoring, &record, seconds, &result) ||
             signals_stop_requested())
             break;
+        season_search_row(&scoring->season, &scoring->input->columns, &record);
         save_if_due(scoring);
         if (state_has_lost(state)) {
             progress_end(&scoring->progress);
@@ -216,6 +219,7 @@ static void finish_run(scoring_run *scoring)
     if (scoring->state->rows_seen > 0 && !signals_stop_requested())
         note("%s: it ends %" PRIu64 " rows before what %s has seen", scoring->input->source.name,
              scoring->state->rows_seen, scoring->state->path);
+    season_search_end(&scoring->season);
     bad_rows_report(&scoring->bad, scoring->input->source.name);
     stream_clock_report(&scoring->times);
     report_summary(scoring);
@@ -254,14 +258,23 @@ static exit_code name_columns(oif_pipeline *pipeline, const cli_input *input)
                             : complain(EXIT_FAILED, "%s: %s", input->source.name, error.message);
 }
 
-static bool needs_times(const cli_settings *settings)
+/* Options that do nothing without times. */
+static bool wait_for_times(const cli_settings *settings)
 {
     return settings_give_option(settings, "alerts") || settings_give_option(settings, "cooldown") ||
            settings_give_option(settings, "silence");
 }
 
-static exit_code score_opened(scoring_run *scoring, const cli_settings *settings)
+static bool needs_times(const cli_settings *settings)
 {
+    return wait_for_times(settings) || settings->score.rate ||
+           settings_give_option(settings, "season_seconds");
+}
+
+static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
+{
+    if (!scoring->state->pipeline)
+        season_search_start(&scoring->season, settings, scoring->input);
     exit_code code = state_start(scoring->state, settings, &scoring->input->columns);
     if (code == EXIT_OK)
         code = name_columns(scoring->state->pipeline, scoring->input);
@@ -269,6 +282,7 @@ static exit_code score_opened(scoring_run *scoring, const cli_settings *settings
         code = result_fields_start(&scoring->fields, scoring->state->pipeline,
                                    &scoring->input->columns);
     if (code != EXIT_OK) {
+        season_search_end(&scoring->season);
         state_give_up(scoring->state);
         return code;
     }
@@ -276,7 +290,6 @@ static exit_code score_opened(scoring_run *scoring, const cli_settings *settings
                                         (int32_t)settings->score.time_year);
     scoring->times.is_needed = needs_times(settings);
     scoring->times.has_keys = settings->score.key != NULL;
-    scoring->times.is_needed = settings->score.rate != NULL;
     scoring->writer = row_writer_start(scoring->input, settings->score.output);
     scoring->is_watched = start_watch(scoring);
     scoring->silence = silence_monitor_start(settings, scoring->state->pipeline, &scoring->writer,
@@ -291,7 +304,7 @@ static exit_code score_opened(scoring_run *scoring, const cli_settings *settings
     return code;
 }
 
-static exit_code score_input(const cli_settings *settings, cli_state *state)
+static exit_code score_input(cli_settings *settings, cli_state *state)
 {
     cli_input input;
     scoring_run scoring = {.settings = &settings->score, .input = &input, .state = state};
@@ -321,10 +334,12 @@ static exit_code run(const cli_settings *asked)
          settings_give_option(&settings, "threshold")))
         return complain(EXIT_USAGE, "--alerts says how many episodes there are to be: leave out "
                                     "--alert-rate and --threshold, or --alerts");
-    exit_code code = state_open(&state, &settings);
+    exit_code code = season_check(&settings);
+    if (code == EXIT_OK)
+        code = state_open(&state, &settings);
     if (code != EXIT_OK)
         return code;
-    if (needs_times(&settings) && !settings.score.time)
+    if (wait_for_times(&settings) && !settings.score.time)
         note("--alerts, --cooldown and --silence do nothing without the times of rows: name their "
              "column with --time");
     if (settings.score.watch && !watch_is_possible()) {
@@ -397,6 +412,12 @@ static const cli_option options[] = {
      .argument = "A,B,..."},
     {"keep-original", OPTION_SWITCH, SETTING(score.keep_original),
      .help = "learn the columns of --diff, --rate and --log themselves as well"},
+    {"season", OPTION_APPLY, SETTING(score.is_season_searched),
+     .help =
+         "the stream repeats itself after this many rows, or by --time after 24h, 1d or 1w: then "
+         "a number may be unusual for its time; may be given again for a week beside a day; "
+         "auto: search for it in the first rows, and use it if the input is a file",
+     .argument = "N|TIME|auto", .apply = season_set},
     {"label", OPTION_TEXT, SETTING(label),
      .help = "a column that is not learned from, such as known labels", .argument = "COL"},
     {"fields", OPTION_TEXT, SETTING(score.fields),
@@ -464,6 +485,9 @@ const cli_command score_command = {
         "nothing\n"
         "  oif score --key host --time at --alerts 5/day --cooldown 10m --alert-once flows.ndjson\n"
         "                                             as many episodes as a person can look at\n"
+        "  oif score --time at --season 1d --season 1w --only-alerts --explain rides.csv\n"
+        "                                             what is unusual for this time of the day or "
+        "week\n"
         "  tail -f flows.csv | oif score --watch      a live view of scores and alerts\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -32,7 +32,7 @@ from ._errors import (
 )
 from ._load import load
 from ._pipeline import Pipeline
-from ._results import Attribution, Episode, EpisodeInfo, Grade, Result, Silence
+from ._results import Attribution, Episode, EpisodeInfo, Grade, Reason, Result, Silence
 
 __all__ = [
     "Attribution",
@@ -48,6 +48,7 @@ __all__ = [
     "OutOfMemoryError",
     "ParameterError",
     "Pipeline",
+    "Reason",
     "Result",
     "Silence",
     "SnapshotError",

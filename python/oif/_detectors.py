@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Unpack
 from . import _core
 from ._copies import Copied
 from ._errors import ParameterError
-from ._results import AlertOptions, Alerting, Explain, Output
+from ._results import AlertOptions, Alerting, Explain, Output, as_words
 from ._types import Row, Rows
 
 # The one list of detectors: oif, its adapters and the tests take it from here.
@@ -51,8 +51,8 @@ class Detector(Copied, _core.Detector):
         Returns a structured array with the fields of oif.Result, or a DataFrame of the kind that came. With explain, there
         is also the share of every column and its direction; "anomalies" explains only those, which is quicker.
 
-        Options are those of oif.Pipeline for a single series: alert_rate, threshold, memory, learn, patience and calm. The
-        first call decides on them. A score is rare or not among those of the rows that were processed so far. Copies and
+        Options are those of oif.Pipeline for a single series: alert_rate, threshold, memory, learn, patience, calm,
+        persistence, stuck, partner and season_rows. The first call decides on them. A score is rare or not among those of the rows that were processed so far. Copies and
         pickles keep them, snapshots do not: they hold what was learned. For rows one at a time, keys, shingles and snapshots
         with everything use oif.Pipeline.
 
@@ -75,10 +75,10 @@ class Detector(Copied, _core.Detector):
         if unknown:
             raise TypeError(f"process of a detector takes no {min(unknown)!r}; see oif.Pipeline")
         if self._alerts is None:
-            made = Alerting(self.kind, self.params, dict(options))
+            made = Alerting(self.kind, self.params, as_words(options))
             self.__dict__.setdefault("_alerts", made)  # another thread may have been first
         alerts: Alerting = self.__dict__["_alerts"]
-        changed = [name for name, value in options.items() if alerts.options[name] != value]
+        changed = [name for name, value in as_words(options).items() if alerts.options[name] != value]
         if changed:
             first = alerts.options[changed[0]]
             raise ParameterError(f"{changed[0]} stays what it was when the first row was processed: {first!r}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Union
 
@@ -10,12 +12,27 @@ from . import _core
 from ._arrays import keys_of, seconds_of
 from ._detectors import DETECTORS, Detector, _changed
 from ._errors import ParameterError
-from ._results import Alerting, Attribution, Episode, EpisodeInfo, Explain, Grade, Output, Result, Silence
+from ._results import (
+    Alerting,
+    Attribution,
+    Episode,
+    EpisodeInfo,
+    Explain,
+    Grade,
+    Output,
+    Reason,
+    Result,
+    Silence,
+    Switch,
+    as_words,
+)
 from ._types import Row, Rows
 
 _Detector = Union[Detector, type[Detector], str]
 _EPISODES = tuple(Episode)
 _GRADES = tuple(Grade)
+_REASONS = tuple(Reason)
+_Season = Union[int, str, datetime.timedelta]
 
 
 class Pipeline(Alerting):
@@ -34,10 +51,17 @@ class Pipeline(Alerting):
         shingle: rows of a series that are scored as one
         max_keys: keys that have a model; more, and the one not seen for longest loses its own
         memory_limit: bytes that all models may take, with the same consequence; 0: any
+        persistence: rows whose evidence adds up, so a lasting anomaly is found sooner; 1: none
+        stuck: whether a column that repeats one value for longer than it ever did is an anomaly
+        partner: whether a column that no longer follows another one is an anomaly
+        season_rows: rows after which the stream repeats itself, so a number may be unusual for its time; 0: none
+        season_seconds: seconds after which it does, by the times of the rows; 0: none
+        other_season_seconds: a second season in seconds, such as a week beside a day; 0: none
         alerts: episodes per day that all keys together are to have, instead of alert_rate; 0: any
         cooldown: seconds after an episode in which anomalies continue it instead of beginning another
         silence: seconds without a row that are an alert; 0: more than twice the longest pause of the last weeks; -1:
             never; these three need the times of rows
+        season: these three in short: 96 rows, "1d", a timedelta, or several, such as ["1d", "1w"]
         diff: columns, by name or number, of which the difference from the row before is learned instead
         rate: counters, of which the increase per second of the times is learned, or per row without times; a counter
             that falls began at 0 again
@@ -75,9 +99,16 @@ class Pipeline(Alerting):
         max_keys: int = 100000,
         memory_limit: int = 0,
         evicted: Literal["forget", "keep"] = "forget",
+        persistence: int = 3,
+        stuck: Switch = "on",
+        partner: Switch = "on",
+        season_rows: int = 0,
+        season_seconds: float = 0.0,
+        other_season_seconds: float = 0.0,
         alerts: float = 0.0,
         cooldown: float = 0.0,
         silence: float = 0.0,
+        season: _Season | Iterable[_Season] = (),
         diff: Iterable[Any] = (),
         rate: Iterable[Any] = (),
         log: Iterable[Any] = (),
@@ -89,13 +120,16 @@ class Pipeline(Alerting):
         options: dict[str, Any] = dict(alert_rate=alert_rate, threshold=threshold, memory=memory, learn=learn)
         options |= dict(patience=patience, calm=calm, shingle=shingle, max_keys=max_keys)
         options |= dict(memory_limit=memory_limit, evicted=evicted)
+        options |= dict(persistence=persistence, stuck=stuck, partner=partner, season_rows=season_rows)
+        options |= dict(season_seconds=season_seconds, other_season_seconds=other_season_seconds)
         options |= dict(alerts=alerts, cooldown=cooldown, silence=silence)
         self._derive = tuple(
             (column, kind_of_column, keep_original)
             for kind_of_column, columns in ((1, diff), (2, rate), (3, log))  # as oif_derive
             for column in _columns(columns)
         )
-        super().__init__(kind, params, options, self._derive)
+        _set_seasons(options, season)
+        super().__init__(kind, params, as_words(options), self._derive)
 
     def _arguments(self) -> tuple[Any, ...]:
         return *super()._arguments(), getattr(self, "_derive", ())
@@ -106,9 +140,11 @@ class Pipeline(Alerting):
         The time is a datetime, taken as UTC where it has no zone, or seconds since 1970.
         """
         seconds = math.nan if time is None else _seconds(time)
-        score, p, threshold, anomaly, ready, learned, episode, grade, severity = self._process_one(x, key, seconds)
+        score, p, threshold, anomaly, ready, learned, episode, grade, severity, reason = self._process_one(
+            x, key, seconds
+        )
         return Result(
-            score, p, threshold, anomaly, ready, learned, _EPISODES[episode], _GRADES[grade], severity
+            score, p, threshold, anomaly, ready, learned, _EPISODES[episode], _GRADES[grade], severity, _REASONS[reason]
         )
 
     def process(
@@ -131,10 +167,14 @@ class Pipeline(Alerting):
         return self._results(x, taken, explain, output, times=None if times is None else seconds_of(times))
 
     def explain(self) -> list[Attribution]:
-        """Explain the row that was processed last: every column with its share of the score and its direction."""
+        """Explain the row that was processed last: every column with its share of the score, its direction, and what is
+        unusual about it."""
         attributions = self._explain()
         names = self._learned_names(self.column_names) or range(len(attributions))
-        return [Attribution(name, *pair) for name, pair in zip(names, attributions)]
+        return [
+            Attribution(name, share, direction, _REASONS[reason], None if partner is None else names[partner])
+            for name, (share, direction, reason, partner) in zip(names, attributions)
+        ]
 
     def episode(self, key: str | bytes | None = None) -> EpisodeInfo | None:
         """The current episode of a key, or else its last one; None if it has had none.
@@ -148,7 +188,7 @@ class Pipeline(Alerting):
         info = EpisodeInfo(*found)
         names = self._learned_names(self.column_names)
         column = info.column if info.column is None or not names else names[info.column]
-        return info._replace(peak_grade=_GRADES[found[7]], column=column)
+        return info._replace(peak_grade=_GRADES[info.peak_grade], column=column, reason=_REASONS[info.reason])
 
     def silent(self, time: Any) -> list[Silence]:
         """The keys that have become silent by this time, each once per silence; see the option silence."""
@@ -157,13 +197,43 @@ class Pipeline(Alerting):
     def change(self, **options: Any) -> None:
         """Change options that decide about alerts or learning from now on: alert_rate, threshold, alerts, calm,
         cooldown, silence, learn. Of the first three, the last one given rules."""
-        self._change(options)
+        self._change(as_words(options))
 
     def __repr__(self) -> str:
         initial = {param["name"]: param["initial"] for param in _core.pipeline_info()["params"]}
         detectors = [_repr_of(kind, self.params) for kind in self.kind.split("+")]
         detector = detectors[0] if len(detectors) == 1 else f"[{', '.join(detectors)}]"
         return f"{type(self).__name__}({', '.join([detector, *_changed(self.options, initial)])})"
+
+
+_UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def _season_seconds(season: str | datetime.timedelta) -> float:
+    """As the command line reads times: "1d", "90m"."""
+    if isinstance(season, datetime.timedelta):
+        return season.total_seconds()
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([a-z]+)", season)
+    if match is None or match[2] not in _UNITS:
+        raise ParameterError(f"a season is a number of rows, or a time such as '24h', '1d' or '1w', not {season!r}")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def _set_seasons(options: dict[str, Any], season: _Season | Iterable[_Season]) -> None:
+    seasons = (season,) if isinstance(season, (int, str, datetime.timedelta)) else season
+    for one in seasons:
+        if isinstance(one, int) and not isinstance(one, bool):
+            names, value = ["season_rows"], float(one)
+        elif isinstance(one, (str, datetime.timedelta)):
+            names, value = ["season_seconds", "other_season_seconds"], _season_seconds(one)
+        else:
+            raise TypeError(f"a season is a number of rows or a time, not {one!r}")
+        if value < 2:
+            raise ParameterError(f"a season needs at least 2 rows, or 2 seconds, not {one!r}")
+        free = [name for name in names if options[name] == 0]
+        if not free:
+            raise ParameterError(f"there may be one season in rows and two in times; {one!r} is too many")
+        options[free[0]] = value
 
 
 def _seconds(time: Any) -> float:

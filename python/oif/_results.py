@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any, Literal, NamedTuple, TypedDict
 
@@ -32,6 +33,16 @@ class Grade(IntEnum):
     CRITICAL = 3  # 5 or more
 
 
+class Reason(IntEnum):
+    """What is unusual about a row, or a column of it."""
+
+    VALUES = 0  # its values: a detector gives it a high score
+    STUCK = 1  # a column repeats one value for longer than it ever did
+    SEASON = 2  # a value is unlike those that the same time of earlier periods had
+    PARTNER = 3  # a column no longer follows another one as it did
+    SILENCE = 4  # the row came after a pause longer than any before
+
+
 class Result(NamedTuple):
     """What is known about a row.
 
@@ -43,6 +54,7 @@ class Result(NamedTuple):
     grade: how bad an anomaly is, by its severity
     severity: about one ordinary row in 10^severity scores as high; it keeps growing where p has reached its least; 0
         until ready
+    reason: what the severity is due to
     """
 
     score: float
@@ -54,6 +66,7 @@ class Result(NamedTuple):
     episode: Episode
     grade: Grade
     severity: float
+    reason: Reason
 
 
 class EpisodeInfo(NamedTuple):
@@ -66,6 +79,7 @@ class EpisodeInfo(NamedTuple):
     peak_row, peak_grade, peak_score, peak_severity: of the worst row
     column: the first reason of the worst row, if it was explained while it was the last one; else None
     direction, value: whether its value was low (-1) or high (1), and which it was; NaN: it was missing
+    reason: what is unusual about the worst row
     """
 
     number: int
@@ -82,12 +96,14 @@ class EpisodeInfo(NamedTuple):
     column: Any
     direction: int
     value: float
+    reason: Reason
 
     def to_dict(self) -> dict[str, Any]:
-        """By name, for JSON: grades as their name, what is unknown as None."""
+        """By name, for JSON: the grade and the reason as words, what is unknown as None."""
         unknown = {name for name, value in self._asdict().items() if value != value}
         return {name: None if name in unknown else value for name, value in self._asdict().items()} | {
-            "peak_grade": self.peak_grade.name.lower()
+            "peak_grade": self.peak_grade.name.lower(),
+            "reason": self.reason.name.lower(),
         }
 
 
@@ -105,12 +121,18 @@ class Silence(NamedTuple):
 
 
 class Attribution(NamedTuple):
-    """How much of a score is due to a column, and whether its number is low (-1), high (1) or neither (0), as one that
-    is missing."""
+    """How much of a score is due to a column.
+
+    direction: whether its number is low (-1), high (1) or neither (0), as one that is missing
+    reason: what is unusual about it
+    partner: the column that it no longer follows, for Reason.PARTNER; else None
+    """
 
     column: Any
     share: float
     direction: int
+    reason: Reason = Reason.VALUES
+    partner: Any = None
 
 
 # As `record` in pipeline.c.
@@ -125,12 +147,14 @@ RESULT = np.dtype(
         ("episode", np.uint8),
         ("grade", np.uint8),
         ("severity", np.float64),
+        ("reason", np.int8),
     ],
     align=True,
 )
 
 Explain = bool | Literal["anomalies"]
 Output = Literal["auto", "array", "pandas", "polars"]
+Switch = bool | Literal["off", "on"]
 
 
 class AlertOptions(TypedDict, total=False):
@@ -142,6 +166,16 @@ class AlertOptions(TypedDict, total=False):
     learn: Literal["all", "normal", "decay", "none"]
     patience: int
     calm: int
+    persistence: int
+    stuck: Switch
+    partner: Switch
+    season_rows: int
+
+
+def as_words(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as the library has them: what is switched on or off is a word there."""
+    words = {False: "off", True: "on"}
+    return {name: words[value] if isinstance(value, bool) else value for name, value in options.items()}
 
 
 class Alerting(Copied, _core.Pipeline):

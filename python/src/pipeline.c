@@ -19,6 +19,8 @@ typedef struct record {
     /* named, so it is zero in every result, and equal results have equal bytes */
     uint8_t unused[3];
     double severity;
+    int8_t reason;
+    uint8_t unused_too[7];
 } record;
 
 static record record_of(const oif_result *result)
@@ -33,6 +35,7 @@ static record record_of(const oif_result *result)
         .episode = (uint8_t)result->episode,
         .grade = (uint8_t)result->grade,
         .severity = result->severity,
+        .reason = (int8_t)result->reason,
     };
 }
 
@@ -562,10 +565,10 @@ static PyObject *pipeline_process(PyObject *object, PyObject *arguments)
 
 static PyObject *result_tuple(const record *result)
 {
-    return Py_BuildValue("dddNNNiid", result->score, result->p, result->threshold,
+    return Py_BuildValue("dddNNNiidi", result->score, result->p, result->threshold,
                          PyBool_FromLong(result->anomaly), PyBool_FromLong(result->ready),
                          PyBool_FromLong(result->learned), (int)result->episode, (int)result->grade,
-                         result->severity);
+                         result->severity, (int)result->reason);
 }
 
 static PyObject *pipeline_process_one(PyObject *object, PyObject *const *arguments,
@@ -595,6 +598,14 @@ static PyObject *pipeline_process_one(PyObject *object, PyObject *const *argumen
     return good ? result_tuple(&result) : NULL;
 }
 
+/* (share, direction, reason, partner or None) */
+static PyObject *attribution_tuple(const oif_attribution *why)
+{
+    PyObject *partner = why->reason == OIF_REASON_PARTNER ? PyLong_FromUnsignedLong(why->partner)
+                                                          : Py_NewRef(Py_None);
+    return Py_BuildValue("diiN", why->share, why->direction, (int)why->reason, partner);
+}
+
 static PyObject *pipeline_explain(PyObject *object, PyObject *unused)
 {
     (void)unused;
@@ -608,10 +619,10 @@ static PyObject *pipeline_explain(PyObject *object, PyObject *unused)
         oif_pipeline_explain(self->base.made, room);
     learner_leave(&self->base);
     for (size_t i = 0; list && i < columns; i++) {
-        PyObject *pair = Py_BuildValue("di", room[i].share, room[i].direction);
-        if (!pair || PyList_Append(list, pair) < 0)
+        PyObject *why = attribution_tuple(&room[i]);
+        if (!why || PyList_Append(list, why) < 0)
             Py_CLEAR(list);
-        Py_XDECREF(pair);
+        Py_XDECREF(why);
     }
     PyMem_Free(room);
     return list;
@@ -645,10 +656,10 @@ static PyObject *episode_tuple(const oif_episode_info *e)
 {
     PyObject *column =
         e->column == OIF_UNKNOWN_COLUMN ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(e->column);
-    return Py_BuildValue("KKddKKNiKddNid", e->number, e->first_row, e->first_seconds,
+    return Py_BuildValue("KKddKKNiKddNidi", e->number, e->first_row, e->first_seconds,
                          e->last_seconds, e->rows, e->anomalies, PyBool_FromLong(e->is_over),
                          (int)e->peak_grade, e->peak_row, e->peak_score, e->peak_severity, column,
-                         (int)e->direction, e->value);
+                         (int)e->direction, e->value, (int)e->reason);
 }
 
 /* _episode(key) -> a tuple as oif.EpisodeInfo, or None */

@@ -4,7 +4,7 @@ from conftest import same_bits
 
 import oif
 
-FIELDS = ("score", "p", "threshold", "anomaly", "ready", "learned", "episode", "grade", "severity")
+FIELDS = ("score", "p", "threshold", "anomaly", "ready", "learned", "episode", "grade", "severity", "reason")
 
 
 @pytest.fixture

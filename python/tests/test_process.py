@@ -6,11 +6,11 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import same_bits
+from conftest import VALUES_ONLY, same_bits
 
 import oif
 
-FIELDS = ("score", "p", "threshold", "anomaly", "ready", "learned", "episode", "grade", "severity")
+FIELDS = ("score", "p", "threshold", "anomaly", "ready", "learned", "episode", "grade", "severity", "reason")
 
 
 @pytest.fixture
@@ -34,7 +34,8 @@ def test_the_results_are_those_of_a_pipeline(stream, detector_class, learn):
 def test_the_detector_learns_what_it_processes_and_alerts_of_what_it_learned(stream, detector_class):
     mixed, plain = detector_class(), detector_class()
     mixed.learn(stream[:1000])
-    scores = [mixed.process(stream[1000:2000], learn="all")["score"], mixed.learn_score(stream[2000:2500])]
+    first = mixed.process(stream[1000:2000], learn="all", **VALUES_ONLY)
+    scores = [first["score"], mixed.learn_score(stream[2000:2500])]
     scores += [mixed.process(stream[2500:])["score"]]
     plain.learn(stream[:1000])
     assert same_bits(np.concatenate(scores), plain.learn_score(stream[1000:]))
@@ -132,7 +133,7 @@ def test_what_cannot_be_used_changes_nothing(stream):
     with pytest.raises(oif.DataError, match="rows have 2 numbers"):
         detector.process(np.zeros((3, 3)))
     with pytest.raises(TypeError, match="works for a detector"):
-        detector._alerts._process(stream, None, None, False, False, object())
+        detector._alerts._process(stream, None, None, None, False, False, object())
     assert (detector.to_bytes(), detector._alerts.to_bytes()) == (before, history)
 
 

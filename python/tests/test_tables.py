@@ -10,7 +10,7 @@ from conftest import DETECTORS
 
 import oif
 from oif import _core
-from oif._results import AlertOptions
+from oif._results import AlertOptions, Switch
 
 KINDS = {cls._kind: cls for cls in DETECTORS}
 
@@ -26,7 +26,9 @@ def compare(params, signature):
     for param in params:
         default, hint = signature[param["name"]]
         assert (type(default), default) == (type(param["initial"]), param["initial"]), param["name"]
-        if param["type"] == "choice":
+        if param["choices"] == ("off", "on"):
+            assert hint == Switch
+        elif param["type"] == "choice":
             assert typing.get_args(hint) == param["choices"]
         else:
             assert hint is {"integer": int, "real": float}[param["type"]]
@@ -43,7 +45,7 @@ def test_a_class_has_the_parameters_of_the_table(info):
 
 def test_a_pipeline_has_the_options_of_the_table():
     signature = signature_of(oif.Pipeline)
-    for name in ("diff", "rate", "log", "keep_original"):  # derived columns are no options of the table
+    for name in ("season", "diff", "rate", "log", "keep_original"):  # these are no options of the table
         del signature[name]
     del signature["detector"]
     compare(_core.pipeline_info()["params"], signature)
@@ -52,8 +54,9 @@ def test_a_pipeline_has_the_options_of_the_table():
 def test_process_of_a_detector_has_the_options_for_one_series():
     hints = typing.get_type_hints(AlertOptions)
     params = {param["name"]: param for param in _core.pipeline_info()["params"]}
-    of_many = ("shingle", "max_keys", "memory_limit", "evicted", "alerts", "cooldown", "silence")
-    assert list(hints) == [name for name in params if name not in of_many]
+    of_many = ("shingle", "max_keys", "memory_limit", "evicted")
+    with_times = ("season_seconds", "other_season_seconds", "alerts", "cooldown", "silence")
+    assert list(hints) == [name for name in params if name not in of_many + with_times]
     compare([params[name] for name in hints], {name: (params[name]["initial"], hint) for name, hint in hints.items()})
     assert all(name in oif.Detector.process.__doc__ for name in hints)
 
@@ -76,6 +79,12 @@ def test_the_repr_of_a_pipeline_can_be_read_back():
     pipeline = oif.Pipeline(oif.Loda(num_bins=50), alert_rate=0.01, learn="normal")
     assert repr(pipeline) == "Pipeline(Loda(num_bins=50), alert_rate=0.01, learn='normal')"
     assert repr(eval(repr(pipeline), vars(oif))) == repr(pipeline)
+
+
+def test_the_help_of_a_pipeline_names_every_option():
+    text = " ".join(oif.Pipeline.__doc__.split())
+    for param in _core.pipeline_info()["params"]:
+        assert f"{param['name']}: " in text, param["name"]
 
 
 def test_modules_are_imported_when_they_are_asked_for():

@@ -4,7 +4,7 @@ load helper
 
 # The definitions, taken literally: all pairs for the ROC AUC, all thresholds for the average precision.
 check_against_definitions() {
-    "$OIF" score --label fault "$1" > scored.csv
+    "$OIF" score --persistence 1 --stuck off --partner off --label fault "$1" > scored.csv # the detector alone
     "$OIF" eval --label fault --json "$1" > measured.json
     python3 - <<'PYTHON'
 import csv, json

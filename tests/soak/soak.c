@@ -381,7 +381,7 @@ static void soak_detector(const oif_params *params, const char *name, uint64_t r
 
 /* ---- A pipeline ---- */
 
-enum { STEADY_KEYS = 4, ROWS_BETWEEN_NEW_KEYS = 1000 };
+enum { STEADY_KEYS = 4, ROWS_BETWEEN_NEW_KEYS = 1000, SHINGLE = 2 };
 
 static const double alert_rate = 0.01;
 
@@ -393,7 +393,7 @@ static oif_pipeline *make_pipeline(void)
     require(oif_params_init(&params, "loda", &error), &error);
     oif_pipeline_options_init(&options);
     require(oif_params_set(&options, "alert_rate", alert_rate, &error), &error);
-    require(oif_params_set(&options, "shingle", 2, &error), &error);
+    require(oif_params_set(&options, "shingle", SHINGLE, &error), &error);
     require(oif_params_set(&options, "max_keys", STEADY_KEYS + 1, &error), &error);
     require(oif_params_set_text(&options, "learn", "decay", &error), &error);
     require(oif_pipeline_new(&params, DIMENSION, &options, &pipeline, &error), &error);
@@ -433,7 +433,10 @@ static void set_pipeline_counters(oif_pipeline *pipeline, double target, uint64_
     pipeline->evictions = (uint64_t)target - ahead / ROWS_BETWEEN_NEW_KEYS;
     for (uint32_t i = 0; i < pipeline->keys.count; i++) {
         oif_model *model = pipeline->keys.entries[i].value;
-        model->rows = (uint64_t)target - ahead / STEADY_KEYS;
+        /* In a whole number of rounds through the last rows, of a shingle or their severities, and
+         * through the four of which judges learn one. */
+        uint64_t rows = (uint64_t)target - ahead / STEADY_KEYS;
+        model->rows = rows - (rows - model->rows) % (4 * SHINGLE * model->options.persistence);
         set_counters(model->detectors[0], target, ahead / STEADY_KEYS);
     }
 }

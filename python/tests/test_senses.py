@@ -1,0 +1,181 @@
+"""Stuck columns, partners and seasons: their options, and the reasons that results and explanations have."""
+
+import copy
+import datetime
+import pickle
+
+import numpy as np
+import pytest
+
+import oif
+from oif import Reason
+
+HALF_HOUR = 1800.0
+
+
+def make_days(days=30, per_day=48):
+    """A row per half-hour; for six hours of the last day the column is what it is half a day later."""
+    phase = np.arange(days * per_day) * 2 * np.pi / per_day
+    late = slice(-per_day // 2, -per_day // 4)
+    phase[late] += np.pi
+    noise = np.random.default_rng(1).normal(scale=0.1, size=len(phase))
+    return (10 * np.sin(phase) + noise)[:, None], late
+
+
+def times_of(rows):
+    return 1.7e9 + HALF_HOUR * np.arange(len(rows))
+
+
+def options_of(**options):
+    made = oif.Pipeline(**options).options
+    return {name: made[name] for name in ("season_rows", "season_seconds", "other_season_seconds")}
+
+
+# ---- Options ----
+
+
+@pytest.mark.parametrize(
+    "season, expected",
+    [
+        (96, (96, 0, 0)),
+        ("1d", (0, 86400, 0)),
+        ("90m", (0, 5400, 0)),
+        ("1.5h", (0, 5400, 0)),
+        (datetime.timedelta(days=1), (0, 86400, 0)),
+        (["1d", "1w"], (0, 86400, 604800)),
+        (("1d", 48), (48, 86400, 0)),
+        ([336, "1d", datetime.timedelta(weeks=1)], (336, 86400, 604800)),
+        ((), (0, 0, 0)),
+    ],
+)
+def test_a_season_is_rows_or_times_or_several(season, expected):
+    assert tuple(options_of(season=season).values()) == expected
+
+
+def test_a_season_adds_to_those_in_seconds():
+    assert tuple(options_of(season="1w", season_seconds=86400).values()) == (0, 86400, 604800)
+
+
+@pytest.mark.parametrize("season", [1, 0, -5, "1s", "daily", "1 d", "d", "", "-1d", "96", [48, 336], ["1h", "1d", "1w"]])
+def test_a_season_that_makes_no_sense_is_a_value_error(season):
+    with pytest.raises(oif.ParameterError, match="season"):
+        oif.Pipeline(season=season)
+
+
+@pytest.mark.parametrize("season", [1.5, True, [None], [["1d"]]])
+def test_a_season_of_another_type_is_a_type_error(season):
+    with pytest.raises(TypeError):
+        oif.Pipeline(season=season)
+
+
+def test_what_is_on_or_off_may_be_a_bool():
+    assert oif.Pipeline(stuck=False, partner=True).options["stuck"] == "off"
+    assert oif.Pipeline(stuck=False, partner=True).options["partner"] == "on"
+    assert oif.Pipeline(stuck="off").options == oif.Pipeline(stuck=False).options
+    with pytest.raises(oif.ParameterError):
+        oif.Pipeline(stuck="maybe")
+    with pytest.raises(TypeError):
+        oif.Pipeline(stuck=1)
+
+
+def test_process_of_a_detector_takes_a_bool_and_keeps_it(rows):
+    detector = oif.RollingIsolationForest()
+    detector.process(rows, stuck=False)
+    detector.process(rows, stuck="off")
+    with pytest.raises(oif.ParameterError, match="stuck"):
+        detector.process(rows, stuck=True)
+
+
+def test_the_repr_shows_seasons_and_switches_and_can_be_read_back():
+    pipeline = oif.Pipeline(season=[48, "1d"], stuck=False, persistence=1)
+    assert repr(pipeline) == (
+        "Pipeline(RollingIsolationForest(), persistence=1, stuck='off', season_rows=48, season_seconds=86400.0)"
+    )
+    assert repr(eval(repr(pipeline), vars(oif))) == repr(pipeline)
+
+
+# ---- Reasons ----
+
+
+def test_a_number_that_is_unusual_for_its_time_has_the_reason_season():
+    rows, late = make_days()
+    results = oif.Pipeline(season=48).process(rows)
+    assert results.dtype["reason"] == np.int8
+    found = results[late]
+    assert found["anomaly"].any()
+    assert (found["reason"][found["anomaly"]] == Reason.SEASON).all()
+    without = oif.Pipeline().process(rows)
+    assert not (without["reason"] == Reason.SEASON).any()
+
+
+def test_a_season_in_times_goes_by_the_times_of_the_rows():
+    rows, late = make_days()
+    results = oif.Pipeline(season="1d").process(rows, times=times_of(rows))
+    found = results[late]
+    assert (found["reason"][found["anomaly"]] == Reason.SEASON).any()
+
+
+def test_results_of_single_rows_have_the_reasons_of_those_of_arrays():
+    rows, _ = make_days()
+    results = oif.Pipeline(season=48).process(rows)
+    pipeline = oif.Pipeline(season=48)
+    singles = [pipeline.process_one(row) for row in rows]
+    assert all(isinstance(result.reason, Reason) for result in singles)
+    assert [result.reason for result in singles] == list(results["reason"])
+
+
+def test_an_explanation_names_the_reason_and_the_episode_as_well():
+    rows, late = make_days()
+    pipeline = oif.Pipeline(season=48)
+    for row in rows:
+        result = pipeline.process_one({"load": row[0]})
+        if result.anomaly and result.reason is Reason.SEASON:
+            break
+    (why,) = pipeline.explain()
+    assert (why.column, why.reason, why.partner) == ("load", Reason.SEASON, None)
+    episode = pipeline.episode()
+    assert episode.reason is Reason.SEASON
+    assert episode.to_dict()["reason"] == "season"
+
+
+def test_a_column_that_no_longer_follows_another_names_its_partner():
+    rng = np.random.default_rng(3)
+    level = rng.normal(size=6000)
+    rows = np.column_stack([level, 2 * level]) + rng.normal(scale=0.1, size=(6000, 2))
+    rows[5500:, 1] = 2 * rng.normal(size=500)
+    pipeline = oif.Pipeline()
+    whys = []
+    for row in rows:
+        result = pipeline.process_one(dict(zip(["pressure", "flow"], row)))
+        if result.anomaly and result.reason is Reason.PARTNER:
+            whys += [why for why in pipeline.explain() if why.reason is Reason.PARTNER]
+    assert {(why.column, why.partner) for why in whys} <= {("pressure", "flow"), ("flow", "pressure")}
+    assert whys
+
+
+def test_a_stuck_column_has_the_reason_stuck():
+    rows = np.random.default_rng(5).normal(size=(4000, 2))
+    rows[3900:, 0] = rows[3900, 0]
+    assert (oif.Pipeline().process(rows)["reason"][3900:] == Reason.STUCK).any()
+    assert not (oif.Pipeline(stuck=False).process(rows)["reason"] == Reason.STUCK).any()
+
+
+def test_copies_and_pickles_keep_seasons_and_go_on_alike():
+    rows, _ = make_days()
+    pipeline = oif.Pipeline(season=48, partner=False)
+    assert pickle.loads(pickle.dumps(pipeline)).options == pipeline.options
+    pipeline.process(rows[:1000])
+    twins = [pickle.loads(pickle.dumps(pipeline)), copy.copy(pipeline), pipeline.clone()]
+    expected = pipeline.process(rows[1000:])
+    for twin in twins:
+        assert twin.options == pipeline.options
+        assert (twin.process(rows[1000:]) == expected).all()
+
+
+def test_results_and_explanations_can_be_pickled():
+    rows, _ = make_days(3)
+    pipeline = oif.Pipeline(season=48)
+    result = pipeline.process_one(rows[0])
+    assert pickle.loads(pickle.dumps(result))._asdict().keys() == result._asdict().keys()
+    assert pickle.loads(pickle.dumps(pipeline.explain())) == pipeline.explain()
+    assert Reason(4) is Reason.SILENCE
