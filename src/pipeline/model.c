@@ -348,7 +348,8 @@ static void judge_stretch(oif_model *m, row_scores *scores)
 {
     oif_judge *stretch = &judges_of(m)[oif_model_judges(m) - 1];
     stretch->score = recent_severity(m, scores->severity);
-    double severity = alarm_of(m, stretch);
+    const double least_unusual = 1.3; /* one row in twenty: the row itself must be part of it */
+    double severity = scores->severity > least_unusual ? alarm_of(m, stretch) : 0;
     scores->persists = severity > scores->severity;
     if (scores->persists)
         scores->for_history = oif_judge_score(&judges_of(m)[0], severity);
