@@ -386,7 +386,8 @@ static row_scores score_by_all(oif_model *m, const double *row, double seconds)
     judge_values(m, &scores);
     if (m->options.learn == OIF_LEARN_NONE)
         return scores;
-    if (m->options.persistence > 1 && m->options.threshold == 0)
+    /* A shingle is a stretch already. */
+    if (m->options.persistence > 1 && m->options.threshold == 0 && m->options.shingle == 1)
         judge_stretch(m, &scores);
     judge_by_senses(m, row, seconds, &scores);
     return scores;
