@@ -162,8 +162,9 @@ static void a_shingle_is_the_last_rows_as_one(void **unused)
 {
     (void)unused;
     oif_pipeline *shingled =
-        new_pipeline("online-iforest", "window_size=256", 2, "shingle=3 partner=off");
-    oif_pipeline *whole = new_pipeline("online-iforest", "window_size=256", 6, "partner=off");
+        new_pipeline("online-iforest", "window_size=256", 2, "shingle=3 partner=off persistence=1");
+    oif_pipeline *whole =
+        new_pipeline("online-iforest", "window_size=256", 6, "partner=off persistence=1");
     dice from = {10};
     double rows[6] = {0};
     for (int i = 0; i < 1000; i++) {

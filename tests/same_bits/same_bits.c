@@ -3,10 +3,12 @@
  * every block size; run.sh compares them.
  *
  *     same_bits BLOCK_SIZE SNAPSHOTS      the last lines are about the snapshots in this folder
- *     same_bits --save SNAPSHOTS          makes those of the current format; once, never again
+ *     same_bits --save SNAPSHOTS          makes those of the current format that are not there
  *
  * The rows are whole numbers divided by powers of two, so making them rounds nothing and needs
  * no libm. */
+#include "same_bits.h"
+
 #include <oif_rows.h>
 
 #include <float.h>
@@ -55,6 +57,11 @@ static const struct {
     {"loda", "num_projections=9 window_size=128 seed=42"},
     {"rolling-iforest", "num_trees=9 window_size=512 sample_size=64 seed=42 insertion=path"},
     {"sdo", "num_observers=50 window_size=256 seed=42"},
+    {"rolling-iforest+sdo", "num_trees=9 window_size=512 sample_size=64 seed=42 num_observers=50 "
+                            "sdo_window_size=256"},
+    {"rolling-iforest+sdo+hst", "num_trees=5 window_size=512 sample_size=64 seed=42 "
+                                "num_observers=50 sdo_window_size=256 hst_num_trees=5 "
+                                "hst_window_size=100"},
 };
 
 static const bits_case cases[] = {
@@ -202,7 +209,7 @@ static const bits_case insertion_cases[] = {
     {"row_asd_constant", 3, ROWS_CONSTANT, "insertion=row", "iforest-asd"},
 };
 
-static uint64_t next_random(uint64_t *state) /* splitmix64 */
+uint64_t next_random(uint64_t *state) /* splitmix64 */
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -210,8 +217,7 @@ static uint64_t next_random(uint64_t *state) /* splitmix64 */
     return z ^ (z >> 31);
 }
 
-/* A multiple of 2^-20 in [0, 4): the sum of four, so that the middle is denser than the rim. */
-static double next_cloud_value(uint64_t *random)
+double next_cloud_value(uint64_t *random)
 {
     uint64_t sum = 0;
     for (int i = 0; i < 4; i++)
@@ -254,14 +260,12 @@ static void make_rows(const bits_case *c, double *rows, size_t count, size_t str
                                          : (double)INFINITY;
 }
 
-static const uint64_t fnv_start = UINT64_C(0xcbf29ce484222325);
-
-static uint64_t hash_byte(uint64_t hash, unsigned char byte)
+uint64_t hash_byte(uint64_t hash, unsigned char byte)
 {
     return (hash ^ byte) * UINT64_C(0x100000001b3);
 }
 
-static uint64_t hash_double(uint64_t hash, double value)
+uint64_t hash_double(uint64_t hash, double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -270,7 +274,7 @@ static uint64_t hash_double(uint64_t hash, double value)
     return hash;
 }
 
-static void require(oif_status status, const char *name, const oif_error *error)
+void require(oif_status status, const char *name, const oif_error *error)
 {
     if (status == OIF_OK)
         return;
@@ -278,7 +282,7 @@ static void require(oif_status status, const char *name, const oif_error *error)
     exit(1);
 }
 
-static void apply_settings(oif_params *params, const char *settings)
+void apply_settings(oif_params *params, const char *settings)
 {
     char copy[200];
     oif_error error;
@@ -290,15 +294,19 @@ static void apply_settings(oif_params *params, const char *settings)
     }
 }
 
-static void choose_detector(const bits_case *c, oif_params *params)
+void choose_detector(const char *detector, const char *settings, oif_params *params)
 {
-    const char *detector = c->detector ? c->detector : "online-iforest";
     oif_error error;
-    require(oif_params_init(params, detector, &error), c->name, &error);
+    require(oif_params_init(params, detector, &error), detector, &error);
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (strcmp(usual[i].detector, detector) == 0)
             apply_settings(params, usual[i].settings);
-    apply_settings(params, c->settings);
+    apply_settings(params, settings);
+}
+
+static void choose_for_case(const bits_case *c, oif_params *params)
+{
+    choose_detector(c->detector ? c->detector : "online-iforest", c->settings, params);
 }
 
 /* Block size 1 takes the functions for one row, the others those for blocks. */
@@ -343,7 +351,7 @@ static void run_case(const bits_case *c, size_t row_count, size_t block_size)
     oif_error error;
     uint64_t hash = fnv_start, snapshot_hash = fnv_start;
 
-    choose_detector(c, &params);
+    choose_for_case(c, &params);
     require(oif_detector_new(&params, c->dimension, &detector, &error), c->name, &error);
     make_rows(c, rows, row_count, stride);
     learn_score_all(detector, c, rows, row_count, stride, block_size, scores);
@@ -392,7 +400,7 @@ typedef struct golden_snapshot {
     bits_case what;
 } golden_snapshot;
 
-enum { CURRENT_FORMAT = 2, FEW_ROWS = 200, BOXES_ROWS = 600 /* eight groups of rows have a box */ };
+enum { FEW_ROWS = 200, BOXES_ROWS = 600 /* eight groups of rows have a box */ };
 
 static const golden_snapshot golden_snapshots[] = {
     {1,
@@ -414,9 +422,6 @@ static const golden_snapshot golden_snapshots[] = {
      FEW_ROWS,
      {"rolling-iforest", 3, ROWS_MISSING,
       "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4", "rolling-iforest"}},
-    {1,
-     FEW_ROWS,
-     {"sdo", 3, ROWS_MISSING, "num_observers=9 num_neighbours=3 window_size=40", "sdo"}},
     {2,
      BOXES_ROWS,
      {"online-iforest", 3, ROWS_SPIKES,
@@ -435,11 +440,20 @@ static const golden_snapshot golden_snapshots[] = {
      {"rolling-iforest", 3, ROWS_SPIKES,
       "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4 insertion=row",
       "rolling-iforest"}},
+    {2,
+     BOXES_ROWS,
+     {"sdo", 3, ROWS_MISSING, "num_observers=9 num_neighbours=3 window_size=40", "sdo"}},
 };
 
-static void golden_path(const golden_snapshot *g, const char *folder, char path[200])
+void golden_path(const char *folder, int format, const char *name, char path[200])
 {
-    snprintf(path, 200, "%s/format-%d/%s.oif", folder, g->format, g->what.name);
+    snprintf(path, 200, "%s/format-%d/%s.oif", folder, format, name);
+}
+
+static bool is_there(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    return file && fclose(file) == 0;
 }
 
 static void save_golden(const golden_snapshot *g, const char *folder)
@@ -451,12 +465,14 @@ static void save_golden(const golden_snapshot *g, const char *folder)
     oif_params params;
     oif_detector *detector = NULL;
     oif_error error;
-    choose_detector(c, &params);
+    golden_path(folder, g->format, c->name, path);
+    if (is_there(path))
+        return;
+    choose_for_case(c, &params);
     require(oif_detector_new(&params, c->dimension, &detector, &error), c->name, &error);
     make_rows(c, rows, g->row_count, stride);
     require(oif_detector_learn_score_rows(detector, rows, g->row_count, stride, scores, &error),
             c->name, &error);
-    golden_path(g, folder, path);
     require(oif_detector_save_file(detector, path, &error), c->name, &error);
     oif_detector_free(detector);
 }
@@ -471,7 +487,7 @@ static void run_golden(const golden_snapshot *g, const char *folder)
     oif_detector *detector = NULL;
     oif_error error;
     uint64_t hash = fnv_start, snapshot_hash = fnv_start;
-    golden_path(g, folder, path);
+    golden_path(folder, g->format, c->name, path);
     require(oif_detector_load_file(path, &detector, &error), path, &error);
     make_rows(c, rows, row_count, stride);
     oif_detector_free(pass_through_snapshot(detector, c, &snapshot_hash));
@@ -493,6 +509,7 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < golden_count; i++)
             if (golden_snapshots[i].format == CURRENT_FORMAT)
                 save_golden(&golden_snapshots[i], argv[2]);
+        save_golden_pipeline(argv[2]);
         return 0;
     }
     if (block_size < 1) {
@@ -503,8 +520,10 @@ int main(int argc, char **argv)
         run_case(&cases[i], ROW_COUNT, (size_t)block_size);
     for (size_t i = 0; i < sizeof insertion_cases / sizeof *insertion_cases; i++)
         run_case(&insertion_cases[i], MANY_ROWS, (size_t)block_size);
+    run_pipelines((size_t)block_size);
     run_number_text();
     for (size_t i = 0; i < golden_count; i++)
         run_golden(&golden_snapshots[i], argv[2]);
+    run_golden_pipeline(argv[2]);
     return 0;
 }

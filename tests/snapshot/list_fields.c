@@ -1,7 +1,8 @@
-/* Prints what every detector, and a pipeline's model around one, tells of itself for a
- * snapshot, a line a field: whose it is, name, type, count. With default parameters and rows of
- * three numbers, as the tables of docs/snapshot-format.md; tests/docs/snapshot_fields.py
- * compares. */
+/* Prints what every detector, a pipeline's model around one, and what options add to that tell of
+ * themselves for a snapshot, a line a field: whose it is, name, type, count. With default
+ * parameters and rows of three numbers, as the tables of docs/snapshot-format.md;
+ * tests/docs/snapshot_fields.py compares. */
+#include "base/block.h"
 #include "detect/detector.h"
 #include "pipeline/pipeline.h"
 
@@ -20,16 +21,73 @@ static void print_field(oif_state_visitor *self, const char *name, oif_field_typ
     printf("%s %s %s %zu\n", ((lister *)self)->owner, name, type_names[type], count);
 }
 
-static bool list_model(void)
+/* A pipeline that has seen no row, with default options but for those that are named; NULL if
+ * there is none. */
+static oif_pipeline *make_pipeline(const char *const settings[][2], size_t count)
 {
     oif_params params, options;
-    oif_pipeline *pipeline;
-    lister list = {{print_field}, "MODL"};
+    oif_pipeline *pipeline = NULL;
     oif_pipeline_options_init(&options);
+    for (size_t i = 0; i < count; i++)
+        if (oif_params_set_text(&options, settings[i][0], settings[i][1], NULL) != OIF_OK)
+            return NULL;
     if (oif_params_init(&params, "online-iforest", NULL) != OIF_OK ||
         oif_pipeline_new(&params, 3, &options, &pipeline, NULL) != OIF_OK)
+        return NULL;
+    return pipeline;
+}
+
+static bool list_model(void)
+{
+    oif_pipeline *pipeline = make_pipeline(NULL, 0);
+    lister list = {{print_field}, "MODL"};
+    if (!pipeline)
         return false;
     oif_model_visit_fields(pipeline->blank, &list.visitor);
+    oif_alerts_visit_fields(&pipeline->blank->alerts, &list.visitor);
+    oif_pipeline_free(pipeline);
+    return true;
+}
+
+/* What a season adds to a model. */
+static bool list_season(void)
+{
+    static const char *const settings[][2] = {
+        {"stuck", "off"}, {"partner", "off"}, {"season_rows", "2"}};
+    oif_pipeline *pipeline = make_pipeline(settings, sizeof settings / sizeof *settings);
+    lister list = {{print_field}, "season_rows"};
+    if (!pipeline)
+        return false;
+    oif_senses_visit_fields(oif_block_part(pipeline->blank, pipeline->blank->senses_at),
+                            &list.visitor);
+    oif_pipeline_free(pipeline);
+    return true;
+}
+
+/* What derived columns add to a model. */
+static bool list_derived(void)
+{
+    oif_pipeline *pipeline = make_pipeline(NULL, 0);
+    lister list = {{print_field}, "derived"};
+    bool is_derived = pipeline != NULL;
+    for (size_t i = 0; i < 3 && is_derived; i++)
+        is_derived = oif_pipeline_derive(pipeline, i, OIF_DERIVE_RATE, false, NULL) == OIF_OK;
+    if (is_derived)
+        oif_derived_state_visit_fields(&pipeline->plan,
+                                       oif_block_part(pipeline->blank, pipeline->blank->derived_at),
+                                       &list.visitor);
+    oif_pipeline_free(pipeline);
+    return is_derived;
+}
+
+static bool list_budget(void)
+{
+    static const char *const settings[][2] = {{"alerts", "1"}};
+    oif_pipeline *pipeline = make_pipeline(settings, 1);
+    lister list = {{print_field}, "BUDG"};
+    if (!pipeline)
+        return false;
+    oif_alert_budget_visit_fields(&pipeline->budget, &list.visitor);
     oif_pipeline_free(pipeline);
     return true;
 }
@@ -56,6 +114,7 @@ int main(void)
     for (size_t kind = 0; (info = oif_detector_info_at(kind)) != NULL; kind++)
         if (!list_detector(info->table.name, info->table.name, NULL))
             return 1;
-    return list_detector("forgetting=turnover", "online-iforest", "turnover") && list_model() ? 0
-                                                                                              : 1;
+    bool all = list_detector("forgetting=turnover", "online-iforest", "turnover") &&
+               list_budget() && list_model() && list_season() && list_derived();
+    return all ? 0 : 1;
 }

@@ -1,0 +1,338 @@
+/* Pipelines: all that makes alerts of scores, with every option that decides about them.
+ *
+ * The stream has the four columns that the senses are for, and an incident for each of them:
+ *
+ *     0    a wave, a period of 48 rows        stuck; shifted by half a period
+ *     1    follows it                         does no longer
+ *     2    a counter, for rates               begins at 0 again
+ *     3    a cloud                            outliers, missing, higher for a while
+ */
+#include "same_bits.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    COLUMNS = 4,
+    ROWS = 2700,
+    GOLDEN_ROWS = 600,
+    RESTART_ROWS = 900,
+    PERIOD = 48,
+    ROW_SECONDS = 60,
+    MOST_LEARNED = 2 * COLUMNS,
+    MOST_BYTES = 1 << 20
+};
+
+typedef struct pipeline_case {
+    const char *name, *detector;
+    const char *settings; /* of the detector, beside the usual ones */
+    const char *options;  /* that are not as created */
+    bool has_times;
+    bool derives;
+    bool has_keys;
+    bool is_wild; /* values are missing, and at both ends of the range of a double */
+} pipeline_case;
+
+static const pipeline_case cases[] = {
+    {.name = "pipeline_as_created", .detector = "rolling-iforest", .options = ""},
+    {.name = "pipeline_without_senses",
+     .detector = "rolling-iforest",
+     .options = "stuck=off partner=off persistence=1 learn=all"},
+    {.name = "pipeline_persistence",
+     .detector = "online-iforest",
+     .options = "stuck=off partner=off persistence=7 shingle=3 learn=normal"},
+    {.name = "pipeline_judges", .detector = "rolling-iforest+sdo", .options = "alert_rate=0.005"},
+    {.name = "pipeline_season_in_rows",
+     .detector = "rolling-iforest",
+     .options = "season_rows=48 alert_rate=0.005"},
+    {.name = "pipeline_seasons_in_seconds",
+     .detector = "rolling-iforest",
+     .options = "season_seconds=2880 other_season_seconds=20160 alert_rate=0.005",
+     .has_times = true},
+    {.name = "pipeline_derived",
+     .detector = "sdo",
+     .options = "alert_rate=0.005",
+     .has_times = true,
+     .derives = true},
+    {.name = "pipeline_derived_by_row", .detector = "loda", .options = "", .derives = true},
+    {.name = "pipeline_alerts",
+     .detector = "rolling-iforest",
+     .options = "alerts=20 cooldown=1800 calm=4",
+     .has_times = true,
+     .has_keys = true},
+    {.name = "pipeline_wild",
+     .detector = "rolling-iforest+sdo+hst",
+     .options = "season_rows=48 season_seconds=2880 alerts=20",
+     .has_times = true,
+     .derives = true,
+     .has_keys = true,
+     .is_wild = true},
+};
+
+static const pipeline_case golden = {
+    .name = "pipeline",
+    .detector = "rolling-iforest+sdo",
+    .settings = "num_trees=3 window_size=60 sample_size=16 max_leaf_samples=4 num_observers=9 "
+                "num_neighbours=3 sdo_window_size=40",
+    .options = "season_rows=48 season_seconds=2880 alerts=20 cooldown=600",
+    .has_times = true,
+    .derives = true};
+
+/* ---- Rows ---- */
+
+typedef struct timed_row {
+    double seconds; /* NaN: unknown */
+    double values[COLUMNS];
+} timed_row;
+
+static bool is_within(size_t row, size_t first, size_t count)
+{
+    return row >= first && row < first + count;
+}
+
+static double wave_at(size_t row)
+{
+    size_t at = row % PERIOD;
+    return (double)(at < PERIOD / 2 ? at : PERIOD - at);
+}
+
+static double seconds_at(size_t row)
+{
+    const double start = 1700000000, pause = row < 2000 ? 0 : 10 * PERIOD * ROW_SECONDS;
+    return row % 500 == 499 ? (double)NAN : start + (double)row * ROW_SECONDS + pause;
+}
+
+static void make_wild(uint64_t *random, double values[COLUMNS])
+{
+    for (size_t i = 0; i < COLUMNS; i++) {
+        uint64_t choice = next_random(random) % 64;
+        values[i] = choice == 0   ? (double)NAN
+                    : choice == 1 ? DBL_MAX
+                    : choice == 2 ? -DBL_MAX
+                    : choice == 3 ? DBL_MIN / 4
+                                  : values[i];
+    }
+}
+
+static void make_stream(const pipeline_case *c, timed_row rows[ROWS])
+{
+    uint64_t random = 1;
+    double counter = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        double *values = rows[i].values;
+        size_t shift = is_within(i, 2150, PERIOD / 2) ? PERIOD / 2 : 0;
+        double wave = wave_at(i + shift) + next_cloud_value(&random) / 4;
+        counter = i == 1700 ? 0 : counter + 100 + (double)(next_random(&random) % 16);
+        rows[i].seconds = c->has_times ? seconds_at(i) : (double)NAN;
+        values[0] = is_within(i, 1400, 60) ? rows[1399].values[0] : wave;
+        values[1] = is_within(i, 1800, 16) ? 60 - wave : 2 * wave + next_cloud_value(&random) / 8;
+        values[2] = counter;
+        values[3] =
+            next_cloud_value(&random) + (i % 331 == 330 ? 8 : 0) + (is_within(i, 2500, 12) ? 2 : 0);
+        if (is_within(i, 2300, 6))
+            values[3] = (double)NAN;
+        if (c->is_wild)
+            make_wild(&random, values);
+    }
+}
+
+/* ---- What comes out ---- */
+
+typedef struct outcome {
+    uint64_t hash;
+    unsigned silences;
+    unsigned anomalies[OIF_REASON_SILENCE + 1]; /* by reason */
+} outcome;
+
+/* All NaN are one. */
+static void add_number(outcome *out, double number)
+{
+    out->hash = hash_double(out->hash, number == number ? number : 0x1p-1000);
+}
+
+static void add_result(outcome *out, const oif_result *result)
+{
+    const double numbers[] = {result->score, result->p, result->threshold, result->severity,
+                              result->pause};
+    const unsigned words[] = {result->anomaly, result->ready,  result->learned, result->episode,
+                              result->grade,   result->reason, result->detector};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        add_number(out, numbers[i]);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        out->hash = hash_byte(out->hash, (unsigned char)words[i]);
+    out->anomalies[result->reason] += result->anomaly;
+}
+
+static void add_explanation(outcome *out, oif_pipeline *pipeline)
+{
+    oif_attribution attributions[MOST_LEARNED];
+    memset(attributions, 0, sizeof attributions);
+    oif_pipeline_explain(pipeline, attributions);
+    for (size_t i = 0; i < oif_pipeline_learned_columns(pipeline); i++) {
+        add_number(out, attributions[i].share);
+        out->hash = hash_byte(out->hash, (unsigned char)(attributions[i].direction + 1));
+        out->hash = hash_byte(out->hash, (unsigned char)attributions[i].partner);
+    }
+}
+
+static void add_silence(void *context, const oif_silence *silence)
+{
+    outcome *out = context;
+    add_number(out, silence->since);
+    add_number(out, silence->allowed);
+    out->silences++;
+}
+
+static void print_outcome(const char *name, const outcome *out, uint64_t snapshot_hash)
+{
+    printf("%s %016llx %016llx values=%u stuck=%u season=%u partner=%u after_silence=%u "
+           "silences=%u\n",
+           name, (unsigned long long)out->hash, (unsigned long long)snapshot_hash,
+           out->anomalies[OIF_REASON_VALUES], out->anomalies[OIF_REASON_STUCK],
+           out->anomalies[OIF_REASON_SEASON], out->anomalies[OIF_REASON_PARTNER],
+           out->anomalies[OIF_REASON_SILENCE], out->silences);
+}
+
+/* ---- Snapshots ---- */
+
+typedef struct snapshot {
+    size_t count;
+    unsigned char bytes[MOST_BYTES];
+} snapshot;
+
+static ptrdiff_t take_bytes(void *context, const char *bytes, size_t count)
+{
+    snapshot *taken = context;
+    if (count > MOST_BYTES - taken->count)
+        return -1;
+    memcpy(taken->bytes + taken->count, bytes, count);
+    taken->count += count;
+    return (ptrdiff_t)count;
+}
+
+static const snapshot *save(const oif_pipeline *pipeline, const char *name)
+{
+    static snapshot taken;
+    oif_error error;
+    taken.count = 0;
+    require(oif_pipeline_save(pipeline, take_bytes, &taken, &error), name, &error);
+    return &taken;
+}
+
+static void restart(oif_pipeline **pipeline, const char *name)
+{
+    oif_error error;
+    const snapshot *taken = save(*pipeline, name);
+    oif_pipeline_free(*pipeline);
+    require(oif_pipeline_load_memory(taken->bytes, taken->count, pipeline, &error), name, &error);
+}
+
+static uint64_t hash_of_snapshot(const oif_pipeline *pipeline, const char *name)
+{
+    const snapshot *taken = save(pipeline, name);
+    uint64_t hash = fnv_start;
+    for (size_t i = 0; i < taken->count; i++)
+        hash = hash_byte(hash, taken->bytes[i]);
+    return hash;
+}
+
+/* ---- Cases ---- */
+
+static oif_pipeline *make_pipeline(const pipeline_case *c)
+{
+    oif_params params, options;
+    oif_pipeline *pipeline = NULL;
+    oif_error error;
+    choose_detector(c->detector, c->settings ? c->settings : "", &params);
+    oif_pipeline_options_init(&options);
+    apply_settings(&options, c->options);
+    require(oif_pipeline_new(&params, COLUMNS, &options, &pipeline, &error), c->name, &error);
+    if (c->derives) {
+        require(oif_pipeline_derive(pipeline, 0, OIF_DERIVE_DIFF, true, &error), c->name, &error);
+        require(oif_pipeline_derive(pipeline, 2, OIF_DERIVE_RATE, false, &error), c->name, &error);
+        require(oif_pipeline_derive(pipeline, 3, OIF_DERIVE_LOG, false, &error), c->name, &error);
+    }
+    return pipeline;
+}
+
+static void process(oif_pipeline *pipeline, const pipeline_case *c, const timed_row *row,
+                    size_t number, outcome *out)
+{
+    oif_result result;
+    oif_error error;
+    const char *key = c->has_keys ? number % 2 ? "odd" : "even" : NULL;
+    if (row->seconds == row->seconds)
+        oif_pipeline_silent(pipeline, row->seconds, add_silence, out);
+    require(oif_pipeline_process_at(pipeline, key, key ? strlen(key) : 0, row->seconds, row->values,
+                                    &result, &error),
+            c->name, &error);
+    add_result(out, &result);
+    if (result.anomaly)
+        add_explanation(out, pipeline);
+}
+
+static void run_pipeline(const pipeline_case *c, bool restarts)
+{
+    static timed_row rows[ROWS];
+    outcome out = {.hash = fnv_start};
+    oif_error error;
+    oif_pipeline *pipeline = make_pipeline(c);
+    make_stream(c, rows);
+    for (size_t i = 0; i < ROWS; i++) {
+        if (restarts && i % RESTART_ROWS == RESTART_ROWS - 1)
+            restart(&pipeline, c->name);
+        process(pipeline, c, &rows[i], i, &out);
+    }
+    require(oif_pipeline_check(pipeline, &error), c->name, &error);
+    print_outcome(c->name, &out, hash_of_snapshot(pipeline, c->name));
+    oif_pipeline_free(pipeline);
+}
+
+void run_pipelines(size_t block_size)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        run_pipeline(&cases[i], block_size > 1);
+}
+
+/* ---- The golden snapshot ---- */
+
+void save_golden_pipeline(const char *folder)
+{
+    static timed_row rows[ROWS];
+    char path[200];
+    outcome out = {.hash = fnv_start};
+    oif_error error = {.message = "not written"};
+    golden_path(folder, CURRENT_FORMAT, golden.name, path);
+    FILE *file = fopen(path, "wbx");
+    if (!file)
+        return; /* it is there */
+    oif_pipeline *pipeline = make_pipeline(&golden);
+    make_stream(&golden, rows);
+    for (size_t i = 0; i < GOLDEN_ROWS; i++)
+        process(pipeline, &golden, &rows[i], i, &out);
+    const snapshot *taken = save(pipeline, golden.name);
+    size_t written = fwrite(taken->bytes, 1, taken->count, file);
+    require(fclose(file) == 0 && written == taken->count ? OIF_OK : OIF_EWRITE, path, &error);
+    oif_pipeline_free(pipeline);
+}
+
+void run_golden_pipeline(const char *folder)
+{
+    static timed_row rows[ROWS];
+    char path[200];
+    outcome out = {.hash = fnv_start};
+    oif_pipeline *pipeline = NULL;
+    oif_error error;
+    golden_path(folder, CURRENT_FORMAT, golden.name, path);
+    require(oif_pipeline_load_file(path, &pipeline, &error), path, &error);
+    uint64_t snapshot_hash = hash_of_snapshot(pipeline, golden.name);
+    make_stream(&golden, rows);
+    for (size_t i = GOLDEN_ROWS; i < ROWS; i++)
+        process(pipeline, &golden, &rows[i], i, &out);
+    print_outcome("snapshot_of_pipeline_format_2", &out, snapshot_hash);
+    oif_pipeline_free(pipeline);
+}
