@@ -35,14 +35,14 @@ static void correct(oif_alert_budget *b, double change)
 void oif_alert_budget_pass(oif_alert_budget *budget, double seconds)
 {
     double passed = seconds - budget->last_seconds;
-    if (seconds != seconds || passed < 0)
+    if (seconds != seconds || (passed < 0 && passed > -counted_days * day))
         return; /* unknown, or a late row */
     budget->last_seconds = seconds;
-    if (passed != passed)
-        return; /* the first one */
+    if (!(passed >= 0))
+        return; /* the first one, or the time before was wrong */
     budget->rows++;
     budget->seconds += passed < counted_days * day ? passed : counted_days * day;
-    if (budget->seconds > counted_days * day) {
+    if (budget->seconds > counted_days * day && budget->rows >= 2 * rows_known) {
         budget->rows /= 2;
         budget->seconds /= 2;
     }

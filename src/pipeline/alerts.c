@@ -50,13 +50,18 @@ static void learn_pause(oif_alerts *a, double pause)
 void oif_alerts_arrive(oif_alerts *alerts, double seconds, bool learns, oif_result *result)
 {
     double pause = seconds - alerts->last_seconds;
-    bool is_first = alerts->last_seconds != alerts->last_seconds;
     result->pause = pause >= 0 ? pause : NAN;
-    if (seconds != seconds || (!is_first && pause < 0))
-        return; /* a late row tells nothing about pauses */
+    if (seconds != seconds || (pause < 0 && pause > -pause_memory))
+        return;      /* a late row tells nothing about pauses */
+    if (pause < 0) { /* the time before was wrong, and so was the pause before it */
+        alerts->last_seconds = seconds;
+        alerts->timed_pauses = 0;
+        alerts->usual_pause = alerts->longest_pause = 0;
+        return;
+    }
     if (pause > allowed_pause(alerts))
         result->reason = OIF_REASON_SILENCE;
-    if (!is_first && learns)
+    if (pause > 0 && learns) /* rows of one moment tell nothing about pauses either */
         learn_pause(alerts, pause);
     alerts->last_seconds = seconds;
     alerts->is_silent = 0;
@@ -66,7 +71,8 @@ void oif_alerts_arrive(oif_alerts *alerts, double seconds, bool learns, oif_resu
 
 static bool continues(const oif_alerts *a, double seconds)
 {
-    return a->episode.number > 0 && seconds - a->episode.last_seconds < a->options.cooldown;
+    return a->episode.number > 0 && a->options.cooldown > 0 &&
+           fabs(seconds - a->episode.last_seconds) < a->options.cooldown;
 }
 
 static void begin_episode(oif_alerts *a, uint64_t row, double seconds)

@@ -16,7 +16,9 @@ void oif_judge_init(oif_judge *judge, oif_score_scale scale, double memory)
 void oif_judge_visit_fields(oif_judge *judge, oif_state_visitor *visitor)
 {
     oif_score_history_visit_fields(&judge->history, visitor);
-    judge->curve = oif_severity_curve_of(&judge->history, judge->scale);
+    /* What is read may be damaged; then the checks that follow refuse it. */
+    if (oif_score_history_check(&judge->history))
+        judge->curve = oif_severity_curve_of(&judge->history, judge->scale);
 }
 
 static double severity_of(const oif_judge *judge)

@@ -97,11 +97,17 @@ static oif_score_scale scale_of(const oif_model *m, size_t judge)
                : OIF_SCORES_OF_SEVERITY;
 }
 
+/* Every fourth score is learned. */
+static double judge_memory(const oif_model_options *options)
+{
+    const double least = 4096;
+    return options->memory / 4 > least ? options->memory / 4 : least;
+}
+
 static void init_judges(oif_model *m)
 {
-    const double memory = m->options.memory / 4, least = 4096; /* every fourth score is learned */
     for (size_t i = 0; i < oif_model_judges(m); i++)
-        oif_judge_init(&judges_of(m)[i], scale_of(m, i), memory > least ? memory : least);
+        oif_judge_init(&judges_of(m)[i], scale_of(m, i), judge_memory(&m->options));
 }
 
 oif_status oif_model_new(const oif_params *params, const oif_derived_plan *plan,
@@ -176,7 +182,7 @@ void oif_model_set_options(oif_model *model, const oif_model_options *options)
     if (options->memory != model->options.memory) {
         oif_score_history_set_memory(&model->history, options->memory);
         for (size_t i = 0; i < oif_model_judges(model); i++)
-            oif_score_history_set_memory(&judges_of(model)[i].history, options->memory);
+            oif_score_history_set_memory(&judges_of(model)[i].history, judge_memory(options));
     }
     model->options = *options;
     model->alerts.options = options->alerts;
@@ -389,6 +395,8 @@ static row_scores score_by_all(oif_model *m, const double *row, double seconds)
     /* A shingle is a stretch already. */
     if (m->options.persistence > 1 && m->options.threshold == 0 && m->options.shingle == 1)
         judge_stretch(m, &scores);
+    else if (m->options.persistence > 1)
+        judges_of(m)[oif_model_judges(m) - 1].score = NAN;
     judge_by_senses(m, row, seconds, &scores);
     return scores;
 }
@@ -551,6 +559,8 @@ void oif_model_explain(oif_model *model, oif_attribution *attributions)
     attribution->direction = found->direction;
     attribution->reason = found->reason;
     attribution->partner = found->partner;
+    const double *row = oif_model_recent(model) + (model->options.shingle - 1) * model->columns;
+    oif_alerts_note_reason(&model->alerts, model->rows, row, attributions, model->columns);
 }
 
 /* ---- Snapshots ---- */

@@ -17,7 +17,7 @@ void oif_silence_queue_init(oif_silence_queue *queue)
 void oif_silence_queue_free(oif_silence_queue *queue)
 {
     oif_memory_free(queue->heap);
-    oif_memory_free(queue->is_queued);
+    oif_memory_free(queue->queued);
 }
 
 bool oif_silence_queue_enlarge(const oif_silence_queue *queue, uint32_t entries,
@@ -30,18 +30,19 @@ bool oif_silence_queue_enlarge(const oif_silence_queue *queue, uint32_t entries,
     while (capacity < entries)
         capacity *= 2;
     deadline *heap = oif_memory_new(capacity * sizeof *heap);
-    bool *is_queued = oif_memory_new(capacity * sizeof *is_queued);
-    if (!heap || !is_queued) {
+    double *queued = oif_memory_new(capacity * sizeof *queued);
+    if (!heap || !queued) {
         oif_memory_free(heap);
-        oif_memory_free(is_queued);
+        oif_memory_free(queued);
         return false;
     }
-    memset(is_queued, 0, capacity * sizeof *is_queued);
+    for (uint32_t i = queue->capacity; i < capacity; i++)
+        queued[i] = INFINITY;
     if (queue->capacity > 0) {
         memcpy(heap, queue->heap, queue->count * sizeof *heap);
-        memcpy(is_queued, queue->is_queued, queue->capacity * sizeof *is_queued);
+        memcpy(queued, queue->queued, queue->capacity * sizeof *queued);
     }
-    *larger = (oif_silence_queue){heap, is_queued, queue->count, capacity};
+    *larger = (oif_silence_queue){heap, queued, queue->count, capacity};
     return true;
 }
 
@@ -54,15 +55,24 @@ void oif_silence_queue_choose(oif_silence_queue *queue, oif_silence_queue *large
         *queue = *larger;
 }
 
+/* Where an entry is in the heap, or its end. Rare: deadlines seldom become earlier. */
+static uint32_t find_entry(const oif_silence_queue *queue, uint32_t entry)
+{
+    uint32_t at = 0;
+    while (at < queue->count && queue->heap[at].entry != entry)
+        at++;
+    return at;
+}
+
 void oif_silence_queue_push(oif_silence_queue *queue, uint32_t entry, double seconds)
 {
-    if (queue->is_queued[entry] || !(seconds < INFINITY))
+    if (!(seconds < queue->queued[entry]))
         return;
-    uint32_t at = queue->count++;
+    uint32_t at = queue->queued[entry] < INFINITY ? find_entry(queue, entry) : queue->count++;
     for (; at > 0 && queue->heap[(at - 1) / 2].seconds > seconds; at = (at - 1) / 2)
         queue->heap[at] = queue->heap[(at - 1) / 2];
     queue->heap[at] = (deadline){seconds, entry};
-    queue->is_queued[entry] = true;
+    queue->queued[entry] = seconds;
 }
 
 bool oif_silence_queue_pop(oif_silence_queue *queue, double seconds, uint32_t *entry)
@@ -71,7 +81,7 @@ bool oif_silence_queue_pop(oif_silence_queue *queue, double seconds, uint32_t *e
     if (queue->count == 0 || !(heap[0].seconds < seconds))
         return false;
     *entry = heap[0].entry;
-    queue->is_queued[*entry] = false;
+    queue->queued[*entry] = INFINITY;
     deadline last = heap[--queue->count];
     uint32_t at = 0, child;
     while ((child = 2 * at + 1) < queue->count) {
@@ -87,5 +97,5 @@ bool oif_silence_queue_pop(oif_silence_queue *queue, double seconds, uint32_t *e
 
 size_t oif_silence_queue_bytes(const oif_silence_queue *queue)
 {
-    return queue->capacity * (sizeof *queue->heap + sizeof *queue->is_queued);
+    return queue->capacity * (sizeof *queue->heap + sizeof *queue->queued);
 }

@@ -12,8 +12,8 @@ typedef struct oif_silence_queue {
     struct oif_deadline {
         double seconds;
         uint32_t entry;
-    } * heap;        /* the earliest first; room for `capacity` */
-    bool *is_queued; /* by entry: it is in the heap, once */
+    } * heap;       /* the earliest first; room for `capacity` */
+    double *queued; /* by entry: its time in the heap; +infinity: it is not there */
     uint32_t count, capacity;
 } oif_silence_queue;
 
@@ -28,7 +28,8 @@ bool oif_silence_queue_enlarge(const oif_silence_queue *queue, uint32_t entries,
 /* Replaces the queue by the larger one, or frees that one, unless they are the same. */
 void oif_silence_queue_choose(oif_silence_queue *queue, oif_silence_queue *larger, bool is_larger);
 
-/* Adds an entry unless it waits already, or its time is infinite. There must be room for it. */
+/* Adds an entry, or moves it forward, unless it waits for an earlier time already or its time is
+ * infinite. There must be room for it. */
 void oif_silence_queue_push(oif_silence_queue *queue, uint32_t entry, double seconds);
 
 /* Removes the earliest entry if its time is before `seconds`; returns whether it is. */

@@ -615,6 +615,74 @@ static void damaged_fields_are_found(void **unused)
     oif_pipeline_free(l.pipeline);
 }
 
+/* ---- Wrong times ---- */
+
+static oif_result process_at(oif_pipeline *pipeline, double seconds, const double *row)
+{
+    oif_result result;
+    require_ok(oif_pipeline_process_at(pipeline, NULL, 0, seconds, row, &result, NULL));
+    return result;
+}
+
+static void count_silence(void *context, const oif_silence *silence)
+{
+    (void)silence;
+    ++*(int *)context;
+}
+
+static void one_row_from_the_future_does_not_stop_later_episodes(void **unused)
+{
+    (void)unused;
+    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", COLUMNS, "");
+    dice from = {31};
+    int begun = 0, silent = 0;
+    for (int i = 0; i < 6000; i++) {
+        double row[COLUMNS], seconds = 1.8e9 + 60 * i;
+        draw_row(&from, row, COLUMNS);
+        row[0] += i >= 3000 && i % 500 == 0 ? 60 : 0;
+        begun +=
+            process_at(pipeline, i == 3000 ? 4e9 : seconds, row).episode == OIF_EPISODE_BEGINS &&
+            i >= 3000 && i % 500 == 0;
+    }
+    oif_pipeline_silent(pipeline, 1.8e9 + 60 * 9000., count_silence, &silent);
+    assert_int_equal(begun, 6);
+    assert_int_equal(silent, 1);
+    oif_pipeline_free(pipeline);
+}
+
+static void rows_of_one_moment_are_no_pauses(void **unused)
+{
+    (void)unused;
+    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", COLUMNS, "");
+    dice from = {32};
+    int silent = 0;
+    for (int i = 0; i < 400; i++) {
+        double row[COLUMNS];
+        draw_row(&from, row, COLUMNS);
+        process_at(pipeline, 1.8e9 + 60. * (i / 40), row);
+        oif_pipeline_silent(pipeline, 1.8e9 + 60. * (i / 40) + 59, count_silence, &silent);
+    }
+    assert_int_equal(silent, 0);
+    oif_pipeline_free(pipeline);
+}
+
+static void a_shorter_silence_holds_for_keys_that_wait_already(void **unused)
+{
+    (void)unused;
+    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", COLUMNS, "silence=86400");
+    dice from = {33};
+    int silent = 0;
+    for (int i = 0; i < 100; i++) {
+        double row[COLUMNS];
+        draw_row(&from, row, COLUMNS);
+        process_at(pipeline, 1.8e9 + i, row);
+    }
+    require_ok(oif_pipeline_change_option(pipeline, "silence", 10, NULL));
+    oif_pipeline_silent(pipeline, 1.8e9 + 120, count_silence, &silent);
+    assert_int_equal(silent, 1);
+    oif_pipeline_free(pipeline);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -636,6 +704,9 @@ int main(void)
         cmocka_unit_test(a_loaded_pipeline_continues_its_episode),
         cmocka_unit_test(an_older_model_goes_on_with_the_episode_it_is_in),
         cmocka_unit_test(damaged_fields_are_found),
+        cmocka_unit_test(one_row_from_the_future_does_not_stop_later_episodes),
+        cmocka_unit_test(rows_of_one_moment_are_no_pauses),
+        cmocka_unit_test(a_shorter_silence_holds_for_keys_that_wait_already),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -272,6 +272,8 @@ static void start_link(const oif_partner *partner, oif_partner_link *link, const
                                        array_at(partner, SQUARES)[link->partner]);
     link->products = covariance(partner, link->column, link->partner, products);
     link->slope = link->products / link->partner_squares;
+    if (!(fabs(link->slope) <= DBL_MAX))
+        give_up(link);
 }
 
 /* Makes a link of a pair: of the first column if it has none, of the second if only that has

@@ -144,7 +144,8 @@ typedef struct place {
 static void count_first_rows(oif_season *season, double seconds)
 {
     const double since = seconds - season->first_seconds;
-    if (!(since >= 0)) {
+    const uint64_t few_rows = 4; /* of a period: its first row had a wrong time */
+    if (!(since >= 0) || (since >= season->options.period && season->first_rows < few_rows)) {
         season->first_seconds = seconds;
         season->first_rows = 0;
     } else if (since >= season->options.period) {
