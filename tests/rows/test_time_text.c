@@ -206,8 +206,8 @@ static void other_text_is_no_time(void **state)
                                         "-",
                                         "\xff\xfe",
                                         "0x10",
-                                        "2026-11-15T12:00:00\xe2\x88\x92"
-                                        "01:00"};
+                                        ("2026-11-15T12:00:00\xe2\x88\x92"
+                                         "01:00")};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         check_refused(texts[i], "neither ISO 8601, nor a number");
 }
