@@ -511,7 +511,7 @@ oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size
         status = find_model(pipeline, key, key_bytes, &entry, error);
     if (status != OIF_OK)
         return status;
-    oif_model *model = oif_pipeline_model(pipeline, entry);
+    oif_model *model = pipeline->keys.entries[entry].value;
     if (pipeline->budget.per_day > 0)
         set_rate(pipeline, model, seconds);
     oif_model_process(model, row, seconds, result);

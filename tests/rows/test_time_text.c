@@ -82,7 +82,7 @@ static void every_day_of_ten_thousand_years_is_where_the_twin_counts_it(void **s
     for (int year = 1; year <= 9999; year++) {
         for (int month = 1; month <= 12; month++) {
             for (int day = 1; day <= 31; day++) {
-                char text[32];
+                char text[64];
                 double seconds = -1;
                 snprintf(text, sizeof text, "%04d-%02d-%02d", year, month, day);
                 bool exists = day <= twin_days_of_month(year, month);

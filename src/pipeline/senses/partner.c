@@ -111,7 +111,7 @@ static void give_up(oif_partner_link *link)
 
 static double median_of(const double *numbers, uint32_t count)
 {
-    double sorted[LARGEST];
+    double sorted[LARGEST] = {0};
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = i;
         for (; at > 0 && sorted[at - 1] > numbers[i]; at--)
