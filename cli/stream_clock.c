@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A pause is a gap when it is that many times the longest of so many before it. */
+/* A pause is a gap when it is this many times the longest of the steps before it. */
 static const double gap_factor = 10;
 enum { STEPS_BEFORE_A_GAP = 16, REPORT_BYTES = INPUT_ERROR_TEXT_BYTES };
 

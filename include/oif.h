@@ -552,8 +552,8 @@ typedef void (*oif_silence_function)(void *context, const oif_silence *silence);
 
 /* Calls `report` for each key whose pause has become too long by `seconds`, the present time of
  * the stream; once per pause.
- * Too long is, with the option silence, so many seconds. Without it, more than twice the longest
- * pause of the last weeks and three usual ones; known after 32 rows with times.
+ * The option silence says how many seconds are too long. Without it, more than twice the longest
+ * pause of the last weeks and three usual ones are; known after 32 rows with times.
  * The next row of the key ends the silence; its result has OIF_REASON_SILENCE.
  * Cheap enough for every row: keys wait in the order of their time. Never allocates. */
 OIF_API void oif_pipeline_silent(oif_pipeline *pipeline, double seconds,

@@ -76,7 +76,7 @@ typedef struct oif_time_format {
  *   - Empty text, NA, NaN, null and None are a missing time: OIF_OK, and *seconds is NaN.
  *   - The result is the nearest double to a microsecond or better.
  *
- * OIF_EVALUE   this is no time, or one that does not exist, such as February 30;
+ * OIF_EVALUE   this is not a time, or one that does not exist, such as February 30;
  *              the message says why */
 OIF_API OIF_MUST_CHECK oif_status oif_time_parse(oif_time_format *format, const char *text,
                                                  size_t bytes, double *seconds, oif_error *error);

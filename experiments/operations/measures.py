@@ -1,4 +1,4 @@
-"""Lines of their own: what is no anomaly to be found, or more to be said of one than that it was.
+"""Lines of their own: what must not be found, and what else there is to say of what was found.
 
 A measure takes the tool and a seed and returns a part and a whole; those of all seeds are added up.
 All are of the default command, with the options that the stream needs.
@@ -87,7 +87,7 @@ def silence_invented(oif: Path, seed: int) -> Part:
     return Part(len(tool.silences(oif, text, seed, HEARTBEAT_OPTIONS)), 1)
 
 
-# ---- What is no anomaly ----
+# ---- What is not an anomaly ----
 
 
 def counter_reset(oif: Path, seed: int) -> Part:

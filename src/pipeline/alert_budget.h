@@ -32,7 +32,7 @@ void oif_alert_budget_init(oif_alert_budget *budget, double per_day, double calm
 /* A row has come at this time. */
 void oif_alert_budget_pass(oif_alert_budget *budget, double seconds);
 
-/* An episode has begun; or has ended, with so many anomalies. */
+/* An episode has begun; or has ended, with that many anomalies. */
 void oif_alert_budget_begin(oif_alert_budget *budget);
 void oif_alert_budget_end(oif_alert_budget *budget, double anomalies);
 

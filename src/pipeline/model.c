@@ -3,7 +3,6 @@
 #include "base/block.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/stable_math.h"
 #include "detect/detector.h"
 #include "detect/together.h"
 
@@ -322,10 +321,9 @@ static double recent_severity(oif_model *m, double severity)
  * not. What is less would only disturb the order of the scores. */
 static double alarm_of(const oif_model *m, const oif_judge *judge)
 {
-    const double log10_of_2 = 0.30102999566398120;
-    double severity = oif_judge_severity(judge),
-           least = -oif_log2(m->options.alert_rate) * log10_of_2;
-    return judges_of(m)[0].curve.is_known && severity > least ? severity : 0;
+    double severity = oif_judge_severity(judge);
+    bool is_heard = judges_of(m)[0].curve.is_known && severity > 0; /* most often it is not */
+    return is_heard && severity > oif_share_severity(m->options.alert_rate) ? severity : 0;
 }
 
 /* What the judges say about the last row. */

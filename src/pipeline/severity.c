@@ -15,7 +15,7 @@ static double least_apart(oif_score_scale scale)
     return scale == OIF_SCORES_OF_EVIDENCE ? 0.5 : scale == OIF_SCORES_OF_SEVERITY ? 0.7 : 0x1p-4;
 }
 
-static double severity_of_share(double share)
+double oif_share_severity(double share)
 {
     return share < 1 ? -oif_log2(share) * log10_of_2 : 0;
 }
@@ -50,7 +50,7 @@ double oif_severity(const oif_score_history *history, oif_score_scale scale, dou
 {
     double common = oif_score_history_at(history, common_share);
     if (!(score > common) || common == -INFINITY)
-        return severity_of_share(share);
+        return oif_share_severity(share);
     oif_severity_line tail = tail_of(history, scale, common);
     return severity_on(&tail, oif_score_evidence(scale, score));
 }
@@ -63,7 +63,7 @@ double oif_severity_threshold(const oif_score_history *history, oif_score_scale 
     double common = oif_score_history_at(history, common_share),
            highest = oif_score_history_at(history, 0);
     oif_severity_line tail = tail_of(history, scale, common);
-    double score = oif_evidence_score(scale, evidence_on(&tail, severity_of_share(rate)));
+    double score = oif_evidence_score(scale, evidence_on(&tail, oif_share_severity(rate)));
     return score > highest ? score : highest;
 }
 
@@ -79,8 +79,8 @@ oif_severity_curve oif_severity_curve_of(const oif_score_history *history, oif_s
     curve.tail_score = oif_score_history_at(history, common_share);
     curve.tail = tail_of(history, scale, curve.tail_score);
     curve.body =
-        line_between(scale, half, severity_of_share(body_shares[0]), fifth,
-                     severity_of_share(body_shares[1]) - severity_of_share(body_shares[0]));
+        line_between(scale, half, oif_share_severity(body_shares[0]), fifth,
+                     oif_share_severity(body_shares[1]) - oif_share_severity(body_shares[0]));
     return curve;
 }
 
@@ -93,7 +93,7 @@ double oif_curve_severity(const oif_severity_curve *curve, const oif_score_histo
     if (score > curve->tail_score) {
         severity = severity_on(&curve->tail, evidence);
     } else {
-        severity = severity_of_share(oif_score_history_smooth_share(history, score));
+        severity = oif_share_severity(oif_score_history_smooth_share(history, score));
         severity = severity < log10_of_50 ? severity : log10_of_50;
     }
     double by_body = severity_on(&curve->body, evidence);

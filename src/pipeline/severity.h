@@ -13,6 +13,9 @@
 #include "detect/score_scale.h"
 #include "pipeline/score_history.h"
 
+/* -log10 of a share, which is above 0 and at most 1. */
+double oif_share_severity(double share);
+
 /* Of a score, `share` of the scores being as high. */
 double oif_severity(const oif_score_history *history, oif_score_scale scale, double score,
                     double share);

@@ -20,7 +20,7 @@ rows() {
 @test "rows that go back, repeated times, missing and bad ones are told in one line at the end" {
     rows '2026-11-15T19:06:20Z,1\n2026-11-15T19:06:40Z,1\n2026-11-15T19:06:40Z,1\n,1\nfoo,1\n2026-02-30,2\n' > in.csv
     oif score --time at in.csv
-    exits 0 "oif: in.csv: times in 'at': 1 goes back, 1 repeats the one before, 1 is missing, 2 cannot be read, the first on line 46: 'foo' is no time: neither ISO 8601, nor a number, nor as in syslog or common log"
+    exits 0 "oif: in.csv: times in 'at': 1 goes back, 1 repeats the one before, 1 is missing, 2 cannot be read, the first on line 46: 'foo' is not a time: neither ISO 8601, nor a number, nor as in syslog or common log"
     equal "${#lines[@]}" 47
     equal "${lines[45]:0:8}" "foo,1,0."
 }
@@ -75,5 +75,5 @@ rows() {
 @test "times of NDJSON are strings, numbers or null" {
     printf '{"at":1794769501,"x":1}\n{"at":null,"x":1}\n{"x":1}\n{"at":"2026-11-15T19:05:03Z","x":2}\n{"at":1794769504,"x":1}\n' > in.ndjson
     oif score --time at in.ndjson
-    exits 0 "oif: in.ndjson: times in 'at': 2 are missing, 1 cannot be read, the first on line 5: '1794769504' is no time: it is a number, and the times before it were dates"
+    exits 0 "oif: in.ndjson: times in 'at': 2 are missing, 1 cannot be read, the first on line 5: '1794769504' is not a time: it is a number, and the times before it were dates"
 }

@@ -18,7 +18,7 @@ static int twin_days_of_month(int year, int month)
 /* Days from January 1 of year 1 to a date that exists. */
 static int64_t twin_days(int year, int month, int day)
 {
-    static int64_t before_year[10001]; /* so many days, counted once */
+    static int64_t before_year[10001]; /* days before each year, counted once */
     for (int y = 2; y <= 10000 && before_year[10000] == 0; y++)
         before_year[y] = before_year[y - 1] + 337 + twin_days_of_month(y - 1, 2);
     int64_t days = before_year[year] + day - 1;

@@ -13,7 +13,7 @@
  *
  * A phase that covers several rows has their mean. Then it is taken as the value of its middle,
  * and what lies between two middles is interpolated; only what a number differs by more than the
- * two do counts: so a steep slope is no anomaly, nor is a corner.
+ * two do counts: so neither a steep slope nor a corner is an anomaly.
  *
  * Many columns have no season. From time to time a row is also compared with a phase at random. A
  * column is judged only if its own phase is closer, to seven tenths of the difference.

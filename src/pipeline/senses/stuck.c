@@ -7,7 +7,7 @@
 
 enum {
     FORGET_ROWS = 256,  /* from one forgetting to the next */
-    FORGET_SHARE = 64,  /* one part of so many is forgotten, ... */
+    FORGET_SHARE = 64,  /* one part in this many is forgotten, ... */
     FORGET_MOST = 4,    /* ... but no more rows of a run than this */
     LEAST_CHANGES = 32, /* of a column that is not constant by nature */
     ARRAYS = 5
