@@ -1,5 +1,6 @@
 #include "columns.h"
 
+#include "added_fields.h"
 #include "suggest.h"
 
 #include <stdlib.h>
@@ -130,6 +131,8 @@ static exit_code mark_learned(cli_columns *columns, const cli_settings *settings
         code = set_aside(from, settings->score.key, used, &columns->key_text);
     if (code == EXIT_OK)
         code = set_aside(from, settings->score.time, used, &columns->time_text);
+    if (code == EXIT_OK && !settings->columns && !takes_known)
+        added_fields_leave_out(from, used);
     return code;
 }
 

@@ -26,7 +26,7 @@ typedef struct eval_settings {
 /* What happens to a row that cannot be read. */
 typedef enum on_bad_row { BAD_ROW_FAILS, BAD_ROW_IS_SKIPPED, BAD_ROW_IS_MENDED } on_bad_row;
 
-enum { DEFAULT_EXPLAIN_TOP = 3 };
+enum { DEFAULT_EXPLAIN_TOP = 3, PREFIX_MAX_BYTES = 64 };
 
 typedef enum output_format { OUTPUT_AS_INPUT, OUTPUT_CSV, OUTPUT_NDJSON } output_format;
 
@@ -39,6 +39,7 @@ typedef struct score_settings {
     bool is_season_searched;       /* --season auto */
     /* "score,p": what is added to each row; NULL: what suits the other settings */
     const char *fields;
+    const char *prefix; /* of the names of what is added; NULL: none */
     size_t explain_top; /* the columns that are named as the reasons of an anomaly; 0: none */
     bool only_alerts, alert_once, skip_seen, watch;
     oif_grade min_grade; /* of the rows that are printed; OIF_GRADE_NONE: not given */

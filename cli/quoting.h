@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A JSON string with its quotes. */
+/* A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD, as in jq. */
 bool quoting_write_json(const char *text, size_t bytes);
 
 /* A CSV field, in quotes where it needs them. */

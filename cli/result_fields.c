@@ -1,5 +1,6 @@
 #include "result_fields.h"
 
+#include "added_fields.h"
 #include "derive.h"
 #include "durations.h"
 #include "quoting.h"
@@ -167,6 +168,7 @@ static bool write_why_json(const row_verdict *verdict)
 
 /* ---- The fields ---- */
 
+/* As added_field_names. */
 typedef enum result_field {
     FIELD_SCORE,
     FIELD_P,
@@ -184,11 +186,6 @@ typedef enum result_field {
     FIELD_EPISODE_WHY,
     FIELD_WHY
 } result_field;
-
-static const char *const field_names[FIELDS_MAX] = {
-    "score",        "p",           "severity", "threshold",  "anomaly",       "grade",
-    "ready",        "learned",     "episode",  "episode_id", "episode_start", "episode_rows",
-    "episode_peak", "episode_why", "why"};
 
 const char *grade_word(oif_grade grade)
 {
@@ -320,7 +317,9 @@ bool result_fields_write_names(const result_fields *fields, char delimiter)
 {
     bool written = true;
     for (size_t i = 0; i < fields->count && written; i++)
-        written = output_write(&delimiter, 1) && write_text(field_names[fields->chosen[i]]);
+        written = output_write(&delimiter, 1) && write_text(fields->prefix) &&
+                  write_text(*fields->prefix ? "_" : "") &&
+                  write_text(added_field_names[fields->chosen[i]]);
     return written;
 }
 
@@ -337,11 +336,46 @@ bool result_fields_write_csv(const row_verdict *verdict, char delimiter)
 bool result_fields_write_json(const row_verdict *verdict)
 {
     const result_fields *fields = verdict->fields;
-    bool written = write_text("\"oif\":{");
+    bool written = output_write(fields->json_start, fields->json_start_bytes);
     for (size_t i = 0; i < fields->count && written; i++)
-        written = write_text(i > 0 ? ",\"" : "\"") && write_text(field_names[fields->chosen[i]]) &&
-                  write_text("\":") && write_json_value(verdict, fields->chosen[i]);
+        written = write_text(i > 0 ? ",\"" : "\"") &&
+                  write_text(added_field_names[fields->chosen[i]]) && write_text("\":") &&
+                  write_json_value(verdict, fields->chosen[i]);
     return written && write_text("}");
+}
+
+/* ---- Names that rows have already ---- */
+
+static bool is_added(const result_fields *fields, const char *name)
+{
+    size_t prefix_bytes = strlen(fields->prefix);
+    if (prefix_bytes > 0 &&
+        (strncmp(name, fields->prefix, prefix_bytes) != 0 || name[prefix_bytes++] != '_'))
+        return false;
+    for (size_t i = 0; i < fields->count; i++)
+        if (strcmp(name + prefix_bytes, added_field_names[fields->chosen[i]]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_member(const result_fields *fields, const column_source *from, const char *name)
+{
+    size_t bytes = strlen(fields->member);
+    return strncmp(name, fields->member, bytes) == 0 &&
+           (name[bytes] == '\0' || (name[bytes] == '.' && from->format == OIF_FORMAT_NDJSON));
+}
+
+void result_fields_note_clash(const result_fields *fields, const column_source *from,
+                              bool as_member)
+{
+    for (size_t i = 0; i < oif_reader_column_count(from->reader); i++) {
+        const char *name = oif_reader_column_name(from->reader, i);
+        if (as_member ? !is_member(fields, from, name) : !is_added(fields, name))
+            continue;
+        note("%s: rows have '%.60s' already; --prefix NAME names the fields that are added here",
+             from->name, as_member ? fields->member : name);
+        return;
+    }
 }
 
 /* ---- Choosing them ---- */
@@ -351,7 +385,7 @@ static exit_code complain_no_field(const char *name, size_t name_bytes)
     word_suggestion suggestion = suggestion_for(name, name_bytes);
     char hint[HINT_BYTES];
     for (size_t i = 0; i < FIELDS_MAX; i++)
-        suggestion_consider(&suggestion, field_names[i]);
+        suggestion_consider(&suggestion, added_field_names[i]);
     return complain(
         EXIT_USAGE,
         "--fields: there is no field '%.*s'%s (score, p, severity, threshold, anomaly, grade, "
@@ -372,14 +406,11 @@ static exit_code choose(result_fields *fields, const char *list)
 {
     while (list) {
         size_t bytes = strcspn(list, ",");
-        int field = 0;
-        while (field < FIELDS_MAX && (strlen(field_names[field]) != bytes ||
-                                      memcmp(field_names[field], list, bytes) != 0))
-            field++;
+        int field = added_field_find(list, bytes);
         if (field == FIELDS_MAX)
             return complain_no_field(list, bytes);
         if (is_chosen(fields, field))
-            return complain(EXIT_USAGE, "--fields: '%s' is given twice", field_names[field]);
+            return complain(EXIT_USAGE, "--fields: '%s' is given twice", added_field_names[field]);
         fields->chosen[fields->count++] = field;
         list = list[bytes] ? list + bytes + 1 : NULL;
     }
@@ -404,7 +435,12 @@ static void choose_usual(result_fields *fields, const score_settings *settings)
 exit_code result_fields_open(result_fields *fields, const cli_settings *settings)
 {
     exit_code code = EXIT_OK;
-    *fields = (result_fields){.top = settings->score.explain_top};
+    const char *prefix = settings->score.prefix;
+    *fields = (result_fields){.top = settings->score.explain_top,
+                              .prefix = prefix ? prefix : "",
+                              .member = prefix ? prefix : "oif"};
+    fields->json_start_bytes =
+        (size_t)snprintf(fields->json_start, sizeof fields->json_start, "\"%s\":{", fields->member);
     if (settings->score.fields)
         code = choose(fields, settings->score.fields);
     else

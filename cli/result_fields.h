@@ -2,13 +2,16 @@
 #ifndef OIF_CLI_RESULT_FIELDS_H
 #define OIF_CLI_RESULT_FIELDS_H
 
+#include "added_fields.h"
 #include "columns.h"
-
-enum { FIELDS_MAX = 15 };
 
 typedef struct result_fields {
     int chosen[FIELDS_MAX]; /* positions in the table of result_fields.c */
     size_t count;
+    const char *prefix;                    /* of their names in CSV; "": none */
+    const char *member;                    /* the object in JSON that holds them */
+    char json_start[PREFIX_MAX_BYTES + 5]; /* "oif":{ */
+    size_t json_start_bytes;
 
     /* The reasons of anomalies: room for one per column, and the columns by share, the highest
      * first. */
@@ -53,6 +56,11 @@ const char *grade_word(oif_grade grade);
 bool result_fields_write_names(const result_fields *fields, char delimiter);
 bool result_fields_write_csv(const row_verdict *verdict, char delimiter);
 bool result_fields_write_json(const row_verdict *verdict);
+
+/* A note where rows have a name already that is added: that of the member in JSON, of a field
+ * elsewhere. */
+void result_fields_note_clash(const result_fields *fields, const column_source *from,
+                              bool as_member);
 
 /* "bytes high 71%; port low 20%", cut off where it does not fit. */
 void result_fields_reasons_text(const row_verdict *verdict, char *text, size_t capacity);

@@ -2,17 +2,41 @@
 
 #include "quoting.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-row_writer row_writer_start(const cli_input *input, output_format asked)
+#define NOT_A_VALUE SIZE_MAX
+
+/* Finds the value of each column that is learned. */
+static exit_code find_values(row_writer *writer)
 {
-    row_writer writer = {
+    const cli_columns *columns = &writer->input->columns;
+    size_t count = oif_reader_column_count(writer->input->reader);
+    writer->value_of = malloc(count * sizeof *writer->value_of);
+    if (!writer->value_of)
+        return complain(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        writer->value_of[i] = NOT_A_VALUE;
+    for (size_t i = 0; i < columns->count; i++)
+        writer->value_of[columns->learned[i]] = i;
+    return EXIT_OK;
+}
+
+exit_code row_writer_start(row_writer *writer, const cli_input *input, output_format asked)
+{
+    *writer = (row_writer){
         .input = input, .format = asked, .delimiter = oif_reader_delimiter(input->reader)};
     if (asked == OUTPUT_AS_INPUT)
-        writer.format = input->format == OIF_FORMAT_NDJSON ? OUTPUT_NDJSON : OUTPUT_CSV;
-    if (writer.delimiter == '\0')
-        writer.delimiter = ',';
-    return writer;
+        writer->format = input->format == OIF_FORMAT_NDJSON ? OUTPUT_NDJSON : OUTPUT_CSV;
+    if (writer->delimiter == '\0')
+        writer->delimiter = ',';
+    return find_values(writer);
+}
+
+void row_writer_close(row_writer *writer)
+{
+    free(writer->value_of);
 }
 
 static bool write_line_end(const row_writer *writer, const oif_record *record)
@@ -79,19 +103,27 @@ static bool write_csv_cell(const row_writer *writer, const oif_record *record, s
                              writer->delimiter);
 }
 
-static bool write_json_cell(const row_writer *writer, const oif_record *record, size_t column)
+/* Missing numbers, and in raw rows infinite ones, are null. */
+static bool write_json_number(double number)
 {
     char text[OIF_NUMBER_TEXT_BYTES];
-    if (writer->input->format == OIF_FORMAT_RAW) {
-        double number = raw_number(record, column);
-        return number - number == 0 ? output_write(text, oif_number_format(number, text))
-                                    : output_write("null", 4);
-    }
-    if (record->texts[column].bytes == 0)
+    return isfinite(number) ? output_write(text, oif_number_format(number, text))
+                            : output_write("null", 4);
+}
+
+static bool write_json_cell(const row_writer *writer, const oif_record *record, size_t column)
+{
+    if (writer->input->format == OIF_FORMAT_RAW)
+        return write_json_number(raw_number(record, column));
+    size_t position = writer->value_of[column];
+    const oif_text *text = &record->texts[column];
+    bool is_value = position != NOT_A_VALUE;
+    if (text->bytes == 0 || (is_value && isnan(record->values[position])))
         return output_write("null", 4);
-    if (is_json_number(record->texts[column]))
-        return output_write(record->texts[column].text, record->texts[column].bytes);
-    return quoting_write_json(record->texts[column].text, record->texts[column].bytes);
+    if (is_json_number(*text))
+        return output_write(text->text, text->bytes);
+    return is_value ? write_json_number(record->values[position])
+                    : quoting_write_json(text->text, text->bytes);
 }
 
 /* ---- CSV ---- */
@@ -112,11 +144,11 @@ bool row_writer_header(const row_writer *writer, const result_fields *fields)
     const cli_input *input = writer->input;
     size_t header_bytes;
     const char *header = oif_reader_header_text(input->reader, &header_bytes);
-    if (input->format != OIF_FORMAT_RAW && input->source.byte_order_mark_bytes == 3 &&
-        !output_write("\xEF\xBB\xBF", 3))
-        return false;
     if (writer->format != OUTPUT_CSV)
         return true;
+    if (input->format != OIF_FORMAT_RAW && input->source.byte_order_mark_bytes == 3 &&
+        !output_write("\xEF\xBB\xBF", 3)) /* in JSON it would be an error */
+        return false;
     if (input->format != OIF_FORMAT_CSV)
         return write_new_header(writer) && result_fields_write_names(fields, writer->delimiter) &&
                write_line_end(writer, NULL);

@@ -13,9 +13,12 @@ typedef struct row_writer {
     const cli_input *input;
     output_format format; /* not OUTPUT_AS_INPUT */
     char delimiter;       /* of CSV */
+    size_t *value_of;     /* which of a record's values a column is; NOT_A_VALUE: none */
 } row_writer;
 
-row_writer row_writer_start(const cli_input *input, output_format asked);
+/* Prints what is wrong unless it returns EXIT_OK. To be closed in any case. */
+exit_code row_writer_start(row_writer *writer, const cli_input *input, output_format asked);
+void row_writer_close(row_writer *writer);
 
 /* False once stdout takes no more. */
 bool row_writer_header(const row_writer *writer, const result_fields *fields);

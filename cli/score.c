@@ -237,8 +237,11 @@ static bool start_watch(scoring_run *scoring)
 /* The header starts the output; where rows are skipped it is there already. */
 static bool write_header(const scoring_run *scoring)
 {
-    return scoring->is_watched || scoring->state->rows_seen > 0 ||
-           row_writer_header(&scoring->writer, &scoring->fields);
+    if (scoring->is_watched || scoring->state->rows_seen > 0)
+        return true;
+    result_fields_note_clash(&scoring->fields, &scoring->input->columns.from,
+                             scoring->writer.format == OUTPUT_NDJSON);
+    return row_writer_header(&scoring->writer, &scoring->fields);
 }
 
 /* Puts the names of the columns into the state, unless there are some or the input has none. */
@@ -281,6 +284,8 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     if (code == EXIT_OK)
         code = result_fields_start(&scoring->fields, scoring->state->pipeline,
                                    &scoring->input->columns);
+    if (code == EXIT_OK)
+        code = row_writer_start(&scoring->writer, scoring->input, settings->score.output);
     if (code != EXIT_OK) {
         season_search_end(&scoring->season);
         state_give_up(scoring->state);
@@ -290,7 +295,6 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
                                         (int32_t)settings->score.time_year);
     scoring->times.is_needed = needs_times(settings);
     scoring->times.has_keys = settings->score.key != NULL;
-    scoring->writer = row_writer_start(scoring->input, settings->score.output);
     scoring->is_watched = start_watch(scoring);
     scoring->silence = silence_monitor_start(settings, scoring->state->pipeline, &scoring->writer,
                                              scoring->is_watched ? &scoring->watch : NULL);
@@ -317,6 +321,7 @@ static exit_code score_input(cli_settings *settings, cli_state *state)
     code = result_fields_open(&scoring.fields, settings);
     if (code == EXIT_OK)
         code = score_opened(&scoring, settings);
+    row_writer_close(&scoring.writer);
     result_fields_close(&scoring.fields);
     input_close(&input);
     return code;
@@ -361,6 +366,21 @@ static const char *set_explain(cli_settings *settings, const char *value)
                   number != (double)(size_t)number))
         return "how many columns, a whole number from 1 on";
     settings->score.explain_top = (size_t)number;
+    return NULL;
+}
+
+/* Names that every format can write as they are. */
+static const char *set_prefix(cli_settings *settings, const char *value)
+{
+    static const char expected[] = "up to 64 letters, digits and _, no digit first";
+    size_t bytes = strlen(value);
+    if (bytes == 0 || bytes > PREFIX_MAX_BYTES || strchr("0123456789", *value))
+        return expected;
+    for (const char *c = value; *c; c++)
+        if (!(*c == '_' || (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') ||
+              (*c >= 'A' && *c <= 'Z')))
+            return expected;
+    settings->score.prefix = value;
     return NULL;
 }
 
@@ -428,6 +448,11 @@ static const cli_option options[] = {
              "episode_id, counted per key; episode_start, a time or else a row; episode_rows; "
              "episode_peak, its highest severity; episode_why, the first column then; why",
      .argument = "A,B,..."},
+    {"prefix", OPTION_APPLY, SETTING(score.prefix),
+     .help =
+         "call what is added NAME_score, NAME_p, ..., in JSON a member NAME instead of oif: for "
+         "rows that have such names already, as from another oif",
+     .argument = "NAME", .apply = set_prefix},
     {"explain", OPTION_APPLY, SETTING(score.explain_top),
      .help = "say why a row is anomalous: the TOP columns, how far, low or high (default 3)",
      .argument = "[TOP]", .apply = set_explain},
@@ -488,6 +513,9 @@ const cli_command score_command = {
         "  oif score --time at --season 1d --season 1w --only-alerts --explain rides.csv\n"
         "                                             what is unusual for this time of the day or "
         "week\n"
+        "  oif score a.csv | oif score --prefix loda --detector loda\n"
+        "                                             two detectors: "
+        "score,p,anomaly,loda_score,...\n"
         "  tail -f flows.csv | oif score --watch      a live view of scores and alerts\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

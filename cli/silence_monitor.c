@@ -31,6 +31,7 @@ silence_monitor silence_monitor_start(const cli_settings *settings, const oif_pi
                              .writer = writer,
                              .watch = watch,
                              .key = settings->score.key,
+                             .member = settings->score.prefix ? settings->score.prefix : "oif",
                              .latest = NAN};
 }
 
@@ -48,8 +49,9 @@ static void write_record(const silence_monitor *monitor, const char *word, const
         quoting_write_json(key ? key : "", key_bytes);
         output_write(",", 1);
     }
-    output_print("\"oif\":{\"silence\":\"%s\",\"since\":\"%s\",\"seconds\":%.*s}}\n", word,
-                 moment_text(since, moment), (int)oif_number_format(seconds, number), number);
+    output_print("\"%s\":{\"silence\":\"%s\",\"since\":\"%s\",\"seconds\":%.*s}}\n",
+                 monitor->member, word, moment_text(since, moment),
+                 (int)oif_number_format(seconds, number), number);
 }
 
 static void report(const silence_monitor *monitor, const char *word, const char *key,

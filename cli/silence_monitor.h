@@ -10,8 +10,9 @@ typedef struct silence_monitor {
     bool is_wanted; /* alerts are asked for, and rows have times */
     bool is_fixed;  /* with --silence TIME */
     const row_writer *writer;
-    watch_view *watch; /* NULL: there is none */
-    const char *key;   /* the name of its column; NULL: none */
+    watch_view *watch;  /* NULL: there is none */
+    const char *key;    /* the name of its column; NULL: none */
+    const char *member; /* of NDJSON that holds what is added */
 
     double latest;       /* time of a row; NaN before the first */
     double idle_since;   /* by the clock; 0: rows are coming */
