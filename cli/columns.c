@@ -165,25 +165,33 @@ static bool needs_all_texts(oif_format format, output_format output)
            (format == OIF_FORMAT_NDJSON && output == OUTPUT_CSV);
 }
 
+/* Adds a column unless it is among them; returns its position. */
+static size_t add_text(size_t selection[], size_t *count, size_t column)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (selection[i] == column)
+            return i;
+    selection[*count] = column;
+    return (*count)++;
+}
+
 /* key_text and time_text are columns until now. */
-static exit_code select_texts(cli_columns *columns, const cli_settings *settings,
+static exit_code select_texts(cli_columns *columns, const cli_settings *settings, bool reads_label,
                               size_t selection[])
 {
     oif_reader *reader = columns->from.reader;
     size_t count = 0;
     columns->has_key = settings->score.key != NULL;
     columns->has_time = settings->score.time != NULL;
-    if (needs_all_texts(columns->from.format, settings->score.output)) {
+    if (needs_all_texts(columns->from.format, settings->score.output))
         for (; count < oif_reader_column_count(reader); count++)
             selection[count] = count;
-    } else {
-        if (columns->has_key)
-            selection[count++] = columns->key_text;
-        if (columns->has_time && !(columns->has_key && columns->time_text == columns->key_text))
-            selection[count++] = columns->time_text;
-        columns->key_text = 0;
-        columns->time_text = count > 0 ? count - 1 : 0;
-    }
+    if (columns->has_key)
+        columns->key_text = add_text(selection, &count, columns->key_text);
+    if (columns->has_time)
+        columns->time_text = add_text(selection, &count, columns->time_text);
+    if (reads_label)
+        columns->label_text = add_text(selection, &count, columns->label);
     oif_error error;
     if (count > 0 && oif_reader_select_texts(reader, selection, count, &error) != OIF_OK)
         return complain(EXIT_USAGE, "%s: %s", columns->from.name, error.message);
@@ -200,14 +208,16 @@ exit_code columns_choose(cli_columns *columns, const column_source *from,
     size_t *selection = calloc(column_count, sizeof *selection);
     columns->learned = calloc(column_count + 1, sizeof *columns->learned);
     bool has_memory = used && selection && columns->learned;
+    bool reads_label = settings->label && use == LABEL_READ,
+         is_raw = from->format == OIF_FORMAT_RAW;
     if (!has_memory)
         code = complain(EXIT_FAILED, "out of memory");
     if (has_memory && code == EXIT_OK)
         code = mark_learned(columns, settings, used);
     if (code == EXIT_OK)
-        code = select_learned(columns, settings, used, settings->label && use == LABEL_READ);
+        code = select_learned(columns, settings, used, reads_label && is_raw);
     if (code == EXIT_OK)
-        code = select_texts(columns, settings, selection);
+        code = select_texts(columns, settings, reads_label && !is_raw, selection);
     free(selection);
     free(used);
     return code;

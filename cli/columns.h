@@ -4,8 +4,8 @@
 
 #include "known_columns.h"
 
-/* Whether the label is read as a number (it then follows the learned columns in each record's
- * values) or may be any text and is only not learned from. */
+/* Whether the label is read, or only not learned from. It is one of a record's texts; raw rows have
+ * none, so there it follows the learned columns in the values. */
 typedef enum label_use { LABEL_IGNORED, LABEL_READ } label_use;
 
 typedef struct cli_columns {
@@ -16,6 +16,7 @@ typedef struct cli_columns {
     /* Which of a record's texts is what. */
     bool has_key, has_time;
     size_t key_text, time_text;
+    size_t label_text; /* where the label is read as a text */
 } cli_columns;
 
 /* Chooses what the settings ask for, or what the known pipeline learned from, and selects it in

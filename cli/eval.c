@@ -1,40 +1,23 @@
 /* oif eval: how well, and how fast, detectors find the anomalies of a labelled file.
  *
- * Rows are learned and scored in blocks, which gives the same scores as one by one and lets the
- * clock be read once per block: time spent reading the file and time spent in each detector are
- * measured separately. Several detectors take each block in turn, so the file is read once and
- * may be a pipe. Only the scores are kept, 24 bytes per row and detector.
- *
- * With keys, shingles or other options of pipelines, rows go through a pipeline for each
- * detector: the scores are those of `oif score` with the same options. Rows without a score,
- * the first of a shingle, count as the least anomalous. */
+ * Every detector gets a pipeline with the options of the command line, so scores and alerts are
+ * those of `oif score` with the same options. With --runs each has several, with seeds that count
+ * up. Rows without a score, the first of a shingle, count as the least anomalous. */
 #include "eval.h"
-#include "clock.h"
-#include "input.h"
-#include "input_error.h"
-#include "progress.h"
+
+#include "alert_options.h"
+#include "derive.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_ROWS = 256 };
-
-typedef struct row_block {
-    double *rows; /* columns, then the label */
-    size_t stride, row_count;
-
-    /* The keys of the rows, one behind the other. */
-    char *keys;
-    size_t key_ends[BLOCK_ROWS], keys_capacity;
-} row_block;
-
-/* ---- Who takes part ---- */
-
 static exit_code complain_out_of_memory(void)
 {
     return complain(EXIT_FAILED, "out of memory");
 }
+
+/* ---- Who takes part ---- */
 
 /* What the command line says about the first detector holds for every other one that has a
  * parameter of that name. */
@@ -55,44 +38,53 @@ static exit_code copy_params(const cli_settings *settings, oif_params *params)
     return EXIT_OK;
 }
 
-/* Detectors that judge together need a pipeline. It learns like the detectors beside it. */
-static oif_status make_contestant(eval_contestant *contestant, const eval_run *evaluation,
-                                  oif_error *error)
+static exit_code set_seed(oif_params *params, size_t run)
 {
-    const oif_params *options = evaluation->options;
-    oif_params learning_all;
-    oif_status status = OIF_OK;
-    if (!options && strchr(contestant->params.table->name, '+')) {
-        oif_pipeline_options_init(&learning_all);
-        status = oif_params_set_text(&learning_all, "learn", "all", error);
-        options = &learning_all;
-    }
-    if (status != OIF_OK)
-        return status;
-    return options ? oif_pipeline_new(&contestant->params, evaluation->column_count, options,
-                                      &contestant->pipeline, error)
-                   : oif_detector_new(&contestant->params, evaluation->column_count,
-                                      &contestant->detector, error);
+    double seed;
+    oif_error error;
+    if (run == 0 || oif_params_get(params, "seed", &seed, &error) != OIF_OK)
+        return EXIT_OK;
+    if (oif_params_set(params, "seed", seed + (double)run, &error) == OIF_OK)
+        return EXIT_OK;
+    return complain(EXIT_USAGE, "--runs: %s", error.message);
+}
+
+/* As `oif score` makes it. */
+static exit_code make_pipeline(const eval_run *evaluation, const cli_settings *settings,
+                               eval_try *try)
+{
+    cli_settings own = *settings;
+    own.params = try->params;
+    exit_code code = settings_make_pipeline(&own, evaluation->column_count, &try->pipeline);
+    return code == EXIT_OK ? derive_columns(try->pipeline, &own, &evaluation->input->columns)
+                           : code;
 }
 
 static exit_code add_contestant(eval_run *evaluation, const cli_settings *settings,
                                 const char *name, size_t name_bytes)
 {
     eval_contestant *contestant = &evaluation->contestants[evaluation->contestant_count];
+    oif_params params;
     if (evaluation->contestant_count == MAX_CONTESTANTS)
         return complain(EXIT_USAGE, "eval compares at most %d detectors at a time",
                         MAX_CONTESTANTS);
-    exit_code code = params_choose(&contestant->params, name, name_bytes);
+    exit_code code = params_choose(&params, name, name_bytes);
     if (code == EXIT_OK)
-        code = copy_params(settings, &contestant->params);
+        code = copy_params(settings, &params);
     if (code != EXIT_OK)
         return code;
-    oif_error error;
-    oif_status status = make_contestant(contestant, evaluation, &error);
-    if (status != OIF_OK)
-        return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", error.message);
+    contestant->name = params.table->name;
+    contestant->tries = calloc(evaluation->run_count, sizeof *contestant->tries);
+    if (!contestant->tries)
+        return complain_out_of_memory();
     evaluation->contestant_count++;
-    return EXIT_OK;
+    for (size_t run = 0; run < evaluation->run_count && code == EXIT_OK; run++) {
+        contestant->tries[run].params = params;
+        code = set_seed(&contestant->tries[run].params, run);
+        if (code == EXIT_OK)
+            code = make_pipeline(evaluation, settings, &contestant->tries[run]);
+    }
+    return code;
 }
 
 static exit_code add_contestants(eval_run *evaluation, const cli_settings *settings)
@@ -114,203 +106,108 @@ static exit_code add_contestants(eval_run *evaluation, const cli_settings *setti
     return code;
 }
 
+static void free_contestant(const eval_run *evaluation, eval_contestant *contestant)
+{
+    for (size_t run = 0; run < evaluation->run_count; run++) {
+        oif_pipeline_free(contestant->tries[run].pipeline);
+        free(contestant->tries[run].scores);
+        free(contestant->tries[run].marks);
+    }
+    free(contestant->tries);
+}
+
 static void finish(eval_run *evaluation)
 {
-    for (size_t i = 0; i < evaluation->contestant_count; i++) {
-        roc_free(&evaluation->contestants[i].ranking);
-        oif_detector_free(evaluation->contestants[i].detector);
-        oif_pipeline_free(evaluation->contestants[i].pipeline);
-    }
+    for (size_t i = 0; i < evaluation->contestant_count; i++)
+        free_contestant(evaluation, &evaluation->contestants[i]);
+    free(evaluation->rows.labels);
+    free(evaluation->rows.keys);
+    free(evaluation->rows.seconds);
+    eval_keys_free(&evaluation->keys);
+    eval_labels_close(&evaluation->labels);
     free(evaluation->windows.items);
     free(evaluation->early.items);
 }
 
-/* ---- Scoring ---- */
-
-static oif_status process_rows(oif_pipeline *pipeline, const row_block *block, double scores[],
-                               oif_error *error)
-{
-    oif_status status = OIF_OK;
-    oif_result result = {.score = NAN};
-    size_t start = 0;
-    for (size_t i = 0; i < block->row_count && status == OIF_OK; i++) {
-        size_t end = block->key_ends[i];
-        status = oif_pipeline_process(pipeline, block->keys ? block->keys + start : NULL,
-                                      end - start, block->rows + i * block->stride, &result, error);
-        scores[i] = isnan(result.score) ? -INFINITY : result.score;
-        start = end;
-    }
-    return status;
-}
-
-static exit_code score_block(eval_contestant *contestant, const row_block *block)
-{
-    double scores[BLOCK_ROWS], started = clock_seconds();
-    oif_error error;
-    oif_status status =
-        contestant->pipeline
-            ? process_rows(contestant->pipeline, block, scores, &error)
-            : oif_detector_learn_score_rows(contestant->detector, block->rows, block->row_count,
-                                            block->stride, scores, &error);
-    if (status != OIF_OK)
-        return complain(EXIT_FAILED, "%s", error.message);
-    contestant->seconds += clock_seconds() - started;
-    for (size_t i = 0; i < block->row_count; i++)
-        if (!roc_add(&contestant->ranking, scores[i],
-                     block->rows[(i + 1) * block->stride - 1] != 0))
-            return complain_out_of_memory();
-    return EXIT_OK;
-}
-
-static exit_code score_by_all(eval_run *evaluation, row_block *block)
-{
-    exit_code code = EXIT_OK;
-    for (size_t i = 0; i < evaluation->contestant_count && code == EXIT_OK; i++)
-        code = score_block(&evaluation->contestants[i], block);
-    block->row_count = 0;
-    return code;
-}
-
-static bool add_key(row_block *block, oif_text key)
-{
-    size_t start = block->row_count > 0 ? block->key_ends[block->row_count - 1] : 0,
-           end = start + key.bytes;
-    if (end > block->keys_capacity || !block->keys) {
-        size_t capacity = 2 * end + BLOCK_ROWS;
-        char *keys = realloc(block->keys, capacity);
-        if (!keys)
-            return false;
-        block->keys = keys;
-        block->keys_capacity = capacity;
-    }
-    memcpy(block->keys + start, key.text, key.bytes);
-    block->key_ends[block->row_count] = end;
-    return true;
-}
-
-static exit_code add_row(eval_run *evaluation, row_block *block, const cli_input *input,
-                         const oif_record *record)
-{
-    double *row = block->rows + block->row_count * block->stride;
-    if (isnan(record->values[input->columns.count]))
-        return input_error_in_field(
-            input->source.name, input->reader, record, input->columns.label,
-            "the label is missing; give 0 for a normal row, 1 for an anomaly");
-    if (input->columns.has_key && !add_key(block, record->texts[input->columns.key_text]))
-        return complain_out_of_memory();
-    memcpy(row, record->values, block->stride * sizeof *row);
-    block->row_count++;
-    return block->row_count == BLOCK_ROWS ? score_by_all(evaluation, block) : EXIT_OK;
-}
-
-static exit_code evaluate_rows(eval_run *evaluation, row_block *block, cli_input *input,
-                               progress_line *progress)
-{
-    exit_code code = EXIT_OK;
-    oif_status status;
-    oif_record record;
-    oif_error error;
-    while ((status = oif_reader_next(input->reader, &record, &error)) == OIF_OK) {
-        code = add_row(evaluation, block, input, &record);
-        if (code != EXIT_OK)
-            return code;
-        progress_row(progress, input->source.bytes_read);
-    }
-    if (status != OIF_END)
-        return input_complain(input, &error);
-    code = score_by_all(evaluation, block);
-    if (code == EXIT_OK && evaluation->contestants[0].ranking.count == 0)
-        return complain(EXIT_FAILED, "%s: there is a header but no row", input->source.name);
-    return code;
-}
-
-static exit_code evaluate(eval_run *evaluation, cli_input *input)
-{
-    row_block block = {.stride = input->columns.count + 1};
-    double started = clock_seconds();
-    progress_line progress = progress_start(input->source.total_bytes);
-    exit_code code;
-    block.rows = calloc(BLOCK_ROWS * block.stride, sizeof *block.rows);
-    code =
-        block.rows ? evaluate_rows(evaluation, &block, input, &progress) : complain_out_of_memory();
-    free(block.rows);
-    free(block.keys);
-    progress_end(&progress);
-    evaluation->total_seconds = clock_seconds() - started;
-    evaluation->row_count = evaluation->contestants[0].ranking.count;
-    evaluation->anomaly_count = evaluation->contestants[0].ranking.anomaly_count;
-    return code;
-}
-
 /* ---- Measuring ---- */
 
-/* While the rankings are still in the order of the rows. */
-static bool measure_span(const eval_run *evaluation, row_span *span)
+bool eval_is_timed(const eval_run *evaluation)
+{
+    return !isnan(evaluation->contestants[0].tries[0].measures[MEASURE_FALSE_PER_DAY]);
+}
+
+/* The labels stop being codes. */
+static exit_code decide_labels(eval_run *evaluation)
+{
+    eval_rows *rows = &evaluation->rows;
+    exit_code code = eval_labels_decide(&evaluation->labels);
+    for (size_t i = 0; i < rows->count && code == EXIT_OK; i++)
+        rows->labels[i] = eval_labels_is_anomaly(&evaluation->labels, rows->labels[i]);
+    return code;
+}
+
+static void summarize(eval_contestant *contestant, size_t run_count)
+{
+    double values[MAX_RUNS], deviation;
+    for (size_t measure = 0; measure < MEASURES; measure++) {
+        for (size_t run = 0; run < run_count; run++)
+            values[run] = contestant->tries[run].measures[measure];
+        eval_measures_spread(values, run_count, &contestant->mean[measure],
+                             &contestant->spread[measure]);
+    }
+    for (size_t run = 0; run < run_count; run++)
+        values[run] = contestant->tries[run].seconds;
+    eval_measures_spread(values, run_count, &contestant->mean_seconds, &deviation);
+}
+
+/* More episodes found, then fewer false alerts, then the higher average precision. */
+static bool is_better(const eval_contestant *a, const eval_contestant *b)
+{
+    static const struct {
+        eval_measure measure;
+        double sign;
+    } by[] = {{MEASURE_FOUND, 1}, {MEASURE_FALSE_EPISODES, -1}, {MEASURE_AVERAGE_PRECISION, 1}};
+    for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
+        double difference = by[i].sign * (a->mean[by[i].measure] - b->mean[by[i].measure]);
+        if (difference != 0 && !isnan(difference))
+            return difference > 0;
+    }
+    return false;
+}
+
+static void rank(eval_run *evaluation)
 {
     for (size_t i = 0; i < evaluation->contestant_count; i++) {
-        roc_ranking part = {0};
-        const ranked_row *rows = evaluation->contestants[i].ranking.rows + span->first;
-        for (size_t row = 0; row < span->count; row++) {
-            if (!roc_add(&part, rows[row].score, rows[row].anomaly)) {
-                roc_free(&part);
-                return false;
-            }
-        }
-        roc_sort(&part);
-        span->anomaly_count = part.anomaly_count;
-        span->roc_auc[i] = roc_has_both(&part) ? roc_auc(&part) : NAN;
-        roc_free(&part);
+        size_t place = i;
+        for (; place > 0 && is_better(&evaluation->contestants[i],
+                                      &evaluation->contestants[evaluation->order[place - 1]]);
+             place--)
+            evaluation->order[place] = evaluation->order[place - 1];
+        evaluation->order[place] = i;
     }
-    return true;
-}
-
-static bool add_span(const eval_run *evaluation, row_spans *spans, size_t first, size_t end)
-{
-    row_span *items = realloc(spans->items, (spans->count + 1) * sizeof *items);
-    if (!items)
-        return false;
-    spans->items = items;
-    items[spans->count] = (row_span){.first = first, .count = end - first};
-    return measure_span(evaluation, &items[spans->count++]);
-}
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static bool measure_windows(eval_run *evaluation, size_t window)
-{
-    for (size_t first = 0, next; first < evaluation->row_count; first = next) {
-        next = first + least(window, evaluation->row_count - first);
-        if (!add_span(evaluation, &evaluation->windows, first, next))
-            return false;
-    }
-    return true;
-}
-
-/* 100, 200, 500, 1000, 2000, ... rows, and all of them. */
-static bool measure_early(eval_run *evaluation)
-{
-    static const size_t steps[] = {1, 2, 5};
-    for (size_t power = 100;; power *= 10) {
-        for (size_t i = 0; i < 3; i++) {
-            size_t end = least(steps[i] * power, evaluation->row_count);
-            if (!add_span(evaluation, &evaluation->early, 0, end))
-                return false;
-            if (end == evaluation->row_count)
-                return true;
-        }
-    }
-}
-
-static exit_code measure(eval_run *evaluation, const eval_settings *asked)
-{
-    if ((asked->window > 0 && !measure_windows(evaluation, (size_t)asked->window)) ||
-        (asked->early && !measure_early(evaluation)))
-        return complain_out_of_memory();
     for (size_t i = 0; i < evaluation->contestant_count; i++)
-        roc_sort(&evaluation->contestants[i].ranking);
+        evaluation->contestants[evaluation->order[i]].rank = i;
+}
+
+static exit_code measure(eval_run *evaluation)
+{
+    eval_rows *rows = &evaluation->rows;
+    exit_code code = decide_labels(evaluation);
+    if (code != EXIT_OK)
+        return code;
+    rows->key_count = rows->keys ? evaluation->keys.count : 1;
+    bool has_memory = eval_rows_count(rows);
+    for (size_t i = 0; i < evaluation->contestant_count && has_memory; i++) {
+        eval_contestant *contestant = &evaluation->contestants[i];
+        for (size_t run = 0; run < evaluation->run_count && has_memory; run++) {
+            eval_try *try = &contestant->tries[run];
+            has_memory = eval_measures_take(rows, try->scores, try->marks, try->measures);
+        }
+        summarize(contestant, evaluation->run_count);
+    }
+    rank(evaluation);
+    if (!has_memory || !eval_spans_measure(evaluation, &evaluation->settings->eval))
+        return complain_out_of_memory();
     return EXIT_OK;
 }
 
@@ -322,36 +219,56 @@ static exit_code check_settings(const cli_settings *settings)
         return complain(EXIT_USAGE, "eval needs --label COL, the column that is 1 for anomalies");
     if (settings->eval.all_detectors && settings->is_detector_given)
         return complain(EXIT_USAGE, "--all and --detector exclude each other");
-    return EXIT_OK;
+    if (params_learn_none(&settings->options) || params_keep_evicted(&settings->options))
+        return complain(EXIT_USAGE,
+                        "eval learns from the first row on and keeps no state: leave out "
+                        "--learn none and --evicted keep");
+    exit_code code = alert_options_check(settings);
+    return code == EXIT_OK ? season_check(settings) : code;
 }
 
-/* Alone, a detector is faster in blocks, and has the same scores. */
-static bool needs_pipeline(const cli_settings *settings)
+static exit_code evaluate(eval_run *evaluation, cli_settings *settings)
 {
-    bool is_any_given = settings->score.key != NULL;
-    for (size_t i = 0; i < OIF_PARAMS_MAX; i++)
-        is_any_given |= settings->is_option_given[i];
-    return is_any_given;
-}
-
-static exit_code run(const cli_settings *settings)
-{
-    eval_run evaluation = {.contestant_count = 0};
-    cli_input input;
-    exit_code code = check_settings(settings);
+    cli_input *input = evaluation->input;
+    alert_options_note_idle(settings);
+    season_search_start(&evaluation->season, settings, input);
+    evaluation->times = stream_clock_start(input->source.name, settings->score.time,
+                                           (int32_t)settings->score.time_year);
+    evaluation->times.is_needed = alert_options_need_times(settings);
+    evaluation->times.has_keys = settings->score.key != NULL;
+    evaluation->labels = eval_labels_start(settings, input->source.name);
+    evaluation->column_count = input->columns.count;
+    exit_code code = add_contestants(evaluation, settings);
     if (code == EXIT_OK)
-        code = input_open(&input, settings, LABEL_READ, NULL, NULL);
+        code = eval_stream(evaluation);
+    else
+        season_search_end(&evaluation->season);
+    bad_rows_report(&evaluation->bad, input->source.name);
+    if (code == EXIT_OK)
+        stream_clock_report(&evaluation->times);
+    if (code == EXIT_OK)
+        code = measure(evaluation);
+    return code;
+}
+
+static exit_code run(const cli_settings *asked)
+{
+    cli_settings settings = *asked;
+    cli_input input;
+    eval_run evaluation = {.settings = &settings,
+                           .input = &input,
+                           .run_count = settings.eval.runs > 0 ? (size_t)settings.eval.runs : 1};
+    bad_rows *bad = settings.score.on_bad_row == BAD_ROW_FAILS ? NULL : &evaluation.bad;
+    exit_code code = check_settings(&settings);
     if (code != EXIT_OK)
         return code;
-    evaluation.column_count = input.columns.count;
-    evaluation.options = needs_pipeline(settings) ? &settings->options : NULL;
-    evaluation.has_keys = input.columns.has_key;
-    code = add_contestants(&evaluation, settings);
-    if (code == EXIT_OK)
-        code = evaluate(&evaluation, &input);
-    if (code == EXIT_OK)
-        code = measure(&evaluation, &settings->eval);
-    if (code == EXIT_OK && settings->json)
+    code = input_open(&input, &settings, LABEL_READ, NULL, bad);
+    if (code != EXIT_OK) {
+        bad_rows_report(&evaluation.bad, input.source.name);
+        return code;
+    }
+    code = evaluate(&evaluation, &settings);
+    if (code == EXIT_OK && settings.json)
         eval_report_json(&evaluation);
     else if (code == EXIT_OK)
         eval_report_table(&evaluation);
@@ -360,32 +277,88 @@ static exit_code run(const cli_settings *settings)
     return code;
 }
 
+static const char *set_anomaly(cli_settings *settings, const char *value)
+{
+    if (settings->eval.anomaly_count == ANOMALY_VALUES_MAX)
+        return "at most 16 values";
+    settings->eval.anomalies[settings->eval.anomaly_count++] = value;
+    return NULL;
+}
+
+static const char *const bad_row_words[] = {"fail", "skip", "null", NULL}; /* as on_bad_row */
+
 static const cli_option options[] = {
     {"label", OPTION_TEXT, SETTING(label),
-     .help = "the column that tells: 0 for a normal row, anything else for an anomaly",
+     .help = "the column that says which rows are anomalies: 0 and 1, false and true, no and yes, "
+             "normal and anything else, or -1 for an anomaly and 1 as in scikit-learn",
      .argument = "COL"},
+    {"anomaly", OPTION_APPLY, SETTING(eval.anomalies),
+     .help = "this value of the label is the anomaly, all others are normal; may be given again",
+     .argument = "VALUE", .apply = set_anomaly},
     {"key", OPTION_TEXT, SETTING(score.key),
      .help = "each key, such as each host, has a model of its own", .argument = "COL"},
+    {"time", OPTION_TEXT, SETTING(score.time),
+     .help =
+         "the column with the time of a row, as for oif score: delays are times then, and false "
+         "alerts are counted per day",
+     .argument = "COL"},
+    {"time-year", OPTION_COUNT, SETTING(score.time_year),
+     .help = "the year in which times without one, as in syslog, begin (1972 if not given)",
+     .argument = "YEAR", .from = 1, .to = 9999, .range = "1 to 9999"},
+    {"diff", OPTION_TEXT, SETTING(score.diff),
+     .help = "learn the difference from the row before instead of these columns",
+     .argument = "A,B,..."},
+    {"rate", OPTION_TEXT, SETTING(score.rate),
+     .help = "these are counters: learn their increase per second of --time, or per row without "
+             "it; a counter that falls began at 0 again",
+     .argument = "A,B,..."},
+    {"log", OPTION_TEXT, SETTING(score.log),
+     .help = "learn the logarithm instead of these columns; 0 and less is then missing",
+     .argument = "A,B,..."},
+    {"keep-original", OPTION_SWITCH, SETTING(score.keep_original),
+     .help = "learn the columns of --diff, --rate and --log themselves as well"},
+    {"season", OPTION_APPLY, SETTING(score.is_season_searched),
+     .help =
+         "the stream repeats itself after this many rows, or by --time after 24h, 1d or 1w; may "
+         "be given again; auto: search for it in the first rows of a file",
+     .argument = "N|TIME|auto", .apply = season_set},
     {"all", OPTION_SWITCH, SETTING(eval.all_detectors),
-     .help = "compare all detectors; --detector A,B,... compares some"},
+     .help = "compare all detectors, the best first: by labelled episodes found, then by false "
+             "alerts; --detector A,B,... compares some"},
+    {"runs", OPTION_COUNT, SETTING(eval.runs),
+     .help = "repeat with N seeds that count up from --seed: mean and standard deviation of every "
+             "measure",
+     .argument = "N", .from = 1, .to = MAX_RUNS, .range = "1 to 100"},
     {"window", OPTION_COUNT, SETTING(eval.window),
      .help = "also the ROC AUC of each N rows, one window after the other", .argument = "N",
      .from = 1, .to = 1e9, .range = "1 to 1e9"},
     {"early", OPTION_SWITCH, SETTING(eval.early),
      .help = "also the ROC AUC of the first 100, 200, 500, 1000, ... rows"},
+    {"on-bad-row", OPTION_WORD, SETTING(score.on_bad_row),
+     .help = "a row that cannot be read: fail, skip it, or make its bad numbers missing",
+     .words = bad_row_words, .from = BAD_ROW_FAILS},
     {"json", OPTION_SWITCH, SETTING(json), .help = "print the results as JSON"},
 };
 
 const cli_command eval_command = {
     .name = "eval",
-    .summary = "score a labelled file and say how well the scores find its anomalies",
+    .summary = "score a labelled file and say which of its anomalies are found, how soon, and with "
+               "how many false alerts",
     .usage = "eval --label COL [OPTION...] [FILE|-]",
     .examples =
-        "  oif eval --label fault pump.csv                   ROC AUC, average precision, speed\n"
-        "  oif eval --label fault --num-trees 100 pump.csv   the same with a larger forest\n"
-        "  oif eval --label fault --all pump.csv             every detector, side by side\n"
+        "  oif eval --label fault pump.csv                   alerts, precision, recall, episodes "
+        "found, AUC\n"
+        "  oif eval --label fault --time at --alerts 5/day pump.csv\n"
+        "                                                    what five alerts per day find, and "
+        "how "
+        "late\n"
+        "  oif eval --label fault --alert-rate 0.01 --all pump.csv\n"
+        "                                                    every detector, the best first\n"
+        "  oif eval --label fault --all --runs 5 pump.csv    is the best one only lucky?\n"
+        "  oif eval --label state --anomaly broken --anomaly stuck pump.csv\n"
+        "                                                    which labels are anomalies\n"
         "  oif eval --label fault --detector hst,loda --window 1000 pump.csv\n"
-        "                                                    two of them, over time\n"
+        "                                                    two detectors, over time\n"
         "  oif eval --label fault --detector hst,rolling-iforest+hst pump.csv\n"
         "                                                    one, and two that judge together\n"
         "  oif eval --label fault --key host --shingle 8 pump.csv\n"

@@ -2,18 +2,32 @@
 #ifndef OIF_CLI_EVAL_H
 #define OIF_CLI_EVAL_H
 
-#include "options.h"
-#include "roc.h"
+#include "eval_keys.h"
+#include "eval_labels.h"
+#include "eval_measures.h"
+#include "input.h"
+#include "season_search.h"
+#include "stream_clock.h"
 
-enum { MAX_CONTESTANTS = 16 };
+enum { MAX_CONTESTANTS = 16, MAX_RUNS = 100 };
+
+/* One detector with one seed. */
+typedef struct eval_try {
+    oif_params params;
+    oif_pipeline *pipeline;
+    double *scores; /* of the rows; -infinity where there is none */
+    uint8_t *marks; /* of the rows: ROW_IS_ALERT, ... */
+    double seconds; /* learning and scoring, without reading the input */
+    double measures[MEASURES];
+} eval_try;
 
 /* One of the detectors that are compared. */
 typedef struct eval_contestant {
-    oif_params params;
-    oif_detector *detector; /* either this ... */
-    oif_pipeline *pipeline; /* ... or this, where keys or options of pipelines are asked for */
-    roc_ranking ranking;    /* 24 bytes per row */
-    double seconds;         /* learning and scoring, without reading the input */
+    const char *name;
+    eval_try *tries; /* of --runs; seeds count up from that of the first */
+    /* over its tries; the spread is the standard deviation */
+    double mean[MEASURES], spread[MEASURES], mean_seconds;
+    size_t rank; /* 0: the best */
 } eval_contestant;
 
 /* Rows that follow each other, measured by themselves. */
@@ -28,15 +42,40 @@ typedef struct row_spans {
 } row_spans;
 
 typedef struct eval_run {
+    const cli_settings *settings;
+    cli_input *input;
     eval_contestant contestants[MAX_CONTESTANTS];
-    size_t contestant_count;
-    size_t column_count, row_count, anomaly_count;
-    const oif_params *options; /* of the pipelines; NULL: there are none */
-    bool has_keys;
+    size_t contestant_count, run_count;
+    size_t order[MAX_CONTESTANTS]; /* the best contestant first */
+    size_t column_count;
+    eval_rows rows;
+    eval_keys keys;
+    eval_labels labels;
+    stream_clock times;
+    season_search season;
+    bad_rows bad;
     double total_seconds;
     row_spans windows; /* of --window: one after the other */
     row_spans early;   /* of --early: all begin with the first row */
 } eval_run;
+
+/* Reads all rows and has every contestant score them. Prints what is wrong unless it returns
+ * EXIT_OK. */
+exit_code eval_stream(eval_run *evaluation);
+
+/* --window and --early. Returns false when memory is short. */
+bool eval_spans_measure(eval_run *evaluation, const eval_settings *asked);
+
+/* "--alert-rate 0.001": what decides about alerts. */
+enum { ALERTS_TEXT_BYTES = 80 };
+const char *eval_alerts_text(const eval_run *evaluation, char text[ALERTS_TEXT_BYTES]);
+
+/* A rate below that of the labelled episodes cannot find all of them, whatever the detector: then
+ * one that can. 0: the rate is high enough, or something else decides about alerts. */
+double eval_higher_rate(const eval_run *evaluation);
+
+/* Whether false alerts are counted per day. */
+bool eval_is_timed(const eval_run *evaluation);
 
 void eval_report_table(const eval_run *evaluation);
 void eval_report_json(const eval_run *evaluation);

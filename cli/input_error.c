@@ -31,17 +31,26 @@ static size_t field_start(const oif_record *record, char delimiter, size_t field
     return at;
 }
 
+void input_error_place(const oif_reader *reader, const oif_record *record, size_t column,
+                       oif_error *error)
+{
+    char delimiter = oif_reader_delimiter(reader);
+    size_t start = delimiter ? field_start(record, delimiter, column) : 0;
+    error->line = record->line;
+    error->column = 1;
+    for (size_t i = 0; i < start; i++) {
+        bool line_ends = record->text[i] == '\n'; /* inside quotes */
+        error->line += line_ends;
+        error->column = line_ends ? 1 : error->column + 1;
+    }
+}
+
 exit_code input_error_in_field(const char *name, const oif_reader *reader, const oif_record *record,
                                size_t column, const char *message)
 {
-    char text[INPUT_ERROR_TEXT_BYTES], delimiter = oif_reader_delimiter(reader);
-    size_t start = delimiter ? field_start(record, delimiter, column) : 0;
-    oif_error error = {.status = OIF_EINPUT, .line = record->line, .column = 1};
-    for (size_t i = 0; i < start; i++) {
-        bool line_ends = record->text[i] == '\n'; /* inside quotes */
-        error.line += line_ends;
-        error.column = line_ends ? 1 : error.column + 1;
-    }
+    char text[INPUT_ERROR_TEXT_BYTES];
+    oif_error error = {.status = OIF_EINPUT};
+    input_error_place(reader, record, column, &error);
     snprintf(error.message, sizeof error.message, "%s", message);
     return complain(EXIT_FAILED, "%s", input_error_text(name, &error, text));
 }

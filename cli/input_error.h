@@ -11,6 +11,10 @@ enum { INPUT_ERROR_TEXT_BYTES = 4608 };
 const char *input_error_text(const char *name, const oif_error *error,
                              char text[INPUT_ERROR_TEXT_BYTES]);
 
+/* Where a field of a record starts: puts its line and column into the error. */
+void input_error_place(const oif_reader *reader, const oif_record *record, size_t column,
+                       oif_error *error);
+
 /* Complains about one field of a record, or of the header, which is on line `header_line`. */
 exit_code input_error_in_field(const char *name, const oif_reader *reader, const oif_record *record,
                                size_t column, const char *message);

@@ -18,9 +18,16 @@ typedef struct generate_settings {
 } generate_settings;
 
 /* What `oif eval` is asked for besides its measures. */
+enum { ANOMALY_VALUES_MAX = 16 };
+
 typedef struct eval_settings {
     bool all_detectors, early;
-    uint64_t window; /* rows; 0: none */
+    uint64_t window;    /* rows; 0: none */
+    uint64_t runs;      /* with different seeds; 0: not given, one */
+    const char *report; /* the page to write; NULL: none */
+    /* values of the label that are anomalies; none: to be found */
+    const char *anomalies[ANOMALY_VALUES_MAX];
+    size_t anomaly_count;
 } eval_settings;
 
 /* What happens to a row that cannot be read. */

@@ -1,8 +1,10 @@
 /* oif score: every row passes through as it came, with what is known about it added: a thin
  * front on oif_pipeline. Added fields come last, even where the input has columns of the same
  * names. */
+#include "alert_options.h"
 #include "clock.h"
 #include "progress.h"
+#include "row_source.h"
 #include "row_writer.h"
 #include "season_search.h"
 #include "signals.h"
@@ -37,38 +39,6 @@ typedef struct scoring_run {
 } scoring_run;
 
 /* ---- Rows ---- */
-
-/* What the pipeline would refuse about a record; found first, so rows that were seen are
- * counted the same way. */
-static oif_status check_key(const cli_columns *columns, const oif_record *record, oif_error *error)
-{
-    if (!columns->has_key || record->texts[columns->key_text].bytes <= OIF_KEY_MAX_BYTES)
-        return OIF_OK;
-    *error = (oif_error){.status = OIF_EINPUT, .line = record->line};
-    snprintf(error->message, sizeof error->message,
-             "a key of %zu bytes is too long; up to %d are fine",
-             record->texts[columns->key_text].bytes, OIF_KEY_MAX_BYTES);
-    return OIF_EINPUT;
-}
-
-/* The next record that can be used. Bad ones on the way are treated as the settings want it. */
-static oif_status next_record(scoring_run *scoring, oif_record *record, oif_error *error)
-{
-    oif_reader *reader = scoring->input->reader;
-    on_bad_row policy = scoring->settings->on_bad_row;
-    for (;;) {
-        oif_status status = oif_reader_next(reader, record, error);
-        bool is_mended = status == OIF_EINPUT && policy == BAD_ROW_IS_MENDED &&
-                         oif_reader_refused(reader, record);
-        if (is_mended)
-            bad_rows_add(&scoring->bad, error, true);
-        if (status == OIF_OK || is_mended)
-            status = check_key(&scoring->input->columns, record, error);
-        if (status != OIF_EINPUT || policy == BAD_ROW_FAILS)
-            return status;
-        bad_rows_add(&scoring->bad, error, false);
-    }
-}
 
 /* The time of a record; NaN without --time. */
 static double read_time(scoring_run *scoring, const oif_record *record)
@@ -147,7 +117,8 @@ static exit_code score_rows(scoring_run *scoring)
     oif_record record;
     oif_result result;
     oif_error error;
-    while ((status = next_record(scoring, &record, &error)) == OIF_OK) {
+    while ((status = row_source_next(scoring->input, scoring->settings->on_bad_row, &scoring->bad,
+                                     &record, &error)) == OIF_OK) {
         double seconds = read_time(scoring, &record); /* of rows that were seen too: they tell
                                                          the unit and the year of later ones */
         if (state->rows_seen > 0) {
@@ -261,19 +232,6 @@ static exit_code name_columns(oif_pipeline *pipeline, const cli_input *input)
                             : complain(EXIT_FAILED, "%s: %s", input->source.name, error.message);
 }
 
-/* Options that do nothing without times. */
-static bool wait_for_times(const cli_settings *settings)
-{
-    return settings_give_option(settings, "alerts") || settings_give_option(settings, "cooldown") ||
-           settings_give_option(settings, "silence");
-}
-
-static bool needs_times(const cli_settings *settings)
-{
-    return wait_for_times(settings) || settings->score.rate ||
-           settings_give_option(settings, "season_seconds");
-}
-
 static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
 {
     if (!scoring->state->pipeline)
@@ -293,7 +251,7 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     }
     scoring->times = stream_clock_start(scoring->input->source.name, settings->score.time,
                                         (int32_t)settings->score.time_year);
-    scoring->times.is_needed = needs_times(settings);
+    scoring->times.is_needed = alert_options_need_times(settings);
     scoring->times.has_keys = settings->score.key != NULL;
     scoring->is_watched = start_watch(scoring);
     scoring->silence = silence_monitor_start(settings, scoring->state->pipeline, &scoring->writer,
@@ -334,19 +292,14 @@ static exit_code run(const cli_settings *asked)
     if (settings.score.min_grade != OIF_GRADE_NONE && settings.score.alert_once)
         return complain(EXIT_USAGE, "--min-grade goes with single rows: leave out --alert-once, "
                                     "which prints the first and last of an episode");
-    if (settings_give_option(&settings, "alerts") &&
-        (settings_give_option(&settings, "alert_rate") ||
-         settings_give_option(&settings, "threshold")))
-        return complain(EXIT_USAGE, "--alerts says how many episodes there are to be: leave out "
-                                    "--alert-rate and --threshold, or --alerts");
-    exit_code code = season_check(&settings);
+    exit_code code = alert_options_check(&settings);
+    if (code == EXIT_OK)
+        code = season_check(&settings);
     if (code == EXIT_OK)
         code = state_open(&state, &settings);
     if (code != EXIT_OK)
         return code;
-    if (wait_for_times(&settings) && !settings.score.time)
-        note("--alerts, --cooldown and --silence do nothing without the times of rows: name their "
-             "column with --time");
+    alert_options_note_idle(&settings);
     if (settings.score.watch && !watch_is_possible()) {
         settings.score.only_alerts = true;
         if (settings.score.explain_top == 0)

@@ -4,7 +4,7 @@ load helper
 
 # The definitions, taken literally: all pairs for the ROC AUC, all thresholds for the average precision.
 check_against_definitions() {
-    "$OIF" score --persistence 1 --stuck off --partner off --label fault "$1" > scored.csv # the detector alone
+    "$OIF" score --label fault "$1" > scored.csv
     "$OIF" eval --label fault --json "$1" > measured.json
     python3 - <<'PYTHON'
 import csv, json
@@ -49,15 +49,25 @@ assert m["average_precision"] == 2 / 5, m'
     make_stream
     oif eval --label fault stream.csv
     exits 0
-    equal "$(echo "$output" | sed 's/[0-9].*//; s/ *$//')" "rows
+    equal "$(echo "$output" | sed 's/ *[0-9-][0-9,.]*\(  .*\)*$//; s/ (.*//; s/ *$//')" "rows
 columns
 anomalies
+
+alerts by --alert-rate 0.001
+alerts
+precision
+recall
+episodes found
+median delay
+false alerts
+before ready
+
 ROC AUC
 average precision
 rows per second"
     equal "$(echo "${lines[0]}" | tr -s ' ')" "rows 300"
     equal "$(echo "${lines[1]}" | tr -s ' ')" "columns 2"
-    equal "$(echo "${lines[2]}" | tr -s ' ')" "anomalies 15"
+    equal "$(echo "${lines[2]}" | tr -s ' ')" "anomalies 15 labelled rows, in 15 episodes"
 }
 
 @test "the JSON is valid and holds the parameters" {
@@ -128,8 +138,9 @@ for result in found.get("results", [found]):
     make_stream
     oif eval --label fault --all stream.csv
     exits 0
-    contains "$output" "detector                ROC AUC  average precision    rows per second"
-    equal "$(tail -n +6 <<< "$output" | cut -d ' ' -f 1)" "$("$OIF" detectors | sed -n 's/^\([a-z-]*\):.*/\1/p')"
+    contains "$(tr -s ' ' <<< "$output")" "detector found false/1000 precision recall delay alerts episodes ROC AUC AP rows/s"
+    equal "$(sed -n '/^detector/,/^$/p' <<< "$output" | sed '1d;$d' | cut -d ' ' -f 1 | sort)" \
+        "$("$OIF" detectors | sed -n 's/^\([a-z-]*\):.*/\1/p' | sort)"
 }
 
 @test "windows and the early curve are the ROC AUC of just those rows" {
@@ -234,7 +245,7 @@ PYTHON
     check_against_score hosts.csv --exclude host --learn normal --alert-rate 0.05 --memory 100 --window-size 60 > learned
     equal "$(cut -d ' ' -f 2- shingled keyed both learned)" "1 3
 4 1
-2 4
+4 4
 1 1"
     equal "$(cut -d ' ' -f 1 shingled keyed both learned | sort -u | wc -l)" 4
     oif eval --label fault --key host --all hosts.csv
@@ -247,4 +258,178 @@ PYTHON
     "$OIF" eval --label fault --json stream.csv | grep roc_auc > plain
     "$OIF" eval --label fault --shingle 1 --json stream.csv | grep roc_auc > through_a_pipeline
     cmp plain through_a_pipeline
+}
+
+# ---- What an operator asks ----
+
+# A stream of three hosts with times, 90 s apart or less, and labelled episodes of several rows, some of them subtle.
+make_hosts() {
+    awk 'function draw() { state = state * 16807 % 2147483647; return state / 2147483647 }
+    BEGIN {
+        OFS = ","
+        state = 11
+        print "at,host,load,temp,fault"
+        for (i = 0; i < 9000; i++) {
+            host = i % 3
+            fault = i > 2400 && int(i / 3) % 170 < 2 + host
+            strange = draw() < 0.002
+            load = draw() + draw() + draw() + (fault && draw() < 0.7) * (3 + 2 * host) + strange * 6
+            temp = 20 + 2 * draw() - fault * host
+            printf "%d,h%d,%.3f,%.3f,%d\n", 1700000000 + i * 30, host, load, temp, fault
+        }
+    }' > hosts.csv
+}
+
+# The definitions of docs/manual/evaluate.md, taken literally, on what `oif score` prints.
+check_operation() { # check_operation FILE OPTION...
+    "$OIF" score --label fault --fields score,anomaly,episode,ready "${@:2}" "$1" > scored.csv 2> /dev/null
+    "$OIF" eval --label fault --json "${@:2}" "$1" > measured.json 2> /dev/null
+    python3 - "$*" <<'PYTHON'
+import csv, json, statistics, sys
+timed, keyed = "--time" in sys.argv[1], "--key" in sys.argv[1]
+rows = list(csv.DictReader(open("scored.csv")))
+streams = {}
+for row in rows:
+    streams.setdefault(row["host"] if keyed else "", []).append(row)
+found, labelled, delays, seconds, episodes, false, unready = 0, 0, [], [], 0, 0, 0
+for stream in streams.values():
+    runs, raised = [], []
+    for i, row in enumerate(stream):
+        if row["fault"] == "1" and (i == 0 or stream[i - 1]["fault"] == "0"):
+            runs.append([])
+        if row["fault"] == "1":
+            runs[-1].append(row)
+        if row["episode"] == "begins":
+            raised.append([])
+        if row["anomaly"] == "1":
+            raised[-1].append(row)
+    for run in runs:
+        labelled += 1
+        unready += all(row["ready"] == "0" for row in run)
+        alerts = [i for i, row in enumerate(run) if row["anomaly"] == "1"]
+        if alerts:
+            found += 1
+            delays.append(alerts[0])
+            seconds.append(float(run[alerts[0]]["at"]) - float(run[0]["at"]))
+    episodes += len(raised)
+    false += sum(all(row["fault"] == "0" for row in episode) for episode in raised)
+alerts = [row for row in rows if row["anomaly"] == "1"]
+true = sum(row["fault"] == "1" for row in alerts)
+ready = [float(row["at"]) for row in rows if row["ready"] == "1"]
+expected = {
+    "labelled_episodes": labelled, "alerts": len(alerts), "episodes": episodes, "found": found,
+    "precision": true / len(alerts), "recall": true / sum(row["fault"] == "1" for row in rows),
+    "median_delay_rows": statistics.median(delays), "false_episodes": false,
+    "median_delay_seconds": statistics.median(seconds) if timed else None,
+    "false_per_day": false / ((max(ready) - min(ready)) / 86400) if timed else None,
+    "false_per_1000_rows": 1000 * false / len(ready),
+    "rows_not_ready": len(rows) - len(ready), "labelled_episodes_not_ready": unready,
+}
+measured = json.load(open("measured.json"))
+for name, value in expected.items():
+    got = measured[name]
+    assert got == value or abs(got - value) < 1e-9, (name, got, value)
+assert 0 < found < labelled and false > 0 and 0 < true < len(alerts), expected
+print(found, labelled, false)
+PYTHON
+}
+
+@test "alerts, episodes found, delays and false alerts follow their definitions" {
+    make_hosts
+    check_operation hosts.csv --exclude at,host --alert-rate 0.01
+    check_operation hosts.csv --key host --time at --alert-rate 0.02
+    check_operation hosts.csv --key host --exclude at --alert-rate 0.02 --calm 3
+    check_operation hosts.csv --key host --time at --alerts 20/day --detector loda --diff temp --keep-original
+    check_operation hosts.csv --exclude host --time at --alert-rate 0.01 --season 1h --log load
+}
+
+@test "--alert-rate changes what is printed" {
+    make_hosts
+    "$OIF" eval --label fault --exclude at,host --alert-rate 0.001 hosts.csv | sed '/per second/,$d' > few
+    "$OIF" eval --label fault --exclude at,host --alert-rate 0.01 hosts.csv | sed '/per second/,$d' > many
+    differ few many
+    grep -q '^alerts by --alert-rate 0.01$' many
+    [ "$(awk '/^alerts  / { print $2 }' many)" -gt "$(awk '/^alerts  / { print $2 }' few)" ]
+}
+
+@test "with --time delays are times and false alerts are counted per day" {
+    make_hosts
+    oif eval --label fault --key host --time at --alert-rate 0.02 hosts.csv
+    exits 0
+    contains "$output" "per day"
+    contains "$output" "until the first alert, "
+    oif eval --label fault --key host --time at --alert-rate 0.02 --detector loda,hst hosts.csv
+    contains "$output" "false/day"
+    oif eval --label fault --key host --exclude at --alert-rate 0.02 hosts.csv
+    contains "$output" "per 1,000 rows"
+}
+
+@test "the best detector comes first: by episodes found, then by false alerts" {
+    make_hosts
+    "$OIF" eval --label fault --key host --time at --alert-rate 0.02 --all hosts.csv |
+        sed -n '/^detector/,/^$/p' | sed '1d;$d' | awk '{ print $1 }' > shown
+    "$OIF" eval --label fault --key host --time at --alert-rate 0.02 --all --json hosts.csv | python3 -c '
+import json, sys
+results = json.load(sys.stdin)["results"]
+best = sorted(results, key=lambda r: (-r["found"], r["false_episodes"], -r["average_precision"]))
+assert [r["rank"] for r in best] == list(range(1, len(best) + 1)), best
+assert best[0]["found"] > best[-1]["found"], best
+print("\n".join(r["detector"] for r in best))' | cmp - shown
+}
+
+@test "--runs has the mean and the standard deviation of runs with seeds that count up" {
+    make_hosts
+    for seed in 5 6 7; do
+        "$OIF" eval --label fault --exclude at,host --alert-rate 0.01 --detector loda --seed $seed --json hosts.csv
+    done > single.json
+    "$OIF" eval --label fault --exclude at,host --alert-rate 0.01 --detector loda,hst --seed 5 --runs 3 --json hosts.csv > runs.json
+    python3 - <<'PYTHON'
+import json, statistics
+decoder, text, singles = json.JSONDecoder(), open("single.json").read(), []
+while text.strip():
+    single, end = decoder.raw_decode(text.lstrip())
+    singles.append(single)
+    text = text.lstrip()[end:]
+loda, hst = json.load(open("runs.json"))["results"]
+assert [run["seed"] for run in loda["runs"]] == [5, 6, 7] and len(hst["runs"]) == 3, loda
+for name in ("alerts", "found", "false_episodes", "precision", "roc_auc", "median_delay_rows"):
+    values = [single[name] for single in singles]
+    assert [run[name] for run in loda["runs"]] == values, (name, loda["runs"], values)
+    assert abs(loda[name] - statistics.mean(values)) < 1e-9, name
+    assert abs(loda["sd"][name] - statistics.stdev(values)) < 1e-9, name
+assert loda["sd"]["roc_auc"] > 0, loda
+PYTHON
+    oif eval --label fault --exclude at,host --alert-rate 0.01 --detector loda --runs 3 hosts.csv
+    contains "$output" "mean +/- standard deviation of 3 runs"
+    contains "$output" " +/- "
+    oif eval --label fault --exclude at,host --runs 0 hosts.csv
+    exits 2 "oif: --runs: expected a whole number from 1 to 100, not '0'"
+}
+
+@test "a rate that is too low for the labels is said" {
+    make_stream
+    oif eval --label fault stream.csv
+    exits 0
+    contains "$output" "alerts by --alert-rate 0.001 (too low for 15 labelled episodes: try --alert-rate 0.05)"
+    oif eval --label fault --alert-rate 0.05 stream.csv
+    equal "${lines[3]}" "alerts by --alert-rate 0.05"
+}
+
+@test "bad rows are skipped as oif score skips them" {
+    make_hosts
+    sed '100s/.*/1700002970,h0,x,20,0/' hosts.csv > broken.csv
+    check_operation broken.csv --exclude at,host --alert-rate 0.01 --on-bad-row skip
+    oif eval --label fault --exclude at,host --alert-rate 0.01 broken.csv
+    equal "$status" 1
+    contains "$stderr" "oif: broken.csv:100:"
+}
+
+@test "options that contradict each other or need a state are refused" {
+    make_stream
+    oif eval --label fault --alerts 5/day --alert-rate 0.1 stream.csv
+    exits 2 "oif: --alerts says how many episodes there are to be: leave out --alert-rate and --threshold, or --alerts"
+    oif eval --label fault --season 1d stream.csv
+    equal "$status" 2
+    oif eval --label fault --learn none stream.csv
+    exits 2 "oif: eval learns from the first row on and keeps no state: leave out --learn none and --evicted keep"
 }

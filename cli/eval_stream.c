@@ -1,0 +1,207 @@
+/* The rows of `oif eval`: each goes through a pipeline for each detector and seed, as `oif score`
+ * has it.
+ *
+ * Rows are taken in blocks, which lets the clock be read once per block: time spent reading the
+ * file and time spent in each detector are measured separately. All detectors take each block in
+ * turn, so the file is read once and may be a pipe. Of a row only scores, labels, keys and times
+ * are kept: 9 bytes for each detector and seed, up to 13 more for all. */
+#include "clock.h"
+#include "eval.h"
+#include "progress.h"
+#include "row_source.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_ROWS = 256 };
+
+typedef struct row_block {
+    double *rows;
+    size_t stride, row_count;
+    double seconds[BLOCK_ROWS];
+
+    /* The keys of the rows, one behind the other. */
+    char *keys;
+    size_t key_ends[BLOCK_ROWS], keys_capacity;
+} row_block;
+
+static exit_code complain_out_of_memory(void)
+{
+    return complain(EXIT_FAILED, "out of memory");
+}
+
+/* ---- Room ---- */
+
+/* The array as it is, and `has_memory` false, when memory is short. */
+static void *enlarged(void *array, size_t item_bytes, size_t capacity, bool *has_memory)
+{
+    void *larger = *has_memory ? realloc(array, capacity * item_bytes) : NULL;
+    *has_memory = larger != NULL;
+    return larger ? larger : array;
+}
+
+/* For one more block. */
+static bool make_room(eval_run *evaluation)
+{
+    const cli_columns *columns = &evaluation->input->columns;
+    eval_rows *rows = &evaluation->rows;
+    size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 16 * (size_t)BLOCK_ROWS;
+    bool has_memory = capacity <= SIZE_MAX / sizeof(double);
+    if (rows->count + BLOCK_ROWS <= rows->capacity)
+        return true;
+    rows->labels = enlarged(rows->labels, sizeof *rows->labels, capacity, &has_memory);
+    if (columns->has_key)
+        rows->keys = enlarged(rows->keys, sizeof *rows->keys, capacity, &has_memory);
+    if (columns->has_time)
+        rows->seconds = enlarged(rows->seconds, sizeof *rows->seconds, capacity, &has_memory);
+    for (size_t i = 0; i < evaluation->contestant_count; i++) {
+        for (size_t run = 0; run < evaluation->run_count; run++) {
+            eval_try *try = &evaluation->contestants[i].tries[run];
+            try->scores = enlarged(try->scores, sizeof *try->scores, capacity, &has_memory);
+            try->marks = enlarged(try->marks, sizeof *try->marks, capacity, &has_memory);
+        }
+    }
+    rows->capacity = has_memory ? capacity : rows->capacity;
+    return has_memory;
+}
+
+/* ---- Scoring ---- */
+
+static uint8_t marks_of(const oif_result *result)
+{
+    return (uint8_t)((result->anomaly ? ROW_IS_ALERT : 0) | (result->ready ? ROW_IS_READY : 0) |
+                     (result->episode == OIF_EPISODE_BEGINS ? ROW_BEGINS_EPISODE : 0));
+}
+
+static exit_code score_block(eval_try *try, const row_block *block, size_t first)
+{
+    double started = clock_seconds();
+    oif_status status = OIF_OK;
+    oif_result result = {.score = NAN};
+    oif_error error;
+    size_t start = 0;
+    for (size_t i = 0; i < block->row_count && status == OIF_OK; i++) {
+        size_t end = block->keys ? block->key_ends[i] : 0;
+        status = oif_pipeline_process_at(try->pipeline, block->keys ? block->keys + start : NULL,
+                                         end - start, block->seconds[i],
+                                         block->rows + i * block->stride, &result, &error);
+        try->scores[first + i] = isnan(result.score) ? -INFINITY : result.score;
+        try->marks[first + i] = marks_of(&result);
+        start = end;
+    }
+    try->seconds += clock_seconds() - started;
+    return status == OIF_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.message);
+}
+
+/* The labels, keys and times of the block are in the rows already. */
+static exit_code score_by_all(eval_run *evaluation, row_block *block)
+{
+    exit_code code = EXIT_OK;
+    for (size_t i = 0; i < evaluation->contestant_count; i++)
+        for (size_t run = 0; run < evaluation->run_count && code == EXIT_OK; run++)
+            code =
+                score_block(&evaluation->contestants[i].tries[run], block, evaluation->rows.count);
+    evaluation->rows.count += block->row_count;
+    block->row_count = 0;
+    return code == EXIT_OK && !make_room(evaluation) ? complain_out_of_memory() : code;
+}
+
+/* ---- Reading ---- */
+
+static bool add_key(row_block *block, oif_text key)
+{
+    size_t start = block->row_count > 0 ? block->key_ends[block->row_count - 1] : 0,
+           end = start + key.bytes;
+    if (end > block->keys_capacity || !block->keys) {
+        size_t capacity = 2 * end + BLOCK_ROWS;
+        char *keys = realloc(block->keys, capacity);
+        if (!keys)
+            return false;
+        block->keys = keys;
+        block->keys_capacity = capacity;
+    }
+    if (key.bytes > 0)
+        memcpy(block->keys + start, key.text, key.bytes);
+    block->key_ends[block->row_count] = end;
+    return true;
+}
+
+/* Raw rows have no texts, so their labels are numbers. */
+static exit_code read_label(eval_run *evaluation, const oif_record *record, uint8_t *code)
+{
+    const cli_input *input = evaluation->input;
+    const cli_columns *columns = &input->columns;
+    char number[OIF_NUMBER_TEXT_BYTES];
+    oif_text text = {number, 0};
+    if (input->format != OIF_FORMAT_RAW)
+        text = record->texts[columns->label_text];
+    else if (!isnan(record->values[columns->count]))
+        text.bytes = oif_number_format(record->values[columns->count], number);
+    return eval_labels_read(&evaluation->labels, input->reader, record, columns->label, text, code);
+}
+
+static exit_code add_row(eval_run *evaluation, row_block *block, const oif_record *record)
+{
+    const cli_columns *columns = &evaluation->input->columns;
+    eval_rows *rows = &evaluation->rows;
+    size_t row = rows->count + block->row_count;
+    exit_code code = read_label(evaluation, record, &rows->labels[row]);
+    if (code != EXIT_OK)
+        return code;
+    if (columns->has_key) {
+        oif_text key = record->texts[columns->key_text];
+        if (!add_key(block, key) || !eval_keys_number(&evaluation->keys, key, &rows->keys[row]))
+            return complain_out_of_memory();
+    }
+    double seconds = NAN;
+    if (columns->has_time)
+        rows->seconds[row] = seconds =
+            stream_clock_read(&evaluation->times, record->texts[columns->time_text], record->line);
+    block->seconds[block->row_count] = seconds;
+    memcpy(block->rows + block->row_count * block->stride, record->values,
+           block->stride * sizeof *record->values);
+    season_search_row(&evaluation->season, columns, record);
+    block->row_count++;
+    return block->row_count == BLOCK_ROWS ? score_by_all(evaluation, block) : EXIT_OK;
+}
+
+static exit_code read_rows(eval_run *evaluation, row_block *block, progress_line *progress)
+{
+    cli_input *input = evaluation->input;
+    exit_code code = EXIT_OK;
+    oif_status status;
+    oif_record record;
+    oif_error error;
+    while ((status = row_source_next(input, evaluation->settings->score.on_bad_row,
+                                     &evaluation->bad, &record, &error)) == OIF_OK) {
+        code = add_row(evaluation, block, &record);
+        if (code != EXIT_OK)
+            return code;
+        progress_row(progress, input->source.bytes_read);
+    }
+    progress_end(progress);
+    if (status != OIF_END)
+        return input_complain(input, &error);
+    code = score_by_all(evaluation, block);
+    if (code == EXIT_OK && evaluation->rows.count == 0)
+        return complain(EXIT_FAILED, "%s: there is a header but no row", input->source.name);
+    return code;
+}
+
+exit_code eval_stream(eval_run *evaluation)
+{
+    row_block block = {.stride = evaluation->column_count};
+    double started = clock_seconds();
+    progress_line progress = progress_start(evaluation->input->source.total_bytes);
+    exit_code code;
+    block.rows = calloc(BLOCK_ROWS * block.stride, sizeof *block.rows);
+    code = block.rows && make_room(evaluation) ? read_rows(evaluation, &block, &progress)
+                                               : complain_out_of_memory();
+    free(block.rows);
+    free(block.keys);
+    progress_end(&progress);
+    season_search_end(&evaluation->season);
+    evaluation->total_seconds = clock_seconds() - started;
+    return code;
+}
