@@ -161,7 +161,10 @@ static exit_code select_learned(cli_columns *columns, const cli_settings *settin
 /* Rows that are written in another format than they came in are made of their texts. */
 static bool needs_all_texts(oif_format format, output_format output)
 {
-    return (format == OIF_FORMAT_CSV && output == OUTPUT_NDJSON) ||
+    if (format == OIF_FORMAT_RAW)
+        return false;
+    return output == OUTPUT_LOGFMT || output == OUTPUT_INFLUX ||
+           (format == OIF_FORMAT_CSV && output == OUTPUT_NDJSON) ||
            (format == OIF_FORMAT_NDJSON && output == OUTPUT_CSV);
 }
 

@@ -35,7 +35,14 @@ typedef enum on_bad_row { BAD_ROW_FAILS, BAD_ROW_IS_SKIPPED, BAD_ROW_IS_MENDED }
 
 enum { DEFAULT_EXPLAIN_TOP = 3, PREFIX_MAX_BYTES = 64 };
 
-typedef enum output_format { OUTPUT_AS_INPUT, OUTPUT_CSV, OUTPUT_NDJSON } output_format;
+typedef enum output_format {
+    OUTPUT_AS_INPUT,
+    OUTPUT_CSV,
+    OUTPUT_NDJSON,
+    OUTPUT_LOGFMT,
+    OUTPUT_INFLUX,
+    OUTPUT_PROMETHEUS /* the latest values instead of rows */
+} output_format;
 
 /* What `oif score` is asked for besides its input. */
 typedef struct score_settings {
@@ -52,6 +59,12 @@ typedef struct score_settings {
     oif_grade min_grade; /* of the rows that are printed; OIF_GRADE_NONE: not given */
     on_bad_row on_bad_row;
     output_format output;
+    bool no_output_header;
+    uint64_t digits;         /* significant ones of the numbers that are added; 0: all */
+    const char *measurement; /* of Influx; NULL: oif */
+    const char *output_file; /* of Prometheus; NULL: stdout */
+    double output_every;     /* seconds between two of its outputs; 0: not given */
+    uint64_t output_keys;    /* which have series of their own; 0: not given */
 } score_settings;
 
 typedef struct cli_settings {

@@ -14,8 +14,13 @@ static int first_failure; /* the errno of the first write that failed */
 
 /* What is not written yet. A row consists of many small pieces, for which stdio takes more time
  * than scoring. */
-static char waiting[1 << 16];
-static size_t waiting_bytes;
+static char stdout_bytes[1 << 16];
+static char *waiting = stdout_bytes;
+static size_t waiting_bytes, waiting_capacity = sizeof stdout_bytes;
+
+/* While text is made in memory: what waits for stdout meanwhile, and whether memory was short. */
+static size_t bytes_for_stdout;
+static bool is_diverted, is_cut_off;
 
 /* A file that we open must not become stdout or stderr because those were closed: results would
  * go into it. Their substitutes refuse to be written, and stdin's to be read. */
@@ -65,8 +70,51 @@ static bool write_out(const char *bytes, size_t count)
     return output_is_open();
 }
 
+/* ---- In memory ---- */
+
+void output_divert(void)
+{
+    bytes_for_stdout = waiting_bytes;
+    waiting = NULL;
+    waiting_bytes = waiting_capacity = 0;
+    is_diverted = true;
+    is_cut_off = false;
+}
+
+char *output_diverted(size_t *bytes)
+{
+    char *text = waiting;
+    *bytes = waiting_bytes;
+    waiting = stdout_bytes;
+    waiting_bytes = bytes_for_stdout;
+    waiting_capacity = sizeof stdout_bytes;
+    is_diverted = false;
+    if (!is_cut_off && text)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static bool make_room(size_t count)
+{
+    if (!is_diverted)
+        return output_flush();
+    size_t capacity = 2 * (waiting_bytes + count);
+    char *larger = is_cut_off ? NULL : realloc(waiting, capacity);
+    is_cut_off = !larger;
+    if (!larger)
+        return false;
+    waiting = larger;
+    waiting_capacity = capacity;
+    return true;
+}
+
+/* ---- Results ---- */
+
 bool output_flush(void)
 {
+    if (is_diverted)
+        return output_is_open();
     size_t count = waiting_bytes;
     waiting_bytes = 0;
     return write_out(waiting, count);
@@ -74,9 +122,9 @@ bool output_flush(void)
 
 bool output_write(const char *bytes, size_t count)
 {
-    if (count > sizeof waiting - waiting_bytes && !output_flush())
+    if (count > waiting_capacity - waiting_bytes && !make_room(count))
         return false;
-    if (count > sizeof waiting)
+    if (count > waiting_capacity)
         return write_out(bytes, count);
     memcpy(waiting + waiting_bytes, bytes, count);
     waiting_bytes += count;

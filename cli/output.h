@@ -15,7 +15,8 @@
 typedef enum exit_code {
     EXIT_OK = 0,
     EXIT_FAILED = 1, /* because of the input, the output or the machine */
-    EXIT_USAGE = 2   /* the command line asks for something that does not exist */
+    EXIT_USAGE = 2,  /* the command line asks for something that does not exist */
+    EXIT_ALERT = 3   /* --fail-on-alert, and there was one */
 } exit_code;
 
 /* Before anything is written. */
@@ -26,6 +27,11 @@ bool output_write(const char *bytes, size_t count);
 bool output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool output_flush(void);
 bool output_is_open(void);
+
+/* From now on what is written is kept in memory, until output_diverted returns it: to be freed,
+ * without a final NUL; NULL if memory was short. */
+void output_divert(void);
+char *output_diverted(size_t *bytes);
 
 /* Writes what is left and closes stdout. Returns the program's exit code: `code`, unless
  * writing failed. */

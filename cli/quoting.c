@@ -49,27 +49,21 @@ static size_t character_bytes(const char *at, const char *end, size_t *invalid_b
     return length;
 }
 
-/* What a byte of ASCII is in a JSON string; NULL: itself. */
-static const char *json_escape(unsigned char c, char control[ESCAPE_BYTES])
-{
-    if (c < 0x20)
-        return escape_control(c, control);
-    return c == '"' ? "\\\"" : c == '\\' ? "\\\\" : NULL;
-}
+/* What a format writes instead of a byte of ASCII; NULL: the byte itself. `scratch` has room for
+ * it. */
+typedef const char *(*escape_function)(unsigned char c, const void *context,
+                                       char scratch[ESCAPE_BYTES]);
 
-bool quoting_write_json(const char *text, size_t bytes)
+/* Text with its escapes. Bytes that are not UTF-8 become U+FFFD. */
+static bool write_escaped(const char *text, size_t bytes, escape_function escape,
+                          const void *context)
 {
     const char *start = text, *at = text, *end = text + bytes;
-    output_write("\"", 1);
     while (at < end) {
-        if (*at >= ' ' && *at != '"' && *at != '\\' && (unsigned char)*at < 0x80) {
-            at++;
-            continue;
-        }
-        char control[ESCAPE_BYTES];
+        char scratch[ESCAPE_BYTES];
         size_t invalid_bytes, length = character_bytes(at, end, &invalid_bytes);
-        const char *instead = length == 0   ? "\xEF\xBF\xBD" /* U+FFFD */
-                              : length == 1 ? json_escape((unsigned char)*at, control)
+        const char *instead = length == 0   ? "\xEF\xBF\xBD"
+                              : length == 1 ? escape((unsigned char)*at, context, scratch)
                                             : NULL;
         size_t passed = length > 0 ? length : invalid_bytes;
         if (instead) {
@@ -79,5 +73,104 @@ bool quoting_write_json(const char *text, size_t bytes)
         }
         at += passed;
     }
-    return output_write(start, (size_t)(end - start)) && output_write("\"", 1);
+    return output_write(start, (size_t)(end - start));
+}
+
+static bool write_in_quotes(const char *text, size_t bytes, escape_function escape)
+{
+    return output_write("\"", 1) && write_escaped(text, bytes, escape, NULL) &&
+           output_write("\"", 1);
+}
+
+/* ---- JSON ---- */
+
+static const char *json_escape(unsigned char c, const void *context, char scratch[ESCAPE_BYTES])
+{
+    (void)context;
+    if (c < 0x20)
+        return escape_control(c, scratch);
+    return c == '"' ? "\\\"" : c == '\\' ? "\\\\" : NULL;
+}
+
+bool quoting_write_json(const char *text, size_t bytes)
+{
+    return write_in_quotes(text, bytes, json_escape);
+}
+
+/* ---- logfmt ---- */
+
+static bool is_plain_in_logfmt(unsigned char c)
+{
+    return c > ' ' && c < 0x7f && c != '=' && c != '"' && c != '\\';
+}
+
+bool quoting_write_logfmt(const char *text, size_t bytes)
+{
+    size_t plain = 0;
+    while (plain < bytes &&
+           ((unsigned char)text[plain] >= 0x80 || is_plain_in_logfmt((unsigned char)text[plain])))
+        plain++;
+    if (plain < bytes || bytes == 0)
+        return quoting_write_json(text, bytes);
+    return write_escaped(text, bytes, json_escape, NULL);
+}
+
+static const char *logfmt_name_escape(unsigned char c, const void *context,
+                                      char scratch[ESCAPE_BYTES])
+{
+    (void)context;
+    (void)scratch;
+    return is_plain_in_logfmt(c) ? NULL : "_";
+}
+
+bool quoting_write_logfmt_name(const char *name)
+{
+    return write_escaped(*name ? name : "_", *name ? strlen(name) : 1, logfmt_name_escape, NULL);
+}
+
+/* ---- Influx ---- */
+
+static const char *influx_escape(unsigned char c, const void *special, char scratch[ESCAPE_BYTES])
+{
+    if (c < 0x20 || c == 0x7f)
+        c = ' ';
+    else if (!strchr(special, c))
+        return NULL;
+    scratch[0] = '\\';
+    scratch[1] = (char)c;
+    scratch[2] = '\0';
+    return scratch;
+}
+
+bool quoting_write_influx(const char *text, size_t bytes, const char *special)
+{
+    return write_escaped(text, bytes, influx_escape, special);
+}
+
+/* The database then has a backslash and an n. */
+static const char *influx_string_escape(unsigned char c, const void *context,
+                                        char scratch[ESCAPE_BYTES])
+{
+    if (c == '\n')
+        return "\\\\n";
+    return json_escape(c, context, scratch);
+}
+
+bool quoting_write_influx_string(const char *text, size_t bytes)
+{
+    return write_in_quotes(text, bytes, influx_string_escape);
+}
+
+/* ---- Prometheus ---- */
+
+static const char *label_escape(unsigned char c, const void *context, char scratch[ESCAPE_BYTES])
+{
+    (void)context;
+    (void)scratch;
+    return c == '\n' ? "\\n" : c == '"' ? "\\\"" : c == '\\' ? "\\\\" : NULL;
+}
+
+bool quoting_write_label(const char *text, size_t bytes)
+{
+    return write_in_quotes(text, bytes, label_escape);
 }

@@ -14,4 +14,17 @@ bool quoting_write_csv(const char *text, size_t bytes, char delimiter);
 /* The inside of a quoted CSV field: every quote twice. */
 bool quoting_write_doubled(const char *text, size_t bytes);
 
+/* A value of logfmt, in quotes where it needs them; and a name, with _ for what it cannot have. */
+bool quoting_write_logfmt(const char *text, size_t bytes);
+bool quoting_write_logfmt_name(const char *name);
+
+/* Influx's line protocol: a measurement, a tag or the name of a field, with a backslash before
+ * `special` characters; and a string. Control characters, of which a line end would begin another
+ * row, are blanks in the former and written as in JSON in the latter. */
+bool quoting_write_influx(const char *text, size_t bytes, const char *special);
+bool quoting_write_influx_string(const char *text, size_t bytes);
+
+/* The value of a label for Prometheus, with its quotes. */
+bool quoting_write_label(const char *text, size_t bytes);
+
 #endif

@@ -18,28 +18,47 @@ static bool write_text(const char *text)
 
 enum { WHY_TEXT_BYTES = 1024 }; /* longer names are cut off */
 
-/* A number that is none is `absent`. */
-static bool write_number(double number, const char *absent)
+/* With --digits, the nearest number of that many digits. */
+static double shorten(const result_fields *fields, double number)
 {
     char text[OIF_NUMBER_TEXT_BYTES];
-    return isfinite(number) ? output_write(text, oif_number_format(number, text))
+    if (fields->digits == 0 || !isfinite(number))
+        return number;
+    int length = snprintf(text, sizeof text, "%.*e", fields->digits - 1, number);
+    oif_number_parse(text, text + length, &number);
+    return number;
+}
+
+/* A number that is none is `absent`. */
+static bool write_number(const result_fields *fields, double number, const char *absent)
+{
+    char text[OIF_NUMBER_TEXT_BYTES];
+    return isfinite(number) ? output_write(text, oif_number_format(shorten(fields, number), text))
                             : write_text(absent);
 }
 
 /* p is an estimate: more than four digits would only look like knowledge. */
-static bool write_p(double p)
+static double rounded_p(double p)
 {
     double scale = 1;
     while (p * scale < 1000 && scale < 1e18)
         scale *= 10;
-    char text[OIF_NUMBER_TEXT_BYTES];
-    return output_write(text, oif_number_format(round(p * scale) / scale, text));
+    return round(p * scale) / scale;
 }
 
-static bool write_severity(double severity)
+static double rounded_severity(double severity)
 {
-    char text[OIF_NUMBER_TEXT_BYTES];
-    return output_write(text, oif_number_format(round(severity * 100) / 100, text));
+    return round(severity * 100) / 100;
+}
+
+static bool write_p(const result_fields *fields, double p)
+{
+    return write_number(fields, rounded_p(p), "");
+}
+
+static bool write_severity(const result_fields *fields, double severity)
+{
+    return write_number(fields, rounded_severity(severity), "");
 }
 
 /* ---- Reasons ---- */
@@ -206,15 +225,22 @@ static bool knows_why(const oif_episode_info *episode)
     return episode->number > 0 && episode->column != OIF_UNKNOWN_COLUMN;
 }
 
-/* "bytes high": as text, for it stands in a field of CSV. */
+void result_fields_episode_text(const result_fields *fields, const oif_episode_info *episode,
+                                char text[FIELD_TEXT_BYTES])
+{
+    char unusual[WHY_TEXT_BYTES];
+    text[0] = '\0';
+    if (!knows_why(episode))
+        return;
+    print_unusual(episode->reason, episode->direction, episode->value, "another column", unusual);
+    snprintf(text, FIELD_TEXT_BYTES, "%s %s", fields->names[episode->column], unusual);
+}
+
 static bool write_episode_why_csv(const result_fields *fields, const oif_episode_info *episode,
                                   char delimiter)
 {
-    char text[2 * WHY_TEXT_BYTES], unusual[WHY_TEXT_BYTES];
-    if (!knows_why(episode))
-        return true;
-    print_unusual(episode->reason, episode->direction, episode->value, "another column", unusual);
-    snprintf(text, sizeof text, "%s %s", fields->names[episode->column], unusual);
+    char text[FIELD_TEXT_BYTES];
+    result_fields_episode_text(fields, episode, text);
     return quoting_write_csv(text, strlen(text), delimiter);
 }
 
@@ -231,7 +257,7 @@ static bool write_episode_why_json(const result_fields *fields, const oif_episod
     if (episode->reason != OIF_REASON_VALUES)
         output_print(",\"reason\":\"%s\"", reason_word(episode->reason));
     write_text(",\"value\":");
-    return write_number(episode->value, "null") && write_text("}");
+    return write_number(fields, episode->value, "null") && write_text("}");
 }
 
 /* The time of its first row; where that is unknown, the row's number among those of its key. */
@@ -256,7 +282,7 @@ static bool write_episode_value(const row_verdict *verdict, int field, char deli
     if (field == FIELD_EPISODE_ROWS)
         return output_print("%llu", (unsigned long long)episode->rows);
     if (field == FIELD_EPISODE_PEAK)
-        return write_severity(episode->peak_severity);
+        return write_severity(verdict->fields, episode->peak_severity);
     return is_json ? write_episode_why_json(verdict->fields, episode)
                    : write_episode_why_csv(verdict->fields, episode, delimiter);
 }
@@ -265,10 +291,10 @@ static bool write_csv_value(const row_verdict *verdict, int field, char delimite
 {
     const oif_result *result = &verdict->result;
     switch ((result_field)field) {
-    case FIELD_SCORE: return write_number(result->score, "");
-    case FIELD_P: return write_p(result->p);
-    case FIELD_SEVERITY: return write_severity(result->severity);
-    case FIELD_THRESHOLD: return write_number(result->threshold, "");
+    case FIELD_SCORE: return write_number(verdict->fields, result->score, "");
+    case FIELD_P: return write_p(verdict->fields, result->p);
+    case FIELD_SEVERITY: return write_severity(verdict->fields, result->severity);
+    case FIELD_THRESHOLD: return write_number(verdict->fields, result->threshold, "");
     case FIELD_ANOMALY: return write_text(result->anomaly ? "1" : "0");
     case FIELD_GRADE: return write_text(grade_word(result->grade));
     case FIELD_READY: return write_text(result->ready ? "1" : "0");
@@ -294,10 +320,10 @@ static bool write_json_value(const row_verdict *verdict, int field)
 {
     const oif_result *result = &verdict->result;
     switch ((result_field)field) {
-    case FIELD_SCORE: return write_number(result->score, "null");
-    case FIELD_P: return write_p(result->p);
-    case FIELD_SEVERITY: return write_severity(result->severity);
-    case FIELD_THRESHOLD: return write_number(result->threshold, "null");
+    case FIELD_SCORE: return write_number(verdict->fields, result->score, "null");
+    case FIELD_P: return write_p(verdict->fields, result->p);
+    case FIELD_SEVERITY: return write_severity(verdict->fields, result->severity);
+    case FIELD_THRESHOLD: return write_number(verdict->fields, result->threshold, "null");
     case FIELD_ANOMALY: return write_text(result->anomaly ? "true" : "false");
     case FIELD_GRADE: return write_json_word(grade_word(result->grade));
     case FIELD_READY: return write_text(result->ready ? "true" : "false");
@@ -313,13 +339,88 @@ static bool write_json_value(const row_verdict *verdict, int field)
     return false;
 }
 
+/* ---- As values, for formats of their own ---- */
+
+static void episode_value(const row_verdict *verdict, int field, field_value *value)
+{
+    const oif_episode_info *episode = &verdict->episode;
+    *value = (field_value){.kind = VALUE_ABSENT};
+    if (episode->number == 0)
+        return;
+    value->kind = VALUE_COUNT;
+    if (field == FIELD_EPISODE_ID) {
+        value->count = episode->number;
+    } else if (field == FIELD_EPISODE_ROWS) {
+        value->count = episode->rows;
+    } else if (field == FIELD_EPISODE_PEAK) {
+        value->kind = VALUE_NUMBER;
+        value->number = rounded_severity(episode->peak_severity);
+    } else if (field == FIELD_EPISODE_WHY) {
+        value->kind = VALUE_TEXT;
+        result_fields_episode_text(verdict->fields, episode, value->text);
+    } else if (isnan(episode->first_seconds)) {
+        value->count = episode->first_row;
+    } else {
+        char moment[MOMENT_TEXT_BYTES];
+        value->kind = VALUE_TEXT;
+        snprintf(value->text, sizeof value->text, "%s",
+                 moment_text(episode->first_seconds, moment));
+    }
+}
+
+static void set_text(field_value *value, const char *text)
+{
+    value->kind = VALUE_TEXT;
+    snprintf(value->text, sizeof value->text, "%s", text);
+}
+
+void result_fields_value(const row_verdict *verdict, int field, field_value *value)
+{
+    const oif_result *result = &verdict->result;
+    value->kind = VALUE_NUMBER;
+    switch ((result_field)field) {
+    case FIELD_SCORE: value->number = result->score; break;
+    case FIELD_P: value->number = rounded_p(result->p); break;
+    case FIELD_SEVERITY: value->number = rounded_severity(result->severity); break;
+    case FIELD_THRESHOLD: value->number = result->threshold; break;
+    case FIELD_ANOMALY:
+        *value = (field_value){.kind = VALUE_TRUTH, .truth = result->anomaly};
+        break;
+    case FIELD_READY: *value = (field_value){.kind = VALUE_TRUTH, .truth = result->ready}; break;
+    case FIELD_LEARNED:
+        *value = (field_value){.kind = VALUE_TRUTH, .truth = result->learned};
+        break;
+    case FIELD_GRADE: set_text(value, grade_word(result->grade)); break;
+    case FIELD_EPISODE: set_text(value, episode_word(result->episode)); break;
+    case FIELD_EPISODE_ID:
+    case FIELD_EPISODE_START:
+    case FIELD_EPISODE_ROWS:
+    case FIELD_EPISODE_PEAK:
+    case FIELD_EPISODE_WHY: episode_value(verdict, field, value); break;
+    case FIELD_WHY:
+        value->kind = VALUE_TEXT;
+        result_fields_reasons_text(verdict, value->text, sizeof value->text);
+        break;
+    }
+    if (value->kind == VALUE_NUMBER)
+        value->number = shorten(verdict->fields, value->number);
+    if ((value->kind == VALUE_NUMBER && !isfinite(value->number)) ||
+        (value->kind == VALUE_TEXT && value->text[0] == '\0'))
+        value->kind = VALUE_ABSENT;
+}
+
+bool result_fields_write_name(const result_fields *fields, int field)
+{
+    return write_text(fields->prefix) && write_text(*fields->prefix ? "_" : "") &&
+           write_text(added_field_names[field]);
+}
+
 bool result_fields_write_names(const result_fields *fields, char delimiter)
 {
     bool written = true;
     for (size_t i = 0; i < fields->count && written; i++)
-        written = output_write(&delimiter, 1) && write_text(fields->prefix) &&
-                  write_text(*fields->prefix ? "_" : "") &&
-                  write_text(added_field_names[fields->chosen[i]]);
+        written =
+            output_write(&delimiter, 1) && result_fields_write_name(fields, fields->chosen[i]);
     return written;
 }
 
@@ -437,6 +538,7 @@ exit_code result_fields_open(result_fields *fields, const cli_settings *settings
     exit_code code = EXIT_OK;
     const char *prefix = settings->score.prefix;
     *fields = (result_fields){.top = settings->score.explain_top,
+                              .digits = (int)settings->score.digits,
                               .prefix = prefix ? prefix : "",
                               .member = prefix ? prefix : "oif"};
     fields->json_start_bytes =
@@ -516,10 +618,12 @@ void result_fields_follow(result_fields *fields, oif_pipeline *pipeline, const o
 }
 
 row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline,
-                                const oif_result *result)
+                                const oif_result *result, double seconds)
 {
-    row_verdict verdict = {
-        .result = *result, .values = oif_pipeline_learned_row(pipeline), .fields = fields};
+    row_verdict verdict = {.result = *result,
+                           .values = oif_pipeline_learned_row(pipeline),
+                           .fields = fields,
+                           .seconds = seconds};
     if (result->episode != OIF_EPISODE_NONE)
         find_episode(pipeline, &verdict.episode);
     if (fields->top == 0 || !result->anomaly)

@@ -8,6 +8,7 @@
 typedef struct result_fields {
     int chosen[FIELDS_MAX]; /* positions in the table of result_fields.c */
     size_t count;
+    int digits;                            /* significant ones of numbers; 0: all */
     const char *prefix;                    /* of their names in CSV; "": none */
     const char *member;                    /* the object in JSON that holds them */
     char json_start[PREFIX_MAX_BYTES + 5]; /* "oif":{ */
@@ -27,6 +28,7 @@ typedef struct row_verdict {
     oif_result result;
     const double *values; /* of the columns that are learned, missing ones NaN */
     const result_fields *fields;
+    double seconds;           /* the time of the row; NaN: unknown */
     size_t reason_count;      /* how many of fields->order are reasons of this row */
     oif_episode_info episode; /* that the row is in; number 0: none */
 } row_verdict;
@@ -43,7 +45,7 @@ void result_fields_close(result_fields *fields);
 /* The verdict on the row that the pipeline has processed last. Explains anomalies only, so it
  * is cheap. */
 row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline,
-                                const oif_result *result);
+                                const oif_result *result, double seconds);
 
 /* To be called with the result of every row, also of those that nobody judges: explains the worst
  * row of an episode while it is the last one. */
@@ -56,6 +58,26 @@ const char *grade_word(oif_grade grade);
 bool result_fields_write_names(const result_fields *fields, char delimiter);
 bool result_fields_write_csv(const row_verdict *verdict, char delimiter);
 bool result_fields_write_json(const row_verdict *verdict);
+
+/* "score", "NAME_score" */
+bool result_fields_write_name(const result_fields *fields, int field);
+
+/* One field's value, for formats that know types. */
+enum { FIELD_TEXT_BYTES = 2048 }; /* longer texts are cut off */
+
+typedef struct field_value {
+    enum { VALUE_ABSENT, VALUE_NUMBER, VALUE_COUNT, VALUE_TRUTH, VALUE_TEXT } kind;
+    double number; /* finite */
+    uint64_t count;
+    bool truth;
+    char text[FIELD_TEXT_BYTES];
+} field_value;
+
+void result_fields_value(const row_verdict *verdict, int field, field_value *value);
+
+/* Why an episode is one, by its worst row: "bytes high"; "" if that is unknown. */
+void result_fields_episode_text(const result_fields *fields, const oif_episode_info *episode,
+                                char text[FIELD_TEXT_BYTES]);
 
 /* A note where rows have a name already that is added: that of the member in JSON, of a field
  * elsewhere. */

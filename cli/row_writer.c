@@ -1,42 +1,29 @@
 #include "row_writer.h"
 
+#include "line_formats.h"
 #include "quoting.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define NOT_A_VALUE SIZE_MAX
-
-/* Finds the value of each column that is learned. */
-static exit_code find_values(row_writer *writer)
+exit_code row_writer_start(row_writer *writer, const cli_input *input,
+                           const score_settings *settings)
 {
-    const cli_columns *columns = &writer->input->columns;
-    size_t count = oif_reader_column_count(writer->input->reader);
-    writer->value_of = malloc(count * sizeof *writer->value_of);
-    if (!writer->value_of)
-        return complain(EXIT_FAILED, "out of memory");
-    for (size_t i = 0; i < count; i++)
-        writer->value_of[i] = NOT_A_VALUE;
-    for (size_t i = 0; i < columns->count; i++)
-        writer->value_of[columns->learned[i]] = i;
-    return EXIT_OK;
-}
-
-exit_code row_writer_start(row_writer *writer, const cli_input *input, output_format asked)
-{
-    *writer = (row_writer){
-        .input = input, .format = asked, .delimiter = oif_reader_delimiter(input->reader)};
-    if (asked == OUTPUT_AS_INPUT)
+    *writer = (row_writer){.input = input,
+                           .format = settings->output,
+                           .has_no_header = settings->no_output_header,
+                           .measurement = settings->measurement ? settings->measurement : "oif",
+                           .delimiter = oif_reader_delimiter(input->reader)};
+    if (writer->format == OUTPUT_AS_INPUT)
         writer->format = input->format == OIF_FORMAT_NDJSON ? OUTPUT_NDJSON : OUTPUT_CSV;
     if (writer->delimiter == '\0')
         writer->delimiter = ',';
-    return find_values(writer);
+    return row_cells_open(&writer->cells, input);
 }
 
 void row_writer_close(row_writer *writer)
 {
-    free(writer->value_of);
+    row_cells_close(&writer->cells);
 }
 
 static bool write_line_end(const row_writer *writer, const oif_record *record)
@@ -49,17 +36,6 @@ static bool write_line_end(const row_writer *writer, const oif_record *record)
 }
 
 /* ---- Fields of a row in another format ---- */
-
-/* The numbers of a raw row are float64, the lowest byte first. */
-static double raw_number(const oif_record *record, size_t column)
-{
-    uint64_t bits = 0;
-    double number;
-    for (size_t i = 0; i < sizeof bits; i++)
-        bits |= (uint64_t)(unsigned char)record->text[column * sizeof bits + i] << (8 * i);
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
 
 static const char *past_digits(const char *at, const char *end)
 {
@@ -94,36 +70,31 @@ static bool is_json_number(oif_text text)
     return at == end;
 }
 
-static bool write_csv_cell(const row_writer *writer, const oif_record *record, size_t column)
+static bool write_number(double number)
 {
     char text[OIF_NUMBER_TEXT_BYTES];
-    if (writer->input->format == OIF_FORMAT_RAW)
-        return output_write(text, oif_number_format(raw_number(record, column), text));
+    return output_write(text, oif_number_format(number, text));
+}
+
+static bool write_csv_cell(const row_writer *writer, const oif_record *record, size_t column)
+{
+    if (writer->input->format == OIF_FORMAT_RAW) {
+        row_cell cell = row_cells_get(&writer->cells, record, column);
+        return write_number(cell.number);
+    }
     return quoting_write_csv(record->texts[column].text, record->texts[column].bytes,
                              writer->delimiter);
 }
 
-/* Missing numbers, and in raw rows infinite ones, are null. */
-static bool write_json_number(double number)
-{
-    char text[OIF_NUMBER_TEXT_BYTES];
-    return isfinite(number) ? output_write(text, oif_number_format(number, text))
-                            : output_write("null", 4);
-}
-
 static bool write_json_cell(const row_writer *writer, const oif_record *record, size_t column)
 {
-    if (writer->input->format == OIF_FORMAT_RAW)
-        return write_json_number(raw_number(record, column));
-    size_t position = writer->value_of[column];
-    const oif_text *text = &record->texts[column];
-    bool is_value = position != NOT_A_VALUE;
-    if (text->bytes == 0 || (is_value && isnan(record->values[position])))
+    row_cell cell = row_cells_get(&writer->cells, record, column);
+    if (cell.kind == CELL_MISSING || (cell.kind == CELL_NUMBER && !isfinite(cell.number)))
         return output_write("null", 4);
-    if (is_json_number(*text))
-        return output_write(text->text, text->bytes);
-    return is_value ? write_json_number(record->values[position])
-                    : quoting_write_json(text->text, text->bytes);
+    if (is_json_number(cell.text))
+        return output_write(cell.text.text, cell.text.bytes);
+    return cell.kind == CELL_NUMBER ? write_number(cell.number)
+                                    : quoting_write_json(cell.text.text, cell.text.bytes);
 }
 
 /* ---- CSV ---- */
@@ -144,7 +115,7 @@ bool row_writer_header(const row_writer *writer, const result_fields *fields)
     const cli_input *input = writer->input;
     size_t header_bytes;
     const char *header = oif_reader_header_text(input->reader, &header_bytes);
-    if (writer->format != OUTPUT_CSV)
+    if (writer->format != OUTPUT_CSV || writer->has_no_header)
         return true;
     if (input->format != OIF_FORMAT_RAW && input->source.byte_order_mark_bytes == 3 &&
         !output_write("\xEF\xBB\xBF", 3)) /* in JSON it would be an error */
@@ -203,6 +174,10 @@ static bool write_object(const row_writer *writer, const oif_record *record,
 bool row_writer_row(const row_writer *writer, const oif_record *record, const row_verdict *verdict)
 {
     bool written;
+    if (writer->format == OUTPUT_INFLUX)
+        return influx_write(&writer->cells, writer->measurement, record, verdict);
+    if (writer->format == OUTPUT_LOGFMT)
+        return logfmt_write(&writer->cells, record, verdict) && output_write("\n", 1);
     if (writer->format == OUTPUT_CSV)
         written = write_csv(writer, record, verdict);
     else if (writer->input->format == OIF_FORMAT_NDJSON)

@@ -8,16 +8,20 @@
 
 #include "input.h"
 #include "result_fields.h"
+#include "row_cells.h"
 
 typedef struct row_writer {
     const cli_input *input;
-    output_format format; /* not OUTPUT_AS_INPUT */
-    char delimiter;       /* of CSV */
-    size_t *value_of;     /* which of a record's values a column is; NOT_A_VALUE: none */
+    output_format format;    /* not OUTPUT_AS_INPUT */
+    char delimiter;          /* of CSV */
+    bool has_no_header;      /* of CSV */
+    const char *measurement; /* of Influx */
+    row_cells cells;
 } row_writer;
 
 /* Prints what is wrong unless it returns EXIT_OK. To be closed in any case. */
-exit_code row_writer_start(row_writer *writer, const cli_input *input, output_format asked);
+exit_code row_writer_start(row_writer *writer, const cli_input *input,
+                           const score_settings *settings);
 void row_writer_close(row_writer *writer);
 
 /* False once stdout takes no more. */

@@ -3,6 +3,8 @@
  * names. */
 #include "alert_options.h"
 #include "clock.h"
+#include "durations.h"
+#include "metrics.h"
 #include "progress.h"
 #include "row_source.h"
 #include "row_writer.h"
@@ -20,6 +22,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { ROWS_PER_LOOK_AT_THE_CLOCK = 256 };
+
 /* One run, from the first row to the last. */
 typedef struct scoring_run {
     const score_settings *settings;
@@ -34,6 +38,7 @@ typedef struct scoring_run {
     silence_monitor silence;
     season_search season;
     progress_line progress;
+    cli_metrics metrics;
     uint64_t anomalies, episodes;
     uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows of each grade */
 } scoring_run;
@@ -51,11 +56,22 @@ static double read_time(scoring_run *scoring, const oif_record *record)
 
 static bool is_shown(const score_settings *settings, const oif_result *result)
 {
+    if (settings->output == OUTPUT_PROMETHEUS)
+        return false;
     if (settings->alert_once)
         return result->episode == OIF_EPISODE_BEGINS || result->episode == OIF_EPISODE_ENDS;
     if (settings->min_grade != OIF_GRADE_NONE)
         return result->grade >= settings->min_grade;
     return result->anomaly || !settings->only_alerts;
+}
+
+static void count_in_metrics(scoring_run *scoring, const oif_result *result)
+{
+    size_t key_bytes;
+    const char *key = oif_pipeline_recent_key(scoring->state->pipeline, &key_bytes);
+    metrics_row(&scoring->metrics, key, key_bytes, result);
+    if (scoring->metrics.rows % ROWS_PER_LOOK_AT_THE_CLOCK == 0)
+        metrics_attend(&scoring->metrics);
 }
 
 /* Returns false once stdout takes no more. */
@@ -66,9 +82,12 @@ static bool write_result(scoring_run *scoring, const oif_record *record, double 
     scoring->graded[result->grade]++;
     scoring->episodes += result->episode == OIF_EPISODE_BEGINS;
     result_fields_follow(&scoring->fields, scoring->state->pipeline, result);
+    if (scoring->metrics.is_wanted)
+        count_in_metrics(scoring, result);
     if (!scoring->is_watched && !is_shown(scoring->settings, result))
         return true;
-    row_verdict verdict = result_fields_judge(&scoring->fields, scoring->state->pipeline, result);
+    row_verdict verdict =
+        result_fields_judge(&scoring->fields, scoring->state->pipeline, result, seconds);
     return scoring->is_watched ? watch_row(&scoring->watch, record, &verdict, seconds)
                                : row_writer_row(&scoring->writer, record, &verdict);
 }
@@ -97,8 +116,15 @@ static void save_if_due(scoring_run *scoring)
     state_save(scoring->state);
 }
 
+/* The sooner of two waits; -1 is never. */
+static int sooner(int a, int b)
+{
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
 /* While the input has nothing to read: the view shows the latest rows, keys may fall silent, and
- * the state is saved by the clock. Returns the milliseconds until it is needed again. */
+ * the state and the metrics are saved by the clock. Returns the milliseconds until it is needed
+ * again. */
 static int use_idle_time(void *context)
 {
     scoring_run *scoring = context;
@@ -107,7 +133,7 @@ static int use_idle_time(void *context)
         watch_draw(&scoring->watch);
     save_if_due(scoring);
     int saves = state_milliseconds_left(scoring->state);
-    return saves < 0 || (listens >= 0 && listens < saves) ? listens : saves;
+    return sooner(sooner(listens, saves), metrics_attend(&scoring->metrics));
 }
 
 static exit_code score_rows(scoring_run *scoring)
@@ -208,7 +234,7 @@ static bool start_watch(scoring_run *scoring)
 /* The header starts the output; where rows are skipped it is there already. */
 static bool write_header(const scoring_run *scoring)
 {
-    if (scoring->is_watched || scoring->state->rows_seen > 0)
+    if (scoring->is_watched || scoring->state->rows_seen > 0 || scoring->metrics.is_wanted)
         return true;
     result_fields_note_clash(&scoring->fields, &scoring->input->columns.from,
                              scoring->writer.format == OUTPUT_NDJSON);
@@ -243,7 +269,9 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
         code = result_fields_start(&scoring->fields, scoring->state->pipeline,
                                    &scoring->input->columns);
     if (code == EXIT_OK)
-        code = row_writer_start(&scoring->writer, scoring->input, settings->score.output);
+        code = row_writer_start(&scoring->writer, scoring->input, &settings->score);
+    if (code == EXIT_OK && settings->score.output == OUTPUT_PROMETHEUS)
+        code = metrics_open(&scoring->metrics, settings);
     if (code != EXIT_OK) {
         season_search_end(&scoring->season);
         state_give_up(scoring->state);
@@ -263,7 +291,7 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     if (write_header(scoring))
         code = score_rows(scoring);
     finish_run(scoring);
-    return code;
+    return metrics_finish(&scoring->metrics, code);
 }
 
 static exit_code score_input(cli_settings *settings, cli_state *state)
@@ -279,16 +307,34 @@ static exit_code score_input(cli_settings *settings, cli_state *state)
     code = result_fields_open(&scoring.fields, settings);
     if (code == EXIT_OK)
         code = score_opened(&scoring, settings);
+    metrics_close(&scoring.metrics);
     row_writer_close(&scoring.writer);
     result_fields_close(&scoring.fields);
     input_close(&input);
     return code;
 }
 
+/* Options of outputs that do nothing with the one that was chosen. */
+static exit_code check_output(const score_settings *score)
+{
+    bool is_prometheus = score->output == OUTPUT_PROMETHEUS;
+    if (score->output_file && !is_prometheus)
+        return complain(EXIT_USAGE,
+                        "--output-file goes with --output prometheus; rows go to stdout: > %s",
+                        score->output_file);
+    if ((score->output_every > 0 || score->output_keys > 0) && !is_prometheus)
+        return complain(EXIT_USAGE, "--output-every and --output-keys go with --output prometheus");
+    if (score->measurement && score->output != OUTPUT_INFLUX)
+        return complain(EXIT_USAGE, "--measurement goes with --output influx");
+    return EXIT_OK;
+}
+
 static exit_code run(const cli_settings *asked)
 {
     cli_settings settings = *asked;
     cli_state state;
+    if (check_output(&settings.score) != EXIT_OK)
+        return EXIT_USAGE;
     if (settings.score.min_grade != OIF_GRADE_NONE && settings.score.alert_once)
         return complain(EXIT_USAGE, "--min-grade goes with single rows: leave out --alert-once, "
                                     "which prints the first and last of an episode");
@@ -359,9 +405,25 @@ static const char *set_save_every(cli_settings *settings, const char *value)
     return NULL;
 }
 
+static const char *set_output_every(cli_settings *settings, const char *value)
+{
+    double seconds;
+    if (!duration_parse(value, &seconds) || !(seconds > 0))
+        return "a time such as 15s or 1m";
+    settings->score.output_every = seconds;
+    return NULL;
+}
+
+static const char *set_measurement(cli_settings *settings, const char *value)
+{
+    settings->score.measurement = value;
+    return *value ? NULL : "a name";
+}
+
 static const char *const bad_row_words[] = {"fail", "skip", "null", NULL};      /* as on_bad_row */
 static const char *const grade_words[] = {"note", "warning", "critical", NULL}; /* as oif_grade */
-static const char *const output_words[] = {"csv", "ndjson", NULL}; /* as output_format */
+static const char *const output_words[] = {"csv",    "ndjson",     "logfmt",
+                                           "influx", "prometheus", NULL}; /* as output_format */
 
 static const cli_option options[] = {
     {"key", OPTION_TEXT, SETTING(score.key),
@@ -420,8 +482,27 @@ static const cli_option options[] = {
              "first line may be bad as well",
      .words = bad_row_words, .from = BAD_ROW_FAILS},
     {"output", OPTION_WORD, SETTING(score.output),
-     .help = "how rows are printed (like the input if not given)", .words = output_words,
-     .from = OUTPUT_CSV},
+     .help = "how rows are printed (like the input if not given): logfmt: name=value; influx: line "
+             "protocol, with the key as a tag; prometheus: not rows but the latest values of each "
+             "key and the totals, at the end or in --output-file",
+     .words = output_words, .from = OUTPUT_CSV},
+    {"output-file", OPTION_TEXT, SETTING(score.output_file),
+     .help = "of --output prometheus, such as FILE.prom of the node exporter's textfile collector: "
+             "replaced as a whole every 15 s and at the end",
+     .argument = "FILE"},
+    {"output-every", OPTION_APPLY, SETTING(score.output_every),
+     .help = "of --output prometheus: write this often", .argument = "TIME",
+     .apply = set_output_every},
+    {"output-keys", OPTION_COUNT, SETTING(score.output_keys),
+     .help = "of --output prometheus: how many keys have series of their own (default 1000)",
+     .argument = "N", .from = 1, .to = 1e7, .range = "1 to 1e7"},
+    {"measurement", OPTION_APPLY, SETTING(score.measurement),
+     .help = "of --output influx (default oif)", .argument = "NAME", .apply = set_measurement},
+    {"no-output-header", OPTION_SWITCH, SETTING(score.no_output_header),
+     .help = "print rows of CSV without the names above them, as for logger"},
+    {"digits", OPTION_COUNT, SETTING(score.digits),
+     .help = "significant digits of the numbers that are added (all if not given)", .argument = "N",
+     .from = 1, .to = 17, .range = "1 to 17"},
     {"watch", OPTION_SWITCH, SETTING(score.watch),
      .help = "a live view instead of rows; without a terminal, anomalous rows only"},
     {"state", OPTION_TEXT, SETTING(state),
@@ -469,6 +550,10 @@ const cli_command score_command = {
         "  oif score a.csv | oif score --prefix loda --detector loda\n"
         "                                             two detectors: "
         "score,p,anomaly,loda_score,...\n"
+        "  tail -f flows.csv | oif score --key host --output prometheus \\\n"
+        "    --output-file /var/lib/prometheus/node-exporter/oif.prom\n"
+        "                                             the latest score of each host, for "
+        "Prometheus\n"
         "  tail -f flows.csv | oif score --watch      a live view of scores and alerts\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

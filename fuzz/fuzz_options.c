@@ -45,6 +45,16 @@ bool output_flush(void)
     return true;
 }
 
+void output_divert(void)
+{
+}
+
+char *output_diverted(size_t *bytes)
+{
+    *bytes = 0;
+    return NULL;
+}
+
 bool output_is_open(void)
 {
     return true;
@@ -111,8 +121,9 @@ static exit_code look(const cli_settings *settings)
     require(settings->rows_between_saves == 0 || settings->seconds_between_saves == 0);
     require(!(settings->seconds_between_saves < 0) &&
             settings->score.on_bad_row <= BAD_ROW_IS_MENDED);
-    require(settings->score.output <= OUTPUT_NDJSON && settings->format >= 0 &&
+    require(settings->score.output <= OUTPUT_PROMETHEUS && settings->format >= 0 &&
             settings->format <= 1 + OIF_FORMAT_RAW);
+    require(!(settings->score.output_every < 0) && settings->score.digits <= 17);
     said.settings = *settings;
     said.runs++;
     return EXIT_OK;

@@ -97,7 +97,7 @@ $(sed -n 2p stream.csv),,0.5,1,0,,"
     oif score --fields p,p stream.csv
     exits 2 "oif: --fields: 'p' is given twice"
     oif score --output xml stream.csv
-    exits 2 "oif: --output: expected csv or ndjson, not 'xml'"
+    exits 2 "oif: --output: expected csv, ndjson, logfmt, influx or prometheus, not 'xml'"
 }
 
 @test "the key and the time stay out of the numbers" {

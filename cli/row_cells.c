@@ -1,0 +1,58 @@
+#include "row_cells.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOT_A_VALUE SIZE_MAX
+
+exit_code row_cells_open(row_cells *cells, const cli_input *input)
+{
+    const cli_columns *columns = &input->columns;
+    size_t count = oif_reader_column_count(input->reader);
+    *cells = (row_cells){.input = input, .value_of = malloc(count * sizeof *cells->value_of)};
+    if (!cells->value_of)
+        return complain(EXIT_FAILED, "out of memory");
+    cells->count = count;
+    for (size_t i = 0; i < count; i++)
+        cells->value_of[i] = NOT_A_VALUE;
+    for (size_t i = 0; i < columns->count; i++)
+        cells->value_of[columns->learned[i]] = i;
+    return EXIT_OK;
+}
+
+void row_cells_close(row_cells *cells)
+{
+    free(cells->value_of);
+}
+
+/* The numbers of a raw row are float64, the lowest byte first. */
+static double raw_number(const oif_record *record, size_t column)
+{
+    uint64_t bits = 0;
+    double number;
+    for (size_t i = 0; i < sizeof bits; i++)
+        bits |= (uint64_t)(unsigned char)record->text[column * sizeof bits + i] << (8 * i);
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static bool is_null(const row_cells *cells, oif_text text)
+{
+    return text.bytes == 0 || (cells->input->format == OIF_FORMAT_NDJSON && text.bytes == 4 &&
+                               memcmp(text.text, "null", 4) == 0);
+}
+
+row_cell row_cells_get(const row_cells *cells, const oif_record *record, size_t column)
+{
+    if (cells->input->format == OIF_FORMAT_RAW) {
+        double number = raw_number(record, column);
+        return (row_cell){isnan(number) ? CELL_MISSING : CELL_NUMBER, number, {"", 0}};
+    }
+    size_t position = column < cells->count ? cells->value_of[column] : NOT_A_VALUE;
+    oif_text text = record->texts[column];
+    double number = position == NOT_A_VALUE ? NAN : record->values[position];
+    if (is_null(cells, text) || (position != NOT_A_VALUE && isnan(number)))
+        return (row_cell){CELL_MISSING, NAN, text};
+    return (row_cell){position == NOT_A_VALUE ? CELL_TEXT : CELL_NUMBER, number, text};
+}
