@@ -461,6 +461,23 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process_at(oif_pipeline *pipeline
                                                           const double *row, oif_result *result,
                                                           oif_error *error);
 
+/* Processes `count` rows in order. Row i starts at rows[i * stride]; stride is at least the number
+ * of columns. The results are those of the calls for single rows, bit for bit.
+ *
+ *   - `keys` may be NULL; else keys[i] has key_bytes[i] bytes. If `key_bytes` is NULL, keys end
+ *     with a NUL.
+ *   - `seconds` may be NULL; else seconds[i] is the time of row i.
+ *   - results[i] is the result of row i.
+ *   - `*done` becomes how many rows were processed. The first failure ends the call: the rows
+ *     before it were processed, it and those after it were not.
+ *
+ * OIF_EPARAM   stride is too small; no row was processed
+ * others       as oif_pipeline_process_at; error->line is the row, error->column the column */
+OIF_API OIF_MUST_CHECK oif_status
+oif_pipeline_process_rows(oif_pipeline *pipeline, const double *rows, size_t count, size_t stride,
+                          const char *const *keys, const size_t *key_bytes, const double *seconds,
+                          oif_result *results, size_t *done, oif_error *error);
+
 /* ---- Pipelines: derived columns ---- */
 
 /* What is learned instead of a column, or beside it. A value that cannot be known is missing,
@@ -605,6 +622,48 @@ OIF_API const char *oif_pipeline_recent_key(const oif_pipeline *pipeline, size_t
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipeline,
                                                      oif_error *error);
 
+/* ---- Pipelines: keys ---- */
+
+/* A key of a pipeline. `key` is valid until the next call that processes a row, or adds or removes
+ * a key. */
+typedef struct oif_key_info {
+    const char *key; /* NULL without keys; not NUL-terminated */
+    size_t key_bytes;
+    uint64_t rows;       /* of this key that were processed */
+    double last_seconds; /* the latest time of a row; NaN if no row had one */
+    size_t memory_bytes; /* of its model */
+    bool is_ready;       /* enough was learned; before that no row is anomalous */
+    bool is_in_episode;
+    bool is_silent;  /* oif_pipeline_silent has reported its current pause */
+    bool is_evicted; /* its model is in the evicted models file, and all of the above is unknown */
+    uint32_t reserved_32;
+    uint64_t reserved[4];
+} oif_key_info;
+
+/* Asks for one key. Returns false if the pipeline has no model of it. Never allocates. */
+OIF_API bool oif_pipeline_key(const oif_pipeline *pipeline, const char *key, size_t key_bytes,
+                              oif_key_info *info);
+
+/* Gets one key after another: those with a model in memory, then those that were evicted and kept.
+ * Begin with *position = 0. Returns false after the last. Never allocates.
+ * The order stays the same as long as no key is added. Keys may be removed on the way:
+ *
+ *     size_t position = 0;
+ *     oif_key_info info;
+ *     while (oif_pipeline_next_key(pipeline, &position, &info))
+ *         if (info.last_seconds < long_ago &&
+ *             oif_pipeline_remove_key(pipeline, info.key, info.key_bytes, NULL) != OIF_OK)
+ *             break;
+ */
+OIF_API bool oif_pipeline_next_key(const oif_pipeline *pipeline, size_t *position,
+                                   oif_key_info *info);
+
+/* Removes a key and frees its model. Its next row gets a new one. Never allocates.
+ *
+ * OIF_EVALUE   there is no such key */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_remove_key(oif_pipeline *pipeline, const char *key,
+                                                          size_t key_bytes, oif_error *error);
+
 /* ---- Pipelines: names of columns ---- */
 
 /* As oif_detector_name_columns and oif_detector_column_name.
@@ -712,16 +771,21 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load(oif_read_function read, void
                                                     oif_pipeline **pipeline, oif_error *error);
 
 /* Snapshots in memory.
- * oif_detector_snapshot_bytes gives the size; naming the columns changes it.
+ * oif_detector_snapshot_bytes and oif_pipeline_snapshot_bytes give the size. It changes with the
+ * names of columns, and that of a pipeline with its keys and options.
  * Saving never allocates.
  *
  * OIF_EPARAM   the capacity is too small */
 OIF_API size_t oif_detector_snapshot_bytes(const oif_detector *detector);
+OIF_API size_t oif_pipeline_snapshot_bytes(const oif_pipeline *pipeline);
 OIF_API OIF_MUST_CHECK oif_status oif_detector_save_memory(const oif_detector *detector,
                                                            void *bytes, size_t capacity,
                                                            oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_detector_load_memory(const void *bytes, size_t count,
                                                            oif_detector **detector,
+                                                           oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save_memory(const oif_pipeline *pipeline,
+                                                           void *bytes, size_t capacity,
                                                            oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_memory(const void *bytes, size_t count,
                                                            oif_pipeline **pipeline,
@@ -737,8 +801,61 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_save_file(const oif_detector *det
                                                          const char *path, oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_detector_load_file(const char *path, oif_detector **detector,
                                                          oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save_file(const oif_pipeline *pipeline,
+                                                         const char *path, oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_file(const char *path, oif_pipeline **pipeline,
                                                          oif_error *error);
+
+/* ---- Snapshots of single keys ---- */
+
+/* Moves a key from one pipeline to another, on this machine or elsewhere: save it, load it there,
+ * remove it here. There it continues where it was, bit for bit.
+ *
+ *   - Both pipelines need the same detector, parameters, columns, derived columns and options;
+ *     except options that oif_pipeline_change_option can change, max_keys, memory_limit and
+ *     evicted. Column names are compared if both have some.
+ *   - Saving an evicted model that was kept reads it back for the moment; it stays where it is.
+ *   - Loading adds the key, or replaces its model if it has one. If `as` is not NULL, the key is
+ *     called so instead, `as_bytes` bytes; "" and 0 for a pipeline without keys.
+ *   - The loaded key counts as the most recently seen. If there are as many as allowed, the least
+ *     recently seen key is evicted.
+ *   - `info` may be NULL; it becomes what oif_pipeline_key returns for the loaded key.
+ *
+ * OIF_EVALUE   there is no such key; a key is longer than OIF_KEY_MAX_BYTES
+ * OIF_EPARAM   the capacity is too small
+ *              the pipelines do not fit together; the message names the first difference
+ * others       see "Snapshots" */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save_key(const oif_pipeline *pipeline,
+                                                        const char *key, size_t key_bytes,
+                                                        oif_write_function write, void *context,
+                                                        oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_key(oif_pipeline *pipeline,
+                                                        oif_read_function read, void *context,
+                                                        const char *as, size_t as_bytes,
+                                                        oif_key_info *info, oif_error *error);
+
+/* The same in memory. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_key_snapshot_bytes(const oif_pipeline *pipeline,
+                                                                  const char *key, size_t key_bytes,
+                                                                  size_t *bytes, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save_key_memory(const oif_pipeline *pipeline,
+                                                               const char *key, size_t key_bytes,
+                                                               void *bytes, size_t capacity,
+                                                               oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_key_memory(oif_pipeline *pipeline,
+                                                               const void *bytes, size_t count,
+                                                               const char *as, size_t as_bytes,
+                                                               oif_key_info *info,
+                                                               oif_error *error);
+
+/* The same in a file, as oif_pipeline_save_file and oif_pipeline_load_file. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_save_key_file(const oif_pipeline *pipeline,
+                                                             const char *key, size_t key_bytes,
+                                                             const char *path, oif_error *error);
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_key_file(oif_pipeline *pipeline,
+                                                             const char *path, const char *as,
+                                                             size_t as_bytes, oif_key_info *info,
+                                                             oif_error *error);
 
 /* ---- State files ---- */
 

@@ -40,7 +40,7 @@ static oif_slot slot_of(const oif_key_entry *entry)
     return (oif_slot){(uint32_t)entry->number, (uint32_t)(entry->number >> 32)};
 }
 
-static bool has_slot(const oif_key_entry *entry)
+bool oif_evicted_models_have(const oif_key_entry *entry)
 {
     return slot_of(entry).number != OIF_NO_SLOT;
 }
@@ -123,8 +123,8 @@ static oif_status read_buffer(const oif_evicted_models *evicted, oif_model *mode
     return reader.status;
 }
 
-static oif_status read_model(const oif_evicted_models *evicted, const oif_key_entry *entry,
-                             oif_model *model, oif_error *error)
+oif_status oif_evicted_models_copy(const oif_evicted_models *evicted, const oif_key_entry *entry,
+                                   oif_model *model, oif_error *error)
 {
     if (!evicted->file)
         return oif_fail(error, OIF_EREAD, "there is no state file that models are kept beside");
@@ -133,23 +133,50 @@ static oif_status read_model(const oif_evicted_models *evicted, const oif_key_en
     return status == OIF_OK ? read_buffer(evicted, model, error) : status;
 }
 
-void oif_evicted_models_take(oif_evicted_models *evicted, const char *key, size_t key_bytes,
-                             oif_model *model)
+/* The entry of a key that has a slot, or NULL. */
+static oif_key_entry *find_entry(const oif_evicted_models *evicted, const char *key,
+                                 size_t key_bytes)
 {
-    oif_error why;
     uint32_t found =
         evicted->count > 0 ? oif_keys_find(&evicted->keys, key, key_bytes) : OIF_NO_KEY;
     oif_key_entry *entry = found == OIF_NO_KEY ? NULL : &evicted->keys.entries[found];
-    if (!entry || !has_slot(entry))
-        return;
-    if (read_model(evicted, entry, model, &why) != OIF_OK) {
-        oif_model_assign(model, evicted->blank);
-        count_lost(evicted, why.message);
-    }
+    return entry && oif_evicted_models_have(entry) ? entry : NULL;
+}
+
+static void free_slot(oif_evicted_models *evicted, oif_key_entry *entry)
+{
     if (evicted->file)
         oif_evicted_file_free_slot(evicted->file, slot_of(entry).number);
     entry->number = OIF_NO_SLOT;
     evicted->count--;
+}
+
+void oif_evicted_models_take(oif_evicted_models *evicted, const char *key, size_t key_bytes,
+                             oif_model *model)
+{
+    oif_error why;
+    oif_key_entry *entry = find_entry(evicted, key, key_bytes);
+    if (!entry)
+        return;
+    if (oif_evicted_models_copy(evicted, entry, model, &why) != OIF_OK) {
+        oif_model_assign(model, evicted->blank);
+        count_lost(evicted, why.message);
+    }
+    free_slot(evicted, entry);
+}
+
+const oif_key_entry *oif_evicted_models_find(const oif_evicted_models *evicted, const char *key,
+                                             size_t key_bytes)
+{
+    return find_entry(evicted, key, key_bytes);
+}
+
+bool oif_evicted_models_drop(oif_evicted_models *evicted, const char *key, size_t key_bytes)
+{
+    oif_key_entry *entry = find_entry(evicted, key, key_bytes);
+    if (entry)
+        free_slot(evicted, entry);
+    return entry != NULL;
 }
 
 oif_status oif_evicted_models_check(const oif_evicted_models *evicted, const oif_keys *in_memory,
@@ -158,7 +185,7 @@ oif_status oif_evicted_models_check(const oif_evicted_models *evicted, const oif
     uint32_t count = 0;
     for (uint32_t i = 0; i < evicted->keys.count; i++) {
         const oif_key_entry *entry = &evicted->keys.entries[i];
-        if (!has_slot(entry))
+        if (!oif_evicted_models_have(entry))
             continue;
         if (oif_keys_find(in_memory, entry->key, entry->key_bytes) != OIF_NO_KEY)
             return oif_fail(error, OIF_EINVARIANT,
@@ -179,7 +206,7 @@ static oif_status claim_slots(const oif_evicted_models *evicted, oif_evicted_fil
 {
     oif_status status = oif_evicted_file_open(file, error);
     for (uint32_t i = 0; i < evicted->keys.count && status == OIF_OK; i++)
-        if (has_slot(&evicted->keys.entries[i]))
+        if (oif_evicted_models_have(&evicted->keys.entries[i]))
             status =
                 oif_evicted_file_claim_slot(file, slot_of(&evicted->keys.entries[i]).number, error);
     return status == OIF_OK && !is_loaded ? oif_evicted_file_retain_all(file, error) : status;
@@ -224,7 +251,7 @@ static void visit_keys(const oif_evicted_models *evicted, oif_state_visitor *vis
         const oif_key_entry *entry = &evicted->keys.entries[i];
         oif_slot slot = slot_of(entry);
         uint32_t key_bytes = (uint32_t)entry->key_bytes;
-        if (!has_slot(entry))
+        if (!oif_evicted_models_have(entry))
             continue;
         visit_slot(visitor, &slot, &key_bytes);
         oif_visit_u8(visitor, "key", (uint8_t *)entry->key, key_bytes);

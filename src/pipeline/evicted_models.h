@@ -41,6 +41,22 @@ oif_status oif_evicted_models_put(oif_evicted_models *evicted, const oif_key_ent
 void oif_evicted_models_take(oif_evicted_models *evicted, const char *key, size_t key_bytes,
                              oif_model *model);
 
+/* The entry of a key that has a model in the file, or NULL. */
+const oif_key_entry *oif_evicted_models_find(const oif_evicted_models *evicted, const char *key,
+                                             size_t key_bytes);
+
+/* Whether an entry of `keys` has one. */
+bool oif_evicted_models_have(const oif_key_entry *entry);
+
+/* Reads the model of an entry that has one, and leaves it in the file.
+ *
+ * OIF_EREAD, OIF_ECORRUPT   it cannot be read; `model` may be in any state */
+oif_status oif_evicted_models_copy(const oif_evicted_models *evicted, const oif_key_entry *entry,
+                                   oif_model *model, oif_error *error);
+
+/* Forgets the model of a key. Returns whether it had one. */
+bool oif_evicted_models_drop(oif_evicted_models *evicted, const char *key, size_t key_bytes);
+
 /* Keeps evicted models beside this state file from now on. is_loaded: the state in the file is
  * that of the pipeline, so slots that it does not use are free. Otherwise no slot is
  * overwritten until the pipeline is saved. Failures as in oif_state_file_keep_evicted. */

@@ -8,12 +8,12 @@ enum { FIRST_CAPACITY = 8 };
 
 void oif_keys_init(oif_keys *keys)
 {
-    *keys = (oif_keys){.oldest = OIF_NO_KEY, .newest = OIF_NO_KEY};
+    *keys = (oif_keys){.free = OIF_NO_KEY, .oldest = OIF_NO_KEY, .newest = OIF_NO_KEY};
 }
 
 void oif_keys_free(oif_keys *keys)
 {
-    for (uint32_t i = 0; i < keys->count; i++)
+    for (uint32_t i = 0; i < keys->used; i++)
         oif_memory_free(keys->entries[i].key);
     oif_memory_free(keys->entries);
     oif_memory_free(keys->slots);
@@ -61,7 +61,7 @@ static void free_slot(oif_keys *keys, uint32_t slot)
     keys->slots[slot] = OIF_NO_KEY;
 }
 
-/* Twice as many entries, and slots for twice as many again. */
+/* Twice as many entries, and slots for twice as many again. None is free. */
 static bool grow(oif_keys *keys)
 {
     uint32_t capacity = keys->capacity ? 2 * keys->capacity : FIRST_CAPACITY;
@@ -139,6 +139,17 @@ static void insert(oif_keys *keys, uint32_t number, char *key, size_t key_bytes)
     link_newest(keys, number);
 }
 
+/* One that is free. There is one. */
+static uint32_t take_entry(oif_keys *keys)
+{
+    uint32_t number = keys->free;
+    keys->count++;
+    if (number == OIF_NO_KEY)
+        return keys->used++;
+    keys->free = keys->entries[number].newer;
+    return number;
+}
+
 uint32_t oif_keys_add(oif_keys *keys, const char *key, size_t key_bytes)
 {
     char *copy = oif_key_copy(key, key_bytes);
@@ -146,7 +157,7 @@ uint32_t oif_keys_add(oif_keys *keys, const char *key, size_t key_bytes)
         oif_memory_free(copy);
         return OIF_NO_KEY;
     }
-    uint32_t number = keys->count++;
+    uint32_t number = take_entry(keys);
     keys->entries[number].number = 0;
     insert(keys, number, copy, key_bytes);
     return number;
@@ -163,10 +174,21 @@ uint32_t oif_keys_replace_oldest(oif_keys *keys, char *copy, size_t key_bytes)
     return number;
 }
 
+void oif_keys_remove(oif_keys *keys, uint32_t number)
+{
+    oif_key_entry *entry = &keys->entries[number];
+    free_slot(keys, slot_of(keys, entry->hash, entry->key, entry->key_bytes));
+    oif_memory_free(entry->key);
+    unlink_entry(keys, number);
+    *entry = (oif_key_entry){.older = OIF_NO_KEY, .newer = keys->free};
+    keys->free = number;
+    keys->count--;
+}
+
 size_t oif_keys_bytes(const oif_keys *keys)
 {
     size_t bytes = keys->capacity * sizeof *keys->entries + keys->slot_count * sizeof *keys->slots;
-    for (uint32_t i = 0; i < keys->count; i++)
+    for (uint32_t i = keys->oldest; i != OIF_NO_KEY; i = keys->entries[i].newer)
         bytes += oif_size_align(keys->entries[i].key_bytes + 1);
     return bytes;
 }

@@ -4,7 +4,8 @@
  *     entries  | 0: "web-1" | 1: "db" | 2: "web-2" | 3: "cache" |
  *                  oldest  <--- older / newer --->  newest
  *
- * Entries never move: the number of an entry stays the same as long as its key is in the map.
+ * Entries never move: the number of an entry stays the same as long as its key is in the map. An
+ * entry whose key was removed is taken by the next key that is added.
  */
 #ifndef OIF_PIPELINE_KEYS_H
 #define OIF_PIPELINE_KEYS_H
@@ -17,9 +18,9 @@
 
 typedef struct oif_key_entry {
     uint64_t hash;
-    char *key;
+    char *key; /* NULL: the entry is free */
     size_t key_bytes;
-    uint32_t older, newer; /* OIF_NO_KEY at the ends */
+    uint32_t older, newer; /* OIF_NO_KEY at the ends; `newer` of a free entry: the next free one */
     union {                /* the caller's, as a pointer or as a number */
         void *value;
         uint64_t number;
@@ -30,6 +31,8 @@ typedef struct oif_keys {
     oif_key_entry *entries;
     uint32_t *slots; /* an entry's number, or OIF_NO_KEY */
     uint32_t count, capacity, slot_count;
+    uint32_t used; /* all entries from here on were never taken */
+    uint32_t free; /* the first entry that was taken and is free, or OIF_NO_KEY */
     uint32_t oldest, newest;
 } oif_keys;
 
@@ -51,6 +54,9 @@ char *oif_key_copy(const char *key, size_t key_bytes);
 /* Replaces the oldest key by one that is not in the map, and makes it the newest. The entry
  * keeps its value. Never fails: the caller has made the copy, which now belongs to the map. */
 uint32_t oif_keys_replace_oldest(oif_keys *keys, char *copy, size_t key_bytes);
+
+/* Removes the key of an entry. The caller has freed its value, which becomes NULL. */
+void oif_keys_remove(oif_keys *keys, uint32_t entry);
 
 /* Makes an entry the newest. */
 void oif_keys_touch(oif_keys *keys, uint32_t entry);

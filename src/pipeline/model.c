@@ -207,6 +207,11 @@ static double threshold_of(const oif_model *m)
     return oif_severity_threshold(&m->history, oif_detector_scale(m->detectors[0]), rate);
 }
 
+bool oif_model_ready(const oif_model *model)
+{
+    return oif_detector_ready(model->detectors[0]) && threshold_of(model) < INFINITY;
+}
+
 static oif_grade grade_of(double severity)
 {
     const double warning = 4, critical = 5;

@@ -119,6 +119,9 @@ void oif_model_set_options(oif_model *model, const oif_model_options *options);
 /* The memory of a model and its detectors. */
 size_t oif_model_memory_bytes(const oif_model *model);
 
+/* Whether it has learned enough to call a row anomalous. */
+bool oif_model_ready(const oif_model *model);
+
 /* Scores, judges and learns a row, which must not contain infinities. `seconds` is its time; NaN if
  * it is unknown. */
 void oif_model_process(oif_model *model, const double *row, double seconds, oif_result *result);

@@ -213,7 +213,7 @@ void oif_pipeline_free(oif_pipeline *pipeline)
 {
     if (!pipeline)
         return;
-    for (uint32_t i = 0; i < pipeline->keys.count; i++)
+    for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY; i = pipeline->keys.entries[i].newer)
         oif_model_free(pipeline->keys.entries[i].value);
     oif_evicted_models_free(&pipeline->evicted);
     oif_silence_queue_free(&pipeline->silence);
@@ -417,6 +417,23 @@ static oif_status find_model(oif_pipeline *pipeline, const char *key, size_t key
     return oif_pipeline_add_model(pipeline, key, key_bytes, entry, error);
 }
 
+oif_status oif_pipeline_put_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
+                                  oif_model **model, oif_error *error)
+{
+    uint32_t entry;
+    oif_status status = find_model(pipeline, key, key_bytes, &entry, error);
+    if (status != OIF_OK)
+        return status;
+    oif_model *old = pipeline->keys.entries[entry].value;
+    pipeline->keys.entries[entry].value = *model;
+    *model = NULL;
+    oif_model_free(old);
+    pipeline->last = pipeline->last == entry ? OIF_NO_KEY : pipeline->last;
+    oif_pipeline_await(pipeline, entry);
+    oif_keys_touch(&pipeline->keys, entry);
+    return OIF_OK;
+}
+
 /* ---- The budget of alerts ---- */
 
 /* Scores that a rate is measured on. Beyond the most, the tail is continued from what is known. */
@@ -477,6 +494,8 @@ void oif_pipeline_silent(oif_pipeline *pipeline, double seconds, oif_silence_fun
     uint32_t number;
     while (oif_silence_queue_pop(&pipeline->silence, seconds, &number)) {
         const oif_key_entry *entry = &pipeline->keys.entries[number];
+        if (!entry->value) /* its key was removed */
+            continue;
         oif_alerts *alerts = &((oif_model *)entry->value)->alerts;
         double deadline = oif_alerts_deadline(alerts);
         if (!(deadline < seconds)) {
@@ -522,6 +541,30 @@ oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size
     pipeline->last = entry;
     pipeline->rows++;
     return OIF_OK;
+}
+
+oif_status oif_pipeline_process_rows(oif_pipeline *pipeline, const double *rows, size_t count,
+                                     size_t stride, const char *const *keys,
+                                     const size_t *key_bytes, const double *seconds,
+                                     oif_result *results, size_t *done, oif_error *error)
+{
+    oif_status status = OIF_OK;
+    *done = 0;
+    if (count > 1 && stride < pipeline->columns)
+        return oif_fail(error, OIF_EPARAM, "rows of %zu numbers need a stride of that many",
+                        pipeline->columns);
+    for (size_t i = 0; i < count; i++) {
+        const char *key = keys ? keys[i] : NULL;
+        size_t bytes = !key ? 0 : key_bytes ? key_bytes[i] : strlen(key);
+        status = oif_pipeline_process_at(pipeline, key, bytes, seconds ? seconds[i] : NAN,
+                                         rows + i * stride, &results[i], error);
+        if (status != OIF_OK && error)
+            error->line = i + 1;
+        if (status != OIF_OK)
+            break;
+        *done = i + 1;
+    }
+    return status;
 }
 
 static bool are_alike(const oif_detector *a, const oif_detector *b)
@@ -615,7 +658,7 @@ oif_status oif_pipeline_change_option(oif_pipeline *pipeline, const char *name, 
     pipeline->budget.per_day = oif_params_value(&changed, "alerts");
     pipeline->budget.calm = options.alerts.calm;
     oif_model_set_options(pipeline->blank, &options);
-    for (uint32_t i = 0; i < pipeline->keys.count; i++) {
+    for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY; i = pipeline->keys.entries[i].newer) {
         oif_model_set_options(pipeline->keys.entries[i].value, &options);
         oif_pipeline_await(pipeline, i);
     }
@@ -692,7 +735,8 @@ const char *oif_pipeline_recent_key(const oif_pipeline *pipeline, size_t *key_by
 oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error)
 {
     oif_status status = oif_evicted_models_check(&pipeline->evicted, &pipeline->keys, error);
-    for (uint32_t i = 0; i < pipeline->keys.count && status == OIF_OK; i++)
-        status = oif_model_check(pipeline->keys.entries[i].value, error);
+    const oif_keys *keys = &pipeline->keys;
+    for (uint32_t i = keys->oldest; i != OIF_NO_KEY && status == OIF_OK; i = keys->entries[i].newer)
+        status = oif_model_check(keys->entries[i].value, error);
     return status;
 }

@@ -43,6 +43,14 @@ oif_status oif_pipeline_set_plan(oif_pipeline *pipeline, const oif_derived_plan 
 oif_status oif_pipeline_add_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                                   uint32_t *entry, oif_error *error);
 
+/* Makes `*model`, a copy of the blank one that was filled, the model of a key, in place of the one that it may have. The pipeline then owns
+ * it and `*model` is NULL.
+ *
+ * OIF_EVALUE    the key is too long
+ * OIF_EMEMORY */
+oif_status oif_pipeline_put_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
+                                  oif_model **model, oif_error *error);
+
 /* The entry is watched for silence from its last row on. */
 void oif_pipeline_await(oif_pipeline *pipeline, uint32_t entry);
 

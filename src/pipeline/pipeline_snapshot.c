@@ -18,7 +18,7 @@
  * state, whose size tells the reader before it allocates memory whether detectors of the size
  * that the parameters claim are plausible.
  */
-#include "pipeline/pipeline.h"
+#include "pipeline/pipeline_sections.h"
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -40,13 +40,14 @@ enum { COUNTS_BYTES = 24, ALL_COUNTS_BYTES = 32, DERIVATION_BYTES = 16 };
 
 /* ---- Saving ---- */
 
-static void write_counts(oif_section_writer *writer, const oif_pipeline *p)
+static void write_counts(oif_section_writer *writer, const oif_pipeline *p,
+                         const oif_pipeline_counts *counts)
 {
     unsigned char payload[ALL_COUNTS_BYTES];
     oif_bytes bytes = oif_bytes_over(payload, sizeof payload);
-    oif_bytes_put(&bytes, p->keys.count, 8);
-    oif_bytes_put(&bytes, p->rows, 8);
-    oif_bytes_put(&bytes, p->evictions, 8);
+    oif_bytes_put(&bytes, counts->keys, 8);
+    oif_bytes_put(&bytes, counts->rows, 8);
+    oif_bytes_put(&bytes, counts->evictions, 8);
     oif_bytes_put(&bytes, p->plan.count, 8);
     oif_section_writer_put(writer, keys_tag, payload,
                            p->plan.count > 0 ? ALL_COUNTS_BYTES : COUNTS_BYTES);
@@ -72,10 +73,21 @@ static void write_derivations(oif_section_writer *writer, const oif_derived_plan
     oif_section_writer_end(writer);
 }
 
-static void write_key(oif_section_writer *writer, const oif_key_entry *entry)
+void oif_pipeline_heading_write(oif_section_writer *writer, const char *tag,
+                                const oif_pipeline *pipeline, const oif_pipeline_counts *counts)
 {
-    oif_section_writer_begin(writer, key_tag, entry->key_bytes);
-    oif_visit_u8(&writer->visitor, "key", (uint8_t *)entry->key, entry->key_bytes);
+    oif_params_section_write(writer, tag, &pipeline->options, pipeline->columns);
+    oif_params_section_write(writer, OIF_SECTION_DETECTOR, &pipeline->params,
+                             oif_detector_columns(pipeline->blank->detectors[0]));
+    oif_names_section_write(writer, pipeline->names);
+    write_counts(writer, pipeline, counts);
+    write_derivations(writer, &pipeline->plan);
+}
+
+void oif_key_section_write(oif_section_writer *writer, const char *key, size_t key_bytes)
+{
+    oif_section_writer_begin(writer, key_tag, key_bytes);
+    oif_visit_u8(&writer->visitor, "key", (uint8_t *)key, key_bytes); /* changes nothing */
     oif_section_writer_end(writer);
 }
 
@@ -91,48 +103,83 @@ static void write_budget(oif_section_writer *writer, const oif_pipeline *p)
     oif_section_writer_end(writer);
 }
 
-static oif_status save(const oif_pipeline *pipeline, bool is_beside_evicted,
-                       oif_write_function write, void *context, oif_error *error)
+static void write_models(oif_section_writer *writer, const oif_pipeline *pipeline)
 {
     const oif_keys *keys = &pipeline->keys;
+    if (keys->count == 0)
+        oif_model_sections_write(writer, pipeline->blank);
+    for (uint32_t i = keys->oldest; i != OIF_NO_KEY && writer->status == OIF_OK;
+         i = keys->entries[i].newer) {
+        oif_key_section_write(writer, keys->entries[i].key, keys->entries[i].key_bytes);
+        oif_model_sections_write(writer, keys->entries[i].value);
+    }
+}
+
+/* The bytes that this writes. */
+static uint64_t bytes_of_models(const oif_pipeline *pipeline)
+{
+    const oif_keys *keys = &pipeline->keys;
+    uint64_t bytes = keys->count == 0 ? oif_model_sections_bytes(pipeline->blank) : 0;
+    for (uint32_t i = keys->oldest; i != OIF_NO_KEY; i = keys->entries[i].newer)
+        bytes += OIF_SECTION_BYTES + keys->entries[i].key_bytes +
+                 oif_model_sections_bytes(keys->entries[i].value);
+    return bytes;
+}
+
+/* Parts of a snapshot that it may be without. */
+typedef struct save_parts {
+    bool models;
+    bool slots; /* of the evicted models: the snapshot is saved beside their file */
+} save_parts;
+
+static oif_status save(const oif_pipeline *pipeline, save_parts parts, oif_write_function write,
+                       void *context, oif_error *error)
+{
+    const oif_pipeline_counts counts = {pipeline->keys.count, pipeline->rows, pipeline->evictions};
     oif_section_writer writer;
     oif_section_writer_open(&writer, write, context, error);
-    oif_params_section_write(&writer, options_tag, &pipeline->options, pipeline->columns);
-    oif_params_section_write(&writer, OIF_SECTION_DETECTOR, &pipeline->params,
-                             oif_detector_columns(pipeline->blank->detectors[0]));
-    oif_names_section_write(&writer, pipeline->names);
-    write_counts(&writer, pipeline);
-    write_derivations(&writer, &pipeline->plan);
+    oif_pipeline_heading_write(&writer, options_tag, pipeline, &counts);
     write_budget(&writer, pipeline);
-    if (keys->count == 0)
-        oif_model_sections_write(&writer, pipeline->blank);
-    for (uint32_t i = keys->oldest; i != OIF_NO_KEY && writer.status == OIF_OK;
-         i = keys->entries[i].newer) {
-        write_key(&writer, &keys->entries[i]);
-        oif_model_sections_write(&writer, keys->entries[i].value);
-    }
+    if (parts.models)
+        write_models(&writer, pipeline);
     if (pipeline->evicted.is_kept)
-        oif_evicted_models_write(&writer, &pipeline->evicted, is_beside_evicted);
+        oif_evicted_models_write(&writer, &pipeline->evicted, parts.slots);
     return oif_section_writer_close(&writer);
 }
 
 oif_status oif_pipeline_save(const oif_pipeline *pipeline, oif_write_function write, void *context,
                              oif_error *error)
 {
-    return save(pipeline, false, write, context, error);
+    return save(pipeline, (save_parts){.models = true}, write, context, error);
+}
+
+static ptrdiff_t count_bytes(void *count, const char *bytes, size_t more)
+{
+    (void)bytes;
+    *(uint64_t *)count += more;
+    return (ptrdiff_t)more;
+}
+
+size_t oif_pipeline_snapshot_bytes(const oif_pipeline *pipeline)
+{
+    uint64_t bytes = 0;
+    oif_status status = save(pipeline, (save_parts){.models = false}, count_bytes, &bytes, NULL);
+    (void)status; /* counting does not fail */
+    return (size_t)(bytes + bytes_of_models(pipeline));
+}
+
+oif_status oif_pipeline_save_memory(const oif_pipeline *pipeline, void *bytes, size_t capacity,
+                                    oif_error *error)
+{
+    size_t needed = oif_pipeline_snapshot_bytes(pipeline);
+    oif_memory_stream to = {bytes, (char *)bytes + capacity};
+    if (capacity < needed)
+        return oif_fail(error, OIF_EPARAM, "the snapshot has %zu bytes and there is room for %zu",
+                        needed, capacity);
+    return oif_pipeline_save(pipeline, oif_memory_stream_write, &to, error);
 }
 
 /* ---- Loading ---- */
-
-/* What the sections before the first model contain. */
-typedef struct plan {
-    oif_params options, params;
-    uint64_t columns, dimension;
-    uint64_t keys, rows, evictions, derivations;
-    oif_derived_plan derived; /* empty once the pipeline has it */
-    oif_column_names *names;  /* NULL once the pipeline has them */
-    oif_alert_budget budget;
-} plan;
 
 static oif_status init_options(oif_params *options, const char *name, oif_error *error)
 {
@@ -141,18 +188,18 @@ static oif_status init_options(oif_params *options, const char *name, oif_error 
                                                    : oif_fail(error, OIF_EPARAM, "not a pipeline");
 }
 
-static void read_plan(oif_section_reader *reader, plan *p)
+static void read_counts(oif_section_reader *reader, const char *tag, oif_pipeline_heading *p)
 {
     unsigned char payload[ALL_COUNTS_BYTES];
-    oif_params_section_read(reader, options_tag, init_options, &p->options, &p->columns);
+    oif_params_section_read(reader, tag, init_options, &p->options, &p->columns);
     oif_params_section_read(reader, OIF_SECTION_DETECTOR, oif_params_init, &p->params,
                             &p->dimension);
     p->names = oif_names_section_read(reader, p->columns, keys_tag);
     oif_bytes bytes =
         oif_bytes_over(payload, oif_section_reader_take(reader, payload, sizeof payload));
-    p->keys = oif_bytes_get(&bytes, 8);
-    p->rows = oif_bytes_get(&bytes, 8);
-    p->evictions = oif_bytes_get(&bytes, 8);
+    p->counts.keys = oif_bytes_get(&bytes, 8);
+    p->counts.rows = oif_bytes_get(&bytes, 8);
+    p->counts.evictions = oif_bytes_get(&bytes, 8);
     p->derivations = bytes.next < bytes.end ? oif_bytes_get(&bytes, 8) : 0;
     if (bytes.overrun || bytes.next != bytes.end || p->dimension > OIF_COLUMNS_MAX ||
         p->columns > p->dimension)
@@ -161,7 +208,7 @@ static void read_plan(oif_section_reader *reader, plan *p)
 
 /* Reads the derived columns. There are at most three for each column that comes, so the dimension
  * bounds the memory. */
-static void read_derivations(oif_section_reader *reader, plan *p)
+static void read_derivations(oif_section_reader *reader, oif_pipeline_heading *p)
 {
     oif_error why;
     oif_derived_plan_init(&p->derived, (size_t)p->columns);
@@ -182,7 +229,20 @@ static void read_derivations(oif_section_reader *reader, plan *p)
     oif_section_reader_end(reader);
 }
 
-static void read_budget(oif_section_reader *reader, plan *p)
+void oif_pipeline_heading_read(oif_section_reader *reader, const char *tag,
+                               oif_pipeline_heading *heading)
+{
+    read_counts(reader, tag, heading);
+    read_derivations(reader, heading);
+}
+
+void oif_pipeline_heading_free(oif_pipeline_heading *heading)
+{
+    oif_column_names_free(heading->names);
+    oif_derived_plan_free(&heading->derived);
+}
+
+static void read_budget(oif_section_reader *reader, oif_pipeline_heading *p)
 {
     if (reader->status != OIF_OK)
         return; /* the options may be none */
@@ -199,7 +259,7 @@ static void read_budget(oif_section_reader *reader, plan *p)
 }
 
 /* Fails if the open section is too small for the state of such detectors. */
-static void bound_state(oif_section_reader *reader, const plan *p)
+static void bound_state(oif_section_reader *reader, const oif_pipeline_heading *p)
 {
     oif_params parts[OIF_TOGETHER_MAX];
     size_t count = oif_together_split(&p->params, parts);
@@ -207,7 +267,7 @@ static void bound_state(oif_section_reader *reader, const plan *p)
 }
 
 /* Makes the pipeline once the first state is open, whose size bounds that of the detectors. */
-static oif_pipeline *make_pipeline(oif_section_reader *reader, plan *p)
+static oif_pipeline *make_pipeline(oif_section_reader *reader, oif_pipeline_heading *p)
 {
     oif_pipeline *made = NULL;
     oif_error why;
@@ -222,8 +282,8 @@ static oif_pipeline *make_pipeline(oif_section_reader *reader, plan *p)
                                 "%s", why.message);
         return NULL;
     }
-    made->rows = p->rows;
-    made->evictions = p->evictions;
+    made->rows = p->counts.rows;
+    made->evictions = p->counts.evictions;
     made->budget = p->budget;
     made->names = p->names;
     p->names = NULL;
@@ -232,13 +292,12 @@ static oif_pipeline *make_pipeline(oif_section_reader *reader, plan *p)
                                 "%s", why.message);
     else
         oif_derived_plan_init(&p->derived, (size_t)p->columns);
-    if (p->keys > made->most_keys)
+    if (p->counts.keys > made->most_keys)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the options do not fit the models");
     return made;
 }
 
-/* Reads a key into memory of its own; NULL after a failure. */
-static char *read_key(oif_section_reader *reader, size_t *key_bytes)
+char *oif_key_section_read(oif_section_reader *reader, size_t *key_bytes)
 {
     oif_section_reader_expect(reader, key_tag);
     if (reader->left > OIF_KEY_MAX_BYTES)
@@ -258,16 +317,17 @@ static char *read_key(oif_section_reader *reader, size_t *key_bytes)
 }
 
 /* Reads the next key and its model. Makes the pipeline at the first. */
-static void read_keyed_model(oif_section_reader *reader, plan *p, oif_pipeline **pipeline)
+static void read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p,
+                             oif_pipeline **pipeline)
 {
     size_t key_bytes = 0;
     uint32_t entry = OIF_NO_KEY;
     oif_error why;
-    char *key = p->keys > 0 ? read_key(reader, &key_bytes) : NULL;
+    char *key = p->counts.keys > 0 ? oif_key_section_read(reader, &key_bytes) : NULL;
     oif_section_reader_expect(reader, OIF_SECTION_STATE);
     if (reader->status == OIF_OK && !*pipeline)
         *pipeline = make_pipeline(reader, p);
-    if (reader->status == OIF_OK && p->keys == 0) {
+    if (reader->status == OIF_OK && p->counts.keys == 0) {
         oif_model_sections_read(reader, (*pipeline)->blank);
     } else if (reader->status == OIF_OK &&
                oif_keys_find(&(*pipeline)->keys, key, key_bytes) != OIF_NO_KEY) {
@@ -289,20 +349,18 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
 {
     oif_section_reader reader;
     oif_pipeline *made = NULL;
-    plan p = {0};
+    oif_pipeline_heading p = {0};
     oif_section_reader_open(&reader, read, context, error);
     reader.end = bytes;
-    read_plan(&reader, &p);
-    read_derivations(&reader, &p);
+    oif_pipeline_heading_read(&reader, options_tag, &p);
     read_budget(&reader, &p);
-    uint64_t models = p.keys > 0 ? p.keys : 1;
+    uint64_t models = p.counts.keys > 0 ? p.counts.keys : 1;
     for (uint64_t i = 0; i < models && reader.status == OIF_OK; i++)
         read_keyed_model(&reader, &p, &made);
     if (reader.status == OIF_OK && made && made->evicted.is_kept)
         oif_evicted_models_read(&reader, &made->evicted, &made->keys);
     oif_section_reader_close(&reader);
-    oif_column_names_free(p.names);
-    oif_derived_plan_free(&p.derived);
+    oif_pipeline_heading_free(&p);
     if (reader.status == OIF_OK)
         *pipeline = made;
     else
@@ -342,7 +400,7 @@ static void free_pipeline(void *pipeline)
 static oif_status save_beside_evicted(const void *pipeline, oif_write_function write, void *context,
                                       oif_error *error)
 {
-    return save(pipeline, true, write, context, error);
+    return save(pipeline, (save_parts){.models = true, .slots = true}, write, context, error);
 }
 
 static const oif_stored_kind pipelines = {save_pipeline, load_pipeline, free_pipeline};
@@ -352,7 +410,7 @@ static const oif_stored_kind pipelines_beside_evicted = {save_beside_evicted, lo
 oif_status oif_pipeline_load_memory(const void *bytes, size_t count, oif_pipeline **pipeline,
                                     oif_error *error)
 {
-    void *made;
+    void *made = NULL;
     oif_status status = oif_stored_load_memory(&pipelines, bytes, count, &made, error);
     if (status == OIF_OK)
         *pipeline = made;
@@ -371,7 +429,7 @@ oif_status oif_state_file_save_pipeline(oif_state_file *file, const oif_pipeline
 oif_status oif_state_file_load_pipeline(oif_state_file *file, oif_pipeline **pipeline,
                                         oif_error *error)
 {
-    void *object;
+    void *object = NULL;
     oif_status status = oif_state_file_load_object(file, &pipelines, &object, error);
     if (status != OIF_OK)
         return status;
@@ -395,9 +453,14 @@ oif_status oif_state_file_keep_evicted(oif_state_file *file, oif_pipeline *pipel
     return oif_evicted_models_attach(&pipeline->evicted, file, false, error);
 }
 
+oif_status oif_pipeline_save_file(const oif_pipeline *pipeline, const char *path, oif_error *error)
+{
+    return oif_stored_save_file(&pipelines, pipeline, path, error);
+}
+
 oif_status oif_pipeline_load_file(const char *path, oif_pipeline **pipeline, oif_error *error)
 {
-    void *made;
+    void *made = NULL;
     oif_status status = oif_stored_load_file(&pipelines, path, &made, error);
     if (status == OIF_OK)
         *pipeline = made;

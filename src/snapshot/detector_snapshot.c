@@ -121,7 +121,7 @@ static const oif_stored_kind detectors = {save_detector, load_detector, free_det
 oif_status oif_detector_load_memory(const void *bytes, size_t count, oif_detector **detector,
                                     oif_error *error)
 {
-    void *made;
+    void *made = NULL;
     oif_status status = oif_stored_load_memory(&detectors, bytes, count, &made, error);
     if (status == OIF_OK)
         *detector = made;
@@ -136,7 +136,7 @@ oif_status oif_state_file_save(oif_state_file *file, const oif_detector *detecto
 oif_status oif_state_file_load(const oif_state_file *file, oif_detector **detector,
                                oif_error *error)
 {
-    void *made;
+    void *made = NULL;
     oif_status status = oif_state_file_load_object(file, &detectors, &made, error);
     if (status == OIF_OK)
         *detector = made;
@@ -145,7 +145,7 @@ oif_status oif_state_file_load(const oif_state_file *file, oif_detector **detect
 
 oif_status oif_detector_load_file(const char *path, oif_detector **detector, oif_error *error)
 {
-    void *made;
+    void *made = NULL;
     oif_status status = oif_stored_load_file(&detectors, path, &made, error);
     if (status == OIF_OK)
         *detector = made;
@@ -154,11 +154,5 @@ oif_status oif_detector_load_file(const char *path, oif_detector **detector, oif
 
 oif_status oif_detector_save_file(const oif_detector *detector, const char *path, oif_error *error)
 {
-    oif_state_file *file = NULL;
-    oif_status status = oif_state_file_open(path, &file, error);
-    if (!file)
-        return status;
-    status = oif_state_file_save(file, detector, error);
-    oif_state_file_close(file);
-    return status;
+    return oif_stored_save_file(&detectors, detector, path, error);
 }

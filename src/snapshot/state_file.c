@@ -273,6 +273,18 @@ oif_status oif_state_file_save_object(oif_state_file *file, const oif_stored_kin
     return status;
 }
 
+oif_status oif_stored_save_file(const oif_stored_kind *kind, const void *object, const char *path,
+                                oif_error *error)
+{
+    oif_state_file *file = NULL;
+    oif_status status = oif_state_file_open(path, &file, error);
+    if (!file)
+        return status;
+    status = oif_state_file_save_object(file, kind, object, error);
+    oif_state_file_close(file);
+    return status;
+}
+
 /* ---- Loading ---- */
 
 /* Loads a snapshot that has to end where its file does. */
@@ -301,7 +313,7 @@ static oif_status load_opened(int fd, const char *path, const oif_stored_kind *k
     opened from = {fd, 0};
     if (fd < 0)
         return oif_fail_errno(error, OIF_EREAD, "open", path, errno);
-    void *made = NULL;
+    void *made = *object;
     oif_error why;
     oif_status status = load_whole(&from, kind, &made, &why);
     close(fd);

@@ -13,13 +13,15 @@ struct oif_state_file {
     oif_evicted_file *evicted; /* NULL while no pipeline keeps evicted models beside the file */
 };
 
-/* As oif_state_file_save and oif_state_file_load. */
+/* As oif_state_file_save and oif_state_file_load; `*object` as in oif_stored_kind. */
 oif_status oif_state_file_save_object(oif_state_file *file, const oif_stored_kind *kind,
                                       const void *object, oif_error *error);
 oif_status oif_state_file_load_object(const oif_state_file *file, const oif_stored_kind *kind,
                                       void **object, oif_error *error);
 
-/* As oif_detector_load_file. */
+/* As oif_detector_save_file and oif_detector_load_file; `*object` as in oif_stored_kind. */
+oif_status oif_stored_save_file(const oif_stored_kind *kind, const void *object, const char *path,
+                                oif_error *error);
 oif_status oif_stored_load_file(const oif_stored_kind *kind, const char *path, void **object,
                                 oif_error *error);
 

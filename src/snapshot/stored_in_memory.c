@@ -27,7 +27,7 @@ oif_status oif_stored_load_memory(const oif_stored_kind *kind, const void *bytes
                                   void **object, oif_error *error)
 {
     oif_memory_stream from = {(char *)bytes, (char *)bytes + count}; /* only read */
-    void *made;
+    void *made = *object;
     oif_status status = kind->load(count, oif_memory_stream_read, &from, &made, error);
     if (status != OIF_OK)
         return status;

@@ -9,7 +9,8 @@ typedef struct oif_stored_kind {
     oif_status (*save)(const void *object, oif_write_function write, void *context,
                        oif_error *error);
     /* `bytes`: how many there are to read, UINT64_MAX if that is not known. A section that
-     * claims to be longer is refused before memory is allocated for it. */
+     * claims to be longer is refused before memory is allocated for it. `*object` is what the
+     * caller has put there: NULL, or what is to be filled. */
     oif_status (*load)(uint64_t bytes, oif_read_function read, void *context, void **object,
                        oif_error *error);
     void (*free)(void *object);

@@ -348,6 +348,24 @@ static void a_pipeline_in_a_state_file(world *w)
     require_ok(oif_state_file_save_pipeline(w->file, w->pipeline, NULL));
 }
 
+static void a_saved_key(world *w)
+{
+    a_named_pipeline(w);
+    require_ok(oif_pipeline_save_key(w->pipeline, "b", 1, write_tape, &w->tape, NULL));
+}
+
+static void a_key_in_a_file(world *w)
+{
+    a_named_pipeline(w);
+    require_ok(oif_pipeline_save_key_file(w->pipeline, "b", 1, state_path, NULL));
+}
+
+static void a_pipeline_and_no_file(world *w)
+{
+    no_file(w);
+    a_pipeline(w);
+}
+
 /* Beside a state file: of "a", "b" and "d" the last two have their models in memory. */
 static void a_pipeline_with_evicted_models(world *w)
 {
@@ -618,6 +636,87 @@ RUN(process_new_key_at)
     return oif_pipeline_process_at(w->pipeline, "c", 1, 5, stream_rows, &w->out.result, error);
 }
 
+RUN(process_known_rows)
+{
+    enum { ROWS = 4 };
+    static const char *const keys[ROWS] = {"a", "b", "b", "a"};
+    oif_result results[ROWS];
+    size_t done;
+    oif_status status = oif_pipeline_process_rows(w->pipeline, stream_rows, ROWS, DIMENSION, keys,
+                                                  NULL, NULL, results, &done, error);
+    if (status == OIF_OK)
+        w->out.result = results[done - 1];
+    return status;
+}
+
+RUN(process_new_row)
+{
+    size_t done;
+    return oif_pipeline_process_rows(w->pipeline, stream_rows, 1, DIMENSION,
+                                     (const char *const[]){"c"}, NULL, NULL, &w->out.result, &done,
+                                     error);
+}
+
+RUN(remove_key)
+{
+    oif_status status = oif_pipeline_remove_key(w->pipeline, "a", 1, error);
+    return status == OIF_EVALUE ? OIF_OK : status; /* when it is repeated */
+}
+
+RUN(count_bytes_of_key)
+{
+    return oif_pipeline_key_snapshot_bytes(w->pipeline, "a", 1, &w->out.bytes, error);
+}
+
+RUN(save_key)
+{
+    w->tape.count = 0;
+    return oif_pipeline_save_key(w->pipeline, "a", 1, write_tape, &w->tape, error);
+}
+
+RUN(save_key_to_memory)
+{
+    return oif_pipeline_save_key_memory(w->pipeline, "a", 1, tape_bytes, sizeof tape_bytes, error);
+}
+
+RUN(save_key_to_file)
+{
+    return oif_pipeline_save_key_file(w->pipeline, "a", 1, state_path, error);
+}
+
+RUN(load_known_key)
+{
+    w->tape.at = 0;
+    return oif_pipeline_load_key(w->pipeline, read_tape, &w->tape, NULL, 0, NULL, error);
+}
+
+RUN(load_new_key)
+{
+    w->tape.at = 0;
+    return oif_pipeline_load_key(w->pipeline, read_tape, &w->tape, "new", 3, NULL, error);
+}
+
+RUN(load_key_from_memory)
+{
+    return oif_pipeline_load_key_memory(w->pipeline, tape_bytes, w->tape.count, "new", 3, NULL,
+                                        error);
+}
+
+RUN(load_key_from_file)
+{
+    return oif_pipeline_load_key_file(w->pipeline, state_path, "new", 3, NULL, error);
+}
+
+RUN(save_pipeline_to_memory)
+{
+    return oif_pipeline_save_memory(w->pipeline, tape_bytes, sizeof tape_bytes, error);
+}
+
+RUN(save_pipeline_to_file)
+{
+    return oif_pipeline_save_file(w->pipeline, state_path, error);
+}
+
 RUN(change_option)
 {
     return oif_pipeline_change_option(w->pipeline, "calm", 3, error);
@@ -787,6 +886,21 @@ static const struct call {
     {"oif_pipeline_process", a_pipeline, process_new_key, true},
     {"oif_pipeline_process_at", a_pipeline, process_known_key_at, false},
     {"oif_pipeline_process_at", a_deriving_pipeline, process_new_key_at, true},
+    {"oif_pipeline_process_rows", a_pipeline, process_known_rows, false},
+    {"oif_pipeline_process_rows", a_pipeline, process_new_row, true},
+    {"oif_pipeline_remove_key", a_pipeline, remove_key, false},
+    {"oif_pipeline_remove_key", a_pipeline_with_evicted_models, remove_key, false},
+    {"oif_pipeline_key_snapshot_bytes", a_pipeline, count_bytes_of_key, false},
+    {"oif_pipeline_save_key", a_pipeline, save_key, false},
+    {"oif_pipeline_save_key", a_pipeline_with_evicted_models, save_key, true},
+    {"oif_pipeline_save_key_memory", a_pipeline, save_key_to_memory, false},
+    {"oif_pipeline_save_key_file", a_pipeline_and_no_file, save_key_to_file, true},
+    {"oif_pipeline_load_key", a_saved_key, load_known_key, true},
+    {"oif_pipeline_load_key", a_saved_key, load_new_key, true},
+    {"oif_pipeline_load_key_memory", a_saved_key, load_key_from_memory, true},
+    {"oif_pipeline_load_key_file", a_key_in_a_file, load_key_from_file, true},
+    {"oif_pipeline_save_memory", a_pipeline, save_pipeline_to_memory, false},
+    {"oif_pipeline_save_file", a_pipeline_and_no_file, save_pipeline_to_file, true},
     {"oif_pipeline_change_option", a_pipeline, change_option, false},
     {"oif_pipeline_derive", a_deriving_pipeline, derive_column, true},
     {"oif_pipeline_clone", a_deriving_pipeline, clone_pipeline, true},

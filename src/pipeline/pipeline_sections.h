@@ -1,0 +1,37 @@
+/* The sections that snapshots of pipelines (pipeline_snapshot.c) and of single keys
+ * (key_snapshot.c) have in common. */
+#ifndef OIF_PIPELINE_PIPELINE_SECTIONS_H
+#define OIF_PIPELINE_PIPELINE_SECTIONS_H
+
+#include "pipeline/pipeline.h"
+#include "snapshot/sections.h"
+
+typedef struct oif_pipeline_counts {
+    uint64_t keys, rows, evictions;
+} oif_pipeline_counts;
+
+/* What the sections before the first model contain. */
+typedef struct oif_pipeline_heading {
+    oif_params options, params;
+    uint64_t columns, dimension;
+    oif_pipeline_counts counts;
+    uint64_t derivations;
+    oif_derived_plan derived; /* empty once the pipeline has it */
+    oif_column_names *names;  /* NULL once the pipeline has them */
+    oif_alert_budget budget;
+} oif_pipeline_heading;
+
+/* Writes the sections `tag`, which has the options, to DERI. */
+void oif_pipeline_heading_write(oif_section_writer *writer, const char *tag,
+                                const oif_pipeline *pipeline, const oif_pipeline_counts *counts);
+
+/* Reads them into a heading that is all 0. */
+void oif_pipeline_heading_read(oif_section_reader *reader, const char *tag,
+                               oif_pipeline_heading *heading);
+void oif_pipeline_heading_free(oif_pipeline_heading *heading);
+
+/* The section with a key. Reading returns memory of its own; NULL after a failure. */
+void oif_key_section_write(oif_section_writer *writer, const char *key, size_t key_bytes);
+char *oif_key_section_read(oif_section_reader *reader, size_t *key_bytes);
+
+#endif
