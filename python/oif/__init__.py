@@ -13,10 +13,10 @@ other libraries are modules of their own: oif.river, oif.sklearn, oif.pysad, oif
 """
 
 from ._core import version as __version__
-import importlib
-from typing import TYPE_CHECKING, Any
+import typing
 
-from . import _detectors
+from . import _detectors, _hosts
+from ._arrays import ColumnWarning
 from ._detectors import *
 from ._detectors import Detector
 from ._errors import (
@@ -37,6 +37,7 @@ from ._results import Attribution, Episode, EpisodeInfo, Grade, Reason, Result, 
 __all__ = [
     "Attribution",
     "ColumnTypeError",
+    "ColumnWarning",
     "DataError",
     "Detector",
     "Episode",
@@ -58,13 +59,6 @@ __all__ = [
 ]
 __all__ += _detectors.__all__
 
-if not TYPE_CHECKING:
-    _MODULES = ("capymoa", "plot", "pysad", "river", "sklearn")  # imported when they are asked for, with their packages
-
-    def __getattr__(name: str) -> Any:
-        if name in _MODULES:
-            return importlib.import_module(f".{name}", __name__)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *_MODULES})
+# The adapters and pictures are imported when they are asked for, with their packages.
+if not typing.TYPE_CHECKING:
+    __getattr__, __dir__ = _hosts.lazy_modules(__name__, __all__)

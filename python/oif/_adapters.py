@@ -53,7 +53,7 @@ def make_adapters(base: type, module: dict[str, Any], **more: Any) -> None:
         module[native.__name__] = parameters_of(native, **more)(cls)
 
 
-def make_native(adapter: Any) -> Detector:
-    """The detector that the attributes of an adapter describe."""
+def make_native(adapter: Any, **other: Any) -> Detector:
+    """The detector that the attributes of an adapter describe, except for other parameters."""
     native: Callable[..., Detector] = adapter._native
-    return native(**{name: getattr(adapter, name) for name in names_of(adapter._native)})
+    return native(**{name: getattr(adapter, name) for name in names_of(adapter._native)} | other)

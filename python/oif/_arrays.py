@@ -6,9 +6,12 @@ DataFrames and tables are known by what they can do, not by their class, so that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,80 +23,162 @@ Floats = npt.NDArray[np.float64]
 Names = tuple[Any, ...]
 
 
-def rows_of(x: Any, names: Names | None, ignore_unknown: bool) -> tuple[Any, Names | None]:
-    """An array of float64 (or a dict) and the names of its columns, which are in the order of `names` if given."""
+class ColumnWarning(UserWarning):
+    """Columns of a table contain no numbers, and are left out."""
+
+
+class LeftOut(NamedTuple):
+    """A column without numbers."""
+
+    place: int
+    name: Any
+    holds: str
+
+
+class Table(NamedTuple):
+    """The columns of numbers, and the others."""
+
+    array: Floats
+    names: Names
+    left_out: Sequence[LeftOut] = ()
+
+
+def rows_of(x: Any, names: Names | None, ignore_unknown: bool, columns: int, one: bool) -> tuple[Any, Names | None]:
+    """An array of float64 (or a dict) and the names of its columns, which are in the order of `names` if given.
+
+    `columns` is 0 while their number is unknown; with `one`, a single row is wanted.
+    """
     if isinstance(x, Mapping):
         return dict(x), None
-    if not hasattr(x, "__array__") and not hasattr(x, "__arrow_c_stream__"):
-        return _floats(x), None
-    if _is_pandas_like(x):
-        return _by_name(_floats_of_pandas(x), tuple(x.columns), names, ignore_unknown)
+    if isinstance(x, np.void) and x.dtype.names:
+        return dict(zip(x.dtype.names, x.tolist())), None
     if _is_labelled_row(x):
         return dict(zip(x.index, _floats(x))), None
-    if hasattr(x, "__arrow_c_stream__") and getattr(x, "ndim", 2) != 1 and not hasattr(x, "to_frame"):
-        array, came = _core.arrow_rows(x.__arrow_c_stream__(None))
-        return _by_name(array, came, names, ignore_unknown)
+    if isinstance(x, Iterator) and not hasattr(x, "__arrow_c_stream__"):
+        x = list(x)
+    table = _table_of(x)
+    if table is not None:
+        return _by_name(table, names, ignore_unknown)
+    if not one and _is_series(x):
+        return _series(x, names, columns)
     return _floats(x), None
 
 
+# ---- Tables ----
+
+
+def _table_of(x: Any) -> Table | None:
+    """The columns of what has columns with names; None for others."""
+    if _is_pandas_like(x):
+        return _pandas_table(x)
+    if isinstance(x, np.ndarray):
+        return _structured_table(x) if x.dtype.names else None
+    if hasattr(x, "__arrow_c_stream__") and not _is_series(x):
+        array, came, left_out = _core.arrow_rows(x.__arrow_c_stream__(None))
+        return Table(array, came, [LeftOut(*three) for three in left_out])
+    if isinstance(x, Sequence) and not isinstance(x, (str, bytes)) and len(x) > 0 and isinstance(x[0], Mapping):
+        return _table_of_dicts(x)
+    return None
+
+
 def _is_pandas_like(x: Any) -> bool:
-    return hasattr(x, "columns") and hasattr(x, "iloc") and hasattr(x, "to_numpy")
+    return hasattr(x, "iloc") and hasattr(x, "columns") and hasattr(x, "to_numpy")
 
 
-def _floats_of_pandas(frame: Any) -> Floats:
+def _pandas_table(frame: Any) -> Table:
     """The numbers of a DataFrame; pandas itself would take dates and text with digits for numbers, too."""
-    plain = True
-    for place, (name, dtype) in enumerate(zip(frame.columns, frame.dtypes)):
-        kind = getattr(dtype, "kind", "")
-        plain = plain and kind in "biuf"
-        if kind not in "biuf" and dtype != np.dtype(object):
-            raise from_column(f"column {name!r} contains {dtype}, not numbers; drop it", place)
-    if plain:
-        return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
-    return _from_objects(frame.to_numpy(dtype=object), tuple(frame.columns))
+    kinds = [getattr(dtype, "kind", "") for dtype in frame.dtypes]
+    if all(kind in "biuf" for kind in kinds):
+        return Table(np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan)), tuple(frame.columns))
+    columns = []
+    for place, (kind, dtype) in enumerate(zip(kinds, frame.dtypes)):
+        column = frame.iloc[:, place]
+        if kind in "biuf":
+            columns.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        elif dtype == np.dtype(object) or "decimal" in str(dtype):
+            columns.append(column.to_numpy(dtype=object))
+        else:
+            columns.append(str(dtype))
+    return _table_of_columns(columns, tuple(frame.columns), len(frame))
 
 
-def _is_labelled_row(x: Any) -> bool:
-    """A row of a DataFrame by its labels, as iterrows gives: a Series whose index holds names."""
-    return hasattr(x, "iloc") and getattr(x, "ndim", 0) == 1 and len(x) > 0 and all(isinstance(k, str) for k in x.index)
+def _structured_table(x: npt.NDArray[np.void]) -> Table:
+    names: Names = x.dtype.names or ()
+    rows = x.reshape(-1)
+    columns: list[Any] = []
+    for name in names:
+        column = rows[name]
+        simple = column.ndim == 1 and column.dtype.kind in "biufO"
+        columns.append(column.astype(object) if simple and column.dtype.kind == "O" else column)
+        if not simple:
+            columns[-1] = str(column.dtype) if column.ndim == 1 else "lists"
+        elif column.dtype.kind != "O":
+            columns[-1] = _unmasked(column)
+    return _table_of_columns(columns, names, len(rows))
 
 
-def _floats(x: Any) -> Floats:
-    array = np.asarray(x)
-    if array.dtype.kind in "biuf":
-        return np.asarray(array, dtype=np.float64)
-    if array.size == 0:
-        return np.zeros(array.shape)
-    if array.dtype.kind == "O":
-        return _from_objects(array)
-    raise DataError(f"an array of {array.dtype} does not contain numbers")
+def _table_of_dicts(rows: Sequence[Mapping[Any, Any]]) -> Table:
+    """The columns are those of all the rows together, in the order in which they come up."""
+    names: dict[Any, int] = {}
+    for place, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise from_place(f"row {place} is not a dict as those before it", place, -1)
+        for name in row:
+            names.setdefault(name, len(names))
+    columns = []
+    for name in names:
+        column = np.empty(len(rows), dtype=object)
+        column[:] = [row.get(name) for row in rows]
+        columns.append(column)
+    return _table_of_columns(columns, tuple(names), len(rows))
 
 
-def _from_objects(array: npt.NDArray[np.object_], names: Names | None = None) -> Floats:
-    """Numbers, and None or a null for what is missing; anything else is refused with its place."""
-    if array.ndim == 0:
-        hint = "; collect() it first" if hasattr(array[()], "collect") else ""
-        raise TypeError(f"{type(array[()])!r} cannot be read as rows of numbers{hint}")
-    floats = np.empty(array.shape)
-    for place, value in np.ndenumerate(array):
-        try:
-            if isinstance(value, (str, bytes)):
-                raise TypeError
-            floats[place] = np.nan if value is None else float(value)
-        except (TypeError, ValueError):
-            if type(value).__name__ in ("NAType", "NaTType"):
-                floats[place] = np.nan
-                continue
-            row, column = ((0,) + place)[-2:]
-            name = repr(names[column]) if names else column
-            raise from_place(f"{value!r} is not a number (row {row}, column {name})", row, column) from None
+def _table_of_columns(columns: Sequence[Any], names: Names, count: int) -> Table:
+    """From columns that are floats, objects, or words for what they contain instead of numbers."""
+    kept, left_out = [], []
+    for place, (name, column) in enumerate(zip(names, columns)):
+        holds = column if isinstance(column, str) else _what_is_there_instead_of_numbers(column)
+        if holds:
+            left_out.append(LeftOut(place, name, holds))
+        else:
+            kept.append((name, _objects_of_column(column, place, name) if column.dtype.kind == "O" else column))
+    array = np.empty((count, len(kept)))
+    for i, (_, column) in enumerate(kept):
+        array[:, i] = column
+    return Table(array, tuple(name for name, _ in kept), left_out)
+
+
+def _what_is_there_instead_of_numbers(column: npt.NDArray[Any]) -> str:
+    """A word if a column of objects contains something, but not a single number."""
+    if column.dtype.kind != "O":
+        return ""
+    found = ""
+    for value in column:
+        if value is None or _is_null(value):
+            continue
+        if _as_float(value) is not None:
+            return ""
+        found = found or ("text" if isinstance(value, str) else type(value).__name__)
+    return found
+
+
+def _objects_of_column(column: npt.NDArray[Any], place: int, name: Any) -> Floats:
+    floats = np.empty(len(column))
+    for row, value in enumerate(column):
+        number = np.nan if value is None or _is_null(value) else _as_float(value)
+        if number is None:
+            raise from_place(f"{value!r} is not a number (row {row}, column {name!r})", row, place)
+        floats[row] = number
     return floats
 
 
-def _by_name(array: Floats, came: Names, names: Names | None, ignore_unknown: bool) -> tuple[Floats, Names | None]:
+def _by_name(table: Table, names: Names | None, ignore_unknown: bool) -> tuple[Floats, Names | None]:
     """The columns as the detector has them: in its order, NaN for those that did not come."""
+    array, came, left_out = table
     if len(set(came)) != len(came):
         raise DataError(f"columns have the same name: {came}")
+    if left_out:
+        _mind_left_out(left_out, came, names)
     if names is None or came == names:
         return array, came
     unknown = [name for name in came if name not in names]
@@ -106,17 +191,135 @@ def _by_name(array: Floats, came: Names, names: Names | None, ignore_unknown: bo
     return ordered, names
 
 
+def _mind_left_out(left_out: Sequence[LeftOut], came: Names, names: Names | None) -> None:
+    """Columns without numbers are reported once, when the columns become known; a known one is an error."""
+    wanted = [column for column in left_out if names is not None and column.name in names]
+    wanted = wanted or (list(left_out) if not came else [])
+    if wanted:
+        place, name, holds = wanted[0]
+        raise from_column(f"column {name!r} contains {holds}, not numbers; drop it", place)
+    if names is None:
+        listed = ", ".join(f"{name!r} ({holds})" for _, name, holds in left_out)
+        warn(f"columns without numbers are left out: {listed}; oif.Pipeline takes such columns as key=, time= or category=,"
+             " and exclude= ends this warning", ColumnWarning)  # fmt: skip
+
+
+_PACKAGE = os.path.dirname(__file__) + os.sep
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warns about the line that called the package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+# ---- Series and arrays ----
+
+
+def _is_labelled_row(x: Any) -> bool:
+    """A row of a DataFrame by its labels, as iterrows gives: a Series whose index holds names."""
+    return hasattr(x, "iloc") and getattr(x, "ndim", 0) == 1 and len(x) > 0 and all(isinstance(k, str) for k in x.index)
+
+
+def _is_series(x: Any) -> bool:
+    """One column: a Series of pandas or polars, or an array of Arrow."""
+    if isinstance(x, np.ndarray) or not hasattr(x, "__array__"):
+        return False
+    is_column = hasattr(x, "iloc") or hasattr(x, "to_frame") or (hasattr(x, "to_pylist") and hasattr(x, "type"))
+    return is_column and getattr(x, "ndim", 1) == 1 and not hasattr(x, "columns")
+
+
+def _series(x: Any, names: Names | None, columns: int) -> tuple[Floats, Names | None]:
+    """Rows of one number, or a row if there are as many numbers as columns."""
+    array = _floats(x)
+    if columns > 1 and len(array) == columns:
+        return array, None
+    name = getattr(x, "name", None)
+    return array.reshape(-1, 1), (name,) if names is None and isinstance(name, str) and name else None
+
+
+def _unmasked(array: npt.NDArray[Any]) -> Floats:
+    """What is masked is missing."""
+    if isinstance(array, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(array), np.nan, np.asarray(array, dtype=np.float64))
+    return np.asarray(array, dtype=np.float64)
+
+
+def _floats(x: Any) -> Floats:
+    array = x if isinstance(x, np.ma.MaskedArray) else _array_of(x)
+    if array.dtype.kind in "biuf":
+        return _unmasked(array)
+    if array.size == 0:
+        return np.zeros(array.shape)
+    if array.dtype.kind == "O":
+        objects = np.array(array, dtype=object, subok=False)
+        objects[np.ma.getmaskarray(array)] = None
+        return _from_objects(objects)
+    raise DataError(f"an array of {array.dtype} does not contain numbers")
+
+
+def _array_of(x: Any) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(x)
+    except ValueError:
+        lengths = [len(row) if hasattr(row, "__len__") else -1 for row in x] if isinstance(x, Sequence) else []
+        for row, length in enumerate(lengths):
+            if length != lengths[0]:
+                raise from_place(f"row {row} has {max(length, 0)} numbers, row 0 has {max(lengths[0], 0)}", row, -1) from None
+        raise
+
+
+def _is_null(value: Any) -> bool:
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def _as_float(value: Any) -> float | None:
+    try:
+        return None if isinstance(value, (str, bytes)) else float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _from_objects(array: npt.NDArray[np.object_]) -> Floats:
+    """Numbers, and None or a null for what is missing; anything else is refused with its place."""
+    if array.ndim == 0:
+        hint = "; collect() it first" if hasattr(array[()], "collect") else ""
+        raise TypeError(f"{type(array[()])!r} cannot be read as rows of numbers{hint}")
+    floats = np.empty(array.shape)
+    for place, value in np.ndenumerate(array):
+        number = np.nan if value is None or _is_null(value) else _as_float(value)
+        if number is None:
+            row, column = ((0,) + place)[-2:]
+            raise from_place(f"{value!r} is not a number (row {row}, column {column})", row, column)
+        floats[place] = number
+    return floats
+
+
+# ---- Keys and times ----
+
+
+def key_of(key: Any, row: int = -1) -> str | bytes:
+    """A key as the extension wants it; what is neither str nor bytes is written as text."""
+    if isinstance(key, (str, bytes)):
+        return key
+    if key is None or _is_null(key) or key != key:
+        place = f"the key of row {row}" if row >= 0 else "the key"
+        raise from_place(f"{place} is missing ({key!r}); give such rows a key of their own, such as ''", row, -1)
+    return str(key)
+
+
 def keys_of(keys: Any) -> tuple[str | bytes, ...]:
-    """The keys of rows as the extension wants them; what is neither str nor bytes is written as text."""
-    if hasattr(keys, "tolist"):
-        keys = keys.tolist()
-    elif hasattr(keys, "to_list"):
-        keys = keys.to_list()
-    elif hasattr(keys, "to_pylist"):
-        keys = keys.to_pylist()
+    """The keys of rows as the extension wants them."""
+    for method in ("tolist", "to_list", "to_pylist"):
+        if hasattr(keys, method):
+            keys = getattr(keys, method)()
+            break
     if isinstance(keys, (str, bytes)) or not isinstance(keys, Iterable):
         raise DataError("there must be a key for each row")
-    return tuple(key if isinstance(key, (str, bytes)) else str(key) for key in keys)
+    return tuple(key if isinstance(key, (str, bytes)) else key_of(key, row) for row, key in enumerate(keys))
 
 
 def seconds_of(times: Any) -> Floats:

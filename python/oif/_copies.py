@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+import os
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 from ._core import Learner
+from ._errors import FileError, SnapshotKindError
+
+
+@runtime_checkable
+class SupportsRead(Protocol):
+    """An open binary file."""
+
+    def read(self) -> bytes: ...
+
+
+@runtime_checkable
+class SupportsWrite(Protocol):
+    """A binary file open for writing."""
+
+    def write(self, data: bytes, /) -> Any: ...
+
+
+Source = str | os.PathLike[str] | bytes | bytearray | memoryview | SupportsRead
 
 
 class Copied(Learner):
@@ -12,6 +31,36 @@ class Copied(Learner):
 
     _native: ClassVar[Any]  # the class of the extension
     _kept: ClassVar[tuple[str, ...]] = ("column_names", "ignore_unknown")  # attributes besides the snapshot
+
+    @classmethod
+    def load(cls, source: Source) -> Self:
+        """Load one of this class; oif.load loads either."""
+        from ._load import load
+
+        made = load(source)
+        if not isinstance(made, cls):
+            raise SnapshotKindError(f"the snapshot is that of a {type(made).__name__}, not of a {cls.__name__}")
+        return made
+
+    def save(self, path: str | os.PathLike[str] | SupportsWrite, /) -> None:
+        """Write a snapshot to a file, atomically: after a crash the file holds the old one or the new one.
+
+        An open binary file, or anything else with a method write, gets all bytes at once.
+        """
+        if isinstance(path, SupportsWrite):
+            path.write(self.to_bytes())
+            return
+        try:
+            super().save(path)
+        except FileError as error:
+            error.filename = os.fspath(path)
+            raise
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self._memory_bytes()
+
+    def _memory_bytes(self) -> int:
+        raise NotImplementedError
 
     def clone(self) -> Self:
         """Copy with all that was learned; copy.copy, copy.deepcopy and pickle do as well."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Unpack
 
 from . import _core
 from ._copies import Copied
 from ._errors import ParameterError
+from ._parameters import Parameter
 from ._results import AlertOptions, Alerting, Explain, Output, as_words
 from ._types import Row, Rows
 
@@ -44,7 +46,7 @@ class Detector(Copied, _core.Detector):
     _alerts: Alerting | None = None
 
     def process(
-        self, x: Rows | Row, explain: Explain = False, output: Output = "auto", **options: Unpack[AlertOptions]
+        self, x: Rows | Row, *, explain: Explain = False, output: Output = "auto", **options: Unpack[AlertOptions]
     ) -> Any:
         """Learn rows one after another and tell of each how rare its score is and whether it is anomalous.
 
@@ -75,7 +77,7 @@ class Detector(Copied, _core.Detector):
         if unknown:
             raise TypeError(f"process of a detector takes no {min(unknown)!r}; see oif.Pipeline")
         if self._alerts is None:
-            made = Alerting(self.kind, self.params, as_words(options))
+            made = Alerting(self.kind, dict(self.params), as_words(options))
             self.__dict__.setdefault("_alerts", made)  # another thread may have been first
         alerts: Alerting = self.__dict__["_alerts"]
         changed = [name for name, value in as_words(options).items() if alerts.options[name] != value]
@@ -88,7 +90,10 @@ class Detector(Copied, _core.Detector):
         return self.columns is not None
 
     def _arguments(self) -> tuple[Any, ...]:
-        return self.kind, self.params
+        return self.kind, dict(self.params)
+
+    def _memory_bytes(self) -> int:
+        return self.memory_bytes + (0 if self._alerts is None else self._alerts._memory_bytes())
 
     def _own(self) -> dict[str, Any]:
         return super()._own() | ({} if self._alerts is None else {"_alerts": self._alerts.clone()})
@@ -98,7 +103,7 @@ class Detector(Copied, _core.Detector):
         return f"{type(self).__name__}({', '.join(changed)})"
 
 
-def _changed(values: dict[str, Any], initial: dict[str, Any]) -> list[str]:
+def _changed(values: Mapping[str, Any], initial: Mapping[str, Any]) -> list[str]:
     return [f"{name}={value!r}" for name, value in values.items() if value != initial[name]]
 
 
@@ -133,6 +138,17 @@ class OnlineIsolationForest(Detector):
     """
 
     _kind = "online-iforest"
+    num_trees = Parameter(int)
+    window_size = Parameter(int)
+    max_leaf_samples = Parameter(int)
+    growth = Parameter(str)
+    variant = Parameter(str)
+    subsample = Parameter(float)
+    forgetting = Parameter(str)
+    shadow_trees = Parameter(int)
+    maturity = Parameter(int)
+    insertion = Parameter(str)
+    seed = Parameter(int)
 
     def __init__(
         self,
@@ -176,6 +192,13 @@ class IForestASD(Detector):
     """
 
     _kind = "iforest-asd"
+    num_trees = Parameter(int)
+    window_size = Parameter(int)
+    subsample_size = Parameter(int)
+    retrain = Parameter(str)
+    drift_rate = Parameter(float)
+    insertion = Parameter(str)
+    seed = Parameter(int)
 
     def __init__(
         self,
@@ -216,6 +239,14 @@ class HalfSpaceTrees(Detector):
     """
 
     _kind = "hst"
+    num_trees = Parameter(int)
+    window_size = Parameter(int)
+    max_depth = Parameter(int)
+    size_limit = Parameter(float)
+    ranges = Parameter(str)
+    range_low = Parameter(float)
+    range_high = Parameter(float)
+    seed = Parameter(int)
 
     def __init__(
         self,
@@ -253,6 +284,11 @@ class RobustRandomCutForest(Detector):
     """
 
     _kind = "rrcf"
+    num_trees = Parameter(int)
+    tree_size = Parameter(int)
+    sample = Parameter(str)
+    window_size = Parameter(int)
+    seed = Parameter(int)
 
     def __init__(
         self,
@@ -285,6 +321,11 @@ class Loda(Detector):
     """
 
     _kind = "loda"
+    num_projections = Parameter(int)
+    num_bins = Parameter(int)
+    window_size = Parameter(int)
+    scale = Parameter(str)
+    seed = Parameter(int)
 
     def __init__(
         self,
@@ -318,6 +359,12 @@ class SparseDataObservers(Detector):
     """
 
     _kind = "sdo"
+    num_observers = Parameter(int)
+    num_neighbours = Parameter(int)
+    idle_share = Parameter(float)
+    window_size = Parameter(int)
+    scale = Parameter(str)
+    seed = Parameter(int)
 
     def __init__(
         self,
@@ -360,6 +407,15 @@ class RollingIsolationForest(Detector):
     """
 
     _kind = "rolling-iforest"
+    num_trees = Parameter(int)
+    window_size = Parameter(int)
+    sample_size = Parameter(int)
+    max_depth = Parameter(int)
+    max_leaf_samples = Parameter(int)
+    tournament = Parameter(int)
+    insertion = Parameter(str)
+    renew_trees = Parameter(int)
+    seed = Parameter(int)
 
     def __init__(
         self,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 
 class Error(Exception):
     """What the library could not do.
@@ -40,7 +43,25 @@ class SnapshotKindError(SnapshotError):
 
 
 class FileError(Error, OSError):
-    """A file could not be read or written, or another program holds it."""
+    """A file could not be read or written, or another program holds it; `errno` and `filename` say which and why.
+
+    One that is not there is also a FileNotFoundError, one that may not be used also a PermissionError.
+    """
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class _MissingFile(FileError, FileNotFoundError):
+    pass
+
+
+class _ForbiddenFile(FileError, PermissionError):
+    pass
+
+
+_MissingFile.__name__ = _ForbiddenFile.__name__ = FileError.__name__
+_FILE_CLASSES = {errno.ENOENT: _MissingFile, errno.EACCES: _ForbiddenFile, errno.EPERM: _ForbiddenFile}
 
 
 class InvariantError(Error, RuntimeError):
@@ -67,12 +88,26 @@ _CLASSES: tuple[type[Error], ...] = (
 
 
 def from_status(status: int, message: str, line: int, column: int) -> Error:
+    if _CLASSES[status] is FileError:
+        return file_error(message, _errno_in(message))
     error = _CLASSES[status](message)
     if isinstance(error, SnapshotError):
         error.byte = column - 1 if column > 0 else None
     else:
         error.row = line - 1 if line > 0 else None
         error.column = column - 1 if column > 0 else None
+    return error
+
+
+def _errno_in(message: str) -> int | None:
+    """The number behind the system's words, with which the library's message ends."""
+    return next((number for number in errno.errorcode if message.endswith(os.strerror(number))), None)
+
+
+def file_error(message: str, number: int | None, path: object = None) -> FileError:
+    error = _FILE_CLASSES.get(number or 0, FileError)(message)
+    error.errno = number
+    error.filename = path
     return error
 
 

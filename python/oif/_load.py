@@ -3,14 +3,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ._copies import Source, SupportsRead
 from ._core import Detector as _DetectorCore
 from ._detectors import DETECTORS, Detector
-from ._errors import SnapshotKindError
+from ._errors import SnapshotKindError, file_error
 from ._pipeline import Pipeline
 
 
-def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Detector | Pipeline:
-    """Load what `save` wrote or `to_bytes` returned, also by the tool or on another machine.
+def load(source: Source) -> Detector | Pipeline:
+    """Load what `save` wrote or `to_bytes` returned, also by the tool or on another machine: from a path, from bytes or
+    from an open binary file. Detector.load and Pipeline.load expect one of the two.
 
     It continues where it was, bit for bit, with the column names if they are text.
 
@@ -21,13 +23,23 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> Det
     >>> again.rows_learned, again.column_names
     (1, ('flow', 'heat'))
     """
-    snapshot = bytes(source) if isinstance(source, (bytes, bytearray, memoryview)) else Path(source).read_bytes()
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        snapshot = bytes(source)
+    else:
+        snapshot = source.read() if isinstance(source, SupportsRead) else _read(source)
     try:
         return _load_detector(snapshot)
     except SnapshotKindError:
         pipeline = Pipeline.__new__(Pipeline)
         pipeline._restore(snapshot)
         return pipeline
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise file_error(f"cannot read {os.fspath(path)!r}: {error.strerror}", error.errno, os.fspath(path)) from None
 
 
 def _load_detector(snapshot: bytes) -> Detector:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Union
 
 from . import _core
-from ._arrays import keys_of, seconds_of
+from ._arrays import key_of, keys_of, seconds_of
 from ._detectors import DETECTORS, Detector, _changed
 from ._errors import ParameterError
+from ._parameters import Option
 from ._results import (
     Alerting,
     Attribution,
@@ -85,6 +86,26 @@ class Pipeline(Alerting):
     [0, 1]
     """
 
+    alert_rate = Option(float)
+    threshold = Option(float)
+    memory = Option(int)
+    learn = Option(str)
+    patience = Option(int)
+    calm = Option(int)
+    shingle = Option(int)
+    max_keys = Option(int)
+    memory_limit = Option(int)
+    evicted = Option(str)
+    persistence = Option(int)
+    stuck = Option(str)
+    partner = Option(str)
+    season_rows = Option(int)
+    season_seconds = Option(float)
+    other_season_seconds = Option(float)
+    alerts = Option(float)
+    cooldown = Option(float)
+    silence = Option(float)
+
     def __init__(
         self,
         detector: _Detector | Sequence[_Detector] = _core.default_detector,
@@ -134,11 +155,13 @@ class Pipeline(Alerting):
     def _arguments(self) -> tuple[Any, ...]:
         return *super()._arguments(), getattr(self, "_derive", ())
 
-    def process_one(self, x: Row, key: str | bytes | None = None, time: Any = None) -> Result:
+    def process_one(self, x: Row, key: str | bytes | int | None = None, time: Any = None) -> Result:
         """Take one row: a dict, a sequence or an array of one dimension. Each key has a model of its own.
 
         The time is a datetime, taken as UTC where it has no zone, or seconds since 1970.
         """
+        if key is not None and not isinstance(key, (str, bytes)):
+            key = key_of(key)
         seconds = math.nan if time is None else _seconds(time)
         score, p, threshold, anomaly, ready, learned, episode, grade, severity, reason = self._process_one(
             x, key, seconds
@@ -151,9 +174,10 @@ class Pipeline(Alerting):
         self,
         x: Rows | Row,
         keys: Any = None,
+        *,
+        times: Any = None,
         explain: Explain = False,
         output: Output = "auto",
-        times: Any = None,
     ) -> Any:
         """Take rows one after another, with a key for each if models are kept by key, and a time for each.
 
@@ -176,13 +200,13 @@ class Pipeline(Alerting):
             for name, (share, direction, reason, partner) in zip(names, attributions)
         ]
 
-    def episode(self, key: str | bytes | None = None) -> EpisodeInfo | None:
+    def episode(self, key: str | bytes | int | None = None) -> EpisodeInfo | None:
         """The current episode of a key, or else its last one; None if it has had none.
 
         Its column is known if the worst row was explained: by explain() when it was the last row, or by process() with
         explain.
         """
-        found = self._episode(key)
+        found = self._episode(key if key is None else key_of(key))
         if found is None:
             return None
         info = EpisodeInfo(*found)
@@ -252,13 +276,13 @@ def _columns(columns: Iterable[Any]) -> Iterable[Any]:
     return (columns,) if isinstance(columns, (str, int)) else columns
 
 
-def _name_in_list(kind: str, name: str, params: dict[str, Any]) -> str:
+def _name_in_list(kind: str, name: str, params: Mapping[str, Any]) -> str:
     """What a parameter of a detector is called in a list: a name that is taken has the detector's in front."""
     own = f"{kind.replace('-', '_')}_{name}"
     return own if own in params else name
 
 
-def _repr_of(kind: str, params: dict[str, Any]) -> str:
+def _repr_of(kind: str, params: Mapping[str, Any]) -> str:
     initial = _core.detector_params(kind)
     own = {name: params[_name_in_list(kind, name, params)] for name in initial}
     return f"{DETECTORS[kind].__name__}({', '.join(_changed(own, initial))})"
@@ -291,4 +315,4 @@ def _detector_of(detector: _Detector) -> tuple[str, dict[str, Any]]:
         raise TypeError(f"expected a detector, its class or its name, got {detector!r}")
     if detector.rows_learned > 0:
         raise ParameterError("a pipeline makes detectors of its own; give it one that has learned nothing yet")
-    return detector.kind, detector.params
+    return detector.kind, dict(detector.params)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
 from enum import IntEnum
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._copies import Copied
+from ._errors import ParameterError
 from ._types import Row, Rows
 
 
@@ -68,6 +70,20 @@ class Result(NamedTuple):
     severity: float
     reason: Reason
 
+    def to_dict(self) -> dict[str, Any]:
+        """By name, for JSON: the episode, the grade and the reason as words, None for what is not known yet: the threshold
+        while it is infinite, the score while it is NaN."""
+        return _json(self._asdict())
+
+
+def _json(fields: dict[str, Any]) -> dict[str, Any]:
+    for name, value in fields.items():
+        if isinstance(value, IntEnum):
+            fields[name] = value.name.lower()
+        elif isinstance(value, float) and not math.isfinite(value):
+            fields[name] = None
+    return fields
+
 
 class EpisodeInfo(NamedTuple):
     """An episode of anomalies of one key. Times are seconds since 1970, NaN where they are unknown.
@@ -100,11 +116,7 @@ class EpisodeInfo(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """By name, for JSON: the grade and the reason as words, what is unknown as None."""
-        unknown = {name for name, value in self._asdict().items() if value != value}
-        return {name: None if name in unknown else value for name, value in self._asdict().items()} | {
-            "peak_grade": self.peak_grade.name.lower(),
-            "reason": self.reason.name.lower(),
-        }
+        return _json(self._asdict())
 
 
 class Silence(NamedTuple):
@@ -118,6 +130,10 @@ class Silence(NamedTuple):
     key: str | bytes | None
     since: float
     allowed: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name, for JSON."""
+        return _json(self._asdict())
 
 
 class Attribution(NamedTuple):
@@ -133,6 +149,10 @@ class Attribution(NamedTuple):
     direction: int
     reason: Reason = Reason.VALUES
     partner: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name, for JSON: the reason as a word."""
+        return _json(self._asdict())
 
 
 # As `record` in pipeline.c.
@@ -187,7 +207,10 @@ class Alerting(Copied, _core.Pipeline):
         return self.columns is not None
 
     def _arguments(self) -> tuple[Any, ...]:
-        return self.kind, self.params, self.options
+        return self.kind, dict(self.params), dict(self.options)
+
+    def _memory_bytes(self) -> int:
+        return self.memory_bytes
 
     def _learned_names(self, names: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
         """The names of the columns that are learned: load, rate(rx_bytes)."""
@@ -209,6 +232,7 @@ class Alerting(Copied, _core.Pipeline):
         times: npt.NDArray[np.float64] | None = None,
     ) -> Any:
         """The results of rows, which are taken for a detector if one is given."""
+        _check_words(explain, output)
         (records, shares, directions), single = self._process(
             x, keys, times, _make_room(explain), bool(explain), explain == "anomalies", detector
         )
@@ -218,6 +242,13 @@ class Alerting(Copied, _core.Pipeline):
             return _frame(package, x, names, records, shares, directions)
         results = _with_attributions(records, shares, directions) if explain else records
         return results[0] if single else results
+
+
+def _check_words(explain: object, output: object) -> None:
+    if not (isinstance(explain, (bool, np.bool_)) or explain == "anomalies"):
+        raise ParameterError(f"explain is True, False or 'anomalies', not {explain!r}")
+    if output not in ("auto", "array", "pandas", "polars"):
+        raise ParameterError(f"output is 'auto', 'array', 'pandas' or 'polars', not {output!r}")
 
 
 def _make_room(explain: object) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol, SupportsFloat, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,20 @@ class ArrayLike(Protocol):
     def __array__(self, dtype: Any = None) -> npt.NDArray[Any]: ...
 
 
-# One row of numbers; None is a missing one.
-Row = Mapping[Any, float | None] | Sequence[float | None] | npt.NDArray[np.floating[Any] | np.integer[Any]] | ArrayLike
+Number = SupportsFloat | SupportsIndex | None  # None is a missing one
+
+# One row of numbers that is known to be one by its type.
+FewNumbers = Mapping[Any, Number] | Sequence[Number]
+
+# One row of numbers.
+Row = FewNumbers | npt.NDArray[np.floating[Any] | np.integer[Any]] | ArrayLike
 
 # Rows of numbers.
-Rows = npt.NDArray[np.floating[Any] | np.integer[Any]] | Sequence[Sequence[float | None]] | ArrayLike | ArrowStream
+Rows = (
+    npt.NDArray[Any]
+    | Sequence[Sequence[Number]]
+    | Sequence[Mapping[Any, Any]]
+    | Iterator[Any]
+    | ArrayLike
+    | ArrowStream
+)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from capymoa.base import AnomalyDetector
-
-from . import _detectors
+from . import _detectors, _hosts, _parameters
 from ._adapters import make_adapters, make_native
+
+_hosts.need("capymoa")
+from capymoa.base import AnomalyDetector  # noqa: E402
 
 __all__ = _detectors.__all__
 
@@ -37,19 +38,26 @@ class _Capymoa(AnomalyDetector):  # type: ignore[misc]
 
 if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
 
-    class OnlineIsolationForest(_Capymoa): ...
+    class OnlineIsolationForest(_Capymoa):
+        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.OnlineIsolationForest]) -> None: ...
 
-    class IForestASD(_Capymoa): ...
+    class IForestASD(_Capymoa):
+        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.IForestASD]) -> None: ...
 
-    class HalfSpaceTrees(_Capymoa): ...
+    class HalfSpaceTrees(_Capymoa):
+        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.HalfSpaceTrees]) -> None: ...
 
-    class RobustRandomCutForest(_Capymoa): ...
+    class RobustRandomCutForest(_Capymoa):
+        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.RobustRandomCutForest]) -> None: ...
 
-    class Loda(_Capymoa): ...
+    class Loda(_Capymoa):
+        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.Loda]) -> None: ...
 
-    class SparseDataObservers(_Capymoa): ...
+    class SparseDataObservers(_Capymoa):
+        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.SparseDataObservers]) -> None: ...
 
-    class RollingIsolationForest(_Capymoa): ...
+    class RollingIsolationForest(_Capymoa):
+        def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.RollingIsolationForest]) -> None: ...
 
 else:
     make_adapters(_Capymoa, globals(), schema=None)

@@ -1,4 +1,4 @@
-"""Pictures of scores; needs matplotlib (pip install "oif[plot]").
+"""Pictures of scores; needs matplotlib (pip install matplotlib, or "online-iforest[plot]").
 
 Every function draws into the axes that it is given, or makes a figure, and returns the axes.
 """
@@ -10,11 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib import dates, pyplot
-from matplotlib.colors import LinearSegmentedColormap
 
+from . import _hosts
 from ._detectors import Detector
 from ._results import Attribution
+
+_hosts.need("plot")
+from matplotlib import dates, pyplot  # noqa: E402
+from matplotlib.colors import LinearSegmentedColormap  # noqa: E402
 
 __all__ = ["attribution", "heatmap", "scores"]
 

@@ -8,14 +8,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from pysad.core.base_model import BaseModel
-
-from . import _detectors
+from . import _detectors, _hosts, _parameters
 from ._adapters import make_adapters, make_native
+
+_hosts.need("pysad")
+from pysad.core.base_model import BaseModel  # noqa: E402
 
 __all__ = _detectors.__all__
 
@@ -44,19 +45,26 @@ class _Pysad(BaseModel):
 
 if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
 
-    class OnlineIsolationForest(_Pysad): ...
+    class OnlineIsolationForest(_Pysad):
+        def __init__(self, **parameters: Unpack[_parameters.OnlineIsolationForest]) -> None: ...
 
-    class IForestASD(_Pysad): ...
+    class IForestASD(_Pysad):
+        def __init__(self, **parameters: Unpack[_parameters.IForestASD]) -> None: ...
 
-    class HalfSpaceTrees(_Pysad): ...
+    class HalfSpaceTrees(_Pysad):
+        def __init__(self, **parameters: Unpack[_parameters.HalfSpaceTrees]) -> None: ...
 
-    class RobustRandomCutForest(_Pysad): ...
+    class RobustRandomCutForest(_Pysad):
+        def __init__(self, **parameters: Unpack[_parameters.RobustRandomCutForest]) -> None: ...
 
-    class Loda(_Pysad): ...
+    class Loda(_Pysad):
+        def __init__(self, **parameters: Unpack[_parameters.Loda]) -> None: ...
 
-    class SparseDataObservers(_Pysad): ...
+    class SparseDataObservers(_Pysad):
+        def __init__(self, **parameters: Unpack[_parameters.SparseDataObservers]) -> None: ...
 
-    class RollingIsolationForest(_Pysad): ...
+    class RollingIsolationForest(_Pysad):
+        def __init__(self, **parameters: Unpack[_parameters.RollingIsolationForest]) -> None: ...
 
 else:
     make_adapters(_Pysad, globals())

@@ -20,12 +20,13 @@ is ready, scores are 0.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from river import base
-
-from . import _detectors
+from . import _detectors, _hosts, _parameters
 from ._adapters import make_adapters, make_native
+
+_hosts.need("river")
+from river import base  # noqa: E402
 
 __all__ = _detectors.__all__
 
@@ -53,22 +54,42 @@ class _River(base.AnomalyDetector):
         # them that nothing is known yet, as that of River's own detectors does.
         return self.detector.score_one(x) if self.detector.ready else 0.0
 
+    def learn_many(self, X: Any) -> None:
+        """Learn the rows of a DataFrame."""
+        if self.detector.column_names is None:
+            self._name_columns({name: None for name in X.columns})
+        self.detector.learn(X)
+
+    def score_many(self, X: Any) -> Any:
+        """The scores of the rows of a DataFrame, none of which is learned: a Series with its index."""
+        import pandas
+
+        scores = self.detector.score(X) if self.detector.ready else 0.0
+        return pandas.Series(scores, index=X.index, name="score", dtype="float64")
+
 
 if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
 
-    class OnlineIsolationForest(_River): ...
+    class OnlineIsolationForest(_River):
+        def __init__(self, **parameters: Unpack[_parameters.OnlineIsolationForest]) -> None: ...
 
-    class IForestASD(_River): ...
+    class IForestASD(_River):
+        def __init__(self, **parameters: Unpack[_parameters.IForestASD]) -> None: ...
 
-    class HalfSpaceTrees(_River): ...
+    class HalfSpaceTrees(_River):
+        def __init__(self, **parameters: Unpack[_parameters.HalfSpaceTrees]) -> None: ...
 
-    class RobustRandomCutForest(_River): ...
+    class RobustRandomCutForest(_River):
+        def __init__(self, **parameters: Unpack[_parameters.RobustRandomCutForest]) -> None: ...
 
-    class Loda(_River): ...
+    class Loda(_River):
+        def __init__(self, **parameters: Unpack[_parameters.Loda]) -> None: ...
 
-    class SparseDataObservers(_River): ...
+    class SparseDataObservers(_River):
+        def __init__(self, **parameters: Unpack[_parameters.SparseDataObservers]) -> None: ...
 
-    class RollingIsolationForest(_River): ...
+    class RollingIsolationForest(_River):
+        def __init__(self, **parameters: Unpack[_parameters.RollingIsolationForest]) -> None: ...
 
 else:
     make_adapters(_River, globals())

@@ -8,50 +8,83 @@ array([ 1, -1])
 >>> forest.partial_fit(X + 8).predict([[8, 8]])
 array([1])
 
-Besides the detector's parameters there is `contamination`, the share of the rows that is to be outliers.
+Besides the detector's parameters there are
+
+contamination: the share of the rows that is to be outliers; "auto": those with a score above the third quartile by more
+    than three times the distance between the first and the third quartile
+shuffle: whether fit learns a random sample of X where X has more rows than the detector's window; else the detector has
+    forgotten all but the last window_size rows when fit returns. partial_fit always learns rows in their order
+random_state: the seed, as scikit-learn calls it
+n_jobs: threads that share the trees, -1: one for each core, 16 at the most; scores do not depend on it
 """
 
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any
+import os
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import _detectors
+from . import _detectors, _hosts, _parameters
 from ._adapters import make_adapters, make_native
 from ._errors import ParameterError
+
+_hosts.need("sklearn")
+from sklearn.base import BaseEstimator, OutlierMixin  # noqa: E402
+from sklearn.utils import check_random_state  # noqa: E402
+from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 __all__ = _detectors.__all__
 
 RECENT = 8192  # scores that the threshold of partial_fit is measured on
+SAMPLE_WINDOWS = 8  # of a shuffled X; what came before is forgotten, also where forgetting is gradual
+MOST_THREADS = 16
 Floats = npt.NDArray[np.float64]
+Contamination = float | Literal["auto"]
 
 
 class _Sklearn(OutlierMixin, BaseEstimator):  # type: ignore[misc]
-    contamination: float
+    contamination: Contamination
+    shuffle: bool
+    random_state: Any
+    n_jobs: int | None
 
     def fit(self, X: Any, y: Any = None) -> _Sklearn:
-        """Learn these rows and nothing else."""
+        """Learn these rows and nothing else: a random sample of them if there are more than the detector's window."""
         rows = self._rows(X, reset=True)
         self._check_contamination()
-        self.detector_ = make_native(self)
-        self.detector_.learn(rows)
+        self.detector_ = self._make_detector()
+        self.detector_.learn(self._sample(rows))
         return self._set_offset(-self.detector_.score(rows))
 
     def partial_fit(self, X: Any, y: Any = None) -> _Sklearn:
-        """Learn these rows as well."""
+        """Learn these rows as well, in their order."""
         first = not hasattr(self, "detector_")
         rows = self._rows(X, reset=first)
         self._check_contamination()
         if first:
-            self.detector_ = make_native(self)
+            self.detector_ = self._make_detector()
         before = [] if first else [self.recent_]
         self.detector_.learn(rows)
         return self._set_offset(np.concatenate([*before, -self.detector_.score(rows)]))
+
+    def _make_detector(self) -> _detectors.Detector:
+        given = self.random_state
+        seed = given if given is None or isinstance(given, numbers.Integral) else check_random_state(given).randint(1 << 31)
+        detector = make_native(self, **({} if seed is None else {"seed": int(seed)}))
+        jobs = self.n_jobs or 1
+        detector.threads = min(jobs if jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + jobs), MOST_THREADS)
+        return detector
+
+    def _sample(self, rows: Any) -> Any:
+        """All rows where the detector keeps them all, else a random sample of them in random order."""
+        window: int = self.detector_.params["window_size"]
+        if not self.shuffle or len(rows) <= window:
+            return rows
+        random = np.random.default_rng(self.detector_.params["seed"])
+        return rows[random.permutation(len(rows))[: SAMPLE_WINDOWS * window]]
 
     def score_samples(self, X: Any) -> Floats:
         """As scikit-learn has it: the lower, the more anomalous."""
@@ -74,13 +107,19 @@ class _Sklearn(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _set_offset(self, scores: Floats) -> _Sklearn:
         self.recent_ = scores[-RECENT:]
-        self.offset_ = float(np.percentile(scores, 100 * self.contamination))
+        if self.contamination == "auto":
+            low, high = np.percentile(scores, [25, 75])
+            self.offset_ = float(low - 3 * (high - low))
+        else:
+            self.offset_ = float(np.percentile(scores, 100 * self.contamination))
         return self
 
     def _check_contamination(self) -> None:
         share = self.contamination
+        if share == "auto":
+            return
         if not isinstance(share, numbers.Real) or not 0 < float(share) <= 0.5:
-            raise ParameterError(f"contamination must be a number above 0, at most 0.5, not {share!r}")
+            raise ParameterError(f"contamination must be 'auto' or a number above 0, at most 0.5, not {share!r}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -90,19 +129,82 @@ class _Sklearn(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
 if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
 
-    class OnlineIsolationForest(_Sklearn): ...
+    class OnlineIsolationForest(_Sklearn):
+        def __init__(
+            self,
+            *,
+            contamination: Contamination = 0.1,
+            shuffle: bool = True,
+            random_state: Any = None,
+            n_jobs: int | None = None,
+            **parameters: Unpack[_parameters.OnlineIsolationForest],
+        ) -> None: ...
 
-    class IForestASD(_Sklearn): ...
+    class IForestASD(_Sklearn):
+        def __init__(
+            self,
+            *,
+            contamination: Contamination = 0.1,
+            shuffle: bool = True,
+            random_state: Any = None,
+            n_jobs: int | None = None,
+            **parameters: Unpack[_parameters.IForestASD],
+        ) -> None: ...
 
-    class HalfSpaceTrees(_Sklearn): ...
+    class HalfSpaceTrees(_Sklearn):
+        def __init__(
+            self,
+            *,
+            contamination: Contamination = 0.1,
+            shuffle: bool = True,
+            random_state: Any = None,
+            n_jobs: int | None = None,
+            **parameters: Unpack[_parameters.HalfSpaceTrees],
+        ) -> None: ...
 
-    class RobustRandomCutForest(_Sklearn): ...
+    class RobustRandomCutForest(_Sklearn):
+        def __init__(
+            self,
+            *,
+            contamination: Contamination = 0.1,
+            shuffle: bool = True,
+            random_state: Any = None,
+            n_jobs: int | None = None,
+            **parameters: Unpack[_parameters.RobustRandomCutForest],
+        ) -> None: ...
 
-    class Loda(_Sklearn): ...
+    class Loda(_Sklearn):
+        def __init__(
+            self,
+            *,
+            contamination: Contamination = 0.1,
+            shuffle: bool = True,
+            random_state: Any = None,
+            n_jobs: int | None = None,
+            **parameters: Unpack[_parameters.Loda],
+        ) -> None: ...
 
-    class SparseDataObservers(_Sklearn): ...
+    class SparseDataObservers(_Sklearn):
+        def __init__(
+            self,
+            *,
+            contamination: Contamination = 0.1,
+            shuffle: bool = True,
+            random_state: Any = None,
+            n_jobs: int | None = None,
+            **parameters: Unpack[_parameters.SparseDataObservers],
+        ) -> None: ...
 
-    class RollingIsolationForest(_Sklearn): ...
+    class RollingIsolationForest(_Sklearn):
+        def __init__(
+            self,
+            *,
+            contamination: Contamination = 0.1,
+            shuffle: bool = True,
+            random_state: Any = None,
+            n_jobs: int | None = None,
+            **parameters: Unpack[_parameters.RollingIsolationForest],
+        ) -> None: ...
 
 else:
-    make_adapters(_Sklearn, globals(), contamination=0.1)
+    make_adapters(_Sklearn, globals(), contamination=0.1, shuffle=True, random_state=None, n_jobs=None)

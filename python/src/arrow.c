@@ -4,6 +4,7 @@
 #include "core.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 struct ArrowSchema {
@@ -33,6 +34,7 @@ struct ArrowArrayStream {
 typedef struct table {
     double *numbers;
     size_t rows, capacity, columns;
+    size_t *from; /* the column of the stream that each column is */
 } table;
 
 static bool bit_at(const void *bits, int64_t i)
@@ -50,6 +52,36 @@ static double half_as_double(uint16_t half)
     else
         number = exponent == 0 ? ldexp(fraction, -24) : ldexp(fraction + 1024, exponent - 25);
     return half >> 15 ? -number : number;
+}
+
+/* A decimal is an integer of 32 to 256 bits, least significant part first, and a scale. */
+typedef struct decimal {
+    int bits, scale;
+} decimal;
+
+/* The format is d:precision,scale or d:precision,scale,bits. */
+static bool read_decimal(const char *format, decimal *d)
+{
+    int precision, fields;
+    d->bits = 128;
+    fields = sscanf(format, "d:%d,%d,%d", &precision, &d->scale, &d->bits);
+    return fields >= 2 && (d->bits == 32 || d->bits == 64 || d->bits == 128 || d->bits == 256);
+}
+
+static double decimal_at(const void *values, decimal d, int64_t i)
+{
+    const uint32_t *parts = (const uint32_t *)values + i * (d.bits / 32);
+    int count = d.bits / 32;
+    bool negative = parts[count - 1] >> 31;
+    long double number = 0;
+    uint64_t carry = negative; /* the digits of -x are those of ~x, plus 1 */
+    for (int j = 0; j < count; j++) {
+        uint64_t part = (uint64_t)(negative ? ~parts[j] : parts[j]) + carry;
+        carry = part >> 32;
+        number += ldexpl((uint32_t)part, 32 * j);
+    }
+    number = d.scale < 0 ? number * powl(10, -d.scale) : number / powl(10, d.scale);
+    return (double)(negative ? -number : number);
 }
 
 #define AT(type) (double)((const type *)values)[i]
@@ -75,8 +107,12 @@ static double value_at(const void *values, char format, int64_t i)
 
 static bool is_number(const struct ArrowSchema *column)
 {
-    return column->format[0] && !column->format[1] && strchr("gfecCsSiIlLbn", column->format[0]) &&
-           !column->dictionary;
+    decimal unused;
+    if (column->dictionary)
+        return false;
+    if (column->format[0] == 'd')
+        return read_decimal(column->format, &unused);
+    return column->format[0] && !column->format[1] && strchr("gfecCsSiIlLbn", column->format[0]);
 }
 
 /* What a column holds that is_number refuses. */
@@ -97,28 +133,40 @@ static const char *describe(const struct ArrowSchema *column)
     }
 }
 
-static PyObject *read_names(const struct ArrowSchema *schema)
+/* Appends the value to the list and gives it up; false with an exception set. */
+static bool append_new(PyObject *list, PyObject *value)
+{
+    bool good = value && PyList_Append(list, value) == 0;
+    Py_XDECREF(value);
+    return good;
+}
+
+/* Chooses the columns of numbers. Appends their names to `names`, and (place, name, what it
+ * contains) of each other column to `left_out`. False with an exception set. */
+static bool choose_columns(table *t, const struct ArrowSchema *schema, PyObject *names,
+                           PyObject *left_out)
 {
     if (strcmp(schema->format, "+s") != 0) {
         PyErr_SetString(PyExc_TypeError, "expected a table, got a single Arrow column");
-        return NULL;
+        return false;
     }
-    PyObject *names = PyTuple_New((Py_ssize_t)schema->n_children);
-    for (int64_t i = 0; names && i < schema->n_children; i++) {
+    t->from = PyMem_Malloc((size_t)(schema->n_children + 1) * sizeof *t->from);
+    if (!t->from) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (int64_t i = 0; i < schema->n_children; i++) {
         const struct ArrowSchema *column = schema->children[i];
         const char *name = column->name ? column->name : "";
-        if (!is_number(column)) {
-            raise_column_type((Py_ssize_t)i, name, describe(column));
-            Py_CLEAR(names);
-            break;
-        }
-        PyObject *text = PyUnicode_FromString(name);
-        if (!text)
-            Py_CLEAR(names);
-        else
-            PyTuple_SetItem(names, (Py_ssize_t)i, text);
+        bool chosen = is_number(column);
+        if (chosen)
+            t->from[t->columns++] = (size_t)i;
+        if (chosen ? !append_new(names, PyUnicode_FromString(name))
+                   : !append_new(left_out,
+                                 Py_BuildValue("nss", (Py_ssize_t)i, name, describe(column))))
+            return false;
     }
-    return names;
+    return true;
 }
 
 static bool make_room(table *t, size_t more)
@@ -140,9 +188,12 @@ static bool make_room(table *t, size_t more)
     return true;
 }
 
-static void copy_column(const table *t, size_t column, char format, const struct ArrowArray *batch)
+static void copy_column(const table *t, size_t column, const char *format,
+                        const struct ArrowArray *batch)
 {
-    const struct ArrowArray *from = batch->children[column];
+    const struct ArrowArray *from = batch->children[t->from[column]];
+    decimal d = {0, 0};
+    bool is_decimal = format[0] == 'd' && read_decimal(format, &d);
     const void *validity = from->n_buffers > 0 ? from->buffers[0] : NULL;
     const void *values = from->n_buffers > 1 ? from->buffers[1] : NULL;
     const void *rows_validity = batch->n_buffers > 0 ? batch->buffers[0] : NULL;
@@ -151,7 +202,10 @@ static void copy_column(const table *t, size_t column, char format, const struct
         int64_t in_batch = row + batch->offset, i = in_batch + from->offset;
         bool known = (!validity || bit_at(validity, i)) &&
                      (!rows_validity || bit_at(rows_validity, in_batch));
-        *to = known && values ? value_at(values, format, i) : (double)NAN;
+        if (!known || !values)
+            *to = (double)NAN;
+        else
+            *to = is_decimal ? decimal_at(values, d, i) : value_at(values, format[0], i);
     }
 }
 
@@ -164,7 +218,7 @@ static bool read_batch(table *t, const struct ArrowSchema *schema, const struct 
     if (!make_room(t, (size_t)batch->length))
         return false;
     for (size_t column = 0; column < t->columns; column++)
-        copy_column(t, column, schema->children[column]->format[0], batch);
+        copy_column(t, column, schema->children[t->from[column]]->format, batch);
     t->rows += (size_t)batch->length;
     return true;
 }
@@ -212,15 +266,17 @@ PyObject *arrow_rows(PyObject *module, PyObject *capsule)
         PyErr_SetString(PyExc_ValueError, "the Arrow stream has no schema");
         return NULL;
     }
-    PyObject *array = NULL, *names = read_names(&schema);
-    table t = {.columns = names ? (size_t)schema.n_children : 0};
-    if (names && read_batches(&t, stream, &schema))
+    PyObject *array = NULL, *names = PyList_New(0), *left_out = PyList_New(0), *result = NULL;
+    table t = {.columns = 0};
+    if (names && left_out && choose_columns(&t, &schema, names, left_out) &&
+        read_batches(&t, stream, &schema))
         array = table_as_array(&t);
     PyMem_Free(t.numbers);
+    PyMem_Free(t.from);
     schema.release(&schema);
-    if (!array) {
-        Py_XDECREF(names);
-        return NULL;
-    }
-    return Py_BuildValue("NN", array, names);
+    if (array)
+        result = Py_BuildValue("NNO", array, PyList_AsTuple(names), left_out);
+    Py_XDECREF(names);
+    Py_XDECREF(left_out);
+    return result;
 }

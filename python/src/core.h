@@ -32,9 +32,6 @@ PyObject *raise_error(const oif_error *error);
  * PyErr_Format; returns NULL. */
 PyObject *raise_data_error(Py_ssize_t row, Py_ssize_t column, const char *format, ...);
 
-/* Raises oif.ColumnTypeError: a column of a table holds something else than numbers, e.g. text. */
-void raise_column_type(Py_ssize_t column, const char *name, const char *holds);
-
 /* ---- arrays.c ---- */
 
 /* A new float64 array of NumPy, and a view of its numbers. Its shape is (count,) or, with
@@ -75,6 +72,7 @@ typedef struct row_input {
     const char *data;
     Py_ssize_t row_stride, column_stride; /* in bytes */
     char format;                          /* 'd' or 'f' */
+    bool by_name;                         /* a dict, or a row with labels */
     PyObject *names;                      /* names of the columns as they came, or NULL; owned */
     Py_buffer view;
     bool has_view;
@@ -89,9 +87,19 @@ typedef struct expected_rows {
     bool ignore_unknown; /* columns of a dict that were not in the first one */
 } expected_rows;
 
-/* Reads x; with `one` only a single row is accepted. False with an exception set. The rows stay
- * valid until row_input_free, which must be called in any case. */
-bool row_input_read(row_input *rows, PyObject *x, const expected_rows *expected, bool one);
+/* What numbers in one dimension are, where the object is new or has rows of one number:
+ *
+ *     ONE_ROW    a row; rows are refused
+ *     SOME_ROWS  a list is a row; an array is refused if the object is new, else a series
+ *     SERIES     rows of one number each
+ *
+ * With rows of several columns, that many numbers are always a row. */
+typedef enum rows_wanted { ONE_ROW, SOME_ROWS, SERIES } rows_wanted;
+
+/* Reads x. False with an exception set. The rows stay valid until row_input_free, which must be
+ * called in any case. */
+bool row_input_read(row_input *rows, PyObject *x, const expected_rows *expected,
+                    rows_wanted wanted);
 void row_input_free(row_input *rows);
 
 /* Row i as doubles: in place where they lie so, else copied to `copy`, which has room for
@@ -112,7 +120,8 @@ PyObject *raise_infinity(Py_ssize_t row, Py_ssize_t column, bool single, PyObjec
 
 /* ---- arrow.c ---- */
 
-/* arrow_rows(capsule of an ArrowArrayStream) -> (array, names); nulls are NaN. */
+/* arrow_rows(capsule of an ArrowArrayStream) -> (array, names, left_out): the columns of numbers,
+ * nulls as NaN, and (place, name, what it contains) of each other column. */
 PyObject *arrow_rows(PyObject *module, PyObject *capsule);
 
 /* ---- params.c ---- */
@@ -120,6 +129,7 @@ PyObject *arrow_rows(PyObject *module, PyObject *capsule);
 /* Sets the parameters of a dict. */
 bool params_set(oif_params *params, PyObject *values);
 PyObject *params_as_dict(const oif_params *params);
+PyObject *params_as_proxy(const oif_params *params); /* the same, which cannot be changed */
 PyObject *table_as_dict(const oif_param_table *table);
 PyObject *info_as_dict(const oif_detector_info *info);
 

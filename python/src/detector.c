@@ -291,14 +291,14 @@ static bool act_locked(detector_object *self, action what, const row_input *rows
     return good;
 }
 
-static PyObject *act(detector_object *self, action what, PyObject *x, bool one)
+static PyObject *act(detector_object *self, action what, PyObject *x, rows_wanted wanted)
 {
     row_input rows;
     double score = 0, *scores = &score;
     PyObject *array = NULL;
     Py_buffer view;
     expected_rows expected = learner_expects(&self->base);
-    bool good = row_input_read(&rows, x, &expected, one);
+    bool good = row_input_read(&rows, x, &expected, wanted);
     if (good && !rows.single && what != LEARN) {
         array = new_array(rows.count, -1, &view);
         good = array != NULL;
@@ -319,17 +319,17 @@ static PyObject *act(detector_object *self, action what, PyObject *x, bool one)
     return single ? PyFloat_FromDouble(score) : array;
 }
 
-#define ACT_METHOD(name, what, one)                                                                \
+#define ACT_METHOD(name, what, wanted)                                                             \
     static PyObject *name(PyObject *self, PyObject *x)                                             \
     {                                                                                              \
-        return act((detector_object *)self, what, x, one);                                         \
+        return act((detector_object *)self, what, x, wanted);                                      \
     }
-ACT_METHOD(detector_learn, LEARN, false)
-ACT_METHOD(detector_score, SCORE, false)
-ACT_METHOD(detector_learn_score, LEARN_SCORE, false)
-ACT_METHOD(detector_learn_one, LEARN, true)
-ACT_METHOD(detector_score_one, SCORE, true)
-ACT_METHOD(detector_learn_score_one, LEARN_SCORE, true)
+ACT_METHOD(detector_learn, LEARN, SOME_ROWS)
+ACT_METHOD(detector_score, SCORE, SOME_ROWS)
+ACT_METHOD(detector_learn_score, LEARN_SCORE, SOME_ROWS)
+ACT_METHOD(detector_learn_one, LEARN, ONE_ROW)
+ACT_METHOD(detector_score_one, SCORE, ONE_ROW)
+ACT_METHOD(detector_learn_score_one, LEARN_SCORE, ONE_ROW)
 
 /* ---- Explanations ---- */
 
@@ -398,7 +398,7 @@ static PyObject *detector_explain(PyObject *object, PyObject *arguments, PyObjec
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|O:explain", words, &x, &given))
         return NULL;
     expected_rows expected = learner_expects(&self->base);
-    bool good = row_input_read(&rows, x, &expected, false);
+    bool good = row_input_read(&rows, x, &expected, SOME_ROWS);
     if (good && !self->base.made) {
         raise_data_error(-1, -1, "nothing was learned that could explain a row");
     } else if (good) {

@@ -43,15 +43,3 @@ PyObject *raise_data_error(Py_ssize_t row, Py_ssize_t column, const char *format
     Py_XDECREF(message);
     return NULL;
 }
-
-void raise_column_type(Py_ssize_t column, const char *name, const char *holds)
-{
-    PyObject *make = errors_function("from_column");
-    PyObject *message =
-        make ? PyUnicode_FromFormat("column '%s' contains %s, not numbers; drop it", name, holds)
-             : NULL;
-    if (message)
-        raise_made(PyObject_CallFunction(make, "On", message, column));
-    Py_XDECREF(make);
-    Py_XDECREF(message);
-}

@@ -336,7 +336,7 @@ static PyObject *get_params(PyObject *object, void *unused)
 {
     (void)unused;
     learner *self = (learner *)object;
-    return self->params.table ? params_as_dict(&self->params) : PyDict_New();
+    return params_as_proxy(&self->params);
 }
 
 static PyObject *get_column_names(PyObject *object, void *unused)
@@ -344,6 +344,16 @@ static PyObject *get_column_names(PyObject *object, void *unused)
     (void)unused;
     PyObject *names = ((learner *)object)->names;
     return Py_NewRef(names ? names : Py_None);
+}
+
+static bool names_differ(PyObject *names)
+{
+    PyObject *set = PySet_New(names);
+    bool differ = set && PySet_Size(set) == PyTuple_Size(names);
+    if (set && !differ)
+        raise_data_error(-1, -1, "columns have the same name: %R", names);
+    Py_XDECREF(set);
+    return differ;
 }
 
 static int set_column_names(PyObject *object, PyObject *value, void *unused)
@@ -357,6 +367,10 @@ static int set_column_names(PyObject *object, PyObject *value, void *unused)
     if (names && columns > 0 && PyTuple_Size(names) != (Py_ssize_t)columns) {
         PyErr_Format(PyExc_ValueError, "%zd names for rows of %zu numbers", PyTuple_Size(names),
                      columns);
+        Py_DECREF(names);
+        return -1;
+    }
+    if (names && !names_differ(names)) {
         Py_DECREF(names);
         return -1;
     }

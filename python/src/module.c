@@ -47,8 +47,8 @@ static PyMethodDef functions[] = {
     {"pipeline_info", pipeline_info, METH_NOARGS,
      "pipeline_info()\n--\n\nThe options of pipelines, as the library lists them."},
     {"arrow_rows", arrow_rows, METH_O,
-     "arrow_rows(stream, /)\n--\n\nThe array and the column names behind the capsule of an Arrow "
-     "stream."},
+     "arrow_rows(stream, /)\n--\n\nThe array, the column names and the columns without numbers "
+     "behind the capsule of an Arrow stream."},
     {NULL, NULL, 0, NULL},
 };
 

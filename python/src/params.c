@@ -25,6 +25,14 @@ PyObject *params_as_dict(const oif_params *params)
     return dict;
 }
 
+PyObject *params_as_proxy(const oif_params *params)
+{
+    PyObject *dict = params->table ? params_as_dict(params) : PyDict_New();
+    PyObject *proxy = dict ? PyDictProxy_New(dict) : NULL;
+    Py_XDECREF(dict);
+    return proxy;
+}
+
 /* The parameter of that name; NULL if unknown. */
 static const oif_param *find_param(const oif_param_table *table, const char *name)
 {
@@ -47,8 +55,11 @@ static bool set_checked(oif_params *params, const char *name, const oif_param *p
         status = oif_params_set_text(params, name, text, &error);
     } else {
         double number = param ? PyFloat_AsDouble(value) : 0;
-        if (number == -1 && PyErr_Occurred())
+        if (number == -1 && PyErr_Occurred()) {
+            if (PyErr_ExceptionMatches(PyExc_TypeError))
+                PyErr_Format(PyExc_TypeError, "%s must be a number, not %R", name, value);
             return false;
+        }
         status = oif_params_set(params, name, number, &error);
     }
     if (status != OIF_OK)

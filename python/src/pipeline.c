@@ -258,7 +258,7 @@ static bool read_key(PyObject *object, key *k, Py_ssize_t row)
 static key *read_keys(PyObject *tuple, Py_ssize_t count)
 {
     if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != count) {
-        PyErr_Format(PyExc_ValueError, "there must be a key for each of the %zd rows", count);
+        raise_data_error(-1, -1, "there must be a key for each of the %zd rows", count);
         return NULL;
     }
     key *keys = PyMem_Malloc((size_t)(count + 1) * sizeof *keys);
@@ -522,7 +522,7 @@ static const double *read_times(PyObject *object, Py_buffer *view, Py_ssize_t co
         return NULL;
     if (view->itemsize == sizeof(double) && view->len == count * (Py_ssize_t)sizeof(double))
         return view->buf;
-    PyErr_Format(PyExc_ValueError, "there must be a time for each of the %zd rows", count);
+    raise_data_error(-1, -1, "there must be a time for each of the %zd rows", count);
     return NULL;
 }
 
@@ -544,7 +544,7 @@ static PyObject *pipeline_process(PyObject *object, PyObject *arguments)
     Py_buffer view = {.obj = NULL};
     expected_rows expected = learner_expects(owner);
     row_job job = {.self = self, .owner = owner, .rows = &rows, .make_room = make_room};
-    bool good = row_input_read(&rows, x, &expected, false) &&
+    bool good = row_input_read(&rows, x, &expected, SERIES) &&
                 (key_tuple == Py_None || (keys = read_keys(key_tuple, rows.count))) &&
                 (times == Py_None || (job.seconds = read_times(times, &view, rows.count)));
     job.keys = keys;
@@ -592,7 +592,7 @@ static PyObject *pipeline_process_one(PyObject *object, PyObject *const *argumen
                    .seconds = &seconds,
                    .records = &result};
     expected_rows expected = learner_expects(&self->base);
-    bool good = row_input_read(&rows, arguments[0], &expected, true) &&
+    bool good = row_input_read(&rows, arguments[0], &expected, ONE_ROW) &&
                 read_key(arguments[1], &its_key, 0) && process(&job);
     row_input_free(&rows);
     return good ? result_tuple(&result) : NULL;
@@ -747,7 +747,7 @@ static PyObject *get_options(PyObject *object, void *unused)
 {
     (void)unused;
     pipeline_object *self = (pipeline_object *)object;
-    return self->options.table ? params_as_dict(&self->options) : PyDict_New();
+    return params_as_proxy(&self->options);
 }
 
 static PyObject *columns_as_python(const void *made)

@@ -84,6 +84,7 @@ static bool read_known(row_input *rows, PyObject *dict, PyObject *names, bool ig
 /* The first dict names the columns. */
 static bool read_dict(row_input *rows, PyObject *dict, const expected_rows *expected)
 {
+    rows->by_name = true;
     if (expected->names)
         return read_known(rows, dict, expected->names, expected->ignore_unknown);
     PyObject *keys = PyDict_Keys(dict);
@@ -154,10 +155,23 @@ static bool shape_rows(row_input *rows)
     return true;
 }
 
+/* Whether the numbers behind the buffer are not all valid: an array with a mask. */
+static bool has_mask(PyObject *x)
+{
+    static PyObject *plain; /* numpy.ndarray */
+    if (!plain) {
+        PyObject *numpy = PyImport_ImportModule("numpy");
+        plain = numpy ? PyObject_GetAttrString(numpy, "ndarray") : NULL;
+        Py_XDECREF(numpy);
+        PyErr_Clear();
+    }
+    return (PyObject *)Py_TYPE(x) != plain && PyObject_HasAttrString(x, "mask");
+}
+
 /* 1: read, 0: not a buffer of floats, -1: an exception is set. */
 static int read_buffer(row_input *rows, PyObject *x)
 {
-    if (!PyObject_CheckBuffer(x))
+    if (!PyObject_CheckBuffer(x) || has_mask(x))
         return 0;
     if (PyObject_GetBuffer(x, &rows->view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
         PyErr_Clear(); /* such as numpy's dates; the conversion has the better message */
@@ -184,7 +198,8 @@ static int read_plain(row_input *rows, PyObject *x, const expected_rows *expecte
 }
 
 /* Lets Python convert it to an array, perhaps with names. */
-static int read_converted(row_input *rows, PyObject *x, const expected_rows *expected)
+static int read_converted(row_input *rows, PyObject *x, const expected_rows *expected,
+                          rows_wanted wanted)
 {
     static PyObject *convert; /* oif._arrays.rows_of */
     if (!convert) {
@@ -195,8 +210,9 @@ static int read_converted(row_input *rows, PyObject *x, const expected_rows *exp
             return -1;
     }
     PyObject *pair =
-        PyObject_CallFunction(convert, "OOO", x, expected->names ? expected->names : Py_None,
-                              expected->ignore_unknown ? Py_True : Py_False);
+        PyObject_CallFunction(convert, "OOOnO", x, expected->names ? expected->names : Py_None,
+                              expected->ignore_unknown ? Py_True : Py_False, expected->columns,
+                              wanted == ONE_ROW ? Py_True : Py_False);
     if (!pair)
         return -1;
     int read = -1;
@@ -220,39 +236,64 @@ static bool check_columns(const row_input *rows, const expected_rows *expected)
     }
     if (expected->columns == 0 || rows->columns == expected->columns)
         return true;
-    const char *hint = rows->single && expected->columns == 1
-                           ? "; for rows of one number each use reshape(-1, 1)"
-                           : "";
-    raise_data_error(-1, -1, "rows have %zd numbers here, not %zd%s", expected->columns,
-                     rows->columns, hint);
+    raise_data_error(-1, -1, "rows have %zd numbers here, not %zd", expected->columns,
+                     rows->columns);
     return false;
 }
 
-static bool read_rows(row_input *rows, PyObject *x, const expected_rows *expected, bool one)
+/* Numbers in one dimension become rows of one number each, or are refused where they may as well
+ * be a row. */
+static bool settle_dimension(row_input *rows, const expected_rows *expected, rows_wanted wanted)
+{
+    Py_ssize_t columns = expected->columns;
+    if (columns == 0 && expected->names)
+        columns = PyTuple_Size(expected->names);
+    if (!rows->single || rows->by_name || wanted == ONE_ROW)
+        return true;
+    if (wanted == SOME_ROWS && columns == 0 && rows->has_view && rows->columns > 1) {
+        raise_data_error(-1, -1,
+                         "an array of 1 dimension is a row or a series; for a series of %zd rows "
+                         "use reshape(-1, 1), for one row of %zd numbers reshape(1, -1) or a "
+                         "method for one row, such as learn_one",
+                         rows->columns, rows->columns);
+        return false;
+    }
+    if ((columns == 1 && rows->columns > 1) || (columns <= 1 && wanted == SERIES)) {
+        rows->count = rows->columns;
+        rows->columns = 1;
+        rows->row_stride = rows->column_stride;
+        rows->single = false;
+    }
+    return true;
+}
+
+static bool read_rows(row_input *rows, PyObject *x, const expected_rows *expected,
+                      rows_wanted wanted)
 {
     int read = read_plain(rows, x, expected);
     if (read == 0)
-        read = read_converted(rows, x, expected);
+        read = read_converted(rows, x, expected, wanted);
     if (read == 0)
         PyErr_Format(PyExc_TypeError, "%R cannot be read as rows of numbers",
                      (PyObject *)Py_TYPE(x));
     if (read != 1)
         return false;
-    if (one && !rows->single) {
+    if (wanted == ONE_ROW && !rows->single) {
         raise_data_error(-1, -1, "expected a single row, got a 2-D array");
         return false;
     }
-    return check_columns(rows, expected);
+    return settle_dimension(rows, expected, wanted) && check_columns(rows, expected);
 }
 
-bool row_input_read(row_input *rows, PyObject *x, const expected_rows *expected, bool one)
+bool row_input_read(row_input *rows, PyObject *x, const expected_rows *expected, rows_wanted wanted)
 {
+    rows->by_name = false;
     rows->names = NULL;
     rows->has_view = false;
     rows->own = NULL;
     /* reading runs Python, which may give the object others */
     PyObject *names = Py_XNewRef(expected->names);
-    bool read = read_rows(rows, x, expected, one);
+    bool read = read_rows(rows, x, expected, wanted);
     Py_XDECREF(names);
     return read;
 }

@@ -116,7 +116,7 @@ def test_sklearn_fit_and_partial_fit():
     import oif.sklearn
 
     rows = np.random.default_rng(2).normal(size=(3000, 4))
-    whole = oif.sklearn.OnlineIsolationForest(seed=3).fit(rows)
+    whole = oif.sklearn.OnlineIsolationForest(seed=3, shuffle=False).fit(rows)
     parts = clone(whole)
     for part in np.array_split(rows, 7):
         parts.partial_fit(part)
@@ -229,3 +229,76 @@ def test_adapters_have_the_parameters_of_the_detectors(host, name):
     assert "seed" in getattr(module, name).__doc__
     with pytest.raises(TypeError):
         getattr(module, name)(trees=3)
+
+
+# ---- What these tests found ----
+
+
+@pytest.mark.parametrize("name", ["OnlineIsolationForest", "RollingIsolationForest", "IForestASD"])
+def test_sklearn_fit_learns_these_rows_and_not_the_last_window(name):
+    """Rows in two states, the second one at the end; anomalies are in between."""
+    from sklearn.metrics import roc_auc_score
+
+    import oif.sklearn
+
+    random = np.random.default_rng(5)
+    rows = random.normal(size=(20000, 3))
+    rows[16000:] += 20
+    labels = random.random(len(rows)) < 0.01
+    rows[labels] = random.normal(10, 1, size=(labels.sum(), 3))
+    cls = getattr(oif.sklearn, name)
+    model = cls().fit(rows)
+    assert roc_auc_score(labels, -model.score_samples(rows)) > 0.9
+    assert roc_auc_score(labels, -cls(shuffle=False).fit(rows).score_samples(rows)) < 0.5
+    assert same_bits(cls().fit(rows).score_samples(rows), model.score_samples(rows)), "the sample is seeded"
+    few = rows[: model.window_size]
+    assert same_bits(cls().fit(few).score_samples(few), cls(shuffle=False).fit(few).score_samples(few))
+
+
+def test_sklearn_names_of_the_seed_and_the_threads():
+    import oif.sklearn
+
+    rows = np.random.default_rng(2).normal(size=(3000, 4))
+    seeded = oif.sklearn.Loda(seed=7).fit(rows).score_samples(rows)
+    assert same_bits(seeded, oif.sklearn.Loda(random_state=7).fit(rows).score_samples(rows))
+    drawn = oif.sklearn.Loda(random_state=np.random.RandomState(3)).fit(rows).score_samples(rows)
+    assert not same_bits(seeded, drawn)
+    assert oif.sklearn.Loda(n_jobs=2).fit(rows).detector_.threads == 2
+    assert 1 <= oif.sklearn.Loda(n_jobs=-1).fit(rows).detector_.threads <= 16
+    with pytest.raises(ValueError, match="contamination must be 'auto' or a number"):
+        oif.sklearn.Loda(contamination=2).fit(rows)
+
+
+def test_sklearn_contamination_may_be_found_out():
+    import oif.sklearn
+
+    random = np.random.default_rng(2)
+    rows = random.normal(size=(2000, 3))
+    rows[::100] += 30
+    model = oif.sklearn.RollingIsolationForest(contamination="auto").fit(rows)
+    outliers = model.predict(rows) == -1
+    assert outliers[::100].all() and outliers.sum() < 40
+
+
+def test_river_sees_the_memory_of_a_detector():
+    import oif.river
+
+    model = oif.river.OnlineIsolationForest()
+    for x, _ in credit_card_like(300):
+        model.learn_one(x)
+    assert model._raw_memory_usage > model.detector.memory_bytes > 100_000
+
+
+def test_river_takes_many_rows_at_once():
+    import pandas
+
+    import oif.river
+
+    frame = pandas.DataFrame([x for x, _ in credit_card_like(600)], index=range(1000, 1600))
+    one, many = oif.river.OnlineIsolationForest(seed=2), oif.river.OnlineIsolationForest(seed=2)
+    assert (many.score_many(frame) == 0).all()
+    many.learn_many(frame)
+    for x in frame.to_dict("records"):
+        one.learn_one(x)
+    scores = many.score_many(frame[::-1])
+    assert scores.index.equals(frame.index[::-1]) and same_bits(scores, [one.score_one(x) for x in frame[::-1].to_dict("records")])

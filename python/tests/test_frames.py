@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -52,7 +53,7 @@ def test_arrow_columns_of_every_type_of_number(type_name):
     values = [None if value is None else bool(value) for value in values] if type_name == "bool_" else values
     column = pyarrow.array(values, getattr(pyarrow, type_name)()).slice(1)
     expected = np.array([[np.nan if value is None else value] for value in values[1:]], np.float64)
-    array, names = oif._core.arrow_rows(pyarrow.table([column], names=["x"]).__arrow_c_stream__())
+    array, names, _ = oif._core.arrow_rows(pyarrow.table([column], names=["x"]).__arrow_c_stream__())
     assert names == ("x",)
     np.testing.assert_array_equal(array, expected)
 
@@ -68,18 +69,34 @@ def test_arrow_columns_of_every_type_of_number(type_name):
     ],
     ids=["text", "dates", "durations", "categories", "digits"],
 )
-def test_columns_that_hold_no_numbers_are_refused_by_name(column, told):
+def test_columns_that_hold_no_numbers_are_left_out_by_name(column, told):
     frame = pandas.DataFrame({"a": [1.0, 2.0], "host": pandas.Series(column)})
     typed = frame.astype({"host": "string"}) if frame["host"].dtype == object else frame
-    for table in (typed, pyarrow.Table.from_pandas(frame), polars.from_pandas(frame)):
+    for table in (frame, typed, pyarrow.Table.from_pandas(frame), polars.from_pandas(frame)):
         forest = oif.OnlineIsolationForest()
-        with pytest.raises(TypeError, match=f"column 'host' contains .*({told}).*, not numbers; drop it") as caught:
+        with pytest.warns(oif.ColumnWarning, match=rf"left out: 'host' \(.*({told}).*\)") as caught:
             forest.learn(table)
-        assert isinstance(caught.value, oif.ColumnTypeError) and caught.value.column == 1
-        assert forest.columns is None
-    if frame["host"].dtype == object:
-        with pytest.raises(oif.DataError, match=r"'.' is not a number \(row 0, column 'host'\)"):
-            oif.OnlineIsolationForest().learn(frame)
+        assert caught[0].filename == __file__, "the line of the caller"
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # it is said once
+            forest.learn(table)
+        assert forest.column_names == ("a",) and forest.rows_learned == 4
+        without = frame[["host"]] if table is frame else pyarrow.Table.from_pandas(frame[["host"]])
+        with pytest.raises(TypeError, match=f"column 'host' contains .*({told}).*, not numbers; drop it") as caught:
+            oif.OnlineIsolationForest().learn(without)
+        assert isinstance(caught.value, oif.ColumnTypeError) and caught.value.column == 0
+
+
+def test_a_known_column_that_is_text_now_is_refused():
+    forest = oif.OnlineIsolationForest()
+    forest.learn(pandas.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}))
+    for table in (pandas.DataFrame({"a": [1.0], "b": ["x"]}), pyarrow.table({"a": [1.0], "b": ["x"]})):
+        with pytest.raises(oif.ColumnTypeError, match="column 'b'") as caught:
+            forest.learn(table)
+        assert caught.value.column == 1
+    with pytest.raises(oif.DataError, match=r"'x' is not a number \(row 1, column 'b'\)"):
+        forest.learn(pandas.DataFrame({"a": [1.0, 2.0], "b": pandas.Series([1.0, "x"], dtype=object)}))
+    assert forest.rows_learned == 2
 
 
 @pytest.mark.parametrize(
@@ -88,17 +105,13 @@ def test_columns_that_hold_no_numbers_are_refused_by_name(column, told):
     ids=["complex", "lists"],
 )
 def test_what_only_pandas_holds(column, told):
-    with pytest.raises(oif.DataError, match=told):
+    with pytest.warns(oif.ColumnWarning, match=told):
         oif.OnlineIsolationForest().learn(pandas.DataFrame({"a": [1.0, 2.0], "host": column}))
 
 
 def test_what_is_no_table_yet_says_so():
     with pytest.raises(TypeError, match="LazyFrame.*collect"):
         oif.OnlineIsolationForest().learn(polars.LazyFrame({"a": [1.0]}))
-    column = pyarrow.chunked_array([[1.0, 2.0]])
-    if hasattr(column, "__arrow_c_stream__"):  # since pyarrow 16; before that it is an array like any other
-        with pytest.raises(TypeError, match="expected a table"):
-            oif.OnlineIsolationForest().learn(column)
 
 
 def test_nulls_of_every_kind_are_missing():
@@ -121,7 +134,7 @@ def test_nulls_of_every_kind_are_missing():
 
 def test_half_precision_from_arrow_is_exact():
     halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
-    array, _ = oif._core.arrow_rows(pyarrow.table({"x": pyarrow.array(halves)}).__arrow_c_stream__())
+    array, _, _ = oif._core.arrow_rows(pyarrow.table({"x": pyarrow.array(halves)}).__arrow_c_stream__())
     np.testing.assert_array_equal(array[:, 0], halves.astype(np.float64))
 
 

@@ -180,7 +180,6 @@ def test_after_a_failed_first_row_the_width_is_free_again(detector_class):
         np.array([["1", "2"]]),
         np.array([[1j, 2]]),
         np.array([["2020-01-01"]], dtype="M8[D]"),
-        np.zeros(3, dtype=[("a", "f8"), ("b", "f8")]),
         np.array([[1, object()]], dtype=object),
     ],
     ids=repr,
@@ -219,8 +218,7 @@ def test_the_width_is_that_of_the_first_row():
         forest.score(np.zeros((5, 4)))
     single = oif.OnlineIsolationForest()
     single.learn([[1], [2], [3]])
-    with pytest.raises(oif.DataError, match=r"reshape\(-1, 1\)"):
-        single.score(np.zeros(5))
+    assert same_bits(single.score(np.zeros(5)), single.score(np.zeros((5, 1))))
     with pytest.raises(oif.DataError, match="a single row"):
         single.score_one(np.zeros((5, 1)))
 

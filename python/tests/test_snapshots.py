@@ -1,6 +1,7 @@
 import copy
 import pickle
 import subprocess
+import zipfile
 
 import pytest
 from conftest import CHECKOUT, same_bits
@@ -188,3 +189,19 @@ def test_a_snapshot_restores_only_fresh_objects(rows):
         fresh._assign(forest)
     with pytest.raises(TypeError):
         fresh._assign(object())
+
+
+def test_snapshots_go_to_open_files_and_know_their_class(rows, tmp_path):
+    forest, pipeline = oif.Loda(), oif.Pipeline()
+    forest.learn(rows)
+    pipeline.process(rows)
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for name, made in (("forest", forest), ("pipeline", pipeline)):
+            with archive.open(name, "w") as file:
+                made.save(file)
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive:
+        assert oif.Loda.load(archive.open("forest")).to_bytes() == forest.to_bytes()
+        assert oif.Detector.load(archive.open("forest")).rows_learned == len(rows)
+        assert oif.Pipeline.load(archive.open("pipeline")).rows == len(rows)
+        with pytest.raises(oif.SnapshotKindError, match="that of a Loda, not of a Pipeline"):
+            oif.Pipeline.load(archive.open("forest"))

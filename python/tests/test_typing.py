@@ -1,6 +1,8 @@
 """The package is typed, and its stubs are true."""
 
+import doctest
 import os
+import re
 import subprocess
 import sys
 
@@ -20,6 +22,28 @@ def run(*command, folder):
         [sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True, env={**os.environ, **paths}
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture
+def tutorial(tmp_path):
+    """The code of docs/python.md as one program."""
+    text = (CHECKOUT / "docs" / "python.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    examples = [example for block in blocks for example in doctest.DocTestParser().get_examples(block)]
+    program = tmp_path / "tutorial.py"
+    program.write_text("".join(example.source for example in examples))
+    return program
+
+
+def test_the_tutorial_satisfies_mypy(tutorial, tmp_path):
+    settings = tmp_path / "mypy.ini"
+    settings.write_text("[mypy]\nignore_missing_imports = True\nallow_redefinition = True\n")
+    run("mypy", "--cache-dir", str(tmp_path / "cache"), "--config-file", str(settings), str(tutorial), folder=tmp_path)
+
+
+def test_the_tutorial_satisfies_pyright(tutorial, tmp_path):
+    pytest.importorskip("pyright")
+    run("pyright", "--level", "error", "--pythonpath", sys.executable, str(tutorial), folder=tmp_path)
 
 
 def test_the_package_satisfies_mypy_strict(tmp_path):

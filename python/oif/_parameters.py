@@ -1,0 +1,149 @@
+"""Parameters and options as attributes, and as keywords for type checkers."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Literal, Never, Protocol, Self, TypedDict, TypeVar, overload
+
+Value = TypeVar("Value")
+Changed = TypeVar("Changed", bound="Changeable")
+
+
+class Changeable(Protocol):
+    """What has options that can be changed."""
+
+    @property
+    def options(self) -> Any: ...
+    def change(self, **options: Any) -> None: ...
+
+
+class Parameter(Generic[Value]):
+    """A parameter of a detector, which stays what it was when the detector was made."""
+
+    def __init__(self, kind: type[Value]) -> None:
+        self.kind = kind
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: Any) -> Self: ...
+    @overload
+    def __get__(self, instance: Any, owner: Any) -> Value: ...
+    def __get__(self, instance: Any, owner: Any) -> Self | Value:
+        if instance is None:
+            return self
+        value: Value = instance.params[self.name]
+        return value
+
+    def __set__(self, instance: Any, value: Never) -> None:
+        made = type(instance).__name__
+        raise AttributeError(f"{self.name} cannot be changed; make a new one: {made}({self.name}={value!r})")
+
+
+class Option(Generic[Value]):
+    """An option of a pipeline. To set it changes it from now on, where that is possible."""
+
+    def __init__(self, kind: type[Value]) -> None:
+        self.kind = kind
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: Any) -> Self: ...
+    @overload
+    def __get__(self, instance: Changed, owner: Any) -> Value: ...
+    def __get__(self, instance: Any, owner: Any) -> Self | Value:
+        if instance is None:
+            return self
+        value: Value = instance.options[self.name]
+        return value
+
+    def __set__(self, instance: Changeable, value: Value) -> None:
+        instance.change(**{self.name: value})
+
+
+class OnlineIsolationForest(TypedDict, total=False):
+    """The parameters of oif.OnlineIsolationForest."""
+
+    num_trees: int
+    window_size: int
+    max_leaf_samples: int
+    growth: Literal["adaptive", "fixed"]
+    variant: Literal["running", "paper", "reference"]
+    subsample: float
+    forgetting: Literal["window", "turnover"]
+    shadow_trees: int
+    maturity: int
+    insertion: Literal["none", "row", "auto"]
+    seed: int
+
+
+class IForestASD(TypedDict, total=False):
+    """The parameters of oif.IForestASD."""
+
+    num_trees: int
+    window_size: int
+    subsample_size: int
+    retrain: Literal["window", "drift"]
+    drift_rate: float
+    insertion: Literal["none", "row"]
+    seed: int
+
+
+class HalfSpaceTrees(TypedDict, total=False):
+    """The parameters of oif.HalfSpaceTrees."""
+
+    num_trees: int
+    window_size: int
+    max_depth: int
+    size_limit: float
+    ranges: Literal["first", "every", "fixed"]
+    range_low: float
+    range_high: float
+    seed: int
+
+
+class RobustRandomCutForest(TypedDict, total=False):
+    """The parameters of oif.RobustRandomCutForest."""
+
+    num_trees: int
+    tree_size: int
+    sample: Literal["reservoir", "sliding"]
+    window_size: int
+    seed: int
+
+
+class Loda(TypedDict, total=False):
+    """The parameters of oif.Loda."""
+
+    num_projections: int
+    num_bins: int
+    window_size: int
+    scale: Literal["learn", "none"]
+    seed: int
+
+
+class SparseDataObservers(TypedDict, total=False):
+    """The parameters of oif.SparseDataObservers."""
+
+    num_observers: int
+    num_neighbours: int
+    idle_share: float
+    window_size: int
+    scale: Literal["robust", "none"]
+    seed: int
+
+
+class RollingIsolationForest(TypedDict, total=False):
+    """The parameters of oif.RollingIsolationForest."""
+
+    num_trees: int
+    window_size: int
+    sample_size: int
+    max_depth: int
+    max_leaf_samples: int
+    tournament: int
+    insertion: Literal["path", "none", "row"]
+    renew_trees: int
+    seed: int
