@@ -55,7 +55,7 @@ hash_of_sources() {
     } | sha256sum
 }
 
-build_wheel() { # build/wheel/oif-*.whl, with the build tools of the test environment
+build_wheel() { # build/wheel/online_iforest-*.whl, with the build tools of the test environment
     local sources
     sources=$(hash_of_sources)
     [ "$sources" = "$(cat build/wheel/sources.sha256 2>/dev/null)" ] && return
@@ -70,7 +70,7 @@ build_wheel() { # build/wheel/oif-*.whl, with the build tools of the test enviro
 install_wheel() { # install_wheel NAME
     local installed=build/$1-venv/sources.sha256
     cmp -s build/wheel/sources.sha256 "$installed" && return
-    pip_in "$1" install --no-deps --force-reinstall build/wheel/oif-*.whl
+    pip_in "$1" install --no-deps --force-reinstall build/wheel/online_iforest-*.whl
     cp build/wheel/sources.sha256 "$installed"
 }
 

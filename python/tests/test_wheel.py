@@ -15,7 +15,7 @@ pytest.importorskip("scikit_build_core")
 
 @pytest.fixture(scope="module")
 def wheel():
-    found = sorted((CHECKOUT / "build" / "wheel").glob("oif-*.whl"))
+    found = sorted((CHECKOUT / "build" / "wheel").glob("online_iforest-*.whl"))
     if len(found) != 1:
         pytest.fail("build/wheel holds no wheel; tools/make_venv.sh test makes it")
     return found[0]
@@ -51,7 +51,7 @@ def test_the_sdist_builds_without_a_network(tmp_path):
     make = f"import scikit_build_core.build as b; print(b.build_sdist({str(tmp_path)!r}))"
     done = subprocess.run([sys.executable, "-c", make], cwd=CHECKOUT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    (sdist,) = tmp_path.glob("oif-*.tar.gz")
+    (sdist,) = tmp_path.glob("online_iforest-*.tar.gz")
     folders = {name.split("/")[1] for name in tarfile.open(sdist).getnames() if "/" in name}
     assert {"include", "src", "python", "cli", "LICENSE"} <= folders and not {"tests", "benchmarks", "build"} & folders
     no_network = {
@@ -62,4 +62,4 @@ def test_the_sdist_builds_without_a_network(tmp_path):
     }
     run("pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--wheel-dir", tmp_path,
         "--config-settings=cmake.build-type=Debug", sdist, env=no_network)  # fmt: skip
-    assert list(tmp_path.glob("oif-*.whl"))
+    assert list(tmp_path.glob("online_iforest-*.whl"))
