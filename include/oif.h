@@ -447,7 +447,9 @@ enum { OIF_KEY_MAX_BYTES = 64 * 1024 };
  *
  * OIF_EVALUE    a value is infinite, or the key is longer than OIF_KEY_MAX_BYTES;
  *               the row is ignored
- * OIF_EMEMORY   only for a key that has no model in memory; other rows never allocate */
+ * OIF_EMEMORY   for a new key, or while models grow: a model takes memory as it learns. The row was
+ *               not processed; it can be given again. With few keys, or once they have learned
+ *               enough, rows never allocate */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key,
                                                        size_t key_bytes, const double *row,
                                                        oif_result *result, oif_error *error);
@@ -609,7 +611,7 @@ OIF_API size_t oif_pipeline_keys(const oif_pipeline *pipeline);
 /* How many times a key lost its model to another key. */
 OIF_API uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline);
 
-/* The memory of the pipeline and all its models, in bytes. */
+/* The memory of the pipeline and all its models, in bytes. A model takes memory as it learns. */
 OIF_API size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline);
 
 /* The key of the row processed last, `*key_bytes` long.

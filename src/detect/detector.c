@@ -418,6 +418,16 @@ size_t oif_detector_memory_bytes(const oif_detector *detector)
     return detector->bytes + oif_column_names_memory_bytes(detector->names);
 }
 
+size_t oif_detector_block_bytes(const oif_detector *detector)
+{
+    return detector->bytes;
+}
+
+bool oif_detector_is_one_block(const oif_detector *detector)
+{
+    return !detector->names && !detector->pool;
+}
+
 oif_status oif_detector_check(const oif_detector *detector, oif_error *error)
 {
     if (detector->rows_learned > OIF_MAX_ROWS_LEARNED)

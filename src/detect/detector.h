@@ -148,6 +148,11 @@ const oif_detector_kind *oif_detector_kind_of(const oif_params *params);
  * The column names stay. */
 void oif_detector_assign(oif_detector *detector, const oif_detector *other);
 
+/* The bytes of the block of memory that a detector is: a whole number of cache lines. Names and
+ * threads are not in it; a detector without either is copied by copying the block. */
+size_t oif_detector_block_bytes(const oif_detector *detector);
+bool oif_detector_is_one_block(const oif_detector *detector);
+
 /* What its scores are. */
 oif_score_scale oif_detector_scale(const oif_detector *detector);
 

@@ -84,7 +84,7 @@ static oif_status write_buffer(const oif_evicted_models *evicted, oif_model *mod
 }
 
 oif_status oif_evicted_models_put(oif_evicted_models *evicted, const oif_key_entry *entry,
-                                  oif_error *error)
+                                  oif_model *model, oif_error *error)
 {
     oif_slot slot = {0};
     oif_error why;
@@ -94,7 +94,7 @@ oif_status oif_evicted_models_put(oif_evicted_models *evicted, const oif_key_ent
         count_lost(evicted, "there is no state file to keep models beside");
         return OIF_OK;
     }
-    oif_status status = write_buffer(evicted, entry->value, &why);
+    oif_status status = write_buffer(evicted, model, &why);
     if (status == OIF_OK)
         status = oif_evicted_file_put(evicted->file, entry->key, entry->key_bytes, &slot, &why);
     if (status == OIF_OK && !note_slot(evicted, entry->key, entry->key_bytes, slot)) {

@@ -30,12 +30,12 @@ typedef struct oif_evicted_models {
 void oif_evicted_models_init(oif_evicted_models *evicted, bool is_kept, oif_model *blank);
 void oif_evicted_models_free(oif_evicted_models *evicted);
 
-/* Writes the model of an entry of the pipeline's keys to the file, before another key gets it.
+/* Writes the model of an entry of the pipeline's keys to the file, before it is taken away.
  * A model that is lost is not a failure.
  *
  * OIF_EMEMORY   no memory to note the slot; nothing has changed */
 oif_status oif_evicted_models_put(oif_evicted_models *evicted, const oif_key_entry *entry,
-                                  oif_error *error);
+                                  oif_model *model, oif_error *error);
 
 /* Reads the model of a key back into a blank one, if the key has one in the file. */
 void oif_evicted_models_take(oif_evicted_models *evicted, const char *key, size_t key_bytes,

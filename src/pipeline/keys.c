@@ -13,7 +13,7 @@ void oif_keys_init(oif_keys *keys)
 
 void oif_keys_free(oif_keys *keys)
 {
-    for (uint32_t i = 0; i < keys->used; i++)
+    for (uint32_t i = keys->oldest; i != OIF_NO_KEY; i = keys->entries[i].newer)
         oif_memory_free(keys->entries[i].key);
     oif_memory_free(keys->entries);
     oif_memory_free(keys->slots);
@@ -121,7 +121,7 @@ uint32_t oif_keys_find(const oif_keys *keys, const char *key, size_t key_bytes)
                        : OIF_NO_KEY;
 }
 
-char *oif_key_copy(const char *key, size_t key_bytes)
+static char *copy_key(const char *key, size_t key_bytes)
 {
     char *copy = oif_memory_new(oif_size_add(key_bytes, 1));
     if (copy && key_bytes > 0)
@@ -136,6 +136,7 @@ static void insert(oif_keys *keys, uint32_t number, char *key, size_t key_bytes)
     entry->key = key;
     entry->key_bytes = key_bytes;
     keys->slots[slot_of(keys, entry->hash, key, key_bytes)] = number;
+    keys->text_bytes += oif_size_align(key_bytes + 1);
     link_newest(keys, number);
 }
 
@@ -152,24 +153,14 @@ static uint32_t take_entry(oif_keys *keys)
 
 uint32_t oif_keys_add(oif_keys *keys, const char *key, size_t key_bytes)
 {
-    char *copy = oif_key_copy(key, key_bytes);
+    char *copy = copy_key(key, key_bytes);
     if (!copy || (keys->count == keys->capacity && !grow(keys))) {
         oif_memory_free(copy);
         return OIF_NO_KEY;
     }
     uint32_t number = take_entry(keys);
     keys->entries[number].number = 0;
-    insert(keys, number, copy, key_bytes);
-    return number;
-}
-
-uint32_t oif_keys_replace_oldest(oif_keys *keys, char *copy, size_t key_bytes)
-{
-    uint32_t number = keys->oldest;
-    oif_key_entry *entry = &keys->entries[number];
-    free_slot(keys, slot_of(keys, entry->hash, entry->key, entry->key_bytes));
-    oif_memory_free(entry->key);
-    unlink_entry(keys, number);
+    keys->entries[number].packed = NULL;
     insert(keys, number, copy, key_bytes);
     return number;
 }
@@ -178,6 +169,7 @@ void oif_keys_remove(oif_keys *keys, uint32_t number)
 {
     oif_key_entry *entry = &keys->entries[number];
     free_slot(keys, slot_of(keys, entry->hash, entry->key, entry->key_bytes));
+    keys->text_bytes -= oif_size_align(entry->key_bytes + 1);
     oif_memory_free(entry->key);
     unlink_entry(keys, number);
     *entry = (oif_key_entry){.older = OIF_NO_KEY, .newer = keys->free};
@@ -187,8 +179,6 @@ void oif_keys_remove(oif_keys *keys, uint32_t number)
 
 size_t oif_keys_bytes(const oif_keys *keys)
 {
-    size_t bytes = keys->capacity * sizeof *keys->entries + keys->slot_count * sizeof *keys->slots;
-    for (uint32_t i = keys->oldest; i != OIF_NO_KEY; i = keys->entries[i].newer)
-        bytes += oif_size_align(keys->entries[i].key_bytes + 1);
-    return bytes;
+    return keys->capacity * sizeof *keys->entries + keys->slot_count * sizeof *keys->slots +
+           keys->text_bytes;
 }

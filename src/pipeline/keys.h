@@ -25,6 +25,7 @@ typedef struct oif_key_entry {
         void *value;
         uint64_t number;
     };
+    void *packed; /* the caller's, too; NULL at first */
 } oif_key_entry;
 
 typedef struct oif_keys {
@@ -34,6 +35,7 @@ typedef struct oif_keys {
     uint32_t used; /* all entries from here on were never taken */
     uint32_t free; /* the first entry that was taken and is free, or OIF_NO_KEY */
     uint32_t oldest, newest;
+    size_t text_bytes; /* of the keys themselves */
 } oif_keys;
 
 void oif_keys_init(oif_keys *keys);
@@ -48,12 +50,8 @@ uint32_t oif_keys_find(const oif_keys *keys, const char *key, size_t key_bytes);
  * OIF_NO_KEY when there is no memory. */
 uint32_t oif_keys_add(oif_keys *keys, const char *key, size_t key_bytes);
 
-/* A copy of a key, or NULL when there is no memory. */
-char *oif_key_copy(const char *key, size_t key_bytes);
-
-/* Replaces the oldest key by one that is not in the map, and makes it the newest. The entry
- * keeps its value. Never fails: the caller has made the copy, which now belongs to the map. */
-uint32_t oif_keys_replace_oldest(oif_keys *keys, char *copy, size_t key_bytes);
+/* Removes the key of an entry. The caller has freed its value, which becomes NULL. */
+void oif_keys_remove(oif_keys *keys, uint32_t entry);
 
 /* Removes the key of an entry. The caller has freed its value, which becomes NULL. */
 void oif_keys_remove(oif_keys *keys, uint32_t entry);

@@ -1,6 +1,5 @@
-/* A pipeline: a model for each key, up to a number of keys. A new model is a copy of one that
- * has seen no row. When there are as many keys as allowed, a new key evicts the least recently
- * seen one and takes over its model's memory. */
+/* A pipeline: a model for each key, up to a number of keys and to a limit of memory. When one of
+ * them is reached, the least recently seen key is evicted. */
 #include "pipeline/pipeline.h"
 
 #include "base/error.h"
@@ -142,48 +141,71 @@ static oif_status check_options(const oif_params *options, oif_error *error)
     return OIF_OK;
 }
 
-/* The number of keys that the limits allow; OIF_EPARAM when it is 0. */
-static oif_status count_keys(const oif_params *params, const oif_derived_plan *plan,
-                             const oif_params *options, uint32_t *most, oif_error *error)
+/* What limits the models of a pipeline. */
+typedef struct limits {
+    uint32_t keys;
+    size_t bytes;   /* SIZE_MAX: none */
+    bool are_whole; /* so few models fit that none is packed */
+} limits;
+
+/* OIF_EPARAM if not a single model fits. */
+static oif_status read_limits(const oif_params *params, const oif_derived_plan *plan,
+                              const oif_params *options, limits *found, oif_error *error)
 {
+    const size_t few = 16;
     oif_model_options o = read_options(options);
     double limit = oif_params_value(options, "memory_limit");
     size_t bytes = 0;
     oif_status status = oif_model_estimate_bytes(params, plan, &o, &bytes, error);
     if (status != OIF_OK)
         return status;
-    *most = (uint32_t)oif_params_value(options, "max_keys");
-    double fitting = limit / ((double)bytes + sizeof(oif_key_entry) + 2 * OIF_CACHE_LINE_BYTES);
-    if (limit > 0 && fitting < 1)
+    /* The blank model, and one of a key. */
+    if (limit > 0 && limit < 2.0 * (double)bytes + OIF_PIPELINE_OWN_BYTES)
         return oif_fail(error, OIF_EPARAM,
-                        "memory_limit is too small for a single model of %zu bytes", bytes);
-    if (limit > 0 && fitting < *most)
-        *most = (uint32_t)fitting;
+                        "memory_limit is too small for a single model of %zu bytes, "
+                        "which takes twice as much at first",
+                        bytes);
+    *found = (limits){.keys = (uint32_t)oif_params_value(options, "max_keys"),
+                      .bytes = limit > 0 && limit < (double)SIZE_MAX ? (size_t)limit : SIZE_MAX};
+    found->are_whole = found->bytes / few < bytes;
     return OIF_OK;
 }
 
 /* ---- Creation ---- */
 
-/* Makes the model that new ones are copies of, and counts how many there may be. */
+/* Makes the model that new ones are copies of, and finds what limits them. */
 static oif_status make_blank(const oif_params *params, const oif_derived_plan *plan,
-                             const oif_params *options, oif_model **blank, uint32_t *most_keys,
+                             const oif_params *options, oif_model **blank, limits *found,
                              oif_error *error)
 {
     oif_model_options o = read_options(options);
-    oif_status status = count_keys(params, plan, options, most_keys, error);
+    oif_status status = read_limits(params, plan, options, found, error);
     return status == OIF_OK ? oif_model_new(params, plan, &o, blank, error) : status;
+}
+
+static void start_models(oif_pipeline *p, oif_model *blank, const limits *found)
+{
+    p->most_keys = found->keys;
+    p->memory_limit = found->bytes;
+    oif_models_init(&p->models, &p->keys, blank);
+    p->models.are_whole = found->are_whole;
+    if (found->bytes < SIZE_MAX)
+        p->models.whole_at_most = found->bytes / 4 * 3;
+    if (found->bytes / 4 < p->models.whole_at_first)
+        p->models.whole_at_first = found->bytes / 4;
+    blank->plan = &p->plan;
 }
 
 oif_status oif_pipeline_new(const oif_params *detector, size_t columns, const oif_params *options,
                             oif_pipeline **pipeline, oif_error *error)
 {
-    uint32_t most_keys = 0;
+    limits found;
     oif_model *blank = NULL;
     oif_derived_plan plan;
     oif_derived_plan_init(&plan, columns);
     oif_status status = check_options(options, error);
     if (status == OIF_OK)
-        status = make_blank(detector, &plan, options, &blank, &most_keys, error);
+        status = make_blank(detector, &plan, options, &blank, &found, error);
     if (status != OIF_OK)
         return status;
     oif_pipeline *made = oif_memory_new(sizeof *made);
@@ -195,11 +217,9 @@ oif_status oif_pipeline_new(const oif_params *detector, size_t columns, const oi
                            .options = *options,
                            .columns = columns,
                            .plan = plan,
-                           .most_keys = most_keys,
-                           .last = OIF_NO_KEY,
-                           .blank = blank};
-    blank->plan = &made->plan;
+                           .last = OIF_NO_KEY};
     oif_keys_init(&made->keys);
+    start_models(made, blank, &found);
     oif_silence_queue_init(&made->silence);
     oif_alert_budget_init(&made->budget, oif_params_value(options, "alerts"),
                           oif_params_value(options, "calm"));
@@ -213,13 +233,11 @@ void oif_pipeline_free(oif_pipeline *pipeline)
 {
     if (!pipeline)
         return;
-    for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY; i = pipeline->keys.entries[i].newer)
-        oif_model_free(pipeline->keys.entries[i].value);
+    oif_models_free(&pipeline->models);
     oif_evicted_models_free(&pipeline->evicted);
     oif_silence_queue_free(&pipeline->silence);
     oif_keys_free(&pipeline->keys);
     oif_column_names_free(pipeline->names);
-    oif_model_free(pipeline->blank);
     oif_derived_plan_free(&pipeline->plan);
     oif_memory_free(pipeline);
 }
@@ -229,16 +247,15 @@ void oif_pipeline_free(oif_pipeline *pipeline)
 oif_status oif_pipeline_set_plan(oif_pipeline *p, const oif_derived_plan *plan, oif_error *error)
 {
     oif_model *blank;
-    uint32_t most_keys;
-    oif_status status = make_blank(&p->params, plan, &p->options, &blank, &most_keys, error);
+    limits found;
+    oif_status status = make_blank(&p->params, plan, &p->options, &blank, &found, error);
     if (status != OIF_OK)
         return status;
-    oif_model_free(p->blank);
+    oif_models_free(&p->models);
     oif_derived_plan_free(&p->plan);
     p->plan = *plan;
-    p->most_keys = most_keys;
-    p->blank = p->evicted.blank = blank;
-    blank->plan = &p->plan;
+    p->evicted.blank = blank;
+    start_models(p, blank, &found);
     return OIF_OK;
 }
 
@@ -306,54 +323,72 @@ const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column
 
 /* ---- Models ---- */
 
-/* Evicts the oldest key and gives its entry to another one, with a blank model. */
-static oif_status replace_oldest(oif_pipeline *p, const char *key, size_t key_bytes,
-                                 uint32_t *entry, oif_error *error)
+static bool has_too_much(const oif_pipeline *p)
 {
-    char *copy = oif_key_copy(key, key_bytes);
-    if (!copy)
-        return oif_fail(error, OIF_EMEMORY, "no memory for a key of %zu bytes", key_bytes);
-    oif_status status =
-        oif_evicted_models_put(&p->evicted, &p->keys.entries[p->keys.oldest], error);
-    if (status != OIF_OK) {
-        oif_memory_free(copy);
+    return p->keys.count > p->most_keys || (!p->is_copying && p->memory_limit < SIZE_MAX &&
+                                            oif_pipeline_memory_bytes(p) > p->memory_limit);
+}
+
+/* Takes the model of a key away; with evicted=keep it is in the file then. */
+static oif_status evict(oif_pipeline *p, uint32_t entry, oif_error *error)
+{
+    oif_status status = oif_evicted_models_put(&p->evicted, &p->keys.entries[entry],
+                                               oif_models_view(&p->models, entry), error);
+    if (status != OIF_OK)
         return status;
-    }
-    *entry = oif_keys_replace_oldest(&p->keys, copy, key_bytes);
-    oif_model_assign(oif_pipeline_model(p, *entry), p->blank);
-    p->last = *entry == p->last ? OIF_NO_KEY : p->last;
+    oif_models_remove(&p->models, entry);
+    oif_keys_remove(&p->keys, entry);
+    p->last = entry == p->last ? OIF_NO_KEY : p->last;
     p->evictions++;
     return OIF_OK;
 }
 
-static oif_status add_copy_of_blank(oif_pipeline *p, const char *key, size_t key_bytes,
-                                    uint32_t *entry, oif_error *error)
+/* Packs and evicts models, but not that of `entry`, until the others are within the limits. */
+static oif_status make_room(oif_pipeline *p, uint32_t entry, oif_error *error)
 {
-    oif_model *model;
-    oif_status status = oif_model_clone(p->blank, &model, error);
-    if (status != OIF_OK)
-        return status;
-    *entry = oif_keys_add(&p->keys, key, key_bytes);
-    if (*entry == OIF_NO_KEY) {
-        oif_model_free(model);
-        return oif_fail(error, OIF_EMEMORY, "no memory for one more key");
+    oif_status status = OIF_OK;
+    p->models.have_grown = false;
+    while (status == OIF_OK && p->keys.count > 1 && has_too_much(p)) {
+        bool is_oldest = p->keys.oldest == entry;
+        if (p->keys.count > p->most_keys || !oif_models_pack_one(&p->models, entry))
+            status = evict(p, is_oldest ? p->keys.entries[entry].newer : p->keys.oldest, error);
     }
-    p->keys.entries[*entry].value = model;
-    return OIF_OK;
+    return status;
+}
+
+static oif_status add_blank(oif_pipeline *p, const char *key, size_t key_bytes, uint32_t *entry,
+                            oif_model **model, oif_error *error)
+{
+    *entry = oif_keys_add(&p->keys, key, key_bytes);
+    if (*entry == OIF_NO_KEY)
+        return oif_fail(error, OIF_EMEMORY, "no memory for one more key");
+    oif_status status = oif_models_add(&p->models, *entry, error);
+    if (status == OIF_OK)
+        status = oif_models_open(&p->models, *entry, model, error);
+    if (status == OIF_OK)
+        status = make_room(p, *entry, error);
+    if (status != OIF_OK) {
+        oif_models_remove(&p->models, *entry);
+        oif_keys_remove(&p->keys, *entry);
+        if (p->keys.count == 0) { /* as before */
+            oif_keys_free(&p->keys);
+            oif_keys_init(&p->keys);
+        }
+    }
+    return status;
 }
 
 oif_status oif_pipeline_add_model(oif_pipeline *p, const char *key, size_t key_bytes,
                                   uint32_t *entry, oif_error *error)
 {
+    oif_model *model;
     oif_silence_queue larger;
-    if (!oif_silence_queue_enlarge(&p->silence, p->keys.count + 1, &larger))
+    if (!oif_silence_queue_enlarge(&p->silence, p->keys.used + 1, &larger))
         return oif_fail(error, OIF_EMEMORY, "no memory for one more key");
-    oif_status status = p->keys.count == p->most_keys
-                            ? replace_oldest(p, key, key_bytes, entry, error)
-                            : add_copy_of_blank(p, key, key_bytes, entry, error);
+    oif_status status = add_blank(p, key, key_bytes, entry, &model, error);
     oif_silence_queue_choose(&p->silence, &larger, status == OIF_OK);
     if (status == OIF_OK)
-        oif_evicted_models_take(&p->evicted, key, key_bytes, oif_pipeline_model(p, *entry));
+        oif_evicted_models_take(&p->evicted, key, key_bytes, model);
     return status;
 }
 
@@ -379,15 +414,19 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
     if (status != OIF_OK)
         return status;
     status = clone_plan(pipeline, made, error);
+    made->is_copying = true;
     if (status == OIF_OK)
         status = oif_column_names_clone(pipeline->names, &made->names, error);
     for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY && status == OIF_OK;
          i = pipeline->keys.entries[i].newer) {
         const oif_key_entry *entry = &pipeline->keys.entries[i];
         uint32_t number = OIF_NO_KEY;
+        oif_model *model;
         status = oif_pipeline_add_model(made, entry->key, entry->key_bytes, &number, error);
+        if (status == OIF_OK)
+            status = oif_models_open(&made->models, number, &model, error);
         if (status == OIF_OK) {
-            oif_model_assign(oif_pipeline_model(made, number), entry->value);
+            oif_model_assign(model, oif_pipeline_model(pipeline, i));
             oif_pipeline_await(made, number);
         }
         if (i == pipeline->last)
@@ -397,6 +436,7 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
         oif_pipeline_free(made);
         return status;
     }
+    made->is_copying = false;
     made->rows = pipeline->rows;
     made->evictions = pipeline->evictions;
     made->budget = pipeline->budget;
@@ -424,10 +464,13 @@ oif_status oif_pipeline_put_model(oif_pipeline *pipeline, const char *key, size_
     oif_status status = find_model(pipeline, key, key_bytes, &entry, error);
     if (status != OIF_OK)
         return status;
-    oif_model *old = pipeline->keys.entries[entry].value;
-    pipeline->keys.entries[entry].value = *model;
+    oif_model *own;
+    status = oif_models_open(&pipeline->models, entry, &own, error);
+    if (status != OIF_OK)
+        return status;
+    oif_model_assign(own, *model);
+    oif_model_free(*model);
     *model = NULL;
-    oif_model_free(old);
     pipeline->last = pipeline->last == entry ? OIF_NO_KEY : pipeline->last;
     oif_pipeline_await(pipeline, entry);
     oif_keys_touch(&pipeline->keys, entry);
@@ -494,19 +537,24 @@ void oif_pipeline_silent(oif_pipeline *pipeline, double seconds, oif_silence_fun
     uint32_t number;
     while (oif_silence_queue_pop(&pipeline->silence, seconds, &number)) {
         const oif_key_entry *entry = &pipeline->keys.entries[number];
-        if (!entry->value) /* its key was removed */
+        oif_model *model;
+        if (number >= pipeline->keys.used || !entry->key) /* it was removed */
             continue;
-        oif_alerts *alerts = &((oif_model *)entry->value)->alerts;
-        double deadline = oif_alerts_deadline(alerts);
-        if (!(deadline < seconds)) {
+        double deadline = oif_alerts_deadline(&oif_pipeline_model(pipeline, number)->alerts);
+        bool is_silent = deadline < seconds;
+        if (!is_silent) {
             oif_silence_queue_push(&pipeline->silence, number, deadline);
             continue;
         }
-        alerts->is_silent = 1;
+        if (oif_models_open(&pipeline->models, number, &model, NULL) != OIF_OK) {
+            oif_silence_queue_push(&pipeline->silence, number, deadline);
+            return; /* no memory: the next call reports it */
+        }
+        model->alerts.is_silent = 1;
         report(context, &(oif_silence){.key = entry->key_bytes > 0 ? entry->key : NULL,
                                        .key_bytes = entry->key_bytes,
-                                       .since = alerts->last_seconds,
-                                       .allowed = deadline - alerts->last_seconds});
+                                       .since = model->alerts.last_seconds,
+                                       .allowed = deadline - model->alerts.last_seconds});
     }
 }
 
@@ -530,7 +578,12 @@ oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size
         status = find_model(pipeline, key, key_bytes, &entry, error);
     if (status != OIF_OK)
         return status;
-    oif_model *model = pipeline->keys.entries[entry].value;
+    oif_model *model;
+    status = oif_models_open(&pipeline->models, entry, &model, error);
+    if (status == OIF_OK && pipeline->models.have_grown)
+        status = make_room(pipeline, entry, error);
+    if (status != OIF_OK)
+        return status;
     if (pipeline->budget.per_day > 0)
         set_rate(pipeline, model, seconds);
     oif_model_process(model, row, seconds, result);
@@ -582,9 +635,13 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
                                           oif_detector **detector, oif_error *error)
 {
     uint32_t entry;
-    if (pipeline->blank->detector_count > 1 || !are_alike(*detector, pipeline->blank->detectors[0]))
+    const oif_model *blank = pipeline->models.blank;
+    if (blank->detector_count > 1 || !are_alike(*detector, blank->detectors[0]))
         return oif_fail(error, OIF_EPARAM, "the detector is not like those of the pipeline");
     oif_status status = find_model(pipeline, key, key_bytes, &entry, error);
+    if (status != OIF_OK)
+        return status;
+    status = oif_models_make_whole(&pipeline->models, entry, error);
     if (status != OIF_OK)
         return status;
     oif_model *model = pipeline->keys.entries[entry].value;
@@ -596,10 +653,11 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
 
 void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions)
 {
-    oif_model *model = oif_pipeline_model(pipeline, pipeline->last);
+    oif_model *model;
     for (size_t i = 0; i < pipeline->plan.derived_columns; i++)
         attributions[i] = (oif_attribution){0};
-    if (model)
+    if (pipeline->last != OIF_NO_KEY &&
+        oif_models_open(&pipeline->models, pipeline->last, &model, NULL) == OIF_OK)
         oif_model_explain(model, attributions);
 }
 
@@ -657,11 +715,9 @@ oif_status oif_pipeline_change_option(oif_pipeline *pipeline, const char *name, 
     pipeline->options = changed;
     pipeline->budget.per_day = oif_params_value(&changed, "alerts");
     pipeline->budget.calm = options.alerts.calm;
-    oif_model_set_options(pipeline->blank, &options);
-    for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY; i = pipeline->keys.entries[i].newer) {
-        oif_model_set_options(pipeline->keys.entries[i].value, &options);
+    oif_models_set_options(&pipeline->models, &options);
+    for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY; i = pipeline->keys.entries[i].newer)
         oif_pipeline_await(pipeline, i);
-    }
     return OIF_OK;
 }
 
@@ -710,7 +766,7 @@ uint64_t oif_pipeline_lost(const oif_pipeline *pipeline, const char **why)
 
 size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
 {
-    return sizeof *pipeline + (pipeline->keys.count + 1) * oif_model_memory_bytes(pipeline->blank) +
+    return sizeof *pipeline + oif_models_bytes(&pipeline->models) +
            oif_keys_bytes(&pipeline->keys) + oif_column_names_memory_bytes(pipeline->names) +
            oif_keys_bytes(&pipeline->evicted.keys) + oif_silence_queue_bytes(&pipeline->silence) +
            pipeline->plan.count * sizeof *pipeline->plan.list;
@@ -737,6 +793,6 @@ oif_status oif_pipeline_check(const oif_pipeline *pipeline, oif_error *error)
     oif_status status = oif_evicted_models_check(&pipeline->evicted, &pipeline->keys, error);
     const oif_keys *keys = &pipeline->keys;
     for (uint32_t i = keys->oldest; i != OIF_NO_KEY && status == OIF_OK; i = keys->entries[i].newer)
-        status = oif_model_check(keys->entries[i].value, error);
+        status = oif_model_check(oif_pipeline_model(pipeline, i), error);
     return status;
 }

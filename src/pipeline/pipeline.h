@@ -6,28 +6,34 @@
 #include "pipeline/alert_budget.h"
 #include "pipeline/evicted_models.h"
 #include "pipeline/keys.h"
-#include "pipeline/model.h"
+#include "pipeline/models.h"
 #include "pipeline/silence_queue.h"
+
+/* What a pipeline with one key takes besides models. */
+enum { OIF_PIPELINE_OWN_BYTES = 4096 };
 
 struct oif_pipeline {
     oif_params params, options; /* params: those of the detectors */
     size_t columns;             /* of a row that comes */
     oif_derived_plan plan;      /* what is learned of it */
-    uint32_t most_keys;         /* that max_keys and memory_limit allow */
+    uint32_t most_keys;         /* that max_keys allows */
+    size_t memory_limit;        /* in bytes; SIZE_MAX: none */
+    bool is_copying;            /* models of others: memory_limit waits for the next row */
     uint32_t last;              /* the entry of the row processed last, or OIF_NO_KEY */
     uint64_t rows, evictions;
     oif_column_names *names; /* NULL while the columns have none */
-    oif_model *blank;        /* has seen no row; new models are copies of it */
-    oif_keys keys;           /* with a model in memory, which is their value */
+    oif_keys keys;           /* that have a model */
+    oif_models models;
     oif_evicted_models evicted;
     oif_alert_budget budget;
     oif_silence_queue silence; /* the entries of `keys` */
 };
 
-/* The model of an entry; NULL for OIF_NO_KEY. */
+/* The model of an entry, not to be changed; NULL for OIF_NO_KEY. It stays where it is until the
+ * next call. */
 static inline oif_model *oif_pipeline_model(const oif_pipeline *pipeline, uint32_t entry)
 {
-    return entry == OIF_NO_KEY ? NULL : pipeline->keys.entries[entry].value;
+    return entry == OIF_NO_KEY ? NULL : oif_models_view(&pipeline->models, entry);
 }
 
 /* Gives a pipeline without rows another plan, which then belongs to it.

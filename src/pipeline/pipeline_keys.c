@@ -13,9 +13,10 @@ static oif_key_info describe_entry(const oif_key_entry *entry)
                           .last_seconds = NAN};
 }
 
-static oif_key_info describe_model(const oif_key_entry *entry)
+static oif_key_info describe_model(const oif_pipeline *pipeline, uint32_t number)
 {
-    const oif_model *model = entry->value;
+    const oif_key_entry *entry = &pipeline->keys.entries[number];
+    const oif_model *model = oif_pipeline_model(pipeline, number);
     oif_key_info info = describe_entry(entry);
     info.is_evicted = false;
     info.rows = model->rows;
@@ -23,7 +24,8 @@ static oif_key_info describe_model(const oif_key_entry *entry)
     info.is_in_episode = model->alerts.in_episode != 0;
     info.is_silent = model->alerts.is_silent != 0;
     info.last_seconds = model->alerts.last_seconds;
-    info.memory_bytes = oif_model_memory_bytes(model) + sizeof *entry + entry->key_bytes;
+    info.memory_bytes =
+        oif_models_entry_bytes(&pipeline->models, number) + sizeof *entry + entry->key_bytes;
     return info;
 }
 
@@ -32,7 +34,7 @@ bool oif_pipeline_key(const oif_pipeline *pipeline, const char *key, size_t key_
 {
     uint32_t entry = oif_keys_find(&pipeline->keys, key, key_bytes);
     if (entry != OIF_NO_KEY) {
-        *info = describe_model(&pipeline->keys.entries[entry]);
+        *info = describe_model(pipeline, entry);
         return true;
     }
     const oif_key_entry *evicted = oif_evicted_models_find(&pipeline->evicted, key, key_bytes);
@@ -46,7 +48,7 @@ bool oif_pipeline_next_key(const oif_pipeline *pipeline, size_t *position, oif_k
     const oif_keys *keys = &pipeline->keys, *evicted = &pipeline->evicted.keys;
     for (; *position < keys->used; ++*position)
         if (keys->entries[*position].key) {
-            *info = describe_model(&keys->entries[(*position)++]);
+            *info = describe_model(pipeline, (uint32_t)(*position)++);
             return true;
         }
     for (; *position - keys->used < evicted->used; ++*position) {
@@ -65,7 +67,7 @@ oif_status oif_pipeline_remove_key(oif_pipeline *pipeline, const char *key, size
 {
     uint32_t entry = oif_keys_find(&pipeline->keys, key, key_bytes);
     if (entry != OIF_NO_KEY) {
-        oif_model_free(pipeline->keys.entries[entry].value);
+        oif_models_remove(&pipeline->models, entry);
         oif_keys_remove(&pipeline->keys, entry);
         pipeline->last = pipeline->last == entry ? OIF_NO_KEY : pipeline->last;
         return OIF_OK;

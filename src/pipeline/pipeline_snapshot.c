@@ -78,7 +78,7 @@ void oif_pipeline_heading_write(oif_section_writer *writer, const char *tag,
 {
     oif_params_section_write(writer, tag, &pipeline->options, pipeline->columns);
     oif_params_section_write(writer, OIF_SECTION_DETECTOR, &pipeline->params,
-                             oif_detector_columns(pipeline->blank->detectors[0]));
+                             oif_detector_columns(pipeline->models.blank->detectors[0]));
     oif_names_section_write(writer, pipeline->names);
     write_counts(writer, pipeline, counts);
     write_derivations(writer, &pipeline->plan);
@@ -107,11 +107,11 @@ static void write_models(oif_section_writer *writer, const oif_pipeline *pipelin
 {
     const oif_keys *keys = &pipeline->keys;
     if (keys->count == 0)
-        oif_model_sections_write(writer, pipeline->blank);
+        oif_model_sections_write(writer, pipeline->models.blank);
     for (uint32_t i = keys->oldest; i != OIF_NO_KEY && writer->status == OIF_OK;
          i = keys->entries[i].newer) {
         oif_key_section_write(writer, keys->entries[i].key, keys->entries[i].key_bytes);
-        oif_model_sections_write(writer, keys->entries[i].value);
+        oif_model_sections_write(writer, oif_pipeline_model(pipeline, i));
     }
 }
 
@@ -119,10 +119,10 @@ static void write_models(oif_section_writer *writer, const oif_pipeline *pipelin
 static uint64_t bytes_of_models(const oif_pipeline *pipeline)
 {
     const oif_keys *keys = &pipeline->keys;
-    uint64_t bytes = keys->count == 0 ? oif_model_sections_bytes(pipeline->blank) : 0;
+    const uint64_t model_bytes = oif_model_sections_bytes(pipeline->models.blank);
+    uint64_t bytes = keys->count == 0 ? model_bytes : 0;
     for (uint32_t i = keys->oldest; i != OIF_NO_KEY; i = keys->entries[i].newer)
-        bytes += OIF_SECTION_BYTES + keys->entries[i].key_bytes +
-                 oif_model_sections_bytes(keys->entries[i].value);
+        bytes += OIF_SECTION_BYTES + keys->entries[i].key_bytes + model_bytes;
     return bytes;
 }
 
@@ -282,6 +282,7 @@ static oif_pipeline *make_pipeline(oif_section_reader *reader, oif_pipeline_head
                                 "%s", why.message);
         return NULL;
     }
+    made->is_copying = true;
     made->rows = p->counts.rows;
     made->evictions = p->counts.evictions;
     made->budget = p->budget;
@@ -328,13 +329,15 @@ static void read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p
     if (reader->status == OIF_OK && !*pipeline)
         *pipeline = make_pipeline(reader, p);
     if (reader->status == OIF_OK && p->counts.keys == 0) {
-        oif_model_sections_read(reader, (*pipeline)->blank);
+        oif_model_sections_read(reader, (*pipeline)->models.blank);
     } else if (reader->status == OIF_OK &&
                oif_keys_find(&(*pipeline)->keys, key, key_bytes) != OIF_NO_KEY) {
         oif_section_reader_fail(reader, OIF_ECORRUPT, "a key stands here twice");
     } else if (reader->status == OIF_OK) {
-        if (oif_pipeline_add_model(*pipeline, key, key_bytes, &entry, &why) == OIF_OK) {
-            oif_model_sections_read(reader, oif_pipeline_model(*pipeline, entry));
+        oif_model *model;
+        if (oif_pipeline_add_model(*pipeline, key, key_bytes, &entry, &why) == OIF_OK &&
+            oif_models_open(&(*pipeline)->models, entry, &model, &why) == OIF_OK) {
+            oif_model_sections_read(reader, model);
             oif_pipeline_await(*pipeline, entry);
         } else {
             oif_section_reader_fail(reader, OIF_EMEMORY, "%s", why.message);
@@ -361,10 +364,12 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
         oif_evicted_models_read(&reader, &made->evicted, &made->keys);
     oif_section_reader_close(&reader);
     oif_pipeline_heading_free(&p);
-    if (reader.status == OIF_OK)
+    if (reader.status == OIF_OK) {
+        made->is_copying = false;
         *pipeline = made;
-    else
+    } else {
         oif_pipeline_free(made);
+    }
     return reader.status;
 }
 

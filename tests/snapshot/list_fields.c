@@ -43,8 +43,8 @@ static bool list_model(void)
     lister list = {{print_field}, "MODL"};
     if (!pipeline)
         return false;
-    oif_model_visit_fields(pipeline->blank, &list.visitor);
-    oif_alerts_visit_fields(&pipeline->blank->alerts, &list.visitor);
+    oif_model_visit_fields(pipeline->models.blank, &list.visitor);
+    oif_alerts_visit_fields(&pipeline->models.blank->alerts, &list.visitor);
     oif_pipeline_free(pipeline);
     return true;
 }
@@ -58,8 +58,8 @@ static bool list_season(void)
     lister list = {{print_field}, "season_rows"};
     if (!pipeline)
         return false;
-    oif_senses_visit_fields(oif_block_part(pipeline->blank, pipeline->blank->senses_at),
-                            &list.visitor);
+    oif_senses_visit_fields(
+        oif_block_part(pipeline->models.blank, pipeline->models.blank->senses_at), &list.visitor);
     oif_pipeline_free(pipeline);
     return true;
 }
@@ -73,9 +73,10 @@ static bool list_derived(void)
     for (size_t i = 0; i < 3 && is_derived; i++)
         is_derived = oif_pipeline_derive(pipeline, i, OIF_DERIVE_RATE, false, NULL) == OIF_OK;
     if (is_derived)
-        oif_derived_state_visit_fields(&pipeline->plan,
-                                       oif_block_part(pipeline->blank, pipeline->blank->derived_at),
-                                       &list.visitor);
+        oif_derived_state_visit_fields(
+            &pipeline->plan,
+            oif_block_part(pipeline->models.blank, pipeline->models.blank->derived_at),
+            &list.visitor);
     oif_pipeline_free(pipeline);
     return is_derived;
 }

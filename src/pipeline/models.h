@@ -1,0 +1,79 @@
+/* The models of all keys. A model takes memory as it learns:
+ *
+ *     whole      the first models, and those that have learned much. Their rows cost nothing more.
+ *     packed     all others (packed_model.h). For a row, the model is unpacked into one that all
+ *                keys share, and it is packed again when another key needs that.
+ *
+ *     entry.value    the whole model, or NULL
+ *     entry.packed   the packed one, or NULL; out of date while it is unpacked
+ *
+ * When memory is short, whole models are packed too.
+ */
+#ifndef OIF_PIPELINE_MODELS_H
+#define OIF_PIPELINE_MODELS_H
+
+#include "pipeline/keys.h"
+#include "pipeline/packed_model.h"
+
+typedef struct oif_models {
+    oif_keys *keys;        /* the pipeline's */
+    oif_model *blank;      /* has seen no row; new models are copies of it */
+    size_t whole_at_first; /* bytes that new models are whole up to */
+    size_t whole_at_most;  /* bytes that models which have learned much are whole up to */
+    size_t bytes;          /* of all models of keys */
+    size_t most_bytes;     /* that a model of a key ever had */
+    uint32_t whole_count;
+    uint32_t next_to_pack; /* the entry at which the search for whole models resumes */
+    bool have_grown;       /* since the caller has set this to false */
+    bool are_whole;        /* nothing is ever packed */
+
+    oif_unpacked_model work, view; /* NULL until a model is packed */
+    uint32_t in_work;              /* the entry whose model is unpacked, or OIF_NO_KEY */
+} oif_models;
+
+/* The blank model then belongs to them. */
+void oif_models_init(oif_models *models, oif_keys *keys, oif_model *blank);
+void oif_models_free(oif_models *models);
+
+/* Gives an entry that has no model a blank one, or takes the model of an entry away.
+ *
+ * OIF_EMEMORY */
+oif_status oif_models_add(oif_models *models, uint32_t entry, oif_error *error);
+void oif_models_remove(oif_models *models, uint32_t entry);
+
+/* Unpacks the model of an entry that has no whole one; see oif_models_open.
+ *
+ * OIF_EMEMORY   nothing has changed */
+oif_status oif_models_unpack(oif_models *models, uint32_t entry, oif_model **model,
+                             oif_error *error);
+
+/* The model of an entry, to be changed. It stays where it is until the next call.
+ *
+ * OIF_EMEMORY   only if another model must be packed for it, which has grown */
+static inline oif_status oif_models_open(oif_models *models, uint32_t entry, oif_model **model,
+                                         oif_error *error)
+{
+    *model = models->keys->entries[entry].value;
+    return *model ? OIF_OK : oif_models_unpack(models, entry, model, error);
+}
+
+/* The model of an entry as it is, not to be changed. It stays where it is until the next call. */
+oif_model *oif_models_view(const oif_models *models, uint32_t entry);
+
+/* Makes the model of an entry a whole one.
+ *
+ * OIF_EMEMORY */
+oif_status oif_models_make_whole(oif_models *models, uint32_t entry, oif_error *error);
+
+/* Packs a whole model other than that of `entry`, to make room. Returns false if there is none, or
+ * no memory to do it. */
+bool oif_models_pack_one(oif_models *models, uint32_t entry);
+
+/* Sets the options of all models, the blank one included. */
+void oif_models_set_options(oif_models *models, const oif_model_options *options);
+
+/* The memory that the model of an entry takes, and that of all models. */
+size_t oif_models_entry_bytes(const oif_models *models, uint32_t entry);
+size_t oif_models_bytes(const oif_models *models);
+
+#endif

@@ -1,0 +1,245 @@
+/* Models that take memory as they learn: a pipeline that packs its models gives the same bits as
+ * one that never does, whatever is asked in between; and it takes as much as it says. */
+#include "pipeline/pipeline.h"
+#include "pipelines.h"
+
+enum { COLUMNS = 3 };
+
+static const char *const detectors[] = {
+    "rolling-iforest", "online-iforest", "iforest-asd", "hst", "rrcf", "loda", "sdo"};
+
+/* Small, so all that a model can do happens within some hundred rows. */
+static const char *small_settings(const char *detector)
+{
+    return strcmp(detector, "loda") == 0              ? "window_size=64 num_projections=10"
+           : strcmp(detector, "rrcf") == 0            ? "tree_size=32 num_trees=5"
+           : strcmp(detector, "sdo") == 0             ? ""
+           : strcmp(detector, "rolling-iforest") == 0 ? "window_size=64 num_trees=8 sample_size=16"
+                                                      : "window_size=64 num_trees=8";
+}
+
+/* A pipeline whose models are packed from the first row on. */
+static oif_pipeline *new_packing(const char *detector, const char *settings, const char *options)
+{
+    oif_pipeline *pipeline = new_pipeline(detector, settings, COLUMNS, options);
+    pipeline->models.whole_at_first = 0;
+    pipeline->models.whole_at_most = 0;
+    return pipeline;
+}
+
+typedef struct pair {
+    oif_pipeline *packs, *whole;
+} pair;
+
+static void require_same_row(const pair *p, const char *key, const double *row, double seconds)
+{
+    oif_result a, b;
+    oif_attribution as[COLUMNS], bs[COLUMNS];
+    require_ok(oif_pipeline_process_at(p->packs, key, strlen(key), seconds, row, &a, NULL));
+    require_ok(oif_pipeline_process_at(p->whole, key, strlen(key), seconds, row, &b, NULL));
+    require_same_result(&a, &b);
+    oif_pipeline_explain(p->packs, as);
+    oif_pipeline_explain(p->whole, bs);
+    for (size_t i = 0; i < COLUMNS; i++)
+        assert_true(as[i].share == bs[i].share && as[i].direction == bs[i].direction);
+}
+
+typedef struct memory {
+    unsigned char *bytes;
+    size_t count;
+} memory;
+
+static ptrdiff_t write_memory(void *context, const char *bytes, size_t count)
+{
+    memory *m = context;
+    m->bytes = realloc(m->bytes, m->count + count);
+    memcpy(m->bytes + m->count, bytes, count);
+    m->count += count;
+    return (ptrdiff_t)count;
+}
+
+static void require_same_snapshot(const pair *p)
+{
+    memory a = {0}, b = {0};
+    require_ok(oif_pipeline_save(p->packs, write_memory, &a, NULL));
+    require_ok(oif_pipeline_save(p->whole, write_memory, &b, NULL));
+    assert_int_equal(a.count, b.count);
+    assert_memory_equal(a.bytes, b.bytes, a.count);
+    free(a.bytes);
+    free(b.bytes);
+}
+
+static void count_silence(void *context, const oif_silence *silence)
+{
+    *(double *)context += silence->since + (double)silence->key_bytes;
+}
+
+static void require_same_silence(const pair *p, double seconds)
+{
+    double a = 0, b = 0;
+    oif_pipeline_silent(p->packs, seconds, count_silence, &a);
+    oif_pipeline_silent(p->whole, seconds, count_silence, &b);
+    assert_true(a == b);
+}
+
+static void change_both(const pair *p, const char *name, double value)
+{
+    require_ok(oif_pipeline_change_option(p->packs, name, value, NULL));
+    require_ok(oif_pipeline_change_option(p->whole, name, value, NULL));
+}
+
+/* Exchanges one of the pipelines for its copy. */
+static void go_on_with_a_copy(oif_pipeline **pipeline)
+{
+    oif_pipeline *copy;
+    require_ok(oif_pipeline_clone(*pipeline, &copy, NULL));
+    oif_pipeline_free(*pipeline);
+    *pipeline = copy;
+}
+
+static void do_something_else(pair *p, dice *from, double seconds)
+{
+    switch (dice_below(from, 40)) {
+    case 0: require_same_snapshot(p); break;
+    case 1: require_same_silence(p, seconds); break;
+    case 2: change_both(p, "alert_rate", dice_below(from, 2) ? 0.02 : 0.05); break;
+    case 3: go_on_with_a_copy(&p->packs); break;
+    case 4: require_ok(oif_pipeline_check(p->packs, NULL)); break;
+    case 5: oif_models_pack_one(&p->packs->models, OIF_NO_KEY); break;
+    default: break;
+    }
+}
+
+static void a_packed_model_gives_the_same_bits(void **unused)
+{
+    (void)unused;
+    for (size_t k = 0; k < sizeof detectors / sizeof *detectors; k++) {
+        dice from = {77 + (uint32_t)k};
+        const char *settings = small_settings(detectors[k]), *options = "alert_rate=0.02";
+        pair p = {new_packing(detectors[k], settings, options),
+                  new_pipeline(detectors[k], settings, COLUMNS, options)};
+        double row[COLUMNS], seconds = 1e9;
+        for (int i = 0; i < 2500; i++) {
+            draw_row(&from, row, COLUMNS);
+            row[1] = dice_below(&from, 30) ? row[1] : NAN;
+            row[2] *= dice_below(&from, 40) ? 1 : 50;
+            seconds += dice_below(&from, 10);
+            require_same_row(&p, key_text(dice_below(&from, 9)), row, seconds);
+            do_something_else(&p, &from, seconds);
+        }
+        assert_int_equal(oif_pipeline_keys(p.packs), 9);
+        oif_pipeline_free(p.packs);
+        oif_pipeline_free(p.whole);
+    }
+}
+
+static void a_model_becomes_whole_once_it_has_learned_much(void **unused)
+{
+    (void)unused;
+    pair p = {new_packing("rolling-iforest", "", ""),
+              new_pipeline("rolling-iforest", "", COLUMNS, "")};
+    dice from = {5};
+    double row[COLUMNS];
+    p.packs->models.whole_at_most = SIZE_MAX;
+    for (int i = 0; i < 2400; i++) {
+        draw_row(&from, row, COLUMNS);
+        require_same_row(&p, key_text((uint32_t)i % 3), row, NAN);
+        if (i == 299)
+            assert_int_equal(p.packs->models.whole_count, 0);
+    }
+    assert_int_equal(p.packs->models.whole_count, 2);      /* the third one is unpacked for ever */
+    assert_true(oif_models_pack_one(&p.packs->models, 0)); /* another one than host-0 */
+    assert_int_equal(p.packs->models.whole_count, 1);
+    require_same_snapshot(&p);
+    oif_pipeline_free(p.packs);
+    oif_pipeline_free(p.whole);
+}
+
+static void a_detector_can_be_exchanged_with_a_packed_model(void **unused)
+{
+    (void)unused;
+    oif_pipeline *pipeline = new_packing("loda", "window_size=64", "");
+    oif_detector *own = new_named("loda", "window_size=64", COLUMNS), *given = own;
+    dice from = {6};
+    double row[COLUMNS];
+    for (uint32_t i = 0; i < 50; i++) {
+        draw_row(&from, row, COLUMNS);
+        process_key(pipeline, key_text(i % 3), row);
+    }
+    require_ok(oif_detector_learn(own, row, NULL));
+    require_ok(oif_pipeline_exchange_detector(pipeline, "host-1", 6, &given, NULL));
+    assert_int_equal(oif_detector_rows_learned(given), 17);
+    assert_ptr_equal(oif_pipeline_detector(pipeline, "host-1", 6), own);
+    oif_detector_free(given);
+    oif_pipeline_free(pipeline);
+}
+
+/* ---- Memory ---- */
+
+static size_t bytes_per_key(uint32_t keys, int rows)
+{
+    oif_pipeline *pipeline = new_packing("rolling-iforest", "", "");
+    dice from = {8};
+    double row[COLUMNS];
+    for (int i = 0; i < rows; i++)
+        for (uint32_t key = 0; key < keys; key++) {
+            draw_row(&from, row, COLUMNS);
+            process_key(pipeline, key_text(key), row);
+        }
+    size_t bytes = oif_pipeline_memory_bytes(pipeline) / keys;
+    oif_pipeline_free(pipeline);
+    return bytes;
+}
+
+static void a_key_takes_memory_as_it_learns(void **unused)
+{
+    (void)unused;
+    size_t few = bytes_per_key(2000, 3), more = bytes_per_key(200, 100);
+    print_message("bytes per key: %zu after 3 rows, %zu after 100\n", few, more);
+    assert_true(few < 4000);
+    assert_true(more < 36000);
+}
+
+/* Rows of few keys cost nothing more than before. */
+static void the_first_models_are_whole(void **unused)
+{
+    (void)unused;
+    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", COLUMNS, "");
+    double row[COLUMNS] = {0};
+    for (uint32_t i = 0; i < 600; i++)
+        process_key(pipeline, key_text(i), row);
+    assert_in_range(pipeline->models.whole_count, 400, 450);
+    oif_pipeline_free(pipeline);
+}
+
+static void memory_is_counted_and_limited(void **unused)
+{
+    (void)unused;
+    const size_t limit = 20 << 20;
+    oif_pipeline *pipeline = new_pipeline("rolling-iforest", "", COLUMNS, "memory_limit=20971520");
+    dice from = {9};
+    double row[COLUMNS];
+    for (int i = 0; i < 120; i++)
+        for (uint32_t key = 0; key < 2000; key++) {
+            draw_row(&from, row, COLUMNS);
+            process_key(pipeline, key_text(key), row);
+            assert_true(oif_pipeline_memory_bytes(pipeline) <= limit);
+        }
+    assert_true(oif_pipeline_memory_bytes(pipeline) > limit / 2);
+    assert_true(oif_pipeline_evictions(pipeline) > 0);
+    require_ok(oif_pipeline_check(pipeline, NULL));
+    oif_pipeline_free(pipeline);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_packed_model_gives_the_same_bits),
+        cmocka_unit_test(a_model_becomes_whole_once_it_has_learned_much),
+        cmocka_unit_test(a_detector_can_be_exchanged_with_a_packed_model),
+        cmocka_unit_test(a_key_takes_memory_as_it_learns),
+        cmocka_unit_test(the_first_models_are_whole),
+        cmocka_unit_test(memory_is_counted_and_limited),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
