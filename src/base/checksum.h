@@ -3,6 +3,7 @@
 #ifndef OIF_BASE_CHECKSUM_H
 #define OIF_BASE_CHECKSUM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,7 @@
 typedef struct oif_checksum_table {
     /* step[k][byte]: what a byte does to the checksum when k bytes follow it */
     uint32_t step[8][256];
+    bool may_fold; /* the machine can, and knows how for this polynomial */
 } oif_checksum_table;
 
 void oif_checksum_table_init(oif_checksum_table *table);

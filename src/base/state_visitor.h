@@ -30,10 +30,27 @@ typedef enum oif_field_type {
 
 typedef struct oif_state_visitor oif_state_visitor;
 
+/* A field of a record: where its values are, and how many there are. */
+typedef struct oif_field {
+    const char *name;
+    oif_field_type type;
+    size_t offset, count;
+} oif_field;
+
+/* An array of records, such as the nodes of a tree: the first one and how far apart they are. */
+typedef struct oif_records {
+    const oif_field *fields;
+    size_t field_count;
+    void *first;
+    size_t stride, count;
+} oif_records;
+
 /* A visitor's own state begins with this. */
 struct oif_state_visitor {
     void (*visit)(oif_state_visitor *self, const char *name, oif_field_type type, void *values,
                   size_t count);
+    /* NULL, or what does the same as visiting each field of each record, but faster. */
+    void (*visit_records)(oif_state_visitor *self, const oif_records *records);
 };
 
 static inline size_t oif_field_type_bytes(oif_field_type type)
@@ -48,6 +65,29 @@ static inline size_t oif_field_type_bytes(oif_field_type type)
     case OIF_FIELD_F64: break;
     }
     return 8;
+}
+
+/* Every field of the first record, then of the second, ... */
+static inline void oif_visit_records(oif_state_visitor *visitor, const oif_records *records)
+{
+    if (visitor->visit_records) {
+        visitor->visit_records(visitor, records);
+        return;
+    }
+    for (size_t i = 0; i < records->count; i++)
+        for (size_t f = 0; f < records->field_count; f++) {
+            const oif_field *field = &records->fields[f];
+            void *values = (char *)records->first + i * records->stride + field->offset;
+            visitor->visit(visitor, field->name, field->type, values, field->count);
+        }
+}
+
+static inline size_t oif_record_bytes(const oif_records *records)
+{
+    size_t bytes = 0;
+    for (size_t f = 0; f < records->field_count; f++)
+        bytes += records->fields[f].count * oif_field_type_bytes(records->fields[f].type);
+    return bytes;
 }
 
 static inline void oif_visit_u8(oif_state_visitor *visitor, const char *name, uint8_t *values,

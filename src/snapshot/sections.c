@@ -22,18 +22,33 @@ static void count_field(oif_state_visitor *self, const char *name, oif_field_typ
     ((oif_byte_counter *)self)->bytes += (uint64_t)count * oif_field_type_bytes(type);
 }
 
+static void count_records(oif_state_visitor *self, const oif_records *records)
+{
+    ((oif_byte_counter *)self)->bytes += (uint64_t)records->count * oif_record_bytes(records);
+}
+
 oif_byte_counter oif_byte_counter_new(void)
 {
-    return (oif_byte_counter){.visitor = {count_field}};
+    return (oif_byte_counter){.visitor = {count_field, count_records}};
 }
 
 /* ---- Writing ---- */
 
+/* In whole buffers: most fields are a few bytes. */
+static void sum_up(oif_section_writer *writer)
+{
+    writer->checksum =
+        oif_checksum(&writer->table, writer->checksum, writer->buffer + writer->summed,
+                     writer->buffered - writer->summed);
+    writer->summed = writer->buffered;
+}
+
 static void flush(oif_section_writer *writer)
 {
+    sum_up(writer);
     const char *next = (const char *)writer->buffer;
     size_t left = writer->buffered;
-    writer->buffered = 0;
+    writer->buffered = writer->summed = 0;
     while (left > 0 && writer->status == OIF_OK) {
         ptrdiff_t written = writer->write(writer->context, next, left);
         if (written <= 0 || (size_t)written > left)
@@ -58,13 +73,17 @@ static unsigned char *reserve(oif_section_writer *writer, size_t count)
 /* At most as many bytes as the buffer has. */
 static void write_bytes(oif_section_writer *writer, const void *bytes, size_t count)
 {
-    writer->checksum = oif_checksum(&writer->table, writer->checksum, bytes, count);
     memcpy(reserve(writer, count), bytes, count);
 }
 
 static void write_checksum(oif_section_writer *writer)
 {
-    oif_bytes_store(reserve(writer, CHECKSUM_BYTES), writer->checksum, CHECKSUM_BYTES);
+    unsigned char *bytes = reserve(writer, CHECKSUM_BYTES);
+    writer->buffered -= CHECKSUM_BYTES;
+    sum_up(writer);
+    oif_bytes_store(bytes, writer->checksum, CHECKSUM_BYTES);
+    writer->buffered += CHECKSUM_BYTES;
+    writer->summed = writer->buffered;
     writer->checksum = 0;
 }
 
@@ -108,10 +127,24 @@ static void write_field(oif_state_visitor *self, const char *name, oif_field_typ
     size_t width = oif_field_type_bytes(type), most = sizeof writer->buffer / width;
     while (count > 0 && writer->status == OIF_OK) {
         size_t now = count < most ? count : most;
-        unsigned char *bytes = reserve(writer, now * width);
-        encode(bytes, type, next, now);
-        writer->checksum = oif_checksum(&writer->table, writer->checksum, bytes, now * width);
+        encode(reserve(writer, now * width), type, next, now);
         next += now * width, count -= now;
+    }
+}
+
+static void write_records(oif_state_visitor *self, const oif_records *records)
+{
+    oif_section_writer *writer = (oif_section_writer *)self;
+    const size_t record_bytes = oif_record_bytes(records);
+    const char *record = records->first;
+    for (size_t i = 0; i < records->count && writer->status == OIF_OK; i++) {
+        unsigned char *bytes = reserve(writer, record_bytes);
+        for (size_t f = 0; f < records->field_count; f++) {
+            const oif_field *field = &records->fields[f];
+            encode(bytes, field->type, record + field->offset, field->count);
+            bytes += field->count * oif_field_type_bytes(field->type);
+        }
+        record += records->stride;
     }
 }
 
@@ -119,8 +152,10 @@ void oif_section_writer_open(oif_section_writer *writer, oif_write_function writ
                              oif_error *error)
 {
     unsigned char version[4];
-    *writer = (oif_section_writer){
-        .visitor = {write_field}, .write = write, .context = context, .error = error};
+    *writer = (oif_section_writer){.visitor = {write_field, write_records},
+                                   .write = write,
+                                   .context = context,
+                                   .error = error};
     oif_checksum_table_init(&writer->table);
     write_bytes(writer, magic, sizeof magic);
     oif_bytes_store(version, OIF_SNAPSHOT_VERSION, sizeof version);
@@ -177,11 +212,12 @@ void oif_section_reader_fail(oif_section_reader *reader, oif_status status, cons
     va_list arguments;
     if (reader->status != OIF_OK)
         return;
+    const uint64_t at = reader->offset - (reader->filled - reader->next);
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    reader->status = oif_fail_at(reader->error, status, 0, reader->offset, "byte %llu: %s",
-                                 (unsigned long long)reader->offset, message);
+    reader->status =
+        oif_fail_at(reader->error, status, 0, at, "byte %llu: %s", (unsigned long long)at, message);
 }
 
 /* Fills all of `bytes`, with zeros after a failure. */
@@ -239,15 +275,35 @@ static void decode(const unsigned char *bytes, oif_field_type type, void *values
     }
 }
 
-/* Reads bytes of the payload; zeros if it is shorter. */
-static void read_payload(oif_section_reader *reader, unsigned char *bytes, size_t count)
+/* Has the next `count` bytes of the payload in the buffer, and as many more as it takes: most
+ * fields are a few bytes. */
+static void fill_buffer(oif_section_reader *reader, size_t count)
 {
-    if (count > reader->left) {
+    const size_t have = reader->filled - reader->next;
+    if (have >= count)
+        return;
+    size_t more = sizeof reader->buffer - have;
+    if (more > reader->left - have)
+        more = (size_t)(reader->left - have);
+    memmove(reader->buffer, reader->buffer + reader->next, have);
+    reader->next = reader->filled = 0; /* so a failure is placed where the reading stopped */
+    read_bytes(reader, reader->buffer + have, more);
+    reader->filled = have + more;
+}
+
+/* The next bytes of the payload, at most as many as the buffer has; zeros after a failure. */
+static const unsigned char *take_payload(oif_section_reader *reader, size_t count)
+{
+    if (count > reader->left)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is too short", reader->tag);
-        reader->left = count;
-    }
-    read_bytes(reader, bytes, count);
+    if (reader->status == OIF_OK)
+        fill_buffer(reader, count);
+    if (reader->status != OIF_OK)
+        return memset(reader->buffer, 0, count);
+    const unsigned char *bytes = reader->buffer + reader->next;
+    reader->next += count;
     reader->left -= count;
+    return bytes;
 }
 
 static void read_field(oif_state_visitor *self, const char *name, oif_field_type type, void *values,
@@ -255,13 +311,28 @@ static void read_field(oif_state_visitor *self, const char *name, oif_field_type
 {
     (void)name;
     oif_section_reader *reader = (oif_section_reader *)self;
-    unsigned char buffer[OIF_SNAPSHOT_BUFFER_BYTES], *next = values;
-    size_t width = oif_field_type_bytes(type), most = sizeof buffer / width;
+    unsigned char *next = values;
+    size_t width = oif_field_type_bytes(type), most = sizeof reader->buffer / width;
     while (count > 0 && reader->status == OIF_OK) {
         size_t now = count < most ? count : most;
-        read_payload(reader, buffer, now * width);
-        decode(buffer, type, next, now);
+        decode(take_payload(reader, now * width), type, next, now);
         next += now * width, count -= now;
+    }
+}
+
+static void read_records(oif_state_visitor *self, const oif_records *records)
+{
+    oif_section_reader *reader = (oif_section_reader *)self;
+    const size_t record_bytes = oif_record_bytes(records);
+    char *record = records->first;
+    for (size_t i = 0; i < records->count && reader->status == OIF_OK; i++) {
+        const unsigned char *bytes = take_payload(reader, record_bytes);
+        for (size_t f = 0; f < records->field_count; f++) {
+            const oif_field *field = &records->fields[f];
+            decode(bytes, field->type, record + field->offset, field->count);
+            bytes += field->count * oif_field_type_bytes(field->type);
+        }
+        record += records->stride;
     }
 }
 
@@ -269,7 +340,7 @@ void oif_section_reader_open(oif_section_reader *reader, oif_read_function read,
                              oif_error *error)
 {
     unsigned char bytes[sizeof magic], version[4];
-    *reader = (oif_section_reader){.visitor = {read_field},
+    *reader = (oif_section_reader){.visitor = {read_field, read_records},
                                    .read = read,
                                    .context = context,
                                    .error = error,
@@ -304,10 +375,9 @@ static uint64_t open_section(oif_section_reader *reader)
 
 static void skip_section(oif_section_reader *reader)
 {
-    unsigned char buffer[512];
+    const size_t most = sizeof reader->buffer;
     while (reader->left > 0 && reader->status == OIF_OK)
-        read_payload(reader, buffer,
-                     reader->left < sizeof buffer ? (size_t)reader->left : sizeof buffer);
+        (void)take_payload(reader, reader->left < most ? (size_t)reader->left : most);
     oif_section_reader_end(reader);
 }
 
@@ -339,7 +409,10 @@ size_t oif_section_reader_take(oif_section_reader *reader, void *payload, size_t
     size_t length = reader->left < capacity ? (size_t)reader->left : capacity;
     if (reader->left > capacity)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is too long", reader->tag);
-    read_payload(reader, payload, length);
+    for (size_t taken = 0, now; taken < length; taken += now) {
+        now = length - taken < sizeof reader->buffer ? length - taken : sizeof reader->buffer;
+        memcpy((char *)payload + taken, take_payload(reader, now), now);
+    }
     oif_section_reader_end(reader);
     return reader->status == OIF_OK ? length : 0;
 }
@@ -348,6 +421,7 @@ void oif_section_reader_end(oif_section_reader *reader)
 {
     if (reader->left > 0)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' is too long", reader->tag);
+    reader->next = reader->filled = 0;
     check_checksum(reader, "a section");
     reader->left = 0;
 }

@@ -42,9 +42,9 @@ typedef struct oif_section_writer {
     void *context;
     oif_error *error;
     oif_status status;
-    uint64_t offset; /* bytes written or in the buffer */
-    uint32_t checksum;
-    size_t buffered;
+    uint64_t offset;   /* bytes written or in the buffer */
+    uint32_t checksum; /* of the bytes up to `summed` in the buffer */
+    size_t buffered, summed;
     unsigned char buffer[OIF_SNAPSHOT_BUFFER_BYTES];
     oif_checksum_table table;
 } oif_section_writer;
@@ -78,7 +78,9 @@ typedef struct oif_section_reader {
     uint64_t end;    /* bytes that there are; UINT64_MAX if unknown */
     uint32_t checksum;
     char tag[5];   /* of the open section */
-    uint64_t left; /* bytes of its payload that are still to be read */
+    uint64_t left; /* bytes of its payload that are still to be taken, from the buffer or beyond */
+    size_t next, filled; /* what the buffer holds: buffer[next] up to buffer[filled] */
+    unsigned char buffer[OIF_SNAPSHOT_BUFFER_BYTES];
     oif_checksum_table table;
 } oif_section_reader;
 

@@ -577,17 +577,16 @@ static bool ready(const void *state)
 
 /* ---- Snapshots ---- */
 
-static void visit_node(oif_hst_node *node, oif_state_visitor *visitor)
-{
-    oif_visit_f64(visitor, "cut", &node->cut, 1);
-    oif_visit_u32(visitor, "column", &node->column, 1);
-    oif_visit_u32(visitor, "child", &node->child, 1);
-    oif_visit_u32(visitor, "place", &node->place, 1);
-    oif_visit_u32(visitor, "count", &node->count, 1);
-    oif_visit_u32(visitor, "first_row", &node->first_row,
-                  1); /* or heavier, which shares its place */
-    oif_visit_u32(visitor, "worth", &node->worth, 1);
-}
+static const oif_field node_fields[] = {
+    {"cut", OIF_FIELD_F64, offsetof(oif_hst_node, cut), 1},
+    {"column", OIF_FIELD_U32, offsetof(oif_hst_node, column), 1},
+    {"child", OIF_FIELD_U32, offsetof(oif_hst_node, child), 1},
+    {"place", OIF_FIELD_U32, offsetof(oif_hst_node, place), 1},
+    {"count", OIF_FIELD_U32, offsetof(oif_hst_node, count), 1},
+    /* or heavier, which shares its place */
+    {"first_row", OIF_FIELD_U32, offsetof(oif_hst_node, first_row), 1},
+    {"worth", OIF_FIELD_U32, offsetof(oif_hst_node, worth), 1},
+};
 
 static void visit_fields(void *state, oif_state_visitor *visitor)
 {
@@ -602,8 +601,10 @@ static void visit_fields(void *state, oif_state_visitor *visitor)
         oif_visit_u32(visitor, "used", &tree->used, 1);
         oif_visit_u32(visitor, "free_pair", &tree->free_pair, 1);
         oif_visit_u32(visitor, "levels", &tree->levels, 1);
-        for (uint32_t at = 0; at < forest->node_capacity; at++)
-            visit_node(&oif_hst_nodes(forest)[oif_hst_root(forest, i) + at], visitor);
+        oif_visit_records(visitor,
+                          &(oif_records){node_fields, sizeof node_fields / sizeof node_fields[0],
+                                         &oif_hst_nodes(forest)[oif_hst_root(forest, i)],
+                                         sizeof(oif_hst_node), forest->node_capacity});
     }
     oif_visit_u32(visitor, "next_row", oif_hst_next_row(forest, 0),
                   (size_t)forest->num_trees * forest->window_size);

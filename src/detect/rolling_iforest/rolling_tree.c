@@ -249,16 +249,20 @@ void oif_rolling_add_figures(const oif_rolling_trees *trees, oif_tree_figures *f
 
 /* ---- Snapshots ---- */
 
+static const oif_field node_fields[] = {
+    {"low", OIF_FIELD_F64, offsetof(oif_rolling_node, low), 1},
+    {"high", OIF_FIELD_F64, offsetof(oif_rolling_node, high), 1},
+    {"cut", OIF_FIELD_F64, offsetof(oif_rolling_node, cut), 1},
+    {"column", OIF_FIELD_U32, offsetof(oif_rolling_node, column), 1},
+    {"children", OIF_FIELD_U16, offsetof(oif_rolling_node, children), 2},
+};
+
 void oif_rolling_visit_fields(oif_rolling_trees *trees, oif_state_visitor *visitor)
 {
     oif_visit_u16(visitor, "roots", oif_rolling_roots(trees), trees->shape.num_trees);
     oif_visit_u16(visitor, "rows", oif_rolling_rows(trees), trees->shape.num_trees);
-    for (size_t i = 0; i < (size_t)trees->shape.num_trees * trees->node_capacity; i++) {
-        oif_rolling_node *node = oif_rolling_nodes(trees, 0) + i;
-        oif_visit_f64(visitor, "low", &node->low, 1);
-        oif_visit_f64(visitor, "high", &node->high, 1);
-        oif_visit_f64(visitor, "cut", &node->cut, 1);
-        oif_visit_u32(visitor, "column", &node->column, 1);
-        oif_visit_u16(visitor, "children", node->children, 2);
-    }
+    oif_visit_records(visitor,
+                      &(oif_records){node_fields, sizeof node_fields / sizeof node_fields[0],
+                                     oif_rolling_nodes(trees, 0), sizeof(oif_rolling_node),
+                                     (size_t)trees->shape.num_trees * trees->node_capacity});
 }

@@ -667,6 +667,19 @@ const char *oif_cut_tree_check(const oif_cut_tree_shape *shape, const oif_cut_tr
 
 /* ---- Snapshots ---- */
 
+static const oif_field link_fields[] = {
+    {"parent", OIF_FIELD_U32, offsetof(oif_cut_tree_link, parent), 1},
+    {"mass", OIF_FIELD_U32, offsetof(oif_cut_tree_link, mass), 1},
+};
+
+static const oif_field cut_fields[] = {
+    {"value", OIF_FIELD_F64, offsetof(oif_cut_tree_cut, value), 1},
+    {"range", OIF_FIELD_F64, offsetof(oif_cut_tree_cut, range), 1},
+    {"column", OIF_FIELD_U32, offsetof(oif_cut_tree_cut, column), 1},
+    {"left", OIF_FIELD_U32, offsetof(oif_cut_tree_cut, left), 1},
+    {"right", OIF_FIELD_U32, offsetof(oif_cut_tree_cut, right), 1},
+};
+
 void oif_cut_tree_visit_fields(const oif_cut_tree_shape *shape, oif_cut_tree *tree,
                                oif_state_visitor *visitor)
 {
@@ -675,18 +688,14 @@ void oif_cut_tree_visit_fields(const oif_cut_tree_shape *shape, oif_cut_tree *tr
     oif_visit_u32(visitor, "free_leaf", &tree->free_leaf, 1);
     oif_visit_u32(visitor, "free_inner", &tree->free_inner, 1);
     oif_visit_u32(visitor, "has_gaps", &tree->has_gaps, 1);
-    for (uint32_t node = 0; node < 2 * shape->capacity - 1; node++) {
-        oif_visit_u32(visitor, "parent", &oif_cut_tree_links(shape, tree)[node].parent, 1);
-        oif_visit_u32(visitor, "mass", &oif_cut_tree_links(shape, tree)[node].mass, 1);
-    }
-    for (uint32_t inner = shape->capacity; inner < 2 * shape->capacity - 1; inner++) {
-        oif_cut_tree_cut *cut = oif_cut_tree_cut_at(shape, tree, inner);
-        oif_visit_f64(visitor, "value", &cut->value, 1);
-        oif_visit_f64(visitor, "range", &cut->range, 1);
-        oif_visit_u32(visitor, "column", &cut->column, 1);
-        oif_visit_u32(visitor, "left", &cut->left, 1);
-        oif_visit_u32(visitor, "right", &cut->right, 1);
-    }
+    oif_visit_records(visitor,
+                      &(oif_records){link_fields, sizeof link_fields / sizeof link_fields[0],
+                                     oif_cut_tree_links(shape, tree), sizeof(oif_cut_tree_link),
+                                     2 * (size_t)shape->capacity - 1});
+    oif_visit_records(visitor,
+                      &(oif_records){cut_fields, sizeof cut_fields / sizeof cut_fields[0],
+                                     oif_cut_tree_cut_at(shape, tree, shape->capacity),
+                                     sizeof(oif_cut_tree_cut), (size_t)shape->capacity - 1});
     oif_visit_f64(visitor, "points", oif_cut_tree_point(shape, tree, 0),
                   (size_t)shape->capacity * shape->dimension);
     oif_visit_f64(visitor, "boxes", oif_cut_tree_box_low(shape, tree, shape->capacity),
