@@ -64,8 +64,13 @@
 extern "C" {
 #endif
 
+#if defined(__GNUC__) || defined(__clang__)
 #define OIF_API __attribute__((visibility("default")))
 #define OIF_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define OIF_API
+#define OIF_MUST_CHECK
+#endif
 
 /* ---- Version ---- */
 
@@ -172,7 +177,8 @@ enum { OIF_PARAMS_MAX = 48 };
 /* A value for each parameter of a table. A plain value: copy it freely.
  *
  * Fill it with oif_params_init (a detector) or oif_pipeline_options_init (a pipeline).
- * A call that expects one of these refuses the other, a zeroed one and NULL with OIF_EPARAM. */
+ * A call that expects one of these refuses the other, a zeroed one and NULL with OIF_EPARAM;
+ * but NULL as the options of a pipeline means the initial ones. */
 typedef struct oif_params {
     const oif_param_table *table;
     double values[OIF_PARAMS_MAX]; /* in the order of table->params; the others are 0 */
@@ -187,7 +193,10 @@ enum { OIF_TOGETHER_MAX = 4 };
  * pipelines only. It has the parameters of all. They share the seed; of others with the same name
  * the later one is called sdo_window_size. Allocates only when a list is named for the first time.
  *
- * OIF_EPARAM   there is no such detector, or the list has one twice or too many */
+ * The parameter "seed" is a double like all others: a whole number from 0 to 2^53.
+ *
+ * OIF_EPARAM   there is no such detector (the message lists them), or the list has one twice or
+ *              too many */
 OIF_API OIF_MUST_CHECK oif_status oif_params_init(oif_params *params, const char *detector,
                                                   oif_error *error);
 
@@ -262,6 +271,18 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score(oif_detector *detecto
                                                            const double *row, double *score,
                                                            oif_error *error);
 
+/* Scores one row, then learns it: the prequential order, in which a row does not lower its own
+ * score. The same bits as oif_detector_score, then oif_detector_learn. Never allocates.
+ *
+ * OIF_EVALUE   as oif_detector_learn */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_score_learn(oif_detector *detector,
+                                                           const double *row, double *score,
+                                                           oif_error *error);
+
+/* Forgets all rows: the detector is then as oif_detector_new made it. Column names and threads
+ * stay. Never allocates. */
+OIF_API void oif_detector_reset(oif_detector *detector);
+
 /* ---- Detectors: blocks of rows ---- */
 
 /* The same for `count` rows. Never allocates.
@@ -269,7 +290,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score(oif_detector *detecto
  * The results are those of the calls for single rows, bit for bit.
  *
  * OIF_EVALUE   a value is infinite; error->line is the row, error->column the column;
- *              no row is learned or scored */
+ *              no row is learned or scored
+ * OIF_EPARAM   there are several rows, and stride is less than the number of columns */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_rows(oif_detector *detector,
                                                           const double *rows, size_t count,
                                                           size_t stride, oif_error *error);
@@ -278,6 +300,11 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_score_rows(const oif_detector *de
                                                           size_t stride, double *scores,
                                                           oif_error *error);
 OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score_rows(oif_detector *detector,
+                                                                const double *rows, size_t count,
+                                                                size_t stride, double *scores,
+                                                                oif_error *error);
+
+OIF_API OIF_MUST_CHECK oif_status oif_detector_score_learn_rows(oif_detector *detector,
                                                                 const double *rows, size_t count,
                                                                 size_t stride, double *scores,
                                                                 oif_error *error);
@@ -375,6 +402,7 @@ OIF_API void oif_pipeline_options_init(oif_params *options);
 
 /* Creates a pipeline for rows of `columns` numbers. Free it with oif_pipeline_free.
  * `params` are those of its detectors, which get rows of shingle x columns numbers.
+ * If `options` is NULL, every option has its initial value.
  *
  * OIF_EPARAM   parameters or options do not fit together
  *              params is not from oif_params_init
@@ -382,6 +410,20 @@ OIF_API void oif_pipeline_options_init(oif_params *options);
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new(const oif_params *params, size_t columns,
                                                    const oif_params *options,
                                                    oif_pipeline **pipeline, oif_error *error);
+
+/* Creates a pipeline around a detector, which may have learned rows: history first, then live rows.
+ * The pipeline has the detector's parameters, its columns divided by the option shingle, and, unless
+ * rows are shingles, its column names. The detector becomes that of the key, which may be NULL and
+ * 0 as in oif_pipeline_process. It belongs to the pipeline, and `*detector` is NULL.
+ * What is anomalous is known once scores of later rows are.
+ *
+ * OIF_EPARAM   its columns are not those of a shingle of that many rows
+ * others       as oif_pipeline_new; the detector still belongs to the caller */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new_around(oif_detector **detector,
+                                                          const oif_params *options,
+                                                          const char *key, size_t key_bytes,
+                                                          oif_pipeline **pipeline,
+                                                          oif_error *error);
 
 /* Copies a pipeline with the models in memory. */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_clone(const oif_pipeline *pipeline,

@@ -78,6 +78,14 @@ oif_status oif_detector_estimate_bytes(const oif_params *params, size_t columns,
     return OIF_OK;
 }
 
+/* Fills a state, and ranges, that are all zero. */
+static void init_state(oif_detector *detector)
+{
+    detector->kind->init(detector->state, &detector->params, detector->columns);
+    if (detector->insertion_depth > 0)
+        oif_row_ranges_init(ranges_of(detector), detector->columns);
+}
+
 oif_status oif_detector_new(const oif_params *params, size_t columns, oif_detector **detector,
                             oif_error *error)
 {
@@ -93,13 +101,18 @@ oif_status oif_detector_new(const oif_params *params, size_t columns, oif_detect
     made->params = *params;
     made->columns = columns;
     made->bytes = bytes;
-    made->kind->init(made->state, params, columns);
     made->insertion_depth = insertion_depth(made->kind, params);
     made->ranges_at = bytes_before_ranges(made->kind, params, columns);
-    if (made->insertion_depth > 0)
-        oif_row_ranges_init(ranges_of(made), columns);
+    init_state(made);
     *detector = made;
     return OIF_OK;
+}
+
+void oif_detector_reset(oif_detector *detector)
+{
+    memset(detector->state, 0, detector->bytes - offsetof(oif_detector, state));
+    detector->rows_learned = 0;
+    init_state(detector);
 }
 
 oif_status oif_detector_clone(const oif_detector *detector, oif_detector **copy, oif_error *error)
@@ -207,6 +220,10 @@ oif_status oif_row_check(const double *row, size_t columns, size_t row_number, o
 static oif_status check_rows(const oif_detector *detector, oif_rows *rows, oif_error *error)
 {
     rows->complete = true;
+    if (rows->count > 1 && rows->stride < detector->columns)
+        return oif_fail(error, OIF_EPARAM,
+                        "the stride from row to row is %zu, less than the %zu columns of a row",
+                        rows->stride, detector->columns);
     for (size_t i = 0; i < rows->count; i++) {
         const double *row = oif_rows_at(rows, i);
         if (!has_unusual(row, detector->columns))
@@ -320,6 +337,33 @@ oif_status oif_detector_score_rows(const oif_detector *detector, const double *r
     else
         oif_rows_score(&block, detector->kind->score_rows, detector->state, scores, detector->pool);
     return OIF_OK;
+}
+
+oif_status oif_detector_score_learn_rows(oif_detector *detector, const double *rows, size_t count,
+                                         size_t stride, double *scores, oif_error *error)
+{
+    oif_rows block = {rows, count, stride, true};
+    oif_status status = check_rows(detector, &block, error);
+    if (status != OIF_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        const oif_rows row = oif_rows_from(&block, i, 1);
+        if (detector->insertion_depth > 0)
+            score_and_insert(detector, &row, &scores[i]);
+        else
+            detector->kind->score_rows(detector->state, &row, &scores[i]);
+        detector->kind->learn_rows(detector->state, &row, NULL, NULL);
+        if (detector->insertion_depth > 0)
+            insert_learned(detector, &row, NULL);
+    }
+    detector->rows_learned += count;
+    return OIF_OK;
+}
+
+oif_status oif_detector_score_learn(oif_detector *detector, const double *row, double *score,
+                                    oif_error *error)
+{
+    return oif_detector_score_learn_rows(detector, row, 1, detector->columns, score, error);
 }
 
 oif_status oif_detector_learn(oif_detector *detector, const double *row, oif_error *error)

@@ -49,7 +49,9 @@ const oif_detector_info *oif_detector_info_find(const char *name)
 
 oif_status oif_params_init(oif_params *params, const char *detector, oif_error *error)
 {
-    const oif_detector_info *info = oif_detector_info_find(detector);
+    const oif_detector_info *info = detector ? oif_detector_info_find(detector) : NULL;
+    if (!detector)
+        detector = "";
     oif_status status = info ? OIF_OK : oif_together_find(detector, &info, error);
     if (status == OIF_OK)
         oif_params_init_table(params, &info->table);

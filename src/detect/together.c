@@ -89,6 +89,17 @@ static oif_status add_part(list *l, const oif_detector_info *part, oif_error *er
     return OIF_OK;
 }
 
+static oif_status fail_unknown(const char *name, oif_error *error)
+{
+    char names[OIF_ERROR_MESSAGE_BYTES] = "";
+    const oif_detector_info *info;
+    for (size_t i = 0, used = 0; (info = oif_detector_info_at(i)) && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
+                                 info->table.name);
+    return oif_fail(error, OIF_EPARAM, "there is no detector '%.60s'; choose one of: %s", name,
+                    names);
+}
+
 /* Adds the detectors of "a+b+c". */
 static oif_status add_parts(list *l, const char *names, oif_error *error)
 {
@@ -99,9 +110,7 @@ static oif_status add_parts(list *l, const char *names, oif_error *error)
         snprintf(name, sizeof name, "%.*s", (int)(end - names), names);
         const oif_detector_info *part = oif_detector_info_find(name);
         if (!part)
-            return oif_fail(error, OIF_EPARAM,
-                            "there is no detector '%.60s'; the first one is '%s'", name,
-                            oif_detector_info_at(0)->table.name);
+            return fail_unknown(name, error);
         status = add_part(l, part, error);
         if (*end == '\0')
             break;
@@ -147,7 +156,7 @@ oif_status oif_together_find(const char *name, const oif_detector_info **info, o
 {
     oif_status status = OIF_OK;
     if (strlen(name) >= NAME_BYTES)
-        return oif_fail(error, OIF_EPARAM, "there is no detector '%.60s'", name);
+        return fail_unknown(name, error);
     pthread_mutex_lock(&lists_lock);
     if (!find_list(name))
         status = make_list(name, error);

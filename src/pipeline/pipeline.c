@@ -202,7 +202,10 @@ oif_status oif_pipeline_new(const oif_params *detector, size_t columns, const oi
     limits found;
     oif_model *blank = NULL;
     oif_derived_plan plan;
+    oif_params initial;
     oif_derived_plan_init(&plan, columns);
+    oif_pipeline_options_init(&initial);
+    options = options ? options : &initial;
     oif_status status = check_options(options, error);
     if (status == OIF_OK)
         status = make_blank(detector, &plan, options, &blank, &found, error);
@@ -648,6 +651,36 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
     oif_detector *old = model->detectors[0];
     model->detectors[0] = *detector;
     *detector = old;
+    return OIF_OK;
+}
+
+oif_status oif_pipeline_new_around(oif_detector **detector, const oif_params *options,
+                                   const char *key, size_t key_bytes, oif_pipeline **pipeline,
+                                   oif_error *error)
+{
+    oif_pipeline *made = NULL;
+    oif_status status = options ? check_options(options, error) : OIF_OK;
+    if (status != OIF_OK)
+        return status;
+    size_t columns = oif_detector_columns(*detector),
+           shingle = options ? (size_t)oif_params_value(options, "shingle") : 1;
+    if (columns % shingle != 0)
+        return oif_fail(error, OIF_EPARAM,
+                        "a detector of %zu columns is not for shingles of %zu rows", columns,
+                        shingle);
+    status =
+        oif_pipeline_new(oif_detector_params(*detector), columns / shingle, options, &made, error);
+    if (status == OIF_OK && shingle == 1)
+        status = oif_column_names_clone(oif_detector_names(*detector), &made->names, error);
+    if (status == OIF_OK)
+        status = oif_pipeline_exchange_detector(made, key, key_bytes, detector, error);
+    if (status != OIF_OK) {
+        oif_pipeline_free(made);
+        return status;
+    }
+    oif_detector_free(*detector); /* the one that was there */
+    *detector = NULL;
+    *pipeline = made;
     return OIF_OK;
 }
 

@@ -49,8 +49,8 @@ oif_status oif_pipeline_set_plan(oif_pipeline *pipeline, const oif_derived_plan 
 oif_status oif_pipeline_add_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                                   uint32_t *entry, oif_error *error);
 
-/* Makes `*model`, a copy of the blank one that was filled, the model of a key, in place of the one that it may have. The pipeline then owns
- * it and `*model` is NULL.
+/* Makes `*model`, a copy of the blank one that was filled, the model of a key, in place of the one
+ * that it may have. The pipeline then owns it and `*model` is NULL.
  *
  * OIF_EVALUE    the key is too long
  * OIF_EMEMORY */

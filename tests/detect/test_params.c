@@ -492,10 +492,15 @@ static void no_parameters_at_all_are_refused(void **state)
     expect_no_detector(NULL);
 }
 
-static void no_options_at_all_are_refused(void **state)
+static void no_options_at_all_are_the_initial_ones(void **state)
 {
     (void)state;
-    expect_no_pipeline(NULL);
+    oif_params params = initial_params(), initial;
+    oif_pipeline *pipeline = NULL;
+    oif_pipeline_options_init(&initial);
+    assert_int_equal(oif_pipeline_new(&params, 2, NULL, &pipeline, NULL), OIF_OK);
+    assert_memory_equal(oif_pipeline_options(pipeline), &initial, sizeof initial);
+    oif_pipeline_free(pipeline);
 }
 
 static void parameters_of_an_unknown_kind_are_refused(void **state)
@@ -568,7 +573,7 @@ int main(void)
         cmocka_unit_test(zeroed_parameters_are_refused_where_a_detector_is_made),
         cmocka_unit_test(zeroed_options_are_refused_where_a_pipeline_is_made),
         cmocka_unit_test(no_parameters_at_all_are_refused),
-        cmocka_unit_test(no_options_at_all_are_refused),
+        cmocka_unit_test(no_options_at_all_are_the_initial_ones),
         cmocka_unit_test(parameters_of_an_unknown_kind_are_refused),
         cmocka_unit_test(options_of_an_unknown_kind_are_refused),
         cmocka_unit_test(zeroed_parameters_have_no_values),

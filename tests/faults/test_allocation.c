@@ -717,6 +717,22 @@ RUN(save_pipeline_to_file)
     return oif_pipeline_save_file(w->pipeline, state_path, error);
 }
 
+RUN(create_pipeline_around)
+{
+    return oif_pipeline_new_around(&w->detector, NULL, NULL, 0, &w->out.pipeline, error);
+}
+
+RUN(score_and_learn_one)
+{
+    return oif_detector_score_learn(w->detector, stream_rows, w->out.scores, error);
+}
+
+RUN(score_and_learn_block)
+{
+    return oif_detector_score_learn_rows(w->detector, stream_rows, BLOCK, DIMENSION, w->out.scores,
+                                         error);
+}
+
 RUN(change_option)
 {
     return oif_pipeline_change_option(w->pipeline, "calm", 3, error);
@@ -864,6 +880,8 @@ static const struct call {
     {"oif_detector_learn_rows", a_detector_with_threads, learn_block, false},
     {"oif_detector_score_rows", a_detector_with_threads, score_block, false},
     {"oif_detector_learn_score_rows", a_detector_with_threads, learn_and_score_block, false},
+    {"oif_detector_score_learn", a_detector, score_and_learn_one, false},
+    {"oif_detector_score_learn_rows", a_detector_with_threads, score_and_learn_block, false},
     {"oif_detector_set_threads", a_detector, take_most_threads, true},
     {"oif_detector_set_threads", a_detector_with_threads, take_most_threads, true},
     {"oif_detector_set_threads", a_detector_with_threads, take_one_thread, false},
@@ -886,6 +904,7 @@ static const struct call {
     {"oif_pipeline_process", a_pipeline, process_new_key, true},
     {"oif_pipeline_process_at", a_pipeline, process_known_key_at, false},
     {"oif_pipeline_process_at", a_deriving_pipeline, process_new_key_at, true},
+    {"oif_pipeline_new_around", a_named_detector, create_pipeline_around, true},
     {"oif_pipeline_process_rows", a_pipeline, process_known_rows, false},
     {"oif_pipeline_process_rows", a_pipeline, process_new_row, true},
     {"oif_pipeline_remove_key", a_pipeline, remove_key, false},

@@ -57,6 +57,11 @@ for header in "$prefix"/include/*.h; do # -x: a header is compiled as a program'
     echo "$(basename "$header") alone, C and C++: ok"
 done
 
+python3 "$here/header_examples.py" "$prefix/include/oif.h" >header_examples.c
+# shellcheck disable=SC2046,SC2086
+$cc -std=c11 -O2 $warnings -c header_examples.c -o header_examples.o $(pkg-config --cflags oif)
+echo "the examples in oif.h: ok"
+
 # A pump: every 97th row is a fault, with a high flow and a low pressure.
 pump() { # pump DELIMITER
     awk -v OFS="$1" 'BEGIN { for (i = 1; i <= 5000; i++) { fault = i % 97 == 0

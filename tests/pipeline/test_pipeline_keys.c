@@ -521,6 +521,66 @@ static void an_evicted_key_is_listed_moved_and_removed(void **unused)
     assert_int_equal(remove(folder), 0);
 }
 
+/* ---- Around a detector ---- */
+
+static void a_pipeline_takes_up_a_detector_that_has_learned(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = {"cpu", "mem"};
+    oif_detector *detector = new_named("rolling-iforest", small, 2), *twin = NULL;
+    oif_pipeline *pipeline = NULL;
+    dice from = {11};
+    double row[2], expected;
+    oif_params options;
+    oif_pipeline_options_init(&options);
+    set_params(&options, "learn=all partner=off stuck=off persistence=1");
+    for (int i = 0; i < 500; i++) {
+        draw_row(&from, row, 2);
+        require_ok(oif_detector_learn(detector, row, NULL));
+    }
+    require_ok(oif_detector_name_columns(detector, names, NULL));
+    require_ok(oif_detector_clone(detector, &twin, NULL));
+    require_ok(oif_pipeline_new_around(&detector, &options, "a", 1, &pipeline, NULL));
+    assert_null(detector);
+    assert_string_equal(oif_pipeline_column_name(pipeline, 1), "mem");
+    assert_int_equal(oif_detector_rows_learned(oif_pipeline_detector(pipeline, "a", 1)), 500);
+    for (int i = 0; i < 500; i++) {
+        draw_row(&from, row, 2);
+        require_ok(oif_detector_learn_score(twin, row, &expected, NULL)); /* as learn=all does */
+        oif_result result = process_key(pipeline, "a", row);
+        assert_memory_equal(&result.score, &expected, sizeof expected);
+    }
+    oif_pipeline_free(pipeline);
+    pipeline = NULL;
+    set_params(&options, "shingle=2");
+    require_ok(oif_pipeline_new_around(&twin, &options, NULL, 0, &pipeline, NULL));
+    assert_int_equal(oif_pipeline_columns(pipeline), 1);
+    assert_null(oif_pipeline_column_name(pipeline, 0));
+    process(pipeline, row);
+    oif_pipeline_free(pipeline);
+}
+
+static void a_detector_that_does_not_fit_stays_with_its_owner(void **unused)
+{
+    (void)unused;
+    oif_detector *detector = new_named("rolling-iforest", small, 2), *same = detector;
+    oif_pipeline *pipeline = NULL;
+    oif_params options;
+    oif_error error;
+    oif_pipeline_options_init(&options);
+    set_params(&options, "shingle=3");
+    assert_int_equal(oif_pipeline_new_around(&detector, &options, NULL, 0, &pipeline, &error),
+                     OIF_EPARAM);
+    assert_string_equal(error.message, "a detector of 2 columns is not for shingles of 3 rows");
+    assert_int_equal(oif_pipeline_new_around(&detector, oif_detector_params(detector), NULL, 0,
+                                             &pipeline, &error),
+                     OIF_EPARAM);
+    assert_ptr_equal(detector, same);
+    assert_null(pipeline);
+    require_ok(oif_pipeline_new_around(&detector, NULL, NULL, 0, &pipeline, &error));
+    oif_pipeline_free(pipeline);
+}
+
 /* ---- Blocks of rows ---- */
 
 static void a_block_of_rows_is_the_same_as_single_rows(void **unused)
@@ -590,6 +650,8 @@ int main(void)
         cmocka_unit_test(names_and_derived_columns_have_to_be_the_same),
         cmocka_unit_test(every_truncation_and_every_flipped_byte_of_a_key_is_refused),
         cmocka_unit_test(an_evicted_key_is_listed_moved_and_removed),
+        cmocka_unit_test(a_pipeline_takes_up_a_detector_that_has_learned),
+        cmocka_unit_test(a_detector_that_does_not_fit_stays_with_its_owner),
         cmocka_unit_test(a_block_of_rows_is_the_same_as_single_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
