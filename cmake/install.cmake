@@ -1,11 +1,11 @@
-# cmake --install: header, libraries, program, manual pages, completions, pkg-config and CMake package files. The installed tree may
+# cmake --install: headers, libraries, program, manual pages, completions, pkg-config and CMake package files. The installed tree may
 # be moved as a whole: both kinds of package files find it from their own place.
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/oif)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(FILES include/oif.h include/oif_rows.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/oif.h include/oif.hpp include/oif_rows.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS oif_static oif_shared EXPORT oif)
 install(TARGETS oif_program)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL)

@@ -21,3 +21,10 @@ endforeach()
 print_to(bash-completion/completions/oif completions bash)
 print_to(zsh/site-functions/_oif completions zsh)
 print_to(fish/vendor_completions.d/oif.fish completions fish)
+
+find_program(awk NAMES awk mawk gawk)
+if(awk)
+  file(MAKE_DIRECTORY ${FOLDER}/man/man3)
+  execute_process(COMMAND ${awk} -v folder=${FOLDER}/man/man3 -v version=${VERSION} -f ${CMAKE_CURRENT_LIST_DIR}/header_manual.awk
+                          ${CMAKE_CURRENT_LIST_DIR}/../include/oif.h COMMAND_ERROR_IS_FATAL ANY)
+endif()

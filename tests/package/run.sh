@@ -56,6 +56,11 @@ for header in "$prefix"/include/*.h; do # -x: a header is compiled as a program'
     $cxx -std=c++11 $warnings -x c++ -fsyntax-only "$header"
     echo "$(basename "$header") alone, C and C++: ok"
 done
+for standard in 17 20; do
+    # shellcheck disable=SC2086
+    $cxx -std=c++$standard $warnings -Wshadow -Wconversion -Wold-style-cast -x c++ -fsyntax-only "$prefix/include/oif.hpp"
+    echo "oif.hpp alone, C++$standard: ok"
+done
 
 python3 "$here/header_examples.py" "$prefix/include/oif.h" >header_examples.c
 # shellcheck disable=SC2046,SC2086
@@ -71,10 +76,23 @@ pump() { # pump DELIMITER
 for example in "$here"/../../examples/*.c; do
     $cc -std=c11 $warnings "$example" -o "$(basename "$example" .c)" $(pkg-config --cflags --libs oif)
 done
+# shellcheck disable=SC2046,SC2086
+$cxx -std=c++17 $warnings "$here/../../examples/scorer.cpp" -o scorer_cpp $(pkg-config --cflags --libs oif)
 pump , | ./scorer >scorer.txt
+pump , | ./scorer_cpp >scorer_cpp.txt
 pump ' ' | sed 's/^/pump /' | ./alerts >alerts.txt
 expect "examples/scorer.c" "5000 rows" "$(tail -n 1 scorer.txt | cut -d, -f1)"
 expect "examples/scorer.c prints faults only" "82.86,1.262 is unusual" "$(head -n 1 scorer.txt | cut -d: -f1)"
+# The same rows, the same scores, whatever the language; the last lines differ.
+expect "examples/scorer.cpp" "$(grep unusual scorer.txt)" "$(grep unusual scorer_cpp.txt)"
+if command -v rustc >/dev/null; then
+    rustc "$here/../../examples/scorer.rs" -L "native=$libdir" -o scorer_rs
+    pump , | ./scorer_rs >scorer_rs.txt
+    expect "examples/scorer.rs" "5000 rows" "$(tail -n 1 scorer_rs.txt)"
+    expect "examples/scorer.rs prints faults only" "82.86,1.262 is unusual" "$(head -n 1 scorer_rs.txt | cut -d: -f1)"
+else
+    echo "examples/scorer.rs: skipped, there is no rustc"
+fi
 expect "examples/alerts.c" "5000 rows of 1 hosts" "$(tail -n 1 alerts.txt)"
 expect "examples/alerts.c explains" "load high" "$(grep -o 'load high' alerts.txt | head -n 1)"
 
@@ -94,3 +112,14 @@ expect "manual pages" "$(printf 'oif-%s.1\n' demo detectors eval generate inspec
 for completion in bash-completion/completions/oif zsh/site-functions/_oif fish/vendor_completions.d/oif.fish; do
     expect "$completion" yes "$(test -s "$share/$completion" && echo yes)"
 done
+
+# Section 3: a page for each group of functions, and for each function one that leads there.
+for name in oif_detector_new oif_pipeline_process oif_state_file_open oif_params_set; do
+    page=$share/man/man3/$name.3
+    expect "$name(3)" yes "$(cd "$share/man" && grep -q "$name(" "$(sed 's/^.so //' "$page")" && echo yes)"
+done
+expect "every function has a page" "" "$(grep -oE '\<oif_[a-z_0-9]+\(' "$prefix/include/oif.h" | tr -d '(' | sort -u |
+    while read -r name; do [ -s "$share/man/man3/$name.3" ] || echo "$name"; done)"
+if command -v mandoc >/dev/null; then
+    expect "mandoc finds no error" "" "$(cd "$share/man" && mandoc -T lint -W error man3/*.3 2>&1 || true)"
+fi
