@@ -30,9 +30,10 @@ from ._errors import (
     SnapshotError,
     SnapshotKindError,
 )
+from ._evaluate import Evaluation, Measured, evaluate
 from ._load import load
 from ._pipeline import Pipeline
-from ._results import Attribution, Episode, EpisodeInfo, Grade, Reason, Result, Silence
+from ._results import Attribution, Episode, EpisodeInfo, Grade, KeyInfo, Reason, Result, Silence
 
 __all__ = [
     "Attribution",
@@ -43,9 +44,12 @@ __all__ = [
     "Episode",
     "EpisodeInfo",
     "Error",
+    "Evaluation",
     "FileError",
     "Grade",
     "InvariantError",
+    "KeyInfo",
+    "Measured",
     "OutOfMemoryError",
     "ParameterError",
     "Pipeline",
@@ -55,6 +59,7 @@ __all__ = [
     "SnapshotError",
     "SnapshotKindError",
     "__version__",
+    "evaluate",
     "load",
 ]
 __all__ += _detectors.__all__

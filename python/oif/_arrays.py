@@ -329,8 +329,8 @@ def seconds_of(times: Any) -> Floats:
         raise DataError("there must be a time for each row")
     if array.dtype.kind in "iuf":
         return np.ascontiguousarray(array, dtype=np.float64)
-    if array.dtype.kind == "O":
-        return np.array([_seconds_of_one(time) for time in array], dtype=np.float64)
+    if array.dtype.kind in "OUT":
+        return np.array([_seconds_of_one(time) for time in array.tolist()], dtype=np.float64)
     if array.dtype.kind != "M":
         raise DataError(f"an array of {array.dtype} does not contain times")
     whole, rest = np.divmod(array.astype("datetime64[ns]").astype(np.int64), 1_000_000_000)
@@ -344,4 +344,7 @@ def _seconds_of_one(time: Any) -> float:
         return (time if time.tzinfo else time.replace(tzinfo=timezone.utc)).timestamp()
     if isinstance(time, (int, float)):
         return float(time)
-    raise DataError(f"{time!r} is not a time")
+    try:
+        return _seconds_of_one(datetime.fromisoformat(time))
+    except (TypeError, ValueError):
+        raise DataError(f"{time!r} is not a time; ISO 8601, such as '2026-11-15T22:00:00Z', or seconds since 1970") from None

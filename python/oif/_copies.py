@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
@@ -56,6 +57,28 @@ class Copied(Learner):
             error.filename = os.fspath(path)
             raise
 
+    def _made_with(self) -> str:
+        """The constructor as it was called."""
+        raise NotImplementedError
+
+    def _state(self) -> dict[str, str]:
+        """What became of it, in words, by what they say; nothing before the first row."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        state = {what: words for what, words in self._state().items() if words and what in ("rows", "keys", "readiness")}
+        return self._made_with() + (f" <{', '.join(state.values())}>" if state else "")
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it is, rows, readiness, columns."""
+        state = self._state() or {"rows": "no rows yet"}
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{what}</th><td style='text-align:left'>{html.escape(words)}</td></tr>"
+            for what, words in state.items()
+            if words
+        )
+        return f"<div><code>{html.escape(self._made_with())}</code><table>{rows}</table></div>"
+
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self._memory_bytes()
 
@@ -84,6 +107,19 @@ class Copied(Learner):
     def _own(self) -> dict[str, Any]:
         """The attributes that Python has given it."""
         return dict(self.__dict__)
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def memory_text(count: int) -> str:
+    return f"{count / 1e6:,.1f} MB" if count >= 1e6 else f"{count / 1e3:,.0f} KB"
+
+
+def names_text(names: tuple[Any, ...] | None) -> str:
+    shown = ", ".join(map(str, (names or ())[:12]))
+    return shown + (f" and {len(names) - 12} more" if names and len(names) > 12 else "")
 
 
 def rebuild(cls: type[Copied], arguments: tuple[Any, ...], snapshot: bytes | None, kept: dict[str, Any]) -> Copied:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Literal, Unpack
 
 from . import _core
-from ._copies import Copied
+from ._copies import Copied, counted, memory_text, names_text
 from ._errors import ParameterError
 from ._parameters import Parameter
-from ._results import AlertOptions, Alerting, Explain, Output, as_words
+from ._progress import Progress
+from ._results import AlertOptions, Alerting, Explain, Output, Result, as_words, result_of
 from ._types import Row, Rows
 
 # The one list of detectors: oif, its adapters and the tests take it from here.
@@ -46,7 +48,13 @@ class Detector(Copied, _core.Detector):
     _alerts: Alerting | None = None
 
     def process(
-        self, x: Rows | Row, *, explain: Explain = False, output: Output = "auto", **options: Unpack[AlertOptions]
+        self,
+        x: Rows | Row,
+        *,
+        explain: Explain = False,
+        output: Output = "auto",
+        progress: Progress = False,
+        **options: Unpack[AlertOptions],
     ) -> Any:
         """Learn rows one after another and tell of each how rare its score is and whether it is anomalous.
 
@@ -55,8 +63,8 @@ class Detector(Copied, _core.Detector):
 
         Options are those of oif.Pipeline for a single series: alert_rate, threshold, memory, learn, patience, calm,
         persistence, stuck, partner and season_rows. The first call decides on them. A score is rare or not among those of the rows that were processed so far. Copies and
-        pickles keep them, snapshots do not: they hold what was learned. For rows one at a time, keys, shingles and snapshots
-        with everything use oif.Pipeline.
+        pickles keep them, snapshots do not: they hold what was learned. For keys, shingles and snapshots with everything use
+        oif.Pipeline.
 
         >>> import numpy as np, oif
         >>> rows = np.random.default_rng(1).normal(size=(5000, 2))
@@ -67,10 +75,32 @@ class Detector(Copied, _core.Detector):
         """
         alerts = self._alerts_with(options)
         try:
-            return alerts._results(x, None, explain, output, self)
+            return alerts._results(x, None, explain, output, self, progress=progress)
         finally:
             if alerts.rows == 0:
                 self.__dict__.pop("_alerts", None)  # no row was processed: the next call decides
+
+    def process_one(self, x: Row, **options: Unpack[AlertOptions]) -> Result:
+        """Learn one row and tell how rare its score is and whether it is anomalous: process for a single row.
+
+        >>> import numpy as np, oif
+        >>> history = np.random.default_rng(1).normal(size=(5000, 2))
+        >>> forest = oif.RollingIsolationForest(seed=1)
+        >>> before = forest.process(history, alert_rate=0.001)
+        >>> forest.process_one([9, 9]).anomaly
+        True
+        """
+        alerts = self._alerts_with(options) if options or self._alerts is None else self._alerts
+        try:
+            return result_of(alerts._process_one(x, None, math.nan, self))
+        finally:
+            if alerts.rows == 0:
+                self.__dict__.pop("_alerts", None)
+
+    def process_iter(self, rows: Iterable[Any], **options: Unpack[AlertOptions]) -> Iterator[Result]:
+        """Take rows as they come, from a generator, a consumer or a file, and yield the result of each."""
+        for row in rows:
+            yield self.process_one(row._asdict() if hasattr(row, "_asdict") else row, **options)
 
     def _alerts_with(self, options: AlertOptions) -> Alerting:
         unknown = set(options) - set(AlertOptions.__annotations__)
@@ -98,9 +128,19 @@ class Detector(Copied, _core.Detector):
     def _own(self) -> dict[str, Any]:
         return super()._own() | ({} if self._alerts is None else {"_alerts": self._alerts.clone()})
 
-    def __repr__(self) -> str:
+    def _made_with(self) -> str:
         changed = _changed(self.params, _core.detector_params(self.kind))
         return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _state(self) -> dict[str, str]:
+        if self.columns is None:
+            return {}
+        return {
+            "rows": f"{self.rows_learned:,} rows of {counted(self.columns, 'column')}",
+            "readiness": "ready" if self.ready else "not ready yet",
+            "memory": memory_text(self.memory_bytes),
+            "columns": names_text(self.column_names),
+        }
 
 
 def _changed(values: Mapping[str, Any], initial: Mapping[str, Any]) -> list[str]:

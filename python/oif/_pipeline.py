@@ -4,33 +4,39 @@ from __future__ import annotations
 
 import datetime
 import math
+import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, Union
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Self, Union
+
+import numpy as np
 
 from . import _core
 from ._arrays import key_of, keys_of, seconds_of
+from ._copies import SupportsWrite, counted, memory_text, names_text
 from ._detectors import DETECTORS, Detector, _changed
-from ._errors import ParameterError
+from ._errors import DataError, ParameterError
 from ._parameters import Option
+from ._progress import Progress
 from ._results import (
     Alerting,
     Attribution,
-    Episode,
     EpisodeInfo,
     Explain,
     Grade,
+    KeyInfo,
     Output,
     Reason,
     Result,
     Silence,
     Switch,
     as_words,
+    result_of,
 )
+from ._roles import Roles, columns_of, roles_of, split, split_one
 from ._types import Row, Rows
 
 _Detector = Union[Detector, type[Detector], str]
-_EPISODES = tuple(Episode)
 _GRADES = tuple(Grade)
 _REASONS = tuple(Reason)
 _Season = Union[int, str, datetime.timedelta]
@@ -40,8 +46,9 @@ class Pipeline(Alerting):
     """Turns rows into alerts: scores them, tells how rare a score is and which are anomalous, for each key by itself.
 
     Args:
-        detector: a detector that has learned nothing yet, its class or its name; every key gets one like it; a
-            RollingIsolationForest if not given. Several judge together: a list of them, or "rolling-iforest+sdo"
+        detector: a detector, its class or its name; every key gets one like it; a RollingIsolationForest if not given.
+            Several judge together: a list of them, or "rolling-iforest+sdo". What a detector has learned is copied: it
+            scores the rows without a key, and its window is the first history
         alert_rate: share of the rows that is to be anomalous
         threshold: if not 0: rows with a higher score are anomalous, whatever their share
         memory: past scores that alert_rate is measured on; 0: 16 / alert_rate, but at least 8192
@@ -68,8 +75,11 @@ class Pipeline(Alerting):
             that falls began at 0 again
         log: columns of which the logarithm is learned; 0 and less is then missing
         keep_original: learn the columns of diff, rate and log themselves as well
-        evicted: what happens to the model of a key that loses it; only "forget" for now: to "keep" it takes a state
-            file that is held while rows come, as `oif score --state FILE --evicted keep` does
+        evicted: what happens to the model of a key that loses it: "forget", or "keep" beside the state file that
+            Pipeline.open holds
+        key: the column, by name, whose value says which model a row belongs to; several columns are one key
+        time: the column with the times of rows: datetimes, ISO 8601, or seconds since 1970
+        exclude: columns that are not learned
 
     >>> import numpy as np, oif
     >>> rows = np.random.default_rng(1).normal(size=(5000, 2))
@@ -85,6 +95,9 @@ class Pipeline(Alerting):
     >>> [attribution.column for attribution in alerts.explain()]
     [0, 1]
     """
+
+    _roles: Roles | None = None
+    _holds_file = False
 
     alert_rate = Option(float)
     threshold = Option(float)
@@ -134,10 +147,17 @@ class Pipeline(Alerting):
         rate: Iterable[Any] = (),
         log: Iterable[Any] = (),
         keep_original: bool = False,
+        key: Any = None,
+        time: Any = None,
+        exclude: Any = (),
     ) -> None:
         kind, params = _detectors_of(detector)
-        if evicted == "keep":
-            raise ParameterError('evicted="keep" needs a state file that is held while rows come, as oif score does')
+        if evicted == "keep" and not self._holds_file:
+            raise ParameterError('evicted="keep" needs a state file: oif.Pipeline.open("alerts.oif", ..., evicted="keep")')
+        trained = detector if isinstance(detector, Detector) and detector.rows_learned > 0 else None
+        if trained is not None and (shingle > 1 or diff or rate or log):
+            raise ParameterError("a detector that has learned rows cannot be used with shingle, diff, rate or log")
+        self._roles = roles_of(key, time, exclude)
         options: dict[str, Any] = dict(alert_rate=alert_rate, threshold=threshold, memory=memory, learn=learn)
         options |= dict(patience=patience, calm=calm, shingle=shingle, max_keys=max_keys)
         options |= dict(memory_limit=memory_limit, evicted=evicted)
@@ -147,10 +167,68 @@ class Pipeline(Alerting):
         self._derive = tuple(
             (column, kind_of_column, keep_original)
             for kind_of_column, columns in ((1, diff), (2, rate), (3, log))  # as oif_derive
-            for column in _columns(columns)
+            for column in columns_of(columns)
         )
         _set_seasons(options, season)
         super().__init__(kind, params, as_words(options), self._derive)
+        if trained is not None:
+            self._adopt(trained)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], *arguments: Any, **options: Any) -> Self:
+        """Hold a state file for as long as rows come: continue the pipeline that it contains, or begin one.
+
+        Arguments are those of the constructor; those that differ from what the file contains are changed where that is
+        possible. save() without a path saves to the file; in a `with` block that happens at the end. With evicted="keep"
+        the models of keys that lose theirs are beside the file, and come back with their keys. No other program can
+        hold the file meanwhile.
+        """
+        pipeline = cls.__new__(cls)
+        found = pipeline._hold(path)
+        pipeline._holds_file = True
+        if found:
+            pipeline._resume(*arguments, **options)
+        else:
+            pipeline.__init__(*arguments, **options)  # type: ignore[misc]
+        return pipeline
+
+    def _resume(self, detector: Any = None, **options: Any) -> None:
+        if detector is not None and _detectors_of(detector)[0] != self.kind:
+            raise ParameterError(f"the state file contains a pipeline of {self.kind}, not {_detectors_of(detector)[0]}")
+        roles = {name: options.pop(name) for name in ("key", "time", "exclude") if name in options}
+        self._roles = roles_of(roles.get("key"), roles.get("time"), roles.get("exclude", ()))
+        known = {name: value for name, value in as_words(options).items() if name in self.options}
+        changed = {name: value for name, value in known.items() if self.options[name] != value}
+        if changed:
+            self.change(**changed)
+
+    def save(self, path: str | os.PathLike[str] | SupportsWrite | None = None, /) -> None:
+        """Write a snapshot to a file, atomically: after a crash the file holds the old one or the new one.
+
+        An open binary file, or anything else with a method write, gets all bytes at once. Without a path, it is the state
+        file that Pipeline.open holds.
+        """
+        if path is None:
+            self._save_held()
+        else:
+            super().save(path)
+
+    def close(self) -> None:
+        """Release the state file, saving nothing; the pipeline has then no rows any more. Without a file, nothing."""
+        self._release()
+        self._holds_file = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if self._holds_file:
+            if kind is None:
+                self._save_held()
+            self.close()
+
+    def _own(self) -> dict[str, Any]:
+        return {name: value for name, value in super()._own().items() if name != "_holds_file"}
 
     def _arguments(self) -> tuple[Any, ...]:
         return *super()._arguments(), getattr(self, "_derive", ())
@@ -158,17 +236,29 @@ class Pipeline(Alerting):
     def process_one(self, x: Row, key: str | bytes | int | None = None, time: Any = None) -> Result:
         """Take one row: a dict, a sequence or an array of one dimension. Each key has a model of its own.
 
-        The time is a datetime, taken as UTC where it has no zone, or seconds since 1970.
+        The time is a datetime, taken as UTC where it has no zone, or seconds since 1970. Where columns have the roles of
+        key and time, they are taken from the row.
         """
+        if self._roles is not None:
+            x, own_key, own_time = split_one(x, self._roles)
+            key = own_key if key is None else key
+            time = own_time if time is None else time
         if key is not None and not isinstance(key, (str, bytes)):
             key = key_of(key)
         seconds = math.nan if time is None else _seconds(time)
-        score, p, threshold, anomaly, ready, learned, episode, grade, severity, reason = self._process_one(
-            x, key, seconds
-        )
-        return Result(
-            score, p, threshold, anomaly, ready, learned, _EPISODES[episode], _GRADES[grade], severity, _REASONS[reason]
-        )
+        return result_of(self._process_one(x, key, seconds, None))
+
+    def process_iter(self, rows: Iterable[Any]) -> Iterator[Result]:
+        """Take rows as they come, from a generator, a consumer or a file, and yield the result of each.
+
+        >>> import oif
+        >>> pipeline = oif.Pipeline(key="host")
+        >>> lines = ({"host": f"web-{i % 2}", "load": i % 7} for i in range(1000))
+        >>> sum(result.anomaly for result in pipeline.process_iter(lines)), pipeline.keys
+        (0, 2)
+        """
+        for row in rows:
+            yield self.process_one(row._asdict() if hasattr(row, "_asdict") else row)
 
     def process(
         self,
@@ -178,17 +268,31 @@ class Pipeline(Alerting):
         times: Any = None,
         explain: Explain = False,
         output: Output = "auto",
+        progress: Progress = False,
     ) -> Any:
         """Take rows one after another, with a key for each if models are kept by key, and a time for each.
 
-        Times are datetimes, taken as UTC where they have no zone, or seconds since 1970; NaN and NaT are unknown.
+        Times are datetimes, taken as UTC where they have no zone, or seconds since 1970; NaN and NaT are unknown. Both may
+        be names of columns instead.
 
         Returns a structured array with the fields of Result, or a DataFrame of the kind that came. With explain, there
         is also the share of every column and its direction; "anomalies" explains only those, which is quicker.
-        Infinities and keys that are too long are found before the first row is taken.
+        Infinities and keys that are too long are found before the first row is taken. With progress, a bar shows how far it
+        is (tqdm's, if that is there), or a function is called with the rows that are done and all of them.
         """
+        roles = self._roles
+        has_names = not isinstance(x, np.ndarray) or x.dtype.names is not None
+        if has_names and (isinstance(keys, str) or isinstance(times, str)):
+            named = roles_of(keys if isinstance(keys, str) else None, times if isinstance(times, str) else None, ())
+            roles = _merged(roles, named or Roles())
+            keys, times = (None if isinstance(given, str) else given for given in (keys, times))
         taken = None if keys is None else keys_of(keys)
-        return self._results(x, taken, explain, output, times=None if times is None else seconds_of(times))
+        seconds = None if times is None else seconds_of(times)
+        if roles is not None:
+            x, own_keys, own_times = split(x, roles)
+            taken = own_keys if taken is None else taken
+            seconds = own_times if seconds is None else seconds
+        return self._results(x, taken, explain, output, times=seconds, progress=progress)
 
     def explain(self) -> list[Attribution]:
         """Explain the row that was processed last: every column with its share of the score, its direction, and what is
@@ -214,6 +318,52 @@ class Pipeline(Alerting):
         column = info.column if info.column is None or not names else names[info.column]
         return info._replace(peak_grade=_GRADES[info.peak_grade], column=column, reason=_REASONS[info.reason])
 
+    def list_keys(self) -> list[KeyInfo]:
+        """All keys: those with a model in memory, then those that were evicted and kept."""
+        return [_key_info(fields) for fields in self._key_infos()]
+
+    def key_info(self, key: str | bytes | int | None = None) -> KeyInfo | None:
+        """What is known about a key, or about the rows without a key; None if there is no model of it."""
+        found = self._key_info(key if key is None else key_of(key))
+        return None if found is None else _key_info(found)
+
+    def __contains__(self, key: object) -> bool:
+        return self._key_info(key_of(key)) is not None
+
+    def drop(self, key: str | bytes | int | None = None) -> None:
+        """Forget a key and free its model. Its next row begins a new one."""
+        self._remove_key(key if key is None else key_of(key))
+
+    def save_key(self, key: str | bytes | int | None = None) -> bytes:
+        """A snapshot of one key's model, for load_key of another pipeline with the same detector and options."""
+        return self._save_key(key if key is None else key_of(key))
+
+    def load_key(self, snapshot: bytes, key: str | bytes | int | None = None) -> None:
+        """Add a key that save_key saved, or replace its model; under another name if one is given."""
+        self._load_key(snapshot, key if key is None else key_of(key))
+
+    def detector(self, key: str | bytes | int | None = None) -> Detector:
+        """A copy of the detector of a key, or of the rows without a key: to score, explain or save."""
+        cls = DETECTORS.get(self.kind, Detector)
+        copy = cls.__new__(cls)
+        if not self._detector_of(key if key is None else key_of(key), copy):
+            raise DataError(f"there is no model of the key {key!r}" if key is not None else "no row without a key was processed")
+        learned = self._learned() or []
+        if self.options["shingle"] == 1 and self.column_names and len(learned) == len(self.column_names):
+            copy.column_names = self._learned_names(self.column_names)
+        copy.ignore_unknown = self.ignore_unknown
+        return copy
+
+    def score(self, x: Rows | Row, key: str | bytes | int | None = None) -> Any:
+        """Score rows by what is known about a key, and learn nothing: what if such a row came?
+
+        These are scores of the detector: persistence and senses, which look at rows before, have no part in them.
+        """
+        if self.options["shingle"] > 1 or any(kind for _, kind in self._learned() or []):
+            raise ParameterError("score without learning needs rows as they are learned; with shingle, diff, rate or log use"
+                                 " process of a clone()")  # fmt: skip
+        return self.detector(key).score(x)
+
     def silent(self, time: Any) -> list[Silence]:
         """The keys that have become silent by this time, each once per silence; see the option silence."""
         return [Silence(_key(key), since, allowed) for key, since, allowed in self._silent(_seconds(time))]
@@ -223,7 +373,20 @@ class Pipeline(Alerting):
         cooldown, silence, learn. Of the first three, the last one given rules."""
         self._change(as_words(options))
 
-    def __repr__(self) -> str:
+    def _state(self) -> dict[str, str]:
+        if self.columns is None:
+            return {}
+        infos = self.list_keys()
+        ready = sum(info.ready for info in infos)
+        return {
+            "rows": f"{self.rows:,} rows of {counted(self.columns, 'column')}",
+            "keys": "" if len(infos) == 1 and infos[0].key is None else counted(len(infos), "key"),
+            "readiness": "ready" if ready == len(infos) else f"{ready:,} of {len(infos):,} ready" if ready else "not ready yet",
+            "memory": memory_text(self.memory_bytes),
+            "columns": names_text(self.column_names),
+        }
+
+    def _made_with(self) -> str:
         initial = {param["name"]: param["initial"] for param in _core.pipeline_info()["params"]}
         detectors = [_repr_of(kind, self.params) for kind in self.kind.split("+")]
         detector = detectors[0] if len(detectors) == 1 else f"[{', '.join(detectors)}]"
@@ -271,9 +434,13 @@ def _key(key: bytes | None) -> str | bytes | None:
         return key
 
 
-def _columns(columns: Iterable[Any]) -> Iterable[Any]:
-    """A single name is one column, not its letters."""
-    return (columns,) if isinstance(columns, (str, int)) else columns
+def _key_info(fields: tuple[Any, ...]) -> KeyInfo:
+    return KeyInfo(_key(fields[0]), *fields[1:])
+
+
+def _merged(one: Roles | None, other: Roles) -> Roles:
+    one = one or Roles()
+    return Roles(other.key or one.key, one.time if other.time is None else other.time, one.exclude)
 
 
 def _name_in_list(kind: str, name: str, params: Mapping[str, Any]) -> str:
@@ -293,6 +460,8 @@ def _detectors_of(detector: _Detector | Sequence[_Detector]) -> tuple[str, dict[
         return _detector_of(detector)
     if not detector:
         raise ParameterError("a pipeline needs a detector")
+    if any(isinstance(part, Detector) and part.rows_learned > 0 for part in detector):
+        raise ParameterError("detectors that judge together begin together; give those that have learned nothing yet")
     parts = [_detector_of(part) for part in detector]
     kinds = "+".join(kind for kind, _ in parts)
     params: dict[str, Any] = {}
@@ -313,6 +482,4 @@ def _detector_of(detector: _Detector) -> tuple[str, dict[str, Any]]:
         detector = make()
     if not isinstance(detector, Detector):
         raise TypeError(f"expected a detector, its class or its name, got {detector!r}")
-    if detector.rows_learned > 0:
-        raise ParameterError("a pipeline makes detectors of its own; give it one that has learned nothing yet")
     return detector.kind, dict(detector.params)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from enum import IntEnum
 from typing import Any, Literal, NamedTuple, TypedDict
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from . import _core
 from ._copies import Copied
 from ._errors import ParameterError
+from ._progress import Progress, progress_of
 from ._types import Row, Rows
 
 
@@ -136,6 +137,33 @@ class Silence(NamedTuple):
         return _json(self._asdict())
 
 
+class KeyInfo(NamedTuple):
+    """A key of a pipeline.
+
+    key: None for the rows without a key
+    rows: of this key that were processed
+    last_time: the latest time of a row, in seconds since 1970; NaN if no row had one
+    memory_bytes: of its model
+    ready: enough was learned; before that no row is anomalous
+    in_episode: its last rows are an episode
+    silent: Pipeline.silent has reported its current pause
+    evicted: its model is on disk, and all of the above is unknown
+    """
+
+    key: str | bytes | None
+    rows: int
+    last_time: float
+    memory_bytes: int
+    ready: bool
+    in_episode: bool
+    silent: bool
+    evicted: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name, for JSON."""
+        return _json(self._asdict())
+
+
 class Attribution(NamedTuple):
     """How much of a score is due to a column.
 
@@ -155,7 +183,20 @@ class Attribution(NamedTuple):
         return _json(self._asdict())
 
 
-# As `record` in pipeline.c.
+_EPISODES = tuple(Episode)
+_GRADES = tuple(Grade)
+_REASONS = tuple(Reason)
+
+
+def result_of(fields: tuple[float, float, float, bool, bool, bool, int, int, float, int]) -> Result:
+    """What the extension returns for one row."""
+    score, p, threshold, anomaly, ready, learned, episode, grade, severity, reason = fields
+    return Result(
+        score, p, threshold, anomaly, ready, learned, _EPISODES[episode], _GRADES[grade], severity, _REASONS[reason]
+    )
+
+
+# As `record` in pipeline_rows.c.
 RESULT = np.dtype(
     [
         ("score", np.float64),
@@ -230,12 +271,21 @@ class Alerting(Copied, _core.Pipeline):
         output: Output,
         detector: _core.Detector | None = None,
         times: npt.NDArray[np.float64] | None = None,
+        progress: Progress = False,
     ) -> Any:
         """The results of rows, which are taken for a detector if one is given."""
         _check_words(explain, output)
-        (records, shares, directions), single = self._process(
-            x, keys, times, _make_room(explain), bool(explain), explain == "anomalies", detector
-        )
+        with progress_of(progress, len(x) if isinstance(x, Sized) else 0, "rows") as bar:
+            (records, shares, directions), single = self._process(
+                x,
+                keys,
+                times,
+                _make_room(explain),
+                bool(explain),
+                explain == "anomalies",
+                detector,
+                bar.update if progress else None,
+            )
         package = _package_of(x) if output == "auto" else output
         if package in ("pandas", "polars"):
             names = self._learned_names((detector or self).column_names)

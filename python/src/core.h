@@ -10,6 +10,8 @@
  *     params.c      parameters in and out
  *     learner.c     the type Learner: what the next two have in common
  *     detector.c    the type Detector
+ *     pipeline_keys.c   the keys of a pipeline
+ *     pipeline_rows.c   the rows of a pipeline
  *     pipeline.c    the type Pipeline
  *     module.c      the module
  *
@@ -184,6 +186,11 @@ bool learner_prepare(learner *self, const row_input *rows);
 /* Keeps the names that came with the rows, unless there are names already. */
 void learner_adopt_names(learner *self, const row_input *rows);
 
+/* Hands the names to the library, before it saves; takes over those that a snapshot holds. False
+ * with an exception set. */
+bool learner_give_names(learner *self);
+bool learner_take_names(learner *self);
+
 /* Raises the error of a call with rows from `first` on; returns NULL. */
 PyObject *learner_raise(const learner *self, const oif_error *error, Py_ssize_t first,
                         const row_input *rows);
@@ -199,6 +206,45 @@ PyObject *learner_ask(PyObject *self, void *question);
 PyObject *answer_none(void);
 PyObject *answer_zero(void);
 PyObject *answer_false(void);
+
+/* ---- pipeline_keys.c ---- */
+
+typedef struct row_key {
+    const char *bytes; /* NULL: no key */
+    Py_ssize_t count;
+} row_key;
+
+/* Reads a key, which belongs to the object: str, bytes, or None for no key. `row` is for the
+ * error, -1 without one. */
+bool key_read(PyObject *object, row_key *k, Py_ssize_t row);
+
+/* The keys of all rows; they belong to the objects in the tuple. NULL with an exception set. */
+row_key *key_read_all(PyObject *tuple, Py_ssize_t count);
+
+typedef struct pipeline_object {
+    learner base; /* made: an oif_pipeline */
+    oif_params options;
+    /* ((column, kind, keep), ...): what is derived, columns by name or number; NULL: nothing */
+    PyObject *derive;
+    oif_state_file *file; /* that it is saved to and that keeps evicted models, or NULL */
+} pipeline_object;
+
+PyObject *pipeline_episode(PyObject *self, PyObject *key);
+PyObject *pipeline_silent(PyObject *self, PyObject *seconds);
+PyObject *pipeline_key_infos(PyObject *self, PyObject *unused);
+PyObject *pipeline_key_info(PyObject *self, PyObject *key);
+PyObject *pipeline_remove_key(PyObject *self, PyObject *key);
+PyObject *pipeline_save_key(PyObject *self, PyObject *key);
+PyObject *pipeline_load_key(PyObject *self, PyObject *arguments);
+PyObject *pipeline_detector_of(PyObject *self, PyObject *arguments);
+PyObject *pipeline_adopt(PyObject *self, PyObject *detector);
+
+/* ---- pipeline_rows.c ---- */
+
+PyObject *pipeline_process(PyObject *self, PyObject *arguments);
+PyObject *pipeline_process_one(PyObject *self, PyObject *const *arguments, Py_ssize_t count);
+PyObject *pipeline_explain(PyObject *self, PyObject *unused);
+PyObject *pipeline_learned(PyObject *self, PyObject *unused);
 
 /* ---- Types ---- */
 

@@ -140,8 +140,7 @@ static PyObject *names_as_bytes(PyObject *names)
     return tuple;
 }
 
-/* Hands the names to the library, before it saves. False with an exception set. */
-static bool give_names(learner *self)
+bool learner_give_names(learner *self)
 {
     oif_error error;
     PyObject *tuple = names_as_bytes(self->names);
@@ -160,8 +159,7 @@ static bool give_names(learner *self)
     return named;
 }
 
-/* Takes over the names that a snapshot holds. */
-static bool take_names(learner *self)
+bool learner_take_names(learner *self)
 {
     if (!self->kind->column_name(self->made, 0))
         return true;
@@ -213,7 +211,7 @@ static bool save_to(learner *self, destination *to)
     oif_status status = OIF_OK;
     if (!enter(self, false))
         return false;
-    bool empty = !self->made, named = empty || give_names(self);
+    bool empty = !self->made, named = empty || learner_give_names(self);
     if (!empty && named) {
         PyThreadState *state = PyEval_SaveThread();
         status = to->path ? self->kind->save_file(self->made, to->path, &error)
@@ -262,7 +260,7 @@ static PyObject *learner_restore(PyObject *object, PyObject *bytes)
     PyBuffer_Release(&view);
     if (status != OIF_OK)
         return raise_error(&error);
-    return take_names(self) ? Py_NewRef(Py_None) : NULL;
+    return learner_take_names(self) ? Py_NewRef(Py_None) : NULL;
 }
 
 /* Becomes a copy of another; for a fresh object as well. */

@@ -133,7 +133,7 @@ def test_what_cannot_be_used_changes_nothing(stream):
     with pytest.raises(oif.DataError, match="rows have 2 numbers"):
         detector.process(np.zeros((3, 3)))
     with pytest.raises(TypeError, match="works for a detector"):
-        detector._alerts._process(stream, None, None, None, False, False, object())
+        detector._alerts._process(stream, None, None, None, False, False, object(), None)
     assert (detector.to_bytes(), detector._alerts.to_bytes()) == (before, history)
 
 

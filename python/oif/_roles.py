@@ -1,0 +1,146 @@
+"""Columns that are not learned, by name: the key, the time, what is excluded; and text that is learned as categories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._arrays import keys_of, seconds_of
+from ._errors import DataError, from_place
+
+
+class Roles(NamedTuple):
+    """Which columns have another part to play than to be learned."""
+
+    key: tuple[Any, ...] = ()
+    time: Any = None
+    exclude: tuple[Any, ...] = ()
+
+    def names(self) -> set[Any]:
+        return {*self.key, *self.exclude, *(() if self.time is None else (self.time,))}
+
+
+class Split(NamedTuple):
+    """Rows without these columns, and what was in them."""
+
+    rows: Any
+    keys: tuple[str | bytes, ...] | None
+    times: Any
+
+
+def columns_of(names: Any) -> tuple[Any, ...]:
+    """A single name is one column, not its letters."""
+    return (names,) if isinstance(names, (str, int)) else tuple(names)
+
+
+def roles_of(key: Any, time: Any, exclude: Any) -> Roles | None:
+    roles = Roles(() if key is None else columns_of(key), time, columns_of(exclude))
+    used = [*roles.key, *roles.exclude, *([] if time is None else [time])]
+    twice = {name for name in used if used.count(name) > 1}
+    if twice:
+        raise DataError(f"column {min(twice, key=str)!r} has two roles")
+    return roles if used else None
+
+
+def split_one(row: Any, roles: Roles) -> tuple[dict[Any, Any], Any, Any]:
+    """A row without these columns, its key and its time."""
+    if hasattr(row, "_asdict"):
+        row = row._asdict()
+    elif isinstance(row, np.void) and row.dtype.names:
+        row = {name: row[name] for name in row.dtype.names}
+    elif hasattr(row, "iloc") and hasattr(row, "to_dict"):
+        row = row.to_dict()
+    if not isinstance(row, Mapping):
+        raise DataError(f"columns have roles ({_listed(roles)}), so a row needs names: a dict, not {type(row).__name__}")
+    left_out = roles.names()
+    for name in (*roles.key, *(() if roles.time is None else (roles.time,))):
+        if name not in row:
+            raise DataError(f"the row has no column {name!r}; its columns are {tuple(row)!r}")
+    parts = [row[name] for name in roles.key]
+    return {name: value for name, value in row.items() if name not in left_out}, _joined(parts), row.get(roles.time)
+
+
+def split(x: Any, roles: Roles) -> Split:
+    """Rows of a table without these columns, the keys and the times."""
+    if isinstance(x, Mapping):
+        row, key, time = split_one(x, roles)
+        return Split(row, None if key is None else keys_of([key]), None if time is None else seconds_of([time]))
+    x = _table(x)
+    names = _names_of(x)
+    if names is None:
+        raise DataError(f"columns have roles ({_listed(roles)}), so rows need names: a DataFrame or dicts, not {type(x).__name__}")
+    for name in (*roles.key, *(() if roles.time is None else (roles.time,))):
+        if name not in names:
+            raise DataError(f"there is no column {name!r}; the columns are {tuple(names)!r}")
+    keys = None
+    if len(roles.key) == 1:
+        keys = keys_of(_column(x, roles.key[0]))
+    elif roles.key:
+        keys = keys_of([_joined(parts) for parts in zip(*(_values(_column(x, name)) for name in roles.key))])
+    times = None if roles.time is None else seconds_of(_column(x, roles.time))
+    return Split(_without(x, [name for name in names if name in roles.names()], names), keys, times)
+
+
+def _listed(roles: Roles) -> str:
+    return ", ".join(sorted(map(repr, roles.names())))
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    """Several columns are one key, as the command line joins them."""
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    for part in parts:
+        if part is None or part != part:
+            raise from_place(f"a part of the key is missing: {tuple(parts)!r}", -1, -1)
+    return "/".join(map(str, parts))
+
+
+def _table(x: Any) -> Any:
+    """Something whose columns can be taken and dropped."""
+    if isinstance(x, Iterator) and not hasattr(x, "__arrow_c_stream__"):
+        x = list(x)
+    known = hasattr(x, "iloc") or hasattr(x, "get_column") or isinstance(x, (np.ndarray, Sequence))
+    if known or hasattr(x, "drop_columns") or not hasattr(x, "__arrow_c_stream__"):
+        return x
+    import pyarrow
+
+    return pyarrow.table(x)
+
+
+def _names_of(x: Any) -> Sequence[Any] | None:
+    if isinstance(x, np.ndarray):
+        return None if x.dtype.names is None else list(x.dtype.names)
+    if hasattr(x, "column_names"):
+        names: Sequence[Any] = x.column_names
+        return names
+    if hasattr(x, "columns"):
+        return list(x.columns)
+    if isinstance(x, Sequence) and len(x) > 0 and all(isinstance(row, Mapping) for row in x):
+        return list(dict.fromkeys(name for row in x for name in row))
+    return None
+
+
+def _column(x: Any, name: Any) -> Any:
+    if isinstance(x, Sequence):
+        return [row.get(name) for row in x]
+    return x[name]
+
+
+def _values(column: Any) -> Iterable[Any]:
+    for method in ("tolist", "to_list", "to_pylist"):
+        if hasattr(column, method):
+            values: Iterable[Any] = getattr(column, method)()
+            return values
+    return list(column)
+
+
+def _without(x: Any, left_out: Sequence[Any], names: Sequence[Any]) -> Any:
+    if isinstance(x, np.ndarray):
+        return x[[name for name in names if name not in left_out]]
+    if isinstance(x, Sequence):
+        return [{name: value for name, value in row.items() if name not in left_out} for row in x]
+    if hasattr(x, "drop_columns"):
+        return x.drop_columns(list(left_out))
+    return x.drop(columns=list(left_out)) if hasattr(x, "iloc") else x.drop(list(left_out))

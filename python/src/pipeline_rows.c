@@ -1,0 +1,463 @@
+/* Rows on their way through a pipeline, one or many, and their results and explanations. */
+#include "core.h"
+
+#include <math.h>
+
+enum { CHUNK_ROWS = 1 << 13 }; /* between two looks for signals */
+
+/* One result as python/oif/_results.py's RESULT lays it out. */
+typedef struct record {
+    double score, p, threshold;
+    uint8_t anomaly, ready, learned, episode, grade;
+    /* named, so it is zero in every result, and equal results have equal bytes */
+    uint8_t unused[3];
+    double severity;
+    int8_t reason;
+    uint8_t unused_too[7];
+} record;
+
+static record record_of(const oif_result *result)
+{
+    return (record){
+        .score = result->score,
+        .p = result->p,
+        .threshold = result->threshold,
+        .anomaly = result->anomaly,
+        .ready = result->ready,
+        .learned = result->learned,
+        .episode = (uint8_t)result->episode,
+        .grade = (uint8_t)result->grade,
+        .severity = result->severity,
+        .reason = (int8_t)result->reason,
+    };
+}
+
+/* ---- Derived columns ---- */
+
+/* The number of a column that is given by name or number; -1 with an exception set. */
+static Py_ssize_t find_column(PyObject *column, PyObject *names)
+{
+    Py_ssize_t found = names ? PySequence_Index(names, column) : -1;
+    if (found >= 0)
+        return found;
+    PyErr_Clear();
+    if (PyLong_Check(column)) {
+        Py_ssize_t number = PyLong_AsSsize_t(column);
+        if (number >= 0 || PyErr_Occurred())
+            return number;
+    }
+    PyErr_Format(PyExc_ValueError, "there is no column %R to derive from", column);
+    return -1;
+}
+
+/* Has a pipeline that was just made derive its columns. */
+static bool derive_columns(const pipeline_object *self, PyObject *names)
+{
+    Py_ssize_t count = self->derive ? PyTuple_Size(self->derive) : 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *column;
+        int kind, keep;
+        oif_error error;
+        if (!PyArg_ParseTuple(PyTuple_GetItem(self->derive, i), "Oip", &column, &kind, &keep))
+            return false;
+        Py_ssize_t number = find_column(column, names);
+        if (number < 0)
+            return false;
+        if (oif_pipeline_derive(self->base.made, (size_t)number, (oif_derive)kind, keep, &error) !=
+            OIF_OK) {
+            raise_error(&error);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- Room for results ---- */
+
+/* Arrays for the results. */
+typedef struct results {
+    /* (records, shares, directions), the last two None unless they are asked for */
+    PyObject *arrays;
+    Py_buffer views[3]; /* of those that are there */
+    int view_count;
+} results;
+
+static bool view_array(results *to, size_t bytes)
+{
+    Py_buffer *view = &to->views[to->view_count];
+    if (PyObject_GetBuffer(PyTuple_GetItem(to->arrays, to->view_count), view, PyBUF_WRITABLE) < 0)
+        return false;
+    to->view_count++;
+    if ((size_t)view->len >= bytes)
+        return true;
+    PyErr_SetString(PyExc_ValueError, "the array for results is too small");
+    return false;
+}
+
+/* Calls `make` with the number of rows and of columns that are learned; it returns the arrays. */
+static bool make_results(results *to, PyObject *make, const row_input *rows, Py_ssize_t columns,
+                         bool with_shares)
+{
+    size_t cells = (size_t)(rows->count * columns);
+    to->arrays = PyObject_CallFunction(make, "nn", rows->count, columns);
+    if (!to->arrays)
+        return false;
+    if (!PyTuple_Check(to->arrays) || PyTuple_Size(to->arrays) != 3) {
+        PyErr_SetString(PyExc_SystemError, "the arrays for results must be a triple");
+        return false;
+    }
+    return view_array(to, (size_t)rows->count * sizeof(record)) &&
+           (!with_shares || (view_array(to, cells * sizeof(double)) && view_array(to, cells)));
+}
+
+static void results_release(results *to)
+{
+    while (to->view_count > 0)
+        PyBuffer_Release(&to->views[--to->view_count]);
+}
+
+/* Rows on their way through the pipeline, and where their results go. */
+typedef struct row_job {
+    pipeline_object *self;
+    learner *owner; /* of the rows: the pipeline itself, or a detector that it works for */
+    const row_input *rows;
+    const row_key *keys;   /* one per row; NULL without keys */
+    const double *seconds; /* likewise the times */
+
+    /* what makes arrays for the results; NULL if `records` is there already */
+    PyObject *make_room;
+    bool with_shares;
+    results to;
+    record *records; /* one per row */
+
+    /* explanations, one number per row and column; NULL when no one asked for them */
+    double *shares;
+    int8_t *directions;
+    bool anomalies_only;
+
+    PyObject *report; /* called with the rows of each chunk; NULL: no one wants to know */
+
+    /* scratch for one row */
+    oif_attribution *attributions;
+    double *copy;
+} row_job;
+
+static void explain_row(const row_job *job, Py_ssize_t row, bool wanted)
+{
+    size_t columns = oif_pipeline_learned_columns(job->self->base.made);
+    if (wanted)
+        oif_pipeline_explain(job->self->base.made, job->attributions);
+    for (size_t i = 0; i < columns; i++) {
+        const oif_attribution *why = &job->attributions[i];
+        job->shares[(size_t)row * columns + i] = wanted ? why->share : 0;
+        job->directions[(size_t)row * columns + i] = wanted ? (int8_t)why->direction : 0;
+    }
+}
+
+static oif_status process_rows(const row_job *job, Py_ssize_t first, Py_ssize_t end,
+                               oif_error *error)
+{
+    for (Py_ssize_t i = first; i < end; i++) {
+        oif_result result;
+        const row_key *k = job->keys ? &job->keys[i] : &(row_key){NULL, 0};
+        const double *row = row_input_at(job->rows, i, job->copy);
+        oif_status status =
+            oif_pipeline_process_at(job->self->base.made, k->bytes, (size_t)k->count,
+                                    job->seconds ? job->seconds[i] : NAN, row, &result, error);
+        if (status != OIF_OK)
+            return status;
+        job->records[i] = record_of(&result);
+        if (job->shares)
+            explain_row(job, i, result.anomaly || !job->anomalies_only);
+    }
+    return OIF_OK;
+}
+
+static bool report(const row_job *job, Py_ssize_t count)
+{
+    PyObject *answer = job->report ? PyObject_CallFunction(job->report, "n", count) : NULL;
+    Py_XDECREF(answer);
+    return answer || !job->report;
+}
+
+/* Processes chunk after chunk without the GIL, and looks for signals in between. */
+static bool process_chunks(const row_job *job)
+{
+    Py_ssize_t count = job->rows->count;
+    bool good = true;
+    PyThreadState *state = PyEval_SaveThread();
+    for (Py_ssize_t first = 0; good && first < count; first += CHUNK_ROWS) {
+        Py_ssize_t end = count - first < CHUNK_ROWS ? count : first + CHUNK_ROWS;
+        oif_error error;
+        oif_status status = process_rows(job, first, end, &error);
+        if (status == OIF_OK && end == count)
+            break;
+        PyEval_RestoreThread(state);
+        if (status != OIF_OK)
+            raise_error(&error);
+        good = status == OIF_OK && PyErr_CheckSignals() == 0 && report(job, end - first);
+        state = PyEval_SaveThread();
+    }
+    PyEval_RestoreThread(state);
+    return good && report(job, (count - 1) % CHUNK_ROWS + 1);
+}
+
+static bool check_times(const row_job *job)
+{
+    for (Py_ssize_t i = 0; job->seconds && i < job->rows->count; i++)
+        if (isinf(job->seconds[i])) {
+            raise_data_error(i, -1, "the time of a row is infinite");
+            return false;
+        }
+    return true;
+}
+
+/* All or nothing: an infinity is found before the first row is processed. */
+static bool check_and_process(row_job *job)
+{
+    const row_input *rows = job->rows;
+    Py_ssize_t row, column;
+    if (!check_times(job))
+        return false;
+    if (row_input_find_infinity(rows, &row, &column)) {
+        raise_infinity(row, column, rows->single,
+                       job->owner->names ? job->owner->names : rows->names);
+        return false;
+    }
+    job->copy = PyMem_Malloc((size_t)rows->columns * sizeof *job->copy);
+    job->attributions = PyMem_Malloc(oif_pipeline_learned_columns(job->self->base.made) *
+                                     sizeof *job->attributions);
+    bool good = job->copy && job->attributions;
+    if (!good)
+        PyErr_NoMemory();
+    good = good && process_chunks(job);
+    PyMem_Free(job->copy);
+    PyMem_Free(job->attributions);
+    return good;
+}
+
+/* Lends the owner's detector to the pipeline. A second call returns it. */
+static bool exchange(const row_job *job)
+{
+    oif_detector *detector = job->owner->made;
+    oif_error error;
+    if (job->owner == &job->self->base)
+        return true;
+    if (oif_pipeline_exchange_detector(job->self->base.made, NULL, 0, &detector, &error) !=
+        OIF_OK) {
+        raise_error(&error);
+        return false;
+    }
+    job->owner->made = detector;
+    return true;
+}
+
+/* Makes the pipeline for the first rows. */
+static bool prepare(const row_job *job)
+{
+    learner *base = &job->self->base, *owner = job->owner;
+    bool is_new = !base->made;
+    return learner_prepare(owner, job->rows) && learner_prepare(base, job->rows) &&
+           (!is_new || derive_columns(job->self, owner->names ? owner->names : job->rows->names));
+}
+
+static bool take_room(row_job *job)
+{
+    const oif_pipeline *made = job->self->base.made;
+    Py_ssize_t columns = made ? (Py_ssize_t)oif_pipeline_learned_columns(made) : job->rows->columns;
+    if (!job->make_room)
+        return true;
+    if (!make_results(&job->to, job->make_room, job->rows, columns, job->with_shares))
+        return false;
+    job->records = job->to.views[0].buf;
+    if (job->with_shares) {
+        job->shares = job->to.views[1].buf;
+        job->directions = job->to.views[2].buf;
+    }
+    return true;
+}
+
+static bool process_locked(row_job *job)
+{
+    learner *base = &job->self->base, *owner = job->owner;
+    bool fresh = !owner->made;
+    uint64_t before = base->made ? oif_pipeline_rows(base->made) : 0;
+    bool good = prepare(job) && take_room(job) && exchange(job);
+    if (good) {
+        good = check_and_process(job);
+        good = exchange(job) && good;
+    }
+    if (base->made && oif_pipeline_rows(base->made) > before) {
+        learner_adopt_names(owner, job->rows);
+    } else if (fresh) {
+        /* a call that fails changes nothing: the next may have rows of other columns */
+        owner->kind->free(owner);
+        base->kind->free(base);
+    }
+    return good;
+}
+
+static bool process(row_job *job)
+{
+    learner *base = &job->self->base, *owner = job->owner;
+    if (owner != base && !owner->kind->enter(owner, true))
+        return false;
+    bool good = learner_enter(base, true);
+    if (good) {
+        good = process_locked(job);
+        learner_leave(base);
+    }
+    if (owner != base)
+        learner_leave(owner);
+    return good;
+}
+
+static learner *owner_of_rows(pipeline_object *self, PyObject *detector)
+{
+    if (detector == Py_None)
+        return &self->base;
+    if (PyObject_TypeCheck(detector, detector_type))
+        return (learner *)detector;
+    PyErr_SetString(PyExc_TypeError, "a pipeline works for a detector");
+    return NULL;
+}
+
+/* The times of rows: a buffer of doubles, one per row. NULL with an exception set, or for None. */
+static const double *read_times(PyObject *object, Py_buffer *view, Py_ssize_t count)
+{
+    if (object == Py_None)
+        return NULL;
+    if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS) < 0)
+        return NULL;
+    if (view->itemsize == sizeof(double) && view->len == count * (Py_ssize_t)sizeof(double))
+        return view->buf;
+    raise_data_error(-1, -1, "there must be a time for each of the %zd rows", count);
+    return NULL;
+}
+
+/* _process(x, keys, times, room, with_shares, anomalies_only, detector, report) -> (arrays,
+ * whether it was a single row) */
+PyObject *pipeline_process(PyObject *object, PyObject *arguments)
+{
+    pipeline_object *self = (pipeline_object *)object;
+    PyObject *x, *key_tuple, *times, *make_room, *detector, *report;
+    int with_shares, anomalies_only;
+    if (!PyArg_ParseTuple(arguments, "OOOOppOO:_process", &x, &key_tuple, &times, &make_room,
+                          &with_shares, &anomalies_only, &detector, &report))
+        return NULL;
+    learner *owner = owner_of_rows(self, detector);
+    if (!owner)
+        return NULL;
+    row_input rows;
+    row_key *keys = NULL;
+    Py_buffer view = {.obj = NULL};
+    expected_rows expected = learner_expects(owner);
+    row_job job = {.self = self, .owner = owner, .rows = &rows, .make_room = make_room};
+    bool good = row_input_read(&rows, x, &expected, SERIES) &&
+                (key_tuple == Py_None || (keys = key_read_all(key_tuple, rows.count))) &&
+                (times == Py_None || (job.seconds = read_times(times, &view, rows.count)));
+    job.keys = keys;
+    job.report = report == Py_None ? NULL : report;
+    job.with_shares = with_shares;
+    job.anomalies_only = anomalies_only;
+    good = good && (rows.count == 0 ? take_room(&job) : process(&job));
+    results_release(&job.to);
+    if (view.obj)
+        PyBuffer_Release(&view);
+    PyMem_Free(keys);
+    bool single = good && rows.single;
+    row_input_free(&rows);
+    if (good)
+        return Py_BuildValue("NO", job.to.arrays, single ? Py_True : Py_False);
+    Py_XDECREF(job.to.arrays);
+    return NULL;
+}
+
+static PyObject *result_tuple(const record *result)
+{
+    return Py_BuildValue("dddNNNiidi", result->score, result->p, result->threshold,
+                         PyBool_FromLong(result->anomaly), PyBool_FromLong(result->ready),
+                         PyBool_FromLong(result->learned), (int)result->episode, (int)result->grade,
+                         result->severity, (int)result->reason);
+}
+
+PyObject *pipeline_process_one(PyObject *object, PyObject *const *arguments, Py_ssize_t count)
+{
+    pipeline_object *self = (pipeline_object *)object;
+    row_input rows;
+    row_key its_key;
+    record result;
+    if (count != 4) {
+        PyErr_SetString(PyExc_TypeError, "_process_one takes a row, a key, a time and a detector");
+        return NULL;
+    }
+    learner *owner = owner_of_rows(self, arguments[3]);
+    if (!owner)
+        return NULL;
+    double seconds = PyFloat_AsDouble(arguments[2]);
+    if (seconds == -1 && PyErr_Occurred())
+        return NULL;
+    row_job job = {.self = self,
+                   .owner = owner,
+                   .rows = &rows,
+                   .keys = &its_key,
+                   .seconds = &seconds,
+                   .records = &result};
+    expected_rows expected = learner_expects(owner);
+    bool good = row_input_read(&rows, arguments[0], &expected, ONE_ROW) &&
+                key_read(arguments[1], &its_key, 0) && process(&job);
+    row_input_free(&rows);
+    return good ? result_tuple(&result) : NULL;
+}
+
+/* (share, direction, reason, partner or None) */
+static PyObject *attribution_tuple(const oif_attribution *why)
+{
+    PyObject *partner = why->reason == OIF_REASON_PARTNER ? PyLong_FromUnsignedLong(why->partner)
+                                                          : Py_NewRef(Py_None);
+    return Py_BuildValue("diiN", why->share, why->direction, (int)why->reason, partner);
+}
+
+PyObject *pipeline_explain(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    pipeline_object *self = (pipeline_object *)object;
+    if (!learner_enter(&self->base, true))
+        return NULL;
+    size_t columns = self->base.made ? oif_pipeline_learned_columns(self->base.made) : 0;
+    oif_attribution *room = PyMem_Malloc((columns + 1) * sizeof *room);
+    PyObject *list = room ? PyList_New(0) : PyErr_NoMemory();
+    if (list && self->base.made)
+        oif_pipeline_explain(self->base.made, room);
+    learner_leave(&self->base);
+    for (size_t i = 0; list && i < columns; i++) {
+        PyObject *why = attribution_tuple(&room[i]);
+        if (!why || PyList_Append(list, why) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(why);
+    }
+    PyMem_Free(room);
+    return list;
+}
+
+/* [(column, kind), ...]: what is learned; None before the first row. */
+PyObject *pipeline_learned(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    pipeline_object *self = (pipeline_object *)object;
+    if (!learner_enter(&self->base, false))
+        return NULL;
+    const oif_pipeline *made = self->base.made;
+    size_t count = made ? oif_pipeline_learned_columns(made) : 0;
+    PyObject *list = made ? PyList_New(0) : Py_NewRef(Py_None);
+    for (size_t i = 0; list && i < count; i++) {
+        oif_derive kind;
+        size_t column = oif_pipeline_learned_from(made, i, &kind);
+        PyObject *pair = Py_BuildValue("ns", (Py_ssize_t)column, oif_derive_word(kind));
+        if (!pair || PyList_Append(list, pair) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(pair);
+    }
+    learner_leave(&self->base);
+    return list;
+}

@@ -1,0 +1,132 @@
+"""Columns by name: key, time, exclude; rows as they come."""
+
+import collections
+import json
+
+import numpy as np
+import pytest
+from conftest import same_bits
+
+import oif
+
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
+pyarrow = pytest.importorskip("pyarrow")
+
+COUNT = 600
+
+
+@pytest.fixture
+def columns():
+    random = np.random.default_rng(8)
+    return {
+        "ts": np.datetime64("2026-11-15T00:00:00", "ms") + np.arange(COUNT) * np.timedelta64(60, "s"),
+        "host": [f"web-{i % 3}" for i in range(COUNT)],
+        "load": random.normal(size=COUNT),
+        "heat": random.normal(size=COUNT),
+        "row": np.arange(COUNT),
+    }
+
+
+def dicts(columns):
+    return [dict(zip(columns, values)) for values in zip(*(np.asarray(c).tolist() for c in columns.values()))]
+
+
+def structured(columns):
+    kinds = {"ts": "M8[s]", "host": "U8", "load": "f8", "heat": "f8", "row": "i8"}
+    records = np.zeros(COUNT, dtype=list(kinds.items()))
+    for name, column in columns.items():
+        records[name] = column
+    return records
+
+
+TABLES = {
+    "pandas": pandas.DataFrame,
+    "polars": polars.DataFrame,
+    "arrow": lambda c: pyarrow.table({k: pyarrow.array(v) for k, v in c.items()}),
+    "arrow batch": lambda c: pyarrow.record_batch({k: pyarrow.array(v) for k, v in c.items()}),
+    "dicts": dicts,
+    "generator": lambda c: (row for row in dicts(c)),
+    "structured": structured,
+}
+
+
+def expected_of(columns, **options):
+    pipeline = oif.Pipeline(oif.Loda(), **options)
+    rows = np.stack([columns["load"], columns["heat"]], axis=1)
+    return pipeline.process(rows, keys=columns["host"], times=columns["ts"])
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_columns_have_roles_in_every_table(kind, columns):
+    pipeline = oif.Pipeline(oif.Loda(), key="host", time="ts", exclude=["row"])
+    results = pipeline.process(TABLES[kind](columns), output="array")
+    assert pipeline.column_names == ("load", "heat") and pipeline.keys == 3
+    assert same_bits(results["score"], expected_of(columns)["score"])
+    assert pipeline.key_info("web-1").last_time == columns["ts"][COUNT - 2].astype("M8[s]").astype(float)
+
+
+def test_columns_may_be_named_in_the_call(columns):
+    frame = pandas.DataFrame(columns).drop(columns=["row"])
+    pipeline = oif.Pipeline(oif.Loda())
+    results = pipeline.process(frame, keys="host", times="ts")
+    assert same_bits(results["score"], expected_of(columns)["score"]) and results.index.equals(frame.index)
+    with pytest.raises(oif.DataError, match=r"there is no column 'hosts'; the columns are \('ts', 'host'"):
+        oif.Pipeline().process(frame, keys="hosts")
+    with pytest.raises(oif.DataError, match="so rows need names"):
+        oif.Pipeline(key="host").process(np.zeros((3, 2)))
+    with pytest.raises(oif.DataError, match="column 'a' has two roles"):
+        oif.Pipeline(key="a", time="a")
+
+
+def test_rows_one_by_one_have_the_same_roles(columns):
+    rows = dicts(columns)
+    pipeline = oif.Pipeline(oif.Loda(), key="host", time="ts", exclude="row")
+    expected = expected_of(columns)["score"]
+    assert same_bits([pipeline.process_one(row).score for row in rows], expected)
+    pipeline = oif.Pipeline(oif.Loda(), key="host", time="ts", exclude="row")
+    assert same_bits([result.score for result in pipeline.process_iter(row for row in rows)], expected)
+    frame = pandas.DataFrame(columns)
+    pipeline = oif.Pipeline(oif.Loda(), key="host", time="ts", exclude="row")
+    assert same_bits([result.score for result in pipeline.process_iter(frame.itertuples(index=False))], expected)
+    lines = [json.dumps({**row, "ts": row["ts"].isoformat()}) for row in rows]
+    pipeline = oif.Pipeline(oif.Loda(), key="host", time="ts", exclude="row")
+    assert same_bits([result.score for result in pipeline.process_iter(map(json.loads, lines))], expected)
+    with pytest.raises(oif.DataError, match="the row has no column 'host'"):
+        pipeline.process_one({"load": 1.0})
+    with pytest.raises(oif.DataError, match="so a row needs names"):
+        pipeline.process_one([1.0, 2.0])
+
+
+def test_several_columns_are_one_key(columns):
+    pipeline = oif.Pipeline(oif.Loda(), key=["host", "row"], exclude="ts")
+    frame = pandas.DataFrame(columns).assign(row=lambda x: x["row"] % 2)
+    pipeline.process(frame)
+    assert "web-0/1" in pipeline and pipeline.keys == 6
+    pipeline.process_one({"host": "web-0", "row": 1, "load": 0.0, "heat": 0.0})
+    assert pipeline.keys == 6
+
+
+def test_roles_are_in_copies(columns):
+    import pickle
+
+    pipeline = oif.Pipeline(oif.Loda(), key="host", time="ts", exclude="row")
+    frame = pandas.DataFrame(columns)
+    pipeline.process(frame)
+    for copy in (pipeline.clone(), pickle.loads(pickle.dumps(pipeline))):
+        assert copy.process(frame, output="array").tobytes() == pipeline.clone().process(frame, output="array").tobytes()
+
+
+def test_times_may_be_text():
+    pipeline = oif.Pipeline(time="at")
+    pipeline.process([{"at": "2026-11-15T10:00:00Z", "x": 1}, {"at": "2026-11-15T12:00:00+02:00", "x": 2}])
+    assert pipeline.key_info().last_time == 1794736800.0
+    with pytest.raises(oif.DataError, match="'noon' is not a time"):
+        pipeline.process([{"at": "noon", "x": 1}])
+
+
+def test_named_tuples_are_rows_with_names():
+    Point = collections.namedtuple("Point", "x y")
+    forest = oif.Loda()
+    assert len(list(forest.process_iter(Point(i, -i) for i in range(5)))) == 5
+    assert forest.column_names == ("x", "y") and forest.rows_learned == 5
