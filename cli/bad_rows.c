@@ -2,11 +2,13 @@
 
 #include "input_error.h"
 
-void bad_rows_add(bad_rows *bad, const oif_error *error, bool is_mended)
+void bad_rows_add(bad_rows *bad, const byte_source *source, const oif_error *error, bool is_mended)
 {
     uint64_t before = bad->skipped + bad->mended;
-    if (before < BAD_PLACES_MAX)
+    if (before < BAD_PLACES_MAX) {
         bad->first[before] = *error;
+        bad->files[before] = byte_source_place(source, &bad->first[before].line);
+    }
     if (is_mended)
         bad->mended++;
     else
@@ -21,8 +23,10 @@ static void report_count(uint64_t count, const char *what_was_done, const char *
              what_was_done);
 }
 
-void bad_rows_report(const bad_rows *bad, const char *name)
+void bad_rows_report(const bad_rows *bad, const byte_source *source)
 {
+    char name[BYTE_SOURCE_TITLE_BYTES];
+    byte_source_title(source, name);
     uint64_t count = bad->skipped + bad->mended;
     report_count(bad->skipped, "skipped", name);
     report_count(bad->mended,
@@ -31,7 +35,7 @@ void bad_rows_report(const bad_rows *bad, const char *name)
                  name);
     char text[INPUT_ERROR_TEXT_BYTES];
     for (uint64_t i = 0; i < count && i < BAD_PLACES_MAX; i++)
-        note("  %s", input_error_text(name, &bad->first[i], text));
+        note("  %s", input_error_text(bad->files[i], &bad->first[i], text));
     if (count > BAD_PLACES_MAX)
         note("  and %s more", grouped_text(count - BAD_PLACES_MAX, text));
 }

@@ -2,6 +2,8 @@
 #ifndef OIF_CLI_BAD_ROWS_H
 #define OIF_CLI_BAD_ROWS_H
 
+#include "byte_source.h"
+
 #include "oif.h"
 
 enum { BAD_PLACES_MAX = 3 };
@@ -9,11 +11,12 @@ enum { BAD_PLACES_MAX = 3 };
 typedef struct bad_rows {
     uint64_t skipped, mended;
     oif_error first[BAD_PLACES_MAX];
+    const char *files[BAD_PLACES_MAX]; /* in which they are */
 } bad_rows;
 
-void bad_rows_add(bad_rows *bad, const oif_error *error, bool is_mended);
+void bad_rows_add(bad_rows *bad, const byte_source *source, const oif_error *error, bool is_mended);
 
-/* At the end, on stderr; nothing when all rows were good. `name` is the input's. */
-void bad_rows_report(const bad_rows *bad, const char *name);
+/* At the end, on stderr; nothing when all rows were good. `source` is not closed yet. */
+void bad_rows_report(const bad_rows *bad, const byte_source *source);
 
 #endif

@@ -3,14 +3,12 @@
 #include "signals.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { PEEKED_BYTES = 256, MOST_PEEKED_BYTES = 1 << 16 };
+enum { PEEKED_BYTES = 256, MOST_PEEKED_BYTES = 1 << 16, MOST_START_BYTES = 1 << 20 };
 
 static const char byte_order_mark[] = "\xEF\xBB\xBF";
 
@@ -19,37 +17,78 @@ static bool is_blank(char byte) /* or of a byte order mark */
     return byte != '\0' && strchr(" \t\r\n\xEF\xBB\xBF", byte);
 }
 
-/* ---- The file ---- */
+/* ---- Opening ---- */
 
-exit_code byte_source_open(byte_source *source, const char *file)
+static bool open_file(byte_source *source, size_t index)
 {
-    *source =
-        (byte_source){.name = "<stdin>", .fd = STDIN_FILENO, .line_end = "\n", .header_line = 1};
-    if (file && strcmp(file, "-") != 0) {
-        source->name = file;
-        source->fd = open(file, O_RDONLY);
-        if (source->fd < 0)
-            return complain(EXIT_FAILED, "%s: %s", file, strerror(errno));
-    } else if (isatty(source->fd)) {
-        fputs("oif: reading from the terminal; Ctrl-D ends\n", stderr);
+    source->file_index = index;
+    if (source->first_lines)
+        source->first_lines[index] = source->lines + 1;
+    source->is_start_due = !source->start.is_raw && (index > 0 || source->start.skipped_lines > 0);
+    return input_file_open(&source->file, source->files.names[index]);
+}
+
+exit_code byte_source_open(byte_source *source, char *const files[], size_t count,
+                           const file_start *start)
+{
+    *source = (byte_source){.name = "<stdin>",
+                            .file = {.fd = -1},
+                            .start = *start,
+                            .line_end = "\n",
+                            .final_byte = '\n',
+                            .header_line = 1};
+    exit_code code = file_list_open(&source->files, files, count);
+    if (code == EXIT_OK && source->files.count > 1) {
+        source->first_lines = calloc(source->files.count, sizeof *source->first_lines);
+        if (!source->first_lines)
+            code = complain(EXIT_FAILED, "out of memory");
     }
-    struct stat status;
-    if (fstat(source->fd, &status) == 0 && S_ISREG(status.st_mode))
-        source->total_bytes = (uint64_t)status.st_size;
+    if (code != EXIT_OK)
+        return code;
+    source->name = source->files.names[0];
+    if (!open_file(source, 0))
+        return complain(EXIT_FAILED, "%s", source->file.problem);
+    source->name = source->file.name;
     return EXIT_OK;
 }
 
 void byte_source_close(byte_source *source)
 {
+    input_file_close(&source->file);
+    file_list_close(&source->files);
+    free(source->first_lines);
+    free(source->begun);
     free(source->held);
-    if (source->fd != STDIN_FILENO)
-        close(source->fd);
 }
+
+const char *byte_source_place(const byte_source *source, uint64_t *line)
+{
+    size_t index = source->file_index;
+    if (!source->first_lines)
+        return source->name;
+    while (index > 0 && source->first_lines[index] > *line)
+        index--;
+    *line = *line - source->first_lines[index] + 1;
+    const char *name = source->files.names[index];
+    return strcmp(name, "-") == 0 ? "<stdin>" : name;
+}
+
+const char *byte_source_title(const byte_source *source, char title[BYTE_SOURCE_TITLE_BYTES])
+{
+    int length = snprintf(title, BYTE_SOURCE_TITLE_BYTES - 32, "%s", source->name);
+    if (length >= BYTE_SOURCE_TITLE_BYTES - 32)
+        length = BYTE_SOURCE_TITLE_BYTES - 33;
+    if (source->files.count > 1 && length >= 0)
+        snprintf(title + length, 32, " and %zu more", source->files.count - 1);
+    return title;
+}
+
+/* ---- What is noticed on the way ---- */
 
 static void notice_first_line(byte_source *source, const char *bytes, size_t count)
 {
     for (size_t i = 0; i < count && !source->first_line_seen; i++) {
-        uint64_t position = source->bytes_read + i;
+        uint64_t position = source->bytes_noticed + i;
         if (position < 3 && bytes[i] == byte_order_mark[position])
             source->byte_order_mark_bytes++;
         if (bytes[i] == '\n') {
@@ -58,6 +97,7 @@ static void notice_first_line(byte_source *source, const char *bytes, size_t cou
         }
         source->last_byte = bytes[i];
     }
+    source->bytes_noticed += count;
 }
 
 static void notice_blank_lines(byte_source *source, const char *bytes, size_t count)
@@ -68,19 +108,22 @@ static void notice_blank_lines(byte_source *source, const char *bytes, size_t co
     }
 }
 
-/* Waits out a signal, and a source that another program left in non-blocking mode. */
-static bool should_retry(int fd)
+static void count_lines(byte_source *source, const char *bytes, size_t count)
 {
-    struct pollfd wait_for_input = {.fd = fd, .events = POLLIN};
-    if (errno == EAGAIN || errno == EWOULDBLOCK)
-        return poll(&wait_for_input, 1, -1) >= 0 || errno == EINTR;
-    return errno == EINTR;
+    const char *at = bytes, *end = bytes + count;
+    while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        source->lines++;
+        at++;
+    }
+    source->final_byte = bytes[count - 1];
 }
 
+/* ---- The current file ---- */
+
 /* Waits for bytes, or for a signal to stop: then it returns false. */
-static bool wait_for_bytes(byte_source *source)
+static bool wait_for_bytes(byte_source *source, int fd)
 {
-    struct pollfd sources[] = {{.fd = source->fd, .events = POLLIN},
+    struct pollfd sources[] = {{.fd = fd, .events = POLLIN},
                                {.fd = signals_descriptor(), .events = POLLIN}};
     int milliseconds = source->idle ? 0 : -1;
     for (;;) {
@@ -97,21 +140,196 @@ static bool wait_for_bytes(byte_source *source)
 /* The reader asks for bytes only when it has no whole record left, and this may wait for long:
  * all that was scored so far goes out first. Once stdout takes no more there is no
  * point in reading on. */
+static bool flush_and_wait(void *context, int fd)
+{
+    return output_flush() && (signals_descriptor() < 0 || wait_for_bytes(context, fd));
+}
+
+static ptrdiff_t read_file(byte_source *source, char *buffer, size_t capacity)
+{
+    const input_wait wait = {flush_and_wait, source};
+    uint64_t before = source->file.stored_bytes;
+    ptrdiff_t count = input_file_read(&source->file, buffer, capacity, &wait);
+    source->bytes_read += source->file.stored_bytes - before;
+    if (count < 0 && source->file.problem[0] != '\0')
+        source->problem = source->file.problem;
+    return count;
+}
+
+/* ---- Several files ---- */
+
+static bool fail_in_file(byte_source *source, const char *what)
+{
+    snprintf(source->file.problem, sizeof source->file.problem, "%s: %s", source->file.name, what);
+    source->problem = source->file.problem;
+    return false;
+}
+
+/* Reads more of the start of the file; false when nothing came. */
+static bool read_start(byte_source *source, bool *has_failed)
+{
+    enum { PIECE = 1 << 12 };
+    if (source->begun_capacity - source->begun_bytes < PIECE) {
+        size_t capacity = 2 * source->begun_capacity + PIECE;
+        char *begun = realloc(source->begun, capacity);
+        if (!begun) {
+            *has_failed = true;
+            return fail_in_file(source, "out of memory");
+        }
+        source->begun = begun;
+        source->begun_capacity = capacity;
+    }
+    ptrdiff_t count = read_file(source, source->begun + source->begun_bytes, PIECE);
+    *has_failed = count < 0;
+    source->begun_bytes += count > 0 ? (size_t)count : 0;
+    return count > 0;
+}
+
+/* The bytes of the start from `at` up to the end of that line; SIZE_MAX: there is no whole line
+ * of a bearable length. */
+static size_t await_start_line(byte_source *source, size_t at, bool *has_failed)
+{
+    size_t seen = at;
+    *has_failed = false;
+    for (;;) {
+        const char *newline = seen < source->begun_bytes
+                                  ? memchr(source->begun + seen, '\n', source->begun_bytes - seen)
+                                  : NULL;
+        if (newline)
+            return (size_t)(newline - source->begun) - at;
+        seen = source->begun_bytes;
+        if (seen - at > MOST_START_BYTES + source->start.header_bytes ||
+            !read_start(source, has_failed))
+            return SIZE_MAX;
+    }
+}
+
+static void remove_start(byte_source *source, size_t at, size_t count)
+{
+    memmove(source->begun + at, source->begun + at + count, source->begun_bytes - at - count);
+    source->begun_bytes -= count;
+}
+
+/* Makes the lines blank that are to be skipped, and returns where the next one begins. */
+static size_t skip_lines(byte_source *source, size_t at, bool *has_failed)
+{
+    for (uint64_t i = 0; i < source->start.skipped_lines && !*has_failed; i++) {
+        size_t bytes = await_start_line(source, at, has_failed);
+        bool is_whole = bytes != SIZE_MAX;
+        remove_start(source, at, is_whole ? bytes : source->begun_bytes - at);
+        if (!is_whole)
+            break;
+        at++;
+    }
+    return at;
+}
+
+static bool fail_other_columns(byte_source *source, size_t at, size_t bytes)
+{
+    enum { SHOWN = 60 };
+    const file_start *start = &source->start;
+    uint64_t line = 1;
+    for (size_t i = 0; i < at; i++)
+        line += source->begun[i] == '\n';
+    bool is_cut = bytes > SHOWN, is_header_cut = start->header_bytes > SHOWN;
+    snprintf(source->file.problem, sizeof source->file.problem,
+             "%s:%" PRIu64 ": the columns are '%.*s%s', but in %s '%.*s%s'; files that are read "
+             "together need the same columns in the same order",
+             source->file.name, line, (int)(is_cut ? SHOWN : bytes), source->begun + at,
+             is_cut ? "..." : "", source->name, (int)(is_header_cut ? SHOWN : start->header_bytes),
+             start->header, is_header_cut ? "..." : "");
+    source->problem = source->file.problem;
+    return false;
+}
+
+/* Makes the header of a later file blank, and comments before it. Returns false where the columns
+ * are others. */
+static bool drop_header(byte_source *source, size_t at)
+{
+    for (;;) {
+        bool has_failed;
+        size_t bytes = await_start_line(source, at, &has_failed);
+        bool is_whole = bytes != SIZE_MAX;
+        if (has_failed)
+            return false;
+        if (!is_whole)
+            bytes = source->begun_bytes - at;
+        if (bytes > MOST_START_BYTES + source->start.header_bytes || (!is_whole && bytes == 0))
+            return true;
+        start_line line = file_start_judge(&source->start, source->begun + at, bytes);
+        if (line == START_IS_OTHER_TEXT)
+            return fail_other_columns(source, at, bytes);
+        if (line == START_IS_ROW)
+            return true;
+        remove_start(source, at, bytes);
+        if (line == START_IS_HEADER || !is_whole)
+            return true;
+        at++;
+    }
+}
+
+static bool begin_file(byte_source *source)
+{
+    bool has_failed = false;
+    source->is_start_due = false;
+    source->begun_bytes = source->begun_given = 0;
+    while (source->begun_bytes < 3 && read_start(source, &has_failed))
+        ;
+    size_t at = 0;
+    if (source->begun_bytes >= 3 && memcmp(source->begun, byte_order_mark, 3) == 0) {
+        if (source->file_index > 0)
+            remove_start(source, 0, 3);
+        else
+            at = 3;
+    }
+    if (!has_failed && source->start.skipped_lines > 0)
+        at = skip_lines(source, at, &has_failed);
+    if (has_failed)
+        return false;
+    return source->file_index == 0 || !source->start.header || drop_header(source, at);
+}
+
+static ptrdiff_t give_start(byte_source *source, char *buffer, size_t capacity)
+{
+    size_t left = source->begun_bytes - source->begun_given,
+           count = left < capacity ? left : capacity;
+    memcpy(buffer, source->begun + source->begun_given, count);
+    source->begun_given += count;
+    return (ptrdiff_t)count;
+}
+
+/* As read_file, through all files. */
+static ptrdiff_t read_files(byte_source *source, char *buffer, size_t capacity)
+{
+    for (;;) {
+        if (source->is_start_due && !begin_file(source))
+            return -1;
+        if (source->begun_given < source->begun_bytes)
+            return give_start(source, buffer, capacity);
+        ptrdiff_t count = read_file(source, buffer, capacity);
+        if (count != 0 || source->file_index + 1 >= source->files.count)
+            return count;
+        if (source->final_byte != '\n' && !source->start.is_raw) { /* the last line ends here */
+            *buffer = '\n';
+            return 1;
+        }
+        input_file_close(&source->file);
+        if (!open_file(source, source->file_index + 1)) {
+            source->problem = source->file.problem;
+            return -1;
+        }
+    }
+}
+
 static ptrdiff_t read_source(byte_source *source, char *buffer, size_t capacity)
 {
-    ssize_t count;
-    if (!output_flush() || (signals_descriptor() >= 0 && !wait_for_bytes(source)))
-        return -1;
-    do
-        count = read(source->fd, buffer, capacity);
-    while (count < 0 && should_retry(source->fd));
-    if (count < 0) {
-        source->read_error = errno;
-        return -1;
-    }
+    ptrdiff_t count = read_files(source, buffer, capacity);
+    if (count <= 0)
+        return count;
     notice_first_line(source, buffer, (size_t)count);
     notice_blank_lines(source, buffer, (size_t)count);
-    source->bytes_read += (uint64_t)count;
+    if (source->first_lines)
+        count_lines(source, buffer, (size_t)count);
     return count;
 }
 
@@ -137,7 +355,7 @@ static ptrdiff_t read_and_hold(byte_source *source, char *buffer, size_t capacit
 {
     ptrdiff_t count = read_source(source, buffer, capacity);
     if (count > 0 && !hold(source, buffer, (size_t)count)) {
-        source->read_error = ENOMEM;
+        source->problem = "out of memory";
         return -1;
     }
     return count;

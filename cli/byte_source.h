@@ -1,16 +1,30 @@
-/* The bytes of a file or of stdin. The first ones can be looked at before they are read: held
- * bytes are read again. */
+/* The bytes of a file, of several behind each other, or of stdin. The first ones can be looked at
+ * before they are read: held bytes are read again.
+ *
+ * Several files of text are one stream. Each line ends before the next file begins, and a later
+ * file's byte order mark and header are removed; their lines stay, so a line of the stream has a
+ * place in its file:
+ *
+ *     a.csv  x,y        stream  1  x,y        a.csv:1
+ *            1,2                2  1,2        a.csv:2
+ *     b.csv  x,y                3             b.csv:1
+ *            3,4                4  3,4        b.csv:2
+ */
 #ifndef OIF_CLI_BYTE_SOURCE_H
 #define OIF_CLI_BYTE_SOURCE_H
 
-#include "output.h"
+#include "file_list.h"
+#include "file_start.h"
+#include "input_file.h"
 
 typedef struct byte_source {
-    const char *name; /* for messages: the path, or <stdin> */
-    int fd;
-    uint64_t total_bytes; /* of a regular file; 0: unknown */
-    uint64_t bytes_read;
-    int read_error; /* the errno of a failed read */
+    const char *name; /* for messages: the first file's path, or <stdin> */
+    file_list files;
+    size_t file_index; /* of the current file */
+    input_file file;
+    file_start start;
+    uint64_t bytes_read; /* as they are stored, of all files */
+    const char *problem; /* why a read failed, with the place; NULL: it did not */
 
     /* Called when no bytes are there yet. Returns the milliseconds after which it wants to be
      * called again while they are still missing, -1 for never. NULL: there is nothing to do. */
@@ -21,22 +35,42 @@ typedef struct byte_source {
     size_t byte_order_mark_bytes; /* 3 when there is one */
     const char *line_end;         /* "\n" or "\r\n" */
     bool first_line_seen;
+    uint64_t bytes_noticed;
     char last_byte;
     uint64_t header_line; /* the first line that is not blank */
     bool text_seen;
+
+    /* Where several files begin in the stream. */
+    uint64_t *first_lines; /* one for each file that has begun; NULL: there is only one */
+    uint64_t lines;        /* that have ended so far */
+    char final_byte;       /* of what was read so far */
+
+    /* The start of the current file. */
+    bool is_start_due; /* it has not been looked at yet */
+    char *begun;
+    size_t begun_bytes, begun_given, begun_capacity;
 
     char *held;
     size_t bytes_held, bytes_given, capacity;
     bool holds; /* whether new bytes are held too */
 } byte_source;
 
-/* Opens a file; NULL or "-" is stdin. Prints what is wrong unless it returns EXIT_OK. */
-exit_code byte_source_open(byte_source *source, const char *file);
+/* Opens files; none, or "-", is stdin. Prints what is wrong unless it returns EXIT_OK. To be closed
+ * in any case. */
+exit_code byte_source_open(byte_source *source, char *const files[], size_t count,
+                           const file_start *start);
 void byte_source_close(byte_source *source);
 
 /* For readers; the context is the source. The output is flushed before every wait for bytes, so
  * results never lag behind the input. */
 ptrdiff_t byte_source_read(void *source, char *buffer, size_t capacity);
+
+/* The file that a line of the stream is in; *line becomes its number there. */
+const char *byte_source_place(const byte_source *source, uint64_t *line);
+
+/* "a.csv", "a.csv and 2 more": all files, for messages about no single line. */
+enum { BYTE_SOURCE_TITLE_BYTES = 4096 + 32 };
+const char *byte_source_title(const byte_source *source, char title[BYTE_SOURCE_TITLE_BYTES]);
 
 /* The first byte that is neither blank nor of a byte order mark; 0 when none is nearby. */
 char byte_source_peek(byte_source *source);

@@ -232,18 +232,18 @@ static exit_code evaluate(eval_run *evaluation, cli_settings *settings)
     cli_input *input = evaluation->input;
     alert_options_note_idle(settings);
     season_search_start(&evaluation->season, settings, input);
-    evaluation->times = stream_clock_start(input->source.name, settings->score.time,
+    evaluation->times = stream_clock_start(&input->source, settings->score.time,
                                            (int32_t)settings->score.time_year);
     evaluation->times.is_needed = alert_options_need_times(settings);
     evaluation->times.has_keys = settings->score.key != NULL;
-    evaluation->labels = eval_labels_start(settings, input->source.name);
+    evaluation->labels = eval_labels_start(settings, &input->source);
     evaluation->column_count = input->columns.count;
     exit_code code = add_contestants(evaluation, settings);
     if (code == EXIT_OK)
         code = eval_stream(evaluation);
     else
         season_search_end(&evaluation->season);
-    bad_rows_report(&evaluation->bad, input->source.name);
+    bad_rows_report(&evaluation->bad, &input->source);
     if (code == EXIT_OK)
         stream_clock_report(&evaluation->times);
     if (code == EXIT_OK)
@@ -263,10 +263,8 @@ static exit_code run(const cli_settings *asked)
     if (code != EXIT_OK)
         return code;
     code = input_open(&input, &settings, LABEL_READ, NULL, bad);
-    if (code != EXIT_OK) {
-        bad_rows_report(&evaluation.bad, input.source.name);
+    if (code != EXIT_OK)
         return code;
-    }
     code = evaluate(&evaluation, &settings);
     if (code == EXIT_OK && settings.json)
         eval_report_json(&evaluation);
@@ -344,7 +342,7 @@ const cli_command eval_command = {
     .name = "eval",
     .summary = "score a labelled file and say which of its anomalies are found, how soon, and with "
                "how many false alerts",
-    .usage = "eval --label COL [OPTION...] [FILE|-]",
+    .usage = "eval --label COL [OPTION...] [FILE|-]...",
     .examples =
         "  oif eval --label fault pump.csv                   alerts, precision, recall, episodes "
         "found, AUC\n"

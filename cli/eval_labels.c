@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-eval_labels eval_labels_start(const cli_settings *settings, const char *input)
+eval_labels eval_labels_start(const cli_settings *settings, const byte_source *source)
 {
-    return (eval_labels){.asked = &settings->eval, .input = input, .column = settings->label};
+    return (eval_labels){.asked = &settings->eval,
+                         .source = source,
+                         .input = source->name,
+                         .column = settings->label};
 }
 
 void eval_labels_close(eval_labels *labels)
@@ -153,14 +156,16 @@ exit_code eval_labels_read(eval_labels *labels, const oif_reader *reader, const 
     exit_code result = EXIT_OK;
     if (!find_value(labels, text)) {
         oif_error first = {.status = OIF_EINPUT};
+        oif_record in_file = *record;
+        const char *file = byte_source_place(labels->source, &in_file.line);
         if (labels->asked->anomaly_count == 0 && is_missing(text))
             return input_error_in_field(
-                labels->input, reader, record, column,
+                file, reader, &in_file, column,
                 "the label is missing; give 0 for a normal row, 1 for an anomaly, or say with "
                 "--anomaly VALUE which rows are anomalies");
         if (labels->count == LABEL_VALUES_MAX)
             return input_error_in_field(
-                labels->input, reader, record, column,
+                file, reader, &in_file, column,
                 "the label has too many values; say with --anomaly VALUE which rows are anomalies");
         input_error_place(reader, record, column, &first);
         result = add_value(labels, text, &first);
@@ -236,10 +241,11 @@ static exit_code complain_ambiguous(const eval_labels *labels)
     const label_value *rarest = find_doubtful(labels);
     list_values(labels, values, sizeof values);
     oif_error error = rarest->first;
+    const char *file = byte_source_place(labels->source, &error.line);
     return complain(EXIT_FAILED,
                     "%swhich label is the anomaly? '%.60s' has %s; say it with --anomaly %s, which "
                     "may be given several times",
-                    input_error_text(labels->input, &error, text), labels->column, values,
+                    input_error_text(file, &error, text), labels->column, values,
                     shell_text(rarest->text, shell));
 }
 

@@ -11,6 +11,7 @@
 #ifndef OIF_CLI_EVAL_LABELS_H
 #define OIF_CLI_EVAL_LABELS_H
 
+#include "byte_source.h"
 #include "input_error.h"
 #include "options.h"
 
@@ -31,13 +32,14 @@ typedef struct label_value {
 /* `asked` has the values of --anomaly. To be closed. */
 typedef struct eval_labels {
     const eval_settings *asked;
+    const byte_source *source;
     const char *input, *column; /* names, for messages */
     label_value values[LABEL_VALUES_MAX];
     size_t count;
     size_t recent; /* the value of the row before */
 } eval_labels;
 
-eval_labels eval_labels_start(const cli_settings *settings, const char *input);
+eval_labels eval_labels_start(const cli_settings *settings, const byte_source *source);
 void eval_labels_close(eval_labels *labels);
 
 /* Reads the label of a record, which is a text or, in raw rows, a number. `code` becomes the

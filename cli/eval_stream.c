@@ -193,7 +193,7 @@ exit_code eval_stream(eval_run *evaluation)
 {
     row_block block = {.stride = evaluation->column_count};
     double started = clock_seconds();
-    progress_line progress = progress_start(evaluation->input->source.total_bytes);
+    progress_line progress = progress_start(evaluation->input->source.files.total_bytes);
     exit_code code;
     block.rows = calloc(BLOCK_ROWS * block.stride, sizeof *block.rows);
     code = block.rows && make_room(evaluation) ? read_rows(evaluation, &block, &progress)

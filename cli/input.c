@@ -8,14 +8,25 @@
 
 /* ---- The format ---- */
 
-static bool ends_with(const char *name, const char *ending)
+static bool ends_with(const char *name, size_t bytes, const char *ending)
 {
-    size_t bytes = strlen(name), ending_bytes = strlen(ending);
-    return bytes > ending_bytes && strcmp(name + bytes - ending_bytes, ending) == 0;
+    size_t ending_bytes = strlen(ending);
+    return bytes > ending_bytes && memcmp(name + bytes - ending_bytes, ending, ending_bytes) == 0;
+}
+
+/* The bytes of a name without the ending of a compressed file. */
+static size_t uncompressed_name_bytes(const char *name)
+{
+    static const char *const endings[] = {".gz", ".zst"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_with(name, strlen(name), endings[i]))
+            return strlen(name) - strlen(endings[i]);
+    return strlen(name);
 }
 
 static bool format_of_name(const char *name, oif_format *format)
 {
+    size_t bytes = uncompressed_name_bytes(name);
     static const struct {
         const char *ending;
         oif_format format;
@@ -23,7 +34,7 @@ static bool format_of_name(const char *name, oif_format *format)
                  {".ndjson", OIF_FORMAT_NDJSON}, {".jsonl", OIF_FORMAT_NDJSON},
                  {".json", OIF_FORMAT_NDJSON},   {".f64", OIF_FORMAT_RAW}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (ends_with(name, known[i].ending)) {
+        if (ends_with(name, bytes, known[i].ending)) {
             *format = known[i].format;
             return true;
         }
@@ -76,7 +87,7 @@ static oif_status find_first_line(cli_input *input, const cli_settings *settings
                              source->name, BAD_START_MAX);
             break;
         }
-        bad_rows_add(bad, error, false);
+        bad_rows_add(bad, source, error, false);
         if (!byte_source_drop_line(source)) {
             status = OIF_END;
             break;
@@ -124,19 +135,40 @@ static exit_code open_reader(cli_input *input, const cli_settings *settings,
     return status == OIF_OK ? EXIT_OK : complain_not_open(input, bad, &error, status);
 }
 
+/* What comes after the first file has to have the same columns. */
+static void expect_header(cli_input *input)
+{
+    file_start *start = &input->source.start;
+    start->is_raw = input->format == OIF_FORMAT_RAW;
+    start->delimiter = oif_reader_delimiter(input->reader);
+    if (oif_reader_has_header(input->reader))
+        start->header = oif_reader_header_text(input->reader, &start->header_bytes);
+}
+
+static bool is_raw_asked(const cli_settings *settings)
+{
+    return settings->raw_columns > 0 || settings->format == 1 + OIF_FORMAT_RAW;
+}
+
 exit_code input_open(cli_input *input, const cli_settings *settings, label_use use,
                      const oif_pipeline *known, bad_rows *bad)
 {
     *input = (cli_input){.reader = NULL};
-    exit_code code = byte_source_open(&input->source, settings->file);
-    if (code != EXIT_OK)
-        return code;
-    code = open_reader(input, settings, known, bad);
+    const file_start start = {.skipped_lines = settings->skip_lines,
+                              .is_raw = is_raw_asked(settings)};
+    exit_code code =
+        byte_source_open(&input->source, settings->files, settings->file_count, &start);
+    if (code == EXIT_OK)
+        code = open_reader(input, settings, known, bad);
     column_source from = {
         input->reader, input->format,  input->source.name, input->source.header_line,
         known,         settings->state};
-    if (code == EXIT_OK)
+    if (code == EXIT_OK) {
+        expect_header(input);
         code = columns_choose(&input->columns, &from, settings, use);
+    }
+    if (code != EXIT_OK && bad)
+        bad_rows_report(bad, &input->source);
     if (code != EXIT_OK)
         input_close(input);
     return code;
@@ -154,8 +186,18 @@ exit_code input_complain(const cli_input *input, const oif_error *error)
     if (!output_is_open()) /* that is why reading stopped, and output_finish says so */
         return EXIT_OK;
     if (error->status == OIF_EREAD)
-        return complain(EXIT_FAILED, "%s: %s", input->source.name,
-                        strerror(input->source.read_error));
+        return complain(EXIT_FAILED, "%s",
+                        input->source.problem ? input->source.problem : error->message);
     char text[INPUT_ERROR_TEXT_BYTES];
-    return complain(EXIT_FAILED, "%s", input_error_text(input->source.name, error, text));
+    oif_error in_file = *error;
+    const char *name = byte_source_place(&input->source, &in_file.line);
+    return complain(EXIT_FAILED, "%s", input_error_text(name, &in_file, text));
+}
+
+exit_code input_complain_field(const cli_input *input, const oif_record *record, size_t column,
+                               const char *message)
+{
+    oif_record in_file = *record;
+    const char *name = byte_source_place(&input->source, &in_file.line);
+    return input_error_in_field(name, input->reader, &in_file, column, message);
 }

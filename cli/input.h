@@ -1,4 +1,4 @@
-/* Rows from a file or stdin: the bytes, the reader of their format, and the chosen columns. */
+/* Rows from files or stdin: the bytes, the reader of their format, and the chosen columns. */
 #ifndef OIF_CLI_INPUT_H
 #define OIF_CLI_INPUT_H
 
@@ -13,14 +13,18 @@ typedef struct cli_input {
     cli_columns columns;
 } cli_input;
 
-/* Opens the file that the settings name and chooses its columns, those of `known` unless it is
+/* Opens the files that the settings name and chooses its columns, those of `known` unless it is
  * NULL. `bad` gets the lines at the start that are neither header nor row; where it is NULL
- * such a line is a failure. Prints what is wrong unless it returns EXIT_OK. */
+ * such a line is a failure. Prints what is wrong, and the bad lines, unless it returns EXIT_OK. */
 exit_code input_open(cli_input *input, const cli_settings *settings, label_use use,
                      const oif_pipeline *known, bad_rows *bad);
 void input_close(cli_input *input);
 
 /* Prints "oif: file:line:column: message" for an error of the reader. */
 exit_code input_complain(const cli_input *input, const oif_error *error);
+
+/* The same for one field of a record. */
+exit_code input_complain_field(const cli_input *input, const oif_record *record, size_t column,
+                               const char *message);
 
 #endif

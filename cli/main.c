@@ -36,7 +36,7 @@ static exit_code print_version(void)
 static exit_code print_help(void)
 {
     output_print("oif: score anomalies on a stream\n\nExamples:\n%s\n"
-                 "Usage: oif COMMAND [OPTION...] [FILE|-]\n\nCommands:\n",
+                 "Usage: oif COMMAND [OPTION...] [FILE|-]...\n\nCommands:\n",
                  program_examples);
     const cli_command *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)

@@ -4,6 +4,7 @@
 #include "suggest.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One "--name", "--name=value" or "--name value" of the command line. */
@@ -46,6 +47,9 @@ static const cli_option input_options[] = {
     {"delimiter", OPTION_APPLY, SETTING(delimiter),
      .help = "what separates fields (found in the first line if not given)", .argument = "C",
      .apply = set_delimiter},
+    {"skip-lines", OPTION_COUNT, SETTING(skip_lines),
+     .help = "leave out this many lines at the start of each file", .argument = "N", .from = 0,
+     .to = 1000000, .range = "0 to 1000000"},
 };
 
 enum { INPUT_OPTION_COUNT = sizeof input_options / sizeof *input_options };
@@ -413,12 +417,15 @@ static exit_code take_flag(const cli_command *command, char ***cursor, cli_setti
     return option ? apply_option(option, flag.value, settings) : apply_param(&place, flag.value);
 }
 
-static exit_code take_file(const cli_command *command, const char *file, cli_settings *settings)
+static exit_code take_file(const cli_command *command, char *file, cli_settings *settings)
 {
-    if (!command->takes_file || settings->file)
+    bool is_one_too_many = settings->file && !command->reads_rows;
+    if (!command->takes_file || is_one_too_many)
         return complain(EXIT_USAGE, "unexpected argument '%s' (usage: oif %s)", file,
                         command->usage);
-    settings->file = file;
+    if (!settings->file)
+        settings->file = file;
+    settings->files[settings->file_count++] = file;
     return EXIT_OK;
 }
 
@@ -469,24 +476,43 @@ static bool asks_for_help(const char *argument)
     return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
 }
 
-exit_code command_run(const cli_command *command, char **arguments)
+static exit_code take_arguments(const cli_command *command, char **arguments,
+                                cli_settings *settings, bool *is_help)
 {
-    cli_settings settings = {0};
     bool options_ended = false;
-    exit_code code = init_detector(command, &settings, arguments);
-    oif_pipeline_options_init(&settings.options);
+    exit_code code = EXIT_OK;
     for (; code == EXIT_OK && *arguments; arguments++) {
         bool is_flag = !options_ended && (*arguments)[0] == '-' && (*arguments)[1] != '\0';
         if (is_flag && strcmp(*arguments, "--") == 0)
             options_ended = true;
         else if (is_flag && asks_for_help(*arguments))
-            return print_help(command, &settings);
+            return *is_help = true, print_help(command, settings);
         else if (is_flag)
-            code = take_flag(command, &arguments, &settings);
+            code = take_flag(command, &arguments, settings);
         else
-            code = take_file(command, *arguments, &settings);
+            code = take_file(command, *arguments, settings);
     }
-    return code == EXIT_OK ? command->run(&settings) : code;
+    return code;
+}
+
+exit_code command_run(const cli_command *command, char **arguments)
+{
+    cli_settings settings = {0};
+    bool is_help = false;
+    size_t count = 0;
+    exit_code code = init_detector(command, &settings, arguments);
+    oif_pipeline_options_init(&settings.options);
+    while (arguments[count])
+        count++;
+    settings.files = calloc(count + 1, sizeof *settings.files);
+    if (!settings.files)
+        return complain(EXIT_FAILED, "out of memory");
+    if (code == EXIT_OK)
+        code = take_arguments(command, arguments, &settings, &is_help);
+    if (code == EXIT_OK && !is_help)
+        code = command->run(&settings);
+    free(settings.files);
+    return code;
 }
 
 exit_code settings_make_detector(const cli_settings *settings, size_t dimension,

@@ -68,7 +68,9 @@ typedef struct score_settings {
 } score_settings;
 
 typedef struct cli_settings {
-    const char *file;    /* NULL or "-": stdin */
+    const char *file; /* the first file; NULL or "-": stdin */
+    char **files;     /* all of them */
+    size_t file_count;
     const char *label;   /* the column that says which rows are anomalous; NULL: none */
     const char *columns; /* "a,b,c": the only columns to learn from; NULL: all */
     const char *exclude; /* "a,b": columns to leave out; NULL: none */
@@ -76,6 +78,7 @@ typedef struct cli_settings {
     oif_header header;
     char delimiter;       /* 0: to be found */
     uint64_t raw_columns; /* 0: not given */
+    uint64_t skip_lines;  /* at the start of each file */
     oif_params params;    /* of the detector */
     oif_params options;   /* of the pipeline */
     /* Which of them the command line names; the others are initial values. */

@@ -23,11 +23,11 @@ oif_status row_source_next(cli_input *input, on_bad_row policy, bad_rows *bad, o
         bool is_mended = status == OIF_EINPUT && policy == BAD_ROW_IS_MENDED &&
                          oif_reader_refused(input->reader, record);
         if (is_mended)
-            bad_rows_add(bad, error, true);
+            bad_rows_add(bad, &input->source, error, true);
         if (status == OIF_OK || is_mended)
             status = check_key(&input->columns, record, error);
         if (status != OIF_EINPUT || policy == BAD_ROW_FAILS)
             return status;
-        bad_rows_add(bad, error, false);
+        bad_rows_add(bad, &input->source, error, false);
     }
 }

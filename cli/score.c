@@ -217,7 +217,7 @@ static void finish_run(scoring_run *scoring)
         note("%s: it ends %" PRIu64 " rows before what %s has seen", scoring->input->source.name,
              scoring->state->rows_seen, scoring->state->path);
     season_search_end(&scoring->season);
-    bad_rows_report(&scoring->bad, scoring->input->source.name);
+    bad_rows_report(&scoring->bad, &scoring->input->source);
     stream_clock_report(&scoring->times);
     report_summary(scoring);
 }
@@ -277,7 +277,7 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
         state_give_up(scoring->state);
         return code;
     }
-    scoring->times = stream_clock_start(scoring->input->source.name, settings->score.time,
+    scoring->times = stream_clock_start(&scoring->input->source, settings->score.time,
                                         (int32_t)settings->score.time_year);
     scoring->times.is_needed = alert_options_need_times(settings);
     scoring->times.has_keys = settings->score.key != NULL;
@@ -285,7 +285,7 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     scoring->silence = silence_monitor_start(settings, scoring->state->pipeline, &scoring->writer,
                                              scoring->is_watched ? &scoring->watch : NULL);
     scoring->progress =
-        progress_start(isatty(STDOUT_FILENO) ? 0 : scoring->input->source.total_bytes);
+        progress_start(isatty(STDOUT_FILENO) ? 0 : scoring->input->source.files.total_bytes);
     scoring->input->source.idle = use_idle_time;
     scoring->input->source.idle_context = scoring;
     if (write_header(scoring))
@@ -300,10 +300,8 @@ static exit_code score_input(cli_settings *settings, cli_state *state)
     scoring_run scoring = {.settings = &settings->score, .input = &input, .state = state};
     bad_rows *bad = settings->score.on_bad_row == BAD_ROW_FAILS ? NULL : &scoring.bad;
     exit_code code = input_open(&input, settings, LABEL_IGNORED, state->pipeline, bad);
-    if (code != EXIT_OK) {
-        bad_rows_report(&scoring.bad, input.source.name);
+    if (code != EXIT_OK)
         return signals_stop_requested() ? EXIT_OK : code;
-    }
     code = result_fields_open(&scoring.fields, settings);
     if (code == EXIT_OK)
         code = score_opened(&scoring, settings);
@@ -520,11 +518,12 @@ const cli_command score_command = {
     .name = "score",
     .summary =
         "give each row of a stream its anomaly score and say which rows are anomalous, and why",
-    .usage = "score [OPTION...] [FILE|-]",
+    .usage = "score [OPTION...] [FILE|-]...",
     .examples =
         "  oif score readings.csv > scored.csv        rows as they came, with score, p and anomaly "
         "added\n"
         "  tail -f readings.csv | oif score           each row is scored as it arrives\n"
+        "  oif score old.csv.gz 'logs/*.csv.zst'      several files are one stream\n"
         "  oif score --exclude time,host flows.csv    columns that are not numbers stay out\n"
         "  oif score --only-alerts --explain flows.ndjson\n"
         "                                             anomalous rows only, and which columns are "

@@ -150,8 +150,7 @@ void season_search_start(season_search *search, cli_settings *settings, const cl
     if (!settings->score.is_season_searched)
         return;
     search->values = malloc(search->columns * SEASON_SEARCH_ROWS * sizeof *search->values);
-    if (!search->values || input->source.total_bytes == 0 || !settings->file ||
-        strcmp(settings->file, "-") == 0)
+    if (!search->values || !input->source.files.can_be_reopened)
         return;
     read_rows(search, settings);
     season_period found = find_best(search);

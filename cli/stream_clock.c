@@ -10,10 +10,14 @@
 static const double gap_factor = 10;
 enum { STEPS_BEFORE_A_GAP = 16, REPORT_BYTES = INPUT_ERROR_TEXT_BYTES };
 
-stream_clock stream_clock_start(const char *input, const char *column, int32_t year)
+stream_clock stream_clock_start(const byte_source *source, const char *column, int32_t year)
 {
-    return (stream_clock){
-        .input = input, .column = column, .format = {.year = year}, .previous = NAN, .latest = NAN};
+    return (stream_clock){.source = source,
+                          .input = source->name,
+                          .column = column,
+                          .format = {.year = year},
+                          .previous = NAN,
+                          .latest = NAN};
 }
 
 /* ---- Rows ---- */
@@ -96,14 +100,27 @@ static void add_count(report *to, uint64_t count, const char *one, const char *s
     add(to, text);
 }
 
+/* "line 17", "line 17 of b.csv" */
+enum { PLACE_TEXT_BYTES = 128 };
+
+static const char *place_text(const stream_clock *clock, uint64_t line, char text[PLACE_TEXT_BYTES])
+{
+    const char *file = byte_source_place(clock->source, &line);
+    bool is_one = clock->source->files.count <= 1;
+    snprintf(text, PLACE_TEXT_BYTES, "line %llu%s%.80s", (unsigned long long)line,
+             is_one ? "" : " of ", is_one ? "" : file);
+    return text;
+}
+
 static void add_unreadable(report *to, const stream_clock *clock)
 {
-    char text[OIF_ERROR_MESSAGE_BYTES + 64];
+    char text[OIF_ERROR_MESSAGE_BYTES + PLACE_TEXT_BYTES + 64];
     const oif_error *first = &clock->first_unreadable;
     if (clock->unreadable == 0)
         return;
     add_count(to, clock->unreadable, "cannot be read", "cannot be read");
-    snprintf(text, sizeof text, "the first on line %llu: %s", (unsigned long long)first->line,
+    char place[PLACE_TEXT_BYTES];
+    snprintf(text, sizeof text, "the first on %s: %s", place_text(clock, first->line, place),
              first->message);
     add(to, text);
 }
@@ -126,13 +143,13 @@ static const char *duration_text(double seconds, char text[32])
 
 static void add_gaps(report *to, const stream_clock *clock)
 {
-    char text[96], duration[32];
+    char text[96 + PLACE_TEXT_BYTES], duration[32], place[PLACE_TEXT_BYTES];
     if (clock->gaps == 0)
         return;
     add_count(to, clock->gaps, "gap", "gaps");
-    snprintf(text, sizeof text, "%s%s before line %llu", clock->gaps > 1 ? "the longest " : "",
+    snprintf(text, sizeof text, "%s%s before %s", clock->gaps > 1 ? "the longest " : "",
              duration_text(clock->longest_gap, duration),
-             (unsigned long long)clock->longest_gap_line);
+             place_text(clock, clock->longest_gap_line, place));
     add(to, text);
 }
 

@@ -3,11 +3,12 @@
 #ifndef OIF_CLI_STREAM_CLOCK_H
 #define OIF_CLI_STREAM_CLOCK_H
 
-#include "output.h"
+#include "byte_source.h"
 
 #include "oif_rows.h"
 
 typedef struct stream_clock {
+    const byte_source *source;
     const char *input, *column; /* names, for messages */
     bool has_keys;              /* then the order of rows says nothing */
     bool is_needed;             /* something is made from times */
@@ -25,7 +26,7 @@ typedef struct stream_clock {
 } stream_clock;
 
 /* `year`: of the first time where times have none; 0: not given. */
-stream_clock stream_clock_start(const char *input, const char *column, int32_t year);
+stream_clock stream_clock_start(const byte_source *source, const char *column, int32_t year);
 
 /* The time of a row, which is on `line`, in seconds since 1970; NaN if it is unknown. Says once
  * what the times are taken for where that is a guess. */

@@ -78,8 +78,8 @@ bool watch_row(watch_view *watch, const oif_record *record, const row_verdict *v
                double seconds)
 {
     const oif_result *result = &verdict->result;
-    bool looks =
-        watch->rows++ % ROWS_PER_LOOK_AT_THE_CLOCK == 0 || watch->input->source.total_bytes == 0;
+    bool looks = watch->rows++ % ROWS_PER_LOOK_AT_THE_CLOCK == 0 ||
+                 watch->input->source.files.total_bytes == 0;
     double now = looks ? clock_seconds() : watch->bin_started;
     watch->is_ready = result->ready;
     if (isnan(watch->first_seconds))

@@ -35,6 +35,9 @@ find_missing() {
     need libc6-dev has_header stdio.h
     need cmake has cmake
     need ninja-build has ninja
+    # The program reads .gz and .zst with them.
+    need zlib1g-dev has_header zlib.h
+    need libzstd-dev has_header zstd.h
     [ "$goal" = build ] && return
 
     need gcc has gcc

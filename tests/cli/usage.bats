@@ -101,9 +101,9 @@ load helper
     equal "$status" 2
 }
 
-@test "a second file is a usage error" {
-    oif score a.csv b.csv
-    exits 2 "oif: unexpected argument 'b.csv' (usage: oif score [OPTION...] [FILE|-])"
+@test "a second file is a usage error where one is read" {
+    oif inspect a.oif b.oif
+    exits 2 "oif: unexpected argument 'b.oif' (usage: oif inspect [OPTION...] FILE|-)"
 }
 
 @test "help that cannot be written is a failure" {
