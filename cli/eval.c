@@ -84,6 +84,10 @@ static exit_code add_contestant(eval_run *evaluation, const cli_settings *settin
         if (code == EXIT_OK)
             code = make_pipeline(evaluation, settings, &contestant->tries[run]);
     }
+    if (code == EXIT_OK && settings->eval.report) {
+        contestant->tries[0].trace = calloc(1, sizeof *contestant->tries[0].trace);
+        code = contestant->tries[0].trace ? EXIT_OK : complain_out_of_memory();
+    }
     return code;
 }
 
@@ -112,6 +116,9 @@ static void free_contestant(const eval_run *evaluation, eval_contestant *contest
         oif_pipeline_free(contestant->tries[run].pipeline);
         free(contestant->tries[run].scores);
         free(contestant->tries[run].marks);
+        if (contestant->tries[run].trace)
+            eval_trace_free(contestant->tries[run].trace);
+        free(contestant->tries[run].trace);
     }
     free(contestant->tries);
 }
@@ -125,6 +132,7 @@ static void finish(eval_run *evaluation)
     free(evaluation->rows.seconds);
     eval_keys_free(&evaluation->keys);
     eval_labels_close(&evaluation->labels);
+    row_spool_close(&evaluation->spool);
     free(evaluation->windows.items);
     free(evaluation->early.items);
 }
@@ -239,6 +247,10 @@ static exit_code evaluate(eval_run *evaluation, cli_settings *settings)
     evaluation->labels = eval_labels_start(settings, &input->source);
     evaluation->column_count = input->columns.count;
     exit_code code = add_contestants(evaluation, settings);
+    if (code == EXIT_OK && settings->eval.report)
+        code = row_spool_open(
+            &evaluation->spool, settings->eval.report,
+            oif_pipeline_learned_columns(evaluation->contestants[0].tries[0].pipeline));
     if (code == EXIT_OK)
         code = eval_stream(evaluation);
     else
@@ -270,6 +282,8 @@ static exit_code run(const cli_settings *asked)
         eval_report_json(&evaluation);
     else if (code == EXIT_OK)
         eval_report_table(&evaluation);
+    if (code == EXIT_OK && settings.eval.report)
+        code = eval_write_report(&evaluation);
     finish(&evaluation);
     input_close(&input);
     return code;
@@ -332,6 +346,10 @@ static const cli_option options[] = {
      .from = 1, .to = 1e9, .range = "1 to 1e9"},
     {"early", OPTION_SWITCH, SETTING(eval.early),
      .help = "also the ROC AUC of the first 100, 200, 500, 1000, ... rows"},
+    {"report", OPTION_TEXT, SETTING(eval.report),
+     .help = "also write a page of HTML with pictures: scores over time, the columns at the worst "
+             "episodes, curves, detectors; needs no network",
+     .argument = "FILE"},
     {"on-bad-row", OPTION_WORD, SETTING(score.on_bad_row),
      .help = "a row that cannot be read: fail, skip it, or make its bad numbers missing",
      .words = bad_row_words, .from = BAD_ROW_FAILS},
@@ -353,6 +371,8 @@ const cli_command eval_command = {
         "  oif eval --label fault --alert-rate 0.01 --all pump.csv\n"
         "                                                    every detector, the best first\n"
         "  oif eval --label fault --all --runs 5 pump.csv    is the best one only lucky?\n"
+        "  oif eval --label fault --time at --all --report pump.html pump.csv\n"
+        "                                                    the same as a page with pictures\n"
         "  oif eval --label state --anomaly broken --anomaly stuck pump.csv\n"
         "                                                    which labels are anomalies\n"
         "  oif eval --label fault --detector hst,loda --window 1000 pump.csv\n"

@@ -5,7 +5,9 @@
 #include "eval_keys.h"
 #include "eval_labels.h"
 #include "eval_measures.h"
+#include "eval_trace.h"
 #include "input.h"
+#include "row_spool.h"
 #include "season_search.h"
 #include "stream_clock.h"
 
@@ -19,6 +21,7 @@ typedef struct eval_try {
     uint8_t *marks; /* of the rows: ROW_IS_ALERT, ... */
     double seconds; /* learning and scoring, without reading the input */
     double measures[MEASURES];
+    eval_trace *trace; /* NULL: no report is asked for, or not of this run */
 } eval_try;
 
 /* One of the detectors that are compared. */
@@ -55,6 +58,7 @@ typedef struct eval_run {
     season_search season;
     bad_rows bad;
     double total_seconds;
+    row_spool spool;   /* of --report: the rows as they were learned */
     row_spans windows; /* of --window: one after the other */
     row_spans early;   /* of --early: all begin with the first row */
 } eval_run;
@@ -62,6 +66,9 @@ typedef struct eval_run {
 /* Reads all rows and has every contestant score them. Prints what is wrong unless it returns
  * EXIT_OK. */
 exit_code eval_stream(eval_run *evaluation);
+
+/* Writes the page of --report. Prints what is wrong unless it returns EXIT_OK. */
+exit_code eval_write_report(eval_run *evaluation);
 
 /* --window and --early. Returns false when memory is short. */
 bool eval_spans_measure(eval_run *evaluation, const eval_settings *asked);

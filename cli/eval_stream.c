@@ -74,24 +74,39 @@ static uint8_t marks_of(const oif_result *result)
                      (result->episode == OIF_EPISODE_BEGINS ? ROW_BEGINS_EPISODE : 0));
 }
 
-static exit_code score_block(eval_try *try, const row_block *block, size_t first)
+/* For --report. The first detector's pipeline has the rows as all of them learn them. */
+static exit_code trace_row(eval_run *evaluation, eval_try *try, size_t row,
+                           const oif_result *result)
+{
+    uint32_t key = evaluation->rows.keys ? evaluation->rows.keys[row] : 0;
+    if (!eval_trace_row(try->trace, try->pipeline, row, key, result))
+        return complain_out_of_memory();
+    return try == evaluation->contestants[0].tries
+               ? row_spool_add(&evaluation->spool, oif_pipeline_learned_row(try->pipeline))
+               : EXIT_OK;
+}
+
+static exit_code score_block(eval_run *evaluation, eval_try *try, const row_block *block)
 {
     double started = clock_seconds();
-    oif_status status = OIF_OK;
+    exit_code code = EXIT_OK;
     oif_result result = {.score = NAN};
     oif_error error;
-    size_t start = 0;
-    for (size_t i = 0; i < block->row_count && status == OIF_OK; i++) {
+    size_t start = 0, row = evaluation->rows.count;
+    for (size_t i = 0; i < block->row_count && code == EXIT_OK; i++, row++) {
         size_t end = block->keys ? block->key_ends[i] : 0;
-        status = oif_pipeline_process_at(try->pipeline, block->keys ? block->keys + start : NULL,
-                                         end - start, block->seconds[i],
-                                         block->rows + i * block->stride, &result, &error);
-        try->scores[first + i] = isnan(result.score) ? -INFINITY : result.score;
-        try->marks[first + i] = marks_of(&result);
+        if (oif_pipeline_process_at(try->pipeline, block->keys ? block->keys + start : NULL,
+                                    end - start, block->seconds[i], block->rows + i * block->stride,
+                                    &result, &error) != OIF_OK)
+            return complain(EXIT_FAILED, "%s", error.message);
+        try->scores[row] = isnan(result.score) ? -INFINITY : result.score;
+        try->marks[row] = marks_of(&result);
+        if (try->trace)
+            code = trace_row(evaluation, try, row, &result);
         start = end;
     }
     try->seconds += clock_seconds() - started;
-    return status == OIF_OK ? EXIT_OK : complain(EXIT_FAILED, "%s", error.message);
+    return code;
 }
 
 /* The labels, keys and times of the block are in the rows already. */
@@ -100,8 +115,7 @@ static exit_code score_by_all(eval_run *evaluation, row_block *block)
     exit_code code = EXIT_OK;
     for (size_t i = 0; i < evaluation->contestant_count; i++)
         for (size_t run = 0; run < evaluation->run_count && code == EXIT_OK; run++)
-            code =
-                score_block(&evaluation->contestants[i].tries[run], block, evaluation->rows.count);
+            code = score_block(evaluation, &evaluation->contestants[i].tries[run], block);
     evaluation->rows.count += block->row_count;
     block->row_count = 0;
     return code == EXIT_OK && !make_room(evaluation) ? complain_out_of_memory() : code;

@@ -85,6 +85,14 @@ static void print_unusual(oif_reason reason, int direction, double value, const 
     }
 }
 
+void result_fields_unusual_text(oif_reason reason, int direction, double value, const char *partner,
+                                char *text, size_t capacity)
+{
+    char whole[WHY_TEXT_BYTES];
+    print_unusual(reason, direction, value, partner, whole);
+    snprintf(text, capacity, "%s", whole);
+}
+
 static const char *unusual_text(const row_verdict *verdict, size_t column,
                                 char text[WHY_TEXT_BYTES])
 {

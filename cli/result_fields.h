@@ -84,6 +84,10 @@ void result_fields_episode_text(const result_fields *fields, const oif_episode_i
 void result_fields_note_clash(const result_fields *fields, const column_source *from,
                               bool as_member);
 
+/* "high", "stuck", "no longer follows cpu": what is unusual about a column. `partner` is a name. */
+void result_fields_unusual_text(oif_reason reason, int direction, double value, const char *partner,
+                                char *text, size_t capacity);
+
 /* "bytes high 71%; port low 20%", cut off where it does not fit. */
 void result_fields_reasons_text(const row_verdict *verdict, char *text, size_t capacity);
 

@@ -1,0 +1,41 @@
+/* What a page shows of a detector besides its scores: thresholds, and the episodes of alerts with
+ * their reasons. Kept only for --report, of the first run of each detector: 4 bytes per row. */
+#ifndef OIF_CLI_EVAL_TRACE_H
+#define OIF_CLI_EVAL_TRACE_H
+
+#include "oif.h"
+
+enum { TRACE_REASONS = 3 };
+
+typedef struct alert_reason {
+    uint32_t column; /* of those that are learned */
+    oif_attribution why;
+    double value;
+} alert_reason;
+
+typedef struct alert_episode {
+    size_t first, last, peak; /* rows: the first and last alert, and the worst */
+    uint32_t key;
+    size_t alerts;
+    double severity; /* of the worst */
+    alert_reason reasons[TRACE_REASONS];
+    size_t reason_count;
+} alert_episode;
+
+/* All zero is an empty one. */
+typedef struct eval_trace {
+    float *thresholds; /* of the rows */
+    size_t row_capacity;
+    alert_episode *episodes;
+    size_t episode_count, episode_capacity;
+    size_t *latest; /* of each key: 1 + its latest episode; 0: none */
+    size_t key_capacity;
+    oif_attribution *attributions; /* room for one per learned column */
+} eval_trace;
+
+/* After a row was processed. Returns false when memory is short. */
+bool eval_trace_row(eval_trace *trace, oif_pipeline *pipeline, size_t row, uint32_t key,
+                    const oif_result *result);
+void eval_trace_free(eval_trace *trace);
+
+#endif
