@@ -63,16 +63,23 @@ exit_code page_open(html_page *page, const char *path)
     return code;
 }
 
+static bool remember(html_page *page, bool is_done)
+{
+    if ((!is_done || ferror(page->file)) && page->failure == 0)
+        page->failure = errno ? errno : EIO;
+    return page->failure == 0;
+}
+
 /* On the disk before it takes the place of the old one. */
 static bool commit(html_page *page)
 {
-    bool is_written = fflush(page->file) == 0 && !ferror(page->file);
+    bool is_written = remember(page, fflush(page->file) == 0);
     if (is_written && page->temporary)
-        is_written = fsync(fileno(page->file)) == 0;
-    int failure = errno;
-    is_written = fclose(page->file) == 0 && is_written;
-    errno = is_written ? errno : failure;
-    return is_written && (!page->temporary || rename(page->temporary, page->path) == 0);
+        is_written = remember(page, fsync(fileno(page->file)) == 0);
+    if (fclose(page->file) != 0 && page->failure == 0)
+        page->failure = errno;
+    errno = page->failure;
+    return errno == 0 && (!page->temporary || rename(page->temporary, page->path) == 0);
 }
 
 exit_code page_close(html_page *page, exit_code code)
@@ -95,7 +102,7 @@ void page_print(html_page *page, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vfprintf(page->file, format, arguments);
+    remember(page, vfprintf(page->file, format, arguments) >= 0);
     va_end(arguments);
 }
 
@@ -150,6 +157,7 @@ void page_text_bytes(html_page *page, const char *text, size_t bytes)
         at += count > 0 ? count : 1;
         bytes -= count > 0 ? count : 1;
     }
+    remember(page, true);
 }
 
 void page_text(html_page *page, const char *text)

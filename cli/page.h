@@ -10,6 +10,7 @@ typedef struct html_page {
     const char *path;
     char *temporary; /* the file that becomes `path` at the end; NULL: written in place */
     FILE *file;
+    int failure; /* the errno of the first write that failed; 0: none */
 } html_page;
 
 /* Prints what is wrong unless it returns EXIT_OK. */

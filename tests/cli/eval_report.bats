@@ -128,10 +128,17 @@ PYTHON
 
 @test "many rows make a page of some hundred kilobytes, and no spike is lost" {
     "$OIF" generate toy --rows 200000 --anomalies 0.001 > toy.csv
-    "$OIF" eval --label label --detector loda,online-iforest --report page.html toy.csv > /dev/null
+    "$OIF" eval --label label --detector online-iforest --report page.html toy.csv > /dev/null
     [ "$(stat -c %s page.html)" -lt 400000 ]
-    "$OIF" score --label label --detector loda toy.csv | cut -d , -f 4 | tail -n +2 | sort -g > scores
+    "$OIF" score --label label --detector online-iforest toy.csv | cut -d , -f 4 | tail -n +2 | sort -g > scores
     read_page page.html <<'PYTHON'
+scores = [float(line) for line in open("scores")]
+low, high = scores[0], scores[-1]
+ticks = [float(e.text.replace(",", "")) for e in of_class(svgs[0], "tick") if not e.text.startswith("row")]
+lines = [float(e.get("y1")) for e in of_class(svgs[0], "grid")]
+assert len(ticks) == len(lines) > 2, ticks
+for tick, y in zip(ticks, lines):
+    assert abs(y - (280 - 250 * ((tick - low) / (high - low) * 20 / 22 + 1 / 22))) < 0.1, (tick, y, low, high)
 ys = [float(y) for _, y in re.findall(r"[ML]([\d.]+) ([\d.]+)", of_class(svgs[0], "curve")[0].get("d"))]
 assert 890 < len(ys) <= 2 * 890 and abs(min(ys) - (280 - 250 * 21 / 22)) < 0.2 and abs(max(ys) - (280 - 250 / 22)) < 0.2, (len(ys), min(ys), max(ys))
 PYTHON
@@ -165,4 +172,14 @@ PYTHON
     grep -q '</html>' page.html
     equal "$(stat -c %a page.html)" "$(touch new && stat -c %a new)"
     equal "$(echo page*)" page.html
+}
+
+@test "on a full disk the page before stays, and nothing is left over" {
+    make_plant 1000
+    echo before > page.html
+    for kilobytes in 8:'the rows for its charts cannot be kept beside it: ' 24:''; do
+        run --separate-stderr bash -c "trap '' XFSZ; ulimit -f ${kilobytes%%:*}; '$OIF' eval --label label --time at --report page.html plant.csv"
+        exits 1 "oif: page.html: ${kilobytes#*:}File too large"
+        equal "$(cat page.html) $(echo page*)" "before page.html"
+    done
 }
