@@ -158,13 +158,15 @@ static exit_code select_learned(cli_columns *columns, const cli_settings *settin
     return EXIT_OK;
 }
 
-/* Rows that are written in another format than they came in are made of their texts. */
-static bool needs_all_texts(oif_format format, output_format output)
+/* Rows that are written in another format than they came in, also for --on-alert, are made of
+ * their texts. */
+static bool needs_all_texts(oif_format format, const score_settings *settings)
 {
+    output_format output = settings->output;
     if (format == OIF_FORMAT_RAW)
         return false;
     return output == OUTPUT_LOGFMT || output == OUTPUT_INFLUX ||
-           (format == OIF_FORMAT_CSV && output == OUTPUT_NDJSON) ||
+           (format == OIF_FORMAT_CSV && (output == OUTPUT_NDJSON || settings->on_alert)) ||
            (format == OIF_FORMAT_NDJSON && output == OUTPUT_CSV);
 }
 
@@ -186,7 +188,7 @@ static exit_code select_texts(cli_columns *columns, const cli_settings *settings
     size_t count = 0;
     columns->has_key = settings->score.key != NULL;
     columns->has_time = settings->score.time != NULL;
-    if (needs_all_texts(columns->from.format, settings->score.output))
+    if (needs_all_texts(columns->from.format, &settings->score))
         for (; count < oif_reader_column_count(reader); count++)
             selection[count] = count;
     if (columns->has_key)

@@ -41,9 +41,11 @@ static exit_code print_help(void)
     const cli_command *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
         output_print("  %-10s %s\n", command->name, command->summary);
-    output_print("\n  oif COMMAND --help   its options and the detector's parameters\n"
-                 "  oif --version        the version of the library that runs\n\n"
-                 "Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong.\n");
+    output_print(
+        "\n  oif COMMAND --help   its options and the detector's parameters\n"
+        "  oif --version        the version of the library that runs\n\n"
+        "Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong, 3 there was "
+        "an alert\n(only with oif score --fail-on-alert).\n");
     return EXIT_OK;
 }
 

@@ -555,9 +555,10 @@ exit_code result_fields_open(result_fields *fields, const cli_settings *settings
         code = choose(fields, settings->score.fields);
     else
         choose_usual(fields, &settings->score);
-    if (fields->top == 0 && (is_chosen(fields, FIELD_WHY) || settings->score.watch))
+    if (fields->top == 0 &&
+        (is_chosen(fields, FIELD_WHY) || settings->score.watch || settings->score.on_alert))
         fields->top = DEFAULT_EXPLAIN_TOP;
-    fields->follows_episodes = is_chosen(fields, FIELD_EPISODE_WHY);
+    fields->follows_episodes = is_chosen(fields, FIELD_EPISODE_WHY) || settings->score.on_alert;
     return code;
 }
 

@@ -158,8 +158,8 @@ static bool extend_object(const oif_record *record, const row_verdict *verdict)
            result_fields_write_json(verdict) && output_write(brace, (size_t)(end - brace));
 }
 
-static bool write_object(const row_writer *writer, const oif_record *record,
-                         const row_verdict *verdict)
+/* The object without the brace that closes it. */
+static bool write_members(const row_writer *writer, const oif_record *record)
 {
     for (size_t i = 0; i < oif_reader_column_count(writer->input->reader); i++) {
         const char *name = oif_reader_column_name(writer->input->reader, i);
@@ -168,7 +168,21 @@ static bool write_object(const row_writer *writer, const oif_record *record,
         output_write(":", 1);
         write_json_cell(writer, record, i);
     }
-    return output_write(",", 1) && result_fields_write_json(verdict) && output_write("}", 1);
+    return output_is_open();
+}
+
+static bool write_object(const row_writer *writer, const oif_record *record,
+                         const row_verdict *verdict)
+{
+    return write_members(writer, record) && output_write(",", 1) &&
+           result_fields_write_json(verdict) && output_write("}", 1);
+}
+
+bool row_writer_object(const row_writer *writer, const oif_record *record)
+{
+    if (writer->input->format == OIF_FORMAT_NDJSON)
+        return output_write(record->text, record->text_bytes);
+    return write_members(writer, record) && output_write("}", 1);
 }
 
 bool row_writer_row(const row_writer *writer, const oif_record *record, const row_verdict *verdict)

@@ -28,4 +28,7 @@ void row_writer_close(row_writer *writer);
 bool row_writer_header(const row_writer *writer, const result_fields *fields);
 bool row_writer_row(const row_writer *writer, const oif_record *record, const row_verdict *verdict);
 
+/* The row as a JSON object, with nothing added. */
+bool row_writer_object(const row_writer *writer, const oif_record *record);
+
 #endif

@@ -2,9 +2,11 @@
  * front on oif_pipeline. Added fields come last, even where the input has columns of the same
  * names. */
 #include "alert_options.h"
+#include "alert_record.h"
 #include "clock.h"
 #include "durations.h"
 #include "metrics.h"
+#include "on_alert.h"
 #include "progress.h"
 #include "row_source.h"
 #include "row_writer.h"
@@ -39,6 +41,8 @@ typedef struct scoring_run {
     season_search season;
     progress_line progress;
     cli_metrics metrics;
+    on_alert *actions;
+    uint64_t rows_until_attention; /* to commands that run */
     uint64_t anomalies, episodes;
     uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows of each grade */
 } scoring_run;
@@ -74,6 +78,17 @@ static void count_in_metrics(scoring_run *scoring, const oif_result *result)
         metrics_attend(&scoring->metrics);
 }
 
+static void act(scoring_run *scoring, const oif_record *record, const row_verdict *verdict)
+{
+    oif_text key = {NULL, 0};
+    size_t record_bytes;
+    key.text = oif_pipeline_recent_key(scoring->state->pipeline, &key.bytes);
+    char *text = alert_record_make(&scoring->writer, record, verdict, key, &record_bytes);
+    on_alert_run(scoring->actions, text, record_bytes, alert_record_series(verdict, key),
+                 verdict->result.episode == OIF_EPISODE_BEGINS,
+                 grade_word(verdict->episode.peak_grade));
+}
+
 /* Returns false once stdout takes no more. */
 static bool write_result(scoring_run *scoring, const oif_record *record, double seconds,
                          const oif_result *result)
@@ -84,10 +99,17 @@ static bool write_result(scoring_run *scoring, const oif_record *record, double 
     result_fields_follow(&scoring->fields, scoring->state->pipeline, result);
     if (scoring->metrics.is_wanted)
         count_in_metrics(scoring, result);
-    if (!scoring->is_watched && !is_shown(scoring->settings, result))
+    bool is_wanted = scoring->is_watched || is_shown(scoring->settings, result),
+         is_acted_on = scoring->actions->command && (result->episode == OIF_EPISODE_BEGINS ||
+                                                     result->episode == OIF_EPISODE_ENDS);
+    if (!is_wanted && !is_acted_on)
         return true;
     row_verdict verdict =
         result_fields_judge(&scoring->fields, scoring->state->pipeline, result, seconds);
+    if (is_acted_on)
+        act(scoring, record, &verdict);
+    if (!is_wanted)
+        return true;
     return scoring->is_watched ? watch_row(&scoring->watch, record, &verdict, seconds)
                                : row_writer_row(&scoring->writer, record, &verdict);
 }
@@ -122,6 +144,15 @@ static int sooner(int a, int b)
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
+/* Commands end and others wait for that; a look costs as much as some rows. */
+static void attend_to_commands(scoring_run *scoring)
+{
+    if (scoring->actions->running_count == 0 || scoring->rows_until_attention-- > 0)
+        return;
+    scoring->rows_until_attention = ROWS_PER_LOOK_AT_THE_CLOCK;
+    on_alert_attend(scoring->actions);
+}
+
 /* While the input has nothing to read: the view shows the latest rows, keys may fall silent, and
  * the state and the metrics are saved by the clock. Returns the milliseconds until it is needed
  * again. */
@@ -133,7 +164,8 @@ static int use_idle_time(void *context)
         watch_draw(&scoring->watch);
     save_if_due(scoring);
     int saves = state_milliseconds_left(scoring->state);
-    return sooner(sooner(listens, saves), metrics_attend(&scoring->metrics));
+    return sooner(sooner(listens, saves),
+                  sooner(metrics_attend(&scoring->metrics), on_alert_attend(scoring->actions)));
 }
 
 static exit_code score_rows(scoring_run *scoring)
@@ -157,6 +189,7 @@ static exit_code score_rows(scoring_run *scoring)
             break;
         season_search_row(&scoring->season, &scoring->input->columns, &record);
         save_if_due(scoring);
+        attend_to_commands(scoring);
         if (state_has_lost(state)) {
             progress_end(&scoring->progress);
             state_report_lost(state);
@@ -294,10 +327,20 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     return metrics_finish(&scoring->metrics, code);
 }
 
-static exit_code score_input(cli_settings *settings, cli_state *state)
+/* Whether a row of the run was an alert, of --min-grade or worse. */
+static bool had_alerts(const scoring_run *scoring)
+{
+    oif_grade worst = OIF_GRADE_CRITICAL;
+    while (worst > OIF_GRADE_NONE && scoring->graded[worst] == 0)
+        worst--;
+    return worst > OIF_GRADE_NONE && worst >= scoring->settings->min_grade;
+}
+
+static exit_code score_input(cli_settings *settings, cli_state *state, on_alert *actions)
 {
     cli_input input;
-    scoring_run scoring = {.settings = &settings->score, .input = &input, .state = state};
+    scoring_run scoring = {
+        .settings = &settings->score, .input = &input, .state = state, .actions = actions};
     bad_rows *bad = settings->score.on_bad_row == BAD_ROW_FAILS ? NULL : &scoring.bad;
     exit_code code = input_open(&input, settings, LABEL_IGNORED, state->pipeline, bad);
     if (code != EXIT_OK)
@@ -309,6 +352,8 @@ static exit_code score_input(cli_settings *settings, cli_state *state)
     row_writer_close(&scoring.writer);
     result_fields_close(&scoring.fields);
     input_close(&input);
+    if (code == EXIT_OK && settings->score.fail_on_alert && had_alerts(&scoring))
+        code = EXIT_ALERT;
     return code;
 }
 
@@ -350,7 +395,11 @@ static exit_code run(const cli_settings *asked)
             settings.score.explain_top = DEFAULT_EXPLAIN_TOP;
     }
     signals_catch();
-    return state_close(&state, score_input(&settings, &state));
+    on_alert actions;
+    on_alert_start(&actions, &settings.score);
+    code = state_close(&state, score_input(&settings, &state, &actions));
+    on_alert_finish(&actions);
+    return code;
 }
 
 /* ---- The command line ---- */
@@ -409,6 +458,16 @@ static const char *set_output_every(cli_settings *settings, const char *value)
     if (!duration_parse(value, &seconds) || !(seconds > 0))
         return "a time such as 15s or 1m";
     settings->score.output_every = seconds;
+    return NULL;
+}
+
+static const char *set_on_alert_wait(cli_settings *settings, const char *value)
+{
+    double seconds;
+    if (!duration_parse(value, &seconds) || !(seconds >= 0))
+        return "a time such as 10s or 1m";
+    settings->score.on_alert_wait = seconds;
+    settings->score.is_on_alert_wait_given = true;
     return NULL;
 }
 
@@ -501,6 +560,16 @@ static const cli_option options[] = {
     {"digits", OPTION_COUNT, SETTING(score.digits),
      .help = "significant digits of the numbers that are added (all if not given)", .argument = "N",
      .from = 1, .to = 17, .range = "1 to 17"},
+    {"on-alert", OPTION_TEXT, SETTING(score.on_alert),
+     .help = "run this with sh when an episode begins and when it ends, with its record as JSON on "
+             "standard input and OIF_EPISODE=begins or ends; the stream does not wait for it",
+     .argument = "COMMAND"},
+    {"on-alert-wait", OPTION_APPLY, SETTING(score.on_alert_wait),
+     .help = "at the end, wait this long for commands that still run (default 10s)",
+     .argument = "TIME", .apply = set_on_alert_wait},
+    {"fail-on-alert", OPTION_SWITCH, SETTING(score.fail_on_alert),
+     .help = "exit with 3 if a row was anomalous, with --min-grade one of that grade: for cron and "
+             "CI"},
     {"watch", OPTION_SWITCH, SETTING(score.watch),
      .help = "a live view instead of rows; without a terminal, anomalous rows only"},
     {"state", OPTION_TEXT, SETTING(state),
@@ -553,6 +622,11 @@ const cli_command score_command = {
         "    --output-file /var/lib/prometheus/node-exporter/oif.prom\n"
         "                                             the latest score of each host, for "
         "Prometheus\n"
+        "  tail -f flows.csv | oif score --key host --on-alert 'jq -r .text | mail -s oif ops'\n"
+        "                                             a mail when an episode begins or ends\n"
+        "  oif score --fail-on-alert --state night.oif tonight.csv > /dev/null || echo look\n"
+        "                                             in a script: exit status 3 says that there "
+        "was an alert\n"
         "  tail -f flows.csv | oif score --watch      a live view of scores and alerts\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

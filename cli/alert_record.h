@@ -1,0 +1,21 @@
+/* The record of an episode as JSON, for the command of --on-alert:
+ *
+ *     {"episode":"begins","id":3,"key":"web-1","start":"2026-11-15T19:05:01Z","end":null,
+ *      "rows":1,"grade":"critical","peak":5.2,"reason":"bytes high 71%; port low 20%",
+ *      "text":"web-1: bytes high 71%; port low 20% since 2026-11-15T19:05:01Z (critical)",
+ *      "row":{"host":"web-1","bytes":981}}
+ *
+ * Without times `start` and `end` are numbers of rows. */
+#ifndef OIF_CLI_ALERT_RECORD_H
+#define OIF_CLI_ALERT_RECORD_H
+
+#include "row_writer.h"
+
+/* To be freed; NULL for want of memory. */
+char *alert_record_make(const row_writer *writer, const oif_record *record,
+                        const row_verdict *verdict, oif_text key, size_t *bytes);
+
+/* A number that the begin and the end of an episode share, and hardly any other episode. */
+uint64_t alert_record_series(const row_verdict *verdict, oif_text key);
+
+#endif
