@@ -100,8 +100,8 @@ static bool takes_known_columns(const column_source *from, const cli_settings *s
 /* NDJSON makes columns of names that it does not know, so all names come first. */
 static exit_code find_all_names(const column_source *from, const cli_settings *settings)
 {
-    const char *lists[] = {settings->columns, settings->exclude, settings->score.diff,
-                           settings->score.rate, settings->score.log};
+    const char *lists[] = {settings->columns,    settings->exclude,   settings->score.diff,
+                           settings->score.rate, settings->score.log, settings->score.category};
     const char *names[] = {settings->label, settings->score.key, settings->score.time};
     exit_code code = EXIT_OK;
     size_t column;
@@ -114,7 +114,27 @@ static exit_code find_all_names(const column_source *from, const cli_settings *s
     return code;
 }
 
-static exit_code mark_learned(cli_columns *columns, const cli_settings *settings, bool used[])
+/* Categories are learned also where --columns does not name them, and those of the known pipeline
+ * without --category. */
+static exit_code mark_categories(const column_source *from, const cli_settings *settings,
+                                 bool used[], bool is_category[])
+{
+    size_t column;
+    oif_derive kind;
+    oif_error error;
+    for (size_t i = 0; from->known && i < oif_pipeline_learned_columns(from->known); i++) {
+        size_t known = oif_pipeline_learned_from(from->known, i, &kind);
+        if (kind == OIF_DERIVE_CATEGORY && known_columns_have_names(from) &&
+            oif_reader_find_column(from->reader, oif_pipeline_column_name(from->known, known),
+                                   &column, &error) == OIF_OK)
+            used[column] = is_category[column] = true;
+    }
+    exit_code code = mark_columns(from, settings->score.category, used, true);
+    return code == EXIT_OK ? mark_columns(from, settings->score.category, is_category, true) : code;
+}
+
+static exit_code mark_learned(cli_columns *columns, const cli_settings *settings, bool used[],
+                              bool is_category[])
 {
     const column_source *from = &columns->from;
     bool takes_known = takes_known_columns(from, settings);
@@ -123,6 +143,8 @@ static exit_code mark_learned(cli_columns *columns, const cli_settings *settings
     if (takes_known)
         known_columns_mark(from, used);
     exit_code code = mark_columns(from, settings->columns, used, true);
+    if (code == EXIT_OK)
+        code = mark_categories(from, settings, used, is_category);
     if (code == EXIT_OK)
         code = mark_columns(from, settings->exclude, used, false);
     if (code == EXIT_OK)
@@ -136,8 +158,49 @@ static exit_code mark_learned(cli_columns *columns, const cli_settings *settings
     return code;
 }
 
-static exit_code select_learned(cli_columns *columns, const cli_settings *settings,
-                                const bool used[], bool reads_label)
+/* Where neither side has names, the known pipeline says which columns are categories. */
+static void mark_unnamed_categories(const cli_columns *columns, bool is_category[])
+{
+    const oif_pipeline *known = columns->from.known;
+    if (!known || oif_pipeline_columns(known) != columns->count)
+        return;
+    for (size_t i = 0; i < oif_pipeline_learned_columns(known); i++) {
+        oif_derive kind;
+        size_t column = oif_pipeline_learned_from(known, i, &kind);
+        if (kind == OIF_DERIVE_CATEGORY)
+            is_category[columns->learned[column]] = true;
+    }
+}
+
+/* Those that are numbers become values, those that are categories texts. */
+static exit_code select_values(cli_columns *columns, bool is_category[], bool reads_label,
+                               size_t selection[])
+{
+    const column_source *from = &columns->from;
+    size_t count = 0, categories = 0;
+    mark_unnamed_categories(columns, is_category);
+    for (size_t i = 0; i < columns->count; i++)
+        categories += is_category[columns->learned[i]];
+    if (!categories_open(&columns->categories, categories, columns->count,
+                         from->format == OIF_FORMAT_NDJSON))
+        return complain(EXIT_FAILED, "out of memory");
+    categories = 0;
+    for (size_t i = 0; i < columns->count; i++) {
+        if (is_category[columns->learned[i]])
+            columns->categories.list[categories++].place = i;
+        else
+            selection[count++] = columns->learned[i];
+    }
+    if (reads_label)
+        selection[count++] = columns->label;
+    oif_error error;
+    if (oif_reader_select(from->reader, selection, count, &error) != OIF_OK)
+        return complain(EXIT_FAILED, "%s: %s", from->name, error.message);
+    return EXIT_OK;
+}
+
+static exit_code choose_learned(cli_columns *columns, const cli_settings *settings,
+                                const bool used[])
 {
     const column_source *from = &columns->from;
     for (size_t i = 0; i < oif_reader_column_count(from->reader); i++)
@@ -145,17 +208,9 @@ static exit_code select_learned(cli_columns *columns, const cli_settings *settin
             columns->learned[columns->count++] = i;
     if (columns->count == 0)
         return complain(EXIT_USAGE, "%s: no column is left to learn from", from->name);
-    exit_code code = known_columns_have_names(from)
-                         ? known_columns_sort(from, settings, columns->learned, columns->count)
-                         : EXIT_OK;
-    if (code != EXIT_OK)
-        return code;
-    columns->learned[columns->count] = columns->label;
-    oif_error error;
-    if (oif_reader_select(from->reader, columns->learned, columns->count + reads_label, &error) !=
-        OIF_OK)
-        return complain(EXIT_FAILED, "%s: %s", from->name, error.message);
-    return EXIT_OK;
+    return known_columns_have_names(from)
+               ? known_columns_sort(from, settings, columns->learned, columns->count)
+               : EXIT_OK;
 }
 
 /* Rows that are written in another format than they came in, also for --on-alert, are made of
@@ -197,6 +252,10 @@ static exit_code select_texts(cli_columns *columns, const cli_settings *settings
         columns->time_text = add_text(selection, &count, columns->time_text);
     if (reads_label)
         columns->label_text = add_text(selection, &count, columns->label);
+    for (size_t i = 0; i < columns->categories.count; i++) {
+        cli_category *category = &columns->categories.list[i];
+        category->text = add_text(selection, &count, columns->learned[category->place]);
+    }
     oif_error error;
     if (count > 0 && oif_reader_select_texts(reader, selection, count, &error) != OIF_OK)
         return complain(EXIT_USAGE, "%s: %s", columns->from.name, error.message);
@@ -210,20 +269,24 @@ exit_code columns_choose(cli_columns *columns, const column_source *from,
     exit_code code = find_all_names(from, settings);
     size_t column_count = oif_reader_column_count(from->reader);
     bool *used = calloc(column_count, sizeof *used);
-    size_t *selection = calloc(column_count, sizeof *selection);
+    bool *is_category = calloc(column_count, sizeof *is_category);
+    size_t *selection = calloc(column_count + 1, sizeof *selection);
     columns->learned = calloc(column_count + 1, sizeof *columns->learned);
-    bool has_memory = used && selection && columns->learned;
+    bool has_memory = used && is_category && selection && columns->learned;
     bool reads_label = settings->label && use == LABEL_READ,
          is_raw = from->format == OIF_FORMAT_RAW;
     if (!has_memory)
         code = complain(EXIT_FAILED, "out of memory");
     if (has_memory && code == EXIT_OK)
-        code = mark_learned(columns, settings, used);
+        code = mark_learned(columns, settings, used, is_category);
     if (code == EXIT_OK)
-        code = select_learned(columns, settings, used, reads_label && is_raw);
+        code = choose_learned(columns, settings, used);
+    if (code == EXIT_OK)
+        code = select_values(columns, is_category, reads_label && is_raw, selection);
     if (code == EXIT_OK)
         code = select_texts(columns, settings, reads_label && !is_raw, selection);
     free(selection);
+    free(is_category);
     free(used);
     return code;
 }
@@ -231,6 +294,7 @@ exit_code columns_choose(cli_columns *columns, const column_source *from,
 void columns_close(cli_columns *columns)
 {
     free(columns->learned);
+    categories_close(&columns->categories);
 }
 
 const char *columns_name(const cli_columns *columns, size_t position)

@@ -2,6 +2,7 @@
 #ifndef OIF_CLI_COLUMNS_H
 #define OIF_CLI_COLUMNS_H
 
+#include "categories.h"
 #include "known_columns.h"
 
 /* Whether the label is read, or only not learned from. It is one of a record's texts; raw rows have
@@ -10,8 +11,9 @@ typedef enum label_use { LABEL_IGNORED, LABEL_READ } label_use;
 
 typedef struct cli_columns {
     column_source from;
-    size_t *learned; /* the reader's columns, in the order of a record's values */
-    size_t count;    /* of the learned ones */
+    size_t *learned;           /* the reader's columns, in the order of a row */
+    size_t count;              /* of the learned ones */
+    cli_categories categories; /* those of the learned ones that are texts */
     size_t label;
     /* Which of a record's texts is what. */
     bool has_key, has_time;
@@ -25,7 +27,7 @@ exit_code columns_choose(cli_columns *columns, const column_source *from,
                          const cli_settings *settings, label_use use);
 void columns_close(cli_columns *columns);
 
-/* The name of the column that a record's value number `position` is from; where the input has
+/* The name of the column that the number `position` of a row is from; where the input has
  * no names, the one in the known pipeline. */
 const char *columns_name(const cli_columns *columns, size_t position);
 

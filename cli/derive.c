@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLAGS = 3 };
+enum { FLAGS = 4 };
 
 /* A flag and the columns that it names. */
 typedef struct derive_flag {
@@ -17,11 +17,17 @@ static void list_flags(const score_settings *settings, derive_flag flags[FLAGS])
     flags[0] = (derive_flag){settings->diff, OIF_DERIVE_DIFF};
     flags[1] = (derive_flag){settings->rate, OIF_DERIVE_RATE};
     flags[2] = (derive_flag){settings->log, OIF_DERIVE_LOG};
+    flags[3] = (derive_flag){settings->category, OIF_DERIVE_CATEGORY};
+}
+
+static bool is_number_asked(const cli_settings *settings)
+{
+    return settings->score.diff || settings->score.rate || settings->score.log;
 }
 
 bool derive_is_asked(const cli_settings *settings)
 {
-    return settings->score.diff || settings->score.rate || settings->score.log;
+    return settings->score.category || is_number_asked(settings);
 }
 
 /* ---- Every column that is asked for ---- */
@@ -66,31 +72,55 @@ static exit_code for_each(const cli_settings *settings, const cli_columns *colum
 
 /* ---- A new pipeline ---- */
 
-typedef struct new_pipeline {
-    oif_pipeline *pipeline;
+typedef struct new_columns {
+    oif_derive_column *list;
+    size_t count, capacity;
     bool keeps;
-} new_pipeline;
+} new_columns;
 
-static exit_code derive_one(void *context, size_t column, oif_derive kind, const char *name,
-                            size_t name_bytes)
+static exit_code add_one(void *context, size_t column, oif_derive kind, const char *name,
+                         size_t name_bytes)
 {
-    const new_pipeline *new = context;
-    oif_error error;
-    oif_status status = oif_pipeline_derive(new->pipeline, column, kind, new->keeps, &error);
-    if (status == OIF_OK)
-        return EXIT_OK;
-    return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "--%s %.*s: %s",
-                    oif_derive_word(kind), (int)name_bytes, name, error.message);
+    new_columns *new = context;
+    (void)name, (void)name_bytes;
+    if (new->count == new->capacity) {
+        size_t capacity = 2 * new->capacity + 8;
+        oif_derive_column *list = realloc(new->list, capacity * sizeof *list);
+        if (!list)
+            return complain(EXIT_FAILED, "out of memory");
+        new->list = list;
+        new->capacity = capacity;
+    }
+    new->list[new->count++] =
+        (oif_derive_column){column, kind, new->keeps &&kind != OIF_DERIVE_CATEGORY};
+    return EXIT_OK;
+}
+
+static exit_code complain_refused(const new_columns *new, const cli_columns *columns,
+                                  const oif_error *error)
+{
+    exit_code code = error->status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED;
+    if (error->column == 0 || error->column > new->count)
+        return complain(code, "%s: %s", columns->from.name, error->message);
+    const oif_derive_column *refused = &new->list[error->column - 1];
+    return complain(code, "--%s %s: %s", oif_derive_word(refused->kind),
+                    columns_name(columns, refused->column), error->message);
 }
 
 exit_code derive_columns(oif_pipeline *pipeline, const cli_settings *settings,
                          const cli_columns *columns)
 {
-    new_pipeline new = {pipeline, settings->score.keep_original};
-    if (new.keeps && !derive_is_asked(settings))
+    new_columns new = {.keeps = settings->score.keep_original};
+    oif_error error;
+    if (new.keeps && !is_number_asked(settings))
         return complain(EXIT_USAGE, "--keep-original goes with --diff, --rate or --log, whose "
                                     "columns it keeps");
-    return for_each(settings, columns, derive_one, &new);
+    exit_code code = for_each(settings, columns, add_one, &new);
+    if (code == EXIT_OK && new.count > 0 &&
+        oif_pipeline_derive_all(pipeline, new.list, new.count, &error) != OIF_OK)
+        code = complain_refused(&new, columns, &error);
+    free(new.list);
+    return code;
 }
 
 /* ---- One from a state ---- */
@@ -121,7 +151,8 @@ static exit_code compare_one(void *context, size_t column, oif_derive kind, cons
     unsigned ways = ways_of(held->pipeline, column);
     (void)name, (void)name_bytes;
     held->asked++;
-    held->differs |= !(ways & 1u << kind) || (ways & 1u << OIF_DERIVE_NONE) != held->itself;
+    held->differs |= !(ways & 1u << kind) || (ways & 1u << OIF_DERIVE_NONE) !=
+                                                 (kind == OIF_DERIVE_CATEGORY ? 0 : held->itself);
     return EXIT_OK;
 }
 
@@ -148,7 +179,7 @@ exit_code derive_compare(const oif_pipeline *held, const cli_settings *settings,
         return code;
     return complain(EXIT_USAGE,
                     "%s: the state was learned with other derived columns; leave --diff, --rate, "
-                    "--log and --keep-original out or name another file",
+                    "--log, --category and --keep-original out or name another file",
                     settings->state);
 }
 
@@ -158,7 +189,8 @@ char *derive_name(const oif_pipeline *pipeline, const cli_columns *columns, size
 {
     oif_derive kind;
     size_t column = oif_pipeline_learned_from(pipeline, learned_column, &kind);
-    return derive_text(kind, columns_name(columns, column));
+    return derive_text(kind == OIF_DERIVE_CATEGORY ? OIF_DERIVE_NONE : kind,
+                       columns_name(columns, column));
 }
 
 char *derive_text(oif_derive kind, const char *name)

@@ -1,4 +1,4 @@
-/* Columns that are made from others: --diff, --rate, --log, --keep-original. */
+/* Columns that are made from others: --diff, --rate, --log, --category, --keep-original. */
 #ifndef OIF_CLI_DERIVE_H
 #define OIF_CLI_DERIVE_H
 

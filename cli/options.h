@@ -49,6 +49,7 @@ typedef struct score_settings {
     const char *key, *time;        /* columns; NULL: none */
     uint64_t time_year;            /* of the first time where times have none; 0: not given */
     const char *diff, *rate, *log; /* "a,b": columns of which these are learned; NULL: none */
+    const char *category;          /* the same: how rare their values are */
     bool keep_original;            /* and the columns themselves */
     bool is_season_searched;       /* --season auto */
     /* "score,p": what is added to each row; NULL: what suits the other settings */

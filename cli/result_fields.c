@@ -68,6 +68,14 @@ static const char *direction_word(int direction)
     return direction < 0 ? "low" : direction > 0 ? "high" : "odd";
 }
 
+/* The same for programs, which also are to know what is unusual about a category. */
+static const char *found_word(oif_reason reason, int direction)
+{
+    return reason == OIF_REASON_NEW_VALUE    ? "new"
+           : reason == OIF_REASON_RARE_VALUE ? "rare"
+                                             : direction_word(direction);
+}
+
 /* What is unusual about a column: "high", "stuck", "no longer follows cpu". `partner` is a name. */
 static void print_unusual(oif_reason reason, int direction, double value, const char *partner,
                           char text[WHY_TEXT_BYTES])
@@ -79,6 +87,8 @@ static void print_unusual(oif_reason reason, int direction, double value, const 
         snprintf(text, WHY_TEXT_BYTES, "%s for this time", direction_word(direction));
         break;
     case OIF_REASON_SILENCE: snprintf(text, WHY_TEXT_BYTES, "after a silence"); break;
+    case OIF_REASON_NEW_VALUE: snprintf(text, WHY_TEXT_BYTES, "new value"); break;
+    case OIF_REASON_RARE_VALUE: snprintf(text, WHY_TEXT_BYTES, "rare value"); break;
     case OIF_REASON_VALUES:
         snprintf(text, WHY_TEXT_BYTES, "%s", isnan(value) ? "missing" : direction_word(direction));
         break;
@@ -93,19 +103,35 @@ void result_fields_unusual_text(oif_reason reason, int direction, double value, 
     snprintf(text, capacity, "%s", whole);
 }
 
+/* The text of a category that is new or rare; NULL for others. */
+static const oif_text *category_text(const row_verdict *verdict, size_t column)
+{
+    const result_fields *fields = verdict->fields;
+    const oif_reason reason = fields->attributions[column].reason;
+    bool is_category = reason == OIF_REASON_NEW_VALUE || reason == OIF_REASON_RARE_VALUE;
+    return is_category ? categories_text(fields->categories, fields->places[column]) : NULL;
+}
+
 static const char *unusual_text(const row_verdict *verdict, size_t column,
                                 char text[WHY_TEXT_BYTES])
 {
     const oif_attribution *why = &verdict->fields->attributions[column];
+    const oif_text *category = category_text(verdict, column);
     print_unusual(why->reason, why->direction, verdict->values[column],
                   verdict->fields->names[why->partner], text);
+    if (category) {
+        char quoted[CATEGORY_TEXT_BYTES];
+        size_t length = strlen(text);
+        snprintf(text + length, WHY_TEXT_BYTES - length, " %s", category_quoted(category, quoted));
+    }
     return text;
 }
 
 /* For programs: which sense it was. */
 static const char *reason_word(oif_reason reason)
 {
-    static const char *const words[] = {"values", "stuck", "season", "partner", "silence"};
+    static const char *const words[] = {"values",  "stuck",     "season",    "partner",
+                                        "silence", "new_value", "rare_value"};
     return words[reason];
 }
 
@@ -173,12 +199,17 @@ static bool write_reason_json(const row_verdict *verdict, size_t column)
     write_text("{\"column\":");
     quoting_write_json(name, strlen(name));
     output_print(",\"direction\":\"%s\",\"share\":%.2f",
-                 is_missing ? "missing" : direction_word(why->direction), why->share);
+                 is_missing ? "missing" : found_word(why->reason, why->direction), why->share);
     if (why->reason != OIF_REASON_VALUES)
         output_print(",\"reason\":\"%s\"", reason_word(why->reason));
     if (why->reason == OIF_REASON_PARTNER) {
         write_text(",\"partner\":");
         quoting_write_json(partner, strlen(partner));
+    }
+    const oif_text *category = category_text(verdict, column);
+    if (category) {
+        write_text(",\"value\":");
+        quoting_write_json(category->text, category->bytes);
     }
     return write_text("}");
 }
@@ -261,7 +292,7 @@ static bool write_episode_why_json(const result_fields *fields, const oif_episod
     write_text("{\"column\":");
     quoting_write_json(name, strlen(name));
     output_print(",\"direction\":\"%s\"",
-                 is_missing ? "missing" : direction_word(episode->direction));
+                 is_missing ? "missing" : found_word(episode->reason, episode->direction));
     if (episode->reason != OIF_REASON_VALUES)
         output_print(",\"reason\":\"%s\"", reason_word(episode->reason));
     write_text(",\"value\":");
@@ -569,10 +600,15 @@ exit_code result_fields_start(result_fields *fields, const oif_pipeline *pipelin
     fields->attributions = calloc(count, sizeof *fields->attributions);
     fields->order = calloc(count, sizeof *fields->order);
     fields->names = calloc(count, sizeof *fields->names);
-    bool has_memory = fields->attributions && fields->order && fields->names;
+    fields->places = calloc(count, sizeof *fields->places);
+    fields->categories = &columns->categories;
+    bool has_memory = fields->attributions && fields->order && fields->names && fields->places;
     fields->column_count = has_memory ? count : 0;
-    for (size_t i = 0; i < count && has_memory; i++)
+    for (size_t i = 0; i < count && has_memory; i++) {
+        oif_derive kind;
+        fields->places[i] = oif_pipeline_learned_from(pipeline, i, &kind);
         has_memory = (fields->names[i] = derive_name(pipeline, columns, i)) != NULL;
+    }
     return has_memory ? EXIT_OK : complain(EXIT_FAILED, "out of memory");
 }
 
@@ -580,6 +616,7 @@ void result_fields_close(result_fields *fields)
 {
     free(fields->attributions);
     free(fields->order);
+    free(fields->places);
     for (size_t i = 0; i < fields->column_count; i++)
         free(fields->names[i]);
     free(fields->names);

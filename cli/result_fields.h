@@ -19,7 +19,9 @@ typedef struct result_fields {
     size_t top, column_count;
     oif_attribution *attributions;
     size_t *order;
-    char **names;          /* of the columns that are learned: load, rate(rx_bytes) */
+    char **names; /* of the columns that are learned: load, rate(rx_bytes) */
+    const cli_categories *categories;
+    size_t *places;        /* of the columns that are learned in the row that comes */
     bool follows_episodes; /* the reason of the worst row of an episode is asked for */
 } result_fields;
 

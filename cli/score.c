@@ -117,12 +117,13 @@ static bool write_result(scoring_run *scoring, const oif_record *record, double 
 static oif_status process(scoring_run *scoring, const oif_record *record, double seconds,
                           oif_result *result, oif_error *error)
 {
-    const cli_columns *columns = &scoring->input->columns;
+    cli_columns *columns = &scoring->input->columns;
     oif_text key = columns->has_key ? record->texts[columns->key_text] : (oif_text){NULL, 0};
     oif_pipeline *pipeline = scoring->state->pipeline;
     silence_monitor_row(&scoring->silence, pipeline, seconds);
-    oif_status status = oif_pipeline_process_at(pipeline, key.text, key.bytes, seconds,
-                                                record->values, result, error);
+    oif_status status =
+        oif_pipeline_process_at(pipeline, key.text, key.bytes, seconds,
+                                categories_row(&columns->categories, record), result, error);
     if (status != OIF_OK)
         return status;
     silence_monitor_result(&scoring->silence, pipeline, seconds, result);
@@ -502,6 +503,10 @@ static const cli_option options[] = {
     {"log", OPTION_TEXT, SETTING(score.log),
      .help = "learn the logarithm instead of these columns; 0 and less is then missing",
      .argument = "A,B,..."},
+    {"category", OPTION_TEXT, SETTING(score.category),
+     .help = "these are texts, such as states and names, or numbers that are names: learn how rare "
+             "a value is; a new value where others are not is an anomaly",
+     .argument = "A,B,..."},
     {"keep-original", OPTION_SWITCH, SETTING(score.keep_original),
      .help = "learn the columns of --diff, --rate and --log themselves as well"},
     {"season", OPTION_APPLY, SETTING(score.is_season_searched),
@@ -594,6 +599,9 @@ const cli_command score_command = {
         "  tail -f readings.csv | oif score           each row is scored as it arrives\n"
         "  oif score old.csv.gz 'logs/*.csv.zst'      several files are one stream\n"
         "  oif score --exclude time,host flows.csv    columns that are not numbers stay out\n"
+        "  oif score --category state,port --only-alerts --explain hosts.csv\n"
+        "                                             texts count too: a value never seen is an "
+        "anomaly\n"
         "  oif score --only-alerts --explain flows.ndjson\n"
         "                                             anomalous rows only, and which columns are "
         "the reason\n"

@@ -143,7 +143,7 @@ static void read_rows(season_search *search, const cli_settings *settings)
 
 void season_search_start(season_search *search, cli_settings *settings, const cli_input *input)
 {
-    size_t columns = input->columns.count;
+    size_t columns = input->columns.count - input->columns.categories.count;
     *search = (season_search){.columns =
                                   columns < SEASON_SEARCH_COLUMNS ? columns : SEASON_SEARCH_COLUMNS,
                               .name = input->source.name};

@@ -114,6 +114,7 @@ enum { OIF_ERROR_MESSAGE_BYTES = 240 };
  *
  *     reading text        line and byte of the input
  *     a block of rows     row and column of the block
+ *     deriving columns    column: the number in the list
  *     loading, saving     column: the last byte that was read or written */
 typedef struct oif_error {
     oif_status status;
@@ -453,11 +454,13 @@ typedef enum oif_grade {
 
 /* What is unusual about a row. */
 typedef enum oif_reason {
-    OIF_REASON_VALUES,  /* its values: a detector gives it a high score */
-    OIF_REASON_STUCK,   /* a column repeats one value for longer than it ever did */
-    OIF_REASON_SEASON,  /* a value is unlike those that the same time of earlier periods had */
-    OIF_REASON_PARTNER, /* a column no longer follows another one as it did */
-    OIF_REASON_SILENCE  /* the row came after a pause longer than any before */
+    OIF_REASON_VALUES,    /* its values: a detector gives it a high score */
+    OIF_REASON_STUCK,     /* a column repeats one value for longer than it ever did */
+    OIF_REASON_SEASON,    /* a value is unlike those that the same time of earlier periods had */
+    OIF_REASON_PARTNER,   /* a column no longer follows another one as it did */
+    OIF_REASON_SILENCE,   /* the row came after a pause longer than any before */
+    OIF_REASON_NEW_VALUE, /* a category has a value that is not known */
+    OIF_REASON_RARE_VALUE /* a category has a value that is rarer than others */
 } oif_reason;
 
 /* The result of one row. */
@@ -527,10 +530,11 @@ oif_pipeline_process_rows(oif_pipeline *pipeline, const double *rows, size_t cou
 /* What is learned instead of a column, or beside it. A value that cannot be known is missing,
  * never infinite. */
 typedef enum oif_derive {
-    OIF_DERIVE_NONE, /* the column itself */
-    OIF_DERIVE_DIFF, /* the value minus that of the row before */
-    OIF_DERIVE_RATE, /* the increase of a counter per second since its last known value */
-    OIF_DERIVE_LOG   /* the natural logarithm; missing for values up to 0 */
+    OIF_DERIVE_NONE,    /* the column itself */
+    OIF_DERIVE_DIFF,    /* the value minus that of the row before */
+    OIF_DERIVE_RATE,    /* the increase of a counter per second since its last known value */
+    OIF_DERIVE_LOG,     /* the natural logarithm; missing for values up to 0 */
+    OIF_DERIVE_CATEGORY /* 0, or missing; how rare the value is judges the row beside detectors */
 } oif_derive;
 
 /* Learns a derived column in place of a column, or after it with `keep`. Call it before the first
@@ -541,12 +545,32 @@ typedef enum oif_derive {
  *   - A rate is missing unless the time has advanced. Rows without value or time are passed over.
  *     While no row of a key had a time, a rate is per row.
  *   - A counter that falls began at 0 again, so the new value is the increase.
+ *   - A category has numbers that stand for names; oif_category makes them of texts. A row is an
+ *     anomaly if fewer than half of the alert rate's rows have a value as rare as its own, with
+ *     OIF_REASON_NEW_VALUE or OIF_REASON_RARE_VALUE. Where most values are new, no one is.
+ *     Each key has its own counts: up to 256 values of a column in 3 KB; of more, the rarest are
+ *     forgotten. A category cannot be kept or derived in another way as well.
  *
  * OIF_EPARAM   there is no such column or kind, or the column is derived in this way already
  *              rows were processed, or evicted models are kept already
  *              memory_limit is too small for the models that result */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_derive(oif_pipeline *pipeline, size_t column,
                                                       oif_derive kind, bool keep, oif_error *error);
+
+/* The same for many columns, in the time of one. After a failure nothing is derived; error->column
+ * is the number of the one that is refused, from 1, or 0. */
+typedef struct oif_derive_column {
+    size_t column;
+    oif_derive kind;
+    bool keep;
+} oif_derive_column;
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_derive_all(oif_pipeline *pipeline,
+                                                          const oif_derive_column *derived,
+                                                          size_t count, oif_error *error);
+
+/* A number that stands for a text, for a column that is a category: a whole number of 53 bits, the
+ * same on every machine and in every version. NaN, a missing value, for an empty text. */
+OIF_API double oif_category(const char *text, size_t bytes);
 
 /* The columns that are learned, which is also the number of attributions. They are in the order of
  * the columns that they are made from; derived ones in the order of the calls. */
@@ -560,7 +584,7 @@ OIF_API size_t oif_pipeline_learned_from(const oif_pipeline *pipeline, size_t le
  * Valid until the next row. */
 OIF_API const double *oif_pipeline_learned_row(const oif_pipeline *pipeline);
 
-/* "diff", "rate", "log"; "" for OIF_DERIVE_NONE. */
+/* "diff", "rate", "log", "category"; "" for OIF_DERIVE_NONE. */
 OIF_API const char *oif_derive_word(oif_derive kind);
 
 /* ---- Pipelines: episodes ---- */

@@ -18,7 +18,7 @@ void oif_derived_plan_free(oif_derived_plan *plan)
 {
     oif_memory_free(plan->list);
     plan->list = NULL;
-    plan->count = plan->capacity = 0;
+    plan->count = plan->capacity = plan->categories = 0;
 }
 
 /* The first derivation behind those of a column; `first` gets that of the column. From the end:
@@ -35,18 +35,27 @@ static size_t end_of_column(const oif_derived_plan *plan, size_t column, size_t 
 }
 
 static oif_status check_new(const oif_derived_plan *plan, size_t column, oif_derive kind,
-                            oif_error *error)
+                            bool keeps, oif_error *error)
 {
     size_t first, end;
+    bool is_category = keeps && kind == OIF_DERIVE_CATEGORY;
     if (column >= plan->columns)
         return oif_fail(error, OIF_EPARAM, "there is no column %zu among %zu", column,
                         plan->columns);
-    if (kind < OIF_DERIVE_DIFF || kind > OIF_DERIVE_LOG)
-        return oif_fail(error, OIF_EPARAM, "a column is derived by diff, rate or log");
+    if (kind < OIF_DERIVE_DIFF || kind > OIF_DERIVE_CATEGORY)
+        return oif_fail(error, OIF_EPARAM, "a column is derived by diff, rate, log or category");
     end = end_of_column(plan, column, &first);
-    for (size_t i = first; i < end; i++)
-        if (plan->list[i].kind == kind)
+    for (size_t i = first; i < end; i++) {
+        oif_derive other = plan->list[i].kind;
+        if (other == kind)
             return oif_fail(error, OIF_EPARAM, "column %zu is derived in this way already", column);
+        is_category |= other == OIF_DERIVE_CATEGORY || kind == OIF_DERIVE_CATEGORY;
+    }
+    if (is_category)
+        return oif_fail(error, OIF_EPARAM,
+                        "column %zu is a category, not a number: it cannot be kept as it is or "
+                        "derived in another way as well",
+                        column);
     return OIF_OK;
 }
 
@@ -70,7 +79,7 @@ static bool grow(oif_derived_plan *plan)
 oif_status oif_derived_plan_add(oif_derived_plan *plan, size_t column, oif_derive kind, bool keeps,
                                 oif_error *error)
 {
-    oif_status status = check_new(plan, column, kind, error);
+    oif_status status = check_new(plan, column, kind, keeps, error);
     if (status != OIF_OK)
         return status;
     if (!grow(plan))
@@ -84,6 +93,7 @@ oif_status oif_derived_plan_add(oif_derived_plan *plan, size_t column, oif_deriv
     for (size_t i = first; i < end; i++)
         list[i].keeps = keeps;
     plan->derived_columns += 1 + (size_t)keeps - (size_t)was_learned;
+    plan->categories += kind == OIF_DERIVE_CATEGORY;
     plan->count++;
     return OIF_OK;
 }
@@ -129,8 +139,15 @@ size_t oif_derived_source(const oif_derived_plan *plan, size_t learned, oif_deri
 
 size_t oif_derived_state_bytes(const oif_derived_plan *plan)
 {
-    return oif_size_add(sizeof(oif_derived_state),
-                        oif_size_multiply(plan->count, sizeof(oif_derived_sample)));
+    return oif_size_add(oif_size_add(sizeof(oif_derived_state),
+                                     oif_size_multiply(plan->count, sizeof(oif_derived_sample))),
+                        oif_size_multiply(plan->categories, sizeof(oif_category_table)));
+}
+
+/* In the order of their derivations. */
+static oif_category_table *tables_of(const oif_derived_plan *plan, const oif_derived_state *state)
+{
+    return (oif_category_table *)(state->samples + plan->count);
 }
 
 void oif_derived_state_init(const oif_derived_plan *plan, oif_derived_state *state)
@@ -138,6 +155,8 @@ void oif_derived_state_init(const oif_derived_plan *plan, oif_derived_state *sta
     *state = (oif_derived_state){0};
     for (size_t i = 0; i < plan->count; i++)
         state->samples[i] = (oif_derived_sample){NAN, NAN};
+    if (plan->categories > 0)
+        memset(tables_of(plan, state), 0, plan->categories * sizeof(oif_category_table));
 }
 
 static double finite_or_missing(double value)
@@ -182,9 +201,28 @@ static double derive(oif_derive kind, oif_derived_sample *sample, double value, 
     case OIF_DERIVE_DIFF: return difference(sample, value);
     case OIF_DERIVE_RATE: return rate(sample, value, at);
     case OIF_DERIVE_LOG: return natural_log(value);
+    case OIF_DERIVE_CATEGORY: /* judge_category */
     case OIF_DERIVE_NONE: break;
     }
     return value;
+}
+
+/* Detectors learn only whether the value is missing. A number that says how rare it is would make
+ * every value that is less common a small group of rows to them, and hide what is unusual about the
+ * other columns: docs/algorithms/categories.md. */
+static double judge_category(oif_derived_state *state, oif_derived_sample *sample,
+                             oif_category_table *table, double value, size_t learned_column)
+{
+    sample->value = value;
+    if (value != value)
+        return NAN;
+    double surprise = oif_category_surprise(table, value);
+    if (surprise > state->surprise) {
+        state->surprise = surprise;
+        state->surprising_column = (uint32_t)learned_column;
+        state->is_new = table->is_new;
+    }
+    return 0;
 }
 
 /* What rates are measured on: the time, or the number of the row while no time is known. */
@@ -204,14 +242,34 @@ void oif_derived_row(const oif_derived_plan *plan, oif_derived_state *state, con
                      double seconds, double *derived)
 {
     const oif_derivation *list = plan->list;
+    oif_category_table *table = tables_of(plan, state);
     double at = place_in_time(plan, state, seconds);
-    size_t next = 0;
+    size_t next = 0, to = 0;
+    state->surprise = 0;
+    state->is_new = 0;
     for (size_t i = 0; i < plan->columns; i++) {
         bool is_derived = next < plan->count && list[next].column == i;
         if (!is_derived || list[next].keeps)
-            *derived++ = row[i];
-        for (; next < plan->count && list[next].column == i; next++)
-            *derived++ = derive(list[next].kind, &state->samples[next], row[i], at);
+            derived[to++] = row[i];
+        for (; next < plan->count && list[next].column == i; next++, to++) {
+            oif_derived_sample *sample = &state->samples[next];
+            derived[to] = list[next].kind == OIF_DERIVE_CATEGORY
+                              ? judge_category(state, sample, table++, row[i], to)
+                              : derive(list[next].kind, sample, row[i], at);
+        }
+    }
+}
+
+void oif_derived_learn(const oif_derived_plan *plan, oif_derived_state *state)
+{
+    oif_category_table *table = tables_of(plan, state);
+    for (size_t i = 0; i < plan->count && plan->categories > 0; i++) {
+        double value = state->samples[i].value;
+        if (plan->list[i].kind != OIF_DERIVE_CATEGORY)
+            continue;
+        if (value == value)
+            oif_category_learn(table, value);
+        table++;
     }
 }
 
@@ -226,6 +284,8 @@ void oif_derived_state_visit_fields(const oif_derived_plan *plan, oif_derived_st
         oif_visit_f64(visitor, "previous_value", &state->samples[i].value, 1);
         oif_visit_f64(visitor, "previous_at", &state->samples[i].at, 1);
     }
+    for (size_t i = 0; i < plan->categories; i++)
+        oif_category_visit_fields(&tables_of(plan, state)[i], visitor);
 }
 
 bool oif_derived_state_check(const oif_derived_plan *plan, const oif_derived_state *state)
@@ -242,5 +302,8 @@ bool oif_derived_state_check(const oif_derived_plan *plan, const oif_derived_sta
         if (sample->at == sample->at && (!is_rate || sample->value != sample->value))
             return false;
     }
+    for (size_t i = 0; i < plan->categories; i++)
+        if (!oif_category_check(&tables_of(plan, state)[i]))
+            return false;
     return true;
 }

@@ -1,4 +1,6 @@
-/* Columns that are made from others before a row is learned: differences, rates, logarithms.
+/* Columns that are made from others before a row is learned: differences, rates, logarithms. Of
+ * a category (category_table.h) a row has only whether it is missing; how rare it is, the model
+ * judges beside its detectors.
  *
  *     row that comes      time    rx_bytes          load    latency
  *                                     |              |         |
@@ -15,6 +17,7 @@
 
 #include "base/state_visitor.h"
 #include "oif.h"
+#include "pipeline/category_table.h"
 
 typedef struct oif_derivation {
     size_t column; /* of the row that comes */
@@ -26,6 +29,7 @@ typedef struct oif_derived_plan {
     size_t columns;         /* of a row that comes */
     size_t derived_columns; /* of a row that is learned */
     size_t count, capacity;
+    size_t categories;    /* derivations that are one */
     oif_derivation *list; /* by column, then in the order in which they were added */
 } oif_derived_plan;
 
@@ -36,7 +40,8 @@ void oif_derived_plan_free(oif_derived_plan *plan);
 /* Adds a derivation. The column itself is no longer learned, unless one of its derivations keeps
  * it.
  *
- * OIF_EPARAM   there is no such column or kind, or the column has this derivation already
+ * OIF_EPARAM   there is no such column or kind, or the column has this derivation already; a
+ *              category is derived or kept otherwise as well
  * OIF_EMEMORY */
 oif_status oif_derived_plan_add(oif_derived_plan *plan, size_t column, oif_derive kind, bool keeps,
                                 oif_error *error);
@@ -57,8 +62,11 @@ typedef struct oif_derived_sample {
 typedef struct oif_derived_state {
     uint64_t rows;
     uint32_t has_time; /* 1 once a row had a time */
-    uint32_t unused;
-    oif_derived_sample samples[]; /* one per derivation */
+    /* The most surprising category of the last row; not saved. */
+    uint32_t surprising_column;   /* that is learned */
+    double surprise;              /* in bits; 0: there is none */
+    bool is_new;                  /* the value was not known */
+    oif_derived_sample samples[]; /* one per derivation; then a table per category */
 } oif_derived_state;
 
 size_t oif_derived_state_bytes(const oif_derived_plan *plan);
@@ -68,6 +76,9 @@ void oif_derived_state_init(const oif_derived_plan *plan, oif_derived_state *sta
  * it. `seconds` is the time of the row; not finite: unknown. Never allocates. */
 void oif_derived_row(const oif_derived_plan *plan, oif_derived_state *state, const double *row,
                      double seconds, double *derived);
+
+/* Counts the categories of that row. */
+void oif_derived_learn(const oif_derived_plan *plan, oif_derived_state *state);
 
 void oif_derived_state_visit_fields(const oif_derived_plan *plan, oif_derived_state *state,
                                     oif_state_visitor *visitor);

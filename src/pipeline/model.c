@@ -3,6 +3,7 @@
 #include "base/block.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/stable_math.h"
 #include "detect/detector.h"
 #include "detect/together.h"
 
@@ -228,10 +229,22 @@ static bool is_like_all_recent(const oif_model *m)
            m->same_rows >= (before < OIF_MODEL_SAME_ROWS ? before : OIF_MODEL_SAME_ROWS);
 }
 
-/* What the sense that decided has found. */
-static const oif_finding *finding_of(const oif_model *m)
+/* Whether a category decided: its values may differ where the rows that are learned are equal. */
+static bool is_by_category(const oif_model *m)
 {
-    return &senses_of(m)->findings[m->judge - m->detector_count];
+    return m->judge >= m->detector_count + senses_of(m)->count;
+}
+
+/* What the sense that decided has found, or the categories. */
+static oif_finding finding_of(const oif_model *m)
+{
+    const size_t sense = m->judge - m->detector_count;
+    if (sense < senses_of(m)->count)
+        return senses_of(m)->findings[sense];
+    const oif_derived_state *derived = derived_of(m);
+    return (oif_finding){.reason = derived->is_new ? OIF_REASON_NEW_VALUE : OIF_REASON_RARE_VALUE,
+                         .direction = 1,
+                         .column = derived->surprising_column};
 }
 
 /* How many anomalies at a time still count as single ones: a quarter of those that the memory has
@@ -384,6 +397,24 @@ static void judge_by_senses(oif_model *m, const double *row, double seconds, row
     }
 }
 
+/* The same if a category is more surprising. The surprise is a share of rows already, so it needs
+ * no history: docs/algorithms/categories.md. */
+static void judge_by_categories(oif_model *m, row_scores *scores)
+{
+    const double log10_of_2 = 0.30102999566398120, margin = 1; /* bit, as other judges have */
+    if (m->plan->categories == 0 || !judges_of(m)[0].curve.is_known)
+        return;
+    double chances = oif_log2((double)m->plan->categories), /* the most surprising of several */
+        severity = (derived_of(m)->surprise - chances - margin) * log10_of_2;
+    if (!(severity > scores->severity) || !(severity > oif_share_severity(m->options.alert_rate)))
+        return;
+    double score = oif_judge_alarm_score(&judges_of(m)[0], severity);
+    if (score > scores->score) {
+        scores->score = score;
+        m->judge = (uint32_t)m->detector_count + senses_of(m)->count;
+    }
+}
+
 /* A frozen model has neither senses nor persistence: they follow the stream. */
 static row_scores score_by_all(oif_model *m, const double *row, double seconds)
 {
@@ -393,14 +424,17 @@ static row_scores score_by_all(oif_model *m, const double *row, double seconds)
         return scores;
     }
     judge_values(m, &scores);
-    if (m->options.learn == OIF_LEARN_NONE)
+    if (m->options.learn == OIF_LEARN_NONE) {
+        judge_by_categories(m, &scores);
         return scores;
+    }
     /* A shingle is a stretch already. */
     if (m->options.persistence > 1 && m->options.threshold == 0 && m->options.shingle == 1)
         judge_stretch(m, &scores);
     else if (m->options.persistence > 1)
         judges_of(m)[oif_model_judges(m) - 1].score = NAN;
     judge_by_senses(m, row, seconds, &scores);
+    judge_by_categories(m, &scores);
     return scores;
 }
 
@@ -416,8 +450,8 @@ static void judge(const oif_model *m, bool was_ready, const row_scores *scores, 
     result->ready = was_ready && result->threshold < INFINITY;
     /* What is frozen judges a row the same way whatever came before. */
     bool is_frozen = m->options.learn == OIF_LEARN_NONE;
-    result->anomaly =
-        result->ready && score > result->threshold && (is_frozen || !is_like_all_recent(m));
+    result->anomaly = result->ready && score > result->threshold &&
+                      (is_frozen || is_by_category(m) || !is_like_all_recent(m));
     result->severity =
         result->ready
             ? oif_severity(&m->history, oif_detector_scale(m->detectors[0]), score, result->p)
@@ -426,7 +460,7 @@ static void judge(const oif_model *m, bool was_ready, const row_scores *scores, 
     if (m->judge < m->detector_count)
         result->detector = m->judge;
     else
-        result->reason = finding_of(m)->reason;
+        result->reason = finding_of(m).reason;
 }
 
 static void learn_recent(oif_model *m)
@@ -492,12 +526,25 @@ static const double *derive_row(oif_model *m, const double *row, double seconds)
     return derived;
 }
 
+/* Whether the row counts in what values its categories have. An anomaly of an episode does not
+ * until there were `patience` of them, or a new value that stays would soon be common. The first
+ * one does: a value that comes back now and then is to become known. */
+static bool counts_categories(const oif_model *m, const oif_result *result)
+{
+    if (m->options.learn == OIF_LEARN_NONE)
+        return false;
+    return !result->anomaly || result->learned || !m->alerts.in_episode ||
+           m->alerts.episode.anomalies >= m->options.patience;
+}
+
 void oif_model_process(oif_model *model, const double *row, double seconds, oif_result *result)
 {
     row = derive_row(model, row, seconds);
     *result = (oif_result){.score = NAN, .p = 1, .threshold = INFINITY};
     if (join_recent(model, row))
         score_recent(model, row, seconds, result);
+    if (model->plan->categories > 0 && counts_categories(model, result))
+        oif_derived_learn(model->plan, derived_of(model));
     oif_alerts_arrive(&model->alerts, seconds, model->options.learn != OIF_LEARN_NONE, result);
     oif_alerts_follow(&model->alerts, model->rows, seconds, result);
 }
@@ -556,12 +603,12 @@ void oif_model_explain(oif_model *model, oif_attribution *attributions)
         explain_values(model, attributions);
         return;
     }
-    const oif_finding *found = finding_of(model);
-    oif_attribution *attribution = &attributions[found->column];
+    const oif_finding found = finding_of(model);
+    oif_attribution *attribution = &attributions[found.column];
     attribution->share = 1;
-    attribution->direction = found->direction;
-    attribution->reason = found->reason;
-    attribution->partner = found->partner;
+    attribution->direction = found.direction;
+    attribution->reason = found.reason;
+    attribution->partner = found.partner;
     const double *row = oif_model_recent(model) + (model->options.shingle - 1) * model->columns;
     oif_alerts_note_reason(&model->alerts, model->rows, row, attributions, model->columns);
 }
@@ -629,7 +676,8 @@ oif_status oif_model_check(const oif_model *model, oif_error *error)
         return oif_fail(error, OIF_EINVARIANT, "the usual values of a column are not finite");
     if (!oif_score_history_check(&model->history))
         return oif_fail(error, OIF_EINVARIANT, "the history of scores does not hold together");
-    if (model->judge >= model->detector_count + senses_of(model)->count)
+    if (model->judge >=
+        model->detector_count + senses_of(model)->count + (model->plan->categories > 0))
         return oif_fail(error, OIF_EINVARIANT, "the last row was judged by nobody");
     for (uint32_t i = 0; i < options->persistence; i++)
         if (!(fabs(model->severities[i]) <= DBL_MAX))

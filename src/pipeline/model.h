@@ -65,8 +65,8 @@ typedef struct oif_model {
     oif_alerts alerts;
     oif_score_history history;
 
-    /* Whose evidence the score of the last row is: a detector's, or that of the sense with the
-     * number judge - detector_count. */
+    /* Whose evidence the score of the last row is: a detector's, that of the sense with the number
+     * judge - detector_count, or behind them that of the categories. */
     uint32_t judge;
     double severities[OIF_PERSISTENCE_MAX]; /* of the last rows; that of row i at i % persistence */
     size_t judges_at;  /* oif_judge [oif_model_judges()]: detectors, senses, persistence */
@@ -89,12 +89,13 @@ static inline oif_usual *oif_model_usual(const oif_model *model)
     return (oif_usual *)((unsigned char *)model + model->usual_at);
 }
 
-/* How many judges have a history of their own: a detector on its own needs none. */
+/* How many judges have a history of their own: a detector on its own needs none, unless categories
+ * judge beside it. */
 static inline size_t oif_model_judges(const oif_model *model)
 {
     const size_t judges = model->detector_count + oif_senses_count(&model->options.senses) +
                           (model->options.persistence > 1);
-    return judges > 1 ? judges : 0;
+    return judges > 1 || model->plan->categories > 0 ? judges : 0;
 }
 
 /* The bytes of a model and its detectors, which `params` describes; failures as

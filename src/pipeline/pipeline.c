@@ -265,6 +265,24 @@ oif_status oif_pipeline_set_plan(oif_pipeline *p, const oif_derived_plan *plan, 
 oif_status oif_pipeline_derive(oif_pipeline *pipeline, size_t column, oif_derive kind, bool keep,
                                oif_error *error)
 {
+    return oif_pipeline_derive_all(pipeline, &(oif_derive_column){column, kind, keep}, 1, error);
+}
+
+/* The error has the number of the derivation, from 1. */
+static oif_status add_derived(oif_derived_plan *plan, const oif_derive_column *derived, size_t i,
+                              oif_error *error)
+{
+    oif_status status =
+        oif_derived_plan_add(plan, derived[i].column, derived[i].kind, derived[i].keep, error);
+    if (status == OIF_EPARAM && error)
+        error->column = i + 1;
+    return status;
+}
+
+/* The models are made once for all of them: a model of many columns takes a while. */
+oif_status oif_pipeline_derive_all(oif_pipeline *pipeline, const oif_derive_column *derived,
+                                   size_t count, oif_error *error)
+{
     oif_derived_plan plan;
     if (pipeline->rows > 0 || pipeline->keys.count > 0 || pipeline->evicted.file)
         return oif_fail(error, OIF_EPARAM,
@@ -273,7 +291,8 @@ oif_status oif_pipeline_derive(oif_pipeline *pipeline, size_t column, oif_derive
     oif_status status = oif_derived_plan_clone(&pipeline->plan, &plan, error);
     if (status != OIF_OK)
         return status;
-    status = oif_derived_plan_add(&plan, column, kind, keep, error);
+    for (size_t i = 0; i < count && status == OIF_OK; i++)
+        status = add_derived(&plan, derived, i, error);
     if (status == OIF_OK)
         status = oif_pipeline_set_plan(pipeline, &plan, error);
     if (status != OIF_OK)
@@ -300,7 +319,7 @@ const double *oif_pipeline_learned_row(const oif_pipeline *pipeline)
 
 const char *oif_derive_word(oif_derive kind)
 {
-    static const char *const words[] = {"", "diff", "rate", "log"};
+    static const char *const words[] = {"", "diff", "rate", "log", "category"};
     return words[kind];
 }
 

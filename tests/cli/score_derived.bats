@@ -69,7 +69,7 @@ make_counters() {
     "$OIF" score --key host --time at --state s.oif second.csv 2> /dev/null | tail -n +2 >> found.csv
     cmp whole.csv found.csv
     oif score --key host --time at --rate rx --keep-original --state s.oif second.csv
-    exits 2 "oif: s.oif: the state was learned with other derived columns; leave --diff, --rate, --log and --keep-original out or name another file"
+    exits 2 "oif: s.oif: the state was learned with other derived columns; leave --diff, --rate, --log, --category and --keep-original out or name another file"
     oif score --key host --time at --rate rx,load --state s.oif second.csv
     equal "$status" 2
     oif score --key host --time at --diff rx --state s.oif second.csv

@@ -743,6 +743,13 @@ RUN(derive_column)
     return oif_pipeline_derive(w->pipeline, 0, OIF_DERIVE_DIFF, true, error);
 }
 
+RUN(derive_columns)
+{
+    const oif_derive_column derived[] = {{1, OIF_DERIVE_CATEGORY, false},
+                                         {0, OIF_DERIVE_DIFF, true}};
+    return oif_pipeline_derive_all(w->pipeline, derived, 2, error);
+}
+
 RUN(parse_time)
 {
     oif_time_format format = {0};
@@ -922,6 +929,7 @@ static const struct call {
     {"oif_pipeline_save_file", a_pipeline_and_no_file, save_pipeline_to_file, true},
     {"oif_pipeline_change_option", a_pipeline, change_option, false},
     {"oif_pipeline_derive", a_deriving_pipeline, derive_column, true},
+    {"oif_pipeline_derive_all", a_deriving_pipeline, derive_columns, true},
     {"oif_pipeline_clone", a_deriving_pipeline, clone_pipeline, true},
     {"oif_pipeline_load_memory", a_saved_deriving_pipeline, load_pipeline_from_memory, true},
     {"oif_time_parse", nothing, parse_time, false},

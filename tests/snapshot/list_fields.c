@@ -71,7 +71,8 @@ static bool list_derived(void)
     lister list = {{print_field, NULL}, "derived"};
     bool is_derived = pipeline != NULL;
     for (size_t i = 0; i < 3 && is_derived; i++)
-        is_derived = oif_pipeline_derive(pipeline, i, OIF_DERIVE_RATE, false, NULL) == OIF_OK;
+        is_derived = oif_pipeline_derive(pipeline, i, i < 2 ? OIF_DERIVE_RATE : OIF_DERIVE_CATEGORY,
+                                         false, NULL) == OIF_OK;
     if (is_derived)
         oif_derived_state_visit_fields(
             &pipeline->plan,

@@ -1,0 +1,42 @@
+/* The columns of --category: texts of the input that become numbers of the row. */
+#ifndef OIF_CLI_CATEGORIES_H
+#define OIF_CLI_CATEGORIES_H
+
+#include "output.h"
+
+#include "oif_rows.h"
+
+typedef struct cli_category {
+    size_t place; /* in the row */
+    size_t text;  /* in a record's texts */
+} cli_category;
+
+typedef struct cli_categories {
+    size_t count;       /* 0: a record's values are the row, and the rest is not used */
+    size_t row_columns; /* categories included */
+    bool is_json;       /* where null is a missing value */
+    cli_category *list; /* by place */
+    double *row;
+    const oif_text *texts; /* of the record that the row is made of */
+} cli_categories;
+
+/* Room for `count` categories in rows of so many columns. Returns false if there is no memory; to
+ * be closed in any case. */
+bool categories_open(cli_categories *categories, size_t count, size_t row_columns, bool is_json);
+void categories_close(cli_categories *categories);
+
+/* The row that the pipeline gets. */
+const double *categories_make_row(cli_categories *categories, const oif_record *record);
+static inline const double *categories_row(cli_categories *categories, const oif_record *record)
+{
+    return categories->count == 0 ? record->values : categories_make_row(categories, record);
+}
+
+/* The text of a category in the row that was made last; NULL if the place has none. */
+const oif_text *categories_text(const cli_categories *categories, size_t place);
+
+/* "'crashed'": for a reason. Control characters are escaped, a long text is cut off. */
+enum { CATEGORY_TEXT_BYTES = 96 };
+const char *category_quoted(const oif_text *text, char quoted[CATEGORY_TEXT_BYTES]);
+
+#endif

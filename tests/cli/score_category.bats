@@ -1,0 +1,118 @@
+# oif score --category: text columns count by how rare their values are.
+
+load helper
+
+# A state that is one of four, and at row 5000 one that never was.
+make_states() {
+    awk 'BEGIN {
+        print "at,load,state"
+        seed = 7
+        split("ok ok ok ok ok idle idle busy busy maint", states, " ")
+        for (i = 0; i < 6000; i++) {
+            seed = seed * 16807 % 2147483647
+            state = i == 5000 ? "crashed" : states[1 + seed % 10]
+            seed = seed * 16807 % 2147483647
+            printf "%d,%d,%s\n", 1794769500 + 5 * i, seed % 97, state
+        }
+    }' > states.csv
+}
+
+@test "a value never seen is an anomaly, and the text is its reason" {
+    make_states
+    oif score --time at --category state --only-alerts --explain states.csv
+    exits 0
+    line=$(grep crashed <<< "$output")
+    contains "$line" "1794794500,"
+    contains "$line" ",state new value 'crashed' 100%"
+    oif score --time at --category state --only-alerts --explain --output ndjson states.csv
+    contains "$output" '[{"column":"state","direction":"new","share":1.00,"reason":"new_value","value":"crashed"}]'
+    oif score --time at --category state --alert-once --explain states.csv
+    contains "$(grep crashed <<< "$output")" ",state new value,state new value 'crashed' 100%"
+}
+
+@test "NDJSON has the same scores as CSV, also where --columns names the numbers only" {
+    make_states
+    awk -F, 'NR > 1 { printf "{\"load\":%s,\"at\":%s,\"state\":\"%s\"}\n", $2, $1, $3 }' states.csv > states.ndjson
+    "$OIF" score --time at --category state --output ndjson states.csv | sed 's/.*"oif"/"oif"/' > csv.txt
+    "$OIF" score --time at --category state --columns load states.ndjson | sed 's/.*"oif"/"oif"/' > ndjson.txt
+    cmp csv.txt ndjson.txt
+    contains "$(sed -n 5001p ndjson.txt)" '"anomaly":true'
+}
+
+@test "a column of texts alone is enough, and so are numbers that are names" {
+    make_states
+    cut -d, -f3 states.csv > only.csv
+    oif score --category state --only-alerts --explain 1 only.csv
+    exits 0
+    contains "$output" "crashed,"
+    sed 's/crashed/503/; s/ok/200/; s/idle/301/; s/busy/404/; s/maint/304/' only.csv > codes.csv
+    oif score --category state --only-alerts --explain 1 codes.csv
+    contains "$output" "state new value '503' 100%"
+}
+
+@test "a state resumes bit for bit, and knows its categories" {
+    make_states
+    "$OIF" score --time at --category state states.csv > whole.csv
+    head -3001 states.csv | "$OIF" score --time at --category state --state s.oif > parts.csv
+    { head -1 states.csv; tail -n +3002 states.csv; } | "$OIF" score --time at --state s.oif 2> /dev/null |
+        tail -n +2 >> parts.csv
+    cmp whole.csv parts.csv
+    oif score --time at --state s.oif --category load states.csv
+    exits 2 "oif: s.oif: the state was learned with other derived columns; leave --diff, --rate, --log, --category and --keep-original out or name another file"
+    oif inspect s.oif
+    contains "$output" "category(state)"
+    # without a header, as from tail -f
+    tail -5 states.csv > rows.csv
+    oif score --time x0 --no-header --state s.oif rows.csv
+    exits 0 "oif: s.oif: goes on after 6000 rows"
+}
+
+@test "missing values are no category" {
+    { echo state; for _ in $(seq 700); do printf 'a\n""\n'; done; } > in.csv
+    oif score --category state --only-alerts in.csv
+    exits 0
+    equal "$(wc -l <<< "$output")" 1
+    { for _ in $(seq 700); do printf '{"s":"a"}\n{"s":null}\n{}\n'; done; } > in.ndjson
+    oif score --category s --only-alerts in.ndjson
+    exits 0 ""
+    equal "$output" ""
+}
+
+@test "texts are quoted and cut in reasons" {
+    make_states
+    head -5001 states.csv | cut -d, -f2,3 > rows.csv
+    printf '1,"say ""hi"", \033[31m%s"\n' "$(printf 'x%.0s' {1..200})" >> rows.csv
+    "$OIF" score --category state --fields why rows.csv | tail -1 > last.txt
+    contains "$(cat last.txt)" "\"state new value 'say \"\"hi\"\", \\u001b[31mxxx"
+    contains "$(cat last.txt)" "xxx...' 100%\""
+    "$OIF" score --category state --fields why --output ndjson rows.csv | tail -1 > last.txt
+    contains "$(cat last.txt)" '"value":"say \"hi\", \u001b[31mxxx'
+    python3 -c 'import json; assert len(json.load(open("last.txt"))["oif"]["why"][0]["value"]) == 215'
+}
+
+@test "what cannot be a category" {
+    printf 'a,b\n1,x\n' > in.csv
+    oif score --category c in.csv
+    exits 2 "oif: in.csv: there is no column 'c'"
+    oif score --category b --exclude b in.csv
+    exits 2 "oif: in.csv: --category: 'b' is not a column that is learned from"
+    oif score --category a --diff a --exclude b in.csv
+    exits 2 "oif: --category a: column 0 is a category, not a number: it cannot be kept as it is or derived in another way as well"
+    oif score --category a,a --exclude b in.csv
+    exits 2 "oif: --category a: column 0 is derived in this way already"
+    oif score --category b --keep-original in.csv
+    exits 2 "oif: --keep-original goes with --diff, --rate or --log, whose columns it keeps"
+    oif score --category b --diff a --keep-original in.csv
+    exits 0
+    oif score --format raw --raw-columns 2 --category x0 in.csv
+    exits 2 "oif: in.csv: raw rows have no texts"
+}
+
+@test "a million categories take no more memory than a thousand" {
+    few=$(seq 1000 | sed '1i id' | "$OIF" score --category id --state few.oif 2>/dev/null | tail -1 | wc -l)
+    equal "$few" 1
+    seq 1000000 | sed '1i id' | "$OIF" score --category id --detector loda --state many.oif --only-alerts 2> /dev/null > alerts.csv
+    seq 1000 | sed '1i id' | "$OIF" score --category id --detector loda --state few.oif2 > /dev/null 2>&1
+    equal "$(wc -l < alerts.csv)" 1
+    equal "$(stat -c %s many.oif)" "$(stat -c %s few.oif2)"
+}
