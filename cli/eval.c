@@ -7,6 +7,7 @@
 
 #include "alert_options.h"
 #include "derive.h"
+#include "key_room.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,8 +57,11 @@ static exit_code make_pipeline(const eval_run *evaluation, const cli_settings *s
     cli_settings own = *settings;
     own.params = try->params;
     exit_code code = settings_make_pipeline(&own, evaluation->column_count, &try->pipeline);
-    return code == EXIT_OK ? derive_columns(try->pipeline, &own, &evaluation->input->columns)
-                           : code;
+    if (code == EXIT_OK)
+        code = derive_columns(try->pipeline, &own, &evaluation->input->columns);
+    if (code == EXIT_OK)
+        key_room_limit(try->pipeline);
+    return code;
 }
 
 static exit_code add_contestant(eval_run *evaluation, const cli_settings *settings,

@@ -5,6 +5,7 @@
 #include "alert_record.h"
 #include "clock.h"
 #include "durations.h"
+#include "key_room.h"
 #include "metrics.h"
 #include "on_alert.h"
 #include "progress.h"
@@ -38,6 +39,7 @@ typedef struct scoring_run {
     bad_rows bad;
     stream_clock times;
     silence_monitor silence;
+    key_room room;
     season_search season;
     progress_line progress;
     cli_metrics metrics;
@@ -97,7 +99,7 @@ static bool write_result(scoring_run *scoring, const oif_record *record, double 
     scoring->graded[result->grade]++;
     scoring->episodes += result->episode == OIF_EPISODE_BEGINS;
     result_fields_follow(&scoring->fields, scoring->state->pipeline, result);
-    if (scoring->metrics.is_wanted)
+    if (scoring->metrics.is_wanted && !result->has_no_model)
         count_in_metrics(scoring, result);
     bool is_wanted = scoring->is_watched || is_shown(scoring->settings, result),
          is_acted_on = scoring->actions->command && (result->episode == OIF_EPISODE_BEGINS ||
@@ -127,6 +129,10 @@ static oif_status process(scoring_run *scoring, const oif_record *record, double
     if (status != OIF_OK)
         return status;
     silence_monitor_result(&scoring->silence, pipeline, seconds, result);
+    if (key_room_is_short(&scoring->room, pipeline, result)) {
+        progress_end(&scoring->progress);
+        key_room_report(&scoring->room, pipeline, result, key.text, key.bytes);
+    }
     state_row(scoring->state);
     return status;
 }
@@ -253,6 +259,7 @@ static void finish_run(scoring_run *scoring)
     season_search_end(&scoring->season);
     bad_rows_report(&scoring->bad, &scoring->input->source);
     stream_clock_report(&scoring->times);
+    key_room_summary(&scoring->room, scoring->state->pipeline);
     report_summary(scoring);
 }
 
@@ -298,6 +305,8 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
         season_search_start(&scoring->season, settings, scoring->input);
     exit_code code = state_start(scoring->state, settings, &scoring->input->columns);
     if (code == EXIT_OK)
+        key_room_limit(scoring->state->pipeline);
+    if (code == EXIT_OK)
         code = name_columns(scoring->state->pipeline, scoring->input);
     if (code == EXIT_OK)
         code = result_fields_start(&scoring->fields, scoring->state->pipeline,
@@ -316,6 +325,7 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     scoring->times.is_needed = alert_options_need_times(settings);
     scoring->times.has_keys = settings->score.key != NULL;
     scoring->is_watched = start_watch(scoring);
+    scoring->room = key_room_start(scoring->state->pipeline, scoring->input->columns.has_key);
     scoring->silence = silence_monitor_start(settings, scoring->state->pipeline, &scoring->writer,
                                              scoring->is_watched ? &scoring->watch : NULL);
     scoring->progress =

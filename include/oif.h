@@ -41,7 +41,8 @@
  *   - The library never prints, exits or aborts.
  *     It does not read the clock, the environment or the locale.
  *   - An object may be used by one thread at a time.
- *     Calls that take a const object may run at the same time as each other.
+ *     Calls that take a const object may run at the same time as each other; but of a pipeline
+ *     with keys only one at a time, as it unpacks a model for them.
  *
  * Rules for structs, so a program keeps working with a newer library of the same ABI:
  *
@@ -469,8 +470,9 @@ typedef struct oif_result {
     double p;         /* fraction of recent scores at least that high: 0.001 is 1 row in 1000 */
     double threshold; /* higher scores are anomalous; +infinity while too few are known */
     bool anomaly;
-    bool ready;   /* enough was learned; before that nothing is anomalous */
-    bool learned; /* the row was learned: it is part of what is normal now */
+    bool ready;        /* enough was learned; before that nothing is anomalous */
+    bool learned;      /* the row was learned: it is part of what is normal now */
+    bool has_no_model; /* there was no room for one of this key: the score is NaN */
     oif_episode episode;
     oif_grade grade;
     double severity; /* about one ordinary row in 10^severity scores as high; 0 until ready */
@@ -485,8 +487,9 @@ enum { OIF_KEY_MAX_BYTES = 64 * 1024 };
 
 /* Processes one row.
  * Each key, `key_bytes` bytes of any kind, has its own model. Without keys pass NULL and 0.
- * A new key gets a new model. Once max_keys or memory_limit is reached, it takes the place of
- * the least recently seen key.
+ * A new key gets a new model. Once max_keys or memory_limit is reached, it takes the place of a
+ * key that was not seen for several times its usual gap, and is evicted. While there is none, rows
+ * of new keys get no score: has_no_model.
  * A key that was evicted earlier gets its old model back if it was kept
  * (see "More keys than memory").
  *
@@ -676,6 +679,18 @@ OIF_API size_t oif_pipeline_keys(const oif_pipeline *pipeline);
 
 /* How many times a key lost its model to another key. */
 OIF_API uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline);
+
+/* The rows so far whose key had no model, for want of room (has_no_model). A loaded pipeline begins
+ * with 0. */
+OIF_API uint64_t oif_pipeline_unmodelled_rows(const oif_pipeline *pipeline);
+
+/* How many times a key that was evicted, and not kept, came back and got a new model. An estimate:
+ * of 1000 other keys, one may be counted too. A loaded pipeline begins with 0. */
+OIF_API uint64_t oif_pipeline_restarts(const oif_pipeline *pipeline);
+
+/* Limits the memory of the pipeline, in bytes, beside the option memory_limit: the smaller one
+ * counts. For what this machine has; it is not saved. */
+OIF_API void oif_pipeline_limit_memory(oif_pipeline *pipeline, size_t bytes);
 
 /* The memory of the pipeline and all its models, in bytes. A model takes memory as it learns. */
 OIF_API size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline);

@@ -21,7 +21,7 @@ void oif_keys_free(oif_keys *keys)
 
 /* ---- Slots ---- */
 
-static uint64_t hash_of(const char *key, size_t key_bytes)
+uint64_t oif_key_hash(const char *key, size_t key_bytes)
 {
     /* FNV-1a, then mixed: the low bits choose the slot */
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -117,7 +117,7 @@ void oif_keys_touch(oif_keys *keys, uint32_t entry)
 
 uint32_t oif_keys_find(const oif_keys *keys, const char *key, size_t key_bytes)
 {
-    return keys->count ? keys->slots[slot_of(keys, hash_of(key, key_bytes), key, key_bytes)]
+    return keys->count ? keys->slots[slot_of(keys, oif_key_hash(key, key_bytes), key, key_bytes)]
                        : OIF_NO_KEY;
 }
 
@@ -132,7 +132,7 @@ static char *copy_key(const char *key, size_t key_bytes)
 static void insert(oif_keys *keys, uint32_t number, char *key, size_t key_bytes)
 {
     oif_key_entry *entry = &keys->entries[number];
-    entry->hash = hash_of(key, key_bytes);
+    entry->hash = oif_key_hash(key, key_bytes);
     entry->key = key;
     entry->key_bytes = key_bytes;
     keys->slots[slot_of(keys, entry->hash, key, key_bytes)] = number;
@@ -159,8 +159,7 @@ uint32_t oif_keys_add(oif_keys *keys, const char *key, size_t key_bytes)
         return OIF_NO_KEY;
     }
     uint32_t number = take_entry(keys);
-    keys->entries[number].number = 0;
-    keys->entries[number].packed = NULL;
+    keys->entries[number] = (oif_key_entry){0};
     insert(keys, number, copy, key_bytes);
     return number;
 }

@@ -25,7 +25,8 @@ typedef struct oif_key_entry {
         void *value;
         uint64_t number;
     };
-    void *packed; /* the caller's, too; NULL at first */
+    void *packed;       /* the caller's, too; NULL at first */
+    uint64_t seen, gap; /* eviction.h; 0 at first */
 } oif_key_entry;
 
 typedef struct oif_keys {
@@ -42,6 +43,9 @@ void oif_keys_init(oif_keys *keys);
 
 /* Frees the keys, not their values. */
 void oif_keys_free(oif_keys *keys);
+
+/* The hash of a key: that of its entry. */
+uint64_t oif_key_hash(const char *key, size_t key_bytes);
 
 /* The entry of a key, or OIF_NO_KEY. */
 uint32_t oif_keys_find(const oif_keys *keys, const char *key, size_t key_bytes);

@@ -1,5 +1,5 @@
 /* A pipeline: a model for each key, up to a number of keys and to a limit of memory. When one of
- * them is reached, the least recently seen key is evicted. */
+ * them is reached, eviction.h says which key gives way. */
 #include "pipeline/pipeline.h"
 
 #include "base/error.h"
@@ -37,7 +37,7 @@ static const oif_param option_list[] = {
     {"calm", "rows without an anomaly that end an episode of anomalies", OIF_PARAM_INTEGER, 1,
      1 << 30, 16, NULL},
     {"shingle", "rows of a series that are scored as one", OIF_PARAM_INTEGER, 1, 1 << 16, 1, NULL},
-    {"max_keys", "keys that have a model; more, and the one not seen for longest loses its own",
+    {"max_keys", "keys that have a model; a new one then waits until another is not seen any more",
      OIF_PARAM_INTEGER, 1, 1 << 29, 100000, NULL},
     {"memory_limit", "bytes that all models may take, with the same consequence; 0: any",
      OIF_PARAM_INTEGER, 0, 0x1p53, 0, NULL},
@@ -183,16 +183,21 @@ static oif_status make_blank(const oif_params *params, const oif_derived_plan *p
     return status == OIF_OK ? oif_model_new(params, plan, &o, blank, error) : status;
 }
 
-static void start_models(oif_pipeline *p, oif_model *blank, const limits *found)
+static void set_limits(oif_pipeline *p, const limits *found)
 {
     p->most_keys = found->keys;
     p->memory_limit = found->bytes;
-    oif_models_init(&p->models, &p->keys, blank);
     p->models.are_whole = found->are_whole;
     if (found->bytes < SIZE_MAX)
         p->models.whole_at_most = found->bytes / 4 * 3;
     if (found->bytes / 4 < p->models.whole_at_first)
         p->models.whole_at_first = found->bytes / 4;
+}
+
+static void start_models(oif_pipeline *p, oif_model *blank, const limits *found)
+{
+    oif_models_init(&p->models, &p->keys, blank);
+    set_limits(p, found);
     blank->plan = &p->plan;
 }
 
@@ -240,6 +245,7 @@ void oif_pipeline_free(oif_pipeline *pipeline)
     oif_evicted_models_free(&pipeline->evicted);
     oif_silence_queue_free(&pipeline->silence);
     oif_keys_free(&pipeline->keys);
+    oif_memory_free(pipeline->evicted_marks);
     oif_column_names_free(pipeline->names);
     oif_derived_plan_free(&pipeline->plan);
     oif_memory_free(pipeline);
@@ -345,10 +351,36 @@ const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column
 
 /* ---- Models ---- */
 
-static bool has_too_much(const oif_pipeline *p)
+static bool has_too_much(const oif_pipeline *p, size_t more_keys, size_t more_bytes)
 {
-    return p->keys.count > p->most_keys || (!p->is_copying && p->memory_limit < SIZE_MAX &&
-                                            oif_pipeline_memory_bytes(p) > p->memory_limit);
+    return p->keys.count + more_keys > p->most_keys ||
+           (!p->is_copying && p->memory_limit < SIZE_MAX &&
+            oif_size_add(oif_pipeline_memory_bytes(p), more_bytes) > p->memory_limit);
+}
+
+/* Marks that tell whether a key was evicted, or of one in a thousand others that it was. */
+enum { MARKS = 1 << 20 };
+
+static uint64_t *mark_of(const oif_pipeline *p, uint64_t hash, uint64_t *bit)
+{
+    *bit = UINT64_C(1) << (hash >> 32) % 64;
+    return &p->evicted_marks[(hash >> 40) % (MARKS / 64)];
+}
+
+static void mark_evicted(oif_pipeline *p, const oif_key_entry *entry)
+{
+    uint64_t bit;
+    const size_t bytes = MARKS / 8;
+    if (!p->evicted_marks && (p->evicted_marks = oif_memory_new(bytes)) != NULL)
+        memset(p->evicted_marks, 0, bytes);
+    if (p->evicted_marks)
+        *mark_of(p, entry->hash, &bit) |= bit;
+}
+
+static bool was_evicted(const oif_pipeline *p, const char *key, size_t key_bytes)
+{
+    uint64_t bit;
+    return p->evicted_marks && *mark_of(p, oif_key_hash(key, key_bytes), &bit) & bit;
 }
 
 /* Takes the model of a key away; with evicted=keep it is in the file then. */
@@ -358,6 +390,8 @@ static oif_status evict(oif_pipeline *p, uint32_t entry, oif_error *error)
                                                oif_models_view(&p->models, entry), error);
     if (status != OIF_OK)
         return status;
+    if (!p->evicted.is_kept)
+        mark_evicted(p, &p->keys.entries[entry]);
     oif_models_remove(&p->models, entry);
     oif_keys_remove(&p->keys, entry);
     p->last = entry == p->last ? OIF_NO_KEY : p->last;
@@ -365,17 +399,41 @@ static oif_status evict(oif_pipeline *p, uint32_t entry, oif_error *error)
     return OIF_OK;
 }
 
+/* The key that gives way, other than that of `entry`. Models that are kept come back, so chance
+ * may decide: of keys that report in turn, most are then in memory when their row comes. */
+static uint32_t choose_victim(const oif_pipeline *p, uint32_t entry)
+{
+    const uint64_t row = p->rows + 1;
+    uint32_t chosen = oif_eviction_choose(&p->keys, row, entry);
+    if (chosen == OIF_NO_KEY || !p->evicted.is_kept ||
+        oif_eviction_is_overdue(&p->keys, row, chosen))
+        return chosen;
+    return oif_eviction_draw(&p->keys, row, entry);
+}
+
 /* Packs and evicts models, but not that of `entry`, until the others are within the limits. */
 static oif_status make_room(oif_pipeline *p, uint32_t entry, oif_error *error)
 {
     oif_status status = OIF_OK;
     p->models.have_grown = false;
-    while (status == OIF_OK && p->keys.count > 1 && has_too_much(p)) {
-        bool is_oldest = p->keys.oldest == entry;
+    while (status == OIF_OK && p->keys.count > 1 && has_too_much(p, 0, 0))
         if (p->keys.count > p->most_keys || !oif_models_pack_one(&p->models, entry))
-            status = evict(p, is_oldest ? p->keys.entries[entry].newer : p->keys.oldest, error);
-    }
+            status = evict(p, choose_victim(p, entry), error);
     return status;
+}
+
+/* Whether a new key gets a model: if there is room for one more, as large as any is now, or if
+ * another key may go. */
+static bool is_admitted(oif_pipeline *p)
+{
+    const size_t bytes = p->models.most_bytes;
+    while (p->keys.count < p->most_keys && has_too_much(p, 1, bytes))
+        if (!oif_models_pack_one(&p->models, OIF_NO_KEY))
+            break;
+    if (p->evicted.is_kept || p->keys.count == 0 || !has_too_much(p, 1, bytes))
+        return true;
+    uint32_t victim = oif_eviction_choose(&p->keys, p->rows + 1, OIF_NO_KEY);
+    return oif_eviction_is_overdue(&p->keys, p->rows + 1, victim);
 }
 
 static oif_status add_blank(oif_pipeline *p, const char *key, size_t key_bytes, uint32_t *entry,
@@ -449,6 +507,8 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
             status = oif_models_open(&made->models, number, &model, error);
         if (status == OIF_OK) {
             oif_model_assign(model, oif_pipeline_model(pipeline, i));
+            made->keys.entries[number].seen = entry->seen;
+            made->keys.entries[number].gap = entry->gap;
             oif_pipeline_await(made, number);
         }
         if (i == pipeline->last)
@@ -461,6 +521,7 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
     made->is_copying = false;
     made->rows = pipeline->rows;
     made->evictions = pipeline->evictions;
+    made->unmodelled_rows = pipeline->unmodelled_rows;
     made->budget = pipeline->budget;
     made->evicted.lost = pipeline->evicted.lost;
     *copy = made;
@@ -479,6 +540,18 @@ static oif_status find_model(oif_pipeline *pipeline, const char *key, size_t key
     return oif_pipeline_add_model(pipeline, key, key_bytes, entry, error);
 }
 
+/* The same for the key of a row, which may get none: then the entry is OIF_NO_KEY. */
+static oif_status find_or_admit(oif_pipeline *pipeline, const char *key, size_t key_bytes,
+                                uint32_t *entry, oif_error *error)
+{
+    *entry = oif_keys_find(&pipeline->keys, key, key_bytes);
+    if (*entry != OIF_NO_KEY || (key_bytes <= OIF_KEY_MAX_BYTES && !is_admitted(pipeline)))
+        return OIF_OK;
+    oif_status status = find_model(pipeline, key, key_bytes, entry, error);
+    pipeline->restarts += status == OIF_OK && was_evicted(pipeline, key, key_bytes);
+    return status;
+}
+
 oif_status oif_pipeline_put_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                                   oif_model **model, oif_error *error)
 {
@@ -491,6 +564,7 @@ oif_status oif_pipeline_put_model(oif_pipeline *pipeline, const char *key, size_
     if (status != OIF_OK)
         return status;
     oif_model_assign(own, *model);
+    pipeline->keys.entries[entry].seen = pipeline->rows;
     oif_model_free(*model);
     *model = NULL;
     pipeline->last = pipeline->last == entry ? OIF_NO_KEY : pipeline->last;
@@ -588,6 +662,16 @@ oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t 
     return oif_pipeline_process_at(pipeline, key, key_bytes, NAN, row, result, error);
 }
 
+/* A row whose key has no model. */
+static void pass_unmodelled(oif_pipeline *pipeline, oif_result *result)
+{
+    *result = (oif_result){
+        .score = NAN, .p = 1, .threshold = INFINITY, .has_no_model = true, .pause = NAN};
+    pipeline->last = OIF_NO_KEY;
+    pipeline->rows++;
+    pipeline->unmodelled_rows++;
+}
+
 oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                                    double seconds, const double *row, oif_result *result,
                                    oif_error *error)
@@ -597,9 +681,13 @@ oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size
     if (status == OIF_OK && seconds - seconds != 0 && seconds == seconds)
         status = oif_fail(error, OIF_EVALUE, "the time of a row is infinite");
     if (status == OIF_OK)
-        status = find_model(pipeline, key, key_bytes, &entry, error);
+        status = find_or_admit(pipeline, key, key_bytes, &entry, error);
     if (status != OIF_OK)
         return status;
+    if (entry == OIF_NO_KEY) {
+        pass_unmodelled(pipeline, result);
+        return OIF_OK;
+    }
     oif_model *model;
     status = oif_models_open(&pipeline->models, entry, &model, error);
     if (status == OIF_OK && pipeline->models.have_grown)
@@ -615,6 +703,7 @@ oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size
     oif_keys_touch(&pipeline->keys, entry);
     pipeline->last = entry;
     pipeline->rows++;
+    oif_eviction_see(&pipeline->keys.entries[entry], pipeline->rows);
     return OIF_OK;
 }
 
@@ -667,6 +756,8 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
     if (status != OIF_OK)
         return status;
     oif_model *model = pipeline->keys.entries[entry].value;
+    pipeline->keys.entries[entry].seen +=
+        pipeline->keys.entries[entry].seen == 0 ? pipeline->rows : 0;
     oif_detector *old = model->detectors[0];
     model->detectors[0] = *detector;
     *detector = old;
@@ -802,6 +893,26 @@ size_t oif_pipeline_keys(const oif_pipeline *pipeline)
 uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline)
 {
     return pipeline->evictions;
+}
+
+uint64_t oif_pipeline_unmodelled_rows(const oif_pipeline *pipeline)
+{
+    return pipeline->unmodelled_rows;
+}
+
+uint64_t oif_pipeline_restarts(const oif_pipeline *pipeline)
+{
+    return pipeline->restarts;
+}
+
+void oif_pipeline_limit_memory(oif_pipeline *pipeline, size_t bytes)
+{
+    limits found = {0};
+    oif_status status =
+        read_limits(&pipeline->params, &pipeline->plan, &pipeline->options, &found, NULL);
+    (void)status; /* it did not fail for the pipeline */
+    found.bytes = bytes < found.bytes ? bytes : found.bytes;
+    set_limits(pipeline, &found);
 }
 
 size_t oif_pipeline_kept(const oif_pipeline *pipeline)

@@ -5,6 +5,7 @@
 #include "base/column_names.h"
 #include "pipeline/alert_budget.h"
 #include "pipeline/evicted_models.h"
+#include "pipeline/eviction.h"
 #include "pipeline/keys.h"
 #include "pipeline/models.h"
 #include "pipeline/silence_queue.h"
@@ -21,8 +22,11 @@ struct oif_pipeline {
     bool is_copying;            /* models of others: memory_limit waits for the next row */
     uint32_t last;              /* the entry of the row processed last, or OIF_NO_KEY */
     uint64_t rows, evictions;
-    oif_column_names *names; /* NULL while the columns have none */
-    oif_keys keys;           /* that have a model */
+    uint64_t unmodelled_rows; /* whose key has no model, for want of room */
+    uint64_t restarts;        /* of keys that were evicted */
+    uint64_t *evicted_marks;  /* a bit for each hash of a key that was evicted; NULL before that */
+    oif_column_names *names;  /* NULL while the columns have none */
+    oif_keys keys;            /* that have a model */
     oif_models models;
     oif_evicted_models evicted;
     oif_alert_budget budget;
@@ -43,7 +47,7 @@ oif_status oif_pipeline_set_plan(oif_pipeline *pipeline, const oif_derived_plan 
                                  oif_error *error);
 
 /* Makes a model for a key that has none in memory: its evicted one if there is one, else a
- * blank one. If the pipeline has most_keys keys, the least recently seen key is evicted.
+ * blank one. If there is no room, others are evicted.
  *
  * OIF_EMEMORY */
 oif_status oif_pipeline_add_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,

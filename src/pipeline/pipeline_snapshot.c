@@ -9,6 +9,7 @@
  *     BUDG    with a budget of alerts: what it knows of the stream
  *     then for each key, the least recently seen first
  *     KEY     the key
+ *     SEEN    optional: when it was seen last, and its usual gap, in rows (eviction.h)
  *     STAT    the state of its detector (model_sections.h)
  *     MODL    the rest of its model
  *     then with evicted=keep
@@ -34,7 +35,7 @@
 #include <string.h>
 
 static const char options_tag[] = "PIPE", keys_tag[] = "KEYS", key_tag[] = "KEY ",
-                  derived_tag[] = "DERI", budget_tag[] = "BUDG";
+                  derived_tag[] = "DERI", budget_tag[] = "BUDG", seen_tag[] = "SEEN";
 
 enum { COUNTS_BYTES = 24, ALL_COUNTS_BYTES = 32, DERIVATION_BYTES = 16 };
 
@@ -103,6 +104,20 @@ static void write_budget(oif_section_writer *writer, const oif_pipeline *p)
     oif_section_writer_end(writer);
 }
 
+/* Streams without keys have nothing to evict. */
+static bool is_seen_written(const oif_keys *keys)
+{
+    return keys->count > 1 || (keys->count == 1 && keys->entries[keys->oldest].key_bytes > 0);
+}
+
+static void write_seen(oif_section_writer *writer, const oif_key_entry *entry)
+{
+    uint64_t seen[] = {entry->seen, entry->gap};
+    oif_section_writer_begin_optional(writer, seen_tag, sizeof seen);
+    oif_visit_u64(&writer->visitor, "seen", seen, 2);
+    oif_section_writer_end(writer);
+}
+
 static void write_models(oif_section_writer *writer, const oif_pipeline *pipeline)
 {
     const oif_keys *keys = &pipeline->keys;
@@ -111,6 +126,8 @@ static void write_models(oif_section_writer *writer, const oif_pipeline *pipelin
     for (uint32_t i = keys->oldest; i != OIF_NO_KEY && writer->status == OIF_OK;
          i = keys->entries[i].newer) {
         oif_key_section_write(writer, keys->entries[i].key, keys->entries[i].key_bytes);
+        if (is_seen_written(keys))
+            write_seen(writer, &keys->entries[i]);
         oif_model_sections_write(writer, oif_pipeline_model(pipeline, i));
     }
 }
@@ -120,9 +137,11 @@ static uint64_t bytes_of_models(const oif_pipeline *pipeline)
 {
     const oif_keys *keys = &pipeline->keys;
     const uint64_t model_bytes = oif_model_sections_bytes(pipeline->models.blank);
+    const uint64_t seen_bytes =
+        is_seen_written(keys) ? OIF_SECTION_BYTES + 2 * sizeof(uint64_t) : 0;
     uint64_t bytes = keys->count == 0 ? model_bytes : 0;
     for (uint32_t i = keys->oldest; i != OIF_NO_KEY; i = keys->entries[i].newer)
-        bytes += OIF_SECTION_BYTES + keys->entries[i].key_bytes + model_bytes;
+        bytes += OIF_SECTION_BYTES + keys->entries[i].key_bytes + seen_bytes + model_bytes;
     return bytes;
 }
 
@@ -317,6 +336,24 @@ char *oif_key_section_read(oif_section_reader *reader, size_t *key_bytes)
     return key;
 }
 
+/* Opens the state of a detector, and reads what may come before it. */
+static void read_seen(oif_section_reader *reader, uint64_t seen[2])
+{
+    if (!oif_section_reader_expect_either(reader, seen_tag, OIF_SECTION_STATE))
+        return;
+    oif_visit_u64(&reader->visitor, "seen", seen, 2);
+    oif_section_reader_end(reader);
+    oif_section_reader_expect(reader, OIF_SECTION_STATE);
+}
+
+/* A key that an older snapshot has is as old as its place. */
+static void set_seen(oif_pipeline *p, uint32_t entry, const uint64_t seen[2])
+{
+    const uint64_t most = UINT64_C(1) << 60;
+    p->keys.entries[entry].seen = seen[0] > 0 && seen[0] <= p->rows ? seen[0] : p->rows;
+    p->keys.entries[entry].gap = seen[1] < most ? seen[1] : most;
+}
+
 /* Reads the next key and its model. Makes the pipeline at the first. */
 static void read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p,
                              oif_pipeline **pipeline)
@@ -324,8 +361,9 @@ static void read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p
     size_t key_bytes = 0;
     uint32_t entry = OIF_NO_KEY;
     oif_error why;
+    uint64_t seen[2] = {0, 0};
     char *key = p->counts.keys > 0 ? oif_key_section_read(reader, &key_bytes) : NULL;
-    oif_section_reader_expect(reader, OIF_SECTION_STATE);
+    read_seen(reader, seen);
     if (reader->status == OIF_OK && !*pipeline)
         *pipeline = make_pipeline(reader, p);
     if (reader->status == OIF_OK && p->counts.keys == 0) {
@@ -338,6 +376,7 @@ static void read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p
         if (oif_pipeline_add_model(*pipeline, key, key_bytes, &entry, &why) == OIF_OK &&
             oif_models_open(&(*pipeline)->models, entry, &model, &why) == OIF_OK) {
             oif_model_sections_read(reader, model);
+            set_seen(*pipeline, entry, seen);
             oif_pipeline_await(*pipeline, entry);
         } else {
             oif_section_reader_fail(reader, OIF_EMEMORY, "%s", why.message);

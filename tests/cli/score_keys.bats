@@ -29,13 +29,49 @@ make_hosts() {
     equal "$("$OIF" inspect t | sed -n 's/^models  *//p')" 2
 }
 
-@test "with --max-keys the key not seen for longest loses its model and starts anew" {
+@test "with --max-keys rows of a key too many get no score, and that is said" {
     make_hosts
-    "$OIF" score --key host --max-keys 2 --state s hosts.csv > scored.csv
+    oif score --key host --max-keys 2 --state s hosts.csv
+    equal "$status" 0
     equal "$("$OIF" inspect s | sed -n 's/^models  *//p')" 2
-    equal "$("$OIF" inspect s | sed -n 's/^evictions  *//p')" 298
-    # Three keys in turn with room for two: each row is the first that its model sees.
-    equal "$(tail -n +2 scored.csv | cut -d, -f5 | sort -u)" 0.5
+    equal "$("$OIF" inspect s | sed -n 's/^evictions  *//p')" 0
+    contains "$stderr" 'oif: there is no room for a model of the key "web-1": its rows get no score until another key ends.'
+    contains "$stderr" "2 keys have one; allow more with --max-keys 4"
+    contains "$stderr" "oif: 2 keys have a model; 0 were evicted, 0 of them came back and started again; 100 rows had no model and got no score"
+    equal "$(grep -c 'no room' <<< "$stderr")" 1
+    # The others have the scores that they have alone.
+    "$OIF" score --key host hosts.csv > all.csv
+    grep -v '^[^,]*web-1' all.csv > expected.csv || true
+    grep -v '^[^,]*web-1' <<< "$output" | cmp - expected.csv
+}
+
+@test "50 hosts in turn and room for 49: 49 have the scores that they would have with room for all" {
+    awk 'BEGIN {srand(9); print "host,a,b"; for (i = 0; i < 300; i++) for (h = 0; h < 50; h++) print "h" h "," rand() "," rand()}' > k.csv
+    "$OIF" score --key host --max-keys 49 --alert-rate 0.01 --fields score,ready,anomaly k.csv > limited.csv
+    "$OIF" score --key host --alert-rate 0.01 --fields score,ready,anomaly k.csv > all.csv
+    equal "$(cmp -s limited.csv all.csv || diff limited.csv all.csv | grep -c '^<')" 300
+}
+
+@test "an evicted key that comes back is said at once" {
+    (echo host,x; for h in a b a; do for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo "$h,$i"; done; done) > in.csv
+    oif score --key host --max-keys 1 in.csv
+    equal "$status" 0
+    contains "$stderr" 'oif: the key "a" comes back after its model was evicted, and starts again. 1 keys have one; allow more with --max-keys 2'
+    contains "$stderr" "1 keys have a model; 2 were evicted, 1 of them came back and started again"
+}
+
+# 2,000 hosts with 3 rows took 320 MB.
+@test "a host with three rows takes little memory" {
+    awk 'BEGIN {print "host,cpu,mem,net"; for (r = 0; r < 3; r++) for (h = 0; h < 2000; h++) print "h" h "," rand() "," rand() "," rand()}' > in.csv
+    (ulimit -v 160000; "$OIF" score --key host --memory-limit 1e9 in.csv > scored.csv)
+    equal "$(wc -l < scored.csv)" 6001
+    equal "$(grep -c ',,' scored.csv || true)" 0
+}
+
+@test "half of the memory is the limit if nobody says, and that is said" {
+    awk 'BEGIN {print "host,cpu,mem,net"; for (r = 0; r < 2; r++) for (h = 0; h < 20000; h++) print "h" h "," rand() "," rand() "," rand()}' > in.csv
+    (ulimit -v 60000; "$OIF" score --key host in.csv > scored.csv 2> messages)
+    contains "$(cat messages)" "keys take 0.0306 GB, half of the memory there is; allow more with --memory-limit 0.0461e9"
 }
 
 @test "--memory-limit bounds the models as well" {
@@ -70,8 +106,8 @@ make_hosts() {
 
 @test "100,000 keys come and go within the bounds" {
     awk 'BEGIN {print "key,x"; for (i = 0; i < 100000; i++) print "k" i "," i % 7}' > many.csv
-    "$OIF" score --key key --detector loda --num-projections 2 --num-bins 4 --window-size 8 --max-keys 1000 --state s many.csv |
+    "$OIF" score --key key --detector loda --num-projections 2 --num-bins 4 --window-size 8 --max-keys 1000 --state s many.csv 2> messages |
         tail -1 | grep '^k99999,'
     equal "$("$OIF" inspect s | sed -n 's/^models  *//p')" 1,000
-    equal "$("$OIF" inspect s | sed -n 's/^evictions  *//p')" 99,000
+    contains "$(cat messages)" "oif: 1,000 keys have a model;"
 }

@@ -8,7 +8,7 @@ make_hosts() {
         state = 1
         for (i = 1; i <= 1200; i++) {
             state = state * 16807 % 2147483647
-            host = i % 97 ? i % 2 : 2 + i / 97 % 4
+            host = i % 5 ? i % 2 : 2 + int(i / 100) % 7 # the latter come and go
             printf "{\"host\": \"h%d\", \"x\": %g, \"y\": %g}\n", host, state % 100 + (i % 60 == 0) * 500, state % 7
         }
     }' > hosts.ndjson
