@@ -18,7 +18,7 @@ typedef struct detector_object {
 
 PyTypeObject *detector_type;
 
-typedef enum action { LEARN, SCORE, LEARN_SCORE } action;
+typedef enum action { LEARN, SCORE, LEARN_SCORE, SCORE_LEARN } action;
 
 static bool set_threads(detector_object *self, unsigned threads)
 {
@@ -187,6 +187,7 @@ static oif_status act_on_row(detector_object *self, action what, const double *r
     switch (what) {
     case LEARN: return oif_detector_learn(self->base.made, row, error);
     case SCORE: return oif_detector_score(self->base.made, row, score, error);
+    case SCORE_LEARN: return oif_detector_score_learn(self->base.made, row, score, error);
     case LEARN_SCORE: break;
     }
     return oif_detector_learn_score(self->base.made, row, score, error);
@@ -199,6 +200,8 @@ static oif_status act_on_block(detector_object *self, action what, const double 
     case LEARN: return oif_detector_learn_rows(self->base.made, block, count, stride, error);
     case SCORE:
         return oif_detector_score_rows(self->base.made, block, count, stride, scores, error);
+    case SCORE_LEARN:
+        return oif_detector_score_learn_rows(self->base.made, block, count, stride, scores, error);
     case LEARN_SCORE: break;
     }
     return oif_detector_learn_score_rows(self->base.made, block, count, stride, scores, error);
@@ -330,6 +333,20 @@ ACT_METHOD(detector_learn_score, LEARN_SCORE, SOME_ROWS)
 ACT_METHOD(detector_learn_one, LEARN, ONE_ROW)
 ACT_METHOD(detector_score_one, SCORE, ONE_ROW)
 ACT_METHOD(detector_learn_score_one, LEARN_SCORE, ONE_ROW)
+ACT_METHOD(detector_score_learn, SCORE_LEARN, SOME_ROWS)
+ACT_METHOD(detector_score_learn_one, SCORE_LEARN, ONE_ROW)
+
+static PyObject *detector_reset(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    detector_object *self = (detector_object *)object;
+    if (!enter(&self->base, true))
+        return NULL;
+    if (self->base.made)
+        oif_detector_reset(self->base.made);
+    learner_leave(&self->base);
+    return Py_NewRef(Py_None);
+}
 
 /* ---- Explanations ---- */
 
@@ -528,6 +545,14 @@ static PyMethodDef methods[] = {
     {"learn_score", detector_learn_score, METH_O,
      "learn_score($self, x, /)\n--\n\nLearn and then score row after row: a number for one row, an "
      "array for rows."},
+    {"score_learn", detector_score_learn, METH_O,
+     "score_learn($self, x, /)\n--\n\nScore and then learn row after row, as River does: a row "
+     "does "
+     "not lower its own score. A number for one row, an array for rows."},
+    {"score_learn_one", detector_score_learn_one, METH_O,
+     "score_learn_one($self, x, /)\n--\n\nScore one row, then learn it."},
+    {"reset", detector_reset, METH_NOARGS,
+     "reset($self, /)\n--\n\nForget all rows; the columns and their names stay."},
     {"learn_one", detector_learn_one, METH_O,
      "learn_one($self, x, /)\n--\n\nLearn one row: a dict, a sequence or an array of one "
      "dimension."},

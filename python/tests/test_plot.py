@@ -100,3 +100,113 @@ def test_attributions(rows):
         plot.attribution(forest.explain(rows[:2]))
     with pytest.raises(ValueError, match="2 names for 3 shares"):
         plot.attribution(record, names="ab")
+
+
+# ---- The flaws of a trial, and what it missed ----
+
+
+def frame_of(rows):
+    pandas = pytest.importorskip("pandas")
+    many = np.tile(np.nan_to_num(rows), (6, 1))
+    many[2500:2510, 1] += 20
+    return pandas.DataFrame(many, columns=["load", "heat", "flow"])
+
+
+def test_attribution_takes_a_row_of_a_frame(rows):
+    polars = pytest.importorskip("polars")
+    frame = frame_of(rows)
+    results = oif.Pipeline(oif.RollingIsolationForest(seed=1), alert_rate=0.01).process(frame, explain=True)
+    for row in (results.iloc[2500], results.iloc[[2500]], results.iloc[2500].to_dict(), polars.from_pandas(results)[2500]):
+        assert labels_of(plot.attribution(row))[0] == "heat"
+    with pytest.raises(ValueError, match="a single row, got a DataFrame of 2"):
+        plot.attribution(results.iloc[:2])
+    with pytest.raises(ValueError, match="explain=True"):
+        plot.attribution(oif.Pipeline().process(frame).iloc[3])
+
+
+def test_a_heatmap_says_where_it_is():
+    ax = drawn(plot.heatmap(oif.Loda(), np.random.default_rng(0).normal(size=(300, 2)), after=[300], cells=5)[0])
+    assert [label.get_text() for label in ax.get_xticklabels()] and ax.get_xlabel() == "column 0"
+
+
+def test_each_key_has_a_threshold_of_its_own(rows):
+    many = np.tile(rows, (8, 1))
+    keys = np.array(["a", "b"] * (len(many) // 2))
+    results = oif.Pipeline(oif.Loda(), alert_rate=0.01).process(many, keys=keys)
+    ax = drawn(plot.scores(results, keys=keys))
+    assert sum(len(line.get_xdata()) == len(many) // 2 for line in ax.lines) == 2
+    ax = drawn(plot.scores(results, keys=keys, key="a"))
+    assert [line.get_label() for line in ax.lines].count("threshold") == 1
+    with pytest.raises(ValueError, match="no row of the key 'c'"):
+        plot.scores(results, keys=keys, key="c")
+    with pytest.raises(ValueError, match="3 keys for"):
+        plot.scores(results, keys=["a", "b", "c"])
+    hosts = drawn(plot.keys(results, keys))
+    assert {label.get_text().split()[0] for label in hosts.get_yticklabels()} == {"a", "b"}
+
+
+def test_labels_are_told_apart_and_many_are_a_density(rows):
+    many = np.tile(np.nan_to_num(rows), (6, 1))
+    many[2500] += 30
+    results = oif.Pipeline(oif.RollingIsolationForest(), alert_rate=0.005).process(many)
+    few = np.isin(np.arange(len(many)), [2500, 100])
+    words = legend_of(plot.scores(results, labels=few))
+    assert {"labelled, found", "labelled, missed", "anomaly"} <= words and "known to be one" not in words
+    dense = np.arange(len(many)) % 5 == 0
+    ax = plot.scores(results, labels=dense)
+    assert "labelled anomaly" in legend_of(ax) and len(ax.lines) <= 3, "no triangle for each"
+
+
+def legend_of(ax):
+    return {text.get_text() for text in drawn(ax).get_legend().get_texts()}
+
+
+@pytest.mark.parametrize("style", ["default", "dark_background"])
+def test_text_can_be_read_on_any_paper(style, rows):
+    from matplotlib.colors import to_rgb
+
+    with pyplot.style.context(style):
+        results = oif.Pipeline(oif.Loda(), alert_rate=0.01).process(np.tile(rows, (4, 1)), explain=True)
+        axes = [plot.scores(results), plot.attribution_over_time(results), *plot.data(np.tile(rows, (4, 1)), results)]
+    for ax in axes:
+        drawn(ax)
+        paper = np.mean(to_rgb(ax.get_facecolor()))
+        for text in [*ax.get_yticklabels(), ax.yaxis.label]:
+            assert abs(np.mean(to_rgb(text.get_color())) - paper) > 0.4
+        for patch in ax.patches:
+            assert abs(np.mean(to_rgb(patch.get_facecolor())) - paper) < 0.8, "no white box on black paper"
+
+
+def test_the_data_with_what_was_found_in_them(rows):
+    frame = frame_of(rows)
+    results = oif.Pipeline(oif.RollingIsolationForest(seed=1), alert_rate=0.01).process(frame, explain=True)
+    axes = plot.data(frame, results, labels=np.arange(len(frame)) // 10 == 250)
+    assert [drawn(ax).get_ylabel() for ax in axes] == ["load", "heat", "flow"]
+    marks = [sum(len(c.get_offsets()) for c in ax.collections if len(c.get_offsets()) < 500) for ax in axes]
+    assert marks[1] >= 8, "in the column that explains them"
+    (ax,) = plot.data(frame, results, columns=["heat"])
+    assert ax.get_ylabel() == "heat" and "episode" in legend_of(ax)
+    assert [ax.get_ylabel() for ax in plot.data(frame, results, most=1)] == ["heat"], "what is blamed most"
+    plain = oif.Pipeline().process(frame["heat"].to_numpy())
+    assert len(plot.data(frame["heat"], plain)) == 1
+    drawn(plot.attribution_over_time(results, most=2))
+    assert {label.get_text() for label in plot.attribution_over_time(results).get_yticklabels()} == {"load", "heat", "flow"}
+    with pytest.raises(ValueError, match="explain=True"):
+        plot.attribution_over_time(plain)
+    with pytest.raises(ValueError, match="for these rows"):
+        plot.data(frame, results[:10])
+
+
+def test_curves_and_tables_of_evaluate(rows):
+    frame = frame_of(rows)
+    labels = np.arange(len(frame)) // 10 == 250
+    table = oif.evaluate(frame, labels, [oif.Loda, oif.RollingIsolationForest], seeds=2)
+    for draw in (plot.roc, plot.precision_recall):
+        assert {text.split()[0] for text in legend_of(draw(table))} == {"Loda", "RollingIsolationForest"}
+        results = oif.Pipeline(oif.Loda()).process(frame)
+        assert len(drawn(draw(labels, results)).lines) == 2
+        drawn(draw(np.where(labels, -1, 1), {"mine": results["score"]}))
+        with pytest.raises(ValueError, match="labels and scores"):
+            draw(labels)
+    ax = drawn(plot.evaluation(table))
+    assert len(ax.get_yticklabels()) == 2 and legend_of(ax) == {"AUC", "AP", "precision", "recall"}

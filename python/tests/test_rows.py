@@ -384,3 +384,20 @@ def test_figures_before_and_after_the_first_row(rows, detector_class):
     assert detector.memory_bytes == detector.estimate_bytes(3) > 0
     assert all(isinstance(value, float) for value in detector.describe().values()) and detector.describe()
     detector.check()
+
+
+def test_score_learn_scores_before_it_learns(detector_class, rows):
+    one, two, three = detector_class(seed=2), detector_class(seed=2), detector_class(seed=2)
+    expected = []
+    for row in rows:
+        expected.append(one.score_one(row))
+        one.learn_one(row)
+    assert same_bits(two.score_learn(rows), expected)
+    assert same_bits([three.score_learn_one(row) for row in rows], expected)
+    assert one.to_bytes() == two.to_bytes() == three.to_bytes()
+    with pytest.raises(oif.DataError):
+        two.score_learn([1.0, float("inf"), 2.0])
+    two.reset()
+    assert two.rows_learned == 0 and two.columns == 3
+    assert same_bits(two.score_learn(rows), expected)
+    detector_class().reset()
