@@ -260,7 +260,7 @@ static bool change_option(oif_pipeline *made, const oif_params *changed, size_t 
     return false;
 }
 
-/* A pipeline with the options of one that is not made yet: it knows which of them exclude others. */
+/* A pipeline with the options of one that is not made yet: it knows which exclude others. */
 static oif_pipeline *make_trial(const pipeline_object *self)
 {
     oif_pipeline *trial = NULL;
