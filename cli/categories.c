@@ -43,12 +43,23 @@ const double *categories_make_row(cli_categories *categories, const oif_record *
     return categories->row;
 }
 
+static const cli_category *find(const cli_categories *categories, size_t place)
+{
+    for (size_t i = 0; i < categories->count; i++)
+        if (categories->list[i].place == place)
+            return &categories->list[i];
+    return NULL;
+}
+
+bool categories_contain(const cli_categories *categories, size_t place)
+{
+    return find(categories, place) != NULL;
+}
+
 const oif_text *categories_text(const cli_categories *categories, size_t place)
 {
-    for (size_t i = 0; i < categories->count && categories->texts; i++)
-        if (categories->list[i].place == place)
-            return &categories->texts[categories->list[i].text];
-    return NULL;
+    const cli_category *found = find(categories, place);
+    return found && categories->texts ? &categories->texts[found->text] : NULL;
 }
 
 /* The bytes of a character of UTF-8 by its first one. */

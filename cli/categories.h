@@ -32,6 +32,9 @@ static inline const double *categories_row(cli_categories *categories, const oif
     return categories->count == 0 ? record->values : categories_make_row(categories, record);
 }
 
+/* Whether this place of the row is one; its text is then no value of the record. */
+bool categories_contain(const cli_categories *categories, size_t place);
+
 /* The text of a category in the row that was made last; NULL if the place has none. */
 const oif_text *categories_text(const cli_categories *categories, size_t place);
 

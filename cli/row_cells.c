@@ -16,8 +16,9 @@ exit_code row_cells_open(row_cells *cells, const cli_input *input)
     cells->count = count;
     for (size_t i = 0; i < count; i++)
         cells->value_of[i] = NOT_A_VALUE;
-    for (size_t i = 0; i < columns->count; i++)
-        cells->value_of[columns->learned[i]] = i;
+    for (size_t i = 0, value = 0; i < columns->count; i++)
+        if (!categories_contain(&columns->categories, i))
+            cells->value_of[columns->learned[i]] = value++;
     return EXIT_OK;
 }
 

@@ -26,6 +26,9 @@ make_states() {
     contains "$line" ",state new value 'crashed' 100%"
     oif score --time at --category state --only-alerts --explain --output ndjson states.csv
     contains "$output" '[{"column":"state","direction":"new","share":1.00,"reason":"new_value","value":"crashed"}]'
+    contains "$output" '"load":20,"state":"crashed","oif"'
+    oif score --time at --category state --only-alerts --output logfmt states.csv
+    contains "$(grep crashed <<< "$output")" "load=20 state=crashed"
     oif score --time at --category state --alert-once --explain states.csv
     contains "$(grep crashed <<< "$output")" ",state new value,state new value 'crashed' 100%"
 }
