@@ -88,10 +88,7 @@ static exit_code add_contestant(eval_run *evaluation, const cli_settings *settin
         if (code == EXIT_OK)
             code = make_pipeline(evaluation, settings, &contestant->tries[run]);
     }
-    if (code == EXIT_OK && settings->eval.report) {
-        contestant->tries[0].trace = calloc(1, sizeof *contestant->tries[0].trace);
-        code = contestant->tries[0].trace ? EXIT_OK : complain_out_of_memory();
-    }
+    contestant->tries[0].is_traced = settings->eval.report != NULL;
     return code;
 }
 
@@ -114,15 +111,22 @@ static exit_code add_contestants(eval_run *evaluation, const cli_settings *setti
     return code;
 }
 
+bool eval_try_reserve(eval_try *try, size_t capacity)
+{
+    double *scores = realloc(try->scores, capacity * sizeof *scores);
+    try->scores = scores ? scores : try->scores;
+    uint8_t *marks = realloc(try->marks, capacity * sizeof *marks);
+    try->marks = marks ? marks : try->marks;
+    return scores && marks;
+}
+
 static void free_contestant(const eval_run *evaluation, eval_contestant *contestant)
 {
     for (size_t run = 0; run < evaluation->run_count; run++) {
         oif_pipeline_free(contestant->tries[run].pipeline);
         free(contestant->tries[run].scores);
         free(contestant->tries[run].marks);
-        if (contestant->tries[run].trace)
-            eval_trace_free(contestant->tries[run].trace);
-        free(contestant->tries[run].trace);
+        eval_trace_free(&contestant->tries[run].trace);
     }
     free(contestant->tries);
 }

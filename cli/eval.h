@@ -21,8 +21,12 @@ typedef struct eval_try {
     uint8_t *marks; /* of the rows: ROW_IS_ALERT, ... */
     double seconds; /* learning and scoring, without reading the input */
     double measures[MEASURES];
-    eval_trace *trace; /* NULL: no report is asked for, or not of this run */
+    bool is_traced; /* a report is asked for, and of this run */
+    eval_trace trace;
 } eval_try;
+
+/* Makes room for the results of that many rows. Returns false when memory is short. */
+bool eval_try_reserve(eval_try *try, size_t capacity);
 
 /* One of the detectors that are compared. */
 typedef struct eval_contestant {

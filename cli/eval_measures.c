@@ -22,6 +22,21 @@ const char *eval_measure_name(eval_measure measure)
     return names[measure];
 }
 
+/* ---- Rows ---- */
+
+bool eval_rows_reserve(eval_rows *rows, size_t capacity, bool has_keys, bool has_times)
+{
+    if (capacity > SIZE_MAX / sizeof *rows->seconds)
+        return false;
+    uint8_t *labels = realloc(rows->labels, capacity * sizeof *labels);
+    rows->labels = labels ? labels : rows->labels;
+    uint32_t *keys = has_keys ? realloc(rows->keys, capacity * sizeof *keys) : NULL;
+    rows->keys = keys ? keys : rows->keys;
+    double *seconds = has_times ? realloc(rows->seconds, capacity * sizeof *seconds) : NULL;
+    rows->seconds = seconds ? seconds : rows->seconds;
+    return labels && (keys || !has_keys) && (seconds || !has_times);
+}
+
 /* ---- Ranking ---- */
 
 bool eval_measures_rank(const eval_rows *rows, const double scores[], size_t first, size_t count,

@@ -45,7 +45,11 @@ typedef struct eval_rows {
     size_t anomaly_count, labelled_episodes; /* known at the end */
 } eval_rows;
 
-/* Counts the labelled rows and episodes. These return false when memory is short. */
+/* Makes room for that many rows; the caller notes the capacity. These return false when memory is
+ * short. */
+bool eval_rows_reserve(eval_rows *rows, size_t capacity, bool has_keys, bool has_times);
+
+/* Counts the labelled rows and episodes. */
 bool eval_rows_count(eval_rows *rows);
 
 /* The measures of one detector's scores and marks. */

@@ -33,35 +33,18 @@ static exit_code complain_out_of_memory(void)
 
 /* ---- Room ---- */
 
-/* The array as it is, and `has_memory` false, when memory is short. */
-static void *enlarged(void *array, size_t item_bytes, size_t capacity, bool *has_memory)
-{
-    void *larger = *has_memory ? realloc(array, capacity * item_bytes) : NULL;
-    *has_memory = larger != NULL;
-    return larger ? larger : array;
-}
-
 /* For one more block. */
 static bool make_room(eval_run *evaluation)
 {
     const cli_columns *columns = &evaluation->input->columns;
     eval_rows *rows = &evaluation->rows;
     size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 16 * (size_t)BLOCK_ROWS;
-    bool has_memory = capacity <= SIZE_MAX / sizeof(double);
     if (rows->count + BLOCK_ROWS <= rows->capacity)
         return true;
-    rows->labels = enlarged(rows->labels, sizeof *rows->labels, capacity, &has_memory);
-    if (columns->has_key)
-        rows->keys = enlarged(rows->keys, sizeof *rows->keys, capacity, &has_memory);
-    if (columns->has_time)
-        rows->seconds = enlarged(rows->seconds, sizeof *rows->seconds, capacity, &has_memory);
-    for (size_t i = 0; i < evaluation->contestant_count; i++) {
-        for (size_t run = 0; run < evaluation->run_count; run++) {
-            eval_try *try = &evaluation->contestants[i].tries[run];
-            try->scores = enlarged(try->scores, sizeof *try->scores, capacity, &has_memory);
-            try->marks = enlarged(try->marks, sizeof *try->marks, capacity, &has_memory);
-        }
-    }
+    bool has_memory = eval_rows_reserve(rows, capacity, columns->has_key, columns->has_time);
+    for (size_t i = 0; i < evaluation->contestant_count; i++)
+        for (size_t run = 0; run < evaluation->run_count && has_memory; run++)
+            has_memory = eval_try_reserve(&evaluation->contestants[i].tries[run], capacity);
     rows->capacity = has_memory ? capacity : rows->capacity;
     return has_memory;
 }
@@ -79,7 +62,7 @@ static exit_code trace_row(eval_run *evaluation, eval_try *try, size_t row,
                            const oif_result *result)
 {
     uint32_t key = evaluation->rows.keys ? evaluation->rows.keys[row] : 0;
-    if (!eval_trace_row(try->trace, try->pipeline, row, key, result))
+    if (!eval_trace_row(&try->trace, try->pipeline, row, key, result))
         return complain_out_of_memory();
     return try == evaluation->contestants[0].tries
                ? row_spool_add(&evaluation->spool, oif_pipeline_learned_row(try->pipeline))
@@ -101,7 +84,7 @@ static exit_code score_block(eval_run *evaluation, eval_try *try, const row_bloc
             return complain(EXIT_FAILED, "%s", error.message);
         try->scores[row] = isnan(result.score) ? -INFINITY : result.score;
         try->marks[row] = marks_of(&result);
-        if (try->trace)
+        if (try->is_traced)
             code = trace_row(evaluation, try, row, &result);
         start = end;
     }

@@ -96,7 +96,7 @@ static void follow_label(const eval_page *report, key_state *state, size_t row, 
         labelled->kind = EPISODE_FOUND;
         labelled->first_alert = row;
         labelled->delay = labelled->rows - 1;
-        labelled->alerts = &shown->trace->episodes[state->alert - 1];
+        labelled->alerts = &shown->trace.episodes[state->alert - 1];
         labelled->weight = labelled->alerts->severity;
     }
 }
@@ -119,7 +119,7 @@ static void follow_row(const eval_page *report, shown_list *list, key_state *sta
 
 static void add_false(const eval_page *report, shown_list *list, const bool touched[])
 {
-    const eval_trace *trace = report->shown->trace;
+    const eval_trace *trace = &report->shown->trace;
     for (size_t i = 0; i < trace->episode_count; i++) {
         const alert_episode *episode = &trace->episodes[i];
         if (!touched[i])
@@ -137,7 +137,7 @@ static bool find_shown(const eval_page *report, shown_list *list)
 {
     const eval_rows *rows = &report->evaluation->rows;
     key_state *states = calloc(rows->key_count, sizeof *states);
-    bool *touched = calloc(report->shown->trace->episode_count + 1, sizeof *touched);
+    bool *touched = calloc(report->shown->trace.episode_count + 1, sizeof *touched);
     size_t begun = 0;
     bool has_memory = states && touched;
     for (size_t i = 0; i < rows->count && has_memory; i++)

@@ -22,7 +22,7 @@ static size_t first_row(size_t rows, size_t columns, size_t column)
 static void add_row(score_column *column, const eval_page *report, size_t row)
 {
     double score = report->shown->scores[row];
-    double threshold = (double)report->shown->trace->thresholds[row];
+    double threshold = (double)report->shown->trace.thresholds[row];
     bool is_labelled = report->evaluation->rows.labels[row] != 0;
     column->is_labelled |= is_labelled;
     if (isfinite(threshold))
