@@ -397,6 +397,13 @@ char byte_source_peek(byte_source *source)
     return source->held[at];
 }
 
+const char *byte_source_held_text(const byte_source *source, size_t *bytes)
+{
+    size_t at = first_text(source);
+    *bytes = source->bytes_held - at;
+    return source->held ? source->held + at : "";
+}
+
 void byte_source_rewind(byte_source *source)
 {
     source->bytes_given = 0;

@@ -75,6 +75,9 @@ const char *byte_source_title(const byte_source *source, char title[BYTE_SOURCE_
 /* The first byte that is neither blank nor of a byte order mark; 0 when none is nearby. */
 char byte_source_peek(byte_source *source);
 
+/* The held bytes from that first byte on. */
+const char *byte_source_held_text(const byte_source *source, size_t *bytes);
+
 /* The next read starts again with the first held byte. */
 void byte_source_rewind(byte_source *source);
 

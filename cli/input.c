@@ -2,6 +2,7 @@
 
 #include "first_line.h"
 #include "input_error.h"
+#include "other_formats.h"
 #include "signals.h"
 
 #include <string.h>
@@ -42,6 +43,11 @@ static bool format_of_name(const char *name, oif_format *format)
     return false;
 }
 
+static bool is_raw_asked(const cli_settings *settings)
+{
+    return settings->raw_columns > 0 || settings->format == 1 + OIF_FORMAT_RAW;
+}
+
 static exit_code find_format(cli_input *input, const cli_settings *settings)
 {
     const char *name = input->source.name;
@@ -63,6 +69,8 @@ static oif_reader_options reader_options(const cli_input *input, const cli_setti
     return (oif_reader_options){.format = input->format,
                                 .header = settings->header,
                                 .delimiter = settings->delimiter,
+                                .comment = settings->comment,
+                                .decimal = settings->decimal,
                                 .columns = (size_t)settings->raw_columns};
 }
 
@@ -115,13 +123,33 @@ static exit_code complain_not_open(const cli_input *input, const bad_rows *bad,
     return input_complain(input, error);
 }
 
+/* Files of other programs are answered with the way to convert them. */
+static exit_code check_other_formats(cli_input *input, const cli_settings *settings)
+{
+    byte_source *source = &input->source;
+    oif_format named = OIF_FORMAT_CSV;
+    bool is_raw =
+        is_raw_asked(settings) ||
+        (settings->format == 0 && format_of_name(source->name, &named) && named == OIF_FORMAT_RAW);
+    if (is_raw || byte_source_peek(source) == '\0')
+        return EXIT_OK;
+    size_t bytes;
+    const char *text = byte_source_held_text(source, &bytes);
+    exit_code code = other_formats_check(source->name, text, bytes);
+    if (code == EXIT_OK && settings->format != 1 + OIF_FORMAT_CSV)
+        code = other_formats_check_json(source->name, text, bytes);
+    return code;
+}
+
 static exit_code open_reader(cli_input *input, const cli_settings *settings,
                              const oif_pipeline *known, bad_rows *bad)
 {
     bool any_object = settings->columns || (known && oif_pipeline_column_name(known, 0));
-    exit_code code = EXIT_OK;
+    exit_code code = check_other_formats(input, settings);
     oif_status status = OIF_OK;
     oif_error error;
+    if (code != EXIT_OK)
+        return code;
     if (bad)
         status = find_first_line(input, settings, any_object, bad, &code, &error);
     if (status == OIF_OK && code == EXIT_OK)
@@ -141,13 +169,10 @@ static void expect_header(cli_input *input)
     file_start *start = &input->source.start;
     start->is_raw = input->format == OIF_FORMAT_RAW;
     start->delimiter = oif_reader_delimiter(input->reader);
-    if (oif_reader_has_header(input->reader))
-        start->header = oif_reader_header_text(input->reader, &start->header_bytes);
-}
-
-static bool is_raw_asked(const cli_settings *settings)
-{
-    return settings->raw_columns > 0 || settings->format == 1 + OIF_FORMAT_RAW;
+    if (!oif_reader_has_header(input->reader))
+        return;
+    input->source.header_line = oif_reader_header_line(input->reader);
+    start->header = oif_reader_header_text(input->reader, &start->header_bytes);
 }
 
 exit_code input_open(cli_input *input, const cli_settings *settings, label_use use,
@@ -155,18 +180,19 @@ exit_code input_open(cli_input *input, const cli_settings *settings, label_use u
 {
     *input = (cli_input){.reader = NULL};
     const file_start start = {.skipped_lines = settings->skip_lines,
+                              .comment = settings->comment,
                               .is_raw = is_raw_asked(settings)};
     exit_code code =
         byte_source_open(&input->source, settings->files, settings->file_count, &start);
     if (code == EXIT_OK)
         code = open_reader(input, settings, known, bad);
+    if (code == EXIT_OK)
+        expect_header(input);
     column_source from = {
         input->reader, input->format,  input->source.name, input->source.header_line,
         known,         settings->state};
-    if (code == EXIT_OK) {
-        expect_header(input);
+    if (code == EXIT_OK)
         code = columns_choose(&input->columns, &from, settings, use);
-    }
     if (code != EXIT_OK && bad)
         bad_rows_report(bad, &input->source);
     if (code != EXIT_OK)
@@ -181,6 +207,23 @@ void input_close(cli_input *input)
     byte_source_close(&input->source);
 }
 
+/* A single column whose name has blanks in it. */
+static bool may_be_between_blanks(const cli_input *input)
+{
+    return input->reader && input->format == OIF_FORMAT_CSV &&
+           oif_reader_column_count(input->reader) == 1 && oif_reader_has_header(input->reader) &&
+           oif_reader_delimiter(input->reader) != ' ' &&
+           strpbrk(oif_reader_column_name(input->reader, 0), " \t");
+}
+
+/* The option that may help; "" if none is known. */
+static const char *option_hint(const cli_input *input, const oif_error *error)
+{
+    if (strstr(error->message, "choose the decimal comma"))
+        return " with --decimal-comma";
+    return may_be_between_blanks(input) ? "; if blanks separate the columns: --delimiter ' '" : "";
+}
+
 exit_code input_complain(const cli_input *input, const oif_error *error)
 {
     if (!output_is_open()) /* that is why reading stopped, and output_finish says so */
@@ -191,7 +234,8 @@ exit_code input_complain(const cli_input *input, const oif_error *error)
     char text[INPUT_ERROR_TEXT_BYTES];
     oif_error in_file = *error;
     const char *name = byte_source_place(&input->source, &in_file.line);
-    return complain(EXIT_FAILED, "%s", input_error_text(name, &in_file, text));
+    return complain(EXIT_FAILED, "%s%s", input_error_text(name, &in_file, text),
+                    option_hint(input, error));
 }
 
 exit_code input_complain_field(const cli_input *input, const oif_record *record, size_t column,

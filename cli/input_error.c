@@ -16,17 +16,32 @@ const char *input_error_text(const char *name, const oif_error *error,
     return text;
 }
 
+static bool is_delimiter(char byte, char delimiter)
+{
+    return byte == delimiter || (delimiter == ' ' && byte == '\t');
+}
+
+static size_t past_run(const oif_record *record, size_t at)
+{
+    while (at < record->text_bytes && is_delimiter(record->text[at], ' '))
+        at++;
+    return at;
+}
+
 /* Where a field starts in a record's text. Inside quotes a delimiter is text, and a doubled
  * quote closes and opens them again. */
 static size_t field_start(const oif_record *record, char delimiter, size_t field)
 {
     bool quoted = false;
-    size_t at = 0;
+    size_t at = delimiter == ' ' ? past_run(record, 0) : 0;
     for (; field > 0 && at < record->text_bytes; at++) {
         if (record->text[at] == '"')
             quoted = !quoted;
-        else if (record->text[at] == delimiter && !quoted)
+        else if (is_delimiter(record->text[at], delimiter) && !quoted) {
             field--;
+            if (delimiter == ' ')
+                at = past_run(record, at) - 1;
+        }
     }
     return at;
 }

@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "byte_sizes.h"
 #include "durations.h"
 #include "suggest.h"
 
@@ -26,6 +27,14 @@ static const char *set_delimiter(cli_settings *settings, const char *value)
     return NULL;
 }
 
+static const char *set_comment(cli_settings *settings, const char *value)
+{
+    if (*value == '\0' || strpbrk(value, "\r\n"))
+        return "the text that comments begin with, such as #";
+    settings->comment = value;
+    return NULL;
+}
+
 static const char *const formats[] = {"csv", "ndjson", "raw", NULL}; /* as oif_format */
 
 /* Of every command that reads rows. */
@@ -45,8 +54,15 @@ static const cli_option input_options[] = {
     {"no-header", OPTION_CONSTANT, SETTING(header),
      .help = "the first line is a row; columns are called x0, x1, ...", .from = OIF_HEADER_NO},
     {"delimiter", OPTION_APPLY, SETTING(delimiter),
-     .help = "what separates fields (found in the first line if not given)", .argument = "C",
-     .apply = set_delimiter},
+     .help = "what separates fields (found in the first line if not given); ' ': any run of blanks "
+             "and tabs, as vmstat prints them",
+     .argument = "C", .apply = set_delimiter},
+    {"decimal-comma", OPTION_CONSTANT, SETTING(decimal),
+     .help = "numbers are written 1,5 (found in the first rows where ; separates fields)",
+     .from = OIF_DECIMAL_COMMA},
+    {"comment", OPTION_APPLY, SETTING(comment),
+     .help = "leave out CSV lines that begin with this text (# before the header if not given)",
+     .argument = "TEXT", .apply = set_comment},
     {"skip-lines", OPTION_COUNT, SETTING(skip_lines),
      .help = "leave out this many lines at the start of each file", .argument = "N", .from = 0,
      .to = 1000000, .range = "0 to 1000000"},
@@ -327,7 +343,7 @@ static exit_code print_help(const cli_command *command, const cli_settings *sett
 
 /* ---- Reading the command line ---- */
 
-/* Options of pipelines that are numbers for programs and times for people. */
+/* Options of pipelines that are numbers for programs, and times or sizes for people. */
 static const struct timed_option {
     const char *name, *argument, *expected;
     bool (*parse)(const char *text, double *value);
@@ -335,6 +351,7 @@ static const struct timed_option {
     {"alerts", "N/day", "a number per day, hour or week, such as 5/day", per_day_parse},
     {"cooldown", "TIME", "a time such as 30s, 10m, 2h or 1d", duration_parse},
     {"silence", "TIME", "a time such as 30s, 10m, 2h or 1d, 0 or -1", duration_parse},
+    {"memory_limit", "BYTES", "a number of bytes such as 500M or 2G", byte_size_parse},
 };
 
 static const struct timed_option *find_timed(const oif_param *param)
@@ -356,14 +373,16 @@ const char *param_argument(const oif_param *param)
 static exit_code apply_timed(const param_slot *place, const struct timed_option *timed,
                              const char *text)
 {
+    char name[FLAG_NAME_BYTES];
     double value;
     oif_error error;
     if (!timed->parse(text, &value))
-        return complain(EXIT_USAGE, "--%s: expected %s, not '%s'", timed->name, timed->expected,
-                        text);
+        return complain(EXIT_USAGE, "--%s: expected %s, not '%s'",
+                        param_flag_name(place->param, name), timed->expected, text);
     if (oif_params_set(place->params, timed->name, value, &error) == OIF_OK)
         return EXIT_OK;
-    return complain(EXIT_USAGE, "--%s %s: %s", timed->name, text, error.message);
+    return complain(EXIT_USAGE, "--%s %s: %s", param_flag_name(place->param, name), text,
+                    error.message);
 }
 
 static exit_code apply_param(const param_slot *place, const char *value)

@@ -80,7 +80,9 @@ typedef struct cli_settings {
     const char *exclude; /* "a,b": columns to leave out; NULL: none */
     int format;          /* of the input: 0: to be found, otherwise 1 + an oif_format */
     oif_header header;
-    char delimiter;       /* 0: to be found */
+    char delimiter; /* 0: to be found */
+    oif_decimal decimal;
+    const char *comment;  /* NULL: not given */
     uint64_t raw_columns; /* 0: not given */
     uint64_t skip_lines;  /* at the start of each file */
     oif_params params;    /* of the detector */

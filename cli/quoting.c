@@ -14,7 +14,9 @@ bool quoting_write_doubled(const char *text, size_t bytes)
 
 bool quoting_write_csv(const char *text, size_t bytes, char delimiter)
 {
-    bool quotes = memchr(text, delimiter, bytes) || memchr(text, '"', bytes) ||
+    bool is_between_blanks = delimiter == ' '; /* where an empty field could not be seen */
+    bool quotes = (is_between_blanks && (bytes == 0 || memchr(text, '\t', bytes))) ||
+                  memchr(text, delimiter, bytes) || memchr(text, '"', bytes) ||
                   memchr(text, '\n', bytes) || memchr(text, '\r', bytes);
     if (!quotes)
         return output_write(text, bytes);

@@ -173,7 +173,7 @@ static bool needs_quotes(const row_verdict *verdict, char delimiter)
 {
     const char special[] = {delimiter, '"', '\n', '\r', '\0'};
     if (delimiter == ';' || delimiter == ' ')
-        return verdict->reason_count > 0;
+        return verdict->reason_count > 0 || delimiter == ' ';
     for (size_t i = 0; i < verdict->reason_count; i++) {
         size_t column = verdict->fields->order[i];
         char unusual[WHY_TEXT_BYTES];
@@ -326,19 +326,26 @@ static bool write_episode_value(const row_verdict *verdict, int field, char deli
                    : write_episode_why_csv(verdict->fields, episode, delimiter);
 }
 
+/* Between blanks an empty field could not be seen. */
+static bool write_word_csv(const char *word, char delimiter)
+{
+    return quoting_write_csv(word, strlen(word), delimiter);
+}
+
 static bool write_csv_value(const row_verdict *verdict, int field, char delimiter)
 {
     const oif_result *result = &verdict->result;
+    const char *missing = delimiter == ' ' ? "\"\"" : "";
     switch ((result_field)field) {
-    case FIELD_SCORE: return write_number(verdict->fields, result->score, "");
+    case FIELD_SCORE: return write_number(verdict->fields, result->score, missing);
     case FIELD_P: return write_p(verdict->fields, result->p);
     case FIELD_SEVERITY: return write_severity(verdict->fields, result->severity);
-    case FIELD_THRESHOLD: return write_number(verdict->fields, result->threshold, "");
+    case FIELD_THRESHOLD: return write_number(verdict->fields, result->threshold, missing);
     case FIELD_ANOMALY: return write_text(result->anomaly ? "1" : "0");
-    case FIELD_GRADE: return write_text(grade_word(result->grade));
+    case FIELD_GRADE: return write_word_csv(grade_word(result->grade), delimiter);
     case FIELD_READY: return write_text(result->ready ? "1" : "0");
     case FIELD_LEARNED: return write_text(result->learned ? "1" : "0");
-    case FIELD_EPISODE: return write_text(episode_word(result->episode));
+    case FIELD_EPISODE: return write_word_csv(episode_word(result->episode), delimiter);
     case FIELD_EPISODE_ID:
     case FIELD_EPISODE_START:
     case FIELD_EPISODE_ROWS:

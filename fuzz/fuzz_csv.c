@@ -33,6 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .header = (oif_header)(data[0] % 3),
         .delimiter = delimiters[data[0] / 4 % 8],
         .max_line_bytes = data[1] < 128 ? 1u + data[1] : 1u << 20,
+        .comment = data[1] >= 192 ? "#" : NULL,
+        .decimal = (oif_decimal)(data[1] / 4 % 3),
     };
     compare_pieces(read_csv, &options, data[0], data + 2, size - 2);
     return 0;

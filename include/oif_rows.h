@@ -127,7 +127,12 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
  *   - Fields may be quoted. Inside quotes "" is one quote, and a newline is text.
  *   - An empty field, NA, NaN, null and None are missing numbers.
  *   - Columns have the names in the header, or x0, x1, ...
- *   - A repeated header, as in concatenated files, is skipped.
+ *   - A repeated header, as in concatenated files, is skipped, also with a byte order mark.
+ *   - With the delimiter ' ', any run of blanks and tabs separates fields, as vmstat prints them.
+ *   - Lines with # before the header are skipped, unless the last of them has as many fields as
+ *     the row below: then it is the header.
+ *   - Between semicolons 1,5 is a number: with the first such field among the first rows, the
+ *     decimal sign is the comma. Points then group thousands, as in 1.234,5.
  *
  * NDJSON:
  *
@@ -161,6 +166,12 @@ enum {
     OIF_LINE_BYTES_INITIAL = 16 << 20     /* what max_line_bytes = 0 means */
 };
 
+typedef enum oif_decimal {
+    OIF_DECIMAL_AUTO, /* the point, or the comma where semicolons separate fields */
+    OIF_DECIMAL_POINT,
+    OIF_DECIMAL_COMMA
+} oif_decimal;
+
 typedef enum oif_header {
     OIF_HEADER_AUTO, /* the first line is a header when none of its fields is a number */
     OIF_HEADER_YES,
@@ -174,7 +185,11 @@ typedef struct oif_reader_options {
     char delimiter;        /* CSV; 0: the most frequent of , ; | and tab in the first line */
     size_t columns;        /* raw: the columns of a row */
     size_t max_line_bytes; /* a longer line is an error; 0: OIF_LINE_BYTES_INITIAL */
-    uint64_t reserved[4];
+    /* CSV: lines that begin with this text are skipped. It has to live as long as the reader.
+     * NULL: only those with # before the header. */
+    const char *comment;
+    oif_decimal decimal; /* CSV */
+    uint64_t reserved[2];
 } oif_reader_options;
 
 /* Allocates when it is opened, when columns are selected, and for a line longer than any before
@@ -203,6 +218,8 @@ typedef struct oif_record {
  *
  * OIF_END      the input is empty
  * OIF_EPARAM   the delimiter is a letter, a digit, a line end or one of . + - "
+ *              the comment is empty or has a line end in it
+ *              the comma is both the delimiter and the decimal sign
  *              raw: columns is 0, or a row is longer than max_line_bytes
  *              reserved is not 0
  * OIF_EINPUT   the first line is malformed
@@ -253,6 +270,11 @@ OIF_API OIF_MUST_CHECK oif_status oif_reader_select_texts(oif_reader *reader, co
 OIF_API bool oif_reader_has_header(const oif_reader *reader);
 OIF_API const char *oif_reader_header_text(const oif_reader *reader, size_t *bytes);
 OIF_API char oif_reader_delimiter(const oif_reader *reader);
+
+/* The line that the header is on; 0 without a header. And whether decimal commas were read so
+ * far. */
+OIF_API uint64_t oif_reader_header_line(const oif_reader *reader);
+OIF_API bool oif_reader_has_decimal_commas(const oif_reader *reader);
 
 /* ---- Reading rows: records ---- */
 

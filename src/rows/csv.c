@@ -22,9 +22,42 @@
 
 /* ---- Records ---- */
 
+/* How fields are written. A constant where fields are parsed, so each style has its own code. */
+typedef enum csv_style { STYLE_PLAIN, STYLE_BLANKS, STYLE_COMMAS } csv_style;
+
+static inline csv_style style_of(const oif_reader *reader)
+{
+    return reader->delimiter == ' '     ? STYLE_BLANKS
+           : reader->has_decimal_commas ? STYLE_COMMAS
+                                        : STYLE_PLAIN;
+}
+
+static inline const char *field_end(csv_style style, const char *field, const char *scanned,
+                                    const char *end, char delimiter)
+{
+    return style == STYLE_BLANKS ? oif_csv_blank_field_end(field, scanned, end)
+                                 : oif_csv_field_end(field, scanned, end, delimiter);
+}
+
+static inline const char *plain_field_end(csv_style style, const char *field, const char *lines_end,
+                                          char delimiter, double *value)
+{
+    return style == STYLE_PLAIN    ? oif_csv_plain_field_end(field, lines_end, delimiter, value)
+           : style == STYLE_BLANKS ? oif_csv_plain_blank_field_end(field, lines_end, value)
+                                   : NULL;
+}
+
+static inline oif_csv_meaning field_meaning(csv_style style, const char *field, const char *end,
+                                            char delimiter, double *value)
+{
+    return style == STYLE_COMMAS ? oif_csv_comma_meaning(field, end, delimiter, value)
+                                 : oif_csv_field_meaning(field, end, delimiter, value);
+}
+
 /* Parses the record at `start` to its end, or to a quote that is open at lines_end: then it is
  * not whole. */
-static void parse_record(oif_reader *reader)
+static inline __attribute__((always_inline)) void parse_in_style(oif_reader *reader,
+                                                                 csv_style style)
 {
     const char *const start = reader->buffer + reader->start;
     const char *const lines_end = reader->buffer + reader->lines_end;
@@ -37,14 +70,14 @@ static void parse_record(oif_reader *reader)
             field_count < reader->column_count ? reader->columns[field_count].slot : OIF_UNSELECTED;
         end = slot == OIF_UNSELECTED
                   ? NULL
-                  : oif_csv_plain_field_end(field, lines_end, delimiter, &reader->values[slot]);
+                  : plain_field_end(style, field, lines_end, delimiter, &reader->values[slot]);
         if (!end) {
-            progress->quoted |= *field == '"';
-            end = oif_csv_field_end(field, start + progress->scanned, lines_end, delimiter);
+            progress->quoted |= *(style == STYLE_BLANKS ? oif_csv_past_run(field) : field) == '"';
+            end = field_end(style, field, start + progress->scanned, lines_end, delimiter);
             if (!end)
                 break;
             if (slot != OIF_UNSELECTED &&
-                oif_csv_field_meaning(field, end, delimiter, &reader->values[slot]) >=
+                field_meaning(style, field, end, delimiter, &reader->values[slot]) >=
                     OIF_CSV_INFINITE &&
                 !progress->bad_field)
                 progress->bad_field = field_count + 1;
@@ -61,11 +94,20 @@ static void parse_record(oif_reader *reader)
     progress->scanned = reader->lines_end - reader->start;
 }
 
+static void parse_record(oif_reader *reader)
+{
+    switch (style_of(reader)) {
+    case STYLE_PLAIN: parse_in_style(reader, STYLE_PLAIN); break;
+    case STYLE_BLANKS: parse_in_style(reader, STYLE_BLANKS); break;
+    case STYLE_COMMAS: parse_in_style(reader, STYLE_COMMAS); break;
+    }
+}
+
 /* The delimiter or \n that ends a field of a whole record. */
 static const char *whole_field_end(const oif_reader *reader, const char *field)
 {
-    const char *end =
-        oif_csv_field_end(field, field, reader->buffer + reader->lines_end, reader->delimiter);
+    const char *end = field_end(style_of(reader), field, field, reader->buffer + reader->lines_end,
+                                reader->delimiter);
     assert(end);
     return end;
 }
@@ -161,12 +203,26 @@ static oif_status fail_bad_field(const oif_reader *reader, oif_error *error)
     const size_t column = reader->progress.bad_field - 1;
     const char *name = reader->columns[column].name;
     const char *field = find_field(reader, column), *end = find_field(reader, column + 1) - 1;
+    if (reader->delimiter == ' ')
+        field = oif_csv_past_run(field);
     const oif_span text =
         oif_csv_without_blanks(oif_span_without_returns(field, end), reader->delimiter);
     const position where = position_of(reader, field);
     double value;
     bool infinite =
-        oif_csv_field_meaning(field, end, reader->delimiter, &value) == OIF_CSV_INFINITE;
+        field_meaning(style_of(reader), field, end, reader->delimiter, &value) == OIF_CSV_INFINITE;
+    bool is_other_decimal =
+        !infinite && (reader->has_decimal_commas
+                          ? oif_number_parse(text.start, text.end, &value) == text.end
+                          : reader->delimiter != ',' && oif_csv_parse_comma_number(text, &value));
+    if (is_other_decimal)
+        return oif_fail_at(error, OIF_EINPUT, where.line, where.column,
+                           "'%s' in column \"%s\" has a decimal %s, but the decimal sign is %s",
+                           oif_excerpt_of(text.start, text.end).text,
+                           oif_excerpt_of(name, name + strlen(name)).text,
+                           reader->has_decimal_commas ? "point" : "comma",
+                           reader->has_decimal_commas ? "the comma"
+                                                      : "the point; choose the decimal comma");
     return oif_fail_at(
         error, OIF_EINPUT, where.line, where.column, "'%s' is %s in column \"%s\"; %s",
         oif_excerpt_of(text.start, text.end).text, infinite ? "infinite" : "not a number",
@@ -257,13 +313,23 @@ static oif_status check_delimiter(char delimiter, oif_error *error)
                     oif_excerpt_of(&delimiter, &delimiter + 1).text);
 }
 
+/* Between semicolons a comma may be the decimal sign. */
+static bool may_have_decimal_commas(const oif_reader *reader)
+{
+    return reader->has_decimal_commas ||
+           (reader->delimiter == ';' && reader->decimal == OIF_DECIMAL_AUTO);
+}
+
 static bool has_a_number(const oif_reader *reader)
 {
+    const csv_style style = may_have_decimal_commas(reader) ? STYLE_COMMAS : STYLE_PLAIN;
     const char *field = reader->buffer + reader->start;
     double value;
     for (size_t i = 0; i < reader->progress.field_count; i++) {
         const char *end = whole_field_end(reader, field);
-        oif_csv_meaning meaning = oif_csv_field_meaning(field, end, reader->delimiter, &value);
+        oif_csv_meaning meaning = field_meaning(style, field, end, reader->delimiter, &value);
+        if (meaning == OIF_CSV_OTHER_TEXT && style == STYLE_COMMAS)
+            meaning = oif_csv_field_meaning(field, end, reader->delimiter, &value);
         if (meaning == OIF_CSV_NUMBER || meaning == OIF_CSV_INFINITE)
             return true;
         field = end + 1;
@@ -309,6 +375,7 @@ static oif_status make_columns(oif_reader *reader, oif_header header, oif_error 
     name_columns(reader, kept + text_bytes);
     if (reader->has_header) {
         memcpy(kept, text.start, text_bytes);
+        reader->header_line = reader->line;
         reader->header = kept;
         reader->header_bytes = text_bytes;
         consume_record(reader);
@@ -317,16 +384,166 @@ static oif_status make_columns(oif_reader *reader, oif_header header, oif_error 
     return OIF_OK;
 }
 
+static oif_status check_options(const oif_reader_options *options, oif_error *error)
+{
+    if ((unsigned)options->decimal > OIF_DECIMAL_COMMA)
+        return oif_fail(error, OIF_EPARAM, "there is no decimal sign %d", (int)options->decimal);
+    if (options->decimal == OIF_DECIMAL_COMMA && options->delimiter == ',')
+        return oif_fail(error, OIF_EPARAM,
+                        "the comma cannot be both the delimiter and the decimal sign");
+    if (options->comment && (!*options->comment || strpbrk(options->comment, "\r\n")))
+        return oif_fail(error, OIF_EPARAM, "comments need a text that they begin with");
+    return check_delimiter(options->delimiter, error);
+}
+
+/* Whether semicolons separate numbers with commas in them: 1,5;2,7 */
+static bool has_decimal_commas_between_semicolons(oif_span line)
+{
+    size_t commas = 0, fields = 0;
+    for (const char *field = line.start; field <= line.end; fields++) {
+        const char *end = memchr(field, ';', (size_t)(line.end - field));
+        if (!end)
+            end = line.end;
+        double value;
+        oif_span text = oif_csv_without_blanks((oif_span){field, end}, ';');
+        while (text.end > text.start && text.end[-1] == '\r')
+            text.end--;
+        if (!oif_csv_is_missing(text) && !oif_csv_parse_comma_number(text, &value))
+            return false;
+        commas += memchr(text.start, ',', (size_t)(text.end - text.start)) != NULL;
+        field = end + 1;
+    }
+    return commas > 0 && fields > 1;
+}
+
+static char choose_delimiter(oif_span line, const oif_reader_options *options)
+{
+    char delimiter =
+        options->delimiter ? options->delimiter : oif_csv_most_frequent_delimiter(line);
+    bool may_be_semicolons =
+        !options->delimiter && delimiter == ',' && options->decimal != OIF_DECIMAL_POINT;
+    if (may_be_semicolons &&
+        (options->decimal == OIF_DECIMAL_COMMA || has_decimal_commas_between_semicolons(line)))
+        return ';';
+    return delimiter;
+}
+
+/* ---- Comments ---- */
+
+static bool is_at_comment(const oif_reader *reader)
+{
+    return reader->end - reader->start >= reader->comment_bytes &&
+           memcmp(reader->buffer + reader->start, reader->comment, reader->comment_bytes) == 0;
+}
+
+/* Goes past comments to the next line that is not blank. */
+static oif_status skip_comments(oif_reader *reader, oif_error *error)
+{
+    oif_status status = OIF_OK;
+    while (status == OIF_OK && is_at_comment(reader)) {
+        oif_reader_consume_through_newline(reader, reader->buffer + reader->start);
+        status = oif_reader_await_next_line(reader, error);
+    }
+    return status;
+}
+
+/* Where the line begins that follows the one at `start`, blank ones aside; NULL: none does. It has
+ * to end within the longest line, so the pieces in which bytes arrive do not matter. */
+static const char *find_second_line(const oif_reader *reader)
+{
+    const char *start = reader->buffer + reader->start, *end = reader->buffer + reader->lines_end;
+    const char *at = memchr(start, '\n', reader->lines_end - reader->start);
+    while (at && ++at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at)), *text = at;
+        if (!newline || (size_t)(newline - start) > reader->max_line_bytes)
+            return NULL;
+        while (*text == ' ' || *text == '\t' || *text == '\r')
+            text++;
+        if (text != newline)
+            return at;
+        at = newline;
+    }
+    return NULL;
+}
+
+static oif_status await_second_line(oif_reader *reader, const char **second, oif_error *error)
+{
+    while (!(*second = find_second_line(reader)) && !reader->ended &&
+           !oif_reader_is_overflowing(reader)) {
+        oif_status status = oif_reader_fill_lines(reader, error);
+        if (status != OIF_OK)
+            return status;
+    }
+    return OIF_OK;
+}
+
+/* The fields of a line in the buffer; 0 when a quote is open at its end. */
+static size_t count_fields(const oif_reader *reader, const char *line, char delimiter,
+                           bool *has_number)
+{
+    const csv_style style = delimiter == ' ' ? STYLE_BLANKS : STYLE_PLAIN;
+    const char *end = line;
+    double value;
+    *has_number = false;
+    for (size_t count = 1;; count++, line = end + 1) {
+        end = field_end(style, line, line, reader->buffer + reader->lines_end, delimiter);
+        if (!end)
+            return 0;
+        *has_number |= field_meaning(delimiter == ';' ? STYLE_COMMAS : style, line, end, delimiter,
+                                     &value) == OIF_CSV_NUMBER;
+        if (*end == '\n')
+            return count;
+    }
+}
+
+/* Whether the line with # at `start` has the names of the columns of the row below. */
+static bool is_header_with_hash(const oif_reader *reader, const char *row,
+                                const oif_reader_options *options)
+{
+    const oif_span line = oif_reader_buffered_line(reader);
+    const char delimiter = choose_delimiter(line, options);
+    bool has_number, row_has_number;
+    size_t names = count_fields(reader, line.start, delimiter, &has_number);
+    size_t fields = count_fields(reader, row, delimiter, &row_has_number);
+    bool is_one_word = !memchr(line.start, ' ', (size_t)(line.end - line.start));
+    return *row != '#' && row_has_number && names == fields && (names > 1 || is_one_word);
+}
+
+/* Comments before the header, where nothing else is asked for. */
+static oif_status skip_hash_lines(oif_reader *reader, const oif_reader_options *options,
+                                  oif_error *error)
+{
+    const char *second;
+    oif_status status = OIF_OK;
+    while (status == OIF_OK && reader->start < reader->lines_end &&
+           reader->buffer[reader->start] == '#') {
+        status = await_second_line(reader, &second, error);
+        if (status != OIF_OK || !second || is_header_with_hash(reader, second, options))
+            return status;
+        oif_reader_consume_through_newline(reader, reader->buffer + reader->start);
+        status = oif_reader_await_next_line(reader, error);
+    }
+    return status;
+}
+
 static oif_status csv_open(oif_reader *reader, const oif_reader_options *options, oif_error *error)
 {
-    oif_status status = check_delimiter(options->delimiter, error);
+    oif_status status = check_options(options, error);
     if (status == OIF_OK)
         status = oif_reader_await_first_line(reader, error);
     if (status != OIF_OK)
         return status;
-    const oif_span line = oif_reader_buffered_line(reader);
-    reader->delimiter =
-        options->delimiter ? options->delimiter : oif_csv_most_frequent_delimiter(line);
+    reader->comment = options->comment;
+    reader->comment_bytes = options->comment ? strlen(options->comment) : 0;
+    status =
+        reader->comment ? skip_comments(reader, error) : skip_hash_lines(reader, options, error);
+    if (status == OIF_END)
+        return oif_fail(error, OIF_END, "the input is empty");
+    if (status != OIF_OK)
+        return status;
+    reader->delimiter = choose_delimiter(oif_reader_buffered_line(reader), options);
+    reader->decimal = options->decimal;
+    reader->has_decimal_commas = options->decimal == OIF_DECIMAL_COMMA;
     status = await_record(reader, error);
     if (status == OIF_OK)
         status = check_whole(reader, error);
@@ -341,18 +558,44 @@ static bool is_header_again(oif_reader *reader)
 {
     if (!reader->progress.bad_field || !reader->has_header || check_shape(reader, NULL) != OIF_OK)
         return false;
-    const oif_span text = record_text(reader);
+    oif_span text = record_text(reader);
+    if (text.end - text.start >= 3 && memcmp(text.start, "\xef\xbb\xbf", 3) == 0)
+        text.start += 3;
     return (size_t)(text.end - text.start) == reader->header_bytes &&
            memcmp(text.start, reader->header, reader->header_bytes) == 0;
+}
+
+/* The first rows decide on the decimal sign. */
+enum { DECIMAL_LINES_MAX = 1000 };
+
+/* Whether the bad field of the record shows that the decimal sign is the comma. */
+static bool shows_decimal_comma(const oif_reader *reader)
+{
+    double value;
+    if (!may_have_decimal_commas(reader) || reader->has_decimal_commas || !reader->progress.whole ||
+        reader->line > DECIMAL_LINES_MAX)
+        return false;
+    const size_t column = reader->progress.bad_field - 1;
+    const char *field = find_field(reader, column), *end = find_field(reader, column + 1) - 1;
+    return oif_csv_comma_meaning(field, end, reader->delimiter, &value) == OIF_CSV_NUMBER;
 }
 
 static oif_status await_row(oif_reader *reader, oif_error *error)
 {
     for (;;) {
         oif_status status = oif_reader_await_next_line(reader, error);
+        if (status == OIF_OK && reader->comment)
+            status = skip_comments(reader, error);
         if (status == OIF_OK)
             status = await_record(reader, error);
-        if (status != OIF_OK || !is_header_again(reader))
+        if (status != OIF_OK || !reader->progress.bad_field)
+            return status;
+        if (shows_decimal_comma(reader)) {
+            reader->has_decimal_commas = true;
+            reader->progress = (oif_csv_progress){0};
+            parse_record(reader);
+        }
+        if (!is_header_again(reader))
             return status;
         consume_record(reader);
     }

@@ -11,9 +11,10 @@
 #include <math.h>
 #include <string.h>
 
+/* Around a field. Where runs of blanks separate fields, the rest of a run is around them too. */
 static inline bool oif_csv_is_blank(char byte, char delimiter)
 {
-    return (byte == ' ' || byte == '\t') && byte != delimiter;
+    return (byte == ' ' || byte == '\t') && (byte != delimiter || delimiter == ' ');
 }
 
 /* Letters cannot: they begin or end numbers too, as in inf, nan, 1e5. */
@@ -56,6 +57,62 @@ static inline const char *oif_csv_field_end(const char *field, const char *scann
         at++;
     return at;
 }
+
+/* ---- Fields between runs of blanks ---- */
+
+static inline bool oif_csv_is_in_run(char byte)
+{
+    return byte == ' ' || byte == '\t';
+}
+
+static inline const char *oif_csv_past_run(const char *at)
+{
+    while (oif_csv_is_in_run(*at))
+        at++;
+    return at;
+}
+
+/* The last byte of the run that begins at the end of a field, or the \n if nothing follows: as with
+ * other delimiters the next field begins behind it. */
+static inline const char *oif_csv_run_end(const char *at)
+{
+    const char *next = oif_csv_past_run(at);
+    if (*next == '\n')
+        return next;
+    if (*next == '\r' && next[1] == '\n')
+        return next + 1;
+    return next - 1;
+}
+
+/* As oif_csv_field_end. */
+static inline const char *oif_csv_blank_field_end(const char *field, const char *scanned,
+                                                  const char *end)
+{
+    const char *at = oif_csv_past_run(field);
+    if (*at == '"') {
+        at = oif_csv_quoted_end(scanned > at ? scanned : at + 1, end);
+        if (!at)
+            return NULL;
+    }
+    while (!oif_csv_is_in_run(*at) && *at != '\n')
+        at++;
+    return *at == '\n' ? at : oif_csv_run_end(at);
+}
+
+/* As oif_csv_plain_field_end; no field is empty. */
+static inline const char *oif_csv_plain_blank_field_end(const char *field, const char *lines_end,
+                                                        double *value)
+{
+    const char *text = oif_csv_past_run(field), *end = oif_short_number_end(text, lines_end, value);
+    if (!end || !(oif_csv_is_in_run(*end) || oif_csv_ends_field(end, '\n'))) {
+        end = oif_number_parse(text, lines_end, value);
+        if (!end || !(oif_csv_is_in_run(*end) || oif_csv_ends_field(end, '\n')) || isinf(*value))
+            return NULL;
+    }
+    return oif_csv_run_end(end);
+}
+
+/* ---- Meaning ---- */
 
 static inline oif_span oif_csv_without_blanks(oif_span text, char delimiter)
 {
@@ -126,6 +183,66 @@ static inline oif_csv_meaning oif_csv_field_meaning(const char *field, const cha
     }
     *value = NAN;
     return oif_csv_is_missing(text) ? OIF_CSV_MISSING : OIF_CSV_OTHER_TEXT;
+}
+
+/* ---- Decimal commas ---- */
+
+enum { OIF_COMMA_NUMBER_BYTES = 64 };
+
+/* Whether the points group thousands: 1.234,5 and 1.234.567. A single point without a comma could
+ * as well be a decimal one, so it does not count. */
+static inline bool oif_csv_has_grouping_points(oif_span text, size_t points, bool has_comma)
+{
+    const char *at = text.start + (text.start < text.end && strchr("+-", *text.start));
+    size_t digits = 0, first_digits = 0;
+    for (size_t groups = 0; at < text.end; at++) {
+        if (*at >= '0' && *at <= '9') {
+            digits++;
+            continue;
+        }
+        if (groups == 0)
+            first_digits = digits;
+        if ((groups > 0 && digits != 3) || (*at != '.' && *at != ','))
+            return false;
+        groups++;
+        digits = 0;
+        if (*at == ',')
+            break;
+    }
+    return first_digits >= 1 && first_digits <= 3 && (has_comma || (points >= 2 && digits == 3));
+}
+
+/* Reads a number with a decimal comma; false if it is none. */
+static inline bool oif_csv_parse_comma_number(oif_span text, double *value)
+{
+    char point_text[OIF_COMMA_NUMBER_BYTES], *next = point_text;
+    size_t points = 0, commas = 0;
+    if (text.start == text.end || text.end - text.start > OIF_COMMA_NUMBER_BYTES)
+        return false;
+    for (const char *at = text.start; at < text.end; at++) {
+        points += *at == '.';
+        commas += *at == ',';
+        if (*at != '.')
+            *next++ = *at == ',' ? '.' : *at;
+    }
+    if (commas > 1 || (points > 0 && !oif_csv_has_grouping_points(text, points, commas > 0)))
+        return false;
+    return oif_number_parse(point_text, next, value) == next;
+}
+
+/* As oif_csv_field_meaning. */
+static inline oif_csv_meaning oif_csv_comma_meaning(const char *field, const char *end,
+                                                    char delimiter, double *value)
+{
+    oif_span text = oif_csv_without_blanks(oif_span_without_returns(field, end), delimiter);
+    double number;
+    if (oif_csv_is_in_quotes(text))
+        text = oif_csv_without_blanks((oif_span){text.start + 1, text.end - 1}, delimiter);
+    *value = NAN;
+    if (!oif_csv_parse_comma_number(text, &number))
+        return oif_csv_is_missing(text) ? OIF_CSV_MISSING : OIF_CSV_OTHER_TEXT;
+    *value = number;
+    return isnan(number) ? OIF_CSV_MISSING : isinf(number) ? OIF_CSV_INFINITE : OIF_CSV_NUMBER;
 }
 
 /* Writes a field without its quotes; returns where it ends. */

@@ -208,7 +208,7 @@ static bool skip_blank_lines(oif_reader *reader)
 {
     while (reader->start < reader->lines_end) {
         const char *line = reader->buffer + reader->start, *at = line;
-        while ((*at == ' ' || *at == '\t' || *at == '\r') && *at != reader->delimiter)
+        while (*at == ' ' || (*at == '\t' && *at != reader->delimiter) || *at == '\r')
             at++;
         if (*at != '\n' || (size_t)(at - line) > reader->max_line_bytes)
             return true;
@@ -393,6 +393,16 @@ const char *oif_reader_header_text(const oif_reader *reader, size_t *bytes)
 char oif_reader_delimiter(const oif_reader *reader)
 {
     return reader->delimiter;
+}
+
+uint64_t oif_reader_header_line(const oif_reader *reader)
+{
+    return reader->header_line;
+}
+
+bool oif_reader_has_decimal_commas(const oif_reader *reader)
+{
+    return reader->has_decimal_commas;
 }
 
 /* Marks the columns; returns the position of the first that does not exist or is marked

@@ -91,8 +91,13 @@ struct oif_reader {
     char *unescaped;
     oif_reader_block *kept; /* see oif_reader_keep */
 
-    char delimiter; /* CSV; 0 until the first line has come */
+    char delimiter;      /* CSV; 0 until the first line has come */
+    const char *comment; /* CSV: see oif_reader_options; NULL: none */
+    size_t comment_bytes;
+    oif_decimal decimal; /* CSV: what is asked for */
+    bool has_decimal_commas;
     bool has_header;
+    uint64_t header_line;
     const char *header;
     size_t header_bytes;
     oif_csv_progress progress;

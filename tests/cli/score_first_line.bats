@@ -26,12 +26,12 @@ for byte in open("in.csv", "rb").read(): os.write(1, bytes([byte]))' | "$OIF" sc
 }
 
 @test "a foreign line before the header" {
-    begins_with '### started\n' 1
+    begins_with 'started\n' 1
     contains "$(cat told)" "in.csv:1:1: $no_first"
 }
 
 @test "several, among blank ones" {
-    begins_with '\n### one\n\ntwo\n' 2
+    begins_with '\none\n\ntwo\n' 2
     contains "$(cat told)" "in.csv:2:1: $no_first
 oif:   in.csv:4:1: $no_first"
 }

@@ -537,12 +537,124 @@ static void a_given_delimiter_is_used(void **state)
 
     assert_int_equal(oif_reader_delimiter(reader), ':');
     expect_bad_row(reader, 1, 3,
-                   "'2,5' is not a number in column \"x1\"; leave the column out or make it empty");
+                   "'2,5' in column \"x1\" has a decimal comma, but the decimal sign is the point; "
+                   "choose the decimal comma");
     oif_reader_close(reader);
 
     reader = open_source(&spaces, (oif_reader_options){.delimiter = ' '});
     EXPECT_ROW(reader, 1, 1, 2, 3);
-    EXPECT_ROW(reader, 2, 4, NAN, 5);
+    expect_bad_row(reader, 2, 5, "this row has 2 fields, the first line has 3");
+    oif_reader_close(reader);
+}
+
+static void runs_of_blanks_separate_fields(void **state)
+{
+    (void)state;
+    for (size_t piece = 1; piece < 20; piece += 6) {
+        byte_source source =
+            source_of(" r  b\tswpd \n 1  0    7 \r\n\t2\t \t\"3\" nan\n   \n4 5 x y\n"
+                      "  4 5 6x\n r  b\tswpd \n 7 8 9");
+        source.piece = piece;
+        oif_reader *reader = open_source(&source, (oif_reader_options){.delimiter = ' '});
+        assert_int_equal(oif_reader_column_count(reader), 3);
+        assert_string_equal(oif_reader_column_name(reader, 0), "r");
+        assert_string_equal(oif_reader_column_name(reader, 2), "swpd");
+        EXPECT_ROW(reader, 2, 1, 0, 7);
+        EXPECT_ROW(reader, 3, 2, 3, NAN);
+        expect_bad_row(reader, 5, 7, "this row has 4 fields, the first line has 3");
+        expect_bad_row(
+            reader, 6, 7,
+            "'6x' is not a number in column \"swpd\"; leave the column out or make it empty");
+        EXPECT_ROW(reader, 8, 7, 8, 9);
+        oif_reader_close(reader);
+    }
+}
+
+static void decimal_commas_are_found_between_semicolons(void **state)
+{
+    (void)state;
+    byte_source source = source_of("a;b\n1;2\n1,5;-2,75\n1.234,5;1.234.567\n1.5;3\n1,;\"7,5\"\n");
+    oif_reader *reader = open_source(&source, (oif_reader_options){.header = OIF_HEADER_AUTO});
+    EXPECT_ROW(reader, 2, 1, 2);
+    assert_false(oif_reader_has_decimal_commas(reader));
+    EXPECT_ROW(reader, 3, 1.5, -2.75);
+    assert_true(oif_reader_has_decimal_commas(reader));
+    EXPECT_ROW(reader, 4, 1234.5, 1234567);
+    expect_bad_row(reader, 5, 1,
+                   "'1.5' in column \"a\" has a decimal point, but the decimal sign is the comma");
+    EXPECT_ROW(reader, 6, 1, 7.5);
+    oif_reader_close(reader);
+
+    source = source_of("1,5;2,7\n3;4,5\n"); /* more commas than semicolons, and no header */
+    reader = open_source(&source, (oif_reader_options){.header = OIF_HEADER_AUTO});
+    assert_int_equal(oif_reader_delimiter(reader), ';');
+    EXPECT_ROW(reader, 1, 1.5, 2.7);
+    EXPECT_ROW(reader, 2, 3, 4.5);
+    oif_reader_close(reader);
+
+    source = source_of("a;b\n1,5;2\n");
+    reader = open_source(&source, (oif_reader_options){.decimal = OIF_DECIMAL_POINT});
+    expect_bad_row(reader, 2, 1,
+                   "'1,5' in column \"a\" has a decimal comma, but the decimal sign is the point; "
+                   "choose the decimal comma");
+    oif_reader_close(reader);
+
+    source = source_of("a|b\n1,5|2\n");
+    reader = open_source(&source, (oif_reader_options){.decimal = OIF_DECIMAL_COMMA});
+    EXPECT_ROW(reader, 2, 1.5, 2);
+    oif_reader_close(reader);
+}
+
+static void lines_with_a_hash_before_the_header_are_comments(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *first_name;
+        uint64_t first_row;
+    } cases[] = {
+        {"# made by x, y\n#\n\na,b\n1,2\n", "a", 5},
+        {"# made by x\n1,2\n", "x0", 2},
+        {"#a,b\n1,2\n", "#a", 2},                 /* a header, as it always was */
+        {"# one\n# two\n# a,b\n1,2\n", "# a", 4}, /* as sadf -d has it */
+        {"#a,b\n\"\",2\n", "#a", 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (size_t piece = 1; piece < 20; piece += 3) {
+            oif_record record;
+            byte_source source = source_of(cases[i].text);
+            source.piece = piece;
+            oif_reader *reader = open_source(&source, (oif_reader_options){.delimiter = 0});
+            assert_string_equal(oif_reader_column_name(reader, 0), cases[i].first_name);
+            assert_int_equal(oif_reader_next(reader, &record, NULL), OIF_OK);
+            assert_int_equal(record.line, cases[i].first_row);
+            oif_reader_close(reader);
+        }
+    }
+}
+
+static void lines_that_begin_with_the_comment_are_skipped(void **state)
+{
+    (void)state;
+    byte_source source = source_of("%% \"x\n%%\na,b\n1,2\n%% a \",\"\n3,4\n%5,6\n%%\n%%");
+    oif_reader *reader = open_source(&source, (oif_reader_options){.comment = "%%"});
+    assert_int_equal(oif_reader_header_line(reader), 3);
+    EXPECT_ROW(reader, 4, 1, 2);
+    EXPECT_ROW(reader, 6, 3, 4);
+    expect_bad_row(reader, 7, 1,
+                   "'%5' is not a number in column \"a\"; leave the column out or make it empty");
+    oif_record record;
+    assert_int_equal(oif_reader_next(reader, &record, NULL), OIF_END);
+    oif_reader_close(reader);
+}
+
+static void a_header_again_may_have_a_byte_order_mark(void **state)
+{
+    (void)state;
+    byte_source source = source_of("a,b\n1,2\n\xef\xbb\xbf"
+                                   "a,b\n3,4\n");
+    oif_reader *reader = open_source(&source, (oif_reader_options){.delimiter = 0});
+    EXPECT_ROW(reader, 2, 1, 2);
+    EXPECT_ROW(reader, 4, 3, 4);
     oif_reader_close(reader);
 }
 
@@ -1162,6 +1274,11 @@ int main(void)
         cmocka_unit_test(what_only_looks_like_a_number_is_a_mistake),
         cmocka_unit_test(the_most_frequent_delimiter_of_the_first_line_is_found),
         cmocka_unit_test(a_given_delimiter_is_used),
+        cmocka_unit_test(runs_of_blanks_separate_fields),
+        cmocka_unit_test(decimal_commas_are_found_between_semicolons),
+        cmocka_unit_test(lines_with_a_hash_before_the_header_are_comments),
+        cmocka_unit_test(lines_that_begin_with_the_comment_are_skipped),
+        cmocka_unit_test(a_header_again_may_have_a_byte_order_mark),
         cmocka_unit_test(a_delimiter_that_numbers_or_lines_are_made_of_is_refused),
         cmocka_unit_test(selected_columns_become_values_in_the_given_order),
         cmocka_unit_test(a_selection_that_cannot_be_changes_nothing),

@@ -1,0 +1,118 @@
+#include "other_formats.h"
+
+#include "oif_rows.h"
+
+#include <string.h>
+
+/* Commands in which FILE is the file. */
+#define WITH_DUCKDB "duckdb -c \"copy (from 'FILE') to '/dev/stdout' (format csv)\" | oif score"
+#define WITH_PANDAS(reader)                                                                        \
+    "python3 -c \"import pandas, sys; pandas." reader                                              \
+    "('FILE').to_csv(sys.stdout, index=False)\" | oif score"
+
+static const struct other_format {
+    const char *magic;
+    size_t magic_bytes;
+    const char *what, *command;
+} formats[] = {
+    {"PAR1", 4, "Parquet", WITH_DUCKDB},
+    {"ARROW1", 6, "an Arrow file", WITH_PANDAS("read_feather")},
+    {"FEA1", 4, "a Feather file", WITH_PANDAS("read_feather")},
+    {"\xff\xff\xff\xff", 4, "an Arrow stream",
+     "python3 -c \"import pyarrow.ipc, sys; "
+     "pyarrow.ipc.open_stream('FILE').read_pandas().to_csv(sys.stdout, index=False)\" | oif score"},
+    {"PK\x03\x04", 4, "a zip archive, as xlsx and ods are", WITH_PANDAS("read_excel")},
+    {"\xd0\xcf\x11\xe0", 4, "an old Excel file", WITH_PANDAS("read_excel")},
+    {"SQLite format 3", 15, "an SQLite database",
+     "sqlite3 -header -csv FILE 'select * from TABLE' | oif score"},
+    {"ORC", 3, "ORC", WITH_PANDAS("read_orc")},
+    {"\x89HDF", 4, "HDF5", WITH_PANDAS("read_hdf")},
+};
+
+/* A name that needs no quotes in a shell, SQL or Python is shown in the command. */
+static bool is_plain_name(const char *name)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-";
+    return name[0] != '-' && name[0] != '\0' && name[strspn(name, plain)] == '\0';
+}
+
+static exit_code complain_other(const char *name, const char *what, const char *command)
+{
+    const char *place = strstr(command, "FILE");
+    if (!place || !is_plain_name(name))
+        return complain(EXIT_FAILED, "%s: this is %s; convert it: %s", name, what, command);
+    return complain(EXIT_FAILED, "%s: this is %s; convert it: %.*s%s%s", name, what,
+                    (int)(place - command), command, name, place + strlen("FILE"));
+}
+
+/* Whether there are bytes that no text has, so a header that begins like a magic number is none. */
+static bool has_binary(const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        unsigned char byte = (unsigned char)bytes[i];
+        if (byte < 0x20 && !strchr("\t\r\n", (int)byte))
+            return true;
+        if (byte == 0)
+            return true;
+    }
+    return false;
+}
+
+exit_code other_formats_check(const char *name, const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (count >= formats[i].magic_bytes &&
+            memcmp(bytes, formats[i].magic, formats[i].magic_bytes) == 0 &&
+            has_binary(bytes, count))
+            return complain_other(name, formats[i].what, formats[i].command);
+    return EXIT_OK;
+}
+
+/* ---- JSON ---- */
+
+static const char *past_blanks(const char *at, const char *end)
+{
+    while (at < end && *at != '\0' && strchr(" \t\r\n", *at))
+        at++;
+    return at;
+}
+
+/* Whether what follows a [ continues as an array: [{"a":1}, [1,2], [ 3 ], but not [15/Nov/2026, as
+ * the times of logs begin. */
+static bool is_array(const char *at, const char *end)
+{
+    double value;
+    at = past_blanks(at, end);
+    if (at == end || strchr("{[\"]", *at))
+        return at < end && *at != '\0';
+    const char *number_end = oif_number_parse(at, end, &value);
+    if (!number_end)
+        return false;
+    number_end = past_blanks(number_end, end);
+    return number_end < end && (*number_end == ',' || *number_end == ']');
+}
+
+/* Whether an object ends on a later line, and that line does not begin another one. */
+static bool is_over_lines(const char *at, const char *end)
+{
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
+    if (!newline)
+        return false;
+    const char *next = past_blanks(newline, end), *last = newline;
+    while (last > at && strchr(" \t\r", last[-1]))
+        last--;
+    return last[-1] != '}' && next < end && *next != '{';
+}
+
+exit_code other_formats_check_json(const char *name, const char *bytes, size_t count)
+{
+    const char *end = bytes + count;
+    if (count > 1 && *bytes == '[' && is_array(bytes + 1, end))
+        return complain_other(name, "a JSON array, and oif reads one object per line",
+                              "jq -c '.[]' FILE | oif score");
+    if (count > 1 && *bytes == '{' && is_over_lines(bytes, end))
+        return complain_other(name, "JSON over several lines, and oif reads one object per line",
+                              "jq -c . FILE | oif score");
+    return EXIT_OK;
+}

@@ -1,0 +1,162 @@
+# Files as they lie around: blanks between columns, comments, decimal commas, formats of other programs, sizes with units.
+
+load helper
+
+# ---- Blanks ----
+
+make_vmstat() {
+    cat > vmstat.txt << 'END'
+procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
+ 1  0      0 812340  10240 204800    0    0     5    12  101  220  3  1 96  0  0
+ 0  0      0 812100  10240 204800    0    0     0     0   99  210  2  1 97  0  0
+procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----
+ r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st
+12  1      0 811000  10240 204900    0    0     0   800  150  900 80 15  5  0  0
+END
+}
+
+@test "vmstat is read with --delimiter ' ', its repeated lines left out" {
+    make_vmstat
+    oif score --delimiter ' ' --comment procs --fields score,why vmstat.txt
+    exits 0
+    equal "${#lines[@]}" 4
+    equal "${lines[0]}" "$(sed -n 2p vmstat.txt) score why"
+    equal "${lines[1]}" "$(sed -n 3p vmstat.txt) 0.5 \"\""
+    equal "${lines[3]}" "$(sed -n 7p vmstat.txt) 0.5 \"\""
+    tail -n +2 vmstat.txt | head -3 > short.txt
+    oif score --delimiter ' ' --columns r,free,id --output ndjson --fields score short.txt
+    exits 0
+    equal "$(jq -c '[.r, .free, .st]' <<< "${lines[0]}")" "[1,812340,0]"
+    head -4 vmstat.txt > once.txt
+    oif score --delimiter ' ' --skip-lines 1 --fields score once.txt
+    exits 0
+    equal "${#lines[@]}" 3
+}
+
+@test "a row between blanks that is bad is refused at its field" {
+    printf ' a  b\n 1  2\n 3   x\n' > in.txt
+    oif score --delimiter ' ' --fields score in.txt
+    exits 1 "oif: in.txt:3:6: 'x' is not a number in column \"b\"; leave the column out or make it empty"
+    equal "$output" $' a  b score\n 1  2 0.5'
+}
+
+@test "columns between blanks are proposed where they are taken for one" {
+    printf ' a  b\n 1  2\n' > in.txt
+    oif score in.txt
+    equal "$status" 1
+    contains "$stderr" "--delimiter ' '"
+}
+
+# ---- Comments ----
+
+@test "lines with # before the header are left out, and with --comment everywhere" {
+    printf '# station 7, north\n# 2026\na,b\n1,2\n' > in.csv
+    oif score --fields score in.csv
+    exits 0
+    equal "$output" $'a,b,score\n1,2,0.5'
+    printf '# again\n3,4\n' >> in.csv
+    oif score --fields score in.csv
+    equal "$status" 1
+    contains "$stderr" "in.csv:5:"
+    oif score --fields score --comment '#' in.csv
+    exits 0
+    equal "$output" $'a,b,score\n1,2,0.5\n3,4,0.5'
+    oif score --fields score --comment '#' in.csv in.csv
+    exits 0
+    equal "${#lines[@]}" 5
+    oif score --comment '' in.csv
+    exits 2 "oif: --comment: expected the text that comments begin with, such as #, not ''"
+}
+
+@test "a header that begins with # stays the header" {
+    printf '# hostname;interval;load\nvm;60;5\nvm;60;6\n' > sadf.csv
+    oif score --exclude '# hostname' --fields score sadf.csv
+    exits 0
+    equal "${lines[0]}" "# hostname;interval;load;score"
+}
+
+@test "a later header with a byte order mark is left out, also in a pipe" {
+    printf 'a,b\n1,2\n\xef\xbb\xbfa,b\n3,4\n' > in.csv
+    oif score --fields score in.csv
+    exits 0
+    equal "$output" $'a,b,score\n1,2,0.5\n3,4,0.5'
+}
+
+# ---- Decimal commas ----
+
+@test "decimal commas between semicolons are numbers, rows stay as they are" {
+    printf 'a;b\n1,5;2,7\n1.234,5;3\n' > in.csv
+    oif score --fields score in.csv
+    exits 0
+    equal "$output" $'a;b;score\n1,5;2,7;0.5\n1.234,5;3;0.5'
+    oif score --fields score --output ndjson in.csv
+    equal "$(jq -c '[.a, .b]' <<< "$output")" $'[1.5,2.7]\n[1234.5,3]'
+    make_stream
+    "$OIF" score --fields score stream.csv | sed 's/.*,//' > expected
+    tr ',.' ';,' < stream.csv | "$OIF" score --fields score | sed 's/.*;//' | cmp - expected
+}
+
+@test "--decimal-comma is for other delimiters, and points are then refused" {
+    printf 'a\tb\n1,5\t2\n1.5\t2\n' > in.tsv
+    oif score --fields score in.tsv
+    exits 1 "oif: in.tsv:2:1: '1,5' in column \"a\" has a decimal comma, but the decimal sign is the point; choose the decimal comma with --decimal-comma"
+    oif score --fields score --decimal-comma in.tsv
+    exits 1 "oif: in.tsv:3:1: '1.5' in column \"a\" has a decimal point, but the decimal sign is the comma"
+    equal "$output" $'a\tb\tscore\n1,5\t2\t0.5'
+    oif score --decimal-comma --delimiter , in.tsv
+    exits 2 "oif: the comma cannot be both the delimiter and the decimal sign"
+}
+
+# ---- Files of other programs ----
+
+@test "a JSON array and JSON over several lines are answered with jq" {
+    printf '[{"a":1},\n {"a":2}]\n' > in.json
+    oif score in.json
+    exits 1 "oif: in.json: this is a JSON array, and oif reads one object per line; convert it: jq -c '.[]' in.json | oif score"
+    jq -c '.[]' in.json | "$OIF" score > /dev/null
+    printf '[1, 2]' | { run --separate-stderr "$OIF" score; equal "$status" 1; contains "$stderr" "jq -c '.[]' FILE"; }
+    printf '{\n  "a": 1,\n  "b": 2\n}\n' > pretty.json
+    oif score pretty.json
+    exits 1 "oif: pretty.json: this is JSON over several lines, and oif reads one object per line; convert it: jq -c . pretty.json | oif score"
+    cp pretty.json 'a $(b).json'
+    oif score 'a $(b).json'
+    contains "$stderr" "jq -c . FILE | oif score"
+    gzip in.json
+    oif score in.json.gz
+    contains "$stderr" "this is a JSON array"
+    printf '[15/Nov/2026:19:05:01 +0000],a\n[15/Nov/2026:19:05:02 +0000],1\n' > log.csv
+    oif score --exclude '[15/Nov/2026:19:05:01 +0000]' log.csv
+    exits 0
+}
+
+@test "Parquet, Arrow, Excel and SQLite files are answered with a way to convert them" {
+    printf 'PAR1\x15\x04\x15' > in.parquet
+    oif score in.parquet
+    exits 1 "oif: in.parquet: this is Parquet; convert it: duckdb -c \"copy (from 'in.parquet') to '/dev/stdout' (format csv)\" | oif score"
+    printf 'ARROW1\0\0' > in.arrow
+    oif score < in.arrow
+    equal "$status" 1
+    contains "$stderr" "oif: <stdin>: this is an Arrow file; convert it: python3 -c \"import pandas"
+    printf 'PK\x03\x04\x14\0' > in.xlsx
+    oif score in.xlsx
+    contains "$stderr" "read_excel('in.xlsx')"
+    python3 -c 'import sqlite3; d = sqlite3.connect("in.db"); d.execute("create table t (a)"); d.commit()'
+    oif score in.db
+    contains "$stderr" "sqlite3 -header -csv in.db 'select * from TABLE' | oif score"
+    printf 'PAR1,b\n1,2\n' | "$OIF" score --fields score | cmp - <(printf 'PAR1,b,score\n1,2,0.5\n')
+}
+
+# ---- Sizes ----
+
+@test "--memory-limit takes K, M, G and T" {
+    make_stream
+    for size in 1000000000 1G 1GiB 500M 1.5G 2T 900MB; do
+        oif score --memory-limit $size stream.csv
+        exits 0
+    done
+    oif score --memory-limit 1Q stream.csv
+    exits 2 "oif: --memory-limit: expected a number of bytes such as 500M or 2G, not '1Q'"
+    "$OIF" score --key x --memory-limit 1MiB --state a.oif stream.csv > /dev/null 2>&1
+    contains "$("$OIF" inspect --json a.oif)" '"memory_limit": 1048576'
+}
