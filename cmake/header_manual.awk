@@ -7,6 +7,7 @@ BEGIN {
     # sections whose titles begin with -> page
     page_of["Version"] = "oif_error"
     page_of["Status"] = "oif_error"
+    page_of["Memory"] = "oif_allocator"
     page_of["Parameters"] = "oif_params"
     page_of["Detectors"] = "oif_detector"
     page_of["Pipelines"] = "oif_pipeline"
@@ -15,6 +16,7 @@ BEGIN {
     page_of["State"] = "oif_state_file"
     page_of["More"] = "oif_evicted"
     about["oif_error"] = "what a call of liboif returns, and its version"
+    about["oif_allocator"] = "where liboif gets its memory"
     about["oif_params"] = "choose an anomaly detector and its parameters"
     about["oif_detector"] = "learn rows of numbers and score how anomalous they are"
     about["oif_pipeline"] = "from rows of numbers to alerts, with a model for each key"
@@ -85,7 +87,7 @@ in_comment {
 
 END {
     literal(0)
-    count = split("error params detector pipeline explain snapshot state_file evicted", names)
+    count = split("error allocator params detector pipeline explain snapshot state_file evicted", names)
     for (i = 1; i <= count; i++) {
         name = "oif_" names[i]
         file = folder "/" name ".3"

@@ -19,6 +19,7 @@
  * Sections of this header:
  *
  *     Status and errors       what a call returns
+ *     Memory                  where the library gets it
  *     Parameters              choose a detector and its settings
  *     Detectors               learn rows, score rows
  *     Pipelines               from rows to alerts, one model per key
@@ -127,6 +128,26 @@ typedef struct oif_error {
 
 /* A short text for the status: "out of memory". */
 OIF_API const char *oif_status_text(oif_status status);
+
+/* ---- Memory ---- */
+
+/* What the library allocates is aligned to this many bytes. */
+enum { OIF_MEMORY_ALIGNMENT = 64 };
+
+/* Where the library gets its memory: both functions or neither.
+ * `allocate` returns `bytes` bytes with this alignment, or NULL, which becomes OIF_EMEMORY.
+ * `release` gets what `allocate` returned, never NULL. */
+typedef struct oif_allocator {
+    void *(*allocate)(void *context, size_t alignment, size_t bytes);
+    void (*release)(void *context, void *memory);
+    void *context;
+    uint64_t reserved[2];
+} oif_allocator;
+
+/* Sets where the library gets its memory; NULL: aligned_alloc and free, as at the start.
+ * It holds for the whole program: call it before any other function, and before other threads
+ * exist. An object must be freed with the allocator that it was made with. */
+OIF_API void oif_set_allocator(const oif_allocator *allocator);
 
 /* ---- Parameters ---- */
 
@@ -240,6 +261,16 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_estimate_bytes(const oif_params *
  *              params is NULL, zeroed, or holds the options of a pipeline */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_new(const oif_params *params, size_t columns,
                                                    oif_detector **detector, oif_error *error);
+
+/* Creates a detector in memory of the caller: oif_detector_estimate_bytes says how many bytes,
+ * aligned to OIF_MEMORY_ALIGNMENT. Free it with oif_detector_free, which leaves the memory alone;
+ * the memory must live until then. Never allocates.
+ *
+ * OIF_EPARAM   as oif_detector_new
+ *              the memory is too small or not aligned; the message says how much is needed */
+OIF_API OIF_MUST_CHECK oif_status oif_detector_init(void *memory, size_t memory_bytes,
+                                                    const oif_params *params, size_t columns,
+                                                    oif_detector **detector, oif_error *error);
 
 /* Copies a detector and everything it has learned.
  * Given the same rows, both return the same scores. The copy uses one thread. */

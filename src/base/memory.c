@@ -1,17 +1,33 @@
 #include "base/memory.h"
 
+#include "oif.h"
+
 #include <stdint.h>
 #include <stdlib.h>
+
+/* Set once, before other threads exist; all zero: aligned_alloc and free. */
+static oif_allocator callers;
+
+void oif_set_allocator(const oif_allocator *allocator)
+{
+    callers = allocator ? *allocator : (oif_allocator){0};
+}
 
 void *oif_memory_new(size_t bytes)
 {
     size_t aligned = oif_size_align(bytes);
-    return aligned == SIZE_MAX ? NULL : aligned_alloc(OIF_CACHE_LINE_BYTES, aligned);
+    if (aligned == SIZE_MAX)
+        return NULL;
+    return callers.allocate ? callers.allocate(callers.context, OIF_MEMORY_ALIGNMENT, aligned)
+                            : aligned_alloc(OIF_MEMORY_ALIGNMENT, aligned);
 }
 
 void oif_memory_free(void *memory)
 {
-    free(memory);
+    if (callers.release && memory)
+        callers.release(callers.context, memory);
+    else if (!callers.release)
+        free(memory);
 }
 
 size_t oif_size_add(size_t a, size_t b)

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { OIF_CACHE_LINE_BYTES = 64 };
+enum { OIF_CACHE_LINE_BYTES = 64 }; /* as OIF_MEMORY_ALIGNMENT */
 
 /* Memory aligned to a cache line, not cleared; NULL when there is none. */
 void *oif_memory_new(size_t bytes);

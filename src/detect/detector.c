@@ -21,6 +21,7 @@ struct oif_detector {
     uint64_t rows_learned;
     oif_column_names *names; /* NULL while the columns have none */
     oif_pool *pool;          /* NULL while one thread does the work; clones start without */
+    bool is_callers_memory;  /* that this block is in; it is not freed */
     _Alignas(OIF_CACHE_LINE_BYTES) unsigned char state[];
 };
 
@@ -86,6 +87,19 @@ static void init_state(oif_detector *detector)
         oif_row_ranges_init(ranges_of(detector), detector->columns);
 }
 
+/* Makes a detector in memory for which its parameters were checked. */
+static void fill(oif_detector *made, size_t bytes, const oif_params *params, size_t columns)
+{
+    memset(made, 0, bytes); /* padding too: equal detectors are equal bytes */
+    made->kind = oif_detector_kind_of(params);
+    made->params = *params;
+    made->columns = columns;
+    made->bytes = bytes;
+    made->insertion_depth = insertion_depth(made->kind, params);
+    made->ranges_at = bytes_before_ranges(made->kind, params, columns);
+    init_state(made);
+}
+
 oif_status oif_detector_new(const oif_params *params, size_t columns, oif_detector **detector,
                             oif_error *error)
 {
@@ -96,15 +110,27 @@ oif_status oif_detector_new(const oif_params *params, size_t columns, oif_detect
     oif_detector *made = oif_memory_new(bytes);
     if (!made)
         return oif_fail(error, OIF_EMEMORY, "no memory for a detector of %zu bytes", bytes);
-    memset(made, 0, bytes); /* padding too: equal detectors are equal bytes */
-    made->kind = oif_detector_kind_of(params);
-    made->params = *params;
-    made->columns = columns;
-    made->bytes = bytes;
-    made->insertion_depth = insertion_depth(made->kind, params);
-    made->ranges_at = bytes_before_ranges(made->kind, params, columns);
-    init_state(made);
+    fill(made, bytes, params, columns);
     *detector = made;
+    return OIF_OK;
+}
+
+oif_status oif_detector_init(void *memory, size_t memory_bytes, const oif_params *params,
+                             size_t columns, oif_detector **detector, oif_error *error)
+{
+    size_t bytes = 0;
+    oif_status status = oif_detector_estimate_bytes(params, columns, &bytes, error);
+    if (status != OIF_OK)
+        return status;
+    if (!memory || memory_bytes < bytes)
+        return oif_fail(error, OIF_EPARAM, "the detector needs %zu bytes and there are %zu", bytes,
+                        memory ? memory_bytes : 0);
+    if ((uintptr_t)memory % OIF_MEMORY_ALIGNMENT != 0)
+        return oif_fail(error, OIF_EPARAM, "the memory must be aligned to %d bytes",
+                        OIF_MEMORY_ALIGNMENT);
+    fill(memory, bytes, params, columns);
+    *detector = memory;
+    (*detector)->is_callers_memory = true;
     return OIF_OK;
 }
 
@@ -130,6 +156,7 @@ oif_status oif_detector_clone(const oif_detector *detector, oif_detector **copy,
     memcpy(made, detector, detector->bytes);
     made->names = names;
     made->pool = NULL;
+    made->is_callers_memory = false;
     *copy = made;
     return OIF_OK;
 }
@@ -138,9 +165,11 @@ void oif_detector_assign(oif_detector *detector, const oif_detector *other)
 {
     oif_pool *pool = detector->pool;
     oif_column_names *names = detector->names;
+    bool is_callers_memory = detector->is_callers_memory;
     memcpy(detector, other, detector->bytes);
     detector->pool = pool;
     detector->names = names;
+    detector->is_callers_memory = is_callers_memory;
 }
 
 void oif_detector_free(oif_detector *detector)
@@ -149,7 +178,8 @@ void oif_detector_free(oif_detector *detector)
         return;
     oif_pool_free(detector->pool);
     oif_column_names_free(detector->names);
-    oif_memory_free(detector);
+    if (!detector->is_callers_memory)
+        oif_memory_free(detector);
 }
 
 /* ---- Names of columns ---- */

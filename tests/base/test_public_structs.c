@@ -21,6 +21,7 @@ static void what_callers_allocate_keeps_its_size(void **state)
     if (!POINTERS_HAVE_64_BITS)
         skip();
     assert_int_equal(sizeof(oif_error), 296);
+    assert_int_equal(sizeof(oif_allocator), 40);
     assert_int_equal(sizeof(oif_params), 392);
     assert_int_equal(sizeof(oif_result), 80);
     assert_int_equal(sizeof(oif_attribution), 32);
