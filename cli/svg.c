@@ -95,13 +95,22 @@ size_t svg_ticks(double from, double to, size_t most, double ticks[SVG_TICKS_MAX
 
 const char *svg_number(double number, char text[SVG_NUMBER_BYTES])
 {
-    char digits[GROUPED_TEXT_BYTES];
+    static const struct {
+        double size;
+        const char *letter;
+    } units[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
     double size = fabs(number);
-    if (size >= 1000 && size < 1e7 && number == floor(number))
-        snprintf(text, SVG_NUMBER_BYTES, "%s%s", number < 0 ? "-" : "",
-                 grouped_text((uint64_t)size, digits));
-    else
-        snprintf(text, SVG_NUMBER_BYTES, "%.4g", number);
+    if (size >= 1e15 || (size > 0 && size < 1e-3)) {
+        snprintf(text, SVG_NUMBER_BYTES, "%.1e", number);
+        return text;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof *units && size >= 1e4; i++) {
+        if (size < units[i].size)
+            continue;
+        snprintf(text, SVG_NUMBER_BYTES, "%.4g%s", number / units[i].size, units[i].letter);
+        return text;
+    }
+    snprintf(text, SVG_NUMBER_BYTES, "%.4g", number);
     return text;
 }
 

@@ -183,3 +183,14 @@ PYTHON
         equal "$(cat page.html) $(echo page*)" "before page.html"
     done
 }
+
+@test "numbers beside axes are short, whatever their size" {
+    make_plant 3000
+    awk -F, -v OFS=, 'NR > 1 { $2 *= 54321; $3 /= 1e9 } 1' plant.csv > scaled.csv
+    "$OIF" eval --label label --time at --alert-rate 0.02 --report page.html scaled.csv > /dev/null
+    read_page page.html <<'PYTHON'
+numbers = {e.text for svg in svgs for e in of_class(svg, "tick") if e.get("text-anchor") == "end" and float(e.get("x")) < 60}
+assert max(map(len, numbers)) <= 8, numbers
+assert any(number.endswith("M") for number in numbers) and any("e-0" in number for number in numbers), numbers
+PYTHON
+}
