@@ -98,17 +98,20 @@ static bool takes_known_columns(const column_source *from, const cli_settings *s
 }
 
 /* NDJSON makes columns of names that it does not know, so all names come first. */
-static exit_code find_all_names(const column_source *from, const cli_settings *settings)
+static exit_code find_all_names(const column_source *from, const cli_settings *settings,
+                                const key_columns *key)
 {
     const char *lists[] = {settings->columns,    settings->exclude,   settings->score.diff,
                            settings->score.rate, settings->score.log, settings->score.category};
-    const char *names[] = {settings->label, settings->score.key, settings->score.time};
+    const char *names[] = {settings->label, settings->score.time};
     exit_code code = EXIT_OK;
     size_t column;
     for (size_t i = 0; i < sizeof lists / sizeof *lists && code == EXIT_OK; i++)
         code = mark_columns(from, lists[i], NULL, true);
-    for (size_t i = 0; i < 3 && code == EXIT_OK; i++)
+    for (size_t i = 0; i < 2 && code == EXIT_OK; i++)
         code = names[i] ? find_column(from, names[i], strlen(names[i]), &column) : EXIT_OK;
+    for (size_t i = 0; i < key->count && code == EXIT_OK; i++)
+        code = find_column(from, key->names[i], strlen(key->names[i]), &column);
     if (code == EXIT_OK && takes_known_columns(from, settings))
         code = known_columns_find(from);
     return code;
@@ -149,8 +152,8 @@ static exit_code mark_learned(cli_columns *columns, const cli_settings *settings
         code = mark_columns(from, settings->exclude, used, false);
     if (code == EXIT_OK)
         code = set_aside(from, settings->label, used, &columns->label);
-    if (code == EXIT_OK)
-        code = set_aside(from, settings->score.key, used, &columns->key_text);
+    for (size_t i = 0; i < columns->key.count && code == EXIT_OK; i++)
+        code = set_aside(from, columns->key.names[i], used, &columns->key.columns[i]);
     if (code == EXIT_OK)
         code = set_aside(from, settings->score.time, used, &columns->time_text);
     if (code == EXIT_OK && !settings->columns && !takes_known)
@@ -235,7 +238,7 @@ static size_t add_text(size_t selection[], size_t *count, size_t column)
     return (*count)++;
 }
 
-/* key_text and time_text are columns until now. */
+/* time_text is a column until now. */
 static exit_code select_texts(cli_columns *columns, const cli_settings *settings, bool reads_label,
                               size_t selection[])
 {
@@ -246,8 +249,8 @@ static exit_code select_texts(cli_columns *columns, const cli_settings *settings
     if (needs_all_texts(columns->from.format, &settings->score))
         for (; count < oif_reader_column_count(reader); count++)
             selection[count] = count;
-    if (columns->has_key)
-        columns->key_text = add_text(selection, &count, columns->key_text);
+    for (size_t i = 0; i < columns->key.count; i++)
+        columns->key.texts[i] = add_text(selection, &count, columns->key.columns[i]);
     if (columns->has_time)
         columns->time_text = add_text(selection, &count, columns->time_text);
     if (reads_label)
@@ -266,7 +269,9 @@ exit_code columns_choose(cli_columns *columns, const column_source *from,
                          const cli_settings *settings, label_use use)
 {
     *columns = (cli_columns){.from = *from};
-    exit_code code = find_all_names(from, settings);
+    exit_code code = key_columns_split(&columns->key, settings->score.key);
+    if (code == EXIT_OK)
+        code = find_all_names(from, settings, &columns->key);
     size_t column_count = oif_reader_column_count(from->reader);
     bool *used = calloc(column_count, sizeof *used);
     bool *is_category = calloc(column_count, sizeof *is_category);
@@ -294,6 +299,7 @@ exit_code columns_choose(cli_columns *columns, const column_source *from,
 void columns_close(cli_columns *columns)
 {
     free(columns->learned);
+    key_columns_close(&columns->key);
     categories_close(&columns->categories);
 }
 

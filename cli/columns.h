@@ -3,6 +3,7 @@
 #define OIF_CLI_COLUMNS_H
 
 #include "categories.h"
+#include "key_columns.h"
 #include "known_columns.h"
 
 /* Whether the label is read, or only not learned from. It is one of a record's texts; raw rows have
@@ -17,7 +18,8 @@ typedef struct cli_columns {
     size_t label;
     /* Which of a record's texts is what. */
     bool has_key, has_time;
-    size_t key_text, time_text;
+    key_columns key;
+    size_t time_text;
     size_t label_text; /* where the label is read as a text */
 } cli_columns;
 

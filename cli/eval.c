@@ -316,7 +316,9 @@ static const cli_option options[] = {
      .help = "this value of the label is the anomaly, all others are normal; may be given again",
      .argument = "VALUE", .apply = set_anomaly},
     {"key", OPTION_TEXT, SETTING(score.key),
-     .help = "each key, such as each host, has a model of its own", .argument = "COL"},
+     .help = "each key, such as each host, has a model of its own; host,disk: both together are "
+             "the key",
+     .argument = "COL,COL"},
     {"time", OPTION_TEXT, SETTING(score.time),
      .help =
          "the column with the time of a row, as for oif score: delays are times then, and false "

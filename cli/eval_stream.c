@@ -147,7 +147,7 @@ static exit_code add_row(eval_run *evaluation, row_block *block, const oif_recor
     if (code != EXIT_OK)
         return code;
     if (columns->has_key) {
-        oif_text key = record->texts[columns->key_text];
+        oif_text key = key_columns_text(&columns->key, record);
         if (!add_key(block, key) || !eval_keys_number(&evaluation->keys, key, &rows->keys[row]))
             return complain_out_of_memory();
     }

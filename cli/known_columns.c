@@ -141,6 +141,8 @@ static const char *taken_away_by(const column_source *from, const cli_settings *
     for (size_t i = 0; i < sizeof aside / sizeof aside[0]; i++)
         if (aside[i].column && strcmp(aside[i].column, name) == 0)
             return aside[i].option;
+    if (is_listed(settings->score.key, name))
+        return "--key";
     if (is_listed(settings->exclude, name))
         return "--exclude";
     return settings->columns && !is_listed(settings->columns, name) && is_in_input(from, name)

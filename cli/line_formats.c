@@ -72,22 +72,26 @@ typedef struct influx_line {
     bool has_fields;
 } influx_line;
 
-static void write_series(const influx_line *line)
+/* A part of the key. */
+static void write_tag(const char *name, oif_text value)
 {
-    const cli_columns *columns = &line->cells->input->columns;
-    quoting_write_influx(line->measurement, strlen(line->measurement), ", ");
-    if (!columns->has_key)
-        return;
-    oif_text key = line->record->texts[columns->key_text];
-    const char *name = oif_reader_column_name(line->cells->input->reader, columns->key_text);
-    while (key.bytes > 0 && key.text[key.bytes - 1] == '\\')
-        key.bytes--; /* it would escape what follows, and cannot be escaped itself */
-    if (key.bytes == 0)
+    while (value.bytes > 0 && value.text[value.bytes - 1] == '\\')
+        value.bytes--; /* it would escape what follows, and cannot be escaped itself */
+    if (value.bytes == 0)
         return;
     write_text(",");
     quoting_write_influx(name, strlen(name), ",= ");
     write_text("=");
-    quoting_write_influx(key.text, key.bytes, ",= ");
+    quoting_write_influx(value.text, value.bytes, ",= ");
+}
+
+static void write_series(const influx_line *line)
+{
+    const cli_columns *columns = &line->cells->input->columns;
+    quoting_write_influx(line->measurement, strlen(line->measurement), ", ");
+    for (size_t i = 0; i < columns->key.count; i++)
+        write_tag(oif_reader_column_name(line->cells->input->reader, columns->key.columns[i]),
+                  line->record->texts[columns->key.texts[i]]);
 }
 
 static void begin_field(influx_line *line)
@@ -100,7 +104,7 @@ static void begin_field(influx_line *line)
 
 static bool is_field(const cli_columns *columns, size_t column)
 {
-    return !(columns->has_key && columns->key_text == column) &&
+    return !(key_columns_have(&columns->key, column)) &&
            !(columns->has_time && columns->time_text == column);
 }
 

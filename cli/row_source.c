@@ -6,12 +6,14 @@
  * counted the same way. */
 static oif_status check_key(const cli_columns *columns, const oif_record *record, oif_error *error)
 {
-    if (!columns->has_key || record->texts[columns->key_text].bytes <= OIF_KEY_MAX_BYTES)
+    if (!columns->has_key)
+        return OIF_OK;
+    const size_t bytes = key_columns_text(&columns->key, record).bytes;
+    if (bytes <= OIF_KEY_MAX_BYTES)
         return OIF_OK;
     *error = (oif_error){.status = OIF_EINPUT, .line = record->line};
     snprintf(error->message, sizeof error->message,
-             "a key of %zu bytes is too long; up to %d are fine",
-             record->texts[columns->key_text].bytes, OIF_KEY_MAX_BYTES);
+             "a key of %zu bytes is too long; up to %d are fine", bytes, OIF_KEY_MAX_BYTES);
     return OIF_EINPUT;
 }
 

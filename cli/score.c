@@ -120,7 +120,7 @@ static oif_status process(scoring_run *scoring, const oif_record *record, double
                           oif_result *result, oif_error *error)
 {
     cli_columns *columns = &scoring->input->columns;
-    oif_text key = columns->has_key ? record->texts[columns->key_text] : (oif_text){NULL, 0};
+    oif_text key = key_columns_text(&columns->key, record);
     oif_pipeline *pipeline = scoring->state->pipeline;
     silence_monitor_row(&scoring->silence, pipeline, seconds);
     oif_status status =
@@ -495,7 +495,9 @@ static const char *const output_words[] = {"csv",    "ndjson",     "logfmt",
 
 static const cli_option options[] = {
     {"key", OPTION_TEXT, SETTING(score.key),
-     .help = "each key, such as each host, has a model of its own", .argument = "COL"},
+     .help = "each key, such as each host, has a model of its own; host,disk: both together are "
+             "the key",
+     .argument = "COL,COL"},
     {"time", OPTION_TEXT, SETTING(score.time),
      .help = "the column with the time of a row: ISO 8601, seconds or less since 1970, or as in "
              "syslog and common log; not learned from, and shown with alerts",

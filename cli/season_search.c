@@ -68,7 +68,7 @@ static bool is_of_key(season_search *search, const cli_columns *columns, const o
 {
     if (!columns->has_key)
         return true;
-    oif_text key = record->texts[columns->key_text];
+    oif_text key = key_columns_text(&columns->key, record);
     if (!search->key) {
         search->key = malloc(key.bytes + 1);
         search->key_bytes = key.bytes;

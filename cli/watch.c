@@ -56,7 +56,7 @@ static oif_text text_of(const oif_record *record, bool has_it, size_t number)
 static void add_alert(watch_view *watch, const oif_record *record, const row_verdict *verdict)
 {
     const cli_columns *columns = &watch->input->columns;
-    oif_text key = text_of(record, columns->has_key, columns->key_text);
+    oif_text key = columns->has_key ? key_columns_text(&columns->key, record) : (oif_text){"", 0};
     oif_text time = text_of(record, columns->has_time, columns->time_text);
     char *text = watch->alerts[watch->alert_count++ % WATCH_ALERTS], row[GROUPED_TEXT_BYTES];
     int length = snprintf(

@@ -111,3 +111,37 @@ make_hosts() {
     equal "$("$OIF" inspect s | sed -n 's/^models  *//p')" 1,000
     contains "$(cat messages)" "oif: 1,000 keys have a model;"
 }
+
+# ---- Keys of several columns ----
+
+@test "--key host,disk: each disk of each host has a model of its own" {
+    awk 'BEGIN {print "host,disk,x"; for (i = 0; i < 200; i++) for (h = 0; h < 2; h++) for (d = 0; d < 2; d++) print "h" h ",sd" d "," (i * 7 + h + d) % 11}' > disks.csv
+    awk 'BEGIN {print "key,x"; for (i = 0; i < 200; i++) for (h = 0; h < 2; h++) for (d = 0; d < 2; d++) print "h" h "-" d "," (i * 7 + h + d) % 11}' > keys.csv
+    "$OIF" score --key host,disk --state s disks.csv | cut -d, -f4- > scored.csv
+    "$OIF" score --key key keys.csv | cut -d, -f3- | cmp - scored.csv
+    equal "$("$OIF" inspect s | sed -n 's/^models  *//p')" 4
+    contains "$("$OIF" inspect s)" 'model of the key seen last, "h1/sd1"'
+    "$OIF" score --key host,disk --state t <<< '{"host":"a","disk":"b","x":1}' > scored.ndjson
+    contains "$("$OIF" inspect t)" '"a/b"'
+}
+
+@test "values that contain the separator make no two keys one" {
+    printf 'a,b,x\nu/v,w,1\nu,v/w,2\nu\\,v,3\nu,\\v,4\n' > in.csv
+    "$OIF" score --key a,b --state s in.csv > scored.csv
+    equal "$("$OIF" inspect s | sed -n 's/^models  *//p')" 4
+}
+
+@test "a column with a comma in its name, one that is not there, and too long a key of several" {
+    printf '"a,b",c,x\nu,w,1\nv,w,2\n' > in.csv
+    "$OIF" score --key '"a,b"' --exclude c --state s in.csv > scored.csv
+    equal "$("$OIF" inspect s | sed -n 's/^models  *//p')" 2
+    oif score --key 'c,nothing' in.csv
+    equal "$status" 2
+    contains "$stderr" "nothing"
+    oif score --key 'c,,x' in.csv
+    exits 2 "oif: --key: 'c,,x' has a name that is empty"
+    (echo h,d,x; head -c 40000 /dev/zero | tr '\0' k; echo -n ,; head -c 40000 /dev/zero | tr '\0' k; echo ,1) > long.csv
+    oif score --key h,d long.csv
+    equal "$status" 1
+    contains "$stderr" "is too long; up to 65536 are fine"
+}
