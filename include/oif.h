@@ -445,9 +445,9 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new(const oif_params *params, siz
                                                    oif_pipeline **pipeline, oif_error *error);
 
 /* Creates a pipeline around a detector, which may have learned rows: history first, then live rows.
- * The pipeline has the detector's parameters, its columns divided by the option shingle, and, unless
- * rows are shingles, its column names. The detector becomes that of the key, which may be NULL and
- * 0 as in oif_pipeline_process. It belongs to the pipeline, and `*detector` is NULL.
+ * The pipeline has the detector's parameters, its columns divided by the option shingle, and its
+ * column names unless rows are shingles. The detector becomes that of the key, which may be NULL
+ * and 0 as in oif_pipeline_process. It belongs to the pipeline, and `*detector` is NULL.
  * What is anomalous is known once scores of later rows are.
  *
  * OIF_EPARAM   its columns are not those of a shingle of that many rows

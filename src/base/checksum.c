@@ -10,7 +10,7 @@ static bool machine_can_fold(void)
     return __builtin_cpu_supports("pclmul");
 }
 
-/* Replaces bytes by the last sixteen, changed so that the checksum of those is that of them all: what
+/* Replaces bytes by the last sixteen, changed so that their checksum is that of all: what
  * comes 16 bytes earlier counts x^128 times, and that remainder of the polynomial is multiplied
  * in without carries (Gopal et al., "Fast CRC Computation for Generic Polynomials Using
  * PCLMULQDQ", 2009). Takes whole sixteens, at least one. */
