@@ -9,7 +9,7 @@ True
 
 A detector (RollingIsolationForest, OnlineIsolationForest, IForestASD, HalfSpaceTrees, RobustRandomCutForest, Loda,
 SparseDataObservers) learns rows and scores them; a Pipeline raises alerts, and keeps a model for each key. Adapters for
-other libraries are modules of their own: oif.river, oif.sklearn, oif.pysad, oif.capymoa; pictures are in oif.plot.
+other libraries are modules of their own: oif.river, oif.sklearn, oif.pyod, oif.pysad, oif.capymoa; pictures are in oif.plot.
 """
 
 from ._core import version as __version__

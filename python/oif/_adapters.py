@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import abc
 import inspect
+import numbers
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+import numpy as np
 
 from ._detectors import DETECTORS, Detector
 
@@ -38,6 +43,7 @@ def parameters_of(native: type[Detector], **more: Any) -> Callable[[Adapter], Ad
         __init__.__signature__ = signature  # type: ignore[attr-defined]
         __init__.__qualname__ = f"{cls.__qualname__}.__init__"
         setattr(cls, "__init__", __init__)
+        abc.update_abstractmethods(cls)  # PyOD's is abstract
         setattr(cls, "_native", native)
         if not cls.__doc__:
             cls.__doc__ = (native.__doc__ or "").partition("    >>> ")[0].rstrip() + "\n"
@@ -51,6 +57,27 @@ def make_adapters(base: type, module: dict[str, Any], **more: Any) -> None:
     for native in DETECTORS.values():
         cls = type(native.__name__, (base,), {"__module__": module["__name__"]})
         module[native.__name__] = parameters_of(native, **more)(cls)
+
+
+SAMPLE_WINDOWS = 8  # of a shuffled X; what came before is forgotten, also where forgetting is gradual
+MOST_THREADS = 16
+
+
+def make_fitted(adapter: Any, rows: Any) -> Detector:
+    """A detector that has learned these rows: all of them in their order where its window holds them, or without `shuffle`;
+    else a random sample of them in random order. `random_state` and `n_jobs` are what scikit-learn makes of them."""
+    given = adapter.random_state
+    if given is not None and not isinstance(given, numbers.Integral):
+        given = given.randint(1 << 31) if hasattr(given, "randint") else given.integers(1 << 31)
+    detector = make_native(adapter, **({} if given is None else {"seed": int(given)}))
+    jobs = adapter.n_jobs or 1
+    detector.threads = min(jobs if jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + jobs), MOST_THREADS)
+    window: int = detector.params["window_size"]
+    if adapter.shuffle and len(rows) > window:
+        random = np.random.default_rng(detector.params["seed"])
+        rows = rows[random.permutation(len(rows))[: SAMPLE_WINDOWS * window]]
+    detector.learn(rows)
+    return detector
 
 
 def make_native(adapter: Any, **other: Any) -> Detector:

@@ -12,6 +12,7 @@ from typing import Any
 HOSTS = {
     "capymoa": ("capymoa", "capymoa"),
     "plot": ("matplotlib", "matplotlib"),
+    "pyod": ("pyod", "pyod"),
     "pysad": ("pysad", "pysad"),
     "river": ("river", "river"),
     "sklearn": ("sklearn", "scikit-learn"),

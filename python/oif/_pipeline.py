@@ -80,6 +80,7 @@ class Pipeline(Alerting):
         key: the column, by name, whose value says which model a row belongs to; several columns are one key
         time: the column with the times of rows: datetimes, ISO 8601, or seconds since 1970
         exclude: columns that are not learned
+        category: columns of names, by name: a value that is new, or rarer than the alert rate, is an anomaly
 
     >>> import numpy as np, oif
     >>> rows = np.random.default_rng(1).normal(size=(5000, 2))
@@ -150,14 +151,15 @@ class Pipeline(Alerting):
         key: Any = None,
         time: Any = None,
         exclude: Any = (),
+        category: Any = (),
     ) -> None:
         kind, params = _detectors_of(detector)
         if evicted == "keep" and not self._holds_file:
             raise ParameterError('evicted="keep" needs a state file: oif.Pipeline.open("alerts.oif", ..., evicted="keep")')
         trained = detector if isinstance(detector, Detector) and detector.rows_learned > 0 else None
-        if trained is not None and (shingle > 1 or diff or rate or log):
-            raise ParameterError("a detector that has learned rows cannot be used with shingle, diff, rate or log")
-        self._roles = roles_of(key, time, exclude)
+        if trained is not None and (shingle > 1 or diff or rate or log or category):
+            raise ParameterError("a detector that has learned rows cannot be used with shingle, diff, rate, log or category")
+        self._roles = roles_of(key, time, exclude, category)
         options: dict[str, Any] = dict(alert_rate=alert_rate, threshold=threshold, memory=memory, learn=learn)
         options |= dict(patience=patience, calm=calm, shingle=shingle, max_keys=max_keys)
         options |= dict(memory_limit=memory_limit, evicted=evicted)
@@ -165,8 +167,8 @@ class Pipeline(Alerting):
         options |= dict(season_seconds=season_seconds, other_season_seconds=other_season_seconds)
         options |= dict(alerts=alerts, cooldown=cooldown, silence=silence)
         self._derive = tuple(
-            (column, kind_of_column, keep_original)
-            for kind_of_column, columns in ((1, diff), (2, rate), (3, log))  # as oif_derive
+            (column, kind_of_column, keep_original and kind_of_column != 4)
+            for kind_of_column, columns in ((1, diff), (2, rate), (3, log), (4, category))  # as oif_derive
             for column in columns_of(columns)
         )
         _set_seasons(options, season)
@@ -195,8 +197,8 @@ class Pipeline(Alerting):
     def _resume(self, detector: Any = None, **options: Any) -> None:
         if detector is not None and _detectors_of(detector)[0] != self.kind:
             raise ParameterError(f"the state file contains a pipeline of {self.kind}, not {_detectors_of(detector)[0]}")
-        roles = {name: options.pop(name) for name in ("key", "time", "exclude") if name in options}
-        self._roles = roles_of(roles.get("key"), roles.get("time"), roles.get("exclude", ()))
+        roles = {name: options.pop(name) for name in ("key", "time", "exclude", "category") if name in options}
+        self._roles = roles_of(roles.get("key"), roles.get("time"), roles.get("exclude", ()), roles.get("category", ()))
         known = {name: value for name, value in as_words(options).items() if name in self.options}
         changed = {name: value for name, value in known.items() if self.options[name] != value}
         if changed:
@@ -440,7 +442,7 @@ def _key_info(fields: tuple[Any, ...]) -> KeyInfo:
 
 def _merged(one: Roles | None, other: Roles) -> Roles:
     one = one or Roles()
-    return Roles(other.key or one.key, one.time if other.time is None else other.time, one.exclude)
+    return Roles(other.key or one.key, one.time if other.time is None else other.time, one.exclude, one.category)
 
 
 def _name_in_list(kind: str, name: str, params: Mapping[str, Any]) -> str:

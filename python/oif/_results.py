@@ -44,6 +44,8 @@ class Reason(IntEnum):
     SEASON = 2  # a value is unlike those that the same time of earlier periods had
     PARTNER = 3  # a column no longer follows another one as it did
     SILENCE = 4  # the row came after a pause longer than any before
+    NEW_VALUE = 5  # a category has a value that is not known
+    RARE_VALUE = 6  # a category has a value that is rarer than others
 
 
 class Result(NamedTuple):

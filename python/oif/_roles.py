@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import _core
 from ._arrays import keys_of, seconds_of
 from ._errors import DataError, from_place
 
@@ -17,6 +18,7 @@ class Roles(NamedTuple):
     key: tuple[Any, ...] = ()
     time: Any = None
     exclude: tuple[Any, ...] = ()
+    category: tuple[Any, ...] = ()
 
     def names(self) -> set[Any]:
         return {*self.key, *self.exclude, *(() if self.time is None else (self.time,))}
@@ -35,9 +37,10 @@ def columns_of(names: Any) -> tuple[Any, ...]:
     return (names,) if isinstance(names, (str, int)) else tuple(names)
 
 
-def roles_of(key: Any, time: Any, exclude: Any) -> Roles | None:
-    roles = Roles(() if key is None else columns_of(key), time, columns_of(exclude))
-    used = [*roles.key, *roles.exclude, *([] if time is None else [time])]
+def roles_of(key: Any, time: Any, exclude: Any, category: Any = ()) -> Roles | None:
+    names = tuple(name for name in columns_of(category) if not isinstance(name, int))  # numbers of an array are codes already
+    roles = Roles(() if key is None else columns_of(key), time, columns_of(exclude), names)
+    used = [*roles.key, *roles.exclude, *roles.category, *([] if time is None else [time])]
     twice = {name for name in used if used.count(name) > 1}
     if twice:
         raise DataError(f"column {min(twice, key=str)!r} has two roles")
@@ -59,7 +62,41 @@ def split_one(row: Any, roles: Roles) -> tuple[dict[Any, Any], Any, Any]:
         if name not in row:
             raise DataError(f"the row has no column {name!r}; its columns are {tuple(row)!r}")
     parts = [row[name] for name in roles.key]
-    return {name: value for name, value in row.items() if name not in left_out}, _joined(parts), row.get(roles.time)
+    rest = {name: value for name, value in row.items() if name not in left_out}
+    for name in roles.category:
+        if name in rest:
+            rest[name] = code_of(rest[name])
+    return rest, _joined(parts), row.get(roles.time)
+
+
+def code_of(value: Any) -> float:
+    """The number that stands for a category; what is not text is written as text."""
+    if value is None or value != value:
+        return np.nan
+    return _core.category(value if isinstance(value, str) else str(value))
+
+
+def _with_codes(x: Any, categories: Iterable[Any]) -> Any:
+    """The table with numbers instead of the text of categories."""
+    for name in categories:
+        codes = np.array([code_of(value) for value in _values(_column(x, name))], dtype=np.float64)
+        if isinstance(x, np.ndarray):
+            kinds = [(own, np.float64 if own == name else x.dtype[own]) for own in x.dtype.names or ()]
+            records = np.zeros(len(x), dtype=kinds)
+            for own in x.dtype.names or ():
+                records[own] = codes if own == name else x[own]
+            x = records
+        elif isinstance(x, Sequence):
+            x = [{**row, name: code} if name in row else row for row, code in zip(x, codes.tolist())]
+        elif hasattr(x, "iloc"):
+            x = x.assign(**{name: codes})
+        elif hasattr(x, "with_columns"):
+            x = x.with_columns(type(x[name])(name, codes))
+        else:
+            import pyarrow
+
+            x = x.set_column(x.column_names.index(name), name, pyarrow.array(codes))
+    return x
 
 
 def split(x: Any, roles: Roles) -> Split:
@@ -71,7 +108,7 @@ def split(x: Any, roles: Roles) -> Split:
     names = _names_of(x)
     if names is None:
         raise DataError(f"columns have roles ({_listed(roles)}), so rows need names: a DataFrame or dicts, not {type(x).__name__}")
-    for name in (*roles.key, *(() if roles.time is None else (roles.time,))):
+    for name in (*roles.key, *roles.category, *(() if roles.time is None else (roles.time,))):
         if name not in names:
             raise DataError(f"there is no column {name!r}; the columns are {tuple(names)!r}")
     keys = None
@@ -80,11 +117,12 @@ def split(x: Any, roles: Roles) -> Split:
     elif roles.key:
         keys = keys_of([_joined(parts) for parts in zip(*(_values(_column(x, name)) for name in roles.key))])
     times = None if roles.time is None else seconds_of(_column(x, roles.time))
-    return Split(_without(x, [name for name in names if name in roles.names()], names), keys, times)
+    rest = _without(x, [name for name in names if name in roles.names()], names)
+    return Split(_with_codes(rest, roles.category), keys, times)
 
 
 def _listed(roles: Roles) -> str:
-    return ", ".join(sorted(map(repr, roles.names())))
+    return ", ".join(sorted(map(repr, roles.names() | set(roles.category))))
 
 
 def _joined(parts: Sequence[Any]) -> Any:

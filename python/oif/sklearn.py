@@ -21,26 +21,22 @@ n_jobs: threads that share the trees, -1: one for each core, 16 at the most; sco
 from __future__ import annotations
 
 import numbers
-import os
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _detectors, _hosts, _parameters
-from ._adapters import make_adapters, make_native
+from ._adapters import make_adapters, make_fitted
 from ._errors import ParameterError
 
 _hosts.need("sklearn")
 from sklearn.base import BaseEstimator, OutlierMixin  # noqa: E402
-from sklearn.utils import check_random_state  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 __all__ = _detectors.__all__
 
 RECENT = 8192  # scores that the threshold of partial_fit is measured on
-SAMPLE_WINDOWS = 8  # of a shuffled X; what came before is forgotten, also where forgetting is gradual
-MOST_THREADS = 16
 Floats = npt.NDArray[np.float64]
 Contamination = float | Literal["auto"]
 
@@ -55,8 +51,7 @@ class _Sklearn(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn these rows and nothing else: a random sample of them if there are more than the detector's window."""
         rows = self._rows(X, reset=True)
         self._check_contamination()
-        self.detector_ = self._make_detector()
-        self.detector_.learn(self._sample(rows))
+        self.detector_ = make_fitted(self, rows)
         return self._set_offset(-self.detector_.score(rows))
 
     def partial_fit(self, X: Any, y: Any = None) -> _Sklearn:
@@ -65,26 +60,10 @@ class _Sklearn(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         rows = self._rows(X, reset=first)
         self._check_contamination()
         if first:
-            self.detector_ = self._make_detector()
+            self.detector_ = make_fitted(self, rows[:0])
         before = [] if first else [self.recent_]
         self.detector_.learn(rows)
         return self._set_offset(np.concatenate([*before, -self.detector_.score(rows)]))
-
-    def _make_detector(self) -> _detectors.Detector:
-        given = self.random_state
-        seed = given if given is None or isinstance(given, numbers.Integral) else check_random_state(given).randint(1 << 31)
-        detector = make_native(self, **({} if seed is None else {"seed": int(seed)}))
-        jobs = self.n_jobs or 1
-        detector.threads = min(jobs if jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + jobs), MOST_THREADS)
-        return detector
-
-    def _sample(self, rows: Any) -> Any:
-        """All rows where the detector keeps them all, else a random sample of them in random order."""
-        window: int = self.detector_.params["window_size"]
-        if not self.shuffle or len(rows) <= window:
-            return rows
-        random = np.random.default_rng(self.detector_.params["seed"])
-        return rows[random.permutation(len(rows))[: SAMPLE_WINDOWS * window]]
 
     def score_samples(self, X: Any) -> Floats:
         """As scikit-learn has it: the lower, the more anomalous."""

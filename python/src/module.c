@@ -37,6 +37,14 @@ static PyObject *pipeline_info(PyObject *module, PyObject *unused)
     return table_as_dict(options.table);
 }
 
+static PyObject *category(PyObject *module, PyObject *text)
+{
+    (void)module;
+    Py_ssize_t bytes;
+    const char *utf8 = PyUnicode_AsUTF8AndSize(text, &bytes);
+    return utf8 ? PyFloat_FromDouble(oif_category(utf8, (size_t)bytes)) : NULL;
+}
+
 static PyMethodDef functions[] = {
     {"detector_infos", detector_infos, METH_NOARGS,
      "detector_infos()\n--\n\nThe kinds of detectors and their parameters, as the library lists "
@@ -46,6 +54,8 @@ static PyMethodDef functions[] = {
      "judge together, and their initial values."},
     {"pipeline_info", pipeline_info, METH_NOARGS,
      "pipeline_info()\n--\n\nThe options of pipelines, as the library lists them."},
+    {"category", category, METH_O,
+     "category(text, /)\n--\n\nThe number that stands for a text in a column of categories."},
     {"arrow_rows", arrow_rows, METH_O,
      "arrow_rows(stream, /)\n--\n\nThe array, the column names and the columns without numbers "
      "behind the capsule of an Arrow stream."},

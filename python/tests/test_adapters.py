@@ -198,10 +198,38 @@ def test_capymoa(name, capymoa):
     assert learner.predict(Instance(row)) is None and learner.random_seed == 4 and name in str(learner)
 
 
+# ---- PyOD ----
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pyod(name):
+    base = pytest.importorskip("pyod.models.base")
+    from sklearn.base import clone
+
+    import oif.pyod
+
+    random = np.random.default_rng(3)
+    rows = random.normal(size=(1500, 4))
+    rows[::50] += 9
+    model = getattr(oif.pyod, name)(contamination=0.02, seed=2)
+    assert isinstance(model, base.BaseDetector)
+    model.fit(rows)
+    assert model.labels_.sum() == pytest.approx(30, abs=2) and set(model.labels_) == {0, 1}
+    assert (model.predict(rows) == model.labels_).all() and model.threshold_ > 0
+    probability = model.predict_proba(rows)
+    assert probability.shape == (1500, 2) and np.allclose(probability.sum(axis=1), 1)
+    assert same_bits(model.decision_function(rows), model.decision_scores_)
+    assert clone(model).get_params() == model.get_params()
+    again = pickle.loads(pickle.dumps(model))
+    assert same_bits(again.decision_function(rows), model.decision_scores_)
+    with pytest.raises(ValueError, match="contamination"):
+        getattr(oif.pyod, name)(contamination=0.7)
+
+
 # ---- All ----
 
 
-@pytest.mark.parametrize("host", ["river", "sklearn", "pysad"])
+@pytest.mark.parametrize("host", ["river", "sklearn", "pyod", "pysad"])
 def test_the_examples_of_the_modules(host):
     pytest.importorskip(host)
     module = __import__(f"oif.{host}", fromlist=["x"])
@@ -209,14 +237,14 @@ def test_the_examples_of_the_modules(host):
     assert failed == 0 and attempted > 0
 
 
-@pytest.mark.parametrize("host", ["river", "sklearn", "pysad", "capymoa"])
+@pytest.mark.parametrize("host", ["river", "sklearn", "pyod", "pysad", "capymoa"])
 def test_type_checkers_know_the_classes_that_a_module_makes(host):
     tree = ast.parse((Path(oif.__file__).parent / f"{host}.py").read_text())
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
     assert sorted(node.name for node in block.body) == sorted(NAMES)
 
 
-@pytest.mark.parametrize("host", ["river", "sklearn", "pysad"])
+@pytest.mark.parametrize("host", ["river", "sklearn", "pyod", "pysad"])
 @pytest.mark.parametrize("name", NAMES)
 def test_adapters_have_the_parameters_of_the_detectors(host, name):
     import inspect

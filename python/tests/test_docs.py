@@ -4,6 +4,8 @@ import doctest
 import importlib
 import pkgutil
 import re
+import subprocess
+import sys
 
 import pytest
 from conftest import CHECKOUT
@@ -56,6 +58,16 @@ def test_the_examples_of_the_tutorial(tmp_path, monkeypatch):
         pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
     assert run_page(PAGE) > 40
+
+
+def test_the_reference_is_made_from_the_docstrings(tmp_path):
+    pytest.importorskip("matplotlib")
+    made = tmp_path / "python-api.md"
+    subprocess.run([sys.executable, str(CHECKOUT / "tools" / "python_reference.py"), str(made)], check=True)
+    page = CHECKOUT / "docs" / "python-api.md"
+    assert page.read_text() == made.read_text(), "tools/python_reference.py docs/python-api.md makes it again"
+    for name in oif.__all__:
+        assert name == "__version__" or f"### {name}\n" in made.read_text()
 
 
 def test_the_examples_of_the_readme(tmp_path, monkeypatch):

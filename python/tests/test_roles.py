@@ -13,7 +13,7 @@ pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
 pyarrow = pytest.importorskip("pyarrow")
 
-COUNT = 600
+COUNT = 2400
 
 
 @pytest.fixture
@@ -130,3 +130,40 @@ def test_named_tuples_are_rows_with_names():
     forest = oif.Loda()
     assert len(list(forest.process_iter(Point(i, -i) for i in range(5)))) == 5
     assert forest.column_names == ("x", "y") and forest.rows_learned == 5
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_values_that_were_never_seen_are_found(kind, columns):
+    columns = {**columns, "path": ["/home", "/login", "/search"] * (COUNT // 3)}
+    columns["path"][2390] = "/etc/passwd"
+    table = structured_with_path(columns) if kind == "structured" else TABLES[kind](columns)
+    pipeline = oif.Pipeline(oif.Loda(), alert_rate=0.01, category="path", exclude=["row", "ts", "host"])
+    results = pipeline.process(table, output="array")
+    assert results["anomaly"][2390] and oif.Reason(results["reason"][2390]) is oif.Reason.NEW_VALUE
+    assert pipeline.column_names == ("load", "heat", "path")
+    for path, anomaly in (("/home", False), ("/root", True)):
+        result = pipeline.process_one({"load": 0.0, "heat": 0.0, "path": path})
+        assert result.anomaly == anomaly and (result.reason is oif.Reason.NEW_VALUE) == anomaly
+    assert {why.column for why in pipeline.explain()} == {"load", "heat", "category(path)"}
+
+
+def structured_with_path(columns):
+    kinds = {"ts": "M8[s]", "host": "U8", "load": "f8", "heat": "f8", "row": "i8", "path": "U16"}
+    records = np.zeros(COUNT, dtype=list(kinds.items()))
+    for name, column in columns.items():
+        records[name] = column
+    return records
+
+
+def test_categories_are_those_of_the_tool(program, tmp_path):
+    import subprocess
+
+    frame = pandas.DataFrame({"load": np.random.default_rng(1).normal(size=3000), "path": ["/a", "/b", "/c"] * 1000})
+    frame.loc[2900, "path"] = "/new"
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    command = [program, "score", "--category", "path", "--output", "ndjson", str(tmp_path / "log.csv")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    scores = [json.loads(line)["oif"]["score"] for line in done.stdout.splitlines()]
+    ours = oif.Pipeline(category="path").process(frame)["score"]
+    assert np.allclose(scores, ours, atol=1e-4)
