@@ -197,8 +197,8 @@ static const char *run_zstd(decompressor *opened, const char **in, size_t *in_by
         if (ZSTD_isError(result))
             return problem_of_zstd(result);
         opened->may_end = result == 0;
-        if (source.pos == 0 && *given == before)
-            break;
+        if (source.pos == 0 && *given == before) /* frames of very old versions may stop here */
+            return *in_bytes > 0 ? "invalid data" : NULL;
     }
     return NULL;
 }

@@ -45,6 +45,9 @@ find_missing() {
     need pkg-config has pkg-config
     need libcmocka-dev has_header cmocka.h
     need bats has bats
+    need zstd has zstd
+    need bzip2 has bzip2
+    need xz-utils has xz
     need jq has jq
     need mandoc has mandoc
     need zsh has zsh
