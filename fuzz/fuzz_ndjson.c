@@ -40,6 +40,7 @@ static uint64_t read_rows(byte_source source, const oif_reader_options *options,
     check_names(reader);
     if (options->format == OIF_FORMAT_NDJSON && choice & 4)
         find_more_columns(reader);
+    oif_reader_collect_columns(reader, choice & 8 ? 5 : 0);
     size_t count = oif_reader_column_count(reader);
     count = count < MAX_SELECTED ? count : MAX_SELECTED;
     for (size_t i = 0; i < count; i++)

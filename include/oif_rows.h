@@ -125,7 +125,7 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
  *
  *   - One row per line. Every line has as many fields as the first one.
  *   - Fields may be quoted. Inside quotes "" is one quote, and a newline is text.
- *   - An empty field, NA, NaN, null and None are missing numbers.
+ *   - An empty field, NA, NaN, null and None are missing numbers. true is 1 and false is 0.
  *   - Columns have the names in the header, or x0, x1, ...
  *   - A repeated header, as in concatenated files, is skipped, also with a byte order mark.
  *   - With the delimiter ' ', any run of blanks and tabs separates fields, as vmstat prints them.
@@ -145,7 +145,7 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
  *
  *   - In a name, a dot inside a key is written \. , a backslash \\ and a NUL character \0 .
  *   - Later lines may have other keys, in any order. Missing or null is a missing number.
- *     What is not selected is skipped.
+ *     What is not selected is skipped; oif_reader_collect_columns makes columns of it.
  *   - true is 1 and false is 0. A string is not a number, even if it looks like one:
  *     select it as text, or write it without quotes.
  *   - If a key occurs twice, the last one counts.
@@ -245,6 +245,11 @@ OIF_API const char *oif_reader_column_name(const oif_reader *reader, size_t colu
  *              NDJSON: the path contains an invalid escape (only \. \\ and \0 are valid) */
 OIF_API OIF_MUST_CHECK oif_status oif_reader_find_column(oif_reader *reader, const char *name,
                                                          size_t *column, oif_error *error);
+
+/* NDJSON: keys of later lines that are not known yet become columns, not selected, as soon as
+ * oif_reader_next has read the line: at most `count` keys more, objects and arrays included; 0:
+ * no more. The reader allocates for each. Other formats have all their columns from the start. */
+OIF_API void oif_reader_collect_columns(oif_reader *reader, size_t count);
 
 /* Selects the columns that become values, in this order. Other columns may hold anything.
  *

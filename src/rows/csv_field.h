@@ -128,17 +128,21 @@ static inline bool oif_csv_is_in_quotes(oif_span text)
     return text.end - text.start >= 2 && *text.start == '"' && text.end[-1] == '"';
 }
 
+/* Letters of either case; the word is in lower case. */
+static inline bool oif_csv_is_word(oif_span text, const char *word)
+{
+    const char *at = text.start;
+    while (at < text.end && *word && (*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at) == *word)
+        at++, word++;
+    return at == text.end && !*word;
+}
+
 static inline bool oif_csv_is_missing(oif_span text)
 {
     static const char *const words[] = {"", "na", "n/a", "nan", "null", "none"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const char *at = text.start, *word = words[i];
-        while (at < text.end && *word &&
-               (*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at) == *word)
-            at++, word++;
-        if (at == text.end && !*word)
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (oif_csv_is_word(text, words[i]))
             return true;
-    }
     return false;
 }
 
@@ -168,8 +172,8 @@ typedef enum oif_csv_meaning {
     OIF_CSV_OTHER_TEXT
 } oif_csv_meaning;
 
-/* What the field [field, end) means, blanks and quotes aside; its value if it is a number, NaN
- * if missing. */
+/* What the field [field, end) means, blanks and quotes aside; its value if it is a number or a
+ * truth value, NaN if missing. */
 static inline oif_csv_meaning oif_csv_field_meaning(const char *field, const char *end,
                                                     char delimiter, double *value)
 {
@@ -180,6 +184,11 @@ static inline oif_csv_meaning oif_csv_field_meaning(const char *field, const cha
     if (oif_number_parse(text.start, text.end, &number) == text.end) {
         *value = number;
         return isnan(number) ? OIF_CSV_MISSING : isinf(number) ? OIF_CSV_INFINITE : OIF_CSV_NUMBER;
+    }
+    const bool is_true = oif_csv_is_word(text, "true");
+    if (is_true || oif_csv_is_word(text, "false")) { /* as in JSON */
+        *value = is_true;
+        return OIF_CSV_NUMBER;
     }
     *value = NAN;
     return oif_csv_is_missing(text) ? OIF_CSV_MISSING : OIF_CSV_OTHER_TEXT;

@@ -41,6 +41,7 @@ struct oif_json_path {
     bool is_leaf;    /* the value is neither an object nor an array */
 
     size_t number;             /* paths count from 0 in the order of their making */
+    oif_json_path *next_added; /* by the same line */
     oif_json_path *low, *high; /* the search tree */
     unsigned level;
 };

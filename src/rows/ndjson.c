@@ -31,7 +31,9 @@ typedef struct line_parser {
     /* where the next text with escapes goes; all of a line fit, as none gets longer */
     char *unescaped;
     uint64_t first_stamp;
-    bool collects;     /* paths that are new are added */
+    bool collects; /* paths that are new are added */
+    bool is_first; /* the order of its keys is the one to expect */
+    oif_json_path *first_added, *last_added;
     bool has_repeated; /* some key is given twice */
     bool has_bad;
     bool has_too_many, out_of_memory; /* when paths were added */
@@ -55,12 +57,31 @@ static oif_json_path *add_path(line_parser *line, oif_json_path *parent, const c
     return path;
 }
 
+/* The same on a line that is not the first. */
+static oif_json_path *add_late_path(line_parser *line, oif_json_path *parent, const char *key,
+                                    size_t bytes)
+{
+    if (line->reader->new_keys_left == 0)
+        return NULL;
+    oif_json_path *path = add_path(line, parent, key, bytes);
+    if (!path)
+        return NULL;
+    line->reader->new_keys_left--;
+    oif_json_path_append_child(parent, path);
+    *(line->last_added ? &line->last_added->next_added : &line->first_added) = path;
+    line->last_added = path;
+    return path;
+}
+
 /* The path below `parent` with this key; NULL when it does not matter. */
 static oif_json_path *look_up(line_parser *line, oif_json_path *parent, const char *key,
                               size_t bytes)
 {
     oif_json_path *path = oif_json_path_find(line->paths, parent, key, bytes);
-    return path || !line->collects ? path : add_path(line, parent, key, bytes);
+    if (path || !line->collects)
+        return path;
+    return line->is_first ? add_path(line, parent, key, bytes)
+                          : add_late_path(line, parent, key, bytes);
 }
 
 /* Notes the order of the children. An object that replaces one with the same key starts
@@ -74,7 +95,7 @@ static void collect_path(oif_json_path *path)
 
 static void enter_path(line_parser *line, oif_json_path *path)
 {
-    if (line->collects)
+    if (line->is_first)
         collect_path(path);
     line->has_repeated |= path->stamp >= line->first_stamp;
     path->stamp = ++line->paths->stamp;
@@ -301,7 +322,7 @@ static const char *parse_value(line_parser *line, const char *at, oif_json_path 
 
 /* ---- Lines ---- */
 
-static line_parser begin_line(oif_reader *reader, bool collects)
+static line_parser begin_line(oif_reader *reader, bool is_first)
 {
     for (size_t i = 0; i < reader->value_count; i++)
         reader->values[i] = NAN;
@@ -314,7 +335,8 @@ static line_parser begin_line(oif_reader *reader, bool collects)
         .lines_end = reader->buffer + reader->lines_end,
         .unescaped = reader->unescaped,
         .first_stamp = reader->paths->stamp,
-        .collects = collects,
+        .collects = is_first || reader->new_keys_left > 0,
+        .is_first = is_first,
     };
 }
 
@@ -471,6 +493,25 @@ static oif_status make_leaf_columns(oif_reader *reader, oif_json_path *path, siz
     return status;
 }
 
+/* Makes a column of each leaf that the line has brought, until their names are too long. */
+static oif_status make_late_columns(line_parser *line, oif_error *error)
+{
+    oif_reader *reader = line->reader;
+    oif_status status = OIF_OK;
+    for (oif_json_path *path = line->first_added; path && status == OIF_OK;
+         path = path->next_added) {
+        if (!path->is_leaf)
+            continue;
+        reader->late_names_bytes += oif_json_path_name_bytes(path) + 1;
+        if (reader->late_names_bytes > MAX_NAMES_BYTES) {
+            reader->new_keys_left = 0;
+            return OIF_OK;
+        }
+        status = make_column(reader, path, OIF_UNSELECTED, error);
+    }
+    return status;
+}
+
 /* Adds the path that a name spells and returns it; NULL with *status saying why. */
 static oif_json_path *add_named_path(oif_reader *reader, const char *name, char *key,
                                      oif_status *status, oif_error *error)
@@ -556,6 +597,9 @@ static oif_status ndjson_next(oif_reader *reader, oif_record *record, oif_error 
     const char *newline = parse_line(&line);
     if (column_in_line(reader, newline) - 1 > reader->max_line_bytes)
         return fail_too_long(reader, error);
+    status = line.first_added ? make_late_columns(&line, error) : OIF_OK;
+    if (status != OIF_OK)
+        return status;
     status = check_line(&line, error);
     if (!line.fault.why)
         *(status == OIF_OK ? record : &reader->refused) = oif_reader_record(

@@ -72,6 +72,8 @@ oif_status oif_reader_reserve_columns(oif_reader *reader, size_t count, oif_erro
     }
     if (reader->column_count)
         memcpy(columns, reader->columns, reader->column_count * sizeof *columns);
+    if (reader->value_count) /* a line that brings new columns has values already */
+        memcpy(values, reader->values, reader->value_count * sizeof *values);
     oif_memory_free(reader->columns);
     oif_memory_free(reader->values);
     reader->columns = columns;
@@ -377,6 +379,11 @@ oif_status oif_reader_find_column(oif_reader *reader, const char *name, size_t *
     }
     *column = found;
     return OIF_OK;
+}
+
+void oif_reader_collect_columns(oif_reader *reader, size_t count)
+{
+    reader->new_keys_left = count;
 }
 
 bool oif_reader_has_header(const oif_reader *reader)

@@ -102,6 +102,8 @@ struct oif_reader {
     size_t header_bytes;
     oif_csv_progress progress;
     oif_json_paths *paths; /* NDJSON */
+    size_t new_keys_left;  /* NDJSON: that many new keys of later lines become columns */
+    size_t late_names_bytes;
 };
 
 extern const oif_row_format oif_csv_format, oif_ndjson_format, oif_raw_format;

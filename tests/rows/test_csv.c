@@ -276,6 +276,23 @@ static void missing_values_become_nan(void **state)
     oif_reader_close(reader);
 }
 
+static void true_is_one_and_false_is_zero_in_any_case(void **state)
+{
+    (void)state;
+    byte_source source = source_of("a,b,c,d\ntrue,False,TRUE,1\n false ,\"true\",tRuE,FALSE\r\n"
+                                   "truely,1,1,1\ntru,1,1,1\n");
+    oif_reader *reader = open_source(&source, defaults);
+
+    EXPECT_ROW(reader, 2, 1, 0, 1, 1);
+    EXPECT_ROW(reader, 3, 0, 1, 1, 0);
+    expect_bad_row(
+        reader, 4, 1,
+        "'truely' is not a number in column \"a\"; leave the column out or make it empty");
+    expect_bad_row(reader, 5, 1,
+                   "'tru' is not a number in column \"a\"; leave the column out or make it empty");
+    oif_reader_close(reader);
+}
+
 static void a_byte_order_mark_is_skipped_but_only_at_the_start(void **state)
 {
     (void)state;
@@ -1259,6 +1276,7 @@ int main(void)
         cmocka_unit_test(a_line_of_tabs_is_a_row_where_the_tab_delimits),
         cmocka_unit_test(blanks_around_numbers_are_tolerated),
         cmocka_unit_test(missing_values_become_nan),
+        cmocka_unit_test(true_is_one_and_false_is_zero_in_any_case),
         cmocka_unit_test(a_byte_order_mark_is_skipped_but_only_at_the_start),
         cmocka_unit_test(numbers_may_be_quoted),
         cmocka_unit_test(the_text_of_a_record_is_the_line_as_it_came),

@@ -127,6 +127,49 @@ static void all_columns_are_selected_at_first(void **state)
     oif_reader_close(reader);
 }
 
+static void keys_that_come_later_become_columns_when_asked_for(void **state)
+{
+    (void)state;
+    byte_source source =
+        source_of("{\"a\": 1, \"o\": {}}\n"
+                  "{\"a\": 2, \"b\": {\"c\": 7, \"d\": [8, {\"e\": 9}]}}\n"
+                  "{\"o\": {\"x\": 3}, \"b\": {\"d\": [1, {\"e\": 2}]}, \"a\": 4}\n"
+                  "{\"later\": 1, \"a\": 5}\n");
+    oif_reader *reader = open_source(&source, ndjson);
+    oif_reader_collect_columns(reader, 100);
+    EXPECT_ROW(reader, 1, 1);
+    EXPECT_COLUMNS(reader, "a");
+    EXPECT_ROW(reader, 2, 2);
+    EXPECT_COLUMNS(reader, "a", "b.c", "b.d.0", "b.d.1.e");
+    assert_int_equal(oif_reader_select(reader, (size_t[]){3, 0, 1}, 3, NULL), OIF_OK);
+    EXPECT_ROW(reader, 3, 2, 4, NAN);
+    EXPECT_COLUMNS(reader, "a", "b.c", "b.d.0", "b.d.1.e", "o.x");
+    oif_reader_collect_columns(reader, 0);
+    EXPECT_ROW(reader, 4, NAN, 5, NAN);
+    EXPECT_COLUMNS(reader, "a", "b.c", "b.d.0", "b.d.1.e", "o.x");
+    expect_end(reader);
+    oif_reader_close(reader);
+}
+
+static void only_so_many_later_keys_become_columns(void **state)
+{
+    (void)state;
+    char text[4096];
+    size_t length = (size_t)snprintf(text, sizeof text, "{\"a\":1}\n");
+    for (int i = 0; i < 100; i++)
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length, "{\"a\":%d,\"k%d\":1}\n", i, i);
+    byte_source source = {.bytes = text, .count = length};
+    oif_reader *reader = open_source(&source, ndjson);
+    oif_reader_collect_columns(reader, 30);
+    EXPECT_ROW(reader, 1, 1);
+    for (int i = 0; i < 100; i++)
+        EXPECT_ROW(reader, (uint64_t)i + 2, i);
+    assert_int_equal(oif_reader_column_count(reader), 31);
+    assert_string_equal(oif_reader_column_name(reader, 30), "k29");
+    oif_reader_close(reader);
+}
+
 static void dots_backslashes_and_nuls_in_keys_are_escaped_in_names(void **state)
 {
     (void)state;
@@ -1155,6 +1198,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_the_leaves_of_the_first_object),
         cmocka_unit_test(all_columns_are_selected_at_first),
+        cmocka_unit_test(keys_that_come_later_become_columns_when_asked_for),
+        cmocka_unit_test(only_so_many_later_keys_become_columns),
         cmocka_unit_test(dots_backslashes_and_nuls_in_keys_are_escaped_in_names),
         cmocka_unit_test(an_object_without_keys_has_no_columns_until_they_are_asked_for),
         cmocka_unit_test(a_path_that_the_first_line_lacks_can_be_asked_for),
