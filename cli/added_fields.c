@@ -48,13 +48,13 @@ static bool is_known(const column_source *from, const char *name)
 }
 
 /* Returns whether any of them was used. */
-static bool leave_out(const column_source *from, const field_run *run, bool used[])
+static bool leave_out(const column_source *from, const field_run *run, column_use uses[])
 {
     bool was_used = false;
     for (size_t i = run->first; i < run->end; i++) {
-        if (!used[i] || is_known(from, oif_reader_column_name(from->reader, i)))
+        if (uses[i] != COLUMN_LEARNED || is_known(from, oif_reader_column_name(from->reader, i)))
             continue;
-        used[i] = false;
+        uses[i] = COLUMN_ADDED;
         was_used = true;
     }
     return was_used;
@@ -101,7 +101,7 @@ static field_run run_before(const column_source *from, size_t end)
     return run;
 }
 
-static void leave_out_last_columns(const column_source *from, bool used[])
+static void leave_out_last_columns(const column_source *from, column_use uses[])
 {
     size_t count = oif_reader_column_count(from->reader), first = count;
     bool was_used = false;
@@ -109,7 +109,7 @@ static void leave_out_last_columns(const column_source *from, bool used[])
         field_run run = run_before(from, first);
         if (!is_convincing(&run))
             break;
-        was_used |= leave_out(from, &run, used);
+        was_used |= leave_out(from, &run, uses);
         first = run.first;
     }
     if (was_used)
@@ -154,13 +154,13 @@ static field_run run_of_member(const column_source *from, size_t first)
     return run;
 }
 
-static void leave_out_members(const column_source *from, bool used[])
+static void leave_out_members(const column_source *from, column_use uses[])
 {
     for (size_t i = 0; i < oif_reader_column_count(from->reader);) {
         field_run run = run_of_member(from, i);
         const char *name = oif_reader_column_name(from->reader, i);
         bool is_usual = key_bytes(name) == 3 && memcmp(name, "oif", 3) == 0;
-        if ((is_convincing(&run) || (is_usual && run.count > 0)) && leave_out(from, &run, used))
+        if ((is_convincing(&run) || (is_usual && run.count > 0)) && leave_out(from, &run, uses))
             note("%s: '%.*s' holds fields that another oif added: they are not learned (--columns "
                  "names what is)",
                  from->name, (int)key_bytes(name), name);
@@ -168,10 +168,10 @@ static void leave_out_members(const column_source *from, bool used[])
     }
 }
 
-void added_fields_leave_out(const column_source *from, bool used[])
+void added_fields_leave_out(const column_source *from, column_use uses[])
 {
     if (from->format == OIF_FORMAT_NDJSON)
-        leave_out_members(from, used);
+        leave_out_members(from, uses);
     else if (from->format == OIF_FORMAT_CSV && oif_reader_has_header(from->reader))
-        leave_out_last_columns(from, used);
+        leave_out_last_columns(from, uses);
 }

@@ -18,6 +18,6 @@ int added_field_find(const char *name, size_t name_bytes);
  *     NDJSON   a member of the object with such fields only: {"oif":{"score":0.5,...}}
  *
  * One name alone proves nothing, so it is left as it is; so is what a state has learned from. */
-void added_fields_leave_out(const column_source *from, bool used[]);
+void added_fields_leave_out(const column_source *from, column_use uses[]);
 
 #endif

@@ -323,7 +323,12 @@ static ptrdiff_t read_files(byte_source *source, char *buffer, size_t capacity)
 
 static ptrdiff_t read_source(byte_source *source, char *buffer, size_t capacity)
 {
+    if (source->has_ended)
+        return 0;
+    if (source->problem) /* it would be the same again */
+        return -1;
     ptrdiff_t count = read_files(source, buffer, capacity);
+    source->has_ended = count == 0;
     if (count <= 0)
         return count;
     notice_first_line(source, buffer, (size_t)count);
@@ -331,6 +336,15 @@ static ptrdiff_t read_source(byte_source *source, char *buffer, size_t capacity)
     if (source->first_lines)
         count_lines(source, buffer, (size_t)count);
     return count;
+}
+
+bool byte_source_is_ready(const byte_source *source, int milliseconds)
+{
+    struct pollfd sources[] = {{.fd = source->file.fd, .events = POLLIN},
+                               {.fd = signals_descriptor(), .events = POLLIN}};
+    if (source->has_ended || source->begun_given < source->begun_bytes)
+        return true;
+    return poll(sources, 2, milliseconds) > 0 && sources[0].revents != 0;
 }
 
 /* ---- Held back ---- */
@@ -366,8 +380,12 @@ ptrdiff_t byte_source_read(void *context, char *buffer, size_t capacity)
     byte_source *source = context;
     size_t left = source->bytes_held - source->bytes_given,
            count = left < capacity ? left : capacity;
-    if (left == 0 && !source->holds)
+    if (left == 0 && !source->holds) {
+        free(source->held);
+        source->held = NULL;
+        source->bytes_held = source->bytes_given = source->capacity = 0;
         return read_source(source, buffer, capacity);
+    }
     if (left == 0) {
         ptrdiff_t read_now = read_and_hold(source, buffer, capacity);
         source->bytes_given = source->bytes_held;
@@ -407,6 +425,11 @@ const char *byte_source_held_text(const byte_source *source, size_t *bytes)
 void byte_source_rewind(byte_source *source)
 {
     source->bytes_given = 0;
+}
+
+void byte_source_return_to(byte_source *source, size_t held_byte)
+{
+    source->bytes_given = held_byte;
 }
 
 uint64_t byte_source_line(const byte_source *source)

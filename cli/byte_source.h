@@ -25,6 +25,7 @@ typedef struct byte_source {
     file_start start;
     uint64_t bytes_read; /* as they are stored, of all files */
     const char *problem; /* why a read failed, with the place; NULL: it did not */
+    bool has_ended;      /* a terminal would wait again */
 
     /* Called when no bytes are there yet. Returns the milliseconds after which it wants to be
      * called again while they are still missing, -1 for never. NULL: there is nothing to do. */
@@ -72,14 +73,18 @@ const char *byte_source_place(const byte_source *source, uint64_t *line);
 enum { BYTE_SOURCE_TITLE_BYTES = 4096 + 32 };
 const char *byte_source_title(const byte_source *source, char title[BYTE_SOURCE_TITLE_BYTES]);
 
+/* Whether reading would not wait, or no longer than that many milliseconds. */
+bool byte_source_is_ready(const byte_source *source, int milliseconds);
+
 /* The first byte that is neither blank nor of a byte order mark; 0 when none is nearby. */
 char byte_source_peek(byte_source *source);
 
 /* The held bytes from that first byte on. */
 const char *byte_source_held_text(const byte_source *source, size_t *bytes);
 
-/* The next read starts again with the first held byte. */
+/* The next read starts again with the first held byte, or with a later one. */
 void byte_source_rewind(byte_source *source);
+void byte_source_return_to(byte_source *source, size_t held_byte);
 
 /* Of the held bytes: the number of the first line that is not blank; and makes that line blank,
  * so the lines after it keep their numbers. False at the end of the input. */

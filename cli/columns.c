@@ -1,100 +1,146 @@
 #include "columns.h"
 
 #include "added_fields.h"
+#include "name_list.h"
 #include "suggest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_named(const oif_reader *reader, size_t column, const char *name, size_t name_bytes)
+/* ---- One name ---- */
+
+static const char *name_at(const column_source *from, size_t column)
 {
-    const char *column_name = oif_reader_column_name(reader, column);
-    return strlen(column_name) == name_bytes && memcmp(column_name, name, name_bytes) == 0;
+    return oif_reader_column_name(from->reader, column);
 }
 
-/* A column that the first line of NDJSON lacks may come later. It may as well be a mistake, so
- * a note says so. */
-static exit_code add_column(const column_source *from, const char *name, size_t name_bytes,
-                            const char *hint, size_t *added)
+static bool has_paths(const column_source *from)
 {
-    char *terminated = strndup(name, name_bytes);
-    oif_error error = {.status = OIF_EMEMORY, .message = "out of memory"};
-    oif_status status =
-        terminated ? oif_reader_find_column(from->reader, terminated, added, &error) : OIF_EMEMORY;
-    free(terminated);
+    return from->format == OIF_FORMAT_NDJSON;
+}
+
+/* A column that no looked-at line of NDJSON has may come later. It may as well be a mistake, so
+ * a note says so. */
+static exit_code add_column(const column_source *from, const char *name, const char *hint,
+                            size_t *added)
+{
+    oif_error error;
+    oif_status status = oif_reader_find_column(from->reader, name, added, &error);
     if (status != OIF_OK)
         return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s: %s", from->name,
                         error.message);
-    note("%s: the first line has no '%.*s'%s; it is missing until a line has it", from->name,
-         (int)name_bytes, name, hint);
+    if (from->look && from->look->rows > 1)
+        note("%s: none of the first %zu lines has '%s'%s; it is missing until a line has it",
+             from->name, from->look->rows, name, hint);
+    else
+        note("%s: the first line has no '%s'%s; it is missing until a line has it", from->name,
+             name, hint);
     return EXIT_OK;
 }
 
-static exit_code complain_no_column(const column_source *from, const char *name, size_t name_bytes,
-                                    size_t *added)
+static exit_code complain_no_column(const column_source *from, const char *name, size_t *added)
 {
-    word_suggestion suggestion = suggestion_for(name, name_bytes);
+    word_suggestion suggestion = suggestion_for(name, strlen(name));
+    names_text there = {.count = 0};
     char hint[HINT_BYTES];
-    for (size_t i = 0; i < oif_reader_column_count(from->reader); i++)
-        suggestion_consider(&suggestion, oif_reader_column_name(from->reader, i));
+    for (size_t i = 0; i < oif_reader_column_count(from->reader); i++) {
+        suggestion_consider(&suggestion, name_at(from, i));
+        names_text_add(&there, name_at(from, i));
+    }
     suggestion_hint(&suggestion, "", hint);
-    if (from->format == OIF_FORMAT_NDJSON)
-        return add_column(from, name, name_bytes, hint, added);
-    return complain(
-        EXIT_USAGE, "%s: there is no column '%.*s'%s%s", from->name, (int)name_bytes, name, hint,
-        oif_reader_has_header(from->reader) ? "" : " (no header: columns are x0, x1, ...)");
+    if (has_paths(from) && !name_is_pattern(name))
+        return add_column(from, name, hint, added);
+    return complain(EXIT_USAGE, "%s: %s '%s'%s (%sthere are %s)", from->name,
+                    name_is_pattern(name) ? "no column is like" : "there is no column", name, hint,
+                    column_source_has_names(from) ? "" : "no header: ", names_text_read(&there));
 }
 
-static exit_code find_column(const column_source *from, const char *name, size_t name_bytes,
-                             size_t *found)
+/* The column of exactly this name; *found is the number of columns if there is none. */
+static exit_code find_exactly(const column_source *from, const char *name, size_t *found)
 {
     size_t matches = 0;
+    *found = oif_reader_column_count(from->reader);
     for (size_t i = 0; i < oif_reader_column_count(from->reader); i++) {
-        if (is_named(from->reader, i, name, name_bytes)) {
+        if (strcmp(name_at(from, i), name) == 0) {
             *found = i;
             matches++;
         }
     }
-    if (matches == 0)
-        return complain_no_column(from, name, name_bytes, found);
     if (matches > 1)
-        return complain(EXIT_USAGE, "%s: %zu columns are called '%.*s'; give each its own name",
-                        from->name, matches, (int)name_bytes, name);
+        return complain(EXIT_USAGE, "%s: %zu columns are called '%s'; give each its own name",
+                        from->name, matches, name);
     return EXIT_OK;
 }
 
-/* Sets used[column] for each name in a list such as "a,b,c"; without `used` it only sees that
- * they exist. */
-static exit_code mark_columns(const column_source *from, const char *names, bool used[], bool value)
+static exit_code find_column(const column_source *from, const char *name, size_t *found)
 {
-    while (names) {
-        size_t column, name_bytes = strcspn(names, ",");
-        exit_code code = find_column(from, names, name_bytes, &column);
-        if (code != EXIT_OK)
-            return code;
-        if (used)
-            used[column] = value;
-        if (names[name_bytes] == '\0')
-            return EXIT_OK;
-        names += name_bytes + 1;
-    }
-    return EXIT_OK;
-}
-
-/* Finds a column that is not learned from. */
-static exit_code set_aside(const column_source *from, const char *name, bool used[], size_t *column)
-{
-    exit_code code = name ? find_column(from, name, strlen(name), column) : EXIT_OK;
-    if (name && code == EXIT_OK)
-        used[*column] = false;
+    exit_code code = find_exactly(from, name, found);
+    if (code == EXIT_OK && *found == oif_reader_column_count(from->reader))
+        code = complain_no_column(from, name, found);
     return code;
 }
+
+/* ---- Lists of names ---- */
+
+/* What a name of a list does to the columns: to one of that very name, or to those that it
+ * covers. Without `uses` it is only seen that they exist. */
+typedef struct list_meaning {
+    column_use *uses;
+    column_use exactly, covered;
+} list_meaning;
+
+static size_t mark_covered(const column_source *from, const char *name, const list_meaning *meaning)
+{
+    size_t covered = 0;
+    for (size_t i = 0; i < oif_reader_column_count(from->reader); i++) {
+        if (!name_covers(name, name_at(from, i), has_paths(from)))
+            continue;
+        covered++;
+        if (meaning->uses)
+            meaning->uses[i] = meaning->covered;
+    }
+    return covered;
+}
+
+static exit_code mark_name(const column_source *from, const char *name, const list_meaning *meaning)
+{
+    size_t column, count = oif_reader_column_count(from->reader);
+    exit_code code = find_exactly(from, name, &column);
+    if (code == EXIT_OK && column == count) {
+        if (mark_covered(from, name, meaning) > 0)
+            return EXIT_OK;
+        code = complain_no_column(from, name, &column);
+    }
+    if (code == EXIT_OK && meaning->uses)
+        meaning->uses[column] = meaning->exactly;
+    return code;
+}
+
+static exit_code mark_list(const column_source *from, const char *list, list_meaning meaning)
+{
+    exit_code code = EXIT_OK;
+    char *name = list ? malloc(strlen(list) + 1) : NULL;
+    if (list && !name)
+        return complain(EXIT_FAILED, "out of memory");
+    while (list && code == EXIT_OK) {
+        list = name_list_next(list, name);
+        code = mark_name(from, name, &meaning);
+    }
+    free(name);
+    return code;
+}
+
+/* ---- All names ---- */
 
 /* Lines of NDJSON may lack keys and have others, so the known columns are the default. */
 static bool takes_known_columns(const column_source *from, const cli_settings *settings)
 {
-    return from->format == OIF_FORMAT_NDJSON && !settings->columns &&
-           known_columns_have_names(from);
+    return has_paths(from) && !settings->columns && known_columns_have_names(from);
+}
+
+bool columns_are_fixed(const column_source *from, const cli_settings *settings)
+{
+    return !has_paths(from) || settings->columns || known_columns_have_names(from);
 }
 
 /* NDJSON makes columns of names that it does not know, so all names come first. */
@@ -107,21 +153,42 @@ static exit_code find_all_names(const column_source *from, const cli_settings *s
     exit_code code = EXIT_OK;
     size_t column;
     for (size_t i = 0; i < sizeof lists / sizeof *lists && code == EXIT_OK; i++)
-        code = mark_columns(from, lists[i], NULL, true);
+        code = mark_list(from, lists[i], (list_meaning){.uses = NULL});
     for (size_t i = 0; i < 2 && code == EXIT_OK; i++)
-        code = names[i] ? find_column(from, names[i], strlen(names[i]), &column) : EXIT_OK;
+        code = names[i] ? find_column(from, names[i], &column) : EXIT_OK;
     for (size_t i = 0; i < key->count && code == EXIT_OK; i++)
-        code = find_column(from, key->names[i], strlen(key->names[i]), &column);
+        code = find_column(from, key->names[i], &column);
     if (code == EXIT_OK && takes_known_columns(from, settings))
         code = known_columns_find(from);
     return code;
 }
 
+/* Finds a column that is not learned from. */
+static exit_code set_aside(cli_columns *columns, const char *name, column_use use, size_t *column)
+{
+    exit_code code = name ? find_column(&columns->from, name, column) : EXIT_OK;
+    if (name && code == EXIT_OK)
+        columns->uses[*column] = use;
+    return code;
+}
+
+static void mark_all(cli_columns *columns, const cli_settings *settings)
+{
+    bool takes_known = takes_known_columns(&columns->from, settings);
+    for (size_t i = 0; i < columns->use_count; i++)
+        columns->uses[i] = settings->columns ? COLUMN_NOT_CHOSEN
+                           : takes_known     ? COLUMN_NOT_IN_STATE
+                                             : COLUMN_LEARNED;
+    if (takes_known)
+        known_columns_mark(&columns->from, columns->uses);
+}
+
 /* Categories are learned also where --columns does not name them, and those of the known pipeline
  * without --category. */
-static exit_code mark_categories(const column_source *from, const cli_settings *settings,
-                                 bool used[], bool is_category[])
+static exit_code mark_categories(cli_columns *columns, const cli_settings *settings)
 {
+    const column_source *from = &columns->from;
+    list_meaning category = {columns->uses, COLUMN_CATEGORY, COLUMN_CATEGORY};
     size_t column;
     oif_derive kind;
     oif_error error;
@@ -129,40 +196,61 @@ static exit_code mark_categories(const column_source *from, const cli_settings *
         size_t known = oif_pipeline_learned_from(from->known, i, &kind);
         if (kind == OIF_DERIVE_CATEGORY && known_columns_have_names(from) &&
             oif_reader_find_column(from->reader, oif_pipeline_column_name(from->known, known),
-                                   &column, &error) == OIF_OK)
-            used[column] = is_category[column] = true;
+                                   &column, &error) == OIF_OK &&
+            column < columns->use_count)
+            columns->uses[column] = COLUMN_CATEGORY;
     }
-    exit_code code = mark_columns(from, settings->score.category, used, true);
-    return code == EXIT_OK ? mark_columns(from, settings->score.category, is_category, true) : code;
+    return mark_list(from, settings->score.category, category);
 }
 
-static exit_code mark_learned(cli_columns *columns, const cli_settings *settings, bool used[],
-                              bool is_category[])
+static exit_code mark_uses(cli_columns *columns, const cli_settings *settings)
 {
     const column_source *from = &columns->from;
-    bool takes_known = takes_known_columns(from, settings);
-    for (size_t i = 0; i < oif_reader_column_count(from->reader); i++)
-        used[i] = !settings->columns && !takes_known;
-    if (takes_known)
-        known_columns_mark(from, used);
-    exit_code code = mark_columns(from, settings->columns, used, true);
+    list_meaning chosen = {columns->uses, COLUMN_CHOSEN, COLUMN_LEARNED},
+                 excluded = {columns->uses, COLUMN_EXCLUDED, COLUMN_EXCLUDED};
+    mark_all(columns, settings);
+    exit_code code = mark_list(from, settings->columns, chosen);
     if (code == EXIT_OK)
-        code = mark_categories(from, settings, used, is_category);
+        code = mark_categories(columns, settings);
     if (code == EXIT_OK)
-        code = mark_columns(from, settings->exclude, used, false);
+        code = mark_list(from, settings->exclude, excluded);
     if (code == EXIT_OK)
-        code = set_aside(from, settings->label, used, &columns->label);
+        code = set_aside(columns, settings->label, COLUMN_LABEL, &columns->label);
     for (size_t i = 0; i < columns->key.count && code == EXIT_OK; i++)
-        code = set_aside(from, columns->key.names[i], used, &columns->key.columns[i]);
+        code = set_aside(columns, columns->key.names[i], COLUMN_KEY, &columns->key.columns[i]);
     if (code == EXIT_OK)
-        code = set_aside(from, settings->score.time, used, &columns->time_text);
-    if (code == EXIT_OK && !settings->columns && !takes_known)
-        added_fields_leave_out(from, used);
+        code = set_aside(columns, settings->score.time, COLUMN_TIME, &columns->time_text);
+    if (code == EXIT_OK && !settings->columns && !takes_known_columns(from, settings))
+        added_fields_leave_out(from, columns->uses);
+    columns->has_key = settings->score.key != NULL;
+    columns->has_time = settings->score.time != NULL;
+    columns->time_name = settings->score.time;
     return code;
 }
 
+/* ---- Selecting ---- */
+
+bool columns_is_learned(const cli_columns *columns, size_t column)
+{
+    column_use use = columns->uses[column];
+    return use == COLUMN_LEARNED || use == COLUMN_CHOSEN || use == COLUMN_CATEGORY;
+}
+
+static exit_code choose_learned(cli_columns *columns, const cli_settings *settings)
+{
+    const column_source *from = &columns->from;
+    for (size_t i = 0; i < columns->use_count; i++)
+        if (columns_is_learned(columns, i))
+            columns->learned[columns->count++] = i;
+    if (columns->count == 0)
+        return complain(EXIT_USAGE, "%s: no column is left to learn from", from->name);
+    return known_columns_have_names(from)
+               ? known_columns_sort(from, settings, columns->learned, columns->count)
+               : EXIT_OK;
+}
+
 /* Where neither side has names, the known pipeline says which columns are categories. */
-static void mark_unnamed_categories(const cli_columns *columns, bool is_category[])
+static void mark_unnamed_categories(cli_columns *columns)
 {
     const oif_pipeline *known = columns->from.known;
     if (!known || oif_pipeline_columns(known) != columns->count)
@@ -171,25 +259,24 @@ static void mark_unnamed_categories(const cli_columns *columns, bool is_category
         oif_derive kind;
         size_t column = oif_pipeline_learned_from(known, i, &kind);
         if (kind == OIF_DERIVE_CATEGORY)
-            is_category[columns->learned[column]] = true;
+            columns->uses[columns->learned[column]] = COLUMN_CATEGORY;
     }
 }
 
 /* Those that are numbers become values, those that are categories texts. */
-static exit_code select_values(cli_columns *columns, bool is_category[], bool reads_label,
-                               size_t selection[])
+static exit_code select_values(cli_columns *columns, bool reads_label, size_t selection[])
 {
     const column_source *from = &columns->from;
     size_t count = 0, categories = 0;
-    mark_unnamed_categories(columns, is_category);
+    mark_unnamed_categories(columns);
     for (size_t i = 0; i < columns->count; i++)
-        categories += is_category[columns->learned[i]];
+        categories += columns->uses[columns->learned[i]] == COLUMN_CATEGORY;
     if (!categories_open(&columns->categories, categories, columns->count,
                          from->format == OIF_FORMAT_NDJSON))
         return complain(EXIT_FAILED, "out of memory");
     categories = 0;
     for (size_t i = 0; i < columns->count; i++) {
-        if (is_category[columns->learned[i]])
+        if (columns->uses[columns->learned[i]] == COLUMN_CATEGORY)
             columns->categories.list[categories++].place = i;
         else
             selection[count++] = columns->learned[i];
@@ -200,20 +287,6 @@ static exit_code select_values(cli_columns *columns, bool is_category[], bool re
     if (oif_reader_select(from->reader, selection, count, &error) != OIF_OK)
         return complain(EXIT_FAILED, "%s: %s", from->name, error.message);
     return EXIT_OK;
-}
-
-static exit_code choose_learned(cli_columns *columns, const cli_settings *settings,
-                                const bool used[])
-{
-    const column_source *from = &columns->from;
-    for (size_t i = 0; i < oif_reader_column_count(from->reader); i++)
-        if (used[i])
-            columns->learned[columns->count++] = i;
-    if (columns->count == 0)
-        return complain(EXIT_USAGE, "%s: no column is left to learn from", from->name);
-    return known_columns_have_names(from)
-               ? known_columns_sort(from, settings, columns->learned, columns->count)
-               : EXIT_OK;
 }
 
 /* Rows that are written in another format than they came in, also for --on-alert, are made of
@@ -244,8 +317,6 @@ static exit_code select_texts(cli_columns *columns, const cli_settings *settings
 {
     oif_reader *reader = columns->from.reader;
     size_t count = 0;
-    columns->has_key = settings->score.key != NULL;
-    columns->has_time = settings->score.time != NULL;
     if (needs_all_texts(columns->from.format, &settings->score))
         for (; count < oif_reader_column_count(reader); count++)
             selection[count] = count;
@@ -265,39 +336,42 @@ static exit_code select_texts(cli_columns *columns, const cli_settings *settings
     return EXIT_OK;
 }
 
-exit_code columns_choose(cli_columns *columns, const column_source *from,
-                         const cli_settings *settings, label_use use)
+/* ---- Choosing ---- */
+
+exit_code columns_mark(cli_columns *columns, const column_source *from,
+                       const cli_settings *settings)
 {
     *columns = (cli_columns){.from = *from};
     exit_code code = key_columns_split(&columns->key, settings->score.key);
     if (code == EXIT_OK)
         code = find_all_names(from, settings, &columns->key);
-    size_t column_count = oif_reader_column_count(from->reader);
-    bool *used = calloc(column_count, sizeof *used);
-    bool *is_category = calloc(column_count, sizeof *is_category);
-    size_t *selection = calloc(column_count + 1, sizeof *selection);
-    columns->learned = calloc(column_count + 1, sizeof *columns->learned);
-    bool has_memory = used && is_category && selection && columns->learned;
+    columns->use_count = oif_reader_column_count(from->reader);
+    columns->uses = calloc(columns->use_count, sizeof *columns->uses);
+    columns->learned = calloc(columns->use_count + 1, sizeof *columns->learned);
+    if (!columns->uses || !columns->learned)
+        return complain(EXIT_FAILED, "out of memory");
+    return code == EXIT_OK ? mark_uses(columns, settings) : code;
+}
+
+exit_code columns_select(cli_columns *columns, const cli_settings *settings, label_use use)
+{
+    size_t *selection = calloc(columns->use_count + 1, sizeof *selection);
+    if (!selection)
+        return complain(EXIT_FAILED, "out of memory");
     bool reads_label = settings->label && use == LABEL_READ,
-         is_raw = from->format == OIF_FORMAT_RAW;
-    if (!has_memory)
-        code = complain(EXIT_FAILED, "out of memory");
-    if (has_memory && code == EXIT_OK)
-        code = mark_learned(columns, settings, used, is_category);
+         is_raw = columns->from.format == OIF_FORMAT_RAW;
+    exit_code code = choose_learned(columns, settings);
     if (code == EXIT_OK)
-        code = choose_learned(columns, settings, used);
-    if (code == EXIT_OK)
-        code = select_values(columns, is_category, reads_label && is_raw, selection);
+        code = select_values(columns, reads_label && is_raw, selection);
     if (code == EXIT_OK)
         code = select_texts(columns, settings, reads_label && !is_raw, selection);
     free(selection);
-    free(is_category);
-    free(used);
     return code;
 }
 
 void columns_close(cli_columns *columns)
 {
+    free(columns->uses);
     free(columns->learned);
     key_columns_close(&columns->key);
     categories_close(&columns->categories);

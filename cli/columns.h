@@ -3,15 +3,18 @@
 #define OIF_CLI_COLUMNS_H
 
 #include "categories.h"
+#include "first_rows.h"
 #include "key_columns.h"
 #include "known_columns.h"
 
-/* Whether the label is read, or only not learned from. It is one of a record's texts; raw rows have
- * none, so there it follows the learned columns in the values. */
+/* Whether the label is read, or only not learned from. It is one of a record's texts; raw rows
+ * have none, so there it follows the learned columns in the values. */
 typedef enum label_use { LABEL_IGNORED, LABEL_READ } label_use;
 
 typedef struct cli_columns {
     column_source from;
+    column_use *uses; /* of each of the reader's columns */
+    size_t use_count;
     size_t *learned;           /* the reader's columns, in the order of a row */
     size_t count;              /* of the learned ones */
     cli_categories categories; /* those of the learned ones that are texts */
@@ -20,17 +23,29 @@ typedef struct cli_columns {
     bool has_key, has_time;
     key_columns key;
     size_t time_text;
-    size_t label_text; /* where the label is read as a text */
+    size_t label_text;     /* where the label is read as a text */
+    const char *time_name; /* of --time, or the column that was found to be it; NULL: none */
+    bool is_rising_judged; /* enough rows were looked at to see which columns only ever rise */
 } cli_columns;
 
-/* Chooses what the settings ask for, or what the known pipeline learned from, and selects it in
- * the reader. Prints what is wrong unless it returns EXIT_OK; to be closed in any case. */
-exit_code columns_choose(cli_columns *columns, const column_source *from,
-                         const cli_settings *settings, label_use use);
+/* Marks the use of each column as the settings ask for, or as the known pipeline had it. Prints
+ * what is wrong unless it returns EXIT_OK; to be closed in any case. */
+exit_code columns_mark(cli_columns *columns, const column_source *from,
+                       const cli_settings *settings);
+
+/* Whether a column of the reader is learned from. */
+bool columns_is_learned(const cli_columns *columns, size_t column);
+
+/* Selects the columns in the reader by their uses. */
+exit_code columns_select(cli_columns *columns, const cli_settings *settings, label_use use);
 void columns_close(cli_columns *columns);
 
 /* The name of the column that the number `position` of a row is from; where the input has
  * no names, the one in the known pipeline. */
 const char *columns_name(const cli_columns *columns, size_t position);
+
+/* Whether the settings or the known pipeline decide which columns there are, so a new key of
+ * NDJSON is of no interest. */
+bool columns_are_fixed(const column_source *from, const cli_settings *settings);
 
 #endif

@@ -239,8 +239,7 @@ static exit_code check_settings(const cli_settings *settings)
         return complain(EXIT_USAGE,
                         "eval learns from the first row on and keeps no state: leave out "
                         "--learn none and --evicted keep");
-    exit_code code = alert_options_check(settings);
-    return code == EXIT_OK ? season_check(settings) : code;
+    return alert_options_check(settings);
 }
 
 static exit_code evaluate(eval_run *evaluation, cli_settings *settings)
@@ -285,7 +284,10 @@ static exit_code run(const cli_settings *asked)
     code = input_open(&input, &settings, LABEL_READ, NULL, bad);
     if (code != EXIT_OK)
         return code;
-    code = evaluate(&evaluation, &settings);
+    settings.score.time = input.columns.time_name; /* which may have been found */
+    code = season_check(&settings);
+    if (code == EXIT_OK)
+        code = evaluate(&evaluation, &settings);
     if (code == EXIT_OK && settings.json)
         eval_report_json(&evaluation);
     else if (code == EXIT_OK)

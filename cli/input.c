@@ -2,7 +2,9 @@
 
 #include "first_line.h"
 #include "input_error.h"
+#include "name_list.h"
 #include "other_formats.h"
+#include "roles.h"
 #include "signals.h"
 
 #include <string.h>
@@ -157,6 +159,7 @@ static exit_code open_reader(cli_input *input, const cli_settings *settings,
     if (code != EXIT_OK)
         return code;
     oif_reader_options options = reader_options(input, settings);
+    input->source.holds = input->format != OIF_FORMAT_RAW; /* to be looked at */
     if (status == OIF_OK)
         status =
             oif_reader_open(&options, byte_source_read, &input->source, &input->reader, &error);
@@ -175,8 +178,8 @@ static void expect_header(cli_input *input)
     start->header = oif_reader_header_text(input->reader, &start->header_bytes);
 }
 
-exit_code input_open(cli_input *input, const cli_settings *settings, label_use use,
-                     const oif_pipeline *known, bad_rows *bad)
+exit_code input_open_reader(cli_input *input, const cli_settings *settings,
+                            const oif_pipeline *known, bad_rows *bad)
 {
     *input = (cli_input){.reader = NULL};
     const file_start start = {.skipped_lines = settings->skip_lines,
@@ -188,16 +191,58 @@ exit_code input_open(cli_input *input, const cli_settings *settings, label_use u
         code = open_reader(input, settings, known, bad);
     if (code == EXIT_OK)
         expect_header(input);
-    column_source from = {
-        input->reader, input->format,  input->source.name, input->source.header_line,
-        known,         settings->state};
-    if (code == EXIT_OK)
-        code = columns_choose(&input->columns, &from, settings, use);
     if (code != EXIT_OK && bad)
         bad_rows_report(bad, &input->source);
     if (code != EXIT_OK)
         input_close(input);
     return code;
+}
+
+/* ---- The columns ---- */
+
+static exit_code choose(cli_input *input, const cli_settings *settings, label_use use,
+                        const oif_pipeline *known, const first_rows *look)
+{
+    column_source from = {
+        input->reader,   input->format, input->source.name, input->source.header_line, known,
+        settings->state, look};
+    oif_error error;
+    if (first_rows_add_columns(look, input->reader, &error) != OIF_OK)
+        return complain(EXIT_FAILED, "%s: %s", input->source.name, error.message);
+    exit_code code = columns_mark(&input->columns, &from, settings);
+    if (code == EXIT_OK)
+        code = roles_find(&input->columns, settings);
+    if (code == EXIT_OK)
+        code = columns_select(&input->columns, settings, use);
+    if (code == EXIT_OK)
+        code = roles_report_rising(&input->columns, settings);
+    input->columns.from.look = NULL; /* which is closed now */
+    return code;
+}
+
+exit_code input_choose_columns(cli_input *input, const cli_settings *settings, label_use use,
+                               const oif_pipeline *known, first_rows_wait wait)
+{
+    first_rows look = {.reader = NULL};
+    oif_reader_options options = reader_options(input, settings);
+    bool has_memory = input->format == OIF_FORMAT_RAW ||
+                      first_rows_look(&look, &input->source, &options, settings->score.key, wait);
+    input->source.holds = false;
+    exit_code code = has_memory ? choose(input, settings, use, known, &look)
+                                : complain(EXIT_FAILED, "out of memory");
+    first_rows_close(&look);
+    if (code != EXIT_OK)
+        input_close(input);
+    return code;
+}
+
+exit_code input_open(cli_input *input, const cli_settings *settings, label_use use,
+                     const oif_pipeline *known, bad_rows *bad)
+{
+    exit_code code = input_open_reader(input, settings, known, bad);
+    return code == EXIT_OK
+               ? input_choose_columns(input, settings, use, known, (first_rows_wait){NULL, NULL})
+               : code;
 }
 
 void input_close(cli_input *input)
@@ -224,6 +269,27 @@ static const char *option_hint(const cli_input *input, const oif_error *error)
     return may_be_between_blanks(input) ? "; if blanks separate the columns: --delimiter ' '" : "";
 }
 
+/* " (--exclude b)": where the column named in a message holds text, the option that leaves it
+ * out; "" where the message names none. */
+static void exclude_hint(const cli_input *input, const char *message, names_text *names,
+                         char hint[NAMES_TEXT_BYTES])
+{
+    static const char before[] = " is not a number in column \"", after[] = "\"; leave the column";
+    const char *name = strstr(message, before), *end = name ? strstr(name, after) : NULL;
+    hint[0] = '\0';
+    if (!end)
+        return;
+    name += sizeof before - 1;
+    for (size_t i = 0; i < oif_reader_column_count(input->reader); i++) {
+        const char *column = oif_reader_column_name(input->reader, i);
+        if (strlen(column) != (size_t)(end - name) || strncmp(column, name, strlen(column)) != 0)
+            continue;
+        names_text_add(names, column);
+        snprintf(hint, NAMES_TEXT_BYTES, " (--exclude %s)", names_text_paste(names));
+        break;
+    }
+}
+
 exit_code input_complain(const cli_input *input, const oif_error *error)
 {
     if (!output_is_open()) /* that is why reading stopped, and output_finish says so */
@@ -231,10 +297,13 @@ exit_code input_complain(const cli_input *input, const oif_error *error)
     if (error->status == OIF_EREAD)
         return complain(EXIT_FAILED, "%s",
                         input->source.problem ? input->source.problem : error->message);
-    char text[INPUT_ERROR_TEXT_BYTES];
+    char text[INPUT_ERROR_TEXT_BYTES], hint[NAMES_TEXT_BYTES] = "";
+    names_text names = {.count = 0};
+    if (input->reader)
+        exclude_hint(input, error->message, &names, hint);
     oif_error in_file = *error;
     const char *name = byte_source_place(&input->source, &in_file.line);
-    return complain(EXIT_FAILED, "%s%s", input_error_text(name, &in_file, text),
+    return complain(EXIT_FAILED, "%s%s%s", input_error_text(name, &in_file, text), hint,
                     option_hint(input, error));
 }
 

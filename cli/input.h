@@ -13,9 +13,18 @@ typedef struct cli_input {
     cli_columns columns;
 } cli_input;
 
-/* Opens the files that the settings name and chooses its columns, those of `known` unless it is
- * NULL. `bad` gets the lines at the start that are neither header nor row; where it is NULL
- * such a line is a failure. Prints what is wrong, and the bad lines, unless it returns EXIT_OK. */
+/* Opens the files that the settings name. `known` is the pipeline whose columns it has to have, or
+ * NULL. `bad` gets the lines at the start that are neither header nor row; where it is NULL such
+ * a line is a failure. Prints what is wrong, and the bad lines, unless it returns EXIT_OK. */
+exit_code input_open_reader(cli_input *input, const cli_settings *settings,
+                            const oif_pipeline *known, bad_rows *bad);
+
+/* Chooses the columns of an input that was opened, those of `known` unless it is NULL. For that
+ * it looks at the first rows, and waits for one. Prints what is wrong and closes the input unless
+ * it returns EXIT_OK. */
+exit_code input_choose_columns(cli_input *input, const cli_settings *settings, label_use use,
+                               const oif_pipeline *known, first_rows_wait wait);
+/* Both. */
 exit_code input_open(cli_input *input, const cli_settings *settings, label_use use,
                      const oif_pipeline *known, bad_rows *bad);
 void input_close(cli_input *input);

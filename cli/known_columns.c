@@ -1,6 +1,7 @@
 #include "known_columns.h"
 
 #include "input_error.h"
+#include "name_list.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,9 +29,10 @@ static exit_code report_absent(const column_source *from, size_t absent, size_t 
                         "%s:%" PRIu64
                         ": there is no '%.60s' and nothing else that the state %s has learned from",
                         from->name, from->header_line, name, from->known_path);
-    note("%s: the first line has no '%.60s'%s, which the state %s has learned from; missing until "
-         "a line has it",
-         from->name, name, absent > 1 ? " and others" : "", from->known_path);
+    note(
+        "%s: the first lines have no '%.60s'%s, which the state %s has learned from; missing until "
+        "a line has it",
+        from->name, name, absent > 1 ? " and others" : "", from->known_path);
     return EXIT_OK;
 }
 
@@ -49,14 +51,14 @@ exit_code known_columns_find(const column_source *from)
     return absent > 0 ? report_absent(from, absent, first_absent) : EXIT_OK;
 }
 
-void known_columns_mark(const column_source *from, bool used[])
+void known_columns_mark(const column_source *from, column_use uses[])
 {
     oif_error error;
     size_t column;
     for (size_t i = 0; i < oif_pipeline_columns(from->known); i++)
         if (oif_reader_find_column(from->reader, oif_pipeline_column_name(from->known, i), &column,
                                    &error) == OIF_OK)
-            used[column] = true;
+            uses[column] = COLUMN_LEARNED;
 }
 
 /* ---- By name ---- */
@@ -113,20 +115,28 @@ static column_difference compare(const named_column *here, size_t here_count,
     return found;
 }
 
-static bool is_listed(const char *names, const char *name)
-{
-    for (const char *next = names; next; next = strchr(next, ',') ? strchr(next, ',') + 1 : NULL)
-        if (strcspn(next, ",") == strlen(name) && strncmp(next, name, strlen(name)) == 0)
-            return true;
-    return false;
-}
-
 static bool is_in_input(const column_source *from, const char *name)
 {
     for (size_t i = 0; i < oif_reader_column_count(from->reader); i++)
         if (strcmp(oif_reader_column_name(from->reader, i), name) == 0)
             return true;
     return false;
+}
+
+bool known_columns_have(const column_source *from, const char *name)
+{
+    for (size_t i = 0; i < oif_pipeline_columns(from->known); i++)
+        if (strcmp(oif_pipeline_column_name(from->known, i), name) == 0)
+            return true;
+    return false;
+}
+
+bool known_columns_are_all_here(const column_source *from)
+{
+    for (size_t i = 0; i < oif_pipeline_columns(from->known); i++)
+        if (!is_in_input(from, oif_pipeline_column_name(from->known, i)))
+            return false;
+    return true;
 }
 
 /* The option that keeps a column of the input from being learned from; NULL: none does. */
@@ -141,11 +151,13 @@ static const char *taken_away_by(const column_source *from, const cli_settings *
     for (size_t i = 0; i < sizeof aside / sizeof aside[0]; i++)
         if (aside[i].column && strcmp(aside[i].column, name) == 0)
             return aside[i].option;
-    if (is_listed(settings->score.key, name))
+    const bool is_path = from->format == OIF_FORMAT_NDJSON;
+    if (name_list_has(settings->score.key, name))
         return "--key";
-    if (is_listed(settings->exclude, name))
+    if (name_list_covers(settings->exclude, name, is_path))
         return "--exclude";
-    return settings->columns && !is_listed(settings->columns, name) && is_in_input(from, name)
+    return settings->columns && !name_list_covers(settings->columns, name, is_path) &&
+                   is_in_input(from, name)
                ? "--columns"
                : NULL;
 }

@@ -9,7 +9,23 @@
 #ifndef OIF_CLI_KNOWN_COLUMNS_H
 #define OIF_CLI_KNOWN_COLUMNS_H
 
+#include "first_rows.h"
 #include "options.h"
+
+/* What becomes of a column of the reader, and why. */
+typedef enum column_use {
+    COLUMN_NOT_CHOSEN, /* --columns names others */
+    COLUMN_LEARNED,
+    COLUMN_CHOSEN,   /* learned, and --columns has its very name */
+    COLUMN_CATEGORY, /* learned, of which --category wants to know how rare its texts are */
+    COLUMN_EXCLUDED,
+    COLUMN_LABEL,
+    COLUMN_KEY,
+    COLUMN_TIME,
+    COLUMN_ADDED,   /* by another oif */
+    COLUMN_IS_TEXT, /* the first rows say so */
+    COLUMN_NOT_IN_STATE
+} column_use;
 
 /* Where columns come from, and the pipeline whose columns they have to be. */
 typedef struct column_source {
@@ -19,6 +35,7 @@ typedef struct column_source {
     uint64_t header_line;
     const oif_pipeline *known; /* NULL: nothing was learned before */
     const char *known_path;    /* the state file that it was loaded from */
+    const first_rows *look;    /* at the rows that the reader will give */
 } column_source;
 
 /* Whether the input's columns have names of their own, not x0, x1, ... */
@@ -32,7 +49,13 @@ bool known_columns_have_names(const column_source *from);
 exit_code known_columns_find(const column_source *from);
 
 /* NDJSON: chooses the known columns. */
-void known_columns_mark(const column_source *from, bool used[]);
+void known_columns_mark(const column_source *from, column_use uses[]);
+
+/* Whether the known pipeline has a column of this name. */
+bool known_columns_have(const column_source *from, const char *name);
+
+/* Whether the input has all known columns; it may have more. */
+bool known_columns_are_all_here(const column_source *from);
 
 /* Puts the learned columns in the order of the known ones, or prints which differ, or which
  * option removes one. */

@@ -45,7 +45,7 @@ bool logfmt_write(const row_cells *cells, const oif_record *record, const row_ve
 {
     const oif_reader *reader = cells->input->reader;
     const char *separator = "";
-    for (size_t i = 0; i < oif_reader_column_count(reader); i++) {
+    for (size_t i = 0; i < cells->count; i++) {
         row_cell cell = row_cells_get(cells, record, i);
         if (cell.kind == CELL_MISSING)
             continue;
@@ -111,7 +111,7 @@ static bool is_field(const cli_columns *columns, size_t column)
 static void write_columns(influx_line *line)
 {
     const cli_input *input = line->cells->input;
-    for (size_t i = 0; i < oif_reader_column_count(input->reader); i++) {
+    for (size_t i = 0; i < line->cells->count; i++) {
         row_cell cell = row_cells_get(line->cells, line->record, i);
         const char *name = oif_reader_column_name(input->reader, i);
         if (!is_field(&input->columns, i) || cell.kind == CELL_MISSING ||

@@ -43,6 +43,8 @@ static const cli_option input_options[] = {
      .argument = "A,B,..."},
     {"exclude", OPTION_TEXT, SETTING(exclude),
      .help = "leave these columns out, such as names and times", .argument = "A,B,..."},
+    {"strict", OPTION_SWITCH, SETTING(strict),
+     .help = "refuse columns whose role would be guessed: text, times, numbers that only rise"},
     {"format", OPTION_WORD, SETTING(format),
      .help =
          "of the input; raw is float64, little-endian (by file name or first byte if not given)",

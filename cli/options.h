@@ -90,6 +90,8 @@ typedef struct cli_settings {
     /* Which of them the command line names; the others are initial values. */
     bool is_given[OIF_PARAMS_MAX], is_option_given[OIF_PARAMS_MAX];
     bool is_detector_given;
+    bool strict;   /* what would be guessed about columns is refused */
+    bool is_quiet; /* and what is guessed was said already */
     score_settings score;
     bool json;
     /* as given: "a", or "a,b,c" where the command takes several; params are the first's */

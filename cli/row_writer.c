@@ -101,7 +101,7 @@ static bool write_json_cell(const row_writer *writer, const oif_record *record, 
 
 static bool write_new_header(const row_writer *writer)
 {
-    for (size_t i = 0; i < oif_reader_column_count(writer->input->reader); i++) {
+    for (size_t i = 0; i < writer->cells.count; i++) {
         const char *name = oif_reader_column_name(writer->input->reader, i);
         if (i > 0)
             output_write(&writer->delimiter, 1);
@@ -134,7 +134,7 @@ static bool write_csv(const row_writer *writer, const oif_record *record,
     if (writer->input->format == OIF_FORMAT_CSV) {
         output_write(record->text, record->text_bytes);
     } else {
-        for (size_t i = 0; i < oif_reader_column_count(writer->input->reader); i++) {
+        for (size_t i = 0; i < writer->cells.count; i++) {
             if (i > 0)
                 output_write(&writer->delimiter, 1);
             write_csv_cell(writer, record, i);
@@ -161,7 +161,7 @@ static bool extend_object(const oif_record *record, const row_verdict *verdict)
 /* The object without the brace that closes it. */
 static bool write_members(const row_writer *writer, const oif_record *record)
 {
-    for (size_t i = 0; i < oif_reader_column_count(writer->input->reader); i++) {
+    for (size_t i = 0; i < writer->cells.count; i++) {
         const char *name = oif_reader_column_name(writer->input->reader, i);
         output_write(i > 0 ? "," : "{", 1);
         quoting_write_json(name, strlen(name));

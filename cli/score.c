@@ -6,9 +6,11 @@
 #include "clock.h"
 #include "durations.h"
 #include "key_room.h"
+#include "late_keys.h"
 #include "metrics.h"
 #include "on_alert.h"
 #include "progress.h"
+#include "roles.h"
 #include "row_source.h"
 #include "row_writer.h"
 #include "season_search.h"
@@ -30,6 +32,7 @@ enum { ROWS_PER_LOOK_AT_THE_CLOCK = 256 };
 /* One run, from the first row to the last. */
 typedef struct scoring_run {
     const score_settings *settings;
+    const cli_settings *all_settings;
     cli_input *input;
     cli_state *state;
     result_fields fields;
@@ -45,6 +48,10 @@ typedef struct scoring_run {
     cli_metrics metrics;
     on_alert *actions;
     uint64_t rows_until_attention; /* to commands that run */
+    rising_watch rising;
+    late_keys late;
+    bool is_header_written;
+    uint64_t keyless; /* rows whose key is empty */
     uint64_t anomalies, episodes;
     uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows of each grade */
 } scoring_run;
@@ -116,12 +123,33 @@ static bool write_result(scoring_run *scoring, const oif_record *record, double 
                                : row_writer_row(&scoring->writer, record, &verdict);
 }
 
+static void count_keyless(scoring_run *scoring, const oif_record *record)
+{
+    if (scoring->keyless++ == 0)
+        note("%s:%" PRIu64 ": there is no key in '%.60s'; rows without one share a model",
+             scoring->input->source.name, record->line, scoring->settings->key);
+}
+
+/* What is said about columns while rows come. */
+static exit_code watch_columns(scoring_run *scoring, const oif_record *record)
+{
+    const cli_columns *columns = &scoring->input->columns;
+    exit_code code = EXIT_OK;
+    if (scoring->late.is_watching)
+        code = late_keys_row(&scoring->late, columns, scoring->all_settings, record);
+    if (code == EXIT_OK && scoring->rising.columns)
+        code = rising_watch_row(&scoring->rising, columns, scoring->all_settings, record);
+    return code;
+}
+
 static oif_status process(scoring_run *scoring, const oif_record *record, double seconds,
                           oif_result *result, oif_error *error)
 {
     cli_columns *columns = &scoring->input->columns;
     oif_text key = key_columns_text(&columns->key, record);
     oif_pipeline *pipeline = scoring->state->pipeline;
+    if (key.bytes == 0 && columns->has_key)
+        count_keyless(scoring, record);
     silence_monitor_row(&scoring->silence, pipeline, seconds);
     oif_status status =
         oif_pipeline_process_at(pipeline, key.text, key.bytes, seconds,
@@ -184,6 +212,9 @@ static exit_code score_rows(scoring_run *scoring)
     oif_error error;
     while ((status = row_source_next(scoring->input, scoring->settings->on_bad_row, &scoring->bad,
                                      &record, &error)) == OIF_OK) {
+        exit_code code = watch_columns(scoring, &record);
+        if (code != EXIT_OK)
+            return code;
         double seconds = read_time(scoring, &record); /* of rows that were seen too: they tell
                                                          the unit and the year of later ones */
         if (state->rows_seen > 0) {
@@ -260,6 +291,11 @@ static void finish_run(scoring_run *scoring)
     bad_rows_report(&scoring->bad, &scoring->input->source);
     stream_clock_report(&scoring->times);
     key_room_summary(&scoring->room, scoring->state->pipeline);
+    char text[GROUPED_TEXT_BYTES];
+    if (scoring->keyless > 1)
+        note("%s: %s rows have no key", scoring->input->source.name,
+             grouped_text(scoring->keyless, text));
+    rising_watch_end(&scoring->rising);
     report_summary(scoring);
 }
 
@@ -279,7 +315,25 @@ static bool write_header(const scoring_run *scoring)
         return true;
     result_fields_note_clash(&scoring->fields, &scoring->input->columns.from,
                              scoring->writer.format == OUTPUT_NDJSON);
-    return row_writer_header(&scoring->writer, &scoring->fields);
+    return scoring->is_header_written || row_writer_header(&scoring->writer, &scoring->fields);
+}
+
+/* A program that writes the header and waits for ours before it writes a row does not wait in
+ * vain, although columns are chosen by the first row. */
+static void write_header_early(void *context)
+{
+    scoring_run *scoring = context;
+    row_writer writer;
+    output_format output = scoring->settings->output;
+    bool is_csv = output == OUTPUT_AS_INPUT || output == OUTPUT_CSV;
+    bool is_shown = oif_reader_has_header(scoring->input->reader) && is_csv &&
+                    !scoring->settings->watch &&
+                    !(scoring->settings->skip_seen && scoring->state->pipeline);
+    if (!is_shown)
+        return;
+    if (row_writer_start(&writer, scoring->input, scoring->settings) == EXIT_OK)
+        scoring->is_header_written = row_writer_header(&writer, &scoring->fields) && output_flush();
+    row_writer_close(&writer);
 }
 
 /* Puts the names of the columns into the state, unless there are some or the input has none. */
@@ -330,6 +384,8 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
                                              scoring->is_watched ? &scoring->watch : NULL);
     scoring->progress =
         progress_start(isatty(STDOUT_FILENO) ? 0 : scoring->input->source.files.total_bytes);
+    rising_watch_start(&scoring->rising, &scoring->input->columns);
+    late_keys_start(&scoring->late, &scoring->input->columns, settings);
     scoring->input->source.idle = use_idle_time;
     scoring->input->source.idle_context = scoring;
     if (write_header(scoring))
@@ -347,16 +403,35 @@ static bool had_alerts(const scoring_run *scoring)
     return worst > OIF_GRADE_NONE && worst >= scoring->settings->min_grade;
 }
 
+/* What options need from the times of the rows. */
+static exit_code check_times(const cli_settings *settings)
+{
+    alert_options_note_idle(settings);
+    return season_check(settings);
+}
+
 static exit_code score_input(cli_settings *settings, cli_state *state, on_alert *actions)
 {
     cli_input input;
-    scoring_run scoring = {
-        .settings = &settings->score, .input = &input, .state = state, .actions = actions};
+    scoring_run scoring = {.settings = &settings->score,
+                           .all_settings = settings,
+                           .input = &input,
+                           .state = state,
+                           .actions = actions};
     bad_rows *bad = settings->score.on_bad_row == BAD_ROW_FAILS ? NULL : &scoring.bad;
-    exit_code code = input_open(&input, settings, LABEL_IGNORED, state->pipeline, bad);
+    exit_code code = result_fields_open(&scoring.fields, settings);
     if (code != EXIT_OK)
+        return code;
+    code = input_open_reader(&input, settings, state->pipeline, bad);
+    if (code == EXIT_OK)
+        code = input_choose_columns(&input, settings, LABEL_IGNORED, state->pipeline,
+                                    (first_rows_wait){write_header_early, &scoring});
+    if (code != EXIT_OK) {
+        result_fields_close(&scoring.fields);
         return signals_stop_requested() ? EXIT_OK : code;
-    code = result_fields_open(&scoring.fields, settings);
+    }
+    settings->score.time = input.columns.time_name; /* which may have been found */
+    code = check_times(settings);
     if (code == EXIT_OK)
         code = score_opened(&scoring, settings);
     metrics_close(&scoring.metrics);
@@ -394,12 +469,9 @@ static exit_code run(const cli_settings *asked)
                                     "which prints the first and last of an episode");
     exit_code code = alert_options_check(&settings);
     if (code == EXIT_OK)
-        code = season_check(&settings);
-    if (code == EXIT_OK)
         code = state_open(&state, &settings);
     if (code != EXIT_OK)
         return code;
-    alert_options_note_idle(&settings);
     if (settings.score.watch && !watch_is_possible()) {
         settings.score.only_alerts = true;
         if (settings.score.explain_top == 0)

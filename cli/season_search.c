@@ -131,7 +131,9 @@ static void read_rows(season_search *search, const cli_settings *settings)
     oif_record record;
     oif_error error;
     oif_status status = OIF_OK;
-    if (input_open(&input, settings, LABEL_IGNORED, NULL, &bad) != EXIT_OK)
+    cli_settings quiet = *settings;
+    quiet.is_quiet = true;
+    if (input_open(&input, &quiet, LABEL_IGNORED, NULL, &bad) != EXIT_OK)
         return;
     while (!is_full(search) && (status == OIF_OK || status == OIF_EINPUT)) {
         status = oif_reader_next(input.reader, &record, &error);

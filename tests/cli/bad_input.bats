@@ -64,9 +64,9 @@ after_good_row() {
 }
 
 @test "stdin is called <stdin> in a complaint" {
-    printf 'a\nx\n' > in.csv
+    printf 'a\n1\nx\n' > in.csv
     oif score --header < in.csv
-    contains "$stderr" "oif: <stdin>:2:1: "
+    contains "$stderr" "oif: <stdin>:3:1: "
 }
 
 @test "a missing file is told by its name" {
@@ -97,15 +97,15 @@ after_good_row() {
 @test "a column that does not exist is told with the closest one" {
     printf 'flow,fault\n1,0\n' > in.csv
     oif score --label falt in.csv
-    exits 2 "oif: in.csv: there is no column 'falt'; did you mean fault?"
+    exits 2 "oif: in.csv: there is no column 'falt'; did you mean fault? (there are flow, fault)"
     oif score --exclude flow,nothing in.csv
-    exits 2 "oif: in.csv: there is no column 'nothing'"
+    exits 2 "oif: in.csv: there is no column 'nothing' (there are flow, fault)"
 }
 
 @test "without a header the complaint says what columns are called" {
     printf '1,2\n' > in.csv
     oif score --label fault in.csv
-    exits 2 "oif: in.csv: there is no column 'fault' (no header: columns are x0, x1, ...)"
+    exits 2 "oif: in.csv: there is no column 'fault' (no header: there are x0, x1)"
 }
 
 @test "a column name that stands twice cannot be chosen" {

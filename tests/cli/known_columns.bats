@@ -63,12 +63,13 @@ options=(--detector loda --window-size 50 --alert-rate 0.05 --memory 100 --field
     run --separate-stderr "$OIF" score --state s <<< $'\n\nload,temperature,net\n1,2,3'
     exits 1 "oif: <stdin>:3:6: 'temperature' is no column of the state s, which has 'memory'; choose columns with --columns, or name another state"
     equal "$output" ""
-    run --separate-stderr "$OIF" score --state s <<< $'load,memory,disk,net\n1,2,3,4'
+    run --separate-stderr "$OIF" score --strict --state s <<< $'load,memory,disk,net\n1,2,3,4'
     exits 1 "oif: <stdin>:1:13: 'disk' is no column of the state s; leave it out with --exclude"
     run --separate-stderr "$OIF" score --state s <<< $'load,net\n1,2'
     exits 1 "oif: <stdin>:1: there is no column 'memory', which the state s has learned from"
     run --separate-stderr "$OIF" score --state s <<< $'net,load,net,memory\n1,2,3,4'
-    exits 1 "oif: <stdin>:1:10: 'net' is no column of the state s; leave it out with --exclude"
+    exits 1 "oif: <stdin>: several columns are called net, so no option can name them; give each its own name
+oif: <stdin>:1:10: 'net' is no column of the state s; leave it out with --exclude"
     cmp s before
     run --separate-stderr "$OIF" score --state s --exclude disk --fields score <<< $'load,memory,disk,net\n1,2,3,4'
     exits 0 "oif: s: goes on after 1 rows"
@@ -78,13 +79,14 @@ options=(--detector loda --window-size 50 --alert-rate 0.05 --memory 100 --field
     printf 'a,b,b\n1,2,3\n' | "$OIF" score --state s > /dev/null
     printf 'a,b,b\n1,2,3\n' | "$OIF" score --state s > /dev/null
     run --separate-stderr "$OIF" score --state s <<< $'b,a,b\n1,2,3'
-    exits 1 "oif: <stdin>: several columns are called 'b', and others stand elsewhere than in the state s"
+    exits 1 "oif: <stdin>: several columns are called b, so no option can name them; give each its own name
+oif: <stdin>: several columns are called 'b', and others stand elsewhere than in the state s"
 }
 
 @test "NDJSON goes on with the keys of the state, whatever the first line has" {
     printf '{"load": 1, "net": {"in": 2}}\n' | "$OIF" score --state s > /dev/null
     run --separate-stderr "$OIF" score --state s --fields score <<< '{"more": "text", "net": {"in": 2}}'
-    exits 0 "oif: <stdin>: the first line has no 'load', which the state s has learned from; missing until a line has it
+    exits 0 "oif: <stdin>: the first lines have no 'load', which the state s has learned from; missing until a line has it
 oif: s: goes on after 1 rows"
     equal "$output" '{"more": "text", "net": {"in": 2},"oif":{"score":0.5}}'
     run --separate-stderr "$OIF" score --state s <<< '{"loda": 1, "net": 2}'

@@ -176,7 +176,7 @@ PYTHON
 }
 
 @test "a reader that has seen enough ends the tool quietly" {
-    seq 200000 > long.csv
+    seq 200000 | sed 's/.*\(..\)$/\1/' > long.csv
     run bash -c "'$OIF' score long.csv 2> messages | head -1; echo \${PIPESTATUS[0]}"
     equal "${lines[1]}" 0
     equal "$(cat messages)" ""

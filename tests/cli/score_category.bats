@@ -96,7 +96,7 @@ make_states() {
 @test "what cannot be a category" {
     printf 'a,b\n1,x\n' > in.csv
     oif score --category c in.csv
-    exits 2 "oif: in.csv: there is no column 'c'"
+    exits 2 "oif: in.csv: there is no column 'c' (there are a, b)"
     oif score --category b --exclude b in.csv
     exits 2 "oif: in.csv: --category: 'b' is not a column that is learned from"
     oif score --category a --diff a --exclude b in.csv

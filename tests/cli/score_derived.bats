@@ -51,7 +51,7 @@ make_counters() {
 @test "columns that cannot be derived" {
     printf 'a,b\n1,1\n' > in.csv
     oif score --rate c in.csv
-    exits 2 "oif: in.csv: there is no column 'c'"
+    exits 2 "oif: in.csv: there is no column 'c' (there are a, b)"
     oif score --rate b --exclude b in.csv
     exits 2 "oif: in.csv: --rate: 'b' is not a column that is learned from"
     oif score --rate a,a in.csv
@@ -83,7 +83,7 @@ make_counters() {
 @test "a column that comes later in NDJSON can be derived" {
     printf '{"a":1}\n{"a":2,"b":5}\n{"a":3,"b":7}\n' > in.ndjson
     oif score --diff b in.ndjson
-    exits 0 "oif: in.ndjson: the first line has no 'b'; it is missing until a line has it"
+    exits 0 ""
     equal "${#lines[@]}" 3
 }
 

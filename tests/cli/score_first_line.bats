@@ -88,7 +88,7 @@ oif:   <stdin>:3:13: the string 'start' is not a number in column \"message\"; l
     equal "$output" '{"x": 3,"oif":{"score":0.5}}
 {"x": null,"oif":{"score":0.5}}'
     run --separate-stderr "$OIF" score --fields score --on-bad-row skip --columns x <<< $'{"message": "start"}\n{"x": 3}'
-    exits 0 "oif: <stdin>: the first line has no 'x'; it is missing until a line has it"
+    exits 0 ""
     equal "${#lines[@]}" 2
 }
 

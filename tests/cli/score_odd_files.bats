@@ -37,7 +37,7 @@ END
 @test "a row between blanks that is bad is refused at its field" {
     printf ' a  b\n 1  2\n 3   x\n' > in.txt
     oif score --delimiter ' ' --fields score in.txt
-    exits 1 "oif: in.txt:3:6: 'x' is not a number in column \"b\"; leave the column out or make it empty"
+    exits 1 "oif: in.txt:3:6: 'x' is not a number in column \"b\"; leave the column out or make it empty (--exclude b)"
     equal "$output" $' a  b score\n 1  2 0.5'
 }
 

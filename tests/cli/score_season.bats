@@ -67,7 +67,7 @@ reasons() {
     exits 2 "oif: --season: expected at most two times, not '1w'"
     oif score --time at --season 1s days.csv
     exits 2 "oif: --season: expected a time from 2s to 10000000000s, not '1s'"
-    oif score --season 1d days.csv
+    oif score --season 1d --exclude at days.csv
     exits 2 "oif: a season in seconds, hours or days goes by the times of rows: name their column with --time, or say \
 how many rows it has"
     oif score --season

@@ -1,0 +1,334 @@
+#include "first_rows.h"
+
+#include "clock.h"
+#include "signals.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- Waiting for rows ---- */
+
+/* The source for the reader that waits. */
+typedef struct waiting_source {
+    byte_source *source;
+    size_t rows;     /* that were read */
+    double deadline; /* for rows after the first; 0: not set yet */
+    first_rows_wait wait;
+    bool is_cut; /* the source had more */
+} waiting_source;
+
+static bool has_enough(waiting_source *waiting)
+{
+    byte_source *source = waiting->source;
+    const int patience = (int)(FIRST_ROWS_WAIT_SECONDS * 1000);
+    if (waiting->rows == 0) {
+        if (waiting->wait.call && !byte_source_is_ready(source, patience)) {
+            waiting->wait.call(waiting->wait.context);
+            waiting->wait.call = NULL;
+        }
+        return false;
+    }
+    if (waiting->deadline == 0)
+        waiting->deadline = clock_seconds() + FIRST_ROWS_WAIT_SECONDS;
+    double left = waiting->deadline - clock_seconds();
+    return source->bytes_held >= FIRST_ROWS_BYTES_MAX ||
+           !byte_source_is_ready(source, left > 0 ? (int)(left * 1000) + 1 : 0);
+}
+
+static ptrdiff_t read_waiting(void *context, char *buffer, size_t capacity)
+{
+    waiting_source *waiting = context;
+    byte_source *source = waiting->source;
+    if (source->bytes_given == source->bytes_held && has_enough(waiting)) {
+        waiting->is_cut = true;
+        return 0;
+    }
+    return byte_source_read(source, buffer, capacity);
+}
+
+/* Whether the reader may have taken the beginning of a row for a row. */
+static bool is_torn(const waiting_source *waiting, const oif_record *record)
+{
+    return waiting->is_cut && record->end_bytes == 0;
+}
+
+/* Has the source hold the first rows; counts the calls of oif_reader_next that they take. */
+static size_t hold_rows(first_rows *look, waiting_source *waiting)
+{
+    oif_record record;
+    size_t calls = 0;
+    while (waiting->rows < FIRST_ROWS_MAX && calls < 2 * FIRST_ROWS_MAX) {
+        oif_status status = oif_reader_next(look->reader, &record, NULL);
+        if (status != OIF_OK && status != OIF_EINPUT)
+            break;
+        if (status == OIF_OK && is_torn(waiting, &record))
+            break;
+        calls++;
+        waiting->rows += status == OIF_OK;
+    }
+    return calls;
+}
+
+/* ---- Values ---- */
+
+static bool is_missing_word(oif_text text)
+{
+    static const char *const words[] = {"", "na", "n/a", "nan", "null", "none"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == text.bytes && strncasecmp(words[i], text.text, text.bytes) == 0)
+            return true;
+    return false;
+}
+
+static bool is_infinite(oif_text text)
+{
+    const char *end = text.text + text.bytes;
+    double value;
+    return text.bytes > 0 && oif_number_parse(text.text, end, &value) == end && isinf(value);
+}
+
+/* "1,5": a number in another spelling, about which the row has to complain. */
+static bool has_decimal_comma(oif_text text)
+{
+    bool has_comma = false, is_number = text.bytes > 1;
+    for (size_t i = 0; i < text.bytes && is_number; i++) {
+        has_comma |= text.text[i] == ',';
+        is_number = strchr("0123456789,.+-", text.text[i]) && text.text[i] != '\0';
+    }
+    return has_comma && is_number;
+}
+
+/* NDJSON: whether the value was written in quotes. One with escapes is not in the line. */
+static bool is_string(const oif_record *record, oif_text text)
+{
+    bool is_in_line = text.text > record->text && text.text < record->text + record->text_bytes;
+    return is_in_line ? text.text[-1] == '"' : text.bytes > 0;
+}
+
+/* Whether a value that is not a number is text; if not, it is missing, or infinite, which is an
+ * error that the row has to report. */
+static bool is_text(const oif_record *record, oif_text text, bool is_csv)
+{
+    return is_csv ? !is_missing_word(text) && !is_infinite(text) && !has_decimal_comma(text)
+                  : is_string(record, text) || (text.bytes > 0 && strchr("{[", *text.text));
+}
+
+static void look_at_time(column_look *column, double seconds)
+{
+    if (column->times++ == 0)
+        column->first_time = seconds;
+    else
+        column->backward += seconds < column->last_time;
+    column->last_time = seconds;
+}
+
+/* A number in quotes is a time only if it is one of this century. */
+static bool is_time(column_look *column, oif_text text, double *seconds)
+{
+    const char *end = text.text + text.bytes;
+    double number;
+    if (oif_number_parse(text.text, end, &number) == end && !rising_is_epoch(number))
+        return false;
+    if (oif_time_parse(&column->format, text.text, text.bytes, seconds, NULL) != OIF_OK)
+        return false;
+    column->epochs += column->format.form == OIF_TIME_FORM_EPOCH;
+    return true;
+}
+
+static void look_at_text(column_look *column, oif_text text, bool is_first_row)
+{
+    double seconds = NAN;
+    if (is_missing_word(text)) { /* in quotes, so it is not a number */
+        column->empty_texts++;
+        return;
+    }
+    column->texts++;
+    if (is_time(column, text, &seconds))
+        look_at_time(column, seconds);
+    else if (is_first_row)
+        column->begins_as_name = true;
+}
+
+static void look_at_number(column_look *column, double value, bool is_of_first_key)
+{
+    column->numbers++;
+    column->epochs += rising_is_epoch(value);
+    if (is_of_first_key)
+        rising_add(&column->rising, value);
+}
+
+/* ---- Rows ---- */
+
+/* The rows of the key that comes first; without a key, all. */
+typedef struct first_key {
+    size_t column; /* SIZE_MAX: none */
+    char text[OIF_KEY_MAX_BYTES];
+    size_t bytes;
+    bool is_known;
+} first_key;
+
+static bool is_of_first_key(first_key *key, const oif_record *record)
+{
+    if (key->column == SIZE_MAX)
+        return true;
+    oif_text text = record->texts[key->column];
+    if (!key->is_known && text.bytes <= sizeof key->text) {
+        memcpy(key->text, text.text, text.bytes);
+        key->bytes = text.bytes;
+        key->is_known = true;
+    }
+    return key->bytes == text.bytes && memcmp(key->text, text.text, text.bytes) == 0;
+}
+
+static void look_at_row(first_rows *look, const oif_record *record, first_key *key, bool is_csv)
+{
+    bool counts = is_of_first_key(key, record);
+    for (size_t i = 0; i < look->column_count; i++) {
+        oif_text text = record->texts[i];
+        if (!isnan(record->values[i]))
+            look_at_number(&look->columns[i], record->values[i], counts);
+        else if (is_text(record, text, is_csv))
+            look_at_text(&look->columns[i], text, look->rows == 0);
+    }
+    look->rows++;
+}
+
+static void look_at_rows(first_rows *look, oif_reader *reader, size_t calls, first_key *key,
+                         bool is_csv)
+{
+    oif_record record;
+    for (; calls > 0; calls--) {
+        oif_status status = oif_reader_next(reader, &record, NULL);
+        if (status == OIF_OK || (status == OIF_EINPUT && oif_reader_refused(reader, &record)))
+            look_at_row(look, &record, key, is_csv);
+    }
+}
+
+/* ---- All columns at once ---- */
+
+oif_status first_rows_add_columns(const first_rows *look, oif_reader *reader, oif_error *error)
+{
+    oif_status status = OIF_OK;
+    size_t count = look->reader ? oif_reader_column_count(look->reader) : 0, column;
+    for (size_t i = oif_reader_column_count(reader); i < count && status == OIF_OK; i++)
+        status =
+            oif_reader_find_column(reader, oif_reader_column_name(look->reader, i), &column, error);
+    return status;
+}
+
+static bool select_all(const oif_reader *names, oif_reader *reader)
+{
+    size_t count = oif_reader_column_count(names);
+    size_t *all = calloc(count, sizeof *all);
+    for (size_t i = 0; all && i < count; i++)
+        all[i] = i;
+    bool selected = all && oif_reader_column_count(reader) == count &&
+                    oif_reader_select(reader, all, count, NULL) == OIF_OK &&
+                    oif_reader_select_texts(reader, all, count, NULL) == OIF_OK;
+    free(all);
+    return selected;
+}
+
+static size_t find_key(const oif_reader *reader, const char *name)
+{
+    for (size_t i = 0; name && i < oif_reader_column_count(reader); i++)
+        if (strcmp(oif_reader_column_name(reader, i), name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* Reads the held rows a second time, now that all their columns are known. */
+static bool look_again(first_rows *look, const oif_reader_options *options, oif_read_function read,
+                       void *context, size_t calls, const char *key_name)
+{
+    oif_reader *reader;
+    look->column_count = oif_reader_column_count(look->reader);
+    look->columns = calloc(look->column_count, sizeof *look->columns);
+    first_key *key = calloc(1, sizeof *key);
+    if (!look->columns || !key ||
+        oif_reader_open(options, read, context, &reader, NULL) != OIF_OK) {
+        free(key);
+        return look->columns != NULL;
+    }
+    key->column = find_key(look->reader, key_name);
+    bool can_look =
+        first_rows_add_columns(look, reader, NULL) == OIF_OK && select_all(look->reader, reader);
+    if (can_look)
+        look_at_rows(look, reader, calls, key, options->format == OIF_FORMAT_CSV);
+    oif_reader_close(reader);
+    free(key);
+    return can_look;
+}
+
+bool first_rows_look(first_rows *look, byte_source *source, const oif_reader_options *options,
+                     const char *key, first_rows_wait wait)
+{
+    waiting_source waiting = {.source = source, .wait = wait};
+    const size_t position = source->bytes_given;
+    *look = (first_rows){.reader = NULL};
+    byte_source_rewind(source);
+    bool has_memory = true;
+    if (oif_reader_open(options, read_waiting, &waiting, &look->reader, NULL) == OIF_OK &&
+        oif_reader_select(look->reader, NULL, 0, NULL) == OIF_OK) {
+        oif_reader_collect_columns(look->reader, OIF_JSON_FIRST_LINE_KEYS_MAX);
+        size_t calls = hold_rows(look, &waiting);
+        byte_source_rewind(source);
+        waiting.rows = 1; /* not to wait again */
+        waiting.deadline = 1;
+        has_memory = calls == 0 || look_again(look, options, read_waiting, &waiting, calls, key);
+    }
+    byte_source_return_to(source, position);
+    return has_memory;
+}
+
+void first_rows_close(first_rows *look)
+{
+    oif_reader_close(look->reader);
+    free(look->columns);
+}
+
+/* ---- One record ---- */
+
+typedef struct record_source {
+    const oif_record *record;
+    size_t given;
+} record_source;
+
+static ptrdiff_t read_record(void *context, char *buffer, size_t capacity)
+{
+    record_source *source = context;
+    size_t left = source->record->text_bytes - source->given;
+    size_t count = left < capacity ? left : capacity;
+    memcpy(buffer, source->record->text + source->given, count);
+    source->given += count;
+    return (ptrdiff_t)count;
+}
+
+bool first_rows_look_at_record(first_rows *look, const oif_record *record)
+{
+    oif_reader_options options = {.format = OIF_FORMAT_NDJSON};
+    record_source once = {record, 0}, again = {record, 0};
+    *look = (first_rows){.reader = NULL};
+    if (oif_reader_open(&options, read_record, &once, &look->reader, NULL) != OIF_OK)
+        return false;
+    return look_again(look, &options, read_record, &again, 1, NULL);
+}
+
+/* ---- Judging ---- */
+
+bool column_look_is_text(const column_look *column)
+{
+    return column->texts + column->empty_texts > column->numbers;
+}
+
+bool column_look_is_time(const column_look *column, const char *name)
+{
+    bool is_named = rising_says_time(name);
+    if (column->texts > 0)
+        return column->numbers == 0 && column->times == column->texts &&
+               (is_named || (column->epochs == 0 && column->backward <= column->times / 10));
+    return is_named && column->numbers > 0 && column->epochs == column->numbers &&
+           column->rising.falls == 0;
+}

@@ -1,0 +1,67 @@
+/* A look at the first rows before columns are chosen: which hold text, which a time, and which
+ * keys do only later lines of NDJSON have?
+ *
+ *     source |############################|............ not read yet
+ *             ^ held: looked at, and read again by the reader that gives the records
+ *
+ * A file is looked at up to FIRST_ROWS_MAX rows or FIRST_ROWS_BYTES_MAX. Of a stream, the first
+ * row is waited for, as scoring would, and then only what comes at once: a live row is never late
+ * by more than FIRST_ROWS_WAIT_SECONDS, and only at the start. */
+#ifndef OIF_CLI_FIRST_ROWS_H
+#define OIF_CLI_FIRST_ROWS_H
+
+#include "byte_source.h"
+#include "rising.h"
+
+#include "oif_rows.h"
+
+enum { FIRST_ROWS_MAX = 1000, FIRST_ROWS_BYTES_MAX = 1 << 20 };
+#define FIRST_ROWS_WAIT_SECONDS 0.1
+
+/* What the first rows have in one column. A value is a number, missing or text. */
+typedef struct column_look {
+    uint32_t numbers, texts;
+    uint32_t empty_texts; /* NDJSON: "", "NA" */
+    uint32_t times;       /* of the texts: those that are times */
+    uint32_t epochs;      /* of the numbers: those that may be times since 1970 */
+    uint32_t backward;    /* times that are earlier than the one before */
+    bool begins_as_name;  /* the first row has text there that is not a time */
+    double first_time, last_time;
+    oif_time_format format;
+    rising_column rising; /* of the first key */
+} column_look;
+
+typedef struct first_rows {
+    oif_reader *reader; /* whose columns these are */
+    column_look *columns;
+    size_t column_count;
+    size_t rows;
+} first_rows;
+
+/* What else to do when the first row has to be waited for; called once at most. */
+typedef struct first_rows_wait {
+    void (*call)(void *context); /* or NULL */
+    void *context;
+} first_rows_wait;
+
+/* Looks at the rows that the source has held since its first byte, and at more; the next read of
+ * the source is the same as without it. `key` is the name of the key's column or NULL. What is
+ * wrong with the input is not its business: then it has seen less. Returns false if there is no
+ * memory. To be closed in any case. */
+bool first_rows_look(first_rows *look, byte_source *source, const oif_reader_options *options,
+                     const char *key, first_rows_wait wait);
+void first_rows_close(first_rows *look);
+
+/* The same for a single record. */
+bool first_rows_look_at_record(first_rows *look, const oif_record *record);
+
+/* Gives another reader of the same source the columns that later lines have brought. */
+oif_status first_rows_add_columns(const first_rows *look, oif_reader *reader, oif_error *error);
+
+/* More than half of the values are text. */
+bool column_look_is_text(const column_look *column);
+
+/* All values are times: as text; or as numbers that rise, if the name says so. */
+bool column_look_is_time(const column_look *column, const char *name);
+
+#endif

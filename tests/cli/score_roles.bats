@@ -1,0 +1,381 @@
+# Columns find their role: text, times, numbers that only rise, keys of NDJSON that come later; --strict; lists of names.
+
+load helper
+
+# A CSV as people have it: a time, text, a number in 600 rows.
+make_log() {
+    awk 'BEGIN {
+        OFS = ","
+        state = 1
+        print "ts,host,load,msg"
+        for (i = 0; i < 600; i++) {
+            state = state * 16807 % 2147483647
+            printf "2026-11-15T%02d:%02d:%02dZ,h%d,%d,started\n", i / 3600, i / 60 % 60, i % 60, i % 3, state % 100
+        }
+    }' > log.csv
+}
+
+text_note="use it with --category, --key, --time or --label, or add --exclude"
+
+# ---- Text ----
+
+@test "text columns are left out with one note that names all of them, and a time is found" {
+    make_log
+    oif score log.csv
+    exits 0 "oif: log.csv: 'ts' is taken for the time of the rows, as if you had given --time ts; --exclude ts leaves it out
+oif: log.csv: text in host, msg: left out; $text_note host,msg to leave it out without this note"
+    equal "${#lines[@]}" 601
+    printf '%s\n' "$output" > found
+    "$OIF" score --time ts --exclude host,msg log.csv > expected 2> told
+    equal "$(cat told)" ""
+    cmp found expected
+}
+
+@test "the same for NDJSON and for a stream" {
+    printf '{"host":"a","x":1,"o":{"t":"text","y":2}}\n{"host":"b","x":2,"o":{"t":"","y":2}}\n' > in.ndjson
+    oif score in.ndjson
+    exits 0 "oif: in.ndjson: text in host, o.t: left out; $text_note host,o.t to leave it out without this note"
+    run --separate-stderr "$OIF" score --fields score < in.ndjson
+    exits 0 "oif: <stdin>: text in host, o.t: left out; $text_note host,o.t to leave it out without this note"
+    contains "$output" '"y":2},"oif":{"score":0.5}}'
+}
+
+@test "a name with a comma can be pasted" {
+    printf '"a,b",my host,x\nu,v,1\n' > in.csv
+    oif score in.csv
+    exits 0 "oif: in.csv: text in a,b, my host: left out; $text_note '\"a,b\",my host' to leave it out without this note"
+    oif score --exclude '"a,b",my host' in.csv
+    exits 0 ""
+}
+
+@test "--strict names all text columns at once, with the option to paste" {
+    make_log
+    oif score --strict log.csv
+    exits 1 "oif: log.csv: text in ts, host, msg, and --strict does not guess what it is for: add --exclude ts,host,msg, \
+or use it with --key, --label or --category; times are used with --time ts"
+    equal "$output" ""
+    oif score --strict --exclude ts,host,msg log.csv
+    exits 0 ""
+}
+
+@test "text among numbers, and text that comes late, is still an error with its place, and says how to leave it out" {
+    (printf 'a,b\n'; seq 2000 | sed 's/.*/1,&7/'; echo 1,off) > in.csv
+    oif score --exclude a in.csv
+    equal "$status" 1
+    contains "$stderr" "in.csv:2002:3: 'off' is not a number in column \"b\"; leave the column out or make it empty (--exclude b)"
+    printf 'a,b\n1,off\n1,2\n1,3\n' > in.csv
+    oif score in.csv
+    exits 1 "oif: in.csv:2:3: 'off' is not a number in column \"b\"; leave the column out or make it empty (--exclude b)"
+}
+
+@test "when all columns are text nothing is left" {
+    printf 'a,b\nx,y\n' > in.csv
+    oif score in.csv
+    exits 1 "oif: in.csv: no column is left to learn from: text in a, b; learn how rare texts are with --category a,b"
+}
+
+@test "eval leaves text out in the same way" {
+    make_stream
+    sed 's/^/h,/; 1s/^h/host/' stream.csv > in.csv
+    oif eval --label fault in.csv
+    exits 0 "oif: in.csv: text in host: left out; $text_note host to leave it out without this note"
+    "$OIF" eval --label fault stream.csv | cut -d' ' -f1-3 | head -1 > expected
+    equal "$(printf '%s\n' "$output" | cut -d' ' -f1-3 | head -1)" "$(cat expected)"
+}
+
+@test "true and false are 1 and 0 in CSV as in NDJSON" {
+    printf 'ok,x\ntrue,1\nFalse,2\nTRUE,3\n' > in.csv
+    oif score --state s in.csv
+    exits 0 ""
+    contains "$("$OIF" inspect --json s)" '"names": ["ok", "x"]'
+}
+
+# ---- Live ----
+
+@test "a live stream is judged by its first row, the header does not wait for it, and no row waits for the next" {
+    cat > live.py <<'PYTHON'
+import select, subprocess, sys
+tool = subprocess.Popen([sys.argv[1], "score", "--fields", "score"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                        stderr=open("told", "w"), bufsize=0)
+def line():
+    assert select.select([tool.stdout], [], [], 20)[0], "no output"
+    return tool.stdout.readline()
+tool.stdin.write(b"host,x\n")
+assert line() == b"host,x,score\n"
+for i in range(3):
+    tool.stdin.write(b"h,%d\n" % i)
+    assert line() == b"h,%d,0.5\n" % i
+tool.stdin.close()
+assert tool.wait() == 0
+PYTHON
+    python3 live.py "$OIF"
+    contains "$(cat told)" "oif: <stdin>: text in host: left out"
+}
+
+@test "half a row is not judged" {
+    cat > half.py <<'PYTHON'
+import subprocess, sys, time
+tool = subprocess.Popen([sys.argv[1], "score"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+tool.stdin.write(b"a,b\n1,2\n3,te")
+tool.stdin.flush()
+time.sleep(0.3)
+output, told = tool.communicate(b"\n", timeout=20)
+assert tool.returncode == 1 and b"<stdin>:3:3: 'te' is not a number" in told, told
+assert output.count(b"\n") == 2, output
+PYTHON
+    python3 half.py "$OIF"
+}
+
+# ---- Times ----
+
+@test "a number is a time only if its name says so and it looks like one" {
+    awk 'BEGIN { print "ts,x"; for (i = 0; i < 50; i++) print 1794769500 + 15 * i "," i % 7 }' > named.csv
+    oif score named.csv
+    exits 0 "oif: named.csv: 'ts' is taken for the time of the rows, as if you had given --time ts; --exclude ts leaves it out"
+    sed '1s/ts/y/' named.csv > unnamed.csv
+    oif score unnamed.csv
+    exits 0 ""
+    awk 'BEGIN { print "ts,x"; for (i = 0; i < 50; i++) print i "," i % 7 }' > small.csv
+    oif score small.csv
+    exits 0 ""
+    (head -2 named.csv; tail -n +3 named.csv | sort -r) > falling.csv
+    oif score falling.csv
+    exits 0 ""
+}
+
+@test "milliseconds and times of NDJSON are found" {
+    printf '{"@timestamp":"2026-11-15T19:05:01Z","x":1}\n{"@timestamp":"2026-11-15T19:05:02Z","x":2}\n' > in.ndjson
+    oif score --fields episode_start in.ndjson
+    exits 0 "oif: in.ndjson: '@timestamp' is taken for the time of the rows, as if you had given --time @timestamp; --exclude @timestamp leaves it out"
+    printf '{"m":{"time":1794769501000},"x":1}\n' | "$OIF" score 2> told
+    contains "$(cat told)" "'m.time' is taken for the time of the rows"
+}
+
+@test "--exclude, --columns and --time keep a time from being found" {
+    printf 'ts,at,x\n1794769501,2026-11-15,1\n' > in.csv
+    oif score --exclude ts,at in.csv
+    exits 0 ""
+    oif score --columns x in.csv
+    exits 0 ""
+    oif score --time at in.csv
+    exits 0 ""
+}
+
+@test "dates that go to and fro, and numbers in quotes, are text" {
+    awk 'BEGIN { print "born,x"; for (i = 0; i < 50; i++) print 1990 + i * 7 % 20 "-01-01," i % 7 }' > in.csv
+    oif score in.csv
+    contains "$stderr" "text in born: left out"
+    printf '{"id":"123","x":1}\n' | "$OIF" score 2> told
+    contains "$(cat told)" "text in id: left out"
+}
+
+@test "options that need times are content with one that was found" {
+    make_log
+    oif score --alerts 5/day --exclude host,msg log.csv
+    exits 0 "oif: log.csv: 'ts' is taken for the time of the rows, as if you had given --time ts; --exclude ts leaves it out"
+}
+
+# ---- Columns that only rise ----
+
+make_rising() {
+    awk 'BEGIN {
+        state = 1
+        print "id,when,bytes_total,x"
+        for (i = 0; i < 1000; i++) {
+            state = state * 16807 % 2147483647
+            total += state % 1000
+            print 5000 + i "," 1794769500 + 15 * i "," total "," state % 100
+        }
+    }' > rising.csv
+}
+
+rising_note="learned although it only ever rises, so that each value is new: "
+
+@test "columns that only rise are said once, with the option for each kind" {
+    make_rising
+    oif score --time-year 2026 rising.csv
+    exits 0 "oif: rising.csv: 'when' is taken for the time of the rows, as if you had given --time when; --exclude when leaves it out
+oif: rising.csv: ${rising_note}id, bytes_total; leave it out with --exclude id; a counter is learned by --rate bytes_total"
+    sed '1s/when/w/' rising.csv > other.csv
+    oif score other.csv
+    exits 0 "oif: other.csv: ${rising_note}id, w, bytes_total; if it is the time: --time w; leave it out with --exclude id; \
+a counter is learned by --rate bytes_total"
+    oif score --time w --exclude id --rate bytes_total other.csv
+    exits 0 ""
+}
+
+@test "with --strict a column that only rises is an error before any row comes out" {
+    make_rising
+    oif score --strict --time when rising.csv
+    exits 1 "oif: rising.csv: --strict learns nothing that only ever rises: id, bytes_total; leave it out with --exclude id; \
+a counter is learned by --rate bytes_total"
+    equal "$output" ""
+}
+
+@test "live rows are watched as well" {
+    make_rising
+    (head -2 rising.csv; sleep 0.4; tail -n +3 rising.csv) | "$OIF" score --exclude when,bytes_total > /dev/null 2> told
+    equal "$(cat told)" "oif: <stdin>: ${rising_note}id; leave it out with --exclude id"
+    (head -2 rising.csv; sleep 0.4; tail -n +3 rising.csv) | "$OIF" score --strict --exclude when,bytes_total > out 2> told || [ $? -eq 1 ]
+    equal "$(cat told)" "oif: <stdin>: --strict learns nothing that only ever rises: id; leave it out with --exclude id"
+    equal "$(wc -l < out)" 200
+}
+
+@test "of many keys the first is watched" {
+    awk 'BEGIN { print "host,total,x"; for (i = 0; i < 990; i++) print "h" i % 3 "," i % 3 * 100000 + i * i "," i * i % 97 }' > in.csv
+    oif score --key host in.csv
+    exits 0 "oif: in.csv: ${rising_note}total; a counter is learned by --rate total"
+}
+
+@test "what falls once, or rises seldom, is not said to rise" {
+    awk 'BEGIN { print "a,b"; for (i = 0; i < 900; i++) print (i == 500 ? 0 : i) "," int(i / 30) }' > in.csv
+    oif score in.csv
+    exits 0 ""
+}
+
+# ---- NDJSON keys that come later ----
+
+@test "keys that the first line lacks are learned" {
+    printf '{"a":1}\n{"a":2,"new":5,"o":{"p":1}}\n' > in.ndjson
+    oif score --state s in.ndjson
+    exits 0 ""
+    contains "$("$OIF" inspect --json s)" '"names": ["a", "new", "o.p"]'
+}
+
+@test "keys that come later than that are reported once" {
+    (seq 1500 | sed 's/.*\(.\)$/{"a":\1}/'; echo '{"a":1,"new":5,"host":"h"}'; echo '{"a":1,"new":6}') > in.ndjson
+    oif score in.ndjson
+    exits 0 "oif: in.ndjson:1501: new comes too late to be learned from; to learn it from the start, name all columns with --columns A,B,...,new"
+    oif score --exclude new in.ndjson
+    equal "$status" 0
+    contains "$stderr" "none of the first"
+    oif score --strict in.ndjson
+    exits 1 "oif: in.ndjson:1501: new is new, and --strict does not leave it out without being told to: name all columns with --columns"
+}
+
+@test "keys without end are not reported without end" {
+    (seq 1500 | sed 's/.*\(.\)$/{"a":\1}/'; seq 200 | sed 's/.*/{"a":1,"k&":5}/') > in.ndjson
+    oif score in.ndjson
+    equal "$status" 0
+    equal "$(wc -l <<< "$stderr")" 4
+    contains "$stderr" "more keys come that the first lines lack"
+}
+
+@test "a key that comes too late is not in rows that are written in another format" {
+    (seq 1500 | sed 's/.*\(.\)$/{"a":\1}/'; echo '{"a":1,"new":5}'; echo '{"a":1,"new":6}') > in.ndjson
+    for format in csv logfmt influx; do
+        oif score --output $format --fields ready in.ndjson
+        equal "$status" 0
+        contains "$stderr" "new comes too late"
+    done
+    oif score --output csv --fields ready in.ndjson
+    equal "$(tail -1 <<< "$output")" "1,1"
+}
+
+@test "categories beside numbers stay what they are in JSON" {
+    printf 'state,x,y\nup,+1,2\n' > in.csv
+    oif score --category state --output ndjson --fields ready in.csv
+    equal "$output" '{"state":"up","x":1,"y":2,"oif":{"ready":false}}'
+}
+
+# ---- Lists of names ----
+
+@test "lists of names are quoted as in CSV" {
+    printf '"na me","b,c",d\n1,2,3\n' > in.csv
+    oif score --columns '"b,c",d' --state s in.csv
+    exits 0 ""
+    contains "$("$OIF" inspect --json s)" '"names": ["b,c", "d"]'
+}
+
+@test "an object is left out, or chosen, with all that is in it" {
+    printf '{"labels":{"a":"x","b":{"c":1}},"cpu":{"user":1,"sys":2},"labelsx":4}\n' > in.ndjson
+    oif score --exclude labels --state s in.ndjson
+    exits 0 ""
+    contains "$("$OIF" inspect --json s)" '"names": ["cpu.user", "cpu.sys", "labelsx"]'
+    oif score --columns cpu --state s2 in.ndjson
+    exits 0 ""
+    contains "$("$OIF" inspect --json s2)" '"names": ["cpu.user", "cpu.sys"]'
+}
+
+@test "patterns choose columns, unless a column has that very name" {
+    printf 'cpu.user,cpu.sys,rx_total,tx_total,*_total,x\n1,2,3,4,5,6\n' > in.csv
+    oif score --columns 'cpu.*,x' --state s in.csv
+    exits 0 ""
+    contains "$("$OIF" inspect --json s)" '"names": ["cpu.user", "cpu.sys", "x"]'
+    oif score --exclude '*_total' --state s2 in.csv
+    contains "$("$OIF" inspect --json s2)" '"names": ["cpu.user", "cpu.sys", "rx_total", "tx_total", "x"]'
+    oif score --exclude '?x_total' --state s3 in.csv
+    contains "$("$OIF" inspect --json s3)" '"names": ["cpu.user", "cpu.sys", "*_total", "x"]'
+    oif score --columns 'mem.*' in.csv
+    exits 2 "oif: in.csv: no column is like 'mem.*' (there are cpu.user, cpu.sys, rx_total, tx_total, *_total, x)"
+    oif score --columns 'mem.*' <<< '{"cpu":{"user":1}}'
+    exits 2 "oif: <stdin>: no column is like 'mem.*' (there are cpu.user)"
+}
+
+@test "text is left out of what a pattern chooses, not out of what is named" {
+    printf 'a1,a2,b\n1,x,3\n' > in.csv
+    oif score --columns 'a*' in.csv
+    exits 0 "oif: in.csv: text in a2: left out; $text_note a2 to leave it out without this note"
+    oif score --columns a1,a2 in.csv
+    equal "$status" 1
+    contains "$stderr" "in.csv:2:3: 'x' is not a number"
+}
+
+# ---- States ----
+
+@test "a resumed state needs no options for what was found" {
+    make_log
+    "$OIF" score log.csv 2> /dev/null > whole
+    head -301 log.csv > first.csv
+    (head -1 log.csv; tail -300 log.csv) > second.csv
+    "$OIF" score --state s first.csv 2> /dev/null > found
+    oif score --state s second.csv
+    exits 0 "oif: second.csv: 'ts' is taken for the time of the rows, as if you had given --time ts; --exclude ts leaves it out
+oif: s: goes on after 300 rows"
+    printf '%s\n' "$output" | tail -n +2 >> found
+    cmp whole found
+    tail -300 log.csv > third.csv
+    "$OIF" score --state s third.csv > /dev/null 2> told
+    contains "$(cat told)" "oif: s: goes on after 600 rows"
+    oif score --state s <<< $'ts,load,more\n2026-11-16,5,7'
+    contains "$stderr" "oif: <stdin>: the state s has not learned from more: left out"
+}
+
+# ---- Small ----
+
+@test "a header with a number among its names is suspected" {
+    printf 'time,95\n09:00,5\n10:00,6\n' > in.csv
+    oif score --exclude x0 in.csv
+    exits 0 ""
+    printf 'load,95\n1,5\n2,6\n' > in.csv
+    oif score in.csv
+    exits 1 "oif: in.csv:1: the first line has text in column 1, and the lines after it have none: if it holds the names of the columns, add --header"
+    oif score --header in.csv
+    exits 0 ""
+    printf 'time,95\n2026-11-15,5\n2026-11-16,6\n' > in.csv
+    oif score in.csv
+    equal "$status" 1
+    contains "$stderr" "add --header"
+}
+
+@test "names that occur twice are noted at once" {
+    printf 'a,a,b\n1,2,3\n' > in.csv
+    oif score in.csv
+    exits 0 "oif: in.csv: several columns are called a, so no option can name them; give each its own name"
+    oif score --strict in.csv
+    exits 1 "oif: in.csv: several columns are called a; give each its own name"
+}
+
+@test "rows without a key are noted and counted" {
+    printf 'host,x\na,1\n,2\n,3\nb,4\n' > in.csv
+    oif score --key host in.csv
+    exits 0 "oif: in.csv:3: there is no key in 'host'; rows without one share a model
+oif: in.csv: 2 rows have no key"
+}
+
+@test "control characters in names do not reach the terminal" {
+    printf '\e[31m,x\nred,1\n' > in.csv
+    oif score in.csv
+    equal "$status" 0
+    [[ "$stderr" != *$'\e'* ]]
+}
