@@ -23,11 +23,31 @@ static const chart_pen ascii_pen = {
 
 static const chart_pen *choose_pen(void)
 {
+    static const chart_pen *chosen;
     const char *terminal = getenv("TERM");
+    if (chosen)
+        return chosen;
     setlocale(LC_CTYPE, ""); /* only the character set: numbers keep their decimal point */
-    if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0 || (terminal && strcmp(terminal, "dumb") == 0))
-        return &ascii_pen;
-    return &block_pen;
+    chosen =
+        strcmp(nl_langinfo(CODESET), "UTF-8") != 0 || (terminal && strcmp(terminal, "dumb") == 0)
+            ? &ascii_pen
+            : &block_pen;
+    return chosen;
+}
+
+bool chart_is_unicode(void)
+{
+    return choose_pen() == &block_pen;
+}
+
+const char *chart_fill(int eighths)
+{
+    return choose_pen()->fill[eighths > LEVELS_PER_LINE ? LEVELS_PER_LINE : eighths];
+}
+
+const char *chart_line(void)
+{
+    return choose_pen()->base;
 }
 
 const char *chart_mark(void)

@@ -189,13 +189,56 @@ static void escape_controls(const char *text, char *escaped)
     *escaped = '\0';
 }
 
+/* Messages that wait until the terminal is free. */
+enum { HELD_BYTES_MAX = 1 << 16 };
+static struct {
+    bool is_on;
+    char *text;
+    size_t bytes, last; /* where the last one begins */
+} held;
+
+void output_hold_messages(void)
+{
+    held.is_on = isatty(STDERR_FILENO) != 0;
+}
+
+const char *output_held_message(void)
+{
+    return held.text ? held.text + held.last : NULL;
+}
+
+static bool hold_message(const char *message)
+{
+    size_t bytes = strlen(message) + 1;
+    if (!held.is_on || held.bytes + bytes > HELD_BYTES_MAX)
+        return held.is_on; /* after a thousand messages no one reads the others */
+    char *text = realloc(held.text, held.bytes + bytes);
+    if (!text)
+        return false;
+    memcpy(text + held.bytes, message, bytes);
+    held.text = text;
+    held.last = held.bytes;
+    held.bytes += bytes;
+    return true;
+}
+
+void output_release_messages(void)
+{
+    output_flush();
+    for (size_t at = 0; at < held.bytes; at += strlen(held.text + at) + 1)
+        fprintf(stderr, "oif: %s\n", held.text + at);
+    free(held.text);
+    memset(&held, 0, sizeof held);
+}
+
 static void print_message(const char *format, va_list arguments)
 {
     char text[1 << 13], escaped[sizeof text * (ESCAPE_BYTES - 1)];
     output_flush();
     vsnprintf(text, sizeof text, format, arguments);
     escape_controls(text, escaped);
-    fprintf(stderr, "oif: %s\n", escaped);
+    if (!hold_message(escaped))
+        fprintf(stderr, "oif: %s\n", escaped);
 }
 
 exit_code complain(exit_code code, const char *format, ...)

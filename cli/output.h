@@ -52,6 +52,12 @@ exit_code complain(exit_code code, const char *format, ...) __attribute__((forma
 /* The same for what is not a failure. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* While a view covers the terminal, messages for it are kept, and the latest can be shown in the
+ * view: NULL if there is none. They are printed when they are released. */
+void output_hold_messages(void);
+const char *output_held_message(void);
+void output_release_messages(void);
+
 /* 20160 -> "20,160". */
 enum { GROUPED_TEXT_BYTES = 27 };
 const char *grouped_text(uint64_t number, char text[GROUPED_TEXT_BYTES]);

@@ -283,7 +283,7 @@ static void report_summary(const scoring_run *scoring)
 static void finish_run(scoring_run *scoring)
 {
     if (scoring->is_watched)
-        watch_draw(&scoring->watch);
+        watch_end(&scoring->watch);
     if (scoring->state->rows_seen > 0 && !signals_stop_requested())
         note("%s: it ends %" PRIu64 " rows before what %s has seen", scoring->input->source.name,
              scoring->state->rows_seen, scoring->state->path);

@@ -1,20 +1,19 @@
 #include "watch.h"
 
-#include "chart.h"
 #include "clock.h"
-#include "durations.h"
+#include "watch_view.h"
 
-#include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { ROWS_PER_LOOK_AT_THE_CLOCK = 16, LINE_BYTES = 1024 };
+enum { ROWS_PER_LOOK_AT_THE_CLOCK = 16, HISTORY_NUMBERS = 1 << 20, HISTORY_ROWS_MAX = 1 << 16 };
 
-static const double draw_seconds = 0.1, bin_seconds = 0.1;
+static const double draw_seconds = 0.1, bin_seconds = 0.1 /* or longer, of streams */;
 
 bool watch_is_possible(void)
 {
@@ -22,74 +21,309 @@ bool watch_is_possible(void)
     return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
+/* ---- Starting ---- */
+
+/* A wait for input ends when the terminal changes its size, and the view is drawn again. */
+static void notice(int number)
+{
+    (void)number;
+}
+
+static void notice_size(void)
+{
+    struct sigaction action = {.sa_handler = notice};
+    sigaction(SIGWINCH, &action, NULL);
+}
+
+/* After how many rows a detector of these parameters is ready: tried with rows of noise. */
+static uint64_t rows_until_detector(const oif_params *params)
+{
+    const uint64_t most = 20000;
+    oif_detector *detector = NULL;
+    uint64_t rows = 0, state = 1;
+    if (oif_detector_new(params, 2, &detector, NULL) != OIF_OK)
+        return 0;
+    for (; rows < most && !oif_detector_ready(detector); rows++) {
+        double row[2];
+        for (size_t i = 0; i < 2; i++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            row[i] = (double)(state >> 40);
+        }
+        if (oif_detector_learn(detector, row, NULL) != OIF_OK)
+            break;
+    }
+    oif_detector_free(detector);
+    return rows;
+}
+
+/* Then the threshold needs scores: one in the alert rate, but no more than some hundred. */
+static uint64_t rows_until_ready(const oif_pipeline *pipeline)
+{
+    const double scores_enough = 256;
+    double threshold = 0, shingle = 1;
+    oif_status known =
+        oif_params_get(oif_pipeline_options(pipeline), "threshold", &threshold, NULL);
+    if (known == OIF_OK)
+        known = oif_params_get(oif_pipeline_options(pipeline), "shingle", &shingle, NULL);
+    double scores =
+        threshold != 0 ? 0 : fmin(ceil(1 / oif_pipeline_alert_rate(pipeline)), scores_enough);
+    return rows_until_detector(oif_pipeline_detector_params(pipeline)) + (uint64_t)scores +
+           (known == OIF_OK ? (uint64_t)shingle - 1 : 0);
+}
+
 void watch_start(watch_view *watch, const cli_input *input, const oif_pipeline *pipeline)
 {
     *watch = (watch_view){.input = input,
                           .pipeline = pipeline,
                           .started = clock_seconds(),
+                          .rows_per_bin = 1,
+                          .rows_needed = rows_until_ready(pipeline),
                           .first_seconds = NAN,
                           .last_seconds = NAN};
-    for (size_t i = 0; i < WATCH_BINS; i++)
-        watch->bins[i].highest = NAN;
+    notice_size();
+    output_hold_messages();
 }
 
-/* ---- Rows ---- */
+/* ---- Scores ---- */
 
-static void add_to_bins(watch_view *watch, const oif_result *result, double now)
+static void add_bin(watch_view *watch, double seconds)
 {
-    if (watch->rows == 1 || now - watch->bin_started >= bin_seconds) {
-        watch->newest_bin = (watch->newest_bin + 1) % WATCH_BINS;
-        watch->bins[watch->newest_bin].highest = NAN;
-        watch->bins[watch->newest_bin].is_marked = false;
-        watch->bin_started = now;
+    watch->newest_bin = watch->bin_count == 0 ? 0 : (watch->newest_bin + 1) % WATCH_BINS;
+    watch->bin_count += watch->bin_count < WATCH_BINS;
+    watch->rows_in_bin = 0;
+    watch->bins[watch->newest_bin] =
+        (watch_bin){.highest = NAN, .threshold = NAN, .seconds = seconds, .row = watch->rows};
+}
+
+static void add_score(watch_bin *bin, double score, double threshold, bool is_marked)
+{
+    if (!(score <= bin->highest)) {
+        bin->highest = isnan(score) ? bin->highest : score;
+        bin->threshold = threshold;
     }
-    watch->bins[watch->newest_bin].highest =
-        fmax(watch->bins[watch->newest_bin].highest, result->score);
-    watch->bins[watch->newest_bin].is_marked |= result->anomaly;
+    bin->is_marked |= is_marked;
 }
 
-static oif_text text_of(const oif_record *record, bool has_it, size_t number)
+/* Of a file the whole is shown, of a stream at least a minute: bins become twice as long when they
+ * are too many. */
+static void halve_bins(watch_view *watch)
 {
-    return has_it ? record->texts[number] : (oif_text){"", 0};
+    for (size_t i = 0; i < WATCH_BINS / 2; i++) {
+        const watch_bin *second = &watch->bins[2 * i + 1];
+        watch->bins[i] = watch->bins[2 * i];
+        add_score(&watch->bins[i], second->highest, second->threshold, second->is_marked);
+    }
+    watch->bin_count = WATCH_BINS / 2;
+    watch->newest_bin = watch->bin_count - 1;
+    watch->rows_per_bin *= 2;
 }
 
-static void add_alert(watch_view *watch, const oif_record *record, const row_verdict *verdict)
+static void add_to_bins(watch_view *watch, const oif_result *result, double now, double seconds)
 {
-    const cli_columns *columns = &watch->input->columns;
-    oif_text key = columns->has_key ? key_columns_text(&columns->key, record) : (oif_text){"", 0};
-    oif_text time = text_of(record, columns->has_time, columns->time_text);
-    char *text = watch->alerts[watch->alert_count++ % WATCH_ALERTS], row[GROUPED_TEXT_BYTES];
-    int length = snprintf(
-        text, WATCH_ALERT_BYTES, "%.*s%s%.*s%srow %s  %s %.1f  score %.3f  p %.2g  ",
-        key.bytes < 40 ? (int)key.bytes : 40, key.text, columns->has_key ? "  " : "",
-        time.bytes < 40 ? (int)time.bytes : 40, time.text, columns->has_time ? "  " : "",
-        grouped_text(oif_pipeline_rows(watch->pipeline), row), grade_word(verdict->result.grade),
-        verdict->result.severity, verdict->result.score, verdict->result.p);
-    if (length > 0 && length < WATCH_ALERT_BYTES)
-        result_fields_reasons_text(verdict, text + length, (size_t)(WATCH_ALERT_BYTES - length));
+    if (watch->bin_count == 0 || watch->rows_in_bin >= watch->rows_per_bin) {
+        bool is_whole = watch->input->source.files.total_bytes > 0 ||
+                        now - watch->started < bin_seconds * WATCH_BINS;
+        if (is_whole && watch->bin_count == WATCH_BINS)
+            halve_bins(watch);
+        add_bin(watch, isnan(seconds) ? (double)time(NULL) : seconds);
+    }
+    watch->rows_in_bin++;
+    add_score(&watch->bins[watch->newest_bin], result->score, result->threshold, result->anomaly);
+}
+
+/* ---- Keys ---- */
+
+static uint64_t hash_of(oif_text key)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (size_t i = 0; i < key.bytes; i++)
+        hash = (hash ^ (unsigned char)key.text[i]) * 1099511628211u;
+    return hash;
+}
+
+static void copy_key(char name[WATCH_KEY_BYTES], oif_text key)
+{
+    snprintf(name, WATCH_KEY_BYTES, "%.*s",
+             key.bytes < WATCH_KEY_BYTES ? (int)key.bytes : WATCH_KEY_BYTES - 1, key.text);
+}
+
+static void rank_key(watch_view *watch, oif_text key, uint64_t hash, const oif_result *result)
+{
+    watch_key *slot = &watch->keys[hash % WATCH_KEYS];
+    if (slot->row > 0 && slot->hash != hash && slot->severity > result->severity)
+        return;
+    if (slot->row == 0 || slot->hash != hash)
+        copy_key(slot->name, key);
+    slot->hash = hash;
+    slot->row = watch->rows;
+    slot->severity = result->severity;
+    slot->is_in_episode =
+        result->episode == OIF_EPISODE_BEGINS || result->episode == OIF_EPISODE_LASTS;
+}
+
+/* ---- The columns ---- */
+
+static bool make_history(watch_view *watch, const result_fields *fields)
+{
+    size_t count = fields->column_count;
+    if (watch->history && watch->column_count == count)
+        return true;
+    size_t capacity = HISTORY_NUMBERS / (count > 0 ? count : 1);
+    capacity = capacity < 2 ? 2 : capacity > HISTORY_ROWS_MAX ? HISTORY_ROWS_MAX : capacity;
+    free(watch->history);
+    free(watch->history_keys);
+    free(watch->picture.points);
+    free(watch->picture.order);
+    watch->picture = (watch_picture){.points = malloc(count * WATCH_POINTS * sizeof(double)),
+                                     .order = malloc(count * sizeof(size_t))};
+    watch->history = malloc(capacity * count * sizeof *watch->history);
+    watch->history_keys = malloc(capacity * sizeof *watch->history_keys);
+    watch->history_capacity = capacity;
+    watch->history_rows = 0;
+    watch->column_count = count;
+    watch->names = fields->names;
+    bool has_memory = watch->history && watch->history_keys && watch->picture.points &&
+                      watch->picture.order && count > 0;
+    if (!has_memory) {
+        free(watch->history);
+        watch->history = NULL;
+    }
+    return has_memory;
+}
+
+static void add_point(watch_view *watch, const double *values)
+{
+    watch_picture *picture = &watch->picture;
+    bool is_full = picture->count == WATCH_POINTS;
+    for (size_t i = 0; i < watch->column_count; i++) {
+        double *points = picture->points + i * WATCH_POINTS;
+        if (is_full)
+            memmove(points, points + 1, (WATCH_POINTS - 1) * sizeof *points);
+        points[is_full ? WATCH_POINTS - 1 : picture->count] = values[i];
+    }
+    picture->count += !is_full;
+}
+
+/* The rows of the key before this one that are still known. */
+static void begin_picture(watch_view *watch, const row_verdict *verdict, oif_text key,
+                          uint64_t hash)
+{
+    watch_picture *picture = &watch->picture;
+    uint64_t oldest = watch->history_rows > watch->history_capacity
+                          ? watch->history_rows - watch->history_capacity
+                          : 0;
+    picture->key_hash = hash;
+    picture->count = picture->after = 0;
+    picture->is_shown = true;
+    copy_key(picture->key, key);
+    for (size_t i = 0; i < watch->column_count; i++)
+        picture->order[i] = verdict->fields->order[i];
+    uint64_t first = watch->history_rows, found = 0;
+    while (first > oldest && found < WATCH_POINTS - WATCH_POINTS_AFTER)
+        found += watch->history_keys[--first % watch->history_capacity] == hash;
+    for (uint64_t row = first; row < watch->history_rows; row++) {
+        size_t place = (size_t)(row % watch->history_capacity);
+        if (watch->history_keys[place] == hash)
+            add_point(watch, watch->history + place * watch->column_count);
+    }
+}
+
+static void add_to_history(watch_view *watch, const row_verdict *verdict, oif_text key,
+                           uint64_t hash)
+{
+    watch_picture *picture = &watch->picture;
+    if (!verdict->values || !make_history(watch, verdict->fields))
+        return;
+    if (verdict->result.episode == OIF_EPISODE_BEGINS)
+        begin_picture(watch, verdict, key, hash);
+    if (picture->is_shown && picture->key_hash == hash && picture->after < WATCH_POINTS_AFTER) {
+        add_point(watch, verdict->values);
+        picture->after++;
+    }
+    size_t place = (size_t)(watch->history_rows++ % watch->history_capacity);
+    memcpy(watch->history + place * watch->column_count, verdict->values,
+           watch->column_count * sizeof *verdict->values);
+    watch->history_keys[place] = hash;
+}
+
+/* ---- Episodes ---- */
+
+static watch_episode *new_episode(watch_view *watch)
+{
+    watch_episode *episode = &watch->episodes[watch->episode_count++ % WATCH_EPISODES];
+    *episode = (watch_episode){.number = 0};
+    return episode;
+}
+
+static watch_episode *find_episode(watch_view *watch, uint64_t hash, uint64_t number)
+{
+    for (size_t i = 0; i < WATCH_EPISODES; i++) {
+        watch_episode *episode = &watch->episodes[i];
+        if (episode->number == number && episode->key_hash == hash && !episode->is_note)
+            return episode;
+    }
+    return new_episode(watch);
+}
+
+static void add_to_episode(watch_view *watch, const row_verdict *verdict, oif_text key,
+                           uint64_t hash)
+{
+    const oif_episode_info *info = &verdict->episode;
+    if (info->number == 0)
+        return;
+    watch_episode *episode = find_episode(watch, hash, info->number);
+    bool is_worst = info->peak_row == info->first_row + info->rows - 1;
+    if (episode->number == 0)
+        copy_key(episode->key, key);
+    episode->key_hash = hash;
+    episode->number = info->number;
+    episode->is_over = info->is_over || verdict->result.episode == OIF_EPISODE_ENDS;
+    episode->rows = info->rows;
+    episode->first_row = info->first_row;
+    episode->first_seconds = info->first_seconds;
+    episode->last_seconds = info->last_seconds;
+    episode->severity = info->peak_severity;
+    episode->grade = info->peak_grade;
+    if (verdict->reason_count > 0 && (is_worst || !*episode->reason))
+        result_fields_reasons_text(verdict, episode->reason, sizeof episode->reason);
 }
 
 void watch_note(watch_view *watch, const char *text)
 {
-    snprintf(watch->alerts[watch->alert_count++ % WATCH_ALERTS], WATCH_ALERT_BYTES, "%s", text);
+    watch_episode *episode = new_episode(watch);
+    episode->is_note = true;
+    snprintf(episode->reason, sizeof episode->reason, "%s", text);
 }
+
+/* ---- Rows ---- */
 
 bool watch_row(watch_view *watch, const oif_record *record, const row_verdict *verdict,
                double seconds)
 {
     const oif_result *result = &verdict->result;
+    oif_text key = {"", 0};
+    size_t key_bytes;
+    const char *recent = oif_pipeline_recent_key(watch->pipeline, &key_bytes);
     bool looks = watch->rows++ % ROWS_PER_LOOK_AT_THE_CLOCK == 0 ||
                  watch->input->source.files.total_bytes == 0;
-    double now = looks ? clock_seconds() : watch->bin_started;
-    watch->is_ready = result->ready;
+    double now = looks ? clock_seconds() : watch->looked;
+    watch->looked = now;
+    (void)record;
+    if (recent)
+        key = (oif_text){recent, key_bytes};
+    uint64_t hash = hash_of(key);
+    watch->is_ready |= result->ready;
     if (isnan(watch->first_seconds))
         watch->first_seconds = seconds;
     watch->last_seconds = isnan(seconds) ? watch->last_seconds : seconds;
     watch->anomalies += result->anomaly;
-    watch->episodes += result->episode == OIF_EPISODE_BEGINS;
-    add_to_bins(watch, result, now);
-    if (result->anomaly)
-        add_alert(watch, record, verdict);
+    watch->episode_total += result->episode == OIF_EPISODE_BEGINS;
+    add_to_bins(watch, result, now, seconds);
+    if (recent)
+        rank_key(watch, key, hash, result);
+    add_to_history(watch, verdict, key, hash);
+    if (result->episode != OIF_EPISODE_NONE)
+        add_to_episode(watch, verdict, key, hash);
     if (looks && now >= watch->next_draw)
         watch_draw(watch);
     return output_is_open();
@@ -97,116 +331,50 @@ bool watch_row(watch_view *watch, const oif_record *record, const row_verdict *v
 
 /* ---- Drawing ---- */
 
-static size_t terminal_columns(void)
+/* What was on the terminal before scrolls up once; a terminal of another size is cleared. */
+static void prepare_terminal(watch_view *watch, size_t columns, size_t lines)
 {
-    struct winsize size;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+    if (watch->lines_drawn == 0)
+        for (size_t i = 0; i < lines; i++)
+            output_print("\n");
+    else if (watch->columns_drawn != columns || watch->lines_drawn != lines)
+        output_print("\033[2J");
+    watch->columns_drawn = columns;
+    watch->lines_drawn = lines;
 }
 
-/* Text of the input must not move the cursor or change colours: control characters, also those
- * that UTF-8 writes as two bytes, become question marks. */
-static void disarm(char *text)
+static void draw(watch_view *watch, bool is_last)
 {
-    for (unsigned char *c = (unsigned char *)text; *c; c++)
-        if (*c < 0x20 || *c == 0x7f || (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0))
-            *c = '?';
-}
-
-/* The bytes of the text that fill at most that many columns, one per character. */
-static size_t bytes_that_fit(const char *text, size_t columns)
-{
-    size_t bytes = 0;
-    for (; text[bytes]; bytes++) {
-        bool begins_character = ((unsigned char)text[bytes] & 0xc0) != 0x80;
-        if (begins_character && columns-- == 0)
-            break;
-    }
-    return bytes;
-}
-
-static void draw_line(watch_view *watch, const char *colour, char *text)
-{
-    static const char end[] = "\033[0m";
-    bool plain = !*colour || getenv("NO_COLOR");
-    output_print("%s%.*s%s\033[K\n", plain ? "" : colour,
-                 (int)bytes_that_fit(text, terminal_columns() - 1), text, plain ? "" : end);
-    watch->lines_drawn++;
-}
-
-static void draw_counts(watch_view *watch)
-{
-    char line[LINE_BYTES], keys[64] = "", rows[GROUPED_TEXT_BYTES], rate[GROUPED_TEXT_BYTES],
-                           count[GROUPED_TEXT_BYTES], episodes[GROUPED_TEXT_BYTES];
-    double seconds = clock_seconds() - watch->started;
-    if (watch->input->columns.has_key)
-        snprintf(keys, sizeof keys, "   %s keys",
-                 grouped_text(oif_pipeline_keys(watch->pipeline), count));
-    snprintf(line, sizeof line, "%s rows   %s rows/s%s   %s anomalies in %s episodes",
-             grouped_text(watch->rows, rows),
-             grouped_text(seconds > 0 ? (uint64_t)((double)watch->rows / seconds) : 0, rate), keys,
-             grouped_text(watch->anomalies, count), grouped_text(watch->episodes, episodes));
-    draw_line(watch, "\033[1m", line);
-}
-
-static void draw_scores(watch_view *watch)
-{
-    char line[LINE_BYTES] = "score ", marks[LINE_BYTES] = "      ";
-    double low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < WATCH_BINS; i++) {
-        low = fmin(low, watch->bins[i].highest);
-        high = fmax(high, watch->bins[i].highest);
-    }
-    for (size_t i = 1; i <= WATCH_BINS; i++) {
-        size_t bin = (watch->newest_bin + i) % WATCH_BINS;
-        double share = (watch->bins[bin].highest - low) / (high > low ? high - low : 1);
-        strcat(line, chart_cell(share));
-        strcat(marks, watch->bins[bin].is_marked ? chart_mark() : " ");
-    }
-    if (high >= low)
-        snprintf(line + strlen(line), sizeof line - strlen(line), "  %.2f to %.2f", low, high);
-    draw_line(watch, "", line);
-    draw_line(watch, "\033[31m", marks);
-}
-
-/* "warming up: at least 1,000 rows, 16.7 h, until the first alert": so rare is one. */
-static void draw_warm_up(watch_view *watch)
-{
-    char line[LINE_BYTES], rows[GROUPED_TEXT_BYTES], duration[DURATION_TEXT_BYTES], time[64] = "";
-    double needed = ceil(1 / oif_pipeline_alert_rate(watch->pipeline)),
-           passed = watch->last_seconds - watch->first_seconds;
-    if (passed > 0 && watch->rows > 1)
-        snprintf(time, sizeof time, ", %s,",
-                 duration_text(passed / (double)(watch->rows - 1) * needed, duration));
-    snprintf(line, sizeof line, "warming up: a key needs about %s rows%s before its first alert",
-             grouped_text((uint64_t)needed, rows), time);
-    draw_line(watch, "", line);
-}
-
-static void draw_alerts(watch_view *watch)
-{
-    uint64_t shown = watch->alert_count < WATCH_ALERTS ? watch->alert_count : WATCH_ALERTS;
-    char title[] = "last alerts", none[] = "no alert yet", line[WATCH_ALERT_BYTES + 2];
-    draw_line(watch, "\033[1m", shown > 0 ? title : none);
-    for (uint64_t i = 1; i <= shown; i++) {
-        snprintf(line, sizeof line, "  %s", watch->alerts[(watch->alert_count - i) % WATCH_ALERTS]);
-        disarm(line);
-        draw_line(watch, i == 1 ? "\033[31m" : "", line);
-    }
+    size_t columns, lines;
+    screen picture;
+    screen_size(&columns, &lines);
+    /* the last column and, at the end, the line for the prompt stay free */
+    if (columns < 2 || lines < 2 || !screen_open(&picture, columns - 1, lines - is_last))
+        return;
+    prepare_terminal(watch, columns, lines);
+    watch_view_paint(watch, &picture);
+    screen_draw(&picture);
+    if (is_last)
+        output_print("\n");
+    output_flush();
+    screen_close(&picture);
+    watch->next_draw = clock_seconds() + draw_seconds;
 }
 
 void watch_draw(watch_view *watch)
 {
-    size_t lines_before = watch->lines_drawn;
-    if (lines_before > 0)
-        output_print("\033[%zuA", lines_before);
-    watch->lines_drawn = 0;
-    draw_counts(watch);
-    draw_scores(watch);
-    if (!watch->is_ready)
-        draw_warm_up(watch);
-    draw_alerts(watch);
-    if (watch->lines_drawn < lines_before)
-        output_print("\033[J");
-    output_flush();
-    watch->next_draw = clock_seconds() + draw_seconds;
+    draw(watch, false);
+}
+
+void watch_end(watch_view *watch)
+{
+    watch->is_ended = true;
+    if (watch->rows > 0)
+        draw(watch, true);
+    output_release_messages();
+    free(watch->history);
+    free(watch->history_keys);
+    free(watch->picture.points);
+    free(watch->picture.order);
+    *watch = (watch_view){0};
 }

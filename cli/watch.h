@@ -1,41 +1,22 @@
-/* The live view of `oif score --watch`: a few lines of the terminal that are redrawn in
- * place.
+/* The live view of `oif score --watch`, as large as the terminal:
  *
- *     1,204,118 rows   81,330 rows/s   12 keys   3 anomalies in 2 episodes
- *     score ▁▁▂▁▁▁▁▃▁▁▁▁▁▇█▁▁▁   0.31 to 0.74
- *                        ▲▲
- *     last alerts
- *       web-1  09:41:07  row 1,203,950  critical 6.4  score 0.742  p 0.00021  bytes high 98%
- */
+ *     1,204,118 rows   81,330 rows/s   12 keys   14 anomalies in 2 episodes
+ *     0.74 |                    #
+ *          |--------------------#-----   the threshold
+ *     0.31 |###################################
+ *          09:12:01             ^^      09:41:07
+ *     episodes
+ *       09:41:07  now, 14 rows  critical 6.4  web-1  bytes high 98%
+ *     web-1, when the last one began
+ *       bytes   ______________/\____   981
+ *     keys, the most unusual first
+ *       web-1  6.4  in an episode
+ *
+ * watch.c gathers, watch_view.c draws. */
 #ifndef OIF_CLI_WATCH_H
 #define OIF_CLI_WATCH_H
 
-#include "input.h"
-#include "result_fields.h"
-
-enum { WATCH_BINS = 60, WATCH_ALERTS = 8, WATCH_ALERT_BYTES = 256 };
-
-typedef struct watch_view {
-    const cli_input *input;
-    const oif_pipeline *pipeline;
-    uint64_t rows, anomalies, episodes;
-    double started, next_draw; /* seconds */
-    size_t lines_drawn;        /* which the next drawing replaces */
-
-    /* The highest score of each tenth of a second with rows, the latest at newest_bin. */
-    struct {
-        double highest; /* NaN: no row yet */
-        bool is_marked;
-    } bins[WATCH_BINS];
-    size_t newest_bin;
-    double bin_started;
-
-    char alerts[WATCH_ALERTS][WATCH_ALERT_BYTES]; /* a ring */
-    uint64_t alert_count;
-
-    bool is_ready;                      /* the last row could have been an alert */
-    double first_seconds, last_seconds; /* times of rows; NaN: unknown */
-} watch_view;
+#include "watch_data.h"
 
 /* Whether stdout is a terminal that can be drawn on. */
 bool watch_is_possible(void);
@@ -44,10 +25,11 @@ void watch_start(watch_view *watch, const cli_input *input, const oif_pipeline *
 bool watch_row(watch_view *watch, const oif_record *record, const row_verdict *verdict,
                double seconds);
 
-/* Adds a line to the alerts. */
+/* Adds a line to the episodes. */
 void watch_note(watch_view *watch, const char *text);
 
-/* Draws the view as it is now. */
+/* Draws the view as it is now; the last time without empty lines. */
 void watch_draw(watch_view *watch);
+void watch_end(watch_view *watch);
 
 #endif

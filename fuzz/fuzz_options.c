@@ -83,6 +83,19 @@ void note(const char *format, ...)
     require(false);
 }
 
+void output_hold_messages(void)
+{
+}
+
+const char *output_held_message(void)
+{
+    return NULL;
+}
+
+void output_release_messages(void)
+{
+}
+
 const char *grouped_text(uint64_t number, char text[GROUPED_TEXT_BYTES])
 {
     snprintf(text, GROUPED_TEXT_BYTES, "%llu", (unsigned long long)number);

@@ -2,87 +2,142 @@
 
 load helper
 
-# A folder with alarms.csv, and `terminal(ARGUMENTS...)`: what the tool prints on a terminal.
-python_with_terminal() {
-    cat > test.py <<'PYTHON'
-import fcntl, os, pty, re, struct, sys, termios
-oif = sys.argv[1]
-with open("alarms.csv", "w") as file:
-    file.write("host,at,flow,pressure\n")
-    for i in range(4000):
-        file.write(f"web-{i % 2},{i // 60:02}:{i % 60:02},{i * 7919 % 400 / 100 + 300 * (i % 500 == 499)},{i * 31 % 17}\n")
-
-def terminal(*arguments, columns=120, **environment):
-    pid, screen = pty.fork()
-    if pid == 0:
-        os.environ.update({"TERM": "xterm", "LC_ALL": "C.UTF-8", **environment})
-        os.environ["NO_COLOR" if environment.get("NO_COLOR") else "UNUSED"] = "1"
-        os.execv(oif, [oif, "score", "--detector", "loda", "--alert-rate", "0.01", *arguments])
-    fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
-    printed = b""
-    while True:
-        try:
-            printed += os.read(screen, 65536)
-        except OSError:  # how Linux says that the other side is closed
-            break
-    _, status = os.waitpid(pid, 0)
-    assert status == 0, (status, printed)
-    return printed.decode().replace("\r\n", "\n")
-
-PYTHON
-    cat >> test.py
-    python3 test.py "$OIF"
+# A program with terminal.py, and alarms.csv.
+on_terminal() {
+    (echo 'from terminal import *'; echo 'make_alarms()'
+        echo 'WATCH = "--watch", "--key", "host", "--time", "at", "--detector", "rolling-iforest", "--learn", "decay"'
+        cat) > test.py
+    PYTHONPATH=$BATS_TEST_DIRNAME python3 test.py "$OIF"
 }
 
-@test "--watch draws counts, scores and the last alerts with their reasons, in place" {
-    python_with_terminal <<'PYTHON'
-import threading, time
+@test "--watch fills the terminal: counts, scores with threshold, marks and times, episodes, columns, keys" {
+    on_terminal <<'PYTHON'
+lines, terminal = run(*WATCH, "alarms.csv", columns=120, lines=40)
+assert terminal.status == 0 and terminal.screen.wrapped == 0
+assert re.match(r"oif: 6,000 rows, [0-9]+ anomalies .* in [0-9]+ episodes, 3 keys \(0 evicted\); [0-9,]+ rows/s$", lines[-1]), lines[-1]
+assert re.match(r"6,000 rows   [0-9,]+ rows/s   3 keys   [0-9]+ anomalies in [0-9]+ episodes$", lines[0]), lines[0]
+axis = next(i for i, line in enumerate(lines) if line.lstrip().startswith("12:00:00"))
+assert re.match(r" {7}12:00:00 +1[0-9]:[0-9:]+ +20:1[0-9]:[0-9]+$", lines[axis]), lines[axis]
+assert "▲" in lines[axis - 1], lines[axis - 1]
+chart = lines[1:axis - 1]
+assert len(chart) >= 8 and "█" in chart[-1] and any("─" in line for line in chart), chart
+assert re.match(r" *0\.[0-9]+ ", chart[0]) and re.match(r" *0\.[0-9]+ ", chart[-1]), chart
+assert len(max(chart, key=len)) > 110, "the chart is not as wide as the terminal"
+assert lines[axis + 1] == "episodes", lines
+first = lines[axis + 2]
+assert re.match(r"  20:[0-9:]+ +(now, )?[0-9]+ rows, [0-9.]+ (s|min) +(note|warning|critical) +[0-9.]+  web-2  flow high [0-9]+%", first), first
+begins = sum(re.match("  [12][0-9]:", line) is not None and " rows, " in line for line in lines)
+assert begins == int(re.search(r"in ([0-9]+) episodes", lines[0])[1]), (begins, lines)  # one line each
+title = lines.index("web-2: around the begin of the latest episode")
+assert re.match(r"  flow +[▁▂▃▄▅▆▇█ ]{20,}  [0-9.]+ to 9[0-9.]+$", lines[title + 1]), lines[title + 1]
+assert re.match(r"  pressure +[▁▂▃▄▅▆▇█]", lines[title + 2]), lines[title + 2]
+keys = lines.index("keys, the most unusual now first")
+ranked = [float(re.match(r"  web-[0-9] +severity +([0-9.]+)", line)[1]) for line in lines[keys + 1:-1] if "in an episode" not in line]
+assert len(ranked) >= 2 and ranked == sorted(ranked, reverse=True), ranked
+PYTHON
+}
+
+@test "--watch suits a terminal of 40 x 10 and one of 200 x 60, and never wraps" {
+    on_terminal <<'PYTHON'
+for columns, lines in (40, 10), (200, 60), (20, 5), (80, 24), (3, 2):
+    os.mkfifo("rows") if not os.path.exists("rows") else None
+    terminal = Terminal(*WATCH, "rows", columns=columns, lines=lines)
+    close = write_rows(terminal, "rows", open("alarms.csv").read(), r"^6,000 rows" if columns >= 20 else "")
+    shown = terminal.settle()
+    close()
+    if columns < 20:
+        terminal.end()
+        assert terminal.status == 0
+        continue
+    assert terminal.screen.wrapped == 0, shown
+    assert shown[0].startswith("6,000 rows"), shown
+    used = sum(1 for line in shown if line)
+    if (columns, lines) == (40, 10):
+        assert any(re.match(r"20:[0-9:]+ (note|warning|critical) [0-9.]+ web-2 fl", line) for line in shown), shown
+        assert any("█" in line for line in shown), shown
+    if (columns, lines) == (200, 60):
+        assert used > 50, (used, shown)
+        assert max(map(len, shown)) > 185, shown
+    terminal.end()
+    assert terminal.status == 0
+PYTHON
+}
+
+@test "--watch follows the size of the terminal while it waits for rows" {
+    on_terminal <<'PYTHON'
 os.mkfifo("rows")
-
-def write_slowly():
-    rows = open("alarms.csv").readlines()
-    with open("rows", "w") as file:
-        for start in range(0, 4001, 1000):
-            file.writelines(rows[start:start + 1000])
-            file.flush()
-            time.sleep(0.2)
-
-writer = threading.Thread(target=write_slowly)
-writer.start()
-printed = terminal("--watch", "--key", "host", "--time", "at", "rows")
-writer.join()
-frames = re.split(r"\033\[\d+A", printed)
-shown = [re.sub(r"\033\[[0-9]*[mK]", "", frame).split(" ")[0] for frame in frames]
-assert {"999", "1,999", "2,999", "3,999"} <= set(shown), shown  # what there is when the input pauses
-last = re.sub(r"\033\[[0-9]*[mK]", "", frames[-1]).split("\n")
-assert re.match(r"4,000 rows   [0-9,]+ rows/s   2 keys   [0-9]+ anomalies in [0-9]+ episodes$", last[0]), last[0]
-assert re.match(r"score .*[▁▂▃▄▅▆▇█].* [0-9.]+ to [0-9.]+$", last[1]), last[1]
-assert "▲" in last[2], last[2]
-assert last[3] == "last alerts", last
-assert re.match(r"  web-1  66:39  row 4,000  (note|warning|critical) [0-9.]+  score [0-9.]+  p [0-9.e-]+  flow high [0-9]+%", last[4]), last[4]
-assert "host,at" not in printed
-moves = [int(move) for move in re.findall(r"\033\[(\d+)A", printed)]
-lines = [frame.count("\n") for frame in frames[:-1]]
-assert moves == lines, (moves, lines)
+terminal = Terminal(*WATCH, "rows", columns=120, lines=40)
+close = write_rows(terminal, "rows", open("alarms.csv").read(), r"^6,000 rows")
+terminal.settle()
+terminal.resize(60, 20)
+terminal.wait_for(r"^6,000 rows")
+shown = terminal.settle()
+close()
+assert "\033[2J" in terminal.printed
+terminal.end()
+assert terminal.status == 0 and max(map(len, shown)) < 60, shown
 PYTHON
 }
 
-@test "NO_COLOR leaves colours out, and a narrow terminal cuts lines off" {
-    python_with_terminal <<'PYTHON'
-assert "\033[31m" in terminal("--watch", "--key", "host", "--time", "at", "alarms.csv")
-printed = terminal("--watch", "--key", "host", "--time", "at", "alarms.csv", NO_COLOR="1", columns=40)
-assert not re.search(r"\033\[[0-9;]*m", printed), printed
-drawn = re.sub(r"\033\[[0-9]*[AK]", "", printed).split("\n")
-assert all(len(line) < 40 for line in drawn if not line.startswith("oif: ")), drawn
+@test "--watch says how many rows and how much time is left until it can alert" {
+    on_terminal <<'PYTHON'
+with open("timed.csv", "w") as file:
+    file.write("at,x\n")
+    for i in range(90):
+        file.write(f"{1794700000 + i * 60 + (i > 80) * 7200},{i * 7919 % 400}\n")
+lines, _ = run("--watch", "--time", "at", "--detector", "rolling-iforest", "timed.csv")
+found = re.match(r"warming up: 90 of about ([0-9]+) rows until the first possible alert, about ([0-9.]+) h left$", lines[1])
+assert found, lines
+assert abs(float(found[2]) - (int(found[1]) - 90) * (89 * 60 + 7200) / 89 / 3600) < 0.1, lines[1]
+assert "  silence begins: no row since 2026-11-14T" in "\n".join(lines) or "silence begins: no row since" in "\n".join(lines), lines
+rows = [f"{i * 7919 % 400}" for i in range(2000)]
+open("x.csv", "w").write("x\n" + "\n".join(rows) + "\n")
+import subprocess
+ready = subprocess.run([OIF, "score", "--fields", "ready", "--detector", "rolling-iforest", "x.csv"], capture_output=True, text=True).stdout
+first = next(i for i, line in enumerate(ready.split("\n")) if line.endswith(",1"))
+assert abs(int(found[1]) - first) < 0.2 * first, (found[1], first)  # what it promised
+lines, _ = run("--watch", "--exclude", "host,at", "alarms.csv")
+assert "warming up" not in "\n".join(lines), lines
 PYTHON
 }
 
-@test "what the input holds cannot steer the terminal" {
-    python_with_terminal <<'PYTHON'
-rows = open("alarms.csv").read().replace("web-1", "we\033[2Jb")
+@test "after an input error --watch draws nothing, and messages outlive the view" {
+    on_terminal <<'PYTHON'
+rows = open("alarms.csv").readlines()
+open("bad.csv", "w").writelines(rows[:500] + ["web-1,5,x,y\n"])
+lines, terminal = run(*WATCH, "bad.csv", lines=50)
+assert terminal.status == 1
+error = next(i for i, line in enumerate(lines) if line.startswith("oif: bad.csv:501:"))
+assert all(line.startswith("oif: ") or i < error for i, line in enumerate(lines)), lines
+assert sum("bad.csv:501" in line for line in lines) == 1, lines
+open("worse.csv", "w").write("a\nx\n")
+lines, terminal = run("--watch", "--columns", "b", "worse.csv")
+assert terminal.status == 2 and "\033" not in terminal.printed, terminal.printed
+open("skipped.csv", "w").writelines(rows[:300] + ["bad\n"] + rows[300:600])
+lines, terminal = run(*WATCH, "--on-bad-row", "skip", "skipped.csv", lines=50)
+assert any(line.startswith("oif: skipped.csv:") for line in lines), lines
+PYTHON
+}
+
+@test "NO_COLOR leaves colours out, and other locales get ASCII" {
+    on_terminal <<'PYTHON'
+_, terminal = run(*WATCH, "alarms.csv")
+assert "\033[31m" in terminal.printed
+_, terminal = run(*WATCH, "alarms.csv", NO_COLOR="1")
+assert not re.search(r"\033\[[0-9;]*m", terminal.printed)
+lines, terminal = run(*WATCH, "alarms.csv", LC_ALL="C")
+assert terminal.printed.isascii() and any("^" in line for line in lines) and any("|||" in line for line in lines), lines
+PYTHON
+}
+
+@test "what the input holds cannot steer the terminal, and wide characters take two columns" {
+    on_terminal <<'PYTHON'
+rows = open("alarms.csv").read().replace("web-2", "we\033[2Jb\u009b2J").replace("flow", "fl\tow").replace("web-1", "日本")
 open("alarms.csv", "w").write(rows)
-printed = terminal("--watch", "--key", "host", "--time", "at", "alarms.csv")
-assert "we?[2Jb" in printed and "\033[2J" not in printed, printed
+lines, terminal = run(*WATCH, "alarms.csv", lines=40)
+text = "\n".join(lines)
+assert "we?[2Jb?2J" in text and "fl?ow" in text and "\u009b" not in terminal.printed, lines
+assert "\033[2J" not in terminal.printed and "  日本 " in text, lines
 PYTHON
 }
 
@@ -91,34 +146,18 @@ PYTHON
     "$OIF" score --label fault --threshold 0.45 --window-size 64 --only-alerts --explain stream.csv > expected.csv
     "$OIF" score --label fault --threshold 0.45 --window-size 64 --watch stream.csv | cmp - expected.csv
     [ "$(wc -l < expected.csv)" -gt 5 ]
-    python_with_terminal <<'PYTHON'
-printed = terminal("--watch", "--key", "host", "--time", "at", "alarms.csv", TERM="dumb")
-assert printed.startswith("host,at,flow,pressure,score,p,anomaly,why\n") and "\033[1m" not in printed, printed
+    on_terminal <<'PYTHON'
+_, terminal = run(*WATCH, "alarms.csv", TERM="dumb")
+assert terminal.printed.startswith("host,at,flow,pressure,score,p,anomaly,why\r\n") and "\033" not in terminal.printed, terminal.printed
 PYTHON
 }
 
 @test "a summary comes at the end where stderr is a terminal, and only there" {
-    python_with_terminal <<'PYTHON'
-printed = terminal("--only-alerts", "--key", "host", "--time", "at", "--on-bad-row", "skip", "alarms.csv")
-last = printed.rstrip("\n").split("\n")[-1]
-assert re.match(r"oif: 4,000 rows, [0-9]+ anomalies \([0-9, a-z]+\) in [0-9]+ episodes, 2 keys \(0 evicted\); [0-9,]+ rows/s$", last), last
+    on_terminal <<'PYTHON'
+lines, _ = run("--only-alerts", "--key", "host", "--time", "at", "--on-bad-row", "skip", "alarms.csv")
+assert re.match(r"oif: 6,000 rows, [0-9]+ anomalies \([0-9, a-z]+\) in [0-9]+ episodes, 3 keys \(0 evicted\); [0-9,]+ rows/s$", lines[-1]), lines[-1]
 PYTHON
     make_stream
     oif score stream.csv
     exits 0
-}
-
-@test "--watch says how long a key warms up, in rows and in time, and who is silent" {
-    python_with_terminal <<'PYTHON'
-with open("timed.csv", "w") as file:
-    file.write("at,x\n")
-    for i in range(90):
-        file.write(f"{1794700000 + i * 60 + (i > 80) * 7200},{i * 7919 % 400}\n")
-printed = re.sub(r"\033\[[0-9]*[mKJ]", "", terminal("--watch", "--time", "at", "timed.csv"))
-assert "warming up: a key needs about 100 rows, 3.91 h, before its first alert" in printed, printed
-assert "silence begins: no row since 2026-11-15T" in printed, printed
-assert "silence ends: no row since 2026-11-15T" in printed, printed
-printed = terminal("--watch", "--exclude", "host,at", "alarms.csv")
-assert "warming up" not in printed.split("4,000 rows")[-1], printed
-PYTHON
 }
