@@ -130,7 +130,9 @@ static bool wait_for_bytes(byte_source *source, int fd)
         int ready = poll(sources, 2, milliseconds);
         if (signals_stop_requested())
             return false;
-        if (ready > 0 || (ready < 0 && errno != EINTR))
+        if (ready > 0 && sources[1].revents != 0)
+            signals_heed(); /* and whatever it asks for is done while idle */
+        if (sources[0].revents != 0 || (ready < 0 && errno != EINTR))
             return true;
         if (source->idle)
             milliseconds = source->idle(source->idle_context);

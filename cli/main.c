@@ -7,7 +7,7 @@
 
 /* Those that are hidden come last. */
 static const cli_command *const commands[] = {
-    &score_command,     &eval_command,     &inspect_command,     &demo_command,
+    &score_command,     &eval_command,     &state_command,       &inspect_command, &demo_command,
     &detectors_command, &generate_command, &completions_command, &manual_command,
 };
 

@@ -71,6 +71,12 @@ typedef struct score_settings {
     uint64_t output_keys; /* which have series of their own; 0: not given */
 } score_settings;
 
+/* What `oif state` is asked for; NULL: not given. */
+typedef struct key_settings {
+    bool list;
+    const char *drop, *export_key, *to, *import, *as;
+} key_settings;
+
 typedef struct cli_settings {
     const char *file; /* the first file; NULL or "-": stdin */
     char **files;     /* all of them */
@@ -98,6 +104,7 @@ typedef struct cli_settings {
     const char *detectors;
     generate_settings generate;
     eval_settings eval;
+    key_settings keys;
     const char *state; /* the state file; NULL: none */
     uint64_t rows_between_saves;
     double seconds_between_saves;
@@ -158,6 +165,7 @@ extern const cli_command eval_command;
 extern const cli_command demo_command;
 extern const cli_command generate_command;
 extern const cli_command inspect_command;
+extern const cli_command state_command;
 extern const cli_command detectors_command;
 extern const cli_command completions_command;
 extern const cli_command manual_command;

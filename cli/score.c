@@ -167,10 +167,11 @@ static oif_status process(scoring_run *scoring, const oif_record *record, double
 
 static void save_if_due(scoring_run *scoring)
 {
-    if (!state_is_due(scoring->state))
+    bool is_asked_for = signals_take_save_request();
+    if (!is_asked_for && !state_is_due(scoring->state))
         return;
     progress_end(&scoring->progress);
-    state_save(scoring->state);
+    (is_asked_for ? state_save_now : state_save)(scoring->state);
 }
 
 /* The sooner of two waits; -1 is never. */

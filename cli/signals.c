@@ -6,22 +6,34 @@
 #include <stddef.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t requested; /* the signal's number */
+static volatile sig_atomic_t requested; /* to end: the signal's number */
+static volatile sig_atomic_t save_requested;
 static int pipe_ends[2] = {-1, -1};
 
-static void request(int number)
+static void wake(void)
 {
     int reason = errno;
-    requested = number;
     (void)!write(pipe_ends[1], "", 1);
     errno = reason;
 }
 
-static void catch_signal(int number)
+static void request(int number)
+{
+    requested = number;
+    wake();
+}
+
+static void request_save(int number)
+{
+    (void)number;
+    save_requested = 1;
+    wake();
+}
+
+static void catch_signal(int number, void (*handler)(int), int flags)
 {
     /* Output that a slow reader holds up continues; waits for input are never restarted. */
-    struct sigaction action = {.sa_handler = request, .sa_flags = SA_RESTART | (int)SA_RESETHAND},
-                     before;
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART | flags}, before;
     if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(number, &action, NULL);
 }
@@ -30,14 +42,37 @@ void signals_catch(void)
 {
     if (pipe(pipe_ends) != 0)
         return; /* without descriptors left nothing else works either, and that is reported */
+    fcntl(pipe_ends[0], F_SETFL, O_NONBLOCK);
     fcntl(pipe_ends[1], F_SETFL, O_NONBLOCK);
-    catch_signal(SIGTERM);
-    catch_signal(SIGINT);
+    catch_signal(SIGTERM, request, (int)SA_RESETHAND);
+    catch_signal(SIGINT, request, (int)SA_RESETHAND);
+    catch_signal(SIGHUP, request, (int)SA_RESETHAND);
+    catch_signal(SIGUSR1, request_save, 0);
 }
 
 bool signals_stop_requested(void)
 {
     return requested != 0;
+}
+
+bool signals_hangup_requested(void)
+{
+    return requested == SIGHUP;
+}
+
+bool signals_take_save_request(void)
+{
+    if (!save_requested)
+        return false;
+    save_requested = 0;
+    return true;
+}
+
+void signals_heed(void)
+{
+    char bytes[64];
+    while (requested == 0 && read(pipe_ends[0], bytes, sizeof bytes) > 0)
+        ;
 }
 
 int signals_descriptor(void)

@@ -1,5 +1,5 @@
-/* Ending in order on SIGTERM and Ctrl-C: the row at hand is finished, the state is saved. A
- * second signal ends at once. */
+/* Ending in order on SIGTERM, Ctrl-C and SIGHUP: the row at hand is finished, the state is saved.
+ * A second signal ends at once. SIGUSR1 asks for a save. */
 #ifndef OIF_CLI_SIGNALS_H
 #define OIF_CLI_SIGNALS_H
 
@@ -11,9 +11,18 @@ void signals_catch(void);
 
 bool signals_stop_requested(void);
 
-/* Becomes readable with the first signal, so a wait for input sees one that comes just
- * before it. -1 while signals are not caught. */
+/* Whether the terminal that the program was started from is gone. */
+bool signals_hangup_requested(void);
+
+/* Whether a save was asked for since the last call that returned true. */
+bool signals_take_save_request(void);
+
+/* Becomes readable with each signal, so a wait for input sees one that comes just before it. -1
+ * while signals are not caught. */
 int signals_descriptor(void);
+
+/* Reads what signals wrote there, unless they ask the program to end. */
+void signals_heed(void);
 
 /* After an orderly end: dies of Ctrl-C all the same, or a shell would continue with the next
  * command of its script. */

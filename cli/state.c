@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "derive.h"
+#include "signals.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -13,10 +14,25 @@ static exit_code complain_damaged(oif_status status, const oif_error *error)
 {
     const char *advice = "";
     if (status == OIF_EKIND)
-        advice = "; name another file";
+        advice = strstr(error->message, "single key") ? "; 'oif state --import' takes it up"
+                                                      : "; name another file";
     if (status == OIF_ETRUNCATED || status == OIF_ECORRUPT)
         advice = "; bring back a copy, or remove it to start anew";
     return complain(EXIT_FAILED, "%s%s", error->message, advice);
+}
+
+/* The snapshot of a detector, as programs save it. It becomes part of a pipeline. */
+static oif_status take_up_detector(cli_state *state, const cli_settings *settings, oif_error *error)
+{
+    oif_detector *detector = NULL;
+    oif_error ignored;
+    if (oif_state_file_load(state->file, &detector, &ignored) != OIF_OK)
+        return OIF_EKIND; /* of which `error` says more */
+    oif_status status =
+        oif_pipeline_new_around(&detector, &settings->options, NULL, 0, &state->pipeline, error);
+    oif_detector_free(detector);
+    state->is_taken_up = status == OIF_OK;
+    return status;
 }
 
 static exit_code load(cli_state *state, const cli_settings *settings)
@@ -28,9 +44,16 @@ static exit_code load(cli_state *state, const cli_settings *settings)
                         state->path);
     if (status == OIF_END)
         return EXIT_OK;
+    if (status == OIF_EKIND)
+        status = take_up_detector(state, settings, &error);
     if (status != OIF_OK)
         return complain_damaged(status, &error);
     state->is_saved = true;
+    if (state->is_taken_up && settings->score.key)
+        return complain(EXIT_USAGE,
+                        "%s: holds a detector that has learned one stream; leave --key out, or "
+                        "name another file",
+                        state->path);
     state->is_frozen =
         settings_give_option(settings, "learn") && params_learn_none(&settings->options);
     state->lost = oif_pipeline_lost(state->pipeline, NULL);
@@ -41,7 +64,8 @@ exit_code state_open(cli_state *state, const cli_settings *settings)
 {
     *state = (cli_state){.path = settings->state,
                          .rows_between_saves = settings->rows_between_saves,
-                         .seconds_between_saves = settings->seconds_between_saves};
+                         .seconds_between_saves = settings->seconds_between_saves,
+                         .has_terminal = isatty(STDOUT_FILENO) == 1};
     if (!state->path && (state->rows_between_saves > 0 || state->seconds_between_saves > 0))
         return complain(EXIT_USAGE, "--save-every needs --state FILE, the file to save to");
     if (!state->path && settings->score.skip_seen)
@@ -93,7 +117,12 @@ exit_code state_start(cli_state *state, const cli_settings *settings, const cli_
     if (code != EXIT_OK)
         return code;
     uint64_t rows = oif_pipeline_rows(state->pipeline);
-    if (settings->score.skip_seen) {
+    if (state->is_taken_up) {
+        note("%s: takes up a detector that has learned %" PRIu64
+             " rows; it is saved with its alerts from now on",
+             state->path,
+             oif_detector_rows_learned(oif_pipeline_detector(state->pipeline, NULL, 0)));
+    } else if (settings->score.skip_seen) {
         state->rows_seen = rows;
         note("%s: goes on after %" PRIu64 " rows: skips them and resumes at row %" PRIu64,
              state->path, rows, rows + 1);
@@ -138,7 +167,9 @@ int state_milliseconds_left(const cli_state *state)
 
 static bool save(cli_state *state, oif_error *error)
 {
-    if (!output_flush()) /* which output_finish reports */
+    /* A terminal that is gone takes no output, and nobody misses it. Elsewhere the state must not
+     * be ahead of the output, whose failure output_finish reports. */
+    if (!output_flush() && !(state->has_terminal && signals_hangup_requested()))
         return false;
     if (oif_state_file_save_pipeline(state->file, state->pipeline, error) != OIF_OK)
         return false;
@@ -157,6 +188,20 @@ void state_save(cli_state *state)
         note("%s: could be saved again", state->path);
     state->rows_unsaved = 0;
     state->next_save = clock_seconds() + state->seconds_between_saves;
+}
+
+void state_save_now(cli_state *state)
+{
+    if (!state->file) {
+        note("there is nothing to save to: give --state FILE");
+        return;
+    }
+    if (!state->is_saved)
+        state_save(state);
+    if (state->is_saved)
+        note("%s: saved after %" PRIu64 " rows", state->path, oif_pipeline_rows(state->pipeline));
+    else if (state->is_failing)
+        complain(EXIT_FAILED, "%s: could not be saved now either", state->path);
 }
 
 bool state_has_lost(const cli_state *state)

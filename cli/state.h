@@ -17,6 +17,8 @@ typedef struct cli_state {
     uint64_t rows_unsaved;
     bool is_saved;      /* the file holds the pipeline as it is */
     bool is_frozen;     /* with --learn none the file stays as it is */
+    bool is_taken_up;   /* the file held a detector, which is now part of a pipeline */
+    bool has_terminal;  /* the output went to one when the run began */
     uint64_t rows_seen; /* by the pipeline that was loaded, and still to be skipped in the input */
     bool is_failing;    /* the last try to save has failed, and this was reported */
     uint64_t lost;      /* models, before this run */
@@ -43,6 +45,9 @@ int state_milliseconds_left(const cli_state *state);
 
 /* A failure is reported once; the next try is when it is due again. */
 void state_save(cli_state *state);
+
+/* Because a signal asks for it: the outcome is reported each time. */
+void state_save_now(cli_state *state);
 
 /* Whether evicted models were lost that should have been kept; the first is reported, and
  * the others are counted at the end. */

@@ -381,6 +381,28 @@ static void skip_section(oif_section_reader *reader)
     oif_section_reader_end(reader);
 }
 
+/* What a snapshot is of, by its first section; NULL for other tags. */
+static const char *kind_of_tag(const char *tag)
+{
+    static const char *const kinds[][2] = {
+        {"DETE", "a detector"}, {"PIPE", "a pipeline"}, {"KEYF", "a single key of a pipeline"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(kinds[i][0], tag) == 0)
+            return kinds[i][1];
+    return NULL;
+}
+
+static void fail_tag(oif_section_reader *reader, const char *expected)
+{
+    const char *is = kind_of_tag(reader->tag), *should_be = kind_of_tag(expected);
+    if (is && should_be)
+        oif_section_reader_fail(reader, OIF_EKIND, "this is the snapshot of %s, not of %s", is,
+                                should_be);
+    oif_section_reader_fail(reader, OIF_EKIND,
+                            "the snapshot has a section '%.4s' where '%s' was expected",
+                            reader->tag, expected);
+}
+
 bool oif_section_reader_expect_either(oif_section_reader *reader, const char *first,
                                       const char *tag)
 {
@@ -392,9 +414,7 @@ bool oif_section_reader_expect_either(oif_section_reader *reader, const char *fi
         if (flags & OIF_SECTION_OPTIONAL)
             skip_section(reader);
         else
-            oif_section_reader_fail(reader, OIF_EKIND,
-                                    "the snapshot has a section '%.4s' where '%s' was expected",
-                                    reader->tag, tag);
+            fail_tag(reader, tag);
     }
     return false;
 }

@@ -211,6 +211,124 @@ assert rows_seen() == 1 + output.count(b"\n") < 1000000, (rows_seen(), output.co
 PYTHON
 }
 
+@test "SIGHUP ends in order, as an ssh session that drops sends it" {
+    make_stream
+    python_with_tool <<'PYTHON'
+tool = start()
+tool.stdin.write(b"a,b\n1,2\n3,4\n5,")
+line(tool), line(tool), line(tool)
+tool.send_signal(signal.SIGHUP)
+output, messages = tool.communicate(timeout=20)
+assert (tool.returncode, output, messages) == (0, b"", b""), (tool.returncode, output, messages)
+assert rows_seen() == 2, rows_seen()
+assert os.listdir("keep") == ["s"], os.listdir("keep")
+
+tool = start(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) # nohup
+tool.stdin.write(b"a,b\n1,2\n")
+line(tool), line(tool)
+tool.send_signal(signal.SIGHUP)
+time.sleep(0.05)
+tool.communicate(b"3,4\n", timeout=20)
+assert rows_seen() == 4, rows_seen()
+PYTHON
+}
+
+@test "what was learned is saved when the terminal of the output is gone" {
+    python_with_tool <<'PYTHON'
+import pty
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(oif, [oif, "score", "--state", "keep/s"])
+os.write(terminal, b"a,b\n1,2\n3,4\n")
+seen = b""
+while b"3,4," not in seen:
+    ready, _, _ = select.select([terminal], [], [], 20)
+    assert ready, seen
+    seen += os.read(terminal, 1000)
+os.close(terminal)
+wait_for(lambda: os.waitpid(pid, os.WNOHANG)[0] == pid)
+assert os.listdir("keep") == ["s"], os.listdir("keep")
+assert rows_seen() == 2, rows_seen()
+PYTHON
+}
+
+@test "SIGUSR1 saves at once, in the middle of a wait for input too, and scoring goes on" {
+    python_with_tool <<'PYTHON'
+tool = start()
+tool.stdin.write(b"a,b\n1,2\n3,4\n")
+line(tool), line(tool), line(tool)
+tool.send_signal(signal.SIGUSR1)
+assert message(tool) == b"oif: keep/s: saved after 2 rows\n"
+assert rows_seen() == 2, rows_seen()
+tool.stdin.write(b"5,6\n")
+line(tool)
+for _ in range(3): # the second and third find it saved
+    tool.send_signal(signal.SIGUSR1)
+    assert message(tool) == b"oif: keep/s: saved after 3 rows\n"
+assert rows_seen() == 3, rows_seen()
+output, messages = tool.communicate(b"7,8\n", timeout=20)
+assert (tool.returncode, messages) == (0, b""), (tool.returncode, messages)
+assert rows_seen() == 4, rows_seen()
+assert os.listdir("keep") == ["s"], os.listdir("keep")
+
+tool = start() # a save that fails is reported, and scoring goes on
+tool.stdin.write(b"a,b\n1,2\n")
+line(tool), line(tool)
+message(tool) # where it resumes
+os.mkdir("keep/s.new")
+tool.send_signal(signal.SIGUSR1)
+assert b"scoring goes on" in message(tool)
+assert b"could not be saved now either" in message(tool)
+os.rmdir("keep/s.new")
+tool.communicate(b"", timeout=20)
+assert tool.returncode == 0 and rows_seen() == 5
+
+tool = subprocess.Popen([oif, "score"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+tool.stdin.write(b"a,b\n1,2\n")
+line(tool), line(tool)
+tool.send_signal(signal.SIGUSR1)
+assert message(tool) == b"oif: there is nothing to save to: give --state FILE\n"
+tool.communicate(b"", timeout=20)
+assert tool.returncode == 0
+PYTHON
+}
+
+@test "what decides about alerts and output may change from run to run" {
+    make_stream
+    "$OIF" score --state s --alert-rate 0.01 --calm 5 --fields score,p stream.csv > first.csv
+    oif score --state s --alert-rate 0.1 --fields anomaly stream.csv
+    exits 0 "oif: s: goes on after 300 rows"
+    equal "${lines[0]}" "x,y,fault,anomaly"
+    contains "$("$OIF" inspect --json s)" '"alert_rate": 0.1, "threshold": 0'
+    oif score --state s --threshold 0.7 --calm 3 stream.csv
+    exits 0 "oif: s: goes on after 600 rows"
+    contains "$("$OIF" inspect --json s)" '"threshold": 0.7'
+    contains "$("$OIF" inspect --json s)" '"calm": 3'
+}
+
+@test "the snapshot of a detector is taken up, and becomes a state" {
+    make_stream
+    cp "$BATS_TEST_DIRNAME/../golden/snapshots/format-2/rolling-iforest.oif" made-in-python.oif
+    cp made-in-python.oif before.oif
+    oif score --state made-in-python.oif --alert-rate 0.02 stream.csv
+    exits 0 "oif: made-in-python.oif: takes up a detector that has learned 600 rows; it is saved with its alerts from now on"
+    equal "$("$OIF" state --json made-in-python.oif | grep -o '"rows": [0-9]*')" '"rows": 300'
+    contains "$("$OIF" inspect made-in-python.oif)" "rows_learned                        "
+    oif score --state made-in-python.oif stream.csv
+    exits 0 "oif: made-in-python.oif: goes on after 300 rows"
+    cp before.oif s
+    oif score --state s --key fault stream.csv
+    exits 2 "oif: s: holds a detector that has learned one stream; leave --key out, or name another file"
+    oif score --state s --detector hst stream.csv
+    exits 2 "oif: s: the state is of the detector rolling-iforest, not hst; leave --detector out or name another file"
+    oif score --state s --exclude x stream.csv
+    equal "$status" 1
+    contains "$stderr" "the state is about rows of 3 numbers and the input has 2"
+    oif score --state s --shingle 2 stream.csv
+    exits 1 "oif: a detector of 3 columns is not for shingles of 2 rows"
+    cmp s before.oif
+}
+
 @test "a signal that the caller ignores stays ignored" {
     make_stream
     python_with_tool <<'PYTHON'

@@ -137,7 +137,7 @@ static void every_refusal_has_its_own_message(void **unused)
     s = some_snapshot();
     memcpy(s.bytes + 16, "PIPE", 4);
     repair(s, 16);
-    require_refused(s, OIF_EKIND, "the snapshot has a section 'PIPE' where 'DETE' was expected");
+    require_refused(s, OIF_EKIND, "this is the snapshot of a pipeline, not of a detector");
 
     s = some_snapshot();
     s.bytes[16 + 20 + 1] = 'X';
