@@ -382,7 +382,7 @@ static const cli_option options[] = {
     {"to", OPTION_TEXT, SETTING(keys.to), .help = "where --export saves to; -: standard output",
      .argument = "FILE"},
     {"import", OPTION_TEXT, SETTING(keys.import),
-     .help = "add a key that --export has saved, or replace it; -: standard input. The state needs "
+     .help = "add a key that --export has saved, or replace it; -: standard input; the state needs "
              "the same detector, columns and options",
      .argument = "FILE"},
     {"as", OPTION_TEXT, SETTING(keys.as), .help = "what the key of --import is called from now on",
