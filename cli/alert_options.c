@@ -1,5 +1,7 @@
 #include "alert_options.h"
 
+#include <string.h>
+
 /* Options that do nothing without times. */
 static bool wait_for_times(const cli_settings *settings)
 {
@@ -13,7 +15,43 @@ exit_code alert_options_check(const cli_settings *settings)
                                                      settings_give_option(settings, "threshold")))
         return complain(EXIT_USAGE, "--alerts says how many episodes there are to be: leave out "
                                     "--alert-rate and --threshold, or --alerts");
+    if (settings_give_option(settings, "threshold") && settings_give_option(settings, "alert_rate"))
+        return complain(EXIT_USAGE, "--threshold says which scores are anomalous, whatever their "
+                                    "share: leave out --alert-rate, or --threshold");
     return EXIT_OK;
+}
+
+/* ---- Options that do nothing beside others ---- */
+
+static const char *word_of(const oif_params *params, const char *name)
+{
+    for (size_t i = 0; i < params->table->param_count; i++)
+        if (strcmp(params->table->params[i].name, name) == 0)
+            return params->table->params[i].choices[(size_t)params->values[i]];
+    return "";
+}
+
+static bool is_param_given(const cli_settings *settings, const char *name)
+{
+    const oif_param_table *table = settings->params.table;
+    for (size_t i = 0; i < table->param_count; i++)
+        if (strcmp(table->params[i].name, name) == 0)
+            return settings->is_given[i];
+    return false;
+}
+
+void alert_options_note_useless(const cli_settings *settings, const oif_pipeline *held)
+{
+    const oif_params *options = held ? oif_pipeline_options(held) : &settings->options,
+                     *params = held ? oif_pipeline_detector_params(held) : &settings->params;
+    if (settings_give_option(settings, "patience") &&
+        strcmp(word_of(options, "learn"), "decay") != 0)
+        note("--patience does nothing without --learn decay");
+    if (settings_give_option(settings, "max_keys") && !settings->score.key)
+        note("--max-keys does nothing without --key");
+    if ((is_param_given(settings, "shadow_trees") || is_param_given(settings, "maturity")) &&
+        strcmp(word_of(params, "forgetting"), "turnover") != 0)
+        note("--shadow-trees and --maturity do nothing without --forgetting turnover");
 }
 
 void alert_options_note_idle(const cli_settings *settings)

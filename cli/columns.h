@@ -25,6 +25,7 @@ typedef struct cli_columns {
     size_t time_text;
     size_t label_text;     /* where the label is read as a text */
     const char *time_name; /* of --time, or the column that was found to be it; NULL: none */
+    double row_seconds;    /* from row to row in the look at the first rows; 0: not known */
     bool is_rising_judged; /* enough rows were looked at to see which columns only ever rise */
 } cli_columns;
 

@@ -245,6 +245,7 @@ static exit_code check_settings(const cli_settings *settings)
 static exit_code evaluate(eval_run *evaluation, cli_settings *settings)
 {
     cli_input *input = evaluation->input;
+    alert_options_note_useless(settings, NULL);
     alert_options_note_idle(settings);
     season_search_start(&evaluation->season, settings, input);
     evaluation->times = stream_clock_start(&input->source, settings->score.time,

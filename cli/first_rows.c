@@ -332,3 +332,16 @@ bool column_look_is_time(const column_look *column, const char *name)
     return is_named && column->numbers > 0 && column->epochs == column->numbers &&
            column->rising.falls == 0;
 }
+
+double column_look_row_seconds(const column_look *column)
+{
+    const rising_column *numbers = &column->rising;
+    double unit = 1;
+    if (column->times > 1)
+        return fmax(0, (column->last_time - column->first_time) / (column->times - 1));
+    if (numbers->count < 2)
+        return 0;
+    for (double limit = 1e11; numbers->first >= limit && unit < 1e9; limit *= 1000)
+        unit *= 1000;
+    return fmax(0, (numbers->last - numbers->first) / unit / (numbers->count - 1));
+}

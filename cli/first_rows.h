@@ -61,6 +61,9 @@ oif_status first_rows_add_columns(const first_rows *look, oif_reader *reader, oi
 /* More than half of the values are text. */
 bool column_look_is_text(const column_look *column);
 
+/* The mean time from row to row of a column of times; 0 if it is not known. */
+double column_look_row_seconds(const column_look *column);
+
 /* All values are times: as text; or as numbers that rise, if the name says so. */
 bool column_look_is_time(const column_look *column, const char *name);
 

@@ -53,6 +53,14 @@ static bool is_raw_asked(const cli_settings *settings)
 static exit_code find_format(cli_input *input, const cli_settings *settings)
 {
     const char *name = input->source.name;
+    if (settings->raw_columns > 0 && (settings->format > 0 ? settings->format - 1 != OIF_FORMAT_RAW
+                                                           : format_of_name(name, &input->format) &&
+                                                                 input->format != OIF_FORMAT_RAW))
+        return complain(
+            EXIT_USAGE,
+            "%s: --raw-columns is for raw rows, which this is not: leave it out, or add "
+            "--format raw",
+            name);
     if (settings->format > 0)
         input->format = (oif_format)(settings->format - 1);
     else if (settings->raw_columns > 0)

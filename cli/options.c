@@ -418,7 +418,7 @@ static bool is_whole_number(const char *text)
 /* Takes the flag at the cursor, and its value where that is the next argument. */
 static exit_code take_flag(const cli_command *command, char ***cursor, cli_settings *settings)
 {
-    const char *argument = **cursor;
+    const char *argument = strcmp(**cursor, "-v") == 0 ? "--verbose" : **cursor;
     given_flag flag = split_flag(argument);
     const cli_option *option = find_option(command, &flag);
     param_slot place = find_param(command, settings, &flag);

@@ -97,6 +97,7 @@ typedef struct cli_settings {
     bool is_given[OIF_PARAMS_MAX], is_option_given[OIF_PARAMS_MAX];
     bool is_detector_given;
     bool strict;   /* what would be guessed about columns is refused */
+    bool verbose;  /* what is learned is said */
     bool is_quiet; /* and what is guessed was said already */
     score_settings score;
     bool json;

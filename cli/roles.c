@@ -245,6 +245,8 @@ exit_code roles_find(cli_columns *columns, const cli_settings *settings)
         code = settings->strict ? check_strictly(columns, settings) : decide(columns, settings);
     if (code == EXIT_OK && !settings->strict)
         leave_unknown_out(columns);
+    if (look && columns->has_time && !columns->has_key && columns->time_text < look->column_count)
+        columns->row_seconds = column_look_row_seconds(&look->columns[columns->time_text]);
     return code;
 }
 

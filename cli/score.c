@@ -18,6 +18,7 @@
 #include "silence_monitor.h"
 #include "state.h"
 #include "stream_clock.h"
+#include "verbose.h"
 #include "watch.h"
 
 #include <inttypes.h>
@@ -385,6 +386,8 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
                                              scoring->is_watched ? &scoring->watch : NULL);
     scoring->progress =
         progress_start(isatty(STDOUT_FILENO) ? 0 : scoring->input->source.files.total_bytes);
+    if (settings->verbose)
+        verbose_start(settings, &scoring->input->columns, scoring->state->pipeline);
     rising_watch_start(&scoring->rising, &scoring->input->columns);
     late_keys_start(&scoring->late, &scoring->input->columns, settings);
     scoring->input->source.idle = use_idle_time;
@@ -473,6 +476,7 @@ static exit_code run(const cli_settings *asked)
         code = state_open(&state, &settings);
     if (code != EXIT_OK)
         return code;
+    alert_options_note_useless(&settings, state.pipeline);
     if (settings.score.watch && !watch_is_possible()) {
         settings.score.only_alerts = true;
         if (settings.score.explain_top == 0)
@@ -624,6 +628,9 @@ static const cli_option options[] = {
      .words = grade_words, .from = OIF_GRADE_NOTE},
     {"alert-once", OPTION_SWITCH, SETTING(score.alert_once),
      .help = "print two rows of each episode of anomalies: its first, and the one that ends it"},
+    {"verbose", OPTION_SWITCH, SETTING(verbose),
+     .help = "-v: say what is learned, from which columns, what is left out and why, and when the "
+             "first alert may come"},
     {"on-bad-row", OPTION_WORD, SETTING(score.on_bad_row),
      .help = "a row that cannot be read: fail, skip it, or make its bad numbers missing; then the "
              "first line may be bad as well",

@@ -40,6 +40,9 @@ void suggestion_consider(word_suggestion *suggestion, const char *word)
     if (word_bytes > LONGEST_WORD || suggestion->typed_bytes > LONGEST_WORD)
         return;
     size_t distance = edit_distance(suggestion->typed, suggestion->typed_bytes, word, word_bytes);
+    if (suggestion->typed_bytes >= 3 &&
+        strncmp(suggestion->typed, word, suggestion->typed_bytes) == 0)
+        distance = 1; /* the rest was left out */
     if (distance < suggestion->distance) {
         suggestion->distance = distance;
         suggestion->closest = word;

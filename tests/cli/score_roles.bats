@@ -379,3 +379,53 @@ oif: in.csv: 2 rows have no key"
     equal "$status" 0
     [[ "$stderr" != *$'\e'* ]]
 }
+
+# ---- What is learned ----
+
+@test "-v says what is learned, what is left out and why, and when the first alert may come" {
+    make_log
+    oif score -v --key host --exclude msg log.csv
+    contains "$stderr" "oif: rolling-iforest learns from 1 column: load
+oif: each key has a model of its own: host
+oif: time: ts
+oif: left out by --exclude: msg
+oif: the first alert may come after "
+    contains "$stderr" " rows of a key"
+    oif score --verbose --exclude msg,host --diff load --state s log.csv
+    contains "$stderr" "oif: rolling-iforest learns from 1 column: diff(load)
+oif: time, a row every 1 s: ts
+oif: left out by --exclude: host, msg
+oif: the first alert may come after "
+    after=$(sed -n 's/.*alert may come after \([0-9]*\) rows.*/\1/p' <<< "$stderr")
+    ready=$("$OIF" score --fields ready --exclude msg,host log.csv 2> /dev/null | tail -n +2 | grep -n ',1$' | head -1 | cut -d: -f1)
+    equal "$after" "$((ready - 1))"
+    oif score -v --state s log.csv
+    contains "$stderr" "oif: 600 rows were learned before"
+}
+
+# ---- Options that contradict each other ----
+
+@test "options that contradict each other are refused or noted" {
+    make_stream
+    oif score --threshold 0.7 --alert-rate 0.01 stream.csv
+    exits 2 "oif: --threshold says which scores are anomalous, whatever their share: leave out --alert-rate, or --threshold"
+    oif score --patience 5 --learn all stream.csv
+    exits 0 "oif: --patience does nothing without --learn decay"
+    oif score --patience 5 --learn decay stream.csv
+    exits 0 ""
+    oif score --detector online-iforest --shadow-trees 5 stream.csv
+    exits 0 "oif: --shadow-trees and --maturity do nothing without --forgetting turnover"
+    oif score --detector online-iforest --forgetting turnover --shadow-trees 5 stream.csv
+    exits 0 ""
+    oif score --max-keys 5 stream.csv
+    exits 0 "oif: --max-keys does nothing without --key"
+    oif score --raw-columns 3 stream.csv
+    exits 2 "oif: stream.csv: --raw-columns is for raw rows, which this is not: leave it out, or add --format raw"
+    oif eval --label fault --threshold 0.7 --alert-rate 0.01 stream.csv
+    equal "$status" 2
+}
+
+@test "the start of a name is enough to suggest it" {
+    oif score --detector rolling stream.csv
+    exits 2 "oif: there is no detector 'rolling'; did you mean rolling-iforest?"
+}

@@ -1,0 +1,103 @@
+#include "verbose.h"
+
+#include "derive.h"
+#include "durations.h"
+#include "name_list.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Where more rows are needed than that, nothing is said about when. */
+enum { TRIED_ROWS_MAX = 50000, TRIED_COLUMNS_MAX = 16 };
+
+/* ---- Columns ---- */
+
+static void tell_learned(const cli_columns *columns, const oif_pipeline *pipeline)
+{
+    names_text names = {.count = 0};
+    for (size_t i = 0; i < oif_pipeline_learned_columns(pipeline); i++) {
+        char *name = derive_name(pipeline, columns, i);
+        names_text_add(&names, name ? name : "?");
+        free(name);
+    }
+    note("%s learns from %zu column%s: %s", oif_pipeline_detector_params(pipeline)->table->name,
+         names.count, names.count == 1 ? "" : "s", names_text_read(&names));
+}
+
+static void tell_use(const cli_columns *columns, column_use use, const char *what)
+{
+    names_text names = {.count = 0};
+    for (size_t i = 0; i < columns->use_count; i++)
+        if (columns->uses[i] == use)
+            names_text_add(&names, oif_reader_column_name(columns->from.reader, i));
+    if (names.count > 0)
+        note("%s: %s", what, names_text_read(&names));
+}
+
+static void tell_others(const cli_columns *columns)
+{
+    char what[64], duration[DURATION_TEXT_BYTES];
+    tell_use(columns, COLUMN_KEY, "each key has a model of its own");
+    snprintf(what, sizeof what, "time%s%s", columns->row_seconds > 0 ? ", a row every " : "",
+             columns->row_seconds > 0 ? duration_text(columns->row_seconds, duration) : "");
+    tell_use(columns, COLUMN_TIME, what);
+    tell_use(columns, COLUMN_LABEL, "left out as the label");
+    tell_use(columns, COLUMN_IS_TEXT, "left out, as it is text");
+    tell_use(columns, COLUMN_EXCLUDED, "left out by --exclude");
+    tell_use(columns, COLUMN_NOT_CHOSEN, "left out, as --columns does not name it");
+    tell_use(columns, COLUMN_NOT_IN_STATE, "left out, as the state has not learned from it");
+    tell_use(columns, COLUMN_ADDED, "left out, as another oif has added it");
+}
+
+/* ---- When ---- */
+
+/* How many rows come before the first that may be an alert: tried with rows of random numbers.
+ * 0: not known. */
+static size_t try_rows(const cli_settings *settings, size_t columns, double row_seconds)
+{
+    double row[TRIED_COLUMNS_MAX];
+    uint32_t state = 1;
+    oif_pipeline *pipeline;
+    oif_result result;
+    size_t rows = 0;
+    size_t count = columns < TRIED_COLUMNS_MAX ? columns : TRIED_COLUMNS_MAX;
+    if (oif_pipeline_new(&settings->params, count, &settings->options, &pipeline, NULL) != OIF_OK)
+        return 0;
+    do {
+        for (size_t i = 0; i < count; i++) {
+            state = state * 1664525 + 1013904223;
+            row[i] = state / 4294967296.0;
+        }
+        double seconds = row_seconds > 0 ? (double)rows * row_seconds : NAN;
+        if (oif_pipeline_process_at(pipeline, NULL, 0, seconds, row, &result, NULL) != OIF_OK)
+            break;
+        rows++;
+    } while (!result.ready && rows < TRIED_ROWS_MAX);
+    oif_pipeline_free(pipeline);
+    return rows < TRIED_ROWS_MAX ? rows - 1 : 0;
+}
+
+static void tell_when(const cli_settings *settings, const cli_columns *columns)
+{
+    size_t rows = try_rows(settings, columns->count, columns->row_seconds);
+    char number[GROUPED_TEXT_BYTES], duration[DURATION_TEXT_BYTES], after[64] = "";
+    if (rows == 0)
+        return;
+    if (columns->row_seconds > 0)
+        snprintf(after, sizeof after, ", which take %s",
+                 duration_text((double)rows * columns->row_seconds, duration));
+    note("the first alert may come after %s rows%s%s", grouped_text(rows, number),
+         columns->has_key ? " of a key" : "", after);
+}
+
+void verbose_start(const cli_settings *settings, const cli_columns *columns,
+                   const oif_pipeline *pipeline)
+{
+    char number[GROUPED_TEXT_BYTES];
+    tell_learned(columns, pipeline);
+    tell_others(columns);
+    if (oif_pipeline_rows(pipeline) > 0)
+        note("%s rows were learned before", grouped_text(oif_pipeline_rows(pipeline), number));
+    else
+        tell_when(settings, columns);
+}

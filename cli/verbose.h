@@ -1,0 +1,10 @@
+/* oif score -v: what is learned, from which columns, and when the first alert may come. */
+#ifndef OIF_CLI_VERBOSE_H
+#define OIF_CLI_VERBOSE_H
+
+#include "columns.h"
+
+void verbose_start(const cli_settings *settings, const cli_columns *columns,
+                   const oif_pipeline *pipeline);
+
+#endif
