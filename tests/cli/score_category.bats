@@ -119,3 +119,15 @@ make_states() {
     equal "$(wc -l < alerts.csv)" 1
     equal "$(stat -c %s many.oif)" "$(stat -c %s few.oif2)"
 }
+
+@test "each key has its own values" {
+    make_states
+    awk -F, -v OFS=, 'NR == 1 { print $0, "host"; next }
+        { print $0, "h1"; $3 = "up"; print $0, "h2" }
+        END { $3 = "ok"; print $0, "h2" }' states.csv > hosts.csv
+    oif score --time at --key host --category state --only-alerts --explain 1 hosts.csv
+    exits 0
+    contains "$output" ",ok,h2,"
+    contains "$(tail -1 <<< "$output")" "state new value 'ok' 100%"
+    contains "$(grep h1 <<< "$output" | grep crashed)" "state new value 'crashed' 100%"
+}
