@@ -92,7 +92,8 @@ void key_room_limit(oif_pipeline *pipeline)
 key_room key_room_start(const oif_pipeline *pipeline, bool has_keys)
 {
     double limit = option(pipeline, "memory_limit");
-    return (key_room){.is_wanted = has_keys,
+    const bool keeps_evicted = option(pipeline, "evicted") != 0;
+    return (key_room){.is_wanted = has_keys && !keeps_evicted,
                       .limit = limit > 0 ? limit : key_room_memory() / 2,
                       .is_usual = limit == 0,
                       .evictions = oif_pipeline_evictions(pipeline),

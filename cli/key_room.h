@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 typedef struct key_room {
-    bool is_wanted; /* rows have keys */
+    bool is_wanted; /* rows have keys, and what is evicted is not kept */
     double limit;   /* bytes that models may take */
     bool is_usual;  /* nobody has said so: it is half of the memory that there is */
     uint64_t evictions, unmodelled, restarts; /* before this run, or reported already */
