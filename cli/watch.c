@@ -163,6 +163,17 @@ static void rank_key(watch_view *watch, oif_text key, uint64_t hash, const oif_r
 
 /* ---- The columns ---- */
 
+static void free_history(watch_view *watch)
+{
+    free(watch->history);
+    free(watch->history_keys);
+    free(watch->picture.points);
+    free(watch->picture.order);
+    watch->history = NULL;
+    watch->history_keys = NULL;
+    watch->picture = (watch_picture){.is_shown = false};
+}
+
 static bool make_history(watch_view *watch, const result_fields *fields)
 {
     size_t count = fields->column_count;
@@ -170,10 +181,7 @@ static bool make_history(watch_view *watch, const result_fields *fields)
         return true;
     size_t capacity = HISTORY_NUMBERS / (count > 0 ? count : 1);
     capacity = capacity < 2 ? 2 : capacity > HISTORY_ROWS_MAX ? HISTORY_ROWS_MAX : capacity;
-    free(watch->history);
-    free(watch->history_keys);
-    free(watch->picture.points);
-    free(watch->picture.order);
+    free_history(watch);
     watch->picture = (watch_picture){.points = malloc(count * WATCH_POINTS * sizeof(double)),
                                      .order = malloc(count * sizeof(size_t))};
     watch->history = malloc(capacity * count * sizeof *watch->history);
@@ -184,10 +192,8 @@ static bool make_history(watch_view *watch, const result_fields *fields)
     watch->names = fields->names;
     bool has_memory = watch->history && watch->history_keys && watch->picture.points &&
                       watch->picture.order && count > 0;
-    if (!has_memory) {
-        free(watch->history);
-        watch->history = NULL;
-    }
+    if (!has_memory)
+        free_history(watch);
     return has_memory;
 }
 
@@ -372,9 +378,6 @@ void watch_end(watch_view *watch)
     if (watch->rows > 0)
         draw(watch, true);
     output_release_messages();
-    free(watch->history);
-    free(watch->history_keys);
-    free(watch->picture.points);
-    free(watch->picture.order);
+    free_history(watch);
     *watch = (watch_view){0};
 }

@@ -123,18 +123,19 @@ typedef struct score_chart {
     double low, high;
 } score_chart;
 
-/* The bin of a column with the highest score. */
+/* The bins of a column as one. */
 static watch_bin chart_column(const score_chart *chart, size_t column)
 {
     size_t from = column * chart->bins / chart->width,
            to = (column + 1) * chart->bins / chart->width;
-    watch_bin found = *bin_at(chart->watch, from);
-    for (size_t i = from + 1; i < to; i++) {
+    watch_bin found = {.highest = NAN, .threshold = NAN, .is_marked = false};
+    for (size_t i = from; i == from || i < to; i++) {
         const watch_bin *bin = bin_at(chart->watch, i);
-        bool is_marked = found.is_marked || bin->is_marked;
-        if (!(bin->highest <= found.highest) && !isnan(bin->highest))
-            found = *bin;
-        found.is_marked = is_marked;
+        found.is_marked |= bin->is_marked;
+        if (isnan(bin->highest) || bin->highest <= found.highest)
+            continue;
+        found.highest = bin->highest;
+        found.threshold = bin->threshold;
     }
     return found;
 }
@@ -294,23 +295,29 @@ static size_t paint_episodes(const watch_view *watch, screen *picture, size_t li
 
 /* ---- Columns ---- */
 
-static void paint_points(const double *points, size_t count, screen *picture, size_t line,
-                         size_t width)
+/* Of the points those around the begin of the episode, where not all of them fit. */
+static size_t first_point(const watch_picture *chosen, size_t width)
+{
+    size_t begin = chosen->count - chosen->after, before = width * 2 / 3;
+    if (chosen->count <= width)
+        return 0;
+    return smaller(begin > before ? begin - before : 0, chosen->count - width);
+}
+
+static void paint_points(const double *points, size_t count, screen *picture, size_t line)
 {
     double low = INFINITY, high = -INFINITY;
-    size_t first = count > width ? count - width : 0;
-    for (size_t i = first; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         low = fmin(low, points[i]);
         high = fmax(high, points[i]);
     }
-    for (size_t i = first; i < count; i++)
-        screen_put(picture, line, NAME_COLUMNS + i - first, picture->columns, STYLE_PLAIN,
+    for (size_t i = 0; i < count; i++)
+        screen_put(picture, line, NAME_COLUMNS + i, picture->columns, STYLE_PLAIN,
                    chart_cell((points[i] - low) / (high > low ? high - low : 1)));
     if (high >= low) {
         char text[LABEL_BYTES];
         snprintf(text, sizeof text, "  %.4g to %.4g", low, high);
-        screen_put(picture, line, NAME_COLUMNS + smaller(count, width), picture->columns,
-                   STYLE_FAINT, text);
+        screen_put(picture, line, NAME_COLUMNS + count, picture->columns, STYLE_FAINT, text);
     }
 }
 
@@ -321,6 +328,7 @@ static size_t paint_columns(const watch_view *watch, screen *picture, size_t lin
     size_t width = picture->columns > NAME_COLUMNS + range_columns + 8
                        ? picture->columns - NAME_COLUMNS - range_columns
                        : 8;
+    size_t first = first_point(chosen, width);
     char title[TEXT_BYTES];
     if (lines < 2)
         return line;
@@ -330,7 +338,8 @@ static size_t paint_columns(const watch_view *watch, screen *picture, size_t lin
     for (size_t i = 0; i + 1 < lines && i < watch->column_count; i++, line++) {
         size_t column = chosen->order[i];
         screen_put(picture, line, 2, NAME_COLUMNS - 1, STYLE_PLAIN, watch->names[column]);
-        paint_points(chosen->points + column * WATCH_POINTS, chosen->count, picture, line, width);
+        paint_points(chosen->points + column * WATCH_POINTS + first, smaller(chosen->count, width),
+                     picture, line);
     }
     return line;
 }

@@ -31,6 +31,10 @@ assert begins == int(re.search(r"in ([0-9]+) episodes", lines[0])[1]), (begins, 
 title = lines.index("web-2: around the begin of the latest episode")
 assert re.match(r"  flow +[▁▂▃▄▅▆▇█ ]{20,}  [0-9.]+ to 9[0-9.]+$", lines[title + 1]), lines[title + 1]
 assert re.match(r"  pressure +[▁▂▃▄▅▆▇█]", lines[title + 2]), lines[title + 2]
+make_alarms("calm.csv", rows=5900)  # the last burst is long past
+narrow, _ = run(*WATCH, "calm.csv", columns=80, lines=40)
+title = narrow.index("web-2: around the begin of the latest episode")
+assert re.match(r"  flow +[▁▂]{5,}[▁▂▃▄▅▆▇█]*█[▁▂▃▄▅▆▇█]*  [0-9.]+ to 9[0-9.]+$", narrow[title + 1]), narrow[title + 1]
 keys = lines.index("keys, the most unusual now first")
 ranked = [float(re.match(r"  web-[0-9] +severity +([0-9.]+)", line)[1]) for line in lines[keys + 1:-1] if "in an episode" not in line]
 assert len(ranked) >= 2 and ranked == sorted(ranked, reverse=True), ranked
