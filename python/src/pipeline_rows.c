@@ -50,26 +50,41 @@ static Py_ssize_t find_column(PyObject *column, PyObject *names)
     return -1;
 }
 
-/* Has a pipeline that was just made derive its columns. */
-static bool derive_columns(const pipeline_object *self, PyObject *names)
+/* As the C library takes them: at once, for each by itself would make all models again. */
+static bool list_derived(PyObject *derive, PyObject *names, Py_ssize_t count,
+                         oif_derive_column *list)
 {
-    Py_ssize_t count = self->derive ? PyTuple_Size(self->derive) : 0;
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *column;
         int kind, keep;
-        oif_error error;
-        if (!PyArg_ParseTuple(PyTuple_GetItem(self->derive, i), "Oip", &column, &kind, &keep))
+        if (!PyArg_ParseTuple(PyTuple_GetItem(derive, i), "Oip", &column, &kind, &keep))
             return false;
         Py_ssize_t number = find_column(column, names);
         if (number < 0)
             return false;
-        if (oif_pipeline_derive(self->base.made, (size_t)number, (oif_derive)kind, keep, &error) !=
-            OIF_OK) {
-            raise_error(&error);
-            return false;
-        }
+        list[i] = (oif_derive_column){(size_t)number, (oif_derive)kind, keep != 0};
     }
     return true;
+}
+
+/* Has a pipeline that was just made derive its columns. */
+static bool derive_columns(const pipeline_object *self, PyObject *names)
+{
+    Py_ssize_t count = self->derive ? PyTuple_Size(self->derive) : 0;
+    oif_derive_column *list = count > 0 ? PyMem_Calloc((size_t)count, sizeof *list) : NULL;
+    oif_error error;
+    if (count > 0 && !list) {
+        PyErr_NoMemory();
+        return false;
+    }
+    bool is_good = count == 0 || list_derived(self->derive, names, count, list);
+    if (count > 0 && is_good &&
+        oif_pipeline_derive_all(self->base.made, list, (size_t)count, &error) != OIF_OK) {
+        raise_error(&error);
+        is_good = false;
+    }
+    PyMem_Free(list);
+    return is_good;
 }
 
 /* ---- Room for results ---- */
