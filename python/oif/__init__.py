@@ -16,7 +16,7 @@ from ._core import version as __version__
 import typing
 
 from . import _detectors, _hosts
-from ._arrays import ColumnWarning
+from ._arrays import ColumnWarning, KeyWarning
 from ._detectors import *
 from ._detectors import Detector
 from ._errors import (
@@ -49,6 +49,7 @@ __all__ = [
     "Grade",
     "InvariantError",
     "KeyInfo",
+    "KeyWarning",
     "Measured",
     "OutOfMemoryError",
     "ParameterError",

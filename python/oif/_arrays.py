@@ -27,6 +27,10 @@ class ColumnWarning(UserWarning):
     """Columns of a table contain no numbers, and are left out."""
 
 
+class KeyWarning(UserWarning):
+    """Rows of new keys get no score, because there is no room for their models."""
+
+
 class LeftOut(NamedTuple):
     """A column without numbers."""
 

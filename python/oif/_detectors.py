@@ -11,7 +11,7 @@ from ._copies import Copied, counted, memory_text, names_text
 from ._errors import ParameterError
 from ._parameters import Parameter
 from ._progress import Progress
-from ._results import AlertOptions, Alerting, Explain, Output, Result, as_words, result_of
+from ._results import AlertOptions, Alerting, Explain, Output, Result, as_words
 from ._types import Row, Rows
 
 # The one list of detectors: oif, its adapters and the tests take it from here.
@@ -92,7 +92,7 @@ class Detector(Copied, _core.Detector):
         """
         alerts = self._alerts_with(options) if options or self._alerts is None else self._alerts
         try:
-            return result_of(alerts._process_one(x, None, math.nan, self))
+            return alerts._process_one(x, None, math.nan, self)
         finally:
             if alerts.rows == 0:
                 self.__dict__.pop("_alerts", None)

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, Union
 import numpy as np
 
 from . import _core
-from ._arrays import key_of, keys_of, seconds_of
+from ._arrays import KeyWarning, key_of, keys_of, seconds_of, warn
 from ._copies import SupportsWrite, counted, memory_text, names_text
 from ._detectors import DETECTORS, Detector, _changed
 from ._errors import DataError, ParameterError
@@ -31,7 +31,6 @@ from ._results import (
     Silence,
     Switch,
     as_words,
-    result_of,
 )
 from ._roles import Roles, columns_of, roles_of, split, split_one
 from ._types import Row, Rows
@@ -99,6 +98,7 @@ class Pipeline(Alerting):
 
     _roles: Roles | None = None
     _holds_file = False
+    _told_of_room = False
 
     alert_rate = Option(float)
     threshold = Option(float)
@@ -230,7 +230,7 @@ class Pipeline(Alerting):
             self.close()
 
     def _own(self) -> dict[str, Any]:
-        return {name: value for name, value in super()._own().items() if name != "_holds_file"}
+        return {name: value for name, value in super()._own().items() if name not in ("_holds_file", "_told_of_room")}
 
     def _arguments(self) -> tuple[Any, ...]:
         return *super()._arguments(), getattr(self, "_derive", ())
@@ -248,7 +248,7 @@ class Pipeline(Alerting):
         if key is not None and not isinstance(key, (str, bytes)):
             key = key_of(key)
         seconds = math.nan if time is None else _seconds(time)
-        return result_of(self._process_one(x, key, seconds, None))
+        return self._process_one(x, key, seconds, None)
 
     def process_iter(self, rows: Iterable[Any]) -> Iterator[Result]:
         """Take rows as they come, from a generator, a consumer or a file, and yield the result of each.
@@ -294,7 +294,13 @@ class Pipeline(Alerting):
             x, own_keys, own_times = split(x, roles)
             taken = own_keys if taken is None else taken
             seconds = own_times if seconds is None else seconds
-        return self._results(x, taken, explain, output, times=seconds, progress=progress)
+        before = self.unmodelled_rows
+        results = self._results(x, taken, explain, output, times=seconds, progress=progress)
+        if self.unmodelled_rows > before and not self._told_of_room:
+            self._told_of_room = True
+            warn(f"{self.unmodelled_rows - before:,} rows of new keys got no score: there is no room for more models; raise"
+                 " max_keys or memory_limit, or keep models on disk: Pipeline.open(..., evicted='keep')", KeyWarning)  # fmt: skip
+        return results
 
     def explain(self) -> list[Attribution]:
         """Explain the row that was processed last: every column with its share of the score, its direction, and what is

@@ -185,18 +185,7 @@ class Attribution(NamedTuple):
         return _json(self._asdict())
 
 
-_EPISODES = tuple(Episode)
-_GRADES = tuple(Grade)
-_REASONS = tuple(Reason)
-
-
-def result_of(fields: tuple[float, float, float, bool, bool, bool, int, int, float, int]) -> Result:
-    """What the extension returns for one row."""
-    score, p, threshold, anomaly, ready, learned, episode, grade, severity, reason = fields
-    return Result(
-        score, p, threshold, anomaly, ready, learned, _EPISODES[episode], _GRADES[grade], severity, _REASONS[reason]
-    )
-
+_core._set_result_type(Result, tuple(Episode), tuple(Grade), tuple(Reason))
 
 # As `record` in pipeline_rows.c.
 RESULT = np.dtype(

@@ -241,6 +241,8 @@ PyObject *pipeline_adopt(PyObject *self, PyObject *detector);
 
 /* ---- pipeline_rows.c ---- */
 
+/* _set_result_type(oif.Result, episodes, grades, reasons) */
+PyObject *set_result_type(PyObject *module, PyObject *arguments);
 PyObject *pipeline_process(PyObject *self, PyObject *arguments);
 PyObject *pipeline_process_one(PyObject *self, PyObject *const *arguments, Py_ssize_t count);
 PyObject *pipeline_explain(PyObject *self, PyObject *unused);

@@ -56,6 +56,8 @@ static PyMethodDef functions[] = {
      "pipeline_info()\n--\n\nThe options of pipelines, as the library lists them."},
     {"category", category, METH_O,
      "category(text, /)\n--\n\nThe number that stands for a text in a column of categories."},
+    {"_set_result_type", set_result_type, METH_VARARGS,
+     "_set_result_type(type, episodes, grades, reasons, /)\n--\n\n"},
     {"arrow_rows", arrow_rows, METH_O,
      "arrow_rows(stream, /)\n--\n\nThe array, the column names and the columns without numbers "
      "behind the capsule of an Arrow stream."},

@@ -329,11 +329,23 @@ static PyObject *lost_as_python(const void *made)
     return PyLong_FromUnsignedLongLong(oif_pipeline_lost(made, NULL));
 }
 
+static PyObject *unmodelled_as_python(const void *made)
+{
+    return PyLong_FromUnsignedLongLong(oif_pipeline_unmodelled_rows(made));
+}
+
+static PyObject *restarts_as_python(const void *made)
+{
+    return PyLong_FromUnsignedLongLong(oif_pipeline_restarts(made));
+}
+
 static PyObject *memory_bytes_as_python(const void *made)
 {
     return PyLong_FromSize_t(oif_pipeline_memory_bytes(made));
 }
 
+static learner_question unmodelled = {unmodelled_as_python, answer_zero},
+                        restarts = {restarts_as_python, answer_zero};
 static learner_question columns = {columns_as_python, answer_none},
                         row_count = {rows_as_python, answer_zero},
                         key_count = {keys_as_python, answer_zero},
@@ -353,6 +365,11 @@ static PyGetSetDef attributes[] = {
      "The keys whose model is kept beside the state file of `oif score`.", &kept},
     {"lost", learner_ask, NULL,
      "The models that should have been kept there, or been there, and were not.", &lost},
+    {"unmodelled_rows", learner_ask, NULL,
+     "The rows whose key had no model, for want of room; their score is NaN.", &unmodelled},
+    {"restarts", learner_ask, NULL,
+     "How many times a key that was evicted, and not kept, came back and got a new model.",
+     &restarts},
     {"memory_bytes", learner_ask, NULL, "The bytes that all models take.", &memory_bytes},
     {NULL, NULL, NULL, NULL, NULL},
 };

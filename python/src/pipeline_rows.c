@@ -388,12 +388,66 @@ PyObject *pipeline_process(PyObject *object, PyObject *arguments)
     return NULL;
 }
 
-static PyObject *result_tuple(const record *result)
+/* oif.Result, and what its members are: the enumerations as tuples. */
+static PyObject *result_type, *episodes, *grades, *reasons, *new_tuple;
+
+static void replace(PyObject **old, PyObject *value)
 {
-    return Py_BuildValue("dddNNNiidi", result->score, result->p, result->threshold,
-                         PyBool_FromLong(result->anomaly), PyBool_FromLong(result->ready),
-                         PyBool_FromLong(result->learned), (int)result->episode, (int)result->grade,
-                         result->severity, (int)result->reason);
+    PyObject *before = *old;
+    *old = Py_XNewRef(value);
+    Py_XDECREF(before);
+}
+
+PyObject *set_result_type(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *type, *given[3];
+    if (!PyArg_ParseTuple(arguments, "OO!O!O!:_set_result_type", &type, &PyTuple_Type, &given[0],
+                          &PyTuple_Type, &given[1], &PyTuple_Type, &given[2]))
+        return NULL;
+    PyObject *make = PyObject_GetAttrString((PyObject *)&PyTuple_Type, "__new__");
+    if (!make)
+        return NULL;
+    replace(&new_tuple, make);
+    Py_DECREF(make);
+    replace(&result_type, type);
+    replace(&episodes, given[0]);
+    replace(&grades, given[1]);
+    replace(&reasons, given[2]);
+    return Py_NewRef(Py_None);
+}
+
+/* A new reference to a member of an enumeration. */
+static PyObject *member(PyObject *members, Py_ssize_t i)
+{
+    return Py_XNewRef(PyTuple_GetItem(members, i));
+}
+
+/* An oif.Result: a named tuple, made without its constructor, which takes as long as a row. */
+static PyObject *result_as_python(const record *r)
+{
+    enum { FIELDS = 10 };
+    if (!result_type) {
+        PyErr_SetString(PyExc_SystemError, "the type of results is not set");
+        return NULL;
+    }
+    PyObject *fields = PyTuple_New(FIELDS);
+    if (!fields)
+        return NULL;
+    PyObject *values[FIELDS] = {PyFloat_FromDouble(r->score),     PyFloat_FromDouble(r->p),
+                                PyFloat_FromDouble(r->threshold), PyBool_FromLong(r->anomaly),
+                                PyBool_FromLong(r->ready),        PyBool_FromLong(r->learned),
+                                member(episodes, r->episode),     member(grades, r->grade),
+                                PyFloat_FromDouble(r->severity),  member(reasons, r->reason)};
+    bool good = true;
+    for (int i = 0; i < FIELDS; i++) {
+        good = good && values[i];
+        PyTuple_SetItem(fields, i, values[i]);
+    }
+    PyObject *result =
+        good ? PyObject_CallFunctionObjArgs(new_tuple, result_type, fields, NULL) : NULL;
+    Py_DECREF(fields);
+    return result;
 }
 
 PyObject *pipeline_process_one(PyObject *object, PyObject *const *arguments, Py_ssize_t count)
@@ -422,7 +476,7 @@ PyObject *pipeline_process_one(PyObject *object, PyObject *const *arguments, Py_
     bool good = row_input_read(&rows, arguments[0], &expected, ONE_ROW) &&
                 key_read(arguments[1], &its_key, 0) && process(&job);
     row_input_free(&rows);
-    return good ? result_tuple(&result) : NULL;
+    return good ? result_as_python(&result) : NULL;
 }
 
 /* (share, direction, reason, partner or None) */

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from conftest import same_bits
@@ -116,16 +118,23 @@ def test_keys_may_be_of_many_kinds(stream):
 
 def test_models_are_evicted_at_max_keys(stream):
     pipeline = oif.Pipeline(oif.Loda(), max_keys=2)
-    pipeline.process(stream[:9], list("abcabcabc"))
-    assert (pipeline.keys, pipeline.evictions) == (2, 7)
+    with pytest.warns(oif.KeyWarning, match="3 rows of new keys got no score.*max_keys"):
+        results = pipeline.process(stream[:9], list("abcabcabc"))
+    assert np.isnan(results["score"]).tolist() == [key == "c" for key in "abcabcabc"]
+    assert (pipeline.keys, pipeline.evictions, pipeline.unmodelled_rows, pipeline.restarts) == (2, 0, 3, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it is said once
+        pipeline.process(stream[:40], ["c"] * 40)
+    assert (pipeline.keys, pipeline.evictions) == (2, 1) and "c" in pipeline
 
 
 def test_evicted_models_cannot_be_kept_without_a_state_file(stream):
     with pytest.raises(oif.ParameterError, match="state file"):
         oif.Pipeline(oif.Loda(), max_keys=2, evicted="keep")
     pipeline = oif.Pipeline(oif.Loda(), max_keys=2, evicted="forget")
-    pipeline.process(stream[:9], list("abcabcabc"))
-    assert (pipeline.evictions, pipeline.kept, pipeline.lost) == (7, 0, 0)
+    with pytest.warns(oif.KeyWarning):
+        pipeline.process(stream[:9], list("abcabcabc"))
+    assert (pipeline.evictions, pipeline.kept, pipeline.lost) == (0, 0, 0)
 
 
 def test_a_shingle_puts_rows_together(stream):
