@@ -3,12 +3,10 @@
 #include "derive.h"
 #include "durations.h"
 #include "name_list.h"
+#include "warm_up.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* Where more rows are needed than that, nothing is said about when. */
-enum { TRIED_ROWS_MAX = 50000, TRIED_COLUMNS_MAX = 16 };
 
 /* ---- Columns ---- */
 
@@ -51,35 +49,10 @@ static void tell_others(const cli_columns *columns)
 
 /* ---- When ---- */
 
-/* How many rows come before the first that may be an alert: tried with rows of random numbers.
- * 0: not known. */
-static size_t try_rows(const cli_settings *settings, size_t columns, double row_seconds)
-{
-    double row[TRIED_COLUMNS_MAX];
-    uint32_t state = 1;
-    oif_pipeline *pipeline;
-    oif_result result;
-    size_t rows = 0;
-    size_t count = columns < TRIED_COLUMNS_MAX ? columns : TRIED_COLUMNS_MAX;
-    if (oif_pipeline_new(&settings->params, count, &settings->options, &pipeline, NULL) != OIF_OK)
-        return 0;
-    do {
-        for (size_t i = 0; i < count; i++) {
-            state = state * 1664525 + 1013904223;
-            row[i] = state / 4294967296.0;
-        }
-        double seconds = row_seconds > 0 ? (double)rows * row_seconds : NAN;
-        if (oif_pipeline_process_at(pipeline, NULL, 0, seconds, row, &result, NULL) != OIF_OK)
-            break;
-        rows++;
-    } while (!result.ready && rows < TRIED_ROWS_MAX);
-    oif_pipeline_free(pipeline);
-    return rows < TRIED_ROWS_MAX ? rows - 1 : 0;
-}
-
 static void tell_when(const cli_settings *settings, const cli_columns *columns)
 {
-    size_t rows = try_rows(settings, columns->count, columns->row_seconds);
+    size_t rows =
+        warm_up_rows(&settings->params, &settings->options, columns->count, columns->row_seconds);
     char number[GROUPED_TEXT_BYTES], duration[DURATION_TEXT_BYTES], after[64] = "";
     if (rows == 0)
         return;

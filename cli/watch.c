@@ -1,6 +1,7 @@
 #include "watch.h"
 
 #include "clock.h"
+#include "warm_up.h"
 #include "watch_view.h"
 
 #include <math.h>
@@ -35,49 +36,15 @@ static void notice_size(void)
     sigaction(SIGWINCH, &action, NULL);
 }
 
-/* After how many rows a detector of these parameters is ready: tried with rows of noise. */
-static uint64_t rows_until_detector(const oif_params *params)
-{
-    const uint64_t most = 20000;
-    oif_detector *detector = NULL;
-    uint64_t rows = 0, state = 1;
-    if (oif_detector_new(params, 2, &detector, NULL) != OIF_OK)
-        return 0;
-    for (; rows < most && !oif_detector_ready(detector); rows++) {
-        double row[2];
-        for (size_t i = 0; i < 2; i++) {
-            state = state * 6364136223846793005u + 1442695040888963407u;
-            row[i] = (double)(state >> 40);
-        }
-        if (oif_detector_learn(detector, row, NULL) != OIF_OK)
-            break;
-    }
-    oif_detector_free(detector);
-    return rows;
-}
-
-/* Then the threshold needs scores: one in the alert rate, but no more than some hundred. */
-static uint64_t rows_until_ready(const oif_pipeline *pipeline)
-{
-    const double scores_enough = 256;
-    double threshold = 0, shingle = 1;
-    oif_status known =
-        oif_params_get(oif_pipeline_options(pipeline), "threshold", &threshold, NULL);
-    if (known == OIF_OK)
-        known = oif_params_get(oif_pipeline_options(pipeline), "shingle", &shingle, NULL);
-    double scores =
-        threshold != 0 ? 0 : fmin(ceil(1 / oif_pipeline_alert_rate(pipeline)), scores_enough);
-    return rows_until_detector(oif_pipeline_detector_params(pipeline)) + (uint64_t)scores +
-           (known == OIF_OK ? (uint64_t)shingle - 1 : 0);
-}
-
 void watch_start(watch_view *watch, const cli_input *input, const oif_pipeline *pipeline)
 {
     *watch = (watch_view){.input = input,
                           .pipeline = pipeline,
                           .started = clock_seconds(),
                           .rows_per_bin = 1,
-                          .rows_needed = rows_until_ready(pipeline),
+                          .rows_needed = warm_up_rows(oif_pipeline_detector_params(pipeline),
+                                                      oif_pipeline_options(pipeline),
+                                                      oif_pipeline_columns(pipeline), 0),
                           .first_seconds = NAN,
                           .last_seconds = NAN};
     notice_size();

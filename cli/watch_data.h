@@ -74,7 +74,7 @@ typedef struct watch_view {
 
     bool is_ended;
     bool is_ready;                      /* some row could have been an alert */
-    uint64_t rows_needed;               /* of a key until then, about */
+    uint64_t rows_needed;               /* of a key until then, about; 0: not known */
     double first_seconds, last_seconds; /* times of rows; NaN: unknown */
 } watch_view;
 

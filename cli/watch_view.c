@@ -76,6 +76,10 @@ static void warm_up_text(const watch_view *watch, char text[TEXT_BYTES])
         time_left[64] = "";
     if (seconds > 0)
         snprintf(time_left, sizeof time_left, ", about %s left", duration_text(seconds, duration));
+    if (watch->rows_needed == 0) {
+        snprintf(text, TEXT_BYTES, "warming up: no alert is possible yet");
+        return;
+    }
     snprintf(text, TEXT_BYTES, "warming up: %s of about %s rows%s until the first possible alert%s",
              grouped_text(known, rows), grouped_text(watch->rows_needed, needed),
              watch->input->columns.has_key ? " of a key" : "", time_left);
