@@ -383,13 +383,14 @@ static const cli_option options[] = {
 
 const cli_command inspect_command = {
     .name = "inspect",
-    .summary = "say what a state file holds, and whether it is whole",
+    .summary = "say all that a state file or a detector's snapshot holds, and whether it is whole",
     .usage = "inspect [OPTION...] FILE|-",
     .examples =
         "  oif inspect pump.oif          its detector, options, rows, keys, bytes and figures\n"
         "  oif inspect --json pump.oif   for other programs to read\n"
         "  ssh plant cat pump.oif | oif inspect -\n"
-        "                                a state elsewhere\n",
+        "                                a state elsewhere\n"
+        "  oif state pump.oif            the short form; its keys, to list, drop and move\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .takes_file = true,

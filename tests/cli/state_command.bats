@@ -139,6 +139,32 @@ assert s["params"]["num_trees"] == 8 and s["options"]["alert_rate"] == 0.01, s'
     wait
 }
 
+@test "a state survives kill -9 and a full disk at any moment of a change" {
+    make_hosts
+    learn s
+    "$OIF" state --export web-1 --to web-1.key s 2> messages
+    for i in $(seq 20); do
+        "$OIF" state --import web-1.key --as "copy-$i" s 2> messages &
+        sleep "0.00$((i % 10))"
+        kill -9 $! 2> messages || true
+        wait $! 2> messages || true
+        oif state --keys s
+        exits 0
+        [ "${#lines[@]}" -ge 4 ]
+    done
+    oif state --drop web-0 s
+    equal "$status" 0
+    [ ! -e s.lock ] && [ ! -e s.new ]
+    cp s before
+    run bash -c 'trap "" XFSZ; ulimit -f 20; exec "$0" state --drop web-1 s' "$OIF"
+    equal "$status" 1
+    contains "$output" "File too large"
+    run bash -c 'trap "" XFSZ; ulimit -f 20; exec "$0" state --export web-1 --to full.key s' "$OIF"
+    equal "$status" 1
+    cmp s before
+    [ ! -e full.key ] && [ ! -e full.key.new ] && [ ! -e s.new ]
+}
+
 @test "keys on disk are listed, exported and dropped" {
     make_hosts
     learn all

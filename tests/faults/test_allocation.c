@@ -717,6 +717,13 @@ RUN(save_pipeline_to_file)
     return oif_pipeline_save_file(w->pipeline, state_path, error);
 }
 
+RUN(create_in_memory)
+{
+    static _Alignas(OIF_MEMORY_ALIGNMENT) unsigned char memory[16 << 20];
+    return oif_detector_init(memory, sizeof memory, &w->out.params, DIMENSION, &w->out.detector,
+                             error);
+}
+
 RUN(create_pipeline_around)
 {
     return oif_pipeline_new_around(&w->detector, NULL, NULL, 0, &w->out.pipeline, error);
@@ -875,6 +882,7 @@ static const struct call {
     {"oif_params_get", nothing, get_param, false},
     {"oif_detector_estimate_bytes", nothing, estimate, false},
     {"oif_detector_new", nothing, create, true},
+    {"oif_detector_init", nothing, create_in_memory, false},
     {"oif_detector_clone", a_detector, clone, true},
     {"oif_detector_clone", a_detector_with_threads, clone, true},
     {"oif_detector_clone", a_named_detector, clone, true},
