@@ -103,6 +103,13 @@ key_room key_room_start(const oif_pipeline *pipeline, bool has_keys)
 
 /* ---- Reports ---- */
 
+void key_room_say_limit(const key_room *room)
+{
+    if (room->is_wanted && room->limit > 0)
+        note("the models of all keys may take %.3g GB, %s (--memory-limit)", room->limit / 1e9,
+             room->is_usual ? "half of the memory there is" : "as asked for");
+}
+
 /* Why there is no room for more keys, and the option that makes it. */
 static void print_reason(const key_room *room, const oif_pipeline *pipeline, char text[],
                          size_t bytes)

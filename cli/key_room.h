@@ -24,6 +24,9 @@ void key_room_limit(oif_pipeline *pipeline);
 
 key_room key_room_start(const oif_pipeline *pipeline, bool has_keys);
 
+/* For --verbose: how much memory the models may take. */
+void key_room_say_limit(const key_room *room);
+
 /* Whether there is something to report after a row. */
 static inline bool key_room_is_short(const key_room *room, const oif_pipeline *pipeline,
                                      const oif_result *result)

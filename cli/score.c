@@ -382,6 +382,8 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     scoring->times.has_keys = settings->score.key != NULL;
     scoring->is_watched = start_watch(scoring);
     scoring->room = key_room_start(scoring->state->pipeline, scoring->input->columns.has_key);
+    if (settings->verbose)
+        key_room_say_limit(&scoring->room);
     scoring->silence = silence_monitor_start(settings, scoring->state->pipeline, &scoring->writer,
                                              scoring->is_watched ? &scoring->watch : NULL);
     scoring->progress =

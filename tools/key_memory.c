@@ -1,6 +1,6 @@
 /* What a key costs: the bytes of its model after some rows, as it is held beside many others
  * (src/pipeline/packed_model.h), and the bytes of a whole model. Prints the table of
- * docs/manual/fleets.md; tools/key_memory.sh builds and runs it. */
+ * docs/manual/fleets.md; tools/fleet_tables.sh builds and runs it. */
 #include "pipeline/pipeline.h"
 
 #include <stdio.h>
