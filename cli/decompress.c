@@ -197,7 +197,7 @@ static const char *run_zstd(decompressor *opened, const char **in, size_t *in_by
         if (ZSTD_isError(result))
             return problem_of_zstd(result);
         opened->may_end = result == 0;
-        if (source.pos == 0 && *given == before) /* frames of very old versions may stop here */
+        if (source.pos == 0 && *given == before) /* nothing more will come of these bytes */
             return *in_bytes > 0 ? "invalid data" : NULL;
     }
     return NULL;

@@ -63,6 +63,14 @@ find_missing() {
     need llvm has llvm-symbolizer
     need valgrind has valgrind
     need cppcheck has cppcheck
+    # What the pages of docs/manual run for real; without them make test leaves those pages out.
+    need curl has curl
+    need procps has vmstat
+    need prometheus has prometheus
+    need prometheus-alertmanager has prometheus-alertmanager
+    need prometheus-node-exporter has prometheus-node-exporter
+    need kcat has kcat
+    need systemd has systemd-analyze
     # The other machines whose scores must have the same bits (tests/same_bits).
     need qemu-user-static has_emulator
     local machine debian_name
