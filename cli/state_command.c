@@ -76,8 +76,9 @@ static void print_changed(const char *title, const oif_params *params)
         char name[FLAG_NAME_BYTES], value[PARAM_TEXT_BYTES];
         if (params->values[i] == param->initial)
             continue;
-        output_print(is_first ? "%-14s " : "", title);
-        output_print("%s--%s %s", is_first ? "" : " ", param_flag_name(param, name),
+        if (is_first)
+            output_print("%-14s", title);
+        output_print(" --%s %s", param_flag_name(param, name),
                      param_text(param, params->values[i], value));
         is_first = false;
     }
