@@ -10,6 +10,7 @@
  * the number of rows in which nothing may allocate. */
 #include "detect/any_detector.h"
 #include "oif_rows.h"
+#include "pipeline/pipeline.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -305,6 +306,21 @@ static void a_pipeline(world *w)
     require_ok(
         oif_pipeline_new(oif_detector_params(w->model), DIMENSION, &options, &w->pipeline, NULL));
     process_block(w->pipeline, results);
+}
+
+/* That packs its models. That of "b" is unpacked and has grown: it is packed, in another block of
+ * memory, before a row of another key. */
+static void a_packing_pipeline(world *w)
+{
+    oif_params options;
+    oif_result result;
+    oif_pipeline_options_init(&options);
+    require_ok(
+        oif_pipeline_new(oif_detector_params(w->model), DIMENSION, &options, &w->pipeline, NULL));
+    w->pipeline->models.whole_at_first = w->pipeline->models.whole_at_most = 0;
+    for (size_t i = 0; i < 8; i++)
+        require_ok(
+            oif_pipeline_process(w->pipeline, i < 4 ? "a" : "b", 1, stream_rows, &result, NULL));
 }
 
 /* That has seen no row and derives one column. */
@@ -919,6 +935,8 @@ static const struct call {
     {"oif_pipeline_process", a_pipeline, process_new_key, true},
     {"oif_pipeline_process_at", a_pipeline, process_known_key_at, false},
     {"oif_pipeline_process_at", a_deriving_pipeline, process_new_key_at, true},
+    {"oif_pipeline_process_at", a_packing_pipeline, process_known_key_at, true},
+    {"oif_pipeline_process_at", a_packing_pipeline, process_new_key_at, true},
     {"oif_pipeline_new_around", a_named_detector, create_pipeline_around, true},
     {"oif_pipeline_process_rows", a_pipeline, process_known_rows, false},
     {"oif_pipeline_process_rows", a_pipeline, process_new_row, true},
