@@ -56,7 +56,7 @@ class Pipeline(Alerting):
         patience: anomalies after which what lasts is the new normal; for learn="decay"
         calm: rows without an anomaly that end an episode of anomalies
         shingle: rows of a series that are scored as one
-        max_keys: keys that have a model; more, and the one not seen for longest loses its own
+        max_keys: keys that have a model; a new one then waits until another is not seen any more
         memory_limit: bytes that all models may take, with the same consequence; 0: any
         persistence: rows whose evidence adds up, so a lasting anomaly is found sooner; 1: none
         stuck: whether a column that repeats one value for longer than it ever did is an anomaly
