@@ -140,3 +140,21 @@ def test_a_frame_of_float64_is_not_copied_as_a_whole():
     frame = pandas.DataFrame(np.random.default_rng(0).normal(size=(400_000, 2)), columns=["a", "b"])
     trees.learn(frame[:10])
     assert peak_bytes(lambda: trees.learn(frame)) < 1_300_000
+
+
+def test_keys_that_are_asked_copied_and_moved_leave_nothing_behind(rows, repetitions):
+    pipeline = oif.Pipeline(oif.Loda(), max_keys=10)
+    pipeline.process(rows, keys=[str(i % 5) for i in range(len(rows))])
+    trained = pipeline.detector("1")
+
+    def once():
+        pipeline.list_keys()
+        pipeline.score(rows[:3], key="1")
+        pipeline.load_key(pipeline.save_key("1"), "6")
+        pipeline.drop("6")
+        pipeline.process_one(rows[0], key="1")
+        oif.Pipeline(trained).process_one(rows[0])
+        with pytest.raises(oif.DataError):
+            pipeline.drop("nobody")
+
+    assert_flat(once, 300 * repetitions)
