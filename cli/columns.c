@@ -119,8 +119,10 @@ static exit_code mark_name(const column_source *from, const char *name, const li
 static exit_code mark_list(const column_source *from, const char *list, list_meaning meaning)
 {
     exit_code code = EXIT_OK;
-    char *name = list ? malloc(strlen(list) + 1) : NULL;
-    if (list && !name)
+    if (!list)
+        return EXIT_OK;
+    char *name = malloc(strlen(list) + 1);
+    if (!name)
         return complain(EXIT_FAILED, "out of memory");
     while (list && code == EXIT_OK) {
         list = name_list_next(list, name);

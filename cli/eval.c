@@ -114,10 +114,14 @@ static exit_code add_contestants(eval_run *evaluation, const cli_settings *setti
 bool eval_try_reserve(eval_try *try, size_t capacity)
 {
     double *scores = realloc(try->scores, capacity * sizeof *scores);
-    try->scores = scores ? scores : try->scores;
+    if (!scores)
+        return false;
+    try->scores = scores;
     uint8_t *marks = realloc(try->marks, capacity * sizeof *marks);
-    try->marks = marks ? marks : try->marks;
-    return scores && marks;
+    if (!marks)
+        return false;
+    try->marks = marks;
+    return true;
 }
 
 static void free_contestant(const eval_run *evaluation, eval_contestant *contestant)

@@ -29,12 +29,22 @@ bool eval_rows_reserve(eval_rows *rows, size_t capacity, bool has_keys, bool has
     if (capacity > SIZE_MAX / sizeof *rows->seconds)
         return false;
     uint8_t *labels = realloc(rows->labels, capacity * sizeof *labels);
-    rows->labels = labels ? labels : rows->labels;
-    uint32_t *keys = has_keys ? realloc(rows->keys, capacity * sizeof *keys) : NULL;
-    rows->keys = keys ? keys : rows->keys;
-    double *seconds = has_times ? realloc(rows->seconds, capacity * sizeof *seconds) : NULL;
-    rows->seconds = seconds ? seconds : rows->seconds;
-    return labels && (keys || !has_keys) && (seconds || !has_times);
+    if (!labels)
+        return false;
+    rows->labels = labels;
+    if (has_keys) {
+        uint32_t *keys = realloc(rows->keys, capacity * sizeof *keys);
+        if (!keys)
+            return false;
+        rows->keys = keys;
+    }
+    if (has_times) {
+        double *seconds = realloc(rows->seconds, capacity * sizeof *seconds);
+        if (!seconds)
+            return false;
+        rows->seconds = seconds;
+    }
+    return true;
 }
 
 /* ---- Ranking ---- */

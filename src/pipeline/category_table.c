@@ -50,7 +50,7 @@ double oif_category_surprise(oif_category_table *table, double value)
     const uint32_t place = place_of(table, value), *counts = table->counts;
     table->is_new = !is_at(table, place, value);
     const uint32_t most = OIF_CATEGORY_ROW + (table->is_new ? 0 : counts[place]);
-    uint32_t all = table->forgotten, as_rare = table->forgotten;
+    uint32_t all = table->forgotten, as_rare = all;
     for (uint32_t i = 0; i < table->used; i++) {
         all += counts[i];
         as_rare += counts[i] <= most ? counts[i] : 0;

@@ -373,8 +373,10 @@ static void mark_evicted(oif_pipeline *p, const oif_key_entry *entry)
     const size_t bytes = MARKS / 8;
     if (!p->evicted_marks && (p->evicted_marks = oif_memory_new(bytes)) != NULL)
         memset(p->evicted_marks, 0, bytes);
-    if (p->evicted_marks)
-        *mark_of(p, entry->hash, &bit) |= bit;
+    if (p->evicted_marks) {
+        uint64_t *word = mark_of(p, entry->hash, &bit);
+        *word |= bit;
+    }
 }
 
 static bool was_evicted(const oif_pipeline *p, const char *key, size_t key_bytes)

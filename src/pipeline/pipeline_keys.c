@@ -16,7 +16,7 @@ static oif_key_info describe_entry(const oif_key_entry *entry)
 static oif_key_info describe_model(const oif_pipeline *pipeline, uint32_t number)
 {
     const oif_key_entry *entry = &pipeline->keys.entries[number];
-    const oif_model *model = oif_pipeline_model(pipeline, number);
+    const oif_model *model = oif_models_view(&pipeline->models, number);
     oif_key_info info = describe_entry(entry);
     info.is_evicted = false;
     info.rows = model->rows;

@@ -403,7 +403,7 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
         oif_evicted_models_read(&reader, &made->evicted, &made->keys);
     oif_section_reader_close(&reader);
     oif_pipeline_heading_free(&p);
-    if (reader.status == OIF_OK) {
+    if (reader.status == OIF_OK && made) {
         made->is_copying = false;
         *pipeline = made;
     } else {

@@ -448,6 +448,7 @@ void oif_section_reader_end(oif_section_reader *reader)
 
 void oif_section_reader_close(oif_section_reader *reader)
 {
+    char nothing[1];
     oif_section_reader_expect(reader, OIF_SECTION_END);
-    oif_section_reader_take(reader, NULL, 0);
+    oif_section_reader_take(reader, nothing, 0);
 }
