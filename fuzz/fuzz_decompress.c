@@ -61,8 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     outcome whole = decompress(kind, bytes, size - 1, SIZE_MAX, LARGEST_PIECE);
     outcome slow = decompress(kind, bytes, size - 1, 1, LARGEST_PIECE);
     outcome small = decompress(kind, bytes, size - 1, 7, 13);
-    /* libzstd may refuse a malformed frame in pieces and take it whole, or the other way round; what
-     * it takes both ways is the same text. */
+    /* libzstd may refuse a malformed frame in pieces and take it whole, or the other way round;
+     * what it takes both ways is the same text. */
     if (kind == COMPRESSION_GZIP)
         require(slow.is_whole == whole.is_whole && small.is_whole == whole.is_whole);
     if (whole.is_whole && slow.is_whole)
