@@ -285,6 +285,46 @@ static ptrdiff_t write_stdout(void *context, const char *bytes, size_t count)
     return output_write(bytes, count) ? (ptrdiff_t)count : -1;
 }
 
+/* Whether the file begins as a key that was saved. */
+static bool is_saved_key(const char *path)
+{
+    static const char magic[] = "\x89OIF\r\n\x1a\n", tag[] = "KEYF"; /* docs/snapshot-format.md */
+    char head[20];
+    FILE *file = fopen(path, "rb");
+    bool is_read = file && fread(head, sizeof head, 1, file) == 1;
+    if (file)
+        fclose(file);
+    return is_read && memcmp(head, magic, 8) == 0 && memcmp(head + 16, tag, 4) == 0;
+}
+
+/* A file that is there is replaced as a whole: only a key that was saved, or nothing, may be lost. */
+static exit_code check_target(const char *state, const char *to)
+{
+    struct stat from_info, to_info;
+    if (strcmp(to, "-") == 0 || stat(to, &to_info) != 0)
+        return EXIT_OK;
+    if (stat(state, &from_info) == 0 && from_info.st_dev == to_info.st_dev &&
+        from_info.st_ino == to_info.st_ino)
+        return complain(EXIT_USAGE,
+                        "--to %s is the state itself, and its other keys would be lost; name "
+                        "another file",
+                        to);
+    if (!S_ISREG(to_info.st_mode) || (to_info.st_size > 0 && !is_saved_key(to)))
+        return complain(
+            EXIT_USAGE,
+            "--to %s: it exists and is not a key that --export has saved; it is left as "
+            "it is: name another file, or - for standard output",
+            to);
+    return EXIT_OK;
+}
+
+static exit_code complain_stdout(const cli_settings *settings, const char *key)
+{
+    return complain(EXIT_FAILED,
+                    "%s: key '%s' is not saved: standard output has not taken all of it",
+                    settings->file, key);
+}
+
 static exit_code export_key(const cli_settings *settings, oif_pipeline *pipeline)
 {
     const char *key = settings->keys.export_key, *to = settings->keys.to;
@@ -296,7 +336,9 @@ static exit_code export_key(const cli_settings *settings, oif_pipeline *pipeline
     oif_status status =
         is_stdout ? oif_pipeline_save_key(pipeline, key, strlen(key), write_stdout, NULL, &error)
                   : oif_pipeline_save_key_file(pipeline, key, strlen(key), to, &error);
-    if (status != OIF_OK && output_is_open())
+    if (is_stdout && !output_flush())
+        return complain_stdout(settings, key);
+    if (status != OIF_OK)
         return complain(EXIT_FAILED, "%s", error.message);
     note("%s: key '%s' is saved to %s", settings->file, key, is_stdout ? "standard output" : to);
     return EXIT_OK;
@@ -311,6 +353,8 @@ static exit_code export_from_file(const cli_settings *settings)
     const char *key = settings->keys.export_key;
     if (strcmp(settings->keys.to, "-") == 0 && isatty(STDOUT_FILENO))
         return complain(EXIT_USAGE, "a key is not for a terminal; name a file: --to FILE");
+    if (check_target(settings->file, settings->keys.to) != EXIT_OK)
+        return EXIT_USAGE;
     oif_status status = oif_pipeline_load_file(settings->file, &pipeline, &error);
     if (status != OIF_OK)
         return complain_load(settings->file, status, &error);

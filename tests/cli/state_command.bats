@@ -184,6 +184,52 @@ assert s["params"]["num_trees"] == 8 and s["options"]["alert_rate"] == 0.01, s'
     equal "$(rows_of s | sort)" "$(printf 'web-0 500\nweb-2 on disk')"
 }
 
+@test "--export replaces nothing but a saved key" {
+    make_hosts
+    learn s
+    cp s before
+    ln -s s link
+    ln s hard
+    for to in s ./s link hard; do
+        oif state --export web-1 --to "$to" s
+        exits 2 "oif: --to $to is the state itself, and its other keys would be lost; name another file"
+    done
+    oif state --export web-1 --to s link
+    equal "$status" 2
+    cmp s before
+    echo precious > notes
+    cp s other
+    mkfifo pipe
+    for to in notes other pipe .; do
+        oif state --export web-1 --to "$to" s
+        exits 2 "oif: --to $to: it exists and is not a key that --export has saved; it is left as it is: name another file, or - for standard output"
+    done
+    equal "$(cat notes)" precious
+    cmp other before
+    : > k
+    for key in web-1 web-2; do # an empty file, as of mktemp, and a key
+        oif state --export "$key" --to k s
+        exits 0 "oif: s: key '$key' is saved to k"
+    done
+}
+
+@test "--export to standard output says that it is saved when it is" {
+    make_hosts
+    learn s
+    run --separate-stderr bash -c '"$0" state --export web-1 --to - s > /dev/full' "$OIF"
+    exits 1 "oif: s: key 'web-1' is not saved: standard output has not taken all of it
+oif: cannot write the output: No space left on device"
+    mkfifo pipe
+    sleep 60 < pipe &
+    reader=$!
+    exec 8> pipe
+    kill "$reader"
+    wait "$reader" || true
+    run --separate-stderr bash -c '"$0" state --export web-1 --to - s >&8' "$OIF"
+    exec 8>&-
+    exits 1 "oif: s: key 'web-1' is not saved: standard output has not taken all of it"
+}
+
 @test "what does not belong together, or is not there, is an error" {
     oif state
     exits 2 "oif: state needs a FILE, as 'oif score --state FILE' writes it"
