@@ -1,5 +1,8 @@
 #include "categories.h"
 
+#include "quoting.h"
+
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +23,20 @@ void categories_close(cli_categories *categories)
     *categories = (cli_categories){0};
 }
 
-/* An absent key of NDJSON has an empty text. */
-static double category_of(const cli_categories *categories, const oif_text *text)
+/* A string with escapes has its text outside of the line, any other one behind its quote. */
+bool text_is_json_null(const oif_record *record, const oif_text *text)
 {
-    bool is_null = categories->is_json && text->bytes == 4 && memcmp(text->text, "null", 4) == 0;
+    if (text->bytes != 4 || memcmp(text->text, "null", 4) != 0)
+        return false;
+    uintptr_t line = (uintptr_t)record->text, at = (uintptr_t)text->text;
+    return at > line && at < line + record->text_bytes && text->text[-1] != '"';
+}
+
+/* An absent key of NDJSON has an empty text. */
+static double category_of(const cli_categories *categories, const oif_record *record,
+                          const oif_text *text)
+{
+    bool is_null = categories->is_json && text_is_json_null(record, text);
     return oif_category(text->text, is_null ? 0 : text->bytes);
 }
 
@@ -36,7 +49,7 @@ const double *categories_make_row(cli_categories *categories, const oif_record *
         const cli_category *category = &categories->list[i];
         while (to < category->place)
             categories->row[to++] = *next++;
-        categories->row[to++] = category_of(categories, &record->texts[category->text]);
+        categories->row[to++] = category_of(categories, record, &record->texts[category->text]);
     }
     while (to < categories->row_columns)
         categories->row[to++] = *next++;
@@ -62,39 +75,36 @@ const oif_text *categories_text(const cli_categories *categories, size_t place)
     return found && categories->texts ? &categories->texts[found->text] : NULL;
 }
 
-/* The bytes of a character of UTF-8 by its first one. */
-static size_t character_bytes(unsigned char first)
+/* What is shown instead of a character: those that control a terminal, also the ones that UTF-8
+ * writes as two bytes, are escaped, and what is not UTF-8 is U+FFFD. NULL: the character itself. */
+static const char *instead_of(const char *at, size_t bytes, char escaped[ESCAPE_BYTES])
 {
-    return first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-}
-
-/* Those that UTF-8 writes as two bytes too. */
-static bool is_control(const unsigned char *c, size_t bytes)
-{
-    return *c < 0x20 || *c == 0x7f || (bytes > 1 && c[0] == 0xc2 && c[1] < 0xa0);
+    const unsigned char *c = (const unsigned char *)at;
+    if (bytes == 0)
+        return "\xEF\xBF\xBD";
+    if (bytes == 1 && (*c < 0x20 || *c == 0x7f))
+        return escape_control(*c, escaped);
+    return bytes == 2 && c[0] == 0xc2 && c[1] < 0xa0 ? escape_control(c[1], escaped) : NULL;
 }
 
 const char *category_quoted(const oif_text *text, char quoted[CATEGORY_TEXT_BYTES])
 {
     static const char cut[] = "...'";
-    const unsigned char *from = (const unsigned char *)text->text, *end = from + text->bytes;
+    const char *from = text->text, *end = from + text->bytes;
     size_t to = 0;
     quoted[to++] = '\'';
     while (from < end) {
         char escaped[ESCAPE_BYTES];
-        size_t left = (size_t)(end - from), bytes = character_bytes(*from);
-        bytes = bytes < left ? bytes : left;
-        const bool is_escaped = is_control(from, bytes);
-        const char *written =
-            is_escaped ? escape_control(bytes > 1 ? from[1] : *from, escaped) : (const char *)from;
-        const size_t written_bytes = is_escaped ? strlen(written) : bytes;
+        size_t invalid_bytes, bytes = quoting_character_bytes(from, end, &invalid_bytes);
+        const char *instead = instead_of(from, bytes, escaped);
+        const size_t written_bytes = instead ? strlen(instead) : bytes;
         if (to + written_bytes + sizeof cut > CATEGORY_TEXT_BYTES) {
             memcpy(quoted + to, cut, sizeof cut);
             return quoted;
         }
-        memcpy(quoted + to, written, written_bytes);
+        memcpy(quoted + to, instead ? instead : from, written_bytes);
         to += written_bytes;
-        from += bytes;
+        from += bytes > 0 ? bytes : invalid_bytes;
     }
     memcpy(quoted + to, "'", 2);
     return quoted;

@@ -25,6 +25,9 @@ typedef struct cli_categories {
 bool categories_open(cli_categories *categories, size_t count, size_t row_columns, bool is_json);
 void categories_close(cli_categories *categories);
 
+/* Whether a text of a record of NDJSON is null, and not the string "null". */
+bool text_is_json_null(const oif_record *record, const oif_text *text);
+
 /* The row that the pipeline gets. */
 const double *categories_make_row(cli_categories *categories, const oif_record *record);
 static inline const double *categories_row(cli_categories *categories, const oif_record *record)

@@ -72,15 +72,28 @@ typedef struct influx_line {
     bool has_fields;
 } influx_line;
 
+/* Without backslashes at the end: they would escape what follows, and cannot be escaped. */
+static size_t bytes_of_text(const char *text, size_t bytes)
+{
+    while (bytes > 0 && text[bytes - 1] == '\\')
+        bytes--;
+    return bytes;
+}
+
+static void write_influx_name(const char *name, const char *special)
+{
+    size_t bytes = bytes_of_text(name, strlen(name));
+    quoting_write_influx(bytes > 0 ? name : "_", bytes > 0 ? bytes : 1, special);
+}
+
 /* A part of the key. */
 static void write_tag(const char *name, oif_text value)
 {
-    while (value.bytes > 0 && value.text[value.bytes - 1] == '\\')
-        value.bytes--; /* it would escape what follows, and cannot be escaped itself */
+    value.bytes = bytes_of_text(value.text, value.bytes);
     if (value.bytes == 0)
         return;
     write_text(",");
-    quoting_write_influx(name, strlen(name), ",= ");
+    write_influx_name(name, ",= ");
     write_text("=");
     quoting_write_influx(value.text, value.bytes, ",= ");
 }
@@ -88,7 +101,7 @@ static void write_tag(const char *name, oif_text value)
 static void write_series(const influx_line *line)
 {
     const cli_columns *columns = &line->cells->input->columns;
-    quoting_write_influx(line->measurement, strlen(line->measurement), ", ");
+    write_influx_name(line->measurement, ", ");
     for (size_t i = 0; i < columns->key.count; i++)
         write_tag(oif_reader_column_name(line->cells->input->reader, columns->key.columns[i]),
                   line->record->texts[columns->key.texts[i]]);
@@ -118,7 +131,7 @@ static void write_columns(influx_line *line)
             (cell.kind == CELL_NUMBER && !isfinite(cell.number)))
             continue;
         begin_field(line);
-        quoting_write_influx(name, strlen(name), ",= ");
+        write_influx_name(name, ",= ");
         write_text("=");
         if (cell.kind == CELL_NUMBER)
             write_number(cell.number);

@@ -23,9 +23,7 @@ bool quoting_write_csv(const char *text, size_t bytes, char delimiter)
     return output_write("\"", 1) && quoting_write_doubled(text, bytes) && output_write("\"", 1);
 }
 
-/* The bytes of the character that [at, end) begins with, if they are UTF-8: 1 to 4; otherwise 0,
- * and *invalid_bytes are those of its beginning that could have become one. */
-static size_t character_bytes(const char *at, const char *end, size_t *invalid_bytes)
+size_t quoting_character_bytes(const char *at, const char *end, size_t *invalid_bytes)
 {
     const unsigned char *c = (const unsigned char *)at;
     size_t length = *c < 0x80   ? 1
@@ -63,7 +61,7 @@ static bool write_escaped(const char *text, size_t bytes, escape_function escape
     const char *start = text, *at = text, *end = text + bytes;
     while (at < end) {
         char scratch[ESCAPE_BYTES];
-        size_t invalid_bytes, length = character_bytes(at, end, &invalid_bytes);
+        size_t invalid_bytes, length = quoting_character_bytes(at, end, &invalid_bytes);
         const char *instead = length == 0   ? "\xEF\xBF\xBD"
                               : length == 1 ? escape((unsigned char)*at, context, scratch)
                                             : NULL;

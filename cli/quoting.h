@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The bytes of the character that [at, end) begins with, if they are UTF-8: 1 to 4; otherwise 0,
+ * and *invalid_bytes are those of its beginning that could have become one. */
+size_t quoting_character_bytes(const char *at, const char *end, size_t *invalid_bytes);
+
 /* A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD, as in jq. */
 bool quoting_write_json(const char *text, size_t bytes);
 

@@ -38,10 +38,10 @@ static double raw_number(const oif_record *record, size_t column)
     return number;
 }
 
-static bool is_null(const row_cells *cells, oif_text text)
+static bool is_null(const row_cells *cells, const oif_record *record, oif_text text)
 {
-    return text.bytes == 0 || (cells->input->format == OIF_FORMAT_NDJSON && text.bytes == 4 &&
-                               memcmp(text.text, "null", 4) == 0);
+    return text.bytes == 0 ||
+           (cells->input->format == OIF_FORMAT_NDJSON && text_is_json_null(record, &text));
 }
 
 row_cell row_cells_get(const row_cells *cells, const oif_record *record, size_t column)
@@ -53,7 +53,7 @@ row_cell row_cells_get(const row_cells *cells, const oif_record *record, size_t 
     size_t position = column < cells->count ? cells->value_of[column] : NOT_A_VALUE;
     oif_text text = record->texts[column];
     double number = position == NOT_A_VALUE ? NAN : record->values[position];
-    if (is_null(cells, text) || (position != NOT_A_VALUE && isnan(number)))
+    if (is_null(cells, record, text) || (position != NOT_A_VALUE && isnan(number)))
         return (row_cell){CELL_MISSING, NAN, text};
     return (row_cell){position == NOT_A_VALUE ? CELL_TEXT : CELL_NUMBER, number, text};
 }

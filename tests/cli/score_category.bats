@@ -81,6 +81,36 @@ make_states() {
     equal "$output" ""
 }
 
+@test "the string null of NDJSON is a value as in CSV, and null is none" {
+    { for _ in $(seq 700); do printf '{"s":"a"}\n{"s":"b"}\n'; done; } > in.ndjson
+    for value in '"null"' '"n\\u0075ll"'; do
+        { cat in.ndjson; printf '{"s":%b}\n' "$value"; } > last.ndjson
+        oif score --category s --only-alerts --explain last.ndjson
+        exits 0
+        contains "$output" '"value":"null"'
+        equal "$("$OIF" score --category s --output logfmt last.ndjson | tail -1 | cut -d' ' -f1)" "s=null"
+    done
+    printf '{"s":null}\n' >> in.ndjson
+    oif score --category s --only-alerts --explain in.ndjson
+    exits 0
+    contains "$output" '"direction":"missing"'
+    equal "$("$OIF" score --category s --output logfmt in.ndjson | tail -1 | cut -d= -f1)" "score"
+}
+
+@test "no byte of a text reaches a terminal as a control character in reasons" {
+    make_states
+    head -5001 states.csv | cut -d, -f2,3 > rows.csv
+    for bytes in '\xe0\x1b[31m' '\xf0\x1b\x07' '\xc3\x7f' '\xc2\x9b31m' '\xff\x1b' '\xe2\x82\x1b' '\xf0\x9f\x1b\x9b'; do
+        { cat rows.csv; printf "1,$bytes\n"; } > evil.csv
+        "$OIF" score --category state --fields why evil.csv | tail -1 | cut -d, -f3- > last.txt
+        contains "$(cat last.txt)" "state new value '"
+        python3 -c '
+import sys, unicodedata
+text = open("last.txt", encoding="utf-8").read().rstrip("\n")
+assert not [c for c in text if unicodedata.category(c) == "Cc"], repr(text)'
+    done
+}
+
 @test "texts are quoted and cut in reasons" {
     make_states
     head -5001 states.csv | cut -d, -f2,3 > rows.csv

@@ -196,6 +196,14 @@ oif load=7,n\ t=3,score=0.5,anomaly=false'
     contains "$output" 'my\ m\,x,host=web-1 load=0.5,note="ok",n\ t=1,p_ready=false 1794769501250000000'
 }
 
+@test "influx: a backslash at the end of a name or of a value escapes nothing" {
+    printf 'a\\\\,h\\\\\\\\,\\\\,c\\\\d\n1,web\\\\,2,3\n' | sed 's/\\\\/\\/g' > in.csv
+    equal "$(head -1 in.csv)" 'a\,h\\,\,c\d'
+    oif score --key 'h\\' --output influx --measurement 'm\' --fields ready in.csv
+    exits 0
+    equal "$output" 'm,h=web a=1,_=2,c\d=3,ready=false'
+}
+
 @test "influx: whole numbers of episodes are integers, and no text can make another line" {
     make_stream
     oif score --label fault --threshold 0.45 --window-size 64 --alert-once --explain --output influx stream.csv
