@@ -297,7 +297,7 @@ static bool is_saved_key(const char *path)
     return is_read && memcmp(head, magic, 8) == 0 && memcmp(head + 16, tag, 4) == 0;
 }
 
-/* A file that is there is replaced as a whole: only a key that was saved, or nothing, may be lost. */
+/* A file that is there is replaced as a whole: only a key that was saved may be lost. */
 static exit_code check_target(const char *state, const char *to)
 {
     struct stat from_info, to_info;
