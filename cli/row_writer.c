@@ -86,12 +86,19 @@ static bool write_csv_cell(const row_writer *writer, const oif_record *record, s
                              writer->delimiter);
 }
 
+/* 1.234 is 1234 where the comma is the decimal sign. */
+static bool has_grouping_point(const row_writer *writer, oif_text text)
+{
+    return oif_reader_has_decimal_commas(writer->input->reader) &&
+           memchr(text.text, '.', text.bytes) != NULL;
+}
+
 static bool write_json_cell(const row_writer *writer, const oif_record *record, size_t column)
 {
     row_cell cell = row_cells_get(&writer->cells, record, column);
     if (cell.kind == CELL_MISSING || (cell.kind == CELL_NUMBER && !isfinite(cell.number)))
         return output_write("null", 4);
-    if (is_json_number(cell.text))
+    if (is_json_number(cell.text) && !has_grouping_point(writer, cell.text))
         return output_write(cell.text.text, cell.text.bytes);
     return cell.kind == CELL_NUMBER ? write_number(cell.number)
                                     : quoting_write_json(cell.text.text, cell.text.bytes);

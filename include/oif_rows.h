@@ -132,7 +132,8 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
  *   - Lines with # before the header are skipped, unless the last of them has as many fields as
  *     the row below: then it is the header.
  *   - Between semicolons 1,5 is a number: with the first such field among the first rows, the
- *     decimal sign is the comma. Points then group thousands, as in 1.234,5.
+ *     decimal sign is the comma. Points then group thousands, as in 1.234,5. After a number such
+ *     as 1.234, which is read with decimals, it is refused; OIF_DECIMAL_COMMA makes that 1234.
  *
  * NDJSON:
  *

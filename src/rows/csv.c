@@ -18,18 +18,25 @@
 #include "rows/reader.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* ---- Records ---- */
 
 /* How fields are written. A constant where fields are parsed, so each style has its own code. */
-typedef enum csv_style { STYLE_PLAIN, STYLE_BLANKS, STYLE_COMMAS } csv_style;
+typedef enum csv_style {
+    STYLE_PLAIN,
+    STYLE_BLANKS,
+    STYLE_COMMAS,      /* the decimal comma was found */
+    STYLE_ASKED_COMMAS /* or asked for: 1.234 has no decimals then */
+} csv_style;
 
 static inline csv_style style_of(const oif_reader *reader)
 {
-    return reader->delimiter == ' '     ? STYLE_BLANKS
-           : reader->has_decimal_commas ? STYLE_COMMAS
-                                        : STYLE_PLAIN;
+    return reader->delimiter == ' '               ? STYLE_BLANKS
+           : reader->decimal == OIF_DECIMAL_COMMA ? STYLE_ASKED_COMMAS
+           : reader->has_decimal_commas           ? STYLE_COMMAS
+                                                  : STYLE_PLAIN;
 }
 
 static inline const char *field_end(csv_style style, const char *field, const char *scanned,
@@ -50,8 +57,9 @@ static inline const char *plain_field_end(csv_style style, const char *field, co
 static inline oif_csv_meaning field_meaning(csv_style style, const char *field, const char *end,
                                             char delimiter, double *value)
 {
-    return style == STYLE_COMMAS ? oif_csv_comma_meaning(field, end, delimiter, value)
-                                 : oif_csv_field_meaning(field, end, delimiter, value);
+    return style >= STYLE_COMMAS
+               ? oif_csv_comma_meaning(field, end, delimiter, style == STYLE_ASKED_COMMAS, value)
+               : oif_csv_field_meaning(field, end, delimiter, value);
 }
 
 /* Parses the record at `start` to its end, or to a quote that is open at lines_end: then it is
@@ -100,6 +108,7 @@ static void parse_record(oif_reader *reader)
     case STYLE_PLAIN: parse_in_style(reader, STYLE_PLAIN); break;
     case STYLE_BLANKS: parse_in_style(reader, STYLE_BLANKS); break;
     case STYLE_COMMAS: parse_in_style(reader, STYLE_COMMAS); break;
+    case STYLE_ASKED_COMMAS: parse_in_style(reader, STYLE_ASKED_COMMAS); break;
     }
 }
 
@@ -212,9 +221,17 @@ static oif_status fail_bad_field(const oif_reader *reader, oif_error *error)
     bool infinite =
         field_meaning(style_of(reader), field, end, reader->delimiter, &value) == OIF_CSV_INFINITE;
     bool is_other_decimal =
-        !infinite && (reader->has_decimal_commas
-                          ? oif_number_parse(text.start, text.end, &value) == text.end
-                          : reader->delimiter != ',' && oif_csv_parse_comma_number(text, &value));
+        !infinite &&
+        (reader->has_decimal_commas
+             ? oif_number_parse(text.start, text.end, &value) == text.end
+             : reader->delimiter != ',' && oif_csv_parse_comma_number(text, false, &value));
+    if (is_other_decimal && reader->point_line > 0)
+        return oif_fail_at(
+            error, OIF_EINPUT, where.line, where.column,
+            "'%s' in column \"%s\" has a decimal comma, but the decimal sign has been "
+            "the point since line %" PRIu64 "; choose the decimal comma",
+            oif_excerpt_of(text.start, text.end).text,
+            oif_excerpt_of(name, name + strlen(name)).text, reader->point_line);
     if (is_other_decimal)
         return oif_fail_at(error, OIF_EINPUT, where.line, where.column,
                            "'%s' in column \"%s\" has a decimal %s, but the decimal sign is %s",
@@ -408,7 +425,7 @@ static bool has_decimal_commas_between_semicolons(oif_span line)
         oif_span text = oif_csv_without_blanks((oif_span){field, end}, ';');
         while (text.end > text.start && text.end[-1] == '\r')
             text.end--;
-        if (!oif_csv_is_missing(text) && !oif_csv_parse_comma_number(text, &value))
+        if (!oif_csv_is_missing(text) && !oif_csv_parse_comma_number(text, false, &value))
             return false;
         commas += memchr(text.start, ',', (size_t)(text.end - text.start)) != NULL;
         field = end + 1;
@@ -568,16 +585,40 @@ static bool is_header_again(oif_reader *reader)
 /* The first rows decide on the decimal sign. */
 enum { DECIMAL_LINES_MAX = 1000 };
 
+static bool has_decimal_point(const char *field, const char *end, char delimiter)
+{
+    double value;
+    return memchr(field, '.', (size_t)(end - field)) &&
+           oif_csv_field_meaning(field, end, delimiter, &value) == OIF_CSV_NUMBER;
+}
+
+/* Remembers the first row with a number that was read with a decimal point: from there on a
+ * decimal comma is no discovery but a contradiction, as all rows have to be on the same scale. */
+static void look_for_points(oif_reader *reader)
+{
+    const char *field = reader->buffer + reader->start;
+    if (reader->has_decimal_commas || reader->decimal != OIF_DECIMAL_AUTO ||
+        !memchr(field, '.', reader->progress.bytes))
+        return;
+    for (size_t i = 0; i < reader->column_count; i++) {
+        const char *end = whole_field_end(reader, field);
+        if (reader->columns[i].slot != OIF_UNSELECTED &&
+            has_decimal_point(field, end, reader->delimiter))
+            reader->point_line = reader->line;
+        field = end + 1;
+    }
+}
+
 /* Whether the bad field of the record shows that the decimal sign is the comma. */
 static bool shows_decimal_comma(const oif_reader *reader)
 {
     double value;
     if (!may_have_decimal_commas(reader) || reader->has_decimal_commas || !reader->progress.whole ||
-        reader->line > DECIMAL_LINES_MAX)
+        reader->point_line > 0 || reader->line > DECIMAL_LINES_MAX)
         return false;
     const size_t column = reader->progress.bad_field - 1;
     const char *field = find_field(reader, column), *end = find_field(reader, column + 1) - 1;
-    return oif_csv_comma_meaning(field, end, reader->delimiter, &value) == OIF_CSV_NUMBER;
+    return oif_csv_comma_meaning(field, end, reader->delimiter, false, &value) == OIF_CSV_NUMBER;
 }
 
 static oif_status await_row(oif_reader *reader, oif_error *error)
@@ -615,6 +656,9 @@ static oif_status csv_next(oif_reader *reader, oif_record *record, oif_error *er
         *(is_mendable ? &reader->refused : record) = oif_reader_record(
             reader, record_text(reader), reader->buffer + reader->start + reader->progress.bytes);
     }
+    if (reader->delimiter == ';' && status == OIF_OK && reader->point_line == 0 &&
+        reader->line <= DECIMAL_LINES_MAX)
+        look_for_points(reader);
     consume_record(reader);
     return status;
 }

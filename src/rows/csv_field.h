@@ -198,9 +198,9 @@ static inline oif_csv_meaning oif_csv_field_meaning(const char *field, const cha
 
 enum { OIF_COMMA_NUMBER_BYTES = 64 };
 
-/* Whether the points group thousands: 1.234,5 and 1.234.567. A single point without a comma could
- * as well be a decimal one, so it does not count. */
-static inline bool oif_csv_has_grouping_points(oif_span text, size_t points, bool has_comma)
+/* Whether the points group thousands: 1.234,5 and 1.234.567. A single point without a comma, as in
+ * 1.234, could as well be a decimal one, so it counts only where `is_certain`. */
+static inline bool oif_csv_has_grouping_points(oif_span text, bool is_certain, bool has_comma)
 {
     const char *at = text.start + (text.start < text.end && strchr("+-", *text.start));
     size_t digits = 0, first_digits = 0;
@@ -218,11 +218,11 @@ static inline bool oif_csv_has_grouping_points(oif_span text, size_t points, boo
         if (*at == ',')
             break;
     }
-    return first_digits >= 1 && first_digits <= 3 && (has_comma || (points >= 2 && digits == 3));
+    return first_digits >= 1 && first_digits <= 3 && (has_comma || (is_certain && digits == 3));
 }
 
 /* Reads a number with a decimal comma; false if it is none. */
-static inline bool oif_csv_parse_comma_number(oif_span text, double *value)
+static inline bool oif_csv_parse_comma_number(oif_span text, bool is_comma_certain, double *value)
 {
     char point_text[OIF_COMMA_NUMBER_BYTES], *next = point_text;
     size_t points = 0, commas = 0;
@@ -234,21 +234,23 @@ static inline bool oif_csv_parse_comma_number(oif_span text, double *value)
         if (*at != '.')
             *next++ = *at == ',' ? '.' : *at;
     }
-    if (commas > 1 || (points > 0 && !oif_csv_has_grouping_points(text, points, commas > 0)))
+    bool is_certain = is_comma_certain || points >= 2;
+    if (commas > 1 || (points > 0 && !oif_csv_has_grouping_points(text, is_certain, commas > 0)))
         return false;
     return oif_number_parse(point_text, next, value) == next;
 }
 
 /* As oif_csv_field_meaning. */
 static inline oif_csv_meaning oif_csv_comma_meaning(const char *field, const char *end,
-                                                    char delimiter, double *value)
+                                                    char delimiter, bool is_comma_certain,
+                                                    double *value)
 {
     oif_span text = oif_csv_without_blanks(oif_span_without_returns(field, end), delimiter);
     double number;
     if (oif_csv_is_in_quotes(text))
         text = oif_csv_without_blanks((oif_span){text.start + 1, text.end - 1}, delimiter);
     *value = NAN;
-    if (!oif_csv_parse_comma_number(text, &number))
+    if (!oif_csv_parse_comma_number(text, is_comma_certain, &number))
         return oif_csv_is_missing(text) ? OIF_CSV_MISSING : OIF_CSV_OTHER_TEXT;
     *value = number;
     return isnan(number) ? OIF_CSV_MISSING : isinf(number) ? OIF_CSV_INFINITE : OIF_CSV_NUMBER;

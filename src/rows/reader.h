@@ -96,6 +96,7 @@ struct oif_reader {
     size_t comment_bytes;
     oif_decimal decimal; /* CSV: what is asked for */
     bool has_decimal_commas;
+    uint64_t point_line; /* where a decimal point was read while the sign was unknown; 0: nowhere */
     bool has_header;
     uint64_t header_line;
     const char *header;

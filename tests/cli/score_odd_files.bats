@@ -97,6 +97,20 @@ END
     tr ',.' ';,' < stream.csv | "$OIF" score --fields score | sed 's/.*;//' | cmp - expected
 }
 
+@test "a decimal comma after decimal points is refused, and --decimal-comma reads all on one scale" {
+    { echo 'a;b'; for i in $(seq 199); do echo "4.$((i % 10))19;39"; done; echo '5.969,5;71,2'; } > in.csv
+    oif score --fields score in.csv
+    exits 1 "oif: in.csv:201:1: '5.969,5' in column \"a\" has a decimal comma, but the decimal sign has been the point since line 2; choose the decimal comma with --decimal-comma"
+    oif score --fields score --decimal-comma --output ndjson in.csv
+    exits 0
+    equal "$(jq -c '[.a, .b]' <<< "$output" | sed -n '1p;$p')" $'[4119,39]\n[5969.5,71.2]'
+    # seen within the first rows
+    printf 'a;b\n4.419;39\n5.969,5;71,2\n' > in.csv
+    oif score --fields score in.csv
+    equal "$status" 1
+    contains "$stderr" "--decimal-comma"
+}
+
 @test "--decimal-comma is for other delimiters, and points are then refused" {
     printf 'a\tb\n1,5\t2\n1.5\t2\n' > in.tsv
     oif score --fields score in.tsv

@@ -616,9 +616,34 @@ static void decimal_commas_are_found_between_semicolons(void **state)
                    "choose the decimal comma");
     oif_reader_close(reader);
 
-    source = source_of("a|b\n1,5|2\n");
+    source = source_of("a|b\n1,5|2\n1.234|1.5\n");
     reader = open_source(&source, (oif_reader_options){.decimal = OIF_DECIMAL_COMMA});
     EXPECT_ROW(reader, 2, 1.5, 2);
+    expect_bad_row(reader, 3, 7,
+                   "'1.5' in column \"b\" has a decimal point, but the decimal sign is the comma");
+    oif_reader_close(reader);
+}
+
+static void a_decimal_comma_after_decimal_points_is_refused(void **state)
+{
+    (void)state;
+    static const char text[] = "a;b\n7;8\n4.419;39\n5.969,5;71,2\n1;2\n";
+    byte_source source = source_of(text);
+    oif_reader *reader = open_source(&source, (oif_reader_options){.header = OIF_HEADER_AUTO});
+    EXPECT_ROW(reader, 2, 7, 8);
+    EXPECT_ROW(reader, 3, 4.419, 39);
+    expect_bad_row(
+        reader, 4, 1,
+        "'5.969,5' in column \"a\" has a decimal comma, but the decimal sign has been the "
+        "point since line 3; choose the decimal comma");
+    EXPECT_ROW(reader, 5, 1, 2);
+    oif_reader_close(reader);
+
+    source = source_of(text);
+    reader = open_source(&source, (oif_reader_options){.decimal = OIF_DECIMAL_COMMA});
+    EXPECT_ROW(reader, 2, 7, 8);
+    EXPECT_ROW(reader, 3, 4419, 39);
+    EXPECT_ROW(reader, 4, 5969.5, 71.2);
     oif_reader_close(reader);
 }
 
@@ -1294,6 +1319,7 @@ int main(void)
         cmocka_unit_test(a_given_delimiter_is_used),
         cmocka_unit_test(runs_of_blanks_separate_fields),
         cmocka_unit_test(decimal_commas_are_found_between_semicolons),
+        cmocka_unit_test(a_decimal_comma_after_decimal_points_is_refused),
         cmocka_unit_test(lines_with_a_hash_before_the_header_are_comments),
         cmocka_unit_test(lines_that_begin_with_the_comment_are_skipped),
         cmocka_unit_test(a_header_again_may_have_a_byte_order_mark),
