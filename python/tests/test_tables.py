@@ -45,7 +45,8 @@ def test_a_class_has_the_parameters_of_the_table(info):
 
 def test_a_pipeline_has_the_options_of_the_table():
     signature = signature_of(oif.Pipeline)
-    for name in ("season", "diff", "rate", "log", "keep_original"):  # these are no options of the table
+    roles = ("key", "time", "exclude", "category")
+    for name in ("season", "diff", "rate", "log", "keep_original", *roles):  # these are no options of the table
         del signature[name]
     del signature["detector"]
     compare(_core.pipeline_info()["params"], signature)
@@ -128,13 +129,6 @@ def test_bad_options_are_value_errors():
         oif.Pipeline("magic")
     with pytest.raises(TypeError, match="a detector, its class or its name"):
         oif.Pipeline(3)
-
-
-def test_a_pipeline_takes_no_detector_that_has_learned(rows):
-    detector = oif.Loda()
-    detector.learn(rows)
-    with pytest.raises(oif.ParameterError, match="learned nothing"):
-        oif.Pipeline(detector)
 
 
 def test_an_object_that_was_not_initialised_says_so():
