@@ -83,12 +83,12 @@ def draw(scored, path):
 
     figure, (top, bottom) = pyplot.subplots(2, 1, figsize=(12, 6), sharex=True)
     times = np.array(scored.times, dtype="datetime64[s]")
-    top.plot(times, scored.values, linewidth=0.4, color=plot.QUIET)
+    top.plot(times, scored.values, linewidth=0.4, color="#8896a4")
     alerts = [i for i, begins in enumerate(scored.begins) if begins]
-    top.plot(times[alerts], np.array(scored.values)[alerts], "o", markersize=5, color=plot.ALARM)
+    top.plot(times[alerts], np.array(scored.values)[alerts], "o", markersize=5, color="#d64545")
     for first, end in events_of(scored):
         for axes in (top, bottom):
-            axes.axvspan(times[first], times[end - 1], color=plot.CALM, alpha=0.2, linewidth=0)
+            axes.axvspan(times[first], times[end - 1], color="#3a7ca5", alpha=0.2, linewidth=0)
     top.set_ylabel("value, where episodes begin")
     names = [(name, bool if name in ("anomaly", "ready") else float) for name in scored.results]
     results = np.zeros(len(times), names)

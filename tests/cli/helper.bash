@@ -63,3 +63,8 @@ make_stream() {
         }
     }' > stream.csv
 }
+
+# Sanitizers reserve more address space than `ulimit -v` leaves.
+skip_if_sanitized() {
+    if grep -qa __asan_init "$OIF"; then skip "the program has a sanitizer"; fi
+}

@@ -120,6 +120,7 @@ sys.stdout.buffer.write(random.Random($seed).randbytes(3000))"; } > in
 }
 
 @test "a bomb of 10 GB on one line ends at the longest line, with little memory" {
+    skip_if_sanitized
     python3 -c '
 import sys, zlib
 packer, zeros = zlib.compressobj(9, wbits=31), b"0" * (1 << 24)
