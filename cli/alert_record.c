@@ -10,12 +10,22 @@
 
 enum { WHEN_TEXT_BYTES = 2 * MOMENT_TEXT_BYTES, SENTENCE_BYTES = FIELD_TEXT_BYTES + 512 };
 
-uint64_t alert_record_series(const row_verdict *verdict, oif_text key)
+static uint64_t series_of(uint64_t number, oif_text key)
 {
-    uint64_t hash = 14695981039346656037u + verdict->episode.number; /* FNV-1a */
+    uint64_t hash = 14695981039346656037u + number; /* FNV-1a */
     for (size_t i = 0; i < key.bytes; i++)
         hash = (hash ^ (unsigned char)key.text[i]) * 1099511628211u;
     return hash;
+}
+
+uint64_t alert_record_series(const row_verdict *verdict, oif_text key)
+{
+    return series_of(verdict->episode.number, key);
+}
+
+uint64_t alert_record_silence_series(oif_text key)
+{
+    return series_of(UINT64_MAX, key);
 }
 
 /* A time, or the number of a row where there is none; `before` is what the latter begins with. */
@@ -73,6 +83,15 @@ static void write_sentence(const row_verdict *verdict, bool begins, oif_text key
     write_string("text", text);
 }
 
+static void write_key(oif_text key)
+{
+    output_print(",\"key\":");
+    if (key.text)
+        quoting_write_json(key.text, key.bytes);
+    else
+        output_print("null");
+}
+
 char *alert_record_make(const row_writer *writer, const oif_record *record,
                         const row_verdict *verdict, oif_text key, size_t *bytes)
 {
@@ -81,12 +100,9 @@ char *alert_record_make(const row_writer *writer, const oif_record *record,
     char reason[FIELD_TEXT_BYTES];
     reason_text(verdict, begins, reason);
     output_divert();
-    output_print("{\"episode\":\"%s\",\"id\":%" PRIu64 ",\"key\":", begins ? "begins" : "ends",
+    output_print("{\"episode\":\"%s\",\"id\":%" PRIu64, begins ? "begins" : "ends",
                  episode->number);
-    if (key.text)
-        quoting_write_json(key.text, key.bytes);
-    else
-        output_print("null");
+    write_key(key);
     write_when("start", episode->first_seconds, episode->first_row);
     if (begins)
         output_print(",\"end\":null");
@@ -99,6 +115,25 @@ char *alert_record_make(const row_writer *writer, const oif_record *record,
     write_sentence(verdict, begins, key, reason);
     output_print(",\"row\":");
     row_writer_object(writer, record);
+    output_print("}\n");
+    return output_diverted(bytes);
+}
+
+char *alert_record_of_silence(bool begins, oif_text key, double since, double seconds,
+                              const char *sentence, size_t *bytes)
+{
+    char number[OIF_NUMBER_TEXT_BYTES];
+    output_divert();
+    output_print("{\"silence\":\"%s\"", begins ? "begins" : "ends");
+    write_key(key);
+    write_when("start", since, 0);
+    if (begins)
+        output_print(",\"end\":null");
+    else
+        write_when("end", since + seconds, 0);
+    output_print(",\"seconds\":%.*s", (int)oif_number_format(seconds, number), number);
+    write_string("reason", "silence");
+    write_string("text", sentence);
     output_print("}\n");
     return output_diverted(bytes);
 }

@@ -5,7 +5,10 @@
  *      "text":"web-1: bytes high 71%; port low 20% since 2026-11-15T19:05:01Z (critical)",
  *      "row":{"host":"web-1","bytes":981}}
  *
- * Without times `start` and `end` are numbers of rows. */
+ * Without times `start` and `end` are numbers of rows. A key that falls silent:
+ *
+ *     {"silence":"begins","key":"web-1","start":"2026-11-15T19:05:01Z","end":null,"seconds":300,
+ *      "reason":"silence","text":"web-1: silence begins: no row since ..."} */
 #ifndef OIF_CLI_ALERT_RECORD_H
 #define OIF_CLI_ALERT_RECORD_H
 
@@ -15,7 +18,12 @@
 char *alert_record_make(const row_writer *writer, const oif_record *record,
                         const row_verdict *verdict, oif_text key, size_t *bytes);
 
+/* `seconds` are those that are allowed when it begins, and how long it was when it ends. */
+char *alert_record_of_silence(bool begins, oif_text key, double since, double seconds,
+                              const char *sentence, size_t *bytes);
+
 /* A number that the begin and the end of an episode share, and hardly any other episode. */
 uint64_t alert_record_series(const row_verdict *verdict, oif_text key);
+uint64_t alert_record_silence_series(oif_text key); /* the same for silences */
 
 #endif

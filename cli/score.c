@@ -384,8 +384,9 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     scoring->room = key_room_start(scoring->state->pipeline, scoring->input->columns.has_key);
     if (settings->verbose)
         key_room_say_limit(&scoring->room);
-    scoring->silence = silence_monitor_start(settings, scoring->state->pipeline, &scoring->writer,
-                                             scoring->is_watched ? &scoring->watch : NULL);
+    scoring->silence =
+        silence_monitor_start(settings, scoring->state->pipeline, &scoring->writer,
+                              scoring->is_watched ? &scoring->watch : NULL, scoring->actions);
     scoring->progress =
         progress_start(isatty(STDOUT_FILENO) ? 0 : scoring->input->source.files.total_bytes);
     if (settings->verbose)
@@ -400,13 +401,14 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     return metrics_finish(&scoring->metrics, code);
 }
 
-/* Whether a row of the run was an alert, of --min-grade or worse. */
+/* Whether a row of the run was an alert, of --min-grade or worse, or a key fell silent. */
 static bool had_alerts(const scoring_run *scoring)
 {
     oif_grade worst = OIF_GRADE_CRITICAL;
     while (worst > OIF_GRADE_NONE && scoring->graded[worst] == 0)
         worst--;
-    return worst > OIF_GRADE_NONE && worst >= scoring->settings->min_grade;
+    return scoring->silence.silences > 0 ||
+           (worst > OIF_GRADE_NONE && worst >= scoring->settings->min_grade);
 }
 
 /* What options need from the times of the rows. */
@@ -660,15 +662,18 @@ static const cli_option options[] = {
      .help = "significant digits of the numbers that are added (all if not given)", .argument = "N",
      .from = 1, .to = 17, .range = "1 to 17"},
     {"on-alert", OPTION_TEXT, SETTING(score.on_alert),
-     .help = "run this with sh when an episode begins and when it ends, with its record as JSON on "
-             "standard input and OIF_EPISODE=begins or ends; the stream does not wait for it",
+     .help =
+         "run this with sh when an episode or a silence begins and when it ends, with its record "
+         "as JSON on standard input and OIF_EPISODE=begins or ends; the stream does not wait "
+         "for it",
      .argument = "COMMAND"},
     {"on-alert-wait", OPTION_APPLY, SETTING(score.on_alert_wait),
      .help = "at the end, wait this long for commands that still run (default 10s)",
      .argument = "TIME", .apply = set_on_alert_wait},
     {"fail-on-alert", OPTION_SWITCH, SETTING(score.fail_on_alert),
-     .help = "exit with 3 if a row was anomalous, with --min-grade one of that grade: for cron and "
-             "CI"},
+     .help =
+         "exit with 3 if a row was anomalous, with --min-grade one of that grade, or a key fell "
+         "silent: for cron and CI"},
     {"watch", OPTION_SWITCH, SETTING(score.watch),
      .help = "a live view instead of rows; without a terminal, anomalous rows only"},
     {"state", OPTION_TEXT, SETTING(state),

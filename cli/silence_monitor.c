@@ -1,5 +1,6 @@
 #include "silence_monitor.h"
 
+#include "alert_record.h"
 #include "clock.h"
 #include "durations.h"
 #include "quoting.h"
@@ -20,13 +21,25 @@ static bool asks_for_alerts(const cli_settings *settings)
            score->min_grade != OIF_GRADE_NONE || settings_give_option(settings, "silence");
 }
 
-silence_monitor silence_monitor_start(const cli_settings *settings, const oif_pipeline *pipeline,
-                                      const row_writer *writer, watch_view *watch)
+/* Whether silence is acted on, also where rows are no alerts. */
+static bool acts_on_alerts(const score_settings *score)
 {
+    return score->on_alert || score->fail_on_alert;
+}
+
+silence_monitor silence_monitor_start(const cli_settings *settings, const oif_pipeline *pipeline,
+                                      const row_writer *writer, watch_view *watch,
+                                      on_alert *actions)
+{
+    bool is_shown = asks_for_alerts(settings);
     double fixed = 0;
     oif_status status = oif_params_get(oif_pipeline_options(pipeline), "silence", &fixed, NULL);
     (void)status; /* it exists */
-    return (silence_monitor){.is_wanted = settings->score.time && asks_for_alerts(settings),
+    return (silence_monitor){.is_wanted = settings->score.time &&
+                                          (is_shown || acts_on_alerts(&settings->score)),
+                             .is_shown = is_shown,
+                             .is_counted = settings->score.fail_on_alert,
+                             .actions = actions,
                              .is_fixed = fixed > 0,
                              .writer = writer,
                              .watch = watch,
@@ -54,22 +67,33 @@ static void write_record(const silence_monitor *monitor, const char *word, const
                  (int)oif_number_format(seconds, number), number);
 }
 
+static void act(const silence_monitor *monitor, const char *word, oif_text key, double since,
+                double seconds, const char *sentence)
+{
+    bool begins = *word == 'b';
+    size_t bytes;
+    if (!monitor->actions->command)
+        return;
+    char *record = alert_record_of_silence(begins, key, since, seconds, sentence, &bytes);
+    on_alert_run(monitor->actions, record, bytes, alert_record_silence_series(key), begins,
+                 grade_word(OIF_GRADE_NONE));
+}
+
 static void report(const silence_monitor *monitor, const char *word, const char *key,
                    size_t key_bytes, double since, double seconds)
 {
     char text[2 * KEY_TEXT_BYTES + MOMENT_TEXT_BYTES], moment[MOMENT_TEXT_BYTES],
         duration[DURATION_TEXT_BYTES];
-    if (!monitor->watch && monitor->writer->format == OUTPUT_NDJSON) {
-        write_record(monitor, word, key, key_bytes, since, seconds);
-        return;
-    }
     snprintf(text, sizeof text, "%.*s%ssilence %s: no row since %s, %s%s",
              key_bytes < KEY_TEXT_BYTES ? (int)key_bytes : KEY_TEXT_BYTES, key ? key : "",
              key ? ": " : "", word, moment_text(since, moment), *word == 'b' ? "more than " : "",
              duration_text(seconds, duration));
+    act(monitor, word, (oif_text){key, key_bytes}, since, seconds, text);
     if (monitor->watch)
         watch_note(monitor->watch, text);
-    else
+    else if (monitor->is_shown && monitor->writer->format == OUTPUT_NDJSON)
+        write_record(monitor, word, key, key_bytes, since, seconds);
+    else if (monitor->is_shown || monitor->is_counted)
         note("%s", text);
 }
 

@@ -3,12 +3,16 @@
 #ifndef OIF_CLI_SILENCE_MONITOR_H
 #define OIF_CLI_SILENCE_MONITOR_H
 
+#include "on_alert.h"
 #include "row_writer.h"
 #include "watch.h"
 
 typedef struct silence_monitor {
-    bool is_wanted; /* alerts are asked for, and rows have times */
-    bool is_fixed;  /* with --silence TIME */
+    bool is_wanted;  /* alerts are asked for or acted on, and rows have times */
+    bool is_shown;   /* alerts are asked for */
+    bool is_counted; /* for the exit status, so a reader has to know */
+    bool is_fixed;   /* with --silence TIME */
+    on_alert *actions;
     const row_writer *writer;
     watch_view *watch;  /* NULL: there is none */
     const char *key;    /* the name of its column; NULL: none */
@@ -22,7 +26,8 @@ typedef struct silence_monitor {
 } silence_monitor;
 
 silence_monitor silence_monitor_start(const cli_settings *settings, const oif_pipeline *pipeline,
-                                      const row_writer *writer, watch_view *watch);
+                                      const row_writer *writer, watch_view *watch,
+                                      on_alert *actions);
 
 /* Before a row is processed: reports the keys that are silent by its time. */
 void silence_monitor_row(silence_monitor *monitor, oif_pipeline *pipeline, double seconds);

@@ -122,6 +122,25 @@ oif: h2: silence ends: no row since 2026-11-17T03:25:40Z, 101 min"
     equal "$(wc -l < all.ndjson)" "$(($(wc -l < hosts.csv) - 1))"
 }
 
+@test "silence runs the command of --on-alert, with its begin and its end, and counts for --fail-on-alert" {
+    make_hosts
+    hosts --silence 5m --on-alert 'echo "$OIF_EPISODE,$OIF_GRADE" >> order; cat >> records' --output ndjson > all.ndjson
+    equal "$(grep silence records)" \
+        '{"silence":"begins","key":"h2","start":"2026-11-17T03:25:40Z","end":null,"seconds":300,"reason":"silence","text":"h2: silence begins: no row since 2026-11-17T03:25:40Z, more than 5 min"}
+{"silence":"ends","key":"h2","start":"2026-11-17T03:25:40Z","end":"2026-11-17T05:06:40Z","seconds":6060,"reason":"silence","text":"h2: silence ends: no row since 2026-11-17T03:25:40Z, 101 min"}'
+    equal "$(grep -c '^begins,$' order)" 1
+    # without --silence it is found too, and rows stay alone on stdout
+    rm records
+    hosts --on-alert 'cat >> records' --output ndjson > all.ndjson
+    equal "$(grep -c silence records)" 2
+    equal "$(wc -l < all.ndjson)" "$(($(wc -l < hosts.csv) - 1))"
+    oif score --key host --time at --threshold 1e9 --fail-on-alert hosts.csv
+    exits 3 "oif: h2: silence begins: no row since 2026-11-17T03:25:40Z, more than 5 min
+oif: h2: silence ends: no row since 2026-11-17T03:25:40Z, 101 min"
+    oif score --key host --time at --threshold 1e9 --fail-on-alert --silence -1 hosts.csv
+    exits 0
+}
+
 @test "a silence that was reported is not reported again after a restart" {
     make_hosts
     hosts --alert-once --output ndjson > whole.ndjson
