@@ -47,7 +47,10 @@ void alert_options_note_useless(const cli_settings *settings, const oif_pipeline
     if (settings_give_option(settings, "patience") &&
         strcmp(word_of(options, "learn"), "decay") != 0)
         note("--patience does nothing without --learn decay");
-    if (settings_give_option(settings, "max_keys") && !settings->score.key)
+    const char *key = NULL, *time;
+    if (held)
+        oif_pipeline_roles(held, &key, &time);
+    if (settings_give_option(settings, "max_keys") && !settings->score.key && !key)
         note("--max-keys does nothing without --key");
     if ((is_param_given(settings, "shadow_trees") || is_param_given(settings, "maturity")) &&
         strcmp(word_of(params, "forgetting"), "turnover") != 0)

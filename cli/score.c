@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "durations.h"
 #include "key_room.h"
+#include "known_roles.h"
 #include "late_keys.h"
 #include "metrics.h"
 #include "on_alert.h"
@@ -359,7 +360,10 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
 {
     if (!scoring->state->pipeline)
         season_search_start(&scoring->season, settings, scoring->input);
+    bool is_new = !scoring->state->pipeline || scoring->state->is_taken_up;
     exit_code code = state_start(scoring->state, settings, &scoring->input->columns);
+    if (code == EXIT_OK && is_new && scoring->state->path)
+        code = known_roles_remember(settings, scoring->state->pipeline);
     if (code == EXIT_OK)
         key_room_limit(scoring->state->pipeline);
     if (code == EXIT_OK)
@@ -431,6 +435,11 @@ static exit_code score_input(cli_settings *settings, cli_state *state, on_alert 
     if (code != EXIT_OK)
         return code;
     code = input_open_reader(&input, settings, state->pipeline, bad);
+    if (code == EXIT_OK) {
+        code = known_roles_take(settings, state->pipeline, &input);
+        if (code != EXIT_OK)
+            input_close(&input);
+    }
     if (code == EXIT_OK)
         code = input_choose_columns(&input, settings, LABEL_IGNORED, state->pipeline,
                                     (first_rows_wait){write_header_early, &scoring});

@@ -787,6 +787,19 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_name_columns(oif_pipeline *pipeli
                                                             oif_error *error);
 OIF_API const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column);
 
+/* Names where the keys and the times of the rows are from, NULL: nowhere. The names are copied and
+ * mean nothing to the pipeline. Clones and snapshots keep them (snapshots of single keys do not),
+ * so a program that resumes a pipeline takes them from the same columns. The names of several
+ * columns are one text, such as "host,disk".
+ *
+ * OIF_EVALUE   the names are longer than OIF_COLUMN_NAMES_MAX_BYTES */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_name_roles(oif_pipeline *pipeline, const char *key,
+                                                          const char *time, oif_error *error);
+
+/* The names; false, and NULL for both, if they were never given. Valid until they are given
+ * again. */
+OIF_API bool oif_pipeline_roles(const oif_pipeline *pipeline, const char **key, const char **time);
+
 /* ---- Pipelines: their detectors ---- */
 
 /* The detector of a key; NULL if it has none in memory.

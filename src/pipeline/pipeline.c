@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "detect/detector.h"
+#include "snapshot/names_section.h"
 
 #include <math.h>
 #include <string.h>
@@ -247,6 +248,7 @@ void oif_pipeline_free(oif_pipeline *pipeline)
     oif_keys_free(&pipeline->keys);
     oif_memory_free(pipeline->evicted_marks);
     oif_column_names_free(pipeline->names);
+    oif_column_names_free(pipeline->roles);
     oif_derived_plan_free(&pipeline->plan);
     oif_memory_free(pipeline);
 }
@@ -347,6 +349,49 @@ oif_status oif_pipeline_name_columns(oif_pipeline *pipeline, const char *const *
 const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column)
 {
     return oif_column_names_at(pipeline->names, column);
+}
+
+/* "=NAME", or "" for NULL, to be freed; NULL if there is no memory. */
+static char *role_text(const char *name)
+{
+    size_t bytes = name ? strlen(name) + 1 : 0;
+    char *text = oif_memory_new(bytes + 1);
+    if (text)
+        text[0] = name ? '=' : '\0';
+    if (text && name)
+        memcpy(text + 1, name, bytes);
+    return text;
+}
+
+oif_status oif_pipeline_name_roles(oif_pipeline *pipeline, const char *key, const char *time,
+                                   oif_error *error)
+{
+    oif_column_names *made = NULL;
+    char *texts[OIF_ROLES] = {[OIF_ROLE_KEY] = role_text(key), [OIF_ROLE_TIME] = role_text(time)};
+    oif_status status =
+        texts[OIF_ROLE_KEY] && texts[OIF_ROLE_TIME]
+            ? oif_column_names_new((const char *const *)texts, OIF_ROLES, &made, error)
+            : oif_fail(error, OIF_EMEMORY, "no memory for the names of roles");
+    for (size_t i = 0; i < OIF_ROLES; i++)
+        oif_memory_free(texts[i]);
+    if (status != OIF_OK)
+        return status;
+    oif_column_names_free(pipeline->roles);
+    pipeline->roles = made;
+    return OIF_OK;
+}
+
+static const char *role_name(const oif_column_names *roles, size_t role)
+{
+    const char *text = oif_column_names_at(roles, role);
+    return text && *text ? text + 1 : NULL;
+}
+
+bool oif_pipeline_roles(const oif_pipeline *pipeline, const char **key, const char **time)
+{
+    *key = role_name(pipeline->roles, OIF_ROLE_KEY);
+    *time = role_name(pipeline->roles, OIF_ROLE_TIME);
+    return pipeline->roles != NULL;
 }
 
 /* ---- Models ---- */
@@ -499,6 +544,8 @@ oif_status oif_pipeline_clone(const oif_pipeline *pipeline, oif_pipeline **copy,
     made->is_copying = true;
     if (status == OIF_OK)
         status = oif_column_names_clone(pipeline->names, &made->names, error);
+    if (status == OIF_OK)
+        status = oif_column_names_clone(pipeline->roles, &made->roles, error);
     for (uint32_t i = pipeline->keys.oldest; i != OIF_NO_KEY && status == OIF_OK;
          i = pipeline->keys.entries[i].newer) {
         const oif_key_entry *entry = &pipeline->keys.entries[i];
@@ -933,6 +980,7 @@ size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline)
 {
     return sizeof *pipeline + oif_models_bytes(&pipeline->models) +
            oif_keys_bytes(&pipeline->keys) + oif_column_names_memory_bytes(pipeline->names) +
+           oif_column_names_memory_bytes(pipeline->roles) +
            oif_keys_bytes(&pipeline->evicted.keys) + oif_silence_queue_bytes(&pipeline->silence) +
            pipeline->plan.count * sizeof *pipeline->plan.list;
 }

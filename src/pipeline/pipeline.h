@@ -26,6 +26,7 @@ struct oif_pipeline {
     uint64_t restarts;        /* of keys that were evicted */
     uint64_t *evicted_marks;  /* a bit for each hash of a key that was evicted; NULL before that */
     oif_column_names *names;  /* NULL while the columns have none */
+    oif_column_names *roles;  /* as oif_roles_section_write has them; NULL: not known */
     oif_keys keys;            /* that have a model */
     oif_models models;
     oif_evicted_models evicted;

@@ -14,6 +14,7 @@
  *     MODL    the rest of its model
  *     then with evicted=keep
  *     SHLF    keys whose models are in the evicted models file, and their slots (evicted_models.h)
+ *     ROLE    optional: the names of the columns that are the key and the time
  *
  * Without any key there is one STAT and one MODL, of the blank model. So there always is a
  * state, whose size tells the reader before it allocates memory whether detectors of the size
@@ -163,6 +164,7 @@ static oif_status save(const oif_pipeline *pipeline, save_parts parts, oif_write
         write_models(&writer, pipeline);
     if (pipeline->evicted.is_kept)
         oif_evicted_models_write(&writer, &pipeline->evicted, parts.slots);
+    oif_roles_section_write(&writer, pipeline->roles);
     return oif_section_writer_close(&writer);
 }
 
@@ -401,12 +403,14 @@ static oif_status load_up_to(uint64_t bytes, oif_read_function read, void *conte
         read_keyed_model(&reader, &p, &made);
     if (reader.status == OIF_OK && made && made->evicted.is_kept)
         oif_evicted_models_read(&reader, &made->evicted, &made->keys);
-    oif_section_reader_close(&reader);
+    oif_column_names *roles = oif_roles_section_read_last(&reader);
     oif_pipeline_heading_free(&p);
     if (reader.status == OIF_OK && made) {
+        made->roles = roles;
         made->is_copying = false;
         *pipeline = made;
     } else {
+        oif_column_names_free(roles);
         oif_pipeline_free(made);
     }
     return reader.status;

@@ -1,15 +1,25 @@
 #include "snapshot/names_section.h"
 
-static const char names_tag[] = "NAME";
+static const char names_tag[] = "NAME", roles_tag[] = "ROLE";
 
-void oif_names_section_write(oif_section_writer *writer, const oif_column_names *names)
+static void write_names(oif_section_writer *writer, const char *tag, const oif_column_names *names)
 {
     if (!names)
         return;
-    oif_section_writer_begin_optional(writer, names_tag, names->text_bytes);
+    oif_section_writer_begin_optional(writer, tag, names->text_bytes);
     oif_visit_u8(&writer->visitor, "names", (uint8_t *)oif_column_names_text(names),
                  names->text_bytes);
     oif_section_writer_end(writer);
+}
+
+void oif_names_section_write(oif_section_writer *writer, const oif_column_names *names)
+{
+    write_names(writer, names_tag, names);
+}
+
+void oif_roles_section_write(oif_section_writer *writer, const oif_column_names *roles)
+{
+    write_names(writer, roles_tag, roles);
 }
 
 size_t oif_names_section_bytes(const oif_column_names *names)
@@ -52,4 +62,16 @@ oif_column_names *oif_names_section_read(oif_section_reader *reader, uint64_t co
         oif_section_reader_expect(reader, next);
     }
     return names;
+}
+
+oif_column_names *oif_roles_section_read_last(oif_section_reader *reader)
+{
+    oif_column_names *roles = NULL;
+    if (oif_section_reader_expect_either(reader, roles_tag, OIF_SECTION_END)) {
+        roles = read_names(reader, OIF_ROLES);
+        oif_section_reader_close(reader);
+    } else {
+        oif_section_reader_end(reader);
+    }
+    return roles;
 }

@@ -16,4 +16,14 @@ size_t oif_names_section_bytes(const oif_column_names *names);
 oif_column_names *oif_names_section_read(oif_section_reader *reader, uint64_t columns,
                                          const char *next);
 
+/* The names of the columns that are the key and the time of a pipeline: "=" and the name each, or
+ * "" where there is none. */
+enum { OIF_ROLE_KEY, OIF_ROLE_TIME, OIF_ROLES };
+
+/* Writes them; nothing if `roles` is NULL. */
+void oif_roles_section_write(oif_section_writer *writer, const oif_column_names *roles);
+
+/* Reads them if they are there, else returns NULL; then the last section. */
+oif_column_names *oif_roles_section_read_last(oif_section_reader *reader);
+
 #endif

@@ -120,3 +120,68 @@ oif: s: goes on after 1 rows"
     run --separate-stderr "$OIF" score --state s <<< $'\e]0;x\a,c\n1,2'
     exits 1 "oif: <stdin>:1:8: 'c' is no column of the state s, which has 'b\u007f\u009bm'; choose columns with --columns, or name another state"
 }
+
+# ---- The key and the time of a state ----
+
+make_disks() {
+    awk 'BEGIN {
+        print "at,host,disk,load"
+        for (i = 0; i < 600; i++)
+            print 1794769500 + 10 * i ",h" i % 2 ",d" i % 3 "," i * i % 17
+    }' > disks.csv
+    (head -1 disks.csv; tail -n +302 disks.csv) > later.csv
+    head -301 disks.csv > sooner.csv
+}
+
+@test "a state goes on with its key and its time, and another key is refused" {
+    make_disks
+    "$OIF" score --key host --time at --exclude disk disks.csv | tail -n +302 > expected
+    "$OIF" score --key host --time at --exclude disk --state s sooner.csv > scored.csv
+    cp s kept
+    oif score --state s --exclude disk later.csv
+    exits 0 "oif: s: goes on after 300 rows"
+    printf '%s\n' "$output" | tail -n +2 | cmp - expected
+    cp kept s
+    oif score --state s --key host,disk later.csv
+    exits 1 "oif: s: the state has a model for each host, and --key host,disk would start all anew; leave --key out, or name another state"
+    oif score --state s --key disk later.csv
+    exits 1 "oif: s: the state has a model for each host, and --key disk would start all anew; leave --key out, or name another state"
+    cmp s kept
+    cut -d, -f1,3- later.csv > hostless.csv
+    oif score --state s hostless.csv
+    exits 1 "oif: hostless.csv: there is no column 'host', the key of the state s; name another state"
+    oif score -v --state s --key '"host"' --exclude disk later.csv
+    contains "$stderr" "each key has a model of its own: host"
+    contains "$stderr" "oif: time: at"
+}
+
+@test "a state of one model for all rows does not become one of keys" {
+    make_disks
+    "$OIF" score --time at --exclude disk,host --state s sooner.csv > scored.csv
+    oif score --state s --key host later.csv
+    exits 1 "oif: s: the state has one model for all rows, and --key host would start anew; leave --key out, or name another state"
+}
+
+@test "rows without names are told which column is the key" {
+    make_disks
+    "$OIF" score --key host --time at --exclude disk --state s sooner.csv > scored.csv
+    tail -n +2 later.csv > rows.csv
+    oif score --state s rows.csv
+    exits 1 "oif: rows.csv: the state s has the key 'host', and these rows come without names: say which column it is, such as --key x0"
+    oif score --state s --key x1 --time x0 --exclude x2 rows.csv
+    exits 0 "oif: s: goes on after 300 rows"
+}
+
+@test "the time of a state is its time, whatever the next rows look like" {
+    make_disks
+    "$OIF" score --key host --rate load --exclude disk --state s sooner.csv > scored.csv 2> told
+    contains "$(cat told)" "'at' is taken for the time"
+    sed '3s/[0-9]*/1700000000/;5s/[0-9]*/1700000000/;7s/[0-9]*/1700000000/' later.csv > late.csv
+    oif score --state s --cooldown 1h late.csv
+    equal "$status" 0
+    [[ "$stderr" != *"has not learned from at"* ]]
+    [[ "$stderr" != *"do nothing without the times"* ]]
+    sed '1s/at/when/' later.csv > other.csv
+    oif score --state s --time when --exclude disk other.csv
+    contains "$stderr" "oif: s: the time of the rows was in 'at' before; --time when replaces it"
+}

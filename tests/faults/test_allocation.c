@@ -349,6 +349,7 @@ static void a_named_pipeline(world *w)
 {
     a_pipeline(w);
     require_ok(oif_pipeline_name_columns(w->pipeline, column_names, NULL));
+    require_ok(oif_pipeline_name_roles(w->pipeline, "host", "at", NULL));
 }
 
 static void a_saved_pipeline(world *w)
@@ -630,6 +631,11 @@ RUN(name_pipeline_columns)
 {
     static const char *const others[DIMENSION] = {"a", "b", "c"};
     return oif_pipeline_name_columns(w->pipeline, others, error);
+}
+
+RUN(name_pipeline_roles)
+{
+    return oif_pipeline_name_roles(w->pipeline, "disk", NULL, error);
 }
 
 RUN(process_known_key)
@@ -931,6 +937,7 @@ static const struct call {
     {"oif_pipeline_new", nothing, create_pipeline, true},
     {"oif_pipeline_clone", a_named_pipeline, clone_pipeline, true},
     {"oif_pipeline_name_columns", a_named_pipeline, name_pipeline_columns, true},
+    {"oif_pipeline_name_roles", a_named_pipeline, name_pipeline_roles, true},
     {"oif_pipeline_process", a_pipeline, process_known_key, false},
     {"oif_pipeline_process", a_pipeline, process_new_key, true},
     {"oif_pipeline_process_at", a_pipeline, process_known_key_at, false},

@@ -214,6 +214,49 @@ static void a_pipeline_names_its_columns_not_the_numbers_of_its_shingles(void **
     oif_pipeline_free(loaded);
 }
 
+static void expect_roles(const oif_pipeline *pipeline, const char *key, const char *time)
+{
+    const char *key_now = "?", *time_now = "?";
+    assert_true(oif_pipeline_roles(pipeline, &key_now, &time_now));
+    if (key)
+        assert_string_equal(key_now, key);
+    else
+        assert_null(key_now);
+    if (time)
+        assert_string_equal(time_now, time);
+    else
+        assert_null(time_now);
+}
+
+static void a_pipeline_remembers_where_keys_and_times_are_from(void **unused)
+{
+    (void)unused;
+    static unsigned char saved[1 << 20];
+    static const char *const roles[][2] = {
+        {"host,disk", "at"}, {NULL, "at"}, {"host", NULL}, {NULL, NULL}, {"host", ""}};
+    const char *key, *time;
+    oif_pipeline *named = new_pipeline("loda", "window_size=4", 2, "");
+    assert_false(oif_pipeline_roles(named, &key, &time));
+    assert_null(key);
+    assert_null(time);
+    size_t bytes = oif_pipeline_snapshot_bytes(named);
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        oif_pipeline *copy = NULL, *loaded = NULL;
+        snapshot s = {saved, 0};
+        require_ok(oif_pipeline_name_roles(named, roles[i][0], roles[i][1], NULL));
+        require_ok(oif_pipeline_clone(named, &copy, NULL));
+        expect_roles(copy, roles[i][0], roles[i][1]);
+        require_ok(oif_pipeline_save(copy, append, &s, NULL));
+        assert_int_equal(s.count, oif_pipeline_snapshot_bytes(copy));
+        assert_true(s.count > bytes);
+        require_ok(oif_pipeline_load_memory(s.bytes, s.count, &loaded, NULL));
+        expect_roles(loaded, roles[i][0], roles[i][1]);
+        oif_pipeline_free(copy);
+        oif_pipeline_free(loaded);
+    }
+    oif_pipeline_free(named);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +266,7 @@ int main(void)
         cmocka_unit_test(without_names_not_a_byte_is_written),
         cmocka_unit_test(damaged_names_are_refused),
         cmocka_unit_test(a_pipeline_names_its_columns_not_the_numbers_of_its_shingles),
+        cmocka_unit_test(a_pipeline_remembers_where_keys_and_times_are_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
