@@ -40,6 +40,24 @@ static bool is_param_given(const cli_settings *settings, const char *name)
     return false;
 }
 
+/* Metrics have no rows, so what rows are printed and how does not matter. With times, alerts that
+ * are asked for include silence, which is reported in any case. */
+static void note_useless_of_rows(const score_settings *score)
+{
+    const struct {
+        const char *name;
+        bool is_given;
+    } options[] = {{"--digits", score->digits > 0},
+                   {"--explain", score->explain_top > 0},
+                   {"--fields", score->fields != NULL},
+                   {"--only-alerts", score->only_alerts && !score->time},
+                   {"--alert-once", score->alert_once && !score->time},
+                   {"--no-output-header", score->no_output_header}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].is_given && score->output == OUTPUT_PROMETHEUS)
+            note("%s does nothing with --output prometheus, which prints no rows", options[i].name);
+}
+
 void alert_options_note_useless(const cli_settings *settings, const oif_pipeline *held)
 {
     const oif_params *options = held ? oif_pipeline_options(held) : &settings->options,
@@ -52,6 +70,11 @@ void alert_options_note_useless(const cli_settings *settings, const oif_pipeline
         oif_pipeline_roles(held, &key, &time);
     if (settings_give_option(settings, "max_keys") && !settings->score.key && !key)
         note("--max-keys does nothing without --key");
+    if (settings_give_option(settings, "memory_limit") && !settings->score.key)
+        note("--memory-limit does nothing without --key");
+    if (settings->score.is_on_alert_wait_given && !settings->score.on_alert)
+        note("--on-alert-wait does nothing without --on-alert");
+    note_useless_of_rows(&settings->score);
     if ((is_param_given(settings, "shadow_trees") || is_param_given(settings, "maturity")) &&
         strcmp(word_of(params, "forgetting"), "turnover") != 0)
         note("--shadow-trees and --maturity do nothing without --forgetting turnover");

@@ -59,8 +59,22 @@ static bool has_binary(const char *bytes, size_t count)
     return false;
 }
 
+/* Whether lines end with CR alone, as old Macs and some devices write them. */
+static bool has_lone_returns(const char *bytes, size_t count)
+{
+    size_t returns = 0;
+    if (memchr(bytes, '\n', count))
+        return false;
+    for (size_t i = 0; i + 1 < count; i++) /* what follows the last byte is not known */
+        returns += bytes[i] == '\r' && bytes[i + 1] != '\r';
+    return returns >= 2;
+}
+
 exit_code other_formats_check(const char *name, const char *bytes, size_t count)
 {
+    if (has_lone_returns(bytes, count))
+        return complain_other(name, "text whose lines end with CR alone",
+                              "tr '\\r' '\\n' < FILE | oif score");
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (count >= formats[i].magic_bytes &&
             memcmp(bytes, formats[i].magic, formats[i].magic_bytes) == 0 &&
@@ -93,6 +107,29 @@ static bool is_array(const char *at, const char *end)
     return number_end < end && (*number_end == ',' || *number_end == ']');
 }
 
+/* The advice depends on what the array [at, end) holds: objects, rows, or numbers alone. */
+static exit_code complain_array(const char *name, const char *at, const char *end)
+{
+    const char *first = past_blanks(at, end), *close = memchr(at, ']', (size_t)(end - at));
+    const char *next = close ? past_blanks(close + 1, end) : end;
+    if (first < end && *first == '[')
+        return complain_other(name,
+                              "a JSON array of arrays, and oif reads one object or row of CSV per "
+                              "line",
+                              "jq -r '.[] | @csv' FILE | oif score");
+    if (first < end && *first == '{')
+        return complain_other(name, "a JSON array, and oif reads one object per line",
+                              "jq -c '.[]' FILE | oif score");
+    if (next < end && *next == '[')
+        return complain_other(name,
+                              "JSON with an array per line, and a line must be an object, such as "
+                              "{\"x\": 1, \"y\": 2}, or a row of CSV",
+                              "jq -r @csv FILE | oif score");
+    return complain_other(
+        name, "a JSON array of values, and a line must be an object, such as {\"x\": 1}",
+        "jq -c '{x: .[]}' FILE | oif score");
+}
+
 /* Whether an object ends on a later line, and that line does not begin another one. */
 static bool is_over_lines(const char *at, const char *end)
 {
@@ -109,8 +146,7 @@ exit_code other_formats_check_json(const char *name, const char *bytes, size_t c
 {
     const char *end = bytes + count;
     if (count > 1 && *bytes == '[' && is_array(bytes + 1, end))
-        return complain_other(name, "a JSON array, and oif reads one object per line",
-                              "jq -c '.[]' FILE | oif score");
+        return complain_array(name, bytes + 1, end);
     if (count > 1 && *bytes == '{' && is_over_lines(bytes, end))
         return complain_other(name, "JSON over several lines, and oif reads one object per line",
                               "jq -c . FILE | oif score");

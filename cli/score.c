@@ -318,6 +318,8 @@ static bool write_header(const scoring_run *scoring)
         return true;
     result_fields_note_clash(&scoring->fields, &scoring->input->columns.from,
                              scoring->writer.format == OUTPUT_NDJSON);
+    if (scoring->writer.has_no_header && scoring->writer.format != OUTPUT_CSV)
+        note("--no-output-header does nothing here: only CSV has a header");
     return scoring->is_header_written || row_writer_header(&scoring->writer, &scoring->fields);
 }
 

@@ -129,7 +129,7 @@ END
     oif score in.json
     exits 1 "oif: in.json: this is a JSON array, and oif reads one object per line; convert it: jq -c '.[]' in.json | oif score"
     jq -c '.[]' in.json | "$OIF" score > /dev/null
-    printf '[1, 2]' | { run --separate-stderr "$OIF" score; equal "$status" 1; contains "$stderr" "jq -c '.[]' FILE"; }
+    printf '[1, 2]' | { run --separate-stderr "$OIF" score; equal "$status" 1; contains "$stderr" "jq -c '{x: .[]}' FILE"; }
     printf '{\n  "a": 1,\n  "b": 2\n}\n' > pretty.json
     oif score pretty.json
     exits 1 "oif: pretty.json: this is JSON over several lines, and oif reads one object per line; convert it: jq -c . pretty.json | oif score"
@@ -141,6 +141,31 @@ END
     contains "$stderr" "this is a JSON array"
     printf '[15/Nov/2026:19:05:01 +0000],a\n[15/Nov/2026:19:05:02 +0000],1\n' > log.csv
     oif score --exclude '[15/Nov/2026:19:05:01 +0000]' log.csv
+    exits 0
+}
+
+@test "arrays of numbers are answered with what a line must be, and the advice works" {
+    printf '[1,2]\n[3,4]\n' > rows.ndjson
+    oif score rows.ndjson
+    exits 1 "oif: rows.ndjson: this is JSON with an array per line, and a line must be an object, such as {\"x\": 1, \"y\": 2}, or a row of CSV; convert it: jq -r @csv rows.ndjson | oif score"
+    equal "$(jq -r @csv rows.ndjson | "$OIF" score --fields score)" $'1,2,0.5\n3,4,0.5'
+    printf '[[1,2],\n [3,4]]\n' > rows.json
+    oif score rows.json
+    exits 1 "oif: rows.json: this is a JSON array of arrays, and oif reads one object or row of CSV per line; convert it: jq -r '.[] | @csv' rows.json | oif score"
+    equal "$(jq -r '.[] | @csv' rows.json | "$OIF" score --fields score)" $'1,2,0.5\n3,4,0.5'
+    printf '[\n1,\n2\n]\n' > values.json
+    oif score values.json
+    exits 1 "oif: values.json: this is a JSON array of values, and a line must be an object, such as {\"x\": 1}; convert it: jq -c '{x: .[]}' values.json | oif score"
+    equal "$(jq -c '{x: .[]}' values.json | "$OIF" score --fields score | jq -c .x)" $'1\n2'
+}
+
+@test "line ends of CR alone are named" {
+    printf 'a,b\r1,2\r3,4\r' > in.csv
+    oif score in.csv
+    exits 1 "oif: in.csv: this is text whose lines end with CR alone; convert it: tr '\r' '\n' < in.csv | oif score"
+    equal "$(tr '\r' '\n' < in.csv | "$OIF" score --fields score)" $'a,b,score\n1,2,0.5\n3,4,0.5'
+    printf 'a,b\r\n1,2\r\n' > in.csv
+    oif score in.csv
     exits 0
 }
 
@@ -166,7 +191,7 @@ END
 @test "--memory-limit takes K, M, G and T" {
     make_stream
     for size in 1000000000 1G 1GiB 500M 1.5G 2T 900MB; do
-        oif score --memory-limit $size stream.csv
+        oif score --key fault --memory-limit $size stream.csv
         exits 0
     done
     oif score --memory-limit 1Q stream.csv

@@ -303,3 +303,24 @@ PYTHON
     oif score --output-file x.csv --exclude host hosts.csv
     exits 2 "oif: --output-file goes with --output prometheus; rows go to stdout: > x.csv"
 }
+
+@test "options that do nothing beside others are noted" {
+    make_stream
+    for option in '--digits 3' --explain '--fields score' --only-alerts --alert-once --no-output-header; do
+        # shellcheck disable=SC2086
+        oif score --output prometheus $option stream.csv
+        exits 0 "oif: ${option%% *} does nothing with --output prometheus, which prints no rows"
+        # shellcheck disable=SC2086
+        oif score $option stream.csv
+        exits 0
+    done
+    "$OIF" score --output ndjson stream.csv > rows.ndjson
+    oif score --no-output-header --prefix b rows.ndjson
+    contains "$stderr" "oif: --no-output-header does nothing here: only CSV has a header"
+    oif score --no-output-header --output logfmt stream.csv
+    exits 0 "oif: --no-output-header does nothing here: only CSV has a header"
+    oif score --on-alert-wait 5s stream.csv
+    exits 0 "oif: --on-alert-wait does nothing without --on-alert"
+    oif score --memory-limit 1G stream.csv
+    exits 0 "oif: --memory-limit does nothing without --key"
+}
