@@ -1,6 +1,8 @@
 #include "first_rows.h"
 
 #include "clock.h"
+#include "key_columns.h"
+#include "name_list.h"
 #include "signals.h"
 
 #include <math.h>
@@ -115,12 +117,15 @@ static bool is_text(const oif_record *record, oif_text text, bool is_csv)
                   : is_string(record, text) || (text.bytes > 0 && strchr("{[", *text.text));
 }
 
-static void look_at_time(column_look *column, double seconds)
+static void look_at_time(column_look *column, double seconds, bool is_of_first_key)
 {
-    if (column->times++ == 0)
-        column->first_time = seconds;
-    else
-        column->backward += seconds < column->last_time;
+    column->times++;
+    if (!is_of_first_key)
+        return;
+    if (column->ordered++ == 0)
+        column->first_time = column->last_time = seconds;
+    column->backward += seconds < column->last_time;
+    column->forward += seconds > column->last_time;
     column->last_time = seconds;
 }
 
@@ -137,7 +142,8 @@ static bool is_time(column_look *column, oif_text text, double *seconds)
     return true;
 }
 
-static void look_at_text(column_look *column, oif_text text, bool is_first_row)
+static void look_at_text(column_look *column, oif_text text, bool is_first_row,
+                         bool is_of_first_key)
 {
     double seconds = NAN;
     if (is_missing_word(text)) { /* in quotes, so it is not a number */
@@ -146,7 +152,7 @@ static void look_at_text(column_look *column, oif_text text, bool is_first_row)
     }
     column->texts++;
     if (is_time(column, text, &seconds))
-        look_at_time(column, seconds);
+        look_at_time(column, seconds, is_of_first_key);
     else if (is_first_row)
         column->begins_as_name = true;
 }
@@ -155,6 +161,7 @@ static void look_at_number(column_look *column, double value, bool is_of_first_k
 {
     column->numbers++;
     column->epochs += rising_is_epoch(value);
+    column->bits += value == 0 || value == 1;
     if (is_of_first_key)
         rising_add(&column->rising, value);
 }
@@ -163,23 +170,39 @@ static void look_at_number(column_look *column, double value, bool is_of_first_k
 
 /* The rows of the key that comes first; without a key, all. */
 typedef struct first_key {
-    size_t column; /* SIZE_MAX: none */
-    char text[OIF_KEY_MAX_BYTES];
-    size_t bytes;
+    size_t columns[KEY_COLUMNS_MAX];
+    size_t count;
+    char first[OIF_KEY_MAX_BYTES], now[OIF_KEY_MAX_BYTES];
+    size_t first_bytes;
     bool is_known;
 } first_key;
 
+/* Joins the texts of the key's columns. What is too long for a key does not count. */
+static size_t join_key(first_key *key, const oif_record *record)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < key->count; i++) {
+        oif_text text = record->texts[key->columns[i]];
+        if (text.bytes >= sizeof key->now - bytes)
+            break;
+        memcpy(key->now + bytes, text.text, text.bytes);
+        bytes += text.bytes;
+        key->now[bytes++] = '\0';
+    }
+    return bytes;
+}
+
 static bool is_of_first_key(first_key *key, const oif_record *record)
 {
-    if (key->column == SIZE_MAX)
+    if (key->count == 0)
         return true;
-    oif_text text = record->texts[key->column];
-    if (!key->is_known && text.bytes <= sizeof key->text) {
-        memcpy(key->text, text.text, text.bytes);
-        key->bytes = text.bytes;
+    size_t bytes = join_key(key, record);
+    if (!key->is_known) {
+        memcpy(key->first, key->now, bytes);
+        key->first_bytes = bytes;
         key->is_known = true;
     }
-    return key->bytes == text.bytes && memcmp(key->text, text.text, text.bytes) == 0;
+    return key->first_bytes == bytes && memcmp(key->first, key->now, bytes) == 0;
 }
 
 static void look_at_row(first_rows *look, const oif_record *record, first_key *key, bool is_csv)
@@ -190,7 +213,7 @@ static void look_at_row(first_rows *look, const oif_record *record, first_key *k
         if (!isnan(record->values[i]))
             look_at_number(&look->columns[i], record->values[i], counts);
         else if (is_text(record, text, is_csv))
-            look_at_text(&look->columns[i], text, look->rows == 0);
+            look_at_text(&look->columns[i], text, look->rows == 0, counts);
     }
     look->rows++;
 }
@@ -231,17 +254,22 @@ static bool select_all(const oif_reader *names, oif_reader *reader)
     return selected;
 }
 
-static size_t find_key(const oif_reader *reader, const char *name)
+/* Finds the columns of a list such as host,disk; those that are not there are reported later. */
+static void find_key(first_key *key, const oif_reader *reader, const char *list)
 {
-    for (size_t i = 0; name && i < oif_reader_column_count(reader); i++)
-        if (strcmp(oif_reader_column_name(reader, i), name) == 0)
-            return i;
-    return SIZE_MAX;
+    char *name = list ? malloc(strlen(list) + 1) : NULL;
+    while (name && list) {
+        list = name_list_next(list, name);
+        for (size_t i = 0; i < oif_reader_column_count(reader) && key->count < KEY_COLUMNS_MAX; i++)
+            if (strcmp(oif_reader_column_name(reader, i), name) == 0)
+                key->columns[key->count++] = i;
+    }
+    free(name);
 }
 
 /* Reads the held rows a second time, now that all their columns are known. */
 static bool look_again(first_rows *look, const oif_reader_options *options, oif_read_function read,
-                       void *context, size_t calls, const char *key_name)
+                       void *context, size_t calls, const char *key_names)
 {
     oif_reader *reader;
     look->column_count = oif_reader_column_count(look->reader);
@@ -252,7 +280,7 @@ static bool look_again(first_rows *look, const oif_reader_options *options, oif_
         free(key);
         return look->columns != NULL;
     }
-    key->column = find_key(look->reader, key_name);
+    find_key(key, look->reader, key_names);
     bool can_look =
         first_rows_add_columns(look, reader, NULL) == OIF_OK && select_all(look->reader, reader);
     if (can_look)
@@ -323,22 +351,47 @@ bool column_look_is_text(const column_look *column)
     return column->texts + column->empty_texts > column->numbers;
 }
 
-bool column_look_is_time(const column_look *column, const char *name)
+/* Rows may be late now and then: one in ten, and where the name says that it is a time, one in any
+ * case. */
+static time_order order_of(uint32_t rows, uint32_t forward, uint32_t backward, bool is_named)
+{
+    if (backward <= rows / 10 + is_named)
+        return TIME_FORWARD;
+    return is_named && forward <= backward / 10 ? TIME_BACKWARD : TIME_NOT;
+}
+
+time_order column_look_time(const column_look *column, const char *name)
 {
     bool is_named = rising_says_time(name);
+    const rising_column *rising = &column->rising;
     if (column->texts > 0)
         return column->numbers == 0 && column->times == column->texts &&
-               (is_named || (column->epochs == 0 && column->backward <= column->times / 10));
-    return is_named && column->numbers > 0 && column->epochs == column->numbers &&
-           column->rising.falls == 0;
+                       (is_named || column->epochs == 0)
+                   ? order_of(column->ordered, column->forward, column->backward, is_named)
+                   : TIME_NOT;
+    return is_named && column->numbers > 0 && column->epochs == column->numbers
+               ? order_of(rising->count, rising->rises, rising->falls, is_named)
+               : TIME_NOT;
+}
+
+bool column_look_is_label(const column_look *column, const char *name)
+{
+    static const char *const names[] = {"label", "labels", "is_anomaly", "anomaly_label",
+                                        "ground_truth"};
+    const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
+    bool is_named = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        is_named |= strcasecmp(last, names[i]) == 0;
+    return is_named && column->numbers > 0 && column->bits == column->numbers &&
+           column->texts + column->empty_texts == 0;
 }
 
 double column_look_row_seconds(const column_look *column)
 {
     const rising_column *numbers = &column->rising;
     double unit = 1;
-    if (column->times > 1)
-        return fmax(0, (column->last_time - column->first_time) / (column->times - 1));
+    if (column->ordered > 1)
+        return fmax(0, (column->last_time - column->first_time) / (column->ordered - 1));
     if (numbers->count < 2)
         return 0;
     for (double limit = 1e11; numbers->first >= limit && unit < 1e9; limit *= 1000)

@@ -24,7 +24,10 @@ typedef struct column_look {
     uint32_t empty_texts; /* NDJSON: "", "NA" */
     uint32_t times;       /* of the texts: those that are times */
     uint32_t epochs;      /* of the numbers: those that may be times since 1970 */
-    uint32_t backward;    /* times that are earlier than the one before */
+    uint32_t bits;        /* of the numbers: those that are 0 or 1 */
+    uint32_t ordered;     /* times of the first key: */
+    uint32_t forward;     /* later than the one before */
+    uint32_t backward;    /* earlier */
     bool begins_as_name;  /* the first row has text there that is not a time */
     double first_time, last_time;
     oif_time_format format;
@@ -45,7 +48,7 @@ typedef struct first_rows_wait {
 } first_rows_wait;
 
 /* Looks at the rows that the source has held since its first byte, and at more; the next read of
- * the source is the same as without it. `key` is the name of the key's column or NULL. What is
+ * the source is the same as without it. `key` is the list of the key's columns or NULL. What is
  * wrong with the input is not its business: then it has seen less. Returns false if there is no
  * memory. To be closed in any case. */
 bool first_rows_look(first_rows *look, byte_source *source, const oif_reader_options *options,
@@ -64,7 +67,12 @@ bool column_look_is_text(const column_look *column);
 /* The mean time from row to row of a column of times; 0 if it is not known. */
 double column_look_row_seconds(const column_look *column);
 
-/* All values are times: as text; or as numbers that rise, if the name says so. */
-bool column_look_is_time(const column_look *column, const char *name);
+/* Whether all values are times: as text; or as numbers, if the name says so. Those that go to and
+ * fro are not the time of the rows; those that go back only are, newest first. */
+typedef enum time_order { TIME_NOT, TIME_FORWARD, TIME_BACKWARD } time_order;
+time_order column_look_time(const column_look *column, const char *name);
+
+/* Whether the column has a name of known labels, and is 0 and 1 only. */
+bool column_look_is_label(const column_look *column, const char *name);
 
 #endif

@@ -139,6 +139,14 @@ bool known_columns_are_all_here(const column_source *from)
     return true;
 }
 
+static bool is_text_now(const column_source *from, const char *name)
+{
+    for (size_t i = 0; from->look && i < from->look->column_count; i++)
+        if (strcmp(oif_reader_column_name(from->look->reader, i), name) == 0)
+            return column_look_is_text(&from->look->columns[i]);
+    return false;
+}
+
 /* The option that keeps a column of the input from being learned from; NULL: none does. */
 static const char *taken_away_by(const column_source *from, const cli_settings *settings,
                                  const char *name)
@@ -172,6 +180,14 @@ static exit_code complain_difference(const column_source *from, const cli_settin
             "%s: the state %s has learned from the column '%.60s', which %s takes away; change "
             "that, or name another state",
             from->name, from->known_path, found->known->name, option);
+    if (found->known && is_text_now(from, found->known->name)) {
+        names_text name = {.count = 0};
+        names_text_add(&name, found->known->name);
+        return complain(EXIT_FAILED,
+                        "%s: the column '%.60s', which the state %s has learned from, is text now; "
+                        "add --exclude %s and name another state",
+                        from->name, found->known->name, from->known_path, names_text_paste(&name));
+    }
     if (!found->here)
         return complain(EXIT_FAILED,
                         "%s:%" PRIu64

@@ -22,8 +22,9 @@ typedef enum column_use {
     COLUMN_LABEL,
     COLUMN_KEY,
     COLUMN_TIME,
-    COLUMN_ADDED,   /* by another oif */
-    COLUMN_IS_TEXT, /* the first rows say so */
+    COLUMN_GOES_BACK, /* times, the newest first */
+    COLUMN_ADDED,     /* by another oif */
+    COLUMN_IS_TEXT,   /* the first rows say so */
     COLUMN_NOT_IN_STATE
 } column_use;
 

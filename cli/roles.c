@@ -93,7 +93,7 @@ static bool may_be_time(const cli_columns *columns, const cli_settings *settings
     const char *name = name_at(columns, column);
     if (!is_open(columns, settings, column) && columns->uses[column] != COLUMN_NOT_IN_STATE)
         return false;
-    return column_look_is_time(&from->look->columns[column], name) &&
+    return column_look_time(&from->look->columns[column], name) == TIME_FORWARD &&
            !(known_columns_have_names(from) && known_columns_have(from, name));
 }
 
@@ -130,6 +130,41 @@ static void take_time(cli_columns *columns, const cli_settings *settings)
              "leaves it out",
              columns->from.name, columns->time_name, names_text_paste(&name),
              names_text_paste(&name));
+}
+
+/* Rows with the newest first: their time is not learned, and no use as it is. */
+static void leave_backward_out(cli_columns *columns, const cli_settings *settings)
+{
+    const column_source *from = &columns->from;
+    for (size_t i = 0; i < from->look->column_count && !from->known; i++) {
+        names_text name = {.count = 0};
+        if (!is_open(columns, settings, i) ||
+            column_look_time(&from->look->columns[i], name_at(columns, i)) != TIME_BACKWARD)
+            continue;
+        columns->uses[i] = COLUMN_GOES_BACK;
+        names_text_add(&name, name_at(columns, i));
+        if (!settings->is_quiet)
+            note("%s: the times in '%.60s' go backwards: left out; sort the rows, the oldest "
+                 "first, or use them as they are with --time %s",
+                 from->name, name_at(columns, i), names_text_paste(&name));
+    }
+}
+
+static void leave_label_out(cli_columns *columns, const cli_settings *settings)
+{
+    const column_source *from = &columns->from;
+    for (size_t i = 0; i < from->look->column_count && !from->known; i++) {
+        names_text name = {.count = 0};
+        if (!is_open(columns, settings, i) ||
+            !column_look_is_label(&from->look->columns[i], name_at(columns, i)))
+            continue;
+        columns->uses[i] = COLUMN_LABEL;
+        names_text_add(&name, name_at(columns, i));
+        if (!settings->is_quiet)
+            note("%s: '%.60s' is taken for known labels and left out, as if you had given --label "
+                 "%s; to learn it, name all columns with --columns",
+                 from->name, name_at(columns, i), names_text_paste(&name));
+    }
 }
 
 static void list_text(cli_columns *columns, const cli_settings *settings, names_text *texts)
@@ -222,6 +257,10 @@ static exit_code decide(cli_columns *columns, const cli_settings *settings)
     exit_code code = check_header(columns, settings);
     if (code == EXIT_OK && !settings->strict && !settings->score.time && !settings->columns)
         take_time(columns, settings);
+    if (code == EXIT_OK && !columns->has_time && !settings->columns)
+        leave_backward_out(columns, settings);
+    if (code == EXIT_OK && !settings->label && !settings->columns)
+        leave_label_out(columns, settings);
     return code == EXIT_OK ? leave_text_out(columns, settings) : code;
 }
 

@@ -40,6 +40,7 @@ static void tell_others(const cli_columns *columns)
              columns->row_seconds > 0 ? duration_text(columns->row_seconds, duration) : "");
     tell_use(columns, COLUMN_TIME, what);
     tell_use(columns, COLUMN_LABEL, "left out as the label");
+    tell_use(columns, COLUMN_GOES_BACK, "left out, as its times go backwards");
     tell_use(columns, COLUMN_IS_TEXT, "left out, as it is text");
     tell_use(columns, COLUMN_EXCLUDED, "left out by --exclude");
     tell_use(columns, COLUMN_NOT_CHOSEN, "left out, as --columns does not name it");

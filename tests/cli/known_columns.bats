@@ -185,3 +185,9 @@ make_disks() {
     oif score --state s --time when --exclude disk other.csv
     contains "$stderr" "oif: s: the time of the rows was in 'at' before; --time when replaces it"
 }
+
+@test "a column that was learned and is text now is named as such" {
+    "$OIF" score --state s <<< $'day,x\n1,2\n3,4' > scored.csv
+    oif score --state s <<< $'day,x\nMon,2\nTue,4'
+    exits 1 "oif: <stdin>: the column 'day', which the state s has learned from, is text now; add --exclude day and name another state"
+}

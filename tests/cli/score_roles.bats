@@ -140,6 +140,49 @@ PYTHON
     exits 0 ""
     (head -2 named.csv; tail -n +3 named.csv | sort -r) > falling.csv
     oif score falling.csv
+    exits 0 "oif: falling.csv: the times in 'ts' go backwards: left out; sort the rows, the oldest first, or use them as they are with --time ts"
+    awk 'BEGIN { print "ts,x"; for (i = 0; i < 50; i++) print 1794769500 + 15 * (i * 23 % 50) "," i % 7 }' > mixed.csv
+    oif score mixed.csv
+    exits 0 ""
+}
+
+@test "a late row among the first does not hide the time" {
+    awk 'BEGIN { print "ts,x"; for (i = 0; i < 50; i++) print 1794769500 + (i == 3 ? 0 : 15 * i) "," i % 7 }' > late.csv
+    oif score late.csv
+    exits 0 "oif: late.csv: 'ts' is taken for the time of the rows, as if you had given --time ts; --exclude ts leaves it out
+oif: late.csv: times in 'ts': 1 goes back"
+    oif score <<< $'ts,x\n1794769502,5\n1794769501,6'
+    contains "$stderr" "oif: <stdin>: 'ts' is taken for the time of the rows"
+}
+
+@test "each key has times of its own" {
+    awk 'BEGIN { print "host,disk,ts,id,x"; for (i = 0; i < 900; i++) print "h" i % 2 ",d" i % 3 "," 1794769500 + 15 * i - i % 6 * 1000 "," i - i % 6 * 2000 "," i * i % 7 }' > in.csv
+    oif score --key host,disk in.csv
+    contains "$stderr" "oif: in.csv: 'ts' is taken for the time of the rows"
+    oif score --key host,disk <(head -1 in.csv; for i in 1 2; do tail -n +2 in.csv; done | awk -F, -v OFS=, '{ $4 = NR - NR % 6 * 2000 } 1')
+    contains "$stderr" "learned although it only ever rises, so that each value is new: id; leave it out with --exclude id"
+}
+
+@test "dates that go back in half of the rows are not the time, whatever their name" {
+    awk 'BEGIN { print "birthdate,x"; for (i = 0; i < 50; i++) print 1990 + i * 7 % 20 "-01-01," i % 7 }' > in.csv
+    oif score in.csv
+    exits 0 "oif: in.csv: text in birthdate: left out; $text_note birthdate to leave it out without this note"
+}
+
+@test "a column of labels is left out" {
+    printf 'x,label\n1,0\n2,1\n' > in.csv
+    oif score -v in.csv
+    contains "$stderr" "oif: in.csv: 'label' is taken for known labels and left out, as if you had given --label label; to learn it, name all columns with --columns"
+    contains "$stderr" "learns from 1 column: x"
+    contains "$stderr" "left out as the label: label"
+    oif score --label label in.csv
+    exits 0 ""
+    oif score --columns x,label in.csv
+    exits 0 ""
+    oif score <<< $'x,Is_Anomaly\n1,false\n2,true'
+    contains "$stderr" "'Is_Anomaly' is taken for known labels"
+    printf 'x,label\n1,0\n2,2\n' > in.csv
+    oif score in.csv
     exits 0 ""
 }
 
