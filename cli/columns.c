@@ -374,6 +374,7 @@ exit_code columns_select(cli_columns *columns, const cli_settings *settings, lab
 void columns_close(cli_columns *columns)
 {
     free(columns->uses);
+    free(columns->undecided);
     free(columns->learned);
     key_columns_close(&columns->key);
     categories_close(&columns->categories);

@@ -15,6 +15,11 @@ typedef struct cli_columns {
     column_source from;
     column_use *uses; /* of each of the reader's columns */
     size_t use_count;
+    /* NULL: none. Of each of the reader's columns: whether it is learned although no looked-at row
+     * has a value in it. */
+    struct undecided_column {
+        bool is_undecided, is_told;
+    } * undecided;
     size_t *learned;           /* the reader's columns, in the order of a row */
     size_t count;              /* of the learned ones */
     cli_categories categories; /* those of the learned ones that are texts */

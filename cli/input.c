@@ -274,28 +274,41 @@ static const char *option_hint(const cli_input *input, const oif_error *error)
 {
     if (strstr(error->message, "choose the decimal comma"))
         return " with --decimal-comma";
+    if (strncmp(error->message, "'-' is not a number", sizeof "'-' is not a number" - 1) == 0)
+        return "; --on-bad-row null makes it missing";
+    if (strstr(error->message, " is infinite"))
+        return " (--on-bad-row null)";
+    if (strncmp(error->message, "this row has ", sizeof "this row has " - 1) == 0)
+        return "; --on-bad-row skip leaves such rows out";
     return may_be_between_blanks(input) ? "; if blanks separate the columns: --delimiter ' '" : "";
 }
 
-/* " (--exclude b)": where the column named in a message holds text, the option that leaves it
- * out; "" where the message names none. */
-static void exclude_hint(const cli_input *input, const char *message, names_text *names,
-                         char hint[NAMES_TEXT_BYTES])
+size_t input_text_column(const cli_input *input, const oif_error *error)
 {
     static const char before[] = " is not a number in column \"", after[] = "\"; leave the column";
-    const char *name = strstr(message, before), *end = name ? strstr(name, after) : NULL;
-    hint[0] = '\0';
+    const char *name = strstr(error->message, before), *end = name ? strstr(name, after) : NULL;
+    const size_t count = oif_reader_column_count(input->reader);
     if (!end)
-        return;
+        return count;
     name += sizeof before - 1;
-    for (size_t i = 0; i < oif_reader_column_count(input->reader); i++) {
+    for (size_t i = 0; i < count; i++) {
         const char *column = oif_reader_column_name(input->reader, i);
-        if (strlen(column) != (size_t)(end - name) || strncmp(column, name, strlen(column)) != 0)
-            continue;
-        names_text_add(names, column);
-        snprintf(hint, NAMES_TEXT_BYTES, " (--exclude %s)", names_text_paste(names));
-        break;
+        if (strlen(column) == (size_t)(end - name) && strncmp(column, name, strlen(column)) == 0)
+            return i;
     }
+    return count;
+}
+
+/* " (--exclude b)": where a column holds text, the option that leaves it out; "" where the error is
+ * another one. */
+static void exclude_hint(const cli_input *input, const oif_error *error, names_text *names,
+                         char hint[NAMES_TEXT_BYTES])
+{
+    size_t column = input_text_column(input, error);
+    if (column == oif_reader_column_count(input->reader))
+        return;
+    names_text_add(names, oif_reader_column_name(input->reader, column));
+    snprintf(hint, NAMES_TEXT_BYTES, " (--exclude %s)", names_text_paste(names));
 }
 
 exit_code input_complain(const cli_input *input, const oif_error *error)
@@ -308,7 +321,7 @@ exit_code input_complain(const cli_input *input, const oif_error *error)
     char text[INPUT_ERROR_TEXT_BYTES], hint[NAMES_TEXT_BYTES] = "";
     names_text names = {.count = 0};
     if (input->reader)
-        exclude_hint(input, error->message, &names, hint);
+        exclude_hint(input, error, &names, hint);
     oif_error in_file = *error;
     const char *name = byte_source_place(&input->source, &in_file.line);
     return complain(EXIT_FAILED, "%s%s%s", input_error_text(name, &in_file, text), hint,

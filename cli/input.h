@@ -32,6 +32,10 @@ void input_close(cli_input *input);
 /* Prints "oif: file:line:column: message" for an error of the reader. */
 exit_code input_complain(const cli_input *input, const oif_error *error);
 
+/* The column whose value an error of the reader calls text; the number of columns if it is about
+ * something else. */
+size_t input_text_column(const cli_input *input, const oif_error *error);
+
 /* The same for one field of a record. */
 exit_code input_complain_field(const cli_input *input, const oif_record *record, size_t column,
                                const char *message);

@@ -108,11 +108,11 @@ static bool add_pasted(names_text *names, const char *name)
     return true;
 }
 
-/* A name with a single quote, or one that a terminal would not show, cannot be pasted. */
+/* A name that a terminal would not show as it is cannot be pasted. */
 static bool can_be_pasted(const char *name)
 {
     for (; *name; name++)
-        if ((unsigned char)*name < 0x20 || *name == '\'' || *name == 0x7f)
+        if ((unsigned char)*name < 0x20 || *name == 0x7f)
             return false;
     return true;
 }
@@ -125,10 +125,10 @@ void names_text_add(names_text *names, const char *name)
     names->count++;
     if (names->shown + 1 < names->count) /* no more after the first that did not fit */
         return;
-    if (strlen(name) + sizeof ", and 1000000 more" > room || !can_be_pasted(name) ||
-        !add_pasted(names, name))
+    if (strlen(name) + sizeof ", and 1000000 more" > room)
         return;
     names->shown++;
+    names->is_not_pasted |= !can_be_pasted(name) || !add_pasted(names, name);
     names->needs_quotes |= name[strspn(name, plain)] != '\0';
     snprintf(names->read + used, room, "%s%s", used > 0 ? ", " : "", name);
 }
@@ -142,16 +142,34 @@ const char *names_text_read(names_text *names)
     return names->read;
 }
 
+/* Puts the list in the quotes of the shell, a quote in it as '\\''. Returns false if there is no
+ * room. */
+static bool quote_for_shell(char *list)
+{
+    size_t bytes = strlen(list), quotes = 0;
+    for (const char *at = list; *at; at++)
+        quotes += *at == '\'';
+    size_t end = bytes + 3 * quotes + 2;
+    if (end >= NAMES_TEXT_BYTES)
+        return false;
+    list[end] = '\0';
+    list[--end] = '\'';
+    while (bytes > 0) { /* from the end, so nothing is overwritten that is still to be moved */
+        if (list[--bytes] == '\'') {
+            end -= 4;
+            memcpy(list + end, "'\\''", 4);
+        } else {
+            list[--end] = list[bytes];
+        }
+    }
+    list[0] = '\'';
+    return true;
+}
+
 const char *names_text_paste(names_text *names)
 {
-    size_t used = strlen(names->paste);
-    if (names->shown < names->count)
-        return "A,B,...";
-    if (!names->needs_quotes || used + sizeof "''" > NAMES_TEXT_BYTES)
-        return names->paste;
-    memmove(names->paste + 1, names->paste, used);
-    names->paste[0] = '\'';
-    memcpy(names->paste + used + 1, "'", 2);
+    if (names->needs_quotes && !quote_for_shell(names->paste))
+        names->is_not_pasted = true;
     names->needs_quotes = false;
-    return names->paste;
+    return names->shown < names->count || names->is_not_pasted ? "A,B,..." : names->paste;
 }

@@ -28,7 +28,8 @@ typedef struct names_text {
     char read[NAMES_TEXT_BYTES];  /* a, b */
     char paste[NAMES_TEXT_BYTES]; /* a,b */
     size_t count, shown;
-    bool needs_quotes; /* the shell's */
+    bool needs_quotes;  /* the shell's */
+    bool is_not_pasted; /* one of them cannot be typed, or there is no room */
 } names_text;
 
 void names_text_add(names_text *names, const char *name);

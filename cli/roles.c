@@ -274,6 +274,25 @@ static exit_code check_strictly(cli_columns *columns, const cli_settings *settin
                            : check_header(columns, settings);
 }
 
+/* A column without any value in the first rows may turn out to be text; then its texts are missing,
+ * not errors. */
+static exit_code find_undecided(cli_columns *columns, const cli_settings *settings)
+{
+    const first_rows *look = columns->from.look;
+    for (size_t i = 0; i < look->column_count; i++) {
+        const column_look *column = &look->columns[i];
+        if (!is_open(columns, settings, i) || column->numbers + column->texts > 0)
+            continue;
+        if (!columns->undecided)
+            columns->undecided = calloc(columns->use_count, sizeof *columns->undecided);
+        if (!columns->undecided)
+            return complain(EXIT_FAILED, "out of memory");
+        columns->undecided[i].is_undecided = true;
+        columns->undecided[i].is_told = settings->is_quiet;
+    }
+    return EXIT_OK;
+}
+
 exit_code roles_find(cli_columns *columns, const cli_settings *settings)
 {
     const first_rows *look = columns->from.look;
@@ -284,6 +303,8 @@ exit_code roles_find(cli_columns *columns, const cli_settings *settings)
         code = settings->strict ? check_strictly(columns, settings) : decide(columns, settings);
     if (code == EXIT_OK && !settings->strict)
         leave_unknown_out(columns);
+    if (code == EXIT_OK && !settings->strict && look && look->rows > 0)
+        code = find_undecided(columns, settings);
     if (look && columns->has_time && !columns->has_key && columns->time_text < look->column_count)
         columns->row_seconds = column_look_row_seconds(&look->columns[columns->time_text]);
     return code;

@@ -1,5 +1,8 @@
 #include "row_source.h"
 
+#include "name_list.h"
+
+#include <inttypes.h>
 #include <stdio.h>
 
 /* What the pipeline would refuse about a record; found first, so rows that were seen are
@@ -17,11 +20,36 @@ static oif_status check_key(const cli_columns *columns, const oif_record *record
     return OIF_EINPUT;
 }
 
+/* Whether the row was refused for text in a column that had no value before; said once for each. */
+static bool is_text_of_undecided(cli_input *input, oif_record *record, const oif_error *error)
+{
+    struct undecided_column *undecided = input->columns.undecided;
+    if (!undecided || !oif_reader_refused(input->reader, record))
+        return false;
+    size_t column = input_text_column(input, error);
+    if (column >= input->columns.use_count || !undecided[column].is_undecided)
+        return false;
+    if (undecided[column].is_told)
+        return true;
+    undecided[column].is_told = true;
+    const char *name = oif_reader_column_name(input->reader, column);
+    names_text names = {.count = 0};
+    names_text_add(&names, name);
+    uint64_t line = error->line;
+    const char *file = byte_source_place(&input->source, &line);
+    note("%s:%" PRIu64 ": text in '%.60s', which was empty in the first rows: it is missing; "
+         "--exclude %s leaves it out",
+         file, line, name, names_text_paste(&names));
+    return true;
+}
+
 oif_status row_source_next(cli_input *input, on_bad_row policy, bad_rows *bad, oif_record *record,
                            oif_error *error)
 {
     for (;;) {
         oif_status status = oif_reader_next(input->reader, record, error);
+        if (status == OIF_EINPUT && is_text_of_undecided(input, record, error))
+            status = OIF_OK;
         bool is_mended = status == OIF_EINPUT && policy == BAD_ROW_IS_MENDED &&
                          oif_reader_refused(input->reader, record);
         if (is_mended)

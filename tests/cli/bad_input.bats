@@ -52,6 +52,12 @@ after_good_row() {
     after_good_row "inf,4" "oif: in.csv:3:1: 'inf' is infinite"
 }
 
+@test "rows that another option reads say which" {
+    after_good_row "3,-" "; leave the column out or make it empty (--exclude b); --on-bad-row null makes it missing"
+    after_good_row "inf,4" "; make it a finite number or empty (--on-bad-row null)"
+    after_good_row "3" "the first line has 2; --on-bad-row skip leaves such rows out"
+}
+
 @test "a quote that is never closed is refused where it opens" {
     after_good_row '3,"4' "oif: in.csv:3:3: "
 }

@@ -68,6 +68,40 @@ or use it with --key, --label or --category; times are used with --time ts"
     exits 1 "oif: in.csv:2:3: 'off' is not a number in column \"b\"; leave the column out or make it empty (--exclude b)"
 }
 
+@test "text in a column that was empty in the first rows is missing, not an error" {
+    (echo a,note,b; seq 1500 | sed 's/.*\(.\)$/\1,,5/'; printf '1,late,5\n2,later,6\n3,7,8\n') > in.csv
+    (echo a,note,b; seq 1500 | sed 's/.*\(.\)$/\1,,5/'; printf '1,,5\n2,,6\n3,7,8\n') > empty.csv
+    oif score --fields score in.csv
+    exits 0 "oif: in.csv:1502: text in 'note', which was empty in the first rows: it is missing; --exclude note leaves it out"
+    printf '%s\n' "$output" | sed 's/.*,//' | cmp - <("$OIF" score --fields score empty.csv | sed 's/.*,//')
+    oif score --strict in.csv
+    equal "$status" 1
+    contains "$stderr" "in.csv:1502:3: 'late' is not a number"
+    oif score --columns a,note in.csv
+    contains "$stderr" "in.csv:1502:3: 'late' is not a number"
+    sed '1503s/^2/x/' in.csv > bad.csv
+    oif score bad.csv
+    equal "$status" 1
+    contains "$stderr" "bad.csv:1503:1: 'x' is not a number"
+    (seq 1500 | sed 's/.*\(.\)$/{"a":\1,"note":null}/'; echo '{"a":1,"note":"late"}') > in.ndjson
+    oif score in.ndjson
+    exits 0 "oif: in.ndjson:1501: text in 'note', which was empty in the first rows: it is missing; --exclude note leaves it out"
+}
+
+@test "a name with a quote can be pasted, and one with control characters is shown" {
+    printf "it's,my 'x',y\nu,v,1\n" > in.csv
+    oif score in.csv
+    exits 0 "oif: in.csv: text in it's, my 'x': left out; $text_note 'it'\\''s,my '\\''x'\\''' to leave it out without this note"
+    oif score --exclude 'it'\''s,my '\''x'\''' in.csv
+    exits 0 ""
+    printf 'a\001b,y\nu,1\n' > in.csv
+    oif score in.csv
+    equal "$status" 0
+    [[ "$stderr" != *$'\001'* ]]
+    contains "$stderr" 'text in a\u0001b: left out; '
+    contains "$stderr" '--exclude A,B,... to leave'
+}
+
 @test "when all columns are text nothing is left" {
     printf 'a,b\nx,y\n' > in.csv
     oif score in.csv
