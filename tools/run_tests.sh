@@ -58,6 +58,12 @@ build_and_ctest() { # build_and_ctest PRESET [CTEST OPTION...]
 # Fewer rows in the longest test than release-clang and `ctest --preset release-gcc` take.
 quick_ctest() { OIF_FAULTS_ROWS=100000 build_and_ctest release-gcc; }
 
+thread_tests() { # the others have no threads, and compiling them takes minutes
+    cmake --preset tsan >"$logs/tsan.configure.log" &&
+        cmake --build --preset tsan -j "$jobs" --target test_detect.threads test_base.number_text -- --quiet &&
+        ctest --preset tsan -R '^(detect.threads|base.number_text)$'
+}
+
 docs_examples() { # as a reader would: with the installed program, library and Python package
     tools/make_venv.sh test &&
         cmake --install build/release-gcc --prefix build/docs/installed >"$logs/docs.install.log" &&
@@ -82,7 +88,7 @@ if [ "${1:-}" = --all ]; then
     stage same-bits tests/same_bits/run.sh
     stage analysis tools/analyze.sh
     stage reference reference
-    stage tsan build_and_ctest tsan -R 'threads|number_text'
+    stage tsan thread_tests
     stage paper make --no-print-directory paper-quick
     stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=20
     stage valgrind tools/valgrind.sh base.error base.memory rows.csv
