@@ -52,9 +52,21 @@ exit_code byte_source_open(byte_source *source, char *const files[], size_t coun
     return EXIT_OK;
 }
 
+void byte_source_open_memory(byte_source *source, const char *name, byte_memory *memory,
+                             const file_start *start)
+{
+    *source = (byte_source){.name = name,
+                            .memory = memory,
+                            .start = *start,
+                            .line_end = "\n",
+                            .final_byte = '\n',
+                            .header_line = 1};
+}
+
 void byte_source_close(byte_source *source)
 {
-    input_file_close(&source->file);
+    if (!source->memory)
+        input_file_close(&source->file);
     file_list_close(&source->files);
     free(source->first_lines);
     free(source->begun);
@@ -323,13 +335,34 @@ static ptrdiff_t read_files(byte_source *source, char *buffer, size_t capacity)
     }
 }
 
+/* The next bytes, and a line end where a piece has none. */
+static ptrdiff_t read_memory(byte_memory *memory, char *buffer, size_t capacity)
+{
+    for (; memory->piece < 2; memory->piece++, memory->given = 0) {
+        const oif_text *piece = &memory->pieces[memory->piece];
+        size_t left = piece->bytes - memory->given, count = left < capacity ? left : capacity;
+        if (count > 0) {
+            memcpy(buffer, piece->text + memory->given, count);
+            memory->given += count;
+            memory->last = buffer[count - 1];
+            return (ptrdiff_t)count;
+        }
+        if (memory->last == '\n' || piece->bytes == 0)
+            continue;
+        *buffer = memory->last = '\n';
+        return 1;
+    }
+    return memory->is_open ? -1 : 0;
+}
+
 static ptrdiff_t read_source(byte_source *source, char *buffer, size_t capacity)
 {
     if (source->has_ended)
         return 0;
     if (source->problem) /* it would be the same again */
         return -1;
-    ptrdiff_t count = read_files(source, buffer, capacity);
+    ptrdiff_t count = source->memory ? read_memory(source->memory, buffer, capacity)
+                                     : read_files(source, buffer, capacity);
     source->has_ended = count == 0;
     if (count <= 0)
         return count;
@@ -344,7 +377,7 @@ bool byte_source_is_ready(const byte_source *source, int milliseconds)
 {
     struct pollfd sources[] = {{.fd = source->file.fd, .events = POLLIN},
                                {.fd = signals_descriptor(), .events = POLLIN}};
-    if (source->has_ended || source->begun_given < source->begun_bytes)
+    if (source->memory || source->has_ended || source->begun_given < source->begun_bytes)
         return true;
     return poll(sources, 2, milliseconds) > 0 && sources[0].revents != 0;
 }

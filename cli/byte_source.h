@@ -17,11 +17,22 @@
 #include "file_start.h"
 #include "input_file.h"
 
+#include "oif_rows.h"
+
+/* Bytes that are in memory instead of a file. */
+typedef struct byte_memory {
+    oif_text pieces[2]; /* one behind the other */
+    size_t piece, given;
+    char last;    /* that was given; a line end is added where it lacks */
+    bool is_open; /* after the last byte more may come: then reading fails, and can be repeated */
+} byte_memory;
+
 typedef struct byte_source {
     const char *name; /* for messages: the first file's path, or <stdin> */
     file_list files;
     size_t file_index; /* of the current file */
     input_file file;
+    byte_memory *memory; /* instead of files; NULL: files */
     file_start start;
     uint64_t bytes_read; /* as they are stored, of all files */
     const char *problem; /* why a read failed, with the place; NULL: it did not */
@@ -61,6 +72,10 @@ typedef struct byte_source {
 exit_code byte_source_open(byte_source *source, char *const files[], size_t count,
                            const file_start *start);
 void byte_source_close(byte_source *source);
+
+/* The same for bytes in memory, which are not copied; `name` is for messages. */
+void byte_source_open_memory(byte_source *source, const char *name, byte_memory *memory,
+                             const file_start *start);
 
 /* For readers; the context is the source. The output is flushed before every wait for bytes, so
  * results never lag behind the input. */

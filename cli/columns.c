@@ -386,3 +386,19 @@ const char *columns_name(const cli_columns *columns, size_t position)
     const char *known = from->known ? oif_pipeline_column_name(from->known, position) : NULL;
     return known ? known : oif_reader_column_name(from->reader, columns->learned[position]);
 }
+
+exit_code columns_name_pipeline(const cli_columns *columns, oif_pipeline *pipeline)
+{
+    if (!column_source_has_names(&columns->from) || oif_pipeline_column_name(pipeline, 0))
+        return EXIT_OK;
+    const char **names = calloc(columns->count, sizeof *names);
+    if (!names)
+        return complain(EXIT_FAILED, "out of memory");
+    for (size_t i = 0; i < columns->count; i++)
+        names[i] = columns_name(columns, i);
+    oif_error error;
+    oif_status status = oif_pipeline_name_columns(pipeline, names, &error);
+    free(names);
+    return status == OIF_OK ? EXIT_OK
+                            : complain(EXIT_FAILED, "%s: %s", columns->from.name, error.message);
+}

@@ -50,6 +50,10 @@ void columns_close(cli_columns *columns);
  * no names, the one in the known pipeline. */
 const char *columns_name(const cli_columns *columns, size_t position);
 
+/* Puts the names of the columns into a pipeline, unless it has some or the input has none. Prints
+ * what is wrong unless it returns EXIT_OK. */
+exit_code columns_name_pipeline(const cli_columns *columns, oif_pipeline *pipeline);
+
 /* Whether the settings or the known pipeline decide which columns there are, so a new key of
  * NDJSON is of no interest. */
 bool columns_are_fixed(const column_source *from, const cli_settings *settings);

@@ -186,15 +186,17 @@ static void expect_header(cli_input *input)
     start->header = oif_reader_header_text(input->reader, &start->header_bytes);
 }
 
-exit_code input_open_reader(cli_input *input, const cli_settings *settings,
-                            const oif_pipeline *known, bad_rows *bad)
+static file_start start_of(const cli_settings *settings)
 {
-    *input = (cli_input){.reader = NULL};
-    const file_start start = {.skipped_lines = settings->skip_lines,
-                              .comment = settings->comment,
-                              .is_raw = is_raw_asked(settings)};
-    exit_code code =
-        byte_source_open(&input->source, settings->files, settings->file_count, &start);
+    return (file_start){.skipped_lines = settings->skip_lines,
+                        .comment = settings->comment,
+                        .is_raw = is_raw_asked(settings)};
+}
+
+/* Once the source is open, or why it is not: `code`. */
+static exit_code open_source(cli_input *input, const cli_settings *settings,
+                             const oif_pipeline *known, bad_rows *bad, exit_code code)
+{
     if (code == EXIT_OK)
         code = open_reader(input, settings, known, bad);
     if (code == EXIT_OK)
@@ -204,6 +206,26 @@ exit_code input_open_reader(cli_input *input, const cli_settings *settings,
     if (code != EXIT_OK)
         input_close(input);
     return code;
+}
+
+exit_code input_open_reader(cli_input *input, const cli_settings *settings,
+                            const oif_pipeline *known, bad_rows *bad)
+{
+    const file_start start = start_of(settings);
+    *input = (cli_input){.reader = NULL};
+    exit_code code =
+        byte_source_open(&input->source, settings->files, settings->file_count, &start);
+    return open_source(input, settings, known, bad, code);
+}
+
+exit_code input_open_memory(cli_input *input, const cli_settings *settings,
+                            const oif_pipeline *known, bad_rows *bad, const char *name,
+                            byte_memory *memory)
+{
+    const file_start start = start_of(settings);
+    *input = (cli_input){.reader = NULL};
+    byte_source_open_memory(&input->source, name, memory, &start);
+    return open_source(input, settings, known, bad, EXIT_OK);
 }
 
 /* ---- The columns ---- */
@@ -239,6 +261,17 @@ exit_code input_choose_columns(cli_input *input, const cli_settings *settings, l
     exit_code code = has_memory ? choose(input, settings, use, known, &look)
                                 : complain(EXIT_FAILED, "out of memory");
     first_rows_close(&look);
+    if (code != EXIT_OK)
+        input_close(input);
+    return code;
+}
+
+exit_code input_choose_known_columns(cli_input *input, const cli_settings *settings,
+                                     const oif_pipeline *known)
+{
+    const first_rows nothing = {.reader = NULL};
+    input->source.holds = false;
+    exit_code code = choose(input, settings, LABEL_IGNORED, known, &nothing);
     if (code != EXIT_OK)
         input_close(input);
     return code;

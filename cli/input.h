@@ -1,4 +1,5 @@
-/* Rows from files or stdin: the bytes, the reader of their format, and the chosen columns. */
+/* Rows from files, stdin or memory: the bytes, the reader of their format and the chosen
+ * columns. */
 #ifndef OIF_CLI_INPUT_H
 #define OIF_CLI_INPUT_H
 
@@ -19,12 +20,22 @@ typedef struct cli_input {
 exit_code input_open_reader(cli_input *input, const cli_settings *settings,
                             const oif_pipeline *known, bad_rows *bad);
 
+/* The same for bytes in memory; `name` is for messages. */
+exit_code input_open_memory(cli_input *input, const cli_settings *settings,
+                            const oif_pipeline *known, bad_rows *bad, const char *name,
+                            byte_memory *memory);
+
 /* Chooses the columns of an input that was opened, those of `known` unless it is NULL. For that
  * it looks at the first rows, and waits for one. Prints what is wrong and closes the input unless
  * it returns EXIT_OK. */
 exit_code input_choose_columns(cli_input *input, const cli_settings *settings, label_use use,
                                const oif_pipeline *known, first_rows_wait wait);
-/* Both. */
+
+/* The same by names alone, without a look at any row: all rows of `known` had such columns. */
+exit_code input_choose_known_columns(cli_input *input, const cli_settings *settings,
+                                     const oif_pipeline *known);
+
+/* Opens the files of the settings and chooses columns by the first rows. */
 exit_code input_open(cli_input *input, const cli_settings *settings, label_use use,
                      const oif_pipeline *known, bad_rows *bad);
 void input_close(cli_input *input);

@@ -516,23 +516,36 @@ static exit_code take_arguments(const cli_command *command, char **arguments,
     return code;
 }
 
-exit_code command_run(const cli_command *command, char **arguments)
+exit_code command_parse(const cli_command *command, char **arguments, cli_settings *settings,
+                        bool *is_help)
 {
-    cli_settings settings = {0};
-    bool is_help = false;
     size_t count = 0;
-    exit_code code = init_detector(command, &settings, arguments);
-    oif_pipeline_options_init(&settings.options);
+    *settings = (cli_settings){0};
+    *is_help = false;
+    exit_code code = init_detector(command, settings, arguments);
+    oif_pipeline_options_init(&settings->options);
     while (arguments[count])
         count++;
-    settings.files = calloc(count + 1, sizeof *settings.files);
-    if (!settings.files)
+    settings->files = calloc(count + 1, sizeof *settings->files);
+    if (!settings->files)
         return complain(EXIT_FAILED, "out of memory");
-    if (code == EXIT_OK)
-        code = take_arguments(command, arguments, &settings, &is_help);
+    return code == EXIT_OK ? take_arguments(command, arguments, settings, is_help) : code;
+}
+
+void settings_close(cli_settings *settings)
+{
+    free(settings->files);
+    settings->files = NULL;
+}
+
+exit_code command_run(const cli_command *command, char **arguments)
+{
+    cli_settings settings;
+    bool is_help;
+    exit_code code = command_parse(command, arguments, &settings, &is_help);
     if (code == EXIT_OK && !is_help)
         code = command->run(&settings);
-    free(settings.files);
+    settings_close(&settings);
     return code;
 }
 

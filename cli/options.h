@@ -191,6 +191,12 @@ const char *param_argument(const oif_param *param);
 /* Runs a command with the arguments after its name; the array ends with NULL. */
 exit_code command_run(const cli_command *command, char **arguments);
 
+/* The same without running it: what the arguments mean. The settings point into them, and are to be
+ * closed in any case. `*is_help`: help was asked for and printed. */
+exit_code command_parse(const cli_command *command, char **arguments, cli_settings *settings,
+                        bool *is_help);
+void settings_close(cli_settings *settings);
+
 /* A detector by its name, with initial parameters. Says which name may have been meant unless
  * it returns EXIT_OK. */
 exit_code params_choose(oif_params *params, const char *name, size_t name_bytes);

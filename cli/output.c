@@ -10,17 +10,20 @@
 #include <string.h>
 #include <unistd.h>
 
-static int first_failure; /* the errno of the first write that failed */
+/* Text that is not written yet. A row consists of many small pieces, for which stdio takes more
+ * time than scoring. */
+typedef struct waiting_text {
+    char *text;
+    size_t bytes, capacity;
+    bool is_cut_off; /* in memory: which was short */
+} waiting_text;
 
-/* What is not written yet. A row consists of many small pieces, for which stdio takes more time
- * than scoring. */
-static char stdout_bytes[1 << 16];
-static char *waiting = stdout_bytes;
-static size_t waiting_bytes, waiting_capacity = sizeof stdout_bytes;
+static char stdout_bytes[1 << 16]; /* of the main thread */
 
-/* While text is made in memory: what waits for stdout meanwhile, and whether memory was short. */
-static size_t bytes_for_stdout;
-static bool is_diverted, is_cut_off;
+/* Of each thread: what waits, and for what it was diverted: first stdout, then texts in memory. */
+static _Thread_local waiting_text waiting, diverted_from[OUTPUT_DIVERSIONS_MAX];
+static _Thread_local int diversions;
+static _Thread_local int first_failure; /* the errno of the first write to stdout that failed */
 
 /* A file that we open must not become stdout or stderr because those were closed: results would
  * go into it. Their substitutes refuse to be written, and stdin's to be read. */
@@ -34,12 +37,14 @@ static void occupy_closed_descriptors(void)
 void output_start(void)
 {
     occupy_closed_descriptors();
+    waiting = (waiting_text){.text = stdout_bytes, .capacity = sizeof stdout_bytes};
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is then seen as EPIPE, like any other failure */
 }
 
+/* A text in memory that is cut off is a failure of its own, which output_diverted reports. */
 bool output_is_open(void)
 {
-    return !first_failure;
+    return diversions > 0 ? !waiting.is_cut_off : !first_failure;
 }
 
 static bool remember_failure(bool written)
@@ -74,38 +79,32 @@ static bool write_out(const char *bytes, size_t count)
 
 void output_divert(void)
 {
-    bytes_for_stdout = waiting_bytes;
-    waiting = NULL;
-    waiting_bytes = waiting_capacity = 0;
-    is_diverted = true;
-    is_cut_off = false;
+    diverted_from[diversions++] = waiting;
+    waiting = (waiting_text){.text = NULL};
 }
 
 char *output_diverted(size_t *bytes)
 {
-    char *text = waiting;
-    *bytes = waiting_bytes;
-    waiting = stdout_bytes;
-    waiting_bytes = bytes_for_stdout;
-    waiting_capacity = sizeof stdout_bytes;
-    is_diverted = false;
-    if (!is_cut_off && text)
-        return text;
-    free(text);
+    waiting_text made = waiting;
+    waiting = diverted_from[--diversions];
+    *bytes = made.bytes;
+    if (!made.is_cut_off)
+        return made.text;
+    free(made.text);
     return NULL;
 }
 
 static bool make_room(size_t count)
 {
-    if (!is_diverted)
+    if (diversions == 0)
         return output_flush();
-    size_t capacity = 2 * (waiting_bytes + count);
-    char *larger = is_cut_off ? NULL : realloc(waiting, capacity);
-    is_cut_off = !larger;
+    size_t capacity = 2 * (waiting.bytes + count);
+    char *larger = waiting.is_cut_off ? NULL : realloc(waiting.text, capacity);
+    waiting.is_cut_off = !larger;
     if (!larger)
         return false;
-    waiting = larger;
-    waiting_capacity = capacity;
+    waiting.text = larger;
+    waiting.capacity = capacity;
     return true;
 }
 
@@ -113,22 +112,32 @@ static bool make_room(size_t count)
 
 bool output_flush(void)
 {
-    if (is_diverted)
+    if (diversions > 0)
         return output_is_open();
-    size_t count = waiting_bytes;
-    waiting_bytes = 0;
-    return write_out(waiting, count);
+    size_t count = waiting.bytes;
+    waiting.bytes = 0;
+    return write_out(waiting.text, count);
 }
 
 bool output_write(const char *bytes, size_t count)
 {
-    if (count > waiting_capacity - waiting_bytes && !make_room(count))
+    if (count > waiting.capacity - waiting.bytes && !make_room(count))
         return false;
-    if (count > waiting_capacity)
+    if (count > waiting.capacity)
         return write_out(bytes, count);
-    memcpy(waiting + waiting_bytes, bytes, count);
-    waiting_bytes += count;
+    if (count > 0)
+        memcpy(waiting.text + waiting.bytes, bytes, count);
+    waiting.bytes += count;
     return output_is_open();
+}
+
+/* For want of memory. */
+static bool fail_to_print(void)
+{
+    if (diversions == 0)
+        return remember_failure(false);
+    waiting.is_cut_off = true;
+    return false;
 }
 
 bool output_print(const char *format, ...)
@@ -145,7 +154,7 @@ bool output_print(const char *format, ...)
     }
     va_end(again);
     va_end(arguments);
-    bool written = remember_failure(length >= 0 && longer) && output_write(longer, (size_t)length);
+    bool written = length >= 0 && longer ? output_write(longer, (size_t)length) : fail_to_print();
     if (longer != text)
         free(longer);
     return written;
@@ -231,13 +240,61 @@ void output_release_messages(void)
     memset(&held, 0, sizeof held);
 }
 
-static void print_message(const char *format, va_list arguments)
+/* Messages of this thread that become part of an answer. */
+static _Thread_local struct {
+    bool is_on;
+    char complaint[COMPLAINT_BYTES];
+    char *notes;
+    size_t note_bytes;
+} captured;
+
+void messages_capture(void)
+{
+    captured.is_on = true;
+    captured.complaint[0] = '\0';
+    captured.notes = NULL;
+    captured.note_bytes = 0;
+}
+
+char *messages_captured(char complaint[COMPLAINT_BYTES])
+{
+    memcpy(complaint, captured.complaint, COMPLAINT_BYTES);
+    captured.is_on = false;
+    return captured.notes;
+}
+
+static void capture_note(const char *message)
+{
+    size_t bytes = strlen(message);
+    if (captured.note_bytes + bytes + 2 > NOTES_BYTES_MAX)
+        return;
+    char *notes = realloc(captured.notes, captured.note_bytes + bytes + 2);
+    if (!notes)
+        return;
+    memcpy(notes + captured.note_bytes, message, bytes);
+    captured.notes = notes;
+    captured.note_bytes += bytes;
+    notes[captured.note_bytes++] = '\n';
+    notes[captured.note_bytes] = '\0';
+}
+
+static void capture_message(const char *message, bool is_complaint)
+{
+    if (!is_complaint)
+        capture_note(message);
+    else if (captured.complaint[0] == '\0')
+        snprintf(captured.complaint, sizeof captured.complaint, "%s", message);
+}
+
+static void print_message(const char *format, va_list arguments, bool is_complaint)
 {
     char text[1 << 13], escaped[sizeof text * (ESCAPE_BYTES - 1)];
     output_flush();
     vsnprintf(text, sizeof text, format, arguments);
     escape_controls(text, escaped);
-    if (!hold_message(escaped))
+    if (captured.is_on)
+        capture_message(escaped, is_complaint);
+    else if (!hold_message(escaped))
         fprintf(stderr, "oif: %s\n", escaped);
 }
 
@@ -245,7 +302,7 @@ exit_code complain(exit_code code, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message(format, arguments);
+    print_message(format, arguments, true);
     va_end(arguments);
     return code;
 }
@@ -254,7 +311,7 @@ void note(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message(format, arguments);
+    print_message(format, arguments, false);
     va_end(arguments);
 }
 

@@ -19,7 +19,8 @@ typedef enum exit_code {
     EXIT_ALERT = 3   /* --fail-on-alert, and there was one */
 } exit_code;
 
-/* Before anything is written. */
+/* Before anything is written, on the main thread. What is written on other threads goes out without
+ * waiting for more, unless they divert it: each thread has an output of its own. */
 void output_start(void);
 
 /* These return false once stdout takes no more; the caller then just stops. */
@@ -28,8 +29,10 @@ bool output_print(const char *format, ...) __attribute__((format(printf, 1, 2)))
 bool output_flush(void);
 bool output_is_open(void);
 
-/* From now on what is written is kept in memory, until output_diverted returns it: to be freed,
- * without a final NUL; NULL if memory was short. */
+/* From now on what this thread writes is kept in memory, until output_diverted returns it: to be
+ * freed, without a final NUL; NULL if memory was short, or if nothing was written. May be begun
+ * again meanwhile, up to OUTPUT_DIVERSIONS_MAX times; the last one ends first. */
+enum { OUTPUT_DIVERSIONS_MAX = 4 };
 void output_divert(void);
 char *output_diverted(size_t *bytes);
 
@@ -51,6 +54,13 @@ exit_code complain(exit_code code, const char *format, ...) __attribute__((forma
 
 /* The same for what is not a failure. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* From now on what complain and note say on this thread is kept, until messages_captured returns
+ * it: the notes, a line each, to be freed; NULL if there are none. `complaint` becomes the first
+ * complaint, "" if there is none. */
+enum { COMPLAINT_BYTES = 1024, NOTES_BYTES_MAX = 1 << 14 };
+void messages_capture(void);
+char *messages_captured(char complaint[COMPLAINT_BYTES]);
 
 /* While a view covers the terminal, messages for it are kept, and the latest can be shown in the
  * view: NULL if there is none. They are printed when they are released. */

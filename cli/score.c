@@ -341,23 +341,6 @@ static void write_header_early(void *context)
     row_writer_close(&writer);
 }
 
-/* Puts the names of the columns into the state, unless there are some or the input has none. */
-static exit_code name_columns(oif_pipeline *pipeline, const cli_input *input)
-{
-    if (!column_source_has_names(&input->columns.from) || oif_pipeline_column_name(pipeline, 0))
-        return EXIT_OK;
-    const char **names = calloc(input->columns.count, sizeof *names);
-    if (!names)
-        return complain(EXIT_FAILED, "out of memory");
-    for (size_t i = 0; i < input->columns.count; i++)
-        names[i] = columns_name(&input->columns, i);
-    oif_error error;
-    oif_status status = oif_pipeline_name_columns(pipeline, names, &error);
-    free(names);
-    return status == OIF_OK ? EXIT_OK
-                            : complain(EXIT_FAILED, "%s: %s", input->source.name, error.message);
-}
-
 static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
 {
     if (!scoring->state->pipeline)
@@ -369,7 +352,7 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     if (code == EXIT_OK)
         key_room_limit(scoring->state->pipeline);
     if (code == EXIT_OK)
-        code = name_columns(scoring->state->pipeline, scoring->input);
+        code = columns_name_pipeline(&scoring->input->columns, scoring->state->pipeline);
     if (code == EXIT_OK)
         code = result_fields_start(&scoring->fields, scoring->state->pipeline,
                                    &scoring->input->columns);
