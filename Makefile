@@ -4,7 +4,7 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 SOAK_ROWS ?= 1e8
 FUZZ_SECONDS ?= 60
-sources := $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] cli/*.[ch] fuzz/*.[ch] fuzz/replay/*.c \
+sources := $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] cli/*.[ch] serve/*.[ch] fuzz/*.[ch] fuzz/replay/*.c \
 	benchmarks/*.[ch] tests/*/*.[ch] python/src/*.[ch] examples/*.c)
 scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh experiments/*.sh tests/*/*.sh)
 lcov_options := --quiet --rc lcov_branch_coverage=1
@@ -59,7 +59,7 @@ lint: ## include rules, style, shellcheck, cppcheck, gcc -fanalyzer, clang-tidy,
 	shellcheck $(scripts)
 	tools/analyze.sh
 	cmake --preset release-clang > /dev/null
-	clang-tidy --quiet --checks='$(tidy_checks)' -p build/release-clang $(filter src/%.c cli/%.c,$(sources))
+	clang-tidy --quiet --checks='$(tidy_checks)' -p build/release-clang $(filter src/%.c cli/%.c serve/%.c,$(sources))
 	clang-format --dry-run --Werror $(sources)
 
 python-test: ## build the wheel and test it in build/test-venv (ARGS="--long": a million calls each, and so on)

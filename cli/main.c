@@ -7,8 +7,8 @@
 
 /* Those that are hidden come last. */
 static const cli_command *const commands[] = {
-    &score_command,     &eval_command,     &state_command,       &inspect_command, &demo_command,
-    &detectors_command, &generate_command, &completions_command, &manual_command,
+    &score_command, &eval_command,      &serve_command,    &state_command,       &inspect_command,
+    &demo_command,  &detectors_command, &generate_command, &completions_command, &manual_command,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
@@ -20,7 +20,8 @@ const char program_examples[] =
     "                                      anomalous rows only, and why they are\n"
     "  tail -f readings.csv | oif score    score rows as they arrive\n"
     "  oif score --state s.oif new.csv     go on where the last run ended\n"
-    "  oif eval --label fault pump.csv     how well are known anomalies found?\n";
+    "  oif eval --label fault pump.csv     how well are known anomalies found?\n"
+    "  oif serve --data /var/lib/oif       rows by HTTP, a live page, metrics\n";
 
 const cli_command *command_at(size_t index)
 {

@@ -77,6 +77,16 @@ typedef struct key_settings {
     const char *drop, *export_key, *to, *import, *as;
 } key_settings;
 
+/* What `oif serve` is asked for; NULL or 0: not given. */
+typedef struct serve_settings {
+    const char *listen, *data, *config;
+    const char *token_file, *read_token_file, *tls_cert, *tls_key;
+    double save_seconds;
+    bool is_save_given;
+    double max_body_bytes, history_bytes, timeout_seconds;
+    uint64_t max_streams, max_connections;
+} serve_settings;
+
 typedef struct cli_settings {
     const char *file; /* the first file; NULL or "-": stdin */
     char **files;     /* all of them */
@@ -106,6 +116,7 @@ typedef struct cli_settings {
     generate_settings generate;
     eval_settings eval;
     key_settings keys;
+    serve_settings serve;
     const char *state; /* the state file; NULL: none */
     uint64_t rows_between_saves;
     double seconds_between_saves;
@@ -166,6 +177,7 @@ extern const cli_command eval_command;
 extern const cli_command demo_command;
 extern const cli_command generate_command;
 extern const cli_command inspect_command;
+extern const cli_command serve_command;
 extern const cli_command state_command;
 extern const cli_command detectors_command;
 extern const cli_command completions_command;

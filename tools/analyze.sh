@@ -27,9 +27,9 @@ analyze_file() { # analyze_file SOURCE FLAG...: leaves a log if there are compla
 }
 export -f analyze_file
 
-sources=(src/*/*.c src/*/*/*.c cli/*.c python/src/*.c)
+sources=(src/*/*.c src/*/*/*.c cli/*.c serve/*.c python/src/*.c)
 failed=0
-run_cppcheck src cli && run_cppcheck -DPy_LIMITED_API=0x030B0000 -I"$python_headers" --suppress="*:$python_headers/*" python/src ||
+run_cppcheck src cli serve && run_cppcheck -DPy_LIMITED_API=0x030B0000 -I"$python_headers" --suppress="*:$python_headers/*" python/src ||
     failed=1
 printf '%s\n' "${sources[@]}" |
     xargs -P "$(nproc)" -I{} bash -c 'analyze_file "$@"' _ {} "${flags[@]}" "${python_flags[@]}"

@@ -17,6 +17,7 @@ ALLOWED = {
     "src/snapshot": {"api", "src/base", "src/detect", "src/rows"},
     "src/pipeline": {"api", "src/base", "src/detect", "src/rows", "src/snapshot"},
     "cli": {"api"},
+    "serve": {"api", "cli"},
     "python": {"api"},
     "examples": {"api"},
     "benchmarks": {"api", "tests"},
@@ -79,7 +80,7 @@ def check_file(checkout, source):
 
 def main():
     checkout = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1]).resolve()
-    folders = ["include", "src", "cli", "python", "benchmarks", "tests", "fuzz"]
+    folders = ["include", "src", "cli", "serve", "python", "benchmarks", "tests", "fuzz"]
     sources = sorted(
         path.relative_to(checkout)
         for folder in folders

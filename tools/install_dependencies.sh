@@ -38,6 +38,10 @@ find_missing() {
     # The program reads .gz and .zst with them.
     need zlib1g-dev has_header zlib.h
     need libzstd-dev has_header zstd.h
+    # oif serve
+    need libmicrohttpd-dev has_header microhttpd.h
+    need libjansson-dev has_header jansson.h
+    need libcurl4-openssl-dev has_header curl/curl.h
     [ "$goal" = build ] && return
 
     need gcc has gcc

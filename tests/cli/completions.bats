@@ -24,7 +24,7 @@ flags_in_help() {
     done | sed -n 's/^  \(--[a-z-]*\).*/\1/p' | sort -u
 }
 
-commands=(score eval state inspect demo detectors generate)
+commands=(score eval serve state inspect demo detectors generate)
 
 @test "bash completes commands, options, their words and files" {
     equal "$(complete_in_bash oif ge)" generate

@@ -1,0 +1,37 @@
+# `oif serve`: the folder serve/ with libmicrohttpd, jansson and libcurl where they can be linked. Without them the program is built
+# all the same, and `oif serve` prints what to install.
+
+option(OIF_SERVE "Build oif serve if libmicrohttpd, jansson and libcurl are found" ON)
+
+find_library(MICROHTTPD_LIBRARY microhttpd)
+find_path(MICROHTTPD_INCLUDE_DIR microhttpd.h)
+find_library(JANSSON_LIBRARY jansson)
+find_path(JANSSON_INCLUDE_DIR jansson.h)
+find_package(CURL QUIET)
+
+# A wheel runs on machines that need not have the shared libraries, and another machine's library may be found.
+if(OIF_SERVE AND NOT SKBUILD AND MICROHTTPD_LIBRARY AND JANSSON_LIBRARY AND CURL_FOUND
+   AND MICROHTTPD_INCLUDE_DIR AND JANSSON_INCLUDE_DIR)
+  set(CMAKE_REQUIRED_INCLUDES ${MICROHTTPD_INCLUDE_DIR} ${JANSSON_INCLUDE_DIR} ${CURL_INCLUDE_DIRS})
+  set(CMAKE_REQUIRED_LIBRARIES ${MICROHTTPD_LIBRARY} ${JANSSON_LIBRARY} ${CURL_LIBRARIES})
+  check_c_source_compiles(
+    "#include <curl/curl.h>\n#include <jansson.h>\n#include <microhttpd.h>
+     int main(void) { return !MHD_get_version() || !curl_version() || !json_object(); }" OIF_CAN_LINK_SERVE)
+  unset(CMAKE_REQUIRED_INCLUDES)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+endif()
+
+set(serve_sources serve/serve.c) # the command itself, which says what is missing
+add_library(serving INTERFACE)
+if(OIF_SERVE AND NOT SKBUILD AND OIF_CAN_LINK_SERVE)
+  file(GLOB serve_sources CONFIGURE_DEPENDS serve/*.c)
+  include(cmake/embed.cmake)
+  page_files(embedded)
+  list(APPEND embedded /api/v1/openapi.json=${PROJECT_SOURCE_DIR}/serve/openapi.json)
+  embed_files(${PROJECT_BINARY_DIR}/serve/embedded.c ${embedded})
+  list(APPEND serve_sources ${PROJECT_BINARY_DIR}/serve/embedded.c)
+  target_compile_definitions(serving INTERFACE OIF_HAS_SERVE)
+  target_include_directories(serving INTERFACE ${PROJECT_SOURCE_DIR}/serve) # for what is written into the build folder
+  target_include_directories(serving SYSTEM INTERFACE ${MICROHTTPD_INCLUDE_DIR} ${JANSSON_INCLUDE_DIR} ${CURL_INCLUDE_DIRS})
+  target_link_libraries(serving INTERFACE ${MICROHTTPD_LIBRARY} ${JANSSON_LIBRARY} ${CURL_LIBRARIES} Threads::Threads)
+endif()

@@ -1,0 +1,45 @@
+/* Who may ask: tokens, and what keeps pages of other sites away from a server on this machine.
+ *
+ * Without tokens the server listens on loopback only and everyone on the machine may read and
+ * write; the Host header must then name this machine (a foreign name that resolves to 127.0.0.1
+ * is refused), and a write that a browser sends for a page of another origin is refused. With
+ * tokens, each request needs one: as "Authorization: Bearer TOKEN", or as the cookie that
+ * POST /login gives to the page. */
+#ifndef OIF_SERVE_ACCESS_H
+#define OIF_SERVE_ACCESS_H
+
+#include "request.h"
+
+enum { TOKEN_BYTES_MAX = 256, TOKENS_MAX = 16 };
+
+typedef struct token {
+    char bytes[TOKEN_BYTES_MAX]; /* zeros follow it */
+    bool may_write;
+} token;
+
+typedef struct access_rules {
+    token tokens[TOKENS_MAX];
+    size_t token_count;
+    bool is_loopback;
+} access_rules;
+
+typedef enum access_level { ACCESS_NONE, ACCESS_READ, ACCESS_WRITE } access_level;
+
+/* Adds the tokens of a file, one per line. Complains and returns false if there is none, or if
+ * one is too short to be safe or cannot be sent in a header. */
+bool access_load(access_rules *rules, const char *file, bool may_write);
+
+/* What a token allows: every token is compared as a whole, in the same time. */
+access_level access_of_token(const access_rules *rules, const char *text, size_t bytes);
+
+/* What the request may do by its token or cookie. */
+access_level access_of(const access_rules *rules, const request *asked);
+
+/* Whether it may do what needs this level, comes to a name of this machine and, if it writes,
+ * from its own page. */
+bool access_check(const access_rules *rules, const request *asked, access_level needed,
+                  problem *why);
+
+#define ACCESS_COOKIE "oif_token"
+
+#endif

@@ -1,0 +1,136 @@
+#include "api.h"
+
+#include "../cli/output.h"
+#include "found_stream.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* 0: to be found in the bytes. */
+static bool find_format(const request *asked, int *format, problem *why)
+{
+    static const struct known_type {
+        const char *type;
+        int format;
+    } known[] = {
+        {"application/x-ndjson", 1 + OIF_FORMAT_NDJSON},
+        {"application/ndjson", 1 + OIF_FORMAT_NDJSON},
+        {"application/jsonl", 1 + OIF_FORMAT_NDJSON},
+        {REPLY_JSON, 1 + OIF_FORMAT_NDJSON},
+        {"text/csv", 1 + OIF_FORMAT_CSV},
+        {"text/plain", 0},
+        {"application/octet-stream", 0},
+        {"application/x-www-form-urlencoded", 0}, /* what curl says if it is not told */
+    };
+    const char *type = asked->headers[HEADER_CONTENT_TYPE];
+    *format = 0;
+    if (!type || !*type)
+        return true;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (request_type_is(type, known[i].type)) {
+            *format = known[i].format;
+            return true;
+        }
+    }
+    return problem_set(why, 415, "Send Content-Type: application/x-ndjson or text/csv.",
+                       "rows of this Content-Type are not read");
+}
+
+/* A client that says what it wants in headers need not say it in the query. */
+static rows_answer_kind usual_answer(const request *asked)
+{
+    const char *prefer = asked->headers[HEADER_PREFER];
+    if (prefer && strstr(prefer, "return=minimal"))
+        return ANSWER_COUNT;
+    return request_type_is(asked->headers[HEADER_ACCEPT], REPLY_JSON) ? ANSWER_COUNT
+                                                                      : ANSWER_RESULTS;
+}
+
+static bool read_request(const request *asked, rows_request *rows, problem *why)
+{
+    static const char *const answers[] = {"results", "alerts", "count"};
+    size_t answer = usual_answer(asked);
+    memset(rows, 0, sizeof *rows);
+    rows->body = asked->body;
+    rows->bytes = asked->body_bytes;
+    rows->has_first_row = request_find(asked, "first_row") != NULL;
+    bool is_good = find_format(asked, &rows->format, why) &&
+                   request_word(asked, "answer", answers, 3, &answer, why) &&
+                   request_count(asked, "first_row", UINT64_C(1) << 62, &rows->first_row, why) &&
+                   request_flag(asked, "durable", &rows->is_durable, why);
+    rows->answer = (rows_answer_kind)answer;
+    return is_good;
+}
+
+static void add_figures(reply *answer, const rows_answer *done)
+{
+    reply_add_header(answer, "Oif-Rows", "%" PRIu64, done->rows);
+    reply_add_header(answer, "Oif-Saved", "%" PRIu64, done->saved);
+    reply_add_header(answer, "Oif-Accepted", "%" PRIu64, done->accepted);
+    reply_add_header(answer, "Oif-Skipped", "%" PRIu64, done->skipped);
+    reply_add_header(answer, "Oif-Bad", "%" PRIu64, done->bad);
+    reply_add_header(answer, "Oif-Alerts", "%" PRIu64, done->alerts);
+}
+
+static void print_count(const rows_answer *done)
+{
+    output_print("{\"rows\": %" PRIu64 ", \"saved\": %" PRIu64 ", \"accepted\": %" PRIu64
+                 ", \"skipped\": %" PRIu64 ", \"alerts\": %" PRIu64 ", \"bad\": %" PRIu64 "}\n",
+                 done->rows, done->saved, done->accepted, done->skipped, done->alerts, done->bad);
+}
+
+static void score(stream *one, const rows_request *rows, reply *answer)
+{
+    rows_answer done = {0};
+    problem why;
+    reply_begin();
+    bool is_good = stream_rows(one, rows, &done, &why);
+    if (is_good && rows->answer == ANSWER_COUNT)
+        print_count(&done);
+    const char *type = rows->answer == ANSWER_COUNT ? REPLY_JSON
+                       : done.is_csv                ? "text/csv; charset=utf-8"
+                                                    : "application/x-ndjson";
+    reply_end(answer, 200, type);
+    if (!is_good) {
+        reply_free(answer);
+        reply_problem(answer, &why);
+    }
+    add_figures(answer, &done);
+}
+
+void api_post_rows(app *served, const request *asked, reply *answer)
+{
+    stream *one = found_stream(served, asked, answer);
+    rows_request rows;
+    problem why;
+    if (!one)
+        return;
+    if (read_request(asked, &rows, &why))
+        score(one, &rows, answer);
+    else
+        reply_problem(answer, &why);
+    stream_release(one);
+}
+
+void api_post_explain(app *served, const request *asked, reply *answer)
+{
+    stream *one = found_stream(served, asked, answer);
+    const request_parameter *key = request_find(asked, "key");
+    explain_request row = {.body = asked->body, .bytes = asked->body_bytes};
+    problem why;
+    if (!one)
+        return;
+    if (key) {
+        row.key = key->value;
+        row.key_bytes = key->value_bytes;
+    }
+    if (find_format(asked, &row.format, &why)) {
+        reply_begin();
+        bool is_good = stream_write_explanation(one, &row, &why);
+        output_write("\n", 1);
+        reply_end_or_problem(answer, is_good, &why);
+    } else {
+        reply_problem(answer, &why);
+    }
+    stream_release(one);
+}

@@ -1,0 +1,21 @@
+/* What all requests share. */
+#ifndef OIF_SERVE_APP_H
+#define OIF_SERVE_APP_H
+
+#include "access.h"
+#include "body.h"
+
+#include <stdatomic.h>
+
+typedef struct streams streams;
+typedef struct events events;
+
+typedef struct app {
+    _Atomic(streams *) all; /* NULL: they are being loaded */
+    events *watchers;
+    access_rules access;
+    size_t max_body_bytes;
+    body_budget bodies;
+} app;
+
+#endif

@@ -1,0 +1,123 @@
+#include "body.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { FIRST_BYTES = 1 << 12 };
+
+static bool refuse_size(const body *taken, problem *why)
+{
+    return problem_set(why, 413,
+                       "Send smaller batches, or start the server with a larger "
+                       "--max-body.",
+                       "the body has more than %zu bytes%s", taken->limit,
+                       taken->opened ? " decompressed" : "");
+}
+
+static bool is_encoding(const char *header, const char *name)
+{
+    return strcasecmp(header, name) == 0;
+}
+
+static bool choose_decompressor(body *taken, const char *encoding, problem *why)
+{
+    if (!encoding || !*encoding || is_encoding(encoding, "identity"))
+        return true;
+    if (is_encoding(encoding, "gzip") || is_encoding(encoding, "x-gzip"))
+        taken->kind = COMPRESSION_GZIP;
+    else if (is_encoding(encoding, "zstd"))
+        taken->kind = COMPRESSION_ZSTD;
+    if (taken->kind == COMPRESSION_NONE || !decompressor_exists(taken->kind))
+        return problem_set(why, 415, "Send it as gzip, zstd or uncompressed.",
+                           "this Content-Encoding is not known here");
+    taken->opened = decompressor_new(taken->kind);
+    return taken->opened || problem_set(why, 503, NULL, "out of memory");
+}
+
+bool body_begin(body *taken, const request *asked, size_t limit, body_budget *budget, problem *why)
+{
+    memset(taken, 0, sizeof *taken);
+    taken->limit = limit;
+    taken->budget = budget;
+    const char *length = asked->headers[HEADER_CONTENT_LENGTH];
+    if (length && strtoull(length, NULL, 10) > limit)
+        return refuse_size(taken, why);
+    return choose_decompressor(taken, asked->headers[HEADER_CONTENT_ENCODING], why);
+}
+
+static bool reserve(body *taken, size_t more, problem *why)
+{
+    size_t wanted = taken->count + more, capacity = taken->capacity ? taken->capacity : FIRST_BYTES;
+    if (wanted <= taken->capacity)
+        return true;
+    if (wanted > taken->limit)
+        return refuse_size(taken, why);
+    while (capacity < wanted)
+        capacity *= 2;
+    capacity = capacity > taken->limit ? taken->limit : capacity;
+    size_t added = capacity - taken->capacity;
+    size_t used = atomic_fetch_add(&taken->budget->used_bytes, added) + added;
+    char *larger = used <= taken->budget->limit_bytes ? realloc(taken->bytes, capacity) : NULL;
+    if (!larger) {
+        atomic_fetch_sub(&taken->budget->used_bytes, added);
+        return problem_set(why, 503, "Send it again later, or in smaller batches.",
+                           "the bodies of all requests together are too large");
+    }
+    taken->bytes = larger;
+    taken->capacity = capacity;
+    return true;
+}
+
+static bool decompress(body *taken, const char *bytes, size_t count, problem *why)
+{
+    for (;;) {
+        size_t given = 0;
+        char one_more;
+        bool is_full = taken->count == taken->limit;
+        if (!is_full && taken->count == taken->capacity && !reserve(taken, 1, why))
+            return false;
+        /* a full body may be followed by the end of the compressed data, but not by a byte */
+        char *room = is_full ? &one_more : taken->bytes + taken->count;
+        size_t room_bytes = is_full ? 1 : taken->capacity - taken->count;
+        const char *wrong =
+            decompressor_run(taken->opened, &bytes, &count, room, room_bytes, &given);
+        if (wrong)
+            return problem_set(why, 400, NULL, "the body is not good %s: %s",
+                               compression_name(taken->kind), wrong);
+        if (is_full && given > 0)
+            return refuse_size(taken, why);
+        taken->count += given;
+        if (given < room_bytes)
+            return true;
+    }
+}
+
+bool body_add(body *taken, const char *bytes, size_t count, problem *why)
+{
+    taken->arrived_bytes += count;
+    if (taken->opened)
+        return decompress(taken, bytes, count, why);
+    if (!reserve(taken, count, why))
+        return false;
+    memcpy(taken->bytes + taken->count, bytes, count);
+    taken->count += count;
+    return true;
+}
+
+bool body_end(body *taken, problem *why)
+{
+    if (taken->opened && taken->arrived_bytes > 0 && !decompressor_may_end(taken->opened))
+        return problem_set(why, 400, NULL, "the %s data of the body are cut off",
+                           compression_name(taken->kind));
+    return true;
+}
+
+void body_free(body *taken)
+{
+    if (taken->budget)
+        atomic_fetch_sub(&taken->budget->used_bytes, taken->capacity);
+    free(taken->bytes);
+    decompressor_free(taken->opened);
+    memset(taken, 0, sizeof *taken);
+}

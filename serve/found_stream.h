@@ -1,0 +1,48 @@
+/* What the handlers of the API begin with: the streams, and the one that the path names. */
+#ifndef OIF_SERVE_FOUND_STREAM_H
+#define OIF_SERVE_FOUND_STREAM_H
+
+#include "app.h"
+#include "reply.h"
+#include "request.h"
+#include "stream.h"
+
+/* NULL while they are being loaded: the answer then says so. */
+static inline streams *found_streams(app *served, reply *answer)
+{
+    streams *all = atomic_load(&served->all);
+    if (all)
+        return all;
+    reply_add_header(answer, "Retry-After", "1");
+    reply_refuse(answer, 503, "Ask again in a moment.", "the streams are being loaded");
+    return NULL;
+}
+
+/* /api/v1/streams/NAME */
+static inline const char *stream_name_of(const request *asked)
+{
+    return asked->segments[3];
+}
+
+/* To be released; NULL if there is none: the answer then says so. */
+static inline stream *found_stream(app *served, const request *asked, reply *answer)
+{
+    streams *all = found_streams(served, answer);
+    stream *one = all ? streams_find(all, stream_name_of(asked)) : NULL;
+    if (all && !one)
+        reply_refuse(answer, 404, "PUT it first, with its settings as the body.",
+                     "there is no stream of this name");
+    return one;
+}
+
+/* Ends an answer that was begun: with the problem instead if it failed. */
+static inline void reply_end_or_problem(reply *answer, bool is_good, const problem *why)
+{
+    reply_end(answer, 200, REPLY_JSON);
+    if (is_good)
+        return;
+    reply_free(answer);
+    reply_problem(answer, why);
+}
+
+#endif

@@ -1,0 +1,106 @@
+#include "listen.h"
+
+#include "../cli/output.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A burst of clients that connect at once waits in the kernel's queue. */
+enum { QUEUE_LENGTH = 4096, HOST_BYTES = 256 };
+
+static bool split_address(const char *address, char host[HOST_BYTES], const char **port)
+{
+    const char *colon = strrchr(address, ':');
+    if (!colon || colon[1] == '\0' || strspn(colon + 1, "0123456789") != strlen(colon + 1))
+        return false;
+    size_t bytes = (size_t)(colon - address);
+    if (bytes >= 2 && address[0] == '[' && colon[-1] == ']') {
+        address++;
+        bytes -= 2;
+    } else if (memchr(address, ':', bytes)) {
+        return false; /* ::1:8571 could mean two things */
+    }
+    if (bytes >= HOST_BYTES)
+        return false;
+    memcpy(host, address, bytes);
+    host[bytes] = '\0';
+    *port = colon + 1;
+    return true;
+}
+
+static bool is_loopback(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET) {
+        const struct sockaddr_in *four = (const void *)address;
+        return ntohl(four->sin_addr.s_addr) >> 24 == 127;
+    }
+    const struct sockaddr_in6 *six = (const void *)address;
+    return address->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+}
+
+static int bind_socket(const struct addrinfo *found)
+{
+    int on = 1, off = 0, descriptor = socket(found->ai_family, SOCK_STREAM, 0);
+    if (descriptor < 0)
+        return -1;
+    fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (found->ai_family == AF_INET6)
+        setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (bind(descriptor, found->ai_addr, found->ai_addrlen) == 0 &&
+        listen(descriptor, QUEUE_LENGTH) == 0 && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0)
+        return descriptor;
+    int reason = errno;
+    close(descriptor);
+    errno = reason;
+    return -1;
+}
+
+static void describe(listening *opened)
+{
+    struct sockaddr_storage address;
+    socklen_t bytes = sizeof address;
+    char host[INET6_ADDRSTRLEN + 20] = "", port[8] = "";
+    if (getsockname(opened->descriptor, (void *)&address, &bytes) != 0)
+        return;
+    opened->is_loopback = is_loopback((void *)&address);
+    getnameinfo((void *)&address, bytes, host, sizeof host, port, sizeof port,
+                NI_NUMERICHOST | NI_NUMERICSERV);
+    snprintf(opened->address, sizeof opened->address,
+             address.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+bool listen_open(const char *address, listening *opened)
+{
+    char host[HOST_BYTES];
+    const char *port;
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
+    memset(opened, 0, sizeof *opened);
+    opened->descriptor = -1;
+    if (!split_address(address, host, &port))
+        return complain(EXIT_USAGE,
+                        "--listen: expected HOST:PORT such as 127.0.0.1:8571 or [::1]:8571, not "
+                        "'%s'",
+                        address),
+               false;
+    int failure = getaddrinfo(*host ? host : NULL, port, &hints, &found);
+    if (failure != 0)
+        return complain(EXIT_FAILED, "--listen %s: %s", address, gai_strerror(failure)), false;
+    for (const struct addrinfo *at = found; at && opened->descriptor < 0; at = at->ai_next)
+        opened->descriptor = bind_socket(at);
+    int reason = errno;
+    freeaddrinfo(found);
+    if (opened->descriptor < 0)
+        return complain(EXIT_FAILED, "--listen %s: %s%s", address, strerror(reason),
+                        reason == EADDRINUSE ? "; port 0 chooses a free one" : ""),
+               false;
+    describe(opened);
+    return true;
+}

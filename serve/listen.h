@@ -1,0 +1,18 @@
+/* The address to listen on: "127.0.0.1:8571", "[::1]:8571", "example.org:443", ":8571". */
+#ifndef OIF_SERVE_LISTEN_H
+#define OIF_SERVE_LISTEN_H
+
+#include <stdbool.h>
+
+enum { LISTEN_ADDRESS_BYTES = 80 };
+
+typedef struct listening {
+    int descriptor;
+    bool is_loopback;                   /* no other machine reaches it */
+    char address[LISTEN_ADDRESS_BYTES]; /* "127.0.0.1:8571", with the port that was chosen for 0 */
+} listening;
+
+/* Complains and returns false if it cannot. */
+bool listen_open(const char *address, listening *opened);
+
+#endif

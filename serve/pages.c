@@ -1,0 +1,88 @@
+#include "pages.h"
+
+#include "../cli/output.h"
+#include "embedded.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Files ---- */
+
+/* Whether the browser has this version: a list of tags, or *. */
+static bool has_tag(const char *header, const char *etag)
+{
+    return header && (strcmp(header, "*") == 0 || strstr(header, etag));
+}
+
+void page_file(app *served, const request *asked, reply *answer)
+{
+    (void)served;
+    const embedded_file *file = embedded_find(asked->path);
+    if (!file) {
+        reply_refuse(answer, 404, "The API is described at /api/v1/openapi.json.",
+                     "there is nothing here");
+        return;
+    }
+    reply_add_header(answer, "ETag", "%s", file->etag);
+    reply_add_header(answer, "Cache-Control", "no-cache"); /* ask each time; 304 is the answer */
+    if (has_tag(asked->headers[HEADER_IF_NONE_MATCH], file->etag)) {
+        reply_empty(answer, 304);
+        return;
+    }
+    answer->status = 200;
+    answer->type = file->type;
+    answer->body = (char *)(uintptr_t)file->bytes;
+    answer->body_bytes = file->byte_count;
+    answer->is_static = true;
+}
+
+void page_healthz(app *served, const request *asked, reply *answer)
+{
+    static const char text[] = "{\"status\": \"ok\"}\n";
+    (void)served;
+    (void)asked;
+    answer->status = 200;
+    answer->type = "application/json";
+    answer->body = (char *)(uintptr_t)text;
+    answer->body_bytes = sizeof text - 1;
+    answer->is_static = true;
+}
+
+/* ---- Login ---- */
+
+static void set_cookie(reply *answer, const request *asked, const char *value, long seconds)
+{
+    reply_add_header(answer, "Set-Cookie",
+                     ACCESS_COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%ld%s", value,
+                     seconds, asked->is_encrypted ? "; Secure" : "");
+}
+
+/* {"token": "..."} */
+void page_login(app *served, const request *asked, reply *answer)
+{
+    const long month_seconds = 30L * 24 * 3600;
+    json_t *given = json_loadb(asked->body, asked->body_bytes, JSON_REJECT_DUPLICATES, NULL);
+    const char *text = json_string_value(json_object_get(given, "token"));
+    access_level level = text ? access_of_token(&served->access, text, strlen(text)) : ACCESS_NONE;
+    if (!text) {
+        reply_refuse(answer, 400, "Send {\"token\": \"...\"}.", "the body has no token");
+    } else if (served->access.token_count == 0) {
+        reply_refuse(answer, 409, "Go on without one.", "this server has no tokens");
+    } else if (level == ACCESS_NONE) {
+        reply_refuse(answer, 401, NULL, "this is not a token of this server");
+    } else {
+        set_cookie(answer, asked, text, month_seconds);
+        reply_begin();
+        output_print("{\"read_only\": %s}\n", level == ACCESS_READ ? "true" : "false");
+        reply_end(answer, 200, "application/json");
+    }
+    json_decref(given);
+}
+
+void page_logout(app *served, const request *asked, reply *answer)
+{
+    (void)served;
+    set_cookie(answer, asked, "", 0);
+    reply_empty(answer, 204);
+}

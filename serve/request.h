@@ -1,0 +1,79 @@
+/* A request as plain data: method, path, parameters, headers, body. What comes from outside is
+ * decoded and checked here once; nothing of libmicrohttpd is in it, so a fuzzer makes requests
+ * too. */
+#ifndef OIF_SERVE_REQUEST_H
+#define OIF_SERVE_REQUEST_H
+
+#include "problem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { REQUEST_SEGMENTS_MAX = 8, REQUEST_PARAMETERS_MAX = 16, REQUEST_METHOD_BYTES = 16 };
+
+typedef enum request_header {
+    HEADER_ACCEPT,
+    HEADER_AUTHORIZATION,
+    HEADER_CONTENT_ENCODING,
+    HEADER_CONTENT_LENGTH,
+    HEADER_CONTENT_TYPE,
+    HEADER_COOKIE,
+    HEADER_HOST,
+    HEADER_IF_NONE_MATCH,
+    HEADER_LAST_EVENT_ID,
+    HEADER_ORIGIN,
+    HEADER_PREFER,
+    HEADER_SEC_FETCH_SITE,
+    HEADER_COUNT
+} request_header;
+
+/* "Accept" */
+const char *request_header_name(request_header header);
+
+/* One name=value of the query; the value may hold any bytes and ends with a NUL all the same. */
+typedef struct request_parameter {
+    const char *name, *value;
+    size_t value_bytes;
+} request_parameter;
+
+typedef struct request {
+    char method[REQUEST_METHOD_BYTES];
+    char *path;   /* as it came, without the query, for logs: it holds no secrets */
+    char *target; /* decoded, in pieces: what the pointers below point into */
+    const char *segments[REQUEST_SEGMENTS_MAX];
+    size_t segment_count;
+    request_parameter parameters[REQUEST_PARAMETERS_MAX];
+    size_t parameter_count;
+    const char *headers[HEADER_COUNT]; /* NULL: not there */
+    const char *body;
+    size_t body_bytes;
+    bool is_encrypted; /* it came through TLS */
+} request;
+
+/* Takes the target apart: "/api/v1/streams/a%20b?key=x". Returns false and says why if it is
+ * malformed. request_free is called in either case. */
+bool request_parse(request *asked, const char *method, const char *target, problem *why);
+void request_free(request *asked);
+
+/* Whether all parameters are in the list, such as "key limit since", and none is there twice. */
+bool request_check_parameters(const request *asked, const char *known, problem *why);
+
+/* The parameter, or NULL if it was not given. Text has no NUL in it. */
+const request_parameter *request_find(const request *asked, const char *name);
+bool request_text(const request *asked, const char *name, const char **text, problem *why);
+
+/* Numbers; *value is unchanged if the parameter was not given. Times are seconds since 1970, or
+ * as RFC 3339 has them. */
+bool request_count(const request *asked, const char *name, uint64_t most, uint64_t *value,
+                   problem *why);
+bool request_time(const request *asked, const char *name, double *seconds, problem *why);
+bool request_flag(const request *asked, const char *name, bool *value, problem *why);
+
+/* The position of the word in the list of `count` words. */
+bool request_word(const request *asked, const char *name, const char *const *words, size_t count,
+                  size_t *position, problem *why);
+
+/* Whether the media type of a header is this one, whatever its parameters are. */
+bool request_type_is(const char *header, const char *type);
+
+#endif

@@ -1,0 +1,134 @@
+#include "routes.h"
+
+#include "api.h"
+#include "pages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SMALL_BODY_BYTES = 1 << 16, ALLOW_BYTES = 64 };
+
+#define STREAM "/api/v1/streams/NAME"
+
+static const route routes[] = {
+    {"GET", "/healthz", ACCESS_NONE, page_healthz, "", BODY_NONE},
+    {"GET", "/readyz", ACCESS_NONE, api_readyz, "", BODY_NONE},
+    {"POST", "/login", ACCESS_NONE, page_login, "", BODY_SMALL},
+    {"POST", "/logout", ACCESS_NONE, page_logout, "", BODY_SMALL},
+    {"GET", "/api/v1/openapi.json", ACCESS_NONE, page_file, "", BODY_NONE},
+    {"GET", "/api/v1", ACCESS_READ, api_root, "", BODY_NONE},
+    {"GET", "/api/v1/now", ACCESS_READ, api_now, "", BODY_NONE},
+    {"GET", "/api/v1/events", ACCESS_READ, api_events, "stream key rows", BODY_NONE},
+    {"GET", "/api/v1/streams", ACCESS_READ, api_list_streams, "", BODY_NONE},
+    {"GET", STREAM, ACCESS_READ, api_get_stream, "", BODY_NONE},
+    {"PUT", STREAM, ACCESS_WRITE, api_put_stream, "", BODY_SMALL},
+    {"PATCH", STREAM, ACCESS_WRITE, api_patch_stream, "", BODY_SMALL},
+    {"DELETE", STREAM, ACCESS_WRITE, api_delete_stream, "", BODY_NONE},
+    {"POST", STREAM "/rows", ACCESS_WRITE, api_post_rows, "first_row answer durable", BODY_ROWS},
+    {"POST", STREAM "/explain", ACCESS_READ, api_post_explain, "key", BODY_SMALL},
+    {"GET", STREAM "/keys", ACCESS_READ, api_get_keys, "order find limit offset", BODY_NONE},
+    {"DELETE", STREAM "/keys", ACCESS_WRITE, api_delete_key, "key", BODY_NONE},
+    {"GET", STREAM "/points", ACCESS_READ, api_get_points, "key limit since", BODY_NONE},
+    {"GET", STREAM "/episodes", ACCESS_READ, api_get_episodes, "key open since limit", BODY_NONE},
+    {"GET", STREAM "/alerts", ACCESS_READ, api_get_alerts, "key since limit", BODY_NONE},
+    {"GET", STREAM "/row", ACCESS_READ, api_get_row, "number", BODY_NONE},
+    {"GET", "/", ACCESS_NONE, page_file, "", BODY_NONE},
+    {"GET", "/FILE", ACCESS_NONE, page_file, "", BODY_NONE},
+};
+
+enum { ROUTE_COUNT = sizeof routes / sizeof *routes };
+
+const route *route_at(size_t index)
+{
+    return index < ROUTE_COUNT ? &routes[index] : NULL;
+}
+
+/* Capitals match any text but none. */
+static bool part_matches(const char *part, size_t bytes, const char *segment)
+{
+    if (bytes > 0 && part[0] >= 'A' && part[0] <= 'Z')
+        return *segment != '\0';
+    return strlen(segment) == bytes && memcmp(part, segment, bytes) == 0;
+}
+
+static bool path_matches(const char *path, const request *asked)
+{
+    size_t i = 0;
+    for (const char *part = path + 1;; part++) {
+        size_t bytes = strcspn(part, "/");
+        if (i == asked->segment_count || !part_matches(part, bytes, asked->segments[i++]))
+            return false;
+        part += bytes;
+        if (*part == '\0')
+            return i == asked->segment_count;
+    }
+}
+
+static bool method_matches(const route *one, const char *method)
+{
+    return strcmp(one->method, method) == 0 ||
+           (strcmp(one->method, "GET") == 0 && strcmp(method, "HEAD") == 0);
+}
+
+/* Fixed paths are before those that match any text, so the first path decides. *allow is what
+ * may be done there: "GET, HEAD, OPTIONS"; empty if there is nothing. */
+static const route *find(const request *asked, char allow[ALLOW_BYTES])
+{
+    const route *found = NULL;
+    const char *path = NULL;
+    size_t length = 0;
+    allow[0] = '\0';
+    for (const route *one = routes; one < routes + ROUTE_COUNT; one++) {
+        if (path ? strcmp(one->path, path) != 0 : !path_matches(one->path, asked))
+            continue;
+        path = one->path;
+        length += (size_t)snprintf(allow + length, ALLOW_BYTES - length, "%s%s", one->method,
+                                   strcmp(one->method, "GET") == 0 ? ", HEAD, " : ", ");
+        if (method_matches(one, asked->method))
+            found = one;
+    }
+    if (path)
+        snprintf(allow + length, ALLOW_BYTES - length, "OPTIONS");
+    return found;
+}
+
+static void refuse_method(reply *answer, const request *asked, const char *allow)
+{
+    if (!*allow) {
+        reply_refuse(answer, 404, "The API is described at /api/v1/openapi.json.",
+                     "there is nothing here");
+        return;
+    }
+    reply_add_header(answer, "Allow", "%s", allow);
+    if (strcmp(asked->method, "OPTIONS") == 0)
+        reply_empty(answer, 204);
+    else
+        reply_refuse(answer, 405, NULL, "the method is not one of %s", allow);
+}
+
+const route *route_find(app *served, const request *asked, reply *answer)
+{
+    char allow[ALLOW_BYTES];
+    problem why;
+    const route *found = find(asked, allow);
+    if (!access_check(&served->access, asked, found ? found->access : ACCESS_NONE, &why) ||
+        (found && !request_check_parameters(asked, found->parameters, &why))) {
+        if (why.status == 401)
+            reply_add_header(answer, "WWW-Authenticate", "Bearer realm=\"oif\"");
+        reply_problem(answer, &why);
+        return NULL;
+    }
+    if (!found)
+        refuse_method(answer, asked, allow);
+    return found;
+}
+
+size_t route_body_limit(const app *served, const route *found)
+{
+    return found->body == BODY_ROWS ? served->max_body_bytes : SMALL_BODY_BYTES;
+}
+
+void route_handle(app *served, const route *found, const request *asked, reply *answer)
+{
+    found->handle(served, asked, answer);
+}

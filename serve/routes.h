@@ -1,0 +1,34 @@
+/* What may be asked for: one table of methods and paths. */
+#ifndef OIF_SERVE_ROUTES_H
+#define OIF_SERVE_ROUTES_H
+
+#include "access.h"
+#include "app.h"
+#include "reply.h"
+#include "request.h"
+
+typedef enum route_body { BODY_NONE, BODY_SMALL, BODY_ROWS } route_body;
+
+typedef struct route {
+    const char *method;
+    const char *path; /* "/api/v1/streams/NAME": parts in capitals are any text */
+    access_level access;
+    void (*handle)(app *served, const request *asked, reply *answer);
+    const char *parameters; /* of the query: "key limit" */
+    route_body body;
+} route;
+
+/* Finds the route and checks whether this request may take it. Otherwise, or if the answer is
+ * known already, it returns NULL and the answer is complete. */
+const route *route_find(app *served, const request *asked, reply *answer);
+
+/* How many bytes its body may have. */
+size_t route_body_limit(const app *served, const route *found);
+
+/* Begins and ends an answer in one thread; the handler never sees a problem of memory. */
+void route_handle(app *served, const route *found, const request *asked, reply *answer);
+
+/* The table from 0 on; NULL past the last. */
+const route *route_at(size_t index);
+
+#endif

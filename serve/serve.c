@@ -1,0 +1,112 @@
+/* oif serve: the command. What it does is in service.c, which a program that was built without the
+ * libraries lacks. */
+#include "service.h"
+
+#include "../cli/byte_sizes.h"
+#include "../cli/durations.h"
+
+#include <string.h>
+
+static const char *set_save_every(cli_settings *settings, const char *value)
+{
+    double seconds;
+    if (!duration_parse(value, &seconds) || !(seconds >= 0 && seconds <= 86400))
+        return "a time from 0 to 1d, such as 1s; 0: before every answer";
+    settings->serve.save_seconds = seconds;
+    settings->serve.is_save_given = true;
+    return NULL;
+}
+
+static const char *set_timeout(cli_settings *settings, const char *value)
+{
+    if (!duration_parse(value, &settings->serve.timeout_seconds) ||
+        !(settings->serve.timeout_seconds >= 1 && settings->serve.timeout_seconds <= 3600))
+        return "a time from 1s to 1h";
+    return NULL;
+}
+
+static const char *set_max_body(cli_settings *settings, const char *value)
+{
+    if (!byte_size_parse(value, &settings->serve.max_body_bytes) ||
+        !(settings->serve.max_body_bytes >= 1024 && settings->serve.max_body_bytes <= 1e12))
+        return "a number of bytes from 1K on, such as 64M";
+    return NULL;
+}
+
+static const char *set_history(cli_settings *settings, const char *value)
+{
+    if (!byte_size_parse(value, &settings->serve.history_bytes) ||
+        !(settings->serve.history_bytes >= 65536 && settings->serve.history_bytes <= 1e12))
+        return "a number of bytes from 64K on, such as 64M";
+    return NULL;
+}
+
+static const cli_option options[] = {
+    {"listen", OPTION_TEXT, SETTING(serve.listen),
+     .help = "where to listen (default 127.0.0.1:8571); other machines need --token-file; port 0: "
+             "a free one",
+     .argument = "HOST:PORT"},
+    {"data", OPTION_TEXT, SETTING(serve.data),
+     .help = "the folder where streams and what they learned are kept (nothing is kept if not "
+             "given)",
+     .argument = "DIR"},
+    {"config", OPTION_TEXT, SETTING(serve.config),
+     .help = "JSON with streams to create, Prometheus queries, Alertmanager and these options",
+     .argument = "FILE"},
+    {"save-every", OPTION_APPLY, SETTING(serve.save_seconds),
+     .help = "rows are on disk after this time (default 1s); 0: before they are answered",
+     .argument = "TIME", .apply = set_save_every},
+    {"token-file", OPTION_TEXT, SETTING(serve.token_file),
+     .help = "tokens, one per line, of those who may read and write", .argument = "FILE"},
+    {"read-token-file", OPTION_TEXT, SETTING(serve.read_token_file),
+     .help = "tokens of those who may only read", .argument = "FILE"},
+    {"tls-cert", OPTION_TEXT, SETTING(serve.tls_cert),
+     .help = "serve HTTPS with this certificate (PEM)", .argument = "FILE"},
+    {"tls-key", OPTION_TEXT, SETTING(serve.tls_key), .help = "and its key (PEM)",
+     .argument = "FILE"},
+    {"max-body", OPTION_APPLY, SETTING(serve.max_body_bytes),
+     .help = "the largest batch, decompressed (default 64M)", .argument = "BYTES",
+     .apply = set_max_body},
+    {"max-streams", OPTION_COUNT, SETTING(serve.max_streams),
+     .help = "how many streams there may be (default 1000)", .argument = "N", .from = 1,
+     .to = 1000000, .range = "1 to 1000000"},
+    {"max-connections", OPTION_COUNT, SETTING(serve.max_connections),
+     .help = "how many may be open (default 2000)", .argument = "N", .from = 8, .to = 1000000,
+     .range = "8 to 1000000"},
+    {"timeout", OPTION_APPLY, SETTING(serve.timeout_seconds),
+     .help = "a client that sends or reads too slowly for this long is cut off (default 30s)",
+     .argument = "TIME", .apply = set_timeout},
+    {"history", OPTION_APPLY, SETTING(serve.history_bytes),
+     .help = "memory for the recent points of each stream (default 64M)", .argument = "BYTES",
+     .apply = set_history},
+};
+
+static exit_code run(const cli_settings *settings)
+{
+#ifdef OIF_HAS_SERVE
+    return service_run(settings);
+#else
+    (void)settings;
+    return complain(EXIT_FAILED,
+                    "this program was built without oif serve, which needs libmicrohttpd, jansson "
+                    "and libcurl; install them and build it again: sudo apt-get install "
+                    "libmicrohttpd-dev libjansson-dev libcurl4-openssl-dev");
+#endif
+}
+
+const cli_command serve_command = {
+    .name = "serve",
+    .summary = "score rows that arrive by HTTP, with a live page, metrics and durable streams",
+    .usage = "serve [OPTION...]",
+    .examples =
+        "  oif serve                                  page and API at http://127.0.0.1:8571\n"
+        "  oif serve --data /var/lib/oif              what was learned survives a restart\n"
+        "  curl -T readings.csv -H 'Content-Type: text/csv' -X POST \\\n"
+        "      http://127.0.0.1:8571/api/v1/streams/pump/rows\n"
+        "                                             rows in, their scores out\n"
+        "  oif serve --listen 0.0.0.0:8571 --token-file token --tls-cert c.pem --tls-key k.pem\n"
+        "                                             for other machines\n",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run,
+};

@@ -1,0 +1,133 @@
+#include "service.h"
+
+#include "../cli/signals.h"
+#include "events.h"
+#include "log.h"
+#include "server.h"
+#include "streams.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char default_address[] = "127.0.0.1:8571";
+static const double default_max_body_bytes = 64 << 20;
+
+/* All bodies together may hold what this many largest ones do. */
+enum { LARGEST_BODIES = 4, DEFAULT_CONNECTIONS = 2000, DEFAULT_TIMEOUT_SECONDS = 30 };
+
+typedef struct service {
+    const serve_settings *asked;
+    app served;
+    listening opened;
+    server *running;
+} service;
+
+/* ---- Starting ---- */
+
+static bool load_tokens(service *one)
+{
+    const serve_settings *asked = one->asked;
+    return (!asked->token_file || access_load(&one->served.access, asked->token_file, true)) &&
+           (!asked->read_token_file ||
+            access_load(&one->served.access, asked->read_token_file, false));
+}
+
+static bool check_options(const service *one)
+{
+    const serve_settings *asked = one->asked;
+    if (!asked->tls_cert != !asked->tls_key)
+        return complain(EXIT_USAGE, "--tls-cert and --tls-key go together"), false;
+    if (one->opened.is_loopback || one->served.access.token_count > 0)
+        return true;
+    return complain(EXIT_USAGE,
+                    "--listen %s: other machines could read and write; make a token with: openssl "
+                    "rand -hex 32 > token, and add --token-file token",
+                    asked->listen),
+           false;
+}
+
+static bool open_socket(service *one)
+{
+    const char *address = one->asked->listen ? one->asked->listen : default_address;
+    if (!listen_open(address, &one->opened))
+        return false;
+    one->served.access.is_loopback = one->opened.is_loopback;
+    if (load_tokens(one) && check_options(one))
+        return true;
+    close(one->opened.descriptor);
+    return false;
+}
+
+static bool start_server(service *one)
+{
+    const serve_settings *asked = one->asked;
+    server_options options = {
+        .max_connections =
+            asked->max_connections ? (unsigned)asked->max_connections : DEFAULT_CONNECTIONS,
+        .timeout_seconds =
+            asked->timeout_seconds > 0 ? asked->timeout_seconds : DEFAULT_TIMEOUT_SECONDS,
+        .tls_cert = asked->tls_cert,
+        .tls_key = asked->tls_key,
+    };
+    app *served = &one->served;
+    served->max_body_bytes =
+        (size_t)(asked->max_body_bytes > 0 ? asked->max_body_bytes : default_max_body_bytes);
+    served->bodies.limit_bytes = LARGEST_BODIES * served->max_body_bytes;
+    one->running = server_open(&options, &one->opened, served);
+    if (one->running)
+        note("listening on %s://%s", asked->tls_cert ? "https" : "http", one->opened.address);
+    return one->running != NULL;
+}
+
+/* Requests are answered meanwhile: that the streams are being loaded. */
+static bool load_streams(service *one)
+{
+    const serve_settings *asked = one->asked;
+    streams_options options = {
+        .folder = asked->data,
+        .save_every = asked->is_save_given ? asked->save_seconds : 1,
+        .max_streams = (size_t)asked->max_streams,
+        .history_bytes = (size_t)asked->history_bytes,
+    };
+    streams *all = NULL;
+    problem why;
+    if (!streams_open(&options, &all, &why))
+        return complain(EXIT_FAILED, "%s%s%s", why.message, why.remedy[0] ? "; " : "", why.remedy),
+               false;
+    one->served.watchers = events_open(streams_feed(all));
+    atomic_store(&one->served.all, all);
+    if (!asked->data)
+        note("nothing is kept when the server ends; --data DIR keeps the streams");
+    return true;
+}
+
+/* ---- Running ---- */
+
+static void wait_for_end(void)
+{
+    struct pollfd signal = {.fd = signals_descriptor(), .events = POLLIN};
+    while (!signals_stop_requested()) {
+        if (poll(&signal, 1, -1) < 0 && errno != EINTR)
+            return;
+        signals_heed();
+    }
+}
+
+exit_code service_run(const cli_settings *settings)
+{
+    service one = {.asked = &settings->serve};
+    signals_catch();
+    if (!open_socket(&one) || !start_server(&one))
+        return EXIT_FAILED;
+    bool is_loaded = load_streams(&one);
+    if (is_loaded)
+        wait_for_end();
+    server_close(one.running);
+    events_close(one.served.watchers);
+    bool is_saved = streams_close(atomic_load(&one.served.all));
+    memset(&one.served.access, 0, sizeof one.served.access);
+    return is_loaded && is_saved ? EXIT_OK : EXIT_FAILED;
+}
