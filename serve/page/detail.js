@@ -1,0 +1,351 @@
+// The chosen key: its state in words, its score with threshold and episodes, its columns with the
+// reason's first, and the same as tables.
+import { ask, path } from "./server.js";
+import { draw, gapLimit, indexAt, readColours } from "./chart.js";
+import { $, el, fill, setGrade, setText, show } from "./dom.js";
+import * as format from "./format.js";
+
+const COLUMNS_AT_FIRST = 12, COLUMNS_AT_MOST = 60, TABLE_ROWS = 50, EPISODES = 20, ALERTS = 100;
+const SIGNS = { high: "▲", low: "▼" }, GRADES = ["", "note", "warning", "critical"];
+
+let of = {}, points = null, episodes = [], alerts = [], chosenEpisode = null;
+let cursor = null, colours = null, showsAll = false, tiles = [], frame = 0, turn = 0;
+
+// ---- Loading ----
+
+const isSame = wanted => of.stream === wanted.stream && of.key === wanted.key && of.limit === wanted.limit;
+
+// Only the rows since the last one, if their times say which.
+function pointsQuery(wanted) {
+    const last = isSame(wanted) && points?.rows.length ? points.times[points.times.length - 1] : null;
+    return { key: wanted.key, limit: wanted.limit, since: last };
+}
+
+function append(list, more, from, limit) {
+    return list.concat(more.slice(from)).slice(-limit);
+}
+
+function merge(fresh, limit) {
+    const last = points.rows[points.rows.length - 1], from = fresh.rows.findIndex(row => row > last);
+    const names = Object.keys(fresh.values);
+    const isOther = names.length !== Object.keys(points.values).length || names.some(name => !points.values[name]);
+    if (isOther || !fresh.rows.length || fresh.rows[fresh.rows.length - 1] < last)
+        return false;
+    if (from >= 0)
+        for (const name of ["rows", "times", "scores", "thresholds", "grades"])
+            points[name] = append(points[name], fresh[name], from, limit);
+    for (const name of from >= 0 ? names : [])
+        points.values[name] = append(points.values[name], fresh.values[name], from, limit);
+    return true;
+}
+
+// wanted: { stream, key, limit }
+export async function loadDetail(wanted) {
+    const mine = ++turn, { stream, key } = wanted;
+    const query = pointsQuery(wanted);
+    let [fresh, theirs, found] = await Promise.all([
+        ask(path(stream, "/points", query)),
+        ask(path(stream, "/episodes", { key, limit: EPISODES })),
+        ask(path(stream, "/alerts", { key, limit: ALERTS })),
+    ]);
+    if (mine !== turn)
+        return;
+    if (query.since == null || !merge(fresh, wanted.limit)) {
+        if (query.since != null)
+            fresh = await ask(path(stream, "/points", { ...query, since: null }));
+        if (mine !== turn)
+            return;
+        points = fresh;
+    }
+    if (!isSame(wanted)) {
+        cursor = null;
+        if (of.stream !== stream || of.key !== key)
+            chosenEpisode = null;
+    }
+    of = { ...wanted };
+    episodes = theirs.episodes;
+    alerts = found.alerts;
+    renderDetail();
+}
+
+export function clearDetail() {
+    turn++;
+    of = {};
+    points = null;
+    for (const id of ["score-figure", "columns", "episodes", "table"])
+        show($(id), false);
+    setText($("state"), "");
+}
+
+// ---- Words ----
+
+// A stream without times has no time of an end either.
+const isOpen = episode => episode.open ?? episode.ended == null;
+
+const openOne = () => episodes.find(isOpen);
+
+function currentEpisode() {
+    return episodes.find(episode => episode.number === chosenEpisode) ?? openOne() ?? episodes[0];
+}
+
+// The reasons of the worst alert of the episode.
+function reasonsOf(episode) {
+    if (!episode)
+        return [];
+    const own = alerts.filter(alert => alert.row >= episode.first_row && alert.row <= episode.last_row);
+    const worst = own.reduce((best, alert) => !best || alert.severity > best.severity ? alert : best, null);
+    if (worst?.reasons?.length)
+        return worst.reasons;
+    return episode.column ? [{ column: episode.column, direction: episode.reason?.split(" ").pop(), share: null }] : [];
+}
+
+function renderState() {
+    const open = openOne(), last = points.rows.length - 1, state = $("state");
+    state.dataset.state = open ? "wrong" : "calm";
+    if (open)
+        return setText(state, `▲ ${format.reason(open)} ${format.since(open)}`);
+    if (last < 0)
+        return setText(state, "No rows of this key are kept.");
+    setText(state, episodes.length ? `✓ Normal. The last episode: ${format.reason(episodes[0])}, ended ${
+        episodes[0].ended == null ? `at row ${format.count(episodes[0].last_row)}` : format.time(episodes[0].ended)}.`
+        : "✓ Normal. No episode so far.");
+}
+
+function place(i) {
+    const row = `row ${format.count(points.rows[i])}`;
+    return points.times[i] == null ? row : `${format.time(points.times[i], true)}, ${row}`;
+}
+
+function describeScores() {
+    const { scores, rows, thresholds } = points, last = scores.length - 1;
+    let top = 0;
+    for (let i = 0; i < scores.length; i++)
+        if (scores[i] > scores[top])
+            top = i;
+    return `Score of ${format.short(of.key ?? of.stream)}, ${format.count(rows.length)} rows up to ${place(last)}. ` +
+           `Latest ${format.score(scores[last])}, threshold ${format.score(thresholds[last])}. ` +
+           `Highest ${format.score(scores[top])} at ${place(top)}. ${format.count(points.spans.length)} episodes.`;
+}
+
+function describeColumn(name, values) {
+    let low = Infinity, high = -Infinity;
+    for (const value of values)
+        if (value != null) {
+            if (value < low) low = value;
+            if (value > high) high = value;
+        }
+    const range = low > high ? "no numbers" : `from ${format.number(low)} to ${format.number(high)}`;
+    return `Column ${format.short(name)}: ${range}, latest ${format.number(values[values.length - 1])}.`;
+}
+
+function renderReadout() {
+    const i = cursor ?? points.rows.length - 1, slider = $("cursor");
+    const grade = GRADES[points.grades[i]];
+    const words = `score ${format.score(points.scores[i])}, threshold ${format.score(points.thresholds[i])}${grade && `, ${grade}`}`;
+    $("readout").replaceChildren(cursor == null ? "latest: " : "", el("b", { textContent: place(i) }), `, ${words}`);
+    slider.max = points.rows.length - 1;
+    slider.value = i;
+    slider.setAttribute("aria-valuetext", `${place(i)}, ${words}`);
+    for (const tile of tiles)
+        setText(tile.value, format.number(points.values[tile.name]?.[i]));
+}
+
+// ---- Charts ----
+
+// The x axis is the time where rows have one and it rises, else the number of the row.
+function prepare() {
+    const { times, rows } = points;
+    points.isTime = times.length > 1 && times.every((t, i) => t != null && (i === 0 || t >= times[i - 1])) &&
+                    times[times.length - 1] > times[0];
+    points.x = points.isTime ? times : rows;
+    points.gap = points.isTime ? gapLimit(times) : Infinity;
+    points.spans = spansOf();
+    points.marks = [];
+    points.grades.forEach((grade, i) => grade > 0 && points.marks.push(i));
+}
+
+function spansOf() {
+    const { rows } = points, current = currentEpisode(), spans = [];
+    for (const episode of episodes) {
+        const from = rows.findIndex(row => row >= episode.first_row);
+        let to = rows.length - 1;
+        while (to >= 0 && rows[to] > episode.last_row)
+            to--;
+        if (from >= 0 && to >= from)
+            spans.push({ first: from, last: to, from: points.x[from], to: points.x[to], episode, chosen: episode === current });
+    }
+    return spans;
+}
+
+function drawAll() {
+    frame = 0;
+    if (!points?.rows.length)
+        return;
+    colours ??= readColours();
+    const common = { x: points.x, isTime: points.isTime, gap: points.gap, spans: points.spans, cursor };
+    draw($("score-chart"), { ...common, marks: points.marks, lines: [{ y: points.scores }, { y: points.thresholds, dashed: true }] }, colours);
+    for (const tile of tiles)
+        if (points.values[tile.name])
+            draw(tile.canvas, { ...common, marks: [], lines: [{ y: points.values[tile.name] }] }, colours);
+}
+
+export function redraw() {
+    frame ||= requestAnimationFrame(drawAll);
+}
+
+export function recolour() {
+    colours = null;
+    redraw();
+}
+
+function follow(canvas) {
+    canvas.onpointermove = event => moveCursor(indexAt(canvas, points.x, event.clientX));
+    canvas.onpointerleave = () => moveCursor(null);
+    canvas.onclick = event => {
+        const i = indexAt(canvas, points.x, event.clientX);
+        const span = points.spans.find(one => i >= one.first - 2 && i <= one.last + 2);
+        if (span)
+            chooseEpisode(span.episode.number);
+    };
+}
+
+export function moveCursor(i) {
+    if (!points?.rows.length)
+        return;
+    cursor = i == null || i >= points.rows.length - 1 ? null : i;
+    renderReadout();
+    redraw();
+}
+
+export function chooseEpisode(number) {
+    chosenEpisode = number;
+    if (points)
+        renderDetail();
+}
+
+// ---- Columns ----
+
+// The reason's columns come first, then the stream's order.
+function columnOrder(reasons) {
+    const names = (points.columns ?? Object.keys(points.values)).filter(name => points.values[name]);
+    const first = reasons.map(reason => reason.column).filter(name => names.includes(name));
+    return [...new Set([...first, ...names])];
+}
+
+function makeTile() {
+    const tile = el("figure", { className: "card tile" },
+                    el("figcaption", {}, el("h4"), el("span", { className: "because" }), el("span", { className: "value" })),
+                    el("canvas"));
+    const canvas = tile.lastChild;
+    canvas.setAttribute("role", "img");
+    follow(canvas);
+    return tile;
+}
+
+function becauseText(reason, isLong) {
+    if (!reason)
+        return "";
+    const sign = SIGNS[reason.direction] ?? "◆";
+    const share = reason.share == null ? "" : `, ${Math.round(100 * reason.share)} %`;
+    return `${sign} ${reason.direction ?? ""}${share}${isLong ? " of the reason" : ""}`;
+}
+
+function renderColumns() {
+    const episode = currentEpisode(), reasons = reasonsOf(episode), order = columnOrder(reasons);
+    const names = order.slice(0, showsAll ? COLUMNS_AT_MOST : COLUMNS_AT_FIRST);
+    const byName = new Map(reasons.map(reason => [reason.column, reason]));
+    tiles = [];
+    fill($("column-charts"), names, makeTile, (tile, name, i) => {
+        const [title, because, value] = tile.firstChild.children, reason = byName.get(name);
+        setText(title, format.short(name));
+        setText(because, becauseText(reason, i === 0));
+        tile.dataset.reason = Boolean(reason);
+        tile.lastChild.setAttribute("aria-label", describeColumn(name, points.values[name]));
+        tiles.push({ name, value, canvas: tile.lastChild });
+    });
+    const when = episode && (episode.began == null ? `row ${format.count(episode.first_row)}` : format.time(episode.began));
+    setText($("why"), episode ? `${episode === openOne() ? "Why now" : `Why at ${when}`}: ${reasons.map(reason =>
+        reason.text || `${reason.column} ${reason.direction ?? ""}`).map(text => format.short(text)).join("; ") || "several columns together"}` : "");
+    const rest = Math.min(order.length, COLUMNS_AT_MOST) - names.length;
+    show($("columns-more"), rest > 0);
+    setText($("columns-more"), `Show ${rest} more of ${order.length} columns`);
+    show($("columns"), names.length > 0);
+}
+
+export function showAllColumns() {
+    showsAll = true;
+    renderDetail();
+}
+
+// ---- Tables ----
+
+function renderEpisodes() {
+    show($("episodes"), episodes.length > 0);
+    const current = currentEpisode();
+    const make = () => {
+        const cells = [0, 1, 2, 3, 4, 5].map(i => el("td", { className: i >= 3 ? "number" : "" }));
+        return el("tr", {}, ...cells, el("td", { className: "badge" }));
+    };
+    fill($("episode-table").tBodies[0], episodes, make, (row, episode) => {
+        const [what, began, ended, rows, anomalies, severity, grade] = row.children;
+        if (!what.firstChild)
+            what.append(el("button", { type: "button" }));
+        setText(what.firstChild, format.short(format.reason(episode)));
+        what.firstChild.onclick = () => chooseEpisode(episode.number);
+        setText(began, episode.began == null ? `row ${format.count(episode.first_row)}` : format.time(episode.began, true));
+        setText(ended, episode === openOne() ? "open" : episode.ended == null ? `row ${format.count(episode.last_row)}` : format.time(episode.ended, true));
+        setText(rows, format.count(episode.rows));
+        setText(anomalies, format.count(episode.anomalies));
+        setText(severity, format.severity(episode.peak_severity));
+        setGrade(grade, episode.grade);
+        row.setAttribute("aria-current", episode === current);
+    });
+}
+
+export function renderTable() {
+    if (!$("table").open || !points)
+        return;
+    const names = Object.keys(points.values).slice(0, COLUMNS_AT_MOST);
+    const titles = ["Row", "Time", "Score", "Threshold", "Grade", ...names.map(name => format.short(name, 40))];
+    const header = el("tr", {}, ...titles.map(title => el("th", { scope: "col", textContent: title })));
+    $("row-table").tHead.replaceChildren(header);
+    const last = points.rows.map((_, i) => i).slice(-TABLE_ROWS).reverse();
+    fill($("row-table").tBodies[0], last, () => el("tr"), (row, i) => {
+        const cells = [format.count(points.rows[i]), format.time(points.times[i], true), format.score(points.scores[i]),
+                       format.score(points.thresholds[i]), GRADES[points.grades[i]] ?? "",
+                       ...names.map(name => format.number(points.values[name][i]))];
+        fill(row, cells, () => el("td"), setText);
+    });
+}
+
+// ---- All of it ----
+
+function renderDetail() {
+    prepare();
+    const hasRows = points.rows.length > 0;
+    show($("score-figure"), hasRows);
+    show($("table"), hasRows);
+    renderState();
+    renderEpisodes();
+    if (!hasRows)
+        return show($("columns"), false);
+    $("score-chart").setAttribute("aria-label", describeScores());
+    renderColumns();
+    renderReadout();
+    renderTable();
+    redraw();
+}
+
+// What was composed for another time zone.
+export function renderAgain() {
+    if (points)
+        renderDetail();
+}
+
+export function startDetail() {
+    follow($("score-chart"));
+    new ResizeObserver(redraw).observe($("detail"));
+    $("cursor").oninput = event => moveCursor(Number(event.target.value));
+    $("columns-more").onclick = showAllColumns;
+    $("table").ontoggle = renderTable;
+}

@@ -1,0 +1,61 @@
+// The keys of the chosen stream, a page of them at a time: ranking and search are the server's.
+import { ask, path } from "./server.js";
+import { $, el, fill, isBusy, keepOrder, setText, show } from "./dom.js";
+import * as format from "./format.js";
+
+const PAGE = 100, WORST = 6; // a severity that fills the bar
+let shown = [], total = 0, offset = 0, stream = null, turn = 0;
+
+export const shownKeys = () => shown.map(key => key.key);
+
+function makeRow() {
+    return el("li", {}, el("button", { type: "button" },
+                           el("span", { className: "name" }), el("span", { className: "figure" }),
+                           el("span", { className: "bar" }, el("i")), el("span", { className: "below" })));
+}
+
+function updateRow(row, key, chosen, onChoose) {
+    const button = row.firstChild, [name, figure, bar, below] = button.children;
+    const isOpen = key.episode != null;
+    setText(name, format.short(key.key, 120) || "(empty)");
+    setText(figure, format.severity(key.severity));
+    figure.title = "severity of the latest row";
+    bar.firstChild.style.width = `${Math.min(100, Math.max(0, 100 * (key.severity ?? 0) / WORST))}%`;
+    setText(below, isOpen ? `▲ ${format.short(key.reason || "anomalous")}` : "");
+    below.className = isOpen ? "below open" : "below";
+    show(below, isOpen);
+    button.dataset.open = isOpen;
+    button.setAttribute("aria-current", key.key === chosen);
+    button.onclick = () => onChoose(key.key);
+}
+
+export function renderKeys(chosen, onChoose) {
+    fill($("key-list"), shown, makeRow, (row, key) => updateRow(row, key, chosen, onChoose));
+    setText($("key-count"), format.count(total));
+    const last = Math.min(total, offset + shown.length);
+    show($("key-pager"), total > PAGE);
+    setText($("key-place"), total ? `${format.count(offset + 1)} – ${format.count(last)} of ${format.count(total)}` : "none found");
+    $("key-before").disabled = offset === 0;
+    $("key-after").disabled = last >= total;
+}
+
+export async function loadKeys(name, chosen, onChoose, isLive) {
+    const mine = ++turn;
+    if (name !== stream) {
+        stream = name;
+        offset = 0;
+        $("key-find").value = "";
+    }
+    const answer = await ask(path(name, "/keys", { order: $("key-order").value, find: $("key-find").value, limit: PAGE, offset }));
+    if (mine !== turn)
+        return;
+    shown = isLive && isBusy($("key-list")) ? keepOrder(shown, answer.keys, key => key.key) : answer.keys;
+    total = answer.total;
+    renderKeys(chosen(), onChoose);
+}
+
+// before: -1, after: 1, the first page: 0
+export function turnPage(direction) {
+    offset = direction === 0 ? 0 : Math.max(0, offset + direction * PAGE);
+    $("key-list").scrollTop = 0;
+}

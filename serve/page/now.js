@@ -1,0 +1,82 @@
+// What is wrong now: the open episodes of all streams, the worst first, or since when all is quiet.
+import { ask, path } from "./server.js";
+import { $, el, fill, isBusy, keepOrder, setGrade, setText } from "./dom.js";
+import * as format from "./format.js";
+
+const SHOWN = 50, STREAMS_ASKED = 20;
+const nameOf = episode => JSON.stringify([episode.stream, episode.key, episode.number]);
+
+let shown = [], known = null, quiet = { of: -1, text: "" };
+
+export const openEpisodes = () => shown;
+
+function makeRow() {
+    return el("li", {}, el("button", { type: "button" },
+                           el("span", { className: "badge" }),
+                           el("span", { className: "what" }, el("strong"), el("span")),
+                           el("span", { className: "where" })));
+}
+
+export function renderNow(now, chosen, onChoose) {
+    const total = now.open ?? now.episodes.length;
+    const episodes = now.episodes.slice(0, SHOWN), list = $("now-list");
+    const isSame = shown.length === episodes.length;
+    shown = isSame && isBusy(list) ? keepOrder(shown, episodes, nameOf) : episodes;
+    fill(list, shown, makeRow, (row, episode) => {
+        const button = row.firstChild, [badge, what, where] = button.children;
+        setGrade(badge, episode.grade);
+        setText(what.firstChild, format.short(format.reason(episode)));
+        setText(what.lastChild, ` ${format.since(episode)}`);
+        const streams = now.streams.length > 1 ? episode.stream : "";
+        setText(where, [streams, format.short(episode.key ?? "", 60)].filter(Boolean).join(" / "));
+        button.onclick = () => onChoose(episode);
+        button.setAttribute("aria-current", episode.stream === chosen.stream && (episode.key ?? null) === chosen.key);
+    });
+    renderTitle(now, total);
+    announce(now.episodes);
+}
+
+function renderTitle(now, total) {
+    const isQuiet = total === 0;
+    $("now").dataset.state = isQuiet ? (now.streams.length ? "quiet" : "wait") : "wrong";
+    setText($("now-title"), isQuiet ? "All quiet" : `${format.count(total)} open ${total === 1 ? "episode" : "episodes"}`);
+    setText($("now-note"), isQuiet ? quiet.text : total > shown.length ? `the worst ${shown.length} are shown` : "worst first");
+    document.title = isQuiet ? "oif: all quiet" : `(${total}) oif: ${format.short(format.reason(now.episodes[0] ?? {}), 40)}`;
+    if (isQuiet)
+        findQuiet(now);
+}
+
+// Since when: the end of the latest episode. Asked again only when there was another episode.
+async function findQuiet(now) {
+    const of = now.streams.reduce((sum, stream) => sum + stream.episodes, 0) + now.streams.length / 1e6;
+    if (quiet.of === of)
+        return;
+    quiet.of = of;
+    const rows = now.streams.reduce((sum, stream) => sum + stream.rows, 0);
+    quiet.text = rows ? "no episode so far" : "no rows yet";
+    const names = now.streams.filter(stream => stream.episodes > 0).slice(0, STREAMS_ASKED);
+    const latest = await Promise.all(names.map(async ({ name }) => {
+        const answer = await ask(path(name, "/episodes", { limit: 1 })).catch(() => null);
+        return answer?.episodes[0];
+    }));
+    const last = latest.filter(Boolean).sort((a, b) => (b.ended ?? 0) - (a.ended ?? 0))[0];
+    if (last)
+        quiet.text = `since ${last.ended == null ? `row ${format.count(last.last_row)}` : format.time(last.ended)}; ` +
+                     `the last episode: ${format.short(format.reason(last))}${last.key == null ? "" : ` on ${format.short(last.key, 40)}`}`;
+    setText($("now-note"), quiet.text);
+}
+
+// Forgets what was composed for another time zone.
+export const forgetTexts = () => { quiet.of = -1; };
+
+// A screen reader hears of new episodes, in one sentence however many there are.
+function announce(episodes) {
+    const names = new Set(episodes.map(nameOf));
+    const fresh = known ? episodes.filter(episode => !known.has(nameOf(episode))) : [];
+    known = names;
+    if (!fresh.length)
+        return;
+    const worst = fresh[0];
+    const text = `${format.short(format.reason(worst))} ${format.since(worst)}${worst.key == null ? "" : `, on ${format.short(worst.key, 40)}`}`;
+    setText($("announce"), fresh.length === 1 ? `New episode: ${text}` : `${fresh.length} new episodes; the worst: ${text}`);
+}

@@ -1,0 +1,382 @@
+// The page: what is chosen, what is loaded again when, and the controls.
+//
+// Events only say that something changed. What the eye sees is then asked for, at most once or twice
+// per second, so a stream of 10^5 rows per second costs the page no more than one of 10.
+import { ask, listen, path } from "./server.js";
+import { chooseEpisode, clearDetail, loadDetail, recolour, renderAgain, startDetail } from "./detail.js";
+import { $, el, fill, paced, setText, show } from "./dom.js";
+import * as format from "./format.js";
+import { loadKeys, renderKeys, shownKeys, turnPage } from "./keys.js";
+import { forgetTexts, openEpisodes, renderNow } from "./now.js";
+import { startUpload } from "./upload.js";
+
+const STREAMS_SHOWN = 50, OPEN_ASKED = 50;
+const chosen = { stream: null, key: null };
+let info = null, now = { episodes: [], streams: [] }, isDown = false;
+
+const mayWrite = () => info !== null && !info.read_only;
+const streamOf = name => now.streams.find(stream => stream.name === name);
+
+// What the browser remembers for this page; private windows may refuse.
+function remembered(name, other) {
+    try { return localStorage.getItem(`oif.${name}`) ?? other; } catch { return other; }
+}
+
+function remember(name, value) {
+    try { localStorage.setItem(`oif.${name}`, value); } catch { /* then it lasts as long as the page */ }
+}
+
+// ---- Failures ----
+
+function fail(error) {
+    if (error.name === "AbortError")
+        return;
+    if (error.status === 401)
+        return askToken();
+    setLink(error.status ? "live" : "down");
+    banner(error.message);
+}
+
+function banner(text) {
+    setText($("banner"), text ?? "");
+    show($("banner"), Boolean(text));
+}
+
+function setLink(state) {
+    $("link").dataset.state = state;
+    isDown = state === "down";
+    setText($("link-text"), { live: "Live", down: "Connection lost, trying again", wait: "Connecting" }[state]);
+}
+
+const guarded = run => async (...given) => {
+    try {
+        await run(...given);
+    } catch (error) {
+        fail(error);
+    }
+};
+
+// ---- Loading ----
+
+const loadNow = guarded(async () => {
+    now = await ask(`/api/v1/now?limit=${OPEN_ASKED}`);
+    if (!streamOf(chosen.stream))
+        await chooseFirst();
+    renderAll();
+    const broken = now.streams.find(stream => stream.error);
+    banner(broken ? `${broken.name}: ${broken.error}` : null);
+});
+
+const loadList = guarded(async isLive => {
+    if (streamOf(chosen.stream)?.key != null)
+        await loadKeys(chosen.stream, () => chosen.key, chooseKey, isLive);
+});
+
+async function loadChosen() {
+    const stream = streamOf(chosen.stream);
+    if (!stream || !stream.rows || (stream.key != null && chosen.key == null))
+        return clearDetail();
+    try {
+        await loadDetail({ ...chosen, limit: Number($("limit").value) });
+        show($("detail-error"), false);
+    } catch (error) {
+        if (error.status === 401 || !error.status)
+            return fail(error);
+        clearDetail();
+        setText($("detail-error"), error.message);
+        show($("detail-error"), true);
+    }
+}
+
+const nowSoon = paced(loadNow, 1000);
+const listSoon = paced(() => loadList(true), 1000);
+const detailSoon = paced(loadChosen, 500);
+
+function everythingSoon() {
+    nowSoon();
+    listSoon();
+    detailSoon();
+}
+
+function onEvent(kind, data) {
+    nowSoon();
+    if (data.stream === chosen.stream || data.name === chosen.stream) {
+        listSoon();
+        detailSoon();
+    }
+}
+
+// ---- What is chosen ----
+
+// The first look: what is worst now, or else the stream's worst key.
+async function chooseFirst() {
+    const worst = now.episodes[0];
+    if (worst)
+        return choose(worst.stream, worst.key ?? null);
+    if (now.streams.length)
+        return chooseStream(now.streams[0].name);
+    chosen.stream = chosen.key = null;
+}
+
+async function chooseStream(name) {
+    let key = now.episodes.find(episode => episode.stream === name)?.key ?? null;
+    if (key == null && streamOf(name)?.key != null) {
+        const { keys } = await ask(path(name, "/keys", { order: "severity", limit: 1 }));
+        key = keys[0]?.key ?? null;
+    }
+    await choose(name, key);
+}
+
+async function choose(stream, key) {
+    const isOther = stream !== chosen.stream || key !== chosen.key;
+    Object.assign(chosen, { stream, key });
+    if (isOther) {
+        clearDetail();
+        chooseEpisode(null);
+    }
+    history.replaceState(null, "", `#${new URLSearchParams({ stream, ...key != null && { key } })}`);
+    renderAll();
+    await Promise.all([loadList(), loadChosen()]);
+}
+
+const chooseKey = key => choose(chosen.stream, key);
+
+const chooseOpen = guarded(async episode => {
+    await choose(episode.stream, episode.key ?? null);
+    chooseEpisode(episode.number);
+    if (matchMedia("(max-width: 60rem)").matches)
+        $("detail").scrollIntoView();
+});
+
+function chooseFromAddress() {
+    const wanted = new URLSearchParams(location.hash.slice(1));
+    if (wanted.has("stream"))
+        Object.assign(chosen, { stream: wanted.get("stream"), key: wanted.get("key") });
+}
+
+// ---- Rendering ----
+
+function renderStreams() {
+    const wanted = $("stream-find").value.toLowerCase();
+    const found = now.streams.filter(stream => stream.name.toLowerCase().includes(wanted));
+    const make = () => el("li", {}, el("button", { type: "button" }, el("span", { className: "name" }),
+                                       el("span", { className: "figure" }), el("span", { className: "below" })));
+    fill($("stream-list"), found.slice(0, STREAMS_SHOWN), make, (row, stream) => {
+        const button = row.firstChild, [name, figure, below] = button.children;
+        setText(name, stream.name);
+        setText(figure, stream.episodes_open ? `▲ ${format.count(stream.episodes_open)} open` : "✓ quiet");
+        figure.className = stream.episodes_open ? "figure open" : "figure";
+        setText(below, `${format.count(stream.rows)} rows, ${format.rate(stream.rows_per_second)}/s`);
+        button.setAttribute("aria-current", stream.name === chosen.stream);
+        button.onclick = guarded(() => chooseStream(stream.name));
+    });
+    show($("stream-find"), now.streams.length > 8);
+    setText($("stream-more"), found.length > STREAMS_SHOWN ? `${STREAMS_SHOWN} of ${format.count(found.length)} shown` : "");
+}
+
+function renderFigures(stream) {
+    const figures = [["Rows", format.count(stream.rows)], ["Rows per second", format.rate(stream.rows_per_second)],
+                     ["Keys", stream.key == null ? null : format.count(stream.keys)], ["Anomalies", format.count(stream.alerts)],
+                     ["Episodes", format.count(stream.episodes)], ["Memory", format.bytes(stream.memory_bytes)],
+                     ["Saved up to row", format.count(stream.saved)]].filter(([, value]) => value != null);
+    fill($("figures"), figures, () => el("div", {}, el("dt"), el("dd")), (pair, [name, value]) => {
+        setText(pair.firstChild, name);
+        setText(pair.lastChild, value);
+    });
+}
+
+function renderChosen() {
+    const stream = streamOf(chosen.stream);
+    show($("work"), Boolean(stream));
+    show($("empty"), now.streams.length === 0 && info !== null);
+    if (!stream)
+        return;
+    const name = chosen.key ?? stream.name;
+    const parts = chosen.key == null ? [name] : [el("span", { className: "dim", textContent: `${stream.name} / ` }), format.short(name, 2000)];
+    if ($("detail-title").textContent !== parts.map(part => part.textContent ?? part).join(""))
+        $("detail-title").replaceChildren(...parts);
+    renderFigures(stream);
+    show($("keys"), stream.key != null);
+    show($("forget"), mayWrite() && chosen.key != null);
+    show($("remove"), mayWrite());
+    show($("manage"), true);
+    setText($("settings"), JSON.stringify({ detector: stream.detector, ...stream.settings }, null, 1));
+    if (!stream.rows)
+        setText($("state"), "No rows yet.");
+}
+
+function renderAll() {
+    renderNow(now, chosen, chooseOpen);
+    renderStreams();
+    renderKeys(chosen.key, chooseKey);
+    renderChosen();
+    const rate = now.streams.reduce((sum, stream) => sum + (stream.rows_per_second ?? 0), 0);
+    const memory = now.streams.reduce((sum, stream) => sum + (stream.memory_bytes ?? 0), 0);
+    setText($("totals"), now.streams.length ? `${format.count(now.streams.length)} ${now.streams.length === 1 ? "stream" : "streams"}, ${
+        format.rate(rate)} rows/s, ${format.bytes(memory)}` : "");
+}
+
+// ---- Login ----
+
+function askToken() {
+    if (!$("login").open)
+        $("login").showModal();
+}
+
+$("login").oncancel = event => event.preventDefault();
+$("login-form").onsubmit = async event => {
+    event.preventDefault();
+    try {
+        await ask("/login", { method: "POST", body: new URLSearchParams({ token: $("login-token").value }) });
+        location.reload();
+    } catch (error) {
+        setText($("login-error"), error.status === 401 || error.status === 403 ? "This is not the token of this server." : error.message);
+        show($("login-error"), true);
+    }
+};
+
+// ---- Settings of the page ----
+
+const THEMES = ["auto", "light", "dark"], ZONES = ["local", "UTC"];
+
+function setTheme(theme) {
+    document.documentElement.dataset.theme = theme;
+    setText($("theme"), { auto: "Auto", light: "Light", dark: "Dark" }[theme]);
+    $("theme").setAttribute("aria-label", `Colours: ${theme === "auto" ? "as the system" : theme}. Change`);
+    remember("theme", theme);
+    recolour();
+}
+
+function setZone(zone) {
+    format.setZone(zone);
+    setText($("zone"), zone === "UTC" ? "UTC" : "Local");
+    $("zone").setAttribute("aria-label", `Times: ${zone}. Change to ${zone === "UTC" ? "local" : "UTC"}`);
+    remember("zone", zone);
+    forgetTexts();
+    renderAll();
+    renderAgain();
+}
+
+const after = (list, item) => list[(list.indexOf(item) + 1) % list.length];
+const nextTheme = () => setTheme(after(THEMES, document.documentElement.dataset.theme));
+
+// ---- Removing ----
+
+function confirmed(title, text, yes) {
+    const dialog = $("confirm");
+    setText($("confirm-title"), title);
+    setText($("confirm-text"), text);
+    setText($("confirm-yes"), yes);
+    dialog.returnValue = "";
+    dialog.showModal();
+    return new Promise(done => { dialog.onclose = () => done(dialog.returnValue === "yes"); });
+}
+
+$("remove").onclick = guarded(async () => {
+    const name = chosen.stream;
+    if (!await confirmed(`Delete ${name}?`, "Its model, its history and its settings are removed from the disk. There is no way back.", "Delete"))
+        return;
+    await ask(path(name), { method: "DELETE" });
+    chosen.stream = null;
+    await loadNow();
+});
+
+$("forget").onclick = guarded(async () => {
+    const { stream, key } = chosen;
+    if (!await confirmed(`Forget ${format.short(key, 60)}?`, "What was learned about this key is removed; if it comes back, it is new.", "Forget"))
+        return;
+    await ask(path(stream, "/keys", { key }), { method: "DELETE" });
+    await chooseStream(stream);
+    everythingSoon();
+});
+
+// ---- Keyboard ----
+
+function step(list, current, by) {
+    return list[Math.min(list.length - 1, Math.max(0, list.indexOf(current) + by))];
+}
+
+function stepKey(by) {
+    const key = step(shownKeys(), chosen.key, by);
+    if (key != null && key !== chosen.key)
+        guarded(chooseKey)(key);
+    $("key-list").querySelector('[aria-current="true"]')?.scrollIntoView({ block: "nearest" });
+}
+
+function nextOpen() {
+    const open = openEpisodes();
+    const at = open.findIndex(episode => episode.stream === chosen.stream && (episode.key ?? null) === chosen.key);
+    if (open.length)
+        chooseOpen(open[(at + 1) % open.length]);
+}
+
+const SHORTCUTS = {
+    n: nextOpen,
+    j: () => stepKey(1),
+    k: () => stepKey(-1),
+    s: () => now.streams.length && guarded(chooseStream)(after(now.streams.map(stream => stream.name), chosen.stream)),
+    "/": () => $("key-find").focus(),
+    c: () => $("cursor").focus(),
+    a: () => mayWrite() && $("file").click(),
+    d: nextTheme,
+    "?": () => $("help").showModal(),
+};
+
+addEventListener("keydown", event => {
+    const isTyping = event.target.matches("input:not([type=range]):not([type=checkbox]), select, textarea") || document.querySelector("dialog[open]");
+    const run = SHORTCUTS[event.key];
+    if (!run || isTyping || event.ctrlKey || event.metaKey || event.altKey || !$("shortcuts-on").checked)
+        return;
+    event.preventDefault();
+    run();
+});
+
+// ---- Start ----
+
+function startControls() {
+    $("theme").onclick = nextTheme;
+    $("zone").onclick = () => setZone(after(ZONES, remembered("zone", "local")));
+    $("help-open").onclick = () => $("help").showModal();
+    $("shortcuts-on").checked = remembered("shortcuts", "on") === "on";
+    $("shortcuts-on").onchange = event => remember("shortcuts", event.target.checked ? "on" : "off");
+    for (const button of document.querySelectorAll("[data-close]"))
+        button.onclick = () => button.closest("dialog").close("");
+    $("limit").value = remembered("limit", "500");
+    $("limit").onchange = () => { remember("limit", $("limit").value); loadChosen(); };
+    $("stream-find").oninput = renderStreams;
+    const findSoon = paced(() => loadList(), 150);
+    $("key-find").oninput = $("key-order").onchange = () => { turnPage(0); findSoon(); };
+    $("key-before").onclick = () => { turnPage(-1); loadList(); };
+    $("key-after").onclick = () => { turnPage(1); loadList(); };
+    $("key-find").onkeydown = event => event.key === "Escape" && event.target.blur();
+    matchMedia("(prefers-color-scheme: dark)").onchange = recolour;
+    setText($("empty-code"), `curl --data-binary @rows.csv -H 'Content-Type: text/csv' \\\n     ${location.origin}/api/v1/streams/NAME/rows`);
+}
+
+const start = guarded(async () => {
+    info = await ask("/api/v1");
+    setText($("version"), `oif ${info.version}`);
+    show($("add"), mayWrite());
+    for (const part of document.querySelectorAll(".writing"))
+        show(part, mayWrite());
+    chooseFromAddress();
+    await loadNow();
+    await Promise.all([loadList(), loadChosen()]);
+    listen({ onOpen: () => { setLink("live"); everythingSoon(); }, onDown: () => setLink("down"), onEvent });
+    setInterval(() => { // rates fall without an event; and without a connection this is how it comes back
+        if (document.visibilityState === "visible")
+            isDown ? everythingSoon() : nowSoon();
+    }, 5000);
+});
+
+startControls();
+startDetail();
+startUpload({
+    mayWrite,
+    streamNames: () => now.streams.map(stream => stream.name),
+    onFirstRows: guarded(async name => { await loadNow(); await chooseStream(name); }),
+    onRows: everythingSoon,
+});
+setTheme(remembered("theme", "auto"));
+setZone(remembered("zone", "local"));
+start();

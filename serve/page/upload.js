@@ -1,0 +1,270 @@
+// A file that is dropped on the page becomes a stream: created at once with a key and a time that its
+// first lines suggest, posted in batches that end where a record ends, with the numbers of their
+// first rows, so a batch that is sent again after a broken connection is not scored twice.
+import { ask, path, ServerError } from "./server.js";
+import { $, el, setText, show } from "./dom.js";
+import * as format from "./format.js";
+
+const FIRST_BATCH = 64 * 1024, BATCH = 512 * 1024, RECORD_LIMIT = 32 * 1024 * 1024, TRIES = 6;
+const NEWLINE = 10, QUOTE = 34;
+const TIME_NAME = /^(time|timestamp|ts|at|date|datetime|when)$/i;
+const TIME_VALUE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/;
+const KEY_NAME = /^(host|hostname|key|device|sensor|machine|node|instance|server|pump|unit|station|service)$/i;
+
+let job = null;
+
+// ---- What the first lines suggest ----
+
+export function splitLine(line, delimiter) {
+    const cells = [];
+    let cell = "", isQuoted = false;
+    for (let i = 0; i < line.length; i++) {
+        const c = line[i];
+        if (c === '"' && isQuoted && line[i + 1] === '"') {
+            cell += c;
+            i++;
+        } else if (c === '"')
+            isQuoted = !isQuoted;
+        else if (c === delimiter && !isQuoted) {
+            cells.push(cell.trim());
+            cell = "";
+        } else
+            cell += c;
+    }
+    return [...cells, cell.trim()];
+}
+
+function table(text, isJson) {
+    const lines = text.split(/\r?\n/).slice(0, -1).filter(line => line && !line.startsWith("#")).slice(0, 500);
+    if (isJson) {
+        const objects = lines.map(line => { try { return JSON.parse(line); } catch { return {}; } });
+        const names = Object.keys(objects[0] ?? {});
+        return { names, rows: objects.map(object => names.map(name => String(object[name] ?? ""))) };
+    }
+    const first = lines[0] ?? "";
+    const delimiter = [",", ";", "\t", "|"].reduce((best, one) => first.split(one).length > first.split(best).length ? one : best);
+    const names = splitLine(first, delimiter);
+    if (names.every(name => name === "" || !Number.isNaN(Number(name))))
+        return { names: [], rows: [] }; // no header
+    return { names, rows: lines.slice(1).map(line => splitLine(line, delimiter)) };
+}
+
+export function suggest(text, isJson) {
+    const { names, rows } = table(text, isJson);
+    const isTime = i => TIME_NAME.test(names[i]) || rows.slice(0, 5).some(row => TIME_VALUE.test(row[i] ?? ""));
+    const isKey = i => {
+        const values = rows.map(row => row[i] ?? "");
+        return KEY_NAME.test(names[i]) && new Set(values).size * 3 <= values.length;
+    };
+    const time = names.findIndex((_, i) => isTime(i)), key = names.findIndex((_, i) => i !== time && isKey(i));
+    return { names, time: names[time] ?? null, key: names[key] ?? null };
+}
+
+function streamName(file, taken) {
+    const plain = file.name.replace(/\.gz$/i, "").replace(/\.[A-Za-z]+$/, "").replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");
+    const base = plain.slice(0, 56) || "stream";
+    let name = base;
+    for (let i = 2; taken.includes(name); i++)
+        name = `${base}-${i}`;
+    return name;
+}
+
+// ---- Batches ----
+
+// Where the last whole record of these bytes ends. A line end within quotes is part of a record.
+export function recordEnd(bytes, isJson) {
+    let end = 0, isQuoted = false;
+    for (let i = 0; i < bytes.length; i++)
+        if (bytes[i] === QUOTE && !isJson)
+            isQuoted = !isQuoted;
+        else if (bytes[i] === NEWLINE && !isQuoted)
+            end = i + 1;
+    return end;
+}
+
+function joined(parts) {
+    const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+        all.set(part, at);
+        at += part.length;
+    }
+    return all;
+}
+
+function countLines(bytes) {
+    let lines = 0;
+    for (const byte of bytes)
+        if (byte === NEWLINE)
+            lines++;
+    return lines;
+}
+
+async function* batches(file, isJson, onRead) {
+    const counted = new TransformStream({ transform(chunk, out) { onRead(chunk.length); out.enqueue(chunk); } });
+    let stream = file.stream().pipeThrough(counted);
+    if (/\.gz$/i.test(file.name))
+        stream = stream.pipeThrough(new DecompressionStream("gzip"));
+    const reader = stream.getReader();
+    let kept = [], size = 0, wanted = FIRST_BATCH;
+    for (;;) {
+        const { done, value } = await reader.read();
+        if (value) {
+            kept.push(value);
+            size += value.length;
+        }
+        if (size < wanted && !done)
+            continue;
+        const bytes = joined(kept), end = done ? bytes.length : recordEnd(bytes, isJson);
+        if (!end && size > RECORD_LIMIT)
+            throw new Error("a record is longer than 32 MB: a quote that is not closed?");
+        for (let at = 0; at < end;) { // a chunk may hold several batches
+            const stop = end - at <= 2 * wanted ? end : at + recordEnd(bytes.subarray(at, at + wanted), isJson) || end;
+            yield bytes.subarray(at, stop);
+            at = stop;
+            wanted = BATCH;
+        }
+        kept = [bytes.subarray(end)];
+        size = bytes.length - end;
+        if (done)
+            return;
+    }
+}
+
+async function post(task, bytes) {
+    const type = task.isJson ? "application/x-ndjson" : "text/csv";
+    const options = { method: "POST", body: bytes, headers: { "Content-Type": type }, signal: task.stop.signal };
+    for (let attempt = 1; ; attempt++)
+        try {
+            return await ask(path(task.name, "/rows", { answer: "count", first_row: task.rows }), options);
+        } catch (error) {
+            const isPassing = error instanceof ServerError && [0, 429, 503].includes(error.status);
+            if (!isPassing || attempt === TRIES)
+                throw error;
+            await new Promise(done => setTimeout(done, 250 * 2 ** attempt));
+        }
+}
+
+// ---- The panel ----
+
+function render(task) {
+    const roles = [task.settings.key && `key ${task.settings.key}`, task.settings.time && `time ${task.settings.time}`].filter(Boolean);
+    setText($("upload-title"), task.state === "done" ? `Added ${task.name}` : task.state === "runs" ? `Adding ${task.name}` : `${task.name}: not complete`);
+    $("upload-bar").value = task.state === "done" ? 1 : Math.min(1, task.read / (task.file.size || 1));
+    setText($("upload-note"), `${format.count(task.rows)} rows, ${format.count(task.alerts)} anomalies. ${
+        roles.length ? `Taken from the first lines: ${format.short(roles.join(", "), 120)}.` : "No key, no time."}`);
+    setText($("upload-stop"), task.state === "runs" ? "Stop" : "Close");
+    show($("upload-change"), task.names.length > 0);
+    show($("upload"), true);
+}
+
+function showError(task, error) {
+    const line = error.line == null ? null : error.line + task.lines;
+    const at = line == null ? "" : ` line ${format.count(line)}${error.column ? `, column ${error.column}` : ""}`;
+    setText($("upload-error"), `${task.file.name}${at}: ${error.message}${error.remedy ? `\n${error.remedy}` : ""}`);
+    show($("upload-error"), true);
+}
+
+async function run(task, page) {
+    job = task;
+    show($("upload-error"), false);
+    render(task);
+    try {
+        const settings = Object.fromEntries(Object.entries(task.settings).filter(([, value]) => value));
+        await ask(path(task.name), { method: "PUT", body: JSON.stringify(settings), headers: { "Content-Type": "application/json" } });
+        for await (const bytes of batches(task.file, task.isJson, count => { task.read += count; })) {
+            const answer = await post(task, bytes);
+            const isFirst = task.rows === 0;
+            task.rows = answer.rows;
+            task.alerts += answer.alerts;
+            task.lines += countLines(bytes);
+            render(task);
+            if (isFirst)
+                page.onFirstRows(task.name);
+        }
+        task.state = "done";
+    } catch (error) {
+        task.state = "ended";
+        task.rows = error.rows ?? task.rows;
+        if (error.name !== "AbortError")
+            showError(task, error);
+    }
+    render(task);
+    page.onRows(task.name);
+}
+
+function newTask(file, name, first, isJson, settings) {
+    return { file, name, isJson, settings, names: first.names, state: "runs", read: 0, rows: 0, alerts: 0, lines: 0,
+             stop: new AbortController() };
+}
+
+// page: { streamNames(), onFirstRows(name), onRows(name) }
+export async function addFile(file, page) {
+    job?.stop.abort();
+    const isJson = /\.(ndjson|jsonl|json)(\.gz)?$/i.test(file.name);
+    let text = "";
+    try {
+        for await (const bytes of batches(file, isJson, () => {})) {
+            text = new TextDecoder().decode(bytes);
+            break;
+        }
+    } catch (error) {
+        const task = newTask(file, file.name, { names: [] }, isJson, {});
+        task.state = "ended";
+        render(task);
+        return showError(task, error);
+    }
+    const first = suggest(text, isJson);
+    await run(newTask(file, streamName(file, page.streamNames()), first, isJson, { key: first.key, time: first.time }), page);
+}
+
+// ---- Another key or time ----
+
+function options(select, names, chosen) {
+    select.replaceChildren(el("option", { value: "", textContent: "none" }),
+                           ...names.map(name => el("option", { value: name, textContent: format.short(name) })));
+    select.value = chosen ?? "";
+}
+
+function openChange() {
+    $("change-name").value = job.name;
+    options($("change-key"), job.names, job.settings.key);
+    options($("change-time"), job.names, job.settings.time);
+    $("change").showModal();
+}
+
+async function again(page) {
+    const before = job;
+    before.stop.abort();
+    await ask(path(before.name), { method: "DELETE" }).catch(() => {});
+    const settings = { key: $("change-key").value, time: $("change-time").value };
+    await run(newTask(before.file, $("change-name").value, before, before.isJson, settings), page);
+}
+
+export function startUpload(page) {
+    const hasFile = event => page.mayWrite() && [...event.dataTransfer?.types ?? []].includes("Files");
+    addEventListener("dragover", event => {
+        if (!hasFile(event))
+            return;
+        event.preventDefault();
+        show($("drop"), true);
+    });
+    addEventListener("dragleave", event => event.relatedTarget || show($("drop"), false));
+    addEventListener("drop", event => {
+        if (!hasFile(event))
+            return;
+        event.preventDefault();
+        show($("drop"), false);
+        if (event.dataTransfer.files[0])
+            addFile(event.dataTransfer.files[0], page);
+    });
+    $("file").onchange = event => {
+        if (event.target.files[0])
+            addFile(event.target.files[0], page);
+        event.target.value = "";
+    };
+    $("add").onclick = $("empty-add").onclick = () => $("file").click();
+    $("upload-stop").onclick = () => job.state === "runs" ? job.stop.abort() : show($("upload"), false);
+    $("upload-change").onclick = openChange;
+    $("change-form").onsubmit = () => { again(page); };
+}
