@@ -159,7 +159,7 @@ function drawGrid(pen, frame, view, colours) {
     pen.fillStyle = colours.dim;
     pen.textBaseline = "middle";
     pen.textAlign = "right";
-    for (const y of ticks(low, high, niceStep(high - low, height > 130 ? 4 : 2))) {
+    for (const y of ticks(low, high, niceStep(high - low, height > 130 ? 4 : 3))) {
         const py = Math.round(toY(y)) + 0.5;
         pen.beginPath();
         pen.moveTo(LEFT, py);

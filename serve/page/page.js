@@ -227,13 +227,21 @@ $("login").oncancel = event => event.preventDefault();
 $("login-form").onsubmit = async event => {
     event.preventDefault();
     try {
-        await ask("/login", { method: "POST", body: new URLSearchParams({ token: $("login-token").value }) });
+        await ask("/login", { method: "POST", body: JSON.stringify({ token: $("login-token").value }),
+                              headers: { "Content-Type": "application/json" } });
+        remember("login", "yes"); // the cookie itself cannot be seen from here
         location.reload();
     } catch (error) {
         setText($("login-error"), error.status === 401 || error.status === 403 ? "This is not the token of this server." : error.message);
         show($("login-error"), true);
     }
 };
+
+$("logout").onclick = guarded(async () => {
+    await ask("/logout", { method: "POST" });
+    remember("login", "no");
+    location.reload();
+});
 
 // ---- Settings of the page ----
 
@@ -356,6 +364,7 @@ function startControls() {
 const start = guarded(async () => {
     info = await ask("/api/v1");
     setText($("version"), `oif ${info.version}`);
+    show($("logout"), remembered("login", "no") === "yes");
     show($("add"), mayWrite());
     for (const part of document.querySelectorAll(".writing"))
         show(part, mayWrite());
