@@ -85,6 +85,10 @@ typedef struct serve_settings {
     bool is_save_given;
     double max_body_bytes, history_bytes, timeout_seconds;
     uint64_t max_streams, max_connections;
+    const char *alertmanager, *prometheus; /* their addresses */
+    const char *external_url;              /* of the page, as people reach it */
+    uint64_t metrics_keys;
+    bool is_metrics_keys_given;
 } serve_settings;
 
 typedef struct cli_settings {

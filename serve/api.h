@@ -7,6 +7,7 @@
 #include "request.h"
 
 void api_readyz(app *served, const request *asked, reply *answer);
+void api_metrics(app *served, const request *asked, reply *answer);
 void api_root(app *served, const request *asked, reply *answer);
 void api_now(app *served, const request *asked, reply *answer);
 void api_events(app *served, const request *asked, reply *answer);

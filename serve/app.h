@@ -9,9 +9,11 @@
 
 typedef struct streams streams;
 typedef struct events events;
+typedef struct outside outside;
 
 typedef struct app {
-    _Atomic(streams *) all; /* NULL: they are being loaded */
+    _Atomic(streams *) all;    /* NULL: they are being loaded */
+    _Atomic(outside *) others; /* NULL: they are being loaded */
     events *watchers;
     access_rules access;
     size_t max_body_bytes;

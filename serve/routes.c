@@ -13,6 +13,7 @@ enum { SMALL_BODY_BYTES = 1 << 16, ALLOW_BYTES = 64 };
 static const route routes[] = {
     {"GET", "/healthz", ACCESS_NONE, page_healthz, "", BODY_NONE},
     {"GET", "/readyz", ACCESS_NONE, api_readyz, "", BODY_NONE},
+    {"GET", "/metrics", ACCESS_READ, api_metrics, "", BODY_NONE},
     {"POST", "/login", ACCESS_NONE, page_login, "", BODY_SMALL},
     {"POST", "/logout", ACCESS_NONE, page_logout, "", BODY_SMALL},
     {"GET", "/api/v1/openapi.json", ACCESS_NONE, page_file, "", BODY_NONE},

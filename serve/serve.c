@@ -41,6 +41,17 @@ static const char *set_history(cli_settings *settings, const char *value)
     return NULL;
 }
 
+static const char *set_metrics_keys(cli_settings *settings, const char *value)
+{
+    double keys;
+    const char *end = oif_number_parse(value, value + strlen(value), &keys);
+    if (!end || *end || !(keys >= 0 && keys <= 1e6) || keys != (double)(uint64_t)keys)
+        return "a whole number from 0 to 1000000";
+    settings->serve.metrics_keys = (uint64_t)keys;
+    settings->serve.is_metrics_keys_given = true;
+    return NULL;
+}
+
 static const cli_option options[] = {
     {"listen", OPTION_TEXT, SETTING(serve.listen),
      .help = "where to listen (default 127.0.0.1:8571); other machines need --token-file; port 0: "
@@ -79,6 +90,17 @@ static const cli_option options[] = {
     {"history", OPTION_APPLY, SETTING(serve.history_bytes),
      .help = "memory for the recent points of each stream (default 64M)", .argument = "BYTES",
      .apply = set_history},
+    {"alertmanager", OPTION_TEXT, SETTING(serve.alertmanager),
+     .help = "tell this Alertmanager about episodes, such as http://127.0.0.1:9093",
+     .argument = "URL"},
+    {"prometheus", OPTION_TEXT, SETTING(serve.prometheus),
+     .help = "ask this Prometheus for the queries of the configuration", .argument = "URL"},
+    {"external-url", OPTION_TEXT, SETTING(serve.external_url),
+     .help = "the page as people reach it, for links in alerts (default: the address to listen on)",
+     .argument = "URL"},
+    {"metrics-keys", OPTION_APPLY, SETTING(serve.metrics_keys),
+     .help = "keys of each stream with series of their own in /metrics: the worst (default 100)",
+     .argument = "N", .apply = set_metrics_keys},
 };
 
 static exit_code run(const cli_settings *settings)

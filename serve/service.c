@@ -3,6 +3,7 @@
 #include "../cli/signals.h"
 #include "events.h"
 #include "log.h"
+#include "outside.h"
 #include "server.h"
 #include "streams.h"
 
@@ -19,6 +20,7 @@ static const double default_max_body_bytes = 64 << 20;
 enum { LARGEST_BODIES = 4, DEFAULT_CONNECTIONS = 2000, DEFAULT_TIMEOUT_SECONDS = 30 };
 
 typedef struct service {
+    configured both; /* the command line and the file */
     const serve_settings *asked;
     app served;
     listening opened;
@@ -104,6 +106,16 @@ static bool load_streams(service *one)
     return true;
 }
 
+static bool start_others(service *one)
+{
+    char url[LISTEN_ADDRESS_BYTES + 16];
+    snprintf(url, sizeof url, "%s://%s", one->asked->tls_cert ? "https" : "http",
+             one->opened.address);
+    outside *others = outside_start(&one->both, url, atomic_load(&one->served.all));
+    atomic_store(&one->served.others, others);
+    return others != NULL;
+}
+
 /* ---- Running ---- */
 
 static void wait_for_end(void)
@@ -116,18 +128,29 @@ static void wait_for_end(void)
     }
 }
 
-exit_code service_run(const cli_settings *settings)
+static exit_code run(service *one)
 {
-    service one = {.asked = &settings->serve};
     signals_catch();
-    if (!open_socket(&one) || !start_server(&one))
+    if (!open_socket(one) || !start_server(one))
         return EXIT_FAILED;
-    bool is_loaded = load_streams(&one);
+    bool is_loaded = load_streams(one) && start_others(one);
     if (is_loaded)
         wait_for_end();
-    server_close(one.running);
-    events_close(one.served.watchers);
-    bool is_saved = streams_close(atomic_load(&one.served.all));
-    memset(&one.served.access, 0, sizeof one.served.access);
+    server_close(one->running);
+    outside_stop(atomic_load(&one->served.others));
+    events_close(one->served.watchers);
+    bool is_saved = streams_close(atomic_load(&one->served.all));
+    memset(&one->served.access, 0, sizeof one->served.access);
     return is_loaded && is_saved ? EXIT_OK : EXIT_FAILED;
+}
+
+exit_code service_run(const cli_settings *settings)
+{
+    service one = {.asked = NULL};
+    exit_code code = configured_open(&settings->serve, &one.both);
+    one.asked = &one.both.asked;
+    if (code == EXIT_OK)
+        code = run(&one);
+    configured_close(&one.both);
+    return code;
 }

@@ -112,3 +112,26 @@ WEAK void feed_watch_rows(feed *events, const char *name)
 WEAK void feed_unwatch_rows(feed *events, const char *name)
 {
 }
+WEAK void streams_each(streams *all, void (*visit)(void *context, stream *one), void *context)
+{
+}
+WEAK const char *stream_name(const stream *one)
+{
+    return "";
+}
+WEAK void stream_get_figures(stream *one, stream_figures *figures)
+{
+}
+WEAK void stream_each_key(stream *one, size_t limit,
+                          void (*visit)(void *context, const stream_key *key), void *context)
+{
+}
+WEAK void stream_each_open_episode(stream *one,
+                                   void (*visit)(void *context, const stream_episode *episode),
+                                   void *context)
+{
+}
+WEAK void stream_episode_write(const stream_episode *episode)
+{
+}
+WEAK const double stream_latency_bounds[LATENCY_BUCKETS - 1] = {0};

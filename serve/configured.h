@@ -1,0 +1,19 @@
+/* What `oif serve` is asked for by its command line and by --config FILE together; the command
+ * line decides where both say something. */
+#ifndef OIF_SERVE_CONFIGURED_H
+#define OIF_SERVE_CONFIGURED_H
+
+#include "../cli/options.h"
+#include "config.h"
+
+typedef struct configured {
+    serve_settings asked;
+    server_config config;
+    cli_settings from_file; /* what `asked` may point into */
+} configured;
+
+/* Complains unless it returns EXIT_OK. To be closed in any case. */
+exit_code configured_open(const serve_settings *given, configured *both);
+void configured_close(configured *both);
+
+#endif

@@ -1,0 +1,23 @@
+/* GET /metrics: the text format 0.0.4 of Prometheus. Names are those of `oif score --output
+ * prometheus` where it has them. */
+#ifndef OIF_SERVE_EXPOSITION_H
+#define OIF_SERVE_EXPOSITION_H
+
+#include "alertmanager.h"
+#include "prometheus_pull.h"
+#include "streams.h"
+
+enum { EXPOSITION_KEYS_INITIALLY = 100 };
+#define EXPOSITION_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+typedef struct exposition_sources {
+    streams *all;         /* NULL: they are being loaded */
+    alertmanager *sender; /* NULL: none */
+    pull *puller;         /* NULL: none */
+    size_t keys_max;      /* of each stream that have series of their own: the worst ones */
+} exposition_sources;
+
+/* Writes them to the (diverted) output. Returns false if memory is short. */
+bool exposition_write(const exposition_sources *sources);
+
+#endif
