@@ -815,7 +815,7 @@ OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, 
  *
  * OIF_EPARAM    the detectors have different parameters or columns
  * OIF_EVALUE    the key is longer than OIF_KEY_MAX_BYTES
- * OIF_EMEMORY   only for a key that has no model in memory */
+ * OIF_EMEMORY   only for a key that has no model in memory, or a detector in the caller's memory */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline,
                                                                  const char *key, size_t key_bytes,
                                                                  oif_detector **detector,

@@ -141,6 +141,14 @@ void oif_detector_reset(oif_detector *detector)
     init_state(detector);
 }
 
+void oif_detector_strip(oif_detector *detector)
+{
+    oif_pool_free(detector->pool);
+    detector->pool = NULL;
+    oif_detector_take_names(detector, NULL);
+    oif_detector_reset(detector);
+}
+
 oif_status oif_detector_clone(const oif_detector *detector, oif_detector **copy, oif_error *error)
 {
     oif_column_names *names;
@@ -500,6 +508,11 @@ size_t oif_detector_block_bytes(const oif_detector *detector)
 bool oif_detector_is_one_block(const oif_detector *detector)
 {
     return !detector->names && !detector->pool;
+}
+
+bool oif_detector_is_in_callers_memory(const oif_detector *detector)
+{
+    return detector->is_callers_memory;
 }
 
 oif_status oif_detector_check(const oif_detector *detector, oif_error *error)

@@ -152,6 +152,10 @@ void oif_detector_assign(oif_detector *detector, const oif_detector *other);
  * threads are not in it; a detector without either is copied by copying the block. */
 size_t oif_detector_block_bytes(const oif_detector *detector);
 bool oif_detector_is_one_block(const oif_detector *detector);
+bool oif_detector_is_in_callers_memory(const oif_detector *detector);
+
+/* As oif_detector_reset, but names and threads do not stay. */
+void oif_detector_strip(oif_detector *detector);
 
 /* What its scores are. */
 oif_score_scale oif_detector_scale(const oif_detector *detector);

@@ -10,9 +10,9 @@
 
 static const char evicted_tag[] = "SHLF";
 
-void oif_evicted_models_init(oif_evicted_models *evicted, bool is_kept, oif_model *blank)
+void oif_evicted_models_init(oif_evicted_models *evicted, bool is_kept)
 {
-    *evicted = (oif_evicted_models){.is_kept = is_kept, .blank = blank};
+    *evicted = (oif_evicted_models){.is_kept = is_kept};
     oif_keys_init(&evicted->keys);
 }
 
@@ -48,8 +48,7 @@ bool oif_evicted_models_have(const oif_key_entry *entry)
 /* The bytes of a slot: a snapshot of one model. */
 static size_t slot_bytes(const oif_evicted_models *evicted)
 {
-    return OIF_SNAPSHOT_HEADER_BYTES + (size_t)oif_model_sections_bytes(evicted->blank) +
-           OIF_SECTION_BYTES;
+    return OIF_SNAPSHOT_HEADER_BYTES + (size_t)evicted->model_bytes + OIF_SECTION_BYTES;
 }
 
 static oif_memory_stream buffer_stream(const oif_evicted_models *evicted)
@@ -159,7 +158,7 @@ void oif_evicted_models_take(oif_evicted_models *evicted, const char *key, size_
     if (!entry)
         return;
     if (oif_evicted_models_copy(evicted, entry, model, &why) != OIF_OK) {
-        oif_model_assign(model, evicted->blank);
+        oif_model_reset(model, &model->options);
         count_lost(evicted, why.message);
     }
     free_slot(evicted, entry);

@@ -19,7 +19,7 @@
 
 typedef struct oif_evicted_models {
     bool is_kept;           /* false with evicted=forget: all else is unused */
-    oif_model *blank;       /* the pipeline's: what a key starts with */
+    uint64_t model_bytes;   /* of the sections of a model; the pipeline sets it */
     oif_evicted_file *file; /* NULL without a state file: every evicted model is lost */
     oif_keys keys;          /* the number of an entry is its slot and checksum */
     uint32_t count;         /* keys that have a slot */
@@ -27,7 +27,7 @@ typedef struct oif_evicted_models {
     char why_lost[OIF_ERROR_MESSAGE_BYTES]; /* the last of them */
 } oif_evicted_models;
 
-void oif_evicted_models_init(oif_evicted_models *evicted, bool is_kept, oif_model *blank);
+void oif_evicted_models_init(oif_evicted_models *evicted, bool is_kept);
 void oif_evicted_models_free(oif_evicted_models *evicted);
 
 /* Writes the model of an entry of the pipeline's keys to the file, before it is taken away.

@@ -69,7 +69,7 @@ static oif_status find_model(const oif_pipeline *pipeline, const char *key, size
     const oif_key_entry *entry = oif_evicted_models_find(&pipeline->evicted, key, key_bytes);
     if (!entry)
         return oif_fail(error, OIF_EVALUE, "the pipeline has no such key");
-    oif_status status = oif_model_clone(pipeline->models.blank, copy, error);
+    oif_status status = oif_models_new_model(&pipeline->models, copy, error);
     if (status == OIF_OK)
         status = oif_evicted_models_copy(&pipeline->evicted, entry, *copy, error);
     *model = *copy;
@@ -254,7 +254,7 @@ static void read_model(oif_section_reader *reader, loose_key *to)
     oif_section_reader_expect(reader, OIF_SECTION_STATE);
     if (reader->status != OIF_OK)
         return;
-    if (oif_model_clone(to->pipeline->models.blank, &to->model, &why) != OIF_OK)
+    if (oif_models_new_model(&to->pipeline->models, &to->model, &why) != OIF_OK)
         oif_section_reader_fail(reader, OIF_EMEMORY, "%s", why.message);
     else
         oif_model_sections_read(reader, to->model);

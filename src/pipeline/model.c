@@ -110,32 +110,53 @@ static void init_judges(oif_model *m)
         oif_judge_init(&judges_of(m)[i], scale_of(m, i), judge_memory(&m->options));
 }
 
+/* Fills a model that has blank detectors. */
+static void init(oif_model *m, const oif_model *head)
+{
+    memset(m, 0, head->bytes); /* padding too: equal models are equal bytes */
+    *m = *head;
+    init_judges(m);
+    oif_senses_init(senses_of(m), m->columns, &m->options.senses);
+    for (size_t i = 0; i < m->columns; i++)
+        oif_model_usual(m)[i].half_mean = NAN;
+    if (m->plan->count > 0)
+        oif_derived_state_init(m->plan, derived_of(m));
+}
+
+static void free_detectors(oif_model *model)
+{
+    for (size_t i = 0; i < model->detector_count; i++)
+        oif_detector_free(model->detectors[i]);
+}
+
 oif_status oif_model_new(const oif_params *params, const oif_derived_plan *plan,
                          const oif_model_options *options, oif_model **model, oif_error *error)
 {
     oif_params parts[OIF_TOGETHER_MAX];
     size_t count = oif_together_split(params, parts); /* not 0: the estimate would have failed */
     oif_model head = lay_out(options, plan, count), *made;
-    oif_status status = make_block(&head, &made, error);
-    if (status != OIF_OK)
-        return status;
-    memset(made, 0, head.bytes);
-    *made = head;
+    oif_status status = OIF_OK;
     for (size_t i = 0; i < count && status == OIF_OK; i++)
         status = oif_detector_new(&parts[i], oif_size_multiply(options->shingle, head.columns),
-                                  &made->detectors[i], error);
+                                  &head.detectors[i], error);
+    if (status == OIF_OK)
+        status = make_block(&head, &made, error);
     if (status != OIF_OK) {
-        oif_model_free(made);
+        free_detectors(&head);
         return status;
     }
-    init_judges(made);
-    oif_senses_init(senses_of(made), head.columns, &options->senses);
-    for (size_t i = 0; i < head.columns; i++)
-        oif_model_usual(made)[i].half_mean = NAN;
-    if (plan->count > 0)
-        oif_derived_state_init(plan, derived_of(made));
+    init(made, &head);
     *model = made;
     return OIF_OK;
+}
+
+void oif_model_reset(oif_model *model, const oif_model_options *options)
+{
+    oif_model head = lay_out(options, model->plan, model->detector_count);
+    memcpy(head.detectors, model->detectors, sizeof head.detectors);
+    for (size_t i = 0; i < head.detector_count; i++)
+        oif_detector_strip(head.detectors[i]);
+    init(model, &head);
 }
 
 oif_status oif_model_clone(const oif_model *model, oif_model **copy, oif_error *error)
@@ -172,8 +193,7 @@ void oif_model_free(oif_model *model)
 {
     if (!model)
         return;
-    for (size_t i = 0; i < model->detector_count; i++)
-        oif_detector_free(model->detectors[i]);
+    free_detectors(model);
     oif_memory_free(model);
 }
 

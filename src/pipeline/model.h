@@ -111,6 +111,9 @@ oif_status oif_model_new(const oif_params *params, const oif_derived_plan *plan,
 oif_status oif_model_clone(const oif_model *model, oif_model **copy, oif_error *error);
 void oif_model_free(oif_model *model);
 
+/* Makes it a model that has seen no row again. Its detectors lose names and threads. */
+void oif_model_reset(oif_model *model, const oif_model_options *options);
+
 /* Gives a model the state of another one with the same parameters, plan and options. */
 void oif_model_assign(oif_model *model, const oif_model *other);
 

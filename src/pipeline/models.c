@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "detect/detector.h"
+#include "pipeline/model_sections.h"
 
 #include <stdint.h>
 
@@ -12,9 +13,13 @@ static const size_t usual_whole_at_first = (size_t)64 << 20;
 /* What an allocation costs besides its bytes: the C library's head of it, and what aligns it. */
 enum { ALLOCATION_BYTES = 32 };
 
-void oif_models_init(oif_models *models, oif_keys *keys, oif_model *blank)
+void oif_models_init(oif_models *models, oif_keys *keys, const oif_params *params, oif_model *blank)
 {
     *models = (oif_models){.keys = keys,
+                           .params = params,
+                           .plan = blank->plan,
+                           .options = blank->options,
+                           .section_bytes = oif_model_sections_bytes(blank),
                            .blank = blank,
                            .whole_at_first = usual_whole_at_first,
                            .whole_at_most = SIZE_MAX,
@@ -30,6 +35,12 @@ void oif_models_free(oif_models *models)
     oif_unpacked_model_free(&models->work);
     oif_unpacked_model_free(&models->view);
     oif_model_free(models->blank);
+}
+
+/* A copy of another model would not be faster: both have to be written. */
+oif_status oif_models_new_model(const oif_models *models, oif_model **model, oif_error *error)
+{
+    return oif_model_new(models->params, models->plan, &models->options, model, error);
 }
 
 /* ---- Memory ---- */
@@ -117,11 +128,16 @@ static oif_status put_work_back(oif_models *models, oif_error *error)
     return OIF_OK;
 }
 
-/* Makes what models are unpacked into. */
+static oif_status make_blank(oif_models *models, oif_error *error)
+{
+    return models->blank ? OIF_OK : oif_models_new_model(models, &models->blank, error);
+}
+
+/* Makes what models are compared with and unpacked into. */
 static oif_status prepare_to_pack(oif_models *models, oif_error *error)
 {
-    oif_status status = OIF_OK;
-    if (!models->work.model)
+    oif_status status = make_blank(models, error);
+    if (status == OIF_OK && !models->work.model)
         status = oif_unpacked_model_new(models->blank, &models->work, error);
     if (status == OIF_OK && !models->view.model)
         status = oif_unpacked_model_new(models->blank, &models->view, error);
@@ -156,13 +172,24 @@ oif_model *oif_models_view(const oif_models *models, uint32_t entry)
 
 /* ---- Entries ---- */
 
+oif_status oif_models_keep_blank(oif_models *models, oif_error *error)
+{
+    oif_status status = make_blank(models, error);
+    models->keeps_blank |= status == OIF_OK;
+    return status;
+}
+
+/* The blank model, unless packed ones may be compared with it; else a new one. */
 static oif_status add_whole(oif_models *models, oif_key_entry *entry, oif_error *error)
 {
-    oif_model *model;
-    oif_status status = oif_model_clone(models->blank, &model, error);
-    if (status == OIF_OK)
-        hold(models, entry, model, NULL);
-    return status;
+    oif_model *model = models->work.model || models->keeps_blank ? NULL : models->blank;
+    oif_status status = model ? OIF_OK : oif_models_new_model(models, &model, error);
+    if (status != OIF_OK)
+        return status;
+    if (model == models->blank)
+        models->blank = NULL;
+    hold(models, entry, model, NULL);
+    return OIF_OK;
 }
 
 static oif_status add_packed(oif_models *models, oif_key_entry *entry, oif_error *error)
@@ -183,11 +210,25 @@ oif_status oif_models_add(oif_models *models, uint32_t entry, oif_error *error)
     return (is_whole ? add_whole : add_packed)(models, &models->keys->entries[entry], error);
 }
 
-void oif_models_remove(oif_models *models, uint32_t entry)
+/* The model of the last key becomes the blank one, which saving needs and may not allocate. */
+static void become_blank(oif_models *models, oif_key_entry *entry)
 {
-    if (models->in_work == entry)
+    models->bytes -= bytes_of_entry(entry);
+    models->whole_count--;
+    models->blank = entry->value;
+    entry->value = NULL;
+    oif_model_reset(models->blank, &models->options);
+}
+
+void oif_models_remove(oif_models *models, uint32_t number)
+{
+    oif_key_entry *entry = &models->keys->entries[number];
+    if (models->in_work == number)
         models->in_work = OIF_NO_KEY;
-    hold(models, &models->keys->entries[entry], NULL, NULL);
+    if (!models->blank && models->keys->count == 1)
+        become_blank(models, entry);
+    else
+        hold(models, entry, NULL, NULL);
 }
 
 oif_status oif_models_make_whole(oif_models *models, uint32_t entry, oif_error *error)
@@ -218,7 +259,7 @@ static bool can_be_packed(const oif_model *model, const oif_model *blank)
 
 static bool pack(oif_models *models, oif_key_entry *entry)
 {
-    if (!can_be_packed(entry->value, models->blank) || prepare_to_pack(models, NULL) != OIF_OK)
+    if (prepare_to_pack(models, NULL) != OIF_OK || !can_be_packed(entry->value, models->blank))
         return false;
     oif_model_assign(models->view.model, entry->value);
     size_t bytes = oif_unpacked_model_compare(&models->view, models->blank);
@@ -247,7 +288,7 @@ bool oif_models_pack_one(oif_models *models, uint32_t entry)
 /* Lines in which a packed model is blank stay blank: both models are changed in the same way. */
 void oif_models_set_options(oif_models *models, const oif_model_options *options)
 {
-    const oif_model_options before = models->blank->options;
+    const oif_model_options before = models->options;
     const oif_keys *keys = models->keys;
     for (uint32_t i = keys->oldest; i != OIF_NO_KEY; i = keys->entries[i].newer) {
         oif_packed_model *packed = keys->entries[i].packed;
@@ -260,9 +301,9 @@ void oif_models_set_options(oif_models *models, const oif_model_options *options
             oif_model_set_options(keys->entries[i].value, options);
         }
     }
-    oif_model_set_options(models->blank, options);
-    if (models->work.model) {
-        oif_model_set_options(models->work.model, options);
-        oif_model_set_options(models->view.model, options);
-    }
+    oif_model *const own[] = {models->blank, models->work.model, models->view.model};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (own[i])
+            oif_model_set_options(own[i], options);
+    models->options = *options;
 }

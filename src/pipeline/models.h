@@ -16,8 +16,18 @@
 #include "pipeline/packed_model.h"
 
 typedef struct oif_models {
-    oif_keys *keys;        /* the pipeline's */
-    oif_model *blank;      /* has seen no row; new models are copies of it */
+    oif_keys *keys;               /* the pipeline's */
+    const oif_params *params;     /* the pipeline's, too */
+    const oif_derived_plan *plan; /* the same */
+    oif_model_options options;    /* of new models */
+    uint64_t section_bytes;       /* of a model in a snapshot */
+
+    /* Has seen no row. It becomes the model of the first key, and the model of the last key that is
+     * removed becomes the blank one. While there are keys, another one is made only to compare
+     * packed models with, so a pipeline of few keys has no model that no key needs. */
+    oif_model *blank;
+    bool keeps_blank; /* the model of a key could not become it */
+
     size_t whole_at_first; /* bytes that new models are whole up to */
     size_t whole_at_most;  /* bytes that models which have learned much are whole up to */
     size_t bytes;          /* of all models of keys */
@@ -27,13 +37,24 @@ typedef struct oif_models {
     bool have_grown;       /* since the caller has set this to false */
     bool are_whole;        /* nothing is ever packed */
 
-    oif_unpacked_model work, view; /* NULL until a model is packed */
+    oif_unpacked_model work, view; /* NULL until a model is packed; from then on `blank` stays */
     uint32_t in_work;              /* the entry whose model is unpacked, or OIF_NO_KEY */
 } oif_models;
 
-/* The blank model then belongs to them. */
-void oif_models_init(oif_models *models, oif_keys *keys, oif_model *blank);
+/* The blank model, which `params` describes, then belongs to them. */
+void oif_models_init(oif_models *models, oif_keys *keys, const oif_params *params,
+                     oif_model *blank);
 void oif_models_free(oif_models *models);
+
+/* Makes a model that has seen no row and belongs to the caller.
+ *
+ * OIF_EMEMORY */
+oif_status oif_models_new_model(const oif_models *models, oif_model **model, oif_error *error);
+
+/* Makes the blank model if there is none, and keeps it from now on.
+ *
+ * OIF_EMEMORY   nothing has changed */
+oif_status oif_models_keep_blank(oif_models *models, oif_error *error);
 
 /* Gives an entry that has no model a blank one, or takes the model of an entry away.
  *
@@ -69,7 +90,7 @@ oif_status oif_models_make_whole(oif_models *models, uint32_t entry, oif_error *
  * no memory to do it. */
 bool oif_models_pack_one(oif_models *models, uint32_t entry);
 
-/* Sets the options of all models, the blank one included. */
+/* Sets the options of all models, and of those that are made later. */
 void oif_models_set_options(oif_models *models, const oif_model_options *options);
 
 /* The memory that the model of an entry takes, and that of all models. */

@@ -160,12 +160,9 @@ static oif_status read_limits(const oif_params *params, const oif_derived_plan *
     oif_status status = oif_model_estimate_bytes(params, plan, &o, &bytes, error);
     if (status != OIF_OK)
         return status;
-    /* The blank model, and one of a key. */
-    if (limit > 0 && limit < 2.0 * (double)bytes + OIF_PIPELINE_OWN_BYTES)
+    if (limit > 0 && limit < (double)bytes + OIF_PIPELINE_OWN_BYTES)
         return oif_fail(error, OIF_EPARAM,
-                        "memory_limit is too small for a single model of %zu bytes, "
-                        "which takes twice as much at first",
-                        bytes);
+                        "memory_limit is too small for a single model of %zu bytes", bytes);
     *found = (limits){.keys = (uint32_t)oif_params_value(options, "max_keys"),
                       .bytes = limit > 0 && limit < (double)SIZE_MAX ? (size_t)limit : SIZE_MAX};
     found->are_whole = found->bytes / few < bytes;
@@ -174,7 +171,7 @@ static oif_status read_limits(const oif_params *params, const oif_derived_plan *
 
 /* ---- Creation ---- */
 
-/* Makes the model that new ones are copies of, and finds what limits them. */
+/* Makes the first model, and finds what limits them. */
 static oif_status make_blank(const oif_params *params, const oif_derived_plan *plan,
                              const oif_params *options, oif_model **blank, limits *found,
                              oif_error *error)
@@ -197,9 +194,10 @@ static void set_limits(oif_pipeline *p, const limits *found)
 
 static void start_models(oif_pipeline *p, oif_model *blank, const limits *found)
 {
-    oif_models_init(&p->models, &p->keys, blank);
-    set_limits(p, found);
     blank->plan = &p->plan;
+    oif_models_init(&p->models, &p->keys, &p->params, blank);
+    p->evicted.model_bytes = p->models.section_bytes;
+    set_limits(p, found);
 }
 
 oif_status oif_pipeline_new(const oif_params *detector, size_t columns, const oif_params *options,
@@ -228,12 +226,11 @@ oif_status oif_pipeline_new(const oif_params *detector, size_t columns, const oi
                            .plan = plan,
                            .last = OIF_NO_KEY};
     oif_keys_init(&made->keys);
+    oif_evicted_models_init(&made->evicted, oif_params_value(options, "evicted") == EVICTED_KEEP);
     start_models(made, blank, &found);
     oif_silence_queue_init(&made->silence);
     oif_alert_budget_init(&made->budget, oif_params_value(options, "alerts"),
                           oif_params_value(options, "calm"));
-    oif_evicted_models_init(&made->evicted, oif_params_value(options, "evicted") == EVICTED_KEEP,
-                            blank);
     *pipeline = made;
     return OIF_OK;
 }
@@ -265,7 +262,6 @@ oif_status oif_pipeline_set_plan(oif_pipeline *p, const oif_derived_plan *plan, 
     oif_models_free(&p->models);
     oif_derived_plan_free(&p->plan);
     p->plan = *plan;
-    p->evicted.blank = blank;
     start_models(p, blank, &found);
     return OIF_OK;
 }
@@ -780,10 +776,11 @@ oif_status oif_pipeline_process_rows(oif_pipeline *pipeline, const double *rows,
     return status;
 }
 
-static bool are_alike(const oif_detector *a, const oif_detector *b)
+/* Whether the detector is like those of the pipeline. */
+static bool is_alike(const oif_detector *detector, const oif_pipeline *pipeline)
 {
-    const oif_params *p = oif_detector_params(a), *q = oif_detector_params(b);
-    if (p->table != q->table || oif_detector_columns(a) != oif_detector_columns(b))
+    const oif_params *p = oif_detector_params(detector), *q = &pipeline->params;
+    if (p->table != q->table || oif_detector_columns(detector) != oif_pipeline_dimension(pipeline))
         return false;
     for (size_t i = 0; i < p->table->param_count; i++)
         if (p->values[i] != q->values[i])
@@ -795,10 +792,13 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
                                           oif_detector **detector, oif_error *error)
 {
     uint32_t entry;
-    const oif_model *blank = pipeline->models.blank;
-    if (blank->detector_count > 1 || !are_alike(*detector, blank->detectors[0]))
+    if (!is_alike(*detector, pipeline))
         return oif_fail(error, OIF_EPARAM, "the detector is not like those of the pipeline");
-    oif_status status = find_model(pipeline, key, key_bytes, &entry, error);
+    oif_status status = OIF_OK;
+    if (oif_detector_is_in_callers_memory(*detector)) /* only as long as its key is there */
+        status = oif_models_keep_blank(&pipeline->models, error);
+    if (status == OIF_OK)
+        status = find_model(pipeline, key, key_bytes, &entry, error);
     if (status != OIF_OK)
         return status;
     status = oif_models_make_whole(&pipeline->models, entry, error);

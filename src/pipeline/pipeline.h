@@ -34,6 +34,12 @@ struct oif_pipeline {
     oif_silence_queue silence; /* the entries of `keys` */
 };
 
+/* The columns of its detectors. */
+static inline size_t oif_pipeline_dimension(const oif_pipeline *pipeline)
+{
+    return pipeline->models.options.shingle * pipeline->plan.derived_columns;
+}
+
 /* The model of an entry, not to be changed; NULL for OIF_NO_KEY. It stays where it is until the
  * next call. */
 static inline oif_model *oif_pipeline_model(const oif_pipeline *pipeline, uint32_t entry)
@@ -54,7 +60,7 @@ oif_status oif_pipeline_set_plan(oif_pipeline *pipeline, const oif_derived_plan 
 oif_status oif_pipeline_add_model(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                                   uint32_t *entry, oif_error *error);
 
-/* Makes `*model`, a copy of the blank one that was filled, the model of a key, in place of the one
+/* Makes `*model`, a model of this pipeline that was filled, the model of a key, in place of the one
  * that it may have. The pipeline then owns it and `*model` is NULL.
  *
  * OIF_EVALUE    the key is too long

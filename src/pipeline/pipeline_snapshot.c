@@ -80,7 +80,7 @@ void oif_pipeline_heading_write(oif_section_writer *writer, const char *tag,
 {
     oif_params_section_write(writer, tag, &pipeline->options, pipeline->columns);
     oif_params_section_write(writer, OIF_SECTION_DETECTOR, &pipeline->params,
-                             oif_detector_columns(pipeline->models.blank->detectors[0]));
+                             oif_pipeline_dimension(pipeline));
     oif_names_section_write(writer, pipeline->names);
     write_counts(writer, pipeline, counts);
     write_derivations(writer, &pipeline->plan);
@@ -137,7 +137,7 @@ static void write_models(oif_section_writer *writer, const oif_pipeline *pipelin
 static uint64_t bytes_of_models(const oif_pipeline *pipeline)
 {
     const oif_keys *keys = &pipeline->keys;
-    const uint64_t model_bytes = oif_model_sections_bytes(pipeline->models.blank);
+    const uint64_t model_bytes = pipeline->models.section_bytes;
     const uint64_t seen_bytes =
         is_seen_written(keys) ? OIF_SECTION_BYTES + 2 * sizeof(uint64_t) : 0;
     uint64_t bytes = keys->count == 0 ? model_bytes : 0;
@@ -370,6 +370,7 @@ static void read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p
         *pipeline = make_pipeline(reader, p);
     if (reader->status == OIF_OK && p->counts.keys == 0) {
         oif_model_sections_read(reader, (*pipeline)->models.blank);
+        oif_model_reset((*pipeline)->models.blank, &(*pipeline)->models.options);
     } else if (reader->status == OIF_OK &&
                oif_keys_find(&(*pipeline)->keys, key, key_bytes) != OIF_NO_KEY) {
         oif_section_reader_fail(reader, OIF_ECORRUPT, "a key stands here twice");

@@ -555,7 +555,7 @@ static void an_older_model_goes_on_with_the_episode_it_is_in(void **unused)
         oif_section_reader reader;
         oif_error error;
         write_without_alerts(model, b);
-        require_ok(oif_model_clone(l.pipeline->models.blank, &copy, NULL));
+        require_ok(oif_models_new_model(&l.pipeline->models, &copy, NULL));
         oif_section_reader_open(&reader, get_bytes, b, &error);
         oif_section_reader_expect(&reader, OIF_SECTION_STATE);
         oif_model_sections_read(&reader, copy);

@@ -176,7 +176,7 @@ static void derived_columns_count_in_the_memory_limit(void **unused)
     size_t bytes = oif_pipeline_memory_bytes(small);
     char options[64];
     oif_error error;
-    snprintf(options, sizeof options, "memory_limit=%zu", 2 * bytes + 4096); /* with the blank */
+    snprintf(options, sizeof options, "memory_limit=%zu", bytes + 4096);
     oif_pipeline *pipeline = new_pipeline("rolling-iforest", settings, 1, options);
     oif_status status = OIF_OK;
     static const oif_derive kinds[] = {OIF_DERIVE_DIFF, OIF_DERIVE_RATE, OIF_DERIVE_LOG};
