@@ -190,16 +190,34 @@ static bool write_why_csv(const row_verdict *verdict, char delimiter)
     return write_text(quote) && write_reasons(verdict, *quote != '\0') && write_text(quote);
 }
 
+size_t result_fields_reason_column(const row_verdict *verdict, size_t reason)
+{
+    return verdict->fields->order[reason];
+}
+
+const char *result_fields_direction(const row_verdict *verdict, size_t column)
+{
+    const oif_attribution *why = &verdict->fields->attributions[column];
+    bool is_missing = why->reason == OIF_REASON_VALUES && isnan(verdict->values[column]);
+    return is_missing ? "missing" : found_word(why->reason, why->direction);
+}
+
+void result_fields_column_text(const row_verdict *verdict, size_t column, char *text,
+                               size_t capacity)
+{
+    char unusual[WHY_TEXT_BYTES];
+    snprintf(text, capacity, "%s", unusual_text(verdict, column, unusual));
+}
+
 static bool write_reason_json(const row_verdict *verdict, size_t column)
 {
     const oif_attribution *why = &verdict->fields->attributions[column];
     const char *name = verdict->fields->names[column],
                *partner = verdict->fields->names[why->partner];
-    bool is_missing = why->reason == OIF_REASON_VALUES && isnan(verdict->values[column]);
     write_text("{\"column\":");
     quoting_write_json(name, strlen(name));
-    output_print(",\"direction\":\"%s\",\"share\":%.2f",
-                 is_missing ? "missing" : found_word(why->reason, why->direction), why->share);
+    output_print(",\"direction\":\"%s\",\"share\":%.2f", result_fields_direction(verdict, column),
+                 why->share);
     if (why->reason != OIF_REASON_VALUES)
         output_print(",\"reason\":\"%s\"", reason_word(why->reason));
     if (why->reason == OIF_REASON_PARTNER) {

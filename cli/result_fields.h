@@ -90,6 +90,13 @@ void result_fields_note_clash(const result_fields *fields, const column_source *
 void result_fields_unusual_text(oif_reason reason, int direction, double value, const char *partner,
                                 char *text, size_t capacity);
 
+/* One reason of a row, counted from 0, the strongest: its column among those that are learned;
+ * "low", "high", "odd", "missing", "new", "rare"; and "high", "stuck", "new value 'crashed'". */
+size_t result_fields_reason_column(const row_verdict *verdict, size_t reason);
+const char *result_fields_direction(const row_verdict *verdict, size_t column);
+void result_fields_column_text(const row_verdict *verdict, size_t column, char *text,
+                               size_t capacity);
+
 /* "bytes high 71%; port low 20%", cut off where it does not fit. */
 void result_fields_reasons_text(const row_verdict *verdict, char *text, size_t capacity);
 

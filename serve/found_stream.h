@@ -5,7 +5,7 @@
 #include "app.h"
 #include "reply.h"
 #include "request.h"
-#include "stream.h"
+#include "streams.h"
 
 /* NULL while they are being loaded: the answer then says so. */
 static inline streams *found_streams(app *served, reply *answer)

@@ -3,9 +3,14 @@
 #ifndef OIF_SERVE_STREAM_H
 #define OIF_SERVE_STREAM_H
 
-#include "streams.h"
+#include "feed.h"
+#include "problem.h"
 
 #include "oif_rows.h"
+
+#include <jansson.h>
+
+typedef struct stream stream;
 
 /* ---- Rows ---- */
 
@@ -153,8 +158,9 @@ void stream_each_key(stream *one, size_t limit, void (*visit)(void *context, con
                      void *context);
 
 typedef struct stream_episode {
-    const char *stream, *key; /* the key ends with a NUL too */
+    const char *stream, *key; /* the key ends with a NUL too; "" without keys */
     size_t key_bytes;
+    bool has_key;                 /* the stream has keys */
     uint64_t number;              /* among the episodes of its key, from 1 */
     uint64_t first_row, last_row; /* of the stream, from 0 */
     double began, ended;          /* NaN: the time is unknown; ended only if is_over */
@@ -167,8 +173,8 @@ typedef struct stream_episode {
     const char *text;            /* "disk.inflight high since 12:15, 14 rows, severity 3" */
 } stream_episode;
 
-/* The open episodes of a stream, or those that ended; the worst and the latest come first. Called
- * under the lock as well. */
+/* The open episodes of a stream, or those that ended; the newest first. Called under the lock as
+ * well. */
 void stream_each_open_episode(stream *one,
                               void (*visit)(void *context, const stream_episode *episode),
                               void *context);
@@ -178,11 +184,5 @@ void stream_each_ended_episode(stream *one, size_t limit,
 
 /* {"stream": ..., "key": ..., ...}: the Episode of the API. */
 void stream_episode_write(const stream_episode *episode);
-
-/* ---- Ready-made answers about all streams ---- */
-
-/* {"streams": [Stream, ...]} and {"episodes": [open ones, worst first], "streams": [...]} */
-void streams_write(streams *all);
-void streams_write_now(streams *all);
 
 #endif

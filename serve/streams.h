@@ -9,13 +9,9 @@
 #ifndef OIF_SERVE_STREAMS_H
 #define OIF_SERVE_STREAMS_H
 
-#include "feed.h"
-#include "problem.h"
-
-#include <jansson.h>
+#include "stream.h"
 
 typedef struct streams streams;
-typedef struct stream stream;
 
 typedef struct streams_options {
     const char *folder;   /* NULL: nothing is kept */
@@ -54,6 +50,11 @@ size_t streams_count(streams *all);
 bool streams_are_ready(streams *all, problem *why);
 
 feed *streams_feed(streams *all);
+
+/* {"streams": [Stream, ...]} and {"episodes": [open ones, worst first], "streams": [...]}, written
+ * to the (diverted) output. */
+void streams_write(streams *all);
+void streams_write_now(streams *all);
 
 /* Whether a name may be that of a stream. */
 bool stream_name_is_valid(const char *name);

@@ -1,0 +1,358 @@
+#include "body_reader.h"
+
+#include "../cli/quoting.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char body_name[] = "body";
+
+/* ---- Bodies ---- */
+
+static bool is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+oif_text body_text(const char *bytes, size_t count)
+{
+    size_t mark = count >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    return (oif_text){bytes + mark, count - mark};
+}
+
+static size_t blanks_of(oif_text body)
+{
+    size_t blanks = 0;
+    while (blanks < body.bytes && is_blank(body.text[blanks]))
+        blanks++;
+    return blanks;
+}
+
+bool body_is_blank(oif_text body)
+{
+    return blanks_of(body) == body.bytes;
+}
+
+oif_format body_format(oif_text body)
+{
+    size_t blanks = blanks_of(body);
+    return blanks < body.bytes && body.text[blanks] == '{' ? OIF_FORMAT_NDJSON : OIF_FORMAT_CSV;
+}
+
+static uint64_t count_lines(oif_text body)
+{
+    const char *at = body.text, *end = at + body.bytes;
+    uint64_t lines = body.bytes > 0 && end[-1] != '\n';
+    while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        lines++;
+        at++;
+    }
+    return lines;
+}
+
+/* A quote that is not closed would reach into the next body, so after such a body the reader
+ * ends. */
+static bool may_reach_further(const body_request *request)
+{
+    return request->format == OIF_FORMAT_CSV &&
+           memchr(request->body.text, '"', request->body.bytes) != NULL;
+}
+
+/* ---- What a reader is opened with ---- */
+
+/* {"net":{"in":null}} for the column net.in; in a name \ is before a dot and before itself. */
+static void write_path(const char *name)
+{
+    size_t levels = 1;
+    char *part = malloc(strlen(name) + 1);
+    size_t bytes = 0;
+    output_write("{", 1);
+    for (const char *at = name; part; at++) {
+        bool is_dot = *at == '.', is_end = *at == '\0';
+        if (!is_dot && !is_end) {
+            at += *at == '\\' && at[1] != '\0';
+            part[bytes++] = *at;
+            continue;
+        }
+        quoting_write_json(part, bytes);
+        bytes = 0;
+        output_print(is_dot ? ":{" : ":null");
+        levels += is_dot;
+        if (is_end)
+            break;
+    }
+    free(part);
+    while (levels-- > 0)
+        output_write("}", 1);
+}
+
+/* A row of CSV with so many fields. */
+static void write_fields(size_t count, char delimiter)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            output_write(&delimiter, 1);
+        output_write("0", 1);
+    }
+}
+
+/* NULL: no memory, or nothing is known. */
+static char *make_prefix(const body_request *request, const char *header)
+{
+    const body_shape *shape = request->shape;
+    size_t bytes;
+    output_divert();
+    if (request->format == OIF_FORMAT_NDJSON)
+        write_path(oif_pipeline_column_name(request->known, 0));
+    else if (header)
+        output_print("%s", header);
+    else
+        write_fields(shape->fields, shape->delimiter);
+    output_write(shape->has_crlf ? "\r\n" : "\n", shape->has_crlf ? 2 : 1);
+    output_write("", 1);
+    return output_diverted(&bytes);
+}
+
+/* The settings with what earlier bodies have shown. */
+static cli_settings settings_of(const body_request *request)
+{
+    const body_shape *shape = request->shape;
+    cli_settings settings = *request->settings;
+    settings.files = NULL;
+    settings.file_count = 0;
+    settings.format = 1 + (int)request->format;
+    if (request->format == OIF_FORMAT_CSV && shape->delimiter)
+        settings.delimiter = shape->delimiter;
+    if (request->format == OIF_FORMAT_CSV && shape->has_decimal_commas)
+        settings.decimal = OIF_DECIMAL_COMMA;
+    if (request->format == OIF_FORMAT_CSV && shape->fields > 0)
+        settings.header = OIF_HEADER_NO;
+    return settings;
+}
+
+/* ---- Opening ---- */
+
+static exit_code open_reader(body_reader *reader, const body_request *request, bool is_known)
+{
+    cli_settings settings = settings_of(request);
+    exit_code code = input_open_memory(&reader->input, &settings, request->known, request->bad,
+                                       body_name, &reader->memory);
+    if (code != EXIT_OK)
+        return code;
+    code = is_known ? input_choose_known_columns(&reader->input, &settings, request->known)
+                    : input_choose_columns(&reader->input, &settings, LABEL_IGNORED, request->known,
+                                           (first_rows_wait){NULL, NULL});
+    reader->is_open = code == EXIT_OK;
+    return code;
+}
+
+/* The first of all bodies: a header may have come in one before, alone. */
+static exit_code open_first(body_reader *reader, const body_request *request)
+{
+    oif_text line;
+    bool needs_header = request->format == OIF_FORMAT_CSV && request->shape->header &&
+                        body_shape_judge(request->shape, request->settings->comment, request->body,
+                                         &line) == START_IS_ROW;
+    reader->memory = (byte_memory){.pieces = {request->body}, .last = '\n'};
+    if (needs_header) {
+        reader->prefix = make_prefix(request, request->shape->header);
+        if (!reader->prefix)
+            return complain(EXIT_FAILED, "out of memory");
+        reader->memory.pieces[0] = (oif_text){reader->prefix, strlen(reader->prefix)};
+        reader->memory.pieces[1] = request->body;
+        reader->lines = 1;
+    }
+    return open_reader(reader, request, false);
+}
+
+/* A row that the reader was opened with is not a row of the stream. */
+static exit_code skip_prefix(body_reader *reader)
+{
+    oif_record record;
+    oif_error error;
+    bool is_row =
+        reader->input.format == OIF_FORMAT_NDJSON || !oif_reader_has_header(reader->input.reader);
+    if (!is_row || oif_reader_next(reader->input.reader, &record, &error) == OIF_OK)
+        return EXIT_OK;
+    return complain(EXIT_FAILED, "%s: %s", body_name, error.message);
+}
+
+static exit_code open_known(body_reader *reader, const body_request *request, const char *header)
+{
+    reader->prefix = make_prefix(request, header ? header : request->shape->header);
+    if (!reader->prefix)
+        return complain(EXIT_FAILED, "out of memory");
+    reader->lines = 1;
+    for (const char *c = header ? header : request->shape->header; c && *c; c++)
+        reader->lines += *c == '\n' && request->format == OIF_FORMAT_CSV;
+    reader->memory =
+        (byte_memory){.pieces = {{reader->prefix, strlen(reader->prefix)}, request->body},
+                      .last = '\n',
+                      .is_open = !may_reach_further(request)};
+    exit_code code = open_reader(reader, request, true);
+    if (code == EXIT_OK && !body_shape_mark_undecided(request->shape, &reader->input.columns))
+        code = complain(EXIT_FAILED, "out of memory");
+    if (code == EXIT_OK)
+        code = skip_prefix(reader);
+    return code;
+}
+
+/* ---- Many readers ---- */
+
+static bool fits(const body_reader *reader, const body_request *request, const char *header)
+{
+    if (!reader->is_open || reader->input.format != request->format)
+        return false;
+    if (request->format == OIF_FORMAT_NDJSON)
+        return true;
+    return header ? reader->header && strcmp(reader->header, header) == 0 : !reader->header;
+}
+
+static body_reader *least_used(body_reader *readers, size_t count)
+{
+    body_reader *least = readers;
+    for (size_t i = 0; i < count; i++)
+        if (!readers[i].is_open || readers[i].used < least->used)
+            least = &readers[i];
+    return least;
+}
+
+static uint64_t latest_use(const body_reader *readers, size_t count)
+{
+    uint64_t latest = 0;
+    for (size_t i = 0; i < count; i++)
+        latest = readers[i].used > latest ? readers[i].used : latest;
+    return latest;
+}
+
+static void feed(body_reader *reader, const body_request *request)
+{
+    reader->lines += reader->body_lines;
+    reader->memory = (byte_memory){
+        .pieces = {request->body}, .last = '\n', .is_open = !may_reach_further(request)};
+}
+
+/* A stream that began as NDJSON has no shape of CSV: then a body has to say itself what it is. */
+static bool has_shape(const body_request *request)
+{
+    if (request->format == OIF_FORMAT_NDJSON)
+        return oif_pipeline_column_name(request->known, 0) != NULL;
+    return request->shape->header || request->shape->fields > 0;
+}
+
+static body_reader *open_one(body_reader *reader, const body_request *request, char *header)
+{
+    uint64_t used = reader->used;
+    body_reader_close(reader);
+    reader->header = header;
+    reader->used = used;
+    exit_code code = !request->known || !(header || has_shape(request))
+                         ? open_first(reader, request)
+                         : open_known(reader, request, header);
+    if (code == EXIT_OK)
+        return reader;
+    body_reader_close(reader);
+    return NULL;
+}
+
+/* The line of a header that differs from that of the shape, to be freed; NULL: it does not. */
+static bool find_other_header(const body_request *request, char **header)
+{
+    oif_text line;
+    *header = NULL;
+    if (!request->known || request->format != OIF_FORMAT_CSV || !request->shape->header ||
+        body_shape_judge(request->shape, request->settings->comment, request->body, &line) !=
+            START_IS_OTHER_TEXT)
+        return true;
+    *header = malloc(line.bytes + 1);
+    if (!*header)
+        return false;
+    memcpy(*header, line.text, line.bytes);
+    (*header)[line.bytes] = '\0';
+    return true;
+}
+
+body_reader *body_readers_begin(body_reader *readers, size_t count, const body_request *request)
+{
+    char *header;
+    body_reader *reader = NULL;
+    if (!find_other_header(request, &header)) {
+        complain(EXIT_FAILED, "out of memory");
+        return NULL;
+    }
+    for (size_t i = 0; i < count && !reader && request->known; i++)
+        if (fits(&readers[i], request, header))
+            reader = &readers[i];
+    uint64_t now = latest_use(readers, count) + 1;
+    if (reader) {
+        free(header);
+        feed(reader, request);
+    } else {
+        reader = open_one(least_used(readers, count), request, header);
+    }
+    if (!reader)
+        return NULL;
+    reader->used = now;
+    reader->body_lines = count_lines(request->body);
+    return reader;
+}
+
+exit_code body_reader_start(body_reader *reader, oif_pipeline *pipeline,
+                            const cli_settings *settings)
+{
+    if (reader->is_started)
+        return EXIT_OK;
+    reader->is_started = true;
+    exit_code code = result_fields_open(&reader->fields, settings);
+    if (reader->fields.top == 0) /* for alerts, whatever is added to rows */
+        reader->fields.top = DEFAULT_EXPLAIN_TOP;
+    reader->fields.follows_episodes = true;
+    if (code == EXIT_OK)
+        code = result_fields_start(&reader->fields, pipeline, &reader->input.columns);
+    if (code == EXIT_OK)
+        code = row_writer_start(&reader->writer, &reader->input, &settings->score);
+    return code;
+}
+
+void body_reader_close(body_reader *reader)
+{
+    if (reader->is_started) {
+        row_writer_close(&reader->writer);
+        result_fields_close(&reader->fields);
+    }
+    if (reader->is_open)
+        input_close(&reader->input);
+    free(reader->prefix);
+    free(reader->header);
+    *reader = (body_reader){.is_open = false};
+}
+
+/* ---- Rows ---- */
+
+oif_status body_reader_next(body_reader *reader, on_bad_row policy, bad_rows *bad,
+                            oif_record *record, oif_error *error)
+{
+    oif_status status = row_source_next(&reader->input, policy, bad, record, error);
+    if (status == OIF_OK)
+        return status;
+    if (status == OIF_EREAD && reader->memory.piece == 2)
+        return OIF_END; /* until the next body */
+    error->line -= error->line > reader->lines ? reader->lines : 0;
+    return status;
+}
+
+void body_reader_end(body_reader *reader)
+{
+    oif_record record;
+    oif_error error;
+    oif_status status;
+    if (!reader->memory.is_open) {
+        body_reader_close(reader);
+        return;
+    }
+    reader->memory.piece = 2;
+    do
+        status = oif_reader_next(reader->input.reader, &record, &error);
+    while (status == OIF_OK || status == OIF_EINPUT);
+    reader->memory.pieces[0] = reader->memory.pieces[1] = (oif_text){NULL, 0};
+}

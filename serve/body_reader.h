@@ -1,0 +1,64 @@
+/* Reads the bodies of a stream. The first one is read as `oif score` reads a file: a look at its
+ * rows decides about columns. All later ones have the columns of the pipeline by their names, and
+ * are read as if they followed each other in one file; so a reader stays open from body to body,
+ * and a body of one row costs no more than a row.
+ *
+ *     "a,b" | body | body | ...          the header that the reader was opened with, or of NDJSON
+ *     {"a":null} | body | body | ...     an object with a known column, and then the bodies
+ */
+#ifndef OIF_SERVE_BODY_READER_H
+#define OIF_SERVE_BODY_READER_H
+
+#include "../cli/row_source.h"
+#include "../cli/row_writer.h"
+#include "body_shape.h"
+
+typedef struct body_reader {
+    bool is_open;
+    bool is_started; /* fields and writer are, which need a pipeline */
+    cli_input input;
+    byte_memory memory;
+    char *prefix; /* what it was opened with; NULL: the first body itself */
+    char *header; /* of CSV with another header than that of the shape; NULL: the shape's */
+    result_fields fields;
+    row_writer writer;
+    uint64_t lines;      /* before the current body */
+    uint64_t body_lines; /* of that */
+    uint64_t used;       /* when, to find the least recently used */
+} body_reader;
+
+/* What a body is read by. */
+typedef struct body_request {
+    const cli_settings *settings;
+    const body_shape *shape;
+    const oif_pipeline *known; /* NULL: it is the first */
+    oif_text body;             /* without a byte order mark */
+    oif_format format;
+    bad_rows *bad;
+} body_request;
+
+/* "{", after blanks: NDJSON. */
+oif_format body_format(oif_text body);
+
+/* The body without its byte order mark, and whether it is only blank. */
+oif_text body_text(const char *bytes, size_t count);
+bool body_is_blank(oif_text body);
+
+/* Begins a body with one of `count` readers, which is opened if none fits. NULL: it cannot be read,
+ * and that was complained about. */
+body_reader *body_readers_begin(body_reader *readers, size_t count, const body_request *request);
+
+/* Once there is a pipeline: what is added to rows, and how they are written. */
+exit_code body_reader_start(body_reader *reader, oif_pipeline *pipeline,
+                            const cli_settings *settings);
+
+/* The next row; OIF_END after the last one of the body. Lines of errors are those of the body. */
+oif_status body_reader_next(body_reader *reader, on_bad_row policy, bad_rows *bad,
+                            oif_record *record, oif_error *error);
+
+/* Leaves what is left of the body unread. */
+void body_reader_end(body_reader *reader);
+
+void body_reader_close(body_reader *reader);
+
+#endif

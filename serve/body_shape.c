@@ -1,0 +1,169 @@
+#include "body_shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy(const char *text, size_t bytes)
+{
+    char *copied = malloc(bytes + 1);
+    if (!copied)
+        return NULL;
+    memcpy(copied, text, bytes);
+    copied[bytes] = '\0';
+    return copied;
+}
+
+void body_shape_free(body_shape *shape)
+{
+    for (size_t i = 0; i < shape->undecided_count; i++)
+        free(shape->undecided[i]);
+    free(shape->undecided);
+    free(shape->header);
+    free(shape->time);
+    *shape = (body_shape){.header = NULL};
+}
+
+/* ---- The first body ---- */
+
+static bool take_undecided(body_shape *shape, const cli_columns *columns)
+{
+    if (!columns->undecided || shape->undecided)
+        return true;
+    shape->undecided = calloc(columns->use_count, sizeof *shape->undecided);
+    for (size_t i = 0; shape->undecided && i < columns->use_count; i++) {
+        const char *name = oif_reader_column_name(columns->from.reader, i);
+        if (!columns->undecided[i].is_undecided)
+            continue;
+        char *copied = copy(name, strlen(name));
+        if (!copied)
+            return false;
+        shape->undecided[shape->undecided_count++] = copied;
+    }
+    return shape->undecided != NULL;
+}
+
+bool body_shape_take(body_shape *shape, const cli_input *input)
+{
+    size_t bytes;
+    const char *header = oif_reader_header_text(input->reader, &bytes),
+               *time = input->columns.time_name;
+    if (time && !shape->time && !(shape->time = copy(time, strlen(time))))
+        return false;
+    if (input->format == OIF_FORMAT_CSV && !shape->header && shape->fields == 0) {
+        shape->delimiter = oif_reader_delimiter(input->reader);
+        shape->has_crlf = strlen(input->source.line_end) == 2;
+        if (!oif_reader_has_header(input->reader))
+            shape->fields = oif_reader_column_count(input->reader);
+        else if (!(shape->header = copy(header, bytes)))
+            return false;
+    }
+    return take_undecided(shape, &input->columns);
+}
+
+static bool is_undecided(const body_shape *shape, const char *name)
+{
+    for (size_t i = 0; i < shape->undecided_count; i++)
+        if (strcmp(shape->undecided[i], name) == 0)
+            return true;
+    return false;
+}
+
+bool body_shape_mark_undecided(const body_shape *shape, cli_columns *columns)
+{
+    if (shape->undecided_count == 0 || columns->undecided)
+        return true;
+    columns->undecided = calloc(columns->use_count, sizeof *columns->undecided);
+    if (!columns->undecided)
+        return false;
+    for (size_t i = 0; i < columns->use_count; i++) {
+        const char *name = oif_reader_column_name(columns->from.reader, i);
+        columns->undecided[i].is_undecided = is_undecided(shape, name);
+        columns->undecided[i].is_told = true;
+    }
+    return true;
+}
+
+/* ---- Later bodies ---- */
+
+static const char *end_of_line(const char *at, const char *end)
+{
+    const char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    return newline ? newline : end;
+}
+
+/* A header may have line ends in quotes, so it is compared as a whole. */
+static bool begins_with_header(const body_shape *shape, const char *at, const char *end)
+{
+    size_t bytes = shape->header ? strlen(shape->header) : 0;
+    if (bytes == 0 || (size_t)(end - at) < bytes || memcmp(at, shape->header, bytes) != 0)
+        return false;
+    at += bytes;
+    at += at < end && *at == '\r';
+    return at == end || *at == '\n';
+}
+
+start_line body_shape_judge(const body_shape *shape, const char *comment, oif_text body,
+                            oif_text *line)
+{
+    const char *end = body.text + body.bytes;
+    const file_start start = {.comment = comment,
+                              .header = shape->header ? shape->header : "",
+                              .header_bytes = shape->header ? strlen(shape->header) : 0,
+                              .delimiter = shape->delimiter ? shape->delimiter : ','};
+    for (const char *at = body.text; at < end; at++) {
+        const char *newline = end_of_line(at, end);
+        if (begins_with_header(shape, at, end))
+            return START_IS_HEADER;
+        start_line kind = file_start_judge(&start, at, (size_t)(newline - at));
+        size_t bytes = (size_t)(newline - at);
+        bytes -= bytes > 0 && at[bytes - 1] == '\r';
+        *line = (oif_text){at, bytes};
+        if (kind != START_IS_BLANK && kind != START_IS_COMMENT)
+            return kind;
+        at = newline;
+    }
+    return START_IS_BLANK;
+}
+
+/* ---- JSON ---- */
+
+json_t *body_shape_save(const body_shape *shape)
+{
+    const char delimiter[2] = {shape->delimiter, '\0'};
+    json_t *undecided = json_array();
+    for (size_t i = 0; i < shape->undecided_count; i++)
+        json_array_append_new(undecided, json_string(shape->undecided[i]));
+    return json_pack("{s:s?, s:I, s:s, s:b, s:b, s:s?, s:o}", "header", shape->header, "fields",
+                     (json_int_t)shape->fields, "delimiter", delimiter, "decimal-comma",
+                     shape->has_decimal_commas, "crlf", shape->has_crlf, "time", shape->time,
+                     "undecided", undecided);
+}
+
+static bool load_text(const json_t *object, const char *name, char **text)
+{
+    const char *value = json_string_value(json_object_get(object, name));
+    *text = value ? copy(value, strlen(value)) : NULL;
+    return !value || *text;
+}
+
+bool body_shape_load(body_shape *shape, const json_t *saved)
+{
+    const json_t *undecided = json_object_get(saved, "undecided");
+    const char *delimiter = json_string_value(json_object_get(saved, "delimiter"));
+    *shape =
+        (body_shape){.fields = (size_t)json_integer_value(json_object_get(saved, "fields")),
+                     .delimiter = delimiter ? *delimiter : '\0',
+                     .has_decimal_commas = json_is_true(json_object_get(saved, "decimal-comma")),
+                     .has_crlf = json_is_true(json_object_get(saved, "crlf"))};
+    bool is_loaded =
+        load_text(saved, "header", &shape->header) && load_text(saved, "time", &shape->time);
+    size_t count = json_array_size(undecided);
+    if (count > 0)
+        shape->undecided = calloc(count, sizeof *shape->undecided);
+    for (size_t i = 0; i < count && shape->undecided && is_loaded; i++) {
+        const char *name = json_string_value(json_array_get(undecided, i));
+        is_loaded = name && (shape->undecided[i] = copy(name, strlen(name))) != NULL;
+        shape->undecided_count += is_loaded;
+    }
+    return is_loaded && (count == 0 || shape->undecided);
+}

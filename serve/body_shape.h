@@ -1,0 +1,38 @@
+/* How the bodies of a stream look: what the first one has shown, and what later ones are read by,
+ * also after a restart. */
+#ifndef OIF_SERVE_BODY_SHAPE_H
+#define OIF_SERVE_BODY_SHAPE_H
+
+#include "../cli/input.h"
+
+#include <jansson.h>
+
+typedef struct body_shape {
+    char *header;   /* of CSV, without its line end; NULL: none was seen */
+    size_t fields;  /* of a row of CSV without a header; 0: none was seen */
+    char delimiter; /* of CSV; 0: none was seen */
+    bool has_decimal_commas, has_crlf;
+    char *time; /* the column with the times; NULL: none */
+    /* Columns without any value in the first body: text in them is missing, not an error. */
+    char **undecided;
+    size_t undecided_count;
+} body_shape;
+
+void body_shape_free(body_shape *shape);
+
+/* What the first body of its format shows, after columns were chosen. False: no memory. */
+bool body_shape_take(body_shape *shape, const cli_input *input);
+
+/* Marks the columns of a later input that are undecided. False: no memory. */
+bool body_shape_mark_undecided(const body_shape *shape, cli_columns *columns);
+
+/* As JSON, to be freed with json_decref; and back. */
+json_t *body_shape_save(const body_shape *shape);
+bool body_shape_load(body_shape *shape, const json_t *saved);
+
+/* What the start of a body of CSV is, after its byte order mark, blank lines and comments: the
+ * header of the shape, a row, or other text, of which *line becomes the line. */
+start_line body_shape_judge(const body_shape *shape, const char *comment, oif_text body,
+                            oif_text *line);
+
+#endif

@@ -1,0 +1,407 @@
+#include "history.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_POINTS = 8, FIRST_BUCKETS = 64 };
+
+/* ---- All of it ---- */
+
+history *history_new(size_t limit_bytes)
+{
+    history *past = calloc(1, sizeof *past);
+    if (!past)
+        return NULL;
+    past->limit_bytes = limit_bytes;
+    past->points_max = POINTS_MAX;
+    past->bucket_count = FIRST_BUCKETS;
+    past->buckets = calloc(past->bucket_count, sizeof(history_key *));
+    if (!past->buckets) {
+        free(past);
+        return NULL;
+    }
+    return past;
+}
+
+static void free_episode(history_episode *episode)
+{
+    if (!episode)
+        return;
+    free((void *)(uintptr_t)episode->info.key);
+    free((void *)(uintptr_t)episode->info.column);
+    free((void *)(uintptr_t)episode->info.reason);
+    free(episode);
+}
+
+static void free_alert(history_alert *alert)
+{
+    free(alert->key);
+    free(alert->text);
+    *alert = (history_alert){.key = NULL};
+}
+
+static void free_key(history_key *key)
+{
+    free((void *)(uintptr_t)key->info.key);
+    free(key->points);
+    free(key);
+}
+
+void history_free(history *past)
+{
+    if (!past)
+        return;
+    for (history_key *key = past->newest, *older; key; key = older) {
+        older = key->older;
+        free_key(key);
+    }
+    for (history_episode *episode = past->open, *older; episode; episode = older) {
+        older = episode->older;
+        free_episode(episode);
+    }
+    for (size_t i = 0; i < ENDED_MAX; i++)
+        free_episode(past->ended[i]);
+    for (size_t i = 0; i < ALERTS_MAX; i++)
+        free_alert(&past->alerts[i]);
+    free(past->buckets);
+    free(past);
+}
+
+void history_start(history *past, size_t value_count)
+{
+    const size_t bytes = sizeof(history_point) + value_count * sizeof(float);
+    past->value_count = value_count;
+    past->point_bytes = (bytes + 7) / 8 * 8; /* points in a ring are aligned */
+}
+
+static char *copy_text(const char *text, size_t bytes)
+{
+    char *copy = malloc(bytes + 1);
+    if (!copy)
+        return NULL;
+    if (bytes > 0)
+        memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    return copy;
+}
+
+/* ---- Keys ---- */
+
+static uint64_t hash_of(const char *key, size_t bytes)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ (unsigned char)key[i]) * 1099511628211u;
+    return hash ^ hash >> 32;
+}
+
+static history_key *find(const history *past, const char *key, size_t bytes, uint64_t hash)
+{
+    history_key *found = past->buckets[hash % past->bucket_count];
+    while (found && (found->hash != hash || found->info.key_bytes != bytes ||
+                     (bytes > 0 && memcmp(found->info.key, key, bytes) != 0)))
+        found = found->next;
+    return found;
+}
+
+history_key *history_find(const history *past, const char *key, size_t bytes)
+{
+    return find(past, key, bytes, hash_of(key, bytes));
+}
+
+static void enlarge_table(history *past)
+{
+    size_t count = 2 * past->bucket_count;
+    history_key **buckets = calloc(count, sizeof *buckets);
+    if (!buckets)
+        return; /* it only becomes slower */
+    for (history_key *key = past->newest; key; key = key->older) {
+        key->next = buckets[key->hash % count];
+        buckets[key->hash % count] = key;
+    }
+    free(past->buckets);
+    past->buckets = buckets;
+    past->bucket_count = count;
+}
+
+static void link_newest(history *past, history_key *key)
+{
+    key->newer = NULL;
+    key->older = past->newest;
+    if (past->newest)
+        past->newest->newer = key;
+    else
+        past->oldest = key;
+    past->newest = key;
+}
+
+static void unlink_key(history *past, history_key *key)
+{
+    *(key->newer ? &key->newer->older : &past->newest) = key->older;
+    *(key->older ? &key->older->newer : &past->oldest) = key->newer;
+}
+
+static size_t bytes_of_key(const history_key *key)
+{
+    return sizeof *key + key->info.key_bytes + 1;
+}
+
+static history_key *add_key(history *past, const char *name, size_t bytes, uint64_t hash)
+{
+    history_key *key = calloc(1, sizeof *key);
+    char *copy = copy_text(name, bytes);
+    if (!key || !copy) {
+        free(key);
+        free(copy);
+        return NULL;
+    }
+    key->info = (stream_key){.key = copy,
+                             .key_bytes = bytes,
+                             .last_seen = NAN,
+                             .score = NAN,
+                             .threshold = NAN,
+                             .reason = ""};
+    key->hash = hash;
+    if (past->key_count >= past->bucket_count)
+        enlarge_table(past);
+    key->next = past->buckets[hash % past->bucket_count];
+    past->buckets[hash % past->bucket_count] = key;
+    past->key_count++;
+    past->bytes += bytes_of_key(key);
+    link_newest(past, key);
+    return key;
+}
+
+history_key *history_touch(history *past, const char *name, size_t bytes)
+{
+    const uint64_t hash = hash_of(name, bytes);
+    history_key *key = find(past, name, bytes, hash);
+    if (!key)
+        return add_key(past, name, bytes, hash);
+    if (key->newer) {
+        unlink_key(past, key);
+        link_newest(past, key);
+    }
+    return key;
+}
+
+static void end_episode(history *past, history_key *key);
+
+void history_forget(history *past, history_key *key)
+{
+    history_key **at = &past->buckets[key->hash % past->bucket_count];
+    while (*at != key)
+        at = &(*at)->next;
+    *at = key->next;
+    unlink_key(past, key);
+    if (key->open)
+        end_episode(past, key);
+    past->silent_count -= key->info.is_silent;
+    past->key_count--;
+    past->bytes -= bytes_of_key(key) + key->capacity * past->point_bytes;
+    free_key(key);
+}
+
+/* ---- Points ---- */
+
+const history_point *history_point_at(const history *past, const history_key *key, uint32_t index)
+{
+    return (const history_point *)(const void *)(key->points + (key->start + index) %
+                                                                   key->capacity *
+                                                                   past->point_bytes);
+}
+
+const float *history_values(const history_point *point)
+{
+    return (const float *)(const void *)(point + 1);
+}
+
+/* Gives a ring another size; the latest points stay. */
+static bool resize(history *past, history_key *key, uint32_t capacity)
+{
+    char *points = malloc(capacity * past->point_bytes);
+    uint32_t kept = key->count < capacity ? key->count : capacity;
+    if (!points)
+        return false;
+    for (uint32_t i = 0; i < kept; i++)
+        memcpy(points + i * past->point_bytes, history_point_at(past, key, key->count - kept + i),
+               past->point_bytes);
+    free(key->points);
+    past->bytes -= key->capacity * past->point_bytes;
+    past->bytes += capacity * past->point_bytes;
+    key->points = points;
+    key->capacity = capacity;
+    key->count = kept;
+    key->start = 0;
+    return true;
+}
+
+/* Makes room for so many bytes more. `kept` stays whatever happens. */
+static void make_room(history *past, size_t bytes, const history_key *kept)
+{
+    while (past->bytes + bytes > past->limit_bytes && past->points_max > POINTS_MIN) {
+        past->points_max /= 2;
+        for (history_key *key = past->newest; key; key = key->older)
+            if (key->capacity > past->points_max)
+                resize(past, key, past->points_max);
+    }
+    for (history_key *key = past->oldest, *newer; key && past->bytes + bytes > past->limit_bytes;
+         key = newer) {
+        newer = key->newer;
+        if (key != kept && !key->open)
+            history_forget(past, key);
+    }
+}
+
+static void grow(history *past, history_key *key)
+{
+    uint32_t capacity = key->capacity > 0 ? 2 * key->capacity : FIRST_POINTS;
+    size_t more = (capacity - key->capacity) * past->point_bytes;
+    if (past->bytes + more > past->limit_bytes)
+        make_room(past, more, key);
+    if (capacity > past->points_max)
+        capacity = past->points_max;
+    if (capacity > key->capacity)
+        resize(past, key, capacity);
+}
+
+void history_add_point(history *past, history_key *key, const history_point *point,
+                       const double *values)
+{
+    if (key->count == key->capacity && key->capacity < past->points_max)
+        grow(past, key);
+    if (key->capacity == 0)
+        return; /* no memory for a single one */
+    uint32_t at = (key->start + key->count) % key->capacity;
+    if (key->count == key->capacity)
+        key->start = (key->start + 1) % key->capacity;
+    else
+        key->count++;
+    char *to = key->points + at * past->point_bytes;
+    memcpy(to, point, sizeof *point);
+    float *numbers = (float *)(void *)(to + sizeof *point);
+    for (size_t i = 0; i < past->value_count; i++)
+        numbers[i] = (float)values[i];
+}
+
+/* ---- Episodes ---- */
+
+static void link_open(history *past, history_episode *episode)
+{
+    episode->newer = NULL;
+    episode->older = past->open;
+    if (past->open)
+        past->open->newer = episode;
+    past->open = episode;
+    past->open_count++;
+}
+
+static history_episode *begin_episode(history *past, history_key *key)
+{
+    history_episode *episode = calloc(1, sizeof *episode);
+    char *copy = copy_text(key->info.key, key->info.key_bytes);
+    if (!episode || !copy) {
+        free(episode);
+        free(copy);
+        return NULL;
+    }
+    episode->info.key = copy;
+    episode->info.key_bytes = key->info.key_bytes;
+    key->open = episode;
+    link_open(past, episode);
+    return episode;
+}
+
+/* The oldest of those that ended makes room. */
+static void end_episode(history *past, history_key *key)
+{
+    history_episode *episode = key->open;
+    *(episode->newer ? &episode->newer->older : &past->open) = episode->older;
+    if (episode->older)
+        episode->older->newer = episode->newer;
+    past->open_count--;
+    key->open = NULL;
+    key->info.episode = 0;
+    key->info.reason = "";
+    if (!episode->info.is_over) {
+        episode->info.is_over = true;
+        episode->info.ended = episode->info.last_seen;
+    }
+    size_t at = (past->ended_start + past->ended_count) % ENDED_MAX;
+    if (past->ended_count == ENDED_MAX)
+        past->ended_start = (past->ended_start + 1) % ENDED_MAX;
+    else
+        past->ended_count++;
+    free_episode(past->ended[at]);
+    past->ended[at] = episode;
+}
+
+history_episode *history_episode_now(history *past, history_key *key, const stream_episode *info)
+{
+    if (key->open && key->open->info.number != info->number)
+        end_episode(past, key);
+    if (!key->open && !begin_episode(past, key))
+        return NULL;
+    history_episode *episode = key->open;
+    const stream_episode before = episode->info;
+    episode->info = *info;
+    episode->info.key = before.key;
+    episode->info.key_bytes = before.key_bytes;
+    episode->info.column = before.column;
+    episode->info.reason = before.reason;
+    episode->info.first_row = before.number == 0 ? info->first_row : before.first_row;
+    key->info.episode = info->number;
+    history_name_episode(episode, info->column, info->reason);
+    key->info.reason = episode->info.reason ? episode->info.reason : "";
+    if (info->is_over)
+        end_episode(past, key);
+    return episode;
+}
+
+static const char *replace_text(const char *before, const char *text)
+{
+    if (!text || (before && strcmp(before, text) == 0))
+        return before;
+    char *copy = copy_text(text, strlen(text));
+    if (!copy)
+        return before;
+    free((void *)(uintptr_t)before);
+    return copy;
+}
+
+void history_name_episode(history_episode *episode, const char *column, const char *reason)
+{
+    episode->info.column = replace_text(episode->info.column, column);
+    episode->info.reason = replace_text(episode->info.reason, reason);
+}
+
+const history_episode *history_ended_at(const history *past, size_t index)
+{
+    return past->ended[(past->ended_start + past->ended_count - 1 - index) % ENDED_MAX];
+}
+
+/* ---- Alerts ---- */
+
+void history_add_alert(history *past, uint64_t row, double time, const char *key, size_t key_bytes,
+                       char *text, size_t bytes)
+{
+    char *copy = copy_text(key, key_bytes);
+    if (!copy || !text) {
+        free(copy);
+        free(text);
+        return;
+    }
+    history_alert *alert = &past->alerts[(past->alert_start + past->alert_count) % ALERTS_MAX];
+    if (past->alert_count == ALERTS_MAX)
+        past->alert_start = (past->alert_start + 1) % ALERTS_MAX;
+    else
+        past->alert_count++;
+    free_alert(alert);
+    *alert = (history_alert){row, time, copy, key_bytes, text, bytes};
+}
+
+const history_alert *history_alert_at(const history *past, size_t index)
+{
+    return &past->alerts[(past->alert_start + past->alert_count - 1 - index) % ALERTS_MAX];
+}

@@ -1,0 +1,280 @@
+/* The history of a stream in a file: as this machine has it in memory, with a checksum at the end.
+ * A file of another machine or version is not used; the stream begins its history again. */
+#include "history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char file_magic[8] = "oifpast1";
+
+enum { TEXT_BYTES_MAX = 1 << 24 };
+
+/* ---- Bytes and their checksum ---- */
+
+typedef struct past_file {
+    FILE *file;
+    uint64_t checksum;
+    bool is_good;
+} past_file;
+
+static void add_to_checksum(past_file *to, const unsigned char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to->checksum = (to->checksum ^ bytes[i]) * 1099511628211u;
+}
+
+static void put(past_file *to, const void *bytes, size_t count)
+{
+    add_to_checksum(to, bytes, count);
+    to->is_good &= count == 0 || fwrite(bytes, 1, count, to->file) == count;
+}
+
+static bool get(past_file *from, void *bytes, size_t count)
+{
+    from->is_good = from->is_good && (count == 0 || fread(bytes, 1, count, from->file) == count);
+    if (from->is_good)
+        add_to_checksum(from, bytes, count);
+    else
+        memset(bytes, 0, count);
+    return from->is_good;
+}
+
+static void put_count(past_file *to, uint64_t count)
+{
+    put(to, &count, sizeof count);
+}
+
+static uint64_t get_count(past_file *from)
+{
+    uint64_t count = 0;
+    get(from, &count, sizeof count);
+    return count;
+}
+
+static void put_text(past_file *to, const char *text, size_t bytes)
+{
+    put_count(to, bytes);
+    put(to, text, bytes);
+}
+
+/* To be freed; NULL if it fails. */
+static char *get_text(past_file *from, size_t *bytes)
+{
+    uint64_t count = get_count(from);
+    char *text = count <= TEXT_BYTES_MAX ? malloc((size_t)count + 1) : NULL;
+    from->is_good &= text != NULL;
+    if (!text || !get(from, text, (size_t)count)) {
+        free(text);
+        return NULL;
+    }
+    text[count] = '\0';
+    *bytes = (size_t)count;
+    return text;
+}
+
+/* ---- Episodes ---- */
+
+static void put_name(past_file *to, const char *text)
+{
+    put_text(to, text ? text : "", text ? strlen(text) : 0);
+}
+
+static void put_episode(past_file *to, const stream_episode *info)
+{
+    stream_episode plain = *info;
+    plain.stream = plain.key = plain.column = plain.reason = plain.text = NULL;
+    put_text(to, info->key, info->key_bytes);
+    put(to, &plain, sizeof plain);
+    put_name(to, info->column);
+    put_name(to, info->reason);
+}
+
+static void get_episode(past_file *from, history *past)
+{
+    stream_episode info;
+    size_t key_bytes = 0, bytes;
+    char *name = get_text(from, &key_bytes);
+    get(from, &info, sizeof info);
+    char *column = get_text(from, &bytes), *reason = get_text(from, &bytes);
+    history_key *key = from->is_good ? history_find(past, name, key_bytes) : NULL;
+    bool is_extra = from->is_good && !key; /* its key is not remembered any more */
+    if (is_extra)
+        key = history_touch(past, name, key_bytes);
+    info.column = column;
+    info.reason = reason;
+    if (key && from->is_good)
+        from->is_good = history_episode_now(past, key, &info) != NULL;
+    if (is_extra && key && !key->open)
+        history_forget(past, key);
+    free(name);
+    free(column);
+    free(reason);
+}
+
+static const history_episode *oldest_open(const history *past)
+{
+    const history_episode *episode = past->open;
+    while (episode && episode->older)
+        episode = episode->older;
+    return episode;
+}
+
+static void put_episodes(past_file *to, const history *past)
+{
+    put_count(to, past->ended_count + past->open_count);
+    for (size_t i = past->ended_count; i > 0; i--)
+        put_episode(to, &history_ended_at(past, i - 1)->info);
+    for (const history_episode *open = oldest_open(past); open; open = open->newer)
+        put_episode(to, &open->info);
+}
+
+/* ---- Keys ---- */
+
+static void put_key(past_file *to, const history *past, const history_key *key)
+{
+    stream_key plain = key->info;
+    plain.key = plain.reason = NULL;
+    put_text(to, key->info.key, key->info.key_bytes);
+    put(to, &plain, sizeof plain);
+    put_count(to, key->count);
+    for (uint32_t i = 0; i < key->count; i++)
+        put(to, history_point_at(past, key, i), past->point_bytes);
+}
+
+/* Values are floats in the file, and become what history_add_point takes. */
+static void get_points(past_file *from, history *past, history_key *key, char *point,
+                       double *values)
+{
+    uint64_t count = get_count(from);
+    for (uint64_t i = 0; i < count && get(from, point, past->point_bytes); i++) {
+        history_point plain;
+        memcpy(&plain, point, sizeof plain);
+        for (size_t j = 0; j < past->value_count; j++) {
+            float value;
+            memcpy(&value, point + sizeof plain + j * sizeof value, sizeof value);
+            values[j] = (double)value;
+        }
+        history_add_point(past, key, &plain, values);
+    }
+}
+
+static void get_key(past_file *from, history *past, char *point, double *values)
+{
+    stream_key info;
+    size_t bytes = 0;
+    char *name = get_text(from, &bytes);
+    get(from, &info, sizeof info);
+    history_key *key = from->is_good ? history_touch(past, name, bytes) : NULL;
+    free(name);
+    from->is_good = key != NULL;
+    if (!key)
+        return;
+    info.key = key->info.key;
+    info.key_bytes = key->info.key_bytes;
+    info.reason = "";
+    info.episode = 0;
+    key->info = info;
+    past->silent_count += info.is_silent;
+    get_points(from, past, key, point, values);
+}
+
+static void get_keys(past_file *from, history *past)
+{
+    uint64_t count = get_count(from), value_count = get_count(from);
+    if (value_count > OIF_COLUMNS_MAX)
+        from->is_good = false;
+    if (!from->is_good)
+        return;
+    history_start(past, (size_t)value_count);
+    char *point = malloc(past->point_bytes);
+    double *values = calloc(past->value_count + 1, sizeof *values);
+    from->is_good = point && values;
+    for (uint64_t i = 0; i < count && from->is_good; i++)
+        get_key(from, past, point, values);
+    free(point);
+    free(values);
+}
+
+/* ---- Alerts ---- */
+
+static void get_alert(past_file *from, history *past)
+{
+    uint64_t row = get_count(from);
+    double time;
+    size_t key_bytes = 0, bytes = 0;
+    get(from, &time, sizeof time);
+    char *key = get_text(from, &key_bytes), *text = get_text(from, &bytes);
+    if (from->is_good)
+        history_add_alert(past, row, time, key, key_bytes, text, bytes);
+    else
+        free(text);
+    free(key);
+}
+
+static void put_alert(past_file *to, const history_alert *alert)
+{
+    put_count(to, alert->row);
+    put(to, &alert->time, sizeof alert->time);
+    put_text(to, alert->key, alert->key_bytes);
+    put_text(to, alert->text, alert->bytes);
+}
+
+/* ---- All of it ---- */
+
+bool history_save(const history *past, FILE *file, const history_extra *extra)
+{
+    past_file to = {.file = file, .checksum = 1, .is_good = true};
+    put(&to, file_magic, sizeof file_magic);
+    put_count(&to, extra->rows);
+    put_text(&to, extra->bytes, extra->count);
+    put_count(&to, past->key_count);
+    put_count(&to, past->value_count);
+    for (const history_key *key = past->oldest; key; key = key->newer)
+        put_key(&to, past, key);
+    put_episodes(&to, past);
+    put_count(&to, past->alert_count);
+    for (size_t i = past->alert_count; i > 0; i--)
+        put_alert(&to, history_alert_at(past, i - 1));
+    put(&to, past->graded, sizeof past->graded);
+    put_count(&to, past->episodes);
+    uint64_t checksum = to.checksum;
+    put(&to, &checksum, sizeof checksum);
+    return to.is_good && fflush(file) == 0;
+}
+
+static bool get_start(past_file *from, uint64_t rows, void *extra, size_t extra_bytes)
+{
+    char magic[sizeof file_magic];
+    size_t bytes = 0;
+    bool is_it = get(from, magic, sizeof magic) && memcmp(magic, file_magic, sizeof magic) == 0 &&
+                 get_count(from) == rows;
+    if (!is_it)
+        return false;
+    char *text = get_text(from, &bytes);
+    is_it = text && bytes == extra_bytes;
+    if (is_it)
+        memcpy(extra, text, bytes);
+    free(text);
+    return is_it;
+}
+
+static bool get_all(past_file *from, history *past)
+{
+    get_keys(from, past);
+    uint64_t count = from->is_good ? get_count(from) : 0;
+    for (uint64_t i = 0; i < count && from->is_good; i++)
+        get_episode(from, past);
+    count = from->is_good ? get_count(from) : 0;
+    for (uint64_t i = 0; i < count && from->is_good; i++)
+        get_alert(from, past);
+    get(from, past->graded, sizeof past->graded);
+    past->episodes = get_count(from);
+    uint64_t checksum = from->checksum;
+    return from->is_good && get_count(from) == checksum && from->is_good;
+}
+
+bool history_load(history *past, FILE *file, uint64_t rows, void *extra, size_t extra_bytes)
+{
+    past_file from = {.file = file, .checksum = 1, .is_good = true};
+    return get_start(&from, rows, extra, extra_bytes) && get_all(&from, past);
+}

@@ -1,0 +1,276 @@
+#include "journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static const char file_magic[8] = "oifjrnl1";
+
+enum { RECORD_MAGIC = 0x4f494652 }; /* as a number: a machine of another byte order is noticed */
+
+/* What precedes a payload in the file. */
+typedef struct record_start {
+    uint32_t magic;
+    uint16_t kind, format;
+    uint64_t bytes, first_row, skip;
+    double seconds;
+    uint64_t checksum; /* of what is before it, and of the payload */
+} record_start;
+
+/* ---- Checksums ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+/* Eight bytes at a time, as a byte at a time would take longer than to write them. */
+static uint64_t add_bytes(uint64_t hash, const char *bytes, size_t count)
+{
+    uint64_t word;
+    for (; count >= sizeof word; bytes += sizeof word, count -= sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        hash = mix(hash, word);
+    }
+    word = 0;
+    if (count > 0)
+        memcpy(&word, bytes, count);
+    return mix(hash, word ^ (uint64_t)count << 56);
+}
+
+static uint64_t checksum_of(const record_start *start, const char *payload)
+{
+    uint64_t hash = add_bytes(1, (const char *)start, offsetof(record_start, checksum));
+    return add_bytes(hash, payload, (size_t)start->bytes);
+}
+
+/* ---- Reading ---- */
+
+/* The file in memory. */
+typedef struct mapping {
+    const char *bytes;
+    size_t count;
+} mapping;
+
+static bool map_file(int fd, mapping *map)
+{
+    struct stat info;
+    *map = (mapping){NULL, 0};
+    if (fstat(fd, &info) != 0)
+        return false;
+    if (info.st_size == 0)
+        return true;
+    void *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return false;
+    *map = (mapping){bytes, (size_t)info.st_size};
+    return true;
+}
+
+static void unmap(mapping *map)
+{
+    if (map->count > 0)
+        munmap((void *)(uintptr_t)map->bytes, map->count);
+}
+
+/* The record at `at`; 0 if there is no whole one, else where the next begins. */
+static size_t read_record(const mapping *map, size_t at, journal_record *record)
+{
+    record_start start;
+    if (map->count < at || map->count - at < sizeof start)
+        return 0;
+    memcpy(&start, map->bytes + at, sizeof start);
+    const char *payload = map->bytes + at + sizeof start;
+    if (start.magic != RECORD_MAGIC || start.bytes > map->count - at - sizeof start ||
+        start.checksum != checksum_of(&start, payload))
+        return 0;
+    *record = (journal_record){.kind = (journal_kind)start.kind,
+                               .format = start.format,
+                               .first_row = start.first_row,
+                               .skip = start.skip,
+                               .seconds = start.seconds,
+                               .payload = payload,
+                               .bytes = (size_t)start.bytes};
+    return at + sizeof start + (size_t)start.bytes;
+}
+
+static size_t end_of_records(const mapping *map)
+{
+    journal_record record;
+    size_t at = sizeof file_magic, next;
+    while ((next = read_record(map, at, &record)) > 0)
+        at = next;
+    return at;
+}
+
+/* ---- Opening ---- */
+
+static bool fail(problem *why, const journal *log, const char *what)
+{
+    int reason = errno;
+    bool is_full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
+    return problem_set(why, is_full ? 507 : 503,
+                       is_full ? "make room on the disk, and send it again"
+                               : "mend the disk or its permissions, and send it again",
+                       "%s: %s: %s", log->path, what, strerror(reason));
+}
+
+static bool begin_file(journal *log)
+{
+    log->bytes = sizeof file_magic;
+    return ftruncate(log->fd, 0) == 0 &&
+           pwrite(log->fd, file_magic, sizeof file_magic, 0) == (ssize_t)sizeof file_magic &&
+           fsync(log->fd) == 0;
+}
+
+/* Finds where the records end, and removes what is behind. */
+static bool find_end(journal *log, problem *why)
+{
+    mapping map;
+    if (!map_file(log->fd, &map))
+        return fail(why, log, "cannot be read");
+    bool is_begun = map.count >= sizeof file_magic;
+    if (is_begun && memcmp(map.bytes, file_magic, sizeof file_magic) != 0) {
+        unmap(&map);
+        return problem_set(why, 503, "move it away, or bring back a copy",
+                           "%s: is not a journal of this version of oif", log->path);
+    }
+    size_t end = is_begun ? end_of_records(&map) : 0;
+    log->cut_bytes = map.count - end;
+    unmap(&map);
+    log->bytes = end;
+    bool is_cut = end == 0 ? begin_file(log)
+                           : log->cut_bytes == 0 ||
+                                 (ftruncate(log->fd, (off_t)end) == 0 && fsync(log->fd) == 0);
+    return is_cut || fail(why, log, "cannot be written");
+}
+
+bool journal_open(journal *log, const char *path, problem *why)
+{
+    *log = (journal){.fd = -1, .path = malloc(strlen(path) + 1)};
+    if (!log->path)
+        return problem_set(why, 503, NULL, "out of memory");
+    memcpy(log->path, path, strlen(path) + 1);
+    log->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (log->fd < 0)
+        return fail(why, log, "cannot be opened");
+    bool is_open = find_end(log, why);
+    log->undo_bytes = log->bytes;
+    return is_open;
+}
+
+void journal_close(journal *log)
+{
+    if (log->path && log->fd >= 0)
+        close(log->fd);
+    free(log->path);
+    *log = (journal){.fd = -1};
+}
+
+bool journal_replay(journal *log,
+                    bool (*take)(void *context, const journal_record *record,
+                                 const journal_record *next),
+                    void *context, problem *why)
+{
+    mapping map;
+    if (!map_file(log->fd, &map))
+        return fail(why, log, "cannot be read");
+    journal_record record, next;
+    size_t at = read_record(&map, sizeof file_magic, &record);
+    while (at > 0) {
+        at = read_record(&map, at, &next);
+        if (!take(context, &record, at > 0 ? &next : NULL))
+            break;
+        record = next;
+    }
+    unmap(&map);
+    return true;
+}
+
+/* ---- Writing ---- */
+
+static bool write_whole(int fd, struct iovec *parts, int count, off_t at)
+{
+    if (lseek(fd, at, SEEK_SET) < 0)
+        return false;
+    while (count > 0) {
+        ssize_t written = writev(fd, parts, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            errno = written == 0 ? ENOSPC : errno;
+            return false;
+        }
+        for (; count > 0 && (size_t)written >= parts->iov_len; parts++, count--)
+            written -= (ssize_t)parts->iov_len;
+        if (count > 0) {
+            parts->iov_base = (char *)parts->iov_base + written;
+            parts->iov_len -= (size_t)written;
+        }
+    }
+    return true;
+}
+
+static void cut_back(journal *log, uint64_t bytes)
+{
+    int reason = errno;
+    log->is_broken = ftruncate(log->fd, (off_t)bytes) != 0;
+    log->bytes = bytes;
+    errno = reason;
+}
+
+bool journal_append(journal *log, const journal_record *record, problem *why)
+{
+    record_start start = {.magic = RECORD_MAGIC,
+                          .kind = (uint16_t)record->kind,
+                          .format = (uint16_t)record->format,
+                          .bytes = record->bytes,
+                          .first_row = record->first_row,
+                          .skip = record->skip,
+                          .seconds = record->seconds};
+    start.checksum = checksum_of(&start, record->payload);
+    struct iovec parts[2] = {{&start, sizeof start},
+                             {(void *)(uintptr_t)record->payload, record->bytes}};
+    if (log->is_broken)
+        cut_back(log, log->bytes);
+    errno = EIO;
+    if (log->is_broken)
+        return fail(why, log, "cannot be written");
+    if (!write_whole(log->fd, parts, record->bytes > 0 ? 2 : 1, (off_t)log->bytes)) {
+        cut_back(log, log->bytes);
+        return fail(why, log, "cannot be written");
+    }
+    log->undo_bytes = log->bytes;
+    log->bytes += sizeof start + record->bytes;
+    return true;
+}
+
+void journal_undo(journal *log)
+{
+    cut_back(log, log->undo_bytes);
+}
+
+bool journal_clear(journal *log, problem *why)
+{
+    if (ftruncate(log->fd, sizeof file_magic) != 0 || fsync(log->fd) != 0)
+        return fail(why, log, "cannot be written");
+    log->bytes = log->undo_bytes = sizeof file_magic;
+    return true;
+}
+
+int journal_descriptor(const journal *log)
+{
+    return log->fd < 0 ? -1 : fcntl(log->fd, F_DUPFD_CLOEXEC, 0);
+}
+
+bool journal_sync(int descriptor)
+{
+    return fdatasync(descriptor) == 0;
+}

@@ -1,0 +1,532 @@
+/* Answers about a stream as JSON, and its figures. */
+#include "stream_parts.h"
+
+#include "../cli/quoting.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_LIMIT = 100 };
+
+/* ---- The stream ---- */
+
+static void write_text_or_null(const char *name, const char *text)
+{
+    output_print(",\"%s\":", name);
+    if (text && *text)
+        quoting_write_json(text, strlen(text));
+    else
+        output_print("null");
+}
+
+static void write_dump(const char *name, const json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT);
+    output_print(",\"%s\":%s", name, text ? text : "null");
+    free(text);
+}
+
+/* x0, x1, ... if the rows have no names. */
+static void write_column_name(const stream *one, size_t column)
+{
+    const char *name = oif_pipeline_column_name(one->pipeline, column);
+    if (name)
+        quoting_write_json(name, strlen(name));
+    else
+        output_print("\"x%zu\"", column);
+}
+
+static void write_columns(const stream *one)
+{
+    output_print("[");
+    for (size_t i = 0; i < oif_pipeline_columns(one->pipeline); i++) {
+        output_print(i > 0 ? "," : "");
+        write_column_name(one, i);
+    }
+    output_print("]");
+}
+
+static double rate_now(const stream *one, double now)
+{
+    double age = now - one->rate_at;
+    return age > 0 ? one->rate * exp(-age / 10) : one->rate;
+}
+
+static uint64_t alert_count(const stream *one)
+{
+    uint64_t count = 0;
+    for (int i = OIF_GRADE_NOTE; i <= OIF_GRADE_CRITICAL; i++)
+        count += one->past->graded[i];
+    return count;
+}
+
+/* Those of the pipeline; a stream without keys has one model. */
+static size_t key_count(const stream *one)
+{
+    return one->pipeline ? oif_pipeline_keys(one->pipeline) : 0;
+}
+
+static size_t memory_of(const stream *one)
+{
+    return sizeof *one + one->past->bytes +
+           (one->pipeline ? oif_pipeline_memory_bytes(one->pipeline) : 0);
+}
+
+static void write_notes(const stream *one)
+{
+    const char *at = one->notes ? one->notes : "";
+    output_print(",\"notes\":[");
+    for (bool is_first = true; *at; is_first = false) {
+        size_t bytes = strcspn(at, "\n");
+        output_print(is_first ? "" : ",");
+        quoting_write_json(at, bytes);
+        at += bytes + (at[bytes] == '\n');
+    }
+    output_print("]");
+}
+
+/* Under the lock. */
+static void write_stream(const stream *one)
+{
+    const cli_settings *settings = &one->settings.cli;
+    uint64_t rows = stream_row_count(one);
+    output_print("{\"name\":\"%s\"", one->name);
+    write_dump("settings", one->settings.object ? one->settings.object : json_null());
+    write_text_or_null("detector", settings->params.table ? settings->params.table->name : NULL);
+    output_print(",\"columns\":");
+    if (one->pipeline)
+        write_columns(one);
+    else
+        output_print("null");
+    write_text_or_null("key", settings->score.key);
+    write_text_or_null("time", settings->score.time);
+    output_print(",\"rows\":%" PRIu64 ",\"saved\":%" PRIu64, rows, one->folder ? one->saved : rows);
+    output_print(",\"bad_rows\":%" PRIu64 ",\"keys\":%zu,\"silent_keys\":%zu", one->bad_rows,
+                 key_count(one), one->past->silent_count);
+    output_print(",\"episodes_open\":%zu,\"episodes\":%" PRIu64 ",\"alerts\":%" PRIu64,
+                 one->past->open_count, one->past->episodes, alert_count(one));
+    output_print(",\"memory_bytes\":%zu", memory_of(one));
+    write_json_member("rows_per_second", round(rate_now(one, stream_clock_now()) * 10) / 10);
+    write_json_member("last_row_at", one->last_row_at);
+    write_json_member("alert_rate", one->pipeline ? oif_pipeline_alert_rate(one->pipeline) : NAN);
+    output_print(",\"kept\":%s", one->folder ? "true" : "false");
+    write_notes(one);
+    write_text_or_null("error", one->error);
+    output_print("}");
+}
+
+void stream_write(stream *one)
+{
+    pthread_mutex_lock(&one->lock);
+    write_stream(one);
+    pthread_mutex_unlock(&one->lock);
+}
+
+/* ---- Keys ---- */
+
+static void write_key(const stream *one, const history_key *key)
+{
+    const stream_key *info = &key->info;
+    output_print("{\"key\":");
+    if (one->settings.cli.score.key)
+        quoting_write_json(info->key, info->key_bytes);
+    else
+        output_print("null");
+    output_print(",\"rows\":%" PRIu64, info->rows);
+    write_json_member("last_seen", info->last_seen);
+    write_json_member("score", info->score);
+    write_json_member("threshold", info->threshold);
+    write_json_member("severity", round(info->severity * 100) / 100);
+    write_text_or_null("grade", grade_word(info->grade));
+    if (key->open)
+        output_print(",\"episode\":%" PRIu64, key->open->info.number);
+    else
+        output_print(",\"episode\":null");
+    write_text_or_null("reason", info->reason);
+    output_print(",\"silent\":%s}", info->is_silent ? "true" : "false");
+}
+
+static bool has_part(const history_key *key, const char *part, size_t bytes)
+{
+    const char *at = key->info.key;
+    for (size_t left = key->info.key_bytes; left >= bytes; left--, at++)
+        if (memcmp(at, part, bytes) == 0)
+            return true;
+    return false;
+}
+
+static int compare_numbers(double a, double b) /* the higher first, unknown ones last */
+{
+    return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a < b) - (a > b);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const history_key *left = *(history_key *const *)a, *right = *(history_key *const *)b;
+    size_t shared =
+        left->info.key_bytes < right->info.key_bytes ? left->info.key_bytes : right->info.key_bytes;
+    int order = memcmp(left->info.key, right->info.key, shared);
+    return order != 0 ? order
+                      : (left->info.key_bytes > right->info.key_bytes) -
+                            (left->info.key_bytes < right->info.key_bytes);
+}
+
+static int by_score(const void *a, const void *b)
+{
+    const history_key *left = *(history_key *const *)a, *right = *(history_key *const *)b;
+    int order = compare_numbers(left->info.score, right->info.score);
+    return order != 0 ? order : by_name(a, b);
+}
+
+/* Open episodes first, by their worst row; then silent keys; then by the last row. */
+static int by_severity(const void *a, const void *b)
+{
+    const history_key *left = *(history_key *const *)a, *right = *(history_key *const *)b;
+    int order = (left->open == NULL) - (right->open == NULL);
+    if (order == 0 && left->open)
+        order = compare_numbers(left->open->info.peak_severity, right->open->info.peak_severity);
+    if (order == 0)
+        order = right->info.is_silent - left->info.is_silent;
+    if (order == 0)
+        order = compare_numbers(left->info.severity, right->info.severity);
+    return order != 0 ? order : by_name(a, b);
+}
+
+/* The keys that are wanted, the most recently seen first; NULL: no memory. */
+static const history_key **list_keys(const stream *one, const keys_query *query, size_t *count)
+{
+    const history_key **list = calloc(one->past->key_count + 1, sizeof *list);
+    *count = 0;
+    for (const history_key *key = one->past->newest; list && key; key = key->older)
+        if (!query->find || has_part(key, query->find, query->find_bytes))
+            list[(*count)++] = key;
+    return list;
+}
+
+void stream_write_keys(stream *one, const keys_query *query)
+{
+    static int (*const orders[])(const void *, const void *) = {by_severity, by_score, NULL,
+                                                                by_name};
+    size_t count, limit = query->limit > 0 ? query->limit : USUAL_LIMIT;
+    pthread_mutex_lock(&one->lock);
+    const history_key **list = list_keys(one, query, &count);
+    if (list && orders[query->order])
+        qsort(list, count, sizeof *list, orders[query->order]);
+    output_print("{\"keys\":[");
+    for (size_t i = query->offset; list && i < count && i - query->offset < limit; i++) {
+        output_print(i > query->offset ? "," : "");
+        write_key(one, list[i]);
+    }
+    output_print("],\"total\":%zu}", count);
+    free(list);
+    pthread_mutex_unlock(&one->lock);
+}
+
+void stream_each_key(stream *one, size_t limit, void (*visit)(void *context, const stream_key *key),
+                     void *context)
+{
+    pthread_mutex_lock(&one->lock);
+    for (const history_key *key = one->past->newest; key && limit > 0; key = key->older, limit--)
+        visit(context, &key->info);
+    pthread_mutex_unlock(&one->lock);
+}
+
+/* ---- Points ---- */
+
+typedef struct point_range {
+    const stream *one;
+    const history_key *key;
+    uint32_t first;
+} point_range;
+
+/* One member of Points: a list with a number of each. */
+static void write_list(const point_range *range, const char *name,
+                       double (*number)(const history_point *point))
+{
+    output_print(",\"%s\":[", name);
+    for (uint32_t i = range->first; i < range->key->count; i++) {
+        output_print(i > range->first ? "," : "");
+        write_json_number(number(history_point_at(range->one->past, range->key, i)));
+    }
+    output_print("]");
+}
+
+static double row_of(const history_point *point)
+{
+    return (double)point->row;
+}
+
+static double time_of(const history_point *point)
+{
+    return point->time;
+}
+
+static double score_of(const history_point *point)
+{
+    return point->score;
+}
+
+static double threshold_of(const history_point *point)
+{
+    return (double)point->threshold;
+}
+
+static double grade_of(const history_point *point)
+{
+    return (double)point->grade;
+}
+
+/* A float with as many digits as it has. */
+static void write_float(float value)
+{
+    if (isfinite(value))
+        output_print("%.7g", (double)value);
+    else
+        output_print("null");
+}
+
+static void write_values(const point_range *range)
+{
+    output_print(",\"values\":{");
+    for (size_t column = 0; column < range->one->past->value_count; column++) {
+        output_print(column > 0 ? "," : "");
+        write_column_name(range->one, column);
+        output_print(":[");
+        for (uint32_t i = range->first; i < range->key->count; i++) {
+            output_print(i > range->first ? "," : "");
+            write_float(history_values(history_point_at(range->one->past, range->key, i))[column]);
+        }
+        output_print("]");
+    }
+    output_print("}");
+}
+
+static uint32_t first_point(const stream *one, const history_key *key, const points_query *query)
+{
+    uint32_t first = 0;
+    if (query->limit > 0 && query->limit < key->count)
+        first = key->count - (uint32_t)query->limit;
+    while (first < key->count && query->since > 0 &&
+           history_point_at(one->past, key, first)->time < query->since)
+        first++;
+    return first;
+}
+
+static bool is_of_key(const stream_episode *episode, const char *key, size_t key_bytes)
+{
+    return episode->key_bytes == key_bytes && memcmp(episode->key, key, key_bytes) == 0;
+}
+
+/* ---- Episodes ---- */
+
+/* Which episodes are written, and how many were. */
+typedef struct episode_list {
+    const events_query *query;
+    size_t limit, written;
+} episode_list;
+
+static void write_wanted(void *context, const stream_episode *episode)
+{
+    episode_list *list = context;
+    const events_query *query = list->query;
+    if (list->written >= list->limit || (query->since > 0 && episode->last_seen < query->since) ||
+        (query->key && !is_of_key(episode, query->key, query->key_bytes)))
+        return;
+    output_print(list->written++ > 0 ? "," : "");
+    stream_episode_write(episode);
+}
+
+/* Under the lock. Open ones come first, and each kind with the newest first. */
+static void write_episodes(stream *one, const events_query *query)
+{
+    episode_list list = {query, query->limit > 0 ? query->limit : USUAL_LIMIT, 0};
+    output_print("\"episodes\":[");
+    stream_visit_open(one, write_wanted, &list);
+    if (!query->only_open)
+        stream_visit_ended(one, SIZE_MAX, write_wanted, &list);
+    output_print("]");
+}
+
+void stream_write_episodes(stream *one, const events_query *query)
+{
+    pthread_mutex_lock(&one->lock);
+    output_print("{");
+    write_episodes(one, query);
+    output_print("}");
+    pthread_mutex_unlock(&one->lock);
+}
+
+/* ---- Points, with their episodes ---- */
+
+static void write_points(stream *one, const history_key *key, const points_query *query)
+{
+    const point_range range = {one, key, first_point(one, key, query)};
+    const events_query episodes = {.key = key->info.key, .key_bytes = key->info.key_bytes};
+    output_print("{\"stream\":\"%s\",\"key\":", one->name);
+    if (one->settings.cli.score.key)
+        quoting_write_json(key->info.key, key->info.key_bytes);
+    else
+        output_print("null");
+    output_print(",\"columns\":");
+    write_columns(one);
+    write_list(&range, "rows", row_of);
+    write_list(&range, "times", time_of);
+    write_list(&range, "scores", score_of);
+    write_list(&range, "thresholds", threshold_of);
+    write_list(&range, "grades", grade_of);
+    write_values(&range);
+    output_print(",");
+    write_episodes(one, &episodes);
+    output_print("}");
+}
+
+bool stream_write_points(stream *one, const points_query *query, problem *why)
+{
+    pthread_mutex_lock(&one->lock);
+    const history_key *key = query->key && one->settings.cli.score.key
+                                 ? history_find(one->past, query->key, query->key_bytes)
+                                 : one->past->newest;
+    bool is_found = one->pipeline && key;
+    if (is_found)
+        write_points(one, key, query);
+    pthread_mutex_unlock(&one->lock);
+    return is_found ||
+           problem_set(why, 404, NULL,
+                       query->key ? "the stream has no such key, or has not seen it for "
+                                    "long"
+                                  : "the stream has no rows yet");
+}
+
+/* ---- Alerts ---- */
+
+static bool is_wanted(const history_alert *alert, const events_query *query)
+{
+    return (!(query->since > 0) || !(alert->time < query->since)) &&
+           (!query->key || (query->key_bytes == alert->key_bytes &&
+                            memcmp(query->key, alert->key, alert->key_bytes) == 0));
+}
+
+void stream_write_alerts(stream *one, const events_query *query)
+{
+    size_t limit = query->limit > 0 ? query->limit : USUAL_LIMIT, written = 0;
+    pthread_mutex_lock(&one->lock);
+    output_print("{\"alerts\":[");
+    for (size_t i = 0; i < one->past->alert_count && written < limit; i++) {
+        const history_alert *alert = history_alert_at(one->past, i);
+        if (!is_wanted(alert, query))
+            continue;
+        output_print(written++ > 0 ? "," : "");
+        output_write(alert->text, alert->bytes);
+    }
+    output_print("]}");
+    pthread_mutex_unlock(&one->lock);
+}
+
+/* ---- One row ---- */
+
+static const history_alert *find_alert(const stream *one, uint64_t row)
+{
+    for (size_t i = 0; i < one->past->alert_count; i++)
+        if (history_alert_at(one->past, i)->row == row)
+            return history_alert_at(one->past, i);
+    return NULL;
+}
+
+static const history_point *find_point(const stream *one, uint64_t row, const history_key **of)
+{
+    for (const history_key *key = one->past->newest; key; key = key->older)
+        for (uint32_t i = 0; i < key->count; i++) {
+            const history_point *point = history_point_at(one->past, key, i);
+            if (point->row == row) {
+                *of = key;
+                return point;
+            }
+        }
+    return NULL;
+}
+
+static void write_point(const stream *one, const history_key *key, const history_point *point)
+{
+    output_print("{\"stream\":\"%s\",\"key\":", one->name);
+    if (one->settings.cli.score.key)
+        quoting_write_json(key->info.key, key->info.key_bytes);
+    else
+        output_print("null");
+    output_print(",\"row\":%" PRIu64, point->row);
+    write_json_member("time", point->time);
+    write_json_member("score", point->score);
+    write_json_member("threshold", (double)point->threshold);
+    write_json_member("severity", round((double)point->severity * 100) / 100);
+    output_print(",\"anomaly\":%s", point->grade > 0 ? "true" : "false");
+    write_text_or_null("grade", grade_word((oif_grade)point->grade));
+    output_print(",\"values\":{");
+    for (size_t i = 0; i < one->past->value_count; i++) {
+        output_print(i > 0 ? "," : "");
+        write_column_name(one, i);
+        output_print(":");
+        write_float(history_values(point)[i]);
+    }
+    output_print("}}");
+}
+
+bool stream_write_row(stream *one, uint64_t row, problem *why)
+{
+    const history_key *key = NULL;
+    pthread_mutex_lock(&one->lock);
+    uint64_t rows = stream_row_count(one);
+    const history_alert *alert = find_alert(one, row);
+    const history_point *point = alert ? NULL : find_point(one, row, &key);
+    if (alert)
+        output_write(alert->text, alert->bytes);
+    else if (point)
+        write_point(one, key, point);
+    pthread_mutex_unlock(&one->lock);
+    if (alert || point)
+        return true;
+    return problem_set(why, 404, NULL,
+                       row < rows ? "row %llu is too old: only recent rows and the last alerts are "
+                                    "remembered"
+                                  : "row %llu has not come yet",
+                       (unsigned long long)row);
+}
+
+/* ---- Figures ---- */
+
+static void get_pipeline_figures(const stream *one, stream_figures *figures)
+{
+    figures->rows = oif_pipeline_rows(one->pipeline);
+    figures->keys = oif_pipeline_keys(one->pipeline);
+    figures->evictions = oif_pipeline_evictions(one->pipeline);
+    figures->rows_without_model = oif_pipeline_unmodelled_rows(one->pipeline);
+    figures->alert_rate = oif_pipeline_alert_rate(one->pipeline);
+}
+
+void stream_get_figures(stream *one, stream_figures *figures)
+{
+    pthread_mutex_lock(&one->lock);
+    *figures = (stream_figures){.bad_rows = one->bad_rows,
+                                .batches = one->batches,
+                                .episodes = one->past->episodes,
+                                .episodes_open = one->past->open_count,
+                                .silent_keys = one->past->silent_count,
+                                .memory_bytes = memory_of(one),
+                                .history_bytes = one->past->bytes,
+                                .journal_bytes = (size_t)one->log.bytes,
+                                .rows_per_second = rate_now(one, stream_clock_now()),
+                                .alert_rate = NAN,
+                                .last_row_at = one->last_row_at,
+                                .last_save_seconds = one->last_save_seconds,
+                                .save_seconds = one->save_seconds,
+                                .saves = one->saves,
+                                .failed_saves = one->failed_saves,
+                                .latency_seconds = one->latency_seconds,
+                                .has_error = one->error[0] != '\0'};
+    if (one->pipeline)
+        get_pipeline_figures(one, figures);
+    figures->saved = one->folder ? one->saved : figures->rows;
+    memcpy(figures->alerts, one->past->graded, sizeof figures->alerts);
+    memcpy(figures->latency, one->latency, sizeof figures->latency);
+    pthread_mutex_unlock(&one->lock);
+}

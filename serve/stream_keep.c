@@ -1,0 +1,447 @@
+/* What is kept of a stream, and how it comes back.
+ *
+ * A snapshot is made in steps, after any of which the machine may stop:
+ *
+ *     settings.json   what the bodies look like, with the settings as they were
+ *     history.new     with the number of rows
+ *     state           from here on it is the new snapshot: history.new fits it, history does not
+ *     history         is replaced by history.new
+ *     settings.json   with the settings as they are
+ *     journal         is emptied; before that, records from before the snapshot are passed over
+ */
+#include "stream_parts.h"
+
+#include "../cli/clock.h"
+#include "../cli/key_room.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { JOURNAL_BYTES_MAX = 64 << 20, PATH_BYTES = 4096 };
+
+/* What is beside the history in its file. */
+typedef struct kept_figures {
+    oif_time_format times;
+    stream_quiet quiet;
+    double last_row_at;
+    uint64_t bad_rows, batches;
+} kept_figures;
+
+static bool fail_on_file(problem *why, const char *path, const char *what)
+{
+    int reason = errno;
+    return problem_set(why, reason == ENOSPC || reason == EDQUOT ? 507 : 503,
+                       "make room on the disk, or mend its permissions", "%s: %s: %s", path, what,
+                       strerror(reason));
+}
+
+static const char *path_of(const stream *one, const char *file, char path[PATH_BYTES])
+{
+    snprintf(path, PATH_BYTES, "%s/%s", one->folder, file);
+    return path;
+}
+
+static bool sync_folder(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool is_synced = fsync(fd) == 0;
+    close(fd);
+    return is_synced;
+}
+
+/* ---- settings.json ---- */
+
+static bool write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return false;
+    bool is_written = fputs(text, file) >= 0 && fputc('\n', file) != EOF && fflush(file) == 0 &&
+                      fsync(fileno(file)) == 0;
+    return fclose(file) == 0 && is_written;
+}
+
+static bool write_settings(stream *one, json_t *settings, problem *why)
+{
+    char path[PATH_BYTES], new_path[PATH_BYTES];
+    path_of(one, "settings.json", path);
+    path_of(one, "settings.json.new", new_path);
+    json_t *all = json_pack("{s:i, s:O, s:o}", "version", 1, "settings", settings, "found",
+                            body_shape_save(&one->shape));
+    char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
+    json_decref(all);
+    if (!text)
+        return problem_set(why, 503, NULL, "out of memory");
+    bool is_written =
+        write_file(new_path, text) && rename(new_path, path) == 0 && sync_folder(one->folder);
+    free(text);
+    if (!is_written)
+        return fail_on_file(why, path, "cannot be written");
+    json_incref(settings);
+    json_decref(one->kept_settings);
+    one->kept_settings = settings;
+    return true;
+}
+
+static bool read_settings(stream *one, problem *why)
+{
+    char path[PATH_BYTES];
+    json_error_t error;
+    json_t *all = json_load_file(path_of(one, "settings.json", path), 0, &error);
+    if (!all)
+        return problem_set(why, 503, "bring back a copy, or remove the stream", "%s:%d: %s", path,
+                           error.line, error.text);
+    json_t *settings = json_object_get(all, "settings"), *found = json_object_get(all, "found");
+    bool is_read = stream_settings_open(&one->settings, settings, true, why);
+    if (is_read && found && !body_shape_load(&one->shape, found))
+        is_read = problem_set(why, 503, NULL, "%s: cannot be used", path);
+    one->kept_settings = is_read ? json_incref(settings) : NULL;
+    json_decref(all);
+    return is_read;
+}
+
+/* ---- The history ---- */
+
+static bool save_history(stream *one, problem *why)
+{
+    char path[PATH_BYTES];
+    kept_figures figures;
+    memset(&figures, 0, sizeof figures);
+    figures.times = one->times.format;
+    figures.quiet = one->quiet;
+    figures.last_row_at = one->last_row_at;
+    figures.bad_rows = one->bad_rows;
+    figures.batches = one->batches;
+    const history_extra extra = {stream_row_count(one), &figures, sizeof figures};
+    FILE *file = fopen(path_of(one, "history.new", path), "we");
+    bool is_saved = file && history_save(one->past, file, &extra) && fsync(fileno(file)) == 0;
+    if (file && fclose(file) != 0)
+        is_saved = false;
+    return is_saved || fail_on_file(why, path, "cannot be written");
+}
+
+static bool load_history_file(stream *one, const char *name, size_t history_bytes)
+{
+    char path[PATH_BYTES];
+    kept_figures figures;
+    FILE *file = fopen(path_of(one, name, path), "re");
+    history *past = file ? history_new(history_bytes) : NULL;
+    bool is_loaded =
+        past && history_load(past, file, stream_row_count(one), &figures, sizeof figures);
+    if (file)
+        fclose(file);
+    if (!is_loaded) {
+        history_free(past);
+        return false;
+    }
+    history_free(one->past);
+    one->past = past;
+    one->times.format = figures.times;
+    one->quiet = figures.quiet;
+    one->last_row_at = figures.last_row_at;
+    one->bad_rows = figures.bad_rows;
+    one->batches = figures.batches;
+    return true;
+}
+
+/* That of the snapshot: the newer one, if its step was the last. */
+static void load_history(stream *one, size_t history_bytes)
+{
+    history_start(one->past, oif_pipeline_columns(one->pipeline));
+    if (!load_history_file(one, "history.new", history_bytes) &&
+        !load_history_file(one, "history", history_bytes))
+        note("stream %s: its history is lost, and begins again; its state is not affected",
+             one->name);
+}
+
+/* ---- Saving ---- */
+
+static bool save_state(stream *one, problem *why)
+{
+    oif_error error;
+    if (oif_state_file_save_pipeline(one->file, one->pipeline, &error) == OIF_OK)
+        return true;
+    return problem_set(why, 507, "make room on the disk, or mend its permissions", "%s",
+                       error.message);
+}
+
+static bool take_history(stream *one, problem *why)
+{
+    char path[PATH_BYTES], new_path[PATH_BYTES];
+    path_of(one, "history", path);
+    path_of(one, "history.new", new_path);
+    return (rename(new_path, path) == 0 && sync_folder(one->folder)) ||
+           fail_on_file(why, path, "cannot be written");
+}
+
+static bool save_steps(stream *one, problem *why)
+{
+    return write_settings(one, one->kept_settings, why) && save_history(one, why) &&
+           save_state(one, why) && take_history(one, why) &&
+           write_settings(one, one->settings.object, why) && journal_clear(&one->log, why);
+}
+
+static void set_error(stream *one, const char *message)
+{
+    bool was_failing = one->is_failing;
+    one->is_failing = true;
+    snprintf(one->error, sizeof one->error, "%s", message);
+    if (!was_failing)
+        complain(EXIT_FAILED, "stream %s: %s", one->name, message);
+}
+
+static void clear_error(stream *one)
+{
+    if (one->is_failing)
+        note("stream %s: could be saved again", one->name);
+    one->is_failing = false;
+    one->error[0] = '\0';
+}
+
+static bool is_saved_already(const stream *one)
+{
+    return !one->is_failing && one->snapshot_rows == stream_row_count(one) &&
+           one->saved_changes == one->changes;
+}
+
+bool stream_save(stream *one, problem *why)
+{
+    double started = clock_seconds();
+    if (!one->folder || one->is_broken || one->is_removed || !one->pipeline ||
+        is_saved_already(one))
+        return true;
+    bool is_saved = save_steps(one, why);
+    one->last_save_seconds = clock_seconds() - started;
+    one->save_seconds += one->last_save_seconds;
+    one->saves += is_saved;
+    one->failed_saves += !is_saved;
+    if (!is_saved) {
+        set_error(one, why->message);
+        return false;
+    }
+    clear_error(one);
+    one->saved = one->snapshot_rows = stream_row_count(one);
+    one->saved_changes = one->changes;
+    one->snapshot_bytes = oif_pipeline_snapshot_bytes(one->pipeline);
+    one->is_dirty = false;
+    return true;
+}
+
+bool stream_is_save_due(const stream *one)
+{
+    uint64_t twice = 2 * (uint64_t)one->snapshot_bytes;
+    uint64_t most = twice > JOURNAL_BYTES_MAX ? twice : JOURNAL_BYTES_MAX;
+    return one->folder && !one->is_broken && (one->is_failing || one->log.bytes > most);
+}
+
+bool stream_keep_record(stream *one, const journal_record *record, problem *why)
+{
+    if (!one->folder)
+        return true;
+    one->is_dirty = true;
+    return journal_append(&one->log, record, why);
+}
+
+/* What the disk has refused once may be lost although it does not refuse it again; so after a
+ * failure a snapshot is made. */
+bool stream_sync(stream *one)
+{
+    pthread_mutex_lock(&one->lock);
+    uint64_t rows = stream_row_count(one);
+    int descriptor = one->folder && one->is_dirty ? journal_descriptor(&one->log) : -1;
+    bool is_needed = one->folder && one->is_dirty;
+    one->is_dirty = false;
+    pthread_mutex_unlock(&one->lock);
+    if (!is_needed)
+        return true;
+    bool is_synced = descriptor >= 0 && journal_sync(descriptor);
+    int reason = errno;
+    if (descriptor >= 0)
+        close(descriptor);
+    pthread_mutex_lock(&one->lock);
+    if (!is_synced) {
+        char message[ERROR_BYTES];
+        snprintf(message, sizeof message, "%.900s: cannot be written: %s", one->log.path,
+                 strerror(reason));
+        set_error(one, message);
+        one->is_dirty = true;
+    } else if (!one->is_failing && rows > one->saved) {
+        one->saved = rows;
+    }
+    pthread_mutex_unlock(&one->lock);
+    return is_synced;
+}
+
+/* ---- Loading ---- */
+
+static bool break_off(stream *one, const problem *why)
+{
+    one->is_broken = true;
+    snprintf(one->error, sizeof one->error, "%s", why->message);
+    complain(EXIT_FAILED, "stream %s: %s", one->name, one->error);
+    return false;
+}
+
+static void replay_settings(stream *one, const journal_record *record)
+{
+    problem ignored;
+    json_t *object = json_loadb(record->payload, record->bytes, 0, NULL);
+    if (object)
+        stream_apply_settings(one, object, &ignored);
+    json_decref(object);
+}
+
+/* Records from before the snapshot are passed over; but settings.json may be older than that. */
+static bool replay_record(void *context, const journal_record *record, const journal_record *next)
+{
+    stream *one = context;
+    uint64_t rows = stream_row_count(one);
+    problem why;
+    if (record->kind == JOURNAL_SETTINGS)
+        replay_settings(one, record);
+    if (record->first_row < rows || record->kind == JOURNAL_SETTINGS || record->kind == JOURNAL_CUT)
+        return true;
+    if (record->first_row > rows) {
+        problem_set(&why, 503, NULL,
+                    "%s: continues after %llu rows, but the state has %llu: bring back a copy of "
+                    "the whole folder, or remove the stream",
+                    one->log.path, (unsigned long long)record->first_row, (unsigned long long)rows);
+        return break_off(one, &why);
+    }
+    bool is_cut = next && next->kind == JOURNAL_CUT;
+    if (record->kind == JOURNAL_ROWS)
+        stream_replay_rows(one, record, is_cut ? next->first_row : UINT64_MAX);
+    else if (record->kind == JOURNAL_FORGET)
+        stream_drop_key(one, record->payload, record->bytes);
+    else if (record->kind == JOURNAL_CLOCK && one->pipeline)
+        stream_silent_at(one, record->seconds);
+    return true;
+}
+
+static bool replay(stream *one, problem *why)
+{
+    if (one->log.cut_bytes > 0)
+        note("stream %s: %llu bytes at the end of its journal were not complete, and are left out",
+             one->name, (unsigned long long)one->log.cut_bytes);
+    one->is_replaying = true;
+    bool is_replayed = journal_replay(&one->log, replay_record, one, why);
+    one->is_replaying = false;
+    return is_replayed && !one->is_broken;
+}
+
+static bool load_state(stream *one, size_t history_bytes, problem *why)
+{
+    oif_error error;
+    oif_status status = oif_state_file_load_pipeline(one->file, &one->pipeline, &error);
+    if (status == OIF_END)
+        return true;
+    if (status != OIF_OK)
+        return problem_set(why, 503, NULL, "%s; bring back a copy, or remove the stream",
+                           error.message);
+    one->settings.cli.score.time = one->shape.time;
+    key_room_limit(one->pipeline);
+    stream_start_times(one);
+    load_history(one, history_bytes);
+    one->snapshot_rows = stream_row_count(one);
+    one->snapshot_bytes = oif_pipeline_snapshot_bytes(one->pipeline);
+    return true;
+}
+
+/* ---- Opening ---- */
+
+static bool open_files(stream *one, problem *why)
+{
+    char path[PATH_BYTES];
+    oif_error error;
+    if (oif_state_file_open(path_of(one, "state", path), &one->file, &error) != OIF_OK)
+        return problem_set(why, 503, NULL, "%s", error.message);
+    return journal_open(&one->log, path_of(one, "journal", path), why);
+}
+
+static bool load(stream *one, size_t history_bytes, problem *why)
+{
+    if (!read_settings(one, why) || !open_files(one, why) || !load_state(one, history_bytes, why))
+        return break_off(one, why);
+    one->settings.cli.state = one->name;
+    bool is_loaded = replay(one, why);
+    one->saved = stream_row_count(one);
+    return is_loaded || (!one->is_broken && break_off(one, why));
+}
+
+static bool create(stream *one, json_t *settings, problem *why)
+{
+    if (!stream_settings_open(&one->settings, settings, one->folder != NULL, why))
+        return false;
+    one->settings.cli.state = one->name;
+    if (!one->folder)
+        return true;
+    if (mkdir(one->folder, 0700) != 0 && errno != EEXIST)
+        return fail_on_file(why, one->folder, "cannot be made");
+    return write_settings(one, one->settings.object, why) && open_files(one, why);
+}
+
+static bool copy_folder(stream *one, const char *folder)
+{
+    if (!folder)
+        return true;
+    one->folder = malloc(strlen(folder) + 1);
+    if (one->folder)
+        memcpy(one->folder, folder, strlen(folder) + 1);
+    return one->folder != NULL;
+}
+
+stream *stream_new(struct streams *all, const char *name, const char *folder, json_t *settings,
+                   feed *events, double save_every, size_t history_bytes, problem *why)
+{
+    stream *one = calloc(1, sizeof *one);
+    if (!one) {
+        problem_set(why, 503, NULL, "out of memory");
+        return NULL;
+    }
+    pthread_mutex_init(&one->lock, NULL);
+    snprintf(one->name, sizeof one->name, "%s", name);
+    one->all = all;
+    one->events = events;
+    one->save_every = save_every;
+    one->references = 1;
+    one->log.fd = -1;
+    one->last_row_at = one->quiet.latest = NAN;
+    one->past = history_new(history_bytes);
+    if (!one->past || !copy_folder(one, folder)) {
+        problem_set(why, 503, NULL, "out of memory");
+        stream_free(one);
+        return NULL;
+    }
+    if (!settings) {
+        load(one, history_bytes, why);
+        return one;
+    }
+    if (create(one, settings, why))
+        return one;
+    stream_free(one);
+    return NULL;
+}
+
+void stream_free(stream *one)
+{
+    for (size_t i = 0; i < BODY_READERS; i++)
+        body_reader_close(&one->readers[i]);
+    journal_close(&one->log);
+    oif_state_file_close(one->file);
+    oif_pipeline_free(one->pipeline);
+    history_free(one->past);
+    stream_settings_close(&one->settings);
+    body_shape_free(&one->shape);
+    json_decref(one->kept_settings);
+    free(one->notes);
+    free(one->folder);
+    pthread_mutex_destroy(&one->lock);
+    free(one);
+}

@@ -1,0 +1,611 @@
+/* Rows: from a body through the pipeline into the output, the history and the events. */
+#include "stream_parts.h"
+
+#include "../cli/alert_options.h"
+#include "../cli/clock.h"
+#include "../cli/derive.h"
+#include "../cli/key_room.h"
+#include "../cli/known_roles.h"
+#include "../cli/season_search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+double stream_clock_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+uint64_t stream_row_count(const stream *one)
+{
+    return one->pipeline ? oif_pipeline_rows(one->pipeline) : 0;
+}
+
+void stream_start_times(stream *one)
+{
+    const byte_source source = {.name = "body"};
+    const score_settings *score = &one->settings.cli.score;
+    one->times = stream_clock_start(&source, score->time, (int32_t)score->time_year);
+    one->times.source = NULL; /* it is only for reports, which a stream does not print */
+    one->times.is_told = true;
+}
+
+/* ---- The first row ---- */
+
+/* As the tool makes one for a new state file. */
+static exit_code make_pipeline(stream *one, const cli_columns *columns, oif_pipeline **pipeline)
+{
+    const cli_settings *settings = &one->settings.cli;
+    exit_code code = settings_make_pipeline(settings, columns->count, pipeline);
+    if (code == EXIT_OK)
+        code = derive_columns(*pipeline, settings, columns);
+    oif_error error;
+    if (code == EXIT_OK && params_keep_evicted(&settings->options) &&
+        oif_state_file_keep_evicted(one->file, *pipeline, &error) != OIF_OK)
+        code = complain(EXIT_FAILED, "%s", error.message);
+    if (code == EXIT_OK)
+        code = known_roles_remember(settings, *pipeline);
+    if (code == EXIT_OK)
+        code = columns_name_pipeline(columns, *pipeline);
+    if (code == EXIT_OK)
+        key_room_limit(*pipeline);
+    return code;
+}
+
+/* What the first body shows; a body of nothing but a header may have come before it. */
+static bool take_shape(stream *one, const cli_input *input)
+{
+    body_shape_free(&one->shape);
+    return body_shape_take(&one->shape, input);
+}
+
+/* The first row makes the pipeline. Its columns were chosen by a look at the whole body. */
+static exit_code begin_stream(stream *one, const cli_input *input)
+{
+    oif_pipeline *pipeline = NULL;
+    const char *asked = one->settings.cli.score.time;
+    if (!take_shape(one, input))
+        return complain(EXIT_FAILED, "out of memory");
+    one->settings.cli.score.time = one->shape.time;
+    exit_code code = season_check(&one->settings.cli);
+    if (code == EXIT_OK)
+        code = make_pipeline(one, &input->columns, &pipeline);
+    if (code != EXIT_OK) {
+        oif_pipeline_free(pipeline);
+        one->settings.cli.score.time = asked;
+        body_shape_free(&one->shape);
+        return code;
+    }
+    one->pipeline = pipeline;
+    history_start(one->past, oif_pipeline_columns(pipeline));
+    stream_start_times(one);
+    return EXIT_OK;
+}
+
+/* ---- One row ---- */
+
+/* What happens to the rows of a body. */
+typedef struct body_run {
+    stream *one;
+    body_reader *reader;
+    const rows_request *request;
+    rows_answer *answer;
+    bad_rows bad;
+    uint64_t skip;  /* rows that were processed before */
+    uint64_t limit; /* rows of the stream after which it ends: of a replay */
+    double now;     /* by the machine's clock */
+    bool is_row_told;
+    bool is_header_written;
+    bool is_shape_new; /* there was no row, but a header */
+} body_run;
+
+static double read_time(stream *one, const cli_columns *columns, const oif_record *record)
+{
+    return columns->has_time
+               ? stream_clock_read(&one->times, record->texts[columns->time_text], record->line)
+               : NAN;
+}
+
+/* Categories are numbers that stand for texts: no one wants to see them. */
+static const double *values_of(body_run *run, const double *row)
+{
+    cli_categories *categories = &run->reader->input.columns.categories;
+    for (size_t i = 0; i < categories->count; i++)
+        categories->row[categories->list[i].place] = NAN;
+    return categories->count > 0 ? categories->row : row;
+}
+
+static void remember_row(body_run *run, history_key *key, const double *row, double seconds,
+                         const oif_result *result)
+{
+    stream *one = run->one;
+    history_point point = {.row = stream_row_count(one) - 1,
+                           .time = seconds,
+                           .score = result->score,
+                           .threshold = (float)result->threshold,
+                           .severity = (float)result->severity,
+                           .grade = (uint32_t)result->grade};
+    key->info.rows++;
+    key->info.last_seen = isnan(seconds) ? run->now : seconds;
+    key->info.score = result->score;
+    key->info.threshold = result->threshold;
+    key->info.severity = result->severity;
+    key->info.grade = result->grade;
+    history_add_point(one->past, key, &point, values_of(run, row));
+    if (run->is_row_told)
+        stream_tell_row(one, key, &point);
+}
+
+static stream_episode describe_episode(const body_run *run, const row_verdict *verdict,
+                                       const char *reason)
+{
+    const oif_episode_info *episode = &verdict->episode;
+    uint64_t row = stream_row_count(run->one) - 1;
+    bool is_known = episode->column != OIF_UNKNOWN_COLUMN;
+    /* The first row of one that began before is known to the history. */
+    return (stream_episode){.number = episode->number,
+                            .first_row = row,
+                            .last_row = row,
+                            .began = episode->first_seconds,
+                            .ended = episode->is_over ? episode->last_seconds : NAN,
+                            .last_seen = episode->last_seconds,
+                            .is_over = episode->is_over,
+                            .anomalies = episode->anomalies,
+                            .rows = episode->rows,
+                            .peak_score = episode->peak_score,
+                            .peak_severity = episode->peak_severity,
+                            .grade = episode->peak_grade,
+                            .column = is_known ? verdict->fields->names[episode->column] : NULL,
+                            .reason = is_known ? reason : NULL};
+}
+
+/* It is told when it begins, becomes worse and ends. */
+static void remember_episode(body_run *run, history_key *key, const row_verdict *verdict)
+{
+    stream *one = run->one;
+    char reason[FIELD_TEXT_BYTES];
+    oif_grade before = key->open ? key->open->info.grade : OIF_GRADE_NONE;
+    bool begins = verdict->result.episode == OIF_EPISODE_BEGINS;
+    if (verdict->episode.number == 0)
+        return;
+    result_fields_episode_text(verdict->fields, &verdict->episode, reason);
+    stream_episode info = describe_episode(run, verdict, reason);
+    one->past->episodes += begins;
+    const history_episode *episode = history_episode_now(one->past, key, &info);
+    if (episode && (begins || episode->info.is_over || episode->info.grade > before))
+        stream_tell_episode(one, episode);
+}
+
+static void remember_alert(body_run *run, const history_key *key, const row_verdict *verdict,
+                           double seconds)
+{
+    stream *one = run->one;
+    uint64_t row = stream_row_count(one) - 1;
+    size_t bytes;
+    output_divert();
+    stream_write_alert(one, verdict, row, key);
+    char *text = output_diverted(&bytes);
+    if (text && !one->is_replaying)
+        feed_add(one->events, FEED_ALERT, one->name, key->info.key, key->info.key_bytes, text,
+                 bytes);
+    history_add_alert(one->past, row, seconds, key->info.key, key->info.key_bytes, text, bytes);
+}
+
+static void write_row(body_run *run, const oif_record *record, const row_verdict *verdict)
+{
+    rows_answer_kind kind = run->request->answer;
+    if (kind == ANSWER_RESULTS || (kind == ANSWER_ALERTS && verdict->result.anomaly))
+        row_writer_row(&run->reader->writer, record, verdict);
+}
+
+/* After a row was processed. */
+static void take_result(body_run *run, const oif_record *record, oif_text name, const double *row,
+                        double seconds, const oif_result *result)
+{
+    stream *one = run->one;
+    result_fields *fields = &run->reader->fields;
+    history_key *key = history_touch(one->past, name.text, name.bytes);
+    bool is_alert = result->anomaly, is_in_episode = result->episode != OIF_EPISODE_NONE;
+    run->answer->accepted++;
+    run->answer->alerts += is_alert;
+    one->past->graded[result->grade]++;
+    if (is_alert || is_in_episode || run->request->answer == ANSWER_RESULTS) {
+        result_fields_follow(fields, one->pipeline, result);
+        row_verdict verdict = result_fields_judge(fields, one->pipeline, result, seconds);
+        write_row(run, record, &verdict);
+        if (key && is_in_episode)
+            remember_episode(run, key, &verdict);
+        if (key && is_alert)
+            remember_alert(run, key, &verdict, seconds);
+    }
+    if (!key)
+        return; /* no memory for what people look at; scoring is as before */
+    stream_hear_result(one, key, seconds, result);
+    remember_row(run, key, row, seconds, result);
+}
+
+static oif_status process(body_run *run, const oif_record *record, oif_error *error)
+{
+    stream *one = run->one;
+    cli_columns *columns = &run->reader->input.columns;
+    oif_text key = key_columns_text(&columns->key, record);
+    double seconds = read_time(one, columns, record);
+    oif_result result;
+    stream_hear_row(one, seconds);
+    const double *row = categories_row(&columns->categories, record);
+    oif_status status =
+        oif_pipeline_process_at(one->pipeline, key.text, key.bytes, seconds, row, &result, error);
+    if (status == OIF_OK)
+        take_result(run, record, key, row, seconds, &result);
+    return status;
+}
+
+/* ---- A body ---- */
+
+/* Before the first row of a body. */
+static exit_code begin_rows(body_run *run)
+{
+    stream *one = run->one;
+    exit_code code = EXIT_OK;
+    if (run->is_header_written)
+        return EXIT_OK;
+    run->is_header_written = true;
+    if (!one->pipeline)
+        code = begin_stream(one, &run->reader->input);
+    if (code == EXIT_OK)
+        code = body_reader_start(run->reader, one->pipeline, &one->settings.cli);
+    if (code == EXIT_OK && run->request->answer != ANSWER_COUNT)
+        row_writer_header(&run->reader->writer, &run->reader->fields);
+    return code;
+}
+
+/* Why a body has ended early. */
+typedef enum run_end { BODY_READ, BODY_BAD_ROW, BODY_REFUSED, BODY_FAILED } run_end;
+
+static run_end end_with(body_run *run, oif_status status, const oif_error *error, problem *why)
+{
+    why->line = error->line;
+    why->column = error->column;
+    input_complain(&run->reader->input, error);
+    if (status == OIF_EMEMORY)
+        why->status = 503;
+    return status == OIF_EINPUT || status == OIF_EVALUE ? BODY_BAD_ROW : BODY_FAILED;
+}
+
+static run_end read_rows(body_run *run, problem *why)
+{
+    const on_bad_row policy = run->one->settings.cli.score.on_bad_row;
+    oif_status status;
+    oif_record record;
+    oif_error error;
+    while ((status = body_reader_next(run->reader, policy, &run->bad, &record, &error)) == OIF_OK) {
+        if (run->skip > 0) {
+            run->skip--;
+            run->answer->skipped++;
+            continue;
+        }
+        if (stream_row_count(run->one) >= run->limit)
+            return BODY_READ;
+        if (begin_rows(run) != EXIT_OK)
+            return BODY_REFUSED;
+        status = process(run, &record, &error);
+        if (status != OIF_OK)
+            break;
+    }
+    return status == OIF_END ? BODY_READ : end_with(run, status, &error, why);
+}
+
+static oif_format format_of(const stream *one, const rows_request *request, oif_text body)
+{
+    int asked = request->format > 0 ? request->format : one->settings.cli.format;
+    return asked > 0 ? (oif_format)(asked - 1) : body_format(body);
+}
+
+static run_end read_body(body_run *run, problem *why)
+{
+    stream *one = run->one;
+    oif_text body = body_text(run->request->body, run->request->bytes);
+    if (body_is_blank(body))
+        return BODY_READ;
+    body_request asked = {.settings = &one->settings.cli,
+                          .shape = &one->shape,
+                          .known = one->pipeline,
+                          .body = body,
+                          .format = format_of(one, run->request, body)};
+    if (!one->pipeline && one->settings.cli.score.on_bad_row != BAD_ROW_FAILS)
+        asked.bad = &run->bad;
+    run->answer->is_csv = asked.format == OIF_FORMAT_CSV;
+    run->reader = body_readers_begin(one->readers, BODY_READERS, &asked);
+    if (!run->reader)
+        return BODY_REFUSED;
+    run_end end = read_rows(run, why);
+    if (!one->pipeline && end == BODY_READ) /* a header alone */
+        run->is_shape_new = take_shape(one, &run->reader->input);
+    if (asked.format == OIF_FORMAT_CSV)
+        one->shape.has_decimal_commas |= oif_reader_has_decimal_commas(run->reader->input.reader);
+    body_reader_end(run->reader);
+    return end;
+}
+
+static void keep_notes(stream *one, char *notes, bool is_first)
+{
+    if (!is_first || !one->pipeline || one->notes)
+        free(notes);
+    else
+        one->notes = notes;
+}
+
+/* A body from its first row to its last. */
+static run_end run_body(body_run *run, problem *why)
+{
+    char complaint[COMPLAINT_BYTES];
+    bool is_first = !run->one->pipeline;
+    *why = (problem){.status = 400};
+    messages_capture();
+    run_end end = read_body(run, why);
+    keep_notes(run->one, messages_captured(complaint), is_first);
+    run->answer->bad = run->bad.skipped + run->bad.mended;
+    run->one->bad_rows += run->answer->bad + (end == BODY_BAD_ROW);
+    if (end == BODY_READ)
+        return end;
+    snprintf(why->message, sizeof why->message, "%s", complaint);
+    if (end == BODY_REFUSED && !is_first)
+        why->status = 409;
+    if (end == BODY_FAILED)
+        why->status = 503;
+    return end;
+}
+
+/* ---- The rate and the latency ---- */
+
+const double stream_latency_bounds[LATENCY_BUCKETS - 1] = {
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
+
+/* Of the last ten seconds, or about that. */
+static void count_rate(stream *one, uint64_t rows, double now)
+{
+    const double memory_seconds = 10;
+    if (now > one->rate_at)
+        one->rate *= exp((one->rate_at - now) / memory_seconds);
+    one->rate += (double)rows / memory_seconds;
+    one->rate_at = now;
+}
+
+static void count_latency(stream *one, double seconds)
+{
+    size_t bucket = 0;
+    while (bucket < LATENCY_BUCKETS - 1 && seconds > stream_latency_bounds[bucket])
+        bucket++;
+    one->latency[bucket]++;
+    one->latency_seconds += seconds;
+}
+
+/* ---- Requests ---- */
+
+static bool check_request(const stream *one, const rows_request *request, problem *why)
+{
+    uint64_t rows = stream_row_count(one);
+    if (one->is_removed)
+        return problem_set(why, 404, NULL, "there is no stream \"%s\" any more", one->name);
+    if (one->is_broken)
+        return problem_set(why, 503, "mend it and start the server again", "%s", one->error);
+    if (!request->has_first_row || request->first_row <= rows)
+        return true;
+    problem_set(why, 409, "send the rows from number `rows` on",
+                "first_row is %llu, but the stream has only %llu rows: those between are missing",
+                (unsigned long long)request->first_row, (unsigned long long)rows);
+    return false;
+}
+
+/* Rows that could not be processed for want of memory are not processed by a replay either. */
+static void keep_cut(stream *one, double now)
+{
+    problem ignored;
+    journal_record cut = {.kind = JOURNAL_CUT, .first_row = stream_row_count(one), .seconds = now};
+    if (!stream_keep_record(one, &cut, &ignored))
+        one->is_failing = true;
+}
+
+/* Under the lock. */
+static bool take_body(stream *one, const rows_request *request, rows_answer *answer, problem *why)
+{
+    uint64_t rows = stream_row_count(one);
+    body_run run = {.one = one,
+                    .request = request,
+                    .answer = answer,
+                    .skip = request->has_first_row ? rows - request->first_row : 0,
+                    .limit = UINT64_MAX,
+                    .now = stream_clock_now(),
+                    .is_row_told = feed_is_watched(one->events, one->name)};
+    const journal_record record = {.kind = JOURNAL_ROWS,
+                                   .format = request->format,
+                                   .first_row = rows,
+                                   .skip = run.skip,
+                                   .seconds = run.now,
+                                   .payload = request->body,
+                                   .bytes = request->bytes};
+    if (!stream_keep_record(one, &record, why))
+        return false;
+    stream_hear_arrival(one, run.now);
+    run_end end = run_body(&run, why);
+    if (one->folder && answer->accepted == 0 && !run.is_shape_new)
+        journal_undo(&one->log);
+    else if (end == BODY_FAILED)
+        keep_cut(one, run.now);
+    if (answer->accepted > 0)
+        one->last_row_at = run.now;
+    count_rate(one, answer->accepted, run.now);
+    one->batches++;
+    return end == BODY_READ;
+}
+
+bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, problem *why)
+{
+    double started = clock_seconds();
+    *answer = (rows_answer){.rows = 0};
+    pthread_mutex_lock(&one->lock);
+    bool is_good = check_request(one, request, why) && take_body(one, request, answer, why);
+    bool must_sync = one->folder && one->is_dirty && answer->accepted > 0 &&
+                     (request->is_durable || one->save_every <= 0);
+    if (must_sync) {
+        pthread_mutex_unlock(&one->lock);
+        bool is_synced = stream_sync(one);
+        pthread_mutex_lock(&one->lock);
+        if (!is_synced && is_good)
+            is_good = problem_set(why, 503, "mend the disk; the rows are processed, and count",
+                                  "%s", one->error);
+    }
+    answer->rows = stream_row_count(one);
+    answer->saved = one->folder ? one->saved : answer->rows;
+    why->rows = answer->rows;
+    why->has_rows = true;
+    count_latency(one, clock_seconds() - started);
+    pthread_mutex_unlock(&one->lock);
+    return is_good;
+}
+
+void stream_replay_rows(stream *one, const journal_record *record, uint64_t limit)
+{
+    rows_request request = {.body = record->payload,
+                            .bytes = record->bytes,
+                            .format = record->format,
+                            .answer = ANSWER_COUNT};
+    rows_answer answer = {.rows = 0};
+    problem ignored;
+    body_run run = {.one = one,
+                    .request = &request,
+                    .answer = &answer,
+                    .skip = record->skip,
+                    .limit = limit,
+                    .now = record->seconds};
+    stream_hear_arrival(one, record->seconds);
+    run_body(&run, &ignored);
+    if (answer.accepted > 0)
+        one->last_row_at = record->seconds;
+}
+
+/* ---- A row that is not learned ---- */
+
+/* A pipeline with the model of one key, of which the row is then processed. */
+static oif_status copy_key(stream *one, const char *key, size_t key_bytes, oif_pipeline **copy,
+                           oif_error *error)
+{
+    size_t bytes;
+    oif_status status =
+        oif_pipeline_key_snapshot_bytes(one->pipeline, key, key_bytes, &bytes, error);
+    char *text = status == OIF_OK ? malloc(bytes) : NULL;
+    if (status == OIF_OK && !text)
+        status = OIF_EMEMORY;
+    if (status == OIF_OK)
+        status = oif_pipeline_save_key_memory(one->pipeline, key, key_bytes, text, bytes, error);
+    if (status == OIF_OK)
+        status = oif_pipeline_load_key_memory(*copy, text, bytes, NULL, 0, NULL, error);
+    free(text);
+    return status;
+}
+
+typedef struct explanation {
+    stream *one;
+    const explain_request *request;
+    body_reader reader;
+    oif_pipeline *copy;
+} explanation;
+
+static exit_code make_copy(explanation *made)
+{
+    cli_settings settings = made->one->settings.cli;
+    exit_code code =
+        settings_make_pipeline(&settings, made->reader.input.columns.count, &made->copy);
+    if (code == EXIT_OK)
+        code = derive_columns(made->copy, &settings, &made->reader.input.columns);
+    if (code == EXIT_OK)
+        code = columns_name_pipeline(&made->reader.input.columns, made->copy);
+    return code;
+}
+
+static bool explain_row(explanation *made, const oif_record *record, problem *why)
+{
+    stream *one = made->one;
+    cli_columns *columns = &made->reader.input.columns;
+    oif_text name = key_columns_text(&columns->key, record);
+    if (made->request->key)
+        name = (oif_text){made->request->key, made->request->key_bytes};
+    oif_time_format format = one->times.format;
+    double seconds = NAN;
+    oif_result result;
+    oif_error error = {.status = OIF_OK};
+    oif_status status = copy_key(one, name.text, name.bytes, &made->copy, &error);
+    if (status == OIF_EVALUE)
+        return problem_set(why, 404, "send rows of it first", "there is no model of this key");
+    if (columns->has_time && status == OIF_OK &&
+        oif_time_parse(&format, record->texts[columns->time_text].text,
+                       record->texts[columns->time_text].bytes, &seconds, NULL) != OIF_OK)
+        seconds = NAN;
+    const double *row = categories_row(&columns->categories, record);
+    if (status == OIF_OK)
+        status = oif_pipeline_process_at(made->copy, name.text, name.bytes, seconds, row, &result,
+                                         &error);
+    if (status != OIF_OK)
+        return problem_set(why, status == OIF_EVALUE ? 400 : 503, NULL, "%s",
+                           status == OIF_EMEMORY ? "out of memory" : error.message);
+    result.anomaly = true; /* reasons are wanted in any case */
+    row_verdict verdict = result_fields_judge(&made->reader.fields, made->copy, &result, seconds);
+    verdict.result.anomaly = result.grade != OIF_GRADE_NONE;
+    history_key key = {.info = {.key = name.text ? name.text : "", .key_bytes = name.bytes}};
+    stream_write_alert(one, &verdict, stream_row_count(one), &key);
+    return true;
+}
+
+static bool read_explained(explanation *made, problem *why)
+{
+    stream *one = made->one;
+    oif_text body = body_text(made->request->body, made->request->bytes);
+    const rows_request plain = {.format = made->request->format};
+    const body_request asked = {.settings = &one->settings.cli,
+                                .shape = &one->shape,
+                                .known = one->pipeline,
+                                .body = body,
+                                .format = format_of(one, &plain, body)};
+    oif_record record;
+    oif_error error;
+    bad_rows bad = {0};
+    *why = (problem){.status = 400};
+    if (!body_readers_begin(&made->reader, 1, &asked) || make_copy(made) != EXIT_OK ||
+        body_reader_start(&made->reader, made->copy, &one->settings.cli) != EXIT_OK)
+        return false;
+    oif_status status = body_reader_next(&made->reader, BAD_ROW_FAILS, &bad, &record, &error);
+    if (status == OIF_OK)
+        return explain_row(made, &record, why);
+    why->line = error.line;
+    why->column = error.column;
+    if (status == OIF_END)
+        complain(EXIT_FAILED, "there is no row in the body");
+    else
+        input_complain(&made->reader.input, &error);
+    return false;
+}
+
+bool stream_write_explanation(stream *one, const explain_request *request, problem *why)
+{
+    explanation made = {.one = one, .request = request};
+    char complaint[COMPLAINT_BYTES];
+    pthread_mutex_lock(&one->lock);
+    bool is_good = one->pipeline && !one->is_broken;
+    if (!is_good) {
+        problem_set(why, 409, "send rows first", "the stream has learned nothing yet");
+    } else {
+        messages_capture();
+        is_good = read_explained(&made, why);
+        free(messages_captured(complaint));
+        if (!is_good && why->message[0] == '\0')
+            snprintf(why->message, sizeof why->message, "%s", complaint);
+    }
+    body_reader_close(&made.reader);
+    oif_pipeline_free(made.copy);
+    pthread_mutex_unlock(&one->lock);
+    return is_good;
+}

@@ -1,0 +1,592 @@
+#include "streams.h"
+
+#include "../cli/clock.h"
+#include "stream_parts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { USUAL_MAX_STREAMS = 1000, USUAL_HISTORY_BYTES = 64 << 20, FOLDER_BYTES = 3072 };
+
+struct streams {
+    char *folder; /* DIR/streams; NULL: nothing is kept */
+    double save_every;
+    size_t max_streams, history_bytes;
+    feed *events;
+    int lock_file; /* held, so no other server uses the folder; -1: none */
+
+    pthread_mutex_t changing; /* one stream is made or removed at a time */
+    pthread_mutex_t lock;     /* for the list, and the references of its streams */
+    stream **list;            /* by name; the list holds a reference to each */
+    size_t count, capacity;
+
+    pthread_t saver;
+    bool has_saver, must_end;
+    pthread_cond_t wake;
+};
+
+/* ---- Names ---- */
+
+bool stream_name_is_valid(const char *name)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    static const char all[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    size_t bytes = strlen(name);
+    return bytes > 0 && bytes < STREAM_NAME_BYTES && strchr(letters, *name) &&
+           strspn(name, all) == bytes;
+}
+
+const char *stream_name(const stream *one)
+{
+    return one->name;
+}
+
+/* ---- The list ---- */
+
+/* Where the name is, or would be. */
+static size_t position_of(const streams *all, const char *name)
+{
+    size_t low = 0, high = all->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(all->list[middle]->name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_at(const streams *all, size_t position, const char *name)
+{
+    return position < all->count && strcmp(all->list[position]->name, name) == 0;
+}
+
+stream *streams_find(streams *all, const char *name)
+{
+    pthread_mutex_lock(&all->lock);
+    size_t position = position_of(all, name);
+    stream *found = is_at(all, position, name) ? all->list[position] : NULL;
+    if (found)
+        found->references++;
+    pthread_mutex_unlock(&all->lock);
+    return found;
+}
+
+void stream_release(stream *one)
+{
+    streams *all = one->all;
+    pthread_mutex_lock(&all->lock);
+    bool is_last = --one->references == 0;
+    pthread_mutex_unlock(&all->lock);
+    if (is_last)
+        stream_free(one);
+}
+
+/* Takes the reference of the caller. */
+static bool add_to_list(streams *all, stream *one)
+{
+    pthread_mutex_lock(&all->lock);
+    bool has_room = all->count < all->capacity;
+    if (!has_room) {
+        size_t capacity = 2 * all->capacity + 16;
+        stream **larger = realloc(all->list, capacity * sizeof *larger);
+        if (larger) {
+            all->list = larger;
+            all->capacity = capacity;
+            has_room = true;
+        }
+    }
+    if (has_room) {
+        size_t at = position_of(all, one->name);
+        memmove(&all->list[at + 1], &all->list[at], (all->count - at) * sizeof *all->list);
+        all->list[at] = one;
+        all->count++;
+    }
+    pthread_mutex_unlock(&all->lock);
+    return has_room;
+}
+
+static void remove_from_list(streams *all, const char *name)
+{
+    pthread_mutex_lock(&all->lock);
+    size_t at = position_of(all, name);
+    all->count--;
+    memmove(&all->list[at], &all->list[at + 1], (all->count - at) * sizeof *all->list);
+    pthread_mutex_unlock(&all->lock);
+}
+
+size_t streams_count(streams *all)
+{
+    pthread_mutex_lock(&all->lock);
+    size_t count = all->count;
+    pthread_mutex_unlock(&all->lock);
+    return count;
+}
+
+void streams_each(streams *all, void (*visit)(void *context, stream *one), void *context)
+{
+    pthread_mutex_lock(&all->lock);
+    size_t count = all->count;
+    stream **list = calloc(count + 1, sizeof *list);
+    for (size_t i = 0; list && i < count; i++) {
+        list[i] = all->list[i];
+        list[i]->references++;
+    }
+    pthread_mutex_unlock(&all->lock);
+    for (size_t i = 0; list && i < count; i++) {
+        visit(context, list[i]);
+        stream_release(list[i]);
+    }
+    free(list);
+}
+
+feed *streams_feed(streams *all)
+{
+    return all->events;
+}
+
+/* ---- The saver ---- */
+
+/* What one round of the saver does. */
+typedef struct saver_round {
+    bool must_sync, must_look; /* journals; all else, once a second */
+    double now;
+} saver_round;
+
+static void attend(void *context, stream *one)
+{
+    const saver_round *round = context;
+    problem why;
+    if (round->must_sync)
+        stream_sync(one);
+    if (!round->must_look)
+        return;
+    pthread_mutex_lock(&one->lock);
+    if (!one->is_removed) {
+        stream_hear_idle(one, round->now);
+        if (stream_is_save_due(one))
+            stream_save(one, &why);
+        stream_tell_rows(one);
+    }
+    pthread_mutex_unlock(&one->lock);
+}
+
+/* Waits until then, by the machine's clock; false: the server ends. */
+static bool wait_until(streams *all, double seconds)
+{
+    struct timespec until = {.tv_sec = (time_t)seconds,
+                             .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
+    pthread_mutex_lock(&all->lock);
+    while (!all->must_end && pthread_cond_timedwait(&all->wake, &all->lock, &until) != ETIMEDOUT)
+        ;
+    bool must_end = all->must_end;
+    pthread_mutex_unlock(&all->lock);
+    return !must_end;
+}
+
+static void *save_by_the_clock(void *context)
+{
+    streams *all = context;
+    const double look_every = 1;
+    double sync_every = all->save_every > 0 ? fmax(all->save_every, 0.01) : look_every;
+    double now = stream_clock_now(), next_sync = now + sync_every, next_look = now + look_every;
+    while (wait_until(all, fmin(next_sync, next_look))) {
+        saver_round round = {.now = stream_clock_now()};
+        round.must_sync = round.now >= next_sync;
+        round.must_look = round.now >= next_look;
+        streams_each(all, attend, &round);
+        now = stream_clock_now();
+        if (round.must_sync || next_sync > now + sync_every)
+            next_sync = now + sync_every;
+        if (round.must_look || next_look > now + look_every)
+            next_look = now + look_every;
+    }
+    return NULL;
+}
+
+static void end_saver(streams *all)
+{
+    if (!all->has_saver)
+        return;
+    pthread_mutex_lock(&all->lock);
+    all->must_end = true;
+    pthread_cond_broadcast(&all->wake);
+    pthread_mutex_unlock(&all->lock);
+    pthread_join(all->saver, NULL);
+}
+
+/* ---- The folder ---- */
+
+static bool fail(problem *why, const char *path, const char *what)
+{
+    return problem_set(why, 503, "choose another folder: oif serve --data DIR", "%s: %s: %s", path,
+                       what, strerror(errno));
+}
+
+/* Another server that has the folder keeps this lock until it ends. */
+static bool hold_folder(streams *all, problem *why)
+{
+    char path[FOLDER_BYTES + 16];
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    snprintf(path, sizeof path, "%s/.lock", all->folder);
+    all->lock_file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (all->lock_file < 0)
+        return fail(why, path, "cannot be written");
+    if (fcntl(all->lock_file, F_SETLK, &whole) == 0)
+        return true;
+    return errno == EACCES || errno == EAGAIN
+               ? problem_set(why, 503, "choose another folder: oif serve --data DIR",
+                             "%s: another oif serve uses this folder", all->folder)
+               : fail(why, path, "cannot be locked");
+}
+
+static bool make_folder(streams *all, const char *folder, problem *why)
+{
+    if (!folder)
+        return true;
+    if (strlen(folder) + sizeof "/streams" > FOLDER_BYTES)
+        return problem_set(why, 400, NULL, "the path of the data folder is too long");
+    all->folder = malloc(strlen(folder) + sizeof "/streams");
+    if (!all->folder)
+        return problem_set(why, 503, NULL, "out of memory");
+    sprintf(all->folder, "%s/streams", folder);
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return fail(why, folder, "cannot be made");
+    if (mkdir(all->folder, 0700) != 0 && errno != EEXIST)
+        return fail(why, all->folder, "cannot be made");
+    return hold_folder(all, why);
+}
+
+static const char *folder_of(const streams *all, const char *before, const char *name,
+                             char path[FOLDER_BYTES + 128])
+{
+    snprintf(path, FOLDER_BYTES + 128, "%s/%s%s", all->folder, before, name);
+    return path;
+}
+
+/* A stream has no folders in its own. */
+static bool remove_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    if (!folder)
+        return errno == ENOENT;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    closedir(folder);
+    return rmdir(path) == 0;
+}
+
+/* ---- Opening and closing ---- */
+
+static bool load_stream(streams *all, const char *name, problem *why)
+{
+    char path[FOLDER_BYTES + 128];
+    problem of_stream; /* which the stream itself reports */
+    stream *one = stream_new(all, name, folder_of(all, "", name, path), NULL, all->events,
+                             all->save_every, all->history_bytes, &of_stream);
+    if (!one || !add_to_list(all, one))
+        return problem_set(why, 503, NULL, "out of memory");
+    return true;
+}
+
+static bool load_streams(streams *all, problem *why)
+{
+    DIR *folder = all->folder ? opendir(all->folder) : NULL;
+    bool is_good = true;
+    if (!folder)
+        return !all->folder || fail(why, all->folder, "cannot be read");
+    for (const struct dirent *entry; is_good && (entry = readdir(folder)) != NULL;) {
+        char path[FOLDER_BYTES + 128 + NAME_MAX];
+        if (strncmp(entry->d_name, ".removed-", 9) == 0) {
+            snprintf(path, sizeof path, "%s/%s", all->folder, entry->d_name);
+            remove_folder(path);
+        } else if (stream_name_is_valid(entry->d_name)) {
+            is_good = load_stream(all, entry->d_name, why);
+        }
+    }
+    closedir(folder);
+    return is_good;
+}
+
+static streams *new_streams(const streams_options *options)
+{
+    streams *all = calloc(1, sizeof *all);
+    if (!all)
+        return NULL;
+    all->save_every = options->save_every;
+    all->max_streams = options->max_streams > 0 ? options->max_streams : USUAL_MAX_STREAMS;
+    all->history_bytes = options->history_bytes > 0 ? options->history_bytes : USUAL_HISTORY_BYTES;
+    all->events = feed_new();
+    all->lock_file = -1;
+    pthread_mutex_init(&all->changing, NULL);
+    pthread_mutex_init(&all->lock, NULL);
+    pthread_cond_init(&all->wake, NULL);
+    return all;
+}
+
+bool streams_open(const streams_options *options, streams **opened, problem *why)
+{
+    streams *all = new_streams(options);
+    if (!all || !all->events) {
+        free(all);
+        return problem_set(why, 503, NULL, "out of memory");
+    }
+    bool is_open = make_folder(all, options->folder, why) && load_streams(all, why);
+    if (is_open) {
+        all->has_saver = pthread_create(&all->saver, NULL, save_by_the_clock, all) == 0;
+        is_open = all->has_saver || problem_set(why, 503, NULL, "no thread could be started");
+    }
+    if (is_open)
+        *opened = all;
+    else
+        streams_close(all);
+    return is_open;
+}
+
+static void save_last(void *context, stream *one)
+{
+    bool *is_saved = context;
+    problem why;
+    pthread_mutex_lock(&one->lock);
+    if (!stream_save(one, &why))
+        *is_saved = false;
+    pthread_mutex_unlock(&one->lock);
+    if (!stream_sync(one))
+        *is_saved = false;
+}
+
+bool streams_close(streams *all)
+{
+    bool is_saved = true;
+    if (!all)
+        return true;
+    end_saver(all);
+    streams_each(all, save_last, &is_saved);
+    for (size_t i = 0; i < all->count; i++)
+        stream_free(all->list[i]);
+    free(all->list);
+    if (all->lock_file >= 0)
+        close(all->lock_file);
+    feed_free(all->events);
+    pthread_mutex_destroy(&all->changing);
+    pthread_mutex_destroy(&all->lock);
+    pthread_cond_destroy(&all->wake);
+    free(all->folder);
+    free(all);
+    return is_saved;
+}
+
+/* ---- Making and removing ---- */
+
+/* Whether an existing stream has these settings. */
+static bool compare_settings(stream *one, json_t *settings, problem *why)
+{
+    stream_settings asked;
+    char names[SETTING_NAMES_BYTES];
+    if (!stream_settings_open(&asked, settings, one->folder != NULL, why))
+        return false;
+    pthread_mutex_lock(&one->lock);
+    bool is_same = stream_settings_equal(asked.object, one->settings.object, names);
+    pthread_mutex_unlock(&one->lock);
+    stream_settings_close(&asked);
+    return is_same || problem_set(why, 409, "choose another name, or change it with PATCH",
+                                  "the stream \"%s\" has other settings: %s", one->name, names);
+}
+
+static stream *make_stream(streams *all, const char *name, json_t *settings, problem *why)
+{
+    char path[FOLDER_BYTES + 128];
+    if (streams_count(all) >= all->max_streams) {
+        problem_set(why, 429, "remove streams, or start oif serve with --max-streams",
+                    "there are %zu streams already, as many as allowed", all->max_streams);
+        return NULL;
+    }
+    json_t *none = settings ? json_incref(settings) : json_object();
+    stream *one = stream_new(all, name, all->folder ? folder_of(all, "", name, path) : NULL, none,
+                             all->events, all->save_every, all->history_bytes, why);
+    json_decref(none);
+    if (!one) {
+        if (all->folder)
+            remove_folder(folder_of(all, "", name, path));
+        return NULL;
+    }
+    one->references++; /* for the list and for the caller */
+    if (add_to_list(all, one))
+        return one;
+    stream_free(one);
+    problem_set(why, 503, NULL, "out of memory");
+    return NULL;
+}
+
+bool streams_create(streams *all, const char *name, json_t *settings, stream **made, bool *is_new,
+                    problem *why)
+{
+    if (!stream_name_is_valid(name))
+        return problem_set(why, 400, "such as web-1",
+                           "the name of a stream has up to 64 letters, digits, dots, _ and -, and "
+                           "begins with a letter or a digit");
+    pthread_mutex_lock(&all->changing);
+    stream *one = streams_find(all, name);
+    bool is_good = true;
+    *is_new = one == NULL;
+    if (one) {
+        is_good = compare_settings(one, settings, why);
+    } else {
+        one = make_stream(all, name, settings, why);
+        is_good = one != NULL;
+    }
+    pthread_mutex_unlock(&all->changing);
+    if (one && (!is_good || !made))
+        stream_release(one);
+    if (made)
+        *made = is_good ? one : NULL;
+    return is_good;
+}
+
+/* First it gets another name, so it never comes back by halves. */
+static bool remove_kept(streams *all, stream *one, problem *why)
+{
+    char path[FOLDER_BYTES + 128], removed[FOLDER_BYTES + 128];
+    bool is_removed = true;
+    pthread_mutex_lock(&one->lock);
+    if (one->folder) {
+        folder_of(all, "", one->name, path);
+        folder_of(all, ".removed-", one->name, removed);
+        remove_folder(removed);
+        is_removed = rename(path, removed) == 0 || errno == ENOENT;
+    }
+    one->is_removed = is_removed;
+    if (!is_removed)
+        fail(why, path, "cannot be removed");
+    else if (one->folder)
+        remove_folder(removed);
+    pthread_mutex_unlock(&one->lock);
+    return is_removed;
+}
+
+bool streams_remove(streams *all, const char *name, problem *why)
+{
+    pthread_mutex_lock(&all->changing);
+    stream *one = streams_find(all, name);
+    bool is_removed =
+        one ? remove_kept(all, one, why) : problem_set(why, 404, NULL, "there is no such stream");
+    if (is_removed)
+        remove_from_list(all, name);
+    pthread_mutex_unlock(&all->changing);
+    if (is_removed)
+        stream_release(one); /* the list's */
+    if (one)
+        stream_release(one);
+    return is_removed;
+}
+
+/* ---- All together ---- */
+
+static void look_for_error(void *context, stream *one)
+{
+    problem *why = context;
+    pthread_mutex_lock(&one->lock);
+    if (why->status == 0 && (one->is_broken || one->is_failing))
+        problem_set(why, 503, NULL, "stream %s: %.900s", one->name, one->error);
+    pthread_mutex_unlock(&one->lock);
+}
+
+bool streams_are_ready(streams *all, problem *why)
+{
+    *why = (problem){.status = 0};
+    streams_each(all, look_for_error, why);
+    return why->status == 0;
+}
+
+static void write_next(void *context, stream *one)
+{
+    size_t *written = context;
+    output_print((*written)++ > 0 ? "," : "");
+    stream_write(one);
+}
+
+static void write_list(streams *all)
+{
+    size_t written = 0;
+    output_print("\"streams\":[");
+    streams_each(all, write_next, &written);
+    output_print("]");
+}
+
+void streams_write(streams *all)
+{
+    output_print("{");
+    write_list(all);
+    output_print("}");
+}
+
+/* ---- What is wrong now ---- */
+
+typedef struct open_episode {
+    double severity;
+    char *text;
+    size_t bytes;
+} open_episode;
+
+typedef struct open_list {
+    open_episode *episodes;
+    size_t count, capacity;
+} open_list;
+
+static void take_episode(void *context, const stream_episode *episode)
+{
+    open_list *list = context;
+    if (list->count == list->capacity) {
+        size_t capacity = 2 * list->capacity + 64;
+        open_episode *larger = realloc(list->episodes, capacity * sizeof *larger);
+        if (!larger)
+            return;
+        list->episodes = larger;
+        list->capacity = capacity;
+    }
+    open_episode taken = {.severity = episode->peak_severity};
+    output_divert();
+    stream_episode_write(episode);
+    taken.text = output_diverted(&taken.bytes);
+    if (taken.text)
+        list->episodes[list->count++] = taken;
+}
+
+static void take_episodes(void *context, stream *one)
+{
+    stream_each_open_episode(one, take_episode, context);
+}
+
+static int worst_first(const void *a, const void *b)
+{
+    const open_episode *left = a, *right = b;
+    return (left->severity < right->severity) - (left->severity > right->severity);
+}
+
+void streams_write_now(streams *all)
+{
+    open_list list = {.episodes = NULL};
+    streams_each(all, take_episodes, &list);
+    if (list.count > 0)
+        qsort(list.episodes, list.count, sizeof *list.episodes, worst_first);
+    output_print("{\"episodes\":[");
+    for (size_t i = 0; i < list.count; i++) {
+        output_print(i > 0 ? "," : "");
+        output_write(list.episodes[i].text, list.episodes[i].bytes);
+        free(list.episodes[i].text);
+    }
+    free(list.episodes);
+    output_print("],");
+    write_list(all);
+    output_print("}");
+}
