@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import inspect
 import numbers
 import os
@@ -43,13 +42,21 @@ def parameters_of(native: type[Detector], **more: Any) -> Callable[[Adapter], Ad
         __init__.__signature__ = signature  # type: ignore[attr-defined]
         __init__.__qualname__ = f"{cls.__qualname__}.__init__"
         setattr(cls, "__init__", __init__)
-        abc.update_abstractmethods(cls)  # PyOD's is abstract
+        _update_abstract_methods(cls)  # PyOD's is abstract
         setattr(cls, "_native", native)
         if not cls.__doc__:
             cls.__doc__ = (native.__doc__ or "").partition("    >>> ")[0].rstrip() + "\n"
         return cls
 
     return decorate
+
+
+def _update_abstract_methods(cls: Any) -> None:
+    """As abc.update_abstractmethods of Python 3.10."""
+    abstract: frozenset[str] = getattr(cls, "__abstractmethods__", frozenset())
+    still = frozenset(name for name in abstract if getattr(getattr(cls, name, None), "__isabstractmethod__", False))
+    if still != abstract:
+        cls.__abstractmethods__ = still
 
 
 def make_adapters(base: type, module: dict[str, Any], **more: Any) -> None:

@@ -7,6 +7,7 @@ DataFrames and tables are known by what they can do, not by their class, so that
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -341,6 +342,21 @@ def seconds_of(times: Any) -> Floats:
     return np.where(np.isnat(array), np.nan, whole + rest / 1e9)
 
 
+_ISO = re.compile(
+    r"(\d{4})-?(\d\d)-?(\d\d)(?:[T ](\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?)?(Z|[+-]\d\d(?::?\d\d)?)?)?"
+)
+
+
+def _old_iso(text: str) -> str:
+    """A time of ISO 8601 as Python writes it itself; before 3.11 it reads no other form."""
+    match = _ISO.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    year, month, day, hour, minute, second, fraction, zone = match.groups()
+    zone = "+00:00" if zone == "Z" else "" if zone is None else f"{zone[:3]}:{zone[3:].lstrip(':') or '00'}"
+    return f"{year}-{month}-{day}T{hour or '00'}:{minute or '00'}:{second or '00'}.{(fraction or '').ljust(6, '0')[:6]}{zone}"
+
+
 def _seconds_of_one(time: Any) -> float:
     if time is None or time != time:  # NaN, NaT
         return np.nan
@@ -349,6 +365,6 @@ def _seconds_of_one(time: Any) -> float:
     if isinstance(time, (int, float)):
         return float(time)
     try:
-        return _seconds_of_one(datetime.fromisoformat(time))
+        return _seconds_of_one(datetime.fromisoformat(time if sys.version_info >= (3, 11) else _old_iso(time)))
     except (TypeError, ValueError):
         raise DataError(f"{time!r} is not a time; ISO 8601, such as '2026-11-15T22:00:00Z', or seconds since 1970") from None

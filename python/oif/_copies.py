@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import html
 import os
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Union, runtime_checkable
 
 from ._core import Learner
 from ._errors import FileError, SnapshotKindError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 @runtime_checkable
@@ -24,7 +27,7 @@ class SupportsWrite(Protocol):
     def write(self, data: bytes, /) -> Any: ...
 
 
-Source = str | os.PathLike[str] | bytes | bytearray | memoryview | SupportsRead
+Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, SupportsRead]
 
 
 class Copied(Learner):

@@ -3,11 +3,11 @@
 import os
 from collections.abc import Callable
 from types import MappingProxyType
-from typing import Any, Self, TypedDict, overload
+from typing import Any, TypedDict, overload
 
 import numpy as np
 import numpy.typing as npt
-from typing_extensions import disjoint_base
+from typing_extensions import Self, disjoint_base
 
 from ._results import Episode, Grade, Reason, Result
 from ._types import FewNumbers, Row, Rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Literal, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from . import _core
 from ._copies import Copied, counted, memory_text, names_text
@@ -13,6 +13,9 @@ from ._parameters import Parameter
 from ._progress import Progress
 from ._results import AlertOptions, Alerting, Explain, Output, Result, as_words
 from ._types import Row, Rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # The one list of detectors: oif, its adapters and the tests take it from here.
 __all__ = [

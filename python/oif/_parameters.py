@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, Never, Protocol, Self, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypedDict, TypeVar, overload
+
+if TYPE_CHECKING:
+    from typing_extensions import Never, Self
 
 Value = TypeVar("Value")
 Changed = TypeVar("Changed", bound="Changeable")

@@ -7,7 +7,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Self, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from ._results import (
 )
 from ._roles import Roles, columns_of, roles_of, split, split_one
 from ._types import Row, Rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _Detector = Union[Detector, type[Detector], str]
 _GRADES = tuple(Grade)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, Union
 
-Progress = bool | Callable[[int, int], object]  # or what is called with how many are done, and of how many
+Progress = Union[bool, Callable[[int, int], object]]  # or what is called with how many are done, and of how many
 
 
 class Bar(Protocol):

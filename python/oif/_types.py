@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol, SupportsFloat, SupportsIndex
+from typing import Any, Protocol, SupportsFloat, SupportsIndex, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -21,20 +21,20 @@ class ArrayLike(Protocol):
     def __array__(self, dtype: Any = None) -> npt.NDArray[Any]: ...
 
 
-Number = SupportsFloat | SupportsIndex | None  # None is a missing one
+Number = Union[SupportsFloat, SupportsIndex, None]  # None is a missing one
 
 # One row of numbers that is known to be one by its type.
-FewNumbers = Mapping[Any, Number] | Sequence[Number]
+FewNumbers = Union[Mapping[Any, Number], Sequence[Number]]
 
 # One row of numbers.
-Row = FewNumbers | npt.NDArray[np.floating[Any] | np.integer[Any]] | ArrayLike
+Row = Union[FewNumbers, npt.NDArray[Union[np.floating[Any], np.integer[Any]]], ArrayLike]
 
 # Rows of numbers.
-Rows = (
-    npt.NDArray[Any]
-    | Sequence[Sequence[Number]]
-    | Sequence[Mapping[Any, Any]]
-    | Iterator[Any]
-    | ArrayLike
-    | ArrowStream
-)
+Rows = Union[
+    npt.NDArray[Any],
+    Sequence[Sequence[Number]],
+    Sequence[Mapping[Any, Any]],
+    Iterator[Any],
+    ArrayLike,
+    ArrowStream,
+]

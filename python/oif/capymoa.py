@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from . import _detectors, _hosts, _parameters
 from ._adapters import make_adapters, make_native
@@ -37,6 +37,7 @@ class _Capymoa(AnomalyDetector):  # type: ignore[misc]
 
 
 if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
+    from typing_extensions import Unpack
 
     class OnlineIsolationForest(_Capymoa):
         def __init__(self, *, schema: Any = None, **parameters: Unpack[_parameters.OnlineIsolationForest]) -> None: ...

@@ -19,7 +19,7 @@ n_jobs: threads that share the trees, -1: one for each core, 16 at the most; sco
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +62,7 @@ class _Pyod(BaseDetector):  # type: ignore[misc]
 
 
 if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
+    from typing_extensions import Unpack
 
     class OnlineIsolationForest(_Pyod):
         def __init__(

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,7 @@ class _Pysad(BaseModel):
 
 
 if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
+    from typing_extensions import Unpack
 
     class OnlineIsolationForest(_Pysad):
         def __init__(self, **parameters: Unpack[_parameters.OnlineIsolationForest]) -> None: ...

@@ -20,7 +20,7 @@ is ready, scores are 0.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from . import _detectors, _hosts, _parameters
 from ._adapters import make_adapters, make_native
@@ -69,6 +69,7 @@ class _River(base.AnomalyDetector):
 
 
 if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
+    from typing_extensions import Unpack
 
     class OnlineIsolationForest(_River):
         def __init__(self, **parameters: Unpack[_parameters.OnlineIsolationForest]) -> None: ...

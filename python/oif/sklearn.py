@@ -21,7 +21,7 @@ n_jobs: threads that share the trees, -1: one for each core, 16 at the most; sco
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +38,7 @@ __all__ = _detectors.__all__
 
 RECENT = 8192  # scores that the threshold of partial_fit is measured on
 Floats = npt.NDArray[np.float64]
-Contamination = float | Literal["auto"]
+Contamination = Union[float, Literal["auto"]]
 
 
 class _Sklearn(OutlierMixin, BaseEstimator):  # type: ignore[misc]
@@ -107,6 +107,7 @@ class _Sklearn(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 if TYPE_CHECKING:  # what is made below, for editors and type checkers; python/tests compares them
+    from typing_extensions import Unpack
 
     class OnlineIsolationForest(_Sklearn):
         def __init__(

@@ -245,13 +245,13 @@ static bool read_batches(table *t, struct ArrowArrayStream *stream,
 
 static PyObject *table_as_array(const table *t)
 {
-    Py_buffer view;
+    array_view view;
     PyObject *array = new_array((Py_ssize_t)t->rows, (Py_ssize_t)t->columns, &view);
     if (!array)
         return NULL;
     if (t->rows * t->columns > 0)
-        memcpy(view.buf, t->numbers, t->rows * t->columns * sizeof *t->numbers);
-    PyBuffer_Release(&view);
+        memcpy(view.data, t->numbers, t->rows * t->columns * sizeof *t->numbers);
+    array_view_release(&view);
     return array;
 }
 

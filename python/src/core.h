@@ -1,9 +1,10 @@
 /* The extension oif._core: include/oif.h for Python, on the limited API, so one build serves
- * every version from 3.11 on. These files are about lifetime, rows and threads; python/oif makes
+ * every version from 3.9 on. These files are about lifetime, rows and threads; python/oif makes
  * an interface for people of them.
  *
  *     errors.c      exceptions
- *     arrays.c      NumPy arrays for results
+ *     text.c        str and bytes as bytes
+ *     arrays.c      arrays of NumPy
  *     guard.c       one thread at a time, also across a fork
  *     row_input.c   dicts, sequences and buffers as rows of numbers
  *     arrow.c       Arrow streams as rows of numbers
@@ -25,6 +26,25 @@
 
 #include <oif.h>
 
+/* ---- What the limited API of 3.9 lacks ---- */
+
+/* Promised from 3.10 on. In 3.9, of which there will be no other release, it is the same. */
+#ifndef METH_FASTCALL
+#define METH_FASTCALL 0x0080
+#endif
+
+#if PY_VERSION_HEX < 0x030A0000
+static inline PyObject *Py_XNewRef(PyObject *object)
+{
+    Py_XINCREF(object);
+    return object;
+}
+static inline PyObject *Py_NewRef(PyObject *object)
+{
+    return Py_XNewRef(object);
+}
+#endif
+
 /* ---- errors.c ---- */
 
 /* Raises the exception of the status, with its place; returns NULL. */
@@ -34,11 +54,41 @@ PyObject *raise_error(const oif_error *error);
  * PyErr_Format; returns NULL. */
 PyObject *raise_data_error(Py_ssize_t row, Py_ssize_t column, const char *format, ...);
 
+/* ---- text.c ---- */
+
+/* The bytes of a str as UTF-8, which belong to the object; `count` may be NULL, the text then has
+ * no NUL. NULL with an exception set. */
+const char *text_read(PyObject *object, Py_ssize_t *count);
+
+/* What is like bytes as bytes: a new reference, or NULL with an exception set. */
+PyObject *bytes_of(PyObject *object);
+
 /* ---- arrays.c ---- */
+
+/* What an array of NumPy contains. */
+typedef struct array_view {
+    PyObject *capsule; /* keeps the array alive; NULL: nothing is viewed */
+    void *data;
+    int dimensions;
+    const Py_ssize_t *shape, *strides; /* one per dimension, strides in bytes */
+    int item_bytes;
+    char kind; /* 'f' for floats; 0: the bytes are in the wrong order for this machine */
+} array_view;
+
+/* Whether it is an array, or one of a type derived from it, such as one with a mask. */
+bool is_array(PyObject *x);
+bool is_plain_array(PyObject *x);
+
+/* False with an exception set. Until array_view_release the array lives. */
+bool array_view_get(array_view *view, PyObject *array);
+void array_view_release(array_view *view);
+
+/* An array in the place of a buffer, such as an array.array. NULL with an exception set. */
+PyObject *array_of_buffer(PyObject *x);
 
 /* A new float64 array of NumPy, and a view of its numbers. Its shape is (count,) or, with
  * columns >= 0, (count, columns). NULL with an exception set. */
-PyObject *new_array(Py_ssize_t count, Py_ssize_t columns, Py_buffer *view);
+PyObject *new_array(Py_ssize_t count, Py_ssize_t columns, array_view *view);
 
 /* ---- guard.c ---- */
 
@@ -76,7 +126,7 @@ typedef struct row_input {
     char format;                          /* 'd' or 'f' */
     bool by_name;                         /* a dict, or a row with labels */
     PyObject *names;                      /* names of the columns as they came, or NULL; owned */
-    Py_buffer view;
+    array_view view;
     bool has_view;
     double *own;
     double few[ROW_NUMBERS];

@@ -299,20 +299,20 @@ static PyObject *act(detector_object *self, action what, PyObject *x, rows_wante
     row_input rows;
     double score = 0, *scores = &score;
     PyObject *array = NULL;
-    Py_buffer view;
+    array_view view;
     expected_rows expected = learner_expects(&self->base);
     bool good = row_input_read(&rows, x, &expected, wanted);
     if (good && !rows.single && what != LEARN) {
         array = new_array(rows.count, -1, &view);
         good = array != NULL;
-        scores = good ? view.buf : NULL;
+        scores = good ? view.data : NULL;
     }
     if (good && rows.count > 0 && (good = enter(&self->base, what != SCORE))) {
         good = act_locked(self, what, &rows, scores);
         learner_leave(&self->base);
     }
     if (array)
-        PyBuffer_Release(&view);
+        array_view_release(&view);
     bool single = good && rows.single;
     row_input_free(&rows);
     if (!good || what == LEARN) {
@@ -389,7 +389,7 @@ static Py_ssize_t read_step_columns(PyObject *given, const row_input *rows)
 /* The shares of rows that were read: an array, or NULL with an exception set. */
 static PyObject *explain(detector_object *self, const row_input *rows, Py_ssize_t step_columns)
 {
-    Py_buffer view;
+    array_view view;
     PyObject *array = rows->single ? new_array(step_columns, -1, &view)
                                    : new_array(rows->count, step_columns, &view);
     if (!array)
@@ -397,10 +397,10 @@ static PyObject *explain(detector_object *self, const row_input *rows, Py_ssize_
     bool good = enter(&self->base, false);
     if (good) {
         good =
-            learner_prepare(&self->base, rows) && explain_rows(self, rows, step_columns, view.buf);
+            learner_prepare(&self->base, rows) && explain_rows(self, rows, step_columns, view.data);
         learner_leave(&self->base);
     }
-    PyBuffer_Release(&view);
+    array_view_release(&view);
     if (!good)
         Py_CLEAR(array);
     return array;

@@ -145,7 +145,7 @@ bool learner_give_names(learner *self)
     oif_error error;
     PyObject *tuple = names_as_bytes(self->names);
     size_t count = tuple ? (size_t)PyTuple_Size(tuple) : 0;
-    const char **names = PyMem_Calloc(count + 1, sizeof *names);
+    const char **names = PyMem_Malloc((count + 1) * sizeof *names);
     for (size_t i = 0; names && i < count; i++)
         names[i] = PyBytes_AsString(PyTuple_GetItem(tuple, (Py_ssize_t)i));
     bool named =
@@ -249,15 +249,16 @@ static PyObject *learner_save(PyObject *object, PyObject *path)
 }
 
 /* Becomes what the bytes hold; for a fresh object, of which __init__ was not called. */
-static PyObject *learner_restore(PyObject *object, PyObject *bytes)
+static PyObject *learner_restore(PyObject *object, PyObject *snapshot)
 {
     learner *self = (learner *)object;
-    Py_buffer view;
     oif_error error;
-    if (!is_fresh(self) || PyObject_GetBuffer(bytes, &view, PyBUF_SIMPLE) < 0)
+    PyObject *bytes = is_fresh(self) ? bytes_of(snapshot) : NULL;
+    if (!bytes)
         return NULL;
-    oif_status status = self->kind->load(self, view.buf, (size_t)view.len, &error);
-    PyBuffer_Release(&view);
+    oif_status status =
+        self->kind->load(self, PyBytes_AsString(bytes), (size_t)PyBytes_Size(bytes), &error);
+    Py_DECREF(bytes);
     if (status != OIF_OK)
         return raise_error(&error);
     return learner_take_names(self) ? Py_NewRef(Py_None) : NULL;
@@ -422,8 +423,17 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* Detector and Pipeline have their own. From 3.10 on a flag of the type would do. */
+static PyObject *refuse_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    (void)type, (void)arguments, (void)keywords;
+    PyErr_SetString(PyExc_TypeError, "cannot create 'oif._core.Learner' instances");
+    return NULL;
+}
+
 static PyType_Slot slots[] = {
     {Py_tp_doc, "What Detector and Pipeline have in common."},
+    {Py_tp_new, refuse_new},
     {Py_tp_dealloc, learner_dealloc},
     {Py_tp_methods, methods},
     {Py_tp_getset, attributes},
@@ -433,6 +443,6 @@ static PyType_Slot slots[] = {
 PyType_Spec learner_spec = {
     .name = "oif._core.Learner",
     .basicsize = sizeof(learner),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .slots = slots,
 };

@@ -1,6 +1,8 @@
 /* The module oif._core: its functions and types. */
 #include "core.h"
 
+#include <string.h>
+
 static PyObject *detector_infos(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
@@ -20,7 +22,7 @@ static PyObject *detector_params(PyObject *module, PyObject *name)
     (void)module;
     oif_params params;
     oif_error error;
-    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    const char *text = text_read(name, NULL);
     if (!text)
         return NULL;
     if (oif_params_init(&params, text, &error) == OIF_OK)
@@ -41,7 +43,7 @@ static PyObject *category(PyObject *module, PyObject *text)
 {
     (void)module;
     Py_ssize_t bytes;
-    const char *utf8 = PyUnicode_AsUTF8AndSize(text, &bytes);
+    const char *utf8 = text_read(text, &bytes);
     return utf8 ? PyFloat_FromDouble(oif_category(utf8, (size_t)bytes)) : NULL;
 }
 
@@ -73,11 +75,12 @@ static struct PyModuleDef definition = {
  * an exception set. */
 static PyObject *add_type(PyObject *module, PyType_Spec *spec, PyObject *base)
 {
-    PyObject *type = PyType_FromSpecWithBases(spec, base);
-    if (type && PyModule_AddType(module, (PyTypeObject *)type) < 0)
+    PyObject *bases = base ? PyTuple_Pack(1, base) : NULL;
+    PyObject *type = base && !bases ? NULL : PyType_FromSpecWithBases(spec, bases);
+    Py_XDECREF(bases);
+    if (type && PyModule_AddObject(module, strrchr(spec->name, '.') + 1, type) < 0)
         Py_CLEAR(type);
-    Py_XDECREF(type); /* the module has it */
-    return type;
+    return type; /* the module has it */
 }
 
 static bool add_types(PyObject *module)

@@ -49,7 +49,7 @@ static bool set_checked(oif_params *params, const char *name, const oif_param *p
     oif_error error;
     oif_status status;
     if (param && param->type == OIF_PARAM_CHOICE) {
-        const char *text = PyUnicode_AsUTF8AndSize(value, NULL);
+        const char *text = text_read(value, NULL);
         if (!text)
             return false;
         status = oif_params_set_text(params, name, text, &error);
@@ -71,7 +71,7 @@ static bool set_checked(oif_params *params, const char *name, const oif_param *p
  * hide. */
 static bool set_param(oif_params *params, PyObject *key, PyObject *value)
 {
-    const char *name = PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, NULL) : NULL;
+    const char *name = PyUnicode_Check(key) ? text_read(key, NULL) : NULL;
     if (!name) {
         PyErr_SetString(PyExc_TypeError, "the names of parameters are strings");
         return false;

@@ -9,7 +9,7 @@ bool key_read(PyObject *object, row_key *k, Py_ssize_t row)
     if (object == Py_None)
         return true;
     if (PyUnicode_Check(object)) {
-        k->bytes = PyUnicode_AsUTF8AndSize(object, &k->count);
+        k->bytes = text_read(object, &k->count);
     } else if (PyBytes_Check(object)) {
         char *bytes;
         if (PyBytes_AsStringAndSize(object, &bytes, &k->count) == 0)
@@ -146,27 +146,26 @@ PyObject *pipeline_save_key(PyObject *object, PyObject *argument)
 PyObject *pipeline_load_key(PyObject *object, PyObject *arguments)
 {
     learner *base = &((pipeline_object *)object)->base;
-    PyObject *snapshot, *as;
-    Py_buffer view;
+    PyObject *snapshot, *as, *bytes;
     row_key its_key;
     oif_error error;
     if (!PyArg_ParseTuple(arguments, "OO:_load_key", &snapshot, &as) ||
-        !key_read(as, &its_key, -1) || PyObject_GetBuffer(snapshot, &view, PyBUF_SIMPLE) < 0)
+        !key_read(as, &its_key, -1) || !(bytes = bytes_of(snapshot)))
         return NULL;
     bool good = learner_enter(base, true);
     if (good) {
         if (!base->made) {
             raise_data_error(-1, -1, "the number of columns is not known yet: process a row first");
             good = false;
-        } else if (oif_pipeline_load_key_memory(base->made, view.buf, (size_t)view.len,
-                                                its_key.bytes, (size_t)its_key.count, NULL,
-                                                &error) != OIF_OK) {
+        } else if (oif_pipeline_load_key_memory(base->made, PyBytes_AsString(bytes),
+                                                (size_t)PyBytes_Size(bytes), its_key.bytes,
+                                                (size_t)its_key.count, NULL, &error) != OIF_OK) {
             raise_error(&error);
             good = false;
         }
         learner_leave(base);
     }
-    PyBuffer_Release(&view);
+    Py_DECREF(bytes);
     return good ? Py_NewRef(Py_None) : NULL;
 }
 

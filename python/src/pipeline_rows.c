@@ -71,7 +71,7 @@ static bool list_derived(PyObject *derive, PyObject *names, Py_ssize_t count,
 static bool derive_columns(const pipeline_object *self, PyObject *names)
 {
     Py_ssize_t count = self->derive ? PyTuple_Size(self->derive) : 0;
-    oif_derive_column *list = count > 0 ? PyMem_Calloc((size_t)count, sizeof *list) : NULL;
+    oif_derive_column *list = count > 0 ? PyMem_Malloc((size_t)count * sizeof *list) : NULL;
     oif_error error;
     if (count > 0 && !list) {
         PyErr_NoMemory();
@@ -93,17 +93,25 @@ static bool derive_columns(const pipeline_object *self, PyObject *names)
 typedef struct results {
     /* (records, shares, directions), the last two None unless they are asked for */
     PyObject *arrays;
-    Py_buffer views[3]; /* of those that are there */
+    array_view views[3]; /* of those that are there */
     int view_count;
 } results;
 
+static size_t bytes_in(const array_view *view)
+{
+    size_t bytes = (size_t)view->item_bytes;
+    for (int i = 0; i < view->dimensions; i++)
+        bytes *= (size_t)view->shape[i];
+    return bytes;
+}
+
 static bool view_array(results *to, size_t bytes)
 {
-    Py_buffer *view = &to->views[to->view_count];
-    if (PyObject_GetBuffer(PyTuple_GetItem(to->arrays, to->view_count), view, PyBUF_WRITABLE) < 0)
+    array_view *view = &to->views[to->view_count];
+    if (!array_view_get(view, PyTuple_GetItem(to->arrays, to->view_count)))
         return false;
     to->view_count++;
-    if ((size_t)view->len >= bytes)
+    if (bytes_in(view) >= bytes)
         return true;
     PyErr_SetString(PyExc_ValueError, "the array for results is too small");
     return false;
@@ -128,7 +136,7 @@ static bool make_results(results *to, PyObject *make, const row_input *rows, Py_
 static void results_release(results *to)
 {
     while (to->view_count > 0)
-        PyBuffer_Release(&to->views[--to->view_count]);
+        array_view_release(&to->views[--to->view_count]);
 }
 
 /* Rows on their way through the pipeline, and where their results go. */
@@ -284,10 +292,10 @@ static bool take_room(row_job *job)
         return true;
     if (!make_results(&job->to, job->make_room, job->rows, columns, job->with_shares))
         return false;
-    job->records = job->to.views[0].buf;
+    job->records = job->to.views[0].data;
     if (job->with_shares) {
-        job->shares = job->to.views[1].buf;
-        job->directions = job->to.views[2].buf;
+        job->shares = job->to.views[1].data;
+        job->directions = job->to.views[2].data;
     }
     return true;
 }
@@ -337,15 +345,17 @@ static learner *owner_of_rows(pipeline_object *self, PyObject *detector)
     return NULL;
 }
 
-/* The times of rows: a buffer of doubles, one per row. NULL with an exception set, or for None. */
-static const double *read_times(PyObject *object, Py_buffer *view, Py_ssize_t count)
+/* The times of rows: an array of doubles, one per row, as seconds_of in python/oif/_arrays.py makes
+ * it. NULL with an exception set, or for None. */
+static const double *read_times(PyObject *object, array_view *view, Py_ssize_t count)
 {
     if (object == Py_None)
         return NULL;
-    if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS) < 0)
+    if (!array_view_get(view, object))
         return NULL;
-    if (view->itemsize == sizeof(double) && view->len == count * (Py_ssize_t)sizeof(double))
-        return view->buf;
+    if (view->kind == 'f' && view->item_bytes == sizeof(double) && view->dimensions == 1 &&
+        view->shape[0] == count && (count < 2 || view->strides[0] == sizeof(double)))
+        return view->data;
     raise_data_error(-1, -1, "there must be a time for each of the %zd rows", count);
     return NULL;
 }
@@ -365,7 +375,7 @@ PyObject *pipeline_process(PyObject *object, PyObject *arguments)
         return NULL;
     row_input rows;
     row_key *keys = NULL;
-    Py_buffer view = {.obj = NULL};
+    array_view view = {.capsule = NULL};
     expected_rows expected = learner_expects(owner);
     row_job job = {.self = self, .owner = owner, .rows = &rows, .make_room = make_room};
     bool good = row_input_read(&rows, x, &expected, SERIES) &&
@@ -377,8 +387,7 @@ PyObject *pipeline_process(PyObject *object, PyObject *arguments)
     job.anomalies_only = anomalies_only;
     good = good && (rows.count == 0 ? take_room(&job) : process(&job));
     results_release(&job.to);
-    if (view.obj)
-        PyBuffer_Release(&view);
+    array_view_release(&view);
     PyMem_Free(keys);
     bool single = good && rows.single;
     row_input_free(&rows);
@@ -398,10 +407,25 @@ static void replace(PyObject **old, PyObject *value)
     Py_XDECREF(before);
 }
 
+/* What is kept in static variables belongs to one interpreter. From 3.12 on, Python itself refuses
+ * to load the module into a second one. */
+static bool is_in_its_interpreter(void)
+{
+    static int64_t first = -1;
+    int64_t here = PyInterpreterState_GetID(PyInterpreterState_Get());
+    if (first == -1)
+        first = here;
+    if (here != first)
+        PyErr_SetString(PyExc_ImportError, "oif is loaded in another interpreter of this process");
+    return here == first;
+}
+
 PyObject *set_result_type(PyObject *module, PyObject *arguments)
 {
     (void)module;
     PyObject *type, *given[3];
+    if (!is_in_its_interpreter())
+        return NULL;
     if (!PyArg_ParseTuple(arguments, "OO!O!O!:_set_result_type", &type, &PyTuple_Type, &given[0],
                           &PyTuple_Type, &given[1], &PyTuple_Type, &given[2]))
         return NULL;

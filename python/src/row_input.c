@@ -127,62 +127,63 @@ static bool read_sequence(row_input *rows, PyObject *x)
 
 /* ---- Buffers ---- */
 
-static bool is_native_float(const Py_buffer *view)
+static bool is_native_float(const array_view *view)
 {
-    const char *format = view->format ? view->format : "B";
-    if (*format == '@' || *format == '=')
-        format++;
-    bool known = (*format == 'd' && view->itemsize == sizeof(double)) ||
-                 (*format == 'f' && view->itemsize == sizeof(float));
-    return known && format[1] == '\0';
+    return view->kind == 'f' &&
+           (view->item_bytes == sizeof(double) || view->item_bytes == sizeof(float));
 }
 
 static bool shape_rows(row_input *rows)
 {
-    const Py_buffer *view = &rows->view;
-    if (view->ndim != 1 && view->ndim != 2) {
+    const array_view *view = &rows->view;
+    int last = view->dimensions - 1;
+    if (last != 0 && last != 1) {
         raise_data_error(-1, -1, "rows are an array of 2 dimensions, or 1 for a single row, not %d",
-                         view->ndim);
+                         view->dimensions);
         return false;
     }
-    rows->single = view->ndim == 1;
+    rows->single = last == 0;
     rows->count = rows->single ? 1 : view->shape[0];
-    rows->columns = view->shape[view->ndim - 1];
-    rows->data = view->buf;
-    rows->column_stride = view->strides[view->ndim - 1];
-    rows->row_stride = rows->single ? rows->columns * view->itemsize : view->strides[0];
-    rows->format = view->itemsize == sizeof(double) ? 'd' : 'f';
+    rows->columns = view->shape[last];
+    rows->data = view->data;
+    rows->column_stride = view->strides[last];
+    rows->row_stride = rows->single ? rows->columns * view->item_bytes : view->strides[0];
+    rows->format = view->item_bytes == sizeof(double) ? 'd' : 'f';
     return true;
 }
 
-/* Whether the numbers behind the buffer are not all valid: an array with a mask. */
-static bool has_mask(PyObject *x)
+/* Views an array if it contains floats: 1, 0 if not, -1 with an exception set. */
+static int read_array(row_input *rows, PyObject *array)
 {
-    static PyObject *plain; /* numpy.ndarray */
-    if (!plain) {
-        PyObject *numpy = PyImport_ImportModule("numpy");
-        plain = numpy ? PyObject_GetAttrString(numpy, "ndarray") : NULL;
-        Py_XDECREF(numpy);
-        PyErr_Clear();
-    }
-    return (PyObject *)Py_TYPE(x) != plain && PyObject_HasAttrString(x, "mask");
-}
-
-/* 1: read, 0: not a buffer of floats, -1: an exception is set. */
-static int read_buffer(row_input *rows, PyObject *x)
-{
-    if (!PyObject_CheckBuffer(x) || has_mask(x))
-        return 0;
-    if (PyObject_GetBuffer(x, &rows->view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
-        PyErr_Clear(); /* such as numpy's dates; the conversion has the better message */
+    if (!array_view_get(&rows->view, array)) {
+        PyErr_Clear(); /* the conversion has the better message */
         return 0;
     }
     if (!is_native_float(&rows->view)) {
-        PyBuffer_Release(&rows->view);
+        array_view_release(&rows->view);
         return 0;
     }
     rows->has_view = true;
     return shape_rows(rows) ? 1 : -1;
+}
+
+/* 1: read, 0: neither an array of floats nor a buffer of them, -1: an exception is set. */
+static int read_buffer(row_input *rows, PyObject *x)
+{
+    if (is_plain_array(x))
+        return read_array(rows, x);
+    if (PyObject_HasAttrString(x, "mask")) /* its numbers are not all valid */
+        return 0;
+    if (is_array(x))
+        return read_array(rows, x);
+    PyObject *array = array_of_buffer(x);
+    if (!array) {
+        PyErr_Clear();
+        return 0;
+    }
+    int read = read_array(rows, array);
+    Py_DECREF(array);
+    return read;
 }
 
 /* ---- Everything else ---- */
@@ -301,7 +302,7 @@ bool row_input_read(row_input *rows, PyObject *x, const expected_rows *expected,
 void row_input_free(row_input *rows)
 {
     if (rows->has_view)
-        PyBuffer_Release(&rows->view);
+        array_view_release(&rows->view);
     rows->has_view = false;
     PyMem_Free(rows->own);
     Py_XDECREF(rows->names);

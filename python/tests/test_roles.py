@@ -2,12 +2,15 @@
 
 import collections
 import json
+import sys
+from datetime import datetime
 
 import numpy as np
 import pytest
 from conftest import same_bits
 
 import oif
+from oif import _arrays
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -167,3 +170,22 @@ def test_categories_are_those_of_the_tool(program, tmp_path):
     scores = [json.loads(line)["oif"]["score"] for line in done.stdout.splitlines()]
     ours = oif.Pipeline(category="path").process(frame)["score"]
     assert np.allclose(scores, ours, atol=1e-4)
+
+
+ISO_TIMES = ["2026-11-15", "2026-11-15T22", "2026-11-15 22:01", "20261115T220102Z", "2026-11-15T22:01:02.5+01:00",
+             "2026-11-15T22:01:02,1234567-0130", "2026-11-15T22:01:02.123456+05", "2026-11-15T22:01Z"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ISO_TIMES)
+def test_python_3_9_reads_the_times_that_later_ones_read(text):
+    plain = datetime.fromisoformat(_arrays._old_iso(text))
+    if sys.version_info >= (3, 11):
+        assert plain == datetime.fromisoformat(text)
+    assert plain.utcoffset() is None or plain.year == 2026
+    assert _arrays.seconds_of([text])[0] == _arrays._seconds_of_one(plain)
+
+
+@pytest.mark.parametrize("text", ["yesterday", "2026-11-15T22:01:02.", "2026-11-15Z", "2026-13-15", ""])
+def test_what_is_not_a_time_is_refused_by_every_version(text):
+    with pytest.raises(ValueError):
+        datetime.fromisoformat(_arrays._old_iso(text))

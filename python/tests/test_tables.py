@@ -16,6 +16,8 @@ KINDS = {cls._kind: cls for cls in DETECTORS}
 
 
 def signature_of(cls):
+    if sys.version_info < (3, 10):
+        pytest.skip("Python 3.9 cannot evaluate annotations with |")
     parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
     hints = typing.get_type_hints(cls.__init__)
     return {p.name: (p.default, hints[p.name]) for p in parameters}

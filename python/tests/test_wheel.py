@@ -1,4 +1,4 @@
-"""What is installed from: one wheel for every Python from 3.11 on, and an sdist that needs no network to become it."""
+"""What is installed from: one wheel for every Python from 3.9 on, and an sdist that needs no network to become it."""
 
 import json
 import os
@@ -29,10 +29,18 @@ def run(*command, **options):
 
 def test_the_wheel_keeps_to_the_limited_api(wheel):
     pytest.importorskip("abi3audit")
-    assert "-cp311-abi3-" in wheel.name
+    assert "-cp39-abi3-" in wheel.name
     report = json.loads(run("abi3audit", "--strict", "--report", wheel))
     ((audited,),) = (part["wheel"] for part in report["specs"].values())
     assert audited["result"]["is_abi3_baseline_compatible"] and not audited["result"]["non_abi3_symbols"]
+
+
+def test_the_python_sources_run_on_3_9():
+    pytest.importorskip("vermin")
+    main = "import sys, vermin; sys.exit(vermin.main())"
+    options = ["--target=3.9-", "--violations", "--no-tips", str(CHECKOUT / "python" / "oif")]
+    done = subprocess.run([sys.executable, "-c", main, *options], capture_output=True, text=True)
+    assert done.returncode == 0 and "Minimum required versions: 3.9" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="auditwheel knows Linux only")
