@@ -1,7 +1,8 @@
 /* Passes a stream that it makes up itself through detectors, for instructions.py to count under
  * callgrind.
  *
- *     bench_stream         runs every case and prints "NAME ROWS" for each, in order
+ *     bench_stream [START]   runs every case, or those whose names begin so, and prints "NAME ROWS"
+ *                            for each, in order
  *
  * For each case a detector first learns two windows of rows, so that what is counted is the
  * steady state: every row is learned, the oldest forgotten. Then pass_counted_rows passes the
@@ -13,6 +14,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     WINDOW = 2048, /* the longest that a detector initially has */
@@ -23,13 +25,23 @@ enum {
     MAX_DIMENSION = 36
 };
 
-typedef enum pass { LEARN_SCORE, LEARN_SCORE_BLOCKS, SCORE, SCORE_BLOCKS, PASS_COUNT } pass;
+typedef enum pass {
+    LEARN_SCORE,
+    LEARN_SCORE_BLOCKS,
+    SCORE,
+    SCORE_BLOCKS,
+    SCORE_LEARN,
+    SCORE_LEARN_BLOCKS,
+    PASS_COUNT
+} pass;
 
 static const char *const pass_names[PASS_COUNT] = {
     [LEARN_SCORE] = "learn-score",
     [LEARN_SCORE_BLOCKS] = "learn-score-blocks",
     [SCORE] = "score",
     [SCORE_BLOCKS] = "score-blocks",
+    [SCORE_LEARN] = "score-learn",
+    [SCORE_LEARN_BLOCKS] = "score-learn-blocks",
 };
 
 static void must(oif_status status, const oif_error *error)
@@ -127,7 +139,7 @@ static void make_rows_at(size_t dimension, place where)
 KEPT_WHOLE static void pass_counted_rows(oif_detector *detector, size_t count, pass how)
 {
     size_t dimension = oif_detector_columns(detector),
-           step = how == LEARN_SCORE || how == SCORE ? 1 : BLOCK_ROWS;
+           step = how == LEARN_SCORE || how == SCORE || how == SCORE_LEARN ? 1 : BLOCK_ROWS;
     const double *first = rows + FILL_ROWS * dimension;
     oif_status status = OIF_OK;
     oif_error error;
@@ -139,9 +151,16 @@ KEPT_WHOLE static void pass_counted_rows(oif_detector *detector, size_t count, p
             status = oif_detector_learn_score(detector, row, scores + i, &error);
             break;
         case SCORE: status = oif_detector_score(detector, row, scores + i, &error); break;
+        case SCORE_LEARN:
+            status = oif_detector_score_learn(detector, row, scores + i, &error);
+            break;
         case LEARN_SCORE_BLOCKS:
             status =
                 oif_detector_learn_score_rows(detector, row, step, dimension, scores + i, &error);
+            break;
+        case SCORE_LEARN_BLOCKS:
+            status =
+                oif_detector_score_learn_rows(detector, row, step, dimension, scores + i, &error);
             break;
         default:
             status = oif_detector_score_rows(detector, row, step, dimension, scores + i, &error);
@@ -160,18 +179,25 @@ static oif_params params_of(const char *name)
     return params;
 }
 
+static const char *start = ""; /* of the names of the cases that are run */
+
 /* Counts rows in the steady state and prints the name of the case, and how many they were. */
 static void run_case(const oif_params *params, const char *name, size_t dimension, pass how,
                      size_t count, const char *remark)
 {
     oif_detector *detector = NULL;
     oif_error error;
+    char whole_name[100];
 
+    snprintf(whole_name, sizeof whole_name, "%s/%s/d=%zu%s", name, pass_names[how], dimension,
+             remark);
+    if (strncmp(whole_name, start, strlen(start)) != 0)
+        return;
     must(oif_detector_new(params, dimension, &detector, &error), &error);
     must(oif_detector_learn_rows(detector, rows, FILL_ROWS, dimension, &error), &error);
     pass_counted_rows(detector, count, how);
     oif_detector_free(detector);
-    printf("%s/%s/d=%zu%s %zu\n", name, pass_names[how], dimension, remark, count);
+    printf("%s %zu\n", whole_name, count);
 }
 
 static void run_variant(const char *variant, size_t dimension, pass how, const char *remark)
@@ -200,7 +226,10 @@ static void run_detector(const char *name, size_t dimension, size_t count)
     oif_params params = params_of(name);
 
     run_case(&params, name, dimension, LEARN_SCORE, count, "");
+    run_case(&params, name, dimension, LEARN_SCORE_BLOCKS, count, "");
     run_case(&params, name, dimension, SCORE, count, "");
+    run_case(&params, name, dimension, SCORE_LEARN, count, "");
+    run_case(&params, name, dimension, SCORE_LEARN_BLOCKS, count, "");
 }
 
 /* The detectors that insert rows, beside themselves without it: NAME/insertion=WORD/... */
@@ -228,12 +257,14 @@ static void run_insertions(size_t dimension)
     }
 }
 
-int main(void)
+int main(int argument_count, char **arguments)
 {
     static const char *const variants[] = {"running", "paper", "reference"};
     static const size_t dimensions[] = {3, 10, 36};
     const size_t dimension_count = sizeof dimensions / sizeof *dimensions;
 
+    if (argument_count > 1)
+        start = arguments[1];
     for (size_t d = 0; d < dimension_count; d++) {
         make_rows(dimensions[d], 0);
         for (size_t v = 0; v < sizeof variants / sizeof *variants; v++)
@@ -245,8 +276,10 @@ int main(void)
     make_rows(10, 0.05);
     run_variant("running", 10, LEARN_SCORE, "/missing");
     run_variant("running", 10, SCORE, "/missing");
+    run_variant("running", 10, SCORE_LEARN, "/missing");
     run_turnover(10, LEARN_SCORE, "/missing");
     run_turnover(10, SCORE, "/missing");
+    run_turnover(10, SCORE_LEARN, "/missing");
 
     make_rows(10, 0);
     run_detector("iforest-asd", 10, COUNTED_ROWS);

@@ -305,7 +305,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score(oif_detector *detecto
                                                            oif_error *error);
 
 /* Scores one row, then learns it: the prequential order, in which a row does not lower its own
- * score. The same bits as oif_detector_score, then oif_detector_learn. Never allocates.
+ * score. The same bits as oif_detector_score, then oif_detector_learn, at the cost of
+ * oif_detector_learn_score. Never allocates.
  *
  * OIF_EVALUE   as oif_detector_learn */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_score_learn(oif_detector *detector,

@@ -328,6 +328,17 @@ static void insert_learned(oif_detector *detector, const oif_rows *rows, double 
     }
 }
 
+/* The scores are those before the rows are learned. */
+static void insert_and_learn(oif_detector *detector, const oif_rows *rows, double *scores)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        const double *row = oif_rows_at(rows, i);
+        if (oif_row_ranges_may_be_outside(ranges_of(detector), row))
+            scores[i] = insert(detector, row, scores[i], NULL);
+        (void)oif_row_ranges_learn(ranges_of(detector), row, rows->complete);
+    }
+}
+
 /* Scores and inserts some rows of a block; threads may do the same with others. */
 static void score_and_insert(const void *context, const oif_rows *rows, double *scores)
 {
@@ -384,16 +395,9 @@ oif_status oif_detector_score_learn_rows(oif_detector *detector, const double *r
     oif_status status = check_rows(detector, &block, error);
     if (status != OIF_OK)
         return status;
-    for (size_t i = 0; i < count; i++) {
-        const oif_rows row = oif_rows_from(&block, i, 1);
-        if (detector->insertion_depth > 0)
-            score_and_insert(detector, &row, &scores[i]);
-        else
-            detector->kind->score_rows(detector->state, &row, &scores[i]);
-        detector->kind->learn_rows(detector->state, &row, NULL, NULL);
-        if (detector->insertion_depth > 0)
-            insert_learned(detector, &row, NULL);
-    }
+    detector->kind->score_learn_rows(detector->state, &block, scores, detector->pool);
+    if (detector->insertion_depth > 0)
+        insert_and_learn(detector, &block, scores);
     detector->rows_learned += count;
     return OIF_OK;
 }

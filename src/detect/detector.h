@@ -118,6 +118,11 @@ typedef struct oif_detector_kind {
     /* Scores rows without learning them. Threads call it at the same time. */
     oif_score_function score_rows;
 
+    /* Learns the rows in order, as learn_rows. scores[i] gets the score of row i right before it
+     * was learned: the bits of score_rows, then learn_rows, row by row. Costs what learn_rows with
+     * scores does: most kinds walk once. */
+    void (*score_learn_rows)(void *state, const oif_rows *rows, double *scores, oif_pool *pool);
+
     /* Whether enough rows were learned for scores to mean something. */
     bool (*ready)(const void *state);
 

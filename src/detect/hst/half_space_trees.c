@@ -532,8 +532,10 @@ static uint32_t next_event(const oif_hst_state *forest)
     return forest->counting ? forest->window_size : forest->next_build;
 }
 
-/* Learns rows up to the next event, which changes the score of the row that brings it. */
-static void learn_chunk(oif_hst_state *forest, const oif_rows *rows, double *scores, oif_pool *pool)
+/* Learns rows up to the next event, which changes the score of the row that brings it. Before the
+ * event the scores are those that the rows have before they are learned, too. Returns whether the
+ * last row brought it. */
+static bool learn_chunk(oif_hst_state *forest, const oif_rows *rows, double *scores, oif_pool *pool)
 {
     for (uint32_t i = 0; i < rows->count; i++)
         memcpy(oif_hst_row(forest, forest->rows_held + i), oif_rows_at(rows, i),
@@ -542,26 +544,43 @@ static void learn_chunk(oif_hst_state *forest, const oif_rows *rows, double *sco
         pass_chunk(forest, forest->counting ? forest : NULL, rows, forest->rows_held, scores, pool);
     forest->rows_held += (uint32_t)rows->count;
     if (forest->rows_held < next_event(forest))
-        return;
+        return false;
     if (forest->counting)
         settle(forest, pool);
     else
         build_trees(forest, pool);
     if (forest->rows_held == forest->window_size)
         forest->rows_held = 0;
-    if (scores) {
-        oif_rows last = oif_rows_from(rows, rows->count - 1, 1);
-        pass_chunk(forest, NULL, &last, 0, scores + rows->count - 1, NULL);
-    }
+    return true;
+}
+
+static oif_rows rows_to_event(const oif_hst_state *forest, const oif_rows *rows, size_t from)
+{
+    uint32_t to_event = next_event(forest) - forest->rows_held;
+    return oif_rows_from(rows, from, oif_min_u32(to_event, MAX_CHUNK));
 }
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
     oif_hst_state *forest = state;
     for (size_t from = 0; from < rows->count;) {
-        uint32_t to_event = next_event(forest) - forest->rows_held;
-        oif_rows some = oif_rows_from(rows, from, oif_min_u32(to_event, MAX_CHUNK));
-        learn_chunk(forest, &some, scores ? scores + from : NULL, oif_pool_worth(pool, some.count));
+        oif_rows some = rows_to_event(forest, rows, from);
+        bool event = learn_chunk(forest, &some, scores ? scores + from : NULL,
+                                 oif_pool_worth(pool, some.count));
+        from += some.count;
+        if (event && scores) {
+            oif_rows last = oif_rows_from(rows, from - 1, 1);
+            pass_chunk(forest, NULL, &last, 0, scores + from - 1, NULL);
+        }
+    }
+}
+
+static void score_learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    oif_hst_state *forest = state;
+    for (size_t from = 0; from < rows->count;) {
+        oif_rows some = rows_to_event(forest, rows, from);
+        (void)learn_chunk(forest, &some, scores + from, oif_pool_worth(pool, some.count));
         from += some.count;
     }
 }
@@ -680,6 +699,7 @@ const oif_detector_kind oif_half_space_trees = {
     .init = init,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
+    .score_learn_rows = score_learn_rows,
     .ready = ready,
     .visit_fields = visit_fields,
     .describe = describe,

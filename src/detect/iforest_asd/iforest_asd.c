@@ -236,13 +236,33 @@ static void learn_chunk(asd_state *asd, const oif_rows *rows, double *scores, oi
         end_window(asd);
 }
 
+/* How many of the coming rows learn_chunk takes at most. */
+static uint32_t chunk_rows(const asd_state *asd)
+{
+    uint32_t quiet = oif_min_u32(quiet_rows(asd), CHUNK);
+    return quiet == 0 ? 1 : quiet;
+}
+
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
     asd_state *asd = state;
     for (size_t from = 0; from < rows->count;) {
-        uint32_t quiet = oif_min_u32(quiet_rows(asd), CHUNK);
-        oif_rows chunk = oif_rows_from(rows, from, quiet == 0 ? 1 : quiet);
+        oif_rows chunk = oif_rows_from(rows, from, chunk_rows(asd));
         learn_chunk(asd, &chunk, scores ? scores + from : NULL, pool);
+        from += chunk.count;
+    }
+}
+
+/* Quiet rows have the same scores before and after they are learned. */
+static void score_learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    asd_state *asd = state;
+    for (size_t from = 0; from < rows->count;) {
+        oif_rows chunk = oif_rows_from(rows, from, chunk_rows(asd));
+        const bool quiet = quiet_rows(asd) > 0;
+        if (!quiet)
+            score_rows(asd, &chunk, scores + from);
+        learn_chunk(asd, &chunk, quiet ? scores + from : NULL, pool);
         from += chunk.count;
     }
 }
@@ -385,6 +405,7 @@ const oif_detector_kind oif_iforest_asd = {
     .insertion_depth = insertion_depth,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
+    .score_learn_rows = score_learn_rows,
     .ready = ready,
     .visit_fields = visit_fields,
     .describe = describe,

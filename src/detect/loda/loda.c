@@ -396,9 +396,10 @@ typedef struct row_chunk {
     unsigned parts;
 } row_chunk;
 
-/* Learns one row in some projections, and adds up its surprise. */
-static void learn_in_lanes(const row_chunk *chunk, uint32_t i, uint32_t first, uint32_t end,
-                           double *scratch, surprise *sum)
+/* Learns one row in some projections, and adds up its surprise, which with scores_first is that
+ * before. */
+OIF_INLINE void learn_in_lanes(const row_chunk *chunk, uint32_t i, uint32_t first, uint32_t end,
+                               double *scratch, bool scores_first, surprise *sum)
 {
     oif_loda_state *loda = chunk->loda;
     const double *row = oif_rows_at(chunk->rows, i);
@@ -409,20 +410,21 @@ static void learn_in_lanes(const row_chunk *chunk, uint32_t i, uint32_t first, u
         oif_loda_histogram *histogram = &oif_loda_histograms(loda)[projection];
         uint32_t *counts = oif_loda_counts(loda, projection);
         double projected = project(loda, projection, row);
+        if (scores_first)
+            add_surprise(loda, projection, projected, sum);
         if (chunk->full)
             add_to_histogram(histogram, counts, num_bins, held[projection], MINUS_ONE);
         add_to_histogram(histogram, counts, num_bins, projected, 1);
         held[projection] = projected;
         if (projection >= renew_from && projection < renew_to)
             renew_histogram(loda, projection, scratch);
-        if (chunk->bits)
+        if (!scores_first && chunk->bits)
             add_surprise(loda, projection, projected, sum);
     }
 }
 
-static void learn_part(void *context, unsigned part)
+OIF_INLINE void learn_part_in_order(const row_chunk *chunk, unsigned part, bool scores_first)
 {
-    const row_chunk *chunk = context;
     const oif_loda_state *loda = chunk->loda;
     const uint32_t count = (uint32_t)chunk->rows->count,
                    lanes = (loda->num_projections + LANES - 1) / LANES;
@@ -435,12 +437,24 @@ static void learn_part(void *context, unsigned part)
          lane++) {
         uint32_t first = lane * LANES, left = loda->num_projections - first;
         for (uint32_t i = 0; i < count; i++)
-            learn_in_lanes(chunk, i, first, first + oif_min_u32(left, LANES), scratch, &sums[i]);
+            learn_in_lanes(chunk, i, first, first + oif_min_u32(left, LANES), scratch, scores_first,
+                           &sums[i]);
     }
     for (uint32_t i = 0; chunk->bits && i < count; i++) {
         atomic_fetch_add_explicit(&chunk->bits[i], sums[i].bits, memory_order_relaxed);
         atomic_fetch_add_explicit(&chunk->projected[i], sums[i].projections, memory_order_relaxed);
     }
+}
+
+/* Two functions: a test of the order for each projection would cost either of them 2%. */
+static void learn_score_part(void *context, unsigned part)
+{
+    learn_part_in_order(context, part, false);
+}
+
+static void score_learn_part(void *context, unsigned part)
+{
+    learn_part_in_order(context, part, true);
 }
 
 /* The first histogram that the row of a slot renews: one after another, all of them in a
@@ -452,7 +466,7 @@ static uint32_t renewed_at(const oif_loda_state *loda, uint32_t slot)
 
 /* Learns rows whose slots follow each other, and writes their scores unless `scores` is NULL. */
 static void learn_in_slots(oif_loda_state *loda, const oif_rows *rows, double *scores,
-                           oif_pool *pool)
+                           bool scores_first, oif_pool *pool)
 {
     const bool full = loda->rows_held == loda->window_size;
     _Atomic int64_t bits[MAX_CHUNK];
@@ -472,7 +486,7 @@ static void learn_in_slots(oif_loda_state *loda, const oif_rows *rows, double *s
         atomic_init(&bits[i], 0);
         atomic_init(&projected[i], 0);
     }
-    oif_pool_run(pool, learn_part, &chunk);
+    oif_pool_run(pool, scores_first ? score_learn_part : learn_score_part, &chunk);
     for (uint32_t i = 0; scores && i < rows->count; i++) {
         surprise sum = {atomic_load_explicit(&bits[i], memory_order_relaxed),
                         atomic_load_explicit(&projected[i], memory_order_relaxed)};
@@ -507,14 +521,15 @@ static uint32_t rows_to_event(const oif_loda_state *loda)
                                                 : loda->next_range - loda->rows_held;
 }
 
-static void learn_chunk(oif_loda_state *loda, const oif_rows *rows, double *scores, oif_pool *pool)
+static void learn_chunk(oif_loda_state *loda, const oif_rows *rows, double *scores,
+                        bool scores_first, oif_pool *pool)
 {
     const uint32_t count = (uint32_t)rows->count, last_slot = loda->next_slot + count - 1;
     const bool full = loda->rows_held == loda->window_size;
     for (uint32_t i = 0; !full && i < count && loda->next_slot + i < loda->sample_size; i++)
         memcpy(oif_loda_sample(loda, loda->next_slot + i), oif_rows_at(rows, i),
                loda->dimension * sizeof(double));
-    learn_in_slots(loda, rows, scores, pool);
+    learn_in_slots(loda, rows, scores, scores_first, pool);
     loda->next_slot = last_slot + 1 < loda->window_size ? last_slot + 1 : 0;
     if (full)
         return;
@@ -522,19 +537,29 @@ static void learn_chunk(oif_loda_state *loda, const oif_rows *rows, double *scor
     if (loda->rows_held < loda->next_range)
         return;
     renew_all(loda);
-    if (scores)
+    if (scores && !scores_first)
         scores[count - 1] = score_slot(loda, last_slot);
+}
+
+static void learn_chunks(oif_loda_state *loda, const oif_rows *rows, double *scores,
+                         bool scores_first, oif_pool *pool)
+{
+    for (size_t from = 0; from < rows->count;) {
+        oif_rows some = oif_rows_from(rows, from, oif_min_u32(rows_to_event(loda), MAX_CHUNK));
+        bool shared = some.count >= OIF_ROWS_WORTH_SHARING && loda->window_size <= STACK_WINDOW;
+        learn_chunk(loda, &some, scores ? scores + from : NULL, scores_first, shared ? pool : NULL);
+        from += some.count;
+    }
 }
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    oif_loda_state *loda = state;
-    for (size_t from = 0; from < rows->count;) {
-        oif_rows some = oif_rows_from(rows, from, oif_min_u32(rows_to_event(loda), MAX_CHUNK));
-        bool shared = some.count >= OIF_ROWS_WORTH_SHARING && loda->window_size <= STACK_WINDOW;
-        learn_chunk(loda, &some, scores ? scores + from : NULL, shared ? pool : NULL);
-        from += some.count;
-    }
+    learn_chunks(state, rows, scores, false, pool);
+}
+
+static void score_learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    learn_chunks(state, rows, scores, true, pool);
 }
 
 /* ---- Questions ---- */
@@ -626,6 +651,7 @@ const oif_detector_kind oif_loda = {
     .init = init,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
+    .score_learn_rows = score_learn_rows,
     .ready = ready,
     .visit_fields = visit_fields,
     .describe = describe,

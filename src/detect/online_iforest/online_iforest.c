@@ -65,6 +65,11 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
     forest_of(state)->score_rows(state, rows, scores);
 }
 
+static void score_learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    forest_of(state)->score_learn_rows(state, rows, scores, pool);
+}
+
 static bool ready(const void *state)
 {
     return forest_of(state)->ready(state);
@@ -144,6 +149,7 @@ const oif_detector_kind oif_online_iforest = {
     .insertion_depth = insertion_depth,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
+    .score_learn_rows = score_learn_rows,
     .ready = ready,
     .visit_fields = visit_fields,
     .describe = describe,

@@ -32,16 +32,20 @@ static void learn_chunk(oif_row_chunk *chunk, const oif_row_chunk_steps *steps, 
         steps->prepare(chunk);
     oif_pool_run(pool, steps->learn_part, chunk);
     for (uint32_t i = 0; i < chunk->count; i++) {
-        double score = steps->finish_row(chunk->forest, total_of_row(chunk, i));
+        double score =
+            steps->finish_row(chunk->forest, chunk->scores_first, total_of_row(chunk, i));
         if (scores)
             scores[chunk->from + i] = score;
     }
 }
 
 void oif_row_chunk_learn(void *forest, const oif_row_chunk_steps *steps, uint32_t most,
-                         const oif_rows *rows, double *scores, oif_pool *pool)
+                         const oif_rows *rows, double *scores, bool scores_first, oif_pool *pool)
 {
-    oif_row_chunk chunk = {.forest = forest, .rows = rows, .parts = oif_pool_parts(pool)};
+    oif_row_chunk chunk = {.forest = forest,
+                           .rows = rows,
+                           .scores_first = scores_first,
+                           .parts = oif_pool_parts(pool)};
     for (; chunk.from < rows->count; chunk.from += chunk.count) {
         chunk.count =
             (uint32_t)oif_min_size(rows->count - chunk.from, oif_min_u32(most, OIF_ROW_CHUNK_MAX));

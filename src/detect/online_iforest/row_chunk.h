@@ -25,9 +25,10 @@ typedef struct oif_depth_total {
 typedef struct oif_row_chunk {
     void *forest;
     const oif_rows *rows;
-    size_t from;    /* the first row of the chunk ... */
-    uint32_t count; /* ... and how many */
-    unsigned parts; /* of the pool */
+    size_t from;       /* the first row of the chunk ... */
+    uint32_t count;    /* ... and how many */
+    bool scores_first; /* scores are those that rows have before they are learned */
+    unsigned parts;    /* of the pool */
     _Atomic uint64_t depth_sums[OIF_ROW_CHUNK_MAX];
     _Atomic uint32_t trees[OIF_ROW_CHUNK_MAX];
 } oif_row_chunk;
@@ -39,8 +40,14 @@ typedef struct oif_row_chunk_steps {
     /* Learns the chunk's rows in the trees of one part; the context is an oif_row_chunk. */
     void (*learn_part)(void *context, unsigned part);
     /* The next row of the chunk was learned in all trees. Returns its score. */
-    double (*finish_row)(void *forest, oif_depth_total total);
+    double (*finish_row)(void *forest, bool scores_first, oif_depth_total total);
 } oif_row_chunk_steps;
+
+/* Whether threads are to share the rows. */
+static inline bool oif_row_chunk_is_worth(const oif_rows *rows, const oif_pool *pool)
+{
+    return rows->count >= OIF_ROWS_WORTH_SHARING && oif_pool_parts(pool) > 1;
+}
 
 /* The first tree of a part, of so many trees; parts take whole lanes. */
 uint32_t oif_row_chunk_first_tree(const oif_row_chunk *chunk, uint32_t tree_count, unsigned part);
@@ -50,6 +57,6 @@ void oif_row_chunk_add(oif_row_chunk *chunk, uint32_t i, oif_depth_total total);
 
 /* Learns all rows, at most `most` in a chunk, and writes their scores unless `scores` is NULL. */
 void oif_row_chunk_learn(void *forest, const oif_row_chunk_steps *steps, uint32_t most,
-                         const oif_rows *rows, double *scores, oif_pool *pool);
+                         const oif_rows *rows, double *scores, bool scores_first, oif_pool *pool);
 
 #endif

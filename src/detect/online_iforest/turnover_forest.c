@@ -279,19 +279,21 @@ static uint64_t depths_by_table(const oif_turnover_state *forest, uint32_t first
     return depth_sum;
 }
 
-static oif_depth_total sum_depths(const oif_turnover_state *forest, const oif_keyed_row *row)
+/* What the trees from `begin` to `end` contribute for a row; the first ones count all of them. */
+OIF_INLINE oif_depth_total sum_depths(const oif_turnover_state *forest,
+                                      const oif_turnover_ring *now, const oif_keyed_row *row,
+                                      uint32_t begin, uint32_t end)
 {
-    const bool by_table = table_has_all_scales(forest, &forest->ring);
-    oif_depth_total total = {0, by_table ? forest->num_trees : 0};
-    for (uint32_t first = 0, count; first < forest->tree_count; first += count) {
+    const bool by_table = table_has_all_scales(forest, now);
+    oif_depth_total total = {0, by_table && begin == 0 && end > 0 ? forest->num_trees : 0};
+    for (uint32_t first = begin, count; first < end; first += count) {
         size_t nodes[MAX_GROUP];
-        count = next_group(forest->tree_count - first);
+        count = next_group(end - first);
         oif_turnover_find_nodes(forest, first, count, row, nodes);
         if (by_table)
             total.depth_sum += depths_by_table(forest, first, count, nodes);
         for (uint32_t i = 0; i < count && !by_table; i++)
-            add_depth(forest, &forest->ring, first + i, leaf_of_node(forest, first + i, nodes[i]),
-                      &total);
+            add_depth(forest, now, first + i, leaf_of_node(forest, first + i, nodes[i]), &total);
     }
     return total;
 }
@@ -302,7 +304,7 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
     for (size_t i = 0; i < rows->count; i++) {
         oif_keyed_row row;
         oif_keyed_row_init(&row, forest->dimension, rows, i);
-        oif_depth_total total = sum_depths(forest, &row);
+        oif_depth_total total = sum_depths(forest, &forest->ring, &row, 0, forest->tree_count);
         scores[i] = score_of(forest, &total);
     }
 }
@@ -314,22 +316,35 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
 typedef struct row_visit {
     const oif_keyed_row *row;
     const double *mirror; /* the row in the shape of a box; NULL for long rows */
-    const uint32_t *extra_depths, *cut_heights, *scales;
+    /* by the height of a leaf that has counted the row; with scores_first what it had before */
+    const uint32_t *extra_depths;
+    const uint32_t *cut_heights;
+    const uint32_t *scales; /* by the age of a tree, in the same way */
     const uint64_t *words;
+    bool scores_first;      /* depths are those before the row is counted */
     oif_turnover_ring ring; /* as it is for this row */
     /* all ones; 0 where the table of scales does not have the scales of all trees */
     uint32_t age_mask;
 } row_visit;
 
 /* The rest of what a tree does for a row that it has counted: cuts the leaf if it can be.
- * Returns the node where the row is then. */
-static __attribute__((noinline)) size_t reshape_tree(oif_turnover_state *forest, uint32_t tree,
-                                                     size_t node, const row_visit *visit)
+ * `node` becomes the one where the row is then. Returns the row's relative depth, there or with
+ * scores_first before it was counted. */
+static __attribute__((noinline)) uint64_t reshape_tree(oif_turnover_state *forest, uint32_t tree,
+                                                       size_t *node, const row_visit *visit)
 {
-    oif_turnover_cut(forest, tree, node);
-    return oif_turnover_is_cut(forest, node)
-               ? oif_turnover_step(forest, tree, node, visit->row->values)
-               : node;
+    const uint32_t scale = visit->scales[oif_turnover_ages(forest)[tree] & visit->age_mask];
+    const oif_turnover_leaf *leaf = leaf_of_node(forest, tree, *node);
+    uint64_t before = 0;
+    if (visit->scores_first)
+        before = relative_depth(leaf->depth, average_depth(forest, leaf->height - 1), scale);
+    oif_turnover_cut(forest, tree, *node);
+    if (oif_turnover_is_cut(forest, *node))
+        *node = oif_turnover_step(forest, tree, *node, visit->row->values);
+    if (visit->scores_first)
+        return before;
+    leaf = leaf_of_node(forest, tree, *node);
+    return relative_depth(leaf->depth, average_depth(forest, leaf->height), scale);
 }
 
 static __attribute__((noinline)) void
@@ -343,10 +358,10 @@ widen_by_long_row(double *restrict box, const double *restrict row, uint32_t dim
 }
 
 /* Counts the row in `count` trees from `first` on, where it ends at `nodes`; returns the sum of
- * its relative depths in those whose scales the table has. A tree whose leaf has to be looked
- * at waits until the others are done: with nothing to call, the loop has all registers. Where
- * this is inlined, `box_width` is a constant for short rows, which makes straight code of the
- * loop over a box. */
+ * its relative depths, then or before, in those whose scales the table has. A tree whose leaf
+ * has to be looked at waits until the others are done: with nothing to call, the loop has all
+ * registers. Where this is inlined, `box_width` is a constant for short rows, which makes straight
+ * code of the loop over a box. */
 OIF_INLINE uint64_t learn_in_trees(oif_turnover_state *forest, uint32_t first, uint32_t count,
                                    const row_visit *visit, size_t *nodes, const double *mirror,
                                    size_t box_width, bool avx2)
@@ -382,14 +397,8 @@ OIF_INLINE uint64_t learn_in_trees(oif_turnover_state *forest, uint32_t first, u
         depth_sum +=
             relative_depth(leaf->depth, extra_depths[leaf->height], scales[age & age_mask]);
     }
-    for (uint32_t i = 0; i < waiting_count; i++) {
-        uint32_t tree = first + waiting[i];
-        size_t *node = &nodes[waiting[i]];
-        *node = reshape_tree(forest, tree, *node, visit);
-        const oif_turnover_leaf *leaf = leaf_of_node(forest, tree, *node);
-        depth_sum += relative_depth(leaf->depth, average_depth(forest, leaf->height),
-                                    scales[oif_turnover_ages(forest)[tree] & age_mask]);
-    }
+    for (uint32_t i = 0; i < waiting_count; i++)
+        depth_sum += reshape_tree(forest, first + waiting[i], &nodes[waiting[i]], visit);
     return depth_sum;
 }
 
@@ -450,19 +459,21 @@ static void learn_in_group(oif_turnover_state *forest, uint32_t first, uint32_t 
                   total);
 }
 
-/* Learns a row in those trees from `begin` to `end` that learn. */
-static void learn_row(oif_turnover_state *forest, const oif_rows *rows, size_t i,
-                      const oif_turnover_ring *now, uint32_t begin, uint32_t end,
-                      oif_depth_total *total)
+/* Learns a row in those trees from `begin` to `end` that learn. With scores_first the table must
+ * have all scales, and the total is that before; no tree may have been emptied for this row. */
+OIF_INLINE void learn_row(oif_turnover_state *forest, const oif_rows *rows, size_t i,
+                          const oif_turnover_ring *now, bool scores_first, uint32_t begin,
+                          uint32_t end, oif_depth_total *total)
 {
     double mirror[LONGEST_MIRROR];
     oif_keyed_row row;
     row_visit visit = {.row = &row,
                        .mirror = mirror,
-                       .extra_depths = oif_turnover_extra_depths(forest),
+                       .extra_depths = oif_turnover_extra_depths(forest) - scores_first,
                        .cut_heights = oif_turnover_cut_heights(forest),
-                       .scales = oif_turnover_scales(forest),
+                       .scales = oif_turnover_scales(forest) - scores_first,
                        .words = oif_turnover_words(forest),
+                       .scores_first = scores_first,
                        .ring = *now,
                        .age_mask = table_has_all_scales(forest, now) ? UINT32_MAX : 0};
     if (forest->dimension <= OIF_KEYED_ROW_MAX_KEYS) {
@@ -492,6 +503,27 @@ static void prepare_row(oif_turnover_state *forest, oif_turnover_ring *now, uint
         oif_turnover_empty(forest, emptied);
 }
 
+/* Scores a row by the trees from `begin` to `end` and then learns it there. One walk does both,
+ * unless the row has a tree emptied that scores it, or the forest is new. */
+static void score_learn_row(oif_turnover_state *forest, const oif_rows *rows, size_t i,
+                            oif_turnover_ring *now, uint32_t begin, uint32_t end,
+                            oif_depth_total *total)
+{
+    oif_turnover_ring next = *now;
+    const bool keeps_trees = oif_turnover_ring_advance(forest, &next) == forest->tree_count;
+    if (keeps_trees && table_has_all_scales(forest, now)) {
+        *now = next;
+        learn_row(forest, rows, i, now, true, begin, end, total);
+        return;
+    }
+    oif_keyed_row row;
+    oif_depth_total after = {0, 0};
+    oif_keyed_row_init(&row, forest->dimension, rows, i);
+    *total = sum_depths(forest, now, &row, begin, end);
+    prepare_row(forest, now, begin, end);
+    learn_row(forest, rows, i, now, false, begin, end, &after);
+}
+
 /* Every part of the pool keeps its own account of the ring. */
 static void learn_part(void *context, unsigned part)
 {
@@ -502,44 +534,66 @@ static void learn_part(void *context, unsigned part)
     oif_turnover_ring now = forest->ring;
     for (uint32_t i = 0; i < chunk->count; i++) {
         oif_depth_total total = {0, 0};
-        prepare_row(forest, &now, begin, end);
-        learn_row(forest, chunk->rows, chunk->from + i, &now, begin, end, &total);
+        if (chunk->scores_first) {
+            score_learn_row(forest, chunk->rows, chunk->from + i, &now, begin, end, &total);
+        } else {
+            prepare_row(forest, &now, begin, end);
+            learn_row(forest, chunk->rows, chunk->from + i, &now, false, begin, end, &total);
+        }
         oif_row_chunk_add(chunk, i, total);
     }
 }
 
 /* The ring turns once more; the part that has the emptied tree has emptied it. */
-static double finish_row(void *state, oif_depth_total total)
+static double finish_row(void *state, bool scores_first, oif_depth_total total)
 {
     oif_turnover_state *forest = state;
+    (void)scores_first; /* a score follows from the total alone */
     (void)oif_turnover_ring_advance(forest, &forest->ring);
     return score_of(forest, &total);
 }
 
 static void learn_together(oif_turnover_state *forest, const oif_rows *rows, double *scores,
-                           oif_pool *pool)
+                           bool scores_first, oif_pool *pool)
 {
     static const oif_row_chunk_steps steps = {NULL, learn_part, finish_row};
-    oif_row_chunk_learn(forest, &steps, OIF_ROW_CHUNK_MAX, rows, scores, pool);
+    oif_row_chunk_learn(forest, &steps, OIF_ROW_CHUNK_MAX, rows, scores, scores_first, pool);
 }
 
-static void learn_alone(oif_turnover_state *forest, const oif_rows *rows, double *scores)
+OIF_INLINE void learn_alone(oif_turnover_state *forest, const oif_rows *rows, double *scores)
 {
     for (size_t i = 0; i < rows->count; i++) {
         oif_depth_total total = {0, 0};
         prepare_row(forest, &forest->ring, 0, forest->tree_count);
-        learn_row(forest, rows, i, &forest->ring, 0, forest->tree_count, &total);
+        learn_row(forest, rows, i, &forest->ring, false, 0, forest->tree_count, &total);
         if (scores)
             scores[i] = score_of(forest, &total);
     }
 }
 
+static void score_learn_alone(oif_turnover_state *forest, const oif_rows *rows, double *scores)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        oif_depth_total total = {0, 0};
+        score_learn_row(forest, rows, i, &forest->ring, 0, forest->tree_count, &total);
+        scores[i] = score_of(forest, &total);
+    }
+}
+
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    if (rows->count < OIF_ROWS_WORTH_SHARING || oif_pool_parts(pool) == 1)
-        learn_alone(state, rows, scores);
+    if (oif_row_chunk_is_worth(rows, pool))
+        learn_together(state, rows, scores, false, pool);
     else
-        learn_together(state, rows, scores, pool);
+        learn_alone(state, rows, scores);
+}
+
+static void score_learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    if (oif_row_chunk_is_worth(rows, pool))
+        learn_together(state, rows, scores, true, pool);
+    else
+        score_learn_alone(state, rows, scores);
 }
 
 /* ---- Questions ---- */
@@ -596,6 +650,7 @@ const oif_detector_kind oif_turnover_forest = {
     .insertion_depth = insertion_depth,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
+    .score_learn_rows = score_learn_rows,
     .ready = ready,
     .visit_fields = visit_fields,
     .describe = describe,

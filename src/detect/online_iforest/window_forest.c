@@ -54,13 +54,19 @@ static __attribute__((noinline, cold)) uint32_t unusual_extra_depth(const oif_wi
     return height < 0 ? 0 : to_depth_units(average_depth(forest, height));
 }
 
-/* A row's depth: its leaf's, and what the leaf would have below it if it could be cut on. */
-static uint32_t row_depth(const oif_window_state *forest, const oif_window_leaf *leaf)
+/* A row's depth: its leaf's, and what a leaf of this height would have below it if it could be
+ * cut on. */
+static uint32_t depth_at_height(const oif_window_state *forest, const oif_window_leaf *leaf,
+                                int32_t height)
 {
-    int32_t height = leaf->height;
     return leaf->depth + ((uint32_t)height < forest->window_size + 2
                               ? oif_window_extra_depths(forest)[height]
                               : unusual_extra_depth(forest, height));
+}
+
+static uint32_t row_depth(const oif_window_state *forest, const oif_window_leaf *leaf)
+{
+    return depth_at_height(forest, leaf, leaf->height);
 }
 
 /* What a sum of depths over all trees is multiplied with to become the exponent of the score; 0
@@ -279,17 +285,28 @@ static void find_leaves(const oif_window_state *forest, uint32_t first, uint32_t
 
 /* ---- Scoring ---- */
 
+/* The sum of the depths of a row in `count` trees from `first` on, where it falls into the leaves
+ * `found`. */
+OIF_INLINE uint64_t depths_of_leaves(const oif_window_state *forest, uint32_t first, uint32_t count,
+                                     const size_t *found)
+{
+    const unsigned char *leaves =
+        oif_block_part(forest, forest->trees_at + first * forest->tree_bytes + forest->leaves_at);
+    uint64_t depth_sum = 0;
+    for (uint32_t i = 0; i < count; i++, leaves += forest->tree_bytes)
+        depth_sum += row_depth(forest, oif_block_part(leaves, found[i] * forest->leaf_bytes));
+    return depth_sum;
+}
+
 static uint64_t sum_depths(const oif_window_state *forest, const oif_keyed_row *row)
 {
     const uint32_t num_trees = forest->num_trees;
-    const unsigned char *leaves = oif_block_part(forest, forest->trees_at + forest->leaves_at);
     uint64_t depth_sum = 0;
     for (uint32_t first = 0; first < num_trees; first += GROUP) {
         size_t found[GROUP];
         uint32_t count = oif_min_u32(num_trees - first, GROUP);
         find_leaves(forest, first, count, row, found);
-        for (uint32_t i = 0; i < count; i++, leaves += forest->tree_bytes)
-            depth_sum += row_depth(forest, oif_block_part(leaves, found[i] * forest->leaf_bytes));
+        depth_sum += depths_of_leaves(forest, first, count, found);
     }
     return depth_sum;
 }
@@ -311,9 +328,10 @@ typedef struct row_visit {
     const oif_keyed_row *row;
     const double *mirror; /* the row in the shape of a box */
     const uint32_t *extra_depths;
-    bool forgets;    /* the window is full: a row has to go */
-    uint32_t slot;   /* of the ring, for this row */
-    uint32_t oldest; /* of the ring, the row that goes */
+    bool scores_first; /* depths are those before the row is counted */
+    bool forgets;      /* the window is full: a row has to go */
+    uint32_t slot;     /* of the ring, for this row */
+    uint32_t oldest;   /* of the ring, the row that goes */
 } row_visit;
 
 /* Whether this tree learns the row. */
@@ -352,13 +370,27 @@ static __attribute__((noinline)) uint32_t reshape_tree(oif_window_state *forest,
     return row_depth(forest, oif_window_leaf_of(forest, tree, label));
 }
 
+/* The same; returns the depth that the row had before it was counted. */
+static __attribute__((noinline)) uint32_t
+reshape_tree_after_score(oif_window_state *forest, uint32_t number, const row_visit *visit)
+{
+    const oif_window_tree *tree = oif_window_tree_at(forest, number);
+    const oif_window_leaf *leaf =
+        oif_window_leaf_of(forest, tree, oif_window_labels(forest, tree)[visit->slot]);
+    const uint32_t depth = depth_at_height(forest, leaf, leaf->height - 1);
+    (void)reshape_tree(forest, number, visit);
+    return depth;
+}
+
 /* Learns the row and forgets the oldest in `count` trees from `first` on, where it falls into
- * the leaves `found`; returns the sum of the depths it has then. For every row. */
+ * the leaves `found`; returns the sum of the depths it has then, or had before. For every row. */
 static __attribute__((noinline)) uint64_t learn_in_trees_slowly(oif_window_state *forest,
                                                                 uint32_t first, uint32_t count,
                                                                 const row_visit *visit,
                                                                 const size_t *found)
 {
+    const uint64_t sum_before =
+        visit->scores_first ? depths_of_leaves(forest, first, count, found) : 0;
     uint64_t depth_sum = 0;
     for (uint32_t i = 0; i < count; i++) {
         oif_window_tree *tree = oif_window_tree_at(forest, first + i);
@@ -372,16 +404,18 @@ static __attribute__((noinline)) uint64_t learn_in_trees_slowly(oif_window_state
         }
         depth_sum += reshape_tree(forest, first + i, visit);
     }
-    return depth_sum;
+    return visit->scores_first ? sum_before : depth_sum;
 }
 
 /* The same for a complete row that every tree learns when a row is forgotten. A tree that has
  * to change its shape, or whose leaf has an unusual height, waits until the others are done:
  * with nothing to call, the loop has all registers. Where this is inlined, `box_width` is a
- * constant for short rows, which makes straight code of the loop over a box. */
+ * constant for short rows, which makes straight code of the loop over a box, and so is
+ * `scores_first`. */
 OIF_INLINE uint64_t learn_in_trees(oif_window_state *forest, uint32_t first, uint32_t count,
                                    const row_visit *visit, const size_t *found,
-                                   const double *mirror, size_t box_width, bool avx2)
+                                   const double *mirror, size_t box_width, bool scores_first,
+                                   bool avx2)
 {
     const uint32_t *const extra_depths = visit->extra_depths;
     const size_t tree_bytes = forest->tree_bytes;
@@ -400,43 +434,56 @@ OIF_INLINE uint64_t learn_in_trees(oif_window_state *forest, uint32_t first, uin
         leaves[label_at] = (uint8_t)found[i];
         oif_box_widen(leaf->box, mirror, box_width, avx2);
         oif_window_leaf *old = oif_block_part(leaves, leaves[oldest_at] * leaf_bytes);
+        const int32_t height_before = leaf->height;
         /* A height under 0 is a large one without its sign. */
         if ((uint32_t)++leaf->height >= (uint32_t)leaf->cut_at || old->height <= old->guard) {
             waiting[waiting_count++] = (uint8_t)i;
             continue;
         }
         old->height--;
-        depth_sum += leaf->depth + extra_depths[leaf->height];
+        depth_sum += leaf->depth + extra_depths[scores_first ? height_before : leaf->height];
     }
     for (uint32_t i = 0; i < waiting_count; i++)
-        depth_sum += reshape_tree(forest, first + waiting[i], visit);
+        depth_sum += scores_first ? reshape_tree_after_score(forest, first + waiting[i], visit)
+                                  : reshape_tree(forest, first + waiting[i], visit);
     return depth_sum;
 }
 
 /* For short boxes: an empty box widened by the mirror is its copy, but here the compiler sees
  * that nothing changes it and keeps it in registers. */
-OIF_INLINE uint64_t learn_in_trees_fixed_width(oif_window_state *forest, uint32_t first,
-                                               uint32_t count, const row_visit *visit,
-                                               const size_t *found, size_t box_width, bool avx2)
+OIF_INLINE uint64_t learn_at_width(oif_window_state *forest, uint32_t first, uint32_t count,
+                                   const row_visit *visit, const size_t *found, size_t box_width,
+                                   bool scores_first, bool avx2)
 {
     double mirror[SHORT_BOX];
     for (size_t i = 0; i < box_width; i++)
         mirror[i] = INFINITY;
     oif_box_widen(mirror, visit->mirror, box_width, avx2);
-    return learn_in_trees(forest, first, count, visit, found, mirror, box_width, avx2);
+    return learn_in_trees(forest, first, count, visit, found, mirror, box_width, scores_first,
+                          avx2);
 }
 
 OIF_INLINE uint64_t learn_in_trees_short(oif_window_state *forest, uint32_t first, uint32_t count,
-                                         const row_visit *visit, const size_t *found, bool avx2)
+                                         const row_visit *visit, const size_t *found,
+                                         bool scores_first, bool avx2)
 {
     switch (forest->box_width) {
-    case 4: return learn_in_trees_fixed_width(forest, first, count, visit, found, 4, avx2);
-    case 8: return learn_in_trees_fixed_width(forest, first, count, visit, found, 8, avx2);
-    case 12: return learn_in_trees_fixed_width(forest, first, count, visit, found, 12, avx2);
-    case 16: return learn_in_trees_fixed_width(forest, first, count, visit, found, 16, avx2);
-    case 20: return learn_in_trees_fixed_width(forest, first, count, visit, found, 20, avx2);
-    default: return learn_in_trees_fixed_width(forest, first, count, visit, found, SHORT_BOX, avx2);
+    case 4: return learn_at_width(forest, first, count, visit, found, 4, scores_first, avx2);
+    case 8: return learn_at_width(forest, first, count, visit, found, 8, scores_first, avx2);
+    case 12: return learn_at_width(forest, first, count, visit, found, 12, scores_first, avx2);
+    case 16: return learn_at_width(forest, first, count, visit, found, 16, scores_first, avx2);
+    case 20: return learn_at_width(forest, first, count, visit, found, 20, scores_first, avx2);
+    default:
+        return learn_at_width(forest, first, count, visit, found, SHORT_BOX, scores_first, avx2);
     }
+}
+
+OIF_INLINE uint64_t learn_in_trees_long(oif_window_state *forest, uint32_t first, uint32_t count,
+                                        const row_visit *visit, const size_t *found,
+                                        bool scores_first, bool avx2)
+{
+    return learn_in_trees(forest, first, count, visit, found, visit->mirror, forest->box_width,
+                          scores_first, avx2);
 }
 
 /* Boxes four numbers at a time: 12% faster at d = 10. */
@@ -444,15 +491,28 @@ OIF_AVX2 static uint64_t learn_in_trees_short_avx2(oif_window_state *forest, uin
                                                    uint32_t count, const row_visit *visit,
                                                    const size_t *found)
 {
-    return learn_in_trees_short(forest, first, count, visit, found, true);
+    return visit->scores_first
+               ? learn_in_trees_short(forest, first, count, visit, found, true, true)
+               : learn_in_trees_short(forest, first, count, visit, found, false, true);
 }
 
 OIF_AVX2 static uint64_t learn_in_trees_long_avx2(oif_window_state *forest, uint32_t first,
                                                   uint32_t count, const row_visit *visit,
                                                   const size_t *found)
 {
-    return learn_in_trees(forest, first, count, visit, found, visit->mirror, forest->box_width,
-                          true);
+    return visit->scores_first
+               ? learn_in_trees_long(forest, first, count, visit, found, true, true)
+               : learn_in_trees_long(forest, first, count, visit, found, false, true);
+}
+
+static uint64_t learn_in_trees_portable(oif_window_state *forest, uint32_t first, uint32_t count,
+                                        const row_visit *visit, const size_t *found)
+{
+    /* no constant: the code would be twice as long */
+    const bool scores_first = visit->scores_first;
+    return forest->box_width <= SHORT_BOX
+               ? learn_in_trees_short(forest, first, count, visit, found, scores_first, false)
+               : learn_in_trees_long(forest, first, count, visit, found, scores_first, false);
 }
 
 static uint64_t learn_in_group(oif_window_state *forest, uint32_t first, uint32_t count,
@@ -462,13 +522,11 @@ static uint64_t learn_in_group(oif_window_state *forest, uint32_t first, uint32_
     find_leaves(forest, first, count, visit->row, found);
     if (!visit->forgets || !visit->row->complete || forest->subsample < 1)
         return learn_in_trees_slowly(forest, first, count, visit, found);
-    bool is_short = forest->box_width <= SHORT_BOX;
-    if (oif_machine_has_avx2())
-        return is_short ? learn_in_trees_short_avx2(forest, first, count, visit, found)
-                        : learn_in_trees_long_avx2(forest, first, count, visit, found);
-    return is_short ? learn_in_trees_short(forest, first, count, visit, found, false)
-                    : learn_in_trees(forest, first, count, visit, found, visit->mirror,
-                                     forest->box_width, false);
+    if (!oif_machine_has_avx2())
+        return learn_in_trees_portable(forest, first, count, visit, found);
+    return forest->box_width <= SHORT_BOX
+               ? learn_in_trees_short_avx2(forest, first, count, visit, found)
+               : learn_in_trees_long_avx2(forest, first, count, visit, found);
 }
 
 /* The distance is at most a whole round of the ring. */
@@ -488,8 +546,9 @@ static void store_row(oif_window_state *forest, const double *row, uint32_t slot
 
 /* Learns a row that is in the ring already in the trees from `begin` to `end`; returns the
  * sum of its depths there. `ahead`: rows in the ring that are learned before it. */
-static uint64_t learn_row(oif_window_state *forest, const oif_rows *rows, size_t i, uint32_t ahead,
-                          unsigned part, uint32_t begin, uint32_t end)
+OIF_INLINE uint64_t learn_row(oif_window_state *forest, const oif_rows *rows, size_t i,
+                              uint32_t ahead, bool scores_first, unsigned part, uint32_t begin,
+                              uint32_t end)
 {
     double *mirror =
         (double *)oif_block_part(forest, forest->mirrors_at) + (size_t)part * forest->box_width;
@@ -498,6 +557,7 @@ static uint64_t learn_row(oif_window_state *forest, const oif_rows *rows, size_t
     row_visit visit = {.row = &row,
                        .mirror = mirror,
                        .extra_depths = oif_window_extra_depths(forest),
+                       .scores_first = scores_first,
                        .forgets = forest->rows_held + ahead >= forest->window_size,
                        .slot = slot,
                        .oldest = slot_after(forest, slot, forest->slots - forest->window_size)};
@@ -508,13 +568,21 @@ static uint64_t learn_row(oif_window_state *forest, const oif_rows *rows, size_t
     return depth_sum;
 }
 
-/* The row in the next slot has been learned: the window moves on. Returns the row's score. */
-static double finish_row(void *state, oif_depth_total total)
+/* The row in the next slot has been learned: the window moves on. */
+static void move_window(oif_window_state *forest)
 {
-    oif_window_state *forest = state;
     forest->rows_held += forest->rows_held < forest->window_size;
     forest->next_slot = slot_after(forest, forest->next_slot, 1);
-    return score_of(forest, total.depth_sum, forest->rows_held);
+}
+
+/* Moves the window on and returns the row's score, from its depths now or, with scores_first,
+ * before it was learned. */
+static double finish_row(void *state, bool scores_first, oif_depth_total total)
+{
+    oif_window_state *forest = state;
+    const uint32_t held_before = forest->rows_held;
+    move_window(forest);
+    return score_of(forest, total.depth_sum, scores_first ? held_before : forest->rows_held);
 }
 
 static void store_chunk(const oif_row_chunk *chunk)
@@ -532,24 +600,27 @@ static void learn_part(void *context, unsigned part)
     const uint32_t begin = oif_row_chunk_first_tree(chunk, forest->num_trees, part),
                    end = oif_row_chunk_first_tree(chunk, forest->num_trees, part + 1);
     for (uint32_t i = 0; i < chunk->count; i++) {
-        uint64_t depth_sum = learn_row(forest, chunk->rows, chunk->from + i, i, part, begin, end);
+        uint64_t depth_sum = learn_row(forest, chunk->rows, chunk->from + i, i, chunk->scores_first,
+                                       part, begin, end);
         oif_row_chunk_add(chunk, i, (oif_depth_total){depth_sum, 0});
     }
 }
 
 static void learn_together(oif_window_state *forest, const oif_rows *rows, double *scores,
-                           oif_pool *pool)
+                           bool scores_first, oif_pool *pool)
 {
     static const oif_row_chunk_steps steps = {store_chunk, learn_part, finish_row};
-    oif_row_chunk_learn(forest, &steps, forest->slots - forest->window_size, rows, scores, pool);
+    oif_row_chunk_learn(forest, &steps, forest->slots - forest->window_size, rows, scores,
+                        scores_first, pool);
 }
 
-static void learn_alone(oif_window_state *forest, const oif_rows *rows, double *scores)
+OIF_INLINE void learn_alone(oif_window_state *forest, const oif_rows *rows, double *scores,
+                            bool scores_first)
 {
     for (size_t i = 0; i < rows->count; i++) {
         store_row(forest, oif_rows_at(rows, i), forest->next_slot);
-        uint64_t depth_sum = learn_row(forest, rows, i, 0, 0, 0, forest->num_trees);
-        double score = finish_row(forest, (oif_depth_total){depth_sum, 0});
+        uint64_t depth_sum = learn_row(forest, rows, i, 0, scores_first, 0, 0, forest->num_trees);
+        double score = finish_row(forest, scores_first, (oif_depth_total){depth_sum, 0});
         if (scores)
             scores[i] = score;
     }
@@ -557,10 +628,18 @@ static void learn_alone(oif_window_state *forest, const oif_rows *rows, double *
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
-    if (rows->count < OIF_ROWS_WORTH_SHARING || oif_pool_parts(pool) == 1)
-        learn_alone(state, rows, scores);
+    if (oif_row_chunk_is_worth(rows, pool))
+        learn_together(state, rows, scores, false, pool);
     else
-        learn_together(state, rows, scores, pool);
+        learn_alone(state, rows, scores, false);
+}
+
+static void score_learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    if (oif_row_chunk_is_worth(rows, pool))
+        learn_together(state, rows, scores, true, pool);
+    else
+        learn_alone(state, rows, scores, true);
 }
 
 /* ---- Questions ---- */
@@ -663,6 +742,7 @@ const oif_detector_kind oif_window_forest = {
     .insertion_depth = insertion_depth,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
+    .score_learn_rows = score_learn_rows,
     .ready = ready,
     .visit_fields = visit_fields,
     .describe = describe,

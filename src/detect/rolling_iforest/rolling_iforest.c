@@ -224,6 +224,24 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
     }
 }
 
+/* The row whose learning renews trees is scored by those before. */
+static void score_learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    rolling_state *rolling = state;
+    for (size_t from = 0, end; from < rows->count; from = end) {
+        end = from;
+        while (end < rows->count && !renewal_is_due(rolling))
+            store_row(rolling, oif_rows_at(rows, end++));
+        const bool renews = end < rows->count;
+        oif_rows same_trees = oif_rows_from(rows, from, end - from + renews);
+        oif_rows_score(&same_trees, score_rows, rolling, scores + from, pool);
+        if (renews) {
+            renew(rolling);
+            store_row(rolling, oif_rows_at(rows, end++));
+        }
+    }
+}
+
 /* ---- Questions ---- */
 
 /* The oldest tree, and so every one, was grown from a whole sample. */
@@ -341,6 +359,7 @@ const oif_detector_kind oif_rolling_iforest = {
     .insertion_depth = insertion_depth,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
+    .score_learn_rows = score_learn_rows,
     .ready = ready,
     .visit_fields = visit_fields,
     .describe = describe,

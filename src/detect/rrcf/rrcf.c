@@ -26,6 +26,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/vector.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -81,7 +82,7 @@ static void init(void *state, const oif_params *params, size_t dimension)
 
 /* The place in a tree's sample where the n-th row goes, counted from 0; `capacity` when the
  * tree does not take it. */
-static uint32_t draw_place(const oif_rrcf_state *forest, uint32_t number, uint64_t n)
+OIF_INLINE uint32_t draw_place(const oif_rrcf_state *forest, uint32_t number, uint64_t n)
 {
     const uint32_t tree_size = forest->shape.capacity;
     oif_random *random = &oif_rrcf_tree(forest, number)->random;
@@ -96,7 +97,8 @@ static uint32_t draw_place(const oif_rrcf_state *forest, uint32_t number, uint64
 
 /* Gives the n-th row to a tree. Returns its leaf, or OIF_CUT_TREE_NO_NODE when the tree does
  * not take it. */
-static uint32_t learn_row(oif_rrcf_state *forest, uint32_t number, const double *row, uint64_t n)
+OIF_INLINE uint32_t learn_row(oif_rrcf_state *forest, uint32_t number, const double *row,
+                              uint64_t n)
 {
     uint32_t place = draw_place(forest, number, n), leaf = OIF_CUT_TREE_NO_NODE;
     if (place < forest->shape.capacity) {
@@ -116,13 +118,11 @@ static uint64_t to_units(double displacement)
     return (uint64_t)(displacement * 0x1p32 + 0.5);
 }
 
-/* Whether this is the row learned last, or just like it. */
-static bool is_last_row(const oif_rrcf_state *forest, const double *row)
+static bool are_same(const double *row, const double *other, uint32_t dimension)
 {
-    const double *last = oif_rrcf_last_row(forest);
-    bool same = forest->rows_learned > 0;
-    for (uint32_t i = 0; same && i < forest->shape.dimension; i++)
-        same = row[i] == last[i] || (row[i] != row[i] && last[i] != last[i]);
+    bool same = true;
+    for (uint32_t i = 0; same && i < dimension; i++)
+        same = row[i] == other[i] || (row[i] != row[i] && other[i] != other[i]);
     return same;
 }
 
@@ -140,9 +140,20 @@ typedef struct row_chunk {
     uint32_t count; /* ... and how many */
     unsigned parts;
     _Atomic uint64_t *unit_sums; /* of each row, over the trees; NULL when no scores are wanted */
-    /* of each row, whether it was; not for a learner, which knows by itself */
+    /* of each row, whether it, or one just like it, was; not for rows that are learned first */
     const bool *learned_last;
 } row_chunk;
+
+/* Adds the displacement of row i in a tree that has it in this leaf, if in any. */
+OIF_INLINE void add_displacement(const row_chunk *chunk, const oif_cut_tree *tree,
+                                 const double *row, uint32_t i, uint32_t leaf)
+{
+    const oif_cut_tree_shape *shape = &chunk->forest->shape;
+    double displacement = leaf == OIF_CUT_TREE_NO_NODE
+                              ? oif_cut_tree_expected_displacement(shape, tree, row)
+                              : oif_cut_tree_displacement(shape, tree, leaf);
+    atomic_fetch_add_explicit(&chunk->unit_sums[i], to_units(displacement), memory_order_relaxed);
+}
 
 static void pass_tree(const row_chunk *chunk, uint32_t number)
 {
@@ -155,27 +166,59 @@ static void pass_tree(const row_chunk *chunk, uint32_t number)
             leaf = learn_row(chunk->learner, number, row, forest->rows_learned + i);
         else if (chunk->learned_last[i])
             leaf = oif_rrcf_last_leaves(forest)[number];
-        if (!chunk->unit_sums)
-            continue;
-        double displacement = leaf == OIF_CUT_TREE_NO_NODE
-                                  ? oif_cut_tree_expected_displacement(&forest->shape, tree, row)
-                                  : oif_cut_tree_displacement(&forest->shape, tree, leaf);
-        atomic_fetch_add_explicit(&chunk->unit_sums[i], to_units(displacement),
-                                  memory_order_relaxed);
+        if (chunk->unit_sums)
+            add_displacement(chunk, tree, row, i, leaf);
     }
+}
+
+/* The learner scores each row before it learns it. */
+static void score_learn_in_tree(const row_chunk *chunk, uint32_t number)
+{
+    const oif_rrcf_state *forest = chunk->forest;
+    const oif_cut_tree *tree = oif_rrcf_tree(forest, number);
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        const double *row = oif_rows_at(chunk->rows, chunk->from + i);
+        add_displacement(chunk, tree, row, i,
+                         chunk->learned_last[i] ? oif_rrcf_last_leaves(forest)[number]
+                                                : OIF_CUT_TREE_NO_NODE);
+        (void)learn_row(chunk->learner, number, row, forest->rows_learned + i);
+    }
+}
+
+static uint32_t first_tree(const row_chunk *chunk, unsigned part)
+{
+    return chunk->forest->num_trees * part / chunk->parts;
 }
 
 static void pass_part(void *context, unsigned part)
 {
     const row_chunk *chunk = context;
-    uint32_t first = chunk->forest->num_trees * part / chunk->parts,
-             end = chunk->forest->num_trees * (part + 1) / chunk->parts;
-    for (uint32_t number = first; number < end; number++)
+    const uint32_t end = first_tree(chunk, part + 1);
+    for (uint32_t number = first_tree(chunk, part); number < end; number++)
         pass_tree(chunk, number);
 }
 
-static void pass_rows(const oif_rrcf_state *forest, oif_rrcf_state *learner, const oif_rows *rows,
-                      double *scores, oif_pool *pool)
+static void score_learn_part(void *context, unsigned part)
+{
+    const row_chunk *chunk = context;
+    const uint32_t end = first_tree(chunk, part + 1);
+    for (uint32_t number = first_tree(chunk, part); number < end; number++)
+        score_learn_in_tree(chunk, number);
+}
+
+/* Whether a row, when it is scored, is just like the one that was learned last. */
+static bool is_learned_last(const oif_rrcf_state *forest, const oif_rrcf_state *learner,
+                            const oif_rows *rows, size_t i)
+{
+    const double *row = oif_rows_at(rows, i);
+    const uint32_t dimension = forest->shape.dimension;
+    if (learner && i > 0)
+        return are_same(row, oif_rows_at(rows, i - 1), dimension);
+    return forest->rows_learned > 0 && are_same(row, oif_rrcf_last_row(forest), dimension);
+}
+
+static void pass_rows(const oif_rrcf_state *forest, oif_rrcf_state *learner, bool scores_first,
+                      const oif_rows *rows, double *scores, oif_pool *pool)
 {
     oif_pool *sharing = oif_pool_worth(pool, rows->count);
     _Atomic uint64_t unit_sums[MAX_CHUNK];
@@ -192,9 +235,10 @@ static void pass_rows(const oif_rrcf_state *forest, oif_rrcf_state *learner, con
                            learned_last};
         for (uint32_t i = 0; i < count; i++) {
             atomic_init(&unit_sums[i], 0);
-            learned_last[i] = !learner && is_last_row(forest, oif_rows_at(rows, from + i));
+            learned_last[i] =
+                (!learner || scores_first) && is_learned_last(forest, learner, rows, from + i);
         }
-        oif_pool_run(sharing, pass_part, &chunk);
+        oif_pool_run(sharing, scores_first ? score_learn_part : pass_part, &chunk);
         for (uint32_t i = 0; scores && i < count; i++)
             scores[from + i] =
                 score_of(forest, atomic_load_explicit(&unit_sums[i], memory_order_relaxed));
@@ -203,18 +247,28 @@ static void pass_rows(const oif_rrcf_state *forest, oif_rrcf_state *learner, con
     }
 }
 
-static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+static void learn_in_order(oif_rrcf_state *forest, const oif_rows *rows, bool scores_first,
+                           double *scores, oif_pool *pool)
 {
-    oif_rrcf_state *forest = state;
-    pass_rows(forest, forest, rows, scores, pool);
+    pass_rows(forest, forest, scores_first, rows, scores, pool);
     if (rows->count > 0)
         memcpy(oif_rrcf_last_row(forest), oif_rows_at(rows, rows->count - 1),
                forest->shape.dimension * sizeof(double));
 }
 
+static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    learn_in_order(state, rows, false, scores, pool);
+}
+
+static void score_learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    learn_in_order(state, rows, true, scores, pool);
+}
+
 static void score_rows(const void *state, const oif_rows *rows, double *scores)
 {
-    pass_rows(state, NULL, rows, scores, NULL);
+    pass_rows(state, NULL, false, rows, scores, NULL);
 }
 
 /* ---- Questions ---- */
@@ -341,6 +395,7 @@ const oif_detector_kind oif_rrcf = {
     .init = init,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
+    .score_learn_rows = score_learn_rows,
     .ready = ready,
     .visit_fields = visit_fields,
     .describe = describe,

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/stable_math.h"
+#include "base/vector.h"
 
 #include <math.h>
 #include <string.h>
@@ -271,15 +272,10 @@ static void let_time_pass(oif_sdo_state *sdo)
     }
 }
 
-/* Learns a row; `nearest` gets its nearest observers. Returns whether the nearest active ones may
- * be others: if not, all of the nearest are active. */
-static bool learn_row(oif_sdo_state *sdo, const double *row, bool complete,
-                      oif_sdo_nearest *nearest)
+/* Learns a row whose nearest observers these are. Returns whether the nearest active ones may be
+ * others: if not, all of the nearest are active. */
+OIF_INLINE bool learn_nearest(oif_sdo_state *sdo, const double *row, const oif_sdo_nearest *nearest)
 {
-    if (sdo->scale == OIF_SDO_ROBUST)
-        oif_sdo_learn_scales(sdo, row);
-    oif_sdo_measure(sdo, row, complete, 0, whole_lanes(sdo->held), oif_sdo_distances(sdo));
-    find_nearest(sdo, sdo->held, nearest);
     bool changed = false;
     double sum = count_row(sdo, nearest, &changed);
     double drawn = oif_random_unit(&sdo->random);
@@ -292,6 +288,17 @@ static bool learn_row(oif_sdo_state *sdo, const double *row, bool complete,
         choose_active(sdo);
     let_time_pass(sdo);
     return changed;
+}
+
+/* Learns a row; `nearest` gets its nearest observers. Returns the same. */
+static bool learn_row(oif_sdo_state *sdo, const double *row, bool complete,
+                      oif_sdo_nearest *nearest)
+{
+    if (sdo->scale == OIF_SDO_ROBUST)
+        oif_sdo_learn_scales(sdo, row);
+    oif_sdo_measure(sdo, row, complete, 0, whole_lanes(sdo->held), oif_sdo_distances(sdo));
+    find_nearest(sdo, sdo->held, nearest);
+    return learn_nearest(sdo, row, nearest);
 }
 
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
@@ -307,6 +314,48 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
             find_nearest(sdo, sdo->active, &nearest);
         scores[i] = score_of(&nearest);
     }
+}
+
+/* Scales change so little from row to row that the nearest observers by new scales are among those
+ * that were near by the old ones: a few of them are measured again instead of all. `nearest` has
+ * the nearest active ones by the old scales, and gets the nearest of all by the new. */
+static void find_nearest_again(oif_sdo_state *sdo, const double *row, bool complete,
+                               oif_sdo_nearest *nearest)
+{
+    const double rounding = 1 + 0x1p-20, underflow = 0x1p-960; /* more than there can be */
+    const oif_sdo_change change = oif_sdo_change_scales(sdo, row);
+    if (nearest->found < nearest->wanted || change.greatest > 1.5 * change.least) {
+        oif_sdo_measure(sdo, row, complete, 0, whole_lanes(sdo->held), oif_sdo_distances(sdo));
+        find_nearest(sdo, sdo->held, nearest);
+        return;
+    }
+    /* as many as are wanted are now within furthest x greatest, so further ones do not belong */
+    const double furthest = nearest->squares[nearest->wanted - 1];
+    const double bound = furthest * (change.greatest / change.least) * rounding + underflow;
+    nearest->found = 0;
+    oif_sdo_add_nearest_again(sdo, row, complete, oif_sdo_distances(sdo), sdo->held, bound,
+                              nearest);
+}
+
+static double score_learn_row(oif_sdo_state *sdo, const double *row, bool complete)
+{
+    oif_sdo_nearest nearest;
+    oif_sdo_measure(sdo, row, complete, 0, whole_lanes(sdo->held), oif_sdo_distances(sdo));
+    find_nearest(sdo, sdo->active, &nearest);
+    const double score = score_of(&nearest);
+    if (sdo->scale == OIF_SDO_ROBUST)
+        find_nearest_again(sdo, row, complete, &nearest);
+    else
+        find_nearest(sdo, sdo->held, &nearest);
+    (void)learn_nearest(sdo, row, &nearest);
+    return score;
+}
+
+static void score_learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
+{
+    (void)pool; /* each row depends on the one before */
+    for (size_t i = 0; i < rows->count; i++)
+        scores[i] = score_learn_row(state, oif_rows_at(rows, i), rows->complete);
 }
 
 /* ---- Questions ---- */
@@ -393,6 +442,7 @@ const oif_detector_kind oif_sdo = {
     .init = init,
     .learn_rows = learn_rows,
     .score_rows = score_rows,
+    .score_learn_rows = score_learn_rows,
     .ready = ready,
     .visit_fields = visit_fields,
     .describe = describe,

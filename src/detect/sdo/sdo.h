@@ -114,10 +114,22 @@ typedef struct oif_sdo_nearest {
 void oif_sdo_add_nearest(oif_sdo_nearest *nearest, const double *squares, uint32_t first,
                          uint32_t count);
 
+/* Adds those of the first `count` observers that are nearer than what was found. `squares` were
+ * measured with earlier scales; only those up to `bound` are measured again. */
+void oif_sdo_add_nearest_again(const oif_sdo_state *sdo, const double *row, bool complete,
+                               const double *squares, uint32_t count, double bound,
+                               oif_sdo_nearest *nearest);
+
 /* ---- Scales of columns: sdo_scale.c ---- */
+
+/* What squared distances were multiplied by at least and at most when scales changed. */
+typedef struct oif_sdo_change {
+    double least, greatest;
+} oif_sdo_change;
 
 void oif_sdo_init_columns(oif_sdo_state *sdo);
 void oif_sdo_learn_scales(oif_sdo_state *sdo, const double *row);
+oif_sdo_change oif_sdo_change_scales(oif_sdo_state *sdo, const double *row); /* the same */
 
 /* One over the deviation of a column. */
 double oif_sdo_inverse_of(const oif_sdo_column *column);

@@ -88,6 +88,52 @@ static void measure_lanes(const oif_sdo_state *sdo, const double *row, uint32_t 
         squares[i] = for_all_columns(sums[i], common[i], sdo->dimension);
 }
 
+enum { FEW = 4 };
+
+/* Squared distances to a few observers that are not side by side. */
+static void measure_few(const oif_sdo_state *sdo, const double *row, const uint32_t slots[FEW],
+                        double squares[FEW])
+{
+    const double furthest = sdo->furthest_square;
+    const oif_sdo_column *columns = oif_sdo_columns(sdo);
+    const double *values = oif_sdo_values(sdo, 0);
+    double sums[FEW] = {0}, common[FEW] = {0};
+    for (uint32_t column = 0; column < sdo->dimension; column++, values += sdo->stride) {
+        const double number = row[column], inverse = columns[column].inverse;
+        if (number != number)
+            continue;
+        for (int i = 0; i < FEW; i++) {
+            double value = values[slots[i]], apart = (number - value) * inverse;
+            double square = apart * apart;
+            square = square < furthest ? square : furthest;
+            sums[i] += value == value ? square : 0;
+            common[i] += value == value ? 1 : 0;
+        }
+    }
+    for (int i = 0; i < FEW; i++)
+        squares[i] = for_all_columns(sums[i], common[i], sdo->dimension);
+}
+
+#if OIF_HAS_AVX2_CODE
+/* The same where no number is missing. */
+OIF_AVX2 static void measure_few_avx2(const oif_sdo_state *sdo, const double *row,
+                                      const uint32_t slots[FEW], double squares[FEW])
+{
+    const __m256d furthest = _mm256_set1_pd(sdo->furthest_square);
+    const __m128i at = _mm_loadu_si128((const __m128i *)(const void *)slots);
+    const oif_sdo_column *columns = oif_sdo_columns(sdo);
+    const double *values = oif_sdo_values(sdo, 0);
+    __m256d sums = _mm256_setzero_pd();
+    for (uint32_t column = 0; column < sdo->dimension; column++, values += sdo->stride) {
+        __m256d value = _mm256_i32gather_pd(values, at, sizeof *values);
+        __m256d apart = _mm256_mul_pd(_mm256_sub_pd(_mm256_set1_pd(row[column]), value),
+                                      _mm256_set1_pd(columns[column].inverse));
+        sums = _mm256_add_pd(sums, _mm256_min_pd(_mm256_mul_pd(apart, apart), furthest));
+    }
+    _mm256_storeu_pd(squares, sums);
+}
+#endif
+
 void oif_sdo_measure(const oif_sdo_state *sdo, const double *row, bool complete, uint32_t first,
                      uint32_t count, double *squares)
 {
@@ -154,6 +200,19 @@ OIF_AVX2 OIF_INLINE double bound_by_lanes_avx2(const double *squares, uint32_t c
     return bounds[0];
 }
 
+/* The observers from `from` on, 64 at most, up to this bound: a bit for each. `end` is a multiple
+ * of four. */
+OIF_AVX2 OIF_INLINE uint64_t near_of_64_avx2(const double *squares, uint32_t from, uint32_t end,
+                                             __m256d bound)
+{
+    uint64_t near = 0;
+    for (uint32_t i = 0; i < 64 && from + i < end; i += 4) {
+        __m256d four = _mm256_loadu_pd(squares + from + i);
+        near |= (uint64_t)_mm256_movemask_pd(_mm256_cmp_pd(four, bound, _CMP_LE_OQ)) << i;
+    }
+    return near;
+}
+
 /* Adds whole fours of observers; returns how many that were. */
 OIF_AVX2 static uint32_t add_nearest_avx2(oif_sdo_nearest *nearest, const double *squares,
                                           uint32_t first, uint32_t count)
@@ -163,11 +222,7 @@ OIF_AVX2 static uint32_t add_nearest_avx2(oif_sdo_nearest *nearest, const double
     const __m256d bound =
         _mm256_set1_pd(by_lanes < bound_of(nearest) ? by_lanes : bound_of(nearest));
     for (uint32_t from = 0; from < end; from += 64) {
-        uint64_t near = 0;
-        for (uint32_t i = 0; i < 64 && from + i < end; i += 4) {
-            __m256d four = _mm256_loadu_pd(squares + from + i);
-            near |= (uint64_t)_mm256_movemask_pd(_mm256_cmp_pd(four, bound, _CMP_LE_OQ)) << i;
-        }
+        uint64_t near = near_of_64_avx2(squares, from, end, bound);
         for (; near; near &= near - 1) {
             uint32_t at = from + (uint32_t)__builtin_ctzll(near);
             if (squares[at] < bound_of(nearest))
@@ -189,4 +244,65 @@ void oif_sdo_add_nearest(oif_sdo_nearest *nearest, const double *squares, uint32
     for (; i < count; i++)
         if (squares[i] < bound_of(nearest))
             insert(nearest, squares[i], first + i);
+}
+
+/* Observers that are to be measured again, a few at a time. */
+typedef struct remeasured {
+    const oif_sdo_state *sdo;
+    const double *row;
+    void (*measure)(const oif_sdo_state *sdo, const double *row, const uint32_t slots[FEW],
+                    double squares[FEW]);
+    uint32_t count, slots[FEW];
+    oif_sdo_nearest *nearest;
+} remeasured;
+
+static void add_remeasured(remeasured *again)
+{
+    double squares[FEW];
+    again->measure(again->sdo, again->row, again->slots, squares);
+    for (uint32_t i = 0; i < again->count; i++)
+        if (squares[i] < bound_of(again->nearest))
+            insert(again->nearest, squares[i], again->slots[i]);
+    again->count = 0;
+}
+
+OIF_INLINE void measure_again(remeasured *again, uint32_t slot)
+{
+    again->slots[again->count++] = slot;
+    if (again->count == FEW)
+        add_remeasured(again);
+}
+
+#if OIF_HAS_AVX2_CODE
+OIF_AVX2 static uint32_t measure_again_avx2(remeasured *again, const double *squares,
+                                            uint32_t count, double bound)
+{
+    const uint32_t end = count / 4 * 4;
+    for (uint32_t from = 0; from < end; from += 64) {
+        uint64_t near = near_of_64_avx2(squares, from, end, _mm256_set1_pd(bound));
+        for (; near; near &= near - 1)
+            measure_again(again, from + (uint32_t)__builtin_ctzll(near));
+    }
+    return end;
+}
+#endif
+
+void oif_sdo_add_nearest_again(const oif_sdo_state *sdo, const double *row, bool complete,
+                               const double *squares, uint32_t count, double bound,
+                               oif_sdo_nearest *nearest)
+{
+    remeasured again = {sdo, row, measure_few, 0, {0}, nearest};
+    uint32_t i = 0;
+#if OIF_HAS_AVX2_CODE
+    if (oif_machine_has_avx2()) {
+        if (complete && sdo->incomplete == 0)
+            again.measure = measure_few_avx2;
+        i = measure_again_avx2(&again, squares, count, bound);
+    }
+#endif
+    (void)complete;
+    for (; i < count; i++)
+        if (squares[i] <= bound)
+            measure_again(&again, i);
+    add_remeasured(&again);
 }

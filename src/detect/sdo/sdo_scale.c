@@ -9,6 +9,7 @@
 #include "detect/sdo/sdo.h"
 
 #include "base/stable_math.h"
+#include "base/vector.h"
 
 #include <math.h>
 
@@ -98,14 +99,53 @@ void oif_sdo_init_columns(oif_sdo_state *sdo)
         oif_sdo_columns(sdo)[i] = (oif_sdo_column){.reach = OIF_SDO_FIRST_REACH, .inverse = 1};
 }
 
-void oif_sdo_learn_scales(oif_sdo_state *sdo, const double *row)
+/* Returns the least and the greatest factor of an inverse; 1 is between them. */
+OIF_INLINE oif_sdo_change learn_numbers(oif_sdo_state *sdo, const double *row, bool starts,
+                                        bool with_change)
+{
+    oif_sdo_change change = {1, 1};
+    for (uint32_t i = 0; i < sdo->dimension; i++) {
+        oif_sdo_column *column = &oif_sdo_columns(sdo)[i];
+        const double before = column->inverse;
+        if (row[i] != row[i])
+            continue;
+        learn_number(column, row[i], !starts, sdo->window_size);
+        if (with_change) {
+            const double factor = column->inverse / before;
+            change.least = factor < change.least ? factor : change.least;
+            change.greatest = factor > change.greatest ? factor : change.greatest;
+        }
+    }
+    return change;
+}
+
+/* From twice as many observers each time; the last time just before numbers are cut. */
+static bool starts_columns(const oif_sdo_state *sdo)
 {
     const uint32_t rows = sdo->rows_so_far;
-    const bool starts = rows < OIF_SDO_START;
+    return rows < OIF_SDO_START && ((rows + 1) & rows) == 0;
+}
+
+static void start_columns(const oif_sdo_state *sdo)
+{
     for (uint32_t i = 0; i < sdo->dimension; i++)
-        if (row[i] == row[i])
-            learn_number(&oif_sdo_columns(sdo)[i], row[i], !starts, sdo->window_size);
-    /* from twice as many observers each time; the last time just before numbers are cut */
-    for (uint32_t i = 0; starts && ((rows + 1) & rows) == 0 && i < sdo->dimension; i++)
         start_column(sdo, i);
+}
+
+void oif_sdo_learn_scales(oif_sdo_state *sdo, const double *row)
+{
+    (void)learn_numbers(sdo, row, sdo->rows_so_far < OIF_SDO_START, false);
+    if (starts_columns(sdo))
+        start_columns(sdo);
+}
+
+/* A column adds at most furthest_square, before and after: hence a 1 between the factors. */
+oif_sdo_change oif_sdo_change_scales(oif_sdo_state *sdo, const double *row)
+{
+    oif_sdo_change change = learn_numbers(sdo, row, sdo->rows_so_far < OIF_SDO_START, true);
+    if (starts_columns(sdo)) {
+        start_columns(sdo);
+        return (oif_sdo_change){0, HUGE_VAL};
+    }
+    return (oif_sdo_change){change.least * change.least, change.greatest * change.greatest};
 }
