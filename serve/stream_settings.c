@@ -77,7 +77,9 @@ static bool check_name(const char *name, problem *why)
                                name);
     if (is_of_the_tool(name) && !find_option(name))
         return problem_set(why, 400, NULL, "a stream has no setting \"%s\"", name);
-    if (strlen(name) == 0 || name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0')
+    /* The parser would pass over dashes at its start, and take --state for state. */
+    if (!(*name >= 'a' && *name <= 'z') ||
+        name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0')
         return problem_set(why, 400, "the options of oif score, without their dashes, are settings",
                            "\"%.60s\" is not the name of a setting", name);
     return true;
@@ -300,8 +302,11 @@ static bool make_arguments(const json_t *object, argument_list *list, problem *w
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)object, name,
                         value) if (!add_setting(list, name, value, why)) return false;
-    if (json_object_get(object, "explain"))
-        return true;
+    if (json_object_get(object, "explain")) {
+        if (!list->texts) /* false, and nothing else */
+            list->texts = calloc(1, sizeof *list->texts);
+        return list->texts || problem_set(why, 503, NULL, "out of memory");
+    }
     char number[16];
     snprintf(number, sizeof number, "%d", DEFAULT_EXPLAIN_TOP);
     return add_argument(list, flag_text("explain", number), why);
