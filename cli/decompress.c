@@ -98,6 +98,7 @@ struct decompressor {
 #endif
 #ifdef OIF_HAS_ZSTD
     ZSTD_DStream *zstd;
+    bool has_small_window;
 #endif
 };
 
@@ -172,12 +173,14 @@ static const char *run_gzip(decompressor *opened, const char **in, size_t *in_by
 #ifdef OIF_HAS_ZSTD
 
 /* What `zstd -d` allows without --long: more is for those who know that they have the memory. */
-enum { WINDOW_LOG_MAX = 27 };
+enum { WINDOW_LOG_MAX = 27, SMALL_WINDOW_LOG_MAX = 23 };
 
-static const char *problem_of_zstd(size_t result)
+static const char *problem_of_zstd(const decompressor *opened, size_t result)
 {
     switch (ZSTD_getErrorCode(result)) {
     case ZSTD_error_frameParameter_windowTooLarge:
+        if (opened->has_small_window)
+            return "it needs a window of more than 8 MiB, compress it without --long";
         return "it needs a window of more than 128 MiB, use zstd -dc --long=31 FILE | oif score";
     case ZSTD_error_prefix_unknown: return "bytes that are not zstd data follow";
     default: return ZSTD_getErrorName(result);
@@ -195,7 +198,7 @@ static const char *run_zstd(decompressor *opened, const char **in, size_t *in_by
         *in_bytes -= source.pos;
         *given = target.pos;
         if (ZSTD_isError(result))
-            return problem_of_zstd(result);
+            return problem_of_zstd(opened, result);
         opened->may_end = result == 0;
         if (source.pos == 0 && *given == before) /* nothing more will come of these bytes */
             return *in_bytes > 0 ? "invalid data" : NULL;
@@ -231,6 +234,17 @@ decompressor *decompressor_new(compression kind)
         return opened;
     decompressor_free(opened);
     return NULL;
+}
+
+void decompressor_limit_window(decompressor *opened)
+{
+    (void)opened;
+#ifdef OIF_HAS_ZSTD
+    if (opened->kind != COMPRESSION_ZSTD)
+        return;
+    opened->has_small_window = !ZSTD_isError(
+        ZSTD_DCtx_setParameter(opened->zstd, ZSTD_d_windowLogMax, SMALL_WINDOW_LOG_MAX));
+#endif
 }
 
 void decompressor_free(decompressor *opened)

@@ -32,6 +32,10 @@ bool decompressor_exists(compression kind);
 decompressor *decompressor_new(compression kind);
 void decompressor_free(decompressor *opened);
 
+/* Before the first byte: refuses zstd data that need a window of more than 8 MiB, the least that
+ * RFC 8878 asks every program to take. For data that come from anywhere. */
+void decompressor_limit_window(decompressor *opened);
+
 /* Moves *in on over what was used of the *in_bytes bytes. *given bytes were written, also where
  * the result is a problem. Returns NULL, or what is wrong. All is used once *given is less than
  * the capacity. */

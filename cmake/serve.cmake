@@ -23,7 +23,9 @@ endif()
 
 set(serve_sources serve/serve.c) # the command itself, which says what is missing
 add_library(serving INTERFACE)
+set(OIF_HAS_SERVE OFF)
 if(OIF_SERVE AND NOT SKBUILD AND OIF_CAN_LINK_SERVE)
+  set(OIF_HAS_SERVE ON)
   file(GLOB serve_sources CONFIGURE_DEPENDS serve/*.c)
   include(cmake/embed.cmake)
   page_files(embedded)

@@ -32,7 +32,10 @@ static bool choose_decompressor(body *taken, const char *encoding, problem *why)
         return problem_set(why, 415, "Send it as gzip, zstd or uncompressed.",
                            "this Content-Encoding is not known here");
     taken->opened = decompressor_new(taken->kind);
-    return taken->opened || problem_set(why, 503, NULL, "out of memory");
+    if (!taken->opened)
+        return problem_set(why, 503, NULL, "out of memory");
+    decompressor_limit_window(taken->opened);
+    return true;
 }
 
 bool body_begin(body *taken, const request *asked, size_t limit, body_budget *budget, problem *why)

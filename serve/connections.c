@@ -13,7 +13,7 @@
 #include <time.h>
 
 /* A client that moves fewer bytes per second than this is not a client. */
-enum { SLOWEST_BYTES_PER_SECOND = 1 << 13 };
+enum { SLOWEST_BYTES_PER_SECOND = 1 << 15 };
 
 struct connection {
     connections *all;

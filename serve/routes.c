@@ -112,11 +112,16 @@ const route *route_find(app *served, const request *asked, reply *answer)
     char allow[ALLOW_BYTES];
     problem why;
     const route *found = find(asked, allow);
-    if (!access_check(&served->access, asked, found ? found->access : ACCESS_NONE, &why) ||
-        (found && !request_check_parameters(asked, found->parameters, &why))) {
+    if (!access_check(&served->access, asked, found ? found->access : ACCESS_NONE, &why)) {
         if (why.status == 401)
             reply_add_header(answer, "WWW-Authenticate", "Bearer realm=\"oif\"");
         reply_problem(answer, &why);
+        return NULL;
+    }
+    if (found && !request_check_parameters(asked, found->parameters, &why)) {
+        reply_problem(answer, &why);
+        /* what was meant for a header may be in the query */
+        snprintf(answer->reason, sizeof answer->reason, "a parameter that is not known, or twice");
         return NULL;
     }
     if (!found)

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Runs tests of `oif serve`, whose program is $OIF, with pytest in build/serve-venv, which is made first if need be.
+#
+#   tests/serve/run.sh FILE... [PYTEST OPTION...]
+set -euo pipefail
+
+checkout=$(cd "$(dirname "$0")/../.." && pwd)
+mkdir -p "$checkout/build"
+( # several tests may begin at once
+    flock 9
+    "$checkout/tools/make_venv.sh" serve
+) 9>"$checkout/build/serve-venv.lock"
+exec "$checkout/build/serve-venv/bin/python" -m pytest -q -rs -p no:cacheprovider --color=no --rootdir "$checkout/tests/serve" "$@"

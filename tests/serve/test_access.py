@@ -1,0 +1,160 @@
+"""Who may ask: loopback, tokens, cookies, TLS, pages of other sites."""
+
+import subprocess
+
+import pytest
+from conftest import OIF, Server
+
+WRITE, READ = "w" * 20, "r" * 20
+
+
+@pytest.fixture
+def tokens(tmp_path):
+    (tmp_path / "token").write_text(WRITE + "\nsecond-token-of-the-file\n")
+    (tmp_path / "read").write_text(READ + "\n")
+    return ["--token-file", str(tmp_path / "token"), "--read-token-file", str(tmp_path / "read")]
+
+
+def bearer(token):
+    return {"Authorization": f"Bearer {token}"}
+
+
+def refused(*options):
+    done = subprocess.run([OIF, "serve", *options], capture_output=True, timeout=30)
+    return done.returncode, done.stderr.decode()
+
+
+def test_other_addresses_need_a_token(tmp_path):
+    code, message = refused("--listen", "0.0.0.0:0")
+    assert code == 2 or code == 1
+    assert "--token-file" in message and "openssl rand -hex 32" in message
+    assert refused("--listen", "[::]:0")[0] != 0
+
+
+def test_tokens_must_be_safe(tmp_path):
+    file = tmp_path / "token"
+    for text, expected in (("short\n", "16 to 255"), ("a" * 300, "16 to 255"), ("", "no token"), ("bad;token" * 3, "ASCII")):
+        file.write_text(text)
+        code, message = refused("--token-file", str(file))
+        assert code != 0 and expected in message, message
+        assert not text or text.strip() not in message, "the token is in the message"
+    assert "No such file" in refused("--token-file", str(tmp_path / "none"))[1]
+
+
+def test_a_server_on_all_addresses_answers_with_a_token(serve, tokens):
+    server = serve("--listen", "0.0.0.0:0", *tokens)
+    assert server.get("/healthz").status == 200
+    assert server.get("/api/v1").status == 401
+    assert server.get("/api/v1", headers=bearer(READ)).status == 200
+
+
+def test_each_token_may_do_what_it_is_for(serve, tokens):
+    server = serve(*tokens)
+    path = "/api/v1/streams/a"
+    matrix = {
+        None: (401, 401, 401),
+        "wrong": (401, 401, 401),
+        WRITE[:-1]: (401, 401, 401),
+        WRITE + "w": (401, 401, 401),
+        READ: (200, 200, 403),
+        WRITE: (200, 200, 201),
+        "second-token-of-the-file": (200, 200, 200),
+    }
+    for token, expected in matrix.items():
+        headers = bearer(token) if token else {}
+        found = (
+            server.get("/api/v1", headers=headers).status,
+            server.get("/api/v1/streams", headers=headers).status,
+            server.put(path, {}, headers=headers).status,
+        )
+        assert found == expected, token
+    answer = server.get("/api/v1")
+    assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+    assert server.get("/api/v1", headers=bearer(READ)).json["read_only"] is True
+    assert server.get("/api/v1", headers=bearer(WRITE)).json["read_only"] is False
+
+
+def test_pages_health_and_the_description_need_no_token(serve, tokens):
+    server = serve(*tokens)
+    for path in ("/", "/healthz", "/readyz", "/api/v1/openapi.json"):
+        assert server.get(path).status == 200, path
+    for path in ("/api/v1/now", "/api/v1/events", "/api/v1/streams/x", "/api/v1/streams/x/points"):
+        assert server.get(path).status == 401, path
+
+
+def test_login_gives_a_cookie_that_scripts_cannot_read(serve, tokens):
+    server = serve(*tokens)
+    assert server.post("/login", {"token": "wrong-wrong-wrong"}).status == 401
+    assert server.post("/login", {"tok": 1}).status == 400
+    answer = server.post("/login", {"token": READ})
+    assert answer.status == 200 and answer.json == {"read_only": True}
+    cookie = answer.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Secure" not in cookie
+    pair = cookie.split(";")[0]
+    assert server.get("/api/v1", headers={"Cookie": pair}).json["read_only"] is True
+    assert server.get("/api/v1", headers={"Cookie": f"a=b; {pair}; c=d"}).status == 200
+    assert server.get("/api/v1", headers={"Cookie": pair + "x"}).status == 401
+    assert server.put("/api/v1/streams/a", {}, headers={"Cookie": pair}).status == 403
+    assert "Max-Age=0" in server.post("/logout").headers["Set-Cookie"]
+
+
+def test_tls_serves_https_with_a_secure_cookie(serve, tokens, tmp_path):
+    cert, key = str(tmp_path / "c.pem"), str(tmp_path / "k.pem")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost",
+         "-days", "1", "-keyout", key, "-out", cert],
+        check=True, capture_output=True, timeout=30,
+    )  # fmt: skip
+    server = serve("--tls-cert", cert, "--tls-key", key, *tokens)
+    assert server.scheme == "https" and server.get("/healthz").status == 200
+    assert "Secure" in server.post("/login", {"token": WRITE}).headers["Set-Cookie"]
+    origin = server.address
+    headers = {**bearer(WRITE), "Origin": origin}
+    assert server.put("/api/v1/streams/a", {}, headers=headers).status == 201
+    assert server.put("/api/v1/streams/a", {}, headers={**headers, "Origin": origin.replace("https", "http")}).status == 403
+    assert "go together" in refused("--tls-cert", cert)[1]
+    assert refused("--tls-cert", cert, "--tls-key", cert)[0] != 0
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil", "1270.0.1", "[::2]", ""])
+def test_a_foreign_host_name_is_refused_on_loopback(server, host):
+    assert server.get("/api/v1", headers={"Host": host}).status in (400, 421)
+    assert server.get("/", headers={"Host": host}).status in (400, 421)
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:99", "127.0.0.1", "127.1.2.3:8571", "[::1]:8571"])
+def test_names_of_this_machine_are_taken(server, host):
+    assert server.get("/api/v1", headers={"Host": host}).status == 200
+
+
+def test_pages_of_other_sites_cannot_write(server):
+    path, host = "/api/v1/streams/a", f"{server.host}:{server.port}"
+    assert server.put(path, {}, headers={"Origin": "http://evil.example"}).status == 403
+    assert server.put(path, {}, headers={"Origin": "null"}).status == 403
+    assert server.put(path, {}, headers={"Origin": f"http://{host}.evil"}).status == 403
+    assert server.put(path, {}, headers={"Sec-Fetch-Site": "cross-site"}).status == 403
+    assert server.put(path, {}, headers={"Sec-Fetch-Site": "same-site"}).status == 403
+    assert server.get("/api/v1").headers["Access-Control-Allow-Origin"] is None
+    assert server.put(path, {}, headers={"Origin": f"http://{host}", "Sec-Fetch-Site": "same-origin"}).status == 201
+
+
+def test_secrets_are_not_logged(serve, tokens):
+    server = serve(*tokens)
+    server.get(f"/api/v1?token={WRITE}", headers=bearer("guess-guess-guess-guess"))
+    server.post("/login", {"token": "guess-guess-guess-guess"})
+    server.get(f"/nothing?{WRITE}", headers=bearer(WRITE))
+    server.stop()
+    assert any("status=401" in line for line in server.log)
+    assert not any(WRITE in line or "guess" in line for line in server.log), server.log
+
+
+def test_ipv6_loopback(serve):
+    server = serve("--listen", "[::1]:0")
+    assert server.address.startswith("http://[::1]:") and server.get("/healthz").status == 200
+
+
+def test_a_taken_port_is_reported(server):
+    code, message = refused("--listen", f"127.0.0.1:{server.port}")
+    assert code == 1 and "port 0 chooses a free one" in message
+    for address in ("nonsense", "127.0.0.1", "::1:80", "127.0.0.1:", "127.0.0.1:x"):
+        assert "expected HOST:PORT" in refused("--listen", address)[1], address
