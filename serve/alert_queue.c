@@ -25,7 +25,7 @@ static const char *const grade_names[] = {"none", "note", "warning", "critical"}
 typedef struct alert {
     json_t *episode;                       /* the latest state */
     size_t next;                           /* in its bucket, from 1; 0: the last */
-    char *column;                          /* of the first POST; NULL: none yet */
+    json_t *column;                        /* of the first POST; NULL: none yet */
     uint64_t changes;                      /* of which Alertmanager must know */
     uint64_t sent;                         /* of them, those that it knows */
     uint64_t written;                      /* and those in the last POST */
@@ -37,6 +37,7 @@ typedef struct alert {
 
 struct alert_queue {
     alert_queue_options options;
+    alert_grade min_grade;
     alert *alerts; /* in the order of their begin */
     size_t count, capacity;
     size_t buckets[BUCKETS]; /* the first alert of each, from 1; 0: none */
@@ -44,18 +45,28 @@ struct alert_queue {
 
 /* ---- From the start to the end ---- */
 
+static alert_grade grade_of_name(const char *name)
+{
+    for (alert_grade grade = GRADE_CRITICAL; grade > GRADE_NOTE; grade--)
+        if (strcmp(name, grade_names[grade]) == 0)
+            return grade;
+    return GRADE_NOTE;
+}
+
 alert_queue *alert_queue_new(const alert_queue_options *options)
 {
     alert_queue *queue = calloc(1, sizeof *queue);
-    if (queue)
-        queue->options = *options;
+    if (!queue)
+        return NULL;
+    queue->options = *options;
+    queue->min_grade = options->min_grade ? grade_of_name(options->min_grade) : GRADE_NOTE;
     return queue;
 }
 
 static void close_alert(alert *a)
 {
     json_decref(a->episode);
-    free(a->column);
+    json_decref(a->column);
 }
 
 void alert_queue_free(alert_queue *queue)
@@ -84,11 +95,7 @@ static double number_of(const json_t *episode, const char *name)
 
 static alert_grade grade_of(const json_t *episode)
 {
-    const char *name = text_of(episode, "grade");
-    for (alert_grade grade = GRADE_CRITICAL; grade > GRADE_NOTE; grade--)
-        if (strcmp(name, grade_names[grade]) == 0)
-            return grade;
-    return GRADE_NOTE;
+    return grade_of_name(text_of(episode, "grade"));
 }
 
 static bool is_ended(const json_t *episode)
@@ -101,7 +108,7 @@ static bool is_ended(const json_t *episode)
 static bool is_same_episode(const json_t *a, const json_t *b)
 {
     return json_equal(json_object_get(a, "number"), json_object_get(b, "number")) &&
-           json_equal(json_object_get(a, "key"), json_object_get(b, "key")) &&
+           strcmp(text_of(a, "key"), text_of(b, "key")) == 0 && /* null is as good as "" */
            json_equal(json_object_get(a, "stream"), json_object_get(b, "stream"));
 }
 
@@ -190,6 +197,8 @@ bool alert_queue_put(alert_queue *queue, const json_t *episode)
     alert *a = find(queue, episode);
     if (a)
         a->is_seen = true;
+    if (!a && grade_of(episode) < queue->min_grade)
+        return true; /* it may become worse */
     /* A state may arrive after a newer one, because it was listed before. */
     if (a && (a->is_over || number_of(episode, "last_row") < number_of(a->episode, "last_row")))
         return true;
@@ -233,12 +242,13 @@ static void write_text(const char *before, const char *text)
 
 static void write_labels(const alert_queue *queue, const alert *a, alert_grade grade)
 {
-    const char *column = a->column ? a->column : "";
+    const char *known = json_string_value(a->column), *column = known ? known : "";
     const char *key = text_of(a->episode, "key"), *name;
     json_t *value;
     output_print("{\"labels\":{");
+    const char *alertname = text_of(a->episode, "alertname");
     if (!json_object_get(queue->options.labels, "alertname"))
-        output_print("\"alertname\":\"OifAnomaly\",");
+        output_print("\"alertname\":\"%s\",", *alertname ? alertname : "OifAnomaly");
     write_text("\"stream\":", text_of(a->episode, "stream"));
     if (*key)
         write_text(",\"key\":", key);
@@ -360,6 +370,12 @@ static void write_alert(const alert_queue *queue, alert *a, double now)
     a->is_in_post = true;
 }
 
+static void keep_column(alert *a)
+{
+    if (!a->column)
+        a->column = json_incref(json_object_get(a->episode, "column"));
+}
+
 size_t alert_queue_write(alert_queue *queue, double clock, double now, size_t limit)
 {
     size_t written = 0;
@@ -368,8 +384,7 @@ size_t alert_queue_write(alert_queue *queue, double clock, double now, size_t li
         a->is_in_post = false;
         if (written == limit || !is_due(a, clock))
             continue;
-        if (!a->column)
-            a->column = strdup(text_of(a->episode, "column"));
+        keep_column(a);
         output_print(written++ > 0 ? ",\n" : "[");
         write_alert(queue, a, now);
     }

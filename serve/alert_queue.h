@@ -23,8 +23,9 @@ typedef struct alert_queue alert_queue;
 typedef struct alert_queue_options {
     size_t episodes_max;
     double resend_seconds;
-    json_t *labels;       /* that every alert has; may be NULL */
-    const char *page_url; /* of the live page; NULL: alerts have no address */
+    const char *min_grade; /* lower ones are not sent; NULL: all are */
+    json_t *labels;        /* that every alert has; may be NULL */
+    const char *page_url;  /* of the live page; NULL: alerts have no address */
 } alert_queue_options;
 
 /* NULL: memory was short. What the options point to must live as long as the queue. */

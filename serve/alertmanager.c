@@ -1,7 +1,9 @@
 #include "alertmanager.h"
 
 #include "../cli/clock.h"
+#include "../cli/durations.h"
 #include "../cli/output.h"
+#include "../cli/quoting.h"
 #include "alert_queue.h"
 #include "background.h"
 #include "http_client.h"
@@ -15,6 +17,7 @@
 enum { EPISODES_MAX = 20000, ALERTS_PER_POST = 256, PAUSE_SECONDS_MAX = 60 };
 
 static const double look_seconds = 0.2, list_seconds_max = 15;
+static const double silence_seconds_max = 86400;
 static const double post_seconds_max = 10, last_post_seconds_max = 2;
 
 struct alertmanager {
@@ -36,9 +39,28 @@ struct alertmanager {
 
 /* ---- What is to be sent ---- */
 
-static void put_episode(alertmanager *sender, const char *text, size_t bytes)
+/* A silence becomes an episode with another name and the number 0, which no episode has. */
+static void make_episode(json_t *silence)
+{
+    const char *word = json_string_value(json_object_get(silence, "silence"));
+    bool is_open = word && strcmp(word, "begins") == 0;
+    double since = json_number_value(json_object_get(silence, "since"));
+    double seconds = json_number_value(json_object_get(silence, "seconds"));
+    json_object_set_new(silence, "alertname", json_string("OifSilence"));
+    json_object_set_new(silence, "number", json_integer(0));
+    json_object_set_new(silence, "open", json_boolean(is_open));
+    json_object_set_new(silence, "began", json_real(since));
+    json_object_set_new(silence, "ended", is_open ? json_null() : json_real(since + seconds));
+    json_object_set_new(silence, "grade", json_string("warning"));
+    json_object_set_new(silence, "reason", json_string("silent"));
+}
+
+/* An Episode or a silence, as events and lists have them. */
+static void put(alertmanager *sender, const char *text, size_t bytes)
 {
     json_t *episode = json_loadb(text, bytes, JSON_ALLOW_NUL, NULL);
+    if (json_object_get(episode, "silence"))
+        make_episode(episode);
     if (episode && !alert_queue_put(sender->queue, episode)) {
         pthread_mutex_lock(&sender->lock);
         sender->figures.dropped++;
@@ -52,11 +74,13 @@ static void take_events(alertmanager *sender)
     feed_event event;
     const feed_filter all = {.stream = NULL};
     while (feed_next(streams_feed(sender->all), &sender->cursor, &all, &event)) {
-        if (event.kind == FEED_EPISODE)
-            put_episode(sender, event.text, event.bytes);
+        if (event.kind == FEED_EPISODE || event.kind == FEED_SILENCE)
+            put(sender, event.text, event.bytes);
         feed_event_free(&event);
     }
 }
+
+/* ---- What is open ---- */
 
 static void write_episode(void *context, const stream_episode *episode)
 {
@@ -65,18 +89,38 @@ static void write_episode(void *context, const stream_episode *episode)
     output_write("\n", 1);
 }
 
-static void write_open_episodes(void *context, stream *one)
+/* A key that has not come for a day has been removed, and no one wants to hear of it for ever. */
+static void write_if_silent(void *context, const stream_key *key)
 {
-    stream_each_open_episode(one, write_episode, context);
+    char moment[MOMENT_TEXT_BYTES], since[OIF_NUMBER_TEXT_BYTES];
+    double idle_seconds = background_wall_seconds() - key->last_seen;
+    if (!key->is_silent || !(idle_seconds < silence_seconds_max))
+        return;
+    output_print("{\"silence\":\"begins\",\"stream\":\"%s\",\"key\":",
+                 *(const char *const *)context);
+    quoting_write_json(key->key, key->key_bytes);
+    output_print(",\"since\":%.*s,\"text\":\"no row since %s\"}\n",
+                 (int)oif_number_format(key->last_seen, since), since,
+                 moment_text(key->last_seen, moment));
+}
+
+static void write_what_is_open(void *context, stream *one)
+{
+    stream_figures figures;
+    stream_get_figures(one, &figures);
+    if (figures.episodes_open > 0)
+        stream_each_open_episode(one, write_episode, context);
+    const char *name = stream_name(one);
+    if (figures.silent_keys > 0)
+        stream_each_key(one, SIZE_MAX, write_if_silent, &name);
 }
 
 /* Streams are held only while texts are written; they are read afterwards. */
-static void list_open_episodes(alertmanager *sender)
+static void list_what_is_open(alertmanager *sender)
 {
     size_t bytes;
     output_divert();
-    output_write("", 0);
-    streams_each(sender->all, write_open_episodes, NULL);
+    streams_each(sender->all, write_what_is_open, NULL);
     output_write("\n", 1); /* so there is a text even if it is empty */
     char *text = output_diverted(&bytes), *end;
     if (!text)
@@ -85,7 +129,7 @@ static void list_open_episodes(alertmanager *sender)
     for (char *line = text; (end = memchr(line, '\n', (size_t)(text + bytes - line)));
          line = end + 1)
         if (end > line)
-            put_episode(sender, line, (size_t)(end - line));
+            put(sender, line, (size_t)(end - line));
     take_events(sender); /* what began meanwhile is not over */
     alert_queue_end_all(sender->queue);
     free(text);
@@ -181,11 +225,11 @@ static void count_waiting(alertmanager *sender)
 static void *run(void *context)
 {
     alertmanager *sender = context;
-    list_open_episodes(sender);
+    list_what_is_open(sender);
     do {
         take_events(sender);
         if (clock_seconds() >= sender->list_at)
-            list_open_episodes(sender);
+            list_what_is_open(sender);
         while (clock_seconds() >= sender->not_before && post(sender, post_seconds_max))
             continue;
         count_waiting(sender);
@@ -222,6 +266,7 @@ bool alertmanager_start(const alertmanager_config *config, const char *page_url,
     sender->queue = alert_queue_new(&(alert_queue_options){.episodes_max = EPISODES_MAX,
                                                            .resend_seconds = config->resend_seconds,
                                                            .labels = config->labels,
+                                                           .min_grade = config->min_grade,
                                                            .page_url = page_url});
     int failure =
         sender->client && sender->queue ? background_start(&sender->beside, run, sender) : ENOMEM;

@@ -1,7 +1,7 @@
-/* Episodes of all streams, sent to Alertmanager (API v2) by a thread of its own: streams never wait
- * for it. It watches the feed, and lists the open episodes now and then, so that what the feed has
- * lost meanwhile is made up for. After a restart the open episodes are sent again, which
- * Alertmanager knows by their labels, and those that have ended are not. */
+/* Episodes and silences of all streams, sent to Alertmanager (API v2) by a thread of its own, so
+ * streams never wait for it. It watches the feed, and lists what is open now and then, which makes
+ * up for what the feed has lost meanwhile. After a restart open episodes are sent again, which
+ * Alertmanager knows by their labels; those that have ended are not. */
 #ifndef OIF_SERVE_ALERTMANAGER_H
 #define OIF_SERVE_ALERTMANAGER_H
 

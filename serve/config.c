@@ -183,6 +183,22 @@ static char *option_text(json_t *value)
     return strdup(number);
 }
 
+/* Takes the text, which may be NULL. False: memory is short. */
+static bool append_argument(server_config *config, char *argument)
+{
+    size_t count = config->argument_count;
+    char **longer = argument ? realloc(config->arguments, (count + 2) * sizeof *longer) : NULL;
+    if (!longer) {
+        free(argument);
+        return false;
+    }
+    longer[count] = argument;
+    longer[count + 1] = NULL;
+    config->arguments = longer;
+    config->argument_count = count + 1;
+    return true;
+}
+
 static bool add_argument(reading *r, const char *name, json_t *value)
 {
     server_config *config = r->config;
@@ -192,19 +208,13 @@ static bool add_argument(reading *r, const char *name, json_t *value)
     if (!text)
         return refuse(r, "'%.60s' must be a text, a number, true or a list of texts", name);
     size_t bytes = strlen(name) + strlen(text) + 4;
-    char **longer = realloc(config->arguments, (config->argument_count + 2) * sizeof *longer);
-    config->arguments = longer ? longer : config->arguments;
-    char *argument = longer ? malloc(bytes) : NULL;
+    char *argument = malloc(bytes);
     if (argument)
         snprintf(argument, bytes, "--%s%s%s", name, json_is_true(value) ? "" : "=", text);
     free(text);
-    if (!argument)
-        return refuse_memory(r);
-    for (char *at = argument; *at && *at != '='; at++)
+    for (char *at = argument; at && *at && *at != '='; at++)
         *at = *at == '_' ? '-' : *at;
-    config->arguments[config->argument_count++] = argument;
-    config->arguments[config->argument_count] = NULL;
-    return true;
+    return append_argument(config, argument) || refuse_memory(r);
 }
 
 static bool read_limits(reading *r, json_t *limits)
@@ -280,6 +290,7 @@ static const member alertmanager_members[] = {
     {"url", MEMBER_TEXT, offsetof(alertmanager_config, url), false},
     {"token_file", MEMBER_TEXT, offsetof(alertmanager_config, token_file), false},
     {"labels", MEMBER_OBJECT, offsetof(alertmanager_config, labels), false},
+    {"min_grade", MEMBER_TEXT, offsetof(alertmanager_config, min_grade), false},
     {"resend_seconds", MEMBER_SECONDS, offsetof(alertmanager_config, resend_seconds), false},
 };
 
@@ -301,12 +312,22 @@ static bool check_labels(reading *r, json_t *labels)
     return true;
 }
 
+static bool check_grade(reading *r, const char *grade)
+{
+    static const char *const grades[] = {"note", "warning", "critical"};
+    for (size_t i = 0; i < COUNT(grades); i++)
+        if (strcmp(grade, grades[i]) == 0)
+            return true;
+    return refuse(r, "alertmanager: 'min_grade' must be note, warning or critical");
+}
+
 static bool read_alertmanager(reading *r, json_t *object)
 {
     alertmanager_config *alertmanager = &r->config->alertmanager;
     return read_members(r, "alertmanager", object, alertmanager_members,
                         COUNT(alertmanager_members), alertmanager) &&
            (!alertmanager->url || check_url(r, "alertmanager", alertmanager->url)) &&
+           (!alertmanager->min_grade || check_grade(r, alertmanager->min_grade)) &&
            (!alertmanager->labels || check_labels(r, alertmanager->labels));
 }
 

@@ -30,6 +30,7 @@ typedef struct alertmanager_config {
     const char *token_file; /* NULL: none */
     json_t *labels;         /* an object of texts that every alert has; may be NULL */
     double resend_seconds;
+    const char *min_grade; /* of the episodes that are sent; NULL: all */
 } alertmanager_config;
 
 /* One stream whose rows are the answers of Prometheus. */

@@ -75,6 +75,11 @@ static void sift_down(key_series *keys, size_t count)
     }
 }
 
+static int compare_worst_first(const void *a, const void *b)
+{
+    return is_worse(a, b) ? -1 : is_worse(b, a);
+}
+
 /* The key's text is copied only if the key has its place. */
 static void take_key(void *context, const stream_key *visited)
 {
@@ -126,15 +131,18 @@ static void take_stream(void *context, stream *visited)
         all->is_short = true;
         return;
     }
-    stream_series *one = &all->streams[all->count++];
-    *one = (stream_series){.name = strdup(stream_name(visited))};
-    stream_get_figures(visited, &one->figures);
-    size_t keys = one->figures.keys + 1; /* some may come meanwhile, but not more are shown */
-    one->keys_max = keys < all->keys_max ? keys : all->keys_max;
-    one->keys = malloc((one->keys_max + 1) * sizeof *one->keys);
-    if (one->name && one->keys)
-        stream_each_key(visited, SIZE_MAX, take_key, one);
-    all->is_short = all->is_short || !one->name || !one->keys || one->is_short;
+    stream_series one = {0};
+    stream_get_figures(visited, &one.figures);
+    size_t keys = one.figures.keys + 1; /* some may come meanwhile, but not more are shown */
+    one.keys_max = keys < all->keys_max ? keys : all->keys_max;
+    one.keys = calloc(one.keys_max + 1, sizeof *one.keys);
+    if (one.keys) {
+        stream_each_key(visited, SIZE_MAX, take_key, &one);
+        qsort(one.keys, one.key_count, sizeof *one.keys, compare_worst_first);
+    }
+    one.name = strdup(stream_name(visited));
+    all->is_short = all->is_short || !one.name || !one.keys || one.is_short;
+    all->streams[all->count++] = one;
 }
 
 static void close_collected(collected *all)

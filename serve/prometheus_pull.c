@@ -43,7 +43,7 @@ static char *query_form(const char *query, double at, double timeout_seconds)
     char *form = http_form_add(NULL, "query", query);
     snprintf(number, sizeof number, "%.3f", at);
     form = form ? http_form_add(form, "time", number) : NULL;
-    snprintf(number, sizeof number, "%.3fs", timeout_seconds);
+    snprintf(number, sizeof number, "%.3f", timeout_seconds);
     return form ? http_form_add(form, "timeout", number) : NULL;
 }
 

@@ -158,9 +158,8 @@ static joined_row *add_row(prometheus_rows *rows, char *key, json_t *metric)
     }
     for (size_t i = 0; i < rows->columns; i++)
         numbers[i] = NAN;
-    joined_row *row = &rows->rows[rows->count++];
-    *row = (joined_row){key, json_incref(metric), numbers};
-    return row;
+    rows->rows[rows->count] = (joined_row){key, json_incref(metric), numbers};
+    return &rows->rows[rows->count++];
 }
 
 /* What is not finite says nothing that could be learned: it is missing. */

@@ -84,6 +84,14 @@ static bool start_server(service *one)
     return one->running != NULL;
 }
 
+static outside *start_others(service *one, streams *all)
+{
+    char url[LISTEN_ADDRESS_BYTES + 16];
+    snprintf(url, sizeof url, "%s://%s", one->asked->tls_cert ? "https" : "http",
+             one->opened.address);
+    return outside_start(&one->both, url, all);
+}
+
 /* Requests are answered meanwhile: that the streams are being loaded. */
 static bool load_streams(service *one)
 {
@@ -100,19 +108,11 @@ static bool load_streams(service *one)
         return complain(EXIT_FAILED, "%s%s%s", why.message, why.remedy[0] ? "; " : "", why.remedy),
                false;
     one->served.watchers = events_open(streams_feed(all));
+    outside *others = start_others(one, all);
+    atomic_store(&one->served.others, others);
     atomic_store(&one->served.all, all);
     if (!asked->data)
         note("nothing is kept when the server ends; --data DIR keeps the streams");
-    return true;
-}
-
-static bool start_others(service *one)
-{
-    char url[LISTEN_ADDRESS_BYTES + 16];
-    snprintf(url, sizeof url, "%s://%s", one->asked->tls_cert ? "https" : "http",
-             one->opened.address);
-    outside *others = outside_start(&one->both, url, atomic_load(&one->served.all));
-    atomic_store(&one->served.others, others);
     return others != NULL;
 }
 
@@ -133,7 +133,7 @@ static exit_code run(service *one)
     signals_catch();
     if (!open_socket(one) || !start_server(one))
         return EXIT_FAILED;
-    bool is_loaded = load_streams(one) && start_others(one);
+    bool is_loaded = load_streams(one);
     if (is_loaded)
         wait_for_end();
     server_close(one->running);

@@ -172,6 +172,21 @@ static void a_worse_grade_ends_the_old_alert_and_begins_another(void **state)
     alert_queue_free(queue);
 }
 
+static void an_episode_is_sent_once_it_has_the_lowest_grade(void **state)
+{
+    (void)state;
+    alert_queue *queue = alert_queue_new(
+        &(alert_queue_options){.episodes_max = 9, .resend_seconds = 60, .min_grade = "warning"});
+    put(queue, "\"a\"", 1, "note", 6, "null");
+    assert_nothing_due(queue, 0);
+    put(queue, "\"a\"", 1, "warning", 7, "null");
+    json_t *alerts = write_due(queue, 0, 9);
+    assert_int_equal(json_array_size(alerts), 1);
+    assert_null(member(alerts, 0, NULL, "generatorURL"));
+    json_decref(alerts);
+    alert_queue_free(queue);
+}
+
 static void the_column_is_that_of_the_first_alert(void **state)
 {
     (void)state;
@@ -296,6 +311,7 @@ int main(void)
         cmocka_unit_test(an_open_episode_is_sent_again_and_its_end_moves),
         cmocka_unit_test(what_was_not_taken_stays_due_in_its_latest_state),
         cmocka_unit_test(a_worse_grade_ends_the_old_alert_and_begins_another),
+        cmocka_unit_test(an_episode_is_sent_once_it_has_the_lowest_grade),
         cmocka_unit_test(the_column_is_that_of_the_first_alert),
         cmocka_unit_test(what_is_listed_late_does_not_open_an_ended_episode),
         cmocka_unit_test(what_is_not_listed_any_more_ends_now),

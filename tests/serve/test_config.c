@@ -90,6 +90,7 @@ static void alertmanager_has_labels_of_texts(void **state)
     assert_refused("{\"alertmanager\": {\"labels\": {\"a-b\": \"x\"}}}", "'a-b' cannot be");
     assert_refused("{\"alertmanager\": {\"labels\": {\"a\": 1}}}", "'a' must be a text");
     assert_refused("{\"alertmanager\": {\"labels\": {\"key\": \"x\"}}}", "'key' is set by oif");
+    assert_refused("{\"alertmanager\": {\"min_grade\": \"red\"}}", "note, warning or critical");
     assert_refused("{\"alertmanager\": {\"resend_seconds\": 0}}", "must be seconds");
 }
 

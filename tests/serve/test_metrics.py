@@ -1,0 +1,102 @@
+"""GET /metrics: what promtool thinks of it, and whether its figures are those of the streams."""
+
+import subprocess
+
+from fleet_rows import STREAM, Fleet, metrics_of, post, start_fleet
+from outside_programs import Prometheus, need, outside, wait_for  # noqa: F401
+
+
+def check(text):
+    need("promtool")
+    done = subprocess.run(["promtool", "check", "metrics"], input=text.encode(), capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+    assert done.stderr == b"" and done.stdout == b""
+
+
+def test_figures_are_those_of_the_stream(serve):
+    server = serve()
+    fleet = Fleet()
+    check(server.get("/metrics").text)
+    start_fleet(server, fleet)
+    post(server, fleet.rows(5, bad=["web-2"]))
+    answer = server.get("/metrics")
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    check(answer.text)
+    figures, stream = metrics_of(server), server.get(STREAM).json
+    assert figures["oif_streams"] == 1
+    assert figures['oif_rows_total{stream="fleet"}'] == stream["rows"] == 1210
+    assert figures['oif_batches_total{stream="fleet"}'] == 2
+    assert figures['oif_keys{stream="fleet"}'] == 2
+    assert figures['oif_keys_left_out{stream="fleet"}'] == 0
+    assert figures['oif_episodes_open{stream="fleet"}'] == stream["episodes_open"] == 1
+    alerts = sum(figures[f'oif_alerts_total{{stream="fleet",grade="{grade}"}}'] for grade in ("note", "warning", "critical"))
+    assert alerts == stream["alerts"] >= 5
+    assert figures['oif_in_episode{stream="fleet",key="web-2"}'] == 1
+    assert figures['oif_in_episode{stream="fleet",key="web-1"}'] == 0
+    keys = {key["key"]: key for key in server.get(STREAM + "/keys").json["keys"]}
+    for name in ("web-1", "web-2"):
+        for figure in ("score", "severity", "threshold"):
+            shown = figures[f'oif_{figure}{{stream="fleet",key="{name}"}}']
+            assert abs(shown - keys[name][figure]) <= 0.01, (figure, shown, keys[name])
+    assert figures["oif_batch_seconds_count"] == figures['oif_batch_seconds_bucket{le="+Inf"}'] == 2
+    assert 0 < figures["oif_batch_seconds_sum"] < 60
+    assert figures["process_resident_memory_bytes"] > 1e6
+    assert figures[f'oif_build_info{{version="{server.get("/api/v1").json["version"]}"}}'] == 1
+
+
+def test_buckets_add_up(serve):
+    server = serve()
+    fleet = Fleet()
+    start_fleet(server, fleet)
+    for _ in range(10):
+        post(server, fleet.rows(1))
+    buckets = [value for name, value in metrics_of(server).items() if name.startswith("oif_batch_seconds_bucket")]
+    assert buckets == sorted(buckets) and buckets[-1] == 11 and len(buckets) > 5
+
+
+def test_only_the_worst_keys_have_series(serve):
+    server = serve("--metrics-keys", "2")
+    fleet = Fleet(hosts=[f"web-{i}" for i in range(9)])
+    start_fleet(server, fleet)
+    post(server, fleet.rows(3, bad=["web-3", "web-7"]))
+    figures = metrics_of(server)
+    shown = sorted(name for name in figures if name.startswith("oif_score{"))
+    assert shown == ['oif_score{stream="fleet",key="web-3"}', 'oif_score{stream="fleet",key="web-7"}']
+    assert figures['oif_keys_left_out{stream="fleet"}'] == 7
+    assert figures['oif_keys{stream="fleet"}'] == 9
+    none = serve("--metrics-keys", "0")
+    start_fleet(none, Fleet())
+    assert not any(name.startswith("oif_score") for name in metrics_of(none))
+    check(none.get("/metrics").text)
+
+
+def test_keys_are_escaped(serve):
+    server = serve()
+    odd = 'a"b\\c\nd} 7\n# TYPE x gauge\nü'
+    start_fleet(server, Fleet(hosts=("web-1", odd)))
+    text = server.get("/metrics").text
+    check(text)
+    assert 'oif_score{stream="fleet",key="a\\"b\\\\c\\nd} 7\\n# TYPE x gauge\\nü"} ' in text
+
+
+def test_a_stream_without_keys_has_no_label_of_one(serve):
+    server = serve()
+    assert server.put("/api/v1/streams/plain", {}).status == 201
+    post(server, [{"x": i % 7} for i in range(100)], stream="/api/v1/streams/plain")
+    assert 'oif_score{stream="plain"}' in metrics_of(server)
+    check(server.get("/metrics").text)
+
+
+def test_the_real_prometheus_scrapes_it(serve, outside):  # noqa: F811
+    need("prometheus")
+    server = serve()
+    fleet = Fleet()
+    start_fleet(server, fleet)
+    post(server, fleet.rows(3, bad=["web-2"]))
+    prometheus = outside(Prometheus, {"oif": server.port})
+    (found,) = wait_for(lambda: prometheus.query('oif_rows_total{job="oif",stream="fleet"}'), "the rows are scraped")
+    assert found["value"][1] == "1206"
+    (bad,) = wait_for(lambda: prometheus.query('oif_in_episode{stream="fleet"} == 1'), "the episode is scraped")
+    assert bad["metric"]["key"] == "web-2"
+    assert prometheus.query("histogram_quantile(0.99, oif_batch_seconds_bucket)")
