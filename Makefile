@@ -14,9 +14,9 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-serve build test install clean \
 	test-all python-test python-asan python-capymoa format lint coverage fuzz valgrind release-gcc \
-	fuzz-long faults soak test-corrupt test-kill test-numbers test-snapshots \
+	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	operations data accuracy forgetting paper paper-quick ablation \
-	bench bench-quick bench-plain bench-python bench-text bench-programs
+	bench bench-quick bench-plain bench-python bench-serve bench-text bench-programs
 
 ##@ Use it
 
@@ -129,6 +129,9 @@ test-kill: release-gcc ## kill -9 a program that saves its state 10,000 times, o
 	OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_pipeline.evicted_models_kill
 	TMPDIR=/dev/shm OIF_KILL_TRIALS=10000 build/release-gcc/tests/test_pipeline.evicted_models_kill
 
+test-serve-kill: release-gcc ## kill -9 oif serve 1,000 times while a client posts numbered batches, some minutes (test: 20 times)
+	OIF=$(CURDIR)/build/release-gcc/oif OIF_SERVE_KILLS=1000 tests/serve/run.sh tests/serve/test_kill.py -s
+
 test-numbers: release-gcc ## read and print 10^8 numbers beside strtod, some minutes (test: 10^6)
 	OIF_NUMBER_TRIALS=100000000 build/release-gcc/tests/test_base.number_text
 
@@ -188,6 +191,9 @@ bench-plain: bench-programs ## ours beside the plain translation of the paper, a
 bench-python: bench-programs ## the Python package beside its peers and the C library, against its bars
 	@tools/make_venv.sh bench
 	@build/bench-venv/bin/python benchmarks/python.py $(ARGS)
+
+bench-serve: release-gcc ## batches and single rows by HTTP beside oif score and an empty answer, against their bars
+	@benchmarks/serve.py build/release-gcc/oif $(ARGS)
 
 bench-text: bench-programs ## megabytes per second of CSV, NDJSON and raw rows, and their share of oif score
 	@build/benchmarks/benchmarks/bench_text $(ARGS)
