@@ -251,7 +251,7 @@ bool stream_keep_record(stream *one, const journal_record *record, problem *why)
 
 /* What the disk has refused once may be lost although it does not refuse it again; so after a
  * failure a snapshot is made. */
-bool stream_sync(stream *one)
+static bool sync_journal(stream *one)
 {
     pthread_mutex_lock(&one->lock);
     uint64_t rows = stream_row_count(one);
@@ -276,6 +276,15 @@ bool stream_sync(stream *one)
         one->saved = rows;
     }
     pthread_mutex_unlock(&one->lock);
+    return is_synced;
+}
+
+/* Who comes while another thread syncs waits for it: what that one syncs is not on disk yet. */
+bool stream_sync(stream *one)
+{
+    pthread_mutex_lock(&one->sync_lock);
+    bool is_synced = sync_journal(one);
+    pthread_mutex_unlock(&one->sync_lock);
     return is_synced;
 }
 
@@ -405,6 +414,7 @@ stream *stream_new(struct streams *all, const char *name, const char *folder, js
         problem_set(why, 503, NULL, "out of memory");
         return NULL;
     }
+    pthread_mutex_init(&one->sync_lock, NULL);
     pthread_mutex_init(&one->lock, NULL);
     snprintf(one->name, sizeof one->name, "%s", name);
     one->all = all;
@@ -443,5 +453,6 @@ void stream_free(stream *one)
     free(one->notes);
     free(one->folder);
     pthread_mutex_destroy(&one->lock);
+    pthread_mutex_destroy(&one->sync_lock);
     free(one);
 }

@@ -27,7 +27,8 @@ struct stream {
     size_t references; /* under the lock of the registry */
     struct streams *all;
 
-    pthread_mutex_t lock; /* for all that follows */
+    pthread_mutex_t sync_lock; /* one sync at a time; taken before the other lock */
+    pthread_mutex_t lock;      /* for all that follows */
     stream_settings settings;
     body_shape shape;
     body_reader readers[BODY_READERS];

@@ -449,15 +449,18 @@ bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, 
     *answer = (rows_answer){.rows = 0};
     pthread_mutex_lock(&one->lock);
     bool is_good = check_request(one, request, why) && take_body(one, request, answer, why);
-    bool must_sync = one->folder && one->is_dirty && answer->accepted > 0 &&
-                     (request->is_durable || one->save_every <= 0);
+    uint64_t rows = stream_row_count(one);
+    bool must_sync =
+        one->folder && one->saved < rows && (request->is_durable || one->save_every <= 0);
     if (must_sync) {
         pthread_mutex_unlock(&one->lock);
         bool is_synced = stream_sync(one);
         pthread_mutex_lock(&one->lock);
+        is_synced = is_synced && one->saved >= rows;
         if (!is_synced && is_good)
-            is_good = problem_set(why, 503, "mend the disk; the rows are processed, and count",
-                                  "%s", one->error);
+            is_good =
+                problem_set(why, 503, "mend the disk; the rows are processed, and count", "%s",
+                            one->error[0] ? one->error : "the rows are not on disk yet");
     }
     answer->rows = stream_row_count(one);
     answer->saved = one->folder ? one->saved : answer->rows;

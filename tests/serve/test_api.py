@@ -235,6 +235,25 @@ def test_durable_rows_are_saved(serve, tmp_path):
     assert server.get(STREAM).json["rows"] == 100
 
 
+def test_durable_rows_are_saved_whatever_the_saver_does_meanwhile(serve, tmp_path):
+    server = serve("--data", str(tmp_path / "data"), "--save-every", "0.01")
+    server.put(STREAM, {})
+    connection = server.connect()
+    body = to_ndjson(make_rows(300))
+    for _ in range(300):
+        answer = server.post(STREAM + "/rows?durable=true&answer=count", body, headers=NDJSON, connection=connection)
+        assert answer.json["saved"] == answer.json["rows"], answer.text
+
+
+def test_a_durable_batch_that_is_sent_again_is_saved_too(serve, tmp_path):
+    server = serve("--data", str(tmp_path / "data"), "--save-every", "1h")
+    server.put(STREAM, {})
+    body = to_ndjson(make_rows(10))
+    assert server.post(STREAM + "/rows?first_row=0", body, headers={**NDJSON, **COUNT}).json["saved"] == 0
+    again = server.post(STREAM + "/rows?first_row=0&durable=true", body, headers={**NDJSON, **COUNT}).json
+    assert again["skipped"] == again["saved"] == 10
+
+
 # ---- What is known ----
 
 
