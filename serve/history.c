@@ -350,7 +350,10 @@ history_episode *history_episode_now(history *past, history_key *key, const stre
     episode->info.key_bytes = before.key_bytes;
     episode->info.column = before.column;
     episode->info.reason = before.reason;
-    episode->info.first_row = before.number == 0 ? info->first_row : before.first_row;
+    if (before.number != 0)
+        episode->info.first_row = before.first_row;
+    if (before.number != 0 && !info->has_time)
+        episode->info.began = before.began;
     key->info.episode = info->number;
     history_name_episode(episode, info->column, info->reason);
     key->info.reason = episode->info.reason ? episode->info.reason : "";

@@ -258,6 +258,28 @@ static bool get_start(past_file *from, uint64_t rows, void *extra, size_t extra_
     return is_it;
 }
 
+/* Before anything of the file is used: whether it has the bytes that were written. */
+static bool is_whole(FILE *file)
+{
+    enum { PIECE = 1 << 16 };
+    past_file from = {.file = file, .checksum = 1, .is_good = true};
+    uint64_t checksum = 0;
+    if (fseek(file, 0, SEEK_END) != 0)
+        return false;
+    long left = ftell(file) - (long)sizeof checksum;
+    unsigned char *piece = left > 0 ? malloc(PIECE) : NULL;
+    from.is_good = piece && fseek(file, 0, SEEK_SET) == 0;
+    while (from.is_good && left > 0) {
+        size_t count = left < PIECE ? (size_t)left : PIECE;
+        get(&from, piece, count);
+        left -= (long)count;
+    }
+    free(piece);
+    uint64_t made = from.checksum;
+    return from.is_good && get(&from, &checksum, sizeof checksum) && checksum == made &&
+           fseek(file, 0, SEEK_SET) == 0;
+}
+
 static bool get_all(past_file *from, history *past)
 {
     get_keys(from, past);
@@ -269,12 +291,11 @@ static bool get_all(past_file *from, history *past)
         get_alert(from, past);
     get(from, past->graded, sizeof past->graded);
     past->episodes = get_count(from);
-    uint64_t checksum = from->checksum;
-    return from->is_good && get_count(from) == checksum && from->is_good;
+    return from->is_good;
 }
 
 bool history_load(history *past, FILE *file, uint64_t rows, void *extra, size_t extra_bytes)
 {
     past_file from = {.file = file, .checksum = 1, .is_good = true};
-    return get_start(&from, rows, extra, extra_bytes) && get_all(&from, past);
+    return is_whole(file) && get_start(&from, rows, extra, extra_bytes) && get_all(&from, past);
 }

@@ -163,8 +163,9 @@ typedef struct stream_episode {
     bool has_key;                 /* the stream has keys */
     uint64_t number;              /* among the episodes of its key, from 1 */
     uint64_t first_row, last_row; /* of the stream, from 0 */
-    double began, ended;          /* NaN: the time is unknown; ended only if is_over */
+    double began, ended;          /* ended only if is_over */
     double last_seen;             /* the time of the last row */
+    bool has_time;                /* these are times of rows; else when the rows came */
     bool is_over;
     uint64_t anomalies, rows;
     double peak_score, peak_severity;

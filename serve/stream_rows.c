@@ -140,19 +140,22 @@ static void remember_row(body_run *run, history_key *key, const double *row, dou
         stream_tell_row(one, key, &point);
 }
 
+/* Of one that began before, the history knows the first row and when that came. */
 static stream_episode describe_episode(const body_run *run, const row_verdict *verdict,
                                        const char *reason)
 {
     const oif_episode_info *episode = &verdict->episode;
     uint64_t row = stream_row_count(run->one) - 1;
-    bool is_known = episode->column != OIF_UNKNOWN_COLUMN;
-    /* The first row of one that began before is known to the history. */
+    bool is_known = episode->column != OIF_UNKNOWN_COLUMN,
+         has_time = !isnan(episode->first_seconds) && !isnan(episode->last_seconds);
+    double last = has_time ? episode->last_seconds : run->now;
     return (stream_episode){.number = episode->number,
                             .first_row = row,
                             .last_row = row,
-                            .began = episode->first_seconds,
-                            .ended = episode->is_over ? episode->last_seconds : NAN,
-                            .last_seen = episode->last_seconds,
+                            .began = has_time ? episode->first_seconds : run->now,
+                            .ended = episode->is_over ? last : NAN,
+                            .last_seen = last,
+                            .has_time = has_time,
                             .is_over = episode->is_over,
                             .anomalies = episode->anomalies,
                             .rows = episode->rows,

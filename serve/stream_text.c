@@ -129,8 +129,10 @@ static void make_sentence(const stream_episode *episode, char text[SENTENCE_BYTE
 {
     char first[WHEN_BYTES], last[WHEN_BYTES], severity[32];
     const char *reason = episode->reason && *episode->reason ? episode->reason : "unusual";
-    when_text(episode->began, episode->last_seen, episode->first_row, first);
-    when_text(episode->last_seen, episode->began, episode->last_row, last);
+    double began = episode->has_time ? episode->began : NAN,
+           seen = episode->has_time ? episode->last_seen : NAN;
+    when_text(began, seen, episode->first_row, first);
+    when_text(seen, began, episode->last_row, last);
     snprintf(severity, sizeof severity, "%.1f", episode->peak_severity);
     if (strlen(severity) > 2 && strcmp(severity + strlen(severity) - 2, ".0") == 0)
         severity[strlen(severity) - 2] = '\0';

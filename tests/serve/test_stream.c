@@ -385,14 +385,15 @@ static char *describe(stream *one)
     return output_diverted(&bytes);
 }
 
-/* Without times a key was seen when its row came. */
-static void leave_arrivals_out(char *at)
+/* Without times a key was seen, and an episode began, when its row came. */
+static void leave_arrivals_out(char *described)
 {
-    static const char name[] = "\"last_seen\":1";
-    while ((at = strstr(at, name)) != NULL) {
-        size_t bytes = strcspn(at, ",}");
-        memmove(at, at + bytes, strlen(at + bytes) + 1);
-    }
+    static const char *const names[] = {"\"last_seen\":1", "\"began\":1", "\"ended\":1"};
+    for (size_t i = 0; i < 3; i++)
+        for (char *at = described; (at = strstr(at, names[i])) != NULL;) {
+            size_t bytes = strcspn(at, ",}");
+            memmove(at, at + bytes, strlen(at + bytes) + 1);
+        }
 }
 
 static void has_same_history(const char *name, stream *a, stream *b, bool has_time)

@@ -1,0 +1,255 @@
+/* serve/history.c and serve/feed.c: what is remembered is the latest, and its memory is bounded. */
+#include "../../serve/feed.h"
+#include "../../serve/history.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void add_rows(history *past, const char *name, uint64_t first, uint64_t count)
+{
+    for (uint64_t i = first; i < first + count; i++) {
+        history_key *key = history_touch(past, name, strlen(name));
+        const history_point point = {.row = i, .time = (double)i, .score = 0.5};
+        const double values[] = {(double)i, -1};
+        assert_non_null(key);
+        history_add_point(past, key, &point, values);
+    }
+}
+
+static void assert_latest(const history *past, const char *name, uint64_t last, uint32_t count)
+{
+    const history_key *key = history_find(past, name, strlen(name));
+    assert_non_null(key);
+    assert_int_equal(key->count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const history_point *point = history_point_at(past, key, i);
+        assert_int_equal(point->row, last + 1 - count + i);
+        assert_true(history_values(point)[0] == (float)point->row);
+        assert_true(history_values(point)[1] == -1);
+    }
+}
+
+static void a_ring_holds_the_latest_points(void **state)
+{
+    history *past = history_new(1 << 20);
+    (void)state;
+    history_start(past, 2);
+    add_rows(past, "a", 0, 5);
+    assert_latest(past, "a", 4, 5);
+    add_rows(past, "a", 5, 400);
+    assert_latest(past, "a", 404, 405);
+    add_rows(past, "a", 405, 2000);
+    assert_latest(past, "a", 2404, POINTS_MAX);
+    history_free(past);
+}
+
+static void many_keys_have_fewer_points_and_memory_stays_bounded(void **state)
+{
+    enum { KEYS = 3000, LIMIT = 2 << 20 };
+    history *past = history_new(LIMIT);
+    char name[16];
+    (void)state;
+    history_start(past, 2);
+    add_rows(past, "first", 0, 1000);
+    for (uint64_t round = 0; round < 40; round++)
+        for (uint64_t i = 0; i < KEYS; i++) {
+            snprintf(name, sizeof name, "k%d", (int)i);
+            add_rows(past, name, round, 1);
+            assert_true(past->bytes <= LIMIT);
+        }
+    assert_true(past->points_max < 40);
+    snprintf(name, sizeof name, "k%d", KEYS - 1);
+    assert_latest(past, name, 39, history_find(past, name, strlen(name))->count);
+    assert_true(history_find(past, name, strlen(name))->count >= POINTS_MIN);
+    history_free(past);
+}
+
+static void keys_that_were_not_seen_for_longest_make_room(void **state)
+{
+    history *past = history_new(100 << 10);
+    char name[16];
+    (void)state;
+    history_start(past, 2);
+    const stream_episode open = {.number = 1};
+    add_rows(past, "in episode", 0, 1);
+    assert_non_null(history_episode_now(past, history_touch(past, "in episode", 10), &open));
+    add_rows(past, "old", 0, 1);
+    for (int i = 0; i < 2000; i++) {
+        snprintf(name, sizeof name, "k%d", i);
+        add_rows(past, name, 0, 1);
+    }
+    assert_null(history_find(past, "old", 3));
+    assert_non_null(history_find(past, "in episode", 10));
+    assert_non_null(history_find(past, "k1999", 5));
+    history_free(past);
+}
+
+static void episodes_end_and_the_last_ones_are_kept(void **state)
+{
+    history *past = history_new(1 << 20);
+    history_key *key = history_touch(past, "a", 1);
+    (void)state;
+    for (uint64_t i = 1; i <= ENDED_MAX + 5; i++) {
+        stream_episode info = {.number = i, .first_row = 10 * i, .last_row = 10 * i, .reason = "x"};
+        assert_non_null(history_episode_now(past, key, &info));
+        assert_int_equal(past->open_count, 1);
+        info.first_row = info.last_row = 10 * i + 3;
+        info.is_over = i % 2;
+        const history_episode *now = history_episode_now(past, key, &info);
+        assert_int_equal(now->info.first_row, 10 * i);
+        assert_int_equal(now->info.last_row, 10 * i + 3);
+        assert_string_equal(now->info.reason, "x");
+    }
+    assert_int_equal(past->ended_count, ENDED_MAX);
+    assert_int_equal(history_ended_at(past, 0)->info.number, ENDED_MAX + 5);
+    assert_int_equal(history_ended_at(past, ENDED_MAX - 1)->info.number, 6);
+    assert_true(history_ended_at(past, 1)->info.is_over); /* the next one has ended it */
+    history_forget(past, key);
+    history_free(past);
+}
+
+/* ---- In a file ---- */
+
+static history *make_past(void)
+{
+    history *past = history_new(1 << 20);
+    history_start(past, 2);
+    add_rows(past, "a", 0, 700);
+    add_rows(past, "b\n", 700, 3);
+    const stream_episode open = {.number = 2, .first_row = 5, .column = "c", .reason = "c high"},
+                         over = {.number = 1, .is_over = true, .reason = "old"};
+    history_episode_now(past, history_find(past, "a", 1), &over);
+    history_episode_now(past, history_find(past, "a", 1), &open);
+    char *text = malloc(3);
+    memcpy(text, "{}", 3);
+    history_add_alert(past, 17, 1.5, "a", 1, text, 2);
+    past->graded[1] = 4;
+    past->episodes = 2;
+    return past;
+}
+
+static void a_history_is_loaded_as_it_was_saved(void **state)
+{
+    history *past = make_past(), *loaded = history_new(1 << 20);
+    int extra = 42, found = 0;
+    FILE *file = tmpfile();
+    (void)state;
+    assert_true(history_save(past, file, &(history_extra){703, &extra, sizeof extra}));
+    rewind(file);
+    assert_true(history_load(loaded, file, 703, &found, sizeof found));
+    assert_int_equal(found, 42);
+    assert_int_equal(loaded->bytes, past->bytes);
+    assert_latest(loaded, "a", 699, POINTS_MAX);
+    assert_latest(loaded, "b\n", 702, 3);
+    assert_string_equal(loaded->newest->info.key, "b\n");
+    assert_int_equal(loaded->open_count, 1);
+    assert_string_equal(history_find(loaded, "a", 1)->open->info.reason, "c high");
+    assert_string_equal(history_find(loaded, "a", 1)->info.reason, "c high");
+    assert_int_equal(loaded->ended_count, 1);
+    assert_int_equal(history_alert_at(loaded, 0)->row, 17);
+    assert_int_equal(loaded->graded[1], 4);
+    assert_int_equal(loaded->episodes, 2);
+    fclose(file);
+    history_free(past);
+    history_free(loaded);
+}
+
+static void a_history_of_other_rows_or_a_damaged_one_is_not_used(void **state)
+{
+    history *past = make_past();
+    int extra = 0;
+    FILE *file = tmpfile();
+    (void)state;
+    assert_true(history_save(past, file, &(history_extra){703, &extra, sizeof extra}));
+    long bytes = ftell(file);
+    history_free(past);
+    rewind(file);
+    past = history_new(1 << 20);
+    assert_false(history_load(past, file, 702, &extra, sizeof extra));
+    history_free(past);
+    for (long at = 0; at < bytes; at += at < 200 || at > bytes - 400 ? 1 : 97) {
+        fseek(file, at, SEEK_SET);
+        int byte = fgetc(file);
+        fseek(file, at, SEEK_SET);
+        fputc(byte ^ 0x41, file);
+        rewind(file);
+        past = history_new(1 << 20);
+        if (history_load(past, file, 703, &extra, sizeof extra))
+            fail_msg("byte %ld is another one, and that is not seen", at);
+        history_free(past);
+        fseek(file, at, SEEK_SET);
+        fputc(byte, file);
+    }
+    fclose(file);
+}
+
+/* ---- Events ---- */
+
+static void a_watcher_gets_what_it_wants_in_order(void **state)
+{
+    feed *events = feed_new();
+    const feed_filter of_a = {.stream = "a", .key = "k", .key_bytes = 1};
+    uint64_t cursor = feed_latest(events);
+    feed_event event;
+    (void)state;
+    feed_add(events, FEED_ALERT, "a", "k", 1, "1", 1);
+    feed_add(events, FEED_ALERT, "b", "k", 1, "2", 1);
+    feed_add(events, FEED_ALERT, "a", "other", 5, "3", 1);
+    feed_add(events, FEED_ROW, "a", "k", 1, "4", 1);
+    feed_add(events, FEED_STREAM, "a", "", 0, "5", 1);
+    assert_true(feed_next(events, &cursor, &of_a, &event));
+    assert_string_equal(event.text, "1");
+    assert_int_equal(event.number, 1);
+    feed_event_free(&event);
+    assert_true(feed_next(events, &cursor, &of_a, &event));
+    assert_string_equal(event.text, "5");
+    feed_event_free(&event);
+    assert_false(feed_next(events, &cursor, &of_a, &event));
+    assert_int_equal(cursor, 5);
+    cursor = 1000; /* of another run */
+    assert_false(feed_next(events, &cursor, &of_a, &event));
+    assert_int_equal(cursor, 5);
+    feed_free(events);
+}
+
+static void old_events_leave_the_ring(void **state)
+{
+    feed *events = feed_new();
+    const feed_filter all = {.stream = NULL};
+    uint64_t cursor = 0, first = 0, count = 0;
+    feed_event event;
+    (void)state;
+    for (int i = 0; i < 20000; i++)
+        feed_add(events, FEED_ALERT, "a", "", 0, "{}", 2);
+    while (feed_next(events, &cursor, &all, &event)) {
+        first = first ? first : event.number;
+        count++;
+        feed_event_free(&event);
+    }
+    assert_int_equal(cursor, 20000);
+    assert_int_equal(first + count - 1, 20000);
+    assert_true(count >= 4096 && count <= 8192);
+    feed_free(events);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ring_holds_the_latest_points),
+        cmocka_unit_test(many_keys_have_fewer_points_and_memory_stays_bounded),
+        cmocka_unit_test(keys_that_were_not_seen_for_longest_make_room),
+        cmocka_unit_test(episodes_end_and_the_last_ones_are_kept),
+        cmocka_unit_test(a_history_is_loaded_as_it_was_saved),
+        cmocka_unit_test(a_history_of_other_rows_or_a_damaged_one_is_not_used),
+        cmocka_unit_test(a_watcher_gets_what_it_wants_in_order),
+        cmocka_unit_test(old_events_leave_the_ring),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
