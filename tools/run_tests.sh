@@ -88,6 +88,7 @@ if [ "${1:-}" = --all ]; then
     stage bench-quick make --no-print-directory bench-quick
     stage same-bits tests/same_bits/run.sh
     stage analysis tools/analyze.sh
+    stage wheels tools/make_wheels.sh --check
     stage reference reference
     stage tsan thread_tests
     stage paper make --no-print-directory paper-quick

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from pathlib import Path
 
 import pytest
 from conftest import CHECKOUT
@@ -68,6 +69,12 @@ def test_the_sdist_builds_without_a_network(tmp_path):
         "http_proxy": "http://127.0.0.1:9",
         "https_proxy": "http://127.0.0.1:9",
     }
-    run("pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--wheel-dir", tmp_path,
+    system = Path("/usr/bin/cmake")  # Debian's, not the newer one of PyPI
+    if system.exists():
+        no_network["CMAKE_EXECUTABLE"] = str(system)
+    said = run("pip", "wheel", "--verbose", "--no-build-isolation", "--no-deps", "--wheel-dir", tmp_path,
         "--config-settings=cmake.build-type=Debug", sdist, env=no_network)  # fmt: skip
     assert list(tmp_path.glob("online_iforest-*.whl"))
+    if system.exists():
+        version = subprocess.run([system, "--version"], capture_output=True, text=True).stdout.split()[2]
+        assert f"using CMake {version}" in said
