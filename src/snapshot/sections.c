@@ -251,8 +251,19 @@ static void check_checksum(oif_section_reader *reader, const char *of_what)
     reader->checksum = 0;
 }
 
+/* Whether numbers are in memory as they are in a snapshot. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(OIF_PORTABLE)
+enum { IS_AS_IN_MEMORY = 1 };
+#else
+enum { IS_AS_IN_MEMORY = 0 };
+#endif
+
 static void decode(const unsigned char *bytes, oif_field_type type, void *values, size_t count)
 {
+    if (IS_AS_IN_MEMORY) {
+        memcpy(values, bytes, count * oif_field_type_bytes(type));
+        return;
+    }
     switch (type) {
     case OIF_FIELD_U8: memcpy(values, bytes, count); break;
     case OIF_FIELD_U16:
@@ -320,11 +331,60 @@ static void read_field(oif_state_visitor *self, const char *name, oif_field_type
     }
 }
 
+/* Fields of a record that lie side by side in memory. */
+typedef struct run {
+    size_t offset, bytes;
+} run;
+
+enum { MOST_RUNS = 4 };
+
+/* Joins the fields of records to runs. Returns how many, 0 if they are more than MOST_RUNS. */
+static size_t join_fields(const oif_records *records, run runs[MOST_RUNS])
+{
+    size_t count = 0;
+    for (size_t f = 0; f < records->field_count; f++) {
+        const oif_field *field = &records->fields[f];
+        const size_t bytes = field->count * oif_field_type_bytes(field->type);
+        if (count > 0 && runs[count - 1].offset + runs[count - 1].bytes == field->offset)
+            runs[count - 1].bytes += bytes;
+        else if (count < MOST_RUNS)
+            runs[count++] = (run){field->offset, bytes};
+        else
+            return 0;
+    }
+    return count;
+}
+
+/* A field of four bytes costs as much as a run of forty: with runs and without decoding, hst
+ * loads three times as fast. */
+static void read_runs(oif_section_reader *reader, const oif_records *records, const run *runs,
+                      size_t run_count)
+{
+    const size_t record_bytes = oif_record_bytes(records);
+    char *record = records->first;
+    for (size_t i = 0; i < records->count && reader->status == OIF_OK; i++) {
+        const unsigned char *bytes = take_payload(reader, record_bytes);
+        for (size_t r = 0; r < run_count; bytes += runs[r++].bytes)
+            memcpy(record + runs[r].offset, bytes, runs[r].bytes);
+        record += records->stride;
+    }
+}
+
 static void read_records(oif_state_visitor *self, const oif_records *records)
 {
     oif_section_reader *reader = (oif_section_reader *)self;
     const size_t record_bytes = oif_record_bytes(records);
     char *record = records->first;
+    run runs[MOST_RUNS];
+    const size_t run_count = IS_AS_IN_MEMORY ? join_fields(records, runs) : 0;
+    if (run_count == 1 && runs[0].bytes == records->stride) {
+        read_field(self, "", OIF_FIELD_U8, record + runs[0].offset, records->count * record_bytes);
+        return;
+    }
+    if (run_count > 0) {
+        read_runs(reader, records, runs, run_count);
+        return;
+    }
     for (size_t i = 0; i < records->count && reader->status == OIF_OK; i++) {
         const unsigned char *bytes = take_payload(reader, record_bytes);
         for (size_t f = 0; f < records->field_count; f++) {

@@ -363,13 +363,16 @@ void oif_window_tree_visit_fields(oif_window_state *forest, uint32_t number,
     oif_visit_u64(visitor, "cuts_made", &tree->cuts_made, 1);
     oif_visit_u64(visitor, "cuts_undone", &tree->cuts_undone, 1);
     oif_visit_u8(visitor, "labels", oif_window_labels(forest, tree), forest->slots);
-    for (uint32_t i = 0; i < forest->leaf_capacity; i++) {
-        oif_window_leaf *leaf = oif_window_leaf_of(forest, tree, i);
-        oif_visit_i32(visitor, "height", &leaf->height, 1);
-        oif_visit_i32(visitor, "guard", &leaf->guard, 1);
-        oif_visit_i32(visitor, "cut_at", &leaf->cut_at, 1);
-        oif_visit_u32(visitor, "depth", &leaf->depth, 1);
-        oif_visit_u32(visitor, "index", &leaf->index, 1);
-        oif_visit_f64(visitor, "box", leaf->box, forest->box_width);
-    }
+    const oif_field leaf_fields[] = {
+        {"height", OIF_FIELD_I32, offsetof(oif_window_leaf, height), 1},
+        {"guard", OIF_FIELD_I32, offsetof(oif_window_leaf, guard), 1},
+        {"cut_at", OIF_FIELD_I32, offsetof(oif_window_leaf, cut_at), 1},
+        {"depth", OIF_FIELD_U32, offsetof(oif_window_leaf, depth), 1},
+        {"index", OIF_FIELD_U32, offsetof(oif_window_leaf, index), 1},
+        {"box", OIF_FIELD_F64, offsetof(oif_window_leaf, box), forest->box_width},
+    };
+    oif_visit_records(visitor,
+                      &(oif_records){leaf_fields, sizeof leaf_fields / sizeof leaf_fields[0],
+                                     oif_window_leaf_of(forest, tree, 0), forest->leaf_bytes,
+                                     forest->leaf_capacity});
 }
