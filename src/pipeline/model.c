@@ -681,7 +681,7 @@ static bool knows_usual(const oif_model *m)
     return true;
 }
 
-oif_status oif_model_check(const oif_model *model, oif_error *error)
+oif_status oif_model_check_own(const oif_model *model, oif_error *error)
 {
     const oif_model_options *options = &model->options;
     if (model->recent_anomalies > options->patience || model->same_rows > OIF_MODEL_SAME_ROWS)
@@ -705,7 +705,12 @@ oif_status oif_model_check(const oif_model *model, oif_error *error)
     for (size_t i = 0; i < oif_model_judges(model); i++)
         if (!oif_score_history_check(&judges_of(model)[i].history))
             return oif_fail(error, OIF_EINVARIANT, "the history of a judge does not hold together");
-    oif_status status = oif_senses_check(senses_of(model), error);
+    return oif_senses_check(senses_of(model), error);
+}
+
+oif_status oif_model_check(const oif_model *model, oif_error *error)
+{
+    oif_status status = oif_model_check_own(model, error);
     for (size_t i = 0; i < model->detector_count && status == OIF_OK; i++)
         status = oif_detector_check(model->detectors[i], error);
     return status;

@@ -139,4 +139,7 @@ void oif_model_visit_fields(oif_model *model, oif_state_visitor *visitor);
 /* Validates every field; OIF_EINVARIANT names what is broken. */
 oif_status oif_model_check(const oif_model *model, oif_error *error);
 
+/* The same without those of the detectors. */
+oif_status oif_model_check_own(const oif_model *model, oif_error *error);
+
 #endif
