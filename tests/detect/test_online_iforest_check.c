@@ -256,10 +256,121 @@ static void the_check_names_each_thing_that_is_broken(void **state)
     free(rows);
 }
 
+/* ---- Labels ---- */
+
+/* Whether a row of the ring may be counted by a leaf: the definition, cut by cut. */
+static bool falls_into(const oif_window_state *forest, uint32_t tree, uint32_t slot, uint32_t leaf)
+{
+    oif_window_node at = oif_window_root(forest, tree);
+    while (oif_window_is_cut(forest, at)) {
+        uint32_t column = oif_window_cut_columns(forest)[at.index];
+        double number = oif_window_ring_column(forest, column)[slot];
+        if (isnan(number))
+            return true; /* it may be anywhere */
+        at =
+            number >= oif_window_cut_value(forest, at) ? oif_window_right(at) : oif_window_left(at);
+    }
+    return oif_window_leaf_number(forest, at) == leaf;
+}
+
+static uint32_t draw_standing_leaf(const oif_window_state *forest, uint32_t tree, dice *from)
+{
+    const oif_window_tree *in = oif_window_tree_at(forest, tree);
+    for (;;) {
+        uint32_t leaf = dice_below(from, forest->leaf_capacity);
+        if (oif_window_leaf_of(forest, in, leaf)->depth != OIF_WINDOW_VACANT)
+            return leaf;
+    }
+}
+
+/* Changes the label of a row, or makes one of its numbers that of a cut or close to it. */
+static void misplace_a_row(oif_window_state *forest, uint32_t tree, uint32_t slot, dice *from)
+{
+    const oif_window_node root = oif_window_root(forest, tree);
+    uint8_t *label = &oif_window_labels(forest, oif_window_tree_at(forest, tree))[slot];
+    if (*label != OIF_WINDOW_NOT_COUNTED &&
+        (dice_below(from, 2) || !oif_window_is_cut(forest, root))) {
+        *label = (uint8_t)draw_standing_leaf(forest, tree, from);
+        return;
+    }
+    if (!oif_window_is_cut(forest, root))
+        return;
+    const double cut = oif_window_cut_value(forest, root);
+    const double numbers[] = {cut, nextafter(cut, -INFINITY), nextafter(cut, INFINITY), NAN};
+    oif_window_ring_column(forest, oif_window_cut_columns(forest)[root.index])[slot] =
+        numbers[dice_below(from, 4)];
+}
+
+static bool all_fall_into_their_leaves(const oif_window_state *forest)
+{
+    for (uint32_t tree = 0; tree < forest->num_trees; tree++)
+        for (uint32_t age = 1; age <= forest->rows_held; age++) {
+            uint32_t slot = (forest->next_slot + forest->slots - age) % forest->slots;
+            uint8_t label = oif_window_labels(forest, oif_window_tree_at(forest, tree))[slot];
+            if (label != OIF_WINDOW_NOT_COUNTED && !falls_into(forest, tree, slot, label))
+                return false;
+        }
+    return true;
+}
+
+enum { LABELLED_ROWS = 500, WOUNDS = 40 }; /* the window reaches around the ring */
+
+static void require_same_verdicts(oif_detector *sound, dice *from, uint32_t verdicts[2])
+{
+    for (int i = 0; i < WOUNDS; i++) {
+        oif_detector *broken = clone_of(sound);
+        oif_window_state *forest = (oif_window_state *)(uintptr_t)oif_detector_state(broken);
+        uint32_t age = 1 + dice_below(from, forest->rows_held);
+        uint32_t slot = (forest->next_slot + forest->slots - age) % forest->slots;
+        assert_in_range(forest->next_slot, 1, forest->rows_held - 1);
+        slot = i < 4 ? 0 : i < 8 ? forest->slots - 1 : slot; /* the ends of the ring */
+        misplace_a_row(forest, dice_below(from, forest->num_trees), slot, from);
+        oif_error error = {.message = ""};
+        const bool are_right = all_fall_into_their_leaves(forest);
+        oif_status status = oif_detector_check(broken, &error);
+        if (status != (are_right ? OIF_OK : OIF_EINVARIANT) ||
+            (!are_right && !strstr(error.message, "a leaf that it does not fall into")))
+            fail_msg("%zu columns, wound %d: status %d, \"%s\", but the rows are %s",
+                     oif_detector_columns(sound), i, status, error.message,
+                     are_right ? "in their leaves" : "not");
+        verdicts[are_right]++;
+        oif_detector_free(broken);
+    }
+}
+
+/* Rows of up to 16 columns are compared with regions, others walk; trees come in groups. */
+static void a_row_in_another_leaf_is_found_whatever_the_columns(void **state)
+{
+    (void)state;
+    static const size_t columns[] = {1, 3, 4, 5, 10, 16, 17, 40};
+    dice from = {31};
+    uint32_t verdicts[2] = {0, 0};
+    for (size_t i = 0; i < 4 * sizeof columns / sizeof columns[0]; i++) {
+        const size_t d = columns[i / 4];
+        setup s = {.num_trees = 21,
+                   .window_size = 300,
+                   .max_leaf_samples = 4,
+                   .subsample = i % 2 ? 0.5 : 1,
+                   .seed = i};
+        oif_detector *sound = new_detector(&s, d);
+        double *rows = normal_rows(i, LABELLED_ROWS, d);
+        for (size_t j = 0; i % 4 > 1 && j < LABELLED_ROWS * d; j++)
+            rows[j] = dice_below(&from, 5) ? rows[j] : NAN;
+        require_ok(oif_detector_learn_rows(sound, rows, LABELLED_ROWS, d, NULL));
+        require_ok(oif_detector_check(sound, NULL));
+        require_same_verdicts(sound, &from, verdicts);
+        oif_detector_free(sound);
+        free(rows);
+    }
+    print_message("%u detectors were broken, %u were not\n", verdicts[0], verdicts[1]);
+    assert_true(verdicts[0] > 100 && verdicts[1] > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_check_names_each_thing_that_is_broken),
+        cmocka_unit_test(a_row_in_another_leaf_is_found_whatever_the_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Whether a tree of an Online Isolation Forest is consistent. Its fields may come from a
  * damaged snapshot, so nothing is trusted but what follows from the parameters. Takes O(nodes
- * x levels + rows x levels). */
+ * x levels + rows). */
 #include "detect/online_iforest/window_tree.h"
 
 #include "base/invariant.h"
@@ -12,7 +12,7 @@ typedef struct tree_check {
     const oif_window_tree *tree;
     uint32_t leaves_seen, levels;
     bool seen[OIF_WINDOW_MAX_LEAVES];
-    uint32_t rows[OIF_WINDOW_MAX_LEAVES]; /* of the window, by the leaf that counts them */
+    uint32_t rows[OIF_WINDOW_MAX_LEAVES + 1]; /* of the window, by the leaf that counts them */
 } tree_check;
 
 /* No split may hide below a node that is not cut: the walk would follow it, or find it when the
@@ -143,114 +143,24 @@ static oif_status check_sums(tree_check *check, oif_window_node at, sums *all)
 
 /* ---- Rows ---- */
 
-enum { ROWS_AT_ONCE = 8, TOP_LEVELS = 10 };
-
-/* The cuts of the top levels as a heap of their own: node i has the children 2 i and 2 i + 1. */
-typedef struct top_cuts {
-    uint32_t levels;
-    double values[1 << TOP_LEVELS];  /* the least number that goes right */
-    size_t columns[1 << TOP_LEVELS]; /* where the column begins in the ring */
-} top_cuts;
-
-static void copy_top(const tree_check *check, top_cuts *top)
+/* Counts the rows of the window by the leaves that their labels name. Whether a row falls into
+ * that leaf is for oif_window_labels_check. */
+static oif_status count_rows(tree_check *check)
 {
     const oif_window_state *forest = check->forest;
-    const uint32_t root = oif_window_root(forest, check->base.number).index;
-    top->levels = oif_min_u32(check->levels, TOP_LEVELS);
-    for (uint32_t level = 0, first = 1; level < top->levels; level++, first *= 2)
-        for (uint32_t i = 0; i < first; i++) {
-            const oif_window_node at = {root * first + i, level};
-            const bool is_cut = oif_window_is_cut(forest, at);
-            top->values[first + i] = is_cut ? oif_window_cut_value(forest, at) : INFINITY;
-            top->columns[first + i] =
-                (size_t)oif_window_cut_columns(forest)[at.index] * forest->slots;
-        }
-}
-
-/* Where rows of the ring are after the top levels; they go left below a leaf. All levels are
- * walked without a branch, and rows side by side, as a step waits for the one before. */
-static void walk_top(const tree_check *check, const top_cuts *top,
-                     const uint32_t slots[ROWS_AT_ONCE], uint32_t at[ROWS_AT_ONCE])
-{
-    const double *ring = oif_window_ring_column(check->forest, 0);
-    for (int i = 0; i < ROWS_AT_ONCE; i++)
-        at[i] = 1;
-    for (uint32_t level = 0; level < top->levels; level++)
-        for (int i = 0; i < ROWS_AT_ONCE; i++) {
-            const double number = ring[top->columns[at[i]] + slots[i]];
-            at[i] = 2 * at[i] + (number >= top->values[at[i]]);
-        }
-}
-
-/* The leaf that a row falls into, from the node on where the top levels have led it. */
-static uint32_t leaf_below(const tree_check *check, const top_cuts *top, uint32_t slot,
-                           uint32_t place)
-{
-    const oif_window_state *forest = check->forest;
-    const uint32_t root = oif_window_root(forest, check->base.number).index;
-    const uint32_t width = UINT32_C(1) << top->levels;
-    oif_window_node at = {root * width + (place - width), top->levels};
-    while (oif_window_is_cut(forest, at)) {
-        uint32_t column = oif_window_cut_columns(forest)[at.index];
-        double number = oif_window_ring_column(forest, column)[slot];
-        at =
-            number >= oif_window_cut_value(forest, at) ? oif_window_right(at) : oif_window_left(at);
-    }
-    return oif_window_leaf_number(forest, at);
-}
-
-/* Whether a cut on the way of a row asks for a number that it lacks: then it may be anywhere. */
-static bool lacks_number(const tree_check *check, uint32_t slot)
-{
-    const oif_window_state *forest = check->forest;
-    oif_window_node at = oif_window_root(forest, check->base.number);
-    while (oif_window_is_cut(forest, at)) {
-        double number =
-            oif_window_ring_column(forest, oif_window_cut_columns(forest)[at.index])[slot];
-        if (isnan(number))
-            return true;
-        at =
-            number >= oif_window_cut_value(forest, at) ? oif_window_right(at) : oif_window_left(at);
-    }
-    return false;
-}
-
-/* Whether a row is counted by the leaf that it falls into. */
-static oif_status check_label(tree_check *check, uint32_t slot, uint32_t leaf)
-{
-    const oif_window_state *forest = check->forest;
-    uint32_t label = oif_window_labels(forest, check->tree)[slot];
-    OIF_REQUIRE(&check->base, label != OIF_WINDOW_NOT_COUNTED || forest->subsample < 1,
+    const uint8_t *labels = oif_window_labels(forest, check->tree);
+    const uint32_t first = oif_window_oldest_slot(forest),
+                   behind = oif_min_u32(forest->rows_held, forest->slots - first);
+    for (uint32_t i = 0; i < behind; i++)
+        check->rows[labels[first + i]]++;
+    for (uint32_t i = 0; i < forest->rows_held - behind; i++)
+        check->rows[labels[i]]++;
+    OIF_REQUIRE(&check->base, check->rows[OIF_WINDOW_NOT_COUNTED] == 0 || forest->subsample < 1,
                 "a row is counted by no leaf");
-    if (label == OIF_WINDOW_NOT_COUNTED)
-        return OIF_OK;
-    OIF_REQUIRE(&check->base, label < forest->leaf_capacity && check->seen[label],
-                "a row is counted by a leaf that does not stand");
-    OIF_REQUIRE(&check->base, label == leaf || lacks_number(check, slot),
-                "a row is counted by a leaf that it does not fall into");
-    check->rows[label]++;
+    for (uint32_t leaf = 0; leaf < OIF_WINDOW_MAX_LEAVES; leaf++)
+        OIF_REQUIRE(&check->base, check->rows[leaf] == 0 || check->seen[leaf],
+                    "a row is counted by a leaf that does not stand");
     return OIF_OK;
-}
-
-static oif_status check_labels(tree_check *check)
-{
-    const oif_window_state *forest = check->forest;
-    oif_status status = OIF_OK;
-    top_cuts top;
-    copy_top(check, &top);
-    for (uint32_t done = 0; done < forest->rows_held && status == OIF_OK; done += ROWS_AT_ONCE) {
-        uint32_t slots[ROWS_AT_ONCE], places[ROWS_AT_ONCE];
-        for (uint32_t i = 0; i < ROWS_AT_ONCE; i++) {
-            uint32_t age = oif_min_u32(done + i + 1, forest->rows_held);
-            slots[i] = forest->next_slot >= age ? forest->next_slot - age
-                                                : forest->next_slot + forest->slots - age;
-        }
-        walk_top(check, &top, slots, places);
-        const uint32_t count = oif_min_u32(ROWS_AT_ONCE, forest->rows_held - done);
-        for (uint32_t i = 0; i < count && status == OIF_OK; i++)
-            status = check_label(check, slots[i], leaf_below(check, &top, slots[i], places[i]));
-    }
-    return status;
 }
 
 oif_status oif_window_tree_check(const oif_window_state *forest, uint32_t number, oif_error *error)
@@ -275,7 +185,7 @@ oif_status oif_window_tree_check(const oif_window_state *forest, uint32_t number
                 oif_window_lane_levels(forest)[number / OIF_LANES] <= forest->depth_limit,
                 "the trees walked beside it go deeper than trees can");
     sums all_leaves;
-    status = check_labels(check);
+    status = count_rows(check);
     return status == OIF_OK ? check_sums(check, oif_window_root(forest, number), &all_leaves)
                             : status;
 }

@@ -669,7 +669,7 @@ static oif_status check(const void *state, oif_error *error)
     oif_status status = OIF_OK;
     for (uint32_t tree = 0; tree < forest->num_trees && status == OIF_OK; tree++)
         status = oif_window_tree_check(forest, tree, error);
-    return status;
+    return status == OIF_OK ? oif_window_labels_check(forest, error) : status;
 }
 
 /* ---- Snapshots ---- */

@@ -139,6 +139,14 @@ static inline double *oif_window_ring_column(const oif_window_state *forest, uin
     return (double *)oif_block_part(forest, forest->columns_at) + (size_t)column * forest->slots;
 }
 
+/* The slot of the oldest row in the window; the others follow around the ring. */
+static inline uint32_t oif_window_oldest_slot(const oif_window_state *forest)
+{
+    return forest->next_slot >= forest->rows_held
+               ? forest->next_slot - forest->rows_held
+               : forest->next_slot + forest->slots - forest->rows_held;
+}
+
 /* By height, from -1 on. */
 static inline uint32_t *oif_window_extra_depths(const oif_window_state *forest)
 {
@@ -287,7 +295,11 @@ uint32_t oif_window_tree_walk(const oif_window_state *forest, uint32_t tree, con
 void oif_window_tree_visit_fields(oif_window_state *forest, uint32_t tree,
                                   oif_state_visitor *visitor);
 
-/* Verifies every invariant of one tree; OIF_EINVARIANT names the broken one. */
+/* Verifies every invariant of one tree, except that rows fall into the leaves that count them;
+ * OIF_EINVARIANT names the broken one. */
 oif_status oif_window_tree_check(const oif_window_state *forest, uint32_t tree, oif_error *error);
+
+/* Verifies that in every tree, which passed oif_window_tree_check. */
+oif_status oif_window_labels_check(const oif_window_state *forest, oif_error *error);
 
 #endif
