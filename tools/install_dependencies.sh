@@ -26,6 +26,7 @@ has_static_libc() { case $("$1" -print-file-name=libc.a) in /*) ;; *) return 1 ;
 has_emulator() { command -v qemu-s390x-static || command -v qemu-s390x; }
 has_fuzzer() { echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null; }
 has_python_header() { [ -f "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ]; }
+has_browser() { command -v chromium || command -v google-chrome; }
 has_venv() { python3 -c 'import ensurepip, venv'; }
 
 find_missing() {
@@ -75,6 +76,8 @@ find_missing() {
     need prometheus-node-exporter has prometheus-node-exporter
     need kcat has kcat
     need systemd has systemd-analyze
+    # The live page is tested in it.
+    need chromium has_browser
     # The other machines whose scores must have the same bits (tests/same_bits).
     need qemu-user-static has_emulator
     local machine debian_name

@@ -10,7 +10,7 @@ import { loadKeys, renderKeys, shownKeys, turnPage } from "./keys.js";
 import { forgetTexts, openEpisodes, renderNow } from "./now.js";
 import { startUpload } from "./upload.js";
 
-const STREAMS_SHOWN = 50, OPEN_ASKED = 50;
+const STREAMS_SHOWN = 50;
 const chosen = { stream: null, key: null };
 let info = null, now = { episodes: [], streams: [] }, isDown = false;
 
@@ -59,7 +59,7 @@ const guarded = run => async (...given) => {
 // ---- Loading ----
 
 const loadNow = guarded(async () => {
-    now = await ask(`/api/v1/now?limit=${OPEN_ASKED}`);
+    now = await ask("/api/v1/now");
     if (!streamOf(chosen.stream))
         await chooseFirst();
     renderAll();
@@ -88,9 +88,18 @@ async function loadChosen() {
     }
 }
 
+// A stream that was empty when it was chosen has keys by now.
+const followChosen = guarded(async () => {
+    const stream = streamOf(chosen.stream);
+    if (stream?.key != null && chosen.key == null && stream.keys > 0)
+        await chooseStream(stream.name);
+    else
+        await loadChosen();
+});
+
 const nowSoon = paced(loadNow, 1000);
 const listSoon = paced(() => loadList(true), 1000);
-const detailSoon = paced(loadChosen, 500);
+const detailSoon = paced(followChosen, 500);
 
 function everythingSoon() {
     nowSoon();
@@ -304,18 +313,26 @@ function step(list, current, by) {
     return list[Math.min(list.length - 1, Math.max(0, list.indexOf(current) + by))];
 }
 
-function stepKey(by) {
-    const key = step(shownKeys(), chosen.key, by);
-    if (key != null && key !== chosen.key)
-        guarded(chooseKey)(key);
-    $("key-list").querySelector('[aria-current="true"]')?.scrollIntoView({ block: "nearest" });
+// Who cannot see the page hears what a shortcut led to.
+function speak() {
+    setText($("announce"), `${format.short($("detail-title").textContent, 100)}: ${$("state").textContent}`);
 }
 
-function nextOpen() {
+const stepKey = guarded(async by => {
+    const key = step(shownKeys(), chosen.key, by);
+    if (key != null && key !== chosen.key)
+        await chooseKey(key);
+    speak();
+    $("key-list").querySelector('[aria-current="true"]')?.scrollIntoView({ block: "nearest" });
+});
+
+async function nextOpen() {
     const open = openEpisodes();
     const at = open.findIndex(episode => episode.stream === chosen.stream && (episode.key ?? null) === chosen.key);
-    if (open.length)
-        chooseOpen(open[(at + 1) % open.length]);
+    if (!open.length)
+        return;
+    await chooseOpen(open[(at + 1) % open.length]);
+    speak();
 }
 
 const SHORTCUTS = {
@@ -358,6 +375,7 @@ function startControls() {
     $("key-after").onclick = () => { turnPage(1); loadList(); };
     $("key-find").onkeydown = event => event.key === "Escape" && event.target.blur();
     matchMedia("(prefers-color-scheme: dark)").onchange = recolour;
+    addEventListener("hashchange", () => { chooseFromAddress(); everythingSoon(); });
     setText($("empty-code"), `curl --data-binary @rows.csv -H 'Content-Type: text/csv' \\\n     ${location.origin}/api/v1/streams/NAME/rows`);
 }
 
@@ -369,8 +387,10 @@ const start = guarded(async () => {
     for (const part of document.querySelectorAll(".writing"))
         show(part, mayWrite());
     chooseFromAddress();
+    const wanted = chosen.stream;
     await loadNow();
-    await Promise.all([loadList(), loadChosen()]);
+    if (wanted && wanted === chosen.stream)
+        await Promise.all([loadList(), followChosen()]);
     listen({ onOpen: () => { setLink("live"); everythingSoon(); }, onDown: () => setLink("down"), onEvent });
     setInterval(() => { // rates fall without an event; and without a connection this is how it comes back
         if (document.visibilityState === "visible")

@@ -1,0 +1,75 @@
+"""`oif serve` on a free port, and what `oif score` says about the same rows."""
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+CHECKOUT = Path(__file__).parents[3]
+OIF = os.environ.get("OIF", str(CHECKOUT / "build/release-gcc/oif"))
+PICTURES = CHECKOUT / "build/page"
+
+
+class Server:
+    """`oif serve` in a folder of its own. Its standard error is kept in a file."""
+
+    def __init__(self, folder, *options, listen="127.0.0.1:0"):
+        self.folder, self.options, self.listen = folder, options, listen
+        self.start()
+
+    def start(self):
+        self.log = open(self.folder / "log", "w+")
+        command = [OIF, "serve", "--listen", self.listen, "--data", str(self.folder / "data"), *self.options]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        for line in self.process.stderr:
+            self.log.write(line)
+            found = re.search(r"listening on (https?://[0-9.:]+)", line)
+            if found:
+                self.url = found[1]
+                self.listen = self.url.split("//")[1]
+                return
+        raise RuntimeError(f"oif serve did not start: {(self.folder / 'log').read_text()}")
+
+    def stop(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        self.process.wait(timeout=60)
+
+    def ask(self, method, path, body=None, content_type="application/json", token=None):
+        headers = {"Content-Type": content_type}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        request = urllib.request.Request(self.url + path, body, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                text = answer.read()
+        except urllib.error.HTTPError as error:
+            raise AssertionError(f"{method} {path[:200]}: {error.code} {error.read()[:500]}") from None
+        return json.loads(text) if text else None
+
+    def create(self, name, **settings):
+        return self.ask("PUT", f"/api/v1/streams/{name}", json.dumps(settings).encode())
+
+    def post(self, name, text, content_type="text/csv"):
+        return self.ask("POST", f"/api/v1/streams/{name}/rows?answer=count", text.encode(), content_type)
+
+
+FIELDS = ("score,p,threshold,severity,anomaly,grade,episode,episode_id,episode_start,episode_rows,"
+          "episode_peak,episode_why,why")
+
+
+def oif_score(text, *options):
+    """What `oif score` says about these CSV rows: a dictionary for each."""
+    command = [OIF, "score", "--fields", FIELDS, "--explain", "3", *options]
+    run = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    return list(csv.DictReader(io.StringIO(run.stdout)))
+
+
+def picture(page, name, **options):
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=PICTURES / f"{name}.png", **options)

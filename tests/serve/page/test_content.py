@@ -1,0 +1,171 @@
+"""What the page shows is what `oif score` says about the same rows."""
+
+import re
+from datetime import datetime, timezone
+
+from page_rows import HEADER, START, pumps
+from page_server import oif_score, picture
+
+OPTIONS = ("--key", "pump", "--time", "time")
+LASTING = (1, 1490, 2000)
+
+
+def minute_text(seconds):
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d %H:%M")
+
+
+def short_number(value):
+    text = f"{float(value):.1f}"
+    return text[:-2] if text.endswith(".0") else text
+
+
+def open_episodes(scored):
+    """The sentences of the keys whose last row is in an episode, the worst first."""
+    last = {row["pump"]: row for row in scored}
+    rows = [row for row in last.values() if row["episode"] in ("begins", "lasts")]
+    rows.sort(key=lambda row: -float(row["episode_peak"]))
+    return [(row["pump"], "{} since {}, {} rows, severity {}".format(
+        row["episode_why"], row["episode_start"].replace("T", " ")[:16], row["episode_rows"],
+        short_number(row["episode_peak"]))) for row in rows]
+
+
+def fill_pumps(server, text):
+    server.create("pumps", key="pump", time="time")
+    server.post("pumps", text)
+
+
+def figure(page, name):
+    return page.locator("#figures div", has=page.get_by_text(name, exact=True)).locator("dd").inner_text()
+
+
+def test_what_is_wrong_now_is_what_oif_score_says(server, open_page):
+    text = pumps(fault=LASTING)
+    expected = open_episodes(oif_score(text, *OPTIONS))
+    assert expected, "the rows must end with an open episode"
+    fill_pumps(server, text)
+    page = open_page(server.url)
+    shown = [(row.locator(".where").inner_text(), row.locator(".what").inner_text())
+             for row in page.locator("#now-list li").all()]
+    assert shown == expected
+    assert page.locator("#now-title").inner_text() == f"{len(expected)} open episode" + "s" * (len(expected) > 1)
+    # The worst of them is chosen without a click.
+    assert page.locator("#detail-title").inner_text() == f"pumps / {expected[0][0]}"
+    assert page.locator("#state").inner_text() == f"▲ {expected[0][1]}"
+    picture(page, "wide", full_page=True)
+
+
+def test_figures_and_scores_are_those_of_oif_score(server, open_page):
+    text = pumps(fault=LASTING)
+    scored = oif_score(text, *OPTIONS)
+    fill_pumps(server, text)
+    page = open_page(f"{server.url}/#stream=pumps&key=pump-1")
+    page.wait_for_selector("#score-chart[aria-label]")
+    assert figure(page, "Rows") == f"{len(scored):,}"
+    assert figure(page, "Anomalies") == f"{sum(row['anomaly'] == '1' for row in scored):,}"
+    assert figure(page, "Episodes") == str(sum(row["episode"] == "begins" for row in scored))
+    assert figure(page, "Keys") == "4"
+
+    own = [(number, row) for number, row in enumerate(scored) if row["pump"] == "pump-1"]
+    page.locator("#table summary").click()
+    cells = page.eval_on_selector_all("#row-table tbody tr", "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
+    shown = [(row[2], row[3], row[4], float(row[5])) for row in cells]
+    expected = [(f"{float(row['score']):.3f}", f"{float(row['threshold']):.3f}", row["grade"],
+                 float(f"{float(row['flow']):.4g}")) for _, row in own[:-51:-1]]
+    assert shown == expected
+
+    # The text that stands for the chart has the highest score of the rows that it shows.
+    top = max(float(row["score"]) for _, row in own[-500:])
+    assert f"Highest {top:.3f} at" in page.locator("#score-chart").get_attribute("aria-label")
+
+
+def test_the_reason_comes_first_and_the_bad_stretch_is_marked(server, open_page):
+    text = pumps(fault=LASTING)
+    fill_pumps(server, text)
+    why = [row for row in oif_score(text, *OPTIONS) if row["pump"] == "pump-1" and row["anomaly"] == "1"]
+    worst = max((row for row in why if row["episode_id"] == why[-1]["episode_id"]), key=lambda row: float(row["severity"]))
+    columns = [part.split(" ")[0] for part in worst["why"].split("; ")]
+    page = open_page(f"{server.url}/#stream=pumps&key=pump-1")
+    page.wait_for_selector("#column-charts h4")
+    titles = page.locator("#column-charts h4").all_inner_texts()
+    assert titles[:len(columns)] == columns
+    assert sorted(titles) == ["flow", "pressure", "temperature"]
+    marked = page.locator("#column-charts [data-reason=true] h4").all_inner_texts()
+    assert marked == columns
+    share = re.search(r"(\d+)%", worst["why"])[1]
+    assert f"{share} % of the reason" in page.locator("#column-charts .because").first.inner_text()
+    assert shaded_columns(page, "#score-chart") > 0
+    assert shaded_columns(page, "#column-charts canvas") > 0
+
+
+def shaded_columns(page, selector):
+    """How many pixel columns have the bar of an episode at their top."""
+    return page.eval_on_selector(selector, """canvas => {
+        const pen = canvas.getContext("2d"), probe = document.body.appendChild(document.createElement("i"));
+        probe.style.color = "var(--alarm)";
+        const wanted = getComputedStyle(probe).color.match(/\\d+/g).map(Number);
+        const line = pen.getImageData(0, Math.round(6 * devicePixelRatio), canvas.width, 1).data;
+        let found = 0;
+        for (let i = 0; i < line.length; i += 4)
+            found += wanted.every((value, c) => Math.abs(line[i + c] - value) < 3) && line[i + 3] > 250;
+        return found;
+    }""")
+
+
+def test_quiet_says_since_when(server, open_page):
+    text = pumps()
+    scored = oif_score(text, *OPTIONS)
+    assert not open_episodes(scored)
+    fill_pumps(server, text)
+    page = open_page(server.url)
+    assert page.locator("#now-title").inner_text() == "All quiet"
+    ended = [row for row in scored if row["episode"] == "ends"]
+    if ended:
+        page.wait_for_function("document.getElementById('now-note').textContent.startsWith('since')")
+        assert page.locator("#now-note").inner_text() == "since {}; the last episode: {} on {}".format(
+            minute_text(float(ended[-1]["time"])), ended[-1]["episode_why"], ended[-1]["pump"])
+    picture(page, "quiet")
+
+
+def test_times_are_local_or_utc(server, open_page):
+    fill_pumps(server, pumps(fault=LASTING))
+    page = open_page(server.url, timezone_id="Asia/Kolkata")
+    utc, local = minute_text(START + 60 * 1490), minute_text(START + 60 * 1490 + 19800)
+    assert local in page.locator("#now-list").inner_text()
+    page.click("#zone")
+    assert utc in page.locator("#now-list").inner_text()
+    page.reload()
+    page.wait_for_selector("#now-list li")
+    assert utc in page.locator("#now-list").inner_text(), "the page remembers it"
+
+
+def test_a_stream_without_key_and_time_has_rows(server, open_page):
+    text = re.sub(r"(?m)^[^,]*,[^,]*,", "", pumps(400))
+    scored = oif_score(text)
+    server.create("plain")
+    server.post("plain", text)
+    page = open_page(server.url)
+    page.wait_for_selector("#score-chart[aria-label]")
+    assert page.locator("#keys").is_hidden()
+    top = max(float(row["score"]) for row in scored[-500:])
+    label = page.locator("#score-chart").get_attribute("aria-label")
+    assert f"Highest {top:.3f} at row" in label
+
+
+def test_live_rows_appear_and_new_episodes_are_announced(server, open_page):
+    fill_pumps(server, pumps())
+    page = open_page(server.url)
+    page.wait_for_selector("#link[data-state=live]")
+    page.wait_for_selector("#score-chart[aria-label]")
+    before = figure(page, "Rows")
+    more = pumps(20, first_minute=1500, fault=(3, 1505, 1600))
+    server.post("pumps", more)
+    expected = open_episodes(oif_score(pumps() + more.removeprefix(HEADER), *OPTIONS))
+    page.wait_for_selector("#now[data-state=wrong]")
+    page.wait_for_function("text => document.querySelector('#now-list .what')?.textContent === text", arg=expected[0][1])
+    assert figure(page, "Rows") != before
+    announced = page.locator("#announce").inner_text()
+    assert announced.startswith("New episode: ") and announced.endswith(", on pump-3"), announced
+    assert page.title().startswith("(1) oif: ")
+    # The chart of a key that is shown follows as well.
+    page.click("#now-list button")
+    page.wait_for_function("document.getElementById('readout').textContent.includes('01:19:00')")

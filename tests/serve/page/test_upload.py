@@ -1,0 +1,115 @@
+"""A file that is dropped on the page becomes a stream, and its scores are those of `oif score`."""
+
+import base64
+import gzip
+
+from page_rows import pumps
+from page_server import oif_score, picture
+
+DROP = """([name, text]) => {
+    const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0)), held = new DataTransfer();
+    held.items.add(new File([bytes], name));
+    for (const kind of ["dragenter", "dragover", "drop"])
+        document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: held, bubbles: true, cancelable: true }));
+}"""
+
+
+def drop(page, name, data):
+    page.evaluate(DROP, [name, base64.b64encode(data if isinstance(data, bytes) else data.encode()).decode()])
+
+
+def wait_title(page, text):
+    page.wait_for_function("text => document.getElementById('upload-title').textContent === text", arg=text)
+
+
+def open_empty(server, open_page, **options):
+    page = open_page(server.url, wait="#empty:not([hidden])", **options)
+    page.wait_for_selector("#link[data-state=live]")
+    return page
+
+
+def test_a_dropped_file_is_scored_at_once(server, open_page):
+    text = pumps(8000, fault=(1, 7990, 8100))  # several batches
+    page = open_empty(server, open_page)
+    picture(page, "empty")
+    drop(page, "my pumps.csv", text)
+    page.wait_for_selector("#score-chart[aria-label]")  # before the end of the file
+    wait_title(page, "Added my-pumps")
+    scored = oif_score(text, "--key", "pump", "--time", "time")
+    note = page.locator("#upload-note").inner_text()
+    assert note == f"{len(scored):,} rows, {sum(row['anomaly'] == '1' for row in scored):,} anomalies. " \
+                   "Taken from the first lines: key pump, time time."
+    page.wait_for_selector("#now-list li")
+    assert page.locator("#now-list .where").first.inner_text() == "pump-1"
+    picture(page, "dropped")
+    points = server.ask("GET", "/api/v1/streams/my-pumps/points?key=pump-3&limit=1000")
+    own = [row for row in scored if row["pump"] == "pump-3"]
+    assert points["scores"] == [float(row["score"]) for row in own[-len(points["scores"]):]]
+
+
+def test_the_place_of_a_bad_row_is_that_in_the_file(server, open_page):
+    lines = pumps(8000).splitlines()
+    lines[25000] = lines[25000].rsplit(",", 2)[0] + ",5.1,warm"
+    page = open_empty(server, open_page, expect_errors=True)
+    drop(page, "bad.csv", "\n".join(lines) + "\n")
+    page.wait_for_selector("#upload-error:not([hidden])")
+    error = page.locator("#upload-error").inner_text()
+    assert "bad.csv line 25,001" in error and "warm" in error, error
+    wait_title(page, "bad: not complete")
+    assert page.locator("#upload-note").inner_text().startswith("24,999 rows")
+    picture(page, "bad_row")
+
+
+def test_another_key_can_be_chosen_afterwards(server, open_page):
+    page = open_empty(server, open_page)
+    drop(page, "a.csv", pumps(300))
+    wait_title(page, "Added a")
+    page.click("#upload-change")
+    page.select_option("#change-key", "")
+    page.click("#change-form button[type=submit]")
+    page.wait_for_function("document.getElementById('upload-note').textContent.endsWith('first lines: time time.')")
+    wait_title(page, "Added a")
+    stream = server.ask("GET", "/api/v1/streams/a")
+    assert stream["key"] is None and stream["rows"] == 1200
+
+
+def test_gzip_and_ndjson_files(server, open_page):
+    page = open_empty(server, open_page)
+    drop(page, "a.csv.gz", gzip.compress(pumps(500).encode()))
+    wait_title(page, "Added a")
+    assert page.locator("#upload-note").inner_text().startswith("2,000 rows")
+    lines = "".join(f'{{"host": "h{i % 3}", "load": {i * 7 % 13}}}\n' for i in range(900))
+    drop(page, "b.ndjson", lines)
+    wait_title(page, "Added b")
+    assert server.ask("GET", "/api/v1/streams/b")["keys"] == 3
+
+
+def test_a_file_can_be_chosen_and_the_same_name_is_another_stream(server, open_page):
+    page = open_empty(server, open_page)
+    for name in ("load", "load-2"):
+        with page.expect_file_chooser() as chooser:
+            page.keyboard.press("a")
+        chooser.value.set_files({"name": "load.csv", "mimeType": "text/csv", "buffer": b"x,y\n" + b"1,2\n" * 50})
+        wait_title(page, f"Added {name}")
+    assert len(server.ask("GET", "/api/v1/streams")["streams"]) == 2
+
+
+def test_batches_end_where_records_end(server, open_page):
+    page = open_page(server.url, wait=None)
+    ends = page.evaluate("""async texts => {
+        const { recordEnd } = await import("/upload.js");
+        return texts.map(text => recordEnd(new TextEncoder().encode(text), false));
+    }""", ["a,b\n1,2\n3", 'a,"x\ny"\n1', 'a,"x\ny', "", '"a""\n"\nb'])
+    assert ends == [8, 8, 0, 0, 7]
+    guess = page.evaluate("""async text => { const { suggest } = await import("/upload.js"); return suggest(text, false); }""",
+                          "when;host;x\n2026-01-01 10:00;a;1,5\n2026-01-01 10:01;a;2\n2026-01-01 10:02;a;3\n")
+    assert guess == {"names": ["when", "host", "x"], "time": "when", "key": "host"}
+
+
+def test_rows_with_line_ends_in_quotes_survive_the_cut(server, open_page):
+    record = '"two\nlines",{}\n'
+    text = "note,x\n" + "".join(record.format(i % 17) for i in range(20000))
+    page = open_empty(server, open_page)
+    drop(page, "quoted.csv", text)
+    wait_title(page, "Added quoted")
+    assert page.locator("#upload-note").inner_text().startswith("20,000 rows")

@@ -1,0 +1,293 @@
+"""The page by keyboard, on a phone, in the dark, with a screen reader, with many keys and with hostile names."""
+
+import json
+import signal
+import urllib.parse
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from page_rows import START, fleet, pumps
+from page_server import picture
+
+LASTING = (1, 1490, 2000)
+
+
+@pytest.fixture
+def filled(server):
+    server.create("pumps", key="pump", time="time")
+    server.post("pumps", pumps(fault=LASTING))
+    server.create("boiler", time="time", exclude="pump")
+    server.post("boiler", pumps(300, seed=8))
+    return server
+
+
+def open_ready(open_page, server, **options):
+    page = open_page(server.url, **options)
+    page.wait_for_selector("#score-chart[aria-label]")
+    page.wait_for_selector("#link[data-state=live]")
+    return page
+
+
+# ---- Layouts ----
+
+
+@pytest.mark.parametrize("width", [320, 360, 768])
+def test_narrow_screens_do_not_scroll_sideways(filled, open_page, width):
+    page = open_ready(open_page, filled, width=width, height=740, device_scale_factor=2, has_touch=True)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    if width == 360:
+        picture(page, "phone", full_page=True)
+        page.tap("#now-list button")
+        page.wait_for_function("document.getElementById('detail').getBoundingClientRect().top < 200")
+
+
+def test_dark_by_the_system_and_by_the_switch(filled, open_page):
+    page = open_ready(open_page, filled, color_scheme="dark")
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(background)
+    picture(page, "dark", full_page=True)
+    line = ink_of_chart(page)
+    page.keyboard.press("d")
+    assert page.locator("#theme").inner_text() == "Light"
+    assert page.evaluate(background) != dark
+    page.wait_for_function("dark => getComputedStyle(document.body).backgroundColor !== dark", arg=dark)
+    page.evaluate("new Promise(requestAnimationFrame)")
+    assert ink_of_chart(page) != line, "charts change their colours too"
+    page.keyboard.press("d")
+    assert page.evaluate(background) == dark
+
+
+def ink_of_chart(page):
+    return page.eval_on_selector("#score-chart", """canvas => {
+        const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data, counts = {};
+        for (let i = 0; i < data.length; i += 4)
+            if (data[i + 3] === 255) {
+                const name = data.slice(i, i + 3).join();
+                counts[name] = (counts[name] ?? 0) + 1;
+            }
+        return Object.entries(counts).sort((a, b) => b[1] - a[1])[0][0];
+    }""")
+
+
+# ---- Keyboard and screen readers ----
+
+
+def test_every_control_is_reached_by_tab_in_order_with_a_visible_focus(filled, open_page):
+    page = open_ready(open_page, filled)
+    page.evaluate("document.activeElement.blur()")
+    seen, places = [], []
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        found = page.evaluate("""() => {
+            const at = document.activeElement, style = getComputedStyle(at), box = at.getBoundingClientRect();
+            if (at === document.body)
+                return null;
+            return { name: at.id || at.textContent.trim().slice(0, 40), outline: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
+                     visible: box.width > 0 && box.height > 0, top: box.top + scrollY, left: box.left };
+        }""")
+        if found is None:
+            break
+        assert found["outline"], f"{found['name']} shows no focus"
+        assert found["visible"], f"{found['name']} has the focus and is not visible"
+        seen.append(found["name"])
+        places.append(found)
+    for name in ("add", "zone", "theme", "help-open", "key-find", "key-order", "limit", "cursor"):
+        assert name in seen, f"{name} is not reached by Tab"
+    order = ["add", "help-open", "key-find", "limit", "cursor"]
+    assert sorted(order, key=seen.index) == order
+
+
+def test_shortcuts(filled, open_page):
+    page = open_ready(open_page, filled)
+    title = page.locator("#detail-title")
+    first = title.inner_text()
+    page.keyboard.press("j")
+    page.wait_for_function("first => document.getElementById('detail-title').textContent !== first", arg=first)
+    page.keyboard.press("n")
+    page.wait_for_function("first => document.getElementById('detail-title').textContent === first", arg=first)
+    page.keyboard.press("s")
+    page.wait_for_function("first => document.getElementById('detail-title').textContent !== first", arg=first)
+    page.keyboard.press("s")
+    page.wait_for_function("document.getElementById('detail-title').textContent.startsWith('pumps')")
+    page.keyboard.press("/")
+    page.keyboard.type("n3")
+    assert page.locator("#key-find").input_value() == "n3", "a letter that is typed is no shortcut"
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    assert page.locator("#help").is_visible()
+    page.keyboard.press("Escape")
+    assert page.locator("#help").is_hidden()
+    page.keyboard.press("c")
+    before = page.locator("#readout").inner_text()
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#readout").inner_text() != before
+    assert "score" in page.locator("#cursor").get_attribute("aria-valuetext")
+    page.keyboard.press("?")
+    page.uncheck("#shortcuts-on")
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    assert page.locator("#help").is_hidden(), "shortcuts can be switched off"
+
+
+def complaints_of_axe(page):
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:150]}" for one in found]
+
+
+@pytest.mark.parametrize("scheme, width", [("light", 1280), ("dark", 1280), ("light", 360)])
+def test_axe_finds_nothing(filled, open_page, scheme, width):
+    # axe is a script that is put into the page, which the policy of the page forbids.
+    page = open_ready(open_page, filled, color_scheme=scheme, width=width, bypass_csp=True)
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    page.wait_for_selector("#row-table td")
+    assert complaints_of_axe(page) == []
+    page.keyboard.press("?")
+    assert complaints_of_axe(page) == []
+    page.keyboard.press("Escape")
+    page.click("#remove")
+    assert complaints_of_axe(page) == []
+
+
+def test_axe_finds_nothing_on_an_empty_page(server, open_page):
+    page = open_page(server.url, wait="#empty:not([hidden])", bypass_csp=True)
+    assert complaints_of_axe(page) == []
+
+
+def test_the_screen_reader_hears_what_the_charts_show(filled, open_page):
+    page = open_ready(open_page, filled)
+    for canvas in page.locator("canvas").all():
+        assert canvas.get_attribute("role") == "img" and len(canvas.get_attribute("aria-label")) > 20
+    assert page.locator("main").count() == 1 and page.locator("nav[aria-label]").count() == 1
+    assert page.locator("#announce[aria-live=polite]").count() == 1
+
+
+# ---- Hostile names ----
+
+HOSTILE = ["<img src=x onerror=document.title='hacked'>", "\"><script>alert(1)</script>", "'; alert(1); '",
+           "javascript:alert(1)", "&lt;b&gt;", "a\nb", "../../etc/passwd", "\u202egnihton", "${1+1}{{1+1}}", "k" * 65536]
+
+
+def test_hostile_names_are_only_text(server, open_page):
+    rows = []
+    for number in range(60):
+        rows += [json.dumps({"host": name, "<b onclick=alert(1)>load</b>": number % 7 + len(name) % 3, "\"'>": number % 5})
+                 for name in HOSTILE]
+    server.create("odd", key="host")
+    server.post("odd", "\n".join(rows) + "\n", "application/x-ndjson")
+    page = open_page(server.url)
+    page.wait_for_selector("#key-list li")
+    page.select_option("#key-order", "name")
+    page.wait_for_function("count => document.querySelectorAll('#key-list li').length === count", arg=len(HOSTILE))
+    names = page.eval_on_selector_all("#key-list .name", "names => names.map(name => name.textContent)")
+    for name in HOSTILE[:-1]:
+        assert name in names
+    assert max(map(len, names)) <= 120
+    for button in range(len(HOSTILE)):
+        page.locator("#key-list button").nth(button).click()
+        page.wait_for_selector("#key-list button[aria-current=true]")
+        page.wait_for_selector("#score-chart[aria-label], #detail-error:not([hidden])")
+    assert page.locator("main img, main script, main b[onclick]").count() == 0
+    assert "hacked" not in page.title()
+    page.locator("#key-list button", has_text="<img src=x").click()
+    page.wait_for_selector("#column-charts h4")
+    assert "<b onclick=alert(1)>load</b>" in page.locator("#column-charts h4").all_inner_texts()
+    assert page.evaluate("document.documentElement.scrollWidth") == 1280
+    picture(page, "hostile", full_page=True)
+
+
+# ---- Many keys ----
+
+
+def test_ten_thousand_keys_are_a_hundred_rows(server, open_page):
+    server.create("fleet", key="host", time="time")
+    server.post("fleet", fleet(10000, 3))
+    page = open_page(server.url)
+    page.wait_for_selector("#key-list li")
+    assert page.locator("#key-count").inner_text() == "10,000"
+    assert page.locator("#key-list li").count() == 100
+    assert page.evaluate("document.querySelectorAll('*').length") < 1500
+    page.fill("#key-find", "host-0999")
+    page.wait_for_function("document.querySelectorAll('#key-list li').length === 10")
+    page.fill("#key-find", "")
+    page.select_option("#key-order", "name")
+    page.wait_for_function("document.querySelector('#key-list .name')?.textContent === 'host-00000'")
+    page.click("#key-after")
+    page.wait_for_function("document.querySelector('#key-list .name').textContent === 'host-00100'")
+    assert page.locator("#key-place").inner_text() == "101 – 200 of 10,000"
+    picture(page, "fleet")
+
+
+def test_fast_rows_do_not_make_the_page_ask_more_often(server, open_page):
+    server.create("fast", key="pump", time="time")
+    server.post("fast", pumps(100))
+    page = open_page(server.url)
+    page.wait_for_selector("#link[data-state=live]")
+    asked = []
+    page.on("request", lambda request: asked.append(urllib.parse.urlparse(request.url).path.rsplit("/")[-1]))
+    for batch in range(60):
+        server.post("fast", pumps(5, first_minute=100 + 5 * batch))
+    page.wait_for_function("document.querySelector('#figures dd').textContent === '1,600'")
+    page.wait_for_timeout(100)
+    seconds = page.evaluate("performance.now()") / 1000
+    for kind in ("now", "keys", "points"):
+        assert asked.count(kind) <= 4 + 2 * seconds, f"{kind} was asked for {asked.count(kind)} times in {seconds:.1f} s"
+
+
+def test_ten_thousand_points_are_drawn(server, open_page):
+    server.create("long", time="time")
+    server.post("long", "time,x\n" + "".join(f"{START + i},{i * 37 % 101}\n" for i in range(12000)))
+    page = open_ready(open_page, server)
+    page.select_option("#limit", "10000")
+    page.wait_for_function("document.getElementById('cursor').max === '9999'")
+    assert "10,000 rows" in page.locator("#score-chart").get_attribute("aria-label")
+
+
+# ---- Access ----
+
+
+def test_login_and_read_only(start_server, tmp_path, open_page):
+    (tmp_path / "write").write_text("write-token-0123456789\n")
+    (tmp_path / "read").write_text("read-token-0123456789\n")
+    server = start_server("--token-file", str(tmp_path / "write"), "--read-token-file", str(tmp_path / "read"))
+    page = open_page(server.url, wait="#login[open]", expect_errors=True)
+    picture(page, "login")
+    page.fill("#login-token", "wrong")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#login-error:not([hidden])")
+    page.fill("#login-token", "read-token-0123456789")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#empty:not([hidden])")
+    for part in ("#add", "#empty-add"):
+        assert page.locator(part).is_hidden(), "a token that only reads is offered no writing"
+    assert "token" not in page.evaluate("JSON.stringify(localStorage) + document.cookie")
+    page.click("#logout")
+    page.wait_for_selector("#login[open]")
+    page.fill("#login-token", "write-token-0123456789")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#add:not([hidden])")
+
+
+# ---- Connection ----
+
+
+def test_the_page_comes_back_after_a_restart(filled, open_page):
+    page = open_ready(open_page, filled, expect_errors=True)
+    filled.stop(signal.SIGKILL)
+    page.wait_for_selector("#link[data-state=down]")
+    filled.start()
+    page.wait_for_selector("#link[data-state=live]", timeout=60000)
+    page.wait_for_selector("#banner", state="hidden")
+    filled.post("pumps", pumps(1, first_minute=1500))
+    page.wait_for_function("document.querySelector('#figures dd').textContent === '6,004'")
+
+
+def test_deleting_asks_first(filled, open_page):
+    page = open_ready(open_page, filled)
+    page.click("#manage summary")
+    page.click("#remove")
+    page.click("#confirm [data-close]")
+    assert len(filled.ask("GET", "/api/v1/streams")["streams"]) == 2
+    page.click("#remove")
+    page.click("#confirm-yes")
+    page.wait_for_function("document.querySelectorAll('#stream-list li').length === 1")
+    assert [one["name"] for one in filled.ask("GET", "/api/v1/streams")["streams"]] == ["boiler"]
