@@ -254,7 +254,7 @@ $("logout").onclick = guarded(async () => {
 
 // ---- Settings of the page ----
 
-const THEMES = ["auto", "light", "dark"], ZONES = ["local", "UTC"];
+const THEMES = ["auto", "light", "dark"];
 
 function setTheme(theme) {
     document.documentElement.dataset.theme = theme;
@@ -360,7 +360,7 @@ addEventListener("keydown", event => {
 
 function startControls() {
     $("theme").onclick = nextTheme;
-    $("zone").onclick = () => setZone(after(ZONES, remembered("zone", "local")));
+    $("zone").onclick = () => setZone($("zone").textContent === "UTC" ? "local" : "UTC");
     $("help-open").onclick = () => $("help").showModal();
     $("shortcuts-on").checked = remembered("shortcuts", "on") === "on";
     $("shortcuts-on").onchange = event => remember("shortcuts", event.target.checked ? "on" : "off");
@@ -373,7 +373,10 @@ function startControls() {
     $("key-find").oninput = $("key-order").onchange = () => { turnPage(0); findSoon(); };
     $("key-before").onclick = () => { turnPage(-1); loadList(); };
     $("key-after").onclick = () => { turnPage(1); loadList(); };
-    $("key-find").onkeydown = event => event.key === "Escape" && event.target.blur();
+    $("key-find").onkeydown = event => { // without braces it would return false, which is to forbid the key
+        if (event.key === "Escape")
+            event.target.blur();
+    };
     matchMedia("(prefers-color-scheme: dark)").onchange = recolour;
     addEventListener("hashchange", () => { chooseFromAddress(); everythingSoon(); });
     setText($("empty-code"), `curl --data-binary @rows.csv -H 'Content-Type: text/csv' \\\n     ${location.origin}/api/v1/streams/NAME/rows`);

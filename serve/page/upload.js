@@ -44,20 +44,21 @@ function table(text, isJson) {
     const first = lines[0] ?? "";
     const delimiter = [",", ";", "\t", "|"].reduce((best, one) => first.split(one).length > first.split(best).length ? one : best);
     const names = splitLine(first, delimiter);
-    if (names.every(name => name === "" || !Number.isNaN(Number(name))))
-        return { names: [], rows: [] }; // no header
-    return { names, rows: lines.slice(1).map(line => splitLine(line, delimiter)) };
+    if (!first || names.some(name => !Number.isNaN(Number(name)) || TIME_VALUE.test(name)))
+        return { names: [], rows: [] }; // the first line has values, so it is not a header
+    const isWhole = first.split('"').length % 2 === 1;
+    return { names, rows: lines.slice(1).map(line => splitLine(line, delimiter)), header: isWhole ? first : null };
 }
 
 export function suggest(text, isJson) {
-    const { names, rows } = table(text, isJson);
+    const { names, rows, header = null } = table(text, isJson);
     const isTime = i => TIME_NAME.test(names[i]) || rows.slice(0, 5).some(row => TIME_VALUE.test(row[i] ?? ""));
     const isKey = i => {
         const values = rows.map(row => row[i] ?? "");
         return KEY_NAME.test(names[i]) && new Set(values).size * 3 <= values.length;
     };
     const time = names.findIndex((_, i) => isTime(i)), key = names.findIndex((_, i) => i !== time && isKey(i));
-    return { names, time: names[time] ?? null, key: names[key] ?? null };
+    return { names, time: names[time] ?? null, key: names[key] ?? null, header };
 }
 
 function streamName(file, taken) {
@@ -133,7 +134,9 @@ async function* batches(file, isJson, onRead) {
 
 async function post(task, bytes) {
     const type = task.isJson ? "application/x-ndjson" : "text/csv";
-    const options = { method: "POST", body: bytes, headers: { "Content-Type": type }, signal: task.stop.signal };
+    // With the header again, a later batch whose first row is only text is not taken for one.
+    const body = task.lines && task.header ? new Blob([task.header, "\n", bytes]) : bytes;
+    const options = { method: "POST", body, headers: { "Content-Type": type }, signal: task.stop.signal };
     for (let attempt = 1; ; attempt++)
         try {
             return await ask(path(task.name, "/rows", { answer: "count", first_row: task.rows }), options);
@@ -159,7 +162,7 @@ function render(task) {
 }
 
 function showError(task, error) {
-    const line = error.line == null ? null : error.line + task.lines;
+    const line = error.line == null ? null : error.line + task.lines - (task.lines && task.header ? 1 : 0);
     const at = line == null ? "" : ` line ${format.count(line)}${error.column ? `, column ${error.column}` : ""}`;
     setText($("upload-error"), `${task.file.name}${at}: ${error.message}${error.remedy ? `\n${error.remedy}` : ""}`);
     show($("upload-error"), true);
@@ -194,7 +197,7 @@ async function run(task, page) {
 }
 
 function newTask(file, name, first, isJson, settings) {
-    return { file, name, isJson, settings, names: first.names, state: "runs", read: 0, rows: 0, alerts: 0, lines: 0,
+    return { file, name, isJson, settings, names: first.names, header: first.header, state: "runs", read: 0, rows: 0, alerts: 0, lines: 0,
              stop: new AbortController() };
 }
 

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -33,8 +34,16 @@ class Server:
             if found:
                 self.url = found[1]
                 self.listen = self.url.split("//")[1]
-                return
+                return self.wait_until_ready()
         raise RuntimeError(f"oif serve did not start: {(self.folder / 'log').read_text()}")
+
+    def wait_until_ready(self):
+        for _ in range(600):
+            try:
+                return urllib.request.urlopen(self.url + "/readyz", timeout=60).read()
+            except urllib.error.HTTPError:
+                time.sleep(0.05)
+        raise RuntimeError("oif serve does not become ready")
 
     def stop(self, how=signal.SIGTERM):
         self.process.send_signal(how)
@@ -73,3 +82,12 @@ def oif_score(text, *options):
 def picture(page, name, **options):
     PICTURES.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=PICTURES / f"{name}.png", **options)
+
+
+def wait_until(page, condition, argument=None, seconds=30):
+    """Playwright's wait_for_function needs eval, which the policy of the page forbids."""
+    for _ in range(20 * seconds):
+        if page.evaluate(condition, argument):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"never true: {condition} with {argument}; the page: {page.inner_text('main')[:1500]}")

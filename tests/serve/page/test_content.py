@@ -4,7 +4,7 @@ import re
 from datetime import datetime, timezone
 
 from page_rows import HEADER, START, pumps
-from page_server import oif_score, picture
+from page_server import oif_score, picture, wait_until
 
 OPTIONS = ("--key", "pump", "--time", "time")
 LASTING = (1, 1490, 2000)
@@ -67,6 +67,7 @@ def test_figures_and_scores_are_those_of_oif_score(server, open_page):
 
     own = [(number, row) for number, row in enumerate(scored) if row["pump"] == "pump-1"]
     page.locator("#table summary").click()
+    page.wait_for_selector("#row-table td")
     cells = page.eval_on_selector_all("#row-table tbody tr", "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
     shown = [(row[2], row[3], row[4], float(row[5])) for row in cells]
     expected = [(f"{float(row['score']):.3f}", f"{float(row['threshold']):.3f}", row["grade"],
@@ -120,7 +121,7 @@ def test_quiet_says_since_when(server, open_page):
     assert page.locator("#now-title").inner_text() == "All quiet"
     ended = [row for row in scored if row["episode"] == "ends"]
     if ended:
-        page.wait_for_function("document.getElementById('now-note').textContent.startsWith('since')")
+        wait_until(page, "document.getElementById('now-note').textContent.startsWith('since')")
         assert page.locator("#now-note").inner_text() == "since {}; the last episode: {} on {}".format(
             minute_text(float(ended[-1]["time"])), ended[-1]["episode_why"], ended[-1]["pump"])
     picture(page, "quiet")
@@ -161,11 +162,11 @@ def test_live_rows_appear_and_new_episodes_are_announced(server, open_page):
     server.post("pumps", more)
     expected = open_episodes(oif_score(pumps() + more.removeprefix(HEADER), *OPTIONS))
     page.wait_for_selector("#now[data-state=wrong]")
-    page.wait_for_function("text => document.querySelector('#now-list .what')?.textContent === text", arg=expected[0][1])
+    wait_until(page, "text => document.querySelector('#now-list .what')?.textContent === text", expected[0][1])
     assert figure(page, "Rows") != before
     announced = page.locator("#announce").inner_text()
     assert announced.startswith("New episode: ") and announced.endswith(", on pump-3"), announced
     assert page.title().startswith("(1) oif: ")
     # The chart of a key that is shown follows as well.
     page.click("#now-list button")
-    page.wait_for_function("document.getElementById('readout').textContent.includes('01:19:00')")
+    wait_until(page, "document.getElementById('readout').textContent.includes('01:19:00')")

@@ -4,7 +4,7 @@ import base64
 import gzip
 
 from page_rows import pumps
-from page_server import oif_score, picture
+from page_server import oif_score, picture, wait_until
 
 DROP = """([name, text]) => {
     const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0)), held = new DataTransfer();
@@ -19,7 +19,7 @@ def drop(page, name, data):
 
 
 def wait_title(page, text):
-    page.wait_for_function("text => document.getElementById('upload-title').textContent === text", arg=text)
+    wait_until(page, "text => document.getElementById('upload-title').textContent === text", text)
 
 
 def open_empty(server, open_page, **options):
@@ -61,13 +61,13 @@ def test_the_place_of_a_bad_row_is_that_in_the_file(server, open_page):
 
 
 def test_another_key_can_be_chosen_afterwards(server, open_page):
-    page = open_empty(server, open_page)
+    page = open_empty(server, open_page, expect_errors=True)  # it may ask while the stream is gone
     drop(page, "a.csv", pumps(300))
     wait_title(page, "Added a")
     page.click("#upload-change")
     page.select_option("#change-key", "")
     page.click("#change-form button[type=submit]")
-    page.wait_for_function("document.getElementById('upload-note').textContent.endsWith('first lines: time time.')")
+    wait_until(page, "document.getElementById('upload-note').textContent.endsWith('first lines: time time.')")
     wait_title(page, "Added a")
     stream = server.ask("GET", "/api/v1/streams/a")
     assert stream["key"] is None and stream["rows"] == 1200
@@ -103,7 +103,7 @@ def test_batches_end_where_records_end(server, open_page):
     assert ends == [8, 8, 0, 0, 7]
     guess = page.evaluate("""async text => { const { suggest } = await import("/upload.js"); return suggest(text, false); }""",
                           "when;host;x\n2026-01-01 10:00;a;1,5\n2026-01-01 10:01;a;2\n2026-01-01 10:02;a;3\n")
-    assert guess == {"names": ["when", "host", "x"], "time": "when", "key": "host"}
+    assert guess == {"names": ["when", "host", "x"], "time": "when", "key": "host", "header": "when;host;x"}
 
 
 def test_rows_with_line_ends_in_quotes_survive_the_cut(server, open_page):
