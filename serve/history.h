@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-enum { POINTS_MAX = 512, POINTS_MIN = 4, ENDED_MAX = 1000, ALERTS_MAX = 1000 };
+enum { POINTS_MAX = 4096, POINTS_MIN = 4, ENDED_MAX = 1000, ALERTS_MAX = 1000 };
 
 typedef struct history_point {
     uint64_t row; /* of the stream, from 0 */

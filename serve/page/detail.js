@@ -103,10 +103,12 @@ function renderState() {
     const open = openOne(), last = points.rows.length - 1, state = $("state");
     state.dataset.state = open ? "wrong" : "calm";
     if (open)
-        return setText(state, `▲ ${format.reason(open)} ${format.since(open)}`);
+        return setText(state, `▲ ${format.short(format.reason(open))} ${format.since(open)}`);
     if (last < 0)
         return setText(state, "No rows of this key are kept.");
-    setText(state, episodes.length ? `✓ Normal. The last episode: ${format.reason(episodes[0])}, ended ${
+    if (points.thresholds[last] == null)
+        return setText(state, "◌ Learning: there is no threshold yet, so no row can be anomalous.");
+    setText(state, episodes.length ? `✓ Normal. The last episode: ${format.short(format.reason(episodes[0]))}, ended ${
         episodes[0].ended == null ? `at row ${format.count(episodes[0].last_row)}` : format.time(episodes[0].ended)}.`
         : "✓ Normal. No episode so far.");
 }
@@ -242,12 +244,14 @@ function makeTile() {
     return tile;
 }
 
+// "▼ low 61% of the reason": the server's words without the name of the column, which is the title.
 function becauseText(reason, isLong) {
     if (!reason)
         return "";
-    const sign = SIGNS[reason.direction] ?? "◆";
-    const share = reason.share == null ? "" : `, ${Math.round(100 * reason.share)} %`;
-    return `${sign} ${reason.direction ?? ""}${share}${isLong ? " of the reason" : ""}`;
+    const share = reason.share == null ? "" : ` ${Math.round(100 * reason.share)}%`;
+    const words = reason.text?.startsWith(`${reason.column} `) ? reason.text.slice(reason.column.length + 1)
+        : `${reason.direction ?? ""}${share}`;
+    return `${SIGNS[reason.direction] ?? "◆"} ${format.short(words)}${isLong ? " of the reason" : ""}`;
 }
 
 function renderColumns() {

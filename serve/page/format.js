@@ -82,6 +82,10 @@ export function since(episode) {
 
 export const reason = episode => episode.reason || "anomalous";
 
+// What cannot be seen or turns the direction of the text is written as an escape.
+export const visible = text => text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+    c => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
 // A name may have 64 KB; nobody reads that.
 export const short = (text, limit = 80) =>
-    text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
+    visible(text.length > limit ? `${text.slice(0, limit - 1)}…` : text);

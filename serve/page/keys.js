@@ -21,9 +21,9 @@ function updateRow(row, key, chosen, onChoose) {
     setText(figure, format.severity(key.severity));
     figure.title = "severity of the latest row";
     bar.firstChild.style.width = `${Math.min(100, Math.max(0, 100 * (key.severity ?? 0) / WORST))}%`;
-    setText(below, isOpen ? `▲ ${format.short(key.reason || "anomalous")}` : "");
+    setText(below, isOpen ? `▲ ${format.short(key.reason || "anomalous")}` : key.silent ? `◌ silent since ${format.time(key.last_seen)}` : "");
     below.className = isOpen ? "below open" : "below";
-    show(below, isOpen);
+    show(below, isOpen || Boolean(key.silent));
     button.dataset.open = isOpen;
     button.setAttribute("aria-current", key.key === chosen);
     button.onclick = () => onChoose(key.key);

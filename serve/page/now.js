@@ -39,7 +39,7 @@ export function renderNow(now, chosen, onChoose) {
 function renderTitle(now, total) {
     const isQuiet = total === 0;
     $("now").dataset.state = isQuiet ? (now.streams.length ? "quiet" : "wait") : "wrong";
-    setText($("now-title"), isQuiet ? "All quiet" : `${format.count(total)} open ${total === 1 ? "episode" : "episodes"}`);
+    setText($("now-title"), isQuiet ? (now.streams.length ? "All quiet" : "Nothing is watched yet") : `${format.count(total)} open ${total === 1 ? "episode" : "episodes"}`);
     setText($("now-note"), isQuiet ? quiet.text : total > shown.length ? `the worst ${shown.length} are shown` : "worst first");
     document.title = isQuiet ? "oif: all quiet" : `(${total}) oif: ${format.short(format.reason(now.episodes[0] ?? {}), 40)}`;
     if (isQuiet)
@@ -53,7 +53,7 @@ async function findQuiet(now) {
         return;
     quiet.of = of;
     const rows = now.streams.reduce((sum, stream) => sum + stream.rows, 0);
-    quiet.text = rows ? "no episode so far" : "no rows yet";
+    quiet.text = rows ? "no episode so far" : now.streams.length ? "no rows yet" : "";
     const names = now.streams.filter(stream => stream.episodes > 0).slice(0, STREAMS_ASKED);
     const latest = await Promise.all(names.map(async ({ name }) => {
         const answer = await ask(path(name, "/episodes", { limit: 1 })).catch(() => null);

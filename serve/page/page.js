@@ -187,7 +187,9 @@ function renderFigures(stream) {
     const figures = [["Rows", format.count(stream.rows)], ["Rows per second", format.rate(stream.rows_per_second)],
                      ["Keys", stream.key == null ? null : format.count(stream.keys)], ["Anomalies", format.count(stream.alerts)],
                      ["Episodes", format.count(stream.episodes)], ["Memory", format.bytes(stream.memory_bytes)],
-                     ["Saved up to row", format.count(stream.saved)]].filter(([, value]) => value != null);
+                     ["Silent keys", stream.silent_keys ? format.count(stream.silent_keys) : null],
+                     ["Bad rows", stream.bad_rows ? format.count(stream.bad_rows) : null],
+                     ["Saved rows", stream.kept === false ? "not kept" : format.count(stream.saved)]].filter(([, value]) => value != null);
     fill($("figures"), figures, () => el("div", {}, el("dt"), el("dd")), (pair, [name, value]) => {
         setText(pair.firstChild, name);
         setText(pair.lastChild, value);
@@ -209,7 +211,9 @@ function renderChosen() {
     show($("forget"), mayWrite() && chosen.key != null);
     show($("remove"), mayWrite());
     show($("manage"), true);
-    setText($("settings"), JSON.stringify({ detector: stream.detector, ...stream.settings }, null, 1));
+    const settings = Object.entries({ detector: stream.detector, ...stream.settings });
+    setText($("settings"), settings.map(([name, value]) => format.short(`${name}: ${JSON.stringify(value)}`, 2000)).join("\n"));
+    fill($("notes"), stream.notes ?? [], () => el("li"), (item, note) => setText(item, format.short(note, 2000)));
     if (!stream.rows)
         setText($("state"), "No rows yet.");
 }
@@ -379,7 +383,9 @@ function startControls() {
     };
     matchMedia("(prefers-color-scheme: dark)").onchange = recolour;
     addEventListener("hashchange", () => { chooseFromAddress(); everythingSoon(); });
-    setText($("empty-code"), `curl --data-binary @rows.csv -H 'Content-Type: text/csv' \\\n     ${location.origin}/api/v1/streams/NAME/rows`);
+    const stream = `${location.origin}/api/v1/streams/NAME`;
+    setText($("empty-code"), `curl -X PUT ${stream} --json '{"key": "host", "time": "at"}'\n` +
+            `curl ${stream}/rows -H 'Content-Type: text/csv' --data-binary @rows.csv`);
 }
 
 const start = guarded(async () => {
