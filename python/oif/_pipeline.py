@@ -244,6 +244,8 @@ class Pipeline(Alerting):
         The time is a datetime, taken as UTC where it has no zone, or seconds since 1970. Where columns have the roles of
         key and time, they are taken from the row.
         """
+        if key is None and time is None and self._roles is None:
+            return self._process_one(x)
         if self._roles is not None:
             x, own_key, own_time = split_one(x, self._roles)
             key = own_key if key is None else key

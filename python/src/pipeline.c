@@ -379,7 +379,7 @@ static PyMethodDef methods[] = {
      "_process($self, x, keys, times, room, with_shares, anomalies_only, detector, report, "
      "/)\n--\n\n"},
     {"_process_one", (PyCFunction)(void (*)(void))pipeline_process_one, METH_FASTCALL,
-     "_process_one($self, x, key, seconds, detector, /)\n--\n\n"},
+     "_process_one($self, x, key=None, seconds=nan, detector=None, /)\n--\n\n"},
     {"_learned", pipeline_learned, METH_NOARGS, "_learned($self, /)\n--\n\n"},
     {"_episode", pipeline_episode, METH_O, "_episode($self, key, /)\n--\n\n"},
     {"_silent", pipeline_silent, METH_O, "_silent($self, seconds, /)\n--\n\n"},

@@ -225,6 +225,25 @@ static bool process_chunks(const row_job *job)
     return good && report(job, (count - 1) % CHUNK_ROWS + 1);
 }
 
+/* Short single rows keep the GIL: to release it and take it again costs a tenth of the call. Where
+ * models are in a file, a row may have to wait for it. */
+static bool is_short(const row_job *job)
+{
+    return job->rows->count == 1 && job->rows->columns <= ROW_NUMBERS && !job->make_room &&
+           !job->self->file;
+}
+
+static bool process_short_row(row_job *job)
+{
+    double copy[ROW_NUMBERS];
+    oif_error error;
+    job->copy = copy;
+    oif_status status = process_rows(job, 0, 1, &error);
+    if (status != OIF_OK)
+        raise_error(&error);
+    return status == OIF_OK;
+}
+
 static bool check_times(const row_job *job)
 {
     for (Py_ssize_t i = 0; job->seconds && i < job->rows->count; i++)
@@ -247,6 +266,8 @@ static bool check_and_process(row_job *job)
                        job->owner->names ? job->owner->names : rows->names);
         return false;
     }
+    if (is_short(job))
+        return process_short_row(job);
     job->copy = PyMem_Malloc((size_t)rows->columns * sizeof *job->copy);
     job->attributions = PyMem_Malloc(oif_pipeline_learned_columns(job->self->base.made) *
                                      sizeof *job->attributions);
@@ -398,7 +419,8 @@ PyObject *pipeline_process(PyObject *object, PyObject *arguments)
 }
 
 /* oif.Result, and what its members are: the enumerations as tuples. */
-static PyObject *result_type, *episodes, *grades, *reasons, *new_tuple;
+static PyObject *result_type, *episodes, *grades, *reasons;
+static allocfunc allocate_result;
 
 static void replace(PyObject **old, PyObject *value)
 {
@@ -429,11 +451,11 @@ PyObject *set_result_type(PyObject *module, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "OO!O!O!:_set_result_type", &type, &PyTuple_Type, &given[0],
                           &PyTuple_Type, &given[1], &PyTuple_Type, &given[2]))
         return NULL;
-    PyObject *make = PyObject_GetAttrString((PyObject *)&PyTuple_Type, "__new__");
-    if (!make)
+    if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, &PyTuple_Type)) {
+        PyErr_SetString(PyExc_TypeError, "a result is a named tuple");
         return NULL;
-    replace(&new_tuple, make);
-    Py_DECREF(make);
+    }
+    allocate_result = (allocfunc)PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc);
     replace(&result_type, type);
     replace(&episodes, given[0]);
     replace(&grades, given[1]);
@@ -447,7 +469,8 @@ static PyObject *member(PyObject *members, Py_ssize_t i)
     return Py_XNewRef(PyTuple_GetItem(members, i));
 }
 
-/* An oif.Result: a named tuple, made without its constructor, which takes as long as a row. */
+/* An oif.Result: a named tuple. It is filled where it is allocated, because its constructor would
+ * take as long as a row, and that of tuple, which copies another tuple, a fifth of that. */
 static PyObject *result_as_python(const record *r)
 {
     enum { FIELDS = 10 };
@@ -455,8 +478,8 @@ static PyObject *result_as_python(const record *r)
         PyErr_SetString(PyExc_SystemError, "the type of results is not set");
         return NULL;
     }
-    PyObject *fields = PyTuple_New(FIELDS);
-    if (!fields)
+    PyObject *result = allocate_result((PyTypeObject *)result_type, FIELDS);
+    if (!result)
         return NULL;
     PyObject *values[FIELDS] = {PyFloat_FromDouble(r->score),     PyFloat_FromDouble(r->p),
                                 PyFloat_FromDouble(r->threshold), PyBool_FromLong(r->anomaly),
@@ -466,28 +489,28 @@ static PyObject *result_as_python(const record *r)
     bool good = true;
     for (int i = 0; i < FIELDS; i++) {
         good = good && values[i];
-        PyTuple_SetItem(fields, i, values[i]);
+        PyTuple_SetItem(result, i, values[i]);
     }
-    PyObject *result =
-        good ? PyObject_CallFunctionObjArgs(new_tuple, result_type, fields, NULL) : NULL;
-    Py_DECREF(fields);
+    if (!good)
+        Py_CLEAR(result);
     return result;
 }
 
+/* _process_one(row), or _process_one(row, key, seconds, detector) */
 PyObject *pipeline_process_one(PyObject *object, PyObject *const *arguments, Py_ssize_t count)
 {
     pipeline_object *self = (pipeline_object *)object;
     row_input rows;
-    row_key its_key;
+    row_key its_key = {NULL, 0};
     record result;
-    if (count != 4) {
+    if (count != 1 && count != 4) {
         PyErr_SetString(PyExc_TypeError, "_process_one takes a row, a key, a time and a detector");
         return NULL;
     }
-    learner *owner = owner_of_rows(self, arguments[3]);
+    learner *owner = count == 1 ? &self->base : owner_of_rows(self, arguments[3]);
     if (!owner)
         return NULL;
-    double seconds = PyFloat_AsDouble(arguments[2]);
+    double seconds = count == 1 ? (double)NAN : PyFloat_AsDouble(arguments[2]);
     if (seconds == -1 && PyErr_Occurred())
         return NULL;
     row_job job = {.self = self,
@@ -498,7 +521,7 @@ PyObject *pipeline_process_one(PyObject *object, PyObject *const *arguments, Py_
                    .records = &result};
     expected_rows expected = learner_expects(owner);
     bool good = row_input_read(&rows, arguments[0], &expected, ONE_ROW) &&
-                key_read(arguments[1], &its_key, 0) && process(&job);
+                (count == 1 || key_read(arguments[1], &its_key, 0)) && process(&job);
     row_input_free(&rows);
     return good ? result_as_python(&result) : NULL;
 }

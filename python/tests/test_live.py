@@ -1,5 +1,7 @@
 """History, then live: trained detectors in pipelines, single rows, keys that are asked, dropped and moved, state files."""
 
+import gc
+import pickle
 import re
 
 import numpy as np
@@ -65,6 +67,28 @@ def test_process_one_is_process_row_by_row(cls, history):
     with pytest.raises(oif.DataError):
         fresh.process_one([float("inf")])
     assert fresh.columns is None and fresh.process_one([1.0, 2.0]).ready in (True, False)
+
+
+def test_the_result_of_one_row_is_a_whole_named_tuple(history):
+    pipeline = oif.Pipeline(oif.Loda(seed=3))
+    pipeline.process(history[:50])
+    result = pipeline.process_one(history[50])
+    assert type(result) is oif.Result and len(result) == len(oif.Result._fields) and gc.is_tracked(result)
+    assert result == oif.Result(*result) and hash(result) == hash(tuple(result))
+    assert pickle.loads(pickle.dumps(result)) == result and result._replace(p=2.0).p == 2.0
+    assert list(map(type, result)) == [float] * 3 + [bool] * 3 + [oif.Episode, oif.Grade, float, oif.Reason]
+
+
+def test_a_row_with_and_without_key_and_time_go_the_same_way(history):
+    short, long = oif.Pipeline(oif.Loda(seed=3)), oif.Pipeline(oif.Loda(seed=3))
+    for row in history[:400].tolist():
+        assert repr(short.process_one(row)) == repr(long._process_one(row, None, float("nan"), None))
+    assert short.to_bytes() == long.to_bytes()
+    wide = np.random.default_rng(1).normal(size=(300, 65))  # longer than the room for short rows
+    short, long = oif.Pipeline(oif.Loda(seed=3)), oif.Pipeline(oif.Loda(seed=3))
+    assert [tuple(short.process_one(row)) for row in wide][-1] == tuple(long.process(wide)[-1].item())
+    with pytest.raises(TypeError, match="takes a row"):
+        short._process_one(wide[0], None)
 
 
 # ---- Keys ----

@@ -254,6 +254,34 @@ def test_any_keys_and_numbers_that_float_understands():
     forest.learn_one(Strange({1: 5}))
 
 
+def test_dicts_are_read_by_name_whatever_their_order_and_numbers(rows):
+    names = ["a", "b", "c"]
+    plain, named = oif.Loda(window_size=64), oif.Loda(window_size=64)
+    named.column_names = names
+    plain.learn(rows)
+    named.learn(rows)
+    for x, y, z in np.nan_to_num(rows[:60]).tolist():
+        in_order = {"a": x, "b": y, "c": z}
+        same = [
+            in_order,
+            {"c": z, "b": y, "a": x},
+            {"a": x, "c": z, "b": y},
+            {"".join(["a"]): x, "".join(["b"]): y, "".join(["c"]): z},  # equal keys, not the same objects
+            {"a": np.float64(x), "b": decimal.Decimal(y), "c": z},
+        ]
+        assert {named.score_one(row) for row in same} == {plain.score_one([x, y, z])}
+        assert named.score_one({"a": 3, "b": y, "c": -1}) == plain.score_one([3.0, y, -1.0])
+        assert same_bits(named.score_one({"a": x, "c": z}), plain.score_one([x, np.nan, z]))
+        assert same_bits(named.score_one({"a": x, "b": None, "c": z}), plain.score_one([x, None, z]))
+    for wrong in ({"a": 1.0, "b": 2.0, "d": 3.0}, {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}):
+        with pytest.raises(oif.DataError, match="no column 'd'"):
+            named.score_one(wrong)
+    with pytest.raises(oif.DataError, match="'two' is not a number in column 'b'"):
+        named.score_one({"a": 1.0, "b": "two", "c": 3.0})
+    with pytest.raises(OverflowError):
+        named.score_one({"a": 1.0, "b": 10**400, "c": 3.0})
+
+
 def test_a_number_that_changes_its_row_while_it_is_read_does_no_harm():
     row = []
 
