@@ -9,6 +9,7 @@ bars; the program fails when one is missed.
 """
 
 import argparse
+import collections
 import ctypes
 import os
 import sys
@@ -57,7 +58,7 @@ def make_pipeline_block(rows):
 
 def make_pipeline_rows(rows):
     process_one = oif.Pipeline(oif.OnlineIsolationForest()).process_one
-    return lambda: [process_one(row) for row in rows]
+    return lambda: collections.deque(map(process_one, rows), maxlen=0)
 
 
 def make_c(rows):

@@ -491,6 +491,7 @@ static PyObject *result_as_python(const record *r)
         good = good && values[i];
         PyTuple_SetItem(result, i, values[i]);
     }
+    PyObject_GC_UnTrack(result); /* it cannot be part of a cycle, and programs keep many */
     if (!good)
         Py_CLEAR(result);
     return result;

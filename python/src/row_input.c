@@ -3,6 +3,7 @@
  * through rows_of in python/oif/_arrays.py once and comes back as one of these. */
 #include "core.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -374,9 +375,48 @@ const double *row_input_at(const row_input *rows, Py_ssize_t i, double *copy)
     return copy;
 }
 
+/* Whether there is an infinity, in four lanes, which compilers make vectors of. A missing number is
+ * not greater than anything. */
+static bool has_infinity(const double *numbers, Py_ssize_t count)
+{
+    double greatest[4] = {0, 0, 0, 0};
+    Py_ssize_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (int lane = 0; lane < 4; lane++) {
+            double size = fabs(numbers[i + lane]);
+            greatest[lane] = size > greatest[lane] ? size : greatest[lane];
+        }
+    bool is_found = false;
+    for (; i < count; i++)
+        is_found |= fabs(numbers[i]) > DBL_MAX;
+    for (int lane = 0; lane < 4; lane++)
+        is_found |= greatest[lane] > DBL_MAX;
+    return is_found;
+}
+
+/* A row with no infinity before it. Rows one after another are looked at many at a time: number by
+ * number, that was 5% of the instructions of learn_score. */
+static Py_ssize_t skip_finite_rows(const row_input *rows)
+{
+    enum { NUMBERS = 4096 };
+    size_t stride;
+    if (!row_input_in_place(rows, &stride) || stride != (size_t)rows->columns)
+        return 0;
+    const double *numbers = (const double *)(const void *)rows->data;
+    Py_ssize_t left = rows->count * rows->columns;
+    while (left > 0) {
+        Py_ssize_t some = left < NUMBERS ? left : NUMBERS;
+        if (has_infinity(numbers, some))
+            break;
+        numbers += some;
+        left -= some;
+    }
+    return rows->count - (left + rows->columns - 1) / rows->columns;
+}
+
 bool row_input_find_infinity(const row_input *rows, Py_ssize_t *row, Py_ssize_t *column)
 {
-    for (Py_ssize_t i = 0; i < rows->count; i++)
+    for (Py_ssize_t i = skip_finite_rows(rows); i < rows->count; i++)
         for (Py_ssize_t j = 0; j < rows->columns; j++)
             if (isinf(number_at(rows->data + i * rows->row_stride + j * rows->column_stride,
                                 rows->format))) {

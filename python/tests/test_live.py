@@ -73,7 +73,7 @@ def test_the_result_of_one_row_is_a_whole_named_tuple(history):
     pipeline = oif.Pipeline(oif.Loda(seed=3))
     pipeline.process(history[:50])
     result = pipeline.process_one(history[50])
-    assert type(result) is oif.Result and len(result) == len(oif.Result._fields) and gc.is_tracked(result)
+    assert type(result) is oif.Result and len(result) == len(oif.Result._fields) and not gc.is_tracked(result)
     assert result == oif.Result(*result) and hash(result) == hash(tuple(result))
     assert pickle.loads(pickle.dumps(result)) == result and result._replace(p=2.0).p == 2.0
     assert list(map(type, result)) == [float] * 3 + [bool] * 3 + [oif.Episode, oif.Grade, float, oif.Reason]
