@@ -42,6 +42,7 @@ def test_streams_are_made_and_found_again(serve, config, tmp_path):
 
 def test_the_command_line_wins(serve, config):
     server = serve(*config({"listen": "127.0.0.1:1", "limits": {"max-streams": 1}}), "--listen", "127.0.0.1:0")
+    assert server.port != 1
     assert server.put("/api/v1/streams/a", {}).status == 201
     assert server.put("/api/v1/streams/b", {}).status in (403, 409, 429, 507)
 

@@ -59,6 +59,8 @@ def test_only_the_worst_keys_have_series(serve):
     server = serve("--metrics-keys", "2")
     fleet = Fleet(hosts=[f"web-{i}" for i in range(9)])
     start_fleet(server, fleet)
+    ranked = [key["key"] for key in server.get(STREAM + "/keys?order=severity&limit=2").json["keys"]]
+    assert [f'oif_score{{stream="fleet",key="{key}"}}' for key in ranked] == [name for name in metrics_of(server) if name.startswith("oif_score{")]
     post(server, fleet.rows(3, bad=["web-3", "web-7"]))
     figures = metrics_of(server)
     shown = sorted(name for name in figures if name.startswith("oif_score{"))
