@@ -138,7 +138,7 @@ static void put_into_bucket(alert_queue *queue, size_t position)
     *bucket = position + 1;
 }
 
-/* Takes the episode. NULL: there is no room. */
+/* NULL: there is no room. */
 static alert *add(alert_queue *queue, json_t *episode)
 {
     if (queue->count == queue->options.episodes_max)
@@ -157,13 +157,23 @@ static alert *add(alert_queue *queue, json_t *episode)
     return a;
 }
 
+static bool is_done(const alert *a)
+{
+    return a->is_over && a->sent == a->changes;
+}
+
 static void remove_what_is_done(alert_queue *queue)
 {
     size_t left = 0;
+    while (left < queue->count && !is_done(&queue->alerts[left]))
+        left++;
+    if (left == queue->count)
+        return;
+    left = 0;
     memset(queue->buckets, 0, sizeof queue->buckets);
     for (size_t i = 0; i < queue->count; i++) {
         alert *a = &queue->alerts[i];
-        if (a->is_over && a->sent == a->changes) {
+        if (is_done(a)) {
             close_alert(a);
             continue;
         }
@@ -190,7 +200,7 @@ static void replace(alert *a, json_t *episode)
     a->episode = episode;
 }
 
-bool alert_queue_put(alert_queue *queue, const json_t *episode)
+bool alert_queue_put(alert_queue *queue, json_t *episode)
 {
     if (!*text_of(episode, "stream") || !json_is_integer(json_object_get(episode, "number")))
         return false;
@@ -202,17 +212,17 @@ bool alert_queue_put(alert_queue *queue, const json_t *episode)
     /* A state may arrive after a newer one, because it was listed before. */
     if (a && (a->is_over || number_of(episode, "last_row") < number_of(a->episode, "last_row")))
         return true;
-    json_t *copy = json_deep_copy(episode);
-    if (copy && a) {
-        replace(a, copy);
-    } else if (copy && (a = add(queue, copy))) {
+    if (a) {
+        replace(a, json_incref(episode));
+        return true;
+    }
+    a = add(queue, episode);
+    if (a) {
+        json_incref(episode);
         a->is_seen = true;
         a->is_over = is_ended(episode);
-    } else {
-        json_decref(copy);
-        return false;
     }
-    return true;
+    return a != NULL;
 }
 
 void alert_queue_begin_all(alert_queue *queue)

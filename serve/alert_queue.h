@@ -32,9 +32,9 @@ typedef struct alert_queue_options {
 alert_queue *alert_queue_new(const alert_queue_options *options);
 void alert_queue_free(alert_queue *queue);
 
-/* An episode as the API writes it. Returns false if it is no episode or there is no room for
- * another one. */
-bool alert_queue_put(alert_queue *queue, const json_t *episode);
+/* An episode as the API writes it; the queue holds it too, so it must not be changed any more.
+ * Returns false if it is no episode or there is no room for another one. */
+bool alert_queue_put(alert_queue *queue, json_t *episode);
 
 /* Around putting all open episodes of all streams: episodes that are open here and were not put
  * meanwhile are over, because their stream or key was removed. */

@@ -58,6 +58,35 @@ def test_an_episode_fires_and_is_resolved_in_the_real_alertmanager(serve, outsid
     wait_for(lambda: metrics_of(server)["oif_alertmanager_episodes"] == 0, "no episode is held")
 
 
+def test_an_episode_that_becomes_worse_is_one_alert_of_the_new_grade(serve, outside, configure):  # noqa: F811
+    need("prometheus-alertmanager")
+    manager = outside(Alertmanager)
+    server = serve(*configure(manager.address, min_grade="note"))
+    fleet = Fleet()
+    start_fleet(server, fleet)
+
+    def grade():
+        episodes = server.get(STREAM + "/episodes?open=true&key=web-2").json["episodes"]
+        return episodes[0]["grade"] if episodes else None
+
+    def post_load(load):
+        post(server, [{**row, "load": load if row["host"] == "web-2" else row["load"]} for row in fleet.rows(1)])
+
+    def severities():
+        return [alert["labels"]["severity"] for alert in manager.alerts() if alert["labels"]["key"] == "web-2"]
+
+    load = 1.1  # where ordinary ones end
+    while not grade():
+        load += 0.004
+        post_load(load)
+    first = grade()
+    assert first in ("note", "warning")
+    wait_for(lambda: severities() == [first], f"a {first} fires")
+    post_load(60)
+    assert grade() == "critical"
+    wait_for(lambda: severities() == ["critical"], "it fires as critical, and the other one ends")
+
+
 def test_the_alert_of_a_server_that_died_ends_by_itself(serve, outside, configure):  # noqa: F811
     need("prometheus-alertmanager")
     manager = outside(Alertmanager)
