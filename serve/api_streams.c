@@ -39,12 +39,18 @@ void api_root(app *served, const request *asked, reply *answer)
 
 void api_now(app *served, const request *asked, reply *answer)
 {
+    const uint64_t usual = 1000, most = 10000;
     streams *all = found_streams(served, answer);
-    (void)asked;
+    uint64_t limit = 0;
+    problem why;
     if (!all)
         return;
+    if (!request_count(asked, "limit", most, &limit, &why)) {
+        reply_problem(answer, &why);
+        return;
+    }
     reply_begin();
-    streams_write_now(all);
+    streams_write_now(all, (size_t)(limit > 0 ? limit : usual));
     reply_end(answer, 200, REPLY_JSON);
 }
 

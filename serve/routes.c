@@ -18,7 +18,7 @@ static const route routes[] = {
     {"POST", "/logout", ACCESS_NONE, page_logout, "", BODY_SMALL},
     {"GET", "/api/v1/openapi.json", ACCESS_NONE, page_file, "", BODY_NONE},
     {"GET", "/api/v1", ACCESS_READ, api_root, "", BODY_NONE},
-    {"GET", "/api/v1/now", ACCESS_READ, api_now, "", BODY_NONE},
+    {"GET", "/api/v1/now", ACCESS_READ, api_now, "limit", BODY_NONE},
     {"GET", "/api/v1/events", ACCESS_READ, api_events, "stream key rows", BODY_NONE},
     {"GET", "/api/v1/streams", ACCESS_READ, api_list_streams, "", BODY_NONE},
     {"GET", STREAM, ACCESS_READ, api_get_stream, "", BODY_NONE},

@@ -573,16 +573,18 @@ static int worst_first(const void *a, const void *b)
     return (left->severity < right->severity) - (left->severity > right->severity);
 }
 
-void streams_write_now(streams *all)
+void streams_write_now(streams *all, size_t limit)
 {
     open_list list = {.episodes = NULL};
     streams_each(all, take_episodes, &list);
     if (list.count > 0)
         qsort(list.episodes, list.count, sizeof *list.episodes, worst_first);
-    output_print("{\"episodes\":[");
+    output_print("{\"open\":%zu,\"episodes\":[", list.count);
     for (size_t i = 0; i < list.count; i++) {
-        output_print(i > 0 ? "," : "");
-        output_write(list.episodes[i].text, list.episodes[i].bytes);
+        if (i < limit) {
+            output_print(i > 0 ? "," : "");
+            output_write(list.episodes[i].text, list.episodes[i].bytes);
+        }
         free(list.episodes[i].text);
     }
     free(list.episodes);

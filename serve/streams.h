@@ -51,10 +51,10 @@ bool streams_are_ready(streams *all, problem *why);
 
 feed *streams_feed(streams *all);
 
-/* {"streams": [Stream, ...]} and {"episodes": [open ones, worst first], "streams": [...]}, written
- * to the (diverted) output. */
+/* {"streams": [Stream, ...]} and {"open": how many, "episodes": [up to `limit` of them, the worst
+ * first], "streams": [...]}, written to the (diverted) output. */
 void streams_write(streams *all);
-void streams_write_now(streams *all);
+void streams_write_now(streams *all, size_t limit);
 
 /* Whether a name may be that of a stream. */
 bool stream_name_is_valid(const char *name);

@@ -10,7 +10,7 @@ import { loadKeys, renderKeys, shownKeys, turnPage } from "./keys.js";
 import { forgetTexts, openEpisodes, renderNow } from "./now.js";
 import { startUpload } from "./upload.js";
 
-const STREAMS_SHOWN = 50;
+const STREAMS_SHOWN = 50, OPEN_ASKED = 50;
 const chosen = { stream: null, key: null };
 let info = null, now = { episodes: [], streams: [] }, isDown = false;
 
@@ -59,7 +59,7 @@ const guarded = run => async (...given) => {
 // ---- Loading ----
 
 const loadNow = guarded(async () => {
-    now = await ask("/api/v1/now");
+    now = await ask(`/api/v1/now?limit=${OPEN_ASKED}`);
     if (!streamOf(chosen.stream))
         await chooseFirst();
     renderAll();
