@@ -15,7 +15,7 @@ void api_metrics(app *served, const request *asked, reply *answer)
         return;
     }
     reply_begin();
-    bool is_whole = outside_write_metrics(others);
+    bool is_whole = outside_write_metrics(others, &served->requests);
     reply_end(answer, 200, EXPOSITION_TYPE);
     if (!is_whole) {
         reply_free(answer);

@@ -4,6 +4,7 @@
 
 #include "access.h"
 #include "body.h"
+#include "request_figures.h"
 
 #include <stdatomic.h>
 
@@ -18,6 +19,7 @@ typedef struct app {
     access_rules access;
     size_t max_body_bytes;
     body_budget bodies;
+    request_figures requests;
 } app;
 
 #endif

@@ -331,26 +331,35 @@ static void write_key_metric(const collected *all, const key_metric *metric)
 
 /* ---- All streams together ---- */
 
-static void write_latency(const collected *all)
+/* `counts` of each bucket alone; the last bucket has no bound. */
+static void write_histogram(const char *name, const uint64_t *counts, const double *bounds,
+                            size_t buckets, double seconds)
 {
-    static const char name[] = "oif_batch_seconds";
     uint64_t up_to = 0;
-    double seconds = 0;
-    write_head(name, "histogram", "Time that batches of rows took.");
-    for (size_t bucket = 0; bucket < LATENCY_BUCKETS; bucket++) {
+    for (size_t i = 0; i < buckets; i++) {
         char bound[OIF_NUMBER_TEXT_BYTES];
-        for (size_t i = 0; i < all->count; i++)
-            up_to += all->streams[i].figures.latency[bucket];
-        if (bucket + 1 < LATENCY_BUCKETS)
+        up_to += counts[i];
+        if (i + 1 < buckets)
             output_print("%s_bucket{le=\"%.*s\"} %" PRIu64 "\n", name,
-                         (int)oif_number_format(stream_latency_bounds[bucket], bound), bound,
-                         up_to);
+                         (int)oif_number_format(bounds[i], bound), bound, up_to);
     }
-    for (size_t i = 0; i < all->count; i++)
-        seconds += all->streams[i].figures.latency_seconds;
     output_print("%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum", name, up_to, name);
     write_number(seconds);
     output_print("%s_count %" PRIu64 "\n", name, up_to);
+}
+
+static void write_latency(const collected *all)
+{
+    uint64_t counts[LATENCY_BUCKETS] = {0};
+    double seconds = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const stream_figures *figures = &all->streams[i].figures;
+        for (size_t bucket = 0; bucket < LATENCY_BUCKETS; bucket++)
+            counts[bucket] += figures->latency[bucket];
+        seconds += figures->latency_seconds;
+    }
+    write_head("oif_batch_seconds", "histogram", "Time that batches of rows took.");
+    write_histogram("oif_batch_seconds", counts, stream_latency_bounds, LATENCY_BUCKETS, seconds);
 }
 
 static void write_streams(const collected *all)
@@ -424,6 +433,25 @@ static void write_pulls(pull *puller)
     }
 }
 
+/* ---- Requests ---- */
+
+static void write_requests(request_figures *requests)
+{
+    uint64_t counts[REQUEST_BUCKETS];
+    write_head("oif_http_requests_total", "counter", "Requests that were answered.");
+    for (int status = 0; status < REQUEST_STATUSES; status++) {
+        uint64_t count = atomic_load(&requests->by_status[status]);
+        if (count > 0)
+            output_print("oif_http_requests_total{code=\"%d\"} %" PRIu64 "\n", status, count);
+    }
+    for (size_t i = 0; i < REQUEST_BUCKETS; i++)
+        counts[i] = atomic_load(&requests->buckets[i]);
+    write_head("oif_http_request_seconds", "histogram",
+               "Time from the last byte of a request to its answer.");
+    write_histogram("oif_http_request_seconds", counts, request_bounds, REQUEST_BUCKETS,
+                    (double)atomic_load(&requests->nanoseconds) * 1e-9);
+}
+
 /* ---- The process ---- */
 
 /* 0 where there is no /proc. */
@@ -454,7 +482,7 @@ static void write_process(void)
     output_print("} 1\n");
 }
 
-bool exposition_write(const exposition_sources *sources)
+bool exposition_write(const exposition_sources *sources, request_figures *requests)
 {
     collected all = {.keys_max = sources->keys_max};
     if (sources->all) {
@@ -468,6 +496,7 @@ bool exposition_write(const exposition_sources *sources)
         write_alertmanager(sources->sender);
     if (sources->puller)
         write_pulls(sources->puller);
+    write_requests(requests);
     write_process();
     return is_whole;
 }

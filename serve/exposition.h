@@ -5,6 +5,7 @@
 
 #include "alertmanager.h"
 #include "prometheus_pull.h"
+#include "request_figures.h"
 #include "streams.h"
 
 enum { EXPOSITION_KEYS_INITIALLY = 100 };
@@ -18,6 +19,6 @@ typedef struct exposition_sources {
 } exposition_sources;
 
 /* Writes them to the (diverted) output. Returns false if memory is short. */
-bool exposition_write(const exposition_sources *sources);
+bool exposition_write(const exposition_sources *sources, request_figures *requests);
 
 #endif

@@ -107,7 +107,7 @@ void outside_stop(outside *others)
     free(others);
 }
 
-bool outside_write_metrics(outside *others)
+bool outside_write_metrics(outside *others, request_figures *requests)
 {
-    return exposition_write(&others->sources);
+    return exposition_write(&others->sources, requests);
 }

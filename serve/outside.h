@@ -4,6 +4,7 @@
 #define OIF_SERVE_OUTSIDE_H
 
 #include "configured.h"
+#include "request_figures.h"
 #include "streams.h"
 
 typedef struct outside outside;
@@ -14,6 +15,6 @@ outside *outside_start(const configured *both, const char *page_url, streams *al
 void outside_stop(outside *others); /* NULL is fine */
 
 /* Writes what GET /metrics answers to the (diverted) output. False: memory is short. */
-bool outside_write_metrics(outside *others);
+bool outside_write_metrics(outside *others, request_figures *requests);
 
 #endif

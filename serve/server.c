@@ -67,6 +67,7 @@ typedef struct exchange {
     reply answer;
     exchange_stage stage;
     size_t discarded_bytes;
+    double began; /* when all of the request had come, or what decides about it */
 } exchange;
 
 /* ---- Answers ---- */
@@ -127,6 +128,8 @@ static void log_refusal(const exchange *one)
 static enum MHD_Result queue_answer(exchange *one)
 {
     log_refusal(one);
+    request_figures_count(&one->running->served->requests, one->answer.status,
+                          clock_seconds() - one->began);
     struct MHD_Response *response = make_response(one);
     if (!response)
         return MHD_NO;
@@ -156,6 +159,7 @@ static enum MHD_Result take_headers(exchange *one, const char *method)
 {
     server *running = one->running;
     problem why;
+    one->began = clock_seconds();
     bool is_good = request_parse(&one->asked, method, one->target, &why);
     one->asked.is_encrypted = running->is_encrypted;
     read_headers(one);
@@ -217,6 +221,7 @@ static void work(void *context)
 static enum MHD_Result take_end(exchange *one)
 {
     if (one->stage == STAGE_BODY) {
+        one->began = clock_seconds();
         connection_enter(one->peer, PHASE_WORK, 0);
         bool is_slow =
             one->taken.count > LARGE_BODY_BYTES || request_find(&one->asked, "durable") != NULL;

@@ -41,6 +41,10 @@ def test_figures_are_those_of_the_stream(serve):
             assert abs(shown - keys[name][figure]) <= 0.01, (figure, shown, keys[name])
     assert figures["oif_batch_seconds_count"] == figures['oif_batch_seconds_bucket{le="+Inf"}'] == 2
     assert 0 < figures["oif_batch_seconds_sum"] < 60
+    assert figures['oif_http_requests_total{code="200"}'] >= 4  # two batches, metrics twice
+    assert figures['oif_http_requests_total{code="201"}'] == 1
+    assert figures["oif_http_request_seconds_count"] == sum(v for n, v in figures.items() if n.startswith("oif_http_requests_total"))
+    assert 0 < figures["oif_http_request_seconds_sum"] < 60
     assert figures["process_resident_memory_bytes"] > 1e6
     assert figures[f'oif_build_info{{version="{server.get("/api/v1").json["version"]}"}}'] == 1
 
