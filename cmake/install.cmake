@@ -8,6 +8,9 @@ set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES include/oif.h include/oif.hpp include/oif_rows.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS oif_static oif_shared EXPORT oif)
 install(TARGETS oif_program)
+if(OIF_HAS_SERVE AND CMAKE_SYSTEM_NAME STREQUAL Linux)
+  install(FILES serve/oif-serve.service DESTINATION lib/systemd/system)
+endif()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL)
 
 file(RELATIVE_PATH pkgconfig_to_prefix /prefix/${pkgconfig_dir} /prefix) # ../../

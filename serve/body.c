@@ -76,7 +76,7 @@ static bool decompress(body *taken, const char *bytes, size_t count, problem *wh
 {
     for (;;) {
         size_t given = 0;
-        char one_more;
+        char one_more = '\0';
         bool is_full = taken->count == taken->limit;
         if (!is_full && taken->count == taken->capacity && !reserve(taken, 1, why))
             return false;
@@ -98,6 +98,8 @@ static bool decompress(body *taken, const char *bytes, size_t count, problem *wh
 
 bool body_add(body *taken, const char *bytes, size_t count, problem *why)
 {
+    if (count == 0)
+        return true;
     taken->arrived_bytes += count;
     if (taken->opened)
         return decompress(taken, bytes, count, why);

@@ -65,7 +65,11 @@ class Server:
         self.scheme, self.host, self.port = found[1], found[2].strip("[]"), int(found[3])
         self.reader = threading.Thread(target=self._read_log, args=(self.process.stderr,), daemon=True)
         self.reader.start()
-        self.wait_until_ready()
+        try:
+            self.wait_until_ready()
+        except BaseException:
+            self.kill()
+            raise
 
     def _read_log(self, stream):
         for line in stream:
