@@ -129,6 +129,18 @@ def test_an_infinity_far_back_leaves_everything_as_it_was(rows):
         assert forest.to_bytes() == before
 
 
+@pytest.mark.parametrize("place", [0, 1, 6, 7, 4093, 4094, 4095, 4096, 99_999, 135_167, 135_168, 135_169, 139_999])
+def test_an_infinity_anywhere_in_many_rows_is_found(place):
+    rows = np.random.default_rng(2).normal(size=(20_000, 7))
+    rows.ravel()[:: 1 + place // 3] = np.nan
+    rows.ravel()[place] = -np.inf if place % 2 else np.inf
+    for x in (rows, np.asfortranarray(rows)):
+        detector = oif.Loda(num_projections=1, num_bins=1)
+        with pytest.raises(oif.DataError) as caught:
+            detector.learn(x)
+        assert (caught.value.row, caught.value.column) == divmod(place, 7) and detector.rows_learned == 0
+
+
 @pytest.mark.parametrize("bad", [float("inf"), float("-inf")])
 def test_an_infinity_is_refused_with_its_place(bad, rows, detector_class):
     detector = detector_class()
