@@ -134,6 +134,28 @@ static struct curl_slist *make_headers(const http_client *client, const char *ty
     return NULL;
 }
 
+/* host:port, without a scheme, a user and a password. */
+static const char *host_of(const char *url, size_t *bytes)
+{
+    const char *host = strstr(url, "://");
+    host = host ? host + 3 : url;
+    *bytes = strcspn(host, "/?#");
+    for (const char *at = host, *end = host + *bytes; at < end; at++)
+        if (*at == '@') {
+            host = at + 1;
+            *bytes = (size_t)(end - host);
+        }
+    return host;
+}
+
+static bool is_this_machine(const char *url)
+{
+    size_t bytes;
+    const char *host = host_of(url, &bytes);
+    return strncmp(host, "127.", 4) == 0 || strncmp(host, "[::1]", 5) == 0 ||
+           (strncmp(host, "localhost", 9) == 0 && (bytes == 9 || host[9] == ':'));
+}
+
 static void set_options(http_client *client, const char *url, struct curl_slist *headers,
                         const char *body, size_t bytes, double timeout_seconds, http_answer *answer)
 {
@@ -141,6 +163,8 @@ static void set_options(http_client *client, const char *url, struct curl_slist 
     long milliseconds = timeout_seconds > 0.001 ? (long)(timeout_seconds * 1000) : 1;
     curl_easy_reset(curl); /* keeps the connection */
     curl_easy_setopt(curl, CURLOPT_URL, url);
+    if (is_this_machine(url)) /* which a proxy of the environment cannot reach */
+        curl_easy_setopt(curl, CURLOPT_PROXY, "");
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "oif");
@@ -219,20 +243,15 @@ char *http_form_add(char *form, const char *name, const char *value)
     return longer;
 }
 
+/* A password is not for the log. */
 const char *http_host_text(const char *url, char text[HTTP_HOST_BYTES])
 {
-    const char *host = strstr(url, "://");
-    host = host ? host + 3 : url;
-    size_t scheme_bytes = (size_t)(host - url), host_bytes = strcspn(host, "/?#");
-    for (size_t i = 0; i < host_bytes; i++)
-        if (host[i] == '@') { /* a password is not for the log */
-            host_bytes -= i + 1;
-            host += i + 1;
-            i = 0;
-        }
-    if (host_bytes > HTTP_HOST_BYTES / 2)
-        host_bytes = HTTP_HOST_BYTES / 2;
+    size_t bytes;
+    const char *host = host_of(url, &bytes), *scheme_end = strstr(url, "://");
+    size_t scheme_bytes = scheme_end ? (size_t)(scheme_end + 3 - url) : 0;
+    if (bytes > HTTP_HOST_BYTES / 2)
+        bytes = HTTP_HOST_BYTES / 2;
     snprintf(text, HTTP_HOST_BYTES, "%.*s%.*s", scheme_bytes < 16 ? (int)scheme_bytes : 0, url,
-             (int)host_bytes, host);
+             (int)bytes, host);
     return text;
 }

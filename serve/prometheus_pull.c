@@ -234,8 +234,10 @@ static size_t keys_max(json_t *settings)
     double initially = 0;
     json_t *given = json_object_get(settings, "max-keys");
     given = given ? given : json_object_get(settings, "max_keys");
-    if (json_is_integer(given) && json_integer_value(given) > 0)
-        return (size_t)json_integer_value(given);
+    const char *text = json_string_value(given);
+    long long number = text ? strtoll(text, NULL, 10) : json_integer_value(given);
+    if (number > 0)
+        return (size_t)number;
     oif_pipeline_options_init(&options);
     if (oif_params_get(&options, "max_keys", &initially, NULL) != OIF_OK)
         return 0;

@@ -231,6 +231,16 @@ def test_a_token_is_read_for_each_request_and_not_logged(serve, outside, configu
     assert not any("secret" in line for line in server.log)
 
 
+def test_a_proxy_of_the_environment_is_not_for_this_machine(serve, outside, configure):  # noqa: F811
+    stub = outside(Stub, lambda path, body: (200, ""))
+    proxies = {name: "http://127.0.0.1:1" for name in ("http_proxy", "all_proxy", "ALL_PROXY")}
+    server = serve(*configure(stub.address), env={**proxies, "no_proxy": "", "NO_PROXY": ""})
+    fleet = Fleet()
+    start_fleet(server, fleet)
+    post(server, fleet.rows(3, bad=["web-1"]))
+    wait_for(lambda: stub.requests, "it is sent")
+
+
 def test_a_silent_key_is_an_alert(serve, outside, configure):  # noqa: F811
     stub = outside(Stub, lambda path, body: (200, ""))
     server = serve(*configure(stub.address, min_grade="warning"))
