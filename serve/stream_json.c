@@ -199,7 +199,9 @@ static const history_key **list_keys(const stream *one, const keys_query *query,
 {
     const history_key **list = calloc(one->past->key_count + 1, sizeof *list);
     *count = 0;
-    for (const history_key *key = one->past->newest; list && key; key = key->older)
+    if (!list)
+        return NULL;
+    for (const history_key *key = one->past->newest; key; key = key->older)
         if (!query->find || has_part(key, query->find, query->find_bytes))
             list[(*count)++] = key;
     return list;

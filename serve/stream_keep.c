@@ -241,6 +241,14 @@ bool stream_is_save_due(const stream *one)
     return one->folder && !one->is_broken && (one->is_failing || one->log.bytes > most);
 }
 
+/* The state of many keys has gigabytes; for a few rows it is not written again. */
+bool stream_is_cheap_to_replay(const stream *one)
+{
+    const uint64_t few_bytes = 1 << 20, large_bytes = 64 << 20;
+    return one->folder && !one->is_failing && one->snapshot_bytes > large_bytes &&
+           one->log.bytes < few_bytes;
+}
+
 bool stream_keep_record(stream *one, const journal_record *record, problem *why)
 {
     if (!one->folder)

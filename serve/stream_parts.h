@@ -111,6 +111,9 @@ bool stream_keep_record(stream *one, const journal_record *record, problem *why)
 /* Under the lock: whether the journal is so long that a snapshot is due. */
 bool stream_is_save_due(const stream *one);
 
+/* Under the lock, at the end: whether the journal is as good as a snapshot. */
+bool stream_is_cheap_to_replay(const stream *one);
+
 /* ---- stream_text.c ---- */
 
 /* The texts of events, and the figures of an episode. */

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -334,6 +335,19 @@ static streams *new_streams(const streams_options *options)
     return all;
 }
 
+/* Each stream holds two files, and the usual limit is 1024. */
+static void raise_descriptor_limit(size_t max_streams)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    rlim_t wanted = 1024 + 2 * (rlim_t)max_streams;
+    if (limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit); /* if it fails, fewer streams can be opened */
+}
+
 bool streams_open(const streams_options *options, streams **opened, problem *why)
 {
     streams *all = new_streams(options);
@@ -341,6 +355,7 @@ bool streams_open(const streams_options *options, streams **opened, problem *why
         free(all);
         return problem_set(why, 503, NULL, "out of memory");
     }
+    raise_descriptor_limit(all->max_streams);
     bool is_open = make_folder(all, options->folder, why) && load_streams(all, why);
     if (is_open) {
         all->has_saver = pthread_create(&all->saver, NULL, save_by_the_clock, all) == 0;
@@ -358,7 +373,7 @@ static void save_last(void *context, stream *one)
     bool *is_saved = context;
     problem why;
     pthread_mutex_lock(&one->lock);
-    if (!stream_save(one, &why))
+    if (!stream_is_cheap_to_replay(one) && !stream_save(one, &why))
         *is_saved = false;
     pthread_mutex_unlock(&one->lock);
     if (!stream_sync(one))

@@ -45,8 +45,8 @@ static void a_ring_holds_the_latest_points(void **state)
     assert_latest(past, "a", 4, 5);
     add_rows(past, "a", 5, 400);
     assert_latest(past, "a", 404, 405);
-    add_rows(past, "a", 405, 2000);
-    assert_latest(past, "a", 2404, POINTS_MAX);
+    add_rows(past, "a", 405, 2 * POINTS_MAX);
+    assert_latest(past, "a", 404 + 2 * POINTS_MAX, POINTS_MAX);
     history_free(past);
 }
 
@@ -146,7 +146,7 @@ static void a_history_is_loaded_as_it_was_saved(void **state)
     assert_true(history_load(loaded, file, 703, &found, sizeof found));
     assert_int_equal(found, 42);
     assert_int_equal(loaded->bytes, past->bytes);
-    assert_latest(loaded, "a", 699, POINTS_MAX);
+    assert_latest(loaded, "a", 699, POINTS_MAX < 700 ? POINTS_MAX : 700);
     assert_latest(loaded, "b\n", 702, 3);
     assert_string_equal(loaded->newest->info.key, "b\n");
     assert_int_equal(loaded->open_count, 1);

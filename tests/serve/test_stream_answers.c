@@ -1,0 +1,350 @@
+/* What a stream says about itself: JSON whatever keys are called, explanations, silence; and what
+ * it does when memory is short. */
+#include "../../cli/output.h"
+#include "../../serve/streams.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[64];
+
+/* ---- Memory that becomes short ---- */
+
+static atomic_int allocations_left = -1; /* below 0: any number */
+
+static void *allocate(void *context, size_t alignment, size_t bytes)
+{
+    (void)context;
+    if (allocations_left == 0)
+        return NULL;
+    if (allocations_left > 0)
+        allocations_left--;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void release(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+/* ---- Streams ---- */
+
+static streams *open_at(const char *path)
+{
+    const streams_options options = {.folder = path, .save_every = 1000};
+    streams *all;
+    problem why;
+    if (!streams_open(&options, &all, &why))
+        fail_msg("%s", why.message);
+    return all;
+}
+
+static stream *create(streams *all, const char *settings)
+{
+    stream *made;
+    bool is_new;
+    problem why;
+    json_t *object = json_loads(settings, 0, NULL);
+    assert_non_null(object);
+    if (!streams_create(all, "tested", object, &made, &is_new, &why))
+        fail_msg("%s", why.message);
+    json_decref(object);
+    return made;
+}
+
+/* The answer as JSON; of several lines the last. */
+static json_t *take_json(void)
+{
+    size_t bytes;
+    output_write("", 1);
+    char *text = output_diverted(&bytes);
+    json_error_t error;
+    assert_non_null(text);
+    json_t *found = json_loads(text, JSON_ALLOW_NUL, &error);
+    if (!found)
+        fail_msg("%s: %s", error.text, text);
+    free(text);
+    return found;
+}
+
+static bool send(stream *one, const char *body, rows_answer *answer, problem *why)
+{
+    const rows_request request = {.body = body, .bytes = strlen(body), .answer = ANSWER_COUNT};
+    return stream_rows(one, &request, answer, why);
+}
+
+static void send_row(stream *one, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void send_row(stream *one, const char *format, ...)
+{
+    char body[512];
+    rows_answer answer;
+    problem why;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(body, sizeof body, format, arguments);
+    va_end(arguments);
+    if (!send(one, body, &answer, &why))
+        fail_msg("%s: %s", body, why.message);
+}
+
+static double number_at(const json_t *object, const char *name)
+{
+    const json_t *found = json_object_get(object, name);
+    if (!json_is_number(found))
+        fail_msg("there is no number \"%s\"", name);
+    return json_number_value(found);
+}
+
+/* ---- JSON ---- */
+
+/* A key with all that a page, a log or JSON could stumble over. */
+static const char nasty[] = "\"</script>\\u0000\\\\\\u001b[31m\\ud800 \\n'";
+
+static void check_answers(streams *all, stream *one)
+{
+    static const keys_order orders[] = {KEYS_BY_SEVERITY, KEYS_BY_SCORE, KEYS_BY_RECENT,
+                                        KEYS_BY_NAME};
+    const events_query events = {.limit = 0};
+    const points_query points = {.key = NULL};
+    problem why;
+    for (size_t i = 0; i < 4; i++) {
+        const keys_query keys = {.order = orders[i]};
+        output_divert();
+        stream_write_keys(one, &keys);
+        json_t *found = take_json();
+        assert_int_equal(json_array_size(json_object_get(found, "keys")), 2);
+        assert_int_equal(number_at(found, "total"), 2);
+        json_decref(found);
+    }
+    void (*const lists[])(stream *, const events_query *) = {stream_write_episodes,
+                                                             stream_write_alerts};
+    for (size_t i = 0; i < 2; i++) {
+        output_divert();
+        lists[i](one, &events);
+        json_t *found = take_json();
+        assert_true(json_array_size(json_object_get(found, i ? "alerts" : "episodes")) > 0);
+        json_decref(found);
+    }
+    output_divert();
+    assert_true(stream_write_points(one, &points, &why));
+    json_decref(take_json());
+    output_divert();
+    streams_write_now(all, 1000);
+    json_t *now = take_json();
+    json_t *episode = json_array_get(json_object_get(now, "episodes"), 0);
+    assert_non_null(episode);
+    assert_string_equal(json_string_value(json_object_get(episode, "column")), "a\"<b>");
+    assert_non_null(strstr(json_string_value(json_object_get(episode, "text")), " high since "));
+    json_decref(now);
+    output_divert();
+    streams_write(all);
+    json_decref(take_json());
+}
+
+static void answers_are_json_whatever_names_are(void **state)
+{
+    streams *all = open_at(NULL);
+    stream *one = create(all, "{\"key\": \"k\", \"time\": \"t\"}");
+    problem why;
+    (void)state;
+    for (int i = 0; i < 1500; i++)
+        send_row(one, "{\"k\": \"%s\", \"t\": %d, \"a\\\"<b>\": %d, \"c\": %d}\n",
+                 i % 2 ? "plain" : nasty + 1, 1794769501 + i, i > 1495 ? 99999 : i * 7 % 13,
+                 i * 5 % 11);
+    check_answers(all, one);
+    output_divert();
+    assert_true(stream_write_row(one, 1499, &why));
+    json_t *row = take_json();
+    assert_int_equal(number_at(row, "row"), 1499);
+    assert_true(json_array_size(json_object_get(row, "reasons")) > 0);
+    json_decref(row);
+    output_divert();
+    assert_true(stream_write_row(one, 1490, &why));
+    row = take_json();
+    assert_int_equal(number_at(json_object_get(row, "values"), "c"), 1490 * 5 % 11);
+    json_decref(row);
+    assert_false(stream_write_row(one, 1500, &why));
+    assert_int_equal(why.status, 404);
+    stream_release(one);
+    streams_close(all);
+}
+
+/* ---- Explanations ---- */
+
+static void an_explanation_is_the_result_that_the_row_would_get(void **state)
+{
+    static const char row[] = "{\"t\": 1794775000, \"a\": 900, \"b\": 3}\n";
+    streams *all = open_at(NULL);
+    stream *one = create(all, "{\"time\": \"t\", \"season\": \"1m\", \"diff\": \"b\"}");
+    const explain_request request = {.body = row, .bytes = sizeof row - 1};
+    problem why;
+    (void)state;
+    assert_false(stream_write_explanation(one, &request, &why));
+    assert_int_equal(why.status, 409);
+    for (int i = 0; i < 1500; i++)
+        send_row(one, "{\"t\": %d, \"a\": %d, \"b\": %d}\n", 1794769501 + i, i * 7 % 13, i % 60);
+    for (int i = 0; i < 2; i++) {
+        output_divert();
+        assert_true(stream_write_explanation(one, &request, &why));
+        json_t *found = take_json();
+        assert_true(json_is_true(json_object_get(found, "anomaly")));
+        const json_t *reason = json_array_get(json_object_get(found, "reasons"), 0);
+        assert_string_equal(json_string_value(json_object_get(reason, "column")), "a");
+        assert_string_equal(json_string_value(json_object_get(reason, "direction")), "high");
+        assert_int_equal(number_at(reason, "value"), 900);
+        assert_int_equal(number_at(found, "row"), 1500);
+        if (i == 1) {
+            send_row(one, "%s", row);
+            output_divert();
+            assert_true(stream_write_row(one, 1500, &why));
+            json_t *sent = take_json();
+            assert_true(number_at(sent, "score") == number_at(found, "score"));
+            assert_true(number_at(sent, "p") == number_at(found, "p"));
+            json_decref(sent);
+        }
+        json_decref(found);
+    }
+    const explain_request bad = {.body = "{\"a\": oops}", .bytes = 11};
+    assert_false(stream_write_explanation(one, &bad, &why));
+    assert_int_equal(why.status, 400);
+    assert_int_equal(why.line, 1);
+    stream_release(one);
+    streams_close(all);
+}
+
+/* ---- Silence ---- */
+
+static size_t silent_keys(stream *one)
+{
+    stream_figures figures;
+    stream_get_figures(one, &figures);
+    return figures.silent_keys;
+}
+
+static size_t count_events(feed *events, feed_kind kind)
+{
+    const feed_filter filter = {.stream = "tested"};
+    uint64_t cursor = 0;
+    size_t count = 0;
+    feed_event event;
+    while (feed_next(events, &cursor, &filter, &event)) {
+        count += event.kind == kind;
+        feed_event_free(&event);
+    }
+    return count;
+}
+
+static void a_key_falls_silent_and_comes_back(void **state)
+{
+    char live[96], command[256];
+    (void)state;
+    snprintf(live, sizeof live, "%s/live", folder);
+    streams *all = open_at(live);
+    stream *one = create(all, "{\"key\": \"k\", \"time\": \"t\", \"silence\": 60}");
+    for (int i = 0; i < 200; i++)
+        send_row(one, "{\"k\": \"%s\", \"t\": %d, \"a\": %d}\n", i % 2 && i < 100 ? "one" : "two",
+                 1794769501 + i, i % 7);
+    assert_int_equal(silent_keys(one), 1);
+    assert_int_equal(count_events(streams_feed(all), FEED_SILENCE), 1);
+    snprintf(command, sizeof command, "rm -rf %s/copy; cp -r %s %s/copy", folder, live, folder);
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof command, "%s/copy", folder);
+    streams *again = open_at(command);
+    stream *restored = streams_find(again, "tested");
+    assert_int_equal(silent_keys(restored), 1);
+    assert_int_equal(count_events(streams_feed(again), FEED_SILENCE), 0);
+    send_row(restored, "{\"k\": \"one\", \"t\": 1794769800, \"a\": 1}\n");
+    assert_int_equal(silent_keys(restored), 1); /* now the other one is */
+    assert_int_equal(count_events(streams_feed(again), FEED_SILENCE), 2);
+    stream_release(one);
+    stream_release(restored);
+    streams_close(all);
+    streams_close(again);
+}
+
+/* ---- Memory ---- */
+
+static uint64_t rows_of(stream *one)
+{
+    stream_figures figures;
+    stream_get_figures(one, &figures);
+    return figures.rows;
+}
+
+/* The rows before are accepted, and a replay with more memory accepts no others. */
+static void a_body_ends_where_memory_does_and_so_does_its_replay(void **state)
+{
+    char live[96], command[256], body[4096];
+    rows_answer answer;
+    problem why;
+    (void)state;
+    int length = 0;
+    for (int i = 0; i < 40; i++)
+        length += snprintf(body + length, sizeof body - (size_t)length,
+                           "{\"k\": \"key %d\", \"a\": %d}\n", i, i);
+    snprintf(live, sizeof live, "%s/live", folder);
+    snprintf(command, sizeof command, "rm -rf %s", live);
+    assert_int_equal(system(command), 0);
+    streams *all = open_at(live);
+    stream *one = create(all, "{\"key\": \"k\"}");
+    send_row(one, "{\"k\": \"first\", \"a\": 1}\n");
+    allocations_left = 25;
+    bool is_good = send(one, body, &answer, &why);
+    allocations_left = -1;
+    assert_false(is_good);
+    assert_int_equal(why.status, 503);
+    assert_true(answer.accepted > 0 && answer.accepted < 40);
+    assert_int_equal(answer.rows, 1 + answer.accepted);
+    send_row(one, "{\"k\": \"last\", \"a\": 1}\n");
+    snprintf(command, sizeof command, "rm -rf %s/copy; cp -r %s %s/copy", folder, live, folder);
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof command, "%s/copy", folder);
+    streams *again = open_at(command);
+    stream *restored = streams_find(again, "tested");
+    assert_int_equal(rows_of(restored), rows_of(one));
+    stream_release(one);
+    stream_release(restored);
+    streams_close(all);
+    streams_close(again);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "%s/oif_answers_XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    char command[96];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const oif_allocator allocator = {.allocate = allocate, .release = release};
+    oif_set_allocator(&allocator);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_are_json_whatever_names_are),
+        cmocka_unit_test(an_explanation_is_the_result_that_the_row_would_get),
+        cmocka_unit_test(a_key_falls_silent_and_comes_back),
+        cmocka_unit_test(a_body_ends_where_memory_does_and_so_does_its_replay),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
