@@ -225,8 +225,8 @@ static bool process_chunks(const row_job *job)
     return good && report(job, (count - 1) % CHUNK_ROWS + 1);
 }
 
-/* Short single rows keep the GIL: to release it and take it again costs a tenth of the call. Where
- * models are in a file, a row may have to wait for it. */
+/* Short single rows keep the GIL, as in detectors: they are soon done. Where models are in a file,
+ * a row may have to wait for it. */
 static bool is_short(const row_job *job)
 {
     return job->rows->count == 1 && job->rows->columns <= ROW_NUMBERS && !job->make_room &&
@@ -469,8 +469,8 @@ static PyObject *member(PyObject *members, Py_ssize_t i)
     return Py_XNewRef(PyTuple_GetItem(members, i));
 }
 
-/* An oif.Result: a named tuple. It is filled where it is allocated, because its constructor would
- * take as long as a row, and that of tuple, which copies another tuple, a fifth of that. */
+/* An oif.Result: a named tuple. It is filled where it is allocated: its constructor takes as long
+ * as a row, and that of tuple would copy another tuple. */
 static PyObject *result_as_python(const record *r)
 {
     enum { FIELDS = 10 };

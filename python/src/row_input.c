@@ -59,8 +59,8 @@ static void raise_unknown(PyObject *dict, PyObject *names)
 }
 
 /* Reads plain numbers as long as the keys are the very names in their order, as in dicts from one
- * place of a program; returns how many. No key is looked up, which is half of the time, and no
- * code of a class runs, which might change the dict. */
+ * place of a program; returns how many. No key is looked up, and no code of a class runs, which
+ * might change the dict. */
 static Py_ssize_t read_in_order(PyObject *dict, PyObject *names, Py_ssize_t columns,
                                 double *numbers)
 {
@@ -394,8 +394,8 @@ static bool has_infinity(const double *numbers, Py_ssize_t count)
     return is_found;
 }
 
-/* A row with no infinity before it. Rows one after another are looked at many at a time: number by
- * number, that was 5% of the instructions of learn_score. */
+/* A row with no infinity before it. Rows one after another are looked at many at a time: 1.0% of
+ * the instructions of learn_score at d = 9, number by number 1.9%. */
 static Py_ssize_t skip_finite_rows(const row_input *rows)
 {
     enum { NUMBERS = 4096 };
