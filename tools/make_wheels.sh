@@ -85,7 +85,9 @@ make_wheel() { # make_wheel MACHINE LIBC
     "$venv/bin/python" -m abi3audit --strict "$wheel" 2>&1 | tail -n 1
     rm -f "$out"/*-"${platform%%_*}"*"_$machine.whl"
     PATH=$venv/bin:$PATH \
-        "$venv/bin/python" -m auditwheel repair --plat "${platform}_$machine" --wheel-dir "$out" "$wheel"
+        "$venv/bin/python" -m auditwheel repair --wheel-dir "$out" "$wheel"
+    # "auto" takes the best tag that the symbols allow; it must not be a worse one than promised.
+    compgen -G "$out/*${platform}_$machine.whl" >/dev/null || { ls "$out"; echo "no wheel for ${platform}_$machine"; return 1; }
 }
 
 make_sdist() {

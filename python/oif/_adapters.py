@@ -16,7 +16,13 @@ Adapter = TypeVar("Adapter", bound=type)
 
 
 def names_of(native: type[Detector]) -> list[str]:
-    return list(inspect.signature(native).parameters)
+    return [parameter.name for parameter in _parameters_of(native)]
+
+
+def _parameters_of(native: type[Detector]) -> list[inspect.Parameter]:
+    """Those of the detector; what is not of its kind, such as threads, is keyword-only."""
+    own = inspect.signature(native).parameters.values()
+    return [parameter for parameter in own if parameter.kind is not inspect.Parameter.KEYWORD_ONLY]
 
 
 def parameters_of(native: type[Detector], **more: Any) -> Callable[[Adapter], Adapter]:
@@ -28,7 +34,7 @@ def parameters_of(native: type[Detector], **more: Any) -> Callable[[Adapter], Ad
     def decorate(cls: Adapter) -> Adapter:
         own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         added = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=value) for name, value in more.items()]
-        taken = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in inspect.signature(native).parameters.values()]
+        taken = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in _parameters_of(native)]
         signature = inspect.Signature([own, *taken, *added])
 
         def __init__(self: Any, **arguments: Any) -> None:

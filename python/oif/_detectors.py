@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
 
 from . import _core
 from ._copies import Copied, counted, memory_text, names_text
@@ -12,9 +15,12 @@ from ._errors import ParameterError
 from ._parameters import Parameter
 from ._progress import Progress
 from ._results import AlertOptions, Alerting, Explain, Output, Result, as_words
-from ._types import Row, Rows
+from ._types import Frame, Row, Rows
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
     from typing_extensions import Unpack
 
 # The one list of detectors: oif, its adapters and the tests take it from here.
@@ -39,9 +45,10 @@ class Detector(Copied, _core.Detector):
     Rows come as NumPy arrays (float64 without a copy, whatever the step from row to row), as anything else that is an
     array, as pandas, polars or Arrow tables, as lists; single rows also as dicts. The first dict or table names the
     columns. Later ones may be in any order and leave columns out, which are then missing; a column that was not
-    there at first is an error, or left out with `ignore_unknown = True`.
+    there at first is an error, or left out with `ignore_unknown = True`, an attribute and a keyword of the constructor.
 
-    Threads may share a detector; they take turns. Arrays are worked on without the GIL.
+    Threads may share a detector; they take turns. Arrays are worked on without the GIL. `threads = 4`, likewise both,
+    lets four threads share the trees of one detector; the scores do not depend on it.
     """
 
     _kind: ClassVar[str]
@@ -50,9 +57,50 @@ class Detector(Copied, _core.Detector):
     _kept = ("column_names", "ignore_unknown", "threads")
     _alerts: Alerting | None = None
 
+    def __init__(self, kind: str, params: dict[str, Any], threads: int = 1, ignore_unknown: bool = False) -> None:
+        super().__init__(kind, params)
+        if threads != 1:
+            self.threads = threads
+        self.ignore_unknown = ignore_unknown
+
+    @overload
+    def process(
+        self, x: Rows | Row, *, explain: Explain = ...,
+        output: Literal["array"], progress: Progress = ..., **options: Unpack[AlertOptions]
+    ) -> npt.NDArray[np.void]: ...
+    @overload
+    def process(
+        self, x: Rows | Row, *, explain: Explain = ...,
+        output: Literal["pandas"], progress: Progress = ..., **options: Unpack[AlertOptions]
+    ) -> pandas.DataFrame: ...
+    @overload
+    def process(
+        self, x: Rows | Row, *, explain: Explain = ...,
+        output: Literal["polars"], progress: Progress = ..., **options: Unpack[AlertOptions]
+    ) -> polars.DataFrame: ...
+    @overload
+    def process(
+        self, x: Rows | Row, *, explain: Explain = ...,
+        output: Literal["arrow"], progress: Progress = ..., **options: Unpack[AlertOptions]
+    ) -> pyarrow.Table: ...
+    @overload
+    def process(
+        self, x: Mapping[Any, Any], *, explain: Explain = ...,
+        output: Literal["auto"] = ..., progress: Progress = ..., **options: Unpack[AlertOptions]
+    ) -> np.void: ...
+    @overload
+    def process(
+        self, x: Frame, *, explain: Explain = ...,
+        output: Literal["auto"] = ..., progress: Progress = ..., **options: Unpack[AlertOptions]
+    ) -> Frame: ...
+    @overload
+    def process(
+        self, x: Rows | Row, *, explain: Explain = ...,
+        output: Literal["auto"] = ..., progress: Progress = ..., **options: Unpack[AlertOptions]
+    ) -> npt.NDArray[np.void]: ...
     def process(
         self,
-        x: Rows | Row,
+        x: Any,
         *,
         explain: Explain = False,
         output: Output = "auto",
@@ -61,7 +109,7 @@ class Detector(Copied, _core.Detector):
     ) -> Any:
         """Learn rows one after another and tell of each how rare its score is and whether it is anomalous.
 
-        Returns a structured array with the fields of oif.Result, or a DataFrame of the kind that came. With explain, there
+        Returns a structured array with the fields of oif.Result, or a DataFrame or Arrow table of the kind that came. With explain, there
         is also the share of every column and its direction; "anomalies" explains only those, which is quicker.
 
         Options are those of oif.Pipeline for a single series: alert_rate, threshold, memory, learn, patience, calm,
@@ -206,11 +254,14 @@ class OnlineIsolationForest(Detector):
         maturity: int = 0,
         insertion: Literal["none", "row", "auto"] = "auto",
         seed: int = 0,
+        *,
+        threads: int = 1,
+        ignore_unknown: bool = False,
     ) -> None:
         params: dict[str, Any] = dict(num_trees=num_trees, window_size=window_size, max_leaf_samples=max_leaf_samples)
         params |= dict(growth=growth, variant=variant, subsample=subsample, forgetting=forgetting)
         params |= dict(shadow_trees=shadow_trees, maturity=maturity, insertion=insertion, seed=seed)
-        super().__init__(self._kind, params)
+        super().__init__(self._kind, params, threads, ignore_unknown)
 
 
 class IForestASD(Detector):
@@ -252,9 +303,12 @@ class IForestASD(Detector):
         drift_rate: float = 0.25,
         insertion: Literal["none", "row"] = "none",
         seed: int = 0,
+        *,
+        threads: int = 1,
+        ignore_unknown: bool = False,
     ) -> None:
         params = dict(num_trees=num_trees, window_size=window_size, subsample_size=subsample_size, retrain=retrain)
-        super().__init__(self._kind, params | dict(drift_rate=drift_rate, insertion=insertion, seed=seed))
+        super().__init__(self._kind, params | dict(drift_rate=drift_rate, insertion=insertion, seed=seed), threads, ignore_unknown)
 
 
 class HalfSpaceTrees(Detector):
@@ -301,11 +355,13 @@ class HalfSpaceTrees(Detector):
         range_low: float = 0.0,
         range_high: float = 1.0,
         seed: int = 0,
+        *,
+        threads: int = 1,
+        ignore_unknown: bool = False,
     ) -> None:
         params = dict(num_trees=num_trees, window_size=window_size, max_depth=max_depth, size_limit=size_limit)
         super().__init__(
-            self._kind, params | dict(ranges=ranges, range_low=range_low, range_high=range_high, seed=seed)
-        )
+            self._kind, params | dict(ranges=ranges, range_low=range_low, range_high=range_high, seed=seed), threads, ignore_unknown)
 
 
 class RobustRandomCutForest(Detector):
@@ -340,9 +396,12 @@ class RobustRandomCutForest(Detector):
         sample: Literal["reservoir", "sliding"] = "reservoir",
         window_size: int = 2048,
         seed: int = 0,
+        *,
+        threads: int = 1,
+        ignore_unknown: bool = False,
     ) -> None:
         params = dict(num_trees=num_trees, tree_size=tree_size, sample=sample, window_size=window_size, seed=seed)
-        super().__init__(self._kind, params)
+        super().__init__(self._kind, params, threads, ignore_unknown)
 
 
 class Loda(Detector):
@@ -377,9 +436,12 @@ class Loda(Detector):
         window_size: int = 512,
         scale: Literal["learn", "none"] = "learn",
         seed: int = 0,
+        *,
+        threads: int = 1,
+        ignore_unknown: bool = False,
     ) -> None:
         params = dict(num_projections=num_projections, num_bins=num_bins, window_size=window_size, scale=scale)
-        super().__init__(self._kind, params | dict(seed=seed))
+        super().__init__(self._kind, params | dict(seed=seed), threads, ignore_unknown)
 
 
 class SparseDataObservers(Detector):
@@ -417,9 +479,12 @@ class SparseDataObservers(Detector):
         window_size: int = 2048,
         scale: Literal["robust", "none"] = "robust",
         seed: int = 0,
+        *,
+        threads: int = 1,
+        ignore_unknown: bool = False,
     ) -> None:
         params = dict(num_observers=num_observers, num_neighbours=num_neighbours, idle_share=idle_share)
-        super().__init__(self._kind, params | dict(window_size=window_size, scale=scale, seed=seed))
+        super().__init__(self._kind, params | dict(window_size=window_size, scale=scale, seed=seed), threads, ignore_unknown)
 
 
 class RollingIsolationForest(Detector):
@@ -471,10 +536,13 @@ class RollingIsolationForest(Detector):
         insertion: Literal["path", "none", "row"] = "row",
         renew_trees: int = 1,
         seed: int = 0,
+        *,
+        threads: int = 1,
+        ignore_unknown: bool = False,
     ) -> None:
         params = dict(num_trees=num_trees, window_size=window_size, sample_size=sample_size, max_depth=max_depth)
         params |= dict(max_leaf_samples=max_leaf_samples, tournament=tournament)
-        super().__init__(self._kind, params | dict(insertion=insertion, renew_trees=renew_trees, seed=seed))
+        super().__init__(self._kind, params | dict(insertion=insertion, renew_trees=renew_trees, seed=seed), threads, ignore_unknown)
 
 
 DETECTORS: dict[str, type[Detector]] = {globals()[name]._kind: globals()[name] for name in __all__}

@@ -7,9 +7,10 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Union
+from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _core
 from ._arrays import KeyWarning, key_of, keys_of, seconds_of, warn
@@ -33,9 +34,12 @@ from ._results import (
     as_words,
 )
 from ._roles import Roles, columns_of, roles_of, split, split_one
-from ._types import Row, Rows
+from ._types import Frame, Row, Rows
 
 if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
     from typing_extensions import Self
 
 _Detector = Union[Detector, type[Detector], str]
@@ -83,6 +87,7 @@ class Pipeline(Alerting):
         time: the column with the times of rows: datetimes, ISO 8601, or seconds since 1970
         exclude: columns that are not learned
         category: columns of names, by name: a value that is new, or rarer than the alert rate, is an anomaly
+        ignore_unknown: whether columns that the first dict or DataFrame did not have are ignored
 
     >>> import numpy as np, oif
     >>> rows = np.random.default_rng(1).normal(size=(5000, 2))
@@ -155,6 +160,7 @@ class Pipeline(Alerting):
         time: Any = None,
         exclude: Any = (),
         category: Any = (),
+        ignore_unknown: bool = False,
     ) -> None:
         kind, params = _detectors_of(detector)
         if evicted == "keep" and not self._holds_file:
@@ -176,6 +182,7 @@ class Pipeline(Alerting):
         )
         _set_seasons(options, season)
         super().__init__(kind, params, as_words(options), self._derive)
+        self.ignore_unknown = ignore_unknown
         if trained is not None:
             self._adopt(trained)
 
@@ -267,9 +274,44 @@ class Pipeline(Alerting):
         for row in rows:
             yield self.process_one(row._asdict() if hasattr(row, "_asdict") else row)
 
+    @overload
+    def process(
+        self, x: Rows | Row, keys: Any = ..., *, times: Any = ..., explain: Explain = ...,
+        output: Literal["array"], progress: Progress = ...
+    ) -> npt.NDArray[np.void]: ...
+    @overload
+    def process(
+        self, x: Rows | Row, keys: Any = ..., *, times: Any = ..., explain: Explain = ...,
+        output: Literal["pandas"], progress: Progress = ...
+    ) -> pandas.DataFrame: ...
+    @overload
+    def process(
+        self, x: Rows | Row, keys: Any = ..., *, times: Any = ..., explain: Explain = ...,
+        output: Literal["polars"], progress: Progress = ...
+    ) -> polars.DataFrame: ...
+    @overload
+    def process(
+        self, x: Rows | Row, keys: Any = ..., *, times: Any = ..., explain: Explain = ...,
+        output: Literal["arrow"], progress: Progress = ...
+    ) -> pyarrow.Table: ...
+    @overload
+    def process(
+        self, x: Mapping[Any, Any], keys: Any = ..., *, times: Any = ..., explain: Explain = ...,
+        output: Literal["auto"] = ..., progress: Progress = ...
+    ) -> np.void: ...
+    @overload
+    def process(
+        self, x: Frame, keys: Any = ..., *, times: Any = ..., explain: Explain = ...,
+        output: Literal["auto"] = ..., progress: Progress = ...
+    ) -> Frame: ...
+    @overload
+    def process(
+        self, x: Rows | Row, keys: Any = ..., *, times: Any = ..., explain: Explain = ...,
+        output: Literal["auto"] = ..., progress: Progress = ...
+    ) -> npt.NDArray[np.void]: ...
     def process(
         self,
-        x: Rows | Row,
+        x: Any,
         keys: Any = None,
         *,
         times: Any = None,
@@ -282,7 +324,7 @@ class Pipeline(Alerting):
         Times are datetimes, taken as UTC where they have no zone, or seconds since 1970; NaN and NaT are unknown. Both may
         be names of columns instead.
 
-        Returns a structured array with the fields of Result, or a DataFrame of the kind that came. With explain, there
+        Returns a structured array with the fields of Result, or a DataFrame or Arrow table of the kind that came. With explain, there
         is also the share of every column and its direction; "anomalies" explains only those, which is quicker.
         Infinities and keys that are too long are found before the first row is taken. With progress, a bar shows how far it
         is (tqdm's, if that is there), or a function is called with the rows that are done and all of them.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ._arrays import rows_of
 from ._plot_style import Style, axes_of, draw_series, field_of, frame, legend_above, name_times, shares_of, style_of
@@ -23,8 +24,9 @@ def data(
     labels: Any = None,
     most: int = 6,
     axes: Any = None,
-) -> Any:
-    """Draw the columns of the data over time with the alerts in them: episodes shaded, anomalies marked, reasons named.
+) -> npt.NDArray[np.object_]:
+    """Draw the columns of the data over time with the alerts in them: episodes shaded, anomalies marked, reasons named;
+    returns the axes, one for each column.
 
     With results that were explained, an anomaly is marked in the columns that are a reason for it, and the columns that are
     the reason most often come first. Else it is marked in all.
@@ -51,9 +53,9 @@ def data(
     if axes is None:
         shape = (10, 1.2 + 1.5 * len(chosen))
         _, axes = pyplot.subplots(len(chosen), 1, figsize=shape, sharex=True, layout="constrained", squeeze=False)
-    axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
+    drawn: npt.NDArray[np.object_] = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
     at, is_number = times_of(x if times is None and _has_dates(x) else results, times, len(rows))
-    for ax, column in zip(axes, chosen):
+    for ax, column in zip(drawn, chosen):
         style = style_of(ax)
         frame(ax, style)
         draw_series(ax, at, rows[:, column], style.calm)
@@ -64,10 +66,10 @@ def data(
         ax.set_ylabel(str(names[column]), color=style.ink)
         if len(at) > 1:
             ax.set_xlim(at[0], at[-1])
-    _name_reasons(axes[0], at, results, anomaly.astype(bool), style_of(axes[0]))
-    name_times(axes[len(chosen) - 1], style_of(axes[0]), is_number)
-    legend_above(axes[0], style_of(axes[0]))
-    return axes
+    _name_reasons(drawn[0], at, results, anomaly.astype(bool), style_of(drawn[0]))
+    name_times(drawn[len(chosen) - 1], style_of(drawn[0]), is_number)
+    legend_above(drawn[0], style_of(drawn[0]))
+    return drawn
 
 
 def _has_dates(x: Any) -> bool:

@@ -60,6 +60,7 @@ class Result(NamedTuple):
     severity: about one ordinary row in 10^severity scores as high; it keeps growing where p has reached its least; 0
         until ready
     reason: what the severity is due to
+    has_no_model: there was no room for a model of the row's key, so the score is NaN
     """
 
     score: float
@@ -72,6 +73,7 @@ class Result(NamedTuple):
     grade: Grade
     severity: float
     reason: Reason
+    has_no_model: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """By name, for JSON: the episode, the grade and the reason as words, None for what is not known yet: the threshold
@@ -200,12 +202,13 @@ RESULT = np.dtype(
         ("grade", np.uint8),
         ("severity", np.float64),
         ("reason", np.int8),
+        ("has_no_model", np.bool_),
     ],
     align=True,
 )
 
 Explain = Union[bool, Literal["anomalies"]]
-Output = Literal["auto", "array", "pandas", "polars"]
+Output = Literal["auto", "array", "pandas", "polars", "arrow"]
 Switch = Union[bool, Literal["off", "on"]]
 
 
@@ -279,7 +282,7 @@ class Alerting(Copied, _core.Pipeline):
             )
         records = raw.view(RESULT)
         package = _package_of(x) if output == "auto" else output
-        if package in ("pandas", "polars"):
+        if package in ("pandas", "polars", "arrow"):
             names = self._learned_names((detector or self).column_names)
             return _frame(package, x, names, records, shares, directions)
         results = _with_attributions(records, shares, directions) if explain else records
@@ -289,8 +292,8 @@ class Alerting(Copied, _core.Pipeline):
 def _check_words(explain: object, output: object) -> None:
     if not (isinstance(explain, (bool, np.bool_)) or explain == "anomalies"):
         raise ParameterError(f"explain is True, False or 'anomalies', not {explain!r}")
-    if output not in ("auto", "array", "pandas", "polars"):
-        raise ParameterError(f"output is 'auto', 'array', 'pandas' or 'polars', not {output!r}")
+    if output not in ("auto", "array", "pandas", "polars", "arrow"):
+        raise ParameterError(f"output is 'auto', 'array', 'pandas', 'polars' or 'arrow', not {output!r}")
 
 
 def _make_room(explain: object) -> Any:
@@ -316,6 +319,8 @@ def _with_attributions(records: Any, shares: Any, directions: Any) -> npt.NDArra
 
 def _package_of(x: object) -> str:
     """The package of a DataFrame; no other value has one that matters."""
+    if type(x).__module__.startswith("pyarrow.") and type(x).__name__ in ("Table", "RecordBatch"):
+        return "arrow"
     return type(x).__module__.partition(".")[0] if type(x).__name__ == "DataFrame" else ""
 
 
@@ -325,6 +330,10 @@ def _frame(package: str, x: Any, names: tuple[Any, ...] | None, records: Any, sh
         for i, name in enumerate(names or range(shares.shape[1])):
             data[f"share_{name}"] = shares[:, i]
             data[f"direction_{name}"] = directions[:, i]
+    if package == "arrow":
+        import pyarrow
+
+        return pyarrow.table(data)
     frames = sys.modules.get(package) or __import__(package)
     index = {"index": x.index} if package == "pandas" and _package_of(x) == "pandas" else {}
     return frames.DataFrame(data, **index)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, AnyStr, NamedTuple
 
 import numpy as np
 
@@ -132,7 +132,14 @@ def _joined(parts: Sequence[Any]) -> Any:
     for part in parts:
         if part is None or part != part:
             raise from_place(f"a part of the key is missing: {tuple(parts)!r}", -1, -1)
-    return "/".join(map(str, parts))
+    if any(isinstance(part, bytes) for part in parts):
+        return b"/".join(_escaped(part if isinstance(part, bytes) else str(part).encode(), b"\\", b"/") for part in parts)
+    return "/".join(_escaped(str(part), "\\", "/") for part in parts)
+
+
+def _escaped(part: AnyStr, escape: AnyStr, separator: AnyStr) -> AnyStr:
+    """So that other values never make the same key."""
+    return part.replace(escape, escape + escape).replace(separator, escape + separator)
 
 
 def _table(x: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol, SupportsFloat, SupportsIndex, Union
+from typing import Any, Protocol, SupportsFloat, SupportsIndex, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,17 @@ class ArrayLike(Protocol):
 
     def __array__(self, dtype: Any = None) -> npt.NDArray[Any]: ...
 
+
+class DataFrame(Protocol):
+    """A table of pandas, polars or Arrow, of which the results are one, too."""
+
+    @property
+    def columns(self) -> Any: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+
+Frame = TypeVar("Frame", bound=DataFrame)
 
 Number = Union[SupportsFloat, SupportsIndex, None]  # None is a missing one
 

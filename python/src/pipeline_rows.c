@@ -13,7 +13,8 @@ typedef struct record {
     uint8_t unused[3];
     double severity;
     int8_t reason;
-    uint8_t unused_too[7];
+    uint8_t has_no_model;
+    uint8_t unused_too[6];
 } record;
 
 static record record_of(const oif_result *result)
@@ -29,6 +30,7 @@ static record record_of(const oif_result *result)
         .grade = (uint8_t)result->grade,
         .severity = result->severity,
         .reason = (int8_t)result->reason,
+        .has_no_model = result->has_no_model,
     };
 }
 
@@ -473,7 +475,7 @@ static PyObject *member(PyObject *members, Py_ssize_t i)
  * as a row, and that of tuple would copy another tuple. */
 static PyObject *result_as_python(const record *r)
 {
-    enum { FIELDS = 10 };
+    enum { FIELDS = 11 };
     if (!result_type) {
         PyErr_SetString(PyExc_SystemError, "the type of results is not set");
         return NULL;
@@ -485,7 +487,8 @@ static PyObject *result_as_python(const record *r)
                                 PyFloat_FromDouble(r->threshold), PyBool_FromLong(r->anomaly),
                                 PyBool_FromLong(r->ready),        PyBool_FromLong(r->learned),
                                 member(episodes, r->episode),     member(grades, r->grade),
-                                PyFloat_FromDouble(r->severity),  member(reasons, r->reason)};
+                                PyFloat_FromDouble(r->severity),  member(reasons, r->reason),
+                                PyBool_FromLong(r->has_no_model)};
     bool good = true;
     for (int i = 0; i < FIELDS; i++) {
         good = good && values[i];

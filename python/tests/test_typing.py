@@ -55,6 +55,62 @@ def test_the_stub_describes_the_extension(tmp_path):
     run("mypy.stubtest", "oif._core", folder=tmp_path)
 
 
+PRECISE = """
+import numpy as np
+import numpy.typing as npt
+import pandas
+import polars
+import pyarrow
+import oif
+import oif.plot
+
+rows = np.zeros((30, 2))
+frame = pandas.DataFrame({"a": rows[:, 0]})
+records: npt.NDArray[np.void] = oif.Pipeline().process(rows)
+also: npt.NDArray[np.void] = oif.Loda().process(rows.tolist(), alert_rate=0.01)
+like: pandas.DataFrame = oif.Pipeline().process(frame)
+same: pandas.DataFrame = oif.Loda().process(frame, explain=True)
+other: polars.DataFrame = oif.Pipeline().process(polars.DataFrame({"a": [1.0]}))
+table: pandas.DataFrame = oif.Pipeline().process(rows, output="pandas")
+plain: npt.NDArray[np.void] = oif.Pipeline().process(frame, output="array")
+one: np.void = oif.Pipeline().process({"a": 1.0})
+axes: npt.NDArray[np.object_] = oif.plot.data(rows, records)
+forest = oif.RollingIsolationForest(threads=2, ignore_unknown=True)
+missing: bool = oif.Pipeline(ignore_unknown=True).process_one([1.0]).has_no_model
+"""
+WRONG = """
+import numpy as np
+import oif
+
+oif.Pipeline().process(np.zeros((3, 2))).no_such_attribute
+oif.Pipeline().process(np.zeros((3, 2)), output="polarss")
+"""
+
+
+@pytest.fixture
+def settings(tmp_path):
+    """A user's: pandas and others have types, or else theirs are not known."""
+    path = tmp_path / "mypy.ini"
+    path.write_text("[mypy]\nstrict = True\nignore_missing_imports = True\ncache_dir = cache\n")
+    return str(path)
+
+
+def test_the_types_of_results_are_precise(tmp_path, settings):
+    pytest.importorskip("pandas")
+    pytest.importorskip("pyright")
+    program = tmp_path / "precise.py"
+    program.write_text(PRECISE)
+    run("mypy", "--config-file", settings, str(program), folder=tmp_path)
+    run("pyright", "--level", "error", "--pythonpath", sys.executable, str(program), folder=tmp_path)
+
+
+def test_what_results_do_not_have_is_an_error(tmp_path, settings):
+    program = tmp_path / "wrong.py"
+    program.write_text(WRONG)
+    with pytest.raises(AssertionError, match=r"(?s)wrong.py:5.*no_such_attribute.*wrong.py:6"):
+        run("mypy", "--config-file", settings, str(program), folder=tmp_path)
+
+
 def test_a_users_program_is_checked(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
