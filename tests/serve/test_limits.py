@@ -8,6 +8,7 @@ import resource
 import shutil
 import socket
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -275,7 +276,7 @@ def test_a_flood_of_problems_does_not_fill_the_log(server):
 def test_shutdown_answers_what_was_asked(serve, tmp_path):
     server = serve("--data", str(tmp_path / "data"))
     server.put("/api/v1/streams/a", {})
-    body = to_ndjson(make_rows(20_000)).encode()
+    body = to_ndjson(make_rows(2000)).encode() * 60
     connection = server.connect()
     connection.request("POST", ROWS, body=body, headers={"Content-Type": "application/x-ndjson", "Accept": "application/json"})
     events = server.socket()
@@ -283,8 +284,30 @@ def test_shutdown_answers_what_was_asked(serve, tmp_path):
     assert events.recv(100).startswith(b"HTTP/1.1 200")
     server.process.terminate()
     answer = connection.getresponse()
-    assert answer.status == 200 and json.loads(answer.read())["rows"] == 20_000
+    assert answer.status == 200 and json.loads(answer.read())["rows"] == 120_000
     read_all(events)
     assert server.process.wait(timeout=SECONDS) == 0
     server.start()
-    assert server.get("/api/v1/streams/a").json["rows"] == 20_000
+    assert server.get("/api/v1/streams/a").json["rows"] == 120_000
+
+
+def test_a_large_batch_does_not_hold_up_others(serve):
+    server = serve()
+    server.put("/api/v1/streams/a", {})
+    body = to_ndjson(make_rows(2000)).encode() * 200
+    connections = [server.connect() for _ in range(16)]  # so that each thread of the server has some
+    for connection in connections:
+        server.get("/healthz", connection=connection)
+    busy = server.connect()
+    busy.request("POST", ROWS, body=body, headers={"Content-Type": "application/x-ndjson", "Accept": "application/json"})
+    began, answered = time.monotonic(), []
+    reader = threading.Thread(target=lambda: answered.append((busy.getresponse().status, time.monotonic())))
+    reader.start()
+    longest = 0
+    while not answered:
+        for connection in connections:
+            asked = time.monotonic()
+            assert server.get("/healthz", connection=connection).status == 200
+            longest = max(longest, time.monotonic() - asked)
+    reader.join()
+    assert answered[0][0] == 200 and longest < (answered[0][1] - began) / 2, f"{longest} s of {answered[0][1] - began} s"
