@@ -520,7 +520,7 @@ exit_code command_parse(const cli_command *command, char **arguments, cli_settin
                         bool *is_help)
 {
     size_t count = 0;
-    *settings = (cli_settings){0};
+    *settings = (cli_settings){.arguments = arguments};
     *is_help = false;
     exit_code code = init_detector(command, settings, arguments);
     oif_pipeline_options_init(&settings->options);

@@ -92,6 +92,7 @@ typedef struct serve_settings {
 } serve_settings;
 
 typedef struct cli_settings {
+    char **arguments; /* all of them, after the command's name */
     const char *file; /* the first file; NULL or "-": stdin */
     char **files;     /* all of them */
     size_t file_count;

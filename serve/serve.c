@@ -1,5 +1,5 @@
-/* oif serve: the command. What it does is in service.c, which a program that was built without the
- * libraries lacks. */
+/* oif serve: the command. What it does is in service.c, which only the server's own program has. */
+#include "server_program.h"
 #include "service.h"
 
 #include "../cli/byte_sizes.h"
@@ -108,11 +108,7 @@ static exit_code run(const cli_settings *settings)
 #ifdef OIF_HAS_SERVE
     return service_run(settings);
 #else
-    (void)settings;
-    return complain(EXIT_FAILED,
-                    "this program was built without oif serve, which needs libmicrohttpd, jansson "
-                    "and libcurl; install them and build it again: sudo apt-get install "
-                    "libmicrohttpd-dev libjansson-dev libcurl4-openssl-dev");
+    return server_program_run(settings->arguments);
 #endif
 }
 
