@@ -1,5 +1,6 @@
 """A real `oif serve` for each test that asks for one: on loopback, on a free port, ended with the test."""
 
+import atexit
 import http.client
 import json
 import os
@@ -56,6 +57,7 @@ class Server:
         self.process = subprocess.Popen(
             [OIF, "serve", *options], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env={**os.environ, **(self.env or {})}
         )
+        atexit.register(self.process.kill)  # whatever becomes of the test; it does nothing to a process that has ended
         for line in self.process.stderr:
             self.log.append(line.decode().rstrip("\n"))
             found = re.match(r"oif: listening on (https?)://(.*):(\d+)$", self.log[-1])
