@@ -26,12 +26,15 @@ from . import _detectors, _hosts, _parameters
 from ._adapters import make_adapters, make_native
 
 _hosts.need("river")
-from river import base  # noqa: E402
+try:
+    from river.base import AnomalyDetector  # noqa: E402
+except ImportError:  # River before 0.26; 0.21 is the last for Python 3.9
+    from river.anomaly.base import AnomalyDetector  # type: ignore[no-redef]  # noqa: E402
 
 __all__ = _detectors.__all__
 
 
-class _River(base.AnomalyDetector):
+class _River(AnomalyDetector):
     detector: _detectors.Detector
 
     def _start(self) -> None:

@@ -3,6 +3,7 @@
 import ast
 import doctest
 import pickle
+import subprocess
 import sys
 import types
 from pathlib import Path
@@ -79,6 +80,21 @@ def test_river_pipelines_and_filters():
         found[y] += model["QuantileFilter"].classify(model.score_one(x))
         model.learn_one(x)
     assert found[1] > 20 and found[0] < 200, found
+
+
+def test_river_before_0_26():
+    """AnomalyDetector was in river.anomaly.base; Python 3.9 has no later River."""
+    program = """
+import sys, types
+import river.anomaly, river.base
+old = types.ModuleType("river.anomaly.base")
+old.AnomalyDetector = river.base.AnomalyDetector
+del river.base.AnomalyDetector
+sys.modules["river.anomaly.base"] = river.anomaly.base = old
+import oif.river
+assert issubclass(oif.river.Loda, old.AnomalyDetector)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
 
 
 def test_river_empty_rows():
