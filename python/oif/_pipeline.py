@@ -409,15 +409,16 @@ class Pipeline(Alerting):
         copy.ignore_unknown = self.ignore_unknown
         return copy
 
-    def score(self, x: Rows | Row, key: str | bytes | int | None = None) -> Any:
+    def score(self, x: Rows | Row, key: str | bytes | int | None = None, *, progress: Progress = False) -> Any:
         """Score rows by what is known about a key, and learn nothing: what if such a row came?
 
         These are scores of the detector: persistence and senses, which look at rows before, have no part in them.
+        Progress is shown as by process.
         """
         if self.options["shingle"] > 1 or any(kind for _, kind in self._learned() or []):
             raise ParameterError("score without learning needs rows as they are learned; with shingle, diff, rate or log use"
                                  " process of a clone()")  # fmt: skip
-        return self.detector(key).score(x)
+        return self.detector(key).score(x, progress=progress)
 
     def silent(self, time: Any) -> list[Silence]:
         """The keys that have become silent by this time, each once per silence; see the option silence."""

@@ -5,7 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import Any, Protocol, Union
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Protocol, Union
+
+if TYPE_CHECKING:
+    from . import _core
 
 Progress = Union[bool, Callable[[int, int], object]]  # or what is called with how many are done, and of how many
 
@@ -66,3 +70,9 @@ def progress_of(progress: Progress, total: int, unit: str) -> Bar:
         return _Line(total, unit)
     bar: Bar = tqdm(total=total, unit=f" {unit}", unit_scale=True)
     return bar
+
+
+def act_with_progress(detector: _core.Detector, what: int, x: Any, progress: Progress) -> Any:
+    """What learn and score of the extension call for a bar: only they know how many rows x has."""
+    with ExitStack() as stack:
+        return detector._act(what, x, lambda total: stack.enter_context(progress_of(progress, total, "rows")).update)

@@ -207,9 +207,23 @@ static oif_status act_on_block(detector_object *self, action what, const double 
     return oif_detector_learn_score_rows(self->base.made, block, count, stride, scores, error);
 }
 
+/* What a call does with its rows. */
+typedef struct row_action {
+    action what;
+    double *scores;   /* room for one per row; NULL: none is wanted */
+    PyObject *report; /* called with the rows of each chunk; NULL: no one wants to know */
+} row_action;
+
+static bool report(const row_action *does, Py_ssize_t count)
+{
+    PyObject *answer = does->report ? PyObject_CallFunction(does->report, "n", count) : NULL;
+    Py_XDECREF(answer);
+    return answer || !does->report;
+}
+
 /* Learns or scores rows in chunks, without the GIL, and looks for signals in between.
  * `copy` has room for a chunk, or is NULL where the library can read the rows in place. */
-static bool act_on_chunks(detector_object *self, action what, const row_input *rows, double *scores,
+static bool act_on_chunks(detector_object *self, const row_action *does, const row_input *rows,
                           Py_ssize_t chunk, double *copy)
 {
     size_t stride = (size_t)rows->columns;
@@ -225,14 +239,14 @@ static bool act_on_chunks(detector_object *self, action what, const row_input *r
             row_input_copy(rows, first, count, copy);
             block = copy;
         }
-        oif_status status = act_on_block(self, what, block, (size_t)count, stride,
-                                         scores ? scores + first : NULL, &error);
-        if (status == OIF_OK && first + count == rows->count)
+        oif_status status = act_on_block(self, does->what, block, (size_t)count, stride,
+                                         does->scores ? does->scores + first : NULL, &error);
+        if (status == OIF_OK && first + count == rows->count && !does->report)
             break;
         PyEval_RestoreThread(state);
         if (status != OIF_OK)
             learner_raise(&self->base, &error, first, rows);
-        good = status == OIF_OK && PyErr_CheckSignals() == 0;
+        good = status == OIF_OK && report(does, count) && PyErr_CheckSignals() == 0;
         state = PyEval_SaveThread();
     }
     PyEval_RestoreThread(state);
@@ -251,7 +265,7 @@ static bool has_infinity(detector_object *self, const row_input *rows)
     return found;
 }
 
-static bool act_on_rows(detector_object *self, action what, const row_input *rows, double *scores)
+static bool act_on_rows(detector_object *self, const row_action *does, const row_input *rows)
 {
     size_t stride;
     Py_ssize_t chunk = CHUNK_NUMBERS / rows->columns + 1;
@@ -267,12 +281,12 @@ static bool act_on_rows(detector_object *self, action what, const row_input *row
             return false;
         }
     }
-    bool good = act_on_chunks(self, what, rows, scores, chunk, copy);
+    bool good = act_on_chunks(self, does, rows, chunk, copy);
     PyMem_Free(copy);
     return good;
 }
 
-static bool act_locked(detector_object *self, action what, const row_input *rows, double *scores)
+static bool act_locked(detector_object *self, const row_action *does, const row_input *rows)
 {
     oif_error error;
     double copy[ROW_NUMBERS];
@@ -280,11 +294,12 @@ static bool act_locked(detector_object *self, action what, const row_input *rows
     if (!learner_prepare(&self->base, rows))
         return false;
     if (rows->single && rows->columns <= ROW_NUMBERS) {
-        good = act_on_row(self, what, row_input_at(rows, 0, copy), scores, &error) == OIF_OK;
+        good = act_on_row(self, does->what, row_input_at(rows, 0, copy), does->scores, &error) ==
+               OIF_OK;
         if (!good)
             learner_raise(&self->base, &error, 0, rows);
     } else {
-        good = act_on_rows(self, what, rows, scores);
+        good = act_on_rows(self, does, rows);
     }
     /* a call that fails changes nothing */
     if (!good && first && oif_detector_rows_learned(self->base.made) == 0)
@@ -294,10 +309,14 @@ static bool act_locked(detector_object *self, action what, const row_input *rows
     return good;
 }
 
-static PyObject *act(detector_object *self, action what, PyObject *x, rows_wanted wanted)
+/* Acts on the rows of x. With `open`, a function that is called with the number of rows, its answer
+ * is called with those of each chunk. */
+static PyObject *act(detector_object *self, action what, PyObject *x, rows_wanted wanted,
+                     PyObject *open)
 {
     row_input rows;
-    double score = 0, *scores = &score;
+    double score = 0;
+    row_action does = {.what = what, .scores = what == LEARN ? NULL : &score};
     PyObject *array = NULL;
     array_view view;
     expected_rows expected = learner_expects(&self->base);
@@ -305,12 +324,15 @@ static PyObject *act(detector_object *self, action what, PyObject *x, rows_wante
     if (good && !rows.single && what != LEARN) {
         array = new_array(rows.count, -1, &view);
         good = array != NULL;
-        scores = good ? view.data : NULL;
+        does.scores = good ? view.data : NULL;
     }
+    if (good && open && !rows.single)
+        good = (does.report = PyObject_CallFunction(open, "n", rows.count)) != NULL;
     if (good && rows.count > 0 && (good = enter(&self->base, what != SCORE))) {
-        good = act_locked(self, what, &rows, scores);
+        good = act_locked(self, &does, &rows);
         learner_leave(&self->base);
     }
+    Py_XDECREF(does.report);
     if (array)
         array_view_release(&view);
     bool single = good && rows.single;
@@ -322,19 +344,77 @@ static PyObject *act(detector_object *self, action what, PyObject *x, rows_wante
     return single ? PyFloat_FromDouble(score) : array;
 }
 
-#define ACT_METHOD(name, what, wanted)                                                             \
+/* _act(what, x, open): what the methods with progress call, by way of python/oif/_progress.py */
+static PyObject *detector_act(PyObject *self, PyObject *arguments)
+{
+    int what;
+    PyObject *x, *open;
+    if (!PyArg_ParseTuple(arguments, "iOO:_act", &what, &x, &open))
+        return NULL;
+    if (what < LEARN || what > SCORE_LEARN) {
+        PyErr_SetString(PyExc_ValueError, "there is no such action");
+        return NULL;
+    }
+    return act((detector_object *)self, (action)what, x, SOME_ROWS, open);
+}
+
+/* Python opens the bar and closes it in any case. */
+static PyObject *act_with_progress(PyObject *self, action what, PyObject *x, PyObject *progress)
+{
+    PyObject *module = PyImport_ImportModule("oif._progress");
+    PyObject *answer = module ? PyObject_CallMethod(module, "act_with_progress", "OiOO", self,
+                                                    (int)what, x, progress)
+                              : NULL;
+    Py_XDECREF(module);
+    return answer;
+}
+
+/* The value of the keyword progress, the only one there is. NULL with an exception set. */
+static PyObject *read_progress(action what, PyObject *const *arguments, Py_ssize_t count,
+                               PyObject *words)
+{
+    static const char *const names[] = {"learn", "score", "learn_score", "score_learn"};
+    if (count == 1 && PyTuple_Size(words) == 1 &&
+        PyUnicode_CompareWithASCIIString(PyTuple_GetItem(words, 0), "progress") == 0)
+        return arguments[1];
+    PyErr_Format(PyExc_TypeError, "%s() takes one argument, the rows, and the keyword progress",
+                 names[what]);
+    return NULL;
+}
+
+static PyObject *act_on_arguments(PyObject *self, action what, PyObject *const *arguments,
+                                  Py_ssize_t count, PyObject *words)
+{
+    bool has_words = words && PyTuple_Size(words) > 0;
+    PyObject *progress = Py_False;
+    if (count != 1 || has_words)
+        progress = read_progress(what, arguments, count, words);
+    int wanted = progress == Py_False ? 0 : progress ? PyObject_IsTrue(progress) : -1;
+    if (wanted == 0)
+        return act((detector_object *)self, what, arguments[0], SOME_ROWS, NULL);
+    return wanted > 0 ? act_with_progress(self, what, arguments[0], progress) : NULL;
+}
+
+#define ROWS_METHOD(name, what)                                                                    \
+    static PyObject *name(PyObject *self, PyObject *const *arguments, Py_ssize_t count,            \
+                          PyObject *words)                                                         \
+    {                                                                                              \
+        return act_on_arguments(self, what, arguments, count, words);                              \
+    }
+ROWS_METHOD(detector_learn, LEARN)
+ROWS_METHOD(detector_score, SCORE)
+ROWS_METHOD(detector_learn_score, LEARN_SCORE)
+ROWS_METHOD(detector_score_learn, SCORE_LEARN)
+
+#define ROW_METHOD(name, what)                                                                     \
     static PyObject *name(PyObject *self, PyObject *x)                                             \
     {                                                                                              \
-        return act((detector_object *)self, what, x, wanted);                                      \
+        return act((detector_object *)self, what, x, ONE_ROW, NULL);                               \
     }
-ACT_METHOD(detector_learn, LEARN, SOME_ROWS)
-ACT_METHOD(detector_score, SCORE, SOME_ROWS)
-ACT_METHOD(detector_learn_score, LEARN_SCORE, SOME_ROWS)
-ACT_METHOD(detector_learn_one, LEARN, ONE_ROW)
-ACT_METHOD(detector_score_one, SCORE, ONE_ROW)
-ACT_METHOD(detector_learn_score_one, LEARN_SCORE, ONE_ROW)
-ACT_METHOD(detector_score_learn, SCORE_LEARN, SOME_ROWS)
-ACT_METHOD(detector_score_learn_one, SCORE_LEARN, ONE_ROW)
+ROW_METHOD(detector_learn_one, LEARN)
+ROW_METHOD(detector_score_one, SCORE)
+ROW_METHOD(detector_learn_score_one, LEARN_SCORE)
+ROW_METHOD(detector_score_learn_one, SCORE_LEARN)
 
 static PyObject *detector_reset(PyObject *object, PyObject *unused)
 {
@@ -535,20 +615,26 @@ static PyGetSetDef attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
+#define ROWS_FUNCTION(name) (PyCFunction)(void (*)(void)) name, METH_FASTCALL | METH_KEYWORDS
+#define PROGRESS_DOC                                                                               \
+    "\n\nWith progress, a bar shows how far it is (tqdm's, if that is there), or a function is "   \
+    "called with the rows that are done and all of them."
+
 static PyMethodDef methods[] = {
-    {"learn", detector_learn, METH_O,
-     "learn($self, x, /)\n--\n\nLearn one row, or the rows of an array or DataFrame one after "
-     "another."},
-    {"score", detector_score, METH_O,
-     "score($self, x, /)\n--\n\nScore without learning: a number for one row, an array for rows. "
-     "Higher is more anomalous."},
-    {"learn_score", detector_learn_score, METH_O,
-     "learn_score($self, x, /)\n--\n\nLearn and then score row after row: a number for one row, an "
-     "array for rows."},
-    {"score_learn", detector_score_learn, METH_O,
-     "score_learn($self, x, /)\n--\n\nScore and then learn row after row, as River does: a row "
-     "does "
-     "not lower its own score. A number for one row, an array for rows."},
+    {"learn", ROWS_FUNCTION(detector_learn),
+     "learn($self, x, /, *, progress=False)\n--\n\nLearn one row, or the rows of an array or "
+     "DataFrame one after another." PROGRESS_DOC},
+    {"score", ROWS_FUNCTION(detector_score),
+     "score($self, x, /, *, progress=False)\n--\n\nScore without learning: a number for one row, "
+     "an array for rows. Higher is more anomalous." PROGRESS_DOC},
+    {"learn_score", ROWS_FUNCTION(detector_learn_score),
+     "learn_score($self, x, /, *, progress=False)\n--\n\nLearn and then score row after row: a "
+     "number for one row, an array for rows." PROGRESS_DOC},
+    {"score_learn", ROWS_FUNCTION(detector_score_learn),
+     "score_learn($self, x, /, *, progress=False)\n--\n\nScore and then learn row after row, as "
+     "River does: a row does not lower its own score. A number for one row, an array "
+     "for rows." PROGRESS_DOC},
+    {"_act", detector_act, METH_VARARGS, NULL},
     {"score_learn_one", detector_score_learn_one, METH_O,
      "score_learn_one($self, x, /)\n--\n\nScore one row, then learn it."},
     {"reset", detector_reset, METH_NOARGS,

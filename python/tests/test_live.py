@@ -3,6 +3,7 @@
 import gc
 import pickle
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -238,3 +239,51 @@ def test_progress_is_reported(history, capsys):
     assert re.search(r"24\.?0?k?|24,000", capsys.readouterr().err)
     with pytest.raises(ZeroDivisionError):
         oif.Loda().process(many, progress=lambda done, total: 1 / 0)
+
+
+@pytest.mark.parametrize("method", ["learn", "score", "learn_score", "score_learn"])
+def test_progress_of_learning_and_scoring(history, method, capsys):
+    many = np.tile(history, (25, 1))
+    told = []
+    plain, watched = oif.Loda(), oif.Loda()
+    expected = getattr(plain, method)(many)
+    found = getattr(watched, method)(many, progress=lambda done, total: told.append((done, total)))
+    assert told == [(43691, 100000), (87382, 100000), (100000, 100000)]
+    assert same_bits(found, expected) if method != "learn" else found is expected is None
+    assert watched.to_bytes() == plain.to_bytes()
+    getattr(oif.Loda(), method)(many, progress=True)
+    assert re.search(r"100k|100,000", capsys.readouterr().err)
+    getattr(oif.Loda(), method)(many, progress=False)
+    assert getattr(oif.Loda(), method)([1, 2, 3], progress=told.append) in (None, 0.0, 0.5) and len(told) == 3
+    assert capsys.readouterr().err == ""
+
+
+def test_progress_of_rows_without_a_length(history):
+    told = []
+    oif.Loda().learn((row for row in history), progress=lambda done, total: told.append((done, total)))
+    assert told == [(4000, 4000)]
+
+
+def test_progress_without_tqdm_is_a_line(history, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    oif.Loda().learn(history, progress=True)
+    assert capsys.readouterr().err == "\r4,000 of 4,000 rows\n"
+
+
+def test_progress_that_fails_or_is_misspelt(history):
+    forest = oif.Loda()
+    with pytest.raises(ZeroDivisionError):
+        forest.score(history, progress=lambda done, total: 1 / 0)
+    with pytest.raises(RuntimeError, match="already"):
+        forest.learn(history, progress=lambda done, total: forest.learn(history))
+    for arguments, words in [((), {}), ((history, True), {}), ((history,), {"progres": True}), ((), {"progress": True})]:
+        with pytest.raises(TypeError, match=r"learn\(\) takes one argument, the rows, and the keyword progress"):
+            forest.learn(*arguments, **words)
+
+
+def test_progress_of_what_a_pipeline_scores(history):
+    told = []
+    alerts = oif.Pipeline(oif.Loda())
+    alerts.process(history)
+    scores = alerts.score(history, progress=lambda done, total: told.append((done, total)))
+    assert told == [(4000, 4000)] and same_bits(scores, alerts.score(history))
