@@ -3,14 +3,18 @@
 #include <math.h>
 #include <time.h>
 
-static void make_locks(background *beside)
+void background_make_condition(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
-    /* The other clock may be set, and a wait would then last for hours. */
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&beside->wakes, &attributes);
+    pthread_cond_init(condition, &attributes);
     pthread_condattr_destroy(&attributes);
+}
+
+static void make_locks(background *beside)
+{
+    background_make_condition(&beside->wakes);
     pthread_mutex_init(&beside->lock, NULL);
 }
 

@@ -23,6 +23,10 @@ void background_stop(background *beside);
 /* On the thread: waits for that long. Returns false at once when the thread is to end. */
 bool background_wait(background *beside, double seconds);
 
+/* A condition whose waits are by CLOCK_MONOTONIC. The machine's clock may be set, and a wait would
+ * then last for hours. */
+void background_make_condition(pthread_cond_t *condition);
+
 /* Seconds since 1970 by the machine's clock. */
 double background_wall_seconds(void);
 

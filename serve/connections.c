@@ -1,6 +1,7 @@
 #include "connections.h"
 
 #include "../cli/clock.h"
+#include "background.h"
 #include "log.h"
 
 #include <math.h>
@@ -72,7 +73,7 @@ static void *watch(void *context)
     while (!all->is_closing) {
         double pause = all->timeout_seconds < 4 ? all->timeout_seconds / 4 : 1;
         struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
+        clock_gettime(CLOCK_MONOTONIC, &until);
         long nanoseconds = until.tv_nsec + (long)(pause * 1e9);
         until.tv_sec += nanoseconds / 1000000000;
         until.tv_nsec = nanoseconds % 1000000000;
@@ -94,7 +95,7 @@ connections *connections_open(double timeout_seconds)
         return NULL;
     all->timeout_seconds = timeout_seconds;
     pthread_mutex_init(&all->lock, NULL);
-    pthread_cond_init(&all->wake, NULL);
+    background_make_condition(&all->wake);
     if (pthread_create(&all->thread, NULL, watch, all) == 0)
         return all;
     free(all);

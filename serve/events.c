@@ -2,6 +2,7 @@
 
 #include "../cli/clock.h"
 #include "../cli/output.h"
+#include "background.h"
 #include "log.h"
 
 #include <inttypes.h>
@@ -82,7 +83,7 @@ static void *wake_clients(void *context)
     pthread_mutex_lock(&all->lock);
     while (!all->is_closing) {
         struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
+        clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_sec += 1;
         if (!all->has_news)
             pthread_cond_timedwait(&all->wake, &all->lock, &until);
@@ -112,7 +113,7 @@ events *events_open(feed *source)
         return NULL;
     all->source = source;
     pthread_mutex_init(&all->lock, NULL);
-    pthread_cond_init(&all->wake, NULL);
+    background_make_condition(&all->wake);
     if (pthread_create(&all->thread, NULL, wake_clients, all) != 0) {
         free(all);
         return NULL;

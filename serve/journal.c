@@ -110,6 +110,27 @@ static size_t end_of_records(const mapping *map)
     return at;
 }
 
+/* Whether a whole record begins anywhere behind `from`. The bytes may be those of a body that was
+ * made to look like many records: whoever has to read too much believes that there are some. */
+static bool has_record_after(const mapping *map, size_t from)
+{
+    const uint32_t magic = RECORD_MAGIC;
+    uint64_t allowance = 64 * (uint64_t)map->count;
+    for (size_t at = from + 1; at < map->count && map->count - at >= sizeof(record_start); at++) {
+        journal_record record;
+        record_start start;
+        if (memcmp(map->bytes + at, &magic, sizeof magic) != 0)
+            continue;
+        memcpy(&start, map->bytes + at, sizeof start);
+        if (start.bytes > map->count - at - sizeof start)
+            continue;
+        if (allowance < start.bytes || read_record(map, at, &record) > 0)
+            return true;
+        allowance -= start.bytes;
+    }
+    return false;
+}
+
 /* ---- Opening ---- */
 
 static bool fail(problem *why, const journal *log, const char *what)
@@ -130,25 +151,85 @@ static bool begin_file(journal *log)
            fsync(log->fd) == 0;
 }
 
-/* Finds where the records end, and removes what is behind. */
+static bool write_whole(int fd, struct iovec *parts, int count, off_t at)
+{
+    if (lseek(fd, at, SEEK_SET) < 0)
+        return false;
+    while (count > 0) {
+        ssize_t written = writev(fd, parts, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            errno = written == 0 ? ENOSPC : errno;
+            return false;
+        }
+        for (; count > 0 && (size_t)written >= parts->iov_len; parts++, count--)
+            written -= (ssize_t)parts->iov_len;
+        if (count > 0) {
+            parts->iov_base = (char *)parts->iov_base + written;
+            parts->iov_len -= (size_t)written;
+        }
+    }
+    return true;
+}
+
+/* What is behind the records is kept for whoever may need it: PATH.torn. */
+static bool keep_torn(const journal *log, const char *bytes, size_t count)
+{
+    size_t path_bytes = strlen(log->path) + sizeof ".torn";
+    char *path = malloc(path_bytes);
+    if (!path)
+        return false;
+    snprintf(path, path_bytes, "%s.torn", log->path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    free(path);
+    if (fd < 0)
+        return false;
+    struct iovec all = {(void *)(uintptr_t)bytes, count};
+    bool is_kept = write_whole(fd, &all, 1, 0) && fsync(fd) == 0;
+    return close(fd) == 0 && is_kept;
+}
+
+/* Only a record that was being written when the machine stopped may be cut off, and behind that
+ * there is none. */
+static bool check_damage(const journal *log, const mapping *map, size_t end, problem *why)
+{
+    bool is_begun = map->count >= sizeof file_magic;
+    char remedy[PROBLEM_REMEDY_BYTES];
+    if (is_begun && memcmp(map->bytes, file_magic, sizeof file_magic) != 0)
+        return problem_set(why, 503, "move it away, or bring back a copy",
+                           "%s: is not a journal of this version of oif", log->path);
+    if (!is_begun || end == map->count || !has_record_after(map, end))
+        return true;
+    snprintf(remedy, sizeof remedy,
+             "stop the server, and bring back a copy of the journal, or keep it elsewhere and go "
+             "on without what is behind the damage: truncate -s %zu journal",
+             end);
+    return problem_set(why, 503, remedy,
+                       "%s: is damaged at byte %zu of %zu, and has whole records behind that; "
+                       "nothing of it was changed",
+                       log->path, end, map->count);
+}
+
+/* Finds where the records end, and moves away what is behind. */
 static bool find_end(journal *log, problem *why)
 {
     mapping map;
     if (!map_file(log->fd, &map))
         return fail(why, log, "cannot be read");
-    bool is_begun = map.count >= sizeof file_magic;
-    if (is_begun && memcmp(map.bytes, file_magic, sizeof file_magic) != 0) {
+    size_t end = map.count >= sizeof file_magic ? end_of_records(&map) : 0;
+    if (!check_damage(log, &map, end, why)) {
         unmap(&map);
-        return problem_set(why, 503, "move it away, or bring back a copy",
-                           "%s: is not a journal of this version of oif", log->path);
+        return false;
     }
-    size_t end = is_begun ? end_of_records(&map) : 0;
     log->cut_bytes = map.count - end;
+    bool is_kept = log->cut_bytes == 0 || keep_torn(log, map.bytes + end, map.count - end);
     unmap(&map);
     log->bytes = end;
-    bool is_cut = end == 0 ? begin_file(log)
-                           : log->cut_bytes == 0 ||
-                                 (ftruncate(log->fd, (off_t)end) == 0 && fsync(log->fd) == 0);
+    bool is_cut =
+        is_kept && (end == 0 ? begin_file(log)
+                             : log->cut_bytes == 0 ||
+                                   (ftruncate(log->fd, (off_t)end) == 0 && fsync(log->fd) == 0));
     return is_cut || fail(why, log, "cannot be written");
 }
 
@@ -195,28 +276,6 @@ bool journal_replay(journal *log,
 }
 
 /* ---- Writing ---- */
-
-static bool write_whole(int fd, struct iovec *parts, int count, off_t at)
-{
-    if (lseek(fd, at, SEEK_SET) < 0)
-        return false;
-    while (count > 0) {
-        ssize_t written = writev(fd, parts, count);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0) {
-            errno = written == 0 ? ENOSPC : errno;
-            return false;
-        }
-        for (; count > 0 && (size_t)written >= parts->iov_len; parts++, count--)
-            written -= (ssize_t)parts->iov_len;
-        if (count > 0) {
-            parts->iov_base = (char *)parts->iov_base + written;
-            parts->iov_len -= (size_t)written;
-        }
-    }
-    return true;
-}
 
 static void cut_back(journal *log, uint64_t bytes)
 {

@@ -1,8 +1,11 @@
 /* The journal of a stream: what has come since its last snapshot, in the order it came. Replayed on
  * that snapshot it makes the same pipeline again, bit for bit.
  *
- *     "oifjrnl1" | record | record | ... | perhaps a torn one, which is cut off at the next start
+ *     "oifjrnl1" | record | record | ... | perhaps a torn one
  *     record:  magic  kind  format  bytes  first_row  skip  seconds  checksum | bytes of payload
+ *
+ * A torn record at the end is moved to "journal.torn" at the next start. A record that is damaged
+ * and has whole ones behind it is not torn: then the journal is refused and stays as it is.
  *
  * A record is written before what it holds is acknowledged, and is on disk once it was synced. */
 #ifndef OIF_SERVE_JOURNAL_H
@@ -40,7 +43,7 @@ typedef struct journal {
     bool is_broken;      /* what is behind `bytes` could not be removed */
 } journal;
 
-/* Opens the file at `path`, or makes it. What is torn at its end is cut off. */
+/* Opens the file at `path`, or makes it. What is torn at its end is moved to PATH.torn. */
 bool journal_open(journal *log, const char *path, problem *why);
 void journal_close(journal *log);
 

@@ -78,7 +78,7 @@ static bool check_usable(const stream *one, problem *why)
 {
     if (one->is_removed)
         return problem_set(why, 404, NULL, "there is no stream \"%s\" any more", one->name);
-    return !one->is_broken || problem_set(why, 503, NULL, "%s", one->error);
+    return !one->is_broken || stream_tell_broken(one, why);
 }
 
 bool stream_change(stream *one, json_t *settings, problem *why)

@@ -300,10 +300,17 @@ bool stream_sync(stream *one)
 
 static bool break_off(stream *one, const problem *why)
 {
+    const char *remedy = why->remedy[0] ? why->remedy : "mend it, or bring back a copy";
     one->is_broken = true;
     snprintf(one->error, sizeof one->error, "%s", why->message);
-    complain(EXIT_FAILED, "stream %s: %s", one->name, one->error);
+    snprintf(one->remedy, sizeof one->remedy, "%.200s; then start the server again", remedy);
+    complain(EXIT_FAILED, "stream %s: %s: %s", one->name, one->error, one->remedy);
     return false;
+}
+
+bool stream_tell_broken(const stream *one, problem *why)
+{
+    return problem_set(why, 503, one->remedy, "%s", one->error);
 }
 
 static void replay_settings(stream *one, const journal_record *record)
@@ -345,8 +352,9 @@ static bool replay_record(void *context, const journal_record *record, const jou
 static bool replay(stream *one, problem *why)
 {
     if (one->log.cut_bytes > 0)
-        note("stream %s: %llu bytes at the end of its journal were not complete, and are left out",
-             one->name, (unsigned long long)one->log.cut_bytes);
+        note("stream %s: %llu bytes at the end of its journal were not complete, and are left out; "
+             "they are now in %s.torn",
+             one->name, (unsigned long long)one->log.cut_bytes, one->log.path);
     one->is_replaying = true;
     bool is_replayed = journal_replay(&one->log, replay_record, one, why);
     one->is_replaying = false;

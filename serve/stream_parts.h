@@ -51,6 +51,7 @@ struct stream {
     bool is_failing;         /* the last sync or snapshot has failed; the next is a snapshot */
     char error[ERROR_BYTES]; /* why it cannot work, or what fails; "": nothing */
     bool is_broken;          /* it could not be loaded */
+    char remedy[PROBLEM_REMEDY_BYTES];
 
     /* Figures. */
     uint64_t bad_rows, batches;
@@ -110,6 +111,9 @@ bool stream_keep_record(stream *one, const journal_record *record, problem *why)
 
 /* Under the lock: whether the journal is so long that a snapshot is due. */
 bool stream_is_save_due(const stream *one);
+
+/* Under the lock: why a broken stream cannot be used; returns false. */
+bool stream_tell_broken(const stream *one, problem *why);
 
 /* Under the lock, at the end: whether the journal is as good as a snapshot. */
 bool stream_is_cheap_to_replay(const stream *one);

@@ -395,7 +395,7 @@ static bool check_request(const stream *one, const rows_request *request, proble
     if (one->is_removed)
         return problem_set(why, 404, NULL, "there is no stream \"%s\" any more", one->name);
     if (one->is_broken)
-        return problem_set(why, 503, "mend it and start the server again", "%s", one->error);
+        return stream_tell_broken(one, why);
     if (!request->has_first_row || request->first_row <= rows)
         return true;
     problem_set(why, 409, "send the rows from number `rows` on",

@@ -1,6 +1,7 @@
 #include "streams.h"
 
 #include "../cli/clock.h"
+#include "background.h"
 #include "stream_parts.h"
 
 #include <dirent.h>
@@ -181,7 +182,7 @@ static void attend(void *context, stream *one)
     pthread_mutex_unlock(&one->lock);
 }
 
-/* Waits until then, by the machine's clock; false: the server ends. */
+/* Waits until then, by the clock that cannot be set; false: the server ends. */
 static bool wait_until(streams *all, double seconds)
 {
     struct timespec until = {.tv_sec = (time_t)seconds,
@@ -199,16 +200,17 @@ static void *save_by_the_clock(void *context)
     streams *all = context;
     const double look_every = 1;
     double sync_every = all->save_every > 0 ? fmax(all->save_every, 0.01) : look_every;
-    double now = stream_clock_now(), next_sync = now + sync_every, next_look = now + look_every;
+    double now = clock_seconds(), next_sync = now + sync_every, next_look = now + look_every;
     while (wait_until(all, fmin(next_sync, next_look))) {
-        saver_round round = {.now = stream_clock_now()};
-        round.must_sync = round.now >= next_sync;
-        round.must_look = round.now >= next_look;
+        now = clock_seconds();
+        saver_round round = {.must_sync = now >= next_sync,
+                             .must_look = now >= next_look,
+                             .now = stream_clock_now()};
         streams_each(all, attend, &round);
-        now = stream_clock_now();
-        if (round.must_sync || next_sync > now + sync_every)
+        now = clock_seconds();
+        if (round.must_sync)
             next_sync = now + sync_every;
-        if (round.must_look || next_look > now + look_every)
+        if (round.must_look)
             next_look = now + look_every;
     }
     return NULL;
@@ -331,7 +333,7 @@ static streams *new_streams(const streams_options *options)
     all->lock_file = -1;
     pthread_mutex_init(&all->changing, NULL);
     pthread_mutex_init(&all->lock, NULL);
-    pthread_cond_init(&all->wake, NULL);
+    background_make_condition(&all->wake);
     return all;
 }
 
@@ -411,11 +413,14 @@ static bool compare_settings(stream *one, json_t *settings, problem *why)
     if (!stream_settings_open(&asked, settings, one->folder != NULL, why))
         return false;
     pthread_mutex_lock(&one->lock);
-    bool is_same = stream_settings_equal(asked.object, one->settings.object, names);
+    bool is_usable = !one->is_broken || stream_tell_broken(one, why);
+    bool is_same = is_usable && stream_settings_equal(asked.object, one->settings.object, names);
     pthread_mutex_unlock(&one->lock);
     stream_settings_close(&asked);
-    return is_same || problem_set(why, 409, "choose another name, or change it with PATCH",
-                                  "the stream \"%s\" has other settings: %s", one->name, names);
+    if (is_same || !is_usable)
+        return is_usable;
+    return problem_set(why, 409, "choose another name, or change it with PATCH",
+                       "the stream \"%s\" has other settings: %s", one->name, names);
 }
 
 static stream *make_stream(streams *all, const char *name, json_t *settings, problem *why)
@@ -512,7 +517,8 @@ static void look_for_error(void *context, stream *one)
     problem *why = context;
     pthread_mutex_lock(&one->lock);
     if (why->status == 0 && (one->is_broken || one->is_failing))
-        problem_set(why, 503, NULL, "stream %s: %.900s", one->name, one->error);
+        problem_set(why, 503, one->is_broken ? one->remedy : NULL, "stream %s: %.900s", one->name,
+                    one->error);
     pthread_mutex_unlock(&one->lock);
 }
 
