@@ -13,6 +13,7 @@
 
 #include "../cli/clock.h"
 #include "../cli/key_room.h"
+#include "folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,16 +47,6 @@ static const char *path_of(const stream *one, const char *file, char path[PATH_B
     return path;
 }
 
-static bool sync_folder(const char *folder)
-{
-    int fd = open(folder, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool is_synced = fsync(fd) == 0;
-    close(fd);
-    return is_synced;
-}
-
 /* ---- settings.json ---- */
 
 static bool write_file(const char *path, const char *text)
@@ -80,7 +71,7 @@ static bool write_settings(stream *one, json_t *settings, problem *why)
     if (!text)
         return problem_set(why, 503, NULL, "out of memory");
     bool is_written =
-        write_file(new_path, text) && rename(new_path, path) == 0 && sync_folder(one->folder);
+        write_file(new_path, text) && rename(new_path, path) == 0 && folder_sync(one->folder);
     free(text);
     if (!is_written)
         return fail_on_file(why, path, "cannot be written");
@@ -177,7 +168,7 @@ static bool take_history(stream *one, problem *why)
     char path[PATH_BYTES], new_path[PATH_BYTES];
     path_of(one, "history", path);
     path_of(one, "history.new", new_path);
-    return (rename(new_path, path) == 0 && sync_folder(one->folder)) ||
+    return (rename(new_path, path) == 0 && folder_sync(one->folder)) ||
            fail_on_file(why, path, "cannot be written");
 }
 
@@ -400,16 +391,53 @@ static bool load(stream *one, size_t history_bytes, problem *why)
     return is_loaded || (!one->is_broken && break_off(one, why));
 }
 
+/* All files that a stream needs, in the folder `path`. */
+static bool make_files(stream *one, const char *path, problem *why)
+{
+    char *place = one->folder;
+    char journal_path[PATH_BYTES];
+    folder_remove(path); /* if a crash left one */
+    if (mkdir(path, 0700) != 0)
+        return fail_on_file(why, path, "cannot be made");
+    one->folder = (char *)(uintptr_t)path;
+    bool is_made = write_settings(one, one->settings.object, why) &&
+                   journal_open(&one->log, path_of(one, "journal", journal_path), why);
+    journal_close(&one->log);
+    one->folder = place;
+    if (is_made && !folder_sync(path))
+        is_made = fail_on_file(why, path, "cannot be written");
+    if (!is_made)
+        folder_remove(path);
+    return is_made;
+}
+
+/* The folder gets its name when all is in it, so a crash leaves it whole or not at all. */
+static bool make_folder(stream *one, problem *why)
+{
+    char new_path[PATH_BYTES], parent[PATH_BYTES];
+    size_t parent_bytes = strlen(one->folder) - strlen(one->name);
+    snprintf(parent, sizeof parent, "%.*s.", (int)parent_bytes, one->folder);
+    snprintf(new_path, sizeof new_path, "%.*s.new-%s", (int)parent_bytes, one->folder, one->name);
+    if (!make_files(one, new_path, why))
+        return false;
+    if (rename(new_path, one->folder) != 0) {
+        fail_on_file(why, one->folder, "cannot be made");
+        folder_remove(new_path);
+        return false;
+    }
+    bool is_made = folder_sync(parent) || fail_on_file(why, one->folder, "cannot be made");
+    is_made = is_made && open_files(one, why);
+    if (!is_made)
+        folder_remove(one->folder);
+    return is_made;
+}
+
 static bool create(stream *one, json_t *settings, problem *why)
 {
     if (!stream_settings_open(&one->settings, settings, one->folder != NULL, why))
         return false;
     one->settings.cli.state = one->name;
-    if (!one->folder)
-        return true;
-    if (mkdir(one->folder, 0700) != 0 && errno != EEXIST)
-        return fail_on_file(why, one->folder, "cannot be made");
-    return write_settings(one, one->settings.object, why) && open_files(one, why);
+    return !one->folder || make_folder(one, why);
 }
 
 static bool copy_folder(stream *one, const char *folder)

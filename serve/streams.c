@@ -2,6 +2,7 @@
 
 #include "../cli/clock.h"
 #include "background.h"
+#include "folder.h"
 #include "stream_parts.h"
 
 #include <dirent.h>
@@ -252,6 +253,16 @@ static bool hold_folder(streams *all, problem *why)
                : fail(why, path, "cannot be locked");
 }
 
+/* Makes a folder that outlives a power cut. */
+static bool make_synced(const char *path, problem *why)
+{
+    char parent[FOLDER_BYTES + 16];
+    if (mkdir(path, 0700) != 0)
+        return errno == EEXIST || fail(why, path, "cannot be made");
+    snprintf(parent, sizeof parent, "%s/..", path);
+    return folder_sync(parent) || fail(why, path, "cannot be made");
+}
+
 static bool make_folder(streams *all, const char *folder, problem *why)
 {
     if (!folder)
@@ -262,11 +273,7 @@ static bool make_folder(streams *all, const char *folder, problem *why)
     if (!all->folder)
         return problem_set(why, 503, NULL, "out of memory");
     sprintf(all->folder, "%s/streams", folder);
-    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-        return fail(why, folder, "cannot be made");
-    if (mkdir(all->folder, 0700) != 0 && errno != EEXIST)
-        return fail(why, all->folder, "cannot be made");
-    return hold_folder(all, why);
+    return make_synced(folder, why) && make_synced(all->folder, why) && hold_folder(all, why);
 }
 
 static const char *folder_of(const streams *all, const char *before, const char *name,
@@ -274,19 +281,6 @@ static const char *folder_of(const streams *all, const char *before, const char 
 {
     snprintf(path, FOLDER_BYTES + 128, "%s/%s%s", all->folder, before, name);
     return path;
-}
-
-/* A stream has no folders in its own. */
-static bool remove_folder(const char *path)
-{
-    DIR *folder = opendir(path);
-    if (!folder)
-        return errno == ENOENT;
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(folder), entry->d_name, 0);
-    closedir(folder);
-    return rmdir(path) == 0;
 }
 
 /* ---- Opening and closing ---- */
@@ -302,21 +296,37 @@ static bool load_stream(streams *all, const char *name, problem *why)
     return true;
 }
 
+/* Whether an entry of the folder is a stream; what is none is said, but for what a crash left. */
+static bool is_stream(const streams *all, const char *name)
+{
+    char path[FOLDER_BYTES + 128 + NAME_MAX];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/%s", all->folder, name);
+    if (strncmp(name, ".removed-", 9) == 0 || strncmp(name, ".new-", 5) == 0)
+        folder_remove(path);
+    if (!stream_name_is_valid(name) || stat(path, &info) != 0)
+        return false;
+    if (!S_ISDIR(info.st_mode)) {
+        note("%s: is not the folder of a stream, and is left alone", path);
+        return false;
+    }
+    if (!folder_is_unused(path))
+        return true;
+    folder_remove(path);
+    note("%s: had nothing in it, as the server was stopped while it made the stream; it is removed",
+         path);
+    return false;
+}
+
 static bool load_streams(streams *all, problem *why)
 {
     DIR *folder = all->folder ? opendir(all->folder) : NULL;
     bool is_good = true;
     if (!folder)
         return !all->folder || fail(why, all->folder, "cannot be read");
-    for (const struct dirent *entry; is_good && (entry = readdir(folder)) != NULL;) {
-        char path[FOLDER_BYTES + 128 + NAME_MAX];
-        if (strncmp(entry->d_name, ".removed-", 9) == 0) {
-            snprintf(path, sizeof path, "%s/%s", all->folder, entry->d_name);
-            remove_folder(path);
-        } else if (stream_name_is_valid(entry->d_name)) {
+    for (const struct dirent *entry; is_good && (entry = readdir(folder)) != NULL;)
+        if (is_stream(all, entry->d_name))
             is_good = load_stream(all, entry->d_name, why);
-        }
-    }
     closedir(folder);
     return is_good;
 }
@@ -435,11 +445,8 @@ static stream *make_stream(streams *all, const char *name, json_t *settings, pro
     stream *one = stream_new(all, name, all->folder ? folder_of(all, "", name, path) : NULL, none,
                              all->events, all->save_every, all->history_bytes, why);
     json_decref(none);
-    if (!one) {
-        if (all->folder)
-            remove_folder(folder_of(all, "", name, path));
+    if (!one)
         return NULL;
-    }
     one->references++; /* for the list and for the caller */
     if (add_to_list(all, one))
         return one;
@@ -482,14 +489,17 @@ static bool remove_kept(streams *all, stream *one, problem *why)
     if (one->folder) {
         folder_of(all, "", one->name, path);
         folder_of(all, ".removed-", one->name, removed);
-        remove_folder(removed);
+        folder_remove(removed);
         is_removed = rename(path, removed) == 0 || errno == ENOENT;
+        if (is_removed && !folder_sync(all->folder))
+            note("%s: was removed, but may be there again after a power cut: %s", path,
+                 strerror(errno));
     }
     one->is_removed = is_removed;
     if (!is_removed)
         fail(why, path, "cannot be removed");
     else if (one->folder)
-        remove_folder(removed);
+        folder_remove(removed);
     pthread_mutex_unlock(&one->lock);
     return is_removed;
 }

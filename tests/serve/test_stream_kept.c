@@ -34,6 +34,49 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
     return outcome;
 }
 
+/* ---- What the disk is told ---- */
+
+static char disk_log[1 << 16]; /* a line for each sync and rename */
+
+static void log_disk(const char *what, const char *path)
+{
+    size_t used = strlen(disk_log);
+    snprintf(disk_log + used, sizeof disk_log - used, "%s %s\n", what, path);
+}
+
+int __wrap_fsync(int fd);
+int __real_fsync(int fd);
+
+int __wrap_fsync(int fd)
+{
+    char link[64], path[512];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t bytes = readlink(link, path, sizeof path - 1);
+    path[bytes > 0 ? bytes : 0] = '\0';
+    log_disk("fsync", path);
+    return __real_fsync(fd);
+}
+
+int __wrap_rename(const char *from, const char *to);
+int __real_rename(const char *from, const char *to);
+
+int __wrap_rename(const char *from, const char *to)
+{
+    log_disk("rename", to);
+    return __real_rename(from, to);
+}
+
+/* Where the line is behind `from`; the lines are those that begin and end so. */
+static const char *logged_after(const char *from, const char *what, const char *path)
+{
+    char line[256];
+    snprintf(line, sizeof line, "%s %s\n", what, path);
+    const char *found = from ? strstr(from, line) : NULL;
+    if (!found)
+        fail_msg("there is no '%s %s' behind '%.100s' in\n%s", what, path, from, disk_log);
+    return found;
+}
+
 /* ---- Streams ---- */
 
 static void run(const char *command, ...)
@@ -231,6 +274,67 @@ static void journals_are_synced_although_the_clock_was_set_back(void **state)
     assert_int_equal(saved, 4);
 }
 
+/* ---- Folders ---- */
+
+static void a_new_stream_is_on_disk_before_its_rows_are(void **state)
+{
+    char made[128], data[96], all_streams[128], path[160];
+    streams *all;
+    problem why;
+    (void)state;
+    run("rm -rf %s/*", folder);
+    snprintf(data, sizeof data, "%s/data", folder);
+    snprintf(all_streams, sizeof all_streams, "%s/streams", data);
+    const streams_options options = {.folder = data, .save_every = 1000};
+    disk_log[0] = '\0';
+    assert_true(streams_open(&options, &all, &why));
+    logged_after(disk_log, "fsync", folder);
+    logged_after(disk_log, "fsync", data);
+    disk_log[0] = '\0';
+    stream *one = make(all, "one");
+    snprintf(made, sizeof made, "%s/streams/.new-one", data);
+    snprintf(path, sizeof path, "%s/journal", made);
+    const char *at = logged_after(disk_log, "fsync", path);
+    at = logged_after(at, "fsync", made);
+    snprintf(path, sizeof path, "%s/one", all_streams);
+    at = logged_after(at, "rename", path);
+    logged_after(at, "fsync", all_streams);
+    stream_release(one);
+    disk_log[0] = '\0';
+    assert_true(streams_remove(all, "one", &why));
+    snprintf(path, sizeof path, "%s/.removed-one", all_streams);
+    logged_after(logged_after(disk_log, "rename", path), "fsync", all_streams);
+    streams_close(all);
+}
+
+static void folders_that_are_not_streams_are_passed_over_with_a_note(void **state)
+{
+    char *said;
+    problem why;
+    (void)state;
+    streams_close(open_empty());
+    run("cd %s/streams; mkdir empty half .new-cut; touch plain; echo '{' > half/settings.json.new; "
+        "echo '{}' > .new-cut/settings.json",
+        folder);
+    streams *all = open_and_listen(&said);
+    if (!streams_are_ready(all, &why))
+        fail_msg("%s", why.message);
+    assert_int_equal(streams_count(all), 0);
+    static const char *const names[] = {"streams/plain", "streams/empty", "streams/half"};
+    for (size_t i = 0; i < 3; i++)
+        if (!strstr(said, names[i]))
+            fail_msg("nothing is said of %s: %s", names[i], said);
+    run("cd %s/streams; test ! -e empty && test ! -e half && test ! -e .new-cut && test -e plain",
+        folder);
+    stream *one = make(all, "empty");
+    stream_release(one);
+    free(said);
+    bool is_new;
+    assert_false(streams_create(all, "plain", NULL, NULL, &is_new, &why));
+    run("cd %s/streams; test -f plain && test ! -e .new-plain", folder);
+    streams_close(all);
+}
+
 /* ---- The test ---- */
 
 static int make_folder(void **state)
@@ -256,6 +360,8 @@ int main(void)
         cmocka_unit_test(a_bad_byte_within_the_journal_is_not_taken_for_its_end),
         cmocka_unit_test(what_is_torn_off_the_journal_is_kept_aside),
         cmocka_unit_test(journals_are_synced_although_the_clock_was_set_back),
+        cmocka_unit_test(a_new_stream_is_on_disk_before_its_rows_are),
+        cmocka_unit_test(folders_that_are_not_streams_are_passed_over_with_a_note),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
