@@ -50,12 +50,21 @@ static uint64_t count_lines(oif_text body)
     return lines;
 }
 
+/* Not known yet for rows between semicolons. */
+static bool is_decimal_open(const body_request *request)
+{
+    return request->format == OIF_FORMAT_CSV && request->settings->decimal == OIF_DECIMAL_AUTO &&
+           !request->shape->has_decimal_commas && !request->shape->has_decimal_points;
+}
+
 /* A quote that is not closed would reach into the next body, so after such a body the reader
- * ends. */
+ * ends. It also ends while it may remember a decimal sign that the shape does not know: then the
+ * next body would depend on bodies that were refused. */
 static bool may_reach_further(const body_request *request)
 {
     return request->format == OIF_FORMAT_CSV &&
-           memchr(request->body.text, '"', request->body.bytes) != NULL;
+           ((request->shape->delimiter == ';' && is_decimal_open(request)) ||
+            memchr(request->body.text, '"', request->body.bytes) != NULL);
 }
 
 /* ---- What a reader is opened with ---- */
@@ -125,6 +134,8 @@ static cli_settings settings_of(const body_request *request)
         settings.delimiter = shape->delimiter;
     if (request->format == OIF_FORMAT_CSV && shape->has_decimal_commas)
         settings.decimal = OIF_DECIMAL_COMMA;
+    else if (request->format == OIF_FORMAT_CSV && shape->has_decimal_points)
+        settings.decimal = OIF_DECIMAL_POINT;
     if (request->format == OIF_FORMAT_CSV && shape->fields > 0)
         settings.header = OIF_HEADER_NO;
     return settings;
@@ -228,6 +239,7 @@ static uint64_t latest_use(const body_reader *readers, size_t count)
 static void feed(body_reader *reader, const body_request *request)
 {
     reader->lines += reader->body_lines;
+    reader->is_at_end = false;
     reader->memory = (byte_memory){
         .pieces = {request->body}, .last = '\n', .is_open = !may_reach_further(request)};
 }
@@ -335,24 +347,22 @@ oif_status body_reader_next(body_reader *reader, on_bad_row policy, bad_rows *ba
     oif_status status = row_source_next(&reader->input, policy, bad, record, error);
     if (status == OIF_OK)
         return status;
-    if (status == OIF_EREAD && reader->memory.piece == 2)
+    reader->is_at_end = status == OIF_EREAD && reader->memory.piece == 2;
+    if (reader->is_at_end)
         return OIF_END; /* until the next body */
     error->line -= error->line > reader->lines ? reader->lines : 0;
     return status;
 }
 
+bool body_reader_seeks_decimal(const body_reader *reader, const body_request *request)
+{
+    return is_decimal_open(request) && oif_reader_delimiter(reader->input.reader) == ';';
+}
+
 void body_reader_end(body_reader *reader)
 {
-    oif_record record;
-    oif_error error;
-    oif_status status;
-    if (!reader->memory.is_open) {
+    if (!reader->is_at_end)
         body_reader_close(reader);
-        return;
-    }
-    reader->memory.piece = 2;
-    do
-        status = oif_reader_next(reader->input.reader, &record, &error);
-    while (status == OIF_OK || status == OIF_EINPUT);
-    reader->memory.pieces[0] = reader->memory.pieces[1] = (oif_text){NULL, 0};
+    else
+        reader->memory.pieces[0] = reader->memory.pieces[1] = (oif_text){NULL, 0};
 }

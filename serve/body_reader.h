@@ -16,6 +16,7 @@
 typedef struct body_reader {
     bool is_open;
     bool is_started; /* fields and writer are, which need a pipeline */
+    bool is_at_end;  /* the body was read to its end: the next one may follow */
     cli_input input;
     byte_memory memory;
     char *prefix; /* what it was opened with; NULL: the first body itself */
@@ -56,7 +57,11 @@ exit_code body_reader_start(body_reader *reader, oif_pipeline *pipeline,
 oif_status body_reader_next(body_reader *reader, on_bad_row policy, bad_rows *bad,
                             oif_record *record, oif_error *error);
 
-/* Leaves what is left of the body unread. */
+/* Whether the decimal sign of the rows is still to be found out. */
+bool body_reader_seeks_decimal(const body_reader *reader, const body_request *request);
+
+/* After a body. A reader that has not come to its end is closed: it holds a part of the body, and
+ * would take that for the start of the next one. */
 void body_reader_end(body_reader *reader);
 
 void body_reader_close(body_reader *reader);

@@ -142,10 +142,10 @@ json_t *body_shape_save(const body_shape *shape)
     json_t *undecided = json_array();
     for (size_t i = 0; i < shape->undecided_count; i++)
         json_array_append_new(undecided, json_string(shape->undecided[i]));
-    return json_pack("{s:s?, s:I, s:s, s:b, s:b, s:s?, s:o}", "header", shape->header, "fields",
-                     (json_int_t)shape->fields, "delimiter", delimiter, "decimal-comma",
-                     shape->has_decimal_commas, "crlf", shape->has_crlf, "time", shape->time,
-                     "undecided", undecided);
+    return json_pack("{s:s?, s:I, s:s, s:b, s:b, s:b, s:s?, s:o}", "header", shape->header,
+                     "fields", (json_int_t)shape->fields, "delimiter", delimiter, "decimal-comma",
+                     shape->has_decimal_commas, "decimal-point", shape->has_decimal_points, "crlf",
+                     shape->has_crlf, "time", shape->time, "undecided", undecided);
 }
 
 static bool load_text(const json_t *object, const char *name, char **text)
@@ -163,6 +163,7 @@ bool body_shape_load(body_shape *shape, const json_t *saved)
         (body_shape){.fields = (size_t)json_integer_value(json_object_get(saved, "fields")),
                      .delimiter = delimiter ? *delimiter : '\0',
                      .has_decimal_commas = json_is_true(json_object_get(saved, "decimal-comma")),
+                     .has_decimal_points = json_is_true(json_object_get(saved, "decimal-point")),
                      .has_crlf = json_is_true(json_object_get(saved, "crlf"))};
     bool is_loaded =
         load_text(saved, "header", &shape->header) && load_text(saved, "time", &shape->time);

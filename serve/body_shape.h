@@ -11,7 +11,8 @@ typedef struct body_shape {
     char *header;   /* of CSV, without its line end; NULL: none was seen */
     size_t fields;  /* of a row of CSV without a header; 0: none was seen */
     char delimiter; /* of CSV; 0: none was seen */
-    bool has_decimal_commas, has_crlf;
+    bool has_decimal_commas, has_decimal_points; /* between semicolons; neither: not seen yet */
+    bool has_crlf;
     char *time; /* the column with the times; NULL: none */
     /* Columns without any value in the first body: text in them is missing, not an error. */
     char **undecided;

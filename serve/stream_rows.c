@@ -101,6 +101,7 @@ typedef struct body_run {
     bool is_row_told;
     bool is_header_written;
     bool is_shape_new; /* there was no row, but a header */
+    bool seeks_decimal;
 } body_run;
 
 static double read_time(stream *one, const cli_columns *columns, const oif_record *record)
@@ -231,6 +232,20 @@ static void take_result(body_run *run, const oif_record *record, oif_text name, 
     remember_row(run, key, row, seconds, result);
 }
 
+/* Before a decimal comma was found, a fraction had a decimal point. From then on a comma is a
+ * mistake, whatever reader finds it. */
+static void notice_decimal_point(body_run *run, const double *row)
+{
+    size_t columns = oif_pipeline_columns(run->one->pipeline);
+    run->seeks_decimal = !oif_reader_has_decimal_commas(run->reader->input.reader);
+    for (size_t i = 0; i < columns && run->seeks_decimal; i++)
+        if (isfinite(row[i]) && row[i] != floor(row[i]) &&
+            !categories_contain(&run->reader->input.columns.categories, i)) {
+            run->one->shape.has_decimal_points = true;
+            run->seeks_decimal = false;
+        }
+}
+
 static oif_status process(body_run *run, const oif_record *record, oif_error *error)
 {
     stream *one = run->one;
@@ -242,6 +257,8 @@ static oif_status process(body_run *run, const oif_record *record, oif_error *er
     const double *row = categories_row(&columns->categories, record);
     oif_status status =
         oif_pipeline_process_at(one->pipeline, key.text, key.bytes, seconds, row, &result, error);
+    if (status == OIF_OK && run->seeks_decimal)
+        notice_decimal_point(run, row);
     if (status == OIF_OK)
         take_result(run, record, key, row, seconds, &result);
     return status;
@@ -325,10 +342,11 @@ static run_end read_body(body_run *run, problem *why)
     run->reader = body_readers_begin(one->readers, BODY_READERS, &asked);
     if (!run->reader)
         return BODY_REFUSED;
+    run->seeks_decimal = body_reader_seeks_decimal(run->reader, &asked);
     run_end end = read_rows(run, why);
     if (!one->pipeline && end == BODY_READ) /* a header alone */
         run->is_shape_new = take_shape(one, &run->reader->input);
-    if (asked.format == OIF_FORMAT_CSV)
+    if (asked.format == OIF_FORMAT_CSV && run->answer->accepted > 0)
         one->shape.has_decimal_commas |= oif_reader_has_decimal_commas(run->reader->input.reader);
     body_reader_end(run->reader);
     return end;

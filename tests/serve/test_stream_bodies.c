@@ -1,0 +1,420 @@
+/* Bodies do not touch each other: after one that was refused, too long or left open in quotes, the
+ * next is read as if it had come first, and a restart finds the same rows.
+ *
+ *     OIF_SEED=7 test_serve.stream_bodies */
+#include "../../cli/output.h"
+#include "../../serve/stream_parts.h"
+#include "../../serve/streams.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MANY_ROWS = 12000, LONG_LINE_BYTES = 17 << 20, LONG_KEY_BYTES = 70000 };
+
+static char folder[64];
+static uint64_t seed = 20261116;
+
+static uint32_t draw(uint32_t below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(seed >> 33) % below;
+}
+
+/* ---- Streams ---- */
+
+static streams *open_at(const char *path)
+{
+    const streams_options options = {.folder = path, .save_every = 1000};
+    streams *all;
+    problem why;
+    if (!streams_open(&options, &all, &why))
+        fail_msg("%s", why.message);
+    return all;
+}
+
+static stream *create(streams *all, const char *settings)
+{
+    stream *made;
+    bool is_new;
+    problem why;
+    json_t *object = json_loads(settings, 0, NULL);
+    assert_non_null(object);
+    if (!streams_create(all, "tested", object, &made, &is_new, &why))
+        fail_msg("%s", why.message);
+    json_decref(object);
+    return made;
+}
+
+typedef struct outcome {
+    bool is_good;
+    rows_answer answer;
+    problem why;
+    char *lines; /* to be freed */
+} outcome;
+
+static outcome send(stream *one, oif_text body)
+{
+    outcome found = {.why = {.status = 0}};
+    const rows_request request = {.body = body.text, .bytes = body.bytes};
+    size_t bytes;
+    output_divert();
+    found.is_good = stream_rows(one, &request, &found.answer, &found.why);
+    output_write("", 1);
+    found.lines = output_diverted(&bytes);
+    assert_non_null(found.lines);
+    return found;
+}
+
+static oif_text text_of(const char *text)
+{
+    return (oif_text){text, strlen(text)};
+}
+
+static void expect_rows(stream *one, const char *body, uint64_t rows)
+{
+    outcome found = send(one, text_of(body));
+    if (!found.is_good)
+        fail_msg("%s: %s", body, found.why.message);
+    assert_int_equal(found.answer.accepted, rows);
+    free(found.lines);
+}
+
+static void expect_problem(stream *one, oif_text body, uint64_t line)
+{
+    outcome found = send(one, body);
+    assert_false(found.is_good);
+    assert_int_equal(found.why.status, 400);
+    assert_int_equal(found.why.line, line);
+    free(found.lines);
+}
+
+/* ---- Bodies ---- */
+
+typedef struct text_builder {
+    char *text;
+    size_t bytes, capacity;
+} text_builder;
+
+static char *add_room(text_builder *body, size_t bytes)
+{
+    if (body->bytes + bytes + 1 > body->capacity) {
+        body->capacity = 2 * (body->bytes + bytes + 1);
+        body->text = realloc(body->text, body->capacity);
+        assert_non_null(body->text);
+    }
+    body->bytes += bytes;
+    return body->text + body->bytes - bytes;
+}
+
+static void add(text_builder *body, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(text_builder *body, const char *format, ...)
+{
+    char line[128];
+    va_list arguments;
+    va_start(arguments, format);
+    int bytes = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    memcpy(add_room(body, (size_t)bytes), line, (size_t)bytes);
+}
+
+static void add_many(text_builder *body, const char *line)
+{
+    for (int i = 0; i < MANY_ROWS; i++)
+        add(body, "%s\n", line);
+}
+
+static void add_long(text_builder *body, size_t bytes)
+{
+    memset(add_room(body, bytes), '9', bytes);
+}
+
+static oif_text text_in(const text_builder *body)
+{
+    return (oif_text){body->text, body->bytes};
+}
+
+/* ---- One after the other ---- */
+
+static void a_refused_body_does_not_damage_the_next(void **state)
+{
+    streams *all = open_at(NULL);
+    stream *one = create(all, "{}");
+    text_builder body = {.text = NULL};
+    (void)state;
+    expect_rows(one, "x\n1\n2\n", 2);
+    add(&body, "3\noops\n");
+    add_many(&body, "1111111");
+    expect_problem(one, text_in(&body), 2);
+    expect_rows(one, "7\n8\n", 2);
+    body.bytes = 0;
+    add(&body, "{\"x\":oops}\n");
+    add_many(&body, "{\"x\":1234567}");
+    expect_rows(one, "{\"x\":3}\n", 1);
+    expect_problem(one, text_in(&body), 1);
+    expect_rows(one, "{\"x\":5}\n{\"x\":6}\n", 2);
+    expect_rows(one, "7\n8\n", 2);
+    free(body.text);
+    stream_release(one);
+    streams_close(all);
+}
+
+static void a_row_whose_key_is_too_long_does_not_damage_the_next_body(void **state)
+{
+    streams *all = open_at(NULL);
+    stream *one = create(all, "{\"key\": \"k\"}");
+    text_builder body = {.text = NULL};
+    (void)state;
+    expect_rows(one, "k,v\na,1\n", 1);
+    add_long(&body, LONG_KEY_BYTES);
+    add(&body, ",1\n");
+    add_many(&body, "abcdefg,1");
+    expect_problem(one, text_in(&body), 1);
+    expect_rows(one, "b,5\nc,6\n", 2);
+    free(body.text);
+    stream_release(one);
+    streams_close(all);
+}
+
+static void a_line_that_is_too_long_takes_no_row_of_the_next_body(void **state)
+{
+    streams *all = open_at(NULL);
+    stream *one = create(all, "{}");
+    text_builder body = {.text = NULL};
+    (void)state;
+    expect_rows(one, "x\n1\n2\n", 2);
+    expect_rows(one, "3\n", 1);
+    add_long(&body, LONG_LINE_BYTES);
+    expect_problem(one, text_in(&body), 1);
+    expect_rows(one, "5\n6\n7\n", 3);
+    expect_problem(one, text_of("1\n1\nfoo\n"), 3);
+    expect_problem(one, text_of("1\nfoo\n"), 2);
+    free(body.text);
+    stream_release(one);
+    streams_close(all);
+}
+
+/* ---- At random ---- */
+
+static void add_rows(text_builder *body, const char *end)
+{
+    for (uint32_t i = 0, count = 1 + draw(4); i < count; i++)
+        add(body, "h%" PRIu32 ",%" PRIu32 ".%" PRIu32 ",%" PRIu32 "%s", draw(3), draw(100),
+            draw(10), draw(1000), end);
+}
+
+static void add_objects(text_builder *body)
+{
+    for (uint32_t i = 0, count = 1 + draw(4); i < count; i++)
+        add(body, "{\"k\":\"h%" PRIu32 "\",\"a\":%" PRIu32 ",\"b\":%" PRIu32 "}\n", draw(3),
+            draw(100), draw(1000));
+}
+
+/* Whole ones, and what may come from clients that are not right. */
+static void add_body(text_builder *body)
+{
+    switch (draw(16)) {
+    case 0:
+        add(body, "k,a,b\n");
+        add_rows(body, "\n");
+        break;
+    case 1: add_objects(body); break;
+    case 2: add_rows(body, "\r\n"); break;
+    case 3:
+        add_rows(body, "\n");
+        body->bytes--;
+        break;
+    case 4: add(body, "b,a,k\n7,1,h1\n"); break;
+    case 5:
+        add(body, "\"h1\",5,6\n");
+        add_rows(body, "\n");
+        break;
+    case 6:
+        add_rows(body, "\n");
+        add(body, "\"h1,5,6\n");
+        add_rows(body, "\n");
+        break;
+    case 7:
+        add_rows(body, "\n");
+        add(body, "h1,oops,1\n");
+        add_many(body, "h2,11,22");
+        break;
+    case 8:
+        add(body, "h1,1\n");
+        add_many(body, "h2,1234,5678");
+        break;
+    case 9:
+        add_objects(body);
+        add(body, "{\"k\":\"h1\",\"a\":");
+        break;
+    case 10:
+        add_objects(body);
+        add(body, "{\"a\":oops}\n");
+        add_many(body, "{\"a\":11}");
+        break;
+    case 11:
+        add_long(body, LONG_KEY_BYTES);
+        add(body, ",1,2\n");
+        add_many(body, "h2,123,567");
+        break;
+    case 12:
+        add_rows(body, "\n");
+        add_long(body, draw(4) ? 200000 : LONG_LINE_BYTES);
+        add(body, "\n");
+        add_rows(body, "\n");
+        break;
+    default: add_rows(body, "\n");
+    }
+}
+
+/* Between semicolons a comma may be the decimal sign, which is found out. */
+static void add_semicolons(text_builder *body)
+{
+    static const char *const bodies[] = {"1;2\n",      "1,5;2\n",  "1.5;2\n",
+                                         "\"1\";2\n",  "2.0;3\n",  "oops,5;2\n",
+                                         "a;b\n3;4\n", "3;oops\n", "1.234;2\n"};
+    if (draw(8) == 0)
+        add(body, "1,5;2;3\n");
+    else
+        add(body, "%s", bodies[draw(sizeof bodies / sizeof *bodies)]);
+}
+
+static void compare(const outcome *one, const outcome *other, oif_text body)
+{
+    int shown = body.bytes < 300 ? (int)body.bytes : 300;
+    if (one->is_good != other->is_good || strcmp(one->lines, other->lines) != 0 ||
+        (!one->is_good && strcmp(one->why.message, other->why.message) != 0))
+        fail_msg("%.*s\n%s\n%.300s\nand not\n%s\n%.300s", shown, body.text,
+                 one->is_good ? "" : one->why.message, one->lines,
+                 other->is_good ? "" : other->why.message, other->lines);
+    assert_int_equal(one->answer.accepted, other->answer.accepted);
+    assert_int_equal(one->answer.bad, other->answer.bad);
+    assert_int_equal(one->why.line, other->why.line);
+}
+
+static void close_readers(stream *one)
+{
+    for (size_t i = 0; i < BODY_READERS; i++)
+        body_reader_close(&one->readers[i]);
+}
+
+static char *describe(stream *one)
+{
+    const keys_query keys = {.order = KEYS_BY_NAME};
+    const points_query points = {.key = NULL};
+    stream_figures figures;
+    size_t bytes;
+    problem why;
+    stream_get_figures(one, &figures);
+    output_divert();
+    output_print("%" PRIu64 " rows\n", figures.rows);
+    stream_write_keys(one, &keys);
+    stream_write_points(one, &points, &why);
+    output_write("", 1);
+    return output_diverted(&bytes);
+}
+
+/* What would be there if the server were killed now. */
+static void compare_restarted(stream *one)
+{
+    char command[320], copy[96];
+    snprintf(copy, sizeof copy, "%s.copy", folder);
+    snprintf(command, sizeof command, "rm -rf %s && cp -r %s %s", copy, folder, copy);
+    assert_int_equal(system(command), 0);
+    streams *all = open_at(copy);
+    stream *found = streams_find(all, "tested");
+    assert_non_null(found);
+    char *expected = describe(one), *described = describe(found);
+    assert_string_equal(expected, described);
+    free(expected);
+    free(described);
+    stream_release(found);
+    streams_close(all);
+    snprintf(command, sizeof command, "rm -rf %s", copy);
+    assert_int_equal(system(command), 0);
+}
+
+static void run_bodies(const char *settings, const char *first, void (*add_next)(text_builder *),
+                       int bodies)
+{
+    streams *all = open_at(folder), *others = open_at(NULL);
+    stream *one = create(all, settings), *fresh = create(others, settings);
+    text_builder body = {.text = NULL};
+    problem why;
+    expect_rows(one, first, 2);
+    expect_rows(fresh, first, 2);
+    for (int i = 0; i < bodies; i++) {
+        body.bytes = 0;
+        add_next(&body);
+        close_readers(fresh);
+        outcome found = send(one, text_in(&body)), expected = send(fresh, text_in(&body));
+        compare(&found, &expected, text_in(&body));
+        free(found.lines);
+        free(expected.lines);
+        if (i % 16 == 15)
+            compare_restarted(one);
+    }
+    free(body.text);
+    stream_release(one);
+    stream_release(fresh);
+    assert_true(streams_remove(all, "tested", &why));
+    streams_close(all);
+    streams_close(others);
+}
+
+static void bodies_are_read_as_by_a_new_reader(void **state)
+{
+    static const char *const settings[] = {"{\"key\": \"k\"}",
+                                           "{\"key\": \"k\", \"on-bad-row\": \"skip\"}",
+                                           "{\"key\": \"k\", \"on-bad-row\": \"null\"}"};
+    (void)state;
+    print_message("seed %" PRIu64 "\n", seed);
+    for (size_t i = 0; i < 3; i++)
+        run_bodies(settings[i], "k,a,b\nh0,1,2\nh1,3,4\n", add_body, 64);
+}
+
+static void the_decimal_sign_is_found_as_by_a_new_reader(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        run_bodies("{}", "a;b\n1;2\n3;4\n", add_semicolons, 16);
+}
+
+static int make_folder(void **state)
+{
+    const char *asked = getenv("OIF_SEED");
+    (void)state;
+    if (asked)
+        seed = strtoull(asked, NULL, 10);
+    snprintf(folder, sizeof folder, "%s/oif_bodies_XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    char command[160];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s %s.copy", folder, folder);
+    return system(command);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_refused_body_does_not_damage_the_next),
+        cmocka_unit_test(a_row_whose_key_is_too_long_does_not_damage_the_next_body),
+        cmocka_unit_test(a_line_that_is_too_long_takes_no_row_of_the_next_body),
+        cmocka_unit_test(bodies_are_read_as_by_a_new_reader),
+        cmocka_unit_test(the_decimal_sign_is_found_as_by_a_new_reader)};
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
