@@ -6,7 +6,7 @@
  *     history.new     with the number of rows
  *     state           from here on it is the new snapshot: history.new fits it, history does not
  *     history         is replaced by history.new
- *     settings.json   with the settings as they are
+ *     settings.json   with the settings as they are, and that there is a snapshot of so many rows
  *     journal         is emptied; before that, records from before the snapshot are passed over
  */
 #include "stream_parts.h"
@@ -23,7 +23,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { JOURNAL_BYTES_MAX = 64 << 20, PATH_BYTES = 4096 };
+enum { JOURNAL_BYTES_MAX = 64 << 20, PATH_BYTES = 4096, SETTINGS_VERSION = 1 };
+
+static const char copy_remedy[] = "bring back a copy of it, or remove the stream",
+                  whole_copy_remedy[] =
+                      "bring back a copy of the whole folder, or remove the stream";
 
 /* What is beside the history in its file. */
 typedef struct kept_figures {
@@ -59,13 +63,53 @@ static bool write_file(const char *path, const char *text)
     return fclose(file) == 0 && is_written;
 }
 
-static bool write_settings(stream *one, json_t *settings, problem *why)
+static json_t *snapshot_to_json(const stream_snapshot *snapshot)
+{
+    const oif_time_format *times = &snapshot->times;
+    if (!snapshot->exists)
+        return json_null();
+    return json_pack("{s:I, s:{s:i, s:i, s:f, s:f, s:b, s:b, s:b}}", "rows",
+                     (json_int_t)snapshot->rows, "times", "form", (int)times->form, "year",
+                     (int)times->year, "per-second", times->per_second, "last-seconds",
+                     times->last_seconds, "has-zone", times->has_zone, "lacks-zone",
+                     times->lacks_zone, "is-uncertain", times->is_uncertain);
+}
+
+static bool snapshot_from_json(json_t *saved, stream_snapshot *snapshot)
+{
+    json_int_t rows = 0;
+    int form = 0, year = 0, has_zone = 0, lacks_zone = 0, is_uncertain = 0;
+    double per_second = 0, last_seconds = 0;
+    *snapshot = (stream_snapshot){.exists = false};
+    if (!saved || json_is_null(saved)) /* of an earlier version */
+        return true;
+    if (json_unpack(saved, "{s:I, s:{s:i, s:i, s:F, s:F, s:b, s:b, s:b}}", "rows", &rows, "times",
+                    "form", &form, "year", &year, "per-second", &per_second, "last-seconds",
+                    &last_seconds, "has-zone", &has_zone, "lacks-zone", &lacks_zone, "is-uncertain",
+                    &is_uncertain) != 0 ||
+        rows < 0 || form < OIF_TIME_FORM_NONE || form > OIF_TIME_FORM_COMMON_LOG)
+        return false;
+    *snapshot = (stream_snapshot){.exists = true,
+                                  .rows = (uint64_t)rows,
+                                  .times = {.form = (oif_time_form)form,
+                                            .year = year,
+                                            .per_second = per_second,
+                                            .last_seconds = last_seconds,
+                                            .has_zone = has_zone,
+                                            .lacks_zone = lacks_zone,
+                                            .is_uncertain = is_uncertain}};
+    return true;
+}
+
+static bool write_settings(stream *one, json_t *settings, const stream_snapshot *snapshot,
+                           problem *why)
 {
     char path[PATH_BYTES], new_path[PATH_BYTES];
     path_of(one, "settings.json", path);
     path_of(one, "settings.json.new", new_path);
-    json_t *all = json_pack("{s:i, s:O, s:o}", "version", 1, "settings", settings, "found",
-                            body_shape_save(&one->shape));
+    json_t *all =
+        json_pack("{s:i, s:O, s:o, s:o}", "version", SETTINGS_VERSION, "settings", settings,
+                  "found", body_shape_save(&one->shape), "snapshot", snapshot_to_json(snapshot));
     char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
     json_decref(all);
     if (!text)
@@ -78,6 +122,37 @@ static bool write_settings(stream *one, json_t *settings, problem *why)
     json_incref(settings);
     json_decref(one->kept_settings);
     one->kept_settings = settings;
+    one->kept_snapshot = *snapshot;
+    return true;
+}
+
+static bool check_settings(const json_t *all, const char *path, problem *why)
+{
+    const json_t *version = json_object_get(all, "version");
+    const char *missing = !json_is_integer(version)                           ? "version"
+                          : !json_is_object(json_object_get(all, "settings")) ? "settings"
+                                                                              : NULL;
+    if (!json_is_object(all))
+        return problem_set(why, 503, copy_remedy, "%s: is not a JSON object", path);
+    if (json_integer_value(version) > SETTINGS_VERSION)
+        return problem_set(why, 503, "install that version",
+                           "%s: was written by a newer version of oif", path);
+    return !missing || problem_set(why, 503, copy_remedy, "%s: has no \"%s\"", path, missing);
+}
+
+static bool take_settings(stream *one, json_t *all, const char *path, problem *why)
+{
+    json_t *settings = json_object_get(all, "settings"), *found = json_object_get(all, "found");
+    problem refusal;
+    if (!check_settings(all, path, why))
+        return false;
+    if (!stream_settings_open(&one->settings, settings, true, &refusal))
+        return problem_set(why, 503, copy_remedy, "%s: %.900s", path, refusal.message);
+    if (found && !body_shape_load(&one->shape, found))
+        return problem_set(why, 503, copy_remedy, "%s: \"found\" cannot be used", path);
+    if (!snapshot_from_json(json_object_get(all, "snapshot"), &one->kept_snapshot))
+        return problem_set(why, 503, copy_remedy, "%s: \"snapshot\" cannot be used", path);
+    one->kept_settings = json_incref(settings);
     return true;
 }
 
@@ -87,13 +162,8 @@ static bool read_settings(stream *one, problem *why)
     json_error_t error;
     json_t *all = json_load_file(path_of(one, "settings.json", path), 0, &error);
     if (!all)
-        return problem_set(why, 503, "bring back a copy, or remove the stream", "%s:%d: %s", path,
-                           error.line, error.text);
-    json_t *settings = json_object_get(all, "settings"), *found = json_object_get(all, "found");
-    bool is_read = stream_settings_open(&one->settings, settings, true, why);
-    if (is_read && found && !body_shape_load(&one->shape, found))
-        is_read = problem_set(why, 503, NULL, "%s: cannot be used", path);
-    one->kept_settings = is_read ? json_incref(settings) : NULL;
+        return problem_set(why, 503, copy_remedy, "%s:%d: %s", path, error.line, error.text);
+    bool is_read = take_settings(one, all, path, why);
     json_decref(all);
     return is_read;
 }
@@ -142,14 +212,29 @@ static bool load_history_file(stream *one, const char *name, size_t history_byte
     return true;
 }
 
+/* How times are written decides what later ones mean. */
+static void go_on_without_history(stream *one)
+{
+    const stream_snapshot *snapshot = &one->kept_snapshot;
+    if (snapshot->exists)
+        one->times.format = snapshot->times;
+    if (one->shape.time && (!snapshot->exists || snapshot->rows != stream_row_count(one)))
+        complain(EXIT_FAILED,
+                 "stream %s: its history is lost, and begins again; how its times are written is "
+                 "not known for certain either: compare those of its next rows",
+                 one->name);
+    else
+        note("stream %s: its history is lost, and begins again; its state is not affected",
+             one->name);
+}
+
 /* That of the snapshot: the newer one, if its step was the last. */
 static void load_history(stream *one, size_t history_bytes)
 {
     history_start(one->past, oif_pipeline_columns(one->pipeline));
     if (!load_history_file(one, "history.new", history_bytes) &&
         !load_history_file(one, "history", history_bytes))
-        note("stream %s: its history is lost, and begins again; its state is not affected",
-             one->name);
+        go_on_without_history(one);
 }
 
 /* ---- Saving ---- */
@@ -174,9 +259,11 @@ static bool take_history(stream *one, problem *why)
 
 static bool save_steps(stream *one, problem *why)
 {
-    return write_settings(one, one->kept_settings, why) && save_history(one, why) &&
+    const stream_snapshot before = one->kept_snapshot,
+                          after = {true, stream_row_count(one), one->times.format};
+    return write_settings(one, one->kept_settings, &before, why) && save_history(one, why) &&
            save_state(one, why) && take_history(one, why) &&
-           write_settings(one, one->settings.object, why) && journal_clear(&one->log, why);
+           write_settings(one, one->settings.object, &after, why) && journal_clear(&one->log, why);
 }
 
 static void set_error(stream *one, const char *message)
@@ -324,10 +411,9 @@ static bool replay_record(void *context, const journal_record *record, const jou
     if (record->first_row < rows || record->kind == JOURNAL_SETTINGS || record->kind == JOURNAL_CUT)
         return true;
     if (record->first_row > rows) {
-        problem_set(&why, 503, NULL,
-                    "%s: continues after %llu rows, but the state has %llu: bring back a copy of "
-                    "the whole folder, or remove the stream",
-                    one->log.path, (unsigned long long)record->first_row, (unsigned long long)rows);
+        problem_set(&why, 503, whole_copy_remedy,
+                    "%s: continues after %llu rows, but the state has %llu", one->log.path,
+                    (unsigned long long)record->first_row, (unsigned long long)rows);
         return break_off(one, &why);
     }
     bool is_cut = next && next->kind == JOURNAL_CUT;
@@ -352,15 +438,38 @@ static bool replay(stream *one, problem *why)
     return is_replayed && !one->is_broken;
 }
 
+/* A state is there before settings.json or the history tells of it. */
+static bool check_no_state(const stream *one, problem *why)
+{
+    char path[PATH_BYTES];
+    if (!one->kept_snapshot.exists && access(path_of(one, "history", path), F_OK) != 0)
+        return true;
+    return problem_set(why, 503, whole_copy_remedy,
+                       "%s: is missing, although the stream was saved; nothing was changed",
+                       path_of(one, "state", path));
+}
+
+static bool check_state(const stream *one, problem *why)
+{
+    char path[PATH_BYTES];
+    uint64_t rows = stream_row_count(one), saved = one->kept_snapshot.rows;
+    return rows >= saved ||
+           problem_set(why, 503, whole_copy_remedy,
+                       "%s: is older than the rest: it has %llu rows, but %llu were saved",
+                       path_of(one, "state", path), (unsigned long long)rows,
+                       (unsigned long long)saved);
+}
+
 static bool load_state(stream *one, size_t history_bytes, problem *why)
 {
     oif_error error;
     oif_status status = oif_state_file_load_pipeline(one->file, &one->pipeline, &error);
     if (status == OIF_END)
-        return true;
+        return check_no_state(one, why);
     if (status != OIF_OK)
-        return problem_set(why, 503, NULL, "%s; bring back a copy, or remove the stream",
-                           error.message);
+        return problem_set(why, 503, copy_remedy, "%s", error.message);
+    if (!check_state(one, why))
+        return false;
     one->settings.cli.score.time = one->shape.time;
     key_room_limit(one->pipeline);
     stream_start_times(one);
@@ -372,18 +481,24 @@ static bool load_state(stream *one, size_t history_bytes, problem *why)
 
 /* ---- Opening ---- */
 
-static bool open_files(stream *one, problem *why)
+static bool open_state(stream *one, problem *why)
 {
     char path[PATH_BYTES];
     oif_error error;
-    if (oif_state_file_open(path_of(one, "state", path), &one->file, &error) != OIF_OK)
-        return problem_set(why, 503, NULL, "%s", error.message);
+    return oif_state_file_open(path_of(one, "state", path), &one->file, &error) == OIF_OK ||
+           problem_set(why, 503, NULL, "%s", error.message);
+}
+
+static bool open_journal(stream *one, problem *why)
+{
+    char path[PATH_BYTES];
     return journal_open(&one->log, path_of(one, "journal", path), why);
 }
 
 static bool load(stream *one, size_t history_bytes, problem *why)
 {
-    if (!read_settings(one, why) || !open_files(one, why) || !load_state(one, history_bytes, why))
+    if (!read_settings(one, why) || !open_state(one, why) || !load_state(one, history_bytes, why) ||
+        !open_journal(one, why))
         return break_off(one, why);
     one->settings.cli.state = one->name;
     bool is_loaded = replay(one, why);
@@ -394,14 +509,13 @@ static bool load(stream *one, size_t history_bytes, problem *why)
 /* All files that a stream needs, in the folder `path`. */
 static bool make_files(stream *one, const char *path, problem *why)
 {
+    const stream_snapshot none = {.exists = false};
     char *place = one->folder;
-    char journal_path[PATH_BYTES];
     folder_remove(path); /* if a crash left one */
     if (mkdir(path, 0700) != 0)
         return fail_on_file(why, path, "cannot be made");
     one->folder = (char *)(uintptr_t)path;
-    bool is_made = write_settings(one, one->settings.object, why) &&
-                   journal_open(&one->log, path_of(one, "journal", journal_path), why);
+    bool is_made = write_settings(one, one->settings.object, &none, why) && open_journal(one, why);
     journal_close(&one->log);
     one->folder = place;
     if (is_made && !folder_sync(path))
@@ -426,7 +540,7 @@ static bool make_folder(stream *one, problem *why)
         return false;
     }
     bool is_made = folder_sync(parent) || fail_on_file(why, one->folder, "cannot be made");
-    is_made = is_made && open_files(one, why);
+    is_made = is_made && open_state(one, why) && open_journal(one, why);
     if (!is_made)
         folder_remove(one->folder);
     return is_made;

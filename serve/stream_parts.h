@@ -19,6 +19,14 @@ typedef struct stream_quiet {
     uint64_t arrivals;
 } stream_quiet;
 
+/* What settings.json says about the snapshot, so that its loss is noticed, and what later rows need
+ * and the state does not hold. */
+typedef struct stream_snapshot {
+    bool exists;
+    uint64_t rows;
+    oif_time_format times;
+} stream_snapshot;
+
 struct stream {
     char name[STREAM_NAME_BYTES];
     char *folder; /* NULL: nothing is kept */
@@ -41,9 +49,10 @@ struct stream {
     oif_state_file *file;
     journal log;
     bool is_removed;
-    bool is_replaying;     /* then no one is told anything */
-    uint64_t saved;        /* rows on disk */
-    json_t *kept_settings; /* those in settings.json; later ones are in the journal */
+    bool is_replaying;             /* then no one is told anything */
+    uint64_t saved;                /* rows on disk */
+    json_t *kept_settings;         /* those in settings.json; later ones are in the journal */
+    stream_snapshot kept_snapshot; /* in settings.json, too */
     uint64_t snapshot_rows;
     uint64_t changes, saved_changes; /* of settings and keys; those in the last snapshot */
     size_t snapshot_bytes;

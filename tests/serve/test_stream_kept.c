@@ -335,6 +335,98 @@ static void folders_that_are_not_streams_are_passed_over_with_a_note(void **stat
     streams_close(all);
 }
 
+/* ---- The state and settings.json ---- */
+
+/* A server that ends in order, twice: the state of the first time is kept in FOLDER.state. */
+static void save_twice(void)
+{
+    streams *all = open_empty();
+    stream *one = make(all, "one");
+    send_bodies(one, 2);
+    stream_release(one);
+    streams_close(all);
+    run("cp %s/state %s.state", kept, folder);
+    all = open_every(1000);
+    one = streams_find(all, "one");
+    send_bodies(one, 1);
+    assert_int_equal(figures_of(one).rows, 6);
+    stream_release(one);
+    streams_close(all);
+}
+
+/* Opens what `command` did to the folder of the stream; nothing in there is written. */
+static void assert_refused(const char *command, const char *reason, const char *remedy)
+{
+    save_twice();
+    run("cd %s; %s", kept, command);
+    run("rm -rf %s.copy; cp -r %s %s.copy", folder, kept, folder);
+    streams *all = open_every(1000);
+    assert_broken(all, reason, remedy);
+    streams_close(all);
+    run("diff -r %s %s.copy", kept, folder);
+}
+
+static void a_lost_or_older_state_is_noticed(void **state)
+{
+    char older[128];
+    (void)state;
+    assert_refused("rm state", "state: is missing", "copy of the whole folder");
+    assert_refused("rm state history", "state: is missing", "copy of the whole folder");
+    assert_refused("rm state; echo '{\"version\": 1, \"settings\": {}}' > settings.json",
+                   "state: is missing", "copy of the whole folder");
+    snprintf(older, sizeof older, "cp %s.state state", folder);
+    assert_refused(older, "is older", "copy of the whole folder");
+}
+
+static void settings_that_were_spoilt_are_refused_with_the_reason(void **state)
+{
+    static const char *const bad[][2] = {
+        {"[]", "is not a JSON object"},
+        {"{}", "has no \"version\""},
+        {"{\"version\": 1}", "has no \"settings\""},
+        {"{\"version\": 1, \"settings\": 7}", "has no \"settings\""},
+        {"{\"version\": 2, \"settings\": {}}", "newer version of oif"},
+        {"{\"version\": 1, \"settings\": {\"nope\": 1}}", "nope"},
+        {"{\"version\": 1, \"settings\": {}, \"snapshot\": []}", "\"snapshot\""},
+        {"{\"version\": 1, \"set", "settings.json:1"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char command[256];
+        snprintf(command, sizeof command, "echo '%s' > settings.json", bad[i][0]);
+        assert_refused(command, bad[i][1], i == 4 ? "install" : "bring back a copy");
+    }
+}
+
+static void take_last_seen(void *context, const stream_key *key)
+{
+    *(double *)context = key->last_seen;
+}
+
+static void how_times_are_written_outlives_the_history(void **state)
+{
+    json_t *settings = json_loads("{\"time\": \"at\"}", 0, NULL);
+    streams *all = open_empty();
+    stream *one;
+    bool is_new;
+    double seen = 0;
+    problem why;
+    (void)state;
+    assert_true(streams_create(all, "one", settings, &one, &is_new, &why));
+    json_decref(settings);
+    assert_true(send(one, "at,a\n1794769501000,1\n1794769502000,2\n", false, &why));
+    stream_release(one);
+    streams_close(all);
+    run("rm %s/history", kept);
+    all = open_every(1000);
+    one = streams_find(all, "one");
+    assert_true(send(one, "5000,3\n", false, &why)); /* milliseconds, as they were found to be */
+    stream_each_key(one, 1, take_last_seen, &seen);
+    assert_true(seen == 5);
+    stream_release(one);
+    streams_close(all);
+}
+
 /* ---- The test ---- */
 
 static int make_folder(void **state)
@@ -362,6 +454,9 @@ int main(void)
         cmocka_unit_test(journals_are_synced_although_the_clock_was_set_back),
         cmocka_unit_test(a_new_stream_is_on_disk_before_its_rows_are),
         cmocka_unit_test(folders_that_are_not_streams_are_passed_over_with_a_note),
+        cmocka_unit_test(a_lost_or_older_state_is_noticed),
+        cmocka_unit_test(settings_that_were_spoilt_are_refused_with_the_reason),
+        cmocka_unit_test(how_times_are_written_outlives_the_history),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
