@@ -1,5 +1,7 @@
 #include "journal.h"
 
+#include "descriptors.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -137,10 +139,11 @@ static bool fail(problem *why, const journal *log, const char *what)
 {
     int reason = errno;
     bool is_full = reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
-    return problem_set(why, is_full ? 507 : 503,
-                       is_full ? "make room on the disk, and send it again"
-                               : "mend the disk or its permissions, and send it again",
-                       "%s: %s: %s", log->path, what, strerror(reason));
+    return problem_set(
+        why, is_full ? 507 : 503,
+        is_full ? "make room on the disk, and send it again"
+                : descriptors_remedy(reason, "mend the disk or its permissions, and send it again"),
+        "%s: %s: %s", log->path, what, strerror(reason));
 }
 
 static bool begin_file(journal *log)

@@ -13,6 +13,7 @@
 #include "../cli/clock.h"
 #include "../cli/output.h"
 #include "connections.h"
+#include "descriptors.h"
 #include "events.h"
 #include "jobs.h"
 #include "log.h"
@@ -24,7 +25,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,7 +33,6 @@ enum {
     JOB_THREADS = 2,
     HEADER_BYTES_MAX = 1 << 15, /* of the request line and all headers */
     LARGE_BODY_BYTES = 1 << 17, /* scoring these takes milliseconds */
-    DESCRIPTORS_BESIDES = 256,  /* for files, not connections */
     CLOSING_SECONDS = 10
 };
 
@@ -336,26 +335,6 @@ static void ignore_message(void *context, const char *format, va_list arguments)
 
 /* ---- Starting and ending ---- */
 
-/* The soft limit of descriptors is 1024 on most machines; the hard one is larger. */
-static unsigned raise_descriptor_limit(unsigned wanted)
-{
-    struct rlimit limit;
-    rlim_t needed = (rlim_t)wanted + DESCRIPTORS_BESIDES;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
-        return wanted;
-    limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-    getrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur >= needed)
-        return wanted;
-    unsigned possible = limit.rlim_cur > 2 * DESCRIPTORS_BESIDES
-                            ? (unsigned)limit.rlim_cur - DESCRIPTORS_BESIDES
-                            : (unsigned)limit.rlim_cur / 2;
-    note("at most %u connections, as the limit of open files is %llu (ulimit -n)", possible,
-         (unsigned long long)limit.rlim_cur);
-    return possible;
-}
-
 /* A PEM file; to be freed. */
 static char *read_pem(const char *option, const char *file)
 {
@@ -394,7 +373,8 @@ static bool start_daemon(server *running, const server_options *options)
          (void *)(uintptr_t) "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
         {MHD_OPTION_END, 0, NULL},
     };
-    unsigned connections_max = raise_descriptor_limit(options->max_connections);
+    descriptors_raise_limit();
+    unsigned connections_max = descriptors_for_connections(options->max_connections);
     unsigned timeout = options->timeout_seconds < 1 ? 1 : (unsigned)options->timeout_seconds;
     unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
                      (running->is_encrypted ? (unsigned)MHD_USE_TLS : 0);

@@ -13,7 +13,9 @@
 
 #include "../cli/clock.h"
 #include "../cli/key_room.h"
+#include "descriptors.h"
 #include "folder.h"
+#include "streams.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +27,8 @@
 
 enum { JOURNAL_BYTES_MAX = 64 << 20, PATH_BYTES = 4096, SETTINGS_VERSION = 1 };
 
-static const char copy_remedy[] = "bring back a copy of it, or remove the stream",
+static const char disk_remedy[] = "make room on the disk, or mend its permissions",
+                  copy_remedy[] = "bring back a copy of it, or remove the stream",
                   whole_copy_remedy[] =
                       "bring back a copy of the whole folder, or remove the stream";
 
@@ -41,7 +44,7 @@ static bool fail_on_file(problem *why, const char *path, const char *what)
 {
     int reason = errno;
     return problem_set(why, reason == ENOSPC || reason == EDQUOT ? 507 : 503,
-                       "make room on the disk, or mend its permissions", "%s: %s: %s", path, what,
+                       descriptors_remedy(reason, disk_remedy), "%s: %s: %s", path, what,
                        strerror(reason));
 }
 
@@ -244,8 +247,7 @@ static bool save_state(stream *one, problem *why)
     oif_error error;
     if (oif_state_file_save_pipeline(one->file, one->pipeline, &error) == OIF_OK)
         return true;
-    return problem_set(why, 507, "make room on the disk, or mend its permissions", "%s",
-                       error.message);
+    return problem_set(why, 507, disk_remedy, "%s", error.message);
 }
 
 static bool take_history(stream *one, problem *why)
@@ -280,6 +282,7 @@ static void clear_error(stream *one)
     if (one->is_failing)
         note("stream %s: could be saved again", one->name);
     one->is_failing = false;
+    one->refused_bytes = 0;
     one->error[0] = '\0';
 }
 
@@ -327,12 +330,65 @@ bool stream_is_cheap_to_replay(const stream *one)
            one->log.bytes < few_bytes;
 }
 
+static void begin_refusal(stream *one, size_t bytes, const problem *why)
+{
+    if (one->refused_bytes == 0)
+        complain(EXIT_FAILED, "stream %s: %s", one->name, why->message);
+    one->refused_bytes = bytes + 1;
+    if (!one->is_failing)
+        snprintf(one->error, sizeof one->error, "%s", why->message);
+}
+
+static void end_refusal(stream *one)
+{
+    if (one->refused_bytes == 0)
+        return;
+    note("stream %s: can be written again", one->name);
+    one->refused_bytes = 0;
+    if (!one->is_failing)
+        one->error[0] = '\0';
+}
+
 bool stream_keep_record(stream *one, const journal_record *record, problem *why)
 {
     if (!one->folder)
         return true;
     one->is_dirty = true;
-    return journal_append(&one->log, record, why);
+    bool is_kept = journal_append(&one->log, record, why);
+    if (is_kept)
+        end_refusal(one);
+    else
+        begin_refusal(one, record->bytes, why);
+    return is_kept;
+}
+
+static bool write_zeros(int fd, size_t bytes)
+{
+    static const char zeros[4096];
+    while (bytes > 0) {
+        ssize_t written = write(fd, zeros, bytes < sizeof zeros ? bytes : sizeof zeros);
+        if (written <= 0)
+            return false;
+        bytes -= (size_t)written;
+    }
+    return true;
+}
+
+/* In a file of its own, as the journal must not have anything in it that is not a record. */
+void stream_try_disk(stream *one)
+{
+    const size_t most = 1 << 20, bytes = one->refused_bytes;
+    char path[PATH_BYTES];
+    if (bytes == 0 || !one->folder || one->is_removed)
+        return;
+    int fd = open(path_of(one, "room.new", path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return;
+    bool has_room = write_zeros(fd, bytes < most ? bytes : most);
+    has_room = close(fd) == 0 && has_room;
+    unlink(path);
+    if (has_room)
+        end_refusal(one);
 }
 
 /* What the disk has refused once may be lost although it does not refuse it again; so after a
@@ -358,6 +414,8 @@ static bool sync_journal(stream *one)
                  strerror(reason));
         set_error(one, message);
         one->is_dirty = true;
+    } else if (one->is_failing && !one->pipeline) {
+        clear_error(one); /* there is nothing that a snapshot could be made of */
     } else if (!one->is_failing && rows > one->saved) {
         one->saved = rows;
     }
@@ -485,8 +543,13 @@ static bool open_state(stream *one, problem *why)
 {
     char path[PATH_BYTES];
     oif_error error;
-    return oif_state_file_open(path_of(one, "state", path), &one->file, &error) == OIF_OK ||
-           problem_set(why, 503, NULL, "%s", error.message);
+    if (!descriptors_allow(streams_count(one->all) + 1, why))
+        return false;
+    if (oif_state_file_open(path_of(one, "state", path), &one->file, &error) == OIF_OK)
+        return true;
+    bool is_many = strstr(error.message, strerror(EMFILE)) != NULL;
+    return problem_set(why, 503, descriptors_remedy(is_many ? EMFILE : 0, disk_remedy), "%s",
+                       error.message);
 }
 
 static bool open_journal(stream *one, problem *why)
@@ -551,7 +614,8 @@ static bool create(stream *one, json_t *settings, problem *why)
     if (!stream_settings_open(&one->settings, settings, one->folder != NULL, why))
         return false;
     one->settings.cli.state = one->name;
-    return !one->folder || make_folder(one, why);
+    return !one->folder ||
+           (descriptors_allow(streams_count(one->all) + 1, why) && make_folder(one, why));
 }
 
 static bool copy_folder(stream *one, const char *folder)

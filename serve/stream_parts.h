@@ -58,6 +58,7 @@ struct stream {
     size_t snapshot_bytes;
     bool is_dirty;           /* the journal has what is not synced yet */
     bool is_failing;         /* the last sync or snapshot has failed; the next is a snapshot */
+    size_t refused_bytes;    /* which the disk did not take last; 0: it took them */
     char error[ERROR_BYTES]; /* why it cannot work, or what fails; "": nothing */
     bool is_broken;          /* it could not be loaded */
     char remedy[PROBLEM_REMEDY_BYTES];
@@ -117,6 +118,9 @@ bool stream_sync(stream *one);
 
 /* Under the lock: puts something into the journal. */
 bool stream_keep_record(stream *one, const journal_record *record, problem *why);
+
+/* Under the lock, once a second: whether the disk takes again what it did not take last. */
+void stream_try_disk(stream *one);
 
 /* Under the lock: whether the journal is so long that a snapshot is due. */
 bool stream_is_save_due(const stream *one);

@@ -2,6 +2,7 @@
 
 #include "../cli/clock.h"
 #include "background.h"
+#include "descriptors.h"
 #include "folder.h"
 #include "stream_parts.h"
 
@@ -12,7 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -176,6 +176,7 @@ static void attend(void *context, stream *one)
     pthread_mutex_lock(&one->lock);
     if (!one->is_removed) {
         stream_hear_idle(one, round->now);
+        stream_try_disk(one);
         if (stream_is_save_due(one))
             stream_save(one, &why);
         stream_tell_rows(one);
@@ -347,19 +348,6 @@ static streams *new_streams(const streams_options *options)
     return all;
 }
 
-/* Each stream holds two files, and the usual limit is 1024. */
-static void raise_descriptor_limit(size_t max_streams)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return;
-    rlim_t wanted = 1024 + 2 * (rlim_t)max_streams;
-    if (limit.rlim_cur >= wanted)
-        return;
-    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit); /* if it fails, fewer streams can be opened */
-}
-
 bool streams_open(const streams_options *options, streams **opened, problem *why)
 {
     streams *all = new_streams(options);
@@ -367,7 +355,7 @@ bool streams_open(const streams_options *options, streams **opened, problem *why
         free(all);
         return problem_set(why, 503, NULL, "out of memory");
     }
-    raise_descriptor_limit(all->max_streams);
+    descriptors_raise_limit();
     bool is_open = make_folder(all, options->folder, why) && load_streams(all, why);
     if (is_open) {
         all->has_saver = pthread_create(&all->saver, NULL, save_by_the_clock, all) == 0;
@@ -526,9 +514,12 @@ static void look_for_error(void *context, stream *one)
 {
     problem *why = context;
     pthread_mutex_lock(&one->lock);
-    if (why->status == 0 && (one->is_broken || one->is_failing))
-        problem_set(why, 503, one->is_broken ? one->remedy : NULL, "stream %s: %.900s", one->name,
-                    one->error);
+    if (why->status == 0 && (one->is_broken || one->is_failing || one->refused_bytes > 0))
+        problem_set(why, 503,
+                    one->is_broken ? one->remedy
+                                   : "make room on the disk, or mend it; then it "
+                                     "recovers by itself",
+                    "stream %s: %.900s", one->name, one->error);
     pthread_mutex_unlock(&one->lock);
 }
 

@@ -1,6 +1,7 @@
 /* What is kept of a stream: when files are damaged or lost, a disk is full or the clock is set. */
 #include "../../serve/streams.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,6 +57,19 @@ int __wrap_fsync(int fd)
     path[bytes > 0 ? bytes : 0] = '\0';
     log_disk("fsync", path);
     return __real_fsync(fd);
+}
+
+static _Atomic bool is_disk_bad;
+
+int __wrap_fdatasync(int fd);
+int __real_fdatasync(int fd);
+
+int __wrap_fdatasync(int fd)
+{
+    if (!is_disk_bad)
+        return __real_fdatasync(fd);
+    errno = ENOSPC;
+    return -1;
 }
 
 int __wrap_rename(const char *from, const char *to);
@@ -427,6 +442,129 @@ static void how_times_are_written_outlives_the_history(void **state)
     streams_close(all);
 }
 
+/* ---- Full disks and too many files ---- */
+
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* A body that does not fit on the disk, and what /readyz says of that. */
+static void refuse_a_body(streams *all, stream *one)
+{
+    char body[2000];
+    problem why;
+    memset(body, '5', sizeof body);
+    memcpy(body, "5,6\n7,", 6);
+    body[sizeof body - 1] = '\0';
+    limit_files(300);
+    assert_false(send(one, body, false, &why));
+    bool is_ready = streams_are_ready(all, &why);
+    limit_files(RLIM_INFINITY);
+    assert_false(is_ready);
+    assert_non_null(strstr(why.message, "journal"));
+    assert_non_null(strstr(why.remedy, "make room"));
+}
+
+static bool becomes_ready(streams *all, bool is_expected)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    problem why;
+    for (int i = 0; i < 1000 && streams_are_ready(all, &why) != is_expected; i++)
+        nanosleep(&pause, NULL);
+    return streams_are_ready(all, &why);
+}
+
+static void a_full_disk_is_not_ready_until_a_write_works(void **state)
+{
+    streams *all = open_empty();
+    stream *one = make(all, "one");
+    problem why;
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_true(streams_are_ready(all, &why));
+    send_bodies(one, 2);
+    refuse_a_body(all, one);
+    assert_true(send(one, "5,6\n", false, &why));
+    assert_true(streams_are_ready(all, &why));
+    refuse_a_body(all, one); /* no rows come, as a balancer sends none to who is not ready */
+    assert_true(becomes_ready(all, true));
+    assert_false(figures_of(one).has_error);
+    stream_release(one);
+    streams_close(all);
+}
+
+/* With rows and without any, as then there is no state to be saved. */
+static void a_journal_that_cannot_be_synced_is_not_ready_until_it_can(void **state)
+{
+    static const char *const bodies[] = {"a,b\n", "a,b\n1,2\n"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        problem why;
+        run("rm -rf %s/*", folder);
+        streams *all = open_every(0.01);
+        stream *one = make(all, "one");
+        is_disk_bad = true;
+        assert_true(send(one, bodies[i], false, &why));
+        /* with rows a snapshot soon takes the place of the journal */
+        bool is_ready_while_bad = i == 0 && becomes_ready(all, false);
+        is_disk_bad = false;
+        assert_false(is_ready_while_bad);
+        assert_true(becomes_ready(all, true));
+        assert_false(figures_of(one).has_error);
+        stream_release(one);
+        streams_close(all);
+    }
+}
+
+static size_t make_streams(streams *all, problem *why)
+{
+    size_t count = 0;
+    for (bool is_new; count < 200; count++) {
+        char name[16];
+        snprintf(name, sizeof name, "s%zu", count);
+        if (!streams_create(all, name, NULL, NULL, &is_new, why))
+            break;
+    }
+    return count;
+}
+
+/* A hard limit cannot be raised again, so this is for a process of its own. */
+static void run_out_of_files(void)
+{
+    struct rlimit limit = {.rlim_cur = 64, .rlim_max = 256};
+    problem why;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        _exit(2);
+    streams *all = open_empty();
+    size_t count = make_streams(all, &why);
+    if (count < 30 || count > 60 || why.status != 503 || !strstr(why.remedy, "LimitNOFILE"))
+        _exit(3);
+    int left = 0;
+    while (left < 1000 && dup(0) >= 0)
+        left++;
+    if (left < 100) /* for connections */
+        _exit(4);
+    stream *one = streams_find(all, "s1");
+    send_bodies(one, 1);
+    _exit(0);
+}
+
+static void streams_leave_open_files_to_connections(void **state)
+{
+    int status = -1;
+    (void)state;
+    pid_t child = fork();
+    if (child == 0)
+        run_out_of_files();
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 /* ---- The test ---- */
 
 static int make_folder(void **state)
@@ -457,6 +595,9 @@ int main(void)
         cmocka_unit_test(a_lost_or_older_state_is_noticed),
         cmocka_unit_test(settings_that_were_spoilt_are_refused_with_the_reason),
         cmocka_unit_test(how_times_are_written_outlives_the_history),
+        cmocka_unit_test(a_full_disk_is_not_ready_until_a_write_works),
+        cmocka_unit_test(a_journal_that_cannot_be_synced_is_not_ready_until_it_can),
+        cmocka_unit_test(streams_leave_open_files_to_connections),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
