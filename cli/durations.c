@@ -11,8 +11,8 @@ typedef struct named_span {
     double seconds;
 } named_span;
 
-static const named_span units[] = {{"", 1},     {"s", 1},     {"m", 60},    {"min", 60},
-                                   {"h", 3600}, {"d", 86400}, {"w", 604800}};
+static const named_span units[] = {{"", 1},     {"ms", 0.001}, {"s", 1},     {"m", 60},
+                                   {"min", 60}, {"h", 3600},   {"d", 86400}, {"w", 604800}};
 
 static const named_span periods[] = {{"", 86400},     {"/day", 86400}, {"/d", 86400},
                                      {"/hour", 3600}, {"/h", 3600},    {"/week", 604800},

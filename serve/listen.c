@@ -8,12 +8,13 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 /* A burst of clients that connect at once waits in the kernel's queue. */
-enum { QUEUE_LENGTH = 4096, HOST_BYTES = 256 };
+enum { QUEUE_LENGTH = 4096, HOST_BYTES = 256, PORT_MAX = 65535 };
 
 static bool split_address(const char *address, char host[HOST_BYTES], const char **port)
 {
@@ -89,6 +90,10 @@ bool listen_open(const char *address, listening *opened)
                         "--listen: expected HOST:PORT such as 127.0.0.1:8571 or [::1]:8571, not "
                         "'%s'",
                         address),
+               false;
+    if (strtoull(port, NULL, 10) > PORT_MAX) /* getaddrinfo would take it modulo 65536 */
+        return complain(EXIT_USAGE, "--listen %s: a port is from 0 to %d; 0 chooses a free one",
+                        address, PORT_MAX),
                false;
     int failure = getaddrinfo(*host ? host : NULL, port, &hints, &found);
     if (failure != 0)

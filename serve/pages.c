@@ -4,6 +4,7 @@
 #include "embedded.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,15 +59,44 @@ static void set_cookie(reply *answer, const request *asked, const char *value, l
                      seconds, asked->is_encrypted ? "; Secure" : "");
 }
 
-/* {"token": "..."} */
+/* token=... as browsers and curl -d send it: what a query has, too. */
+static json_t *read_form(const request *asked)
+{
+    size_t bytes = asked->body_bytes + sizeof "/?";
+    char *target = malloc(bytes);
+    request form;
+    problem ignored;
+    const char *text = NULL;
+    json_t *given = NULL;
+    if (!target)
+        return NULL;
+    snprintf(target, bytes, "/?%.*s", (int)asked->body_bytes, asked->body);
+    if (request_parse(&form, "GET", target, &ignored) &&
+        request_text(&form, "token", &text, &ignored) && text)
+        given = json_pack("{s:s}", "token", text);
+    request_free(&form);
+    free(target);
+    return given;
+}
+
+/* {"token": "..."}, or a form. */
+static json_t *read_login(const request *asked)
+{
+    const char *type = asked->headers[HEADER_CONTENT_TYPE];
+    if (request_type_is(type, "application/x-www-form-urlencoded") && *asked->body != '{')
+        return read_form(asked);
+    return json_loadb(asked->body, asked->body_bytes, JSON_REJECT_DUPLICATES, NULL);
+}
+
 void page_login(app *served, const request *asked, reply *answer)
 {
     const long month_seconds = 30L * 24 * 3600;
-    json_t *given = json_loadb(asked->body, asked->body_bytes, JSON_REJECT_DUPLICATES, NULL);
+    json_t *given = read_login(asked);
     const char *text = json_string_value(json_object_get(given, "token"));
     access_level level = text ? access_of_token(&served->access, text, strlen(text)) : ACCESS_NONE;
     if (!text) {
-        reply_refuse(answer, 400, "Send {\"token\": \"...\"}.", "the body has no token");
+        reply_refuse(answer, 400, "Send {\"token\": \"...\"}, or token=... of a form.",
+                     "the body has no token");
     } else if (served->access.token_count == 0) {
         reply_refuse(answer, 409, "Go on without one.", "this server has no tokens");
     } else if (level == ACCESS_NONE) {

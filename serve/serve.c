@@ -11,7 +11,7 @@ static const char *set_save_every(cli_settings *settings, const char *value)
 {
     double seconds;
     if (!duration_parse(value, &seconds) || !(seconds >= 0 && seconds <= 86400))
-        return "a time from 0 to 1d, such as 1s; 0: before every answer";
+        return "a time from 0 to 1d, such as 1s or 50ms; 0: before every answer";
     settings->serve.save_seconds = seconds;
     settings->serve.is_save_given = true;
     return NULL;
@@ -119,8 +119,8 @@ const cli_command serve_command = {
     .examples =
         "  oif serve                                  page and API at http://127.0.0.1:8571\n"
         "  oif serve --data /var/lib/oif              what was learned survives a restart\n"
-        "  curl -T readings.csv -H 'Content-Type: text/csv' -X POST \\\n"
-        "      http://127.0.0.1:8571/api/v1/streams/pump/rows\n"
+        "  curl --data-binary @readings.csv -H 'Content-Type: text/csv' \\\n"
+        "      'http://127.0.0.1:8571/api/v1/streams/pump/rows?create=true'\n"
         "                                             rows in, their scores out\n"
         "  oif serve --listen 0.0.0.0:8571 --token-file token --tls-cert c.pem --tls-key k.pem\n"
         "                                             for other machines\n",

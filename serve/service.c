@@ -24,6 +24,7 @@ typedef struct service {
     const serve_settings *asked;
     app served;
     listening opened;
+    streams *kept;
     server *running;
 } service;
 
@@ -92,26 +93,38 @@ static outside *start_others(service *one, streams *all)
     return outside_start(&one->both, url, all);
 }
 
-/* Requests are answered meanwhile: that the streams are being loaded. */
-static bool load_streams(service *one)
+static bool complain_about(const problem *why)
+{
+    complain(EXIT_FAILED, "%s%s%s", why->message, why->remedy[0] ? "; " : "", why->remedy);
+    return false;
+}
+
+/* Before anyone is told that there is a server. */
+static bool take_folder(service *one)
 {
     const serve_settings *asked = one->asked;
-    streams_options options = {
+    const streams_options options = {
         .folder = asked->data,
         .save_every = asked->is_save_given ? asked->save_seconds : 1,
         .max_streams = (size_t)asked->max_streams,
         .history_bytes = (size_t)asked->history_bytes,
     };
-    streams *all = NULL;
     problem why;
-    if (!streams_open(&options, &all, &why))
-        return complain(EXIT_FAILED, "%s%s%s", why.message, why.remedy[0] ? "; " : "", why.remedy),
-               false;
+    return streams_prepare(&options, &one->kept, &why) || complain_about(&why);
+}
+
+/* Requests are answered meanwhile: that the streams are being loaded. */
+static bool load_streams(service *one)
+{
+    streams *all = one->kept;
+    problem why;
+    if (!streams_load(all, &why))
+        return complain_about(&why);
     one->served.watchers = events_open(streams_feed(all));
     outside *others = start_others(one, all);
     atomic_store(&one->served.others, others);
     atomic_store(&one->served.all, all);
-    if (!asked->data)
+    if (!one->asked->data)
         note("nothing is kept when the server ends; --data DIR keeps the streams");
     return others != NULL;
 }
@@ -131,15 +144,23 @@ static void wait_for_end(void)
 static exit_code run(service *one)
 {
     signals_catch();
-    if (!open_socket(one) || !start_server(one))
+    if (!open_socket(one))
         return EXIT_FAILED;
+    if (!take_folder(one)) {
+        close(one->opened.descriptor);
+        return EXIT_FAILED;
+    }
+    if (!start_server(one)) {
+        streams_close(one->kept);
+        return EXIT_FAILED;
+    }
     bool is_loaded = load_streams(one);
     if (is_loaded)
         wait_for_end();
     server_close(one->running);
     outside_stop(atomic_load(&one->served.others));
     events_close(one->served.watchers);
-    bool is_saved = streams_close(atomic_load(&one->served.all));
+    bool is_saved = streams_close(one->kept);
     memset(&one->served.access, 0, sizeof one->served.access);
     return is_loaded && is_saved ? EXIT_OK : EXIT_FAILED;
 }

@@ -348,7 +348,7 @@ static streams *new_streams(const streams_options *options)
     return all;
 }
 
-bool streams_open(const streams_options *options, streams **opened, problem *why)
+bool streams_prepare(const streams_options *options, streams **prepared, problem *why)
 {
     streams *all = new_streams(options);
     if (!all || !all->events) {
@@ -356,16 +356,33 @@ bool streams_open(const streams_options *options, streams **opened, problem *why
         return problem_set(why, 503, NULL, "out of memory");
     }
     descriptors_raise_limit();
-    bool is_open = make_folder(all, options->folder, why) && load_streams(all, why);
-    if (is_open) {
-        all->has_saver = pthread_create(&all->saver, NULL, save_by_the_clock, all) == 0;
-        is_open = all->has_saver || problem_set(why, 503, NULL, "no thread could be started");
+    if (make_folder(all, options->folder, why)) {
+        *prepared = all;
+        return true;
     }
-    if (is_open)
+    streams_close(all);
+    return false;
+}
+
+bool streams_load(streams *all, problem *why)
+{
+    if (!load_streams(all, why))
+        return false;
+    all->has_saver = pthread_create(&all->saver, NULL, save_by_the_clock, all) == 0;
+    return all->has_saver || problem_set(why, 503, NULL, "no thread could be started");
+}
+
+bool streams_open(const streams_options *options, streams **opened, problem *why)
+{
+    streams *all = NULL;
+    if (!streams_prepare(options, &all, why))
+        return false;
+    if (streams_load(all, why)) {
         *opened = all;
-    else
-        streams_close(all);
-    return is_open;
+        return true;
+    }
+    streams_close(all);
+    return false;
 }
 
 static void save_last(void *context, stream *one)

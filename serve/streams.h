@@ -20,9 +20,15 @@ typedef struct streams_options {
     size_t history_bytes; /* per stream; 0: 64 MB */
 } streams_options;
 
-/* Loads all streams of the folder and replays their journals. Another program that holds it is a
- * problem, and so is a folder that cannot be written. A stream that cannot be loaded is there all
- * the same, and says why in its `error`. */
+/* Takes the folder. Another program that holds it is a problem, and so is a folder that cannot be
+ * written. */
+bool streams_prepare(const streams_options *options, streams **prepared, problem *why);
+
+/* Loads all streams of the folder and replays their journals. A stream that cannot be loaded is
+ * there all the same, and says why in its `error`. If it fails, they are still to be closed. */
+bool streams_load(streams *all, problem *why);
+
+/* Both. */
 bool streams_open(const streams_options *options, streams **opened, problem *why);
 
 /* Saves everything. False if something could not be saved: that was said on stderr. */

@@ -91,6 +91,11 @@ def test_login_gives_a_cookie_that_scripts_cannot_read(serve, tokens):
     cookie = answer.headers["Set-Cookie"]
     assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Secure" not in cookie
     pair = cookie.split(";")[0]
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert server.post("/login", f"token={READ}", headers=form).headers["Set-Cookie"] == cookie
+    assert server.post("/login", f"token={READ}x", headers=form).status == 401
+    assert server.post("/login", f"tok={READ}", headers=form).status == 400
+    assert server.post("/login", f"token={READ}", headers={**form, "Origin": "http://evil.example"}).status == 403
     assert server.get("/api/v1", headers={"Cookie": pair}).json["read_only"] is True
     assert server.get("/api/v1", headers={"Cookie": f"a=b; {pair}; c=d"}).status == 200
     assert server.get("/api/v1", headers={"Cookie": pair + "x"}).status == 401
@@ -158,3 +163,20 @@ def test_a_taken_port_is_reported(server):
     assert code == 1 and "port 0 chooses a free one" in message
     for address in ("nonsense", "127.0.0.1", "::1:80", "127.0.0.1:", "127.0.0.1:x"):
         assert "expected HOST:PORT" in refused("--listen", address)[1], address
+    for port in ("99999", "65536", "18446744073709551617"):
+        code, message = refused("--listen", f"127.0.0.1:{port}")
+        assert code != 0 and "0 to 65535" in message, message
+
+
+def test_a_data_folder_that_cannot_be_used_is_reported_before_anyone_is_served(tmp_path, serve):
+    (tmp_path / "file").write_text("")
+    code, message = refused("--listen", "127.0.0.1:0", "--data", str(tmp_path / "file"))
+    assert code == 1 and str(tmp_path / "file") in message and "listening" not in message, message
+    serve("--data", str(tmp_path / "data"))
+    code, message = refused("--listen", "127.0.0.1:0", "--data", str(tmp_path / "data"))
+    assert code == 1 and "listening" not in message, message
+
+
+def test_times_may_be_milliseconds(serve):
+    serve("--save-every", "50ms")
+    assert "50ms" in refused("--save-every", "2x")[1]
