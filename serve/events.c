@@ -3,7 +3,6 @@
 #include "../cli/clock.h"
 #include "../cli/output.h"
 #include "background.h"
-#include "log.h"
 
 #include <inttypes.h>
 #include <microhttpd.h>
@@ -15,8 +14,7 @@
 
 enum {
     BLOCK_BYTES = 1 << 14,
-    PULSE_SECONDS = 15, /* a comment shows proxies and clients that the connection lives */
-    BEHIND_MAX = 10000  /* events that a client may be behind */
+    PULSE_SECONDS = 15 /* a comment shows proxies and clients that the connection lives */
 };
 
 struct events_client {
@@ -26,7 +24,7 @@ struct events_client {
     struct MHD_Connection *connection;
     feed_filter filter;
     char *stream, *key;
-    uint64_t cursor, behind_max;
+    uint64_t cursor;
     char *text; /* what is being sent, from `sent` on */
     size_t bytes, sent;
     double sent_at;
@@ -155,8 +153,7 @@ events_client *events_client_new(events *all, const feed_filter *filter, uint64_
         return NULL;
     client->all = all;
     client->filter = *filter;
-    client->cursor = after < latest ? after : latest;
-    client->behind_max = BEHIND_MAX + (latest - client->cursor);
+    client->cursor = after == UINT64_MAX ? latest : after;
     client->stream = filter->stream ? strdup(filter->stream) : NULL;
     client->key = filter->key ? malloc(filter->key_bytes + 1) : NULL;
     if ((filter->stream && !client->stream) || (filter->key && !client->key)) {
@@ -228,11 +225,6 @@ static void take_comment(events_client *client, const char *comment)
     keep_text(client);
 }
 
-static bool is_too_slow(const events_client *client)
-{
-    return feed_latest(client->all->source) - client->cursor > client->behind_max;
-}
-
 /* Suspends the client unless news came after `seen` of them. */
 static bool wait_for_news(events_client *client, uint64_t seen)
 {
@@ -265,10 +257,6 @@ static ssize_t read_events(void *context, uint64_t position, char *room, size_t 
         uint64_t seen = atomic_load(&client->all->news);
         if (atomic_load(&client->all->is_ending))
             return MHD_CONTENT_READER_END_OF_STREAM;
-        if (is_too_slow(client)) {
-            log_line("warn", "cut_off", "client", "reads events too slowly", (char *)NULL);
-            return MHD_CONTENT_READER_END_WITH_ERROR;
-        }
         if (take_events(client))
             break;
         if (clock_seconds() - client->sent_at >= PULSE_SECONDS)

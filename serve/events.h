@@ -1,6 +1,7 @@
 /* Server-sent events: what the feed brings, to every client that waits for it. A client without
- * news is suspended and costs no thread; one that reads more slowly than events come is cut off
- * instead of being buffered for. */
+ * news is suspended and costs no thread. Nothing is buffered for one that reads more slowly than
+ * events come: it hears which it has lost (FEED_LOST) and goes on with those that are there; one
+ * that reads nothing for --timeout is cut off by libmicrohttpd. */
 #ifndef OIF_SERVE_EVENTS_H
 #define OIF_SERVE_EVENTS_H
 

@@ -1,5 +1,6 @@
 #include "feed.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -9,11 +10,20 @@
 enum { RING_EVENTS = 8192, RING_BYTES = 8 << 20, STREAM_NAME_BYTES = 65 };
 
 typedef struct kept_event {
+    uint64_t number;
     feed_kind kind;
     char stream[STREAM_NAME_BYTES];
     char *key; /* followed by the text */
     size_t key_bytes, text_bytes;
 } kept_event;
+
+/* The latest events of some kinds. Event i, counted from 0, is at i % RING_EVENTS. */
+typedef struct event_ring {
+    kept_event events[RING_EVENTS];
+    uint64_t begin, end; /* it holds those from `begin` to before `end` */
+    uint64_t dropped;    /* the number of the latest one that it does not hold any more */
+    size_t bytes;
+} event_ring;
 
 typedef struct row_watch {
     char stream[STREAM_NAME_BYTES];
@@ -22,9 +32,8 @@ typedef struct row_watch {
 
 struct feed {
     pthread_mutex_t lock;
-    kept_event events[RING_EVENTS]; /* event n is at n % RING_EVENTS */
-    uint64_t oldest, latest;        /* numbers; oldest > latest: there is none */
-    size_t bytes;
+    event_ring rows, others;
+    uint64_t latest; /* number */
     void (*on_event)(void *context);
     void *context;
     row_watch *watches;
@@ -34,7 +43,7 @@ struct feed {
 
 const char *feed_word(feed_kind kind)
 {
-    static const char *const words[] = {"stream", "episode", "alert", "row", "silence"};
+    static const char *const words[] = {"stream", "episode", "alert", "row", "silence", "lost"};
     return words[kind];
 }
 
@@ -43,43 +52,62 @@ feed *feed_new(void)
     feed *events = calloc(1, sizeof *events);
     if (!events)
         return NULL;
-    events->oldest = 1;
     pthread_mutex_init(&events->lock, NULL);
     return events;
 }
 
 /* ---- The ring ---- */
 
-static kept_event *event_at(feed *events, uint64_t number)
+static kept_event *event_at(event_ring *ring, uint64_t index)
 {
-    return &events->events[number % RING_EVENTS];
+    return &ring->events[index % RING_EVENTS];
 }
 
-static void drop_oldest(feed *events)
+static void drop_oldest(event_ring *ring)
 {
-    kept_event *event = event_at(events, events->oldest++);
-    events->bytes -= event->key_bytes + event->text_bytes;
+    kept_event *event = event_at(ring, ring->begin++);
+    ring->bytes -= event->key_bytes + event->text_bytes;
+    ring->dropped = event->number;
     free(event->key);
     event->key = NULL;
+}
+
+static void drop_all(event_ring *ring)
+{
+    while (ring->begin < ring->end)
+        drop_oldest(ring);
 }
 
 void feed_free(feed *events)
 {
     if (!events)
         return;
-    while (events->oldest <= events->latest)
-        drop_oldest(events);
+    drop_all(&events->rows);
+    drop_all(&events->others);
     pthread_mutex_destroy(&events->lock);
     free(events->watches);
     free(events);
 }
 
-static void make_room(feed *events, size_t bytes)
+static void make_room(event_ring *ring, size_t bytes)
 {
-    while (
-        events->oldest <= events->latest &&
-        (events->latest - events->oldest + 1 >= RING_EVENTS || events->bytes + bytes > RING_BYTES))
-        drop_oldest(events);
+    while (ring->begin < ring->end &&
+           (ring->end - ring->begin >= RING_EVENTS || ring->bytes + bytes > RING_BYTES))
+        drop_oldest(ring);
+}
+
+/* The oldest event that is newer than the cursor; NULL if there is none. */
+static const kept_event *find_after(event_ring *ring, uint64_t cursor)
+{
+    uint64_t low = ring->begin, high = ring->end;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (event_at(ring, middle)->number > cursor)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low < ring->end ? event_at(ring, low) : NULL;
 }
 
 uint64_t feed_add(feed *events, feed_kind kind, const char *stream, const char *key,
@@ -92,12 +120,14 @@ uint64_t feed_add(feed *events, feed_kind kind, const char *stream, const char *
         memcpy(copy, key, key_bytes);
     memcpy(copy + key_bytes, text, bytes);
     pthread_mutex_lock(&events->lock);
-    make_room(events, key_bytes + bytes);
+    event_ring *ring = kind == FEED_ROW ? &events->rows : &events->others;
+    make_room(ring, key_bytes + bytes);
     uint64_t number = ++events->latest;
-    kept_event *event = event_at(events, number);
-    *event = (kept_event){.kind = kind, .key = copy, .key_bytes = key_bytes, .text_bytes = bytes};
+    kept_event *event = event_at(ring, ring->end++);
+    *event = (kept_event){
+        .number = number, .kind = kind, .key = copy, .key_bytes = key_bytes, .text_bytes = bytes};
     snprintf(event->stream, sizeof event->stream, "%s", stream);
-    events->bytes += key_bytes + bytes;
+    ring->bytes += key_bytes + bytes;
     void (*on_event)(void *) = events->on_event;
     void *context = events->context;
     pthread_mutex_unlock(&events->lock);
@@ -119,9 +149,9 @@ static bool is_wanted(const kept_event *event, const feed_filter *filter)
             memcmp(filter->key, event->key, event->key_bytes) == 0);
 }
 
-static bool copy_event(const kept_event *kept, uint64_t number, feed_event *event)
+static bool copy_event(const kept_event *kept, feed_event *event)
 {
-    *event = (feed_event){.number = number, .kind = kept->kind, .bytes = kept->text_bytes};
+    *event = (feed_event){.number = kept->number, .kind = kept->kind, .bytes = kept->text_bytes};
     event->text = malloc(kept->text_bytes + 1);
     if (!event->text)
         return false;
@@ -130,18 +160,63 @@ static bool copy_event(const kept_event *kept, uint64_t number, feed_event *even
     return true;
 }
 
+static const kept_event *next_kept(feed *events, uint64_t cursor, bool wants_rows)
+{
+    const kept_event *other = find_after(&events->others, cursor);
+    const kept_event *row = wants_rows ? find_after(&events->rows, cursor) : NULL;
+    return row && (!other || row->number < other->number) ? row : other;
+}
+
+/* The number of the last event between the cursor and the next one that is not known any more; the
+ * cursor itself if there is none. */
+static uint64_t last_lost(const feed *events, uint64_t cursor, const kept_event *next,
+                          bool wants_rows)
+{
+    uint64_t dropped = events->others.dropped;
+    if (wants_rows && events->rows.dropped > dropped)
+        dropped = events->rows.dropped;
+    if (next && dropped >= next->number)
+        dropped = next->number - 1;
+    return dropped > cursor ? dropped : cursor;
+}
+
+static bool make_lost(uint64_t after, uint64_t until, feed_event *event)
+{
+    enum { TEXT_BYTES = 80 };
+    *event = (feed_event){.number = until, .kind = FEED_LOST, .text = malloc(TEXT_BYTES)};
+    if (!event->text)
+        return false;
+    event->bytes = (size_t)snprintf(event->text, TEXT_BYTES,
+                                    "{\"after\":%" PRIu64 ",\"until\":%" PRIu64 "}", after, until);
+    return true;
+}
+
+/* Under the lock. */
+static bool find_next(feed *events, uint64_t *cursor, const feed_filter *filter, feed_event *event)
+{
+    uint64_t after = *cursor;
+    if (after > events->latest) { /* of another run of the server */
+        *cursor = events->latest;
+        return make_lost(after, events->latest, event);
+    }
+    for (;;) {
+        const kept_event *next = next_kept(events, *cursor, filter->wants_rows);
+        after = *cursor;
+        *cursor = last_lost(events, after, next, filter->wants_rows);
+        if (*cursor > after)
+            return make_lost(after, *cursor, event);
+        *cursor = next ? next->number : events->latest;
+        if (!next)
+            return false;
+        if (is_wanted(next, filter) && copy_event(next, event))
+            return true;
+    }
+}
+
 bool feed_next(feed *events, uint64_t *cursor, const feed_filter *filter, feed_event *event)
 {
-    bool is_found = false;
     pthread_mutex_lock(&events->lock);
-    if (*cursor > events->latest) /* of another run of the server */
-        *cursor = events->latest;
-    if (*cursor + 1 < events->oldest)
-        *cursor = events->oldest - 1;
-    while (!is_found && *cursor < events->latest) {
-        const kept_event *kept = event_at(events, ++*cursor);
-        is_found = is_wanted(kept, filter) && copy_event(kept, *cursor, event);
-    }
+    bool is_found = find_next(events, cursor, filter, event);
     pthread_mutex_unlock(&events->lock);
     return is_found;
 }

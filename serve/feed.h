@@ -1,6 +1,7 @@
 /* What has happened lately, for those who watch: texts of JSON in a ring, each with a number. A
  * watcher asks for what comes after the last number that it has seen; what has left the ring by
- * then is lost to it. */
+ * then is lost to it, and it is told so. Rows have a ring of their own: a batch of more rows than
+ * that holds pushes out rows, but no alerts. */
 #ifndef OIF_SERVE_FEED_H
 #define OIF_SERVE_FEED_H
 
@@ -12,11 +13,12 @@ typedef enum feed_kind {
     FEED_STREAM,  /* {"name","rows","saved"}: rows have come, at most once a second */
     FEED_EPISODE, /* an Episode: it has begun, is worse or has ended */
     FEED_ALERT,   /* an Alert */
-    FEED_ROW,    /* {"stream","key","row","time","score","threshold","grade"}: of watched streams */
-    FEED_SILENCE /* {"stream","key","silence":"begins"|"ends","since","seconds","text"} */
+    FEED_ROW, /* {"stream","key","row","time","score","threshold","grade"}: of watched streams */
+    FEED_SILENCE, /* {"stream","key","silence":"begins"|"ends","since","seconds","text"} */
+    FEED_LOST     /* {"after","until"}: events of these numbers are not known any more */
 } feed_kind;
 
-/* "stream", "episode", "alert", "row", "silence": the name of an event. */
+/* "stream", "episode", "alert", "row", "silence", "lost": the name of an event. */
 const char *feed_word(feed_kind kind);
 
 typedef struct feed feed;
@@ -46,7 +48,8 @@ typedef struct feed_event {
 } feed_event;
 
 /* The next event after *cursor; false if there is none yet. *cursor becomes the number up to which
- * all were looked at, so it advances also past events that are not wanted. */
+ * all were looked at, so it advances also past events that are not wanted. Where events between
+ * have left the ring, or the cursor is of another run of the server, the next one is FEED_LOST. */
 bool feed_next(feed *events, uint64_t *cursor, const feed_filter *filter, feed_event *event);
 void feed_event_free(feed_event *event);
 

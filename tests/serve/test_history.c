@@ -214,6 +214,9 @@ static void a_watcher_gets_what_it_wants_in_order(void **state)
     assert_false(feed_next(events, &cursor, &of_a, &event));
     assert_int_equal(cursor, 5);
     cursor = 1000; /* of another run */
+    assert_true(feed_next(events, &cursor, &of_a, &event));
+    assert_int_equal(event.kind, FEED_LOST);
+    feed_event_free(&event);
     assert_false(feed_next(events, &cursor, &of_a, &event));
     assert_int_equal(cursor, 5);
     feed_free(events);
@@ -228,6 +231,11 @@ static void old_events_leave_the_ring(void **state)
     (void)state;
     for (int i = 0; i < 20000; i++)
         feed_add(events, FEED_ALERT, "a", "", 0, "{}", 2);
+    assert_true(feed_next(events, &cursor, &all, &event));
+    assert_int_equal(event.kind, FEED_LOST);
+    assert_int_equal(event.number, 20000 - 8192);
+    assert_string_equal(event.text, "{\"after\":0,\"until\":11808}");
+    feed_event_free(&event);
     while (feed_next(events, &cursor, &all, &event)) {
         first = first ? first : event.number;
         count++;
@@ -236,6 +244,35 @@ static void old_events_leave_the_ring(void **state)
     assert_int_equal(cursor, 20000);
     assert_int_equal(first + count - 1, 20000);
     assert_true(count >= 4096 && count <= 8192);
+    feed_free(events);
+}
+
+/* 1 to 30000: every hundredth is an alert, all others are rows. */
+static void rows_push_out_rows_only(void **state)
+{
+    feed *events = feed_new();
+    const feed_filter no_rows = {.stream = NULL}, with_rows = {.stream = "a", .wants_rows = true};
+    uint64_t cursor = 0, alerts = 0, known = 0, lost = 0;
+    feed_event event;
+    (void)state;
+    for (int i = 1; i <= 30000; i++)
+        feed_add(events, i % 100 == 0 ? FEED_ALERT : FEED_ROW, "a", "", 0, "{}", 2);
+    for (; feed_next(events, &cursor, &no_rows, &event); feed_event_free(&event)) {
+        assert_int_equal(event.kind, FEED_ALERT);
+        assert_int_equal(event.number, 100 * ++alerts);
+    }
+    assert_int_equal(alerts, 300);
+    cursor = 0;
+    for (uint64_t before = 0; feed_next(events, &cursor, &with_rows, &event);
+         feed_event_free(&event)) {
+        bool is_lost = event.kind == FEED_LOST;
+        assert_true(is_lost ? event.number > before : event.number == before + 1);
+        lost += is_lost ? event.number - before : 0;
+        known += !is_lost;
+        before = event.number;
+    }
+    assert_int_equal(known, 300 + 8192);
+    assert_int_equal(known + lost, 30000);
     feed_free(events);
 }
 
@@ -250,6 +287,7 @@ int main(void)
         cmocka_unit_test(a_history_of_other_rows_or_a_damaged_one_is_not_used),
         cmocka_unit_test(a_watcher_gets_what_it_wants_in_order),
         cmocka_unit_test(old_events_leave_the_ring),
+        cmocka_unit_test(rows_push_out_rows_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
