@@ -33,6 +33,7 @@ enum {
     JOB_THREADS = 2,
     HEADER_BYTES_MAX = 1 << 15, /* of the request line and all headers */
     LARGE_BODY_BYTES = 1 << 17, /* scoring these takes milliseconds */
+    DISCARD_BYTES = 1 << 28,    /* of a refused body, and no longer than --timeout */
     CLOSING_SECONDS = 10
 };
 
@@ -152,8 +153,9 @@ static bool waits_for_permission(const exchange *one)
     return MHD_lookup_connection_value(one->wire, MHD_HEADER_KIND, "Expect") != NULL;
 }
 
-/* The headers have come. Where the answer is a refusal, the body is read all the same if it is
- * small enough: a client that is still sending would not see the answer. */
+/* The headers have come. Where the answer is a refusal, the body is read all the same if that does
+ * not take long: most clients look for the answer when they have sent everything, and not at all if
+ * they cannot send it. */
 static enum MHD_Result take_headers(exchange *one, const char *method)
 {
     server *running = one->running;
@@ -175,11 +177,9 @@ static enum MHD_Result take_headers(exchange *one, const char *method)
     size_t bytes = length ? (size_t)strtoull(length, NULL, 10) : 0;
     bool is_refused = !one->found || !is_body_good;
     one->stage = is_refused ? STAGE_DISCARD : STAGE_BODY;
-    if (is_refused && (waits_for_permission(one) || bytes > running->served->max_body_bytes))
+    if (is_refused && (waits_for_permission(one) || bytes > DISCARD_BYTES))
         return queue_answer(one);
-    connection_enter(one->peer, PHASE_BODY,
-                     bytes < running->served->max_body_bytes ? bytes
-                                                             : running->served->max_body_bytes);
+    connection_enter(one->peer, PHASE_BODY, is_refused ? 0 : bytes);
     return MHD_YES;
 }
 
@@ -191,10 +191,11 @@ static bool take_piece(exchange *one, const char *bytes, size_t count)
         reply_problem(&one->answer, &why);
         body_free(&one->taken);
         one->stage = STAGE_DISCARD;
+        connection_enter(one->peer, PHASE_BODY, 0);
     }
     if (one->stage == STAGE_DISCARD)
         one->discarded_bytes += count;
-    return one->discarded_bytes <= one->running->served->max_body_bytes;
+    return one->discarded_bytes <= DISCARD_BYTES;
 }
 
 static void handle(exchange *one)

@@ -61,6 +61,32 @@ def test_a_large_body_is_refused(serve):
     assert server.get("/healthz").status == 200
 
 
+def test_a_client_that_sends_far_too_much_sees_the_answer(serve):
+    server = serve("--max-body", "100K")
+    server.put("/api/v1/streams/a", {})
+    for _ in range(5):
+        answer = server.post(ROWS, b"x" * 8_000_000, headers={"Content-Type": "text/csv"})
+        assert answer.status == 413 and "--max-body" in answer.error["remedy"]
+        chunked = server.post(ROWS, iter([b"y" * 100_000] * 80), headers={"Content-Type": "text/csv"})
+        assert chunked.status == 413
+    assert server.post("/api/v1/streams/none/none", b"x" * 8_000_000).status == 404
+
+
+def test_a_refused_body_is_not_read_for_long(serve):
+    server = serve("--max-body", "100K", "--timeout", "1s")
+    with server.socket() as connection:
+        connection.sendall(f"POST {ROWS} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000000\r\n\r\n".encode())
+        began = time.monotonic()
+        while time.monotonic() - began < SECONDS:
+            try:
+                connection.sendall(b"x" * 10_000)  # never idle
+            except OSError:
+                break
+            time.sleep(0.05)
+        else:
+            pytest.fail("still open")
+
+
 def test_a_refused_body_is_not_waited_for(serve):
     server = serve("--max-body", "100K")
     with server.socket() as connection:
