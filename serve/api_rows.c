@@ -4,6 +4,7 @@
 #include "found_stream.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* 0: to be found in the bytes. */
@@ -46,18 +47,20 @@ static rows_answer_kind usual_answer(const request *asked)
                                                                       : ANSWER_RESULTS;
 }
 
-static bool read_request(const request *asked, rows_request *rows, problem *why)
+static bool read_request(const request *asked, rows_request *rows, bool *may_create, problem *why)
 {
     static const char *const answers[] = {"results", "alerts", "count"};
     size_t answer = usual_answer(asked);
     memset(rows, 0, sizeof *rows);
+    *may_create = false;
     rows->body = asked->body;
     rows->bytes = asked->body_bytes;
     rows->has_first_row = request_find(asked, "first_row") != NULL;
     bool is_good = find_format(asked, &rows->format, why) &&
                    request_word(asked, "answer", answers, 3, &answer, why) &&
                    request_count(asked, "first_row", UINT64_C(1) << 62, &rows->first_row, why) &&
-                   request_flag(asked, "durable", &rows->is_durable, why);
+                   request_flag(asked, "durable", &rows->is_durable, why) &&
+                   request_flag(asked, "create", may_create, why);
     rows->answer = (rows_answer_kind)answer;
     return is_good;
 }
@@ -98,17 +101,59 @@ static void score(stream *one, const rows_request *rows, reply *answer)
     add_figures(answer, &done);
 }
 
+/* As the client reached this server, if that can be pasted into a shell. */
+static const char *host_of(const request *asked)
+{
+    const char *host = asked->headers[HEADER_HOST];
+    bool is_plain = host && *host && strlen(host) < 100 &&
+                    host[strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                      "0123456789.:-[]")] == '\0';
+    return is_plain ? host : "127.0.0.1:8571";
+}
+
+static bool refuse_missing(const request *asked, problem *why)
+{
+    if (!check_stream_name(stream_name_of(asked), why))
+        return false;
+    problem_set(why, 404, NULL, "there is no stream of this name");
+    snprintf(why->remedy, sizeof why->remedy,
+             "Add ?create=true for usual settings, or: curl -X PUT -d '{\"key\": \"host\"}' "
+             "http%s://%s/api/v1/streams/%s",
+             asked->is_encrypted ? "s" : "", host_of(asked), stream_name_of(asked));
+    return false;
+}
+
+/* Another client may make it at the same time, with other settings. */
+static stream *create_stream(streams *all, const char *name, problem *why)
+{
+    stream *made = NULL;
+    bool is_new;
+    if (check_stream_name(name, why) && !streams_create(all, name, NULL, &made, &is_new, why))
+        made = streams_find(all, name);
+    return made;
+}
+
 void api_post_rows(app *served, const request *asked, reply *answer)
 {
-    stream *one = found_stream(served, asked, answer);
+    streams *all = found_streams(served, answer);
+    stream *one = NULL;
     rows_request rows;
+    bool may_create;
     problem why;
-    if (!one)
+    if (!all)
         return;
-    if (read_request(asked, &rows, &why))
-        score(one, &rows, answer);
-    else
+    if (read_request(asked, &rows, &may_create, &why)) {
+        one = streams_find(all, stream_name_of(asked));
+        if (!one && may_create)
+            one = create_stream(all, stream_name_of(asked), &why);
+        else if (!one)
+            refuse_missing(asked, &why);
+    }
+    if (!one) {
         reply_problem(answer, &why);
+        return;
+    }
+    score(one, &rows, answer);
     stream_release(one);
 }
 

@@ -121,13 +121,8 @@ void api_put_stream(app *served, const request *asked, reply *answer)
     problem why;
     if (!all)
         return;
-    bool is_good = stream_name_is_valid(name) ||
-                   problem_set(&why, 400,
-                               "Use a letter or a digit first, then letters, digits, dots, "
-                               "underscores and dashes.",
-                               "this cannot be the name of a stream; it has at most 64 characters");
-    is_good = is_good && read_settings(asked, &settings, &why) &&
-              streams_create(all, name, settings, &made, &is_new, &why);
+    bool is_good = check_stream_name(name, &why) && read_settings(asked, &settings, &why) &&
+                   streams_create(all, name, settings, &made, &is_new, &why);
     if (is_good)
         answer_stream(made, is_new ? 201 : 200, answer);
     else

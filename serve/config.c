@@ -3,6 +3,7 @@
 #include "../cli/durations.h"
 #include "../cli/key_columns.h"
 #include "../cli/suggest.h"
+#include "oif_rows.h"
 
 #include <errno.h>
 #include <math.h>
@@ -177,7 +178,7 @@ static char *option_text(json_t *value)
     if (json_is_integer(value))
         snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     else if (json_is_real(value))
-        snprintf(number, sizeof number, "%.17g", json_real_value(value));
+        number[oif_number_format(json_real_value(value), number)] = '\0';
     else
         return NULL;
     return strdup(number);

@@ -24,6 +24,15 @@ static inline const char *stream_name_of(const request *asked)
     return asked->segments[3];
 }
 
+static inline bool check_stream_name(const char *name, problem *why)
+{
+    return stream_name_is_valid(name) ||
+           problem_set(why, 400,
+                       "Use a letter or a digit first, then letters, digits, dots, underscores "
+                       "and dashes.",
+                       "this cannot be the name of a stream; it has at most 64 characters");
+}
+
 /* To be released; NULL if there is none: the answer then says so. */
 static inline stream *found_stream(app *served, const request *asked, reply *answer)
 {

@@ -21,11 +21,50 @@ static void write_text_or_null(const char *name, const char *text)
         output_print("null");
 }
 
-static void write_dump(const char *name, const json_t *value)
+static void write_json(const json_t *value);
+
+static void write_object(const json_t *object)
 {
-    char *text = json_dumps(value, JSON_COMPACT);
-    output_print(",\"%s\":%s", name, text ? text : "null");
-    free(text);
+    const char *name, *comma = "";
+    json_t *value;
+    output_print("{");
+    json_object_foreach((json_t *)(uintptr_t)object, name, value)
+    {
+        output_print("%s", comma);
+        quoting_write_json(name, strlen(name));
+        output_print(":");
+        write_json(value);
+        comma = ",";
+    }
+    output_print("}");
+}
+
+static void write_array(const json_t *array)
+{
+    output_print("[");
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        output_print(i > 0 ? "," : "");
+        write_json(json_array_get(array, i));
+    }
+    output_print("]");
+}
+
+/* Numbers as people wrote them: 0.1, which jansson would print with 17 digits. */
+static void write_json(const json_t *value)
+{
+    char number[OIF_NUMBER_TEXT_BYTES];
+    if (json_is_object(value))
+        write_object(value);
+    else if (json_is_array(value))
+        write_array(value);
+    else if (json_is_string(value))
+        quoting_write_json(json_string_value(value), json_string_length(value));
+    else if (json_is_integer(value))
+        output_print("%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value))
+        output_write(number, oif_number_format(json_real_value(value), number));
+    else
+        output_print(json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null");
 }
 
 /* x0, x1, ... if the rows have no names. */
@@ -93,7 +132,8 @@ static void write_stream(const stream *one)
     const cli_settings *settings = &one->settings.cli;
     uint64_t rows = stream_row_count(one);
     output_print("{\"name\":\"%s\"", one->name);
-    write_dump("settings", one->settings.object ? one->settings.object : json_null());
+    output_print(",\"settings\":");
+    write_json(one->settings.object ? one->settings.object : json_null());
     write_text_or_null("detector", settings->params.table ? settings->params.table->name : NULL);
     output_print(",\"columns\":");
     if (one->pipeline)

@@ -367,25 +367,54 @@ static bool is_changeable(const char *name)
     return option ? option->is_changeable : oif_pipeline_option_is_changeable(param);
 }
 
+/* The name of a setting that the change would change, but may not; NULL: there is none. */
+static const char *find_fixed(const json_t *settings, json_t *change)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(change, name, value)
+    {
+        const json_t *before = json_object_get(settings, name);
+        bool is_same = before ? json_equal(before, value) : json_is_null(value);
+        if (!is_same && !is_changeable(name))
+            return name;
+    }
+    return NULL;
+}
+
+static void put_all(json_t *settings, json_t *change)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(change, name, value)
+    {
+        if (json_is_null(value))
+            json_object_del(settings, name);
+        else
+            json_object_set(settings, name, value);
+    }
+}
+
+/* Settings that no stream could have are another problem than those that this one cannot get. */
+static bool refuse_fixed(json_t *changed, const char *name, problem *why)
+{
+    stream_settings possible;
+    if (!stream_settings_open(&possible, changed, true, why))
+        return false;
+    stream_settings_close(&possible);
+    return problem_set(
+        why, 409, "make another stream, or remove this one first",
+        "\"%s\" decides what is learned and cannot be changed while the stream lives", name);
+}
+
 json_t *stream_settings_change(const stream_settings *settings, json_t *change, problem *why)
 {
-    json_t *taken = take_object(change, why), *changed = json_copy(settings->object), *value;
-    const char *name;
-    bool is_good = taken && changed;
-    json_object_foreach(taken, name, value)
-    {
-        const json_t *before = is_good ? json_object_get(changed, name) : NULL;
-        bool is_same = before ? json_equal(before, value) : json_is_null(value);
-        if (is_good && !is_same && !is_changeable(name))
-            is_good = problem_set(why, 409, "make another stream, or remove this one first",
-                                  "\"%s\" decides what is learned and cannot be changed while the "
-                                  "stream lives",
-                                  name);
-        if (is_good && json_is_null(value))
-            json_object_del(changed, name);
-        else if (is_good)
-            json_object_set(changed, name, value);
-    }
+    json_t *taken = take_object(change, why), *changed = taken ? json_copy(settings->object) : NULL;
+    if (taken && !changed)
+        problem_set(why, 503, NULL, "out of memory");
+    put_all(changed, taken);
+    const char *fixed = changed ? find_fixed(settings->object, taken) : NULL;
+    bool is_good = changed && (!fixed || refuse_fixed(changed, fixed, why));
     json_decref(taken);
     if (is_good)
         return changed;

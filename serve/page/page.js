@@ -108,6 +108,8 @@ function everythingSoon() {
 }
 
 function onEvent(kind, data) {
+    if (kind === "lost")
+        return everythingSoon();
     nowSoon();
     if (data.stream === chosen.stream || data.name === chosen.stream) {
         listSoon();
@@ -384,8 +386,7 @@ function startControls() {
     matchMedia("(prefers-color-scheme: dark)").onchange = recolour;
     addEventListener("hashchange", () => { chooseFromAddress(); everythingSoon(); });
     const stream = `${location.origin}/api/v1/streams/NAME`;
-    setText($("empty-code"), `curl -X PUT ${stream} --json '{"key": "host", "time": "at"}'\n` +
-            `curl ${stream}/rows -H 'Content-Type: text/csv' --data-binary @rows.csv`);
+    setText($("empty-code"), `curl '${stream}/rows?create=true' -H 'Content-Type: text/csv' --data-binary @rows.csv`);
 }
 
 const start = guarded(async () => {

@@ -2,11 +2,13 @@
 
 import gzip
 import json
+import re
 import socket
 import subprocess
+import threading
 
 import pytest
-from conftest import SECONDS, make_rows, score, to_csv, to_ndjson
+from conftest import OIF, SECONDS, make_rows, score, to_csv, to_ndjson
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
 CSV = {"Content-Type": "text/csv"}
@@ -132,12 +134,69 @@ def test_settings_that_decide_about_alerts_can_be_changed(server):
     changed = server.ask("PATCH", STREAM, {"alert-rate": 0.02})
     assert changed.status == 200 and changed.json["settings"]["alert-rate"] == 0.02
     assert server.ask("PATCH", STREAM, {"num-trees": 64}).status == 409
-    assert server.ask("PATCH", STREAM, {"nonsense": 1}).status in (400, 409)
+    unknown = server.ask("PATCH", STREAM, {"num-tres": 1})
+    assert unknown.status == 400 and "num-trees" in unknown.error["message"]
+    assert server.ask("PATCH", STREAM, {"num-trees": "many"}).status == 400
     assert server.ask("PATCH", STREAM).status == 400
     assert server.ask("PATCH", "/api/v1/streams/none", {}).status == 404
 
 
+def test_numbers_of_settings_are_shown_as_they_were_written(server):
+    server.put(STREAM, {"alert-rate": 0.3, "key": "a\"\u00e9", "columns": ["x", "y"], "explain": 2, "strict": True, "label": None})
+    server.ask("PATCH", STREAM, {"alert-rate": 0.1})
+    text = server.get(STREAM).text
+    assert '"alert-rate":0.1,' in text or '"alert-rate":0.1}' in text, text
+    assert json.loads(text)["settings"] == {"alert-rate": 0.1, "key": 'a"\u00e9', "columns": ["x", "y"], "explain": 2, "strict": True, "label": None}
+
+
 # ---- Rows ----
+
+
+def test_a_stream_can_be_created_by_its_first_rows(server):
+    rows = to_csv(make_rows(300))
+    missing = server.post(STREAM + "/rows", rows, headers=CSV)
+    assert missing.status == 404
+    assert "?create=true" in missing.error["remedy"] and f"http://{server.host}:{server.port}{STREAM}" in missing.error["remedy"]
+    assert server.post(STREAM + "/rows?create=false", rows, headers=CSV).status == 404
+    assert server.post(STREAM + "/rows?create=yes", rows, headers=CSV).status == 400
+    assert server.post(STREAM + "/rows?create=true&answer=none", rows, headers=CSV).status == 400
+    assert server.post("/api/v1/streams/-x/rows?create=true", rows, headers=CSV).status == 400
+    assert server.get("/api/v1/streams").json["streams"] == []
+    assert server.post(STREAM + "/rows?create=true", rows, headers=CSV).text == score(rows)
+    assert server.post(STREAM + "/rows?create=true", rows, headers=CSV).headers["Oif-Rows"] == "600"
+    assert server.get(STREAM).json["settings"] == {}
+
+
+def test_create_leaves_the_settings_of_a_stream_alone(server):
+    server.put(STREAM, {"num-trees": 20})
+    assert server.post(STREAM + "/rows?create=true", to_csv(make_rows(3)), headers=CSV).status == 200
+    assert server.get(STREAM).json["settings"] == {"num-trees": 20}
+
+
+def test_many_clients_create_one_stream(server):
+    statuses = []
+
+    def post():
+        statuses.append(server.post(STREAM + "/rows?create=true", to_ndjson(make_rows(5)), headers=NDJSON).status)
+
+    clients = [threading.Thread(target=post) for _ in range(20)]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    assert statuses == [200] * 20 and server.get(STREAM).json["rows"] == 100
+
+
+def test_the_examples_of_help_work(server, tmp_path):
+    text = subprocess.run([OIF, "serve", "--help"], capture_output=True, check=True, timeout=SECONDS).stdout.decode()
+    (tmp_path / "readings.csv").write_text(to_csv(make_rows(50)))
+    commands = re.findall(r"^ +(curl (?:.*\\\n)*.*)$", text, re.MULTILINE)
+    assert commands
+    for command in commands:
+        command = command.replace("http://127.0.0.1:8571", server.address)
+        done = subprocess.run(["sh", "-c", command.replace("curl ", "curl -sS --fail ")], cwd=tmp_path, capture_output=True, timeout=SECONDS)
+        assert done.returncode == 0, done.stderr.decode()
+        assert len(done.stdout.decode().splitlines()) == 51, done.stdout
 
 
 @pytest.mark.parametrize(
@@ -356,6 +415,39 @@ def test_events_continue_after_the_last_one(server):
     assert Events(server, "/api/v1/events", "Last-Event-ID: x\r\n").status == 400
     assert server.get("/api/v1/events?rows=true").status == 400
     assert server.get("/api/v1/events?stream=none").status == 404
+
+
+def test_a_resumed_client_hears_that_events_were_lost(server):
+    fill(server, make_rows(300), {"alert-rate": 0.5})
+    old = Events(server, "/api/v1/events", "Last-Event-ID: 0\r\n").next()
+    assert old["event"] != "lost"
+    restarted = Events(server, "/api/v1/events", "Last-Event-ID: 987654\r\n").next()  # a number of an earlier run
+    assert restarted["event"] == "lost"
+    for _ in range(3):  # more alerts than are kept
+        assert server.post(STREAM + "/rows", to_ndjson(make_rows(20_000)), headers={**NDJSON, **COUNT}).status == 200
+    resumed = Events(server, "/api/v1/events", f"Last-Event-ID: {old['id']}\r\n")
+    lost, after = resumed.next(), resumed.next()
+    assert lost["event"] == "lost" and lost["data"]["after"] == int(old["id"])
+    assert lost["data"]["until"] == int(lost["id"]) < int(after["id"]) and after["event"] != "lost"
+
+
+def test_rows_of_a_large_batch_push_out_nothing_but_rows(server):
+    server.put(STREAM, {"alert-rate": 0.02})
+    watchers = [Events(server, "/api/v1/events?stream=pump&rows=true") for _ in range(20)]
+    other = Events(server, "/api/v1/events")
+    count = server.post(STREAM + "/rows", to_ndjson(make_rows(30_000)), headers={**NDJSON, **COUNT}).json
+    for watcher in [*watchers, other]:
+        alerts, number = 0, 0
+        while alerts < count["alerts"]:
+            event = watcher.next()
+            alerts += event["event"] == "alert"
+            assert int(event["id"]) > number
+            if event["event"] == "lost":
+                assert watcher is not other and event["data"]["after"] == number
+            elif watcher is not other:
+                assert int(event["id"]) == number + 1, "something is missing, and nobody said so"
+            number = int(event["id"])
+    assert not any("cut_off" in line for line in server.log), server.log
 
 
 def test_many_watchers_and_one_that_does_not_read(server):
