@@ -2,7 +2,7 @@
 # Makes the files of a release in build/wheels: a wheel per machine and C library, each audited, and the sdist.
 #
 #   tools/make_wheels.sh [TARGET...]    x86_64-gnu aarch64-gnu sdist, all if none is named; or x86_64-musl
-#                                       aarch64-musl, which compile, but auditwheel does not know zig's libc.so
+#                                       aarch64-musl: the first compiles, but auditwheel fails; the second was not run
 #   tools/make_wheels.sh --check [PYTHON...]    the wheel of this machine, installed into an empty environment of python3,
 #                                       or of each of these, must give the scores of the package that gcc compiled
 #
