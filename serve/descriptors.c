@@ -6,8 +6,9 @@
 #include <limits.h>
 #include <sys/resource.h>
 
-/* Of the limit streams may have 4/8, connections 3/8, and all else the rest. */
-enum { PER_STREAM = 3, SHARES = 8, STREAM_SHARES = 4, CONNECTION_SHARES = 3, MOST = 1 << 20 };
+/* A stream holds its journal, its folder, a lock and perhaps a file of evicted models. Of the limit
+ * streams may have 4/8, connections 3/8, and all else the rest. */
+enum { PER_STREAM = 4, SHARES = 8, STREAM_SHARES = 4, CONNECTION_SHARES = 3, MOST = 1 << 20 };
 
 static const char remedy[] = "raise the limit of open files: ulimit -n 65536 before oif serve, or "
                              "LimitNOFILE=65536 in its systemd unit";
@@ -43,7 +44,7 @@ bool descriptors_allow(size_t streams, problem *why)
     size_t limit = limit_now();
     return streams <= limit / SHARES * STREAM_SHARES / PER_STREAM ||
            problem_set(why, 503, remedy,
-                       "there can be no stream number %zu, as each holds %d open files, and the "
+                       "there can be no stream number %zu, as each may hold %d open files, and the "
                        "limit is %zu",
                        streams, PER_STREAM, limit);
 }

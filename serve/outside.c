@@ -13,18 +13,20 @@ struct outside {
 
 /* ---- Streams of the configuration ---- */
 
-/* New, as it was, or with settings that can be changed. */
+/* New, as it was, or with settings that can be changed. One that could not be loaded has said so,
+ * and must not keep the others from working. */
 static bool make_stream(streams *all, const stream_config *config, problem *why)
 {
     bool is_new;
     problem ignored;
     if (streams_create(all, config->name, config->settings, NULL, &is_new, why))
         return true;
-    stream *one = why->status == 409 ? streams_find(all, config->name) : NULL;
-    bool is_changed = one && stream_change(one, config->settings, &ignored);
+    stream *one = streams_find(all, config->name);
+    bool is_broken = one && why->status == 503;
+    bool is_changed = one && why->status == 409 && stream_change(one, config->settings, &ignored);
     if (one)
         stream_release(one);
-    return is_changed;
+    return is_changed || is_broken;
 }
 
 static bool make_or_complain(streams *all, const stream_config *config, const char *file)

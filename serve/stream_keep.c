@@ -558,10 +558,23 @@ static bool open_journal(stream *one, problem *why)
     return journal_open(&one->log, path_of(one, "journal", path), why);
 }
 
+/* A stream never was without a journal; but whoever was told to move it away did so on purpose. */
+static void look_for_journal(const stream *one)
+{
+    char path[PATH_BYTES];
+    if (access(path_of(one, "journal", path), F_OK) != 0)
+        complain(EXIT_FAILED,
+                 "stream %s: %s: is missing; a new one begins, and rows that came after the last "
+                 "snapshot are lost",
+                 one->name, path);
+}
+
 static bool load(stream *one, size_t history_bytes, problem *why)
 {
-    if (!read_settings(one, why) || !open_state(one, why) || !load_state(one, history_bytes, why) ||
-        !open_journal(one, why))
+    if (!read_settings(one, why) || !open_state(one, why) || !load_state(one, history_bytes, why))
+        return break_off(one, why);
+    look_for_journal(one);
+    if (!open_journal(one, why))
         return break_off(one, why);
     one->settings.cli.state = one->name;
     bool is_loaded = replay(one, why);

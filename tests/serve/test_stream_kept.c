@@ -386,6 +386,7 @@ static void a_lost_or_older_state_is_noticed(void **state)
     char older[128];
     (void)state;
     assert_refused("rm state", "state: is missing", "copy of the whole folder");
+    assert_refused("> state", "cut off", "bring back a copy");
     assert_refused("rm state history", "state: is missing", "copy of the whole folder");
     assert_refused("rm state; echo '{\"version\": 1, \"settings\": {}}' > settings.json",
                    "state: is missing", "copy of the whole folder");
@@ -411,6 +412,22 @@ static void settings_that_were_spoilt_are_refused_with_the_reason(void **state)
         snprintf(command, sizeof command, "echo '%s' > settings.json", bad[i][0]);
         assert_refused(command, bad[i][1], i == 4 ? "install" : "bring back a copy");
     }
+}
+
+static void a_lost_journal_is_said(void **state)
+{
+    char *said;
+    (void)state;
+    save_twice();
+    run("rm %s/journal", kept);
+    streams *all = open_and_listen(&said);
+    stream *one = streams_find(all, "one");
+    assert_int_equal(figures_of(one).rows, 6);
+    if (!strstr(said, "journal: is missing"))
+        fail_msg("%s", said);
+    free(said);
+    stream_release(one);
+    streams_close(all);
 }
 
 static void take_last_seen(void *context, const stream_key *key)
@@ -593,6 +610,7 @@ int main(void)
         cmocka_unit_test(a_new_stream_is_on_disk_before_its_rows_are),
         cmocka_unit_test(folders_that_are_not_streams_are_passed_over_with_a_note),
         cmocka_unit_test(a_lost_or_older_state_is_noticed),
+        cmocka_unit_test(a_lost_journal_is_said),
         cmocka_unit_test(settings_that_were_spoilt_are_refused_with_the_reason),
         cmocka_unit_test(how_times_are_written_outlives_the_history),
         cmocka_unit_test(a_full_disk_is_not_ready_until_a_write_works),
