@@ -84,7 +84,7 @@ typedef struct serve_settings {
     double save_seconds;
     bool is_save_given;
     double max_body_bytes, history_bytes, timeout_seconds;
-    uint64_t max_streams, max_connections;
+    uint64_t max_streams, max_columns, max_connections;
     const char *alertmanager, *prometheus; /* their addresses */
     const char *external_url;              /* of the page, as people reach it */
     uint64_t metrics_keys;

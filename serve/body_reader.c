@@ -143,6 +143,53 @@ static cli_settings settings_of(const body_request *request)
 
 /* ---- Opening ---- */
 
+/* Many columns make a large model, whatever is in them. */
+static exit_code check_count(const body_request *request, size_t count)
+{
+    if (request->max_columns == 0 || count <= request->max_columns)
+        return EXIT_OK;
+    problem_set(request->why, 413,
+                "Leave columns out of the rows, or start the server with a larger --max-columns.",
+                "the rows have %zu columns or more; up to %zu are allowed", count,
+                request->max_columns);
+    return EXIT_FAILED;
+}
+
+static exit_code check_columns(const body_reader *reader, const body_request *request)
+{
+    return check_count(request, oif_reader_column_count(reader->input.reader));
+}
+
+/* The columns of the first rows of NDJSON, up to a row with more than are allowed. The look at
+ * these rows searches for each column among all, which takes minutes if there are many. An object
+ * is put before them, as a reader does not begin with a bad row. */
+static size_t count_keys(const body_request *request)
+{
+    static const char object[] = "{\"a\":0}\n";
+    const oif_text first = {object, sizeof object - 1};
+    const file_start start = {.comment = request->settings->comment};
+    const oif_reader_options options = {.format = OIF_FORMAT_NDJSON,
+                                        .comment = request->settings->comment};
+    byte_memory memory = {.pieces = {first, request->body}, .last = '\n'};
+    byte_source source;
+    oif_reader *reader = NULL;
+    oif_record record;
+    size_t count = 0;
+    byte_source_open_memory(&source, body_name, &memory, &start);
+    oif_status status = oif_reader_open(&options, byte_source_read, &source, &reader, NULL);
+    if (status == OIF_OK)
+        oif_reader_collect_columns(reader, OIF_JSON_FIRST_LINE_KEYS_MAX);
+    for (int rows = 0; reader && rows < 2 * FIRST_ROWS_MAX && count <= request->max_columns + 1 &&
+                       (status == OIF_OK || status == OIF_EINPUT);
+         rows++) {
+        status = oif_reader_next(reader, &record, NULL);
+        count = oif_reader_column_count(reader);
+    }
+    oif_reader_close(reader);
+    byte_source_close(&source);
+    return count > 0 ? count - 1 : 0;
+}
+
 static exit_code open_reader(body_reader *reader, const body_request *request, bool is_known)
 {
     cli_settings settings = settings_of(request);
@@ -150,6 +197,10 @@ static exit_code open_reader(body_reader *reader, const body_request *request, b
                                        body_name, &reader->memory);
     if (code != EXIT_OK)
         return code;
+    if (check_columns(reader, request) != EXIT_OK) {
+        input_close(&reader->input);
+        return EXIT_FAILED;
+    }
     code = is_known ? input_choose_known_columns(&reader->input, &settings, request->known)
                     : input_choose_columns(&reader->input, &settings, LABEL_IGNORED, request->known,
                                            (first_rows_wait){NULL, NULL});
@@ -164,6 +215,9 @@ static exit_code open_first(body_reader *reader, const body_request *request)
     bool needs_header = request->format == OIF_FORMAT_CSV && request->shape->header &&
                         body_shape_judge(request->shape, request->settings->comment, request->body,
                                          &line) == START_IS_ROW;
+    if (request->format == OIF_FORMAT_NDJSON && request->max_columns > 0 &&
+        check_count(request, count_keys(request)) != EXIT_OK)
+        return EXIT_FAILED;
     reader->memory = (byte_memory){.pieces = {request->body}, .last = '\n'};
     if (needs_header) {
         reader->prefix = make_prefix(request, request->shape->header);
@@ -173,7 +227,8 @@ static exit_code open_first(body_reader *reader, const body_request *request)
         reader->memory.pieces[1] = request->body;
         reader->lines = 1;
     }
-    return open_reader(reader, request, false);
+    exit_code code = open_reader(reader, request, false);
+    return code == EXIT_OK ? check_columns(reader, request) : code; /* of later rows of NDJSON */
 }
 
 /* A row that the reader was opened with is not a row of the stream. */
@@ -200,7 +255,10 @@ static exit_code open_known(body_reader *reader, const body_request *request, co
         (byte_memory){.pieces = {{reader->prefix, strlen(reader->prefix)}, request->body},
                       .last = '\n',
                       .is_open = !may_reach_further(request)};
-    exit_code code = open_reader(reader, request, true);
+    body_request limited = *request;
+    if (!header) /* those that the stream has */
+        limited.max_columns = 0;
+    exit_code code = open_reader(reader, &limited, true);
     if (code == EXIT_OK && !body_shape_mark_undecided(request->shape, &reader->input.columns))
         code = complain(EXIT_FAILED, "out of memory");
     if (code == EXIT_OK)

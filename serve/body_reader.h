@@ -12,6 +12,7 @@
 #include "../cli/row_source.h"
 #include "../cli/row_writer.h"
 #include "body_shape.h"
+#include "problem.h"
 
 typedef struct body_reader {
     bool is_open;
@@ -36,6 +37,8 @@ typedef struct body_request {
     oif_text body;             /* without a byte order mark */
     oif_format format;
     bad_rows *bad;
+    size_t max_columns; /* that it may bring; 0: any number */
+    problem *why;       /* what is wrong, unless that was complained about */
 } body_request;
 
 /* "{", after blanks: NDJSON. */
@@ -46,7 +49,7 @@ oif_text body_text(const char *bytes, size_t count);
 bool body_is_blank(oif_text body);
 
 /* Begins a body with one of `count` readers, which is opened if none fits. NULL: it cannot be read,
- * and that was complained about. */
+ * and that was complained about or is in request->why. */
 body_reader *body_readers_begin(body_reader *readers, size_t count, const body_request *request);
 
 /* Once there is a pipeline: what is added to rows, and how they are written. */

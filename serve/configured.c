@@ -28,6 +28,7 @@ static void take_from_file(serve_settings *given, const serve_settings *file)
     TAKE(prometheus);
     TAKE(external_url);
     TAKE(max_streams);
+    TAKE(max_columns);
     TAKE(max_connections);
     if (!(given->max_body_bytes > 0))
         given->max_body_bytes = file->max_body_bytes;

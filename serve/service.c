@@ -107,6 +107,7 @@ static bool take_folder(service *one)
         .folder = asked->data,
         .save_every = asked->is_save_given ? asked->save_seconds : 1,
         .max_streams = (size_t)asked->max_streams,
+        .max_columns = (size_t)asked->max_columns,
         .history_bytes = (size_t)asked->history_bytes,
     };
     problem why;

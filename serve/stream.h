@@ -45,6 +45,7 @@ typedef struct rows_answer {
  *
  * 400   a row cannot be read; why->line and why->column say where
  * 409   first_row is past the rows of the stream, or the columns do not fit
+ * 413   there are too many columns
  * 503, 507   it could not be written to the disk; nothing was processed */
 bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, problem *why);
 

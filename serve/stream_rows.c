@@ -1,5 +1,6 @@
 /* Rows: from a body through the pipeline into the output, the history and the events. */
 #include "stream_parts.h"
+#include "streams.h"
 
 #include "../cli/alert_options.h"
 #include "../cli/clock.h"
@@ -335,7 +336,9 @@ static run_end read_body(body_run *run, problem *why)
                           .shape = &one->shape,
                           .known = one->pipeline,
                           .body = body,
-                          .format = format_of(one, run->request, body)};
+                          .format = format_of(one, run->request, body),
+                          .max_columns = one->is_replaying ? 0 : streams_max_columns(one->all),
+                          .why = why};
     if (!one->pipeline && one->settings.cli.score.on_bad_row != BAD_ROW_FAILS)
         asked.bad = &run->bad;
     run->answer->is_csv = asked.format == OIF_FORMAT_CSV;
@@ -372,6 +375,8 @@ static run_end run_body(body_run *run, problem *why)
     run->answer->bad = run->bad.skipped + run->bad.mended;
     run->one->bad_rows += run->answer->bad + (end == BODY_BAD_ROW);
     if (end == BODY_READ)
+        return end;
+    if (why->message[0] != '\0') /* it is known what was wrong */
         return end;
     snprintf(why->message, sizeof why->message, "%s", complaint);
     if (end == BODY_REFUSED && !is_first)
@@ -593,7 +598,9 @@ static bool read_explained(explanation *made, problem *why)
                                 .shape = &one->shape,
                                 .known = one->pipeline,
                                 .body = body,
-                                .format = format_of(one, &plain, body)};
+                                .format = format_of(one, &plain, body),
+                                .max_columns = streams_max_columns(one->all),
+                                .why = why};
     oif_record record;
     oif_error error;
     bad_rows bad = {0};

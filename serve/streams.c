@@ -17,12 +17,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { USUAL_MAX_STREAMS = 1000, USUAL_HISTORY_BYTES = 64 << 20, FOLDER_BYTES = 3072 };
+enum {
+    USUAL_MAX_STREAMS = 1000,
+    USUAL_MAX_COLUMNS = 1000,
+    USUAL_HISTORY_BYTES = 64 << 20,
+    FOLDER_BYTES = 3072
+};
 
 struct streams {
     char *folder; /* DIR/streams; NULL: nothing is kept */
     double save_every;
-    size_t max_streams, history_bytes;
+    size_t max_streams, max_columns, history_bytes;
     feed *events;
     int lock_file; /* held, so no other server uses the folder; -1: none */
 
@@ -133,6 +138,11 @@ size_t streams_count(streams *all)
     size_t count = all->count;
     pthread_mutex_unlock(&all->lock);
     return count;
+}
+
+size_t streams_max_columns(const streams *all)
+{
+    return all->max_columns;
 }
 
 void streams_each(streams *all, void (*visit)(void *context, stream *one), void *context)
@@ -339,6 +349,7 @@ static streams *new_streams(const streams_options *options)
         return NULL;
     all->save_every = options->save_every;
     all->max_streams = options->max_streams > 0 ? options->max_streams : USUAL_MAX_STREAMS;
+    all->max_columns = options->max_columns > 0 ? options->max_columns : USUAL_MAX_COLUMNS;
     all->history_bytes = options->history_bytes > 0 ? options->history_bytes : USUAL_HISTORY_BYTES;
     all->events = feed_new();
     all->lock_file = -1;

@@ -17,6 +17,7 @@ typedef struct streams_options {
     const char *folder;   /* NULL: nothing is kept */
     double save_every;    /* seconds between two syncs of journals; 0: before every answer */
     size_t max_streams;   /* 0: 1000 */
+    size_t max_columns;   /* of a stream; 0: 1000 */
     size_t history_bytes; /* per stream; 0: 64 MB */
 } streams_options;
 
@@ -50,6 +51,7 @@ bool streams_remove(streams *all, const char *name, problem *why);
 /* Calls `visit` for each stream, by name. */
 void streams_each(streams *all, void (*visit)(void *context, stream *one), void *context);
 size_t streams_count(streams *all);
+size_t streams_max_columns(const streams *all);
 
 /* Whether all streams are loaded and the disk takes what is written: else `why` says what is
  * wrong. For /readyz. */

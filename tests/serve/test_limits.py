@@ -239,6 +239,27 @@ def test_more_streams_than_allowed_are_refused(serve):
     assert server.put("/api/v1/streams/s1", {}).status == 200
 
 
+def wide_row(columns):
+    return ",".join(f"c{i}" for i in range(columns)) + "\n" + ",".join("1" * columns) + "\n"
+
+
+def test_rows_with_more_columns_than_allowed_are_refused(serve):
+    server = serve()
+    server.put("/api/v1/streams/a", {})
+    answer = server.post(ROWS, wide_row(1_000_000), headers={"Content-Type": "text/csv"})
+    assert answer.status == 413 and "--max-columns" in answer.error["remedy"] and "1000000 columns" in answer.error["message"]
+    assert IS_SANITIZED or resident_bytes(server) < 1 << 30
+    later = '{"x": 1}\n' + json.dumps({f"c{i}": 1 for i in range(65_000)}) + "\n"
+    assert server.post(ROWS, later, headers={"Content-Type": "application/x-ndjson"}).status == 413
+    assert server.post(ROWS, "x\n1\n", headers={"Content-Type": "text/csv"}).status == 200
+    answer = server.post(ROWS, wide_row(100_000), headers={"Content-Type": "text/csv"})
+    assert answer.status == 413 and "--max-columns" in answer.error["remedy"]
+    narrow = serve("--max-columns", "3")
+    narrow.put("/api/v1/streams/a", {})
+    assert narrow.post(ROWS, wide_row(4), headers={"Content-Type": "text/csv"}).status == 413
+    assert narrow.post(ROWS, wide_row(3), headers={"Content-Type": "text/csv"}).status == 200
+
+
 @pytest.mark.parametrize(
     "head",
     [

@@ -203,6 +203,89 @@ static void a_line_that_is_too_long_takes_no_row_of_the_next_body(void **state)
     streams_close(all);
 }
 
+/* ---- Columns ---- */
+
+/* A header and a row of CSV, or an object, with columns from c`from` on. */
+static void add_columns(text_builder *body, int from, int count)
+{
+    for (int i = from; i < from + count; i++)
+        add(body, i > from ? ",c%d" : "c%d", i);
+    add(body, "\n");
+    for (int i = 0; i < count; i++)
+        add(body, i > 0 ? ",%d" : "%d", i);
+    add(body, "\n");
+}
+
+static void add_object(text_builder *body, int from, int count)
+{
+    for (int i = from; i < from + count; i++)
+        add(body, "%c\"c%d\":%d", i > from ? ',' : '{', i, i);
+    add(body, "}\n");
+}
+
+static void expect_too_wide(stream *one, text_builder *body)
+{
+    outcome found = send(one, text_in(body));
+    assert_false(found.is_good);
+    assert_int_equal(found.why.status, 413);
+    assert_non_null(strstr(found.why.message, "columns"));
+    assert_non_null(strstr(found.why.remedy, "--max-columns"));
+    assert_int_equal(found.answer.accepted, 0);
+    free(found.lines);
+    body->bytes = 0;
+}
+
+static void rows_with_too_many_columns_are_refused_before_a_model_is_made(void **state)
+{
+    streams *all = open_at(NULL);
+    stream *one = create(all, "{}");
+    text_builder body = {.text = NULL};
+    (void)state;
+    add_columns(&body, 0, 1001);
+    expect_too_wide(one, &body);
+    add_object(&body, 0, 1001);
+    expect_too_wide(one, &body);
+    add_object(&body, 0, 600); /* and more in later rows */
+    add_object(&body, 600, 600);
+    expect_too_wide(one, &body);
+    add_columns(&body, 0, 1000);
+    body.text[body.bytes] = '\0';
+    expect_rows(one, body.text, 1);
+    body.bytes = 0;
+    add_columns(&body, 1, 1001); /* another header */
+    expect_too_wide(one, &body);
+    free(body.text);
+    stream_release(one);
+    streams_close(all);
+}
+
+/* Rows that were accepted come back although the limit was lowered, and more may follow. */
+static void a_lower_limit_does_not_concern_streams_that_are_there(void **state)
+{
+    char command[200], copy[96];
+    const streams_options options = {.folder = copy, .save_every = 1000, .max_columns = 2};
+    streams *all = open_at(folder);
+    stream *one = create(all, "{}");
+    problem why;
+    (void)state;
+    expect_rows(one, "a,b,c\n1,2,3\n", 1);
+    snprintf(copy, sizeof copy, "%s.copy", folder);
+    snprintf(command, sizeof command, "cp -r %s %s", folder, copy);
+    assert_int_equal(system(command), 0); /* as after a kill */
+    stream_release(one);
+    assert_true(streams_remove(all, "tested", &why));
+    streams_close(all);
+    assert_true(streams_open(&options, &all, &why));
+    one = streams_find(all, "tested");
+    assert_int_equal(stream_row_count(one), 1);
+    expect_rows(one, "4,5,6\n", 1);
+    expect_rows(one, "a,b,c\n4,5,6\n", 1);
+    stream_release(one);
+    streams_close(all);
+    snprintf(command, sizeof command, "rm -rf %s", copy);
+    assert_int_equal(system(command), 0);
+}
+
 /* ---- At random ---- */
 
 static void add_rows(text_builder *body, const char *end)
@@ -414,6 +497,8 @@ int main(void)
         cmocka_unit_test(a_refused_body_does_not_damage_the_next),
         cmocka_unit_test(a_row_whose_key_is_too_long_does_not_damage_the_next_body),
         cmocka_unit_test(a_line_that_is_too_long_takes_no_row_of_the_next_body),
+        cmocka_unit_test(rows_with_too_many_columns_are_refused_before_a_model_is_made),
+        cmocka_unit_test(a_lower_limit_does_not_concern_streams_that_are_there),
         cmocka_unit_test(bodies_are_read_as_by_a_new_reader),
         cmocka_unit_test(the_decimal_sign_is_found_as_by_a_new_reader)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
