@@ -113,6 +113,7 @@ def test_alerts_wait_while_alertmanager_is_down(serve, outside, configure):  # n
     assert metrics_of(server)["oif_alertmanager_up"] == 0
     manager = outside(Alertmanager, port)
     assert len(wait_for(manager.alerts, "the alert arrives")) == 1
+    wait_for(lambda: any("takes alerts again" in line for line in server.log), "the server has had its answer")
     said = [line for line in server.log if "Alertmanager" in line]
     assert len(said) == 2, said
     assert said[0].startswith(f"oif: Alertmanager http://127.0.0.1:{port}: ") and "tried again" in said[0]
