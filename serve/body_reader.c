@@ -363,6 +363,7 @@ body_reader *body_readers_begin(body_reader *readers, size_t count, const body_r
     if (!reader)
         return NULL;
     reader->used = now;
+    reader->input.source.byte_order_mark_bytes = request->has_mark ? 3 : 0;
     reader->body_lines = count_lines(request->body);
     return reader;
 }

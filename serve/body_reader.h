@@ -34,7 +34,8 @@ typedef struct body_request {
     const cli_settings *settings;
     const body_shape *shape;
     const oif_pipeline *known; /* NULL: it is the first */
-    oif_text body;             /* without a byte order mark */
+    oif_text body;             /* without its byte order mark */
+    bool has_mark;             /* which is then written before the answer's header */
     oif_format format;
     bad_rows *bad;
     size_t max_columns; /* that it may bring; 0: any number */

@@ -21,7 +21,8 @@ typedef enum journal_kind {
     JOURNAL_CUT,      /* the rows up to `first_row` of the body before it were processed, no more */
     JOURNAL_SETTINGS, /* JSON */
     JOURNAL_FORGET,   /* a key */
-    JOURNAL_CLOCK     /* the stream was silent at `seconds` */
+    JOURNAL_CLOCK,    /* the stream was silent at `seconds` */
+    JOURNAL_BAD_ROWS  /* `skip` of them, in a body of which no row was processed */
 } journal_kind;
 
 typedef struct journal_record {

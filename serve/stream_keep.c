@@ -479,6 +479,8 @@ static bool replay_record(void *context, const journal_record *record, const jou
         stream_replay_rows(one, record, is_cut ? next->first_row : UINT64_MAX);
     else if (record->kind == JOURNAL_FORGET)
         stream_drop_key(one, record->payload, record->bytes);
+    else if (record->kind == JOURNAL_BAD_ROWS)
+        one->bad_rows += record->skip;
     else if (record->kind == JOURNAL_CLOCK && one->pipeline)
         stream_silent_at(one, record->seconds);
     return true;

@@ -336,6 +336,7 @@ static run_end read_body(body_run *run, problem *why)
                           .shape = &one->shape,
                           .known = one->pipeline,
                           .body = body,
+                          .has_mark = body.bytes < run->request->bytes,
                           .format = format_of(one, run->request, body),
                           .max_columns = one->is_replaying ? 0 : streams_max_columns(one->all),
                           .why = why};
@@ -436,6 +437,32 @@ static void keep_cut(stream *one, double now)
         one->is_failing = true;
 }
 
+/* Of a refused body only its bad rows are kept. They count as a change, so the journal does not
+ * grow without end. */
+static void keep_bad_rows(stream *one, uint64_t count, double now)
+{
+    problem ignored;
+    const journal_record record = {.kind = JOURNAL_BAD_ROWS,
+                                   .first_row = stream_row_count(one),
+                                   .skip = count,
+                                   .seconds = now};
+    journal_undo(&one->log);
+    if (count == 0 || !one->pipeline)
+        return;
+    one->changes++;
+    if (!stream_keep_record(one, &record, &ignored))
+        one->is_failing = true;
+}
+
+/* A body without a row that counts is no arrival, so a replay knows the same ones. */
+static void note_arrival(stream *one, const rows_answer *answer, double now)
+{
+    if (answer->accepted == 0)
+        return;
+    stream_hear_arrival(one, now);
+    one->last_row_at = now;
+}
+
 /* Under the lock. */
 static bool take_body(stream *one, const rows_request *request, rows_answer *answer, problem *why)
 {
@@ -456,14 +483,13 @@ static bool take_body(stream *one, const rows_request *request, rows_answer *ans
                                    .bytes = request->bytes};
     if (!stream_keep_record(one, &record, why))
         return false;
-    stream_hear_arrival(one, run.now);
+    uint64_t bad_before = one->bad_rows;
     run_end end = run_body(&run, why);
     if (one->folder && answer->accepted == 0 && !run.is_shape_new)
-        journal_undo(&one->log);
+        keep_bad_rows(one, one->bad_rows - bad_before, run.now);
     else if (end == BODY_FAILED)
         keep_cut(one, run.now);
-    if (answer->accepted > 0)
-        one->last_row_at = run.now;
+    note_arrival(one, answer, run.now);
     count_rate(one, answer->accepted, run.now);
     one->batches++;
     return end == BODY_READ;
@@ -511,10 +537,8 @@ void stream_replay_rows(stream *one, const journal_record *record, uint64_t limi
                     .skip = record->skip,
                     .limit = limit,
                     .now = record->seconds};
-    stream_hear_arrival(one, record->seconds);
     run_body(&run, &ignored);
-    if (answer.accepted > 0)
-        one->last_row_at = record->seconds;
+    note_arrival(one, &answer, record->seconds);
 }
 
 /* ---- A row that is not learned ---- */

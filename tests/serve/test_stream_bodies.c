@@ -203,6 +203,21 @@ static void a_line_that_is_too_long_takes_no_row_of_the_next_body(void **state)
     streams_close(all);
 }
 
+static void the_answer_has_the_mark_of_its_body(void **state)
+{
+    streams *all = open_at(NULL);
+    stream *one = create(all, "{}");
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        outcome found = send(one, text_of(i % 2 ? "x\n1\n" : "\xEF\xBB\xBFx\n1\n"));
+        assert_int_equal(strncmp(found.lines, "\xEF\xBB\xBFx,score", 10) == 0, i % 2 == 0);
+        assert_int_equal(strncmp(found.lines, "x,score", 7) == 0, i % 2);
+        free(found.lines);
+    }
+    stream_release(one);
+    streams_close(all);
+}
+
 /* ---- Columns ---- */
 
 /* A header and a row of CSV, or an object, with columns from c`from` on. */
@@ -399,7 +414,8 @@ static char *describe(stream *one)
     problem why;
     stream_get_figures(one, &figures);
     output_divert();
-    output_print("%" PRIu64 " rows\n", figures.rows);
+    output_print("%" PRIu64 " rows, %" PRIu64 " bad, %" PRIu64 " arrivals, idle %a\n", figures.rows,
+                 figures.bad_rows, one->quiet.arrivals, one->quiet.longest_idle);
     stream_write_keys(one, &keys);
     stream_write_points(one, &points, &why);
     output_write("", 1);
@@ -497,6 +513,7 @@ int main(void)
         cmocka_unit_test(a_refused_body_does_not_damage_the_next),
         cmocka_unit_test(a_row_whose_key_is_too_long_does_not_damage_the_next_body),
         cmocka_unit_test(a_line_that_is_too_long_takes_no_row_of_the_next_body),
+        cmocka_unit_test(the_answer_has_the_mark_of_its_body),
         cmocka_unit_test(rows_with_too_many_columns_are_refused_before_a_model_is_made),
         cmocka_unit_test(a_lower_limit_does_not_concern_streams_that_are_there),
         cmocka_unit_test(bodies_are_read_as_by_a_new_reader),
