@@ -364,7 +364,8 @@ bool streams_prepare(const streams_options *options, streams **prepared, problem
     streams *all = new_streams(options);
     if (!all || !all->events) {
         free(all);
-        return problem_set(why, 503, NULL, "out of memory");
+        problem_set(why, 503, NULL, "out of memory");
+        return false;
     }
     descriptors_raise_limit();
     if (make_folder(all, options->folder, why)) {

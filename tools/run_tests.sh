@@ -93,7 +93,7 @@ if [ "${1:-}" = --all ]; then
     stage reference reference
     stage tsan thread_tests
     stage paper make --no-print-directory paper-quick
-    stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=20
+    stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=15
     stage valgrind tools/valgrind.sh base.error base.memory rows.csv
 fi
 
