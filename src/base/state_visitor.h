@@ -67,19 +67,25 @@ static inline size_t oif_field_type_bytes(oif_field_type type)
     return 8;
 }
 
-/* Every field of the first record, then of the second, ... */
-static inline void oif_visit_records(oif_state_visitor *visitor, const oif_records *records)
+/* Every field of the first record, then of the second, ..., one by one. */
+static inline void oif_visit_fields_of_records(oif_state_visitor *visitor,
+                                               const oif_records *records)
 {
-    if (visitor->visit_records) {
-        visitor->visit_records(visitor, records);
-        return;
-    }
     for (size_t i = 0; i < records->count; i++)
         for (size_t f = 0; f < records->field_count; f++) {
             const oif_field *field = &records->fields[f];
             void *values = (char *)records->first + i * records->stride + field->offset;
             visitor->visit(visitor, field->name, field->type, values, field->count);
         }
+}
+
+/* The same, as fast as the visitor can. */
+static inline void oif_visit_records(oif_state_visitor *visitor, const oif_records *records)
+{
+    if (visitor->visit_records)
+        visitor->visit_records(visitor, records);
+    else
+        oif_visit_fields_of_records(visitor, records);
 }
 
 static inline size_t oif_record_bytes(const oif_records *records)

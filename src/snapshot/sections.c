@@ -60,6 +60,7 @@ static void flush(oif_section_writer *writer)
     }
 }
 
+/* Room for the next bytes, at most as many as the buffer has. */
 static unsigned char *reserve(oif_section_writer *writer, size_t count)
 {
     if (writer->buffered + count > sizeof writer->buffer)
@@ -137,6 +138,10 @@ static void write_records(oif_state_visitor *self, const oif_records *records)
     oif_section_writer *writer = (oif_section_writer *)self;
     const size_t record_bytes = oif_record_bytes(records);
     const char *record = records->first;
+    if (record_bytes > sizeof writer->buffer) { /* as for rows of more than 510 columns */
+        oif_visit_fields_of_records(self, records);
+        return;
+    }
     for (size_t i = 0; i < records->count && writer->status == OIF_OK; i++) {
         unsigned char *bytes = reserve(writer, record_bytes);
         for (size_t f = 0; f < records->field_count; f++) {
@@ -379,6 +384,10 @@ static void read_records(oif_state_visitor *self, const oif_records *records)
     const size_t run_count = IS_AS_IN_MEMORY ? join_fields(records, runs) : 0;
     if (run_count == 1 && runs[0].bytes == records->stride) {
         read_field(self, "", OIF_FIELD_U8, record + runs[0].offset, records->count * record_bytes);
+        return;
+    }
+    if (record_bytes > sizeof reader->buffer) {
+        oif_visit_fields_of_records(self, records);
         return;
     }
     if (run_count > 0) {

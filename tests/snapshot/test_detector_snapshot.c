@@ -74,6 +74,35 @@ static void every_kind_is_saved_and_loaded_at_its_usual_size(void **unused)
     }
 }
 
+/* One record of a tree of wide rows is longer than the buffers of the reader and the writer. */
+static void wide_rows_are_saved_and_loaded(void **unused)
+{
+    (void)unused;
+    static const uint32_t widths[] = {510, 511, 1200};
+    static double row[1200];
+    dice from = {7};
+    for (size_t kind = 0; oif_detector_info_at(kind); kind++)
+        for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
+            oif_detector *saved = new_named(oif_detector_info_at(kind)->table.name, "", widths[w]);
+            for (uint32_t i = 0; i < 40; i++) {
+                for (uint32_t j = 0; j < widths[w]; j++)
+                    row[j] = dice_normal(&from);
+                require_ok(oif_detector_learn(saved, row, NULL));
+            }
+            snapshot first = take_snapshot(saved);
+            oif_detector *loaded = load_snapshot(first), *cut_off = NULL;
+            snapshot second = take_snapshot(loaded);
+            require_same_bytes(first, second);
+            for (size_t bytes = 1; bytes < first.count; bytes += first.count / 7)
+                assert_int_not_equal(oif_detector_load_memory(first.bytes, bytes, &cut_off, NULL),
+                                     OIF_OK);
+            free(first.bytes);
+            free(second.bytes);
+            oif_detector_free(saved);
+            oif_detector_free(loaded);
+        }
+}
+
 /* ---- What cannot be loaded ---- */
 
 static snapshot some_snapshot(void)
@@ -281,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loaded_detector_continues_as_the_saved_one),
         cmocka_unit_test(every_kind_is_saved_and_loaded_at_its_usual_size),
+        cmocka_unit_test(wide_rows_are_saved_and_loaded),
         cmocka_unit_test(detectors_with_large_work_areas_are_saved_and_loaded),
         cmocka_unit_test(every_refusal_has_its_own_message),
         cmocka_unit_test(no_size_is_believed_before_it_is_checked),
