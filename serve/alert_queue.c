@@ -138,7 +138,7 @@ static void put_into_bucket(alert_queue *queue, size_t position)
     *bucket = position + 1;
 }
 
-/* NULL: there is no room. */
+/* NULL: the queue is full. */
 static alert *add(alert_queue *queue, json_t *episode)
 {
     if (queue->count == queue->options.episodes_max)

@@ -33,7 +33,7 @@ alert_queue *alert_queue_new(const alert_queue_options *options);
 void alert_queue_free(alert_queue *queue);
 
 /* An episode as the API writes it; the queue holds it too, so it must not be changed any more.
- * Returns false if it is no episode or there is no room for another one. */
+ * Returns false if the object is not an episode, or if the queue is full. */
 bool alert_queue_put(alert_queue *queue, json_t *episode);
 
 /* Around putting all open episodes of all streams: episodes that are open here and were not put

@@ -95,7 +95,7 @@ static void write_path(const char *name)
         output_write("}", 1);
 }
 
-/* A row of CSV with so many fields. */
+/* A row of CSV with that many fields. */
 static void write_fields(size_t count, char delimiter)
 {
     for (size_t i = 0; i < count; i++) {

@@ -13,7 +13,7 @@ typedef struct embedded_file {
     size_t byte_count;
 } embedded_file;
 
-/* NULL: there is no such file. */
+/* NULL: no file has this path. */
 const embedded_file *embedded_find(const char *path);
 
 #endif

@@ -242,7 +242,7 @@ static bool resize(history *past, history_key *key, uint32_t capacity)
     return true;
 }
 
-/* Makes room for so many bytes more. `kept` stays whatever happens. */
+/* Makes room for that many more bytes. The key `kept` is never forgotten. */
 static void make_room(history *past, size_t bytes, const history_key *kept)
 {
     while (past->bytes + bytes > past->limit_bytes && past->points_max > POINTS_MIN) {

@@ -82,7 +82,7 @@ static void unmap(mapping *map)
         munmap((void *)(uintptr_t)map->bytes, map->count);
 }
 
-/* The record at `at`; 0 if there is no whole one, else where the next begins. */
+/* Where the record after the one at `at` begins; 0 if the record at `at` is not complete. */
 static size_t read_record(const mapping *map, size_t at, journal_record *record)
 {
     record_start start;
@@ -112,8 +112,8 @@ static size_t end_of_records(const mapping *map)
     return at;
 }
 
-/* Whether a whole record begins anywhere behind `from`. The bytes may be those of a body that was
- * made to look like many records: whoever has to read too much believes that there are some. */
+/* Whether a complete record begins anywhere behind `from`. The bytes may be those of a body that
+ * looks like many records; a search that reads too much gives up and returns true. */
 static bool has_record_after(const mapping *map, size_t from)
 {
     const uint32_t magic = RECORD_MAGIC;
@@ -176,7 +176,7 @@ static bool write_whole(int fd, struct iovec *parts, int count, off_t at)
     return true;
 }
 
-/* What is behind the records is kept for whoever may need it: PATH.torn. */
+/* Moves the bytes behind the last record to PATH.torn, where the operator can look at them. */
 static bool keep_torn(const journal *log, const char *bytes, size_t count)
 {
     size_t path_bytes = strlen(log->path) + sizeof ".torn";

@@ -88,7 +88,7 @@ typedef struct points_query {
     double since; /* seconds since 1970; NaN or 0: all */
 } points_query;
 
-/* Points; 404: there is no such key. */
+/* Points; 404: the key is not known. */
 bool stream_write_points(stream *one, const points_query *query, problem *why);
 
 /* Newest first. */

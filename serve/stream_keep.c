@@ -6,7 +6,7 @@
  *     history.new     with the number of rows
  *     state           from here on it is the new snapshot: history.new fits it, history does not
  *     history         is replaced by history.new
- *     settings.json   with the settings as they are, and that there is a snapshot of so many rows
+ *     settings.json   with the settings as they are, and the row number of the snapshot
  *     journal         is emptied; before that, records from before the snapshot are passed over
  */
 #include "stream_parts.h"
@@ -560,7 +560,8 @@ static bool open_journal(stream *one, problem *why)
     return journal_open(&one->log, path_of(one, "journal", path), why);
 }
 
-/* A stream never was without a journal; but whoever was told to move it away did so on purpose. */
+/* Every stream has a journal. It is missing where an operator has moved it away, as the remedy
+ * for a damaged one says. */
 static void look_for_journal(const stream *one)
 {
     char path[PATH_BYTES];

@@ -38,7 +38,7 @@ export function keepOrder(before, after, nameOf) {
     return before.map(item => fresh.get(nameOf(item)) ?? item);
 }
 
-// Runs at most every so many milliseconds and never twice at a time; slow answers make it rarer.
+// Runs at most once per interval and never twice at a time. Slow answers make it rarer.
 export function paced(run, every) {
     let timer = 0, running = false, again = false, next = 0;
     return function request() {
