@@ -88,6 +88,11 @@ extern "C" {
 OIF_API const char *oif_version(void);
 OIF_API int oif_version_number(void);
 
+/* Rises when the same rows with the same parameters and seed would get other results than before.
+ * For programs that keep rows instead of models, and give them again to get the models back. */
+#define OIF_BEHAVIOR_NUMBER 1
+OIF_API int oif_behavior_number(void);
+
 /* ---- Status and errors ---- */
 
 typedef enum oif_status {

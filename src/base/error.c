@@ -66,3 +66,8 @@ int oif_version_number(void)
 {
     return OIF_VERSION_NUMBER;
 }
+
+int oif_behavior_number(void)
+{
+    return OIF_BEHAVIOR_NUMBER;
+}

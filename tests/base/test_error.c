@@ -37,6 +37,7 @@ static void the_version_is_the_headers(void **state)
              OIF_VERSION_PATCH);
     assert_string_equal(oif_version(), expected);
     assert_int_equal(oif_version_number(), OIF_VERSION_NUMBER);
+    assert_int_equal(oif_behavior_number(), OIF_BEHAVIOR_NUMBER);
     assert_int_equal(OIF_VERSION_NUMBER,
                      OIF_VERSION_MAJOR * 10000 + OIF_VERSION_MINOR * 100 + OIF_VERSION_PATCH);
 }

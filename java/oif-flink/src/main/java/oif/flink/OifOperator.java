@@ -1,0 +1,180 @@
+package oif.flink;
+
+import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.runtime.state.StateSnapshotContext;
+import org.apache.flink.runtime.state.VoidNamespace;
+import org.apache.flink.runtime.state.VoidNamespaceSerializer;
+import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
+import org.apache.flink.streaming.api.operators.InternalTimer;
+import org.apache.flink.streaming.api.operators.InternalTimerService;
+import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
+import org.apache.flink.streaming.api.operators.Triggerable;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+
+/**
+ * Scores a keyed stream. Rows are written to Flink's state at checkpoints, all of a key in one
+ * piece; {@link OifFunction} writes every row at once instead.
+ *
+ * <p>{@code snapshotState} runs before Flink takes its own snapshot of keyed state, so what is
+ * written there is part of that very checkpoint.
+ */
+final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
+        implements OneInputStreamOperator<T, Scored<T>>, Triggerable<K, VoidNamespace> {
+    private static final long serialVersionUID = 1;
+
+    private final ScoreSettings<T> settings;
+    private transient Models<K, T> models;
+    private transient KeyNames<K> names;
+    private transient KeyState state;
+    private transient InternalTimerService<VoidNamespace> timers;
+    private transient RowChecks<T> checks;
+
+    OifOperator(ScoreSettings<T> settings) {
+        this.settings = settings;
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public void open() throws Exception {
+        super.open();
+        NativeMemory.check(
+                getContainingTask().getEnvironment().getTaskManagerInfo().getConfiguration(), settings.cacheBytes);
+        state = KeyState.of(getRuntimeContext());
+        names = new KeyNames<>((TypeSerializer<K>) getKeyedStateBackend().getKeySerializer());
+        timers = getInternalTimerService("oif-keys", VoidNamespaceSerializer.INSTANCE, this);
+        models = new Models<>(settings);
+        models.register(getMetricGroup().addGroup("oif"));
+        checks = new RowChecks<>(settings, getMetricGroup().addGroup("oif"));
+    }
+
+    // ---- Rows ----
+
+    @Override
+    public void processElement(StreamRecord<T> element) throws Exception {
+        T value = element.getValue();
+        double[] row = checks.row(value);
+        double seconds = settings.time.seconds(value);
+        Models.Entry<K> entry = currentEntry();
+        Scored<T> scored = models.score(entry, value, seconds, row);
+        models.remember(entry, seconds, row);
+        note(entry);
+        output.collect(element.replace(scored));
+        makeRoom();
+    }
+
+    @SuppressWarnings("unchecked")
+    private Models.Entry<K> currentEntry() throws Exception {
+        K key = (K) getCurrentKey();
+        KeyName name = names.of(key);
+        Models.Entry<K> entry = models.find(name);
+        if (entry == null) {
+            return models.load(key, name, state);
+        }
+        models.hits++;
+        return entry;
+    }
+
+    /** A key that was seen is forgotten later. */
+    private void note(Models.Entry<K> entry) {
+        if (settings.keySeconds == 0) {
+            return;
+        }
+        entry.seen = timers.currentProcessingTime();
+        if (!entry.hasTimer) { // for one that was loaded there may be one already: it is the same or fires first
+            timers.registerProcessingTimeTimer(VoidNamespace.INSTANCE, entry.seen + 1000 * settings.keySeconds);
+            entry.hasTimer = true;
+        }
+    }
+
+    private void makeRoom() throws Exception {
+        Models.Entry<K> evicted = models.toEvict();
+        if (evicted == null && models.waitingBytes <= settings.waitingRowsBytes) {
+            return;
+        }
+        Object current = getCurrentKey();
+        for (; evicted != null; evicted = models.toEvict()) {
+            write(evicted);
+            models.drop(evicted);
+            models.evictions++;
+        }
+        if (models.waitingBytes > settings.waitingRowsBytes) {
+            writeAll();
+        }
+        setCurrentKey(current);
+    }
+
+    // ---- State ----
+
+    private void write(Models.Entry<K> entry) throws Exception {
+        setCurrentKey(entry.key);
+        models.write(entry, state);
+    }
+
+    private void writeAll() throws Exception {
+        for (Models.Entry<K> entry : models.entries()) {
+            if (!entry.waiting.isEmpty() || settings.basesOnly) {
+                write(entry);
+            }
+        }
+    }
+
+    @Override
+    public void snapshotState(StateSnapshotContext context) throws Exception {
+        super.snapshotState(context);
+        Object current = getCurrentKey();
+        writeAll();
+        if (settings.basesOnly) {
+            makeBasesOfQuietKeys();
+        }
+        if (current != null) {
+            setCurrentKey(current);
+        }
+    }
+
+    /** Keys whose models are not in memory may have rows in their logs. */
+    private void makeBasesOfQuietKeys() throws Exception {
+        this.<K>getKeyedStateBackend()
+                .applyToAllKeys(VoidNamespace.INSTANCE, VoidNamespaceSerializer.INSTANCE, KeyState.LOG, (key, log) -> {
+                    KeyName name = names.of(key);
+                    if (models.find(name) == null) {
+                        setCurrentKey(key);
+                        Models.Entry<K> entry = models.load(key, name, state);
+                        models.write(entry, state);
+                        models.drop(entry);
+                    }
+                });
+    }
+
+    // ---- Keys that are not seen any more ----
+
+    @Override
+    public void onProcessingTime(InternalTimer<K, VoidNamespace> timer) throws Exception {
+        KeyName name = names.of(timer.getKey());
+        Models.Entry<K> entry = models.find(name);
+        Long written = entry == null ? state.seen().value() : Long.valueOf(entry.seen);
+        long due = written == null ? 0 : written + 1000 * settings.keySeconds;
+        if (due > timers.currentProcessingTime()) {
+            timers.registerProcessingTimeTimer(VoidNamespace.INSTANCE, due);
+            return;
+        }
+        if (entry != null) {
+            models.drop(entry);
+        }
+        state.clear();
+    }
+
+    @Override
+    public void onEventTime(InternalTimer<K, VoidNamespace> timer) {}
+
+    @Override
+    public void close() throws Exception {
+        try {
+            super.close();
+        } finally {
+            if (models != null) {
+                models.close();
+                models = null;
+            }
+        }
+    }
+}

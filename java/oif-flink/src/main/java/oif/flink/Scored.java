@@ -1,0 +1,97 @@
+package oif.flink;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import oif.Result;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeinfo.Types;
+
+/** A value of the stream with its result. A POJO, as Flink's serializers want it. */
+public class Scored<T> {
+    public T value;
+    public double score;
+    public double p;
+    public double threshold;
+    public boolean anomaly;
+    public boolean ready;
+    public boolean learned;
+    public Result.Episode episode;
+    public Result.Grade grade;
+    public double severity;
+    public Result.Reason reason;
+
+    /** The columns that matter most, for anomalies only and where it was asked for; otherwise empty. */
+    public List<Why> why;
+
+    public Scored() {}
+
+    Scored(T value, Result result, List<Why> why) {
+        this.value = value;
+        this.score = result.score();
+        this.p = result.p();
+        this.threshold = result.threshold();
+        this.anomaly = result.anomaly();
+        this.ready = result.ready();
+        this.learned = result.learned();
+        this.episode = result.episode();
+        this.grade = result.grade();
+        this.severity = result.severity();
+        this.reason = result.reason();
+        this.why = why;
+    }
+
+    /** One column's part in an anomaly. */
+    public static class Why {
+        public String column;
+        public double share;
+
+        /** 1: higher than usual, -1: lower, 0: neither. */
+        public int direction;
+
+        public Result.Reason reason;
+
+        public Why() {}
+
+        Why(String column, double share, int direction, Result.Reason reason) {
+            this.column = column;
+            this.share = share;
+            this.direction = direction;
+            this.reason = reason;
+        }
+
+        @Override
+        public String toString() {
+            String way = direction > 0 ? " high" : direction < 0 ? " low" : "";
+            return column + way + " " + Math.round(100 * share) + "%";
+        }
+    }
+
+    @Override
+    public String toString() {
+        return value + " score=" + score + (anomaly ? " " + grade + " " + why : "");
+    }
+
+    /** The type of scored values whose own type is known. */
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    static <T> TypeInformation<Scored<T>> typeOf(TypeInformation<T> value) {
+        Map<String, TypeInformation<?>> why = new TreeMap<>();
+        why.put("column", Types.STRING);
+        why.put("share", Types.DOUBLE);
+        why.put("direction", Types.INT);
+        why.put("reason", Types.ENUM(Result.Reason.class));
+        Map<String, TypeInformation<?>> fields = new TreeMap<>();
+        fields.put("value", value);
+        for (String number : List.of("score", "p", "threshold", "severity")) {
+            fields.put(number, Types.DOUBLE);
+        }
+        for (String truth : List.of("anomaly", "ready", "learned")) {
+            fields.put(truth, Types.BOOLEAN);
+        }
+        fields.put("episode", Types.ENUM(Result.Episode.class));
+        fields.put("grade", Types.ENUM(Result.Grade.class));
+        fields.put("reason", Types.ENUM(Result.Reason.class));
+        fields.put("why", Types.LIST(Types.POJO(Why.class, why)));
+        return Types.POJO((Class) Scored.class, fields);
+    }
+}

@@ -1,0 +1,275 @@
+package oif.flink;
+
+import static org.junit.jupiter.api.Assertions.*;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import oif.flink.Rows.Reading;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.runtime.operators.testutils.MockEnvironment;
+import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
+import org.apache.flink.runtime.util.TestingTaskManagerRuntimeInfo;
+import org.apache.flink.streaming.api.operators.KeyedProcessOperator;
+import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
+import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
+import org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness;
+import org.junit.jupiter.api.Test;
+
+/** The operator and the function in Flink's test harness: state, eviction, rescaling, forgetting. */
+class OperatorTest {
+    private static final int MAX_PARALLELISM = 16;
+    private static final int ROWS = 12_000;
+    private static final int KEYS = 40;
+
+    private static final class Harness extends KeyedOneInputStreamOperatorTestHarness<String, Reading, Scored<Reading>> {
+        private static final long serialVersionUID = 1;
+
+        Harness(OneInputStreamOperator<Reading, Scored<Reading>> operator, int parallelism, int subtask, String offHeap)
+                throws Exception {
+            super(operator, reading -> reading.key, Types.STRING, environment(parallelism, subtask, offHeap));
+        }
+
+        private static MockEnvironment environment(int parallelism, int subtask, String offHeap) {
+            Configuration configuration = new Configuration();
+            configuration.set(TaskManagerOptions.TASK_OFF_HEAP_MEMORY, MemorySize.parse(offHeap));
+            return new MockEnvironmentBuilder()
+                    .setTaskName("oif")
+                    .setMaxParallelism(MAX_PARALLELISM)
+                    .setParallelism(parallelism)
+                    .setSubtaskIndex(subtask)
+                    .setTaskManagerRuntimeInfo(new TestingTaskManagerRuntimeInfo(configuration))
+                    .build();
+        }
+
+        /** Takes the rows whose keys belong to it. */
+        void feed(List<Reading> readings, int parallelism, int subtask) throws Exception {
+            for (Reading reading : readings) {
+                if (subtaskOf(reading.key, parallelism) == subtask) {
+                    processElement(reading, 0);
+                }
+            }
+        }
+    }
+
+    private static int subtaskOf(String key, int parallelism) {
+        return org.apache.flink.runtime.state.KeyGroupRangeAssignment.assignKeyToParallelOperator(
+                key, MAX_PARALLELISM, parallelism);
+    }
+
+    private static OneInputStreamOperator<Reading, Scored<Reading>> operator(ScoreSettings<Reading> settings) {
+        return settings.writesThrough
+                ? new KeyedProcessOperator<>(new OifFunction<>(settings, Types.STRING.createSerializer(
+                        new org.apache.flink.api.common.serialization.SerializerConfigImpl())))
+                : new OifOperator<>(settings);
+    }
+
+    /**
+     * Runs the rows in parts, each with its own parallelism, through checkpoints in between.
+     * Returns all results, sorted.
+     */
+    private static List<String> run(List<Reading> readings, ScoreSettings<Reading> settings, int... parallelisms)
+            throws Exception {
+        List<String> texts = new ArrayList<>();
+        OperatorSubtaskState state = null;
+        int before = 1;
+        for (int part = 0; part < parallelisms.length; part++) {
+            List<Reading> rows = readings.subList(
+                    readings.size() * part / parallelisms.length, readings.size() * (part + 1) / parallelisms.length);
+            List<OperatorSubtaskState> states = new ArrayList<>();
+            for (int subtask = 0; subtask < parallelisms[part]; subtask++) {
+                try (Harness harness = new Harness(operator(settings), parallelisms[part], subtask, "8g")) {
+                    harness.setup();
+                    if (state != null) {
+                        harness.initializeState(AbstractStreamOperatorTestHarness.repartitionOperatorState(
+                                state, MAX_PARALLELISM, before, parallelisms[part], subtask));
+                    }
+                    harness.open();
+                    harness.feed(rows.subList(0, rows.size() / 2), parallelisms[part], subtask);
+                    harness.snapshot(1, 1); // one that nobody restores: rows are written in two pieces
+                    harness.feed(rows.subList(rows.size() / 2, rows.size()), parallelisms[part], subtask);
+                    states.add(harness.snapshot(2, 2));
+                    harness.extractOutputValues().forEach(scored -> texts.add(Rows.text(scored)));
+                }
+            }
+            state = AbstractStreamOperatorTestHarness.repackageState(states.toArray(new OperatorSubtaskState[0]));
+            before = parallelisms[part];
+        }
+        Collections.sort(texts);
+        return texts;
+    }
+
+    private static List<String> expected(List<Reading> readings) {
+        List<String> texts = Rows.reference(readings);
+        Collections.sort(texts);
+        return texts;
+    }
+
+    @Test
+    void rescalingKeepsEveryBit() throws Exception {
+        List<Reading> readings = Rows.make(ROWS, KEYS, 1);
+        assertEquals(expected(readings), run(readings, Rows.settings(), 1, 2, 3, 1));
+    }
+
+    @Test
+    void aCacheFarTooSmallKeepsEveryBit() throws Exception {
+        List<Reading> readings = Rows.make(ROWS / 4, KEYS, 2);
+        ScoreSettings<Reading> settings = Rows.settings();
+        settings.cacheBytes = 1;
+        assertEquals(expected(readings), run(readings, settings, 1, 2));
+        settings.writesThrough = true;
+        assertEquals(expected(readings), run(readings, settings, 1, 2));
+    }
+
+    @Test
+    void rowsThatWaitAreBounded() throws Exception {
+        List<Reading> readings = Rows.make(ROWS / 4, KEYS, 3);
+        ScoreSettings<Reading> settings = Rows.settings();
+        settings.waitingRowsBytes = 1000;
+        assertEquals(expected(readings), run(readings, settings, 1, 1));
+    }
+
+    @Test
+    void theFunctionAndTheOperatorShareTheirState() throws Exception {
+        List<Reading> readings = Rows.make(ROWS, KEYS, 4);
+        ScoreSettings<Reading> settings = Rows.settings();
+        settings.writesThrough = true;
+        List<String> through = run(readings, settings, 2, 1);
+        assertEquals(expected(readings), through);
+    }
+
+    /** The control: without the rows since the base, results differ. */
+    @Test
+    void aLostPieceOfTheLogIsSeen() throws Exception {
+        List<Reading> readings = Rows.make(ROWS, KEYS, 5);
+        try (Harness first = new Harness(operator(Rows.settings()), 1, 0, "8g");
+                Harness second = new Harness(operator(Rows.settings()), 1, 0, "8g")) {
+            first.open();
+            first.feed(readings.subList(0, ROWS / 2), 1, 0);
+            OperatorSubtaskState early = first.snapshot(1, 1);
+            first.feed(readings.subList(ROWS / 2, ROWS / 2 + 100), 1, 0);
+            second.initializeState(early);
+            second.open();
+            second.feed(readings.subList(ROWS / 2 + 100, ROWS), 1, 0);
+            List<String> all = Rows.reference(readings);
+            List<String> texts = second.extractOutputValues().stream().map(Rows::text).toList();
+            assertNotEquals(all.subList(ROWS / 2 + 100, ROWS), texts);
+        }
+    }
+
+    @Test
+    void basesOnlySurvivesANewBehavior() throws Exception {
+        List<Reading> readings = Rows.make(ROWS, KEYS, 6);
+        OperatorSubtaskState withRows = snapshotOfFirstHalf(readings, Rows.settings());
+        ScoreSettings<Reading> bases = Rows.settings();
+        bases.basesOnly = true;
+        bases.cacheBytes = 200_000; // most keys are not in memory when the savepoint is made
+        OperatorSubtaskState withBases;
+        try (Harness harness = new Harness(operator(bases), 1, 0, "8g")) {
+            harness.initializeState(withRows);
+            harness.open();
+            withBases = harness.snapshot(1, 1);
+        }
+        Models.behaviorForTests = 99;
+        try {
+            assertThrows(IllegalStateException.class, () -> secondHalf(readings, withRows));
+            assertEquals(Rows.reference(readings).subList(ROWS / 2, ROWS), secondHalf(readings, withBases));
+        } finally {
+            Models.behaviorForTests = 0;
+        }
+    }
+
+    private static OperatorSubtaskState snapshotOfFirstHalf(List<Reading> readings, ScoreSettings<Reading> settings)
+            throws Exception {
+        try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+            harness.open();
+            harness.feed(readings.subList(0, ROWS / 2), 1, 0);
+            return harness.snapshot(1, 1);
+        }
+    }
+
+    private static List<String> secondHalf(List<Reading> readings, OperatorSubtaskState state) throws Exception {
+        try (Harness harness = new Harness(operator(Rows.settings()), 1, 0, "8g")) {
+            harness.initializeState(state);
+            harness.open();
+            harness.feed(readings.subList(ROWS / 2, ROWS), 1, 0);
+            return harness.extractOutputValues().stream().map(Rows::text).toList();
+        }
+    }
+
+    @Test
+    void quietKeysAreForgotten() throws Exception {
+        for (boolean writesThrough : new boolean[] {false, true}) {
+            ScoreSettings<Reading> settings = Rows.settings();
+            settings.keySeconds = 60;
+            settings.writesThrough = writesThrough;
+            List<Reading> readings = Rows.make(400, 2, 7);
+            List<Reading> mine = readings.stream().filter(r -> r.key.equals("key-0")).toList();
+            try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+                harness.open();
+                harness.setProcessingTime(1000);
+                harness.feed(readings, 1, 0);
+                harness.snapshot(1, 1);
+                harness.setProcessingTime(50_000);
+                harness.processElement(mine.get(0), 0); // key-0 is seen again, key-1 is not
+                harness.setProcessingTime(62_000);
+                harness.snapshot(2, 2);
+                int entries = harness.numKeyedStateEntries();
+                assertTrue(entries > 0 && entries <= 3, entries + " entries: only key-0 is left");
+                harness.setProcessingTime(120_000);
+                assertEquals(0, harness.numKeyedStateEntries());
+                harness.getOutput().clear();
+                harness.feed(mine, 1, 0); // anew: as if it had never been seen
+                List<String> texts = harness.extractOutputValues().stream().map(Rows::text).toList();
+                assertEquals(Rows.reference(mine), texts);
+            }
+        }
+    }
+
+    @Test
+    void memoryThatIsNotDeclaredIsRefused() throws Exception {
+        try (Harness harness = new Harness(operator(Rows.settings()), 1, 0, "10m")) {
+            IllegalStateException refused = assertThrows(IllegalStateException.class, harness::open);
+            assertTrue(refused.getMessage().contains("taskmanager.memory.task.off-heap.size: "), refused.getMessage());
+        }
+    }
+
+    @Test
+    void badRowsSayWhatIsWrong() throws Exception {
+        ScoreSettings<Reading> settings = Rows.settings();
+        Reading infinite = new Reading("key", 1, new double[] {1, Double.POSITIVE_INFINITY, 3});
+        try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+            harness.open();
+            Exception refused = assertThrows(IllegalArgumentException.class, () -> harness.processElement(infinite, 0));
+            assertTrue(refused.getMessage().contains("column pressure"), refused.getMessage());
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> harness.processElement(new Reading("key", 1, new double[] {1}), 0));
+        }
+        settings.mendsInfinite = true;
+        try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+            harness.open();
+            harness.processElement(infinite, 0);
+            assertEquals(1, harness.extractOutputValues().size());
+            assertEquals(Double.POSITIVE_INFINITY, infinite.numbers[1]); // the value itself is left alone
+        }
+    }
+
+    @Test
+    void fewBytesPerQuietKey() throws Exception {
+        ScoreSettings<Reading> settings = Rows.settings();
+        int keys = 2000;
+        try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+            harness.open();
+            for (int i = 0; i < keys; i++) {
+                harness.processElement(new Reading("key-" + i, i, new double[] {1, 2, 3}), 0);
+            }
+            long bytes = harness.snapshot(1, 1).getStateSize();
+            assertTrue(bytes < keys * (200 + RowLog.rowBytes(3)), bytes / keys + " bytes per key");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package oif;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * The parameters of a detector, or the options of a pipeline. Those that are not set have their
+ * initial values. Immutable: {@link #set} returns a copy.
+ *
+ * <pre>{@code
+ * Params detector = Params.of("online-iforest").set("window_size", 256);
+ * Params options = Params.options().set("alert_rate", 0.001).set("learn", "normal");
+ * }</pre>
+ */
+public final class Params {
+    /** The detector to begin with, which the tool and the Python package use unless told otherwise. */
+    public static final String DEFAULT_DETECTOR = "rolling-iforest";
+
+    private final String detector; // null: options of a pipeline
+    private final Map<String, String> values;
+
+    private Params(String detector, Map<String, String> values) {
+        this.detector = detector;
+        this.values = values;
+    }
+
+    /** The parameters of a detector such as "rolling-iforest". */
+    public static Params of(String detector) {
+        return new Params(detector, Map.of()).checked();
+    }
+
+    /** The options of a pipeline. */
+    public static Params options() {
+        return new Params(null, Map.of());
+    }
+
+    /** With one parameter changed. Refuses unknown names and values that are not allowed. */
+    public Params set(String name, String value) {
+        Map<String, String> changed = new LinkedHashMap<>(values);
+        changed.put(name, value);
+        return new Params(detector, Collections.unmodifiableMap(changed)).checked();
+    }
+
+    /** With one parameter changed. */
+    public Params set(String name, double value) {
+        return set(name, Double.toString(value));
+    }
+
+    /** With several changed; values are numbers or texts. */
+    public Params set(Map<String, ?> more) {
+        Params changed = this;
+        for (Map.Entry<String, ?> entry : more.entrySet()) {
+            changed = changed.set(entry.getKey(), String.valueOf(entry.getValue()));
+        }
+        return changed;
+    }
+
+    /** The name of the detector; null for the options of a pipeline. */
+    public String detector() {
+        return detector;
+    }
+
+    /** What was set. */
+    public Map<String, String> values() {
+        return values;
+    }
+
+    private Params checked() {
+        Native.checkParams(detectorBytes(), names(), texts());
+        return this;
+    }
+
+    byte[] detectorBytes() {
+        return detector == null ? null : detector.getBytes(StandardCharsets.UTF_8);
+    }
+
+    byte[][] names() {
+        return utf8(values.keySet());
+    }
+
+    byte[][] texts() {
+        return utf8(values.values());
+    }
+
+    static byte[][] utf8(Iterable<String> strings) {
+        java.util.List<byte[]> all = new java.util.ArrayList<>();
+        for (String string : strings) {
+            all.add(string.getBytes(StandardCharsets.UTF_8));
+        }
+        return all.toArray(new byte[0][]);
+    }
+
+    @Override
+    public String toString() {
+        return (detector == null ? "pipeline" : detector) + values;
+    }
+}

@@ -1,0 +1,258 @@
+package oif;
+
+import java.lang.ref.Reference;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * From rows to alerts: one model per key, a threshold, episodes, and the reason of an anomaly. The
+ * results are those of {@code oif score}, bit for bit. Not for several threads at once.
+ *
+ * <pre>{@code
+ * Params options = Params.options().set("alert_rate", 0.001);
+ * try (Pipeline pipeline = new Pipeline(Params.of("rolling-iforest"), 2, options)) {
+ *     Result result = pipeline.process("host-1", 0.5, 7);
+ *     if (result.anomaly()) {
+ *         System.out.println(pipeline.explain());
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>A key is bytes; those of a text are its UTF-8. A stream without keys has the key "".
+ */
+public final class Pipeline implements AutoCloseable {
+    private static final byte[] NO_KEY = {};
+
+    private final Handle handle;
+    private final int columns;
+    private final double[] numbers = new double[Native.RESULT_NUMBERS];
+
+    /** A pipeline for rows of {@code columns} numbers. */
+    public Pipeline(Params params, int columns, Params options) {
+        this(Native.pipelineNew(
+                params.detectorBytes(), params.names(), params.texts(), columns, options.names(), options.texts()));
+    }
+
+    private Pipeline(long address) {
+        handle = new Handle(this, address, Native::pipelineFree);
+        columns = Native.pipelineColumns(address);
+    }
+
+    /** One that goes on where the saved one was, bit for bit. */
+    public static Pipeline load(byte[] snapshot) {
+        return new Pipeline(Native.pipelineLoad(snapshot));
+    }
+
+    /** The pipeline with all its models. */
+    public byte[] save() {
+        try {
+            return Native.pipelineSave(handle.address());
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    // ---- Rows ----
+
+    /** Processes a row of a stream without keys. NaN is a missing number. */
+    public Result process(double... row) {
+        return process(NO_KEY, Double.NaN, row);
+    }
+
+    /** Processes a row of a key. */
+    public Result process(String key, double... row) {
+        return process(utf8(key), Double.NaN, row);
+    }
+
+    /** Processes a row that has a time, in seconds since 1970; NaN if it is unknown. */
+    public Result process(byte[] key, double seconds, double[] row) {
+        try {
+            Native.pipelineProcess(handle.address(), key, seconds, checked(row), numbers);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+        return Result.from(numbers, 0);
+    }
+
+    /**
+     * Processes rows of one key that stand behind each other, one call for all. {@code seconds} has
+     * one time per row, or is null.
+     */
+    public List<Result> processRows(byte[] key, double[] seconds, double[] rows) {
+        double[] results = new double[rowCount(seconds, rows) * Native.RESULT_NUMBERS];
+        processRows(key, seconds, rows, results);
+        List<Result> list = new ArrayList<>();
+        for (int at = 0; at < results.length; at += Native.RESULT_NUMBERS) {
+            list.add(Result.from(results, at));
+        }
+        return list;
+    }
+
+    /** The same where nobody asks for the results: to bring a key to where it was. */
+    public void replayRows(byte[] key, double[] seconds, double[] rows) {
+        rowCount(seconds, rows);
+        processRows(key, seconds, rows, null);
+    }
+
+    private void processRows(byte[] key, double[] seconds, double[] rows, double[] results) {
+        try {
+            Native.pipelineProcessRows(handle.address(), key, seconds, rows, results);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /** Why the row that was processed last has its score: one entry per learned column. */
+    public List<Attribution> explain() {
+        double[] shares;
+        try {
+            shares = Native.pipelineExplain(handle.address());
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+        List<Attribution> list = new ArrayList<>();
+        for (int column = 0; column < shares.length / Native.ATTRIBUTION_NUMBERS; column++) {
+            list.add(Attribution.from(shares, column));
+        }
+        return list;
+    }
+
+    // ---- Keys ----
+
+    /** Whether there is a model of the key. */
+    public boolean hasKey(byte[] key) {
+        return keyMemoryBytes(key) >= 0;
+    }
+
+    /** The native memory of a key's model; -1 if there is none. */
+    public long keyMemoryBytes(byte[] key) {
+        try {
+            return Native.pipelineKeyMemory(handle.address(), key);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /** Removes a key and frees its model. Its next row gets a new one. */
+    public void removeKey(byte[] key) {
+        try {
+            Native.pipelineRemoveKey(handle.address(), key);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /** One key's whole model, with its scores and episodes. */
+    public byte[] saveKey(byte[] key) {
+        try {
+            return Native.pipelineSaveKey(handle.address(), key);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /** Adds a key that another pipeline like this one has saved, or replaces it. */
+    public void loadKey(byte[] key, byte[] snapshot) {
+        try {
+            Native.pipelineLoadKey(handle.address(), key, snapshot);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /** How many keys have a model. */
+    public long keys() {
+        try {
+            return Native.pipelineKeys(handle.address());
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    // ---- What it is ----
+
+    /** Names the columns; a snapshot keeps the names. */
+    public void nameColumns(List<String> names) {
+        if (names.size() != columns) {
+            throw new IllegalArgumentException(names.size() + " names for " + columns + " columns");
+        }
+        try {
+            Native.pipelineNameColumns(handle.address(), Params.utf8(names));
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /** The name of a column; null if it has none. */
+    public String columnName(int column) {
+        if (column < 0 || column >= columns) {
+            throw new IndexOutOfBoundsException("column " + column + " of " + columns);
+        }
+        byte[] name;
+        try {
+            name = Native.pipelineColumnName(handle.address(), column);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+        return name == null ? null : new String(name, StandardCharsets.UTF_8);
+    }
+
+    public int columns() {
+        return columns;
+    }
+
+    /** How many rows were processed. */
+    public long rows() {
+        try {
+            return Native.pipelineRows(handle.address());
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /** The native memory that it takes. */
+    public long memoryBytes() {
+        try {
+            return Native.pipelineMemory(handle.address());
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /** Frees the native memory. Later calls throw; closing twice is allowed. */
+    @Override
+    public void close() {
+        handle.close();
+    }
+
+    /** The bytes of a key that is a text. */
+    public static byte[] utf8(String key) {
+        return key.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * Returns freed native memory to the system. The C library keeps it otherwise, which a limit on
+     * the memory of a container counts. Takes milliseconds: for the end of a job, not for a row.
+     */
+    public static void trimNativeHeap() {
+        Native.trimHeap();
+    }
+
+    private int rowCount(double[] seconds, double[] rows) {
+        if (rows.length % columns != 0) {
+            throw new IllegalArgumentException(rows.length + " numbers are no whole rows of " + columns);
+        }
+        if (seconds != null && seconds.length != rows.length / columns) {
+            throw new IllegalArgumentException(seconds.length + " times for " + rows.length / columns + " rows");
+        }
+        return rows.length / columns;
+    }
+
+    private double[] checked(double[] row) {
+        if (row.length != columns) {
+            throw new IllegalArgumentException("a row of " + row.length + " numbers; the pipeline has " + columns + " columns");
+        }
+        return row;
+    }
+}

@@ -1,0 +1,117 @@
+package oif;
+
+import static org.junit.jupiter.api.Assertions.*;
+
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class PipelineTest {
+    private static final byte[] KEY = Pipeline.utf8("pump-\u00e4\ud83d\ude00");
+
+    private static Pipeline pipeline() {
+        return new Pipeline(
+                Params.of("rolling-iforest"), 2, Params.options().set("alert_rate", 0.01).set("learn", "normal"));
+    }
+
+    private static double[] row(Random random) {
+        return new double[] {random.nextGaussian(), random.nextGaussian()};
+    }
+
+    @Test
+    void findsAnOutlierAndSaysWhy() {
+        Random random = new Random(1);
+        try (Pipeline pipeline = pipeline()) {
+            for (int i = 0; i < 3000; i++) {
+                pipeline.process(row(random));
+            }
+            Result result = pipeline.process(0, 50);
+            assertTrue(result.anomaly() && result.ready());
+            assertEquals(Result.Episode.BEGINS, result.episode());
+            List<Attribution> reasons = pipeline.explain();
+            assertEquals(2, reasons.size());
+            assertTrue(reasons.get(1).share() > 0.9);
+            assertEquals(1, reasons.get(1).direction());
+        }
+    }
+
+    @Test
+    void aKeyCanBeMovedAndGoesOnBitForBit() {
+        Random random = new Random(2);
+        try (Pipeline from = pipeline();
+                Pipeline to = pipeline()) {
+            for (int i = 0; i < 900; i++) {
+                from.process(KEY, i, row(random));
+            }
+            to.process("other", 1, 2);
+            to.loadKey(KEY, from.saveKey(KEY));
+            assertEquals(2, to.keys());
+            for (int i = 900; i < 1500; i++) {
+                double[] row = row(random);
+                assertEquals(from.process(KEY, i, row), to.process(KEY, i, row));
+            }
+            to.removeKey(KEY);
+            assertFalse(to.hasKey(KEY));
+            assertThrows(OifException.class, () -> to.removeKey(KEY));
+            assertThrows(OifException.class, () -> to.saveKey(KEY));
+            assertThrows(OifException.class, () -> to.loadKey(KEY, new byte[10]));
+        }
+    }
+
+    @Test
+    void replayBringsAKeyToWhereItWas() {
+        Random random = new Random(3);
+        double[] rows = new double[2 * 1200], seconds = new double[1200];
+        try (Pipeline one = pipeline();
+                Pipeline block = pipeline();
+                Pipeline replayed = pipeline()) {
+            List<Result> results = new java.util.ArrayList<>();
+            for (int i = 0; i < seconds.length; i++) {
+                double[] row = row(random);
+                System.arraycopy(row, 0, rows, 2 * i, 2);
+                seconds[i] = 60 * i;
+                results.add(one.process(KEY, seconds[i], row));
+            }
+            assertEquals(results, block.processRows(KEY, seconds, rows));
+            replayed.replayRows(KEY, seconds, rows);
+            assertArrayEquals(one.saveKey(KEY), replayed.saveKey(KEY));
+        }
+    }
+
+    @Test
+    void aBadRowOfABlockIsNamedAndThoseBeforeItCount() {
+        try (Pipeline pipeline = pipeline()) {
+            OifException bad = assertThrows(
+                    OifException.class,
+                    () -> pipeline.processRows(KEY, null, new double[] {1, 2, 3, Double.NEGATIVE_INFINITY, 5, 6}));
+            assertEquals(2, bad.line());
+            assertEquals(1, pipeline.rows());
+            assertThrows(IllegalArgumentException.class, () -> pipeline.replayRows(KEY, new double[1], new double[4]));
+            assertThrows(IllegalArgumentException.class, () -> pipeline.replayRows(KEY, null, new double[3]));
+        }
+    }
+
+    @Test
+    void longKeysAndManyColumnsWork() {
+        byte[] key = new byte[60000];
+        try (Pipeline pipeline = new Pipeline(Params.of("rolling-iforest"), 200, Params.options())) {
+            double[] row = new double[200];
+            pipeline.process(key, Double.NaN, row);
+            assertEquals(1, pipeline.keys());
+            assertThrows(OifException.class, () -> pipeline.process(new byte[70000], 0, row));
+        }
+    }
+
+    @Test
+    void namesAreKept() {
+        try (Pipeline pipeline = pipeline()) {
+            assertNull(pipeline.columnName(0));
+            pipeline.nameColumns(List.of("flow", "pr\u00e9ssure"));
+            try (Pipeline loaded = Pipeline.load(pipeline.save())) {
+                assertEquals("pr\u00e9ssure", loaded.columnName(1));
+            }
+            assertThrows(IllegalArgumentException.class, () -> pipeline.nameColumns(List.of("flow")));
+            assertThrows(IndexOutOfBoundsException.class, () -> pipeline.columnName(2));
+        }
+    }
+}
