@@ -1,0 +1,44 @@
+package oif.flink.demo;
+
+import java.util.Map;
+import oif.Params;
+import oif.Pipeline;
+import oif.Result;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.util.Collector;
+
+/**
+ * The control of the tests: models that are in no checkpoint. After a failure its results differ
+ * from those of one process, or the comparison would not see a loss.
+ */
+final class Forgetful extends KeyedProcessFunction<String, Reading, String> {
+    private static final long serialVersionUID = 1;
+
+    private final String detector;
+    private transient Pipeline pipeline;
+
+    Forgetful(Map<String, String> options) {
+        detector = options.get("detector");
+    }
+
+    @Override
+    public void open(OpenContext context) {
+        pipeline = new Pipeline(Params.of(detector), 3, Params.options());
+    }
+
+    @Override
+    public void processElement(Reading r, Context context, Collector<String> out) {
+        Result result =
+                pipeline.process(Pipeline.utf8(r.pump), r.time, new double[] {r.flow, r.pressure, r.temperature});
+        out.collect(r.row + "," + result.score() + "," + result.threshold() + ","
+                + (result.anomaly() ? 1 : 0));
+    }
+
+    @Override
+    public void close() {
+        if (pipeline != null) {
+            pipeline.close();
+        }
+    }
+}

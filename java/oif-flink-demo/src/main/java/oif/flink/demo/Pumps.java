@@ -1,0 +1,42 @@
+package oif.flink.demo;
+
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+
+/**
+ * Pumps that run quietly, and now and then one whose pressure drops. A reading depends on nothing
+ * but its number, so the job and its reference see the same rows whatever happens in between.
+ *
+ * <pre>Pumps ROWS PUMPS FILE.csv   writes them for oif score</pre>
+ */
+public final class Pumps {
+    private static final long FAULT_EVERY = 5000;
+    private static final long FAULT_ROWS = 20;
+
+    private Pumps() {}
+
+    static Reading reading(long row, int pumps) {
+        SplittableRandom random = new SplittableRandom(row * 0x9E3779B97F4A7C15L + 1);
+        int pump = random.nextInt(pumps);
+        double flow = 10 + pump % 7 + random.nextDouble();
+        double pressure = 3 + flow / 10 + random.nextDouble() / 10;
+        double temperature = 40 + random.nextDouble() * 2;
+        boolean isFaulty = row % FAULT_EVERY > FAULT_EVERY - FAULT_ROWS * pumps / 4 && pump % 50 == 3;
+        return new Reading(row, "pump-" + pump, 1_700_000_000 + row / 10.0, flow, isFaulty ? 1 : pressure, temperature);
+    }
+
+    public static void main(String[] arguments) throws IOException {
+        long rows = Long.parseLong(arguments[0]);
+        int pumps = Integer.parseInt(arguments[1]);
+        try (BufferedWriter file = Files.newBufferedWriter(Path.of(arguments[2]))) {
+            file.write("row,pump,time,flow,pressure,temperature\n");
+            for (long row = 0; row < rows; row++) {
+                Reading r = reading(row, pumps);
+                file.write(r.row + "," + r.pump + "," + r.time + "," + r.flow + "," + r.pressure + "," + r.temperature + "\n");
+            }
+        }
+    }
+}

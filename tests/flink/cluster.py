@@ -1,0 +1,228 @@
+"""A real Flink cluster on this machine: a job manager and task managers as processes of their own, which tests may kill.
+
+Flink comes from the package apache-flink-libraries, which has the jars and no scripts, so the entry classes are started here.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+JAVA_OPENS = [
+    f"--add-{kind}={module}/{package}=ALL-UNNAMED"
+    for kind, module, package in [
+        ("exports", "java.base", "sun.net.util"),
+        ("opens", "java.base", "java.lang"),
+        ("opens", "java.base", "java.net"),
+        ("opens", "java.base", "java.io"),
+        ("opens", "java.base", "java.nio"),
+        ("opens", "java.base", "sun.nio.ch"),
+        ("opens", "java.base", "java.lang.reflect"),
+        ("opens", "java.base", "java.text"),
+        ("opens", "java.base", "java.time"),
+        ("opens", "java.base", "java.util"),
+        ("opens", "java.base", "java.util.concurrent"),
+        ("opens", "java.base", "java.util.concurrent.atomic"),
+        ("opens", "java.base", "java.util.concurrent.locks"),
+    ]
+]
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+class Cluster:
+    """One job manager and some task managers with two slots each."""
+
+    def __init__(self, flink, folder, settings=None):
+        self.lib = Path(flink) / "lib"
+        self.folder = Path(folder)
+        self.port = free_port()
+        self.managers = {}  # name -> process
+        self.settings = {
+            "jobmanager.rpc.address": "127.0.0.1",
+            "jobmanager.rpc.port": free_port(),
+            "jobmanager.bind-host": "127.0.0.1",
+            "taskmanager.bind-host": "127.0.0.1",
+            "taskmanager.host": "127.0.0.1",
+            "rest.address": "127.0.0.1",
+            "rest.bind-address": "127.0.0.1",
+            "rest.port": self.port,
+            "taskmanager.numberOfTaskSlots": 2,
+            "taskmanager.cpu.cores": 2.0,
+            "taskmanager.memory.framework.heap.size": "64m",
+            "taskmanager.memory.task.heap.size": "192m",
+            "taskmanager.memory.framework.off-heap.size": "64m",
+            "taskmanager.memory.task.off-heap.size": "512m",
+            "taskmanager.memory.managed.size": "96m",
+            "taskmanager.memory.jvm-metaspace.size": "256m",
+            "taskmanager.memory.jvm-overhead.min": "64m",
+            "taskmanager.memory.jvm-overhead.max": "64m",
+            "taskmanager.memory.network.min": "32m",
+            "taskmanager.memory.network.max": "32m",
+            "execution.checkpointing.interval": "1 s",
+            "execution.checkpointing.storage": "filesystem",
+            "execution.checkpointing.dir": f"file://{self.folder}/checkpoints",
+            "execution.checkpointing.savepoint-dir": f"file://{self.folder}/savepoints",
+            "restart-strategy.type": "exponential-delay",
+            "restart-strategy.exponential-delay.initial-backoff": "200 ms",
+            "restart-strategy.exponential-delay.max-backoff": "1 s",
+            "heartbeat.timeout": 8000,
+            "heartbeat.interval": 1000,
+            "heartbeat.rpc-failure-threshold": 1,
+            "parallelism.default": 3,
+            "io.tmp.dirs": f"{self.folder}/tmp",
+            **(settings or {}),
+        }
+
+    # ---- Processes ----
+
+    def start(self, task_managers=2):
+        conf = self.folder / "conf"
+        for each in (conf, self.folder / "tmp", self.folder / "logs"):
+            each.mkdir(parents=True, exist_ok=True)
+        lines = [f"{name}: {json.dumps(value)}" for name, value in self.settings.items()]
+        (conf / "config.yaml").write_text("\n".join(lines) + "\n")
+        self.start_job_manager()
+        for number in range(task_managers):
+            self.start_task_manager(f"tm-{number}")
+        self.wait_for(lambda: self.slots() == 2 * task_managers, "all slots")
+        return self
+
+    def start_job_manager(self):
+        self._start("jm", "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", "-Xmx384m")
+        self.wait_for(lambda: self.ask("/overview") is not None, "the job manager")
+
+    def start_task_manager(self, name):
+        self._start(
+            name,
+            "org.apache.flink.runtime.taskexecutor.TaskManagerRunner",
+            "-Xmx256m",
+            "-XX:MaxDirectMemorySize=672m",
+            extra=["-D", f"taskmanager.resource-id={name}-{time.monotonic_ns()}"],
+        )
+
+    def _start(self, name, entry, *java_options, extra=()):
+        log = open(self.folder / "logs" / f"{name}.log", "ab")
+        environment = {**os.environ, "MALLOC_ARENA_MAX": "2", "FLINK_CONF_DIR": str(self.folder / "conf")}
+        self.managers[name] = subprocess.Popen(
+            ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", *java_options, *JAVA_OPENS, "-cp", f"{self.lib}/*", entry,
+             "--configDir", str(self.folder / "conf"), *extra],
+            stdout=log, stderr=log, env=environment, start_new_session=True,
+        )
+
+    def kill(self, name):
+        """kill -9, as a machine that is gone."""
+        process = self.managers.pop(name)
+        process.kill()
+        process.wait()
+
+    def stop(self):
+        for name in list(self.managers):
+            self.kill(name)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    # ---- The REST interface ----
+
+    def ask(self, path, body=None, method=None):
+        """The answer of the job manager; None while it does not answer or knows no such thing."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}{path}", data=data, method=method, headers={"Content-Type": "application/json"}
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=20) as answer:
+                return json.loads(answer.read() or b"{}")
+        except urllib.error.HTTPError as error:
+            if error.code in (404, 503):
+                return None
+            raise RuntimeError(f"{path}: {error.code} {error.read().decode()[:2000]}") from error
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            return None
+
+    def wait_for(self, condition, what, seconds=90):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            dead = [name for name, process in self.managers.items() if process.poll() is not None]
+            if dead:
+                raise RuntimeError(f"{dead} ended; see {self.folder}/logs\n{self.tail(dead[0])}")
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"waited {seconds} s for {what}\n{self.tail('jm')}")
+            time.sleep(0.1)
+
+    def tail(self, name):
+        return (self.folder / "logs" / f"{name}.log").read_text(errors="replace")[-3000:]
+
+    def slots(self):
+        return (self.ask("/overview") or {}).get("slots-total")
+
+    def upload(self, jar):
+        """Returns the name under which the jar can be run."""
+        boundary = "oif-boundary"
+        body = (
+            f'--{boundary}\r\nContent-Disposition: form-data; name="jarfile"; filename="{Path(jar).name}"\r\n'
+            "Content-Type: application/x-java-archive\r\n\r\n"
+        ).encode() + Path(jar).read_bytes() + f"\r\n--{boundary}--\r\n".encode()
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}/jars/upload", data=body,
+            headers={"Content-Type": f"multipart/form-data; boundary={boundary}"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.loads(answer.read())["filename"].rsplit("/", 1)[-1]
+
+    def run(self, jar, entry, arguments, parallelism=3, savepoint=None, settings=None):
+        body = {"entryClass": entry, "programArgsList": [str(each) for each in arguments], "parallelism": parallelism}
+        if savepoint:
+            body["savepointPath"] = savepoint
+        if settings:
+            body["flinkConfiguration"] = settings
+        return self.ask(f"/jars/{jar}/run", body)["jobid"]
+
+    def state(self, job):
+        return (self.ask(f"/jobs/{job}") or {}).get("state")
+
+    def checkpoints(self, job):
+        """How many were completed."""
+        return ((self.ask(f"/jobs/{job}/checkpoints") or {}).get("counts") or {}).get("completed", 0)
+
+    def restored(self, job):
+        return ((self.ask(f"/jobs/{job}/checkpoints") or {}).get("counts") or {}).get("restored", 0)
+
+    def finish(self, job, seconds=180):
+        def is_over():
+            state = self.state(job)
+            if state in ("FAILED", "CANCELED"):
+                raise RuntimeError(f"the job is {state}: {self.why(job)}")
+            return state == "FINISHED"
+
+        self.wait_for(is_over, "the end of the job", seconds)
+
+    def why(self, job):
+        history = (self.ask(f"/jobs/{job}/exceptions") or {}).get("exceptionHistory", {}).get("entries", [])
+        return "\n".join(each.get("stacktrace", "")[:2500] for each in history[:3])
+
+    def stop_with_savepoint(self, job):
+        """Returns the path of the savepoint."""
+        request = self.ask(f"/jobs/{job}/stop", {"drain": False})["request-id"]
+        answer = {}
+
+        def is_done():
+            answer.update(self.ask(f"/jobs/{job}/savepoints/{request}") or {})
+            return answer.get("status", {}).get("id") == "COMPLETED"
+
+        self.wait_for(is_done, "the savepoint")
+        if "location" not in answer["operation"]:
+            raise RuntimeError(f"no savepoint: {answer}")
+        return answer["operation"]["location"]
