@@ -150,7 +150,7 @@ def test_a_cache_far_too_small_on_rocksdb(cluster, expected, tmp_path):
 def test_write_through_goes_on_as_operator(cluster, expected, tmp_path):
     """The function and the operator have one state."""
     rows = 80_000
-    run = Run(cluster, tmp_path, rows, write_through="yes").start()
+    run = Run(cluster, tmp_path, rows, rate=5000, write_through="yes").start()
     run.wait_for_checkpoints(2)
     savepoint = cluster.stop_with_savepoint(run.job)
     Run.__init__(run, cluster, tmp_path, rows)
