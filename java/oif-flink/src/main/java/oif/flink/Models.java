@@ -108,6 +108,7 @@ final class Models<K, T> implements AutoCloseable {
             replayedRows += rows.seconds().length;
             entry.logBytes += rows.seconds().length * RowLog.rowBytes(settings.columns.size());
         }
+        entry.hasTimer = settings.keySeconds > 0 && state.seen().value() != null; // its timer is in the state as well
         entries.put(name, entry);
         latest = entry;
         misses++;

@@ -80,7 +80,7 @@ final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
             return;
         }
         entry.seen = timers.currentProcessingTime();
-        if (!entry.hasTimer) { // for one that was loaded there may be one already: it is the same or fires first
+        if (!entry.hasTimer) {
             timers.registerProcessingTimeTimer(VoidNamespace.INSTANCE, entry.seen + 1000 * settings.keySeconds);
             entry.hasTimer = true;
         }

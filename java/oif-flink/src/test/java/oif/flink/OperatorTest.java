@@ -235,6 +235,22 @@ class OperatorTest {
         }
     }
 
+    /** A key that comes and goes from the cache has one timer, not one for each time. */
+    @Test
+    void oneTimerPerKey() throws Exception {
+        ScoreSettings<Reading> settings = Rows.settings();
+        settings.keySeconds = 3600;
+        settings.cacheBytes = 1;
+        try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+            harness.open();
+            for (int i = 0; i < 50; i++) {
+                harness.setProcessingTime(1000 * i);
+                harness.processElement(new Reading("key-" + i % 2, i, new double[] {1, 2, 3}), 0);
+            }
+            assertEquals(2, harness.numProcessingTimeTimers());
+        }
+    }
+
     @Test
     void memoryThatIsNotDeclaredIsRefused() throws Exception {
         try (Harness harness = new Harness(operator(Rows.settings()), 1, 0, "10m")) {
