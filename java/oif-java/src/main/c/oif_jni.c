@@ -47,10 +47,9 @@ static void throw_error(JNIEnv *env, const oif_error *error)
     jclass type = (*env)->FindClass(env, "oif/OifException");
     jmethodID make = type ? (*env)->GetMethodID(env, type, "<init>", "(I[BJJ)V") : NULL;
     jbyteArray message = make ? bytes_of(env, error->message, strlen(error->message)) : NULL;
-    jobject thrown =
-        message ? (*env)->NewObject(env, type, make, (jint)error->status, message,
-                                    (jlong)error->line, (jlong)error->column)
-                : NULL;
+    jobject thrown = message ? (*env)->NewObject(env, type, make, (jint)error->status, message,
+                                                 (jlong)error->line, (jlong)error->column)
+                             : NULL;
     if (thrown)
         (*env)->Throw(env, thrown);
 }
@@ -126,10 +125,10 @@ static bool set_param(JNIEnv *env, oif_params *params, jbyteArray name, jbyteArr
 {
     copied name_text = {.bytes = NULL}, value_text = {.bytes = NULL};
     oif_error error;
-    bool is_set = copy_text(env, name, &name_text) && copy_text(env, value, &value_text) &&
-                  went_well(env,
-                            oif_params_set_text(params, name_text.bytes, value_text.bytes, &error),
-                            &error);
+    bool is_set =
+        copy_text(env, name, &name_text) && copy_text(env, value, &value_text) &&
+        went_well(env, oif_params_set_text(params, name_text.bytes, value_text.bytes, &error),
+                  &error);
     free_copy(&name_text);
     free_copy(&value_text);
     return is_set;
@@ -278,8 +277,7 @@ static void detector_learn_score_rows(JNIEnv *env, jclass type, jlong handle, jd
     jsize count = (*env)->GetArrayLength(env, scores);
     copied copy = {.bytes = NULL}, made = {.bytes = NULL};
     oif_error error;
-    if (copy_numbers(env, rows, &copy) &&
-        make_room(env, &made, (size_t)count * sizeof(double)) &&
+    if (copy_numbers(env, rows, &copy) && make_room(env, &made, (size_t)count * sizeof(double)) &&
         went_well(env,
                   oif_detector_learn_score_rows(detector, copy.bytes, copy.count / columns, columns,
                                                 made.bytes, &error),
@@ -321,8 +319,7 @@ static jbyteArray detector_save(JNIEnv *env, jclass type, jlong handle)
     oif_error error;
     jbyteArray saved = NULL;
     if (make_room(env, &snapshot, bytes) &&
-        went_well(env,
-                  oif_detector_save_memory(detector_at(handle), snapshot.bytes, bytes, &error),
+        went_well(env, oif_detector_save_memory(detector_at(handle), snapshot.bytes, bytes, &error),
                   &error))
         saved = bytes_of(env, snapshot.bytes, bytes);
     free_copy(&snapshot);
@@ -444,8 +441,7 @@ static void pipeline_process_rows(JNIEnv *env, jclass type, jlong handle, jbyteA
 {
     (void)type;
     copied key_copy = {.bytes = NULL}, time_copy = {.bytes = NULL}, row_copy = {.bytes = NULL};
-    if (copy_bytes(env, key, &key_copy) &&
-        (!seconds || copy_numbers(env, seconds, &time_copy)) &&
+    if (copy_bytes(env, key, &key_copy) && (!seconds || copy_numbers(env, seconds, &time_copy)) &&
         copy_numbers(env, rows, &row_copy))
         process_block(env, pipeline_at(handle), &key_copy, time_copy.bytes, &row_copy, numbers);
     free_copy(&key_copy);
@@ -514,10 +510,9 @@ static void pipeline_name_columns(JNIEnv *env, jclass type, jlong handle, jobjec
     for (size_t i = 0; i < count && are_copied; i++)
         are_copied = (texts[i] = name_at(env, names, i)) != NULL;
     if (are_copied)
-        (void)went_well(env,
-                        oif_pipeline_name_columns(pipeline_at(handle),
-                                                  (const char *const *)texts, &error),
-                        &error);
+        (void)went_well(
+            env, oif_pipeline_name_columns(pipeline_at(handle), (const char *const *)texts, &error),
+            &error);
     free_names(texts, count);
 }
 
@@ -630,8 +625,7 @@ static jbyteArray pipeline_save(JNIEnv *env, jclass type, jlong handle)
     oif_error error;
     jbyteArray saved = NULL;
     if (make_room(env, &snapshot, bytes) &&
-        went_well(env,
-                  oif_pipeline_save_memory(pipeline_at(handle), snapshot.bytes, bytes, &error),
+        went_well(env, oif_pipeline_save_memory(pipeline_at(handle), snapshot.bytes, bytes, &error),
                   &error))
         saved = bytes_of(env, snapshot.bytes, bytes);
     free_copy(&snapshot);
