@@ -2,16 +2,18 @@
  *
  * Rows are made one at a time from the seed, so there may be any number of them. The same seed
  * gives the same bytes on every machine: random numbers are our own, all else is + - * / and
- * sqrt, which IEEE 754 defines to the last bit, and numbers are printed as whole
- * ten-thousandths. */
+ * sqrt, which IEEE 754 defines to the last bit, and numbers are printed with a fixed number of
+ * decimals. */
+#include "durations.h"
 #include "options.h"
+#include "pump.h"
 #include "stream_random.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_PER_DAY = 48, FAULT_ROWS = 12 };
+enum { ROWS_PER_DAY = 48, FAULT_ROWS = 12, PUMP_FAULT_ROWS = 10 };
 
 typedef struct stream_kind stream_kind;
 
@@ -28,9 +30,11 @@ typedef struct synthetic_stream {
 
     /* mulcross: of the clusters from the middle, of a row within its cluster */
     double distance, spread;
-    int fault; /* seasonal: what is wrong */
+    int fault; /* seasonal: which kind; pump: how many so far */
     size_t faulty_column;
     double stuck_at;
+    bool is_running; /* pump */
+    double faulty_reading[PUMP_COLUMNS];
 } synthetic_stream;
 
 struct stream_kind {
@@ -39,6 +43,9 @@ struct stream_kind {
     size_t columns;
     double share;
     uint64_t group_rows; /* anomalies come in groups of this many rows */
+    int decimals;
+    /* NULL: x0, x1, ... With names the columns are fixed, and a row begins with its time. */
+    const char *const *names;
     void (*start)(synthetic_stream *stream);
     void (*make_row)(synthetic_stream *stream, uint64_t row);
 };
@@ -201,16 +208,39 @@ static void make_seasonal_row(synthetic_stream *stream, uint64_t row)
     }
 }
 
+/* ---- pump: two weeks of readings, with faults of ten minutes ---- */
+
+static void start_pump(synthetic_stream *stream)
+{
+    stream->is_running = true;
+}
+
+static void make_pump_row(synthetic_stream *stream, uint64_t row)
+{
+    if (stream->is_anomalous && row % PUMP_FAULT_ROWS == 0)
+        pump_read_fault(stream->faulty_reading, pump_fault_at(stream->fault++), &stream->random);
+    pump_switch(&stream->is_running, &stream->random);
+    if (stream->is_anomalous) {
+        memcpy(stream->values, stream->faulty_reading, sizeof stream->faulty_reading);
+        pump_add_noise(stream->values, &stream->random);
+        return;
+    }
+    double wear = (double)row / (double)stream->rows;
+    pump_read(stream->values, row, wear, stream->is_running, &stream->random);
+}
+
 /* ---- The stream ---- */
 
 static const stream_kind kinds[] = {
-    {"toy", 10000, 2, 0.05, 1, NULL, make_toy_row},
-    {"mulcross", 262144, 4, 0.1, 1, start_mulcross, make_mulcross_row},
-    {"drift", 40000, 2, 0.02, 1, NULL, make_drift_row},
-    {"seasonal", 10080, 1, 0.02, FAULT_ROWS, NULL, make_seasonal_row},
+    {"pump", PUMP_ROWS, PUMP_COLUMNS, 0.004, PUMP_FAULT_ROWS, 2, pump_column_names, start_pump,
+     make_pump_row},
+    {"toy", 10000, 2, 0.05, 1, 4, NULL, NULL, make_toy_row},
+    {"mulcross", 262144, 4, 0.1, 1, 4, NULL, start_mulcross, make_mulcross_row},
+    {"drift", 40000, 2, 0.02, 1, 4, NULL, NULL, make_drift_row},
+    {"seasonal", 10080, 1, 0.02, FAULT_ROWS, 4, NULL, NULL, make_seasonal_row},
 };
 
-static const char *const kind_names[] = {"toy", "mulcross", "drift", "seasonal", NULL};
+static const char *const kind_names[] = {"pump", "toy", "mulcross", "drift", "seasonal", NULL};
 
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
@@ -229,9 +259,10 @@ static void begin_group(synthetic_stream *stream)
 enum { NUMBER_BYTES = 24 };
 
 /* "-12.3456,": a whole number of ten-thousandths, so no machine's last bit shows. */
-static char *put_number(char *to, double value)
+static char *put_number(char *to, double value, int decimals)
 {
-    int64_t whole = (int64_t)(value * 10000 + (value < 0 ? -0.5 : 0.5));
+    double scale = decimals == 4 ? 10000 : 100;
+    int64_t whole = (int64_t)(value * scale + (value < 0 ? -0.5 : 0.5));
     uint64_t left = whole < 0 ? (uint64_t)-whole : (uint64_t)whole;
     int count = 0;
     if (whole < 0)
@@ -240,9 +271,9 @@ static char *put_number(char *to, double value)
     do {
         digits[count++] = (char)('0' + left % 10);
         left /= 10;
-    } while (left > 0 || count < 5);
+    } while (left > 0 || count <= decimals);
     while (count > 0) {
-        if (count == 4)
+        if (count == decimals)
             *to++ = '.';
         *to++ = digits[--count];
     }
@@ -250,27 +281,44 @@ static char *put_number(char *to, double value)
     return to;
 }
 
-static bool write_row(synthetic_stream *stream)
+/* A row per minute from the start of 2026 on. */
+static bool write_time(uint64_t row)
+{
+    const double start = 1767225600;
+    char text[MOMENT_TEXT_BYTES];
+    return output_print("%s,", moment_text(start + 60 * (double)row, text));
+}
+
+static bool write_row(synthetic_stream *stream, uint64_t row)
 {
     char *end = stream->line;
     for (size_t i = 0; i < stream->columns; i++)
-        end = put_number(end, stream->values[i]);
+        end = put_number(end, stream->values[i], stream->kind->decimals);
     *end++ = stream->is_anomalous ? '1' : '0';
     *end++ = '\n';
-    return output_write(stream->line, (size_t)(end - stream->line));
+    return (!stream->kind->names || write_time(row)) &&
+           output_write(stream->line, (size_t)(end - stream->line));
+}
+
+static bool write_header(const synthetic_stream *stream)
+{
+    const char *const *names = stream->kind->names;
+    if (names)
+        output_print("time,");
+    for (size_t i = 0; i < stream->columns; i++)
+        names ? output_print("%s,", names[i]) : output_print("x%zu,", i);
+    return output_print("label\n");
 }
 
 static bool write_stream(synthetic_stream *stream)
 {
-    for (size_t i = 0; i < stream->columns; i++)
-        output_print("x%zu,", i);
-    if (!output_print("label\n"))
+    if (!write_header(stream))
         return false;
     for (uint64_t row = 0; row < stream->rows; row++) {
         if (row % stream->kind->group_rows == 0)
             begin_group(stream);
         stream->kind->make_row(stream, row);
-        if (!write_row(stream))
+        if (!write_row(stream, row))
             return false;
     }
     return true;
@@ -293,6 +341,9 @@ static synthetic_stream describe_stream(const stream_kind *kind, const generate_
 
 static exit_code generate(const stream_kind *kind, const generate_settings *asked)
 {
+    if (kind->names && asked->columns && asked->columns != kind->columns)
+        return complain(EXIT_USAGE, "--columns: a %s has %zu columns; remove --columns", kind->name,
+                        kind->columns);
     synthetic_stream stream = describe_stream(kind, asked);
     exit_code code = EXIT_OK;
     stream.values = calloc(stream.columns, sizeof *stream.values);
@@ -311,11 +362,13 @@ static exit_code generate(const stream_kind *kind, const generate_settings *aske
 static exit_code run(const cli_settings *settings)
 {
     if (!settings->file)
-        return complain(EXIT_USAGE, "generate needs a KIND: toy, mulcross, drift or seasonal");
+        return complain(EXIT_USAGE,
+                        "generate needs a KIND: pump, toy, mulcross, drift or seasonal");
     for (size_t i = 0; i < KIND_COUNT; i++)
         if (strcmp(settings->file, kinds[i].name) == 0)
             return generate(&kinds[i], &settings->generate);
-    return complain(EXIT_USAGE, "there is no stream '%s'; KIND is toy, mulcross, drift or seasonal",
+    return complain(EXIT_USAGE,
+                    "there is no stream '%s'; KIND is pump, toy, mulcross, drift or seasonal",
                     settings->file);
 }
 
@@ -333,16 +386,17 @@ static const char *set_share(cli_settings *settings, const char *value)
 
 static const cli_option options[] = {
     {"rows", OPTION_COUNT, SETTING(generate.rows),
-     .help = "how many rows (default 10000, mulcross 262144, drift 40000, seasonal 10080)",
+     .help =
+         "how many rows (default 10000, pump 20160, mulcross 262144, drift 40000, seasonal 10080)",
      .argument = "N", .from = 1, .to = 0x1p53, .range = "1 to 2^53"},
     {"seed", OPTION_COUNT, SETTING(generate.seed),
      .help = "another seed is another stream of the same kind (default 0)", .argument = "S",
      .from = 0, .to = 0x1p53, .range = "0 to 2^53"},
     {"columns", OPTION_COUNT, SETTING(generate.columns),
-     .help = "columns of a row (default 2, mulcross 4, seasonal 1)", .argument = "D", .from = 1,
-     .to = 10000, .range = "1 to 10000"},
+     .help = "number of columns (default 2, pump 3, mulcross 4, seasonal 1)", .argument = "D",
+     .from = 1, .to = 10000, .range = "1 to 10000"},
     {"anomalies", OPTION_APPLY, SETTING(generate.share),
-     .help = "of the rows (default 0.05, mulcross 0.1, drift and seasonal 0.02)",
+     .help = "of the rows (default 0.05, pump 0.004, mulcross 0.1, drift and seasonal 0.02)",
      .argument = "SHARE", .apply = set_share},
 };
 
@@ -350,7 +404,9 @@ const cli_command generate_command = {
     .name = "generate",
     .summary = "make a stream with known anomalies: the column label is 1 for them, 0 elsewhere",
     .usage = "generate KIND [OPTION...]",
-    .examples = "  oif generate toy > toy.csv             a dense cloud, anomalies strewn thinly "
+    .examples = "  oif generate pump > pump.csv           two weeks of a pump, one row per minute, "
+                "eight faults of ten minutes\n"
+                "  oif generate toy > toy.csv             a dense cloud, anomalies strewn thinly "
                 "around it\n"
                 "  oif generate mulcross --columns 8      Rocke and Woodruff's: two dense clusters "
                 "of anomalies\n"
@@ -358,8 +414,8 @@ const cli_command generate_command = {
                 "1/4 of the rows,\n"
                 "                                         gradually from 1/2 to 5/8, back at 3/4 "
                 "and again at 7/8\n"
-                "  oif generate seasonal --columns 3      sensors with a daily pattern, 48 rows a "
-                "day; now and then\n"
+                "  oif generate seasonal --columns 3      sensors with a daily pattern, 48 rows "
+                "per day; now and then\n"
                 "                                         one is stuck, half a day late or too "
                 "high for 12 rows\n"
                 "  oif generate toy --rows 1e6 | oif eval --label label\n",

@@ -67,7 +67,7 @@ ZSH
         equal "$command $(zsh -f try.zsh "$command" -- | sed -n 's/^\(--[a-z-]*\)=*\[.*/\1/p' | sort)" \
             "$command $(flags_in_help "$command")"
     done
-    contains "$(zsh -f try.zsh generate '')" "1:kind:(toy mulcross drift seasonal)"
+    contains "$(zsh -f try.zsh generate '')" "1:kind:(pump toy mulcross drift seasonal)"
     contains "$(zsh -f try.zsh score '')" ":NAME:(rolling-iforest "
     contains "$(zsh -f try.zsh score '')" "]::"
 }

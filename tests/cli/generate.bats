@@ -21,6 +21,31 @@ seasonal 1757490778 52546"
     done
 }
 
+@test "the pump has a row per minute, named columns and faults of ten rows, the same bytes everywhere" {
+    "$OIF" generate pump > pump.csv
+    equal "$(head -n 1 pump.csv)" "time,flow,pressure,temperature,label"
+    equal "$(sed -n '2p;20161p' pump.csv | cut -d, -f1 | xargs)" "2026-01-01T00:00:00Z 2026-01-14T23:59:00Z"
+    equal "$(tail -n +2 pump.csv | grep -cxE '[-0-9T:]+Z,(-?[0-9]+\.[0-9]{2},){3}[01]')" 20160
+    equal "$(grep -c ',1$' pump.csv)" 80
+    equal "$("$OIF" generate pump --rows 5000 --seed 7 | cksum)" "2055828212 197628"
+    "$OIF" generate pump --rows 200 --seed 1 > other.csv
+    differ <(head -n 201 pump.csv) other.csv
+}
+
+@test "oif score finds every fault of the pump in its first row" {
+    for seed in 0 1 2; do
+        "$OIF" generate pump --seed $seed | "$OIF" eval --label label --time time --alert-rate 0.0001 > result
+        grep -qE '^episodes found +8  of 8 labelled' result
+        grep -qE '^median delay +0 s ' result
+    done
+}
+
+@test "the pump's columns are fixed" {
+    oif generate pump --columns 4
+    exits 2 "oif: --columns: a pump has 3 columns; remove --columns"
+    "$OIF" generate pump --columns 3 --rows 10 > /dev/null
+}
+
 @test "another seed is another stream" {
     for kind in "${kinds[@]}"; do
         "$OIF" generate "$kind" --rows 100 > first
@@ -105,9 +130,9 @@ PYTHON
 
 @test "a kind is needed, and must exist" {
     oif generate
-    exits 2 "oif: generate needs a KIND: toy, mulcross, drift or seasonal"
+    exits 2 "oif: generate needs a KIND: pump, toy, mulcross, drift or seasonal"
     oif generate toys
-    exits 2 "oif: there is no stream 'toys'; KIND is toy, mulcross, drift or seasonal"
+    exits 2 "oif: there is no stream 'toys'; KIND is pump, toy, mulcross, drift or seasonal"
     oif generate toy drift
     exits 2 "oif: unexpected argument 'drift' (usage: oif generate KIND [OPTION...])"
 }
