@@ -13,7 +13,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-serve build test install clean \
-	test-all python-test python-asan python-capymoa wheels format lint coverage fuzz valgrind release-gcc \
+	test-all python-test python-asan python-capymoa wheels pictures screenshot format lint coverage fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	operations data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-plain bench-python bench-serve bench-text bench-programs
@@ -50,6 +50,13 @@ help: ## this list
 test-all: ## make test, then clang, sanitizers, other machines, peers, fuzzers, analyzers: what CI runs
 	@tools/install_dependencies.sh test-all
 	@tools/run_tests.sh --all
+
+pictures: release-gcc ## draw docs/images again from what oif says and from the tables of the documents
+	@tools/make_pictures.py build/release-gcc/oif
+
+screenshot: release-gcc ## photograph the live page for the README (needs Chromium)
+	@tools/make_venv.sh serve
+	@build/serve-venv/bin/python tools/make_screenshot.py build/release-gcc/oif docs/images/live-page.png
 
 format: ## clang-format all C sources
 	@tools/install_dependencies.sh develop

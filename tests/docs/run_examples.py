@@ -13,7 +13,9 @@ Other blocks are left alone.
 
 In the folder, tools/ is that of the checkout, and python3 the one that runs this. A page with a line
   <!-- needs: COMMAND -->
-is skipped when the command fails, and the reason is the last line that it prints.
+is skipped when the command fails, and the reason is the last line that it prints. A line
+  <!-- next needs: COMMAND -->
+does the same for the next block alone.
 """
 import os
 import re
@@ -23,19 +25,22 @@ import tempfile
 
 FENCE = re.compile(r"^```(\S*)\s*(\S*)\s*$")
 NEEDS = re.compile(r"^<!-- needs: (.*) -->$", re.MULTILINE)
+NEXT_NEEDS = re.compile(r"^<!-- next needs: (.*) -->$")
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def blocks(text):
-    """Yields (language, file name, first line number, lines) of each fenced block."""
-    language = None
+    """Yields (language, file name, first line number, lines, the command that it needs) of each fenced block."""
+    language = needs = None
     for number, line in enumerate(text.splitlines(), 1):
-        fence = FENCE.match(line)
+        fence, needed = FENCE.match(line), NEXT_NEEDS.match(line)
         if language is None and fence:
             language, name, start, lines = fence[1], fence[2], number + 1, []
+        elif language is None and needed:
+            needs = needed[1]
         elif language is not None and line.strip() == "```":
-            yield language, name, start, lines
-            language = None
+            yield language, name, start, lines, needs
+            language = needs = None
         elif language is not None:
             lines.append(line)
 
@@ -92,9 +97,9 @@ def run(command, folder, prefix):
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
-def missing(text, folder, prefix):
-    """Why the page cannot be run, or None."""
-    for command in NEEDS.findall(text):
+def missing(needed, folder, prefix):
+    """Why what needs these commands cannot be run, or None."""
+    for command in needed:
         result = run(command, folder, prefix)
         if result.returncode != 0:
             return (result.stdout.strip() or command).splitlines()[-1]
@@ -110,12 +115,17 @@ def show_instead(page, number, expected, shown):
 
 
 def run_blocks(page, text, folder, prefix, update):
-    passed = failed = moved = 0
-    for language, name, start, lines in blocks(text):
+    passed = failed = skipped = moved = 0
+    for language, name, start, lines, needs in blocks(text):
         if name:
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write("\n".join(lines) + "\n")
         if language != "console":
+            continue
+        reason = missing([needs] if needs else [], folder, prefix)
+        if reason is not None:
+            print(f"{page}:{start}: skipped: {reason}")
+            skipped += len(commands(start, lines))
             continue
         for number, command, expected in commands(start, lines):
             result = run(command, folder, prefix)
@@ -130,7 +140,7 @@ def run_blocks(page, text, folder, prefix, update):
                 failed += 1
                 print(f"{page}:{number}: $ {command}\n--- shown\n" + "\n".join(expected) +
                       f"\n--- printed (exit {result.returncode})\n{result.stdout}")
-    return passed, failed, 0
+    return passed, failed, skipped
 
 
 def run_page(page, prefix, update):
@@ -138,11 +148,11 @@ def run_page(page, prefix, update):
     text = open(page, encoding="utf-8").read()
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(os.path.join(CHECKOUT, "tools"), os.path.join(folder, "tools"))
-        reason = missing(text, folder, prefix)
+        reason = missing(NEEDS.findall(text), folder, prefix)
         if reason is None:
             return run_blocks(page, text, folder, prefix, update)
     print(f"{page}: skipped: {reason}")
-    return 0, 0, sum(len(commands(start, lines)) for language, _, start, lines in blocks(text) if language == "console")
+    return 0, 0, sum(len(commands(start, lines)) for language, _, start, lines, _ in blocks(text) if language == "console")
 
 
 def main(prefix, pages, update):
