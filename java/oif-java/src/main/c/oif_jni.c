@@ -454,12 +454,12 @@ static jdoubleArray pipeline_explain(JNIEnv *env, jclass type, jlong handle)
     (void)type;
     oif_pipeline *pipeline = pipeline_at(handle);
     size_t count = oif_pipeline_learned_columns(pipeline);
-    oif_attribution *attributions = calloc(count, sizeof *attributions);
     jdoubleArray array = (*env)->NewDoubleArray(env, (jsize)(count * ATTRIBUTION_NUMBERS));
-    if (!attributions)
+    if (!array)
+        return NULL;
+    oif_attribution *attributions = calloc(count, sizeof *attributions);
+    if (!attributions) {
         throw_out_of_memory(env);
-    if (!attributions || !array) {
-        free(attributions);
         return NULL;
     }
     oif_pipeline_explain(pipeline, attributions);

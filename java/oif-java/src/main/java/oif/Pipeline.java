@@ -80,7 +80,7 @@ public final class Pipeline implements AutoCloseable {
      * one time per row, or is null.
      */
     public List<Result> processRows(byte[] key, double[] seconds, double[] rows) {
-        double[] results = new double[rowCount(seconds, rows) * Native.RESULT_NUMBERS];
+        double[] results = new double[Math.multiplyExact(rowCount(seconds, rows), Native.RESULT_NUMBERS)];
         processRows(key, seconds, rows, results);
         List<Result> list = new ArrayList<>();
         for (int at = 0; at < results.length; at += Native.RESULT_NUMBERS) {

@@ -9,6 +9,7 @@ import oif.Attribution;
 import oif.Oif;
 import oif.Pipeline;
 import oif.Result;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.metrics.MetricGroup;
 
 /**
@@ -56,28 +57,49 @@ final class Models<K, T> implements AutoCloseable {
     private final long emptyBytes; // of a pipeline without models
     private final LinkedHashMap<KeyName, Entry<K>> entries = new LinkedHashMap<>(16, 0.75f, true);
     private Entry<K> latest; // most rows have the key of the row before, or one of few
-    long hits, misses, evictions, replayedRows, waitingBytes, writtenBytes;
 
-    Models(ScoreSettings<T> settings) {
+    // Other threads read them as metrics. They must not ask the pipeline, which may be at work, or closed.
+    long hits, misses, evictions, replayedRows, waitingBytes, writtenBytes, writtenBases, checkpointBytes;
+    private long modelBytes;
+    private int liveModels;
+    private long writtenBefore; // the last checkpoint
+
+    /** Claims the memory of the models first, or refuses to start. */
+    Models(ScoreSettings<T> settings, Configuration taskManager) {
         this.settings = settings;
-        this.pipeline = settings.newPipeline();
+        NativeMemory.claim(taskManager, settings.cacheBytes);
+        try {
+            this.pipeline = settings.newPipeline();
+        } catch (RuntimeException | Error e) {
+            NativeMemory.release(settings.cacheBytes);
+            throw e;
+        }
         this.behavior = behaviorForTests > 0 ? behaviorForTests : Oif.behavior();
         this.emptyBytes = pipeline.memoryBytes();
     }
 
     void register(MetricGroup group) {
-        group.gauge("modelsLive", entries::size);
-        group.gauge("modelBytes", this::memoryBytes);
+        group.gauge("modelsLive", () -> liveModels);
+        group.gauge("modelBytes", () -> modelBytes);
         group.gauge("cacheHits", () -> hits);
         group.gauge("cacheMisses", () -> misses);
         group.gauge("cacheEvictions", () -> evictions);
         group.gauge("replayedRows", () -> replayedRows);
         group.gauge("waitingRowBytes", () -> waitingBytes);
         group.gauge("stateBytesWritten", () -> writtenBytes);
+        group.gauge("basesWritten", () -> writtenBases);
+        group.gauge("checkpointBytes", () -> checkpointBytes);
     }
 
-    long memoryBytes() {
-        return pipeline.memoryBytes() - emptyBytes;
+    private void count() {
+        liveModels = entries.size();
+        modelBytes = pipeline.memoryBytes() - emptyBytes;
+    }
+
+    /** Everything is written: what came since the last checkpoint is this one's. */
+    void noteCheckpoint() {
+        checkpointBytes = writtenBytes - writtenBefore;
+        writtenBefore = writtenBytes;
     }
 
     Iterable<Entry<K>> entries() {
@@ -108,7 +130,9 @@ final class Models<K, T> implements AutoCloseable {
             replayedRows += rows.seconds().length;
             entry.logBytes += rows.seconds().length * RowLog.rowBytes(settings.columns.size());
         }
-        entry.hasTimer = settings.keySeconds > 0 && state.seen().value() != null; // its timer is in the state as well
+        Long seen = settings.keySeconds > 0 ? state.seen().value() : null;
+        entry.hasTimer = seen != null; // its timer is in the state as well
+        entry.seen = seen == null ? 0 : seen;
         entries.put(name, entry);
         latest = entry;
         misses++;
@@ -125,11 +149,13 @@ final class Models<K, T> implements AutoCloseable {
         if (pipeline.hasKey(entry.name.bytes())) {
             pipeline.removeKey(entry.name.bytes());
         }
+        count();
     }
 
     /** The model to evict: the least recently seen, while they take too much memory and there are others. */
     Entry<K> toEvict() {
-        if (entries.size() < 2 || memoryBytes() <= settings.cacheBytes) {
+        count();
+        if (liveModels < 2 || modelBytes <= settings.cacheBytes) {
             return null;
         }
         Iterator<Entry<K>> oldest = entries.values().iterator();
@@ -176,6 +202,7 @@ final class Models<K, T> implements AutoCloseable {
             entry.hasBase = true;
             entry.logBytes = 0;
             writtenBytes += base.length;
+            writtenBases++;
         } else if (!entry.waiting.isEmpty()) {
             byte[] piece = entry.waiting.take(behavior);
             state.log().add(piece);
@@ -193,7 +220,10 @@ final class Models<K, T> implements AutoCloseable {
     @Override
     public void close() {
         entries.clear();
+        liveModels = 0;
+        modelBytes = 0;
         pipeline.close();
+        NativeMemory.release(settings.cacheBytes);
         Pipeline.trimNativeHeap();
     }
 }

@@ -2,7 +2,9 @@ package oif.flink;
 
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.configuration.Configuration;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.streaming.api.operators.StreamingRuntimeContext;
 import org.apache.flink.util.Collector;
 
 /**
@@ -29,9 +31,16 @@ final class OifFunction<K, T> extends KeyedProcessFunction<K, T, Scored<T>> {
     public void open(OpenContext context) {
         state = KeyState.of(getRuntimeContext());
         names = new KeyNames<>(keySerializer.duplicate());
-        models = new Models<>(settings);
+        models = new Models<>(settings, taskManager());
         models.register(getRuntimeContext().getMetricGroup().addGroup("oif"));
         checks = new RowChecks<>(settings, getRuntimeContext().getMetricGroup().addGroup("oif"));
+    }
+
+    /** Without it, as in a context that Flink may have one day, the memory of the models is not checked. */
+    private Configuration taskManager() {
+        return getRuntimeContext() instanceof StreamingRuntimeContext context
+                ? context.getTaskManagerRuntimeInfo().getConfiguration()
+                : null;
     }
 
     @Override
@@ -69,6 +78,10 @@ final class OifFunction<K, T> extends KeyedProcessFunction<K, T, Scored<T>> {
 
     @Override
     public void onTimer(long timestamp, OnTimerContext context, Collector<Scored<T>> out) throws Exception {
+        if (settings.keySeconds == 0) { // a timer from when the job had keyState()
+            state.seen().clear();
+            return;
+        }
         Long seen = state.seen().value();
         long due = seen == null ? 0 : seen + 1000 * settings.keySeconds;
         if (due > context.timerService().currentProcessingTime()) {

@@ -37,14 +37,18 @@ final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
     @SuppressWarnings("unchecked")
     public void open() throws Exception {
         super.open();
-        NativeMemory.check(
-                getContainingTask().getEnvironment().getTaskManagerInfo().getConfiguration(), settings.cacheBytes);
         state = KeyState.of(getRuntimeContext());
         names = new KeyNames<>((TypeSerializer<K>) getKeyedStateBackend().getKeySerializer());
         timers = getInternalTimerService("oif-keys", VoidNamespaceSerializer.INSTANCE, this);
-        models = new Models<>(settings);
+        models = new Models<>(
+                settings, getContainingTask().getEnvironment().getTaskManagerInfo().getConfiguration());
         models.register(getMetricGroup().addGroup("oif"));
         checks = new RowChecks<>(settings, getMetricGroup().addGroup("oif"));
+    }
+
+    /** For tests. */
+    Models<K, T> models() {
+        return models;
     }
 
     // ---- Rows ----
@@ -126,6 +130,7 @@ final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
         if (settings.basesOnly) {
             makeBasesOfQuietKeys();
         }
+        models.noteCheckpoint();
         if (current != null) {
             setCurrentKey(current);
         }
@@ -149,6 +154,10 @@ final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
 
     @Override
     public void onProcessingTime(InternalTimer<K, VoidNamespace> timer) throws Exception {
+        if (settings.keySeconds == 0) { // a timer from when the job had keyState()
+            state.seen().clear();
+            return;
+        }
         KeyName name = names.of(timer.getKey());
         Models.Entry<K> entry = models.find(name);
         Long written = entry == null ? state.seen().value() : Long.valueOf(entry.seen);

@@ -28,6 +28,8 @@ import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 public final class OifScore<K, T> {
     private static final String UID = "oif-score";
 
+    private static final MemorySize MOST_WAITING_ROWS = MemorySize.ofMebiBytes(1024);
+
     private final KeyedStream<T, K> stream;
     private final ScoreSettings<T> settings = new ScoreSettings<>();
     private String uid = UID;
@@ -80,6 +82,10 @@ public final class OifScore<K, T> {
 
     /** Heap of a subtask for rows that wait for a checkpoint; beyond it they are written early. */
     public OifScore<K, T> waitingRows(MemorySize size) {
+        if (size.compareTo(MOST_WAITING_ROWS) > 0) {
+            throw new IllegalArgumentException("at most " + MOST_WAITING_ROWS.toHumanReadableString() + " of rows may wait, not "
+                    + size.toHumanReadableString() + ": those of one key are one array");
+        }
         settings.waitingRowsBytes = size.getBytes();
         return this;
     }

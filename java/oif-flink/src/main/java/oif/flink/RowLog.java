@@ -2,6 +2,7 @@ package oif.flink;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /**
  * Rows as a piece of the log in Flink's state: what a key has learned since its base.
@@ -18,18 +19,20 @@ final class RowLog {
     private static final byte FORMAT = 1;
     private static final int HEAD_BYTES = 1 + 3 * Integer.BYTES;
 
-    private double[] numbers;
+    private static final double[] NO_ROOM = {};
+
+    private double[] numbers = NO_ROOM; // models that only wait for rows take no heap for them
     private int used;
     private final int rowNumbers;
 
     RowLog(int columns) {
         rowNumbers = 1 + columns;
-        numbers = new double[4 * rowNumbers];
     }
 
     void add(double seconds, double[] row) {
         if (used == numbers.length) {
-            numbers = java.util.Arrays.copyOf(numbers, 2 * used);
+            int rows = used / rowNumbers;
+            numbers = Arrays.copyOf(numbers, (rows + Math.max(2, rows / 2)) * rowNumbers);
         }
         numbers[used] = seconds;
         System.arraycopy(row, 0, numbers, used + 1, row.length);
@@ -43,6 +46,11 @@ final class RowLog {
     /** What the rows take. */
     long bytes() {
         return (long) used * Double.BYTES;
+    }
+
+    /** What they take on the heap, with the room for more. */
+    long heapBytes() {
+        return (long) numbers.length * Double.BYTES;
     }
 
     /** What one row takes in the state. */
@@ -61,12 +69,9 @@ final class RowLog {
         return buffer.array();
     }
 
-    /** Room that a burst took is given back. */
     void clear() {
         used = 0;
-        if (numbers.length > 64 * rowNumbers) {
-            numbers = new double[4 * rowNumbers];
-        }
+        numbers = NO_ROOM;
     }
 
     /** The rows of a piece of the log. */

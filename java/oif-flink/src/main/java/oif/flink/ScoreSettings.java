@@ -18,6 +18,7 @@ final class ScoreSettings<T> implements Serializable {
             "alerts", "a budget for all keys together needs them in one process; set alert_rate",
             "max_keys", "the cache decides how many models are in memory; use cache()",
             "memory_limit", "the cache decides how many models are in memory; use cache()",
+            "silence", "keys that fall silent are not reported here; leave it out",
             "evicted", "models that are not in memory go on from Flink's state");
 
     /** More keys than a subtask can hold; the cache is what limits them. */

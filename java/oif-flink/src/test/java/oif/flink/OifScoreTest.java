@@ -62,6 +62,8 @@ class OifScoreTest {
                 assertThrows(IllegalArgumentException.class, () -> score(stream).options(Map.of("alerts", 5)).apply());
         assertTrue(budget.getMessage().contains("alert_rate"), budget.getMessage());
         assertThrows(IllegalArgumentException.class, () -> score(stream).options(Map.of("max_keys", 5)).apply());
+        assertThrows(IllegalArgumentException.class, () -> score(stream).options(Map.of("silence", 60)).apply());
+        assertThrows(IllegalArgumentException.class, () -> score(stream).waitingRows(MemorySize.parse("2g")));
         assertThrows(IllegalArgumentException.class, () -> score(stream).keyState(Duration.ofMillis(10)));
         assertThrows(
                 IllegalArgumentException.class,

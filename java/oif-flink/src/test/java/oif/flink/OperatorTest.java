@@ -4,13 +4,18 @@ import static org.junit.jupiter.api.Assertions.*;
 
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.IntFunction;
 import oif.flink.Rows.Reading;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.metrics.Gauge;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
@@ -137,6 +142,21 @@ class OperatorTest {
         ScoreSettings<Reading> settings = Rows.settings();
         settings.waitingRowsBytes = 1000;
         assertEquals(expected(readings), run(readings, settings, 1, 1));
+        OifOperator<String, Reading> operator = new OifOperator<>(settings);
+        try (Harness harness = new Harness(operator, 1, 0, "8g")) {
+            harness.open();
+            for (Reading reading : readings) {
+                harness.processElement(reading, 0);
+                assertTrue(operator.models().waitingBytes <= 1000, operator.models().waitingBytes + " bytes wait");
+            }
+        }
+        RowLog rows = new RowLog(3);
+        for (int i = 0; i < 1000; i++) {
+            rows.add(i, new double[] {1, 2, 3});
+        }
+        assertTrue(rows.heapBytes() < 1.6 * rows.bytes(), rows.heapBytes() + " for " + rows.bytes());
+        rows.take(1);
+        assertEquals(0, rows.heapBytes());
     }
 
     @Test
@@ -235,6 +255,68 @@ class OperatorTest {
         }
     }
 
+    /** A savepoint with bases only loads quiet keys to write them, and that is not a visit. */
+    @Test
+    void basesOnlyKeepsWhenAKeyWasSeen() throws Exception {
+        ScoreSettings<Reading> settings = Rows.settings();
+        settings.keySeconds = 60;
+        OperatorSubtaskState withRows;
+        try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+            harness.open();
+            harness.setProcessingTime(1000);
+            harness.processElement(Rows.make(1, 1, 8).get(0), 0);
+            harness.setProcessingTime(50_000);
+            harness.processElement(Rows.make(1, 1, 8).get(0), 0);
+            withRows = harness.snapshot(1, 1);
+        }
+        settings.basesOnly = true;
+        try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+            harness.initializeState(withRows);
+            harness.open();
+            harness.setProcessingTime(51_000);
+            harness.snapshot(1, 1);
+            harness.setProcessingTime(62_000); // the timer of the first row is due, and the key was seen at 50,000
+            assertTrue(harness.numKeyedStateEntries() > 0);
+            harness.setProcessingTime(111_000);
+            assertEquals(0, harness.numKeyedStateEntries());
+        }
+    }
+
+    /** Timers of an earlier version of the job mean nothing once keys are kept for ever. */
+    @Test
+    void keysAreKeptOnceKeyStateIsGone() throws Exception {
+        for (boolean writesThrough : new boolean[] {false, true}) {
+            ScoreSettings<Reading> settings = Rows.settings();
+            settings.writesThrough = writesThrough;
+            settings.keySeconds = 60;
+            OperatorSubtaskState state;
+            try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+                harness.open();
+                harness.setProcessingTime(1000);
+                harness.feed(Rows.make(100, 1, 9), 1, 0);
+                state = harness.snapshot(1, 1);
+            }
+            settings.keySeconds = 0;
+            OperatorSubtaskState kept;
+            try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+                harness.initializeState(state);
+                harness.open();
+                harness.setProcessingTime(200_000);
+                assertTrue(harness.numKeyedStateEntries() > 0, "kept");
+                kept = harness.snapshot(2, 2);
+            }
+            settings.keySeconds = 60; // and forgotten again once it is back, when they have been seen once
+            try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+                harness.initializeState(kept);
+                harness.open();
+                harness.setProcessingTime(300_000);
+                harness.feed(Rows.make(1, 1, 9), 1, 0);
+                harness.setProcessingTime(361_000);
+                assertEquals(0, harness.numKeyedStateEntries());
+            }
+        }
+    }
+
     /** A key that comes and goes from the cache has one timer, not one for each time. */
     @Test
     void oneTimerPerKey() throws Exception {
@@ -253,10 +335,75 @@ class OperatorTest {
 
     @Test
     void memoryThatIsNotDeclaredIsRefused() throws Exception {
-        try (Harness harness = new Harness(operator(Rows.settings()), 1, 0, "10m")) {
-            IllegalStateException refused = assertThrows(IllegalStateException.class, harness::open);
-            assertTrue(refused.getMessage().contains("taskmanager.memory.task.off-heap.size: "), refused.getMessage());
+        for (boolean writesThrough : new boolean[] {false, true}) {
+            ScoreSettings<Reading> settings = Rows.settings();
+            settings.writesThrough = writesThrough;
+            try (Harness harness = new Harness(operator(settings), 1, 0, "10m")) {
+                IllegalStateException refused = assertThrows(IllegalStateException.class, harness::open);
+                assertTrue(refused.getMessage().contains("taskmanager.memory.task.off-heap.size: "), refused.getMessage());
+            }
         }
+    }
+
+    /** Two operators of one job share the memory of their task manager. */
+    @Test
+    void memoryOfSeveralOperatorsIsAddedUp() throws Exception {
+        ScoreSettings<Reading> settings = Rows.settings();
+        settings.cacheBytes = 40 << 20;
+        for (int i = 0; i < 2; i++) { // the second time as well: what is closed no longer counts
+            try (Harness first = new Harness(operator(settings), 1, 0, "60m");
+                    Harness second = new Harness(operator(settings), 1, 0, "60m")) {
+                first.open();
+                IllegalStateException refused = assertThrows(IllegalStateException.class, second::open);
+                assertTrue(refused.getMessage().contains("taskmanager.memory.task.off-heap.size: 97m"), refused.getMessage());
+            }
+        }
+    }
+
+    /** Gauges are read by other threads, at any time, also when the operator is closed already. */
+    @Test
+    void metricsDoNotTouchTheModels() throws Exception {
+        Map<String, Gauge<?>> gauges = new HashMap<>();
+        MetricGroup group = new UnregisteredMetricsGroup() {
+            @Override
+            public <N, G extends Gauge<N>> G gauge(String name, G gauge) {
+                gauges.put(name, gauge);
+                return gauge;
+            }
+        };
+        ScoreSettings<Reading> settings = Rows.settings();
+        settings.cacheBytes = 1;
+        OifOperator<String, Reading> operator = new OifOperator<>(settings);
+        try (Harness harness = new Harness(operator, 1, 0, "8g")) {
+            harness.open();
+            operator.models().register(group);
+            harness.feed(Rows.make(1000, 5, 10), 1, 0);
+            harness.snapshot(1, 1);
+            assertEquals(1000L, number(gauges, "cacheHits") + number(gauges, "cacheMisses"));
+            assertEquals(number(gauges, "cacheEvictions") + 1, number(gauges, "cacheMisses"));
+            for (String name : List.of("modelsLive", "modelBytes", "replayedRows", "stateBytesWritten", "checkpointBytes")) {
+                assertTrue(number(gauges, name) > 0, name);
+            }
+            assertEquals(0L, number(gauges, "waitingRowBytes"));
+        }
+        gauges.forEach((name, gauge) -> assertDoesNotThrow(gauge::getValue, name));
+        assertEquals(0L, number(gauges, "modelsLive"));
+        assertEquals(0L, number(gauges, "modelBytes"));
+    }
+
+    private static long number(Map<String, Gauge<?>> gauges, String name) {
+        return ((Number) gauges.get(name).getValue()).longValue();
+    }
+
+    /** Texts that are not Unicode would be the same bytes: each has its own model nevertheless. */
+    @Test
+    void differentKeysHaveDifferentNames() throws Exception {
+        KeyNames<String> names = new KeyNames<>(Types.STRING.createSerializer(
+                new org.apache.flink.api.common.serialization.SerializerConfigImpl()));
+        assertArrayEquals(new byte[] {'a', (byte) 0xC3, (byte) 0xA4}, names.of("a\u00e4").bytes());
+        assertNotEquals(names.of("?"), names.of("\ud800"));
+        assertNotEquals(names.of("\ud801"), names.of("\ud800"));
+        assertEquals(names.of("\ud800x"), names.of("\ud800x"));
     }
 
     @Test
