@@ -136,23 +136,73 @@ start_line body_shape_judge(const body_shape *shape, const char *comment, oif_te
 
 /* ---- JSON ---- */
 
+/* JSON has only UTF-8. Text that is something else, such as Latin-1, is kept as one character from
+ * U+0000 to U+00FF for each byte, in an array of its own: ["\u00e9tat"]. NULL: no memory. */
+static json_t *bytes_to_json(const char *text)
+{
+    char *characters = malloc(2 * strlen(text) + 1), *end = characters;
+    if (!characters)
+        return NULL;
+    for (; *text; text++) {
+        unsigned byte = (unsigned char)*text;
+        if (byte >= 0x80)
+            *end++ = (char)(0xc0 | byte >> 6);
+        *end++ = (char)(byte >= 0x80 ? 0x80 | (byte & 0x3f) : byte);
+    }
+    *end = '\0';
+    json_t *made = json_pack("[s]", characters);
+    free(characters);
+    return made;
+}
+
+static json_t *text_to_json(const char *text)
+{
+    json_t *made = text ? json_string(text) : json_null();
+    return made ? made : bytes_to_json(text);
+}
+
+/* To be freed; NULL: no memory, or it is not such a text. */
+static char *text_from_json(const json_t *saved)
+{
+    const bool is_bytes = json_is_array(saved);
+    const char *from = json_string_value(is_bytes ? json_array_get(saved, 0) : saved);
+    char *text = from ? copy(from, strlen(from)) : NULL, *to = text;
+    for (; to && is_bytes && *from; from++) {
+        unsigned lead = (unsigned char)*from;
+        *to++ = (char)(lead >= 0x80 ? (lead & 3) << 6 | ((unsigned char)*++from & 0x3f) : lead);
+    }
+    if (to && is_bytes)
+        *to = '\0';
+    return text;
+}
+
 json_t *body_shape_save(const body_shape *shape)
 {
     const char delimiter[2] = {shape->delimiter, '\0'};
     json_t *undecided = json_array();
     for (size_t i = 0; i < shape->undecided_count; i++)
-        json_array_append_new(undecided, json_string(shape->undecided[i]));
-    return json_pack("{s:s?, s:I, s:s, s:b, s:b, s:b, s:s?, s:o}", "header", shape->header,
-                     "fields", (json_int_t)shape->fields, "delimiter", delimiter, "decimal-comma",
-                     shape->has_decimal_commas, "decimal-point", shape->has_decimal_points, "crlf",
-                     shape->has_crlf, "time", shape->time, "undecided", undecided);
+        json_array_append_new(undecided, text_to_json(shape->undecided[i]));
+    return json_pack("{s:o, s:I, s:s, s:b, s:b, s:b, s:o, s:o}", "header",
+                     text_to_json(shape->header), "fields", (json_int_t)shape->fields, "delimiter",
+                     delimiter, "decimal-comma", shape->has_decimal_commas, "decimal-point",
+                     shape->has_decimal_points, "crlf", shape->has_crlf, "time",
+                     text_to_json(shape->time), "undecided", undecided);
 }
 
 static bool load_text(const json_t *object, const char *name, char **text)
 {
-    const char *value = json_string_value(json_object_get(object, name));
-    *text = value ? copy(value, strlen(value)) : NULL;
-    return !value || *text;
+    const json_t *saved = json_object_get(object, name);
+    *text = text_from_json(saved);
+    return *text || !saved || json_is_null(saved);
+}
+
+bool body_shape_equal(const body_shape *a, const body_shape *b)
+{
+    json_t *left = body_shape_save(a), *right = body_shape_save(b);
+    bool is_equal = left && right && json_equal(left, right);
+    json_decref(left);
+    json_decref(right);
+    return is_equal;
 }
 
 bool body_shape_load(body_shape *shape, const json_t *saved)
@@ -171,8 +221,8 @@ bool body_shape_load(body_shape *shape, const json_t *saved)
     if (count > 0)
         shape->undecided = calloc(count, sizeof *shape->undecided);
     for (size_t i = 0; i < count && shape->undecided && is_loaded; i++) {
-        const char *name = json_string_value(json_array_get(undecided, i));
-        is_loaded = name && (shape->undecided[i] = copy(name, strlen(name))) != NULL;
+        shape->undecided[i] = text_from_json(json_array_get(undecided, i));
+        is_loaded = shape->undecided[i] != NULL;
         shape->undecided_count += is_loaded;
     }
     return is_loaded && (count == 0 || shape->undecided);

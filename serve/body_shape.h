@@ -27,6 +27,9 @@ bool body_shape_take(body_shape *shape, const cli_input *input);
 /* Marks the columns of a later input that are undecided. False: no memory. */
 bool body_shape_mark_undecided(const body_shape *shape, cli_columns *columns);
 
+/* Whether both would be saved as the same. */
+bool body_shape_equal(const body_shape *a, const body_shape *b);
+
 /* As JSON, to be freed with json_decref; and back. */
 json_t *body_shape_save(const body_shape *shape);
 bool body_shape_load(body_shape *shape, const json_t *saved);

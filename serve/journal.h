@@ -25,6 +25,10 @@ typedef enum journal_kind {
     JOURNAL_BAD_ROWS  /* `skip` of them, in a body of which no row was processed */
 } journal_kind;
 
+/* As the format of JOURNAL_BAD_ROWS: `skip` is how many there were in all, so a record that is
+ * replayed on a snapshot that knows of it changes nothing. Older journals do not have it. */
+enum { BAD_ROWS_IN_ALL = 1 };
+
 typedef struct journal_record {
     journal_kind kind;
     int format;         /* of a body, as in rows_request */

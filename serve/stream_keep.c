@@ -110,9 +110,9 @@ static bool write_settings(stream *one, json_t *settings, const stream_snapshot 
     char path[PATH_BYTES], new_path[PATH_BYTES];
     path_of(one, "settings.json", path);
     path_of(one, "settings.json.new", new_path);
-    json_t *all =
-        json_pack("{s:i, s:O, s:o, s:o}", "version", SETTINGS_VERSION, "settings", settings,
-                  "found", body_shape_save(&one->shape), "snapshot", snapshot_to_json(snapshot));
+    json_t *all = json_pack("{s:i, s:O, s:o, s:o, s:I}", "version", SETTINGS_VERSION, "settings",
+                            settings, "found", body_shape_save(&one->shape), "snapshot",
+                            snapshot_to_json(snapshot), "bad-rows", (json_int_t)one->bad_rows);
     char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
     json_decref(all);
     if (!text)
@@ -156,6 +156,7 @@ static bool take_settings(stream *one, json_t *all, const char *path, problem *w
     if (!snapshot_from_json(json_object_get(all, "snapshot"), &one->kept_snapshot))
         return problem_set(why, 503, copy_remedy, "%s: \"snapshot\" cannot be used", path);
     one->kept_settings = json_incref(settings);
+    one->bad_rows = (uint64_t)json_integer_value(json_object_get(all, "bad-rows"));
     return true;
 }
 
@@ -268,6 +269,13 @@ static bool save_steps(stream *one, problem *why)
            write_settings(one, one->settings.object, &after, why) && journal_clear(&one->log, why);
 }
 
+/* Before the first row there is no state, and settings.json has all that is known. */
+static bool save_beginning(stream *one, problem *why)
+{
+    const stream_snapshot none = {.exists = false};
+    return write_settings(one, one->settings.object, &none, why) && journal_clear(&one->log, why);
+}
+
 static void set_error(stream *one, const char *message)
 {
     bool was_failing = one->is_failing;
@@ -292,13 +300,19 @@ static bool is_saved_already(const stream *one)
            one->saved_changes == one->changes;
 }
 
+static bool is_journal_long(const stream *one)
+{
+    uint64_t twice = 2 * (uint64_t)one->snapshot_bytes;
+    return one->log.bytes > (twice > JOURNAL_BYTES_MAX ? twice : JOURNAL_BYTES_MAX);
+}
+
 bool stream_save(stream *one, problem *why)
 {
     double started = clock_seconds();
-    if (!one->folder || one->is_broken || one->is_removed || !one->pipeline ||
-        is_saved_already(one))
+    if (!one->folder || one->is_broken || one->is_removed ||
+        (one->pipeline ? is_saved_already(one) : !is_journal_long(one)))
         return true;
-    bool is_saved = save_steps(one, why);
+    bool is_saved = one->pipeline ? save_steps(one, why) : save_beginning(one, why);
     one->last_save_seconds = clock_seconds() - started;
     one->save_seconds += one->last_save_seconds;
     one->saves += is_saved;
@@ -310,16 +324,14 @@ bool stream_save(stream *one, problem *why)
     clear_error(one);
     one->saved = one->snapshot_rows = stream_row_count(one);
     one->saved_changes = one->changes;
-    one->snapshot_bytes = oif_pipeline_snapshot_bytes(one->pipeline);
+    one->snapshot_bytes = one->pipeline ? oif_pipeline_snapshot_bytes(one->pipeline) : 0;
     one->is_dirty = false;
     return true;
 }
 
 bool stream_is_save_due(const stream *one)
 {
-    uint64_t twice = 2 * (uint64_t)one->snapshot_bytes;
-    uint64_t most = twice > JOURNAL_BYTES_MAX ? twice : JOURNAL_BYTES_MAX;
-    return one->folder && !one->is_broken && (one->is_failing || one->log.bytes > most);
+    return one->folder && !one->is_broken && (one->is_failing || is_journal_long(one));
 }
 
 /* The state of many keys has gigabytes; for a few rows it is not written again. */
@@ -480,7 +492,7 @@ static bool replay_record(void *context, const journal_record *record, const jou
     else if (record->kind == JOURNAL_FORGET)
         stream_drop_key(one, record->payload, record->bytes);
     else if (record->kind == JOURNAL_BAD_ROWS)
-        one->bad_rows += record->skip;
+        one->bad_rows = record->skip + (record->format == BAD_ROWS_IN_ALL ? 0 : one->bad_rows);
     else if (record->kind == JOURNAL_CLOCK && one->pipeline)
         stream_silent_at(one, record->seconds);
     return true;

@@ -89,12 +89,13 @@ double stream_clock_now(void);
 
 /* ---- stream_silence.c ---- */
 
-/* Before a row, and after it; and when none comes. */
+/* Before a row, and after it; and when none comes. The last returns how many keys are silent since
+ * it was called before. */
 void stream_hear_row(stream *one, double seconds);
 void stream_hear_result(stream *one, history_key *key, double seconds, const oif_result *result);
 void stream_hear_arrival(stream *one, double now);
 void stream_hear_idle(stream *one, double now);
-void stream_silent_at(stream *one, double seconds);
+size_t stream_silent_at(stream *one, double seconds);
 
 /* ---- stream_change.c ---- */
 

@@ -57,11 +57,19 @@ static exit_code make_pipeline(stream *one, const cli_columns *columns, oif_pipe
     return code;
 }
 
-/* What the first body shows; a body of nothing but a header may have come before it. */
-static bool take_shape(stream *one, const cli_input *input)
+/* What the first body shows; a body of nothing but a header may have come before it. *is_new says
+ * whether that had shown something else. False: no memory. */
+static bool take_shape(stream *one, const cli_input *input, bool *is_new)
 {
+    body_shape taken = {.header = NULL};
+    if (!body_shape_take(&taken, input)) {
+        body_shape_free(&taken);
+        return false;
+    }
+    *is_new = !body_shape_equal(&taken, &one->shape);
     body_shape_free(&one->shape);
-    return body_shape_take(&one->shape, input);
+    one->shape = taken;
+    return true;
 }
 
 /* The first row makes the pipeline. Its columns were chosen by a look at the whole body. */
@@ -69,7 +77,8 @@ static exit_code begin_stream(stream *one, const cli_input *input)
 {
     oif_pipeline *pipeline = NULL;
     const char *asked = one->settings.cli.score.time;
-    if (!take_shape(one, input))
+    bool is_new;
+    if (!take_shape(one, input, &is_new))
         return complain(EXIT_FAILED, "out of memory");
     one->settings.cli.score.time = one->shape.time;
     exit_code code = season_check(&one->settings.cli);
@@ -101,7 +110,7 @@ typedef struct body_run {
     double now;     /* by the machine's clock */
     bool is_row_told;
     bool is_header_written;
-    bool is_shape_new; /* there was no row, but a header */
+    bool is_shape_new; /* there was no row, but a header that had not come before */
     bool seeks_decimal;
 } body_run;
 
@@ -349,7 +358,7 @@ static run_end read_body(body_run *run, problem *why)
     run->seeks_decimal = body_reader_seeks_decimal(run->reader, &asked);
     run_end end = read_rows(run, why);
     if (!one->pipeline && end == BODY_READ) /* a header alone */
-        run->is_shape_new = take_shape(one, &run->reader->input);
+        take_shape(one, &run->reader->input, &run->is_shape_new);
     if (asked.format == OIF_FORMAT_CSV && run->answer->accepted > 0)
         one->shape.has_decimal_commas |= oif_reader_has_decimal_commas(run->reader->input.reader);
     body_reader_end(run->reader);
@@ -437,17 +446,19 @@ static void keep_cut(stream *one, double now)
         one->is_failing = true;
 }
 
-/* Of a refused body only its bad rows are kept. They count as a change, so the journal does not
- * grow without end. */
-static void keep_bad_rows(stream *one, uint64_t count, double now)
+/* Of a body without a row only its bad rows are kept, and a header that is new. They count as a
+ * change, so the journal does not grow without end. */
+static void keep_bad_rows(stream *one, const body_run *run, uint64_t count)
 {
     problem ignored;
     const journal_record record = {.kind = JOURNAL_BAD_ROWS,
+                                   .format = BAD_ROWS_IN_ALL,
                                    .first_row = stream_row_count(one),
-                                   .skip = count,
-                                   .seconds = now};
-    journal_undo(&one->log);
-    if (count == 0 || !one->pipeline)
+                                   .skip = one->bad_rows,
+                                   .seconds = run->now};
+    if (!run->is_shape_new)
+        journal_undo(&one->log);
+    if (count == 0)
         return;
     one->changes++;
     if (!stream_keep_record(one, &record, &ignored))
@@ -485,8 +496,8 @@ static bool take_body(stream *one, const rows_request *request, rows_answer *ans
         return false;
     uint64_t bad_before = one->bad_rows;
     run_end end = run_body(&run, why);
-    if (one->folder && answer->accepted == 0 && !run.is_shape_new)
-        keep_bad_rows(one, one->bad_rows - bad_before, run.now);
+    if (one->folder && answer->accepted == 0)
+        keep_bad_rows(one, &run, one->bad_rows - bad_before);
     else if (end == BODY_FAILED)
         keep_cut(one, run.now);
     note_arrival(one, answer, run.now);

@@ -9,9 +9,17 @@ enum { ARRIVALS_KNOWN = 4 };
 
 static const double near_the_clock = 86400; /* seconds: zones may be unknown */
 
+/* What is reported at a moment. */
+typedef struct silence_visit {
+    stream *one;
+    size_t count;
+} silence_visit;
+
 static void mark_silent(void *context, const oif_silence *silence)
 {
-    stream *one = context;
+    silence_visit *visit = context;
+    stream *one = visit->one;
+    visit->count++;
     const char *name = silence->key ? silence->key : "";
     history_key *key = history_find(one->past, name, silence->key_bytes);
     if (key && !key->info.is_silent) {
@@ -21,9 +29,11 @@ static void mark_silent(void *context, const oif_silence *silence)
     stream_tell_silence(one, name, silence->key_bytes, true, silence->since, silence->allowed);
 }
 
-void stream_silent_at(stream *one, double seconds)
+size_t stream_silent_at(stream *one, double seconds)
 {
-    oif_pipeline_silent(one->pipeline, seconds, mark_silent, one);
+    silence_visit visit = {one, 0};
+    oif_pipeline_silent(one->pipeline, seconds, mark_silent, &visit);
+    return visit.count;
 }
 
 void stream_hear_row(stream *one, double seconds)
@@ -60,7 +70,8 @@ static bool is_fixed(const stream *one)
     return status == OIF_OK && fixed > 0;
 }
 
-/* What the clock has changed is part of the state, so it goes into the journal. */
+/* What the clock has changed is part of the state, so it goes into the journal, also if the history
+ * has forgotten the key. */
 void stream_hear_idle(stream *one, double now)
 {
     double idle = now - one->last_row_at;
@@ -72,11 +83,10 @@ void stream_hear_idle(stream *one, double now)
         return;
     if (!has_fixed)
         idle -= 2 * one->quiet.longest_idle;
-    size_t before = one->past->silent_count;
     double seconds = one->quiet.latest + fmax(idle, 0);
-    stream_silent_at(one, seconds);
+    size_t reported = stream_silent_at(one, seconds);
     const journal_record record = {
         .kind = JOURNAL_CLOCK, .first_row = stream_row_count(one), .seconds = seconds};
-    if (one->past->silent_count != before && !stream_keep_record(one, &record, &ignored))
+    if (reported > 0 && !stream_keep_record(one, &record, &ignored))
         one->is_failing = true;
 }

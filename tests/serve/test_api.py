@@ -431,7 +431,8 @@ def test_a_resumed_client_hears_that_events_were_lost(server):
     assert lost["data"]["until"] == int(lost["id"]) < int(after["id"]) and after["event"] != "lost"
 
 
-def test_rows_of_a_large_batch_push_out_nothing_but_rows(server):
+def test_rows_of_a_large_batch_push_out_nothing_but_rows(serve):
+    server = serve("--timeout", "10m")  # the last watcher reads when all others have
     server.put(STREAM, {"alert-rate": 0.02})
     watchers = [Events(server, "/api/v1/events?stream=pump&rows=true") for _ in range(20)]
     other = Events(server, "/api/v1/events")
