@@ -63,7 +63,7 @@ static void it_keeps_the_promises_of_every_detector(void **state)
 
 static plain_rolling_params draw_params(dice *from)
 {
-    plain_rolling_params p = {.num_trees = 1 + (int)dice_below(from, 20),
+    plain_rolling_params p = {.num_trees = 1 + (int)dice_below(from, 44),
                               .window_size = 4 + (int)dice_below(from, 200),
                               .sample_size = 2 + (int)dice_below(from, 60),
                               .max_depth = 1 + (int)dice_below(from, 12),

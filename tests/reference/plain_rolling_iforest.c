@@ -1,5 +1,5 @@
 /* See the header. Everything is done the slow way. Keep it simple: speed belongs in
- * src/detect/rolling_iforest/rolling_grow.c and rolling_tree.c. */
+ * src/detect/rolling_iforest/rolling_grow.c and rolling_walk.c. */
 #include "plain_rolling_iforest.h"
 
 #include "base/random.h"

@@ -71,7 +71,7 @@ static oif_status check_child(tree_check *check, uint32_t child, uint32_t depth,
 }
 
 /* What is not used is zero. Not for order's sake: a walk that waits at a leaf looks at the
- * first node again and again, which a tree of one leaf does not use (rolling_tree.c). */
+ * first node again and again, which a tree of one leaf does not use (rolling_walk.c). */
 static oif_status check_rest(const tree_check *check)
 {
     static const oif_rolling_node unused;
