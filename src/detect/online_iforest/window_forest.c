@@ -332,6 +332,8 @@ typedef struct row_visit {
     bool forgets;      /* the window is full: a row has to go */
     uint32_t slot;     /* of the ring, for this row */
     uint32_t oldest;   /* of the ring, the row that goes */
+    /* in depth units: no leaf that deep can be cut, a tree counts too few rows for that */
+    uint32_t uncut_depth;
 } row_visit;
 
 /* Whether this tree learns the row. */
@@ -352,7 +354,7 @@ static __attribute__((noinline)) uint32_t reshape_tree(oif_window_state *forest,
     uint32_t label = labels[visit->slot];
     if (label != OIF_WINDOW_NOT_COUNTED) {
         const oif_window_leaf *leaf = oif_window_leaf_of(forest, tree, label);
-        if (leaf->height >= leaf->cut_at)
+        if (leaf->height >= leaf->cut_at && leaf->depth < visit->uncut_depth)
             oif_window_tree_cut(forest, number, label,
                                 visit->forgets && labels[visit->oldest] == label);
     }
@@ -449,6 +451,52 @@ OIF_INLINE uint64_t learn_in_trees(oif_window_state *forest, uint32_t first, uin
     return depth_sum;
 }
 
+/* The same while the window fills: no row is forgotten. With variant `reference` most leaves are
+ * high enough to be cut long before their tree counts the rows that their depth asks for; those
+ * need not wait. */
+OIF_INLINE uint64_t learn_in_filling_trees(oif_window_state *forest, uint32_t first, uint32_t count,
+                                           const row_visit *visit, const size_t *found, bool avx2)
+{
+    uint64_t depth_sum = 0;
+    uint32_t waiting_count = 0;
+    uint8_t waiting[GROUP];
+
+    for (uint32_t i = 0; i < count; i++) {
+        oif_window_tree *tree = oif_window_tree_at(forest, first + i);
+        oif_window_leaf *leaf = oif_window_leaf_of(forest, tree, (uint32_t)found[i]);
+        oif_window_labels(forest, tree)[visit->slot] = (uint8_t)found[i];
+        oif_box_widen(leaf->box, visit->mirror, forest->box_width, avx2);
+        const int32_t height_before = leaf->height++;
+        /* Heights that the table does not have are at least cut_at, without their sign. */
+        if ((uint32_t)leaf->height >= (uint32_t)leaf->cut_at &&
+            (leaf->depth < visit->uncut_depth || (uint32_t)leaf->height > forest->window_size)) {
+            waiting[waiting_count++] = (uint8_t)i;
+            continue;
+        }
+        depth_sum +=
+            leaf->depth + visit->extra_depths[visit->scores_first ? height_before : leaf->height];
+    }
+    for (uint32_t i = 0; i < waiting_count; i++)
+        depth_sum += visit->scores_first
+                         ? reshape_tree_after_score(forest, first + waiting[i], visit)
+                         : reshape_tree(forest, first + waiting[i], visit);
+    return depth_sum;
+}
+
+OIF_AVX2 static uint64_t learn_in_filling_trees_avx2(oif_window_state *forest, uint32_t first,
+                                                     uint32_t count, const row_visit *visit,
+                                                     const size_t *found)
+{
+    return learn_in_filling_trees(forest, first, count, visit, found, true);
+}
+
+static uint64_t learn_in_filling_trees_portable(oif_window_state *forest, uint32_t first,
+                                                uint32_t count, const row_visit *visit,
+                                                const size_t *found)
+{
+    return learn_in_filling_trees(forest, first, count, visit, found, false);
+}
+
 /* For short boxes: an empty box widened by the mirror is its copy, but here the compiler sees
  * that nothing changes it and keeps it in registers. */
 OIF_INLINE uint64_t learn_at_width(oif_window_state *forest, uint32_t first, uint32_t count,
@@ -520,10 +568,13 @@ static uint64_t learn_in_group(oif_window_state *forest, uint32_t first, uint32_
 {
     size_t found[GROUP];
     find_leaves(forest, first, count, visit->row, found);
-    if (!visit->forgets || !visit->row->complete || forest->subsample < 1)
+    if (!visit->row->complete || forest->subsample < 1)
         return learn_in_trees_slowly(forest, first, count, visit, found);
     if (!oif_machine_has_avx2())
-        return learn_in_trees_portable(forest, first, count, visit, found);
+        return visit->forgets ? learn_in_trees_portable(forest, first, count, visit, found)
+                              : learn_in_filling_trees_portable(forest, first, count, visit, found);
+    if (!visit->forgets)
+        return learn_in_filling_trees_avx2(forest, first, count, visit, found);
     return forest->box_width <= SHORT_BOX
                ? learn_in_trees_short_avx2(forest, first, count, visit, found)
                : learn_in_trees_long_avx2(forest, first, count, visit, found);
@@ -544,6 +595,16 @@ static void store_row(oif_window_state *forest, const double *row, uint32_t slot
         *cell = row[column];
 }
 
+/* The depth, in depth units, from which on a tree that counts at most this many rows cuts no
+ * leaf. */
+static uint32_t uncut_depth(const oif_window_state *forest, int64_t rows_in_tree)
+{
+    uint32_t depth = 0;
+    while (depth < forest->depth_limit && oif_window_depth_allows_cut(forest, depth, rows_in_tree))
+        depth++;
+    return depth << OIF_DEPTH_BITS;
+}
+
 /* Learns a row that is in the ring already in the trees from `begin` to `end`; returns the
  * sum of its depths there. `ahead`: rows in the ring that are learned before it. */
 OIF_INLINE uint64_t learn_row(oif_window_state *forest, const oif_rows *rows, size_t i,
@@ -553,14 +614,18 @@ OIF_INLINE uint64_t learn_row(oif_window_state *forest, const oif_rows *rows, si
     double *mirror =
         (double *)oif_block_part(forest, forest->mirrors_at) + (size_t)part * forest->box_width;
     uint32_t slot = slot_after(forest, forest->next_slot, ahead);
+    const bool forgets = forest->rows_held + ahead >= forest->window_size;
     oif_keyed_row row;
     row_visit visit = {.row = &row,
                        .mirror = mirror,
                        .extra_depths = oif_window_extra_depths(forest),
                        .scores_first = scores_first,
-                       .forgets = forest->rows_held + ahead >= forest->window_size,
+                       .forgets = forgets,
                        .slot = slot,
-                       .oldest = slot_after(forest, slot, forest->slots - forest->window_size)};
+                       .oldest = slot_after(forest, slot, forest->slots - forest->window_size),
+                       .uncut_depth =
+                           forgets ? UINT32_MAX
+                                   : uncut_depth(forest, (int64_t)forest->rows_held + ahead + 1)};
     uint64_t depth_sum = 0;
     oif_keyed_row_init_mirrored(&row, forest->dimension, rows, i, mirror);
     for (uint32_t first = begin; first < end; first += GROUP)
