@@ -1,7 +1,5 @@
 #include "access.h"
 
-#include "../cli/output.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,58 +15,53 @@ static bool is_token_character(char c)
     return c > ' ' && c < 0x7f && !strchr("\",;\\", c);
 }
 
-static bool add_token(access_rules *rules, const char *file, size_t line, const char *text,
-                      bool may_write)
+static exit_code add_token(access_rules *rules, const char *file, size_t line, const char *text,
+                           bool may_write)
 {
     size_t bytes = strlen(text);
     if (bytes < TOKEN_BYTES_MIN || bytes >= TOKEN_BYTES_MAX)
         return complain(EXIT_USAGE,
                         "%s:%zu: a token has %d to %d characters; make one with: openssl rand "
                         "-hex 32 > %s",
-                        file, line, TOKEN_BYTES_MIN, TOKEN_BYTES_MAX - 1, file),
-               false;
+                        file, line, TOKEN_BYTES_MIN, TOKEN_BYTES_MAX - 1, file);
     for (const char *c = text; *c; c++)
         if (!is_token_character(*c))
             return complain(EXIT_USAGE,
                             "%s:%zu: a token is made of ASCII letters, digits and signs other "
                             "than \" , ; and \\; make one with: openssl rand -hex 32 > %s",
-                            file, line, file),
-                   false;
+                            file, line, file);
     if (rules->token_count == TOKENS_MAX)
         return complain(EXIT_USAGE, "%s:%zu: there are more than %d tokens", file, line,
-                        TOKENS_MAX),
-               false;
+                        TOKENS_MAX);
     token *added = &rules->tokens[rules->token_count++];
     memset(added->bytes, 0, sizeof added->bytes);
     memcpy(added->bytes, text, bytes);
     added->may_write = may_write;
-    return true;
+    return EXIT_OK;
 }
 
-bool access_load(access_rules *rules, const char *file, bool may_write)
+exit_code access_load(access_rules *rules, const char *file, bool may_write)
 {
     char line[2 * TOKEN_BYTES_MAX];
     size_t number = 0, count = rules->token_count;
     FILE *opened = fopen(file, "r");
     if (!opened)
-        return complain(EXIT_FAILED, "cannot read the tokens of %s: %s", file, strerror(errno)),
-               false;
-    bool is_good = true;
-    while (is_good && fgets(line, sizeof line, opened)) {
+        return complain(EXIT_FAILED, "cannot read the tokens of %s: %s", file, strerror(errno));
+    exit_code code = EXIT_OK;
+    while (code == EXIT_OK && fgets(line, sizeof line, opened)) {
         number++;
         line[strcspn(line, "\r\n")] = '\0';
         if (line[0] != '\0')
-            is_good = add_token(rules, file, number, line, may_write);
+            code = add_token(rules, file, number, line, may_write);
     }
     fclose(opened);
     memset(line, 0, sizeof line);
-    if (is_good && rules->token_count == count)
+    if (code == EXIT_OK && rules->token_count == count)
         return complain(EXIT_USAGE,
                         "%s: there is no token; make one with: openssl rand -hex 32 > "
                         "%s",
-                        file, file),
-               false;
-    return is_good;
+                        file, file);
+    return code;
 }
 
 access_level access_of_token(const access_rules *rules, const char *text, size_t bytes)

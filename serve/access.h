@@ -8,6 +8,7 @@
 #ifndef OIF_SERVE_ACCESS_H
 #define OIF_SERVE_ACCESS_H
 
+#include "../cli/output.h"
 #include "request.h"
 
 enum { TOKEN_BYTES_MAX = 256, TOKENS_MAX = 16 };
@@ -25,9 +26,9 @@ typedef struct access_rules {
 
 typedef enum access_level { ACCESS_NONE, ACCESS_READ, ACCESS_WRITE } access_level;
 
-/* Adds the tokens of a file, one per line. Complains and returns false if there is none, or if
- * one is too short to be safe or cannot be sent in a header. */
-bool access_load(access_rules *rules, const char *file, bool may_write);
+/* Adds the tokens of a file, one per line. Complains if there is none, or if one is too short
+ * to be safe or cannot be sent in a header. */
+exit_code access_load(access_rules *rules, const char *file, bool may_write);
 
 /* What a token allows: every token is compared as a whole, in the same time. */
 access_level access_of_token(const access_rules *rules, const char *text, size_t bytes);

@@ -1,7 +1,5 @@
 #include "listen.h"
 
-#include "../cli/output.h"
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -78,7 +76,7 @@ static void describe(listening *opened)
              address.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-bool listen_open(const char *address, listening *opened)
+exit_code listen_open(const char *address, listening *opened)
 {
     char host[HOST_BYTES];
     const char *port;
@@ -89,23 +87,20 @@ bool listen_open(const char *address, listening *opened)
         return complain(EXIT_USAGE,
                         "--listen: expected HOST:PORT such as 127.0.0.1:8571 or [::1]:8571, not "
                         "'%s'",
-                        address),
-               false;
+                        address);
     if (strtoull(port, NULL, 10) > PORT_MAX) /* getaddrinfo would take it modulo 65536 */
         return complain(EXIT_USAGE, "--listen %s: a port is from 0 to %d; 0 chooses a free one",
-                        address, PORT_MAX),
-               false;
+                        address, PORT_MAX);
     int failure = getaddrinfo(*host ? host : NULL, port, &hints, &found);
     if (failure != 0)
-        return complain(EXIT_FAILED, "--listen %s: %s", address, gai_strerror(failure)), false;
+        return complain(EXIT_FAILED, "--listen %s: %s", address, gai_strerror(failure));
     for (const struct addrinfo *at = found; at && opened->descriptor < 0; at = at->ai_next)
         opened->descriptor = bind_socket(at);
     int reason = errno;
     freeaddrinfo(found);
     if (opened->descriptor < 0)
         return complain(EXIT_FAILED, "--listen %s: %s%s", address, strerror(reason),
-                        reason == EADDRINUSE ? "; port 0 chooses a free one" : ""),
-               false;
+                        reason == EADDRINUSE ? "; port 0 chooses a free one" : "");
     describe(opened);
-    return true;
+    return EXIT_OK;
 }

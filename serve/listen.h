@@ -2,6 +2,8 @@
 #ifndef OIF_SERVE_LISTEN_H
 #define OIF_SERVE_LISTEN_H
 
+#include "../cli/output.h"
+
 #include <stdbool.h>
 
 enum { LISTEN_ADDRESS_BYTES = 80 };
@@ -12,7 +14,7 @@ typedef struct listening {
     char address[LISTEN_ADDRESS_BYTES]; /* "127.0.0.1:8571", with the port that was chosen for 0 */
 } listening;
 
-/* Complains and returns false if it cannot. */
-bool listen_open(const char *address, listening *opened);
+/* Complains if it cannot. */
+exit_code listen_open(const char *address, listening *opened);
 
 #endif

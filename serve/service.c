@@ -30,38 +30,42 @@ typedef struct service {
 
 /* ---- Starting ---- */
 
-static bool load_tokens(service *one)
+static exit_code load_tokens(service *one)
 {
     const serve_settings *asked = one->asked;
-    return (!asked->token_file || access_load(&one->served.access, asked->token_file, true)) &&
-           (!asked->read_token_file ||
-            access_load(&one->served.access, asked->read_token_file, false));
+    access_rules *rules = &one->served.access;
+    exit_code code = asked->token_file ? access_load(rules, asked->token_file, true) : EXIT_OK;
+    if (code == EXIT_OK && asked->read_token_file)
+        code = access_load(rules, asked->read_token_file, false);
+    return code;
 }
 
-static bool check_options(const service *one)
+static exit_code check_options(const service *one)
 {
     const serve_settings *asked = one->asked;
     if (!asked->tls_cert != !asked->tls_key)
-        return complain(EXIT_USAGE, "--tls-cert and --tls-key go together"), false;
+        return complain(EXIT_USAGE, "--tls-cert and --tls-key go together");
     if (one->opened.is_loopback || one->served.access.token_count > 0)
-        return true;
+        return EXIT_OK;
     return complain(EXIT_USAGE,
                     "--listen %s: other machines could read and write; make a token with: openssl "
                     "rand -hex 32 > token, and add --token-file token",
-                    asked->listen),
-           false;
+                    asked->listen);
 }
 
-static bool open_socket(service *one)
+static exit_code open_socket(service *one)
 {
     const char *address = one->asked->listen ? one->asked->listen : default_address;
-    if (!listen_open(address, &one->opened))
-        return false;
+    exit_code code = listen_open(address, &one->opened);
+    if (code != EXIT_OK)
+        return code;
     one->served.access.is_loopback = one->opened.is_loopback;
-    if (load_tokens(one) && check_options(one))
-        return true;
-    close(one->opened.descriptor);
-    return false;
+    code = load_tokens(one);
+    if (code == EXIT_OK)
+        code = check_options(one);
+    if (code != EXIT_OK)
+        close(one->opened.descriptor);
+    return code;
 }
 
 static bool start_server(service *one)
@@ -145,8 +149,9 @@ static void wait_for_end(void)
 static exit_code run(service *one)
 {
     signals_catch();
-    if (!open_socket(one))
-        return EXIT_FAILED;
+    exit_code code = open_socket(one);
+    if (code != EXIT_OK)
+        return code;
     if (!take_folder(one)) {
         close(one->opened.descriptor);
         return EXIT_FAILED;

@@ -26,9 +26,21 @@ def refused(*options):
 
 def test_other_addresses_need_a_token(tmp_path):
     code, message = refused("--listen", "0.0.0.0:0")
-    assert code == 2 or code == 1
+    assert code == 2
     assert "--token-file" in message and "openssl rand -hex 32" in message
-    assert refused("--listen", "[::]:0")[0] != 0
+    assert refused("--listen", "[::]:0")[0] == 2
+
+
+def test_mistakes_in_options_are_usage_errors(tmp_path):
+    for options, expected in (
+        (["--listen", "nonsense"], "HOST:PORT"),
+        (["--listen", "127.0.0.1:70000"], "from 0 to 65535"),
+        (["--tls-cert", str(tmp_path / "cert")], "go together"),
+    ):
+        code, message = refused("--listen", "127.0.0.1:0", *options)
+        assert code == 2 and expected in message, message
+    for options in (["--token-file", str(tmp_path / "none")], ["--data", "/proc/none"]):  # what may be right at another time
+        assert refused("--listen", "127.0.0.1:0", *options)[0] == 1
 
 
 def test_tokens_must_be_safe(tmp_path):
@@ -36,7 +48,7 @@ def test_tokens_must_be_safe(tmp_path):
     for text, expected in (("short\n", "16 to 255"), ("a" * 300, "16 to 255"), ("", "no token"), ("bad;token" * 3, "ASCII")):
         file.write_text(text)
         code, message = refused("--token-file", str(file))
-        assert code != 0 and expected in message, message
+        assert code == 2 and expected in message, message
         assert not text or text.strip() not in message, "the token is in the message"
     assert "No such file" in refused("--token-file", str(tmp_path / "none"))[1]
 
