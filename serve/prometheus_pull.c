@@ -5,7 +5,7 @@
 #include "background.h"
 #include "http_client.h"
 #include "prometheus_rows.h"
-#include "stream.h"
+#include "stream_settings.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -228,20 +228,17 @@ static void *run(void *context)
 
 /* ---- From the start to the end ---- */
 
+/* As the stream itself reads the settings. */
 static size_t keys_max(json_t *settings)
 {
-    oif_params options;
-    double initially = 0;
-    json_t *given = json_object_get(settings, "max-keys");
-    given = given ? given : json_object_get(settings, "max_keys");
-    const char *text = json_string_value(given);
-    long long number = text ? strtoll(text, NULL, 10) : json_integer_value(given);
-    if (number > 0)
-        return (size_t)number;
-    oif_pipeline_options_init(&options);
-    if (oif_params_get(&options, "max_keys", &initially, NULL) != OIF_OK)
+    stream_settings parsed;
+    double most = 0;
+    problem ignored; /* the stream has them already, so they are right */
+    if (!stream_settings_open(&parsed, settings, true, &ignored))
         return 0;
-    return (size_t)initially;
+    bool is_known = oif_params_get(&parsed.cli.options, "max_keys", &most, NULL) == OIF_OK;
+    stream_settings_close(&parsed);
+    return is_known ? (size_t)most : 0;
 }
 
 static bool start_worker(pull_worker *worker, problem *why)

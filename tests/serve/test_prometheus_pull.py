@@ -149,10 +149,11 @@ def test_a_server_ends_at_once_while_prometheus_does_not_answer(serve, outside, 
     hold.set()
 
 
-def test_series_beyond_max_keys_and_with_the_same_key_are_left_out_and_said(serve, outside, configure):  # noqa: F811
+@pytest.mark.parametrize("most", [3, 3.0, "3", "0.3e1"])
+def test_series_beyond_max_keys_and_with_the_same_key_are_left_out_and_said(serve, outside, configure, most):  # noqa: F811
     samples = [({"host": f"h{i}", "cpu": "0"}, "1") for i in range(5)] + [({"host": "h0", "cpu": "1"}, "2")]
     stub = outside(Stub, lambda path, body: vector(samples))
-    server = serve(*configure(stub.address, {"up": "up"}, key=["host"], settings={"max-keys": 3}))
+    server = serve(*configure(stub.address, {"up": "up"}, key=["host"], settings={"max-keys": most}))
     wait_for(lambda: rows_of(server) >= 6, "two steps are taken")
     assert server.get(STREAM + "/keys").json["total"] == 3
     said = [line for line in server.log if "left out" in line]
