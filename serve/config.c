@@ -203,6 +203,8 @@ static bool append_argument(server_config *config, char *argument)
 static bool add_argument(reading *r, const char *name, json_t *value)
 {
     server_config *config = r->config;
+    if (strcmp(name, "config") == 0)
+        return refuse(r, "'config' cannot be in the configuration itself");
     if (json_is_false(value) || json_is_null(value))
         return true;
     char *text = json_is_true(value) ? strdup("") : option_text(value);
@@ -505,8 +507,6 @@ static bool read_member(reading *r, const char *name, json_t *value)
         return read_prometheus(r, value);
     if (strcmp(name, "limits") == 0)
         return read_limits(r, value);
-    if (strcmp(name, "config") == 0)
-        return refuse(r, "'config' cannot be in the configuration itself");
     return add_argument(r, name, value);
 }
 

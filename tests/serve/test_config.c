@@ -153,6 +153,7 @@ static void text_that_is_not_json_is_refused_with_its_place(void **state)
     assert_refused("{\"config\": \"x\"}", "'config' cannot be");
     assert_refused("{\"listen\": {}}", "'listen' must be a text");
     assert_refused("{\"limits\": 7}", "'limits' must be an object");
+    assert_refused("{\"limits\": {\"config\": \"x\"}}", "'config' cannot be");
     assert_false(config_load("no/such/file", &config, &why));
     assert_string_equal(why.message, "no/such/file: No such file or directory");
 }
