@@ -22,9 +22,10 @@ void events_close(events *all); /* when there are no clients */
 /* The strings of the filter are copied. `after` is the number of the last event that the client
  * has seen; UINT64_MAX: only new ones. */
 events_client *events_client_new(events *all, const feed_filter *filter, uint64_t after);
-void events_client_free(events_client *client);
+void events_client_free(events_client *client); /* NULL is fine */
 
-/* The response that sends them; the client belongs to it from now on. NULL: no memory. */
+/* The response that sends them; the client belongs to it from now on. NULL: no memory, and the
+ * client still belongs to the caller. */
 struct MHD_Response *events_respond(events_client *client, struct MHD_Connection *connection);
 
 #endif

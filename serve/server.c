@@ -99,7 +99,10 @@ static struct MHD_Response *make_response(exchange *one)
     reply *answer = &one->answer;
     if (answer->events) {
         connection_enter(one->peer, PHASE_EVENTS, 0);
-        return events_respond(answer->events, one->wire);
+        struct MHD_Response *made = events_respond(answer->events, one->wire);
+        if (made)
+            answer->events = NULL; /* now the response's */
+        return made;
     }
     connection_enter(one->peer, PHASE_ANSWER, answer->body_bytes);
     if (answer->is_static)
@@ -297,6 +300,7 @@ static void end_exchange(void *context, struct MHD_Connection *wire, void **stat
     connection_enter(one->peer, PHASE_IDLE, 0);
     atomic_fetch_sub(&one->running->exchanges, 1);
     reply_free(&one->answer);
+    events_client_free(one->answer.events);
     body_free(&one->taken);
     request_free(&one->asked);
     free(one->target);

@@ -1,0 +1,78 @@
+/* serve/events.c in a server: a client whose answer cannot be made is given up, with all it has. */
+#include "stream_fixture.h"
+
+#include "../../serve/events.h"
+#include "../../serve/server.h"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+
+static atomic_int failures; /* answers that could not be made */
+
+struct MHD_Response *__wrap_MHD_create_response_from_callback(uint64_t size, size_t block_size,
+                                                              MHD_ContentReaderCallback read,
+                                                              void *context,
+                                                              MHD_ContentReaderFreeCallback end);
+
+struct MHD_Response *__wrap_MHD_create_response_from_callback(uint64_t size, size_t block_size,
+                                                              MHD_ContentReaderCallback read,
+                                                              void *context,
+                                                              MHD_ContentReaderFreeCallback end)
+{
+    (void)size;
+    (void)block_size;
+    (void)read;
+    (void)context;
+    (void)end;
+    failures++;
+    return NULL; /* no memory */
+}
+
+/* Asks for it, and waits until the server has closed the connection. */
+static void ask(const listening *at, const char *asked)
+{
+    char answer[1024];
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)atoi(strrchr(at->address, ':') + 1)),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int wire = socket(AF_INET, SOCK_STREAM, 0);
+    assert_true(wire >= 0);
+    assert_int_equal(connect(wire, (void *)&address, sizeof address), 0);
+    assert_int_equal(send(wire, asked, strlen(asked), 0), strlen(asked));
+    while (recv(wire, answer, sizeof answer, 0) > 0)
+        ;
+    close(wire);
+}
+
+static void a_client_without_an_answer_watches_no_longer(void **state)
+{
+    const server_options options = {.max_connections = 16, .timeout_seconds = 30};
+    app served = {.max_body_bytes = 1 << 20, .access.is_loopback = true};
+    listening opened;
+    (void)state;
+    streams *all = open_at(NULL);
+    stream_release(create(all, "watched", "{}"));
+    served.watchers = events_open(streams_feed(all));
+    atomic_store(&served.all, all);
+    listen_open("127.0.0.1:0", &opened);
+    server *running = server_open(&options, &opened, &served);
+    assert_non_null(running);
+    ask(&opened, "GET /api/v1/events?stream=watched&rows=true HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    server_close(running);
+    assert_int_equal(failures, 1);
+    bool is_watched = feed_is_watched(streams_feed(all), "watched");
+    events_close(served.watchers);
+    streams_close(all);
+    assert_false(is_watched);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_client_without_an_answer_watches_no_longer)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
