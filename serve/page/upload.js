@@ -150,7 +150,10 @@ async function post(task, bytes) {
 
 // ---- The panel ----
 
+// A task that another one has replaced may still wait to send again, and then ends: the panel is not its own any more.
 function render(task) {
+    if (job !== task)
+        return;
     const roles = [task.settings.key && `key ${task.settings.key}`, task.settings.time && `time ${task.settings.time}`].filter(Boolean);
     setText($("upload-title"), task.state === "done" ? `Added ${task.name}` : task.state === "runs" ? `Adding ${task.name}` : `${task.name}: not complete`);
     $("upload-bar").value = task.state === "done" ? 1 : Math.min(1, task.read / (task.file.size || 1));
@@ -162,6 +165,8 @@ function render(task) {
 }
 
 function showError(task, error) {
+    if (job !== task)
+        return;
     const line = error.line == null ? null : error.line + task.lines - (task.lines && task.header ? 1 : 0);
     const at = line == null ? "" : ` line ${format.count(line)}${error.column ? `, column ${error.column}` : ""}`;
     setText($("upload-error"), `${task.file.name}${at}: ${error.message}${error.remedy ? `\n${error.remedy}` : ""}`);
@@ -212,7 +217,7 @@ export async function addFile(file, page) {
             break;
         }
     } catch (error) {
-        const task = newTask(file, file.name, { names: [] }, isJson, {});
+        const task = job = newTask(file, file.name, { names: [] }, isJson, {});
         task.state = "ended";
         render(task);
         return showError(task, error);

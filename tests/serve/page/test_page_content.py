@@ -1,6 +1,7 @@
 """What the page shows is what `oif score` says about the same rows."""
 
 import re
+import time
 from datetime import datetime, timezone
 
 from page_rows import HEADER, START, pumps
@@ -150,6 +151,16 @@ def test_a_stream_without_key_and_time_has_rows(server, open_page):
     top = max(float(row["score"]) for row in scored[-500:])
     label = page.locator("#score-chart").get_attribute("aria-label")
     assert f"Highest {top:.3f} at row" in label
+
+
+def test_a_key_that_falls_silent_is_shown_although_no_row_comes(server, open_page):
+    server.create("quiet", key="host", time="at", silence="4s")
+    now = int(time.time())
+    page = open_page(server.url)
+    page.wait_for_selector("#link[data-state=live]")
+    server.post("quiet", "at,host,load\n" + "".join(f"{now - 60 + i},web-1,{i % 7}\n" for i in range(60)))
+    page.wait_for_selector("#key-list li")
+    wait_until(page, "document.getElementById('key-list').textContent.includes('silent since')")
 
 
 def test_live_rows_appear_and_new_episodes_are_announced(server, open_page):

@@ -47,6 +47,17 @@ def test_a_dropped_file_is_scored_at_once(server, open_page):
     assert points["scores"] == [float(row["score"]) for row in own[-len(points["scores"]):]]
 
 
+def test_an_upload_that_was_stopped_leaves_the_panel_to_the_next(server, open_page):
+    page = open_empty(server, open_page, expect_errors=True)
+    page.route("**/streams/first/rows*", lambda route: route.fulfill(status=503, body="{}"))
+    with page.expect_response("**/streams/first/rows*"):
+        drop(page, "first.csv", pumps(50))
+    drop(page, "second.csv", pumps(50))  # while the first waits to be sent again
+    wait_title(page, "Added second")
+    page.wait_for_timeout(1500)  # longer than that wait
+    assert page.locator("#upload-title").inner_text() == "Added second"
+
+
 def test_the_place_of_a_bad_row_is_that_in_the_file(server, open_page):
     lines = pumps(8000).splitlines()
     lines[25000] = lines[25000].rsplit(",", 2)[0] + ",5.1,warm"
