@@ -16,7 +16,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 	test-all python-test python-asan python-capymoa wheels pictures screenshot format lint coverage fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	operations data accuracy forgetting paper paper-quick ablation \
-	bench bench-quick bench-plain bench-python bench-serve bench-text bench-programs
+	bench bench-quick bench-plain bench-python bench-serve bench-text bench-flink bench-programs flink-job
 
 ##@ Use it
 
@@ -205,6 +205,15 @@ bench-python: bench-programs ## the Python package beside its peers and the C li
 
 bench-serve: release-gcc ## batches and single rows by HTTP beside oif score and an empty answer, against their bars
 	@benchmarks/serve.py build/release-gcc/oif $(ARGS)
+
+bench-flink: bench-programs flink-job ## Flink's operator beside the C library, checkpoints, quiet keys, against their bars: some minutes
+	@benchmarks/flink.py $(ARGS)
+
+flink-job:
+	@tools/install_dependencies.sh java
+	@tools/make_java.sh > build/make_java.log 2>&1 || { cat build/make_java.log; exit 1; }
+	@java/mvn -q -DskipTests package
+	@tools/make_flink.sh
 
 bench-text: bench-programs ## megabytes per second of CSV, NDJSON and raw rows, and their share of oif score
 	@build/benchmarks/benchmarks/bench_text $(ARGS)

@@ -5,6 +5,7 @@
 #   tools/install_dependencies.sh test      also make test
 #   tools/install_dependencies.sh test-all  also make test-all: other compilers, machines and checkers
 #   tools/install_dependencies.sh develop   also make format, lint, coverage
+#   tools/install_dependencies.sh java      build, and make demo-flink, bench-flink
 #
 # As root on Debian or Ubuntu it installs what is missing; otherwise it prints the command that does.
 set -euo pipefail
@@ -44,6 +45,13 @@ find_missing() {
     need libjansson-dev has_header jansson.h
     need libcurl4-openssl-dev has_header curl/curl.h
     [ "$goal" = build ] && return
+    if [ "$goal" = java ]; then
+        need openjdk-17-jdk-headless has javac
+        need maven has mvn
+        need python3 has python3
+        need python3-pip python3 -m pip --version
+        return
+    fi
 
     need gcc has gcc
     need g++ has g++
@@ -96,7 +104,7 @@ find_missing() {
     need shellcheck has shellcheck
 }
 
-case $goal in build | test | test-all | develop) ;; *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
+case $goal in build | test | test-all | develop | java) ;; *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
 find_missing
 [ ${#missing[@]} -eq 0 ] && exit 0
 
