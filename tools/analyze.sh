@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Static analysis of the library, the program and the Python extension: cppcheck over all of it, gcc -fanalyzer file by file.
+# Static analysis of the library, the program, the Python extension and the native half of the Java binding: cppcheck over all of
+# it, gcc -fanalyzer file by file.
 # A complaint is fixed, or suppressed where it stands with the reason.
 set -uo pipefail
 
@@ -12,6 +13,8 @@ rm -f "$log"/*.log
 flags=(-std=c11 -O2 -ffp-contract=off -D_POSIX_C_SOURCE=200809L -Iinclude -Isrc)
 python_headers=$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')
 python_flags=(-DPy_LIMITED_API=0x030B0000 -isystem "$python_headers")
+java_home=$(dirname "$(dirname "$(readlink -f "$(command -v javac || echo /usr/bin/javac)")")")
+java_flags=(-isystem "$java_home/include" -isystem "$java_home/include/linux")
 
 # A detector is one block of memory in which every array begins on a cache line (base/memory.h), so that bytes there may
 # be taken for whatever was laid out there: invalidPointerCast.
@@ -27,12 +30,12 @@ analyze_file() { # analyze_file SOURCE FLAG...: leaves a log if there are compla
 }
 export -f analyze_file
 
-sources=(src/*/*.c src/*/*/*.c cli/*.c serve/*.c python/src/*.c)
+sources=(src/*/*.c src/*/*/*.c cli/*.c serve/*.c python/src/*.c java/oif-java/src/main/c/*.c)
 failed=0
-run_cppcheck src cli serve && run_cppcheck -DPy_LIMITED_API=0x030B0000 -I"$python_headers" --suppress="*:$python_headers/*" python/src ||
-    failed=1
+run_cppcheck src cli serve && run_cppcheck -DPy_LIMITED_API=0x030B0000 -I"$python_headers" --suppress="*:$python_headers/*" python/src &&
+    run_cppcheck java || failed=1
 printf '%s\n' "${sources[@]}" |
-    xargs -P "$(nproc)" -I{} bash -c 'analyze_file "$@"' _ {} "${flags[@]}" "${python_flags[@]}"
+    xargs -P "$(nproc)" -I{} bash -c 'analyze_file "$@"' _ {} "${flags[@]}" "${python_flags[@]}" "${java_flags[@]}"
 for complaints in "$log"/*.log; do
     [ -e "$complaints" ] || continue
     cat "$complaints"

@@ -19,6 +19,7 @@ ALLOWED = {
     "cli": {"api"},
     "serve": {"api", "cli"},
     "python": {"api"},
+    "java": {"api"},
     "examples": {"api"},
     "benchmarks": {"api", "tests"},
 }
@@ -80,7 +81,7 @@ def check_file(checkout, source):
 
 def main():
     checkout = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1]).resolve()
-    folders = ["include", "src", "cli", "serve", "python", "benchmarks", "tests", "fuzz"]
+    folders = ["include", "src", "cli", "serve", "python", "java", "benchmarks", "tests", "fuzz"]
     sources = sorted(
         path.relative_to(checkout)
         for folder in folders

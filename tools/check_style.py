@@ -16,8 +16,8 @@ from pathlib import Path
 from check_includes import INCLUDE, find_included
 
 WIDTH = 100
-FOLDERS = ("include", "src", "cli", "serve", "python/src", "fuzz", "benchmarks", "tests")
-CIRCLE_FOLDERS = ("src", "cli", "serve", "python/src")
+FOLDERS = ("include", "src", "cli", "serve", "python/src", "java", "fuzz", "benchmarks", "tests")
+CIRCLE_FOLDERS = ("src", "cli", "serve", "python/src", "java")
 
 # Words that CONTRIBUTING.md discourages, as they occur in comments and messages.
 WORDS = {

@@ -84,6 +84,9 @@ find_missing() {
     need prometheus-node-exporter has prometheus-node-exporter
     need kcat has kcat
     need systemd has systemd-analyze
+    # The Java binding and Flink's operator.
+    need openjdk-17-jdk-headless has javac
+    need maven has mvn
     # The live page is tested in it.
     need chromium has_browser
     # The other machines whose scores must have the same bits (tests/same_bits).

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 
 own=$(uname -m)
 machine=${1:-$own}
-options=(-DOIF_JAVA=ON -DCMAKE_BUILD_TYPE=Release)
+options=(-DOIF_JAVA=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_RULE_MESSAGES=OFF -DCMAKE_TARGET_MESSAGES=OFF)
 if [ "$machine" != "$own" ]; then
     compiler=$machine-linux-gnu-gcc
     command -v "$compiler" >/dev/null || {
@@ -19,5 +19,5 @@ if [ "$machine" != "$own" ]; then
 fi
 build=build/java/$machine
 cmake -S . -B "$build" "${options[@]}" >/dev/null
-cmake --build "$build" --target oifjni -- --quiet -j2
-install -D -m 755 "$build/java/liboifjni.so" "build/java/resources/oif/native/linux-$machine/liboifjni.so"
+cmake --build "$build" --target oifjni -- -s -j2
+install -C -D -m 755 "$build/java/liboifjni.so" "build/java/resources/oif/native/linux-$machine/liboifjni.so"

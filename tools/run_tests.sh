@@ -36,7 +36,7 @@ stage() { # stage NAME COMMAND...
 }
 
 # Adds up the closing lines of ctest, pytest, tests/same_bits, tests/docs, bench-quick, analyze.sh and
-# valgrind.sh: PASSED FAILED SKIPPED.
+# valgrind.sh, test_java.sh: PASSED FAILED SKIPPED.
 count_tests() {
     awk '
         /tests passed, .* tests? failed out of/ { failed += $4; passed += $NF - $4; next }
@@ -74,7 +74,7 @@ docs_examples() { # as a reader would: with the installed program, library and P
 
 reference() { # other implementations, and Python's json beside the NDJSON reader
     tools/make_venv.sh reference &&
-        build/reference-venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no --ignore=tests/serve tests
+        build/reference-venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no --ignore=tests/serve --ignore=tests/flink tests
 }
 
 # What fails most often comes first.

@@ -39,13 +39,18 @@ def free_port():
 
 
 class Cluster:
-    """One job manager and some task managers with two slots each."""
+    """One job manager and some task managers with two slots each.
 
-    def __init__(self, flink, folder, settings=None):
+    With `survives` the job manager can be killed as well: what it knows is in a folder and in ZooKeeper, which comes with Flink.
+    """
+
+    def __init__(self, flink, folder, settings=None, survives=False):
         self.lib = Path(flink) / "lib"
         self.folder = Path(folder)
         self.port = free_port()
         self.managers = {}  # name -> process
+        self.java_options = []  # of every process
+        self.zookeeper_port = free_port() if survives else None
         self.settings = {
             "jobmanager.rpc.address": "127.0.0.1",
             "jobmanager.rpc.port": free_port(),
@@ -79,7 +84,17 @@ class Cluster:
             "heartbeat.rpc-failure-threshold": 1,
             "parallelism.default": 3,
             "io.tmp.dirs": f"{self.folder}/tmp",
+            "web.upload.dir": f"{self.folder}/jars",
+            **(self._high_availability() if survives else {}),
             **(settings or {}),
+        }
+
+    def _high_availability(self):
+        return {
+            "high-availability.type": "zookeeper",
+            "high-availability.zookeeper.quorum": f"127.0.0.1:{self.zookeeper_port}",
+            "high-availability.zookeeper.client.session-timeout": "4 s",
+            "high-availability.storageDir": f"file://{self.folder}/managers",
         }
 
     # ---- Processes ----
@@ -90,11 +105,21 @@ class Cluster:
             each.mkdir(parents=True, exist_ok=True)
         lines = [f"{name}: {json.dumps(value)}" for name, value in self.settings.items()]
         (conf / "config.yaml").write_text("\n".join(lines) + "\n")
+        if self.zookeeper_port:
+            self.start_zookeeper()
         self.start_job_manager()
         for number in range(task_managers):
             self.start_task_manager(f"tm-{number}")
         self.wait_for(lambda: self.slots() == 2 * task_managers, "all slots")
         return self
+
+    def start_zookeeper(self):
+        (self.folder / "conf" / "zoo.cfg").write_text(
+            f"tickTime=500\ninitLimit=10\nsyncLimit=5\ndataDir={self.folder}/zookeeper\nclientPort={self.zookeeper_port}\n"
+            f"clientPortAddress=127.0.0.1\nadmin.enableServer=false\nserver.1=127.0.0.1:{free_port()}:{free_port()}\n"
+        )
+        self._run("zookeeper", "org.apache.flink.runtime.zookeeper.FlinkZooKeeperQuorumPeer", "-Xmx64m",
+                  arguments=["--zkConfigFile", str(self.folder / "conf" / "zoo.cfg"), "--peerId", "1"])
 
     def start_job_manager(self):
         self._start("jm", "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", "-Xmx384m")
@@ -110,11 +135,14 @@ class Cluster:
         )
 
     def _start(self, name, entry, *java_options, extra=()):
+        self._run(name, entry, *java_options, arguments=["--configDir", str(self.folder / "conf"), *extra])
+
+    def _run(self, name, entry, *java_options, arguments):
         log = open(self.folder / "logs" / f"{name}.log", "ab")
         environment = {**os.environ, "MALLOC_ARENA_MAX": "2", "FLINK_CONF_DIR": str(self.folder / "conf")}
         self.managers[name] = subprocess.Popen(
-            ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", *java_options, *JAVA_OPENS, "-cp", f"{self.lib}/*", entry,
-             "--configDir", str(self.folder / "conf"), *extra],
+            ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", *java_options, *self.java_options, *JAVA_OPENS, "-cp", f"{self.lib}/*", entry,
+             *arguments],
             stdout=log, stderr=log, env=environment, start_new_session=True,
         )
 
@@ -152,7 +180,7 @@ class Cluster:
         except (urllib.error.URLError, ConnectionError, TimeoutError):
             return None
 
-    def wait_for(self, condition, what, seconds=90):
+    def wait_for(self, condition, what, seconds=600):
         deadline = time.monotonic() + seconds
         while not condition():
             dead = [name for name, process in self.managers.items() if process.poll() is not None]
@@ -164,6 +192,10 @@ class Cluster:
 
     def tail(self, name):
         return (self.folder / "logs" / f"{name}.log").read_text(errors="replace")[-3000:]
+
+    def resident_bytes(self, name):
+        status = Path(f"/proc/{self.managers[name].pid}/status").read_text()
+        return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
 
     def slots(self):
         return (self.ask("/overview") or {}).get("slots-total")
@@ -190,6 +222,16 @@ class Cluster:
             body["flinkConfiguration"] = settings
         return self.ask(f"/jars/{jar}/run", body)["jobid"]
 
+    def metrics(self, job, name):
+        """The values of a metric of the operator "oif" in all its subtasks."""
+        found = []
+        for vertex in (self.ask(f"/jobs/{job}") or {}).get("vertices", []):
+            for subtask in range(vertex["parallelism"]):
+                place = f"/jobs/{job}/vertices/{vertex['id']}/subtasks/{subtask}/metrics"
+                names = [each["id"] for each in self.ask(place) or [] if each["id"].endswith(f"oif.oif.{name}")]
+                found += [float(each["value"]) for each in (self.ask(f"{place}?get={','.join(names)}") if names else None) or []]
+        return found
+
     def state(self, job):
         return (self.ask(f"/jobs/{job}") or {}).get("state")
 
@@ -200,7 +242,7 @@ class Cluster:
     def restored(self, job):
         return ((self.ask(f"/jobs/{job}/checkpoints") or {}).get("counts") or {}).get("restored", 0)
 
-    def finish(self, job, seconds=180):
+    def finish(self, job, seconds=600):
         def is_over():
             state = self.state(job)
             if state in ("FAILED", "CANCELED"):

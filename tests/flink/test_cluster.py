@@ -1,8 +1,9 @@
 """oif on a real Flink cluster: what is left after kill -9, savepoints and other parallelisms is, bit for bit, what one process says.
 
-    OIF_PROGRAM=build/release-gcc/oif OIF_FLINK=FOLDER OIF_FLINK_JOB=JAR pytest tests/flink
+    tools/test_flink.sh           what CI runs: a few kills, and the control that must differ
+    tools/test_flink.sh --long    50 kills in five kinds of jobs, 20 restarts, write-through: about half an hour
 
-OIF_FLINK_KILLS says how many task managers are killed in the test of random kills (default 2).
+OIF_PROGRAM is the oif program, OIF_FLINK the folder with Flink's lib, OIF_FLINK_JOB the jar of the job.
 """
 
 import csv
@@ -12,17 +13,25 @@ import random
 import shutil
 import struct
 import subprocess
+import time
+import zipfile
 from pathlib import Path
 
 import pytest
 from cluster import Cluster
 
+CHECKOUT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("OIF_PROGRAM", "build/release-gcc/oif")
 FLINK = os.environ.get("OIF_FLINK", "build/flink/packages/pyflink")
 JOB = os.environ.get("OIF_FLINK_JOB", "java/oif-flink-demo/target/oif-flink-demo-0.1.0-job.jar")
-KILLS = int(os.environ.get("OIF_FLINK_KILLS", "2"))
+IS_LONG = "OIF_FLINK_LONG" in os.environ
+only_long = pytest.mark.skipif(not IS_LONG, reason="tools/test_flink.sh --long")
 ENTRY = "oif.flink.demo.PumpsJob"
 PUMPS = 60
+ROCKSDB = {"state.backend.type": "rocksdb", "execution.checkpointing.incremental": "true"}
+# Few rows are between source and operator, so a checkpoint does not wait for many when the operator is slow.
+SMALL_BUFFERS = {"taskmanager.memory.segment-size": "4kb"}
+UNALIGNED = {"execution.checkpointing.unaligned.enabled": "true"}
 
 
 def bits(text):
@@ -34,7 +43,8 @@ def bits(text):
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     folder = tmp_path_factory.mktemp("flink")
-    with Cluster(Path(FLINK).absolute(), folder) as running:
+    with Cluster(Path(FLINK).absolute(), folder, SMALL_BUFFERS, survives=True) as running:
+        running.java_options = ["-XX:TieredStopAtLevel=1", "-XX:-BytecodeVerificationRemote"]  # most of the time is theirs to start
         running.start()
         running.jar = running.upload(JOB)
         yield running
@@ -42,7 +52,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
-    """What one process says about so many rows: a function, as results are kept."""
+    """What one process says about that many rows: a function, as results are kept."""
     folder = tmp_path_factory.mktemp("reference")
     known = {}
 
@@ -55,6 +65,7 @@ def expected(tmp_path_factory):
                  "--fields", "score,threshold,anomaly", readings],
                 check=True, capture_output=True, text=True,
             ).stdout
+            readings.unlink()
             known[rows, detector] = {
                 int(line["row"]): tuple(bits(line[name]) for name in ("score", "threshold", "anomaly"))
                 for line in csv.DictReader(scored.splitlines())
@@ -71,15 +82,27 @@ class Run:
 
     def __init__(self, cluster, folder, rows, rate=15000, **options):
         self.cluster, self.folder, self.rows = cluster, folder, rows
-        arguments = {"rows": rows, "pumps": PUMPS, "rate": rate, "output": f"file://{folder}/output", **options}
-        self.arguments = [part for name, value in arguments.items() for part in (f"--{name.replace('_', '-')}", value)]
+        self.options = {"rows": rows, "pumps": PUMPS, "rate": rate, "output": f"file://{folder}/output", **options}
 
-    def start(self, parallelism=3, savepoint=None, settings=None):
-        self.job = self.cluster.run(self.cluster.jar, ENTRY, self.arguments, parallelism, savepoint, settings)
+    def start(self, parallelism=3, savepoint=None, settings=None, jar=None, **options):
+        """Options are those of the job, in this start alone."""
+        arguments = [part for name, value in {**self.options, **options}.items() for part in (f"--{name.replace('_', '-')}", value)]
+        self.job = self.cluster.run(jar or self.cluster.jar, ENTRY, arguments, parallelism, savepoint, settings)
         return self
 
     def wait_for_checkpoints(self, count):
-        self.cluster.wait_for(lambda: self.cluster.checkpoints(self.job) >= count, f"{count} checkpoints of {self.cluster.why(self.job)}")
+        """So many more than there are now."""
+        before = self.cluster.checkpoints(self.job)
+
+        def are_done():
+            if self.cluster.state(self.job) in ("FAILED", "FINISHED"):
+                raise RuntimeError(f"the job is over: {self.cluster.why(self.job)}")
+            return self.cluster.checkpoints(self.job) >= before + count
+
+        self.cluster.wait_for(are_done, f"{count} checkpoints")
+
+    def stop_with_savepoint(self):
+        return self.cluster.stop_with_savepoint(self.job)
 
     def lines(self):
         """Committed ones only: files that are still being written begin with a dot."""
@@ -93,77 +116,171 @@ class Run:
         assert len(results) == self.rows
         return results
 
+    def count_differing(self, right):
+        """Rows of the finished job that are not, in every bit, those of one process."""
+        self.cluster.finish(self.job, 1800)
+        results = self.results()
+        return sum(results[row] != right[row] for row in right)
+
 
 def replace_killed(cluster, name):
     cluster.kill(name)
-    cluster.start_task_manager(name)
+    if name == "jm":
+        cluster.start_job_manager()
+    else:
+        cluster.start_task_manager(name)
 
 
-def test_killed_task_managers(cluster, expected, tmp_path):
-    rows = 40_000 + 60_000 * KILLS
-    run = Run(cluster, tmp_path, rows).start()
-    chance = random.Random(os.urandom(8))
-    for kill in range(KILLS):
-        done = cluster.checkpoints(run.job)
-        run.wait_for_checkpoints(done + chance.randint(1, 2))
-        if cluster.state(run.job) == "FINISHED":
-            pytest.fail(f"the job ended before kill {kill}")
-        replace_killed(cluster, f"tm-{chance.randint(0, 1)}")
-    cluster.finish(run.job, 120 + 60 * KILLS)
+# ---- kill -9 ----
+
+# name: options of the job, settings of Flink, detector, what is killed
+KINDS = {
+    "heap": ({}, None, "online-iforest", ["tm-0", "tm-1"]),
+    "rocksdb-unaligned": ({}, {**ROCKSDB, **UNALIGNED}, "rolling-iforest", ["tm-0", "tm-1"]),
+    "write-through": ({"write_through": "yes"}, ROCKSDB, "online-iforest", ["tm-0", "tm-1"]),
+    "evicting": ({"cache": "1500k"}, ROCKSDB, "rolling-iforest", ["tm-0", "tm-1"]),
+    "all-managers": ({}, None, "online-iforest", ["tm-0", "tm-1", "jm"]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS if IS_LONG else ["heap"])
+def test_killed_task_managers(cluster, expected, tmp_path, kind):
+    options, settings, detector, victims = KINDS[kind]
+    kills = int(os.environ.get("OIF_FLINK_KILLS", "10" if IS_LONG else "2"))
+    rows, rate = (40_000 + 40_000 * kills, 6000) if IS_LONG else (30_000 + 35_000 * kills, 15000)
+    run = Run(cluster, tmp_path, rows, rate, detector=detector, **options).start(settings=settings)
+    seed = int(os.environ.get("OIF_FLINK_SEED", random.SystemRandom().randrange(10**6)))
+    chance = random.Random(seed)
+    print(f"OIF_FLINK_SEED={seed}")
+    run.wait_for_checkpoints(1)
+    for _ in range(kills):
+        run.wait_for_checkpoints(chance.choice([0, 1, 1, 2]) if IS_LONG else 1)
+        time.sleep(chance.uniform(0, 1))  # any moment, also within a checkpoint
+        replace_killed(cluster, chance.choice(victims))
+    differing = run.count_differing(expected(rows, detector))
+    print(f"{kind}: {kills} kills, {rows} rows, {cluster.restored(run.job)} restores of the last job manager, {differing} rows differ")
     assert cluster.restored(run.job) >= 1
-    assert run.results() == expected(rows)
+    assert differing == 0
+
+
+def test_a_killed_job_manager(cluster, expected, tmp_path):
+    """What it knows is in ZooKeeper and a folder: the next one goes on."""
+    rows = 90_000
+    run = Run(cluster, tmp_path, rows).start()
+    run.wait_for_checkpoints(2)
+    replace_killed(cluster, "jm")
+    assert run.count_differing(expected(rows)) == 0
+    assert cluster.restored(run.job) >= 1
 
 
 def test_the_control_differs(cluster, expected, tmp_path):
-    """The same kill with models that are in no checkpoint: if this were equal, the others would prove nothing."""
-    run = Run(cluster, tmp_path, 90_000, forgetful="yes").start()
+    """A kill with models that are in no checkpoint: if this were equal, the others would prove nothing."""
+    rows = 60_000
+    run = Run(cluster, tmp_path, rows, forgetful="yes").start()
     run.wait_for_checkpoints(2)
     replace_killed(cluster, "tm-0")
-    cluster.finish(run.job)
-    results, right = run.results(), expected(90_000)
-    assert sum(results[row] != right[row] for row in right) > 1000
-
-
-def test_rescaling_by_savepoints(cluster, expected, tmp_path):
-    """2 -> 3 -> 1 subtasks, unaligned checkpoints, RocksDB in between."""
-    rows = 120_000
-    run, savepoint = Run(cluster, tmp_path, rows), None
-    for parallelism, settings in [(2, None), (3, {"execution.checkpointing.unaligned.enabled": "true"})]:
-        run.start(parallelism, savepoint, settings)
-        run.wait_for_checkpoints(2)
-        savepoint = cluster.stop_with_savepoint(run.job)
-    run.start(1, savepoint)
-    cluster.finish(run.job)
-    assert run.results() == expected(rows)
+    assert run.count_differing(expected(rows)) > 1000
 
 
 def test_a_cache_far_too_small_on_rocksdb(cluster, expected, tmp_path):
-    rows = 30_000
-    run = Run(cluster, tmp_path, rows, rate=6000, cache="400k", detector="rolling-iforest")
-    run.start(settings={"state.backend.type": "rocksdb", "execution.checkpointing.incremental": "true"})
+    rows = 10_000
+    run = Run(cluster, tmp_path, rows, rate=1000, cache="400k", detector="rolling-iforest").start(settings=ROCKSDB)
     run.wait_for_checkpoints(2)
+    for name in ("cacheMisses", "cacheEvictions", "replayedRows", "stateBytesWritten", "checkpointBytes"):
+        values = cluster.metrics(run.job, name)
+        assert len(values) == 3 and max(values) > 0, (name, values)
+    live = cluster.metrics(run.job, "modelsLive")
+    assert max(live) < PUMPS / 3, live
     replace_killed(cluster, "tm-1")
-    cluster.finish(run.job, 240)
-    assert run.results() == expected(rows, "rolling-iforest")
+    assert run.count_differing(expected(rows, "rolling-iforest")) == 0
 
 
+# ---- Savepoints ----
+
+
+def test_rescaling_by_savepoints(cluster, expected, tmp_path):
+    """2 -> 3 -> 1 subtasks, unaligned checkpoints in between."""
+    rows = 90_000
+    run, savepoint = Run(cluster, tmp_path, rows), None
+    for parallelism, settings in [(2, None), (3, UNALIGNED)]:
+        run.start(parallelism, savepoint, settings)
+        run.wait_for_checkpoints(2)
+        savepoint = run.stop_with_savepoint()
+    run.start(1, savepoint)
+    assert run.count_differing(expected(rows)) == 0
+
+
+@pytest.fixture(scope="module")
+def later_jar(cluster, tmp_path_factory):
+    """The job with the next version of oif, whose behavior number is another."""
+    folder = tmp_path_factory.mktemp("later")
+    home = Path(shutil.which("javac")).resolve().parents[1]
+    machine = os.uname().machine
+    subprocess.run(
+        ["gcc", "-std=c11", "-O2", "-fPIC", "-shared", "-Doif_behavior_number=oif_later_behavior", f"-I{CHECKOUT}/include",
+         f"-I{home}/include", f"-I{home}/include/linux", f"{CHECKOUT}/java/oif-java/src/main/c/oif_jni.c", "-o", folder / "jni.o", "-c"],
+        check=True,
+    )
+    subprocess.run(
+        ["gcc", "-std=c11", "-O2", "-fPIC", "-shared", CHECKOUT / "tests/flink/later_behavior.c", folder / "jni.o",
+         f"{CHECKOUT}/build/java/{machine}/liboif.a", "-lm", "-lpthread", "-o", folder / "liboifjni.so"],
+        check=True,
+    )
+    jar = folder / "later-job.jar"
+    with zipfile.ZipFile(JOB) as now, zipfile.ZipFile(jar, "w", zipfile.ZIP_DEFLATED) as later:
+        for entry in now.infolist():
+            is_library = entry.filename.endswith(f"linux-{machine}/liboifjni.so")
+            later.writestr(entry, (folder / "liboifjni.so").read_bytes() if is_library else now.read(entry))
+    return cluster.upload(jar)
+
+
+def test_upgrade_to_another_behavior(cluster, expected, later_jar, tmp_path):
+    """A later version refuses rows that this one has scored, and goes on from a savepoint with bases only."""
+    rows = 60_000
+    run = Run(cluster, tmp_path, rows, cache="1m").start(settings=ROCKSDB)
+    run.wait_for_checkpoints(2)
+    with_rows = run.stop_with_savepoint()
+
+    refused = Run(cluster, tmp_path / "refused", rows).start(
+        savepoint=with_rows, jar=later_jar, settings={"restart-strategy.type": "disable"})
+    cluster.wait_for(lambda: cluster.state(refused.job) == "FAILED", "the refusal")
+    assert "basesOnly(true)" in cluster.why(refused.job)
+
+    run.start(savepoint=with_rows, settings=ROCKSDB, bases_only="yes")
+    run.wait_for_checkpoints(1)
+    with_bases = run.stop_with_savepoint()
+    run.start(savepoint=with_bases, jar=later_jar)
+    assert run.count_differing(expected(rows)) == 0
+
+
+@only_long
 def test_write_through_goes_on_as_operator(cluster, expected, tmp_path):
     """The function and the operator have one state."""
     rows = 80_000
-    run = Run(cluster, tmp_path, rows, rate=5000, write_through="yes").start()
+    run = Run(cluster, tmp_path, rows).start(rate=5000, write_through="yes")
     run.wait_for_checkpoints(2)
-    savepoint = cluster.stop_with_savepoint(run.job)
-    Run.__init__(run, cluster, tmp_path, rows)
-    run.start(savepoint=savepoint)
-    cluster.finish(run.job)
-    assert run.results() == expected(rows)
+    run.start(savepoint=run.stop_with_savepoint())
+    assert run.count_differing(expected(rows)) == 0
 
 
-def test_second_job_on_the_same_task_managers(cluster, expected, tmp_path):
-    """Each job has a class loader of its own, and loads the native library again."""
-    for number in range(2):
-        folder = tmp_path / str(number)
-        run = Run(cluster, folder, 20_000, rate=100_000).start()
-        cluster.finish(run.job)
-        assert run.results() == expected(20_000)
-        shutil.rmtree(folder)
+# ---- Many jobs on the same task managers ----
+
+
+@only_long
+def test_memory_over_20_jobs(expected, tmp_path):
+    """Each job has a class loader of its own, loads the native library again and fills its cache; nothing is left behind."""
+    with Cluster(Path(FLINK).absolute(), tmp_path) as cluster:
+        cluster.java_options = ["-Xms256m", "-XX:+AlwaysPreTouch"]  # the heap is not what is measured
+        cluster.start()
+        cluster.jar = cluster.upload(JOB)
+        resident = []
+        for number in range(24):
+            run = Run(cluster, tmp_path / str(number), 20_000, rate=100_000, pumps=1000).start(parallelism=4)
+            cluster.finish(run.job)
+            assert len(run.lines()) == 20_000
+            shutil.rmtree(run.folder)
+            resident.append(sum(cluster.resident_bytes(f"tm-{each}") for each in range(2)))
+        print("resident MB after each job:", [round(each / 1e6) for each in resident])
+        first, last = (sum(part) / len(part) for part in (resident[2:5], resident[-3:]))
+        print(f"{first / 1e6:.0f} MB after 3 to 5 jobs, {last / 1e6:.0f} MB 20 jobs later: {100 * (last / first - 1):+.1f}%")
+        assert last < 1.05 * first
