@@ -84,8 +84,8 @@ stage docs docs_examples
 if [ "${1:-}" = --all ]; then
     stage operations make --no-print-directory operations ARGS="--quick --check"
     # Tests of a real server take minutes of waiting: gcc runs all, asan those that send it odd things. Evicted models under asan are
-    # those of pipeline.evicted_models.
-    stage release-clang build_and_ctest release-clang -LE server
+    # those of pipeline.evicted_models. The longest twins run with gcc and under asan.
+    stage release-clang build_and_ctest release-clang -LE server -E '^(cli.score_evicted|pipeline.evicted_models|detect.row_ranges)$'
     stage asan build_and_ctest asan -E '^(cli\.score_evicted|serve\.(alertmanager|config_file|metrics|openapi|prometheus_pull))$'
     stage bench-quick make --no-print-directory bench-quick
     stage same-bits tests/same_bits/run.sh

@@ -2,23 +2,15 @@
  *
  * Allocations are counted by standing in front of the C library's functions. With a sanitizer,
  * which has its own, only aligned_alloc is: the one function that base/memory.c calls. */
+#include "../base/sanitized.h"
 #include "driver.h"
 
 /* ---- Counting allocations ---- */
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_column)
-#if __has_column(address_sanitizer) || __has_column(thread_sanitizer) ||                           \
-    __has_column(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
 static uint64_t allocations, frees;
 static bool allocations_fail;
 
-#if defined(__GLIBC__) && !defined(SANITIZED)
+#if defined(__GLIBC__) && !SANITIZED
 #define COUNTS_EVERYTHING 1
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);

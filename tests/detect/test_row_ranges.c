@@ -2,12 +2,13 @@
  * it is there for. */
 #include "any_detector.h"
 
+#include "../base/sanitized.h"
 #include "../reference/plain_row_ranges.h"
 #include "base/memory.h"
 #include "base/stable_math.h"
 #include "detect/row_ranges.h"
 
-enum { COLUMNS = STREAM_DIMENSION };
+enum { COLUMNS = STREAM_DIMENSION, SPARE = STEP_IF_SANITIZED(5) };
 
 static const double usual_depth = 8.5;
 
@@ -81,7 +82,7 @@ static void every_stream_has_the_depths_of_the_definition(void **state)
                 row[j] = isinf(row[j]) ? 0 : row[j];
             learn_row(ranges, row);
             plain_row_ranges_learn(&plain, row);
-            if (i < 600 || i % 64 < 2 || i % 97 == 0) {
+            if (i < 600 / SPARE || i % (64 * SPARE) < 2 || i % (97 * SPARE) == 0) {
                 require_same(ranges, &plain, row, &from, what, i);
                 require_sound(ranges);
             }
@@ -96,7 +97,7 @@ static void rows_of_every_length_have_the_depths_of_the_definition(void **state)
 {
     (void)state;
     static const size_t lengths[] = {1, 2, 3, 4, 6, 31, 32, 33, 36, 67};
-    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l += STEP_IF_SANITIZED(3)) {
         const size_t columns = lengths[l];
         oif_row_ranges *ranges = new_ranges(columns);
         plain_row_ranges plain = {.columns = columns};
@@ -109,7 +110,7 @@ static void rows_of_every_length_have_the_depths_of_the_definition(void **state)
                 row[j] = dice_chance(&from, 0.003) ? NAN : dice_normal(&from);
             learn_row(ranges, row);
             plain_row_ranges_learn(&plain, row);
-            if (i % 64 == 0 || i % 333 == 0) {
+            if (i % (64 * SPARE) == 0 || i % (333 * SPARE) == 0) {
                 require_same(ranges, &plain, row, &from, what, i);
                 require_sound(ranges);
             }
@@ -342,7 +343,7 @@ static double expected_score(const plain_row_ranges *plain, const double *row, d
 /* Learning a row and scoring it at once, scoring it later, and learning rows in blocks. */
 static void require_inserted(const inserting *kind, style of)
 {
-    enum { ROWS = 3000, BLOCK = 100 };
+    enum { ROWS = SANITIZED ? 1500 : 3000, BLOCK = 100 };
     oif_detector *without = new_named(kind->detector, kind->without, COLUMNS),
                  *with = new_named(kind->detector, kind->with, COLUMNS),
                  *in_blocks = new_named(kind->detector, kind->with, COLUMNS);

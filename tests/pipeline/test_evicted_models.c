@@ -3,6 +3,7 @@
  * used. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
+#include "../base/sanitized.h"
 #include "../snapshot/snapshots.h"
 #include "pipelines.h"
 
@@ -169,7 +170,7 @@ static void a_key_that_comes_back_goes_on_as_if_it_had_never_gone(void **unused)
                                           "learn=decay patience=7 calm=3 alert_rate=0.05"};
     for (size_t i = 0; i < SMALL_DETECTORS; i++)
         race_to_the_end(small_detectors[i].name, small_detectors[i].settings, options[i % 3], 20,
-                        24, 400);
+                        24, SANITIZED ? 200 : 400);
 }
 
 static void thousands_of_keys_come_and_go(void **unused)
@@ -448,7 +449,9 @@ static void a_pipeline_that_forgets_has_no_evicted_models_file(void **unused)
 
 /* ---- Damage ---- */
 
-enum { STRIDE = 13 }; /* of the bytes that are damaged; every one is in the tests of the files */
+enum {
+    STRIDE = 13 * STEP_IF_SANITIZED(5)
+}; /* of the bytes that are damaged; every one is in the tests of the files */
 
 typedef struct bytes {
     unsigned char *start;

@@ -28,6 +28,8 @@
 #include "detect/rrcf/rrcf.h"
 #include "pipeline/pipeline.h"
 
+#include "../base/sanitized.h"
+
 #include <inttypes.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -38,16 +40,7 @@
 #include <unistd.h>
 
 /* A sanitizer has memory of its own, which grows. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MEMORY_IS_OURS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define MEMORY_IS_OURS 0
-#endif
-#endif
-#ifndef MEMORY_IS_OURS
-#define MEMORY_IS_OURS 1
-#endif
+#define MEMORY_IS_OURS (!SANITIZED)
 
 enum {
     DIMENSION = 3,
