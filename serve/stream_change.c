@@ -83,7 +83,7 @@ static bool check_usable(const stream *one, problem *why)
 
 bool stream_change(stream *one, json_t *settings, problem *why)
 {
-    pthread_mutex_lock(&one->lock);
+    stream_begin_change(one);
     json_t *changed =
         check_usable(one, why) ? stream_settings_change(&one->settings, settings, why) : NULL;
     bool is_good = changed && keep_settings(one, changed, why);
@@ -93,7 +93,7 @@ bool stream_change(stream *one, json_t *settings, problem *why)
             journal_undo(&one->log);
     }
     json_decref(changed);
-    pthread_mutex_unlock(&one->lock);
+    stream_end_change(one);
     if (is_good)
         stream_sync(one);
     return is_good;
@@ -120,7 +120,7 @@ static bool has_key(const stream *one, const char *key, size_t key_bytes)
 
 bool stream_forget_key(stream *one, const char *key, size_t key_bytes, problem *why)
 {
-    pthread_mutex_lock(&one->lock);
+    stream_begin_change(one);
     const journal_record record = {.kind = JOURNAL_FORGET,
                                    .first_row = stream_row_count(one),
                                    .seconds = stream_clock_now(),
@@ -133,7 +133,7 @@ bool stream_forget_key(stream *one, const char *key, size_t key_bytes, problem *
         stream_drop_key(one, key, key_bytes);
     else
         is_good = false;
-    pthread_mutex_unlock(&one->lock);
+    stream_end_change(one);
     if (is_good)
         stream_sync(one);
     return is_good;

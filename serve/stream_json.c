@@ -159,9 +159,9 @@ static void write_stream(const stream *one)
 
 void stream_write(stream *one)
 {
-    pthread_mutex_lock(&one->lock);
+    stream_begin_look(one);
     write_stream(one);
-    pthread_mutex_unlock(&one->lock);
+    stream_end_look(one);
 }
 
 /* ---- Keys ---- */
@@ -252,7 +252,7 @@ void stream_write_keys(stream *one, const keys_query *query)
     static int (*const orders[])(const void *, const void *) = {by_severity, by_score, NULL,
                                                                 by_name};
     size_t count, limit = query->limit > 0 ? query->limit : USUAL_LIMIT;
-    pthread_mutex_lock(&one->lock);
+    stream_begin_look(one);
     const history_key **list = list_keys(one, query, &count);
     if (list && orders[query->order])
         qsort(list, count, sizeof *list, orders[query->order]);
@@ -263,16 +263,16 @@ void stream_write_keys(stream *one, const keys_query *query)
     }
     output_print("],\"total\":%zu}", count);
     free(list);
-    pthread_mutex_unlock(&one->lock);
+    stream_end_look(one);
 }
 
 void stream_each_key(stream *one, size_t limit, void (*visit)(void *context, const stream_key *key),
                      void *context)
 {
-    pthread_mutex_lock(&one->lock);
+    stream_begin_look(one);
     for (const history_key *key = one->past->newest; key && limit > 0; key = key->older, limit--)
         visit(context, &key->info);
-    pthread_mutex_unlock(&one->lock);
+    stream_end_look(one);
 }
 
 /* ---- Points ---- */
@@ -393,11 +393,11 @@ static void write_episodes(stream *one, const events_query *query)
 
 void stream_write_episodes(stream *one, const events_query *query)
 {
-    pthread_mutex_lock(&one->lock);
+    stream_begin_look(one);
     output_print("{");
     write_episodes(one, query);
     output_print("}");
-    pthread_mutex_unlock(&one->lock);
+    stream_end_look(one);
 }
 
 /* ---- Points, with their episodes ---- */
@@ -426,14 +426,14 @@ static void write_points(stream *one, const history_key *key, const points_query
 
 bool stream_write_points(stream *one, const points_query *query, problem *why)
 {
-    pthread_mutex_lock(&one->lock);
+    stream_begin_look(one);
     const history_key *key = query->key && one->settings.cli.score.key
                                  ? history_find(one->past, query->key, query->key_bytes)
                                  : one->past->newest;
     bool is_found = one->pipeline && key;
     if (is_found)
         write_points(one, key, query);
-    pthread_mutex_unlock(&one->lock);
+    stream_end_look(one);
     return is_found ||
            problem_set(why, 404, NULL,
                        query->key ? "the stream has no such key, or has not seen it for "
@@ -453,7 +453,7 @@ static bool is_wanted(const history_alert *alert, const events_query *query)
 void stream_write_alerts(stream *one, const events_query *query)
 {
     size_t limit = query->limit > 0 ? query->limit : USUAL_LIMIT, written = 0;
-    pthread_mutex_lock(&one->lock);
+    stream_begin_look(one);
     output_print("{\"alerts\":[");
     for (size_t i = 0; i < one->past->alert_count && written < limit; i++) {
         const history_alert *alert = history_alert_at(one->past, i);
@@ -463,7 +463,7 @@ void stream_write_alerts(stream *one, const events_query *query)
         output_write(alert->text, alert->bytes);
     }
     output_print("]}");
-    pthread_mutex_unlock(&one->lock);
+    stream_end_look(one);
 }
 
 /* ---- One row ---- */
@@ -516,7 +516,7 @@ static void write_point(const stream *one, const history_key *key, const history
 bool stream_write_row(stream *one, uint64_t row, problem *why)
 {
     const history_key *key = NULL;
-    pthread_mutex_lock(&one->lock);
+    stream_begin_look(one);
     uint64_t rows = stream_row_count(one);
     const history_alert *alert = find_alert(one, row);
     const history_point *point = alert ? NULL : find_point(one, row, &key);
@@ -524,7 +524,7 @@ bool stream_write_row(stream *one, uint64_t row, problem *why)
         output_write(alert->text, alert->bytes);
     else if (point)
         write_point(one, key, point);
-    pthread_mutex_unlock(&one->lock);
+    stream_end_look(one);
     if (alert || point)
         return true;
     return problem_set(why, 404, NULL,
@@ -547,7 +547,7 @@ static void get_pipeline_figures(const stream *one, stream_figures *figures)
 
 void stream_get_figures(stream *one, stream_figures *figures)
 {
-    pthread_mutex_lock(&one->lock);
+    stream_begin_look(one);
     *figures = (stream_figures){.bad_rows = one->bad_rows,
                                 .batches = one->batches,
                                 .episodes = one->past->episodes,
@@ -570,5 +570,5 @@ void stream_get_figures(stream *one, stream_figures *figures)
     figures->saved = one->folder ? one->saved : figures->rows;
     memcpy(figures->alerts, one->past->graded, sizeof figures->alerts);
     memcpy(figures->latency, one->latency, sizeof figures->latency);
-    pthread_mutex_unlock(&one->lock);
+    stream_end_look(one);
 }

@@ -403,23 +403,31 @@ void stream_try_disk(stream *one)
         end_refusal(one);
 }
 
+static void count_saved(stream *one, uint64_t rows)
+{
+    if (one->folder && !one->is_failing && rows > one->saved)
+        one->saved = rows;
+}
+
 /* What the disk has refused once may be lost although it does not refuse it again; so after a
  * failure a snapshot is made. */
 static bool sync_journal(stream *one)
 {
-    pthread_mutex_lock(&one->lock);
+    stream_begin_look(one);
     uint64_t rows = stream_row_count(one);
     int descriptor = one->folder && one->is_dirty ? journal_descriptor(&one->log) : -1;
     bool is_needed = one->folder && one->is_dirty;
     one->is_dirty = false;
-    pthread_mutex_unlock(&one->lock);
+    if (!is_needed) /* the last sync may have had a body of which few rows were processed by then */
+        count_saved(one, rows);
+    stream_end_look(one);
     if (!is_needed)
         return true;
     bool is_synced = descriptor >= 0 && journal_sync(descriptor);
     int reason = errno;
     if (descriptor >= 0)
         close(descriptor);
-    pthread_mutex_lock(&one->lock);
+    stream_begin_look(one);
     if (!is_synced) {
         char message[ERROR_BYTES];
         snprintf(message, sizeof message, "%.900s: cannot be written: %s", one->log.path,
@@ -428,10 +436,10 @@ static bool sync_journal(stream *one)
         one->is_dirty = true;
     } else if (one->is_failing && !one->pipeline) {
         clear_error(one); /* there is nothing that a snapshot could be made of */
-    } else if (!one->is_failing && rows > one->saved) {
-        one->saved = rows;
+    } else {
+        count_saved(one, rows);
     }
-    pthread_mutex_unlock(&one->lock);
+    stream_end_look(one);
     return is_synced;
 }
 
@@ -664,7 +672,9 @@ stream *stream_new(struct streams *all, const char *name, const char *folder, js
         problem_set(why, 503, NULL, "out of memory");
         return NULL;
     }
+    pthread_mutex_init(&one->changing, NULL);
     pthread_mutex_init(&one->sync_lock, NULL);
+    pthread_mutex_init(&one->turn, NULL);
     pthread_mutex_init(&one->lock, NULL);
     snprintf(one->name, sizeof one->name, "%s", name);
     one->all = all;
@@ -703,6 +713,8 @@ void stream_free(stream *one)
     free(one->notes);
     free(one->folder);
     pthread_mutex_destroy(&one->lock);
+    pthread_mutex_destroy(&one->turn);
     pthread_mutex_destroy(&one->sync_lock);
+    pthread_mutex_destroy(&one->changing);
     free(one);
 }

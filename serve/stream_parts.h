@@ -9,6 +9,7 @@
 #include "stream_settings.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { STREAM_NAME_BYTES = 65, BODY_READERS = 4, ERROR_BYTES = PROBLEM_MESSAGE_BYTES };
 
@@ -35,8 +36,11 @@ struct stream {
     size_t references; /* under the lock of the registry */
     struct streams *all;
 
-    pthread_mutex_t sync_lock; /* one sync at a time; taken before the other lock */
+    pthread_mutex_t changing;  /* of who changes it; taken before the others */
+    pthread_mutex_t sync_lock; /* one sync at a time; taken before `turn` */
+    pthread_mutex_t turn;      /* of who waits for `lock` */
     pthread_mutex_t lock;      /* for all that follows */
+    atomic_uint waiting;       /* how many wait to look */
     stream_settings settings;
     body_shape shape;
     body_reader readers[BODY_READERS];
@@ -73,6 +77,21 @@ struct stream {
     double latency_seconds;
     uint64_t told_rows, told_saved; /* in the last event about the stream */
 };
+
+/* ---- stream_turns.c ---- */
+
+/* Who looks has the lock, between two rows if a body is being processed. */
+void stream_begin_look(stream *one);
+void stream_end_look(stream *one);
+
+/* Who changes the stream has the lock, and no one else changes it before the end. The second
+ * returns false instead of waiting for another change to end. */
+void stream_begin_change(stream *one);
+bool stream_may_change_now(stream *one);
+void stream_end_change(stream *one);
+
+/* Between two rows, for who changes: lets those look who wait for it. */
+void stream_let_look(stream *one);
 
 /* ---- stream_rows.c ---- */
 

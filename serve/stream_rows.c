@@ -313,6 +313,7 @@ static run_end read_rows(body_run *run, problem *why)
     oif_record record;
     oif_error error;
     while ((status = body_reader_next(run->reader, policy, &run->bad, &record, &error)) == OIF_OK) {
+        stream_let_look(run->one);
         if (run->skip > 0) {
             run->skip--;
             run->answer->skipped++;
@@ -506,32 +507,44 @@ static bool take_body(stream *one, const rows_request *request, rows_answer *ans
     return end == BODY_READ;
 }
 
+static void count_rows(const stream *one, rows_answer *answer)
+{
+    answer->rows = stream_row_count(one);
+    answer->saved = one->folder ? one->saved : answer->rows;
+}
+
+/* Without the lock, so other bodies are synced by the same call. `why` may be known already. */
+static bool sync_rows(stream *one, rows_answer *answer, problem *why, bool is_good)
+{
+    const uint64_t rows = answer->rows;
+    bool is_synced = stream_sync(one);
+    stream_begin_look(one);
+    is_synced = is_synced && one->saved >= rows;
+    if (!is_synced && is_good)
+        problem_set(why, 503, "mend the disk; the rows are processed, and count", "%s",
+                    one->error[0] ? one->error : "the rows are not on disk yet");
+    count_rows(one, answer);
+    stream_end_look(one);
+    return is_synced;
+}
+
 bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, problem *why)
 {
     double started = clock_seconds();
     *answer = (rows_answer){.rows = 0};
-    pthread_mutex_lock(&one->lock);
+    stream_begin_change(one);
     bool is_good = check_request(one, request, why) && take_body(one, request, answer, why);
-    uint64_t rows = stream_row_count(one);
+    count_rows(one, answer);
     bool must_sync =
-        one->folder && one->saved < rows && (request->is_durable || one->save_every <= 0);
-    if (must_sync) {
-        pthread_mutex_unlock(&one->lock);
-        bool is_synced = stream_sync(one);
-        pthread_mutex_lock(&one->lock);
-        is_synced = is_synced && one->saved >= rows;
-        if (!is_synced && is_good)
-            is_good =
-                problem_set(why, 503, "mend the disk; the rows are processed, and count", "%s",
-                            one->error[0] ? one->error : "the rows are not on disk yet");
-    }
-    answer->rows = stream_row_count(one);
-    answer->saved = one->folder ? one->saved : answer->rows;
+        one->folder && one->saved < answer->rows && (request->is_durable || one->save_every <= 0);
+    stream_end_change(one);
+    bool is_synced = !must_sync || sync_rows(one, answer, why, is_good);
     why->rows = answer->rows;
     why->has_rows = true;
+    stream_begin_look(one);
     count_latency(one, clock_seconds() - started);
-    pthread_mutex_unlock(&one->lock);
-    return is_good;
+    stream_end_look(one);
+    return is_good && is_synced;
 }
 
 void stream_replay_rows(stream *one, const journal_record *record, uint64_t limit)
@@ -659,7 +672,7 @@ bool stream_write_explanation(stream *one, const explain_request *request, probl
 {
     explanation made = {.one = one, .request = request};
     char complaint[COMPLAINT_BYTES];
-    pthread_mutex_lock(&one->lock);
+    stream_begin_look(one);
     bool is_good = one->pipeline && !one->is_broken;
     if (!is_good) {
         problem_set(why, 409, "send rows first", "the stream has learned nothing yet");
@@ -672,6 +685,6 @@ bool stream_write_explanation(stream *one, const explain_request *request, probl
     }
     body_reader_close(&made.reader);
     oif_pipeline_free(made.copy);
-    pthread_mutex_unlock(&one->lock);
+    stream_end_look(one);
     return is_good;
 }

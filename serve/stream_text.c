@@ -211,18 +211,18 @@ void stream_each_open_episode(stream *one,
                               void (*visit)(void *context, const stream_episode *episode),
                               void *context)
 {
-    pthread_mutex_lock(&one->lock);
+    stream_begin_look(one);
     stream_visit_open(one, visit, context);
-    pthread_mutex_unlock(&one->lock);
+    stream_end_look(one);
 }
 
 void stream_each_ended_episode(stream *one, size_t limit,
                                void (*visit)(void *context, const stream_episode *episode),
                                void *context)
 {
-    pthread_mutex_lock(&one->lock);
+    stream_begin_look(one);
     stream_visit_ended(one, limit, visit, context);
-    pthread_mutex_unlock(&one->lock);
+    stream_end_look(one);
 }
 
 /* ---- Events ---- */

@@ -175,15 +175,29 @@ typedef struct saver_round {
     double now;
 } saver_round;
 
+/* Other streams do not wait for a long body of this one, unless it has to be saved. */
+static bool begin_attending(stream *one)
+{
+    if (stream_may_change_now(one))
+        return true;
+    stream_begin_look(one);
+    if (!one->is_removed)
+        stream_tell_rows(one);
+    bool is_save_due = stream_is_save_due(one);
+    stream_end_look(one);
+    if (is_save_due)
+        stream_begin_change(one);
+    return is_save_due;
+}
+
 static void attend(void *context, stream *one)
 {
     const saver_round *round = context;
     problem why;
     if (round->must_sync)
         stream_sync(one);
-    if (!round->must_look)
+    if (!round->must_look || !begin_attending(one))
         return;
-    pthread_mutex_lock(&one->lock);
     if (!one->is_removed) {
         stream_hear_idle(one, round->now);
         stream_try_disk(one);
@@ -191,7 +205,7 @@ static void attend(void *context, stream *one)
             stream_save(one, &why);
         stream_tell_rows(one);
     }
-    pthread_mutex_unlock(&one->lock);
+    stream_end_change(one);
 }
 
 /* Waits until then, by the clock that cannot be set; false: the server ends. */
@@ -401,10 +415,10 @@ static void save_last(void *context, stream *one)
 {
     bool *is_saved = context;
     problem why;
-    pthread_mutex_lock(&one->lock);
+    stream_begin_change(one);
     if (!stream_is_cheap_to_replay(one) && !stream_save(one, &why))
         *is_saved = false;
-    pthread_mutex_unlock(&one->lock);
+    stream_end_change(one);
     if (!stream_sync(one))
         *is_saved = false;
 }
@@ -439,10 +453,10 @@ static bool compare_settings(stream *one, json_t *settings, problem *why)
     char names[SETTING_NAMES_BYTES];
     if (!stream_settings_open(&asked, settings, one->folder != NULL, why))
         return false;
-    pthread_mutex_lock(&one->lock);
+    stream_begin_look(one);
     bool is_usable = !one->is_broken || stream_tell_broken(one, why);
     bool is_same = is_usable && stream_settings_equal(asked.object, one->settings.object, names);
-    pthread_mutex_unlock(&one->lock);
+    stream_end_look(one);
     stream_settings_close(&asked);
     if (is_same || !is_usable)
         return is_usable;
@@ -502,7 +516,7 @@ static bool remove_kept(streams *all, stream *one, problem *why)
 {
     char path[FOLDER_BYTES + 128], removed[FOLDER_BYTES + 128];
     bool is_removed = true;
-    pthread_mutex_lock(&one->lock);
+    stream_begin_change(one);
     if (one->folder) {
         folder_of(all, "", one->name, path);
         folder_of(all, ".removed-", one->name, removed);
@@ -517,7 +531,7 @@ static bool remove_kept(streams *all, stream *one, problem *why)
         fail(why, path, "cannot be removed");
     else if (one->folder)
         folder_remove(removed);
-    pthread_mutex_unlock(&one->lock);
+    stream_end_change(one);
     return is_removed;
 }
 
@@ -542,14 +556,14 @@ bool streams_remove(streams *all, const char *name, problem *why)
 static void look_for_error(void *context, stream *one)
 {
     problem *why = context;
-    pthread_mutex_lock(&one->lock);
+    stream_begin_look(one);
     if (why->status == 0 && (one->is_broken || one->is_failing || one->refused_bytes > 0))
         problem_set(why, 503,
                     one->is_broken ? one->remedy
                                    : "make room on the disk, or mend it; then it "
                                      "recovers by itself",
                     "stream %s: %.900s", one->name, one->error);
-    pthread_mutex_unlock(&one->lock);
+    stream_end_look(one);
 }
 
 bool streams_are_ready(streams *all, problem *why)

@@ -87,9 +87,9 @@ static void a_journal_without_rows_does_not_grow_without_end(void **state)
     }
     uint64_t bad = figures_of(one).bad_rows;
     assert_true(bad > 0);
-    pthread_mutex_lock(&one->lock);
+    stream_begin_change(one);
     bool is_saved = stream_save(one, &why); /* as the saver does, once a second */
-    pthread_mutex_unlock(&one->lock);
+    stream_end_change(one);
     assert_true(is_saved);
     assert_true(figures_of(one).journal_bytes < 64 << 20);
     streams *again = open_killed();
@@ -138,10 +138,10 @@ static void a_silence_of_a_key_without_history_outlives_a_kill(void **state)
     (void)state;
     snprintf(body, sizeof body, "{\"k\": \"x\", \"t\": %.0f, \"a\": 1}\n", now);
     expect_rows(one, body, 1);
-    pthread_mutex_lock(&one->lock);
+    stream_begin_change(one);
     history_forget(one->past, history_find(one->past, "x", 1));
     stream_hear_idle(one, now + 100);
-    pthread_mutex_unlock(&one->lock);
+    stream_end_change(one);
     assert_true(oif_pipeline_key(one->pipeline, "x", 1, &info) && info.is_silent);
     streams *again = open_killed();
     stream *same = streams_find(again, "quiet");

@@ -3,6 +3,7 @@
 #include "../../cli/output.h"
 #include "../../serve/streams.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -185,6 +186,51 @@ static void streams_may_be_used_by_many_threads(void **state)
     assert_true(streams_close(all));
 }
 
+/* ---- A large body ---- */
+
+enum { LARGE_ROWS = 100000 };
+
+static void *write_large_body(void *context)
+{
+    stream *one = context;
+    char *body = malloc(LARGE_ROWS * 16);
+    size_t bytes = 0;
+    for (int i = 0; i < LARGE_ROWS; i++)
+        bytes += (size_t)sprintf(body + bytes, "{\"a\":%d}\n", i % 97);
+    const rows_request request = {.body = body, .bytes = bytes, .answer = ANSWER_COUNT};
+    rows_answer answer;
+    problem why;
+    failures += !stream_rows(one, &request, &answer, &why) || answer.rows != LARGE_ROWS;
+    free(body);
+    return NULL;
+}
+
+/* Those who look are let in between two rows; those who would change the stream wait. */
+static void others_look_at_a_stream_while_a_large_body_is_processed(void **state)
+{
+    const streams_options options = {.folder = folder, .save_every = 0.02};
+    pthread_t writer;
+    uint64_t rows = 0;
+    stream *made = NULL;
+    bool is_new;
+    problem why;
+    (void)state;
+    if (!streams_open(&options, &all, &why) ||
+        !streams_create(all, "large", NULL, &made, &is_new, &why))
+        fail_msg("%s", why.message);
+    assert_int_equal(pthread_create(&writer, NULL, write_large_body, made), 0);
+    while (rows == 0)
+        rows = rows_of("large");
+    bool is_removed = streams_remove(all, "large", &why);
+    pthread_join(writer, NULL);
+    stream_release(made);
+    assert_true(streams_close(all));
+    assert_true(is_removed);
+    assert_int_equal(failures, 0);
+    if (rows >= LARGE_ROWS)
+        fail_msg("nothing was seen before all %" PRIu64 " rows were processed", rows);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -203,6 +249,9 @@ static int remove_folder(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(streams_may_be_used_by_many_threads)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(streams_may_be_used_by_many_threads),
+        cmocka_unit_test(others_look_at_a_stream_while_a_large_body_is_processed),
+    };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
