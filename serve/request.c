@@ -96,11 +96,12 @@ static bool take_parameters(request *asked, char *query, problem *why)
         size_t name_bytes = strlen(query), value_bytes = (size_t)(end - value);
         if (!decode(query, &name_bytes, true) || !decode(value, &value_bytes, true) ||
             strlen(query) != name_bytes)
-            return problem_set(why, 400, "Write %25 for a percent sign.",
-                               "the query has a %% that is not followed by two hexadecimal digits, "
-                               "or a %%00 in a name");
+            return problem_set(
+                why, 400, "Write %25 for a percent sign.",
+                "the parameters have a %% that is not followed by two hexadecimal digits, "
+                "or a %%00 in a name");
         if (asked->parameter_count == REQUEST_PARAMETERS_MAX)
-            return problem_set(why, 400, NULL, "the query has more than %d parameters",
+            return problem_set(why, 400, NULL, "there are more than %d parameters",
                                REQUEST_PARAMETERS_MAX);
         if (name_bytes > 0 || value_bytes > 0)
             asked->parameters[asked->parameter_count++] =
@@ -132,11 +133,30 @@ bool request_parse(request *asked, const char *method, const char *target, probl
     return take_segments(asked, asked->target, why) && take_parameters(asked, query, why);
 }
 
+bool request_take_form(request *asked, problem *why)
+{
+    const char *type = asked->headers[HEADER_CONTENT_TYPE];
+    if (asked->body_bytes == 0)
+        return true;
+    if (type && !request_type_is(type, "application/x-www-form-urlencoded"))
+        return problem_set(why, 415, "Send Content-Type: application/x-www-form-urlencoded.",
+                           "parameters are a form such as key=KEY&limit=10");
+    asked->form = malloc(asked->body_bytes + 1);
+    if (!asked->form)
+        return problem_set(why, 503, NULL, "out of memory");
+    memcpy(asked->form, asked->body, asked->body_bytes);
+    asked->form[asked->body_bytes] = '\0';
+    if (strlen(asked->form) != asked->body_bytes)
+        return problem_set(why, 400, "Write %00 for it.", "the form has a byte 0");
+    return take_parameters(asked, asked->form, why);
+}
+
 void request_free(request *asked)
 {
     free(asked->path);
     free(asked->target);
-    asked->path = asked->target = NULL;
+    free(asked->form);
+    asked->path = asked->target = asked->form = NULL;
 }
 
 /* ---- Parameters ---- */

@@ -40,6 +40,7 @@ typedef struct request {
     char method[REQUEST_METHOD_BYTES];
     char *path;   /* as it came, without the query, for logs: it holds no secrets */
     char *target; /* decoded, in pieces: what the pointers below point into */
+    char *form;   /* so is this, if parameters came in the body; NULL: none did */
     const char *segments[REQUEST_SEGMENTS_MAX];
     size_t segment_count;
     request_parameter parameters[REQUEST_PARAMETERS_MAX];
@@ -54,6 +55,9 @@ typedef struct request {
  * malformed. request_free is called in either case. */
 bool request_parse(request *asked, const char *method, const char *target, problem *why);
 void request_free(request *asked);
+
+/* Adds the parameters of the body, a form as a browser or `curl -d` sends it. */
+bool request_take_form(request *asked, problem *why);
 
 /* Whether all parameters are in the list, such as "key limit since", and none is there twice. */
 bool request_check_parameters(const request *asked, const char *known, problem *why);

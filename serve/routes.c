@@ -6,7 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SMALL_BODY_BYTES = 1 << 16, ALLOW_BYTES = 64 };
+enum {
+    SMALL_BODY_BYTES = 1 << 16,
+    FORM_BODY_BYTES = 1 << 18, /* the longest key has 64 KB, and every byte may be %XX */
+    ALLOW_BYTES = 64
+};
 
 #define STREAM "/api/v1/streams/NAME"
 
@@ -29,21 +33,19 @@ static const route routes[] = {
      BODY_ROWS},
     {"POST", STREAM "/explain", ACCESS_READ, api_post_explain, "key", BODY_SMALL},
     {"GET", STREAM "/keys", ACCESS_READ, api_get_keys, "order find limit offset", BODY_NONE},
-    {"DELETE", STREAM "/keys", ACCESS_WRITE, api_delete_key, "key", BODY_NONE},
+    {"DELETE", STREAM "/keys", ACCESS_WRITE, api_delete_key, "key", BODY_FORM},
     {"GET", STREAM "/points", ACCESS_READ, api_get_points, "key limit since", BODY_NONE},
+    {"POST", STREAM "/points", ACCESS_READ, api_get_points, "key limit since", BODY_FORM},
     {"GET", STREAM "/episodes", ACCESS_READ, api_get_episodes, "key open since limit", BODY_NONE},
+    {"POST", STREAM "/episodes", ACCESS_READ, api_get_episodes, "key open since limit", BODY_FORM},
     {"GET", STREAM "/alerts", ACCESS_READ, api_get_alerts, "key since limit", BODY_NONE},
+    {"POST", STREAM "/alerts", ACCESS_READ, api_get_alerts, "key since limit", BODY_FORM},
     {"GET", STREAM "/row", ACCESS_READ, api_get_row, "number", BODY_NONE},
     {"GET", "/", ACCESS_NONE, page_file, "", BODY_NONE},
     {"GET", "/FILE", ACCESS_NONE, page_file, "", BODY_NONE},
 };
 
 enum { ROUTE_COUNT = sizeof routes / sizeof *routes };
-
-const route *route_at(size_t index)
-{
-    return index < ROUTE_COUNT ? &routes[index] : NULL;
-}
 
 /* Capitals match any text but none. */
 static bool part_matches(const char *part, size_t bytes, const char *segment)
@@ -108,6 +110,17 @@ static void refuse_method(reply *answer, const request *asked, const char *allow
         reply_refuse(answer, 405, NULL, "the method is not one of %s", allow);
 }
 
+static bool check_parameters(const route *found, const request *asked, reply *answer)
+{
+    problem why;
+    if (request_check_parameters(asked, found->parameters, &why))
+        return true;
+    reply_problem(answer, &why);
+    /* what was meant for a header may be in the query */
+    snprintf(answer->reason, sizeof answer->reason, "a parameter that is not known, or twice");
+    return false;
+}
+
 const route *route_find(app *served, const request *asked, reply *answer)
 {
     char allow[ALLOW_BYTES];
@@ -119,12 +132,8 @@ const route *route_find(app *served, const request *asked, reply *answer)
         reply_problem(answer, &why);
         return NULL;
     }
-    if (found && !request_check_parameters(asked, found->parameters, &why)) {
-        reply_problem(answer, &why);
-        /* what was meant for a header may be in the query */
-        snprintf(answer->reason, sizeof answer->reason, "a parameter that is not known, or twice");
+    if (found && !check_parameters(found, asked, answer))
         return NULL;
-    }
     if (!found)
         refuse_method(answer, asked, allow);
     return found;
@@ -132,10 +141,16 @@ const route *route_find(app *served, const request *asked, reply *answer)
 
 size_t route_body_limit(const app *served, const route *found)
 {
-    return found->body == BODY_ROWS ? served->max_body_bytes : SMALL_BODY_BYTES;
+    return found->body == BODY_ROWS   ? served->max_body_bytes
+           : found->body == BODY_FORM ? FORM_BODY_BYTES
+                                      : SMALL_BODY_BYTES;
 }
 
-void route_handle(app *served, const route *found, const request *asked, reply *answer)
+void route_handle(app *served, const route *found, request *asked, reply *answer)
 {
-    found->handle(served, asked, answer);
+    problem why;
+    if (found->body == BODY_FORM && !request_take_form(asked, &why))
+        reply_problem(answer, &why);
+    else if (found->body != BODY_FORM || check_parameters(found, asked, answer))
+        found->handle(served, asked, answer);
 }

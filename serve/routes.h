@@ -7,14 +7,19 @@
 #include "reply.h"
 #include "request.h"
 
-typedef enum route_body { BODY_NONE, BODY_SMALL, BODY_ROWS } route_body;
+typedef enum route_body {
+    BODY_NONE,
+    BODY_SMALL,
+    BODY_FORM, /* parameters that are too long for a query, such as a key of 64 KB */
+    BODY_ROWS
+} route_body;
 
 typedef struct route {
     const char *method;
     const char *path; /* "/api/v1/streams/NAME": parts in capitals are any text */
     access_level access;
     void (*handle)(app *served, const request *asked, reply *answer);
-    const char *parameters; /* of the query: "key limit" */
+    const char *parameters; /* of the query, and of a form: "key limit" */
     route_body body;
 } route;
 
@@ -26,9 +31,6 @@ const route *route_find(app *served, const request *asked, reply *answer);
 size_t route_body_limit(const app *served, const route *found);
 
 /* Begins and ends an answer in one thread; the handler never sees a problem of memory. */
-void route_handle(app *served, const route *found, const request *asked, reply *answer);
-
-/* The table from 0 on; NULL past the last. */
-const route *route_at(size_t index);
+void route_handle(app *served, const route *found, request *asked, reply *answer);
 
 #endif

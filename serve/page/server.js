@@ -9,7 +9,17 @@ export class ServerError extends Error {
     }
 }
 
+// A key may be longer than what a server takes as a query. Then it is sent as a form.
+const QUERY_LIMIT = 8000;
+
+function asForm(path, options) {
+    const [place, query] = path.split("?");
+    return [place, { method: "POST", ...options, body: new URLSearchParams(query) }];
+}
+
 export async function ask(path, options) {
+    if (path.length > QUERY_LIMIT)
+        [path, options] = asForm(path, options);
     let response;
     try {
         response = await fetch(path, { cache: "no-store", ...options });

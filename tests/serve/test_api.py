@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import threading
+import urllib.parse
 
 import pytest
 from conftest import OIF, SECONDS, make_rows, score, to_csv, to_ndjson
@@ -463,3 +464,23 @@ def test_many_watchers_and_one_that_does_not_read(server):
         assert watcher.next()["event"] in ("alert", "episode", "stream")
     assert server.get("/healthz").status == 200
     lazy.close()
+
+
+def test_a_key_that_is_too_long_for_a_query_may_be_in_a_form(server):
+    key = "é" * 32768  # 64 KB, the longest one, and three times that in a form
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    asked = urllib.parse.urlencode({"key": key, "limit": 2})
+    server.put(STREAM, {"key": "host"})
+    assert server.post(STREAM + "/rows", to_ndjson([{"host": name, "x": i} for i in range(3) for name in (key, "b")]), headers=NDJSON).status == 200
+    assert server.get(STREAM + "/points?" + asked).status == 414
+    points = server.post(STREAM + "/points", asked, headers=form).json
+    assert points["key"] == key and points["values"] == {"x": [1, 2]}
+    assert server.post(STREAM + "/points?limit=1", urllib.parse.urlencode({"key": key}), headers=form).json["rows"] == [4]
+    assert server.post(STREAM + "/episodes", asked, headers=form).json == {"episodes": []}
+    assert server.post(STREAM + "/alerts", asked, headers=form).json == {"alerts": []}
+    for wrong, status in (("key=a&nope=1", 400), ("key=a&key=b", 400), ("key=%zz", 400), ("key=a\0b", 400), ("limit=x", 400), ("key=none", 404)):
+        assert server.post(STREAM + "/points", wrong, headers=form).status == status, wrong
+    assert server.post(STREAM + "/points?key=b", "key=b", headers=form).status == 400
+    assert server.post(STREAM + "/points", '{"key": "b"}', headers={"Content-Type": "application/json"}).status == 415
+    assert server.ask("DELETE", STREAM + "/keys", urllib.parse.urlencode({"key": key}), headers=form).status == 204
+    assert [one["key"] for one in server.get(STREAM + "/keys").json["keys"]] == ["b"]

@@ -163,6 +163,15 @@ def test_a_key_that_falls_silent_is_shown_although_no_row_comes(server, open_pag
     wait_until(page, "document.getElementById('key-list').textContent.includes('silent since')")
 
 
+def test_a_key_that_is_too_long_for_a_query_is_shown(server, open_page):
+    key = "é" * 30000
+    server.create("long", key="host")
+    server.post("long", "host,load\n" + "".join(f"{key},{i % 7}\n" for i in range(40)))
+    page = open_page(server.url)
+    page.wait_for_selector("#score-chart[aria-label]")
+    assert page.locator("#detail-error").is_hidden()
+
+
 def test_live_rows_appear_and_new_episodes_are_announced(server, open_page):
     fill_pumps(server, pumps())
     page = open_page(server.url)
