@@ -92,6 +92,8 @@ if [ "${1:-}" = --all ]; then
     stage analysis tools/analyze.sh
     stage wheels tools/make_wheels.sh --check
     stage reference reference
+    stage java tools/test_java.sh
+    stage flink tools/test_flink.sh
     stage tsan thread_tests
     stage paper make --no-print-directory paper-quick
     stage fuzz make --no-print-directory fuzz FUZZ_SECONDS=10

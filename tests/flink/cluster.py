@@ -252,8 +252,10 @@ class Cluster:
         self.wait_for(is_over, "the end of the job", seconds)
 
     def why(self, job):
+        """The messages of what failed, without the places."""
         history = (self.ask(f"/jobs/{job}/exceptions") or {}).get("exceptionHistory", {}).get("entries", [])
-        return "\n".join(each.get("stacktrace", "")[:2500] for each in history[:3])
+        lines = [line for each in history[:3] for line in each.get("stacktrace", "").splitlines()]
+        return "\n".join(line for line in lines if not line.startswith("\tat "))[:8000]
 
     def stop_with_savepoint(self, job):
         """Returns the path of the savepoint."""

@@ -31,6 +31,8 @@ PUMPS = 60
 ROCKSDB = {"state.backend.type": "rocksdb", "execution.checkpointing.incremental": "true"}
 # Few rows are between source and operator, so a checkpoint does not wait for many when the operator is slow.
 SMALL_BUFFERS = {"taskmanager.memory.segment-size": "4kb"}
+# Most of the processor time is that of Java as it starts.
+QUICK_TO_START = ["-XX:TieredStopAtLevel=1", "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"]
 UNALIGNED = {"execution.checkpointing.unaligned.enabled": "true"}
 
 
@@ -44,7 +46,7 @@ def bits(text):
 def cluster(tmp_path_factory):
     folder = tmp_path_factory.mktemp("flink")
     with Cluster(Path(FLINK).absolute(), folder, SMALL_BUFFERS, survives=True) as running:
-        running.java_options = ["-XX:TieredStopAtLevel=1", "-XX:-BytecodeVerificationRemote"]  # most of the time is theirs to start
+        running.java_options = QUICK_TO_START
         running.start()
         running.jar = running.upload(JOB)
         yield running
@@ -237,8 +239,8 @@ def later_jar(cluster, tmp_path_factory):
 def test_upgrade_to_another_behavior(cluster, expected, later_jar, tmp_path):
     """A later version refuses rows that this one has scored, and goes on from a savepoint with bases only."""
     rows = 60_000
-    run = Run(cluster, tmp_path, rows, cache="1m").start(settings=ROCKSDB)
-    run.wait_for_checkpoints(2)
+    run = Run(cluster, tmp_path, rows).start(settings=ROCKSDB)
+    run.wait_for_checkpoints(1)
     with_rows = run.stop_with_savepoint()
 
     refused = Run(cluster, tmp_path / "refused", rows).start(
@@ -246,7 +248,7 @@ def test_upgrade_to_another_behavior(cluster, expected, later_jar, tmp_path):
     cluster.wait_for(lambda: cluster.state(refused.job) == "FAILED", "the refusal")
     assert "basesOnly(true)" in cluster.why(refused.job)
 
-    run.start(savepoint=with_rows, settings=ROCKSDB, bases_only="yes")
+    run.start(savepoint=with_rows, settings=ROCKSDB, bases_only="yes", cache="300k", rate=300)
     run.wait_for_checkpoints(1)
     with_bases = run.stop_with_savepoint()
     run.start(savepoint=with_bases, jar=later_jar)

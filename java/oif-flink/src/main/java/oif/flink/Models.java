@@ -190,10 +190,18 @@ final class Models<K, T> implements AutoCloseable {
         waitingBytes += RowLog.rowBytes(row.length);
     }
 
-    /** Writes what the state of the current key, which is the entry's, lacks. */
+    /** Writes what the state of the current key, which is the entry's, lacks: rows, or a base once there are many. */
     void write(Entry<K> entry, KeyState state) throws Exception {
+        write(entry, state, needsBase(entry));
+    }
+
+    /** Afterwards the state of the key has no rows. */
+    void writeBase(Entry<K> entry, KeyState state) throws Exception {
+        write(entry, state, entry.logBytes > 0);
+    }
+
+    private void write(Entry<K> entry, KeyState state, boolean isBaseDue) throws Exception {
         waitingBytes -= entry.waiting.bytes();
-        boolean isBaseDue = settings.basesOnly ? entry.logBytes > 0 : needsBase(entry);
         if (isBaseDue) {
             byte[] base = pipeline.saveKey(entry.name.bytes());
             state.base().update(base);

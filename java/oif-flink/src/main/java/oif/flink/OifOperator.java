@@ -116,7 +116,7 @@ final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
 
     private void writeAll() throws Exception {
         for (Models.Entry<K> entry : models.entries()) {
-            if (!entry.waiting.isEmpty() || settings.basesOnly) {
+            if (!entry.waiting.isEmpty()) {
                 write(entry);
             }
         }
@@ -126,9 +126,10 @@ final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
     public void snapshotState(StateSnapshotContext context) throws Exception {
         super.snapshotState(context);
         Object current = getCurrentKey();
-        writeAll();
         if (settings.basesOnly) {
-            makeBasesOfQuietKeys();
+            writeBases();
+        } else {
+            writeAll();
         }
         models.noteCheckpoint();
         if (current != null) {
@@ -136,15 +137,19 @@ final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
         }
     }
 
-    /** Keys whose models are not in memory may have rows in their logs. */
-    private void makeBasesOfQuietKeys() throws Exception {
+    /** Of all keys: those whose models are not in memory may have rows in their logs as well. */
+    private void writeBases() throws Exception {
+        for (Models.Entry<K> entry : models.entries()) {
+            setCurrentKey(entry.key);
+            models.writeBase(entry, state);
+        }
         this.<K>getKeyedStateBackend()
                 .applyToAllKeys(VoidNamespace.INSTANCE, VoidNamespaceSerializer.INSTANCE, KeyState.LOG, (key, log) -> {
                     KeyName name = names.of(key);
                     if (models.find(name) == null) {
                         setCurrentKey(key);
                         Models.Entry<K> entry = models.load(key, name, state);
-                        models.write(entry, state);
+                        models.writeBase(entry, state);
                         models.drop(entry);
                     }
                 });

@@ -197,12 +197,14 @@ class OperatorTest {
         try (Harness harness = new Harness(operator(bases), 1, 0, "8g")) {
             harness.initializeState(withRows);
             harness.open();
+            harness.feed(readings.subList(ROWS / 2, ROWS / 2 + 500), 1, 0);
             withBases = harness.snapshot(1, 1);
         }
         Models.behaviorForTests = 99;
         try {
-            assertThrows(IllegalStateException.class, () -> secondHalf(readings, withRows));
-            assertEquals(Rows.reference(readings).subList(ROWS / 2, ROWS), secondHalf(readings, withBases));
+            assertThrows(IllegalStateException.class, () -> rest(readings, ROWS / 2, withRows));
+            int from = ROWS / 2 + 500;
+            assertEquals(Rows.reference(readings).subList(from, ROWS), rest(readings, from, withBases));
         } finally {
             Models.behaviorForTests = 0;
         }
@@ -217,11 +219,11 @@ class OperatorTest {
         }
     }
 
-    private static List<String> secondHalf(List<Reading> readings, OperatorSubtaskState state) throws Exception {
+    private static List<String> rest(List<Reading> readings, int from, OperatorSubtaskState state) throws Exception {
         try (Harness harness = new Harness(operator(Rows.settings()), 1, 0, "8g")) {
             harness.initializeState(state);
             harness.open();
-            harness.feed(readings.subList(ROWS / 2, ROWS), 1, 0);
+            harness.feed(readings.subList(from, ROWS), 1, 0);
             return harness.extractOutputValues().stream().map(Rows::text).toList();
         }
     }
