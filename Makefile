@@ -13,7 +13,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-serve build test install clean \
-	test-all python-test python-asan python-capymoa test-java java-asan javadoc test-flink wheels pictures screenshot format lint coverage fuzz valgrind release-gcc \
+	test-all python-test python-asan python-capymoa test-java java-asan javadoc test-flink test-flink-kafka wheels pictures screenshot format lint coverage fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	operations data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-plain bench-python bench-serve bench-text bench-flink bench-programs flink-job
@@ -158,6 +158,10 @@ test-serve-kill: release-gcc ## kill -9 oif serve 1,000 times while a client pos
 test-flink: release-gcc ## 50 kills of Flink's managers and more on a real cluster, half an hour (test-all: a few kills)
 	@tools/install_dependencies.sh test-all
 	@tools/test_flink.sh --long $(ARGS)
+
+test-flink-kafka: release-gcc ## Kafka to Flink to Kafka in transactions, a task manager killed, some minutes (fetches 120 MB of Kafka)
+	@tools/install_dependencies.sh java
+	@tools/test_kafka.sh flink $(ARGS)
 
 test-numbers: release-gcc ## read and print 10^8 numbers beside strtod, some minutes (test: 10^6)
 	OIF_NUMBER_TRIALS=100000000 build/release-gcc/tests/test_base.number_text

@@ -74,7 +74,7 @@ docs_examples() { # as a reader would: with the installed program, library and P
 
 reference() { # other implementations, and Python's json beside the NDJSON reader
     tools/make_venv.sh reference &&
-        build/reference-venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no --ignore=tests/serve --ignore=tests/flink tests
+        build/reference-venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no --ignore=tests/serve --ignore=tests/flink --ignore=tests/kafka tests
 }
 
 # What fails most often comes first.

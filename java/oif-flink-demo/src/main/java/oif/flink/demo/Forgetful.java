@@ -12,13 +12,13 @@ import org.apache.flink.util.Collector;
  * The control of the tests: models that are in no checkpoint. After a failure its results differ
  * from those of one process, or the comparison would not see a loss.
  */
-final class Forgetful extends KeyedProcessFunction<String, Reading, String> {
+public final class Forgetful extends KeyedProcessFunction<String, Reading, String> {
     private static final long serialVersionUID = 1;
 
     private final String detector;
     private transient Pipeline pipeline;
 
-    Forgetful(Map<String, String> options) {
+    public Forgetful(Map<String, String> options) {
         detector = options.get("detector");
     }
 

@@ -1,0 +1,193 @@
+package oif.kafka;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import oif.Params;
+import oif.Pipeline;
+import oif.Result;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.ProcessorSupplier;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.StoreBuilder;
+import org.apache.kafka.streams.state.Stores;
+
+/**
+ * Scores a topic with Kafka Streams: one model per record key.
+ *
+ * <p>The stores hold, for each key, a base (a snapshot of its model) and the rows since. The models
+ * in memory are a cache of that: one that is not there is loaded from its base, and the rows since
+ * are given to it again, which leads to the same model, bit for bit. Each write of a store is also a
+ * record of its changelog topic, so writing a row per row is cheap and a snapshot per row is not.
+ *
+ * <pre>
+ * oif-base   key          -> number of rows in the base, snapshot
+ * oif-rows   key, place   -> number of the row, time, columns      place = number % BASE_EVERY
+ * </pre>
+ *
+ * <p>The places of a key are used again after each base, so no row is ever deleted: a row counts if
+ * its number is the next one after the base.
+ */
+public final class OifProcessor<V, R> implements Processor<String, V, String, R> {
+    /** Rows between two bases of a key. Part of the state: with another number start with empty stores. */
+    static final int BASE_EVERY = 1024;
+
+    private static final String BASE = "oif-base";
+    private static final String ROWS = "oif-rows";
+
+    /** What the values of a topic are about; for example their parsed text. */
+    public interface Values<V, R> {
+        double[] row(V value);
+
+        /** Seconds since 1970; NaN if unknown. */
+        double seconds(V value);
+
+        R scored(V value, Result result);
+    }
+
+    /** How many rows the model of a key has seen, and how many of them are in its base. */
+    private static final class Model {
+        long rows;
+        long baseRows;
+    }
+
+    private final Values<V, R> values;
+    private final Params detector;
+    private final int columns;
+    private final Params options;
+    private final int maxModels;
+    private final LinkedHashMap<String, Model> models = new LinkedHashMap<>(16, 0.75f, true);
+    private Pipeline pipeline;
+    private ProcessorContext<String, R> context;
+    private KeyValueStore<String, byte[]> bases;
+    private KeyValueStore<byte[], byte[]> rows;
+
+    private OifProcessor(Values<V, R> values, Params detector, int columns, Params options, int maxModels) {
+        this.values = values;
+        this.detector = detector;
+        this.columns = columns;
+        this.options = options;
+        this.maxModels = maxModels;
+    }
+
+    /** For {@code KStream.process}; at most {@code maxModels} models are in the memory of a task. */
+    public static <V, R> ProcessorSupplier<String, V, String, R> supplier(
+            Values<V, R> values, Params detector, int columns, Params options, int maxModels) {
+        return new ProcessorSupplier<>() {
+            @Override
+            public Processor<String, V, String, R> get() {
+                return new OifProcessor<>(values, detector, columns, options, maxModels);
+            }
+
+            @Override
+            public Set<StoreBuilder<?>> stores() {
+                return Set.of(
+                        Stores.keyValueStoreBuilder(Stores.persistentKeyValueStore(BASE), Serdes.String(), Serdes.ByteArray()),
+                        Stores.keyValueStoreBuilder(Stores.persistentKeyValueStore(ROWS), Serdes.ByteArray(), Serdes.ByteArray()));
+            }
+        };
+    }
+
+    @Override
+    public void init(ProcessorContext<String, R> context) {
+        this.context = context;
+        bases = context.getStateStore(BASE);
+        rows = context.getStateStore(ROWS);
+        close(); // a task that is revived begins with what its stores hold
+        pipeline = new Pipeline(detector, columns, options.set("max_keys", 1 << 29)); // maxModels is the limit
+    }
+
+    @Override
+    public void process(Record<String, V> record) {
+        String key = record.key();
+        Model model = models.get(key);
+        if (model == null) {
+            model = load(key);
+            evict();
+        }
+        double[] row = values.row(record.value());
+        double seconds = values.seconds(record.value());
+        Result result = pipeline.process(Pipeline.utf8(key), seconds, row);
+        write(key, model, seconds, row);
+        context.forward(record.withValue(values.scored(record.value(), result)));
+    }
+
+    @Override
+    public void close() {
+        models.clear();
+        if (pipeline != null) {
+            pipeline.close();
+            pipeline = null;
+        }
+    }
+
+    private void write(String key, Model model, double seconds, double[] row) {
+        ByteBuffer bytes = ByteBuffer.allocate(Double.BYTES * (2 + columns)).putLong(model.rows).putDouble(seconds);
+        for (double number : row) {
+            bytes.putDouble(number);
+        }
+        rows.put(place(key, model.rows), bytes.array());
+        model.rows++;
+        if (model.rows - model.baseRows == BASE_EVERY) {
+            byte[] snapshot = pipeline.saveKey(Pipeline.utf8(key));
+            bases.put(key, ByteBuffer.allocate(Long.BYTES + snapshot.length).putLong(model.rows).put(snapshot).array());
+            model.baseRows = model.rows;
+        }
+    }
+
+    private static byte[] place(String key, long number) {
+        byte[] name = key.getBytes(StandardCharsets.UTF_8);
+        return ByteBuffer.allocate(name.length + Integer.BYTES).put(name).putInt((int) (number % BASE_EVERY)).array();
+    }
+
+    private Model load(String key) {
+        Model model = new Model();
+        byte[] base = bases.get(key);
+        if (base != null) {
+            ByteBuffer bytes = ByteBuffer.wrap(base);
+            model.baseRows = bytes.getLong();
+            byte[] snapshot = new byte[bytes.remaining()];
+            bytes.get(snapshot);
+            pipeline.loadKey(Pipeline.utf8(key), snapshot);
+        }
+        model.rows = model.baseRows;
+        byte[] row = rows.get(place(key, model.rows));
+        while (row != null && replay(key, row, model.rows)) {
+            model.rows++;
+            row = rows.get(place(key, model.rows));
+        }
+        models.put(key, model);
+        return model;
+    }
+
+    /** False for a row of an earlier round. */
+    private boolean replay(String key, byte[] bytes, long number) {
+        ByteBuffer buffer = ByteBuffer.wrap(bytes);
+        if (buffer.getLong() != number) {
+            return false;
+        }
+        double[] seconds = {buffer.getDouble()};
+        double[] row = new double[columns];
+        buffer.asDoubleBuffer().get(row);
+        pipeline.replayRows(Pipeline.utf8(key), seconds, row);
+        return true;
+    }
+
+    /** All that a model has learned is in the stores. */
+    private void evict() {
+        Iterator<Map.Entry<String, Model>> oldest = models.entrySet().iterator();
+        while (models.size() > maxModels) {
+            byte[] key = Pipeline.utf8(oldest.next().getKey());
+            oldest.remove();
+            if (pipeline.hasKey(key)) {
+                pipeline.removeKey(key);
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package oif.kafka;
+
+import java.util.Properties;
+import java.util.concurrent.CountDownLatch;
+import oif.Params;
+import oif.Result;
+import oif.flink.demo.Reading;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.kstream.Consumed;
+import org.apache.kafka.streams.kstream.Produced;
+
+/**
+ * Scores a topic of pump readings, whose record key is the pump, with Kafka Streams.
+ *
+ * <pre>StreamsApp BROKER INPUT OUTPUT FOLDER [MODELS_PER_TASK]</pre>
+ */
+public final class StreamsApp {
+    private StreamsApp() {}
+
+    public static void main(String[] arguments) throws InterruptedException {
+        int maxModels = arguments.length > 4 ? Integer.parseInt(arguments[4]) : 10_000;
+        StreamsBuilder builder = new StreamsBuilder();
+        builder.stream(arguments[1], Consumed.with(Serdes.String(), Serdes.String()))
+                .process(OifProcessor.supplier(new Pumps(), Params.of("online-iforest"), 3, Params.options(), maxModels))
+                .to(arguments[2], Produced.with(Serdes.String(), Serdes.String()));
+        try (KafkaStreams streams = new KafkaStreams(builder.build(), settings(arguments))) {
+            Runtime.getRuntime().addShutdownHook(new Thread(streams::close));
+            streams.start();
+            new CountDownLatch(1).await(); // until it is stopped
+        }
+    }
+
+    private static Properties settings(String[] arguments) {
+        Properties settings = new Properties();
+        settings.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, arguments[0]);
+        settings.put(StreamsConfig.APPLICATION_ID_CONFIG, "oif-" + arguments[2]);
+        settings.put(StreamsConfig.STATE_DIR_CONFIG, arguments[3]);
+        settings.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+        settings.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, 2);
+        settings.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, 1000);
+        settings.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
+        settings.put(StreamsConfig.consumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), 6000);
+        return settings;
+    }
+
+    private static final class Pumps implements OifProcessor.Values<String, String> {
+        @Override
+        public double[] row(String value) {
+            Reading r = FlinkTopicJob.reading(value);
+            return new double[] {r.flow, r.pressure, r.temperature};
+        }
+
+        @Override
+        public double seconds(String value) {
+            return FlinkTopicJob.reading(value).time;
+        }
+
+        @Override
+        public String scored(String value, Result result) {
+            return value.substring(0, value.indexOf(',')) + "," + result.score() + "," + result.threshold() + ","
+                    + (result.anomaly() ? 1 : 0);
+        }
+    }
+}

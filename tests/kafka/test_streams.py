@@ -1,0 +1,35 @@
+"""Topic to topic through Kafka Streams: after kill -9 the committed records are, bit for bit, what one process says."""
+
+import time
+
+
+def run(broker, readings, name, folder, kills, *options):
+    """The committed records, and how long it took from the start of the program."""
+    source, sink = f"{name}-readings", f"{name}-results"
+    broker.create(source, sink)
+    broker.java("oif.kafka.Topics", "feed", broker.address, source, readings.file, 0, readings.rows, 1_000_000)
+    arguments = ["oif.kafka.StreamsApp", broker.address, source, sink, folder / "state", *options]
+    began = time.monotonic()
+    program = broker.begin(folder / "streams.log", *arguments)
+    try:
+        for kill in range(kills):
+            assert broker.read(sink, 1 + kill * readings.rows // 2, folder / "begin.csv"), (folder / "streams.log").read_text()[-3000:]
+            program.kill()
+            program.wait()
+            program = broker.begin(folder / "streams.log", *arguments)
+        lines = broker.read(sink, readings.rows, folder / "all.csv", seconds=300)
+    finally:
+        program.kill()
+        program.wait()
+    seconds = time.monotonic() - began
+    print(f"\n{name}: {len(lines)} rows in {seconds:.0f} s, {len(lines) / seconds:.0f} rows/s, {kills} kills")
+    return readings.results(lines)
+
+
+def test_without_a_kill(broker, readings, tmp_path):
+    assert run(broker, readings, "quiet", tmp_path, 0) == readings.expected
+
+
+def test_killed_twice_with_few_models_in_memory(broker, readings, tmp_path):
+    """5 models per task for 15 keys: most rows load a model from the stores."""
+    assert run(broker, readings, "killed", tmp_path, 2, 5) == readings.expected
