@@ -2,13 +2,12 @@ package oif.flink;
 
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import oif.Attribution;
 import oif.Oif;
 import oif.Pipeline;
 import oif.Result;
+import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.metrics.MetricGroup;
 
@@ -20,16 +19,23 @@ final class Models<K, T> implements AutoCloseable {
     /** A key whose model is in memory. */
     static final class Entry<K> {
         final K key;
-        final KeyName name;
+        final byte[] name;
         final RowLog waiting; // rows that are not in the state yet
         boolean hasBase;
         long logBytes; // of the rows since the base, in the state or waiting
+        int pieces; // that the log in the state has
         long seen; // milliseconds
         boolean hasTimer;
 
+        // For EntryTable
+        final int hash;
+        Entry<K> next;
+        long used, queued;
+
         Entry(K key, KeyName name, int columns) {
             this.key = key;
-            this.name = name;
+            this.name = name.bytes();
+            this.hash = name.hashCode();
             this.waiting = new RowLog(columns);
         }
 
@@ -39,14 +45,26 @@ final class Models<K, T> implements AutoCloseable {
          * write theirs in one checkpoint.
          */
         boolean needsBase(long modelBytes) {
-            double due = hasBase ? 1 : 0.5 + (spread(name.hashCode()) >>> 1) / (double) Integer.MAX_VALUE;
+            double due = hasBase ? 1 : 0.5 + (spread(hash) >>> 1) / (double) Integer.MAX_VALUE;
             return logBytes >= due * modelBytes;
+        }
+
+        /**
+         * Whether the pieces of the log should be joined: there are many, and they are short. Each
+         * takes 17 bytes besides its rows, which quiet keys have one by one; those of busy keys are
+         * long, and to write them again would cost more. By the hash again, so keys take turns.
+         */
+        boolean hasManyPieces(long rowBytes) {
+            return pieces >= FEW_PIECES + (spread(hash) & (FEW_PIECES - 1)) && logBytes < pieces * LONG_PIECE_ROWS * rowBytes;
         }
 
         private static int spread(int hash) {
             return (hash * 0x9E3779B9) ^ (hash >>> 15);
         }
     }
+
+    private static final int FEW_PIECES = 4;
+    private static final int LONG_PIECE_ROWS = 64;
 
     /** Another behavior than the library's, for tests; 0: none. */
     static int behaviorForTests;
@@ -55,8 +73,7 @@ final class Models<K, T> implements AutoCloseable {
     private final Pipeline pipeline;
     private final int behavior;
     private final long emptyBytes; // of a pipeline without models
-    private final LinkedHashMap<KeyName, Entry<K>> entries = new LinkedHashMap<>(16, 0.75f, true);
-    private Entry<K> latest; // most rows have the key of the row before, or one of few
+    private final EntryTable<K> entries = new EntryTable<>();
 
     // Other threads read them as metrics. They must not ask the pipeline, which may be at work, or closed.
     long hits, misses, evictions, replayedRows, waitingBytes, writtenBytes, writtenBases, checkpointBytes;
@@ -103,17 +120,14 @@ final class Models<K, T> implements AutoCloseable {
     }
 
     Iterable<Entry<K>> entries() {
-        return entries.values();
+        return entries;
     }
 
     // ---- A key ----
 
     /** The key's entry; null if its model is not in memory. */
     Entry<K> find(KeyName name) {
-        if (latest == null || !latest.name.equals(name)) {
-            latest = entries.get(name);
-        }
-        return latest;
+        return entries.find(name);
     }
 
     /** Brings a key's model into memory: its base, then the rows since; a new model without either. */
@@ -128,13 +142,13 @@ final class Models<K, T> implements AutoCloseable {
             RowLog.Rows rows = RowLog.read(piece, settings.columns.size(), behavior);
             pipeline.replayRows(name.bytes(), rows.seconds(), rows.numbers());
             replayedRows += rows.seconds().length;
+            entry.pieces++;
             entry.logBytes += rows.seconds().length * RowLog.rowBytes(settings.columns.size());
         }
         Long seen = settings.keySeconds > 0 ? state.seen().value() : null;
         entry.hasTimer = seen != null; // its timer is in the state as well
         entry.seen = seen == null ? 0 : seen;
-        entries.put(name, entry);
-        latest = entry;
+        entries.add(entry);
         misses++;
         return entry;
     }
@@ -142,31 +156,27 @@ final class Models<K, T> implements AutoCloseable {
     /** Frees a model whose rows are written. */
     void drop(Entry<K> entry) {
         waitingBytes -= entry.waiting.bytes();
-        entries.remove(entry.name);
-        if (latest == entry) {
-            latest = null;
-        }
-        if (pipeline.hasKey(entry.name.bytes())) {
-            pipeline.removeKey(entry.name.bytes());
+        entries.remove(entry);
+        if (pipeline.hasKey(entry.name)) {
+            pipeline.removeKey(entry.name);
         }
         count();
     }
 
-    /** The model to evict: the least recently seen, while they take too much memory and there are others. */
+    /** The model to evict: one not seen for long, while they take too much memory and there are others. */
     Entry<K> toEvict() {
         count();
         if (liveModels < 2 || modelBytes <= settings.cacheBytes) {
             return null;
         }
-        Iterator<Entry<K>> oldest = entries.values().iterator();
-        return oldest.next();
+        return entries.oldest();
     }
 
     // ---- Rows ----
 
     /** Scores a value with the model of its key. */
     Scored<T> score(Entry<K> entry, T value, double seconds, double[] row) {
-        Result result = pipeline.process(entry.name.bytes(), seconds, row);
+        Result result = pipeline.process(entry.name, seconds, row);
         List<Scored.Why> why = result.anomaly() && settings.explain > 0 ? reasons(pipeline, settings) : List.of();
         return new Scored<>(value, result, why);
     }
@@ -203,26 +213,41 @@ final class Models<K, T> implements AutoCloseable {
     private void write(Entry<K> entry, KeyState state, boolean isBaseDue) throws Exception {
         waitingBytes -= entry.waiting.bytes();
         if (isBaseDue) {
-            byte[] base = pipeline.saveKey(entry.name.bytes());
+            byte[] base = pipeline.saveKey(entry.name);
             state.base().update(base);
             state.log().clear();
             entry.waiting.clear();
             entry.hasBase = true;
             entry.logBytes = 0;
+            entry.pieces = 0;
             writtenBytes += base.length;
             writtenBases++;
         } else if (!entry.waiting.isEmpty()) {
-            byte[] piece = entry.waiting.take(behavior);
-            state.log().add(piece);
-            writtenBytes += piece.length;
+            addPiece(entry, state.log());
         }
         if (settings.keySeconds > 0) {
             state.seen().update(entry.seen);
         }
     }
 
+    private void addPiece(Entry<K> entry, ListState<byte[]> log) throws Exception {
+        byte[] piece = entry.waiting.take(behavior);
+        if (!settings.writesThrough && entry.hasManyPieces(RowLog.rowBytes(settings.columns.size()))) {
+            List<byte[]> pieces = new ArrayList<>();
+            log.get().forEach(pieces::add);
+            pieces.add(piece);
+            piece = RowLog.join(pieces);
+            log.update(List.of(piece));
+            entry.pieces = 1;
+        } else {
+            log.add(piece);
+            entry.pieces++;
+        }
+        writtenBytes += piece.length;
+    }
+
     private boolean needsBase(Entry<K> entry) {
-        return entry.needsBase(pipeline.keyMemoryBytes(entry.name.bytes()));
+        return entry.needsBase(pipeline.keyMemoryBytes(entry.name));
     }
 
     @Override

@@ -3,6 +3,7 @@ package oif.flink;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Rows as a piece of the log in Flink's state: what a key has learned since its base.
@@ -69,6 +70,26 @@ final class RowLog {
         return buffer.array();
     }
 
+    /** One piece of several, all of this behavior and these columns. */
+    static byte[] join(List<byte[]> pieces) {
+        int bytes = HEAD_BYTES;
+        int rows = 0;
+        for (byte[] piece : pieces) {
+            bytes += piece.length - HEAD_BYTES;
+            rows += littleEndian(piece).getInt(HEAD_BYTES - Integer.BYTES);
+        }
+        ByteBuffer joined = littleEndian(Arrays.copyOf(pieces.get(0), bytes));
+        joined.putInt(HEAD_BYTES - Integer.BYTES, rows).position(pieces.get(0).length);
+        for (byte[] piece : pieces.subList(1, pieces.size())) {
+            joined.put(piece, HEAD_BYTES, piece.length - HEAD_BYTES);
+        }
+        return joined.array();
+    }
+
+    private static ByteBuffer littleEndian(byte[] piece) {
+        return ByteBuffer.wrap(piece).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
     void clear() {
         used = 0;
         numbers = NO_ROOM;
@@ -78,7 +99,7 @@ final class RowLog {
     record Rows(double[] seconds, double[] numbers) {}
 
     static Rows read(byte[] piece, int columns, int behavior) {
-        ByteBuffer buffer = ByteBuffer.wrap(piece).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer buffer = littleEndian(piece);
         byte format = piece.length < HEAD_BYTES ? 0 : buffer.get();
         if (format != FORMAT) {
             throw new IllegalStateException("a log of format " + format + ", which this version of oif does not know");

@@ -335,6 +335,30 @@ class OperatorTest {
         }
     }
 
+    /** Rows that come one by one, each to a model that was evicted since, do not fill the state with heads of pieces. */
+    @Test
+    void aQuietKeyTakesLittleMoreThanItsRows() throws Exception {
+        ScoreSettings<Reading> settings = Rows.settings();
+        settings.keySeconds = 3600;
+        settings.cacheBytes = 1;
+        int keys = 50;
+        long rowBytes = RowLog.rowBytes(3);
+        try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+            harness.open();
+            List<Reading> readings = new ArrayList<>();
+            for (int row = 0; row < 40; row++) {
+                for (int key = 0; key < keys; key++) {
+                    readings.add(new Reading("key-" + key, row, new double[] {row % 7, key, 1}));
+                }
+            }
+            harness.feed(readings, 1, 0);
+            long bytes = harness.snapshot(1, 1).getStateSize();
+            long extra = bytes / keys - 40 * rowBytes;
+            assertTrue(extra < 200, extra + " bytes per key besides its rows");
+            assertEquals(Rows.reference(readings), harness.extractOutputValues().stream().map(Rows::text).toList());
+        }
+    }
+
     @Test
     void memoryThatIsNotDeclaredIsRefused() throws Exception {
         for (boolean writesThrough : new boolean[] {false, true}) {

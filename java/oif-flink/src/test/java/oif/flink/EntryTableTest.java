@@ -1,0 +1,68 @@
+package oif.flink;
+
+import static org.junit.jupiter.api.Assertions.*;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** The table of live models beside a HashMap. */
+class EntryTableTest {
+    private static KeyName name(int key) {
+        return new KeyName(new byte[] {(byte) key, (byte) (key >> 8), (byte) (31 * key)});
+    }
+
+    private static Models.Entry<Integer> entry(int key) {
+        return new Models.Entry<>(key, name(key), 3);
+    }
+
+    @Test
+    void itHoldsWhatAHashMapHolds() {
+        long seed = new Random().nextLong();
+        Random random = new Random(seed);
+        EntryTable<Integer> table = new EntryTable<>();
+        Map<Integer, Models.Entry<Integer>> twin = new HashMap<>();
+        for (int step = 0; step < 20_000; step++) {
+            int key = random.nextInt(step < 10_000 ? 1000 : 30);
+            Models.Entry<Integer> found = table.find(name(key));
+            assertSame(twin.get(key), found, "seed " + seed);
+            if (found == null) {
+                twin.put(key, entry(key));
+                table.add(twin.get(key));
+            } else if (random.nextInt(3) == 0) {
+                table.remove(found);
+                twin.remove(key);
+            } else if (step > 10_000 && random.nextInt(3) == 0) {
+                Models.Entry<Integer> oldest = table.oldest();
+                table.remove(oldest);
+                assertSame(twin.remove(oldest.key), oldest, "seed " + seed);
+            }
+            assertEquals(twin.size(), table.size(), "seed " + seed);
+        }
+        List<Models.Entry<Integer>> all = new ArrayList<>();
+        table.forEach(all::add);
+        assertEquals(twin.size(), all.size(), "seed " + seed);
+        assertTrue(all.containsAll(twin.values()), "seed " + seed);
+    }
+
+    @Test
+    void whatWasUsedSinceStays() {
+        EntryTable<Integer> table = new EntryTable<>();
+        for (int key = 0; key < 100; key++) {
+            table.add(entry(key));
+        }
+        for (int key = 0; key < 100; key++) {
+            if (key != 42 && key != 77) {
+                table.find(name(key));
+            }
+        }
+        assertEquals(42, table.oldest().key);
+        table.remove(table.oldest());
+        assertEquals(77, table.oldest().key);
+        table.remove(table.oldest());
+        assertEquals(98, table.size());
+    }
+}
