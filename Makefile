@@ -12,7 +12,7 @@ lcov_options := --quiet --rc lcov_branch_coverage=1
 tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,-clang-analyzer-valist.*
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-serve build test install clean \
+.PHONY: help demo demo-serve demo-flink build test install clean \
 	test-all python-test python-asan python-capymoa test-java java-asan javadoc test-flink test-flink-kafka wheels pictures screenshot format lint coverage fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	operations data accuracy forgetting paper paper-quick ablation \
@@ -25,6 +25,9 @@ demo: build ## score a synthetic stream live and draw it
 
 demo-serve: build ## a live page of six pumps on http://127.0.0.1:8571 (ARGS="--listen 127.0.0.1:8080")
 	@tools/demo_serve.py build/release/oif $(ARGS)
+
+demo-flink: build flink-job ## a job on a Flink cluster of this machine, kill -9, the same bits: some minutes, 0.6 GB of downloads once (ARGS=--stay)
+	@tools/demo_flink.py build/release/oif $(ARGS)
 
 build: ## build/release: libraries and program (installs a compiler, cmake and ninja if missing)
 	@tools/install_dependencies.sh build

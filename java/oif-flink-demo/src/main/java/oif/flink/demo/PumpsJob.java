@@ -17,6 +17,7 @@ import org.apache.flink.connector.file.sink.FileSink;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.OnCheckpointRollingPolicy;
 
 /**
  * Scores pumps and writes every result to files, exactly once.
@@ -39,7 +40,9 @@ public final class PumpsJob {
         DataStream<String> lines = options.get("forgetful").equals("yes")
                 ? readings.keyBy(r -> r.pump).process(new Forgetful(options))
                 : score(readings, options).map(PumpsJob::line).returns(Types.STRING);
-        lines.sinkTo(FileSink.forRowFormat(new Path(options.get("output")), new SimpleStringEncoder<String>()).build())
+        lines.sinkTo(FileSink.forRowFormat(new Path(options.get("output")), new SimpleStringEncoder<String>())
+                        .withRollingPolicy(OnCheckpointRollingPolicy.build()) // results appear with each checkpoint
+                        .build())
                 .uid("files");
         job.execute("pumps");
     }
