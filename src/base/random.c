@@ -10,16 +10,12 @@ oif_random oif_random_stream(uint64_t seed, uint64_t stream)
     return (oif_random){oif_random_bits(&by_stream)};
 }
 
-uint32_t oif_random_below(oif_random *random, uint32_t count)
+uint64_t oif_random_even(oif_random *random, uint32_t count, uint64_t product)
 {
-    /* A 32-bit draw times count falls into `count` equal bins but for the first `uneven`
-     * products of a bin, which are drawn again (Lemire 2019). */
-    uint32_t uneven = (0u - count) % count;
-    uint64_t product;
-    do
+    const uint32_t uneven = (0u - count) % count;
+    while ((uint32_t)product < uneven)
         product = (oif_random_bits(random) >> 32) * count;
-    while ((uint32_t)product < uneven);
-    return (uint32_t)(product >> 32);
+    return product;
 }
 
 /* 64 coins at once: coin i compares its own random binary fraction with the probability's,

@@ -27,8 +27,21 @@ static inline double oif_random_unit(oif_random *random)
     return (double)(oif_random_bits(random) >> 11) * 0x1p-53;
 }
 
-/* Uniform among 0 .. count - 1; count > 0. */
-uint32_t oif_random_below(oif_random *random, uint32_t count);
+/* What a draw times count is replaced by where it must be drawn again: see oif_random_below. */
+uint64_t oif_random_even(oif_random *random, uint32_t count, uint64_t product);
+
+/* Uniform among 0 .. count - 1; count > 0.
+ *
+ * A 32-bit draw times count falls into `count` equal bins but for the first 2^32 mod count products
+ * of a bin, which are drawn again (Lemire 2019). That takes a division, so only the first `count`
+ * products are looked at. */
+static inline uint32_t oif_random_below(oif_random *random, uint32_t count)
+{
+    uint64_t product = (oif_random_bits(random) >> 32) * count;
+    if ((uint32_t)product < count)
+        product = oif_random_even(random, count, product);
+    return (uint32_t)(product >> 32);
+}
 
 /* How many of `count` coins fall heads when each does so with this probability, which is in [0,
  * 1). */

@@ -44,12 +44,14 @@ void oif_row_ranges_init(oif_row_ranges *ranges, size_t columns)
 
 /* ---- Learning ---- */
 
-/* At the start rows are dealt out to the groups that come next, then to all. */
+/* At the start rows are dealt out to the groups that come next, then to all: in every case a power
+ * of two, so there is nothing to divide. */
 static uint32_t group_of_next_row(const oif_row_ranges *ranges)
 {
     const bool start = ranges->groups < GROUPS;
     const uint32_t first = start ? ranges->groups : 0, dealt = next_groups(ranges->groups) - first;
-    return first + (uint32_t)((ranges->rows + turn_of(ranges->rows / dealt)) % dealt);
+    const uint64_t round = ranges->rows >> __builtin_ctz(dealt);
+    return first + (uint32_t)((ranges->rows + turn_of(round)) & (dealt - 1));
 }
 
 /* How many widths are below `width`, and how many below or equal. */

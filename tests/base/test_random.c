@@ -143,6 +143,29 @@ static void below_is_uniform_for_small_counts(void **state)
     }
 }
 
+/* The slow way: every draw is compared with the remainder, which takes a division. */
+static uint32_t plain_below(oif_random *random, uint32_t count)
+{
+    const uint64_t uneven = (UINT64_C(1) << 32) % count;
+    uint64_t product;
+    do
+        product = (oif_random_bits(random) >> 32) * count;
+    while (product % (UINT64_C(1) << 32) < uneven);
+    return (uint32_t)(product >> 32);
+}
+
+static void below_draws_what_the_plain_way_draws(void **state)
+{
+    (void)state;
+    oif_random counts = {11}, random = {12}, twin = {12};
+    for (int i = 0; i < 20000; i++) {
+        uint32_t count = 1 + (uint32_t)(oif_random_bits(&counts) >> 32 >> i % 32) % UINT32_MAX;
+        uint32_t drawn = oif_random_below(&random, count), expected = plain_below(&twin, count);
+        if (drawn != expected || random.state != twin.state)
+            fail_msg("draw %d below %u: %u, the plain way %u", i, count, drawn, expected);
+    }
+}
+
 /* Of 2^32 draws and 3 2^30 results a careless reduction gives every third result two draws and
  * the others one. */
 static void below_is_uniform_for_counts_near_the_size_of_a_draw(void **state)
@@ -449,6 +472,7 @@ int main(void)
         cmocka_unit_test(the_bits_are_those_of_splitmix64),
         cmocka_unit_test(units_are_uniform_and_under_one),
         cmocka_unit_test(below_one_is_always_zero),
+        cmocka_unit_test(below_draws_what_the_plain_way_draws),
         cmocka_unit_test(below_is_uniform_for_small_counts),
         cmocka_unit_test(below_is_uniform_for_counts_near_the_size_of_a_draw),
         cmocka_unit_test(the_binomial_has_its_exact_distribution),

@@ -1,0 +1,321 @@
+#include "detect/rolling_iforest/rolling_column.h"
+
+#include "base/double_bits.h"
+#include "base/vector.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    /* numbers that are added up side by side; so the bits of a kurtosis depend on it */
+    LANES = 4
+};
+
+/* Compilers make of it what the machine has. */
+typedef double four __attribute__((vector_size(LANES * sizeof(double))));
+
+/* ---- Range ---- */
+
+static const oif_rolling_column nothing_seen = {
+    .low = INFINITY, .high = -INFINITY, .complete = true};
+
+/* Of zeros with both signs it would depend on the order which one is the lowest: it is +0. */
+OIF_INLINE oif_rolling_column without_sign_of_zero(oif_rolling_column seen)
+{
+    seen.low += 0.0;
+    seen.high += 0.0;
+    return seen;
+}
+
+/* Missing numbers compare false and stay outside the range. */
+static oif_rolling_column scan(const double *restrict values, const size_t *restrict rows,
+                               uint32_t count, double *restrict numbers)
+{
+    oif_rolling_column seen = nothing_seen;
+    for (uint32_t i = 0; i < count; i++) {
+        double number = numbers[i] = values[rows[i]];
+        seen.low = number < seen.low ? number : seen.low;
+        seen.high = number > seen.high ? number : seen.high;
+        seen.complete &= number == number;
+    }
+    return without_sign_of_zero(seen);
+}
+
+/* ---- Kurtosis ---- */
+
+static uint32_t leave_out_missing(double *numbers, uint32_t count)
+{
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        numbers[known] = numbers[i];
+        known += numbers[i] == numbers[i];
+    }
+    return known;
+}
+
+/* What brings the width of a range to about 1 without rounding anything: a power of two. */
+static double scale_of(double width)
+{
+    uint64_t exponent = oif_bits_of_double(width) >> 52; /* 0 for a subnormal width, 2046 at most */
+    return oif_double_from_bits((exponent > 2045 ? 1 : 2046 - exponent) << 52);
+}
+
+/* The means of the first four powers of the numbers, each less `low` and scaled. */
+static void mean_powers(const double *numbers, uint32_t count, double low, double scale,
+                        double means[4])
+{
+    four x, square, sums[4] = {{0}};
+    for (uint32_t i = 0; i < count; i += LANES) {
+        if (count - i >= LANES) {
+            memcpy(&x, numbers + i, sizeof x);
+        } else {
+            double rest[LANES] = {low, low, low, low}; /* adds nothing */
+            for (uint32_t lane = 0; lane < count - i; lane++)
+                rest[lane] = numbers[i + lane];
+            memcpy(&x, rest, sizeof x);
+        }
+        x = (x - low) * scale;
+        square = x * x;
+        sums[0] += x;
+        sums[1] += square;
+        sums[2] += square * x;
+        sums[3] += square * square;
+    }
+    for (int power = 0; power < 4; power++) {
+        const four *sum = &sums[power];
+        means[power] = (((*sum)[0] + (*sum)[1]) + ((*sum)[2] + (*sum)[3])) / count;
+    }
+}
+
+OIF_INLINE double kurtosis_from(double mean, double mean2, double mean3, double mean4)
+{
+    const double square = mean * mean, variance = mean2 - square;
+    const double fourth = (mean4 - 4 * mean * mean3) + (6 * square * mean2 - 3 * square * square);
+    return fourth / (variance * variance);
+}
+
+/* Of numbers that are not all the same. As they reach from 0 to about 1 after scaling, the
+ * variance is not small beside what it is the difference of: one pass is enough. */
+static double kurtosis_of(double *numbers, uint32_t count, double low, double high)
+{
+    double width = high - low, means[4];
+    if (width > DBL_MAX) {
+        for (uint32_t i = 0; i < count; i++)
+            numbers[i] *= 0.5;
+        low *= 0.5;
+        width = high * 0.5 - low;
+    }
+    mean_powers(numbers, count, low, scale_of(width), means);
+    return kurtosis_from(means[0], means[1], means[2], means[3]);
+}
+
+/* ---- Sides of a cut ---- */
+
+static bool missing_goes_right(const double *values, const size_t *rows, uint32_t count, double cut)
+{
+    uint32_t left = 0, right = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        left += values[rows[i]] < cut;
+        right += values[rows[i]] >= cut;
+    }
+    return right > left;
+}
+
+/* The rows from number `i` on, after those before it went to both sides. Without branches: at
+ * random cuts many would be predicted wrong. The same as in iforest.c but for rows that are
+ * offsets; there they are numbers of 32 bits, as its snapshots have them. */
+OIF_INLINE uint32_t part_from(uint32_t i, uint32_t left, const double *restrict values,
+                              size_t *restrict rows, uint32_t count, double cut, bool missing_right,
+                              size_t *restrict spare)
+{
+    for (uint32_t right = i - left; i < count; i++) {
+        size_t row = rows[i];
+        double number = values[row];
+        bool goes_right = (number >= cut) | (missing_right & (number != number));
+        rows[left] = row;
+        spare[right] = row;
+        left += !goes_right;
+        right += goes_right;
+    }
+    memcpy(rows + left, spare, (count - left) * sizeof *spare);
+    return left;
+}
+
+/* ---- Four rows at once ---- */
+
+#if OIF_HAS_AVX2_CODE
+_Static_assert(sizeof(size_t) == 8, "four rows are one register");
+
+/* Loads one by one: the machine's own gathering of numbers is slower on some. */
+OIF_AVX2 OIF_INLINE __m256d four_numbers(const double *values, const size_t *rows)
+{
+    return _mm256_setr_pd(values[rows[0]], values[rows[1]], values[rows[2]], values[rows[3]]);
+}
+
+OIF_AVX2 OIF_INLINE double lowest_avx2(__m256d x)
+{
+    const __m128d half = _mm_min_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
+    return _mm_cvtsd_f64(_mm_min_sd(half, _mm_unpackhi_pd(half, half)));
+}
+
+OIF_AVX2 OIF_INLINE double highest_avx2(__m256d x)
+{
+    const __m128d half = _mm_max_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
+    return _mm_cvtsd_f64(_mm_max_sd(half, _mm_unpackhi_pd(half, half)));
+}
+
+/* The range of at least four rows, and their numbers. The last four may be read twice: that changes
+ * nothing. */
+OIF_AVX2 OIF_INLINE oif_rolling_column scan_avx2(const double *values, const size_t *rows,
+                                                 size_t count, double *numbers)
+{
+    const size_t last = count - LANES;
+    __m256d x = four_numbers(values, rows + last);
+    __m256d low = _mm256_min_pd(x, _mm256_set1_pd(INFINITY)), /* not a missing number */
+        high = _mm256_max_pd(x, _mm256_set1_pd(-INFINITY));
+    _mm256_storeu_pd(numbers + last, x);
+    for (size_t i = 0; i < last; i += LANES) {
+        x = four_numbers(values, rows + i);
+        _mm256_storeu_pd(numbers + i, x);
+        low = _mm256_min_pd(x, low);
+        high = _mm256_max_pd(x, high);
+    }
+    return without_sign_of_zero(
+        (oif_rolling_column){.low = lowest_avx2(low), .high = highest_avx2(high)});
+}
+
+OIF_AVX2 OIF_INLINE void add_powers_avx2(__m256d sums[4], __m256d x)
+{
+    const __m256d square = _mm256_mul_pd(x, x);
+    sums[0] = _mm256_add_pd(sums[0], x);
+    sums[1] = _mm256_add_pd(sums[1], square);
+    sums[2] = _mm256_add_pd(sums[2], _mm256_mul_pd(square, x));
+    sums[3] = _mm256_add_pd(sums[3], _mm256_mul_pd(square, square));
+}
+
+/* As mean_powers, the first power in the first lane. */
+OIF_AVX2 OIF_INLINE __m256d mean_powers_avx2(const double *numbers, size_t count, double low,
+                                             double scale)
+{
+    static const int64_t masks[2 * LANES] = {-1, -1, -1, -1};
+    const __m256d from = _mm256_set1_pd(low), by = _mm256_set1_pd(scale),
+                  zero = _mm256_setzero_pd();
+    const size_t whole = count / LANES * LANES;
+    __m256d sums[4] = {zero, zero, zero, zero};
+    for (size_t i = 0; i < whole; i += LANES)
+        add_powers_avx2(sums, _mm256_mul_pd(_mm256_sub_pd(_mm256_loadu_pd(numbers + i), from), by));
+    if (whole < count) {
+        const __m256i rest = _mm256_loadu_si256((const __m256i *)(masks + LANES - (count - whole)));
+        const __m256d x = _mm256_sub_pd(_mm256_maskload_pd(numbers + whole, rest), from);
+        add_powers_avx2(sums, _mm256_and_pd(_mm256_mul_pd(x, by), _mm256_castsi256_pd(rest)));
+    }
+    /* From one register per power to one of all powers. */
+    const __m256d pairs_01 = _mm256_hadd_pd(sums[0], sums[1]),
+                  pairs_23 = _mm256_hadd_pd(sums[2], sums[3]);
+    const __m256d totals = _mm256_add_pd(_mm256_permute2f128_pd(pairs_01, pairs_23, 0x20),
+                                         _mm256_permute2f128_pd(pairs_01, pairs_23, 0x31));
+    return _mm256_div_pd(totals, _mm256_set1_pd((double)count));
+}
+
+OIF_AVX2 OIF_INLINE double kurtosis_avx2(const double *numbers, size_t count, double low,
+                                         double width)
+{
+    const __m256d means = mean_powers_avx2(numbers, count, low, scale_of(width));
+    const __m128d first = _mm256_castpd256_pd128(means), last = _mm256_extractf128_pd(means, 1);
+    return kurtosis_from(_mm_cvtsd_f64(first), _mm_cvtsd_f64(_mm_unpackhi_pd(first, first)),
+                         _mm_cvtsd_f64(last), _mm_cvtsd_f64(_mm_unpackhi_pd(last, last)));
+}
+
+/* As oif_rolling_read_column with weights, of at least four rows; but false where the column is
+ * constant, a number is missing or the range too wide for a double: then the kurtosis would not be
+ * a number. */
+OIF_AVX2 static bool weigh_avx2(const double *values, const size_t *rows, uint32_t count,
+                                double *numbers, oif_rolling_column *column)
+{
+    const oif_rolling_column seen = scan_avx2(values, rows, count, numbers);
+    if (!(seen.low < seen.high))
+        return false;
+    column->low = seen.low;
+    column->high = seen.high;
+    column->kurtosis = kurtosis_avx2(numbers, count, seen.low, seen.high - seen.low);
+    column->complete = true;
+    return column->kurtosis == column->kurtosis;
+}
+
+/* For each choice of four rows, by its bits: the rows that are chosen, as pairs of 32 bits, in
+ * their order; behind them any. */
+#define ROW(i) 2 * (i), 2 * (i) + 1
+static const _Alignas(32) int32_t chosen_rows[16][8] = {
+    {0},
+    {ROW(0)},
+    {ROW(1)},
+    {ROW(0), ROW(1)},
+    {ROW(2)},
+    {ROW(0), ROW(2)},
+    {ROW(1), ROW(2)},
+    {ROW(0), ROW(1), ROW(2)},
+    {ROW(3)},
+    {ROW(0), ROW(3)},
+    {ROW(1), ROW(3)},
+    {ROW(0), ROW(1), ROW(3)},
+    {ROW(2), ROW(3)},
+    {ROW(0), ROW(2), ROW(3)},
+    {ROW(1), ROW(2), ROW(3)},
+    {ROW(0), ROW(1), ROW(2), ROW(3)},
+};
+
+/* Writes four rows, of which only those that are chosen will stay. */
+OIF_AVX2 OIF_INLINE void put_chosen_avx2(size_t *to, __m256i rows, unsigned chosen)
+{
+    const __m256i order = _mm256_load_si256((const __m256i *)chosen_rows[chosen]);
+    _mm256_storeu_si256((__m256i *)to, _mm256_permutevar8x32_epi32(rows, order));
+}
+
+/* As part_from where missing numbers, if any, go left. */
+OIF_AVX2 static uint32_t part_avx2(const double *values, size_t *rows, uint32_t count, double cut,
+                                   size_t *spare)
+{
+    const __m256d bound = _mm256_set1_pd(cut);
+    const size_t whole = count / LANES * LANES;
+    size_t right = 0;
+    for (size_t i = 0; i < whole; i += LANES) {
+        const __m256d at_least = _mm256_cmp_pd(four_numbers(values, rows + i), bound, _CMP_GE_OQ);
+        const unsigned chosen = (unsigned)_mm256_movemask_pd(at_least);
+        const __m256i here = _mm256_loadu_si256((const __m256i *)(rows + i));
+        put_chosen_avx2(spare + right, here, chosen);
+        put_chosen_avx2(rows + (i - right), here, chosen ^ 15);
+        right += (size_t)_mm_popcnt_u32(chosen);
+    }
+    return part_from((uint32_t)whole, (uint32_t)(whole - right), values, rows, count, cut, false,
+                     spare);
+}
+#endif
+
+/* ---- What the trees call ---- */
+
+void oif_rolling_read_column(const double *values, const size_t *rows, uint32_t count, bool weigh,
+                             double *numbers, oif_rolling_column *column)
+{
+#if OIF_HAS_AVX2_CODE
+    if (weigh && count >= LANES && oif_machine_has_avx2() &&
+        weigh_avx2(values, rows, count, numbers, column))
+        return;
+#endif
+    *column = scan(values, rows, count, numbers);
+    if (weigh && column->low < column->high) {
+        const uint32_t known = column->complete ? count : leave_out_missing(numbers, count);
+        column->kurtosis = kurtosis_of(numbers, known, column->low, column->high);
+    }
+}
+
+uint32_t oif_rolling_part_rows(const double *values, size_t *rows, uint32_t count, double cut,
+                               bool complete, size_t *spare)
+{
+    const bool missing_right = !complete && missing_goes_right(values, rows, count, cut);
+#if OIF_HAS_AVX2_CODE
+    if (!missing_right && oif_machine_has_avx2())
+        return part_avx2(values, rows, count, cut, spare);
+#endif
+    return part_from(0, 0, values, rows, count, cut, missing_right, spare);
+}
