@@ -69,6 +69,8 @@ lint: ## include rules, style, shellcheck, cppcheck, gcc -fanalyzer, clang-tidy,
 	@tools/install_dependencies.sh develop
 	tools/check_includes.py
 	tools/check_style.py
+	tools/check_words.py
+	tools/check_docs.py
 	shellcheck $(scripts)
 	tools/analyze.sh
 	cmake --preset release-clang > /dev/null

@@ -224,7 +224,7 @@ static void remove_start(byte_source *source, size_t at, size_t count)
     source->begun_bytes -= count;
 }
 
-/* Makes the lines blank that are to be skipped, and returns where the next one begins. */
+/* Makes the lines to skip blank, and returns where the next one begins. */
 static size_t skip_lines(byte_source *source, size_t at, bool *has_failed)
 {
     for (uint64_t i = 0; i < source->start.skipped_lines && !*has_failed; i++) {

@@ -1,4 +1,4 @@
-/* The columns of --category: texts of the input that become numbers of the row. */
+/* The columns of --category: texts of the input that become numbers. */
 #ifndef OIF_CLI_CATEGORIES_H
 #define OIF_CLI_CATEGORIES_H
 
@@ -20,7 +20,7 @@ typedef struct cli_categories {
     const oif_text *texts; /* of the record that the row is made of */
 } cli_categories;
 
-/* Room for `count` categories in rows of so many columns. Returns false if there is no memory; to
+/* Room for `count` categories in rows of that many columns. Returns false if there is no memory; to
  * be closed in any case. */
 bool categories_open(cli_categories *categories, size_t count, size_t row_columns, bool is_json);
 void categories_close(cli_categories *categories);

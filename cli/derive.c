@@ -32,7 +32,7 @@ bool derive_is_asked(const cli_settings *settings)
 
 /* ---- Every column that is asked for ---- */
 
-/* What is done with each; returns EXIT_OK to go on. */
+/* What is done with each; returns EXIT_OK to continue. */
 typedef exit_code (*derive_function)(void *context, size_t column, oif_derive kind,
                                      const char *name, size_t name_bytes);
 

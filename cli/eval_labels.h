@@ -15,7 +15,8 @@
 #include "input_error.h"
 #include "options.h"
 
-/* More words than this are not labels. Of values that are treated alike, fewer are told apart. */
+/* More words than this are not labels. Of values that are treated alike, fewer are
+ * distinguished. */
 enum { LABEL_VALUES_MAX = 64, LABEL_ALIKE_MAX = LABEL_VALUES_MAX - ANOMALY_VALUES_MAX };
 
 typedef enum label_meaning { LABEL_UNKNOWN, LABEL_NORMAL, LABEL_ANOMALY } label_meaning;

@@ -1,4 +1,4 @@
-/* Room for the models of many keys: how much memory they may take if nobody says, and what is said
+/* Room for the models of many keys: how much memory they may take by default, and what is said
  * when it does not suffice. Nothing of that happens silently: a key without a model is not watched.
  */
 #ifndef OIF_CLI_KEY_ROOM_H
@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 typedef struct key_room {
-    bool is_wanted; /* rows have keys, and what is evicted is not kept */
-    double limit;   /* bytes that models may take */
-    bool is_usual;  /* nobody has said so: it is half of the memory that there is */
+    bool is_wanted;                           /* rows have keys, and what is evicted is not kept */
+    double limit;                             /* bytes that models may take */
+    bool is_usual;                            /* the default: half of the memory that there is */
     uint64_t evictions, unmodelled, restarts; /* before this run, or reported already */
     bool is_full_reported, is_restart_reported;
 } key_room;

@@ -213,8 +213,8 @@ static exit_code put_in_order(const column_source *from, size_t learned[], size_
         if (i > 0 && strcmp(here[i].name, here[i - 1].name) == 0) {
             free(sorted);
             return complain(EXIT_FAILED,
-                            "%s: several columns are called '%.60s', and others stand elsewhere "
-                            "than in the state %s",
+                            "%s: several columns are called '%.60s', and others are not where "
+                            "they are in the state %s",
                             from->name, here[i].name, from->known_path);
         }
         sorted[known[i].position] = learned[here[i].position];

@@ -38,12 +38,12 @@ static exit_code compare_keys(const char *asked, const char *known, const char *
         if (known)
             code = complain(EXIT_FAILED,
                             "%s: the state has a model for each %.60s, and --key %.60s would start "
-                            "all anew; leave --key out, or name another state",
+                            "all over; leave --key out, or name another state",
                             path, known, asked);
         else
             code = complain(EXIT_FAILED,
                             "%s: the state has one model for all rows, and --key %.60s would start "
-                            "anew; leave --key out, or name another state",
+                            "over; leave --key out, or name another state",
                             path, asked);
     }
     key_columns_close(&of_option);

@@ -1,5 +1,6 @@
-/* The key and the time that a state was made with. Rows of another key would start all models anew
- * and nobody would notice, so it is refused; without --key and --time those of the state go on. */
+/* The key and the time that a state was made with. Rows of another key would start all models over
+ * without notice, so another key is refused. Without --key and --time those of the state are
+ * used. */
 #ifndef OIF_CLI_KNOWN_ROLES_H
 #define OIF_CLI_KNOWN_ROLES_H
 

@@ -37,13 +37,13 @@ static exit_code report(late_keys *late, const cli_columns *columns, const cli_s
 {
     if (settings->strict)
         return complain(EXIT_FAILED,
-                        "%s:%" PRIu64 ": %s is new, and --strict does not leave it out without "
-                        "being told to: name all columns with --columns",
+                        "%s:%" PRIu64 ": %s is new, and --strict does not leave it out silently: "
+                        "name all columns with --columns",
                         columns->from.name, record->line, names_text_read(names));
-    if (late->told++ == NOTES_MAX)
+    if (late->reported++ == NOTES_MAX)
         note("%s:%" PRIu64 ": more keys come that the first lines lack; no more is said of them",
              columns->from.name, record->line);
-    if (late->told > NOTES_MAX)
+    if (late->reported > NOTES_MAX)
         return EXIT_OK;
     note("%s:%" PRIu64 ": %s comes too late to be learned from; to learn it from the start%s, name "
          "all columns with --columns A,B,...,%s",
@@ -66,7 +66,7 @@ exit_code late_keys_row(late_keys *late, const cli_columns *columns, const cli_s
     first_rows_close(&look);
     late->columns = count;
     exit_code code = names.count > 0 ? report(late, columns, settings, record, &names) : EXIT_OK;
-    if (late->told > NOTES_MAX) {
+    if (late->reported > NOTES_MAX) {
         late->is_watching = false;
         oif_reader_collect_columns(reader, 0);
     }

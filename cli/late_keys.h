@@ -7,8 +7,8 @@
 
 typedef struct late_keys {
     bool is_watching;
-    size_t columns; /* of the reader so far */
-    size_t told;    /* keys */
+    size_t columns;  /* of the reader so far */
+    size_t reported; /* keys */
 } late_keys;
 
 void late_keys_start(late_keys *late, const cli_columns *columns, const cli_settings *settings);

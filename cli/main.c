@@ -19,7 +19,7 @@ const char program_examples[] =
     "  oif score --only-alerts --explain readings.csv\n"
     "                                      anomalous rows only, and why they are\n"
     "  tail -f readings.csv | oif score    score rows as they arrive\n"
-    "  oif score --state s.oif new.csv     go on where the last run ended\n"
+    "  oif score --state s.oif new.csv     resume where the last run ended\n"
     "  oif eval --label fault pump.csv     how well are known anomalies found?\n"
     "  oif serve --data /var/lib/oif       rows by HTTP, a live page, metrics\n";
 

@@ -182,7 +182,7 @@ static void print_end(const char *examples, const cli_command *page)
 {
     const char *between = "";
     output_print(".Sh EXIT STATUS\n.Bl -tag -width Ds\n.It 0\nAll went well.\n"
-                 ".It 1\nIt failed: the input, the output or the machine stood in the way.\n"
+                 ".It 1\nFailure: of the input, the output or the machine.\n"
                  ".It 2\nThe command line is wrong.\n");
     if (!page || page == &score_command)
         output_print(".It 3\nThere was an alert; only with\n.Nm oif score Fl Fl fail-on-alert .\n");

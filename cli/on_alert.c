@@ -112,7 +112,7 @@ static void send_record(alert_job *job)
             return;
         if (left > 0 && sent > 0)
             continue;
-        close(job->record_fd); /* all of it was sent, or nobody reads it */
+        close(job->record_fd); /* all of it was sent, or its reader is gone */
         job->record_fd = -1;
     }
 }

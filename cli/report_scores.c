@@ -132,7 +132,7 @@ static void draw_alerts(html_page *page, const svg_frame *frame, const score_col
     }
 }
 
-/* Rows stand in their order; the marks say their number or their time. */
+/* Rows are in their order; the marks show their number or their time. */
 static void draw_places(eval_page *report, const svg_frame *frame, size_t count)
 {
     enum { MARKS = 5 };

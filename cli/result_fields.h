@@ -49,7 +49,7 @@ void result_fields_close(result_fields *fields);
 row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline,
                                 const oif_result *result, double seconds);
 
-/* To be called with the result of every row, also of those that nobody judges: explains the worst
+/* To be called with the result of every row, also of those that are not judged: explains the worst
  * row of an episode while it is the last one. */
 void result_fields_follow(result_fields *fields, oif_pipeline *pipeline, const oif_result *result);
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* So many values decide. */
+/* The number of values that decide. */
 enum { RISING_ROWS = 200 };
 
 /* The values of one column so far. All zero: none. */

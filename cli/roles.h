@@ -7,7 +7,7 @@
 #include "columns.h"
 #include "rising.h"
 
-/* Decides about the columns that are to be learned so far. Prints what is wrong unless it returns
+/* Decides about the columns to be learned so far. Prints what is wrong unless it returns
  * EXIT_OK. */
 exit_code roles_find(cli_columns *columns, const cli_settings *settings);
 

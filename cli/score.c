@@ -218,7 +218,7 @@ static exit_code score_rows(scoring_run *scoring)
         exit_code code = watch_columns(scoring, &record);
         if (code != EXIT_OK)
             return code;
-        double seconds = read_time(scoring, &record); /* of rows that were seen too: they tell
+        double seconds = read_time(scoring, &record); /* of rows that were seen too: they show
                                                          the unit and the year of later ones */
         if (state->rows_seen > 0) {
             state->rows_seen--;
@@ -671,8 +671,9 @@ static const cli_option options[] = {
     {"watch", OPTION_SWITCH, SETTING(score.watch),
      .help = "a live view instead of rows; without a terminal, anomalous rows only"},
     {"state", OPTION_TEXT, SETTING(state),
-     .help = "go on from what this file holds, with columns of the same names, and save to it at "
-             "the end",
+     .help =
+         "resume from this file if it exists, with columns of the same names, and save to it at "
+         "the end",
      .argument = "FILE"},
     {"save-every", OPTION_APPLY, SETTING(rows_between_saves),
      .help = "save every N rows, seconds or minutes as well", .argument = "N|Ns|Nm",
@@ -708,7 +709,7 @@ const cli_command score_command = {
         "                                             a model for each host, two lines for each "
         "episode\n"
         "  tail -n +1 -F readings.csv | oif score --state pump.oif --save-every 30s --skip-seen\n"
-        "                                             goes on after a restart, bit for bit\n"
+        "                                             resumes after a restart, bit for bit\n"
         "  oif score --state pump.oif history.csv > /dev/null\n"
         "                                             learns from history first: alerts from the "
         "first live row on\n"

@@ -41,7 +41,7 @@ void screen_close(screen *picture)
 
 /* ---- Text ---- */
 
-/* The next character of a text: its bytes, and the columns that it takes; 0 for one that stands
+/* The next character of a text: its bytes, and the columns that it takes; 0 for one that is
  * on the one before. What cannot be shown is a question mark: `shown` is not the text then. */
 static size_t next_character(const screen *picture, const char *text, const char **shown,
                              int *columns)

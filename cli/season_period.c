@@ -161,7 +161,7 @@ static bool is_usual(size_t rows)
     return false;
 }
 
-/* The mean over this many rows and its multiples: the further away, the more exactly it tells. */
+/* The mean over this many rows and its multiples: the further away, the more exact it is. */
 static double fit_of(const search *in, size_t rows)
 {
     size_t multiples = in->change_count * 4 / 5 / rows;

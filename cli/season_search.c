@@ -109,7 +109,7 @@ static season_period find_best(const season_search *search)
     return best;
 }
 
-static void tell(const season_search *search, const season_period *found, const char *advice)
+static void report(const season_search *search, const season_period *found, const char *advice)
 {
     char rows[GROUPED_TEXT_BYTES];
     if (found->rows == 0)
@@ -156,7 +156,7 @@ void season_search_start(season_search *search, cli_settings *settings, const cl
         return;
     read_rows(search, settings);
     season_period found = find_best(search);
-    tell(search, &found, "; the same as --season ");
+    report(search, &found, "; the same as --season ");
     if (found.rows > 0)
         settings_set_option(settings, "season_rows", (double)found.rows);
     free_search(search);
@@ -179,6 +179,6 @@ void season_search_end(season_search *search)
         return;
     season_period found = find_best(search);
     if (search->count > 0)
-        tell(search, &found, "; use --season ");
+        report(search, &found, "; use --season ");
     free_search(search);
 }

@@ -17,7 +17,7 @@ static exit_code complain_damaged(oif_status status, const oif_error *error)
         advice = strstr(error->message, "single key") ? "; 'oif state --import' takes it up"
                                                       : "; name another file";
     if (status == OIF_ETRUNCATED || status == OIF_ECORRUPT)
-        advice = "; bring back a copy, or remove it to start anew";
+        advice = "; bring back a copy, or remove it to start over";
     return complain(EXIT_FAILED, "%s%s", error->message, advice);
 }
 
@@ -94,7 +94,7 @@ static exit_code make_pipeline(cli_state *state, const cli_settings *settings,
     if (code == EXIT_OK)
         code = derive_columns(state->pipeline, settings, columns);
     if (state->path && isatty(STDERR_FILENO)) /* or the path is not the one that was meant */
-        note("%s: there is no such file yet; starts anew", state->path);
+        note("%s: there is no such file yet; starts a new state", state->path);
     oif_error error;
     if (code == EXIT_OK && params_keep_evicted(&settings->options) &&
         oif_state_file_keep_evicted(state->file, state->pipeline, &error) != OIF_OK)
@@ -124,10 +124,10 @@ exit_code state_start(cli_state *state, const cli_settings *settings, const cli_
              oif_detector_rows_learned(oif_pipeline_detector(state->pipeline, NULL, 0)));
     } else if (settings->score.skip_seen) {
         state->rows_seen = rows;
-        note("%s: goes on after %" PRIu64 " rows: skips them and resumes at row %" PRIu64,
+        note("%s: resumes after %" PRIu64 " rows: skips them and starts at row %" PRIu64,
              state->path, rows, rows + 1);
     } else {
-        note("%s: goes on after %" PRIu64 " rows", state->path, rows);
+        note("%s: resumes after %" PRIu64 " rows", state->path, rows);
     }
     return EXIT_OK;
 }
@@ -167,7 +167,7 @@ int state_milliseconds_left(const cli_state *state)
 
 static bool save(cli_state *state, oif_error *error)
 {
-    /* A terminal that is gone takes no output, and nobody misses it. Elsewhere the state must not
+    /* A terminal that is gone takes no output, and no one misses it. Elsewhere the state must not
      * be ahead of the output, whose failure output_finish reports. */
     if (!output_flush() && !(state->has_terminal && signals_hangup_requested()))
         return false;
@@ -183,7 +183,7 @@ void state_save(cli_state *state)
     bool was_failing = state->is_failing;
     state->is_failing = !save(state, &error) && output_is_open();
     if (state->is_failing && !was_failing)
-        complain(EXIT_FAILED, "%s; scoring goes on", error.message);
+        complain(EXIT_FAILED, "%s; scoring continues", error.message);
     if (!state->is_failing && was_failing && output_is_open())
         note("%s: could be saved again", state->path);
     state->rows_unsaved = 0;
@@ -213,7 +213,7 @@ void state_report_lost(cli_state *state)
 {
     const char *why;
     oif_pipeline_lost(state->pipeline, &why);
-    complain(EXIT_FAILED, "%s; a model is lost, its key starts anew, and scoring goes on", why);
+    complain(EXIT_FAILED, "%s; a model is lost, its key starts over, and scoring continues", why);
     state->is_loss_reported = true;
 }
 
@@ -224,7 +224,7 @@ exit_code state_close(cli_state *state, exit_code code)
     if (must_save && !save(state, &error))
         code = output_is_open()
                    ? complain(EXIT_FAILED, "%s", error.message)
-                   : complain(EXIT_FAILED, "%s: not saved, for nobody takes the output any more",
+                   : complain(EXIT_FAILED, "%s: not saved, because the output was closed",
                               state->path);
     if (state->is_loss_reported)
         code = complain(EXIT_FAILED, "%s: models lost: %" PRIu64, state->path,

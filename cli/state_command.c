@@ -245,7 +245,7 @@ static exit_code show(const cli_settings *settings)
     return EXIT_OK;
 }
 
-/* What is done to a pipeline whose state file is held; EXIT_OK: the file is to be saved. */
+/* What is done to a pipeline whose state file is held; EXIT_OK: save the file. */
 typedef exit_code (*change_function)(const cli_settings *settings, oif_pipeline *pipeline);
 
 static exit_code change(const cli_settings *settings, change_function make, bool saves)
@@ -419,8 +419,8 @@ static const cli_option options[] = {
     {"keys", OPTION_SWITCH, SETTING(keys.list),
      .help = "list its keys, the least recently seen first: rows, whether they are ready or in an "
              "episode, bytes, when they were last seen"},
-    {"drop", OPTION_TEXT, SETTING(keys.drop), .help = "forget this key; its next row starts anew",
-     .argument = "KEY"},
+    {"drop", OPTION_TEXT, SETTING(keys.drop),
+     .help = "forget this key; its next row starts a new model", .argument = "KEY"},
     {"export", OPTION_TEXT, SETTING(keys.export_key),
      .help = "save what is known about this key to the file of --to; the state stays as it is",
      .argument = "KEY"},

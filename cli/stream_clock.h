@@ -32,7 +32,7 @@ stream_clock stream_clock_start(const byte_source *source, const char *column, i
  * what the times are taken for where that is a guess. */
 double stream_clock_read(stream_clock *clock, oif_text text, uint64_t line);
 
-/* At the end, one line on stderr; nothing when there is nothing to tell. */
+/* At the end, one line on stderr; nothing when there is nothing to report. */
 void stream_clock_report(const stream_clock *clock);
 
 #endif

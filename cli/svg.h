@@ -46,7 +46,7 @@ void svg_axis_y(html_page *page, const svg_frame *frame, size_t most, const char
 void svg_mark_x(html_page *page, const svg_frame *frame, double value, svg_anchor anchor,
                 const char *text);
 
-/* "1234", "0.25", "1.5M", "2.0e-05": short enough to stand beside an axis. */
+/* "1234", "0.25", "1.5M", "2.0e-05": short enough for an axis. */
 enum { SVG_NUMBER_BYTES = 32 };
 const char *svg_number(double number, char text[SVG_NUMBER_BYTES]);
 

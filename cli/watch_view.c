@@ -123,7 +123,7 @@ static const watch_bin *bin_at(const watch_view *watch, size_t position)
 
 typedef struct score_chart {
     const watch_view *watch;
-    size_t bins, width; /* so many bins are shown in so many columns */
+    size_t bins, width; /* the bins shown, and the columns they take */
     double low, high;
 } score_chart;
 

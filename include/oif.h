@@ -88,8 +88,10 @@ extern "C" {
 OIF_API const char *oif_version(void);
 OIF_API int oif_version_number(void);
 
-/* Rises when the same rows with the same parameters and seed would get other results than before.
- * For programs that keep rows instead of models, and give them again to get the models back. */
+/* Rises when the same rows with the same parameters
+ * and seed would get other results than before.
+ * For programs that keep rows instead of models,
+ * and give them again to get the models back. */
 #define OIF_BEHAVIOR_NUMBER 1
 OIF_API int oif_behavior_number(void);
 
@@ -117,7 +119,8 @@ enum { OIF_ERROR_MESSAGE_BYTES = 240 };
 
 /* What went wrong and where.
  *
- * line and column count from 1; 0 means unknown. Their meaning depends on the call:
+ * line and column count from 1; 0 means unknown.
+ * Their meaning depends on the call:
  *
  *     reading text        line and byte of the input
  *     a block of rows     row and column of the block
@@ -140,7 +143,8 @@ OIF_API const char *oif_status_text(oif_status status);
 enum { OIF_MEMORY_ALIGNMENT = 64 };
 
 /* Where the library gets its memory: both functions or neither.
- * `allocate` returns `bytes` bytes with this alignment, or NULL, which becomes OIF_EMEMORY.
+ * `allocate` returns `bytes` bytes with this
+ * alignment, or NULL, which becomes OIF_EMEMORY.
  * `release` gets what `allocate` returned, never NULL. */
 typedef struct oif_allocator {
     void *(*allocate)(void *context, size_t alignment, size_t bytes);
@@ -150,8 +154,9 @@ typedef struct oif_allocator {
 } oif_allocator;
 
 /* Sets where the library gets its memory; NULL: aligned_alloc and free, as at the start.
- * It holds for the whole program: call it before any other function, and before other threads
- * exist. An object must be freed with the allocator that it was made with. */
+ * It holds for the whole program: call it before any
+ * other function, and before other threads exist.
+ * An object must be freed with the allocator that it was made with. */
 OIF_API void oif_set_allocator(const oif_allocator *allocator);
 
 /* ---- Parameters ---- */
@@ -190,7 +195,7 @@ typedef struct oif_detector_info {
     const char *choose;    /* when to choose it */
 } oif_detector_info;
 
-/* The detector to begin with, which the tool and the Python package use unless told otherwise. */
+/* The detector to begin with, which the tool and the Python package use by default. */
 #define OIF_DEFAULT_DETECTOR "rolling-iforest"
 
 /* The detectors of this library.
@@ -205,8 +210,8 @@ enum { OIF_PARAMS_MAX = 48 };
 /* A value for each parameter of a table. A plain value: copy it freely.
  *
  * Fill it with oif_params_init (a detector) or oif_pipeline_options_init (a pipeline).
- * A call that expects one of these refuses the other, a zeroed one and NULL with OIF_EPARAM;
- * but NULL as the options of a pipeline means the initial ones. */
+ * A call that expects one of these refuses the other, a zeroed one and NULL with
+ * OIF_EPARAM; but NULL as the options of a pipeline means the initial ones. */
 typedef struct oif_params {
     const oif_param_table *table;
     double values[OIF_PARAMS_MAX]; /* in the order of table->params; the others are 0 */
@@ -217,9 +222,12 @@ enum { OIF_TOGETHER_MAX = 4 };
 
 /* Chooses a detector by name and sets every parameter to its initial value.
  *
- * "rolling-iforest+sdo" is a list of up to OIF_TOGETHER_MAX detectors that judge together, in
- * pipelines only. It has the parameters of all. They share the seed; of others with the same name
- * the later one is called sdo_window_size. Allocates only when a list is named for the first time.
+ * "rolling-iforest+sdo" is a list of up to OIF_TOGETHER_MAX
+ * detectors that judge together, in pipelines only.
+ * It has the parameters of all.
+ * They share the seed; of others with the same
+ * name the later one is called sdo_window_size.
+ * Allocates only when a list is named for the first time.
  *
  * The parameter "seed" is a double like all others: a whole number from 0 to 2^53.
  *
@@ -267,9 +275,11 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_estimate_bytes(const oif_params *
 OIF_API OIF_MUST_CHECK oif_status oif_detector_new(const oif_params *params, size_t columns,
                                                    oif_detector **detector, oif_error *error);
 
-/* Creates a detector in memory of the caller: oif_detector_estimate_bytes says how many bytes,
- * aligned to OIF_MEMORY_ALIGNMENT. Free it with oif_detector_free, which leaves the memory alone;
- * the memory must live until then. Never allocates.
+/* Creates a detector in memory of the caller: oif_detector_estimate_bytes
+ * says how many bytes, aligned to OIF_MEMORY_ALIGNMENT.
+ * Free it with oif_detector_free, which leaves the
+ * memory alone; the memory must live until then.
+ * Never allocates.
  *
  * OIF_EPARAM   as oif_detector_new
  *              the memory is too small or not aligned; the message says how much is needed */
@@ -287,7 +297,8 @@ OIF_API void oif_detector_free(oif_detector *detector);
 
 /* ---- Detectors: one row ---- */
 
-/* Learns one row. Once the window is full, the oldest row is forgotten.
+/* Learns one row.
+ * Once the window is full, the oldest row is forgotten.
  * NaN means that a value is missing. Never allocates.
  *
  * OIF_EVALUE   a value is infinite; error->column says which */
@@ -309,17 +320,19 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_learn_score(oif_detector *detecto
                                                            const double *row, double *score,
                                                            oif_error *error);
 
-/* Scores one row, then learns it: the prequential order, in which a row does not lower its own
- * score. The same bits as oif_detector_score, then oif_detector_learn, at the cost of
- * oif_detector_learn_score. Never allocates.
+/* Scores one row, then learns it: the prequential
+ * order, in which a row does not lower its own score.
+ * The same bits as oif_detector_score, then
+ * oif_detector_learn, at the cost of oif_detector_learn_score.
+ * Never allocates.
  *
  * OIF_EVALUE   as oif_detector_learn */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_score_learn(oif_detector *detector,
                                                            const double *row, double *score,
                                                            oif_error *error);
 
-/* Forgets all rows: the detector is then as oif_detector_new made it. Column names and threads
- * stay. Never allocates. */
+/* Forgets all rows: the detector is then as oif_detector_new made it.
+ * Column names and threads stay. Never allocates. */
 OIF_API void oif_detector_reset(oif_detector *detector);
 
 /* ---- Detectors: blocks of rows ---- */
@@ -351,8 +364,10 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_score_learn_rows(oif_detector *de
 /* The threads that can share the work on a block, the calling one included. */
 enum { OIF_THREADS_MAX = 16 };
 
-/* Sets how many threads share the work on blocks of rows: 1 to OIF_THREADS_MAX, initially 1.
- * The results stay the same, bit for bit. Useful for blocks of some hundred rows.
+/* Sets how many threads share the work on blocks
+ * of rows: 1 to OIF_THREADS_MAX, initially 1.
+ * The results stay the same, bit for bit.
+ * Useful for blocks of some hundred rows.
  *
  * OIF_EPARAM    the number is out of range
  * OIF_EMEMORY   the threads could not be started */
@@ -397,8 +412,9 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_check(const oif_detector *detecto
 enum { OIF_COLUMN_NAMES_MAX_BYTES = 16 << 20 };
 
 /* Names the columns (the names are copied), or removes the names if `names` is NULL.
- * Names do not affect scores. Clones and snapshots keep them,
- * so a program that resumes a detector can verify its input.
+ * Names do not affect scores.
+ * Clones and snapshots keep them, so a program
+ * that resumes a detector can verify its input.
  *
  * OIF_EVALUE   the names are longer than OIF_COLUMN_NAMES_MAX_BYTES */
 OIF_API OIF_MUST_CHECK oif_status oif_detector_name_columns(oif_detector *detector,
@@ -435,8 +451,8 @@ OIF_API const char *oif_detector_column_name(const oif_detector *detector, size_
  */
 typedef struct oif_pipeline oif_pipeline;
 
-/* Sets every option to its initial value. Change options with oif_params_set.
- * options->table lists them. */
+/* Sets every option to its initial value.
+ * Change options with oif_params_set. options->table lists them. */
 OIF_API void oif_pipeline_options_init(oif_params *options);
 
 /* Creates a pipeline for rows of `columns` numbers. Free it with oif_pipeline_free.
@@ -450,10 +466,13 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new(const oif_params *params, siz
                                                    const oif_params *options,
                                                    oif_pipeline **pipeline, oif_error *error);
 
-/* Creates a pipeline around a detector, which may have learned rows: history first, then live rows.
- * The pipeline has the detector's parameters, its columns divided by the option shingle, and its
- * column names unless rows are shingles. The detector becomes that of the key, which may be NULL
- * and 0 as in oif_pipeline_process. It belongs to the pipeline, and `*detector` is NULL.
+/* Creates a pipeline around a detector, which may
+ * have learned rows: history first, then live rows.
+ * The pipeline has the detector's parameters, its columns divided by
+ * the option shingle, and its column names unless rows are shingles.
+ * The detector becomes that of the key, which
+ * may be NULL and 0 as in oif_pipeline_process.
+ * It belongs to the pipeline, and `*detector` is NULL.
  * What is anomalous is known once scores of later rows are.
  *
  * OIF_EPARAM   its columns are not those of a shingle of that many rows
@@ -481,8 +500,8 @@ typedef enum oif_episode {
     OIF_EPISODE_ENDS /* this row is the last of `calm` rows without an anomaly */
 } oif_episode;
 
-/* How bad an anomaly is, by its severity: a program can page a person for some and log the
- * others. */
+/* How bad an anomaly is, by its severity: a program
+ * can page a person for some and log the others. */
 typedef enum oif_grade {
     OIF_GRADE_NONE,    /* not an anomaly */
     OIF_GRADE_NOTE,    /* severity below 4 */
@@ -523,12 +542,13 @@ typedef struct oif_result {
 enum { OIF_KEY_MAX_BYTES = 64 * 1024 };
 
 /* Processes one row.
- * Each key, `key_bytes` bytes of any kind, has its own model. Without keys pass NULL and 0.
- * A new key gets a new model. Once max_keys or memory_limit is reached, it takes the place of a
- * key that was not seen for several times its usual gap, and is evicted. While there is none, rows
- * of new keys get no score: has_no_model.
- * A key that was evicted earlier gets its old model back if it was kept
- * (see "More keys than memory").
+ * Each key, `key_bytes` bytes of any kind, has its own model.
+ * Without keys pass NULL and 0. A new key gets a new model.
+ * Once max_keys or memory_limit is reached, it takes the place of a key
+ * that was not seen for several times its usual gap, and is evicted.
+ * While there is none, rows of new keys get no score: has_no_model.
+ * A key that was evicted earlier gets its old model
+ * back if it was kept (see "More keys than memory").
  *
  * OIF_EVALUE    a value is infinite, or the key is longer than OIF_KEY_MAX_BYTES;
  *               the row is ignored
@@ -548,15 +568,17 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process_at(oif_pipeline *pipeline
                                                           const double *row, oif_result *result,
                                                           oif_error *error);
 
-/* Processes `count` rows in order. Row i starts at rows[i * stride]; stride is at least the number
- * of columns. The results are those of the calls for single rows, bit for bit.
+/* Processes `count` rows in order.
+ * Row i starts at rows[i * stride]; stride is at least the number of columns.
+ * The results are those of the calls for single rows, bit for bit.
  *
- *   - `keys` may be NULL; else keys[i] has key_bytes[i] bytes. If `key_bytes` is NULL, keys end
- *     with a NUL.
+ *   - `keys` may be NULL; else keys[i] has key_bytes[i] bytes.
+ *     If `key_bytes` is NULL, keys end with a NUL.
  *   - `seconds` may be NULL; else seconds[i] is the time of row i.
  *   - results[i] is the result of row i.
- *   - `*done` becomes how many rows were processed. The first failure ends the call: the rows
- *     before it were processed, it and those after it were not.
+ *   - `*done` becomes how many rows were processed.
+ *     The first failure ends the call: the rows before
+ *     it were processed, it and those after it were not.
  *
  * OIF_EPARAM   stride is too small; no row was processed
  * others       as oif_pipeline_process_at; error->line is the row, error->column the column */
@@ -567,8 +589,8 @@ oif_pipeline_process_rows(oif_pipeline *pipeline, const double *rows, size_t cou
 
 /* ---- Pipelines: derived columns ---- */
 
-/* What is learned instead of a column, or beside it. A value that cannot be known is missing,
- * never infinite. */
+/* What is learned instead of a column, or beside it.
+ * A value that cannot be known is missing, never infinite. */
 typedef enum oif_derive {
     OIF_DERIVE_NONE,    /* the column itself */
     OIF_DERIVE_DIFF,    /* the value minus that of the row before */
@@ -577,19 +599,24 @@ typedef enum oif_derive {
     OIF_DERIVE_CATEGORY /* 0, or missing; how rare the value is judges the row beside detectors */
 } oif_derive;
 
-/* Learns a derived column in place of a column, or after it with `keep`. Call it before the first
- * row, once for each; a column may have several. Each key has its own previous values. Rows have
- * the same columns as without it.
+/* Learns a derived column in place of a column, or after it with `keep`.
+ * Call it before the first row, once for each; a column may have several.
+ * Each key has its own previous values.
+ * Rows have the same columns as without it.
  *
- *   - The first value of a key is missing; diff misses those before and after a missing one too.
- *   - A rate is missing unless the time has advanced. Rows without value or time are passed over.
+ *   - The first value of a key is missing; diff misses
+ *     those before and after a missing one too.
+ *   - A rate is missing unless the time has advanced.
+ *     Rows without value or time are passed over.
  *     While no row of a key had a time, a rate is per row.
  *   - A counter that falls began at 0 again, so the new value is the increase.
- *   - A category has numbers that stand for names; oif_category makes them of texts. A row is an
- *     anomaly if fewer than half of the alert rate's rows have a value as rare as its own, with
- *     OIF_REASON_NEW_VALUE or OIF_REASON_RARE_VALUE. Where most values are new, no one is.
- *     Each key has its own counts: up to 256 values of a column in 3 KB; of more, the rarest are
- *     forgotten. A category cannot be kept or derived in another way as well.
+ *   - A category has numbers that stand for names; oif_category makes them of texts.
+ *     A row is an anomaly if fewer than half of the alert rate's rows have a value
+ *     as rare as its own, with OIF_REASON_NEW_VALUE or OIF_REASON_RARE_VALUE.
+ *     Where most values are new, no one is.
+ *     Each key has its own counts: up to 256 values of a
+ *     column in 3 KB; of more, the rarest are forgotten.
+ *     A category cannot be kept or derived in another way as well.
  *
  * OIF_EPARAM   there is no such column or kind, or the column is derived in this way already
  *              rows were processed, or evicted models are kept already
@@ -597,8 +624,9 @@ typedef enum oif_derive {
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_derive(oif_pipeline *pipeline, size_t column,
                                                       oif_derive kind, bool keep, oif_error *error);
 
-/* The same for many columns, in the time of one. After a failure nothing is derived; error->column
- * is the number of the one that is refused, from 1, or 0. */
+/* The same for many columns, in the time of one.
+ * After a failure nothing is derived; error->column is
+ * the number of the one that is refused, from 1, or 0. */
 typedef struct oif_derive_column {
     size_t column;
     oif_derive kind;
@@ -608,12 +636,14 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_derive_all(oif_pipeline *pipeline
                                                           const oif_derive_column *derived,
                                                           size_t count, oif_error *error);
 
-/* A number that stands for a text, for a column that is a category: a whole number of 53 bits, the
- * same on every machine and in every version. NaN, a missing value, for an empty text. */
+/* A number that stands for a text, for a column that is a category: a
+ * whole number of 53 bits, the same on every machine and in every version.
+ * NaN, a missing value, for an empty text. */
 OIF_API double oif_category(const char *text, size_t bytes);
 
-/* The columns that are learned, which is also the number of attributions. They are in the order of
- * the columns that they are made from; derived ones in the order of the calls. */
+/* The columns that are learned, which is also the number of attributions.
+ * They are in the order of the columns that they are
+ * made from; derived ones in the order of the calls. */
 OIF_API size_t oif_pipeline_learned_columns(const oif_pipeline *pipeline);
 
 /* The column that a learned column is made from, and how. */
@@ -675,10 +705,11 @@ typedef struct oif_silence {
 
 typedef void (*oif_silence_function)(void *context, const oif_silence *silence);
 
-/* Calls `report` for each key whose pause has become too long by `seconds`, the present time of
- * the stream; once per pause.
- * The option silence says how many seconds are too long. Without it, more than twice the longest
- * pause of the last weeks and three usual ones are; known after 32 rows with times.
+/* Calls `report` for each key whose pause has become too long
+ * by `seconds`, the present time of the stream; once per pause.
+ * The option silence says how many seconds are too long.
+ * Without it, more than twice the longest pause of the last weeks
+ * and three usual ones are; known after 32 rows with times.
  * The next row of the key ends the silence; its result has OIF_REASON_SILENCE.
  * Cheap enough for every row: keys wait in the order of their time. Never allocates. */
 OIF_API void oif_pipeline_silent(oif_pipeline *pipeline, double seconds,
@@ -690,8 +721,9 @@ OIF_API void oif_pipeline_silent(oif_pipeline *pipeline, double seconds,
 OIF_API const oif_params *oif_pipeline_detector_params(const oif_pipeline *pipeline);
 OIF_API const oif_params *oif_pipeline_options(const oif_pipeline *pipeline);
 
-/* Changes an option that decides about alerts or learning from now on: alert_rate, threshold,
- * alerts, calm, cooldown, silence, learn. Of alerts, alert_rate and threshold, the last one rules.
+/* Changes an option that decides about alerts or learning from now
+ * on: alert_rate, threshold, alerts, calm, cooldown, silence, learn.
+ * Of alerts, alert_rate and threshold, the last one rules.
  *
  * OIF_EPARAM   another option, or the options would not fit together; nothing has changed */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_change_option(oif_pipeline *pipeline,
@@ -701,8 +733,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_change_option(oif_pipeline *pipel
 /* Whether it can change an option of this name. */
 OIF_API bool oif_pipeline_option_is_changeable(const char *name);
 
-/* The share of rows that is to be anomalous now: alert_rate, or what the option alerts has made of
- * it. */
+/* The share of rows to report now: alert_rate, or what the option alerts has made of it. */
 OIF_API double oif_pipeline_alert_rate(const oif_pipeline *pipeline);
 
 /* The columns of its rows. */
@@ -717,16 +748,18 @@ OIF_API size_t oif_pipeline_keys(const oif_pipeline *pipeline);
 /* How many times a key lost its model to another key. */
 OIF_API uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline);
 
-/* The rows so far whose key had no model, for want of room (has_no_model). A loaded pipeline begins
- * with 0. */
+/* The rows so far whose key had no model, for want of room (has_no_model).
+ * A loaded pipeline begins with 0. */
 OIF_API uint64_t oif_pipeline_unmodelled_rows(const oif_pipeline *pipeline);
 
-/* How many times a key that was evicted, and not kept, came back and got a new model. An estimate:
- * of 1000 other keys, one may be counted too. A loaded pipeline begins with 0. */
+/* How many times a key that was evicted, and not kept, came back and got a new model.
+ * An estimate: of 1000 other keys, one may be counted too.
+ * A loaded pipeline begins with 0. */
 OIF_API uint64_t oif_pipeline_restarts(const oif_pipeline *pipeline);
 
-/* Limits the memory of the pipeline, in bytes, beside the option memory_limit: the smaller one
- * counts. For what this machine has; it is not saved. */
+/* Limits the memory of the pipeline, in bytes, beside
+ * the option memory_limit: the smaller one counts.
+ * For what this machine has; it is not saved. */
 OIF_API void oif_pipeline_limit_memory(oif_pipeline *pipeline, size_t bytes);
 
 /* The memory of the pipeline and all its models, in bytes. A model takes memory as it learns. */
@@ -744,8 +777,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_check(const oif_pipeline *pipelin
 
 /* ---- Pipelines: keys ---- */
 
-/* A key of a pipeline. `key` is valid until the next call that processes a row, or adds or removes
- * a key. */
+/* A key of a pipeline.
+ * `key` is valid until the next call that processes a row, or adds or removes a key. */
 typedef struct oif_key_info {
     const char *key; /* NULL without keys; not NUL-terminated */
     size_t key_bytes;
@@ -793,17 +826,18 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_name_columns(oif_pipeline *pipeli
                                                             oif_error *error);
 OIF_API const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column);
 
-/* Names where the keys and the times of the rows are from, NULL: nowhere. The names are copied and
- * mean nothing to the pipeline. Clones and snapshots keep them (snapshots of single keys do not),
- * so a program that resumes a pipeline takes them from the same columns. The names of several
- * columns are one text, such as "host,disk".
+/* Names where the keys and the times of the rows are from, NULL: nowhere.
+ * The names are copied and mean nothing to the pipeline.
+ * Clones and snapshots keep them (snapshots of single keys do not), so
+ * a program that resumes a pipeline takes them from the same columns.
+ * The names of several columns are one text, such as "host,disk".
  *
  * OIF_EVALUE   the names are longer than OIF_COLUMN_NAMES_MAX_BYTES */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_name_roles(oif_pipeline *pipeline, const char *key,
                                                           const char *time, oif_error *error);
 
-/* The names; false, and NULL for both, if they were never given. Valid until they are given
- * again. */
+/* The names; false, and NULL for both, if they were never given.
+ * Valid until they are given again. */
 OIF_API bool oif_pipeline_roles(const oif_pipeline *pipeline, const char **key, const char **time);
 
 /* ---- Pipelines: their detectors ---- */
@@ -816,8 +850,8 @@ OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, 
 /* Exchanges the detector of a key for `*detector`, which becomes the one that was there.
  * A key without a model gets one.
  * The new detector needs the same parameters and shingle x columns columns.
- * From then on it scores the key's rows; p and threshold still use the key's existing score
- * history.
+ * From then on it scores the key's rows; p and
+ * threshold still use the key's existing score history.
  *
  * OIF_EPARAM    the detectors have different parameters or columns
  * OIF_EVALUE    the key is longer than OIF_KEY_MAX_BYTES
@@ -839,11 +873,12 @@ typedef struct oif_attribution {
     uint64_t reserved[1];
 } oif_attribution;
 
-/* Explains the row that was processed last. `attributions` has room for one per column that is
- * learned (oif_pipeline_learned_columns).
- * A share grows with two things: how much the score would fall if the column were missing,
- * and how far the value is from the usual. A value that is missing where others were not is as
- * far as can be.
+/* Explains the row that was processed last.
+ * `attributions` has room for one per column that
+ * is learned (oif_pipeline_learned_columns).
+ * A share grows with two things: how much the score would fall if
+ * the column were missing, and how far the value is from the usual.
+ * A value that is missing where others were not is as far as can be.
  * Costs one score per column: meant for anomalies. Never allocates. */
 OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions);
 
@@ -852,8 +887,8 @@ OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attri
  *
  *   - `shares` gets `step_columns` numbers, none below 0.
  *     They add up to 1, or are all 0 when no single column matters.
- *   - `step_columns` is the number of columns of the detector;
- *     for rows made of several time steps, the number of columns of one step.
+ *   - `step_columns` is the number of columns of the detector; for rows
+ *     made of several time steps, the number of columns of one step.
  *     The values of one column are then missing from all steps at once.
  *   - `scratch` has room for one row and is overwritten.
  *
@@ -869,8 +904,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_explain(const oif_detector *detec
 /* ---- Snapshots ---- */
 
 /* A snapshot holds a detector, or a pipeline with all its models in memory.
- * The loaded copy continues where the original was, bit for bit, on any machine.
- * docs/snapshot-format.md describes the bytes.
+ * The loaded copy continues where the original was, bit for bit,
+ * on any machine. docs/snapshot-format.md describes the bytes.
  *
  * Loading validates everything. Every load call can return:
  *
@@ -904,8 +939,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load(oif_read_function read, void
                                                     oif_pipeline **pipeline, oif_error *error);
 
 /* Snapshots in memory.
- * oif_detector_snapshot_bytes and oif_pipeline_snapshot_bytes give the size. It changes with the
- * names of columns, and that of a pipeline with its keys and options.
+ * oif_detector_snapshot_bytes and oif_pipeline_snapshot_bytes give the size.
+ * It changes with the names of columns, and that of a pipeline with its keys and options.
  * Saving never allocates.
  *
  * OIF_EPARAM   the capacity is too small */
@@ -925,7 +960,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_memory(const void *bytes, si
                                                            oif_error *error);
 
 /* Snapshots in a file, opened and closed by the call.
- * After a crash or on a full disk the file holds the new snapshot or the one before, complete.
+ * After a crash or on a full disk the file holds
+ * the new snapshot or the one before, complete.
  *
  * OIF_EBUSY    another program holds the file
  * OIF_EWRITE   the file could not be written
@@ -941,17 +977,21 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_file(const char *path, oif_p
 
 /* ---- Snapshots of single keys ---- */
 
-/* Moves a key from one pipeline to another, on this machine or elsewhere: save it, load it there,
- * remove it here. There it continues where it was, bit for bit.
+/* Moves a key from one pipeline to another, on this machine
+ * or elsewhere: save it, load it there, remove it here.
+ * There it continues where it was, bit for bit.
  *
- *   - Both pipelines need the same detector, parameters, columns, derived columns and options;
- *     except options that oif_pipeline_change_option can change, max_keys, memory_limit and
- *     evicted. Column names are compared if both have some.
- *   - Saving an evicted model that was kept reads it back for the moment; it stays where it is.
- *   - Loading adds the key, or replaces its model if it has one. If `as` is not NULL, the key is
- *     called so instead, `as_bytes` bytes; "" and 0 for a pipeline without keys.
- *   - The loaded key counts as the most recently seen. If there are as many as allowed, the least
- *     recently seen key is evicted.
+ *   - Both pipelines need the same detector, parameters, columns, derived
+ *     columns and options; except options that oif_pipeline_change_option
+ *     can change, max_keys, memory_limit and evicted.
+ *     Column names are compared if both have some.
+ *   - Saving an evicted model that was kept reads
+ *     it back for the moment; it stays where it is.
+ *   - Loading adds the key, or replaces its model if it has one.
+ *     If `as` is not NULL, the key is called so instead,
+ *     `as_bytes` bytes; "" and 0 for a pipeline without keys.
+ *   - The loaded key counts as the most recently seen.
+ *     If there are as many as allowed, the least recently seen key is evicted.
  *   - `info` may be NULL; it becomes what oif_pipeline_key returns for the loaded key.
  *
  * OIF_EVALUE   there is no such key; a key is longer than OIF_KEY_MAX_BYTES
@@ -998,8 +1038,9 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_key_file(oif_pipeline *pipel
  * What a crash leaves of them is removed by the next program that opens the file. */
 typedef struct oif_state_file oif_state_file;
 
-/* Opens a state file and holds it. Close it with oif_state_file_close.
- * The file need not exist. If `path` is a link, its target is held and replaced.
+/* Opens a state file and holds it.
+ * Close it with oif_state_file_close. The file need not exist.
+ * If `path` is a link, its target is held and replaced.
  *
  * OIF_EBUSY    another program holds the file
  * OIF_EWRITE   the folder is not writable, or the path cannot be a file */
@@ -1033,8 +1074,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_state_file_load_pipeline(oif_state_file *f
 
 /* ---- More keys than memory ---- */
 
-/* Keeps the models of evicted keys on disk, in the evicted models file: PATH.shelf beside the
- * state file.
+/* Keeps the models of evicted keys on disk, in the
+ * evicted models file: PATH.shelf beside the state file.
  * A model is restored when its key comes back.
  * Scores are then the same as without a memory limit, bit for bit.
  *
@@ -1044,8 +1085,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_state_file_load_pipeline(oif_state_file *f
  *   - Models in it that the saved state still needs stay until the next save.
  *     After a crash the state that was saved last finds all its models.
  *   - Clones and snapshots saved elsewhere contain only the models in memory.
- *   - A model that cannot be written or read back is lost: its key starts over, the row is
- *     processed, and oif_pipeline_lost counts it.
+ *   - A model that cannot be written or read back is lost: its key starts
+ *     over, the row is processed, and oif_pipeline_lost counts it.
  *
  * OIF_EPARAM                                the option is not set
  * OIF_EREAD, OIF_ETRUNCATED, OIF_ECORRUPT   that file does not belong to the loaded state */
@@ -1057,7 +1098,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_state_file_keep_evicted(oif_state_file *fi
 OIF_API size_t oif_pipeline_kept(const oif_pipeline *pipeline);
 
 /* The models that were lost.
- * `*why` becomes the reason for the last one: "" if that was before the pipeline was loaded.
+ * `*why` becomes the reason for the last one: ""
+ * if that was before the pipeline was loaded.
  * `why` may be NULL. */
 OIF_API uint64_t oif_pipeline_lost(const oif_pipeline *pipeline, const char **why);
 

@@ -30,8 +30,8 @@ OIF_API const char *oif_number_parse(const char *text, const char *end, double *
 
 /* Writes the shortest digits that read back as the same double; of those, the closest.
  *
- *   - The layout is that of Python's repr, but whole numbers get no ".0":
- *     0.5, 123, 1e-05, 1.5e+16, nan, -inf.
+ *   - The layout is that of Python's repr, but whole numbers
+ *     get no ".0": 0.5, 123, 1e-05, 1.5e+16, nan, -inf.
  *   - Writes no final NUL and may overwrite all of `text`.
  *
  * Returns the length. */
@@ -63,16 +63,22 @@ typedef struct oif_time_format {
 
 /* Reads a time as seconds since 1970 in UTC. Never allocates.
  *
- *   - ISO 8601: a date, or a date and a time of day with T or a blank between them, such as
- *     2026-11-15, 2026-11-15 19:05, 2026-11-15T19:05:01,25Z, 20261115T190501+0100.
- *     / is as good as - in dates. The zone is Z, UTC, GMT, +hh:mm, +hhmm or +hh.
- *   - Numbers are seconds below 1e11, milliseconds below 1e14, microseconds below 1e17 and
- *     nanoseconds below 1e20. The first one that is not 0 decides for the stream.
- *   - Syslog has no year. It starts with format->year, or with 1972 if that is 0; where months
- *     begin again so does the year. A December after January is a late row of the year before.
+ *   - ISO 8601: a date, or a date and a time of day with T or a blank between
+ *     them, such as 2026-11-15, 2026-11-15 19:05, 2026-11-15T19:05:01,25Z,
+ *     20261115T190501+0100. / is as good as - in dates.
+ *     The zone is Z, UTC, GMT, +hh:mm, +hhmm or +hh.
+ *   - Numbers are seconds below 1e11, milliseconds below 1e14,
+ *     microseconds below 1e17 and nanoseconds below 1e20.
+ *     The first one that is not 0 decides for the stream.
+ *   - Syslog has no year.
+ *     It starts with format->year, or with 1972 if that
+ *     is 0; where months begin again so does the year.
+ *     A December after January is a late row of the year before.
  *   - Common log: brackets around it are allowed, also one of them.
- *   - A later time may have another form. But where times were dates, a number is none.
- *   - 24:00:00 is the start of the next day, and a leap second (23:59:60) that second too.
+ *   - A later time may have another form.
+ *     But where times were dates, a number is none.
+ *   - 24:00:00 is the start of the next day, and
+ *     a leap second (23:59:60) that second too.
  *   - Empty text, NA, NaN, null and None are a missing time: OIF_OK, and *seconds is NaN.
  *   - The result is the nearest double to a microsecond or better.
  *
@@ -89,7 +95,8 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
 
 /* ---- Reading rows ---- */
 
-/* A reader takes bytes from anywhere and returns rows of numbers. It knows three formats:
+/* A reader takes bytes from anywhere and returns rows of numbers.
+ * It knows three formats:
  *
  *     CSV         time,host,load
  *                 1,a,0.5
@@ -119,36 +126,47 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
  *
  *   - Lines end in \n or \r\n; the last line may lack it.
  *   - Blank lines and a byte order mark at the start are skipped.
- *   - An error has a line and a column. The next call continues with the line after it.
+ *   - An error has a line and a column.
+ *     The next call continues with the line after it.
  *
  * CSV:
  *
- *   - One row per line. Every line has as many fields as the first one.
- *   - Fields may be quoted. Inside quotes "" is one quote, and a newline is text.
- *   - An empty field, NA, NaN, null and None are missing numbers. true is 1 and false is 0.
+ *   - One row per line.
+ *     Every line has as many fields as the first one.
+ *   - Fields may be quoted.
+ *     Inside quotes "" is one quote, and a newline is text.
+ *   - An empty field, NA, NaN, null and None are
+ *     missing numbers. true is 1 and false is 0.
  *   - Columns have the names in the header, or x0, x1, ...
- *   - A repeated header, as in concatenated files, is skipped, also with a byte order mark.
- *   - With the delimiter ' ', any run of blanks and tabs separates fields, as vmstat prints them.
- *   - Lines with # before the header are skipped, unless the last of them has as many fields as
- *     the row below: then it is the header.
- *   - Between semicolons 1,5 is a number: with the first such field among the first rows, the
- *     decimal sign is the comma. Points then group thousands, as in 1.234,5. After a number such
- *     as 1.234, which is read with decimals, it is refused; OIF_DECIMAL_COMMA makes that 1234.
+ *   - A repeated header, as in concatenated files,
+ *     is skipped, also with a byte order mark.
+ *   - With the delimiter ' ', any run of blanks and
+ *     tabs separates fields, as vmstat prints them.
+ *   - Lines with # before the header are skipped, unless the last of
+ *     them has as many fields as the row below: then it is the header.
+ *   - Between semicolons 1,5 is a number: with the first such
+ *     field among the first rows, the decimal sign is the comma.
+ *     Points then group thousands, as in 1.234,5.
+ *     After a number such as 1.234, which is read with decimals,
+ *     it is refused; OIF_DECIMAL_COMMA makes that 1234.
  *
  * NDJSON:
  *
  *   - One JSON object per line.
- *   - Columns are the leaves of the first object. A name is the path of keys, joined by dots;
- *     array elements are counted from 0:
+ *   - Columns are the leaves of the first object.
+ *     A name is the path of keys, joined by dots; array elements are counted from 0:
  *
  *         {"host": "a", "net": {"in": 7, "out": [1, 2]}, "v1.5": null}
  *         columns:  host  net.in  net.out.0  net.out.1  v1\.5
  *
- *   - In a name, a dot inside a key is written \. , a backslash \\ and a NUL character \0 .
- *   - Later lines may have other keys, in any order. Missing or null is a missing number.
+ *   - In a name, a dot inside a key is written \.
+ *     , a backslash \\ and a NUL character \0 .
+ *   - Later lines may have other keys, in any order.
+ *     Missing or null is a missing number.
  *     What is not selected is skipped; oif_reader_collect_columns makes columns of it.
- *   - true is 1 and false is 0. A string is not a number, even if it looks like one:
- *     select it as text, or write it without quotes.
+ *   - true is 1 and false is 0.
+ *     A string is not a number, even if it looks like
+ *     one: select it as text, or write it without quotes.
  *   - If a key occurs twice, the last one counts.
  *   - The JSON is strict: what Python's json.loads accepts, except NaN and Infinity.
  *     Numbers may have any length.
@@ -156,8 +174,8 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
  *
  * Raw:
  *
- *   - Rows of `columns` float64, little-endian, with nothing between them,
- *     as numpy's tofile writes them.
+ *   - Rows of `columns` float64, little-endian, with
+ *     nothing between them, as numpy's tofile writes them.
  *   - NaN is a missing number. There are no texts. */
 typedef enum oif_format { OIF_FORMAT_CSV, OIF_FORMAT_NDJSON, OIF_FORMAT_RAW } oif_format;
 
@@ -186,15 +204,16 @@ typedef struct oif_reader_options {
     char delimiter;        /* CSV; 0: the most frequent of , ; | and tab in the first line */
     size_t columns;        /* raw: the columns of a row */
     size_t max_line_bytes; /* a longer line is an error; 0: OIF_LINE_BYTES_INITIAL */
-    /* CSV: lines that begin with this text are skipped. It has to live as long as the reader.
+    /* CSV: lines that begin with this text are skipped.
+     * It has to live as long as the reader.
      * NULL: only those with # before the header. */
     const char *comment;
     oif_decimal decimal; /* CSV */
     uint64_t reserved[2];
 } oif_reader_options;
 
-/* Allocates when it is opened, when columns are selected, and for a line longer than any before
- * it; never for a row.
+/* Allocates when it is opened, when columns are selected,
+ * and for a line longer than any before it; never for a row.
  * Does not ask for more bytes while it has a complete record: suits pipes and terminals. */
 typedef struct oif_reader oif_reader;
 
@@ -247,12 +266,15 @@ OIF_API const char *oif_reader_column_name(const oif_reader *reader, size_t colu
 OIF_API OIF_MUST_CHECK oif_status oif_reader_find_column(oif_reader *reader, const char *name,
                                                          size_t *column, oif_error *error);
 
-/* NDJSON: keys of later lines that are not known yet become columns, not selected, as soon as
- * oif_reader_next has read the line: at most `count` keys more, objects and arrays included; 0:
- * no more. The reader allocates for each. Other formats have all their columns from the start. */
+/* NDJSON: keys of later lines that are not known yet become columns,
+ * not selected, as soon as oif_reader_next has read the line: at
+ * most `count` keys more, objects and arrays included; 0: no more.
+ * The reader allocates for each.
+ * Other formats have all their columns from the start. */
 OIF_API void oif_reader_collect_columns(oif_reader *reader, size_t count);
 
-/* Selects the columns that become values, in this order. Other columns may hold anything.
+/* Selects the columns that become values, in this order.
+ * Other columns may hold anything.
  *
  * OIF_EPARAM   a column does not exist or is given twice */
 OIF_API OIF_MUST_CHECK oif_status oif_reader_select(oif_reader *reader, const size_t *columns,
@@ -262,7 +284,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_reader_select(oif_reader *reader, const si
  * A column can be both a value and a text.
  *
  *   - CSV: the field without the blanks around it.
- *   - NDJSON: a string is unescaped. Half of a surrogate pair, which UTF-8 cannot express,
+ *   - NDJSON: a string is unescaped.
+ *     Half of a surrogate pair, which UTF-8 cannot express,
  *     becomes three bytes, as with Python's surrogatepass.
  *     Any other value is copied as it is, null too.
  *
@@ -270,21 +293,22 @@ OIF_API OIF_MUST_CHECK oif_status oif_reader_select(oif_reader *reader, const si
 OIF_API OIF_MUST_CHECK oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns,
                                                           size_t count, oif_error *error);
 
-/* What a program needs to write CSV rows back with fields appended:
- * whether there is a header, its line as it came (empty without a header), and the delimiter
- * (0 in other formats). */
+/* What a program needs to write CSV rows back with fields
+ * appended: whether there is a header, its line as it came (empty
+ * without a header), and the delimiter (0 in other formats). */
 OIF_API bool oif_reader_has_header(const oif_reader *reader);
 OIF_API const char *oif_reader_header_text(const oif_reader *reader, size_t *bytes);
 OIF_API char oif_reader_delimiter(const oif_reader *reader);
 
-/* The line that the header is on; 0 without a header. And whether decimal commas were read so
- * far. */
+/* The line that the header is on; 0 without a header.
+ * And whether decimal commas were read so far. */
 OIF_API uint64_t oif_reader_header_line(const oif_reader *reader);
 OIF_API bool oif_reader_has_decimal_commas(const oif_reader *reader);
 
 /* ---- Reading rows: records ---- */
 
-/* Reads the next record. It is valid until the next call with this reader.
+/* Reads the next record.
+ * It is valid until the next call with this reader.
  *
  * OIF_END       the input ended
  * OIF_EINPUT    the record is malformed (a field too few, invalid JSON, a raw row cut off),

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Checks what clang-format cannot: lines that are too long, torn declarations and strings, include circles, words.
+"""Checks what clang-format cannot: lines that are too long, torn declarations and strings, include circles.
 
     tools/check_style.py                       everything
     tools/check_style.py FOLDER...             only the lines of these folders, such as tests or src/base
-    tools/check_style.py --circles | --words   only that; --words also counts discouraged words by folder
+    tools/check_style.py --circles             only the circles
 
-CONTRIBUTING.md ("The dialect of C", "English") has the rules.
+CONTRIBUTING.md ("The dialect of C") has the rules; tools/check_words.py checks the English.
 """
 
 import re
 import sys
-from collections import Counter
 from pathlib import Path
 
 from check_includes import INCLUDE, find_included
@@ -18,21 +17,6 @@ from check_includes import INCLUDE, find_included
 WIDTH = 100
 FOLDERS = ("include", "src", "cli", "serve", "python/src", "java", "fuzz", "benchmarks", "tests")
 CIRCLE_FOLDERS = ("src", "cli", "serve", "python/src", "java")
-
-# Words that CONTRIBUTING.md discourages, as they occur in comments and messages.
-WORDS = {
-    "anew": r"\banew\b",
-    "so many": r"\bso many\b",
-    "whoever": r"\bwhoever\b",
-    "stands in": r"\bstands? in\b",
-    "goes on where": r"\b(goes|go|going) on where\b",
-    "house, rooms": r"\b(house|rooms)\b(?! number)",
-    "traveller": r"traveller",
-    "woods": r"\bwoods\b",
-    "stranger": r"\bstrangers?\b",
-}
-# Directories where a discouraged word is an error; elsewhere --words only counts it.
-CLEAN_WORDS = ()
 
 # ---- Lines, declarations, strings ----
 
@@ -151,35 +135,6 @@ def check_circles(checkout, sources):
         yield f"include circle: {', '.join(circle)}"
 
 
-# ---- Words ----
-
-
-def words_in(text):
-    return Counter({word: n for word, pattern in WORDS.items() if (n := len(re.findall(pattern, text, re.IGNORECASE)))})
-
-
-def folder_of(path):
-    parts = path.parts
-    return "/".join(parts[:2]) if parts[0] in ("src", "python") else parts[0]
-
-
-def check_words(checkout, sources):
-    for source in sources:
-        if folder_of(source) not in CLEAN_WORDS:
-            continue
-        for number, line in enumerate((checkout / source).read_text(encoding="utf-8").splitlines(), 1):
-            for word in words_in(line):
-                yield f"{source}:{number}: '{word}' is a word to avoid; see CONTRIBUTING.md"
-
-
-def print_words(checkout, sources):
-    counts = {}
-    for source in sources:
-        counts.setdefault(folder_of(source), Counter()).update(words_in((checkout / source).read_text(encoding="utf-8")))
-    for folder, found in sorted(counts.items()):
-        print(f"{folder:<14} {', '.join(f'{word} {n}' for word, n in found.most_common()) or 'none'}")
-
-
 def find_sources(checkout, folders):
     return sorted(
         path.relative_to(checkout)
@@ -192,7 +147,7 @@ def find_sources(checkout, folders):
 def main():
     arguments = sys.argv[1:]
     options = {argument for argument in arguments if argument.startswith("--")}
-    if options - {"--circles", "--words"} or (options and len(arguments) > len(options)):
+    if options - {"--circles"} or (options and len(arguments) > len(options)):
         sys.exit(__doc__)
     checkout = Path(__file__).resolve().parents[1]
     sources = find_sources(checkout, FOLDERS if options else arguments or FOLDERS)
@@ -202,10 +157,6 @@ def main():
             complaints += check_lines(source, (checkout / source).read_text(encoding="utf-8").splitlines())
     if not arguments or "--circles" in options:
         complaints += check_circles(checkout, sources)
-    if not arguments or "--words" in options:
-        complaints += check_words(checkout, sources)
-    if "--words" in options:
-        print_words(checkout, sources)
     print("\n".join(complaints) or f"{len(sources)} files: nothing to report")
     sys.exit(bool(complaints) or not sources)
 

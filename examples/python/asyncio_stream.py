@@ -1,5 +1,5 @@
 """Rows from an asyncio queue. A row takes microseconds and needs no thread; a long history is learned in one, without the
-GIL, so the event loop goes on meanwhile.
+GIL, so the event loop continues meanwhile.
 
 python asyncio_stream.py
 """

@@ -107,7 +107,7 @@ class Detector(Copied, _core.Detector):
         progress: Progress = False,
         **options: Unpack[AlertOptions],
     ) -> Any:
-        """Learn rows one after another and tell of each how rare its score is and whether it is anomalous.
+        """Learn rows one after another and report for each how rare its score is and whether it is anomalous.
 
         Returns a structured array with the fields of oif.Result, or a DataFrame or Arrow table of the kind that came. With explain, there
         is also the share of every column and its direction; "anomalies" explains only those, which is quicker.
@@ -132,7 +132,7 @@ class Detector(Copied, _core.Detector):
                 self.__dict__.pop("_alerts", None)  # no row was processed: the next call decides
 
     def process_one(self, x: Row, **options: Unpack[AlertOptions]) -> Result:
-        """Learn one row and tell how rare its score is and whether it is anomalous: process for a single row.
+        """Learn one row and report how rare its score is and whether it is anomalous: process for a single row.
 
         >>> import numpy as np, oif
         >>> history = np.random.default_rng(1).normal(size=(5000, 2))
@@ -201,7 +201,7 @@ def _changed(values: Mapping[str, Any], initial: Mapping[str, Any]) -> list[str]
 class OnlineIsolationForest(Detector):
     """Trees that grow where rows are dense and shrink where they are forgotten.
 
-    Choose it for speed, or as in the paper: every row is learned as it comes and forgotten in its turn.
+    Choose it for speed, or as in the paper: every row is learned as it arrives and forgotten in order.
     Leveni, Cassales, Pfahringer, Bifet, Boracchi: Online Isolation Forest, ICML 2024.
 
     Args:
@@ -265,7 +265,7 @@ class OnlineIsolationForest(Detector):
 
 
 class IForestASD(Detector):
-    """An isolation forest that is trained anew on each window of rows, or when they change.
+    """An isolation forest that is retrained on each window of rows, or when they change.
 
     Choose it where data change slowly: the accuracy of an isolation forest, a window late.
     Ding, Fei: An Anomaly Detection Approach Based on Isolation Forest Algorithm for Streaming Data using Sliding
@@ -276,7 +276,7 @@ class IForestASD(Detector):
         window_size: rows that the forest is trained on
         subsample_size: rows of the window that each tree is grown from
         retrain: after each window, or only when the share of anomalies in it is above drift_rate
-        drift_rate: the share that tells of a change, for retrain="drift"
+        drift_rate: the share that indicates a change, for retrain="drift"
         insertion: whether a row outside the ranges of recent rows is scored as if inserted; not in the paper
         seed: start of the random numbers: same seed and rows, same scores, bit for bit
 
@@ -367,7 +367,7 @@ class HalfSpaceTrees(Detector):
 class RobustRandomCutForest(Detector):
     """Trees of random cuts; anomalous is what would move many rows if it were taken out.
 
-    Choose it where the numbers of a row have one unit, as the last values of a series; the costliest.
+    Choose it where all columns have one unit, as the last values of a series; the most expensive.
     Guha, Mishra, Roy, Schrijvers: Robust Random Cut Forest Based Anomaly Detection On Streams, ICML 2016.
 
     Args:
@@ -503,7 +503,7 @@ class RollingIsolationForest(Detector):
         tournament: columns drawn for a cut, of which the one with the heaviest tails is cut; 1: no tournament
         insertion: what of a row outside the ranges of recent rows is scored as if inserted: the whole row, only the
             numbers that a walk asks for (path), or nothing
-        renew_trees: trees that are grown anew at a time, so many times as seldom
+        renew_trees: trees replaced at each renewal; renewals become rarer by the same factor
         seed: start of the random numbers: same seed and rows, same scores, bit for bit
 
     >>> import numpy as np, oif

@@ -49,13 +49,13 @@ _Season = Union[int, str, datetime.timedelta]
 
 
 class Pipeline(Alerting):
-    """Turns rows into alerts: scores them, tells how rare a score is and which are anomalous, for each key by itself.
+    """Turns rows into alerts: scores them, reports how rare a score is and which are anomalous, for each key by itself.
 
     Args:
         detector: a detector, its class or its name; every key gets one like it; a RollingIsolationForest if not given.
             Several judge together: a list of them, or "rolling-iforest+sdo". What a detector has learned is copied: it
             scores the rows without a key, and its window is the first history
-        alert_rate: share of the rows that is to be anomalous
+        alert_rate: share of the rows to report as anomalous
         threshold: if not 0: rows with a higher score are anomalous, whatever their share
         memory: past scores that alert_rate is measured on; 0: 16 / alert_rate, but at least 8192
         learn: rows that are learned: all; those that are not anomalous (normal); or anomalies as well once patience of

@@ -45,7 +45,7 @@ def roc(labels: Any, scores: Any = None, ax: Any = None) -> Any:
 
 
 def precision_recall(labels: Any, scores: Any = None, ax: Any = None) -> Any:
-    """Draw precision over recall: how many alarms are right when so many anomalies are found.
+    """Draw precision over recall: how many alarms are right when that many anomalies are found.
 
     Args:
         labels: 1 for anomalies and 0 for others, or what oif.evaluate returned
@@ -88,7 +88,7 @@ def evaluation(table: Evaluation, ax: Any = None) -> Any:
         spreads = [getattr(one, f"{measure}_spread") for one in table]
         ax.errorbar(values, at, xerr=spreads, fmt="o", color=color, markersize=5, elinewidth=1.2,
                     label=measure.upper() if len(measure) < 4 else measure)  # fmt: skip
-    ax.set_yticks(np.arange(len(table)), [f"{one.detector}\n{one.microseconds:.1f} us a row" for one in reversed(table)])
+    ax.set_yticks(np.arange(len(table)), [f"{one.detector}\n{one.microseconds:.1f} us per row" for one in reversed(table)])
     ax.set_ylim(-0.6, len(table) - 0.4)
     ax.set_xlim(0, 1.02)
     for i in range(len(table)):

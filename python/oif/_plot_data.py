@@ -34,7 +34,7 @@ def data(
     Args:
         x: the rows: an array, a DataFrame, a series
         results: what process returned for them
-        times: where each row stands on the horizontal axis; the dates of a DataFrame's index, or else the row's number
+        times: the position of each row on the horizontal axis; the dates of a DataFrame's index, or else the row's number
         columns: names of the columns to draw, or their names if x has none
         labels: the truth, if known: rows that are anomalies are shaded below
         most: columns that are drawn
@@ -151,7 +151,7 @@ def attribution_over_time(
     Args:
         results: what process returned with explain
         names: of the columns, where the results have none
-        times: where each row stands on the horizontal axis
+        times: the position of each row on the horizontal axis
         most: columns that are drawn, those with the largest shares
         ax: the axes to draw into
     """
@@ -191,7 +191,7 @@ def keys(results: Any, keys: Any, times: Any = None, most: int = 30, ax: Any = N
     Args:
         results: what process returned
         keys: of the rows
-        times: where each row stands on the horizontal axis
+        times: the position of each row on the horizontal axis
         most: keys that are drawn
         ax: the axes to draw into
     """

@@ -15,7 +15,7 @@ from matplotlib import pyplot as pyplot  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.colors import to_hex, to_rgba  # noqa: E402
 
-MOST_POINTS = 1500  # a line of more is a wall; bands of so many stretches at the most tell more
+MOST_POINTS = 1500  # a line of more is a wall; bands of at most that many stretches show more
 MOST_STRETCHES = 250
 
 

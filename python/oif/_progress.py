@@ -15,7 +15,7 @@ Progress = Union[bool, Callable[[int, int], object]]  # or what is called with h
 
 
 class Bar(Protocol):
-    """What is told about each step."""
+    """What is reported about each step."""
 
     def update(self, count: int, /) -> Any: ...
     def __enter__(self) -> Any: ...

@@ -60,7 +60,7 @@ def scores(
 
     Args:
         results: what process returned, or just scores
-        times: where each row stands on the horizontal axis; the dates of a DataFrame's index, or else the row's number
+        times: the position of each row on the horizontal axis; the dates of a DataFrame's index, or else the row's number
         labels: the truth, if known: rows that are anomalies are marked below, and false alarms have another colour
         ax: the axes to draw into
         keys: of the rows, if models are kept by key: each key has a threshold of its own

@@ -8,13 +8,13 @@
 
 Besides the detector's parameters there are
 
-contamination: the share of the rows that is to be outliers
+contamination: the share of outliers among the rows
 shuffle: whether fit learns a random sample of X where X has more rows than the detector's window; else the detector has
     forgotten all but the last window_size rows when fit returns
 random_state: the seed, as PyOD calls it
 n_jobs: threads that share the trees, -1: one for each core, 16 at the most; scores do not depend on it
 
-`detector_` is the detector itself, which can go on learning.
+`detector_` is the detector itself, which can continue to learn.
 """
 
 from __future__ import annotations

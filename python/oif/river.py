@@ -53,7 +53,7 @@ class _River(AnomalyDetector):
             self.detector.learn_one(x)
 
     def score_one(self, x: Mapping[Any, Any]) -> float:
-        # River's filters learn nothing that scores as high as all before, and at first all scores are the same; 0 tells
+        # River's filters learn nothing that scores as high as all before, and at first all scores are the same; 0 says
         # them that nothing is known yet, as that of River's own detectors does.
         return self.detector.score_one(x) if self.detector.ready else 0.0
 

@@ -1,4 +1,4 @@
-"""The detectors for scikit-learn: outlier detectors that can go on learning.
+"""The detectors for scikit-learn: outlier detectors that can continue to learn.
 
 >>> import numpy as np, oif.sklearn
 >>> X = np.random.default_rng(0).normal(size=(2000, 2))
@@ -10,7 +10,7 @@ array([1])
 
 Besides the detector's parameters there are
 
-contamination: the share of the rows that is to be outliers; "auto": those with a score above the third quartile by more
+contamination: the share of outliers among the rows; "auto": those with a score above the third quartile by more
     than three times the distance between the first and the third quartile
 shuffle: whether fit learns a random sample of X where X has more rows than the detector's window; else the detector has
     forgotten all but the last window_size rows when fit returns. partial_fit always learns rows in their order

@@ -461,7 +461,7 @@ static Py_ssize_t read_step_columns(PyObject *given, const row_input *rows)
         return -1;
     if (step_columns >= 1 && rows->columns % step_columns == 0)
         return step_columns;
-    PyErr_Format(PyExc_ValueError, "columns must divide the %zd numbers of a row, %zd does not",
+    PyErr_Format(PyExc_ValueError, "columns must divide the row length of %zd, %zd does not",
                  rows->columns, step_columns);
     return -1;
 }

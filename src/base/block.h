@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* What is `offset` bytes after the start of a block. The block may be const: it is the caller
- * who knows whether it may be written. */
+ * which knows whether it may be written. */
 static inline void *oif_block_part(const void *block, size_t offset)
 {
     return (unsigned char *)block + offset;

@@ -27,7 +27,7 @@ void oif_column_names_free(oif_column_names *names);
 oif_status oif_column_names_clone(const oif_column_names *names, oif_column_names **copy,
                                   oif_error *error);
 
-/* Room for names whose text is put in by the caller, who then has them found: false when the
+/* Room for names whose text is written by the caller, which then has them found: false when the
  * text is not `count` names, each with a NUL behind it. NULL when there is no memory. */
 oif_column_names *oif_column_names_room(size_t count, size_t text_bytes);
 bool oif_column_names_find(oif_column_names *names);

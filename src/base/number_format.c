@@ -94,7 +94,7 @@ typedef struct {
     char first;
     uint64_t rest[2]; /* eight each, the leftmost in the lowest byte */
     int count;        /* up to the last that is not zero */
-    int point;        /* how many stand before the decimal point: 3 for 123.4, 0 for 0.5 */
+    int point;        /* how many are before the decimal point: 3 for 123.4, 0 for 0.5 */
 } digit_text;
 
 static int count_digits(uint64_t number)

@@ -128,7 +128,7 @@ static uint64_t nearest_double(uint64_t w, int64_t q)
  * whether the text is above. */
 enum { DECISIVE_DIGITS = 768, FAST_DIGITS = 19 };
 
-/* What stands in the text: the digits from first to last (with a point between them, perhaps),
+/* What is in the text: the digits from first to last (with a point between them, perhaps),
  * the first one not 0, and the power of ten that the last digit counts. */
 typedef struct {
     const char *first;
@@ -138,7 +138,7 @@ typedef struct {
 } long_decimal;
 
 /* The decisive digits as a natural number; a nonzero digit after them is kept as one more
- * digit, 1. Returns the power of ten that the number is to be multiplied with. */
+ * digit, 1. Returns the power of ten to multiply the number by. */
 static int64_t read_decisive_digits(const long_decimal *decimal, oif_natural *number)
 {
     int64_t taken = 0;

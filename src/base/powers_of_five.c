@@ -1,6 +1,6 @@
 /* Powers of five to 128 bits, computed instead of listed.
  *
- * A table of 667 constants would have to be generated, checked in and believed. Computing it
+ * A table of 667 constants would have to be generated, checked in and trusted. Computing it
  * takes a few lines of schoolbook arithmetic on one long natural number:
  *
  *     n >= 0    start with 1, multiply by 5 for each step       (exact: 5^324 has 753 bits)

@@ -46,7 +46,7 @@ enum {
 const oif_uint128 *oif_powers_of_five(void);
 
 /* A natural number below 2^3072, the least significant limb first, no zero limb at the top.
- * Whoever multiplies sees to it that the product fits. */
+ * The caller makes sure that the product fits. */
 enum { OIF_NATURAL_LIMBS = 96 };
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* The fields of an object, told one after another to a visitor. One function tells them,
+/* The fields of an object, passed one after another to a visitor. One function passes them,
  * whether the visitor writes them down, reads them back or lists them: so saving and loading
  * cannot disagree.
  *
@@ -9,8 +9,8 @@
  *         oif_visit_f64(visitor, "window", window_of(c), c->window_size);
  *     }
  *
- * What follows from the parameters is not told: whoever reads fields back has made the object
- * with the same parameters.
+ * What follows from the parameters is not passed: the caller that reads fields back has made the
+ * object with the same parameters.
  */
 #ifndef OIF_BASE_STATE_VISITOR_H
 #define OIF_BASE_STATE_VISITOR_H

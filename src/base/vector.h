@@ -94,7 +94,7 @@ static inline bool oif_machine_has_avx2(void)
 #endif
 
 /* The child of node i of a heap that a key leads to: 2 i, or 2 i + 1 if last_left < key.
- * Compilers would set a register to the comparison's result and add it; told that it is a
+ * Compilers would set a register to the comparison's result and add it; if they know that it is a
  * carry, they add it with the doubling, two instructions fewer. */
 OIF_INLINE size_t oif_child_index(size_t i, uint64_t last_left, uint64_t key)
 {

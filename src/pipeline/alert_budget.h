@@ -1,4 +1,4 @@
-/* A budget of episodes per day: makes it the share of rows that is to be anomalous.
+/* A budget of episodes per day: turns it into the share of rows to report.
  *
  *     rate  =  episodes wanted per row  x  anomalies per episode  x  2^correction
  *                    |                            |                      |
@@ -36,7 +36,7 @@ void oif_alert_budget_pass(oif_alert_budget *budget, double seconds);
 void oif_alert_budget_begin(oif_alert_budget *budget);
 void oif_alert_budget_end(oif_alert_budget *budget, double anomalies);
 
-/* The share of rows that is to be anomalous; 0 while it is unknown. */
+/* The share of rows to report; 0 while it is unknown. */
 double oif_alert_budget_rate(const oif_alert_budget *budget);
 
 void oif_alert_budget_visit_fields(oif_alert_budget *budget, oif_state_visitor *visitor);

@@ -4,7 +4,7 @@
 #include <math.h>
 
 enum {
-    PAUSES_KNOWN = 32,  /* before what is too long can be told */
+    PAUSES_KNOWN = 32,  /* before "too long" is defined */
     USUAL_PAUSES = 1024 /* that the usual one is the mean of */
 };
 
@@ -52,7 +52,7 @@ void oif_alerts_arrive(oif_alerts *alerts, double seconds, bool learns, oif_resu
     double pause = seconds - alerts->last_seconds;
     result->pause = pause >= 0 ? pause : NAN;
     if (seconds != seconds || (pause < 0 && pause > -pause_memory))
-        return;      /* a late row tells nothing about pauses */
+        return;      /* a late row says nothing about pauses */
     if (pause < 0) { /* the time before was wrong, and so was the pause before it */
         alerts->last_seconds = seconds;
         alerts->timed_pauses = 0;
@@ -61,7 +61,7 @@ void oif_alerts_arrive(oif_alerts *alerts, double seconds, bool learns, oif_resu
     }
     if (pause > allowed_pause(alerts))
         result->reason = OIF_REASON_SILENCE;
-    if (pause > 0 && learns) /* rows of one moment tell nothing about pauses either */
+    if (pause > 0 && learns) /* rows of one moment say nothing about pauses either */
         learn_pause(alerts, pause);
     alerts->last_seconds = seconds;
     alerts->is_silent = 0;

@@ -285,7 +285,7 @@ static void read_key(oif_section_reader *reader, oif_evicted_models *evicted,
         oif_visit_u8(&reader->visitor, "key", (uint8_t *)key, key_bytes);
     if (reader->status == OIF_OK && (oif_keys_find(in_memory, key, key_bytes) != OIF_NO_KEY ||
                                      oif_keys_find(&evicted->keys, key, key_bytes) != OIF_NO_KEY))
-        oif_section_reader_fail(reader, OIF_ECORRUPT, "a key stands here twice");
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "a key occurs twice");
     if (reader->status == OIF_OK && !note_slot(evicted, key, key_bytes, slot))
         oif_section_reader_fail(reader, OIF_EMEMORY, "no memory for one more key");
 }

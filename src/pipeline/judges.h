@@ -17,7 +17,7 @@
 
 typedef struct oif_judge {
     oif_score_scale scale;
-    double score; /* of the last row; NaN: the judge cannot tell */
+    double score; /* of the last row; NaN: the judge does not know */
     oif_severity_curve curve;
     oif_score_history history;
 } oif_judge;

@@ -687,7 +687,7 @@ oif_status oif_model_check_own(const oif_model *model, oif_error *error)
     if (model->recent_anomalies > options->patience || model->same_rows > OIF_MODEL_SAME_ROWS)
         return oif_fail(error, OIF_EINVARIANT, "the model counts more rows than its options allow");
     if (!oif_alerts_check(&model->alerts, model->rows, model->columns))
-        return oif_fail(error, OIF_EINVARIANT, "the last episode or pause does not hold together");
+        return oif_fail(error, OIF_EINVARIANT, "the last episode or pause is inconsistent");
     if (has_infinity(oif_model_recent(model), options->shingle * model->columns))
         return oif_fail(error, OIF_EINVARIANT, "a value of the last rows is infinite");
     if (model->plan->count > 0 && !oif_derived_state_check(model->plan, derived_of(model)))
@@ -695,16 +695,16 @@ oif_status oif_model_check_own(const oif_model *model, oif_error *error)
     if (!knows_usual(model))
         return oif_fail(error, OIF_EINVARIANT, "the usual values of a column are not finite");
     if (!oif_score_history_check(&model->history))
-        return oif_fail(error, OIF_EINVARIANT, "the history of scores does not hold together");
+        return oif_fail(error, OIF_EINVARIANT, "the history of scores is inconsistent");
     if (model->judge >=
         model->detector_count + senses_of(model)->count + (model->plan->categories > 0))
-        return oif_fail(error, OIF_EINVARIANT, "the last row was judged by nobody");
+        return oif_fail(error, OIF_EINVARIANT, "the last row was judged by no detector or sense");
     for (uint32_t i = 0; i < options->persistence; i++)
         if (!(fabs(model->severities[i]) <= DBL_MAX))
             return oif_fail(error, OIF_EINVARIANT, "the severity of a row is not finite");
     for (size_t i = 0; i < oif_model_judges(model); i++)
         if (!oif_score_history_check(&judges_of(model)[i].history))
-            return oif_fail(error, OIF_EINVARIANT, "the history of a judge does not hold together");
+            return oif_fail(error, OIF_EINVARIANT, "the history of a judge is inconsistent");
     return oif_senses_check(senses_of(model), error);
 }
 

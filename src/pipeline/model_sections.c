@@ -47,6 +47,5 @@ void oif_model_sections_read(oif_section_reader *reader, oif_model *model)
     oif_section_reader_end(reader);
     /* Reading their state has checked the detectors, which takes most of the time. */
     if (reader->status == OIF_OK && oif_model_check_own(model, &why) != OIF_OK)
-        oif_section_reader_fail(reader, OIF_ECORRUPT, "the model does not hold together: %s",
-                                why.message);
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "the model is inconsistent: %s", why.message);
 }

@@ -97,7 +97,7 @@ static size_t roomy(size_t bytes)
     return bytes + bytes / 16;
 }
 
-/* Whether a model that takes so many bytes when packed had better be whole. rolling-iforest takes
+/* Whether a model that takes that many bytes when packed had better be whole. rolling-iforest takes
  * half of its bytes at most, and a third after 500 rows. */
 static bool has_learned_much(const oif_models *models, size_t packed_bytes)
 {

@@ -23,7 +23,7 @@ enum { EVICTED_FORGET, EVICTED_KEEP };
 static const double initial_rate = 0.001;
 
 static const oif_param option_list[] = {
-    {"alert_rate", "share of the rows that is to be anomalous", OIF_PARAM_REAL, 1e-9, 0.5, 0.001,
+    {"alert_rate", "share of the rows to report as anomalous", OIF_PARAM_REAL, 1e-9, 0.5, 0.001,
      NULL},
     {"threshold", "if not 0: rows with a higher score are anomalous, whatever their share",
      OIF_PARAM_REAL, -1e300, 1e300, 0, NULL},
@@ -399,7 +399,7 @@ static bool has_too_much(const oif_pipeline *p, size_t more_keys, size_t more_by
             oif_size_add(oif_pipeline_memory_bytes(p), more_bytes) > p->memory_limit);
 }
 
-/* Marks that tell whether a key was evicted, or of one in a thousand others that it was. */
+/* Marks that say whether a key was evicted, or of one in a thousand others that it was. */
 enum { MARKS = 1 << 20 };
 
 static uint64_t *mark_of(const oif_pipeline *p, uint64_t hash, uint64_t *bit)

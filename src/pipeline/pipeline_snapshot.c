@@ -17,8 +17,8 @@
  *     ROLE    optional: the names of the columns that are the key and the time
  *
  * Without any key there is one STAT and one MODL, of the blank model. So there always is a
- * state, whose size tells the reader before it allocates memory whether detectors of the size
- * that the parameters claim are plausible.
+ * state. Its size lets the reader check, before it allocates memory, whether detectors of the
+ * size that the parameters claim are plausible.
  */
 #include "pipeline/pipeline_sections.h"
 
@@ -373,7 +373,7 @@ static void read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p
         oif_model_reset((*pipeline)->models.blank, &(*pipeline)->models.options);
     } else if (reader->status == OIF_OK &&
                oif_keys_find(&(*pipeline)->keys, key, key_bytes) != OIF_NO_KEY) {
-        oif_section_reader_fail(reader, OIF_ECORRUPT, "a key stands here twice");
+        oif_section_reader_fail(reader, OIF_ECORRUPT, "a key occurs twice");
     } else if (reader->status == OIF_OK) {
         oif_model *model;
         if (oif_pipeline_add_model(*pipeline, key, key_bytes, &entry, &why) == OIF_OK &&

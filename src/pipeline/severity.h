@@ -5,7 +5,7 @@
  * That is the severity of a result. Judges (judges.h) are compared by one more estimate, which is
  * continued from the body of the scores, those of one row in 2 and of one in 5, and the larger one
  * counts. Where many anomalies of one kind are in the history they are its tail, and only the body
- * tells that they are not ordinary rows.
+ * shows that they are not ordinary rows.
  */
 #ifndef OIF_PIPELINE_SEVERITY_H
 #define OIF_PIPELINE_SEVERITY_H

@@ -1,6 +1,7 @@
 /* Entries in the order of the times at which they may be overdue: a heap. A time that was pushed
- * may be too early by now: whoever pops an entry computes its true time, and pushes it again. So
- * each entry is looked at once per pause that it may make, however often its time moves. */
+ * may be too early by now: the caller that pops an entry computes its true time, and pushes it
+ * again. So each entry is looked at once per pause that it may make, however often its time
+ * moves. */
 #ifndef OIF_PIPELINE_SILENCE_QUEUE_H
 #define OIF_PIPELINE_SILENCE_QUEUE_H
 

@@ -231,7 +231,7 @@ static const char *parse_word(line_parser *line, const char *at, oif_json_path *
         return oif_json_fail(&line->fault, at,
                              "JSON has no NaN and no Infinity; write null for a missing number");
     return oif_json_fail(&line->fault, at,
-                         "a value must stand here: a number, a string, true, false or null");
+                         "expected a value: a number, a string, true, false or null");
 }
 
 static const char *parse_object(line_parser *line, const char *open, oif_json_path *path,
@@ -243,7 +243,7 @@ static const char *parse_object(line_parser *line, const char *open, oif_json_pa
         return at + 1;
     for (;;) {
         if (*at != '"')
-            return oif_json_fail(&line->fault, at, "a key in double quotes must stand here");
+            return oif_json_fail(&line->fault, at, "expected a key in double quotes");
         at = parse_key(line, at, path, expected, &child);
         if (!at)
             return NULL;
@@ -522,10 +522,10 @@ static oif_json_path *add_named_path(oif_reader *reader, const char *name, char 
     for (;; at++) {
         at = oif_json_path_read_key(at, key, &key_bytes);
         if (!at) {
-            *status =
-                oif_fail(error, OIF_EPARAM,
-                         "'%s' is no path: a backslash stands before a dot or another backslash",
-                         oif_excerpt_of(name, name + strlen(name)).text);
+            *status = oif_fail(
+                error, OIF_EPARAM,
+                "'%s' is not a path: a backslash must be followed by a dot or another backslash",
+                oif_excerpt_of(name, name + strlen(name)).text);
             return NULL;
         }
         parent = path;

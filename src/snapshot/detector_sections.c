@@ -135,6 +135,6 @@ void oif_state_section_read(oif_section_reader *reader, oif_detector *const dete
     oif_section_reader_end(reader);
     for (size_t i = 0; i < count && reader->status == OIF_OK; i++)
         if (oif_detector_check(detectors[i], &why) != OIF_OK)
-            oif_section_reader_fail(reader, OIF_ECORRUPT, "the state does not hold together: %s",
+            oif_section_reader_fail(reader, OIF_ECORRUPT, "the state is inconsistent: %s",
                                     why.message);
 }

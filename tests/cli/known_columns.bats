@@ -33,7 +33,7 @@ options=(--detector loda --window-size 50 --alert-rate 0.05 --memory 100 --field
         "$OIF" score "${options[@]}" --state s begin.csv > /dev/null
         { [[ $rest == *.ndjson ]] || head -1 $rest; tail -100 $rest; } > "rest-$rest"
         "$OIF" score --state s --fields score,p,anomaly,why --output csv "rest-$rest" 2> told | tail -100 > scored
-        equal "$(cat told)" "oif: s: goes on after 200 rows"
+        equal "$(cat told)" "oif: s: resumes after 200 rows"
         rev scored | cut -d, -f-4 | rev | cmp - expected
     done
 }
@@ -43,7 +43,7 @@ options=(--detector loda --window-size 50 --alert-rate 0.05 --memory 100 --field
     head -201 first.csv > begin.csv
     "$OIF" score "${options[@]}" --state s begin.csv > /dev/null
     tail -100 first.csv | "$OIF" score --state s --only-alerts --explain > alerts 2> told
-    equal "$(cat told)" "oif: s: goes on after 200 rows"
+    equal "$(cat told)" "oif: s: resumes after 200 rows"
     contains "$(cat alerts)" ",net high "
 }
 
@@ -72,7 +72,7 @@ options=(--detector loda --window-size 50 --alert-rate 0.05 --memory 100 --field
 oif: <stdin>:1:10: 'net' is no column of the state s; leave it out with --exclude"
     cmp s before
     run --separate-stderr "$OIF" score --state s --exclude disk --fields score <<< $'load,memory,disk,net\n1,2,3,4'
-    exits 0 "oif: s: goes on after 1 rows"
+    exits 0 "oif: s: resumes after 1 rows"
 }
 
 @test "names that stand there twice have to stand where they did" {
@@ -80,14 +80,14 @@ oif: <stdin>:1:10: 'net' is no column of the state s; leave it out with --exclud
     printf 'a,b,b\n1,2,3\n' | "$OIF" score --state s > /dev/null
     run --separate-stderr "$OIF" score --state s <<< $'b,a,b\n1,2,3'
     exits 1 "oif: <stdin>: several columns are called b, so no option can name them; give each its own name
-oif: <stdin>: several columns are called 'b', and others stand elsewhere than in the state s"
+oif: <stdin>: several columns are called 'b', and others are not where they are in the state s"
 }
 
 @test "NDJSON goes on with the keys of the state, whatever the first line has" {
     printf '{"load": 1, "net": {"in": 2}}\n' | "$OIF" score --state s > /dev/null
     run --separate-stderr "$OIF" score --state s --fields score <<< '{"more": "text", "net": {"in": 2}}'
     exits 0 "oif: <stdin>: the first lines have no 'load', which the state s has learned from; missing until a line has it
-oif: s: goes on after 1 rows"
+oif: s: resumes after 1 rows"
     equal "$output" '{"more": "text", "net": {"in": 2},"oif":{"score":0.5}}'
     run --separate-stderr "$OIF" score --state s <<< '{"loda": 1, "net": 2}'
     exits 1 "oif: <stdin>:1: there is no 'load' and nothing else that the state s has learned from"
@@ -139,13 +139,13 @@ make_disks() {
     "$OIF" score --key host --time at --exclude disk --state s sooner.csv > scored.csv
     cp s kept
     oif score --state s --exclude disk later.csv
-    exits 0 "oif: s: goes on after 300 rows"
+    exits 0 "oif: s: resumes after 300 rows"
     printf '%s\n' "$output" | tail -n +2 | cmp - expected
     cp kept s
     oif score --state s --key host,disk later.csv
-    exits 1 "oif: s: the state has a model for each host, and --key host,disk would start all anew; leave --key out, or name another state"
+    exits 1 "oif: s: the state has a model for each host, and --key host,disk would start all over; leave --key out, or name another state"
     oif score --state s --key disk later.csv
-    exits 1 "oif: s: the state has a model for each host, and --key disk would start all anew; leave --key out, or name another state"
+    exits 1 "oif: s: the state has a model for each host, and --key disk would start all over; leave --key out, or name another state"
     cmp s kept
     cut -d, -f1,3- later.csv > hostless.csv
     oif score --state s hostless.csv
@@ -159,7 +159,7 @@ make_disks() {
     make_disks
     "$OIF" score --time at --exclude disk,host --state s sooner.csv > scored.csv
     oif score --state s --key host later.csv
-    exits 1 "oif: s: the state has one model for all rows, and --key host would start anew; leave --key out, or name another state"
+    exits 1 "oif: s: the state has one model for all rows, and --key host would start over; leave --key out, or name another state"
 }
 
 @test "rows without names are told which column is the key" {
@@ -169,7 +169,7 @@ make_disks() {
     oif score --state s rows.csv
     exits 1 "oif: rows.csv: the state s has the key 'host', and these rows come without names: say which column it is, such as --key x0"
     oif score --state s --key x1 --time x0 --exclude x2 rows.csv
-    exits 0 "oif: s: goes on after 300 rows"
+    exits 0 "oif: s: resumes after 300 rows"
 }
 
 @test "the time of a state is its time, whatever the next rows look like" {

@@ -67,7 +67,7 @@ make_states() {
     # without a header, as from tail -f
     tail -5 states.csv > rows.csv
     oif score --time x0 --no-header --state s.oif rows.csv
-    exits 0 "oif: s.oif: goes on after 6000 rows"
+    exits 0 "oif: s.oif: resumes after 6000 rows"
 }
 
 @test "missing values are no category" {

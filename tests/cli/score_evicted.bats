@@ -46,7 +46,7 @@ figure() {
     (head -1 hosts.csv; tail -n +302 hosts.csv) > second.csv
     "$OIF" score --key host --max-keys 2 --evicted keep --state s first.csv > both.csv
     oif score --key host --state s second.csv
-    exits 0 "oif: s: goes on after 300 rows"
+    exits 0 "oif: s: resumes after 300 rows"
     tail -n +2 <<< "$output" >> both.csv
     cmp both.csv whole.csv
     equal "$("$OIF" inspect --json s | grep -o '"kept": [0-9]*, "lost": [0-9]*')" '"kept": 18, "lost": 0'
@@ -120,16 +120,16 @@ PYTHON
         printf 'XXXXXXXX' | dd of=s.shelf bs=1 seek=$((size * i / 41)) conv=notrunc status=none
     done
     oif score --key host --state s hosts.csv
-    exits 1 "oif: s: goes on after 600 rows
-oif: the evicted models of 's' are damaged: a checksum is wrong; a model is lost, its key starts anew, and scoring goes on
+    exits 1 "oif: s: resumes after 600 rows
+oif: the evicted models of 's' are damaged: a checksum is wrong; a model is lost, its key starts over, and scoring continues
 oif: s: models lost: 18"
     equal "${#lines[@]}" 601
     equal "$(figure s "models lost")" 18
     oif score --key host --state s hosts.csv # what was lost before is not told again
-    exits 0 "oif: s: goes on after 1200 rows"
+    exits 0 "oif: s: resumes after 1200 rows"
     cp s.copy s && rm s.shelf
     oif score --key host --state s hosts.csv
-    exits 1 "oif: cannot open the evicted models of 's': No such file or directory; bring back a copy, or remove it to start anew"
+    exits 1 "oif: cannot open the evicted models of 's': No such file or directory; bring back a copy, or remove it to start over"
     cmp s s.copy
     head -c 1000000 shelf.copy > s.shelf
     oif score --key host --state s hosts.csv
@@ -137,7 +137,7 @@ oif: s: models lost: 18"
     contains "$stderr" "oif: the evicted models of 's' are cut off after"
     cp shelf.copy s.shelf
     oif score --key host --state s hosts.csv
-    exits 0 "oif: s: goes on after 600 rows"
+    exits 0 "oif: s: resumes after 600 rows"
 }
 
 @test "of a state behind a link the shelf is beside the state" {
@@ -151,20 +151,20 @@ oif: s: models lost: 18"
     equal "$(figure link "bytes of kept models" | tr -d ,)" "$(stat -c %s far/s.shelf)"
 }
 
-@test "a model that cannot be kept is lost with a count, and scoring goes on" {
+@test "a model that cannot be kept is lost with a count, and scoring continues" {
     make_many_hosts
     mkdir s.shelf # in the way
     oif score --key host --max-keys 2 --evicted keep --state s hosts.csv
     equal "$status" 1
     equal "${#lines[@]}" 601
     lost=$(figure s "models lost")
-    equal "$stderr" "oif: cannot write to the evicted models of 's': Is a directory; a model is lost, its key starts anew, and scoring goes on
+    equal "$stderr" "oif: cannot write to the evicted models of 's': Is a directory; a model is lost, its key starts over, and scoring continues
 oif: s: models lost: $lost"
     equal "$lost" "$(figure s evictions)"
     equal "$(figure s "evicted models kept")" 0
     rmdir s.shelf
     oif score --key host --state s hosts.csv
-    exits 0 "oif: s: goes on after 600 rows"
+    exits 0 "oif: s: resumes after 600 rows"
     equal "$(figure s "evicted models kept")" 18
 }
 
@@ -195,7 +195,7 @@ oif: s: models lost: $lost"
     equal "$output" "exit 1, 301 lines
 models lost                             0
 s s.shelf "
-    contains "$(cat messages)" "oif: cannot write to the evicted models of 'disk/s': No space left on device; a model is lost, its key starts anew, and scoring goes on
+    contains "$(cat messages)" "oif: cannot write to the evicted models of 'disk/s': No space left on device; a model is lost, its key starts over, and scoring continues
 "
     contains "$(cat messages)" "oif: cannot write 'disk/s': No space left on device; it keeps the state it had"
     contains "$(cat messages)" "oif: disk/s: models lost: "
@@ -211,5 +211,5 @@ s s.shelf "
     equal "$(figure s "evicted models kept")" 99,000
     equal "$(figure s "models lost")" 0
     "$OIF" score "${small[@]}" --state s <(head -2 many.csv) 2> messages | tail -1 | grep '^k0,'
-    equal "$(cat messages)" "oif: s: goes on after 200000 rows"
+    equal "$(cat messages)" "oif: s: resumes after 200000 rows"
 }

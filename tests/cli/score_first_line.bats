@@ -152,7 +152,7 @@ PYTHON
     head -4 in.csv > first.csv
     "$OIF" score --state s --on-bad-row skip first.csv 2> /dev/null > both.csv
     oif score --state s --skip-seen --on-bad-row skip in.csv
-    contains "$stderr" "oif: s: goes on after 2 rows: skips them and resumes at row 3"
+    contains "$stderr" "oif: s: resumes after 2 rows: skips them and starts at row 3"
     echo "$output" >> both.csv
     cmp both.csv expected.csv
     printf '###\na,c\n1,2\n' > other.csv

@@ -97,7 +97,7 @@ oif: first: rows have 'oif' already; --prefix NAME names the fields that are add
     printf 'x,score,p\n1,2,3\n4,5,6\n' > rows.csv
     "$OIF" score --columns x,score,p --state s.oif rows.csv > /dev/null 2>&1
     oif score --fields ready --state s.oif rows.csv
-    exits 0 "oif: s.oif: goes on after 2 rows"
+    exits 0 "oif: s.oif: resumes after 2 rows"
 }
 
 @test "added names that the input has already are reported with the option against it" {

@@ -39,7 +39,7 @@ while seen < len(rows):
     tool.stdin.write(b"".join(rows[:upto]))  # the input starts where it did at first
     if seen:
         told = tool.stderr.readline()
-        assert told == b"oif: s: goes on after %d rows: skips them and resumes at row %d\n" % (seen, seen + 1), told
+        assert told == b"oif: s: resumes after %d rows: skips them and starts at row %d\n" % (seen, seen + 1), told
     for number in range(seen, upto):
         row = tool.stdout.readline()
         assert row == expected[number], (number, row, expected[number])
@@ -63,11 +63,11 @@ PYTHON
     head -121 stream.csv > first.csv
     "$OIF" score --state s --skip-seen first.csv > both.csv
     oif score --state s --skip-seen stream.csv
-    exits 0 "oif: s: goes on after 120 rows: skips them and resumes at row 121"
+    exits 0 "oif: s: resumes after 120 rows: skips them and starts at row 121"
     echo "$output" >> both.csv
     cmp both.csv whole.csv
     oif score --state s --skip-seen first.csv
-    exits 0 "oif: s: goes on after 300 rows: skips them and resumes at row 301
+    exits 0 "oif: s: resumes after 300 rows: skips them and starts at row 301
 oif: first.csv: it ends 180 rows before what s has seen"
     equal "$output" ""
     oif score --skip-seen stream.csv
@@ -95,7 +95,7 @@ oif: first.csv: it ends 180 rows before what s has seen"
     exits 2 "oif: s: the state was learned with --evicted forget, not keep; leave it out or name another file"
     cmp s before
     oif score --state s --memory 2000 stream.csv
-    exits 0 "oif: s: goes on after 300 rows"
+    exits 0 "oif: s: resumes after 300 rows"
 }
 
 @test "alerts come out while the input pauses, as under tail -f" {

@@ -327,7 +327,7 @@ a counter is learned by --rate bytes_total"
     equal "$status" 0
     contains "$stderr" "none of the first"
     oif score --strict in.ndjson
-    exits 1 "oif: in.ndjson:1501: new is new, and --strict does not leave it out without being told to: name all columns with --columns"
+    exits 1 "oif: in.ndjson:1501: new is new, and --strict does not leave it out silently: name all columns with --columns"
 }
 
 @test "keys without end are not reported without end" {
@@ -407,12 +407,12 @@ a counter is learned by --rate bytes_total"
     (head -1 log.csv; tail -300 log.csv) > second.csv
     "$OIF" score --state s first.csv 2> /dev/null > found
     oif score --state s second.csv
-    exits 0 "oif: s: goes on after 300 rows"
+    exits 0 "oif: s: resumes after 300 rows"
     printf '%s\n' "$output" | tail -n +2 >> found
     cmp whole found
     tail -300 log.csv > third.csv
     "$OIF" score --state s third.csv > /dev/null 2> told
-    contains "$(cat told)" "oif: s: goes on after 600 rows"
+    contains "$(cat told)" "oif: s: resumes after 600 rows"
     oif score --state s <<< $'ts,load,more\n2026-11-16,5,7'
     contains "$stderr" "oif: <stdin>: the state s has not learned from more: left out"
 }

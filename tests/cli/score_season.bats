@@ -123,7 +123,7 @@ how many rows it has"
     oif score --exclude at --season auto --state days.oif days.csv
     equal "$status" 0
     oif score --exclude at --season auto --state days.oif days.csv
-    exits 0 "oif: days.oif: goes on after 2500 rows"
+    exits 0 "oif: days.oif: resumes after 2500 rows"
     oif score --exclude at --season 50 --state days.oif days.csv
     exits 2 "oif: days.oif: the state was learned with --season-rows 48, not 50; leave it out or name another file"
 }

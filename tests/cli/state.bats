@@ -63,7 +63,7 @@ PYTHON
         echo "$output" > both.csv
         equal "$(rows_seen keep/s)" 120
         oif score --state keep/s second.csv # the file knows which detector it is
-        exits 0 "oif: keep/s: goes on after 120 rows"
+        exits 0 "oif: keep/s: resumes after 120 rows"
         tail -n +2 <<< "$output" >> both.csv
         cmp both.csv whole.csv
         equal "$(rows_seen keep/s)" 300
@@ -75,9 +75,9 @@ PYTHON
     make_stream
     "$OIF" score --state s --detector online-iforest --num-trees 8 --variant paper stream.csv > first.csv
     oif score --state s stream.csv
-    exits 0 "oif: s: goes on after 300 rows"
+    exits 0 "oif: s: resumes after 300 rows"
     oif score --state s --detector online-iforest --num-trees 8 --variant paper stream.csv
-    exits 0 "oif: s: goes on after 600 rows"
+    exits 0 "oif: s: resumes after 600 rows"
 }
 
 @test "parameters that contradict the state are a usage error" {
@@ -118,7 +118,7 @@ PYTHON
     oif score --state cut stream.csv
     equal "$status" 1
     contains "$stderr" "oif: 'cut': byte "
-    contains "$stderr" "; bring back a copy, or remove it to start anew"
+    contains "$stderr" "; bring back a copy, or remove it to start over"
     equal "$output" ""
     head -c 1000 s | cmp - cut
     oif score --state no/such/folder stream.csv
@@ -252,7 +252,7 @@ assert rows_seen() == 2, rows_seen()
 PYTHON
 }
 
-@test "SIGUSR1 saves at once, in the middle of a wait for input too, and scoring goes on" {
+@test "SIGUSR1 saves at once, in the middle of a wait for input too, and scoring continues" {
     python_with_tool <<'PYTHON'
 tool = start()
 tool.stdin.write(b"a,b\n1,2\n3,4\n")
@@ -271,13 +271,13 @@ assert (tool.returncode, messages) == (0, b""), (tool.returncode, messages)
 assert rows_seen() == 4, rows_seen()
 assert os.listdir("keep") == ["s"], os.listdir("keep")
 
-tool = start() # a save that fails is reported, and scoring goes on
+tool = start() # a save that fails is reported, and scoring continues
 tool.stdin.write(b"a,b\n1,2\n")
 line(tool), line(tool)
 message(tool) # where it resumes
 os.mkdir("keep/s.new")
 tool.send_signal(signal.SIGUSR1)
-assert b"scoring goes on" in message(tool)
+assert b"scoring continues" in message(tool)
 assert b"could not be saved now either" in message(tool)
 os.rmdir("keep/s.new")
 tool.communicate(b"", timeout=20)
@@ -297,11 +297,11 @@ PYTHON
     make_stream
     "$OIF" score --state s --alert-rate 0.01 --calm 5 --fields score,p stream.csv > first.csv
     oif score --state s --alert-rate 0.1 --fields anomaly stream.csv
-    exits 0 "oif: s: goes on after 300 rows"
+    exits 0 "oif: s: resumes after 300 rows"
     equal "${lines[0]}" "x,y,fault,anomaly"
     contains "$("$OIF" inspect --json s)" '"alert_rate": 0.1, "threshold": 0'
     oif score --state s --threshold 0.7 --calm 3 stream.csv
-    exits 0 "oif: s: goes on after 600 rows"
+    exits 0 "oif: s: resumes after 600 rows"
     contains "$("$OIF" inspect --json s)" '"threshold": 0.7'
     contains "$("$OIF" inspect --json s)" '"calm": 3'
 }
@@ -315,7 +315,7 @@ PYTHON
     equal "$("$OIF" state --json made-in-python.oif | grep -o '"rows": [0-9]*')" '"rows": 300'
     contains "$("$OIF" inspect made-in-python.oif)" "rows_learned                        "
     oif score --state made-in-python.oif stream.csv
-    exits 0 "oif: made-in-python.oif: goes on after 300 rows"
+    exits 0 "oif: made-in-python.oif: resumes after 300 rows"
     cp before.oif s
     oif score --state s --key fault stream.csv
     exits 2 "oif: s: holds a detector that has learned one stream; leave --key out, or name another file"
@@ -401,7 +401,7 @@ tool.wait()
 PYTHON
 }
 
-@test "a save that fails is told once, scoring goes on, and so does saving when it works again" {
+@test "a save that fails is told once, scoring continues, and so does saving when it works again" {
     make_stream
     python_with_tool <<'PYTHON'
 tool = start("--save-every", "1")
@@ -412,7 +412,7 @@ os.mkdir("keep/s.new")  # in the way
 for i in range(5):
     tool.stdin.write(b"1,2\n")
     line(tool)
-expected = b"oif: cannot write beside 'keep/s': File exists; it keeps the state it had; scoring goes on\n"
+expected = b"oif: cannot write beside 'keep/s': File exists; it keeps the state it had; scoring continues\n"
 told = message(tool)
 assert told == expected, told
 assert rows_seen() == 1
@@ -463,8 +463,8 @@ PYTHON
     "$OIF" score --state keep/s stream.csv > first.csv
     cp keep/s before
     run --separate-stderr bash -c "'$OIF' score --state keep/s stream.csv > /dev/full"
-    exits 1 "oif: keep/s: goes on after 300 rows
-oif: keep/s: not saved, for nobody takes the output any more
+    exits 1 "oif: keep/s: resumes after 300 rows
+oif: keep/s: not saved, because the output was closed
 oif: cannot write the output: No space left on device"
     cmp keep/s before
     for closed in '>&-' '<&- >&-'; do
@@ -476,7 +476,7 @@ oif: cannot write the output: No space left on device"
     seq -f '%g,1,0' 200000 > long.csv
     run bash -c "'$OIF' score --state keep/s long.csv 2> messages | head -1 > /dev/null; echo \${PIPESTATUS[0]}"
     equal "$output" 1
-    equal "$(tail -1 messages)" "oif: keep/s: not saved, for nobody takes the output any more"
+    equal "$(tail -1 messages)" "oif: keep/s: not saved, because the output was closed"
     cmp keep/s before
     only_files keep s
 }
@@ -505,8 +505,8 @@ oif: cannot write the output: No space left on device"
     equal "$output" "filler s exit 1
 rows                                  600
 s "
-    equal "$(cat messages)" "oif: disk/s: goes on after 300 rows
-oif: cannot write 'disk/s': No space left on device; it keeps the state it had; scoring goes on
+    equal "$(cat messages)" "oif: disk/s: resumes after 300 rows
+oif: cannot write 'disk/s': No space left on device; it keeps the state it had; scoring continues
 oif: cannot write 'disk/s': No space left on device; it keeps the state it had"
 }
 
@@ -516,7 +516,7 @@ oif: cannot write 'disk/s': No space left on device; it keeps the state it had"
 import os, pty, sys
 pty.spawn(["sh", "-c", '"$0" score --state s stream.csv > scored.csv', sys.argv[1]], lambda fd: os.read(fd, 4096), lambda fd: b"")
 PYTHON
-    contains "$(cat told)" "oif: s: there is no such file yet; starts anew"
+    contains "$(cat told)" "oif: s: there is no such file yet; starts a new state"
     oif score --state t stream.csv
     exits 0
 }

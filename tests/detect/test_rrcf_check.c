@@ -232,7 +232,7 @@ static void the_check_sees_everything_that_can_be_broken(void **state)
         {break_point, "a box is not the one around its children"},
         {break_gap, "a number is missing in a tree without missing numbers"},
         {break_free_list, "a free node is not on its list"},
-        {break_free_node, "a free node stands in the tree"},
+        {break_free_node, "a free node is in the tree"},
         {break_last_leaf, "the last row's leaf is not one"},
         {break_emptiness, "an empty tree has a root"},
         {break_loop, "a node hangs below nothing"},

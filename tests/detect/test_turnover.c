@@ -527,7 +527,7 @@ static void the_check_names_what_is_broken(void **state)
         {break_height, "tree 1: the heights do not add up to the rows learned"},
         {break_depth, "tree 1: a leaf's depth is not that of its place"},
         {break_leaf_count, "tree 1: it has more leaves than it has room for"},
-        {break_leaves_in_use, "tree 1: a leaf stands nowhere"},
+        {break_leaves_in_use, "tree 1: a leaf is nowhere in the tree"},
         {break_column, "tree 1: a cut's column does not exist"},
         {break_value, "tree 1: a cut's value is not a number"},
         {break_children, "tree 1: a cut's children are not there"},

@@ -589,7 +589,7 @@ static void damaged_fields_are_found(void **unused)
         model->alerts = sound;                                                                     \
         model->alerts.change;                                                                      \
         assert_int_equal(oif_model_check(model, &error), OIF_EINVARIANT);                          \
-        expect_message(error, "the last episode or pause does not hold together");                 \
+        expect_message(error, "the last episode or pause is inconsistent");                        \
     } while (0)
     BREAK(in_episode = 2);
     BREAK(is_silent = 2);

@@ -44,7 +44,7 @@ static void check_steps(oif_derive kind, const step *steps, size_t count)
         double row[COLUMNS] = {7, steps[i].value, NAN, -1}, out[COLUMNS] = {0};
         oif_derived_row(&plan, state, row, steps[i].seconds, out);
         if (!oif_derived_state_check(&plan, state))
-            fail_msg("after row %zu the state does not hold together", i);
+            fail_msg("after row %zu the state is inconsistent", i);
         if (!(out[1] == steps[i].expected || (isnan(out[1]) && isnan(steps[i].expected))))
             fail_msg("row %zu: %.17g instead of %.17g", i, out[1], steps[i].expected);
         assert_same_number(out[0], 7);

@@ -35,7 +35,7 @@ static void add_to_both(oif_score_history *h, twin *t, double score)
     oif_score_history_add(h, score);
     t->scores[t->count++] = score;
     if (!oif_score_history_check(h))
-        fail_msg("after %u scores the history does not hold together", t->count);
+        fail_msg("after %u scores the history is inconsistent", t->count);
 }
 
 /* ---- Streams of scores ---- */

@@ -228,8 +228,9 @@ static void a_path_with_a_stray_backslash_is_refused(void **state)
 
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(oif_reader_find_column(reader, names[i], &column, &error), OIF_EPARAM);
-    assert_string_equal(error.message,
-                        "'\\n.a' is no path: a backslash stands before a dot or another backslash");
+    assert_string_equal(
+        error.message,
+        "'\\n.a' is not a path: a backslash must be followed by a dot or another backslash");
     assert_int_equal(column, 77);
     assert_int_equal(oif_reader_column_count(reader), 1);
     oif_reader_close(reader);
@@ -511,9 +512,9 @@ static void an_empty_input_does_not_open(void **state)
 /* ---- Mistakes ---- */
 
 #define OBJECT "each line must be a JSON object, such as {\"a\": 1}"
-#define KEY "a key in double quotes must stand here"
+#define KEY "expected a key in double quotes"
 #define COLON "a colon must follow the key"
-#define VALUE "a value must stand here: a number, a string, true, false or null"
+#define VALUE "expected a value: a number, a string, true, false or null"
 #define COMMA "a comma or a } must follow the value"
 #define ELEMENT "a comma or a ] must follow the value"
 #define NOTHING "nothing may follow the object on its line"

@@ -394,7 +394,7 @@ static oif_status check_order(const oif_iforest *forest, oif_error *error)
     uint64_t sum = 0, squares = 0;
     for (uint64_t i = 0; i < forest->dimension; i++) {
         if (order[i] >= forest->dimension)
-            return oif_fail(error, OIF_EINVARIANT, "a column that is to be drawn does not exist");
+            return oif_fail(error, OIF_EINVARIANT, "a column to be drawn does not exist");
         sum += order[i] - i;
         squares += (uint64_t)order[i] * order[i] - i * i;
     }

@@ -315,7 +315,7 @@ static oif_status check_training(const asd_state *asd, oif_error *error)
                 "the trees will not be grown before the window ends");
     for (uint32_t i = 0; i < asd->training_rows; i++)
         OIF_REQUIRE(&whole, training[i] < asd->slots,
-                    "a tree is to be grown from a row outside the ring");
+                    "a tree would be grown from a row outside the ring");
     return OIF_OK;
 }
 
@@ -392,7 +392,7 @@ const oif_detector_kind oif_iforest_asd = {
     .info =
         {.table.name = "iforest-asd",
          .table.summary =
-             "an isolation forest that is trained anew on each window of rows, or when they change",
+             "an isolation forest that is retrained on each window of rows, or when they change",
          .paper = "Ding, Fei: An Anomaly Detection Approach Based on Isolation Forest Algorithm "
                   "for Streaming Data using Sliding Window, IFAC ICONS 2013",
          .cost = "num_trees x log2(subsample_size), and num_trees trees to grow in each window",

@@ -153,7 +153,7 @@ static oif_status check_tree(const oif_turnover_state *forest, uint32_t number, 
     if (status != OIF_OK)
         return status;
     OIF_REQUIRE(&check->base, check->leaves_seen == check->tree->leaf_count,
-                "a leaf stands nowhere");
+                "a leaf is nowhere in the tree");
     OIF_REQUIRE(&check->base, height == oif_turnover_ages(forest)[check->base.number],
                 "the heights do not add up to the rows learned");
     return OIF_OK;

@@ -48,8 +48,8 @@ static oif_status check_leaf(tree_check *check, oif_window_node at)
     uint32_t number = oif_window_leaf_number(forest, at);
     OIF_REQUIRE(&check->base, number < forest->leaf_capacity, "a leaf's number is too large");
     const oif_window_leaf *leaf = oif_window_leaf_of(forest, check->tree, number);
-    OIF_REQUIRE(&check->base, leaf->depth != OIF_WINDOW_VACANT, "a vacant leaf stands in the tree");
-    OIF_REQUIRE(&check->base, !check->seen[number], "a leaf stands in two places");
+    OIF_REQUIRE(&check->base, leaf->depth != OIF_WINDOW_VACANT, "a vacant leaf is in the tree");
+    OIF_REQUIRE(&check->base, !check->seen[number], "a leaf is in two places");
     OIF_REQUIRE(&check->base, leaf->depth == at.depth << OIF_DEPTH_BITS,
                 "a leaf's depth is not that of its place");
     OIF_REQUIRE(&check->base, leaf->index == at.index, "a leaf does not know its place");
@@ -159,7 +159,7 @@ static oif_status count_rows(tree_check *check)
                 "a row is counted by no leaf");
     for (uint32_t leaf = 0; leaf < OIF_WINDOW_MAX_LEAVES; leaf++)
         OIF_REQUIRE(&check->base, check->rows[leaf] == 0 || check->seen[leaf],
-                    "a row is counted by a leaf that does not stand");
+                    "a row is counted by a leaf that is not in the tree");
     return OIF_OK;
 }
 
@@ -176,7 +176,7 @@ oif_status oif_window_tree_check(const oif_window_state *forest, uint32_t number
     for (uint32_t leaf = 0; leaf < forest->leaf_capacity; leaf++)
         occupied += oif_window_leaf_of(forest, check->tree, leaf)->depth != OIF_WINDOW_VACANT;
     OIF_REQUIRE(&check->base, occupied == check->leaves_seen,
-                "a leaf that is not vacant stands nowhere");
+                "a leaf that is not vacant is nowhere in the tree");
     OIF_REQUIRE(&check->base, oif_window_levels(forest)[number] == check->levels,
                 "the number of levels is not that of the deepest leaf");
     OIF_REQUIRE(&check->base, oif_window_lane_levels(forest)[number / OIF_LANES] >= check->levels,

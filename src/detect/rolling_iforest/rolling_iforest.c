@@ -333,7 +333,7 @@ static const oif_param params_table[] = {
      "the numbers that a walk asks for (path), or not (none)",
      OIF_PARAM_CHOICE, 0, 2, ROW, insertion_words},
     {"renew_trees",
-     "trees that are grown anew at a time, so many times as seldom; at most num_trees",
+     "trees replaced at each renewal; renewals become rarer by the same factor; at most num_trees",
      OIF_PARAM_INTEGER, 1, 4096, 1, NULL},
     {"seed", "start of the random numbers: same seed and rows, same scores", OIF_PARAM_INTEGER, 0,
      0x1p53, 0, NULL},

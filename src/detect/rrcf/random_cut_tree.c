@@ -600,7 +600,7 @@ static const char *check_inner(const oif_cut_tree_shape *shape, const oif_cut_tr
     if (links[cut->left].parent != inner || links[cut->right].parent != inner)
         return "a child does not know its parent";
     if (links[cut->left].mass == 0 || links[cut->right].mass == 0)
-        return "a free node stands in the tree";
+        return "a free node is in the tree";
     if (links[inner].mass != (uint64_t)links[cut->left].mass + links[cut->right].mass)
         return "an inner mass is not the sum of its children's";
     if (cut->column >= shape->dimension || !isfinite(cut->value))

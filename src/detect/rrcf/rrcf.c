@@ -385,8 +385,8 @@ const oif_detector_kind oif_rrcf = {
          .paper = "Guha, Mishra, Roy, Schrijvers: Robust Random Cut Forest Based Anomaly Detection "
                   "On Streams, ICML 2016",
          .cost = "num_trees x log2(tree_size) x d",
-         .choose = "where the numbers of a row have one unit, as the last values of a series; the "
-                   "costliest",
+         .choose = "where all columns have one unit, as the last values of a series; the "
+                   "most expensive",
          .table.params = params_table,
          .table.param_count = sizeof params_table / sizeof params_table[0]},
     .scale = OIF_SCORES_OF_MASS,

@@ -264,7 +264,7 @@ static void let_time_pass(oif_sdo_state *sdo)
         return;
     double *counts = oif_sdo_counts(sdo), *births = oif_sdo_births(sdo);
     sdo->weight /= OIF_SDO_GREATEST_WEIGHT;
-    sdo->total = 0; /* anew, so that rounding errors do not add up */
+    sdo->total = 0; /* again, so rounding errors do not add up */
     for (uint32_t i = 0; i < sdo->held; i++) {
         counts[i] /= OIF_SDO_GREATEST_WEIGHT;
         births[i] /= OIF_SDO_GREATEST_WEIGHT;

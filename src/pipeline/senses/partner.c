@@ -140,7 +140,7 @@ static void keep_largest(oif_partner_link *link)
     link->usual = median > least ? median : least;
 }
 
-/* Whether the link goes on after a block of rows. */
+/* Whether the link still holds after a block of rows. */
 static bool end_block(oif_partner_link *link)
 {
     const double keep = 1 - (double)BLOCK_ROWS / MEMORY_ROWS;

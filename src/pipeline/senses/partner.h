@@ -50,7 +50,7 @@ typedef struct oif_partner_link {
 } oif_partner_link;
 
 /* A block that begins with this. `numbers` has, one array after another, with a number per
- * column, of the trial that goes on:
+ * column, of the current trial:
  *
  *     origin      first number of the trial, NaN if it was missing
  *     sum         numbers, here and below minus the origin
