@@ -393,7 +393,7 @@ static void enclose_leaves(const oif_window_state *f, uint32_t tree, oif_window_
         enclose_leaves(f, tree, oif_window_right(at), box);
         return;
     }
-    const double *own = oif_window_leaf_here(f, at)->box;
+    const double *own = oif_window_box(f, oif_window_leaf_here(f, at));
     for (uint32_t i = 0; i < 2 * f->dimension; i++)
         box[i] = fmin(box[i], own[i]);
 }
@@ -482,8 +482,8 @@ static void a_cut_that_is_undone_at_once_leaves_the_box_of_its_points(void **sta
                     since->cuts_undone != then->cuts_undone + 1 ||
                     leaf_spot(now, tree, row).index != at.index)
                     continue;
-                const double *from = oif_window_leaf_here(old, at)->box;
-                const double *drawn = oif_window_leaf_here(now, at)->box;
+                const double *from = oif_window_box(old, oif_window_leaf_here(old, at));
+                const double *drawn = oif_window_box(now, oif_window_leaf_here(now, at));
                 double h = oif_window_threshold(now, at.depth);
                 for (uint32_t j = 0; j < 2; j++) {
                     double low = fmin(from[j], row[j]), high = fmax(-from[2 + j], row[j]);

@@ -47,7 +47,7 @@ static uint8_t *newest_label(const wound *w)
 
 static double *box_of(const wound *w, oif_window_node at)
 {
-    return oif_window_leaf_here(w->forest, at)->box;
+    return oif_window_box(w->forest, oif_window_leaf_here(w->forest, at));
 }
 
 static void count_a_row_too_many(wound *w)

@@ -33,8 +33,14 @@ static oif_status check_below_leaf(tree_check *check, oif_window_node at, uint32
     return OIF_OK;
 }
 
-static oif_status check_leaf_box(tree_check *check, const double *box)
+static oif_status check_leaf_box(tree_check *check, const oif_window_leaf *leaf)
 {
+    const double *box = oif_window_box(check->forest, leaf);
+    const oif_grid grid = oif_window_grid(check->forest);
+    OIF_REQUIRE(
+        &check->base,
+        oif_inner_box_is_inside(&grid, oif_window_inner_box(leaf), box, check->forest->dimension),
+        "an inner box is not inside its box");
     for (uint32_t i = 0; i < check->forest->dimension; i++)
         OIF_REQUIRE(&check->base,
                     oif_range_is_finite_or_empty(oif_box_range(box, check->forest->dimension, i)),
@@ -59,7 +65,7 @@ static oif_status check_leaf(tree_check *check, oif_window_node at)
     check->seen[number] = true;
     check->leaves_seen++;
     check->levels = at.depth > check->levels ? at.depth : check->levels;
-    oif_status status = check_leaf_box(check, leaf->box);
+    oif_status status = check_leaf_box(check, leaf);
     return status == OIF_OK ? check_below_leaf(check, at, number) : status;
 }
 
@@ -73,8 +79,8 @@ static oif_status check_sides(tree_check *check, oif_window_node at, uint32_t co
         return status == OIF_OK ? check_sides(check, oif_window_right(at), column, value, right)
                                 : status;
     }
-    oif_range range =
-        oif_box_range(oif_window_leaf_here(forest, at)->box, forest->dimension, column);
+    oif_range range = oif_box_range(oif_window_box(forest, oif_window_leaf_here(forest, at)),
+                                    forest->dimension, column);
     OIF_REQUIRE(&check->base,
                 range.low > range.high || (right ? range.low >= value : range.high <= value),
                 "a box crosses a cut above it");

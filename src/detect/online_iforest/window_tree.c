@@ -81,15 +81,23 @@ static void make_leaf(oif_window_state *forest, oif_window_node at, uint32_t num
         oif_window_leaf_at(forest)[at.index] = (uint8_t)number;
 }
 
+/* The box of this leaf is a new one. */
+static void forget_inner_box(oif_window_state *forest, oif_window_leaf *leaf)
+{
+    oif_inner_box_forget(oif_window_inner_box(leaf), forest->dimension);
+}
+
 void oif_window_tree_init(oif_window_state *forest, uint32_t number, uint64_t seed)
 {
     oif_window_tree *tree = oif_window_tree_at(forest, number);
     tree->random = oif_random_stream(seed, number);
-    for (uint32_t leaf = 0; leaf < forest->leaf_capacity; leaf++)
+    for (uint32_t leaf = 0; leaf < forest->leaf_capacity; leaf++) {
         oif_window_leaf_of(forest, tree, leaf)->depth = OIF_WINDOW_VACANT;
+        forget_inner_box(forest, oif_window_leaf_of(forest, tree, leaf));
+    }
     make_leaf(forest, oif_window_root(forest, number), 0, 0);
     for (uint32_t i = 0; i < forest->box_width; i++)
-        oif_window_leaf_of(forest, tree, 0)->box[i] = INFINITY;
+        oif_window_box(forest, oif_window_leaf_of(forest, tree, 0))[i] = INFINITY;
 }
 
 /* Hands the slack of a node, the rows that may leave it before a cut has to be undone, down to
@@ -197,9 +205,9 @@ static void cut_leaf(oif_window_state *forest, oif_window_node at, bool newborn)
     oif_window_tree *tree = oif_window_tree_of(forest, at);
     oif_random *random = &tree->random;
     uint32_t left = oif_window_leaf_number(forest, at), right = vacant_leaf(forest, tree);
-    const int32_t height = oif_window_leaf_of(forest, tree, left)->height,
-                  guard = oif_window_leaf_of(forest, tree, left)->guard;
-    double *box = oif_window_leaf_of(forest, tree, left)->box;
+    oif_window_leaf *left_leaf = oif_window_leaf_of(forest, tree, left);
+    const int32_t height = left_leaf->height, guard = left_leaf->guard;
+    double *box = oif_window_box(forest, left_leaf);
     oif_box_cut cut;
     if (!may_cut(forest, at) ||
         !oif_box_cut_draw_column(random, box, forest->dimension, forest->cuts_varying, &cut.column))
@@ -212,8 +220,11 @@ static void cut_leaf(oif_window_state *forest, oif_window_node at, bool newborn)
                                         newborn ? own : oif_range_draw(random, count, own), &cut);
     else
         oif_box_cut_draw_in_box(random, count, own, &cut);
-    oif_box_cut_draw_boxes(random, &cut, newborn, box, oif_window_leaf_of(forest, tree, right)->box,
+    oif_window_leaf *right_leaf = oif_window_leaf_of(forest, tree, right);
+    oif_box_cut_draw_boxes(random, &cut, newborn, box, oif_window_box(forest, right_leaf),
                            forest->dimension);
+    forget_inner_box(forest, left_leaf);
+    forget_inner_box(forest, right_leaf);
 
     oif_window_set_cut(forest, at, cut.column, cut.value);
     make_leaf(forest, oif_window_left(at), left, (int32_t)cut.left_count);
@@ -241,8 +252,10 @@ void oif_window_tree_cut(oif_window_state *forest, uint32_t number, uint32_t lea
     if (loses_row && height == oif_window_threshold(forest, at.depth) && may_cut(forest, at)) {
         /* The cut would be undone at once, and only the points that it draws would remain, in
          * the box of the leaf. One cut in four is of this kind. */
-        double *box = oif_window_leaf_of(forest, tree, leaf)->box;
+        oif_window_leaf *drawn = oif_window_leaf_of(forest, tree, leaf);
+        double *box = oif_window_box(forest, drawn);
         oif_box_draw(&tree->random, (uint32_t)height, box, box, forest->dimension);
+        forget_inner_box(forest, drawn);
         tree->cuts_made++;
         tree->cuts_undone++;
         return;
@@ -290,8 +303,9 @@ static void absorb_leaves(oif_window_state *forest, oif_window_node at, uint32_t
     uint32_t number = oif_window_leaf_number(forest, at);
     if (number == kept)
         return;
-    oif_box_widen(oif_window_leaf_of(forest, tree, kept)->box,
-                  oif_window_leaf_of(forest, tree, number)->box, forest->box_width, false);
+    oif_box_widen(oif_window_box(forest, oif_window_leaf_of(forest, tree, kept)),
+                  oif_window_box(forest, oif_window_leaf_of(forest, tree, number)),
+                  forest->box_width, false);
     relabel_merge(forest, tree, (uint8_t)number, (uint8_t)kept);
     oif_window_leaf_of(forest, tree, number)->depth = OIF_WINDOW_VACANT;
 }
@@ -338,6 +352,37 @@ void oif_window_tree_settle(oif_window_state *forest, uint32_t number, uint32_t 
     share_slack(forest, tree, at, below.height, OIF_WINDOW_NO_GUARD);
 }
 
+/* ---- Inner boxes ---- */
+
+static void forget_inner_boxes(oif_window_state *forest)
+{
+    for (uint32_t number = 0; number < forest->num_trees; number++) {
+        const oif_window_tree *tree = oif_window_tree_at(forest, number);
+        for (uint32_t i = 0; i < forest->leaf_capacity; i++) {
+            oif_window_leaf *leaf = oif_window_leaf_of(forest, tree, i);
+            if (leaf->depth != OIF_WINDOW_VACANT)
+                forget_inner_box(forest, leaf);
+        }
+    }
+}
+
+void oif_window_fit_grid(oif_window_state *forest)
+{
+    const oif_window_tree *tree = oif_window_tree_at(forest, 0);
+    const oif_grid grid = oif_window_grid(forest);
+    double *all = oif_block_part(forest, forest->mirrors_at); /* that no row needs now */
+    for (uint32_t i = 0; i < forest->box_width; i++)
+        all[i] = i < 2 * forest->dimension ? INFINITY : 0;
+    for (uint32_t i = 0; i < forest->leaf_capacity; i++) {
+        const oif_window_leaf *leaf = oif_window_leaf_of(forest, tree, i);
+        if (leaf->depth != OIF_WINDOW_VACANT)
+            oif_box_widen(all, oif_window_box(forest, leaf), 2 * forest->dimension, false);
+    }
+    if (oif_grid_fit(&grid, all, forest->dimension))
+        forget_inner_boxes(forest);
+    forest->grid_is_set = 1;
+}
+
 /* ---- Walking ---- */
 
 uint32_t oif_window_tree_walk(const oif_window_state *forest, uint32_t tree, const double *row)
@@ -369,7 +414,7 @@ void oif_window_tree_visit_fields(oif_window_state *forest, uint32_t number,
         {"cut_at", OIF_FIELD_I32, offsetof(oif_window_leaf, cut_at), 1},
         {"depth", OIF_FIELD_U32, offsetof(oif_window_leaf, depth), 1},
         {"index", OIF_FIELD_U32, offsetof(oif_window_leaf, index), 1},
-        {"box", OIF_FIELD_F64, offsetof(oif_window_leaf, box), forest->box_width},
+        {"box", OIF_FIELD_F64, oif_window_box_at(forest->inner_width), forest->box_width},
     };
     oif_visit_records(visitor,
                       &(oif_records){leaf_fields, sizeof leaf_fields / sizeof leaf_fields[0],

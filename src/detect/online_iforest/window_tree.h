@@ -18,7 +18,7 @@
  *
  * What else a tree has lies together, in a block of tree_bytes:
  *
- *     | random | leaves, each followed by its box | labels: one byte per row of the window |
+ *     | random | leaves, each with its boxes | labels: one byte per row of the window |
  *
  *   - Heights of leaves only: an inner height is the sum of the leaves below. A cut has to be
  *     undone when its node's height falls below the threshold. So every leaf guards a share of
@@ -35,6 +35,7 @@
 #include "base/random.h"
 #include "base/sort_key.h"
 #include "detect/online_iforest/box.h"
+#include "detect/online_iforest/inner_box.h"
 #include "detect/online_iforest/online_iforest.h"
 
 enum {
@@ -53,10 +54,18 @@ typedef struct oif_window_leaf {
     uint32_t depth;      /* in depth units; OIF_WINDOW_VACANT when this record is free */
     uint32_t index;      /* of its node */
     uint32_t padding[3]; /* so that boxes do not straddle more cache lines than they must */
-    double box[];        /* box_width numbers */
+    /* inner_width marks of the inner box follow, then box_width numbers of the box */
 } oif_window_leaf;
 
 #define OIF_WINDOW_VACANT UINT32_MAX
+
+/* When most rows are outside the inner boxes, looking there is a waste: rows are then learned
+ * without, twice as many each time. One per thread. */
+typedef struct oif_window_pace {
+    uint32_t outside;    /* trees in which the last row was outside */
+    uint32_t plain_rows; /* to come that do not look at inner boxes ... */
+    uint32_t plain_next; /* ... and how many the next time */
+} oif_window_pace;
 
 typedef struct oif_window_tree {
     oif_random random;
@@ -83,6 +92,12 @@ typedef struct oif_window_state {
     uint32_t rows_held; /* in the window */
     uint32_t next_slot; /* of the ring */
 
+    /* Inner boxes, which are not in snapshots: a loaded forest has none at first. */
+    uint32_t inner_width;  /* marks in an inner box; 0 where there are none */
+    uint32_t grid_is_set;  /* 1: rows have marks */
+    uint32_t rows_to_grid; /* rows to come before the grid is fitted again ... */
+    uint32_t rows_of_grid; /* ... of so many in all */
+
     /* uint64_t [num_trees << depth_limit], the first num_trees unused; see oif_window_cut_value */
     size_t last_lefts_at;
     size_t cut_columns_at; /* uint32_t [num_trees << depth_limit], likewise */
@@ -92,6 +107,9 @@ typedef struct oif_window_state {
     size_t columns_at;     /* double   [dimension][slots]: the ring of rows, by column */
     /* double   [OIF_POOL_MAX_PARTS][box_width]: a row in the shape of a box, one per thread */
     size_t mirrors_at;
+    size_t grid_at;      /* double   [3][box_width]: see oif_window_grid */
+    size_t row_marks_at; /* int16_t  [OIF_POOL_MAX_PARTS][inner_width]: those of a row, likewise */
+    size_t paces_at;     /* oif_window_pace [OIF_POOL_MAX_PARTS] */
     /* uint32_t [window_size + 3]: c(height) in depth units, from height -1 on */
     size_t extra_depth_at;
     /* num_trees blocks of tree_bytes; the offsets below are from the start of a block */
@@ -168,6 +186,28 @@ static inline oif_window_leaf *oif_window_leaf_of(const oif_window_state *forest
                                                   const oif_window_tree *tree, uint32_t number)
 {
     return oif_block_part(tree, forest->leaves_at + number * forest->leaf_bytes);
+}
+
+static inline int16_t *oif_window_inner_box(const oif_window_leaf *leaf)
+{
+    return oif_block_part(leaf, sizeof *leaf);
+}
+
+/* From a leaf to its box, box_width numbers. */
+static inline size_t oif_window_box_at(size_t inner_width)
+{
+    return sizeof(oif_window_leaf) + inner_width * sizeof(int16_t);
+}
+
+static inline double *oif_window_box(const oif_window_state *forest, const oif_window_leaf *leaf)
+{
+    return oif_block_part(leaf, oif_window_box_at(forest->inner_width));
+}
+
+static inline oif_grid oif_window_grid(const oif_window_state *forest)
+{
+    double *numbers = oif_block_part(forest, forest->grid_at);
+    return (oif_grid){numbers, numbers + forest->box_width, numbers + 2 * forest->box_width};
 }
 
 /* A node of the heap, and its depth. */
@@ -290,6 +330,9 @@ void oif_window_tree_settle(oif_window_state *forest, uint32_t tree, uint32_t le
 /* The leaf of a row that may have missing numbers: where one is asked for, it goes with the
  * heavier child. */
 uint32_t oif_window_tree_walk(const oif_window_state *forest, uint32_t tree, const double *row);
+
+/* Fits the grid of inner boxes to the rows that the first tree has seen. */
+void oif_window_fit_grid(oif_window_state *forest);
 
 /* Visits every field of one tree that rows change. */
 void oif_window_tree_visit_fields(oif_window_state *forest, uint32_t tree,
