@@ -312,10 +312,8 @@ static bool has_shape(const body_request *request)
 
 static body_reader *open_one(body_reader *reader, const body_request *request, char *header)
 {
-    uint64_t used = reader->used;
     body_reader_close(reader);
     reader->header = header;
-    reader->used = used;
     exit_code code = !request->known || !(header || has_shape(request))
                          ? open_first(reader, request)
                          : open_known(reader, request, header);

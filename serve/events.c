@@ -20,7 +20,6 @@ enum {
 struct events_client {
     events *all;
     events_client *before, *after; /* while it waits */
-    bool is_waiting;
     struct MHD_Connection *connection;
     feed_filter filter;
     char *stream, *key;
@@ -50,7 +49,6 @@ static void add_waiting(events *all, events_client *client)
     if (all->waiting)
         all->waiting->before = client;
     all->waiting = client;
-    client->is_waiting = true;
 }
 
 static void remove_waiting(events *all, events_client *client)
@@ -61,7 +59,6 @@ static void remove_waiting(events *all, events_client *client)
         all->waiting = client->after;
     if (client->after)
         client->after->before = client->before;
-    client->is_waiting = false;
 }
 
 static void resume_clients(events *all, double sent_before)

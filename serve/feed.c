@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RING_EVENTS = 8192, RING_BYTES = 8 << 20, STREAM_NAME_BYTES = 65 };
+enum { RING_EVENTS = 8192, RING_BYTES = 8 << 20 };
 
 typedef struct kept_event {
     uint64_t number;

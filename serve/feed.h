@@ -21,6 +21,9 @@ typedef enum feed_kind {
 /* "stream", "episode", "alert", "row", "silence", "lost": the name of an event. */
 const char *feed_word(feed_kind kind);
 
+/* Of the name of a stream, with the NUL at its end. */
+enum { STREAM_NAME_BYTES = 65 };
+
 typedef struct feed feed;
 
 /* NULL: no memory. */

@@ -342,6 +342,17 @@ static void end_episode(history *past, history_key *key)
     past->ended[at] = episode;
 }
 
+static void replace_text(const char **text, const char *by)
+{
+    if (!by || (*text && strcmp(*text, by) == 0))
+        return;
+    char *copy = copy_text(by, strlen(by));
+    if (!copy)
+        return;
+    free((void *)(uintptr_t)*text);
+    *text = copy;
+}
+
 history_episode *history_episode_now(history *past, history_key *key, const stream_episode *info)
 {
     if (key->open && key->open->info.number != info->number)
@@ -360,28 +371,12 @@ history_episode *history_episode_now(history *past, history_key *key, const stre
     if (before.number != 0 && !info->has_time)
         episode->info.began = before.began;
     key->info.episode = info->number;
-    history_name_episode(episode, info->column, info->reason);
+    replace_text(&episode->info.column, info->column);
+    replace_text(&episode->info.reason, info->reason);
     key->info.reason = episode->info.reason ? episode->info.reason : "";
     if (info->is_over)
         end_episode(past, key);
     return episode;
-}
-
-static void replace_text(const char **text, const char *by)
-{
-    if (!by || (*text && strcmp(*text, by) == 0))
-        return;
-    char *copy = copy_text(by, strlen(by));
-    if (!copy)
-        return;
-    free((void *)(uintptr_t)*text);
-    *text = copy;
-}
-
-void history_name_episode(history_episode *episode, const char *column, const char *reason)
-{
-    replace_text(&episode->info.column, column);
-    replace_text(&episode->info.reason, reason);
 }
 
 const history_episode *history_ended_at(const history *past, size_t index)

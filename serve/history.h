@@ -93,9 +93,6 @@ const float *history_values(const history_point *point);
  * the next. */
 history_episode *history_episode_now(history *past, history_key *key, const stream_episode *info);
 
-/* What the episode is called: "" if nothing is known. */
-void history_name_episode(history_episode *episode, const char *column, const char *reason);
-
 /* The ended ones from 0, the latest. */
 const history_episode *history_ended_at(const history *past, size_t index);
 

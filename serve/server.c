@@ -380,18 +380,17 @@ static bool start_daemon(server *running, const server_options *options)
     };
     descriptors_raise_limit();
     unsigned connections_max = descriptors_for_connections(options->max_connections);
-    unsigned timeout = options->timeout_seconds < 1 ? 1 : (unsigned)options->timeout_seconds;
     unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
                      (running->is_encrypted ? (unsigned)MHD_USE_TLS : 0);
     running->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, take_request, running, MHD_OPTION_EXTERNAL_LOGGER, ignore_message,
         NULL, MHD_OPTION_LISTEN_SOCKET, running->descriptor, MHD_OPTION_THREAD_POOL_SIZE,
         (unsigned)POOL_THREADS, MHD_OPTION_CONNECTION_LIMIT, connections_max,
-        MHD_OPTION_CONNECTION_TIMEOUT, timeout, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)HEADER_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK,
-        take_target, running, MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
-        MHD_OPTION_NOTIFY_COMPLETED, end_exchange, NULL, MHD_OPTION_NOTIFY_CONNECTION,
-        notice_connection, running, MHD_OPTION_ARRAY,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)options->timeout_seconds,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT,
+        1, MHD_OPTION_URI_LOG_CALLBACK, take_target, running, MHD_OPTION_UNESCAPE_CALLBACK,
+        keep_escapes, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_exchange, NULL,
+        MHD_OPTION_NOTIFY_CONNECTION, notice_connection, running, MHD_OPTION_ARRAY,
         running->is_encrypted ? tls : &tls[sizeof tls / sizeof *tls - 1], MHD_OPTION_END);
     if (!running->daemon)
         complain(EXIT_FAILED, running->is_encrypted

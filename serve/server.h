@@ -9,7 +9,7 @@ typedef struct server server;
 
 typedef struct server_options {
     unsigned max_connections;
-    double timeout_seconds; /* for clients that do nothing or too little */
+    double timeout_seconds; /* from 1 on; for clients that do nothing or too little */
     const char *tls_cert, *tls_key;
 } server_options;
 

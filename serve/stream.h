@@ -175,14 +175,10 @@ typedef struct stream_episode {
     const char *text;            /* "disk.inflight high since 12:15, 14 rows, severity 3" */
 } stream_episode;
 
-/* The open episodes of a stream, or those that ended; the newest first. Called under the lock as
- * well. */
+/* The open episodes of a stream, the newest first. Called under the lock as well. */
 void stream_each_open_episode(stream *one,
                               void (*visit)(void *context, const stream_episode *episode),
                               void *context);
-void stream_each_ended_episode(stream *one, size_t limit,
-                               void (*visit)(void *context, const stream_episode *episode),
-                               void *context);
 
 /* {"stream": ..., "key": ..., ...}: the Episode of the API. */
 void stream_episode_write(const stream_episode *episode);

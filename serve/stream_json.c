@@ -387,7 +387,7 @@ static void write_episodes(stream *one, const events_query *query)
     output_print("\"episodes\":[");
     stream_visit_open(one, write_wanted, &list);
     if (!query->only_open)
-        stream_visit_ended(one, SIZE_MAX, write_wanted, &list);
+        stream_visit_ended(one, write_wanted, &list);
     output_print("]");
 }
 

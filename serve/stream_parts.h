@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { STREAM_NAME_BYTES = 65, BODY_READERS = 4, ERROR_BYTES = PROBLEM_MESSAGE_BYTES };
+enum { BODY_READERS = 4, ERROR_BYTES = PROBLEM_MESSAGE_BYTES };
 
 /* When silence is heard by the machine's clock; cli/silence_monitor.h has the rules. */
 typedef struct stream_quiet {
@@ -165,7 +165,7 @@ void stream_tell_rows(stream *one);
 /* Under the lock, the newest first. */
 void stream_visit_open(const stream *one,
                        void (*visit)(void *context, const stream_episode *episode), void *context);
-void stream_visit_ended(const stream *one, size_t limit,
+void stream_visit_ended(const stream *one,
                         void (*visit)(void *context, const stream_episode *episode), void *context);
 
 /* A number, or null if it is not finite; and a member with its name: ,"name":0.5 */

@@ -199,11 +199,11 @@ void stream_visit_open(const stream *one,
         visit_episode(one, open, &to);
 }
 
-void stream_visit_ended(const stream *one, size_t limit,
+void stream_visit_ended(const stream *one,
                         void (*visit)(void *context, const stream_episode *episode), void *context)
 {
     const episode_visit to = {visit, context};
-    for (size_t i = 0; i < one->past->ended_count && i < limit; i++)
+    for (size_t i = 0; i < one->past->ended_count; i++)
         visit_episode(one, history_ended_at(one->past, i), &to);
 }
 
@@ -213,15 +213,6 @@ void stream_each_open_episode(stream *one,
 {
     stream_begin_look(one);
     stream_visit_open(one, visit, context);
-    stream_end_look(one);
-}
-
-void stream_each_ended_episode(stream *one, size_t limit,
-                               void (*visit)(void *context, const stream_episode *episode),
-                               void *context)
-{
-    stream_begin_look(one);
-    stream_visit_ended(one, limit, visit, context);
     stream_end_look(one);
 }
 
