@@ -74,7 +74,7 @@ static bool keep_settings(stream *one, const json_t *object, problem *why)
     return is_kept;
 }
 
-static bool check_usable(const stream *one, problem *why)
+bool stream_check_usable(const stream *one, problem *why)
 {
     if (one->is_removed)
         return problem_set(why, 404, NULL, "there is no stream \"%s\" any more", one->name);
@@ -84,8 +84,9 @@ static bool check_usable(const stream *one, problem *why)
 bool stream_change(stream *one, json_t *settings, problem *why)
 {
     stream_begin_change(one);
-    json_t *changed =
-        check_usable(one, why) ? stream_settings_change(&one->settings, settings, why) : NULL;
+    json_t *changed = stream_check_usable(one, why)
+                          ? stream_settings_change(&one->settings, settings, why)
+                          : NULL;
     bool is_good = changed && keep_settings(one, changed, why);
     if (is_good && !stream_apply_settings(one, changed, why)) {
         is_good = false;
@@ -126,7 +127,7 @@ bool stream_forget_key(stream *one, const char *key, size_t key_bytes, problem *
                                    .seconds = stream_clock_now(),
                                    .payload = key,
                                    .bytes = key_bytes};
-    bool is_good = check_usable(one, why);
+    bool is_good = stream_check_usable(one, why);
     if (is_good && !has_key(one, key, key_bytes))
         is_good = problem_set(why, 404, NULL, "the stream has no such key");
     if (is_good && stream_keep_record(one, &record, why))

@@ -25,10 +25,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { JOURNAL_BYTES_MAX = 64 << 20, PATH_BYTES = 4096, SETTINGS_VERSION = 1 };
+enum { JOURNAL_BYTES_MAX = 64 << 20 };
 
+const char stream_copy_remedy[] = "bring back a copy of it, or remove the stream";
 static const char disk_remedy[] = "make room on the disk, or mend its permissions",
-                  copy_remedy[] = "bring back a copy of it, or remove the stream",
                   whole_copy_remedy[] =
                       "bring back a copy of the whole folder, or remove the stream";
 
@@ -40,7 +40,7 @@ typedef struct kept_figures {
     uint64_t bad_rows, batches;
 } kept_figures;
 
-static bool fail_on_file(problem *why, const char *path, const char *what)
+bool stream_fail_on_file(problem *why, const char *path, const char *what)
 {
     int reason = errno;
     return problem_set(why, reason == ENOSPC || reason == EDQUOT ? 507 : 503,
@@ -48,135 +48,17 @@ static bool fail_on_file(problem *why, const char *path, const char *what)
                        strerror(reason));
 }
 
-static const char *path_of(const stream *one, const char *file, char path[PATH_BYTES])
+const char *stream_path(const stream *one, const char *file, char path[STREAM_PATH_BYTES])
 {
-    snprintf(path, PATH_BYTES, "%s/%s", one->folder, file);
+    snprintf(path, STREAM_PATH_BYTES, "%s/%s", one->folder, file);
     return path;
-}
-
-/* ---- settings.json ---- */
-
-static bool write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return false;
-    bool is_written = fputs(text, file) >= 0 && fputc('\n', file) != EOF && fflush(file) == 0 &&
-                      fsync(fileno(file)) == 0;
-    return fclose(file) == 0 && is_written;
-}
-
-static json_t *snapshot_to_json(const stream_snapshot *snapshot)
-{
-    const oif_time_format *times = &snapshot->times;
-    if (!snapshot->exists)
-        return json_null();
-    return json_pack("{s:I, s:{s:i, s:i, s:f, s:f, s:b, s:b, s:b}}", "rows",
-                     (json_int_t)snapshot->rows, "times", "form", (int)times->form, "year",
-                     (int)times->year, "per-second", times->per_second, "last-seconds",
-                     times->last_seconds, "has-zone", times->has_zone, "lacks-zone",
-                     times->lacks_zone, "is-uncertain", times->is_uncertain);
-}
-
-static bool snapshot_from_json(json_t *saved, stream_snapshot *snapshot)
-{
-    json_int_t rows = 0;
-    int form = 0, year = 0, has_zone = 0, lacks_zone = 0, is_uncertain = 0;
-    double per_second = 0, last_seconds = 0;
-    *snapshot = (stream_snapshot){.exists = false};
-    if (!saved || json_is_null(saved)) /* of an earlier version */
-        return true;
-    if (json_unpack(saved, "{s:I, s:{s:i, s:i, s:F, s:F, s:b, s:b, s:b}}", "rows", &rows, "times",
-                    "form", &form, "year", &year, "per-second", &per_second, "last-seconds",
-                    &last_seconds, "has-zone", &has_zone, "lacks-zone", &lacks_zone, "is-uncertain",
-                    &is_uncertain) != 0 ||
-        rows < 0 || form < OIF_TIME_FORM_NONE || form > OIF_TIME_FORM_COMMON_LOG)
-        return false;
-    *snapshot = (stream_snapshot){.exists = true,
-                                  .rows = (uint64_t)rows,
-                                  .times = {.form = (oif_time_form)form,
-                                            .year = year,
-                                            .per_second = per_second,
-                                            .last_seconds = last_seconds,
-                                            .has_zone = has_zone,
-                                            .lacks_zone = lacks_zone,
-                                            .is_uncertain = is_uncertain}};
-    return true;
-}
-
-static bool write_settings(stream *one, json_t *settings, const stream_snapshot *snapshot,
-                           problem *why)
-{
-    char path[PATH_BYTES], new_path[PATH_BYTES];
-    path_of(one, "settings.json", path);
-    path_of(one, "settings.json.new", new_path);
-    json_t *all = json_pack("{s:i, s:O, s:o, s:o, s:I}", "version", SETTINGS_VERSION, "settings",
-                            settings, "found", body_shape_save(&one->shape), "snapshot",
-                            snapshot_to_json(snapshot), "bad-rows", (json_int_t)one->bad_rows);
-    char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
-    json_decref(all);
-    if (!text)
-        return problem_set(why, 503, NULL, "out of memory");
-    bool is_written =
-        write_file(new_path, text) && rename(new_path, path) == 0 && folder_sync(one->folder);
-    free(text);
-    if (!is_written)
-        return fail_on_file(why, path, "cannot be written");
-    json_incref(settings);
-    json_decref(one->kept_settings);
-    one->kept_settings = settings;
-    one->kept_snapshot = *snapshot;
-    return true;
-}
-
-static bool check_settings(const json_t *all, const char *path, problem *why)
-{
-    const json_t *version = json_object_get(all, "version");
-    const char *missing = !json_is_integer(version)                           ? "version"
-                          : !json_is_object(json_object_get(all, "settings")) ? "settings"
-                                                                              : NULL;
-    if (!json_is_object(all))
-        return problem_set(why, 503, copy_remedy, "%s: is not a JSON object", path);
-    if (json_integer_value(version) > SETTINGS_VERSION)
-        return problem_set(why, 503, "install that version",
-                           "%s: was written by a newer version of oif", path);
-    return !missing || problem_set(why, 503, copy_remedy, "%s: has no \"%s\"", path, missing);
-}
-
-static bool take_settings(stream *one, json_t *all, const char *path, problem *why)
-{
-    json_t *settings = json_object_get(all, "settings"), *found = json_object_get(all, "found");
-    problem refusal;
-    if (!check_settings(all, path, why))
-        return false;
-    if (!stream_settings_open(&one->settings, settings, true, &refusal))
-        return problem_set(why, 503, copy_remedy, "%s: %.900s", path, refusal.message);
-    if (found && !body_shape_load(&one->shape, found))
-        return problem_set(why, 503, copy_remedy, "%s: \"found\" cannot be used", path);
-    if (!snapshot_from_json(json_object_get(all, "snapshot"), &one->kept_snapshot))
-        return problem_set(why, 503, copy_remedy, "%s: \"snapshot\" cannot be used", path);
-    one->kept_settings = json_incref(settings);
-    one->bad_rows = (uint64_t)json_integer_value(json_object_get(all, "bad-rows"));
-    return true;
-}
-
-static bool read_settings(stream *one, problem *why)
-{
-    char path[PATH_BYTES];
-    json_error_t error;
-    json_t *all = json_load_file(path_of(one, "settings.json", path), 0, &error);
-    if (!all)
-        return problem_set(why, 503, copy_remedy, "%s:%d: %s", path, error.line, error.text);
-    bool is_read = take_settings(one, all, path, why);
-    json_decref(all);
-    return is_read;
 }
 
 /* ---- The history ---- */
 
 static bool save_history(stream *one, problem *why)
 {
-    char path[PATH_BYTES];
+    char path[STREAM_PATH_BYTES];
     kept_figures figures;
     memset(&figures, 0, sizeof figures);
     figures.times = one->times.format;
@@ -185,18 +67,18 @@ static bool save_history(stream *one, problem *why)
     figures.bad_rows = one->bad_rows;
     figures.batches = one->batches;
     const history_extra extra = {stream_row_count(one), &figures, sizeof figures};
-    FILE *file = fopen(path_of(one, "history.new", path), "we");
+    FILE *file = fopen(stream_path(one, "history.new", path), "we");
     bool is_saved = file && history_save(one->past, file, &extra) && fsync(fileno(file)) == 0;
     if (file && fclose(file) != 0)
         is_saved = false;
-    return is_saved || fail_on_file(why, path, "cannot be written");
+    return is_saved || stream_fail_on_file(why, path, "cannot be written");
 }
 
 static bool load_history_file(stream *one, const char *name, size_t history_bytes)
 {
-    char path[PATH_BYTES];
+    char path[STREAM_PATH_BYTES];
     kept_figures figures;
-    FILE *file = fopen(path_of(one, name, path), "re");
+    FILE *file = fopen(stream_path(one, name, path), "re");
     history *past = file ? history_new(history_bytes) : NULL;
     bool is_loaded =
         past && history_load(past, file, stream_row_count(one), &figures, sizeof figures);
@@ -253,27 +135,29 @@ static bool save_state(stream *one, problem *why)
 
 static bool take_history(stream *one, problem *why)
 {
-    char path[PATH_BYTES], new_path[PATH_BYTES];
-    path_of(one, "history", path);
-    path_of(one, "history.new", new_path);
+    char path[STREAM_PATH_BYTES], new_path[STREAM_PATH_BYTES];
+    stream_path(one, "history", path);
+    stream_path(one, "history.new", new_path);
     return (rename(new_path, path) == 0 && folder_sync(one->folder)) ||
-           fail_on_file(why, path, "cannot be written");
+           stream_fail_on_file(why, path, "cannot be written");
 }
 
 static bool save_steps(stream *one, problem *why)
 {
     const stream_snapshot before = one->kept_snapshot,
                           after = {true, stream_row_count(one), one->times.format};
-    return write_settings(one, one->kept_settings, &before, why) && save_history(one, why) &&
+    return settings_file_write(one, one->kept_settings, &before, why) && save_history(one, why) &&
            save_state(one, why) && take_history(one, why) &&
-           write_settings(one, one->settings.object, &after, why) && journal_clear(&one->log, why);
+           settings_file_write(one, one->settings.object, &after, why) &&
+           journal_clear(&one->log, why);
 }
 
 /* Before the first row there is no state, and settings.json has all that is known. */
 static bool save_beginning(stream *one, problem *why)
 {
     const stream_snapshot none = {.exists = false};
-    return write_settings(one, one->settings.object, &none, why) && journal_clear(&one->log, why);
+    return settings_file_write(one, one->settings.object, &none, why) &&
+           journal_clear(&one->log, why);
 }
 
 static void set_error(stream *one, const char *message)
@@ -390,10 +274,11 @@ static bool write_zeros(int fd, size_t bytes)
 void stream_try_disk(stream *one)
 {
     const size_t most = 1 << 20, bytes = one->refused_bytes;
-    char path[PATH_BYTES];
+    char path[STREAM_PATH_BYTES];
     if (bytes == 0 || !one->folder || one->is_removed)
         return;
-    int fd = open(path_of(one, "room.new", path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int fd =
+        open(stream_path(one, "room.new", path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
     bool has_room = write_zeros(fd, bytes < most ? bytes : most);
@@ -521,22 +406,22 @@ static bool replay(stream *one, problem *why)
 /* A state is there before settings.json or the history tells of it. */
 static bool check_no_state(const stream *one, problem *why)
 {
-    char path[PATH_BYTES];
-    if (!one->kept_snapshot.exists && access(path_of(one, "history", path), F_OK) != 0)
+    char path[STREAM_PATH_BYTES];
+    if (!one->kept_snapshot.exists && access(stream_path(one, "history", path), F_OK) != 0)
         return true;
     return problem_set(why, 503, whole_copy_remedy,
                        "%s: is missing, although the stream was saved; nothing was changed",
-                       path_of(one, "state", path));
+                       stream_path(one, "state", path));
 }
 
 static bool check_state(const stream *one, problem *why)
 {
-    char path[PATH_BYTES];
+    char path[STREAM_PATH_BYTES];
     uint64_t rows = stream_row_count(one), saved = one->kept_snapshot.rows;
     return rows >= saved ||
            problem_set(why, 503, whole_copy_remedy,
                        "%s: is older than the rest: it has %llu rows, but %llu were saved",
-                       path_of(one, "state", path), (unsigned long long)rows,
+                       stream_path(one, "state", path), (unsigned long long)rows,
                        (unsigned long long)saved);
 }
 
@@ -547,7 +432,7 @@ static bool load_state(stream *one, size_t history_bytes, problem *why)
     if (status == OIF_END)
         return check_no_state(one, why);
     if (status != OIF_OK)
-        return problem_set(why, 503, copy_remedy, "%s", error.message);
+        return problem_set(why, 503, stream_copy_remedy, "%s", error.message);
     if (!check_state(one, why))
         return false;
     one->settings.cli.score.time = one->shape.time;
@@ -563,11 +448,11 @@ static bool load_state(stream *one, size_t history_bytes, problem *why)
 
 static bool open_state(stream *one, problem *why)
 {
-    char path[PATH_BYTES];
+    char path[STREAM_PATH_BYTES];
     oif_error error;
     if (!descriptors_allow(streams_count(one->all) + 1, why))
         return false;
-    if (oif_state_file_open(path_of(one, "state", path), &one->file, &error) == OIF_OK)
+    if (oif_state_file_open(stream_path(one, "state", path), &one->file, &error) == OIF_OK)
         return true;
     bool is_many = strstr(error.message, strerror(EMFILE)) != NULL;
     return problem_set(why, 503, descriptors_remedy(is_many ? EMFILE : 0, disk_remedy), "%s",
@@ -576,16 +461,16 @@ static bool open_state(stream *one, problem *why)
 
 static bool open_journal(stream *one, problem *why)
 {
-    char path[PATH_BYTES];
-    return journal_open(&one->log, path_of(one, "journal", path), why);
+    char path[STREAM_PATH_BYTES];
+    return journal_open(&one->log, stream_path(one, "journal", path), why);
 }
 
 /* Every stream has a journal. It is missing where an operator has moved it away, as the remedy
  * for a damaged one says. */
 static void look_for_journal(const stream *one)
 {
-    char path[PATH_BYTES];
-    if (access(path_of(one, "journal", path), F_OK) != 0)
+    char path[STREAM_PATH_BYTES];
+    if (access(stream_path(one, "journal", path), F_OK) != 0)
         complain(EXIT_FAILED,
                  "stream %s: %s: is missing; a new one begins, and rows that came after the last "
                  "snapshot are lost",
@@ -594,7 +479,8 @@ static void look_for_journal(const stream *one)
 
 static bool load(stream *one, size_t history_bytes, problem *why)
 {
-    if (!read_settings(one, why) || !open_state(one, why) || !load_state(one, history_bytes, why))
+    if (!settings_file_read(one, why) || !open_state(one, why) ||
+        !load_state(one, history_bytes, why))
         return break_off(one, why);
     look_for_journal(one);
     if (!open_journal(one, why))
@@ -612,13 +498,14 @@ static bool make_files(stream *one, const char *path, problem *why)
     char *place = one->folder;
     folder_remove(path); /* if a crash left one */
     if (mkdir(path, 0700) != 0)
-        return fail_on_file(why, path, "cannot be made");
+        return stream_fail_on_file(why, path, "cannot be made");
     one->folder = (char *)(uintptr_t)path;
-    bool is_made = write_settings(one, one->settings.object, &none, why) && open_journal(one, why);
+    bool is_made =
+        settings_file_write(one, one->settings.object, &none, why) && open_journal(one, why);
     journal_close(&one->log);
     one->folder = place;
     if (is_made && !folder_sync(path))
-        is_made = fail_on_file(why, path, "cannot be written");
+        is_made = stream_fail_on_file(why, path, "cannot be written");
     if (!is_made)
         folder_remove(path);
     return is_made;
@@ -627,18 +514,18 @@ static bool make_files(stream *one, const char *path, problem *why)
 /* The folder gets its name when all is in it, so a crash leaves it whole or not at all. */
 static bool make_folder(stream *one, problem *why)
 {
-    char new_path[PATH_BYTES], parent[PATH_BYTES];
+    char new_path[STREAM_PATH_BYTES], parent[STREAM_PATH_BYTES];
     size_t parent_bytes = strlen(one->folder) - strlen(one->name);
     snprintf(parent, sizeof parent, "%.*s.", (int)parent_bytes, one->folder);
     snprintf(new_path, sizeof new_path, "%.*s.new-%s", (int)parent_bytes, one->folder, one->name);
     if (!make_files(one, new_path, why))
         return false;
     if (rename(new_path, one->folder) != 0) {
-        fail_on_file(why, one->folder, "cannot be made");
+        stream_fail_on_file(why, one->folder, "cannot be made");
         folder_remove(new_path);
         return false;
     }
-    bool is_made = folder_sync(parent) || fail_on_file(why, one->folder, "cannot be made");
+    bool is_made = folder_sync(parent) || stream_fail_on_file(why, one->folder, "cannot be made");
     is_made = is_made && open_state(one, why) && open_journal(one, why);
     if (!is_made)
         folder_remove(one->folder);

@@ -103,6 +103,14 @@ void stream_replay_rows(stream *one, const journal_record *record, uint64_t limi
 /* Starts the clock of the stream by its settings. */
 void stream_start_times(stream *one);
 
+/* Adds to a pipeline what is not in the settings of a new one: the columns that are derived, and
+ * their names. */
+exit_code stream_name_columns(const stream *one, const cli_columns *columns,
+                              oif_pipeline *pipeline);
+
+/* The format of a body: what was asked for, what the settings say, or what it looks like. */
+oif_format stream_body_format(const stream *one, int asked, oif_text body);
+
 /* The time of the machine, in seconds since 1970. */
 double stream_clock_now(void);
 
@@ -118,6 +126,9 @@ size_t stream_silent_at(stream *one, double seconds);
 
 /* ---- stream_change.c ---- */
 
+/* Under the lock: whether the stream is there and not broken; else `why` says so. */
+bool stream_check_usable(const stream *one, problem *why);
+
 /* Both without a journal. */
 bool stream_apply_settings(stream *one, json_t *object, problem *why);
 void stream_drop_key(stream *one, const char *key, size_t key_bytes);
@@ -129,6 +140,14 @@ void stream_drop_key(stream *one, const char *key, size_t key_bytes);
 stream *stream_new(struct streams *all, const char *name, const char *folder, json_t *settings,
                    feed *events, double save_every, size_t history_bytes, problem *why);
 void stream_free(stream *one);
+
+/* The path of a file of the stream. */
+enum { STREAM_PATH_BYTES = 4096 };
+const char *stream_path(const stream *one, const char *file, char path[STREAM_PATH_BYTES]);
+
+/* What errno says about a file: 507 if the disk is full. Returns false. */
+bool stream_fail_on_file(problem *why, const char *path, const char *what);
+extern const char stream_copy_remedy[];
 
 /* Under the lock: writes a snapshot and empties the journal. */
 bool stream_save(stream *one, problem *why);
@@ -150,6 +169,13 @@ bool stream_tell_broken(const stream *one, problem *why);
 
 /* Under the lock, at the end: whether the journal is as good as a snapshot. */
 bool stream_is_cheap_to_replay(const stream *one);
+
+/* ---- settings_file.c ---- */
+
+/* Writes settings.json: these settings and this snapshot, and what is found out so far. */
+bool settings_file_write(stream *one, json_t *settings, const stream_snapshot *snapshot,
+                         problem *why);
+bool settings_file_read(stream *one, problem *why);
 
 /* ---- stream_text.c ---- */
 

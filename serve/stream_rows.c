@@ -37,21 +37,25 @@ void stream_start_times(stream *one)
 
 /* ---- The first row ---- */
 
+exit_code stream_name_columns(const stream *one, const cli_columns *columns, oif_pipeline *pipeline)
+{
+    exit_code code = derive_columns(pipeline, &one->settings.cli, columns);
+    return code == EXIT_OK ? columns_name_pipeline(columns, pipeline) : code;
+}
+
 /* As the tool makes one for a new state file. */
 static exit_code make_pipeline(stream *one, const cli_columns *columns, oif_pipeline **pipeline)
 {
     const cli_settings *settings = &one->settings.cli;
     exit_code code = settings_make_pipeline(settings, columns->count, pipeline);
     if (code == EXIT_OK)
-        code = derive_columns(*pipeline, settings, columns);
+        code = stream_name_columns(one, columns, *pipeline);
     oif_error error;
     if (code == EXIT_OK && params_keep_evicted(&settings->options) &&
         oif_state_file_keep_evicted(one->file, *pipeline, &error) != OIF_OK)
         code = complain(EXIT_FAILED, "%s", error.message);
     if (code == EXIT_OK)
         code = known_roles_remember(settings, *pipeline);
-    if (code == EXIT_OK)
-        code = columns_name_pipeline(columns, *pipeline);
     if (code == EXIT_OK)
         key_room_limit(*pipeline);
     return code;
@@ -330,10 +334,10 @@ static run_end read_rows(body_run *run, problem *why)
     return status == OIF_END ? BODY_READ : end_with(run, status, &error, why);
 }
 
-static oif_format format_of(const stream *one, const rows_request *request, oif_text body)
+oif_format stream_body_format(const stream *one, int asked, oif_text body)
 {
-    int asked = request->format > 0 ? request->format : one->settings.cli.format;
-    return asked > 0 ? (oif_format)(asked - 1) : body_format(body);
+    int format = asked > 0 ? asked : one->settings.cli.format;
+    return format > 0 ? (oif_format)(format - 1) : body_format(body);
 }
 
 static run_end read_body(body_run *run, problem *why)
@@ -347,7 +351,7 @@ static run_end read_body(body_run *run, problem *why)
                           .known = one->pipeline,
                           .body = body,
                           .has_mark = body.bytes < run->request->bytes,
-                          .format = format_of(one, run->request, body),
+                          .format = stream_body_format(one, run->request->format, body),
                           .max_columns = one->is_replaying ? 0 : streams_max_columns(one->all),
                           .why = why};
     if (!one->pipeline && one->settings.cli.score.on_bad_row != BAD_ROW_FAILS)
@@ -426,10 +430,8 @@ static void count_latency(stream *one, double seconds)
 static bool check_request(const stream *one, const rows_request *request, problem *why)
 {
     uint64_t rows = stream_row_count(one);
-    if (one->is_removed)
-        return problem_set(why, 404, NULL, "there is no stream \"%s\" any more", one->name);
-    if (one->is_broken)
-        return stream_tell_broken(one, why);
+    if (!stream_check_usable(one, why))
+        return false;
     if (!request->has_first_row || request->first_row <= rows)
         return true;
     problem_set(why, 409, "send the rows from number `rows` on",
@@ -563,128 +565,4 @@ void stream_replay_rows(stream *one, const journal_record *record, uint64_t limi
                     .now = record->seconds};
     run_body(&run, &ignored);
     note_arrival(one, &answer, record->seconds);
-}
-
-/* ---- A row that is not learned ---- */
-
-/* A pipeline with the model of one key, of which the row is then processed. */
-static oif_status copy_key(stream *one, const char *key, size_t key_bytes, oif_pipeline **copy,
-                           oif_error *error)
-{
-    size_t bytes;
-    oif_status status =
-        oif_pipeline_key_snapshot_bytes(one->pipeline, key, key_bytes, &bytes, error);
-    char *text = status == OIF_OK ? malloc(bytes) : NULL;
-    if (status == OIF_OK && !text)
-        status = OIF_EMEMORY;
-    if (status == OIF_OK)
-        status = oif_pipeline_save_key_memory(one->pipeline, key, key_bytes, text, bytes, error);
-    if (status == OIF_OK)
-        status = oif_pipeline_load_key_memory(*copy, text, bytes, NULL, 0, NULL, error);
-    free(text);
-    return status;
-}
-
-typedef struct explanation {
-    stream *one;
-    const explain_request *request;
-    body_reader reader;
-    oif_pipeline *copy;
-} explanation;
-
-static exit_code make_copy(explanation *made)
-{
-    cli_settings settings = made->one->settings.cli;
-    exit_code code =
-        settings_make_pipeline(&settings, made->reader.input.columns.count, &made->copy);
-    if (code == EXIT_OK)
-        code = derive_columns(made->copy, &settings, &made->reader.input.columns);
-    if (code == EXIT_OK)
-        code = columns_name_pipeline(&made->reader.input.columns, made->copy);
-    return code;
-}
-
-static bool explain_row(explanation *made, const oif_record *record, problem *why)
-{
-    stream *one = made->one;
-    cli_columns *columns = &made->reader.input.columns;
-    oif_text name = key_columns_text(&columns->key, record);
-    if (made->request->key)
-        name = (oif_text){made->request->key, made->request->key_bytes};
-    oif_time_format format = one->times.format;
-    double seconds = NAN;
-    oif_result result;
-    oif_error error = {.status = OIF_OK};
-    oif_status status = copy_key(one, name.text, name.bytes, &made->copy, &error);
-    if (status == OIF_EVALUE)
-        return problem_set(why, 404, "send rows of it first", "there is no model of this key");
-    if (columns->has_time && status == OIF_OK &&
-        oif_time_parse(&format, record->texts[columns->time_text].text,
-                       record->texts[columns->time_text].bytes, &seconds, NULL) != OIF_OK)
-        seconds = NAN;
-    const double *row = categories_row(&columns->categories, record);
-    if (status == OIF_OK)
-        status = oif_pipeline_process_at(made->copy, name.text, name.bytes, seconds, row, &result,
-                                         &error);
-    if (status != OIF_OK)
-        return problem_set(why, status == OIF_EVALUE ? 400 : 503, NULL, "%s",
-                           status == OIF_EMEMORY ? "out of memory" : error.message);
-    result.anomaly = true; /* reasons are wanted in any case */
-    row_verdict verdict = result_fields_judge(&made->reader.fields, made->copy, &result, seconds);
-    verdict.result.anomaly = result.grade != OIF_GRADE_NONE;
-    history_key key = {.info = {.key = name.text ? name.text : "", .key_bytes = name.bytes}};
-    stream_write_alert(one, &verdict, stream_row_count(one), &key);
-    return true;
-}
-
-static bool read_explained(explanation *made, problem *why)
-{
-    stream *one = made->one;
-    oif_text body = body_text(made->request->body, made->request->bytes);
-    const rows_request plain = {.format = made->request->format};
-    const body_request asked = {.settings = &one->settings.cli,
-                                .shape = &one->shape,
-                                .known = one->pipeline,
-                                .body = body,
-                                .format = format_of(one, &plain, body),
-                                .max_columns = streams_max_columns(one->all),
-                                .why = why};
-    oif_record record;
-    oif_error error;
-    bad_rows bad = {0};
-    *why = (problem){.status = 400};
-    if (!body_readers_begin(&made->reader, 1, &asked) || make_copy(made) != EXIT_OK ||
-        body_reader_start(&made->reader, made->copy, &one->settings.cli) != EXIT_OK)
-        return false;
-    oif_status status = body_reader_next(&made->reader, BAD_ROW_FAILS, &bad, &record, &error);
-    if (status == OIF_OK)
-        return explain_row(made, &record, why);
-    why->line = error.line;
-    why->column = error.column;
-    if (status == OIF_END)
-        complain(EXIT_FAILED, "there is no row in the body");
-    else
-        input_complain(&made->reader.input, &error);
-    return false;
-}
-
-bool stream_write_explanation(stream *one, const explain_request *request, problem *why)
-{
-    explanation made = {.one = one, .request = request};
-    char complaint[COMPLAINT_BYTES];
-    stream_begin_look(one);
-    bool is_good = one->pipeline && !one->is_broken;
-    if (!is_good) {
-        problem_set(why, 409, "send rows first", "the stream has learned nothing yet");
-    } else {
-        messages_capture();
-        is_good = read_explained(&made, why);
-        free(messages_captured(complaint));
-        if (!is_good && why->message[0] == '\0')
-            snprintf(why->message, sizeof why->message, "%s", complaint);
-    }
-    body_reader_close(&made.reader);
-    oif_pipeline_free(made.copy);
-    stream_end_look(one);
-    return is_good;
 }
