@@ -3,6 +3,7 @@
 #include "../cli/durations.h"
 #include "../cli/output.h"
 #include "../cli/quoting.h"
+#include "../cli/result_fields.h"
 #include "http_client.h"
 
 #include <math.h>
@@ -18,26 +19,22 @@ static const double resends_until_end = 4;
 /* What is behind the address of the page. */
 static const char page_place[] = "/#";
 
-typedef enum alert_grade { GRADE_NONE, GRADE_NOTE, GRADE_WARNING, GRADE_CRITICAL } alert_grade;
-
-static const char *const grade_names[] = {"none", "note", "warning", "critical"};
-
 typedef struct alert {
-    json_t *episode;                       /* the latest state */
-    size_t next;                           /* in its bucket, from 1; 0: the last */
-    json_t *column;                        /* of the first POST; NULL: none yet */
-    uint64_t changes;                      /* of which Alertmanager must know */
-    uint64_t sent;                         /* of them, those that it knows */
-    uint64_t written;                      /* and those in the last POST */
-    alert_grade sent_grade, written_grade; /* GRADE_NONE: none yet */
-    double due;                            /* when it is sent again unchanged */
+    json_t *episode;                     /* the latest state */
+    size_t next;                         /* in its bucket, from 1; 0: the last */
+    json_t *column;                      /* of the first POST; NULL: none yet */
+    uint64_t changes;                    /* of which Alertmanager must know */
+    uint64_t sent;                       /* of them, those that it knows */
+    uint64_t written;                    /* and those in the last POST */
+    oif_grade sent_grade, written_grade; /* OIF_GRADE_NONE: none yet */
+    double due;                          /* when it is sent again unchanged */
     bool is_in_post, is_seen;
     bool is_over; /* ended, or its key is not there any more */
 } alert;
 
 struct alert_queue {
     alert_queue_options options;
-    alert_grade min_grade;
+    oif_grade min_grade;
     alert *alerts; /* in the order of their begin */
     size_t count, capacity;
     size_t buckets[BUCKETS]; /* the first alert of each, from 1; 0: none */
@@ -45,12 +42,12 @@ struct alert_queue {
 
 /* ---- From the start to the end ---- */
 
-static alert_grade grade_of_name(const char *name)
+static oif_grade grade_of_name(const char *name)
 {
-    for (alert_grade grade = GRADE_CRITICAL; grade > GRADE_NOTE; grade--)
-        if (strcmp(name, grade_names[grade]) == 0)
+    for (oif_grade grade = OIF_GRADE_CRITICAL; grade > OIF_GRADE_NOTE; grade--)
+        if (strcmp(name, grade_word(grade)) == 0)
             return grade;
-    return GRADE_NOTE;
+    return OIF_GRADE_NOTE;
 }
 
 alert_queue *alert_queue_new(const alert_queue_options *options)
@@ -59,7 +56,7 @@ alert_queue *alert_queue_new(const alert_queue_options *options)
     if (!queue)
         return NULL;
     queue->options = *options;
-    queue->min_grade = options->min_grade ? grade_of_name(options->min_grade) : GRADE_NOTE;
+    queue->min_grade = options->min_grade ? grade_of_name(options->min_grade) : OIF_GRADE_NOTE;
     return queue;
 }
 
@@ -93,7 +90,7 @@ static double number_of(const json_t *episode, const char *name)
     return json_is_number(number) ? json_number_value(number) : NAN;
 }
 
-static alert_grade grade_of(const json_t *episode)
+static oif_grade grade_of(const json_t *episode)
 {
     return grade_of_name(text_of(episode, "grade"));
 }
@@ -250,7 +247,7 @@ static void write_text(const char *before, const char *text)
     quoting_write_json(text, strlen(text));
 }
 
-static void write_labels(const alert_queue *queue, const alert *a, alert_grade grade)
+static void write_labels(const alert_queue *queue, const alert *a, oif_grade grade)
 {
     const char *known = json_string_value(a->column), *column = known ? known : "";
     const char *key = text_of(a->episode, "key"), *name;
@@ -264,7 +261,7 @@ static void write_labels(const alert_queue *queue, const alert *a, alert_grade g
         write_text(",\"key\":", key);
     if (*column)
         write_text(",\"column\":", column);
-    output_print(",\"severity\":\"%s\"", grade_names[grade]);
+    output_print(",\"severity\":\"%s\"", grade_word(grade));
     json_object_foreach(queue->options.labels, name, value)
     {
         output_print(",");
@@ -347,7 +344,7 @@ static void write_moments(const alert_queue *queue, const alert *a, bool is_end,
         write_moment("endsAt", now + resends_until_end * queue->options.resend_seconds);
 }
 
-static void write_one(const alert_queue *queue, const alert *a, alert_grade grade, bool is_end,
+static void write_one(const alert_queue *queue, const alert *a, oif_grade grade, bool is_end,
                       double now)
 {
     write_labels(queue, a, grade);
@@ -367,10 +364,10 @@ static bool is_due(const alert *a, double clock)
 /* Both lives of an episode that became worse. */
 static void write_alert(const alert_queue *queue, alert *a, double now)
 {
-    alert_grade grade = grade_of(a->episode);
+    oif_grade grade = grade_of(a->episode);
     if (a->sent_grade > grade)
         grade = a->sent_grade;
-    if (a->sent_grade != GRADE_NONE && a->sent_grade != grade) {
+    if (a->sent_grade != OIF_GRADE_NONE && a->sent_grade != grade) {
         write_one(queue, a, a->sent_grade, true, now);
         output_print(",");
     }

@@ -115,7 +115,7 @@ static bool refuse_missing(const request *asked, problem *why)
 {
     if (!check_stream_name(stream_name_of(asked), why))
         return false;
-    problem_set(why, 404, NULL, "there is no stream of this name");
+    refuse_missing_stream(why, NULL);
     snprintf(why->remedy, sizeof why->remedy,
              "Add ?create=true for usual settings, or: curl -X PUT -d '{\"key\": \"host\"}' "
              "http%s://%s/api/v1/streams/%s",

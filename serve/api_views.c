@@ -190,7 +190,8 @@ void api_events(app *served, const request *asked, reply *answer)
     }
     stream *one = filter.stream ? streams_find(all, filter.stream) : NULL;
     if (filter.stream && !one) {
-        reply_refuse(answer, 404, NULL, "there is no stream of this name");
+        refuse_missing_stream(&why, NULL);
+        reply_problem(answer, &why);
         return;
     }
     if (one)

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <time.h>
 
-void background_make_condition(pthread_cond_t *condition)
+/* By a clock that cannot be set: else a wait could last for hours. */
+static void make_condition(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -14,7 +15,7 @@ void background_make_condition(pthread_cond_t *condition)
 
 static void make_locks(background *beside)
 {
-    background_make_condition(&beside->wakes);
+    make_condition(&beside->wakes);
     pthread_mutex_init(&beside->lock, NULL);
 }
 
@@ -26,7 +27,7 @@ static void destroy_locks(background *beside)
 
 int background_start(background *beside, void *(*run)(void *context), void *context)
 {
-    beside->is_to_stop = false;
+    beside->is_woken = false;
     atomic_init(&beside->is_stopped, false);
     make_locks(beside);
     int failure = pthread_create(&beside->thread, NULL, run, context);
@@ -38,7 +39,6 @@ int background_start(background *beside, void *(*run)(void *context), void *cont
 void background_stop(background *beside)
 {
     pthread_mutex_lock(&beside->lock);
-    beside->is_to_stop = true;
     atomic_store(&beside->is_stopped, true);
     pthread_cond_signal(&beside->wakes);
     pthread_mutex_unlock(&beside->lock);
@@ -55,11 +55,20 @@ bool background_wait(background *beside, double seconds)
     moment.tv_nsec = (long)((until - floor(until)) * 1e9);
     pthread_mutex_lock(&beside->lock);
     int outcome = 0;
-    while (!beside->is_to_stop && outcome == 0)
+    while (!atomic_load(&beside->is_stopped) && !beside->is_woken && outcome == 0)
         outcome = pthread_cond_timedwait(&beside->wakes, &beside->lock, &moment);
-    bool goes_on = !beside->is_to_stop;
+    beside->is_woken = false;
+    bool goes_on = !atomic_load(&beside->is_stopped);
     pthread_mutex_unlock(&beside->lock);
     return goes_on;
+}
+
+void background_wake(background *beside)
+{
+    pthread_mutex_lock(&beside->lock);
+    beside->is_woken = true;
+    pthread_cond_signal(&beside->wakes);
+    pthread_mutex_unlock(&beside->lock);
 }
 
 double background_wall_seconds(void)

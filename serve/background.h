@@ -10,8 +10,8 @@ typedef struct background {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wakes;
-    bool is_to_stop;
-    atomic_bool is_stopped; /* the same, for requests under way: http_client_new */
+    bool is_woken;
+    atomic_bool is_stopped; /* read without the lock by requests under way: http_client_new */
 } background;
 
 /* Returns 0, or what errno would be. */
@@ -20,12 +20,12 @@ int background_start(background *beside, void *(*run)(void *context), void *cont
 /* Asks the thread to end, and waits for that. */
 void background_stop(background *beside);
 
-/* On the thread: waits for that long. Returns false at once when the thread is to end. */
+/* On the thread: waits for that long, or until it is woken. Returns false at once when the thread
+ * is to end. */
 bool background_wait(background *beside, double seconds);
 
-/* A condition whose waits are by CLOCK_MONOTONIC. The machine's clock may be set, and a wait would
- * then last for hours. */
-void background_make_condition(pthread_cond_t *condition);
+/* Ends the wait of the thread, or the next one. */
+void background_wake(background *beside);
 
 /* Seconds since 1970 by the machine's clock. */
 double background_wall_seconds(void);

@@ -2,6 +2,7 @@
 
 #include "../cli/durations.h"
 #include "../cli/key_columns.h"
+#include "../cli/result_fields.h"
 #include "../cli/suggest.h"
 #include "oif_rows.h"
 
@@ -317,9 +318,8 @@ static bool check_labels(reading *r, json_t *labels)
 
 static bool check_grade(reading *r, const char *grade)
 {
-    static const char *const grades[] = {"note", "warning", "critical"};
-    for (size_t i = 0; i < COUNT(grades); i++)
-        if (strcmp(grade, grades[i]) == 0)
+    for (oif_grade known = OIF_GRADE_NOTE; known <= OIF_GRADE_CRITICAL; known++)
+        if (strcmp(grade, grade_word(known)) == 0)
             return true;
     return refuse(r, "alertmanager: 'min_grade' must be note, warning or critical");
 }

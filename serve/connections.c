@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 
 /* A client that moves fewer bytes per second than this is not a client. */
 enum { SLOWEST_BYTES_PER_SECOND = 1 << 15 };
@@ -27,11 +26,9 @@ struct connection {
 
 struct connections {
     pthread_mutex_t lock; /* of the list, not of the deadlines in it */
-    pthread_cond_t wake;
-    pthread_t thread;
+    background watcher;
     connection *first;
     double timeout_seconds;
-    bool is_closing;
 };
 
 static const char *const doings[] = {
@@ -69,22 +66,14 @@ static void log_cut_off(const unsigned counts[PHASES])
 static void *watch(void *context)
 {
     connections *all = context;
-    pthread_mutex_lock(&all->lock);
-    while (!all->is_closing) {
-        double pause = all->timeout_seconds < 4 ? all->timeout_seconds / 4 : 1;
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        long nanoseconds = until.tv_nsec + (long)(pause * 1e9);
-        until.tv_sec += nanoseconds / 1000000000;
-        until.tv_nsec = nanoseconds % 1000000000;
+    double pause_seconds = all->timeout_seconds < 4 ? all->timeout_seconds / 4 : 1;
+    while (background_wait(&all->watcher, pause_seconds)) {
         unsigned counts[PHASES] = {0};
-        pthread_cond_timedwait(&all->wake, &all->lock, &until);
+        pthread_mutex_lock(&all->lock);
         cut_off_late(all, counts);
         pthread_mutex_unlock(&all->lock);
         log_cut_off(counts);
-        pthread_mutex_lock(&all->lock);
     }
-    pthread_mutex_unlock(&all->lock);
     return NULL;
 }
 
@@ -95,9 +84,9 @@ connections *connections_open(double timeout_seconds)
         return NULL;
     all->timeout_seconds = timeout_seconds;
     pthread_mutex_init(&all->lock, NULL);
-    background_make_condition(&all->wake);
-    if (pthread_create(&all->thread, NULL, watch, all) == 0)
+    if (background_start(&all->watcher, watch, all) == 0)
         return all;
+    pthread_mutex_destroy(&all->lock);
     free(all);
     return NULL;
 }
@@ -106,12 +95,7 @@ void connections_close(connections *all)
 {
     if (!all)
         return;
-    pthread_mutex_lock(&all->lock);
-    all->is_closing = true;
-    pthread_cond_signal(&all->wake);
-    pthread_mutex_unlock(&all->lock);
-    pthread_join(all->thread, NULL);
-    pthread_cond_destroy(&all->wake);
+    background_stop(&all->watcher);
     pthread_mutex_destroy(&all->lock);
     free(all);
 }

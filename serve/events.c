@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     BLOCK_BYTES = 1 << 14,
@@ -32,11 +31,10 @@ struct events_client {
 struct events {
     feed *source;
     pthread_mutex_t lock; /* of the waiting clients */
-    pthread_cond_t wake;
-    pthread_t thread;
+    background waker;
     events_client *waiting;
     _Atomic uint64_t news; /* counts what came; a client that has seen all of it may wait */
-    bool has_news, is_closing;
+    bool has_news;
     _Atomic bool is_ending;
 };
 
@@ -75,19 +73,14 @@ static void resume_clients(events *all, double sent_before)
 static void *wake_clients(void *context)
 {
     events *all = context;
-    pthread_mutex_lock(&all->lock);
-    while (!all->is_closing) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += 1;
-        if (!all->has_news)
-            pthread_cond_timedwait(&all->wake, &all->lock, &until);
+    while (background_wait(&all->waker, 1)) {
+        pthread_mutex_lock(&all->lock);
         double now = clock_seconds();
         resume_clients(all,
                        all->has_news || atomic_load(&all->is_ending) ? now : now - PULSE_SECONDS);
         all->has_news = false;
+        pthread_mutex_unlock(&all->lock);
     }
-    pthread_mutex_unlock(&all->lock);
     return NULL;
 }
 
@@ -97,8 +90,8 @@ static void notice_news(void *context)
     atomic_fetch_add(&all->news, 1);
     pthread_mutex_lock(&all->lock);
     all->has_news = true;
-    pthread_cond_signal(&all->wake);
     pthread_mutex_unlock(&all->lock);
+    background_wake(&all->waker);
 }
 
 events *events_open(feed *source)
@@ -108,8 +101,8 @@ events *events_open(feed *source)
         return NULL;
     all->source = source;
     pthread_mutex_init(&all->lock, NULL);
-    background_make_condition(&all->wake);
-    if (pthread_create(&all->thread, NULL, wake_clients, all) != 0) {
+    if (background_start(&all->waker, wake_clients, all) != 0) {
+        pthread_mutex_destroy(&all->lock);
         free(all);
         return NULL;
     }
@@ -130,12 +123,7 @@ void events_close(events *all)
     if (!all)
         return;
     feed_on_event(all->source, NULL, NULL);
-    pthread_mutex_lock(&all->lock);
-    all->is_closing = true;
-    pthread_cond_signal(&all->wake);
-    pthread_mutex_unlock(&all->lock);
-    pthread_join(all->thread, NULL);
-    pthread_cond_destroy(&all->wake);
+    background_stop(&all->waker);
     pthread_mutex_destroy(&all->lock);
     free(all);
 }

@@ -2,6 +2,7 @@
 
 #include "../cli/output.h"
 #include "../cli/quoting.h"
+#include "../cli/result_fields.h"
 #include "stream.h"
 
 #include <inttypes.h>
@@ -267,13 +268,13 @@ static void write_stream_metric(const collected *all, const stream_metric *metri
 
 static void write_alerts(const collected *all)
 {
-    static const char *const grades[] = {"none", "note", "warning", "critical"};
     write_head("oif_alerts_total", "counter", "Anomalous rows.");
     for (size_t i = 0; i < all->count; i++)
-        for (int grade = OIF_GRADE_NOTE; grade <= OIF_GRADE_CRITICAL; grade++) {
+        for (oif_grade grade = OIF_GRADE_NOTE; grade <= OIF_GRADE_CRITICAL; grade++) {
             const stream_series *one = &all->streams[i];
             write_label("oif_alerts_total{stream=", one->name, strlen(one->name));
-            output_print(",grade=\"%s\"} %" PRIu64 "\n", grades[grade], one->figures.alerts[grade]);
+            output_print(",grade=\"%s\"} %" PRIu64 "\n", grade_word(grade),
+                         one->figures.alerts[grade]);
         }
 }
 

@@ -33,14 +33,21 @@ static inline bool check_stream_name(const char *name, problem *why)
                        "this cannot be the name of a stream; it has at most 64 characters");
 }
 
+static inline bool refuse_missing_stream(problem *why, const char *remedy)
+{
+    return problem_set(why, 404, remedy, "there is no stream of this name");
+}
+
 /* To be released; NULL if there is none: the answer then says so. */
 static inline stream *found_stream(app *served, const request *asked, reply *answer)
 {
     streams *all = found_streams(served, answer);
     stream *one = all ? streams_find(all, stream_name_of(asked)) : NULL;
-    if (all && !one)
-        reply_refuse(answer, 404, "PUT it first, with its settings as the body.",
-                     "there is no stream of this name");
+    if (all && !one) {
+        problem why;
+        refuse_missing_stream(&why, "PUT it first, with its settings as the body.");
+        reply_problem(answer, &why);
+    }
     return one;
 }
 

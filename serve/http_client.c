@@ -23,7 +23,7 @@ static void start_curl(void)
     curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-static char *copy_base(const char *base)
+char *http_copy_base(const char *base)
 {
     size_t bytes = strlen(base);
     while (bytes > 0 && base[bytes - 1] == '/')
@@ -40,7 +40,7 @@ http_client *http_client_new(const char *base, const char *token_file,
     if (!client)
         return NULL;
     client->is_stopped = is_stopped;
-    client->base = copy_base(base);
+    client->base = http_copy_base(base);
     client->token_file = token_file ? strdup(token_file) : NULL;
     client->curl = curl_easy_init();
     if (client->base && client->curl && (!token_file || client->token_file))

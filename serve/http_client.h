@@ -40,4 +40,7 @@ char *http_form_add(char *form, const char *name, const char *value);
 enum { HTTP_HOST_BYTES = 128 };
 const char *http_host_text(const char *url, char text[HTTP_HOST_BYTES]);
 
+/* The address without the slashes at its end, to be freed. */
+char *http_copy_base(const char *base);
+
 #endif

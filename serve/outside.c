@@ -1,6 +1,7 @@
 #include "outside.h"
 
 #include "exposition.h"
+#include "http_client.h"
 #include "stream.h"
 
 #include <stdlib.h>
@@ -65,15 +66,6 @@ static bool start_threads(outside *others, const configured *both, streams *all,
            pull_start(&config->prometheus, all, &sources->puller, why);
 }
 
-/* Without slashes at its end. */
-static char *copy_url(const char *url)
-{
-    size_t bytes = strlen(url);
-    while (bytes > 0 && url[bytes - 1] == '/')
-        bytes--;
-    return strndup(url, bytes);
-}
-
 outside *outside_start(const configured *both, const char *page_url, streams *all)
 {
     const serve_settings *asked = &both->asked;
@@ -81,7 +73,7 @@ outside *outside_start(const configured *both, const char *page_url, streams *al
     if (!make_streams(both, all))
         return NULL;
     outside *others = calloc(1, sizeof *others);
-    char *url = copy_url(asked->external_url ? asked->external_url : page_url);
+    char *url = http_copy_base(asked->external_url ? asked->external_url : page_url);
     if (!others || !url) {
         free(others);
         free(url);

@@ -31,11 +31,7 @@ void page_file(app *served, const request *asked, reply *answer)
         reply_empty(answer, 304);
         return;
     }
-    answer->status = 200;
-    answer->type = file->type;
-    answer->body = (char *)(uintptr_t)file->bytes;
-    answer->body_bytes = file->byte_count;
-    answer->is_static = true;
+    reply_static(answer, 200, file->type, file->bytes, file->byte_count);
 }
 
 void page_healthz(app *served, const request *asked, reply *answer)
@@ -43,11 +39,7 @@ void page_healthz(app *served, const request *asked, reply *answer)
     static const char text[] = "{\"status\": \"ok\"}\n";
     (void)served;
     (void)asked;
-    answer->status = 200;
-    answer->type = "application/json";
-    answer->body = (char *)(uintptr_t)text;
-    answer->body_bytes = sizeof text - 1;
-    answer->is_static = true;
+    reply_static(answer, 200, REPLY_JSON, text, sizeof text - 1);
 }
 
 /* ---- Login ---- */

@@ -14,10 +14,12 @@ void reply_begin(void)
     output_divert();
 }
 
-static void use_static(reply *answer, const char *text)
+void reply_static(reply *answer, int status, const char *type, const void *bytes, size_t count)
 {
-    answer->body = (char *)(uintptr_t)text;
-    answer->body_bytes = strlen(text);
+    answer->status = status;
+    answer->type = type;
+    answer->body = (char *)(uintptr_t)bytes;
+    answer->body_bytes = count;
     answer->is_static = true;
 }
 
@@ -33,11 +35,9 @@ void reply_end(reply *answer, int status, const char *type)
     answer->body_bytes = bytes;
     answer->is_static = false;
     if (!text && bytes > 0) {
-        answer->status = 503;
-        answer->type = REPLY_JSON;
-        use_static(answer, no_memory);
+        reply_static(answer, 503, REPLY_JSON, no_memory, sizeof no_memory - 1);
     } else if (!text) {
-        use_static(answer, "");
+        reply_static(answer, status, type, "", 0);
     }
 }
 
@@ -50,9 +50,7 @@ void reply_free(reply *answer)
 
 void reply_empty(reply *answer, int status)
 {
-    answer->status = status;
-    answer->type = NULL;
-    use_static(answer, "");
+    reply_static(answer, status, NULL, "", 0);
 }
 
 void reply_add_header(reply *answer, const char *name, const char *format, ...)

@@ -35,8 +35,9 @@ void reply_begin(void);
 void reply_end(reply *answer, int status, const char *type);
 void reply_free(reply *answer);
 
-/* Without a body. */
+/* Without a body; and with bytes that stay where they are. */
 void reply_empty(reply *answer, int status);
+void reply_static(reply *answer, int status, const char *type, const void *bytes, size_t count);
 
 void reply_add_header(reply *answer, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

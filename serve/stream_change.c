@@ -1,6 +1,8 @@
 /* What can be changed about a stream while it lives: some settings, and which keys it has. */
 #include "stream_parts.h"
 
+#include "background.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +68,7 @@ static bool keep_settings(stream *one, const json_t *object, problem *why)
         return problem_set(why, 503, NULL, "out of memory");
     const journal_record record = {.kind = JOURNAL_SETTINGS,
                                    .first_row = stream_row_count(one),
-                                   .seconds = stream_clock_now(),
+                                   .seconds = background_wall_seconds(),
                                    .payload = text,
                                    .bytes = strlen(text)};
     bool is_kept = stream_keep_record(one, &record, why);
@@ -124,7 +126,7 @@ bool stream_forget_key(stream *one, const char *key, size_t key_bytes, problem *
     stream_begin_change(one);
     const journal_record record = {.kind = JOURNAL_FORGET,
                                    .first_row = stream_row_count(one),
-                                   .seconds = stream_clock_now(),
+                                   .seconds = background_wall_seconds(),
                                    .payload = key,
                                    .bytes = key_bytes};
     bool is_good = stream_check_usable(one, why);

@@ -2,6 +2,7 @@
 #include "stream_parts.h"
 
 #include "../cli/quoting.h"
+#include "background.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,15 +12,6 @@
 enum { USUAL_LIMIT = 100 };
 
 /* ---- The stream ---- */
-
-static void write_text_or_null(const char *name, const char *text)
-{
-    output_print(",\"%s\":", name);
-    if (text && *text)
-        quoting_write_json(text, strlen(text));
-    else
-        output_print("null");
-}
 
 static void write_json(const json_t *value);
 
@@ -87,12 +79,6 @@ static void write_columns(const stream *one)
     output_print("]");
 }
 
-static double rate_now(const stream *one, double now)
-{
-    double age = now - one->rate_at;
-    return age > 0 ? one->rate * exp(-age / 10) : one->rate;
-}
-
 static uint64_t alert_count(const stream *one)
 {
     uint64_t count = 0;
@@ -134,26 +120,27 @@ static void write_stream(const stream *one)
     output_print("{\"name\":\"%s\"", one->name);
     output_print(",\"settings\":");
     write_json(one->settings.object ? one->settings.object : json_null());
-    write_text_or_null("detector", settings->params.table ? settings->params.table->name : NULL);
+    write_json_text("detector", settings->params.table ? settings->params.table->name : NULL);
     output_print(",\"columns\":");
     if (one->pipeline)
         write_columns(one);
     else
         output_print("null");
-    write_text_or_null("key", settings->score.key);
-    write_text_or_null("time", settings->score.time);
+    write_json_text("key", settings->score.key);
+    write_json_text("time", settings->score.time);
     output_print(",\"rows\":%" PRIu64 ",\"saved\":%" PRIu64, rows, one->folder ? one->saved : rows);
     output_print(",\"bad_rows\":%" PRIu64 ",\"keys\":%zu,\"silent_keys\":%zu", one->bad_rows,
                  key_count(one), one->past->silent_count);
     output_print(",\"episodes_open\":%zu,\"episodes\":%" PRIu64 ",\"alerts\":%" PRIu64,
                  one->past->open_count, one->past->episodes, alert_count(one));
     output_print(",\"memory_bytes\":%zu", memory_of(one));
-    write_json_member("rows_per_second", round(rate_now(one, stream_clock_now()) * 10) / 10);
+    write_json_member("rows_per_second",
+                      round(stream_rate(one, background_wall_seconds()) * 10) / 10);
     write_json_member("last_row_at", one->last_row_at);
     write_json_member("alert_rate", one->pipeline ? oif_pipeline_alert_rate(one->pipeline) : NAN);
     output_print(",\"kept\":%s", one->folder ? "true" : "false");
     write_notes(one);
-    write_text_or_null("error", one->error);
+    write_json_text("error", one->error);
     output_print("}");
 }
 
@@ -170,21 +157,18 @@ static void write_key(const stream *one, const history_key *key)
 {
     const stream_key *info = &key->info;
     output_print("{\"key\":");
-    if (one->settings.cli.score.key)
-        quoting_write_json(info->key, info->key_bytes);
-    else
-        output_print("null");
+    write_json_key(one->settings.cli.score.key != NULL, info->key, info->key_bytes);
     output_print(",\"rows\":%" PRIu64, info->rows);
     write_json_member("last_seen", info->last_seen);
     write_json_member("score", info->score);
     write_json_member("threshold", info->threshold);
-    write_json_member("severity", round(info->severity * 100) / 100);
-    write_text_or_null("grade", grade_word(info->grade));
+    write_json_member("severity", rounded_severity(info->severity));
+    write_json_text("grade", grade_word(info->grade));
     if (key->open)
         output_print(",\"episode\":%" PRIu64, key->open->info.number);
     else
         output_print(",\"episode\":null");
-    write_text_or_null("reason", info->reason);
+    write_json_text("reason", info->reason);
     output_print(",\"silent\":%s}", info->is_silent ? "true" : "false");
 }
 
@@ -406,11 +390,7 @@ static void write_points(stream *one, const history_key *key, const points_query
 {
     const point_range range = {one, key, first_point(one, key, query)};
     const events_query episodes = {.key = key->info.key, .key_bytes = key->info.key_bytes};
-    output_print("{\"stream\":\"%s\",\"key\":", one->name);
-    if (one->settings.cli.score.key)
-        quoting_write_json(key->info.key, key->info.key_bytes);
-    else
-        output_print("null");
+    stream_begin_object(one, key->info.key, key->info.key_bytes);
     output_print(",\"columns\":");
     write_columns(one);
     write_list(&range, "rows", row_of);
@@ -468,18 +448,27 @@ void stream_write_alerts(stream *one, const events_query *query)
 
 /* ---- One row ---- */
 
+/* The newest come first, with the highest rows. */
 static const history_alert *find_alert(const stream *one, uint64_t row)
 {
-    for (size_t i = 0; i < one->past->alert_count; i++)
-        if (history_alert_at(one->past, i)->row == row)
-            return history_alert_at(one->past, i);
+    for (size_t i = 0; i < one->past->alert_count; i++) {
+        const history_alert *alert = history_alert_at(one->past, i);
+        if (alert->row <= row)
+            return alert->row == row ? alert : NULL;
+    }
     return NULL;
+}
+
+static bool has_row(const stream *one, const history_key *key, uint64_t row)
+{
+    return key->count > 0 && history_point_at(one->past, key, 0)->row <= row &&
+           history_point_at(one->past, key, key->count - 1)->row >= row;
 }
 
 static const history_point *find_point(const stream *one, uint64_t row, const history_key **of)
 {
     for (const history_key *key = one->past->newest; key; key = key->older)
-        for (uint32_t i = 0; i < key->count; i++) {
+        for (uint32_t i = 0; has_row(one, key, row) && i < key->count; i++) {
             const history_point *point = history_point_at(one->past, key, i);
             if (point->row == row) {
                 *of = key;
@@ -491,18 +480,14 @@ static const history_point *find_point(const stream *one, uint64_t row, const hi
 
 static void write_point(const stream *one, const history_key *key, const history_point *point)
 {
-    output_print("{\"stream\":\"%s\",\"key\":", one->name);
-    if (one->settings.cli.score.key)
-        quoting_write_json(key->info.key, key->info.key_bytes);
-    else
-        output_print("null");
+    stream_begin_object(one, key->info.key, key->info.key_bytes);
     output_print(",\"row\":%" PRIu64, point->row);
     write_json_member("time", point->time);
     write_json_member("score", point->score);
     write_json_member("threshold", (double)point->threshold);
-    write_json_member("severity", round((double)point->severity * 100) / 100);
+    write_json_member("severity", rounded_severity((double)point->severity));
     output_print(",\"anomaly\":%s", point->grade > 0 ? "true" : "false");
-    write_text_or_null("grade", grade_word((oif_grade)point->grade));
+    write_json_text("grade", grade_word((oif_grade)point->grade));
     output_print(",\"values\":{");
     for (size_t i = 0; i < one->past->value_count; i++) {
         output_print(i > 0 ? "," : "");
@@ -556,7 +541,7 @@ void stream_get_figures(stream *one, stream_figures *figures)
                                 .memory_bytes = memory_of(one),
                                 .history_bytes = one->past->bytes,
                                 .journal_bytes = (size_t)one->log.bytes,
-                                .rows_per_second = rate_now(one, stream_clock_now()),
+                                .rows_per_second = stream_rate(one, background_wall_seconds()),
                                 .alert_rate = NAN,
                                 .last_row_at = one->last_row_at,
                                 .last_save_seconds = one->last_save_seconds,

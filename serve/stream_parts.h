@@ -111,8 +111,8 @@ exit_code stream_name_columns(const stream *one, const cli_columns *columns,
 /* The format of a body: what was asked for, what the settings say, or what it looks like. */
 oif_format stream_body_format(const stream *one, int asked, oif_text body);
 
-/* The time of the machine, in seconds since 1970. */
-double stream_clock_now(void);
+/* Rows per second of the last ten seconds, or about that. */
+double stream_rate(const stream *one, double now);
 
 /* ---- stream_silence.c ---- */
 
@@ -197,5 +197,15 @@ void stream_visit_ended(const stream *one,
 /* A number, or null if it is not finite; and a member with its name: ,"name":0.5 */
 void write_json_number(double value);
 void write_json_member(const char *name, double value);
+
+/* A member with a text, or null if it is empty; and a key, or null if the stream has none. */
+void write_json_text(const char *name, const char *text);
+void write_json_key(bool has_key, const char *key, size_t key_bytes);
+
+/* {"stream":"pump","key":"a" */
+void stream_begin_object(const stream *one, const char *key, size_t key_bytes);
+
+/* Two digits are as much as anyone reads. */
+double rounded_severity(double severity);
 
 #endif

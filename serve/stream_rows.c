@@ -8,18 +8,11 @@
 #include "../cli/key_room.h"
 #include "../cli/known_roles.h"
 #include "../cli/season_search.h"
+#include "background.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-double stream_clock_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 uint64_t stream_row_count(const stream *one)
 {
@@ -406,13 +399,16 @@ static run_end run_body(body_run *run, problem *why)
 const double stream_latency_bounds[LATENCY_BUCKETS - 1] = {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
 
-/* Of the last ten seconds, or about that. */
+static const double rate_seconds = 10;
+
+double stream_rate(const stream *one, double now)
+{
+    return now > one->rate_at ? one->rate * exp((one->rate_at - now) / rate_seconds) : one->rate;
+}
+
 static void count_rate(stream *one, uint64_t rows, double now)
 {
-    const double memory_seconds = 10;
-    if (now > one->rate_at)
-        one->rate *= exp((one->rate_at - now) / memory_seconds);
-    one->rate += (double)rows / memory_seconds;
+    one->rate = stream_rate(one, now) + (double)rows / rate_seconds;
     one->rate_at = now;
 }
 
@@ -486,7 +482,7 @@ static bool take_body(stream *one, const rows_request *request, rows_answer *ans
                     .answer = answer,
                     .skip = request->has_first_row ? rows - request->first_row : 0,
                     .limit = UINT64_MAX,
-                    .now = stream_clock_now(),
+                    .now = background_wall_seconds(),
                     .is_row_told = feed_is_watched(one->events, one->name)};
     const journal_record record = {.kind = JOURNAL_ROWS,
                                    .format = request->format,

@@ -33,8 +33,7 @@ static void write_string(const char *name, const char *text)
     quoting_write_json(text, strlen(text));
 }
 
-/* A text, or null if it is empty. */
-static void write_word(const char *name, const char *text)
+void write_json_text(const char *name, const char *text)
 {
     if (text && *text)
         write_string(name, text);
@@ -42,19 +41,23 @@ static void write_word(const char *name, const char *text)
         output_print(",\"%s\":null", name);
 }
 
-/* Two digits are as much as anyone reads. */
-static double rounded(double number)
+double rounded_severity(double severity)
 {
-    return isfinite(number) ? round(number * 100) / 100 : number;
+    return isfinite(severity) ? round(severity * 100) / 100 : severity;
 }
 
-static void begin_object(const stream *one, const char *key, size_t key_bytes)
+void write_json_key(bool has_key, const char *key, size_t key_bytes)
 {
-    output_print("{\"stream\":\"%s\",\"key\":", one->name); /* whose names need no escapes */
-    if (one->settings.cli.score.key)
+    if (has_key)
         quoting_write_json(key, key_bytes);
     else
         output_print("null");
+}
+
+void stream_begin_object(const stream *one, const char *key, size_t key_bytes)
+{
+    output_print("{\"stream\":\"%s\",\"key\":", one->name); /* whose names need no escapes */
+    write_json_key(one->settings.cli.score.key != NULL, key, key_bytes);
 }
 
 /* ---- Alerts ---- */
@@ -80,15 +83,15 @@ void stream_write_alert(const stream *one, const row_verdict *verdict, uint64_t 
                         const history_key *key)
 {
     const oif_result *result = &verdict->result;
-    begin_object(one, key->info.key, key->info.key_bytes);
+    stream_begin_object(one, key->info.key, key->info.key_bytes);
     output_print(",\"row\":%" PRIu64, row);
     write_json_member("time", verdict->seconds);
     write_json_member("score", result->score);
     write_json_member("threshold", result->threshold);
     write_json_member("p", result->p);
-    write_json_member("severity", rounded(result->severity));
+    write_json_member("severity", rounded_severity(result->severity));
     output_print(",\"anomaly\":%s", result->anomaly ? "true" : "false");
-    write_word("grade", grade_word(result->grade));
+    write_json_text("grade", grade_word(result->grade));
     if (verdict->episode.number > 0)
         output_print(",\"episode\":%" PRIu64, verdict->episode.number);
     else
@@ -144,10 +147,7 @@ static void make_sentence(const stream_episode *episode, char text[SENTENCE_BYTE
 void stream_episode_write(const stream_episode *episode)
 {
     output_print("{\"stream\":\"%s\",\"key\":", episode->stream);
-    if (episode->has_key)
-        quoting_write_json(episode->key, episode->key_bytes);
-    else
-        output_print("null");
+    write_json_key(episode->has_key, episode->key, episode->key_bytes);
     output_print(",\"number\":%" PRIu64 ",\"first_row\":%" PRIu64 ",\"last_row\":%" PRIu64,
                  episode->number, episode->first_row, episode->last_row);
     write_json_member("began", episode->began);
@@ -156,10 +156,10 @@ void stream_episode_write(const stream_episode *episode)
     output_print(",\"open\":%s,\"anomalies\":%" PRIu64 ",\"rows\":%" PRIu64,
                  episode->is_over ? "false" : "true", episode->anomalies, episode->rows);
     write_json_member("peak_score", episode->peak_score);
-    write_json_member("peak_severity", rounded(episode->peak_severity));
-    write_word("grade", grade_word(episode->grade));
-    write_word("reason", episode->reason);
-    write_word("column", episode->column);
+    write_json_member("peak_severity", rounded_severity(episode->peak_severity));
+    write_json_text("grade", grade_word(episode->grade));
+    write_json_text("reason", episode->reason);
+    write_json_text("column", episode->column);
     write_string("text", episode->text);
     output_print("}");
 }
@@ -245,7 +245,7 @@ void stream_tell_silence(const stream *one, const char *key, size_t key_bytes, b
     if (one->is_replaying)
         return;
     output_divert();
-    begin_object(one, key, key_bytes);
+    stream_begin_object(one, key, key_bytes);
     output_print(",\"silence\":\"%s\"", begins ? "begins" : "ends");
     write_json_member("since", since);
     write_json_member("seconds", seconds);
@@ -259,12 +259,12 @@ void stream_tell_silence(const stream *one, const char *key, size_t key_bytes, b
 void stream_tell_row(const stream *one, const history_key *key, const history_point *point)
 {
     output_divert();
-    begin_object(one, key->info.key, key->info.key_bytes);
+    stream_begin_object(one, key->info.key, key->info.key_bytes);
     output_print(",\"row\":%" PRIu64, point->row);
     write_json_member("time", point->time);
     write_json_member("score", point->score);
     write_json_member("threshold", (double)point->threshold);
-    write_json_member("severity", rounded((double)point->severity));
+    write_json_member("severity", rounded_severity((double)point->severity));
     output_print(",\"grade\":%" PRIu32 "}", point->grade);
     tell(one, FEED_ROW, key->info.key, key->info.key_bytes);
 }

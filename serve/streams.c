@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -36,9 +35,8 @@ struct streams {
     stream **list;            /* by name; the list holds a reference to each */
     size_t count, capacity;
 
-    pthread_t saver;
-    bool has_saver, must_end;
-    pthread_cond_t wake;
+    background saver;
+    bool has_saver;
 };
 
 /* ---- Names ---- */
@@ -208,30 +206,17 @@ static void attend(void *context, stream *one)
     stream_end_change(one);
 }
 
-/* Waits until then, by the clock that cannot be set; false: the server ends. */
-static bool wait_until(streams *all, double seconds)
-{
-    struct timespec until = {.tv_sec = (time_t)seconds,
-                             .tv_nsec = (long)((seconds - floor(seconds)) * 1e9)};
-    pthread_mutex_lock(&all->lock);
-    while (!all->must_end && pthread_cond_timedwait(&all->wake, &all->lock, &until) != ETIMEDOUT)
-        ;
-    bool must_end = all->must_end;
-    pthread_mutex_unlock(&all->lock);
-    return !must_end;
-}
-
 static void *save_by_the_clock(void *context)
 {
     streams *all = context;
     const double look_every = 1;
     double sync_every = all->save_every > 0 ? fmax(all->save_every, 0.01) : look_every;
     double now = clock_seconds(), next_sync = now + sync_every, next_look = now + look_every;
-    while (wait_until(all, fmin(next_sync, next_look))) {
+    while (background_wait(&all->saver, fmin(next_sync, next_look) - clock_seconds())) {
         now = clock_seconds();
         saver_round round = {.must_sync = now >= next_sync,
                              .must_look = now >= next_look,
-                             .now = stream_clock_now()};
+                             .now = background_wall_seconds()};
         streams_each(all, attend, &round);
         now = clock_seconds();
         if (round.must_sync)
@@ -240,17 +225,6 @@ static void *save_by_the_clock(void *context)
             next_look = now + look_every;
     }
     return NULL;
-}
-
-static void end_saver(streams *all)
-{
-    if (!all->has_saver)
-        return;
-    pthread_mutex_lock(&all->lock);
-    all->must_end = true;
-    pthread_cond_broadcast(&all->wake);
-    pthread_mutex_unlock(&all->lock);
-    pthread_join(all->saver, NULL);
 }
 
 /* ---- The folder ---- */
@@ -369,7 +343,6 @@ static streams *new_streams(const streams_options *options)
     all->lock_file = -1;
     pthread_mutex_init(&all->changing, NULL);
     pthread_mutex_init(&all->lock, NULL);
-    background_make_condition(&all->wake);
     return all;
 }
 
@@ -394,7 +367,7 @@ bool streams_load(streams *all, problem *why)
 {
     if (!load_streams(all, why))
         return false;
-    all->has_saver = pthread_create(&all->saver, NULL, save_by_the_clock, all) == 0;
+    all->has_saver = background_start(&all->saver, save_by_the_clock, all) == 0;
     return all->has_saver || problem_set(why, 503, NULL, "no thread could be started");
 }
 
@@ -428,7 +401,8 @@ bool streams_close(streams *all)
     bool is_saved = true;
     if (!all)
         return true;
-    end_saver(all);
+    if (all->has_saver)
+        background_stop(&all->saver);
     streams_each(all, save_last, &is_saved);
     for (size_t i = 0; i < all->count; i++)
         stream_free(all->list[i]);
@@ -438,7 +412,6 @@ bool streams_close(streams *all)
     feed_free(all->events);
     pthread_mutex_destroy(&all->changing);
     pthread_mutex_destroy(&all->lock);
-    pthread_cond_destroy(&all->wake);
     free(all->folder);
     free(all);
     return is_saved;

@@ -1,6 +1,7 @@
 /* What is kept of a stream before its first row, and of the names that the first body has. */
 #include "stream_fixture.h"
 
+#include "../../serve/background.h"
 #include "../../serve/stream_parts.h"
 
 static bool send(stream *one, const char *body, rows_answer *answer, problem *why)
@@ -130,7 +131,7 @@ static void bad_rows_before_the_first_row_outlive_a_kill(void **state)
 /* What the clock has reported is part of the state, whether or not people can look at the key. */
 static void a_silence_of_a_key_without_history_outlives_a_kill(void **state)
 {
-    double now = stream_clock_now();
+    double now = background_wall_seconds();
     char body[128];
     oif_key_info info;
     streams *all = open_at(folder);
