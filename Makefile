@@ -13,7 +13,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-serve demo-flink build test install clean \
-	test-all python-test python-asan python-capymoa test-java java-asan javadoc test-flink test-flink-kafka wheels pictures screenshot format lint coverage fuzz valgrind release-gcc \
+	test-all python-test python-asan python-capymoa test-java java-asan javadoc test-flink test-flink-kafka wheels docs pictures screenshot format lint coverage fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	operations data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-plain bench-python bench-serve bench-text bench-flink bench-programs flink-job
@@ -53,6 +53,12 @@ help: ## this list
 test-all: ## make test, then clang, sanitizers, other machines, peers, fuzzers, analyzers: what CI runs
 	@tools/install_dependencies.sh test-all
 	@tools/run_tests.sh --all
+
+docs: release-gcc ## the documentation as a site: build/site/index.html, searchable, links checked
+	@tools/make_venv.sh docs
+	@tools/make_docs.py build/release-gcc/oif build/site-source
+	@cd build && docs-venv/bin/mkdocs build --strict --quiet --config-file mkdocs.yml
+	@echo build/site/index.html
 
 pictures: release-gcc ## draw docs/images again from what oif says and from the tables of the documents
 	@tools/make_pictures.py build/release-gcc/oif

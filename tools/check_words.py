@@ -97,7 +97,7 @@ def docstrings(text):
 
 def files(*patterns):
     found = [path for pattern in patterns for path in CHECKOUT.glob(pattern) if path.is_file()]
-    return sorted(path for path in found if not {"build", "target", "results", "decisions"} & set(path.parts))
+    return sorted(path for path in found if not {"build", "target", "results"} & set(path.parts))
 
 
 def parts():
