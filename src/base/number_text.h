@@ -79,4 +79,9 @@ static inline uint64_t join_eight_digits(uint64_t digits)
     return ((pairs & pair_mask) * pairs_0_and_2 + (pairs >> 16 & pair_mask) * pairs_1_and_3) >> 32;
 }
 
+/* Reads [-]digits.digits with its point among the first eight characters and 8 to 19 digits in all,
+ * as most long numbers are written, up to a known end; false for all others, whatever *value is
+ * then. 25 bytes are loaded from `text` on. The same bits as oif_number_parse. */
+bool oif_long_number_read(const char *text, const char *end, double *value);
+
 #endif

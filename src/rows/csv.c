@@ -16,9 +16,11 @@
 #include "rows/csv_field.h"
 #include "rows/excerpt.h"
 #include "rows/reader.h"
+#include "rows/separators.h"
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- Records ---- */
@@ -62,33 +64,73 @@ static inline oif_csv_meaning field_meaning(csv_style style, const char *field, 
                : oif_csv_field_meaning(field, end, delimiter, value);
 }
 
+/* The end of a field as any of them can be written, and its value unless it is left out. NULL when
+ * its quote is open at lines_end. */
+static inline __attribute__((always_inline)) const char *
+read_field(oif_reader *reader, csv_style style, const char *field, size_t index, size_t slot)
+{
+    const char *const lines_end = reader->buffer + reader->lines_end;
+    const char delimiter = reader->delimiter;
+    oif_csv_progress *progress = &reader->progress;
+    const char *end = slot == OIF_UNSELECTED ? NULL
+                                             : plain_field_end(style, field, lines_end, delimiter,
+                                                               &reader->values[slot]);
+    if (end)
+        return end;
+    progress->quoted |= *(style == STYLE_BLANKS ? oif_csv_past_run(field) : field) == '"';
+    const char *scanned = reader->buffer + reader->start + progress->scanned;
+    end = field_end(style, field, scanned, lines_end, delimiter);
+    if (end && slot != OIF_UNSELECTED &&
+        field_meaning(style, field, end, delimiter, &reader->values[slot]) >= OIF_CSV_INFINITE &&
+        !progress->bad_field)
+        progress->bad_field = index + 1;
+    return end;
+}
+
+/* The same for a field of a plain style that is not a short number; it ends at `separator` unless
+ * it is quoted. A function of its own, so the loop over short numbers keeps its registers. */
+static __attribute__((noinline)) const char *read_other_field(oif_reader *reader, const char *field,
+                                                              const char *separator, size_t index,
+                                                              size_t slot)
+{
+    if (slot != OIF_UNSELECTED && oif_long_number_read(field, separator, &reader->values[slot]))
+        return separator;
+    return read_field(reader, STYLE_PLAIN, field, index, slot);
+}
+
+static inline bool is_short_number(oif_reader *reader, const char *field, const char *separator,
+                                   size_t slot)
+{
+    return slot == OIF_UNSELECTED ? *field != '"'
+                                  : oif_short_number_read(field, separator, &reader->values[slot]);
+}
+
 /* Parses the record at `start` to its end, or to a quote that is open at lines_end: then it is
  * not whole. */
 static inline __attribute__((always_inline)) void parse_in_style(oif_reader *reader,
                                                                  csv_style style)
 {
     const char *const start = reader->buffer + reader->start;
-    const char *const lines_end = reader->buffer + reader->lines_end;
-    const char delimiter = reader->delimiter;
     oif_csv_progress *progress = &reader->progress;
     const char *field = start + progress->field, *end;
     size_t field_count = progress->field_count;
+    oif_separators separators = {0};
+    if (style == STYLE_PLAIN)
+        separators = oif_separators_from(field, reader->delimiter);
     for (;; field = end + 1) {
         size_t slot =
             field_count < reader->column_count ? reader->columns[field_count].slot : OIF_UNSELECTED;
-        end = slot == OIF_UNSELECTED
-                  ? NULL
-                  : plain_field_end(style, field, lines_end, delimiter, &reader->values[slot]);
-        if (!end) {
-            progress->quoted |= *(style == STYLE_BLANKS ? oif_csv_past_run(field) : field) == '"';
-            end = field_end(style, field, start + progress->scanned, lines_end, delimiter);
+        const char *separator = style == STYLE_PLAIN ? oif_separators_next(&separators) : NULL;
+        if (style == STYLE_PLAIN && is_short_number(reader, field, separator, slot)) {
+            end = separator;
+        } else {
+            end = style == STYLE_PLAIN
+                      ? read_other_field(reader, field, separator, field_count, slot)
+                      : read_field(reader, style, field, field_count, slot);
             if (!end)
                 break;
-            if (slot != OIF_UNSELECTED &&
-                field_meaning(style, field, end, delimiter, &reader->values[slot]) >=
-                    OIF_CSV_INFINITE &&
-                !progress->bad_field)
-                progress->bad_field = field_count + 1;
+            if (style == STYLE_PLAIN && end != separator)
+                separators = oif_separators_from(end + 1, reader->delimiter);
         }
         field_count++;
         if (*end == '\n')

@@ -120,13 +120,13 @@ oif_json_path *oif_json_path_add(oif_reader *reader, oif_json_path *parent, cons
     oif_json_paths *paths = reader->paths;
     oif_json_path *path = oif_reader_keep(reader, sizeof *path);
     /* A quote, the key, a quote, a \n, and enough zeros to load words anywhere. */
-    char *copy = oif_reader_keep(reader, oif_size_add(key_bytes, 3 + 2 * OIF_LOAD_AHEAD_BYTES));
+    char *copy = oif_reader_keep(reader, oif_size_add(key_bytes, 3 + 2 * OIF_WORD_BYTES));
     if (!path || !copy)
         return NULL;
     copy[0] = copy[key_bytes + 1] = '"';
     memcpy(copy + 1, key, key_bytes);
     copy[key_bytes + 2] = '\n';
-    memset(copy + key_bytes + 3, 0, 2 * OIF_LOAD_AHEAD_BYTES);
+    memset(copy + key_bytes + 3, 0, 2 * OIF_WORD_BYTES);
 
     const uint64_t head_mask =
         key_bytes < 7 ? (UINT64_C(1) << 8 * (key_bytes + 1)) - 1 : UINT64_MAX;

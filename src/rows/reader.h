@@ -1,13 +1,13 @@
 /* What the formats of rows share: a buffer of bytes, the lines in it, the columns.
  *
- *     buffer |  consumed  | a whole line \n another \n | a line's beginning |   room   | 1 | 8 |
+ *     buffer |  consumed  | a whole line \n another \n | a line's beginning |   room   | 1 | 64 |
  *            0          start                     lines_end               end         capacity
  *
  * Bytes are read into one buffer and parsed in place; a record's text is never copied. Whole
  * lines end at `lines_end`, so the byte before it is always a \n (at the end of the input one
  * is added if it was missing; the last byte of the capacity is kept for that). This \n stops
- * every scan: apart from quoted text no loop needs to compare with an end. The eight bytes
- * behind the capacity let words be loaded past the last line.
+ * every scan: apart from quoted text no loop needs to compare with an end. The 64 bytes behind
+ * the capacity let words and vectors be loaded past the last line.
  *
  * The source is asked only when no whole record is left in the buffer. Raw rows have no lines;
  * for them start and end are all there is. */
@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-enum { OIF_ADDED_NEWLINE_BYTES = 1, OIF_LOAD_AHEAD_BYTES = 8 };
+enum { OIF_ADDED_NEWLINE_BYTES = 1, OIF_LOAD_AHEAD_BYTES = 64, OIF_WORD_BYTES = 8 };
 
 #define OIF_UNSELECTED SIZE_MAX
 

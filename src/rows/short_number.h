@@ -41,4 +41,34 @@ static inline const char *oif_short_number_end(const char *text, const char *lin
     return first + end;
 }
 
+/* The same for a text whose end is known, of up to eight characters: they are moved to the top of
+ * a word, so the zeros below count as leading ones, and the digits before the point move up by
+ * one. Flags are numbers here, because compilers turn choices into branches, and signs and points
+ * are hard to predict. */
+static inline bool oif_short_number_read(const char *text, const char *end, double *value)
+{
+    static const double powers_of_ten[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7};
+    const size_t bytes = (size_t)(end - text);
+    if (bytes - 1 >= 8 || FLT_EVAL_METHOD != 0) /* none, or more than eight */
+        return false;
+    const uint64_t negative = *text == '-';
+    const unsigned shift = 64 - 8 * (unsigned)bytes;
+    const uint64_t word = ((load_eight(text) ^ EVERY_BYTE * '0') & ~(negative * 0xff))
+                          << shift; /* digits: 0 to 9 */
+    const uint64_t others =
+        (((word & EVERY_BYTE * 0x7f) + EVERY_BYTE * (0x7f - 9)) | word) & EVERY_BYTE * 0x80;
+    const uint64_t point = others >> 7, has_point = others != 0;
+    const uint64_t before = point - has_point, at_point = point * 0xff;
+    const uint64_t misplaced = (others & (others - 1)) | ((word & at_point) ^ point * ('.' ^ '0'));
+    if (misplaced != 0 || bytes == negative + has_point)
+        return false;
+    const uint64_t digits = (word & ~(before | at_point)) | (word & before) << 8;
+    const double magnitude = (double)(int64_t)join_eight_digits(digits);
+    /* without a point as with one behind the last digit */
+    const int decimals = __builtin_clzll(others | (has_point ^ 1) << 63) / 8;
+    const double quotient = magnitude / powers_of_ten[decimals];
+    *value = oif_double_from_bits(oif_bits_of_double(quotient) | negative << 63);
+    return true;
+}
+
 #endif

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "oif_rows.h"
+#include "rows/short_number.h"
 
 static uint64_t first_seed, random_state;
 static long trials;
@@ -59,6 +60,27 @@ static double random_finite(void)
     }
 }
 
+/* What the quick ways accept, up to a known end with the next fields of a table behind it, must be
+ * what strtod reads. */
+static void check_quick_ways(const char *text, size_t length)
+{
+    bool (*const ways[])(const char *, const char *, double *) = {oif_short_number_read,
+                                                                  oif_long_number_read};
+    char field[128], *expected_end;
+    if (length == 0 || length > 64)
+        return;
+    snprintf(field, sizeof field, "%.*s,-1.5,27,.5,1234567890123456789", (int)length, text);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        double value, expected = strtod(field, &expected_end);
+        if (!ways[i](field, field + length, &value))
+            continue;
+        if (expected_end != field + length || to_bits(value) != to_bits(expected))
+            fail_msg("seed %" PRIu64 ": quick way %zu reads \"%.*s\" as %.17g, strtod as %.17g of "
+                     "its first %td characters",
+                     first_seed, i, (int)length, text, value, expected, expected_end - field);
+    }
+}
+
 /* The text must be read as strtod reads it: same bits, same end. */
 static void check_reads_as_strtod(const char *text, size_t length)
 {
@@ -71,6 +93,7 @@ static void check_reads_as_strtod(const char *text, size_t length)
                  "strtod says %.17g (%a) after %td",
                  first_seed, text, value, value, end == NULL ? 0 : end - text, expected, expected,
                  expected_end - text);
+    check_quick_ways(text, length);
 }
 
 /* Reading: random texts */
@@ -142,6 +165,65 @@ static void short_decimals_are_read_like_strtod(void **state)
         size_t length = (size_t)(p - text);
         strcpy(p, ",-1.5,27"); /* the way a table goes on */
         check_reads_as_strtod(text, length + 8);
+    }
+}
+
+static void the_quick_ways_read_what_numbers_mostly_look_like(void **state)
+{
+    static const char *const short_ones[] = {"7",  "-7",  "12.5", "-0.25",    "0",
+                                             "5.", "-.5", ".125", "12345678", "-123456",
+                                             "-0", "0.0", "1e-0", "1234.5678"};
+    static const char *const long_ones[] = {"10.716107451545243", "-2.3025850929940455",
+                                            "1234567.8",          "0.84442185152504812",
+                                            "-13.77567141825941", ".1234567890123456789"};
+    double value;
+    (void)state;
+    for (size_t i = 0; i < sizeof short_ones / sizeof *short_ones; i++) {
+        char field[64] = "";
+        strcpy(field, short_ones[i]);
+        bool is_read = oif_short_number_read(field, field + strlen(field), &value);
+        if (is_read != (i < 12))
+            fail_msg("%s is %s", field, is_read ? "read" : "not read");
+    }
+    for (size_t i = 0; i < sizeof long_ones / sizeof *long_ones; i++) {
+        char field[64] = "";
+        strcpy(field, long_ones[i]);
+        if (!oif_long_number_read(field, field + strlen(field), &value))
+            fail_msg("%s is not read", field);
+        check_quick_ways(field, strlen(field));
+    }
+}
+
+/* Characters of numbers in any order. */
+static void what_is_no_number_is_refused_by_the_quick_ways(void **state)
+{
+    static const char alphabet[] = "0123456789012345678901234567890123456789..--+e \r";
+    (void)state;
+    for (long i = 0; i < trials / 2; i++) {
+        char text[32];
+        size_t length = 1 + (size_t)random_below(22);
+        for (size_t j = 0; j < length; j++)
+            text[j] = alphabet[random_below((int)sizeof alphabet - 1)];
+        text[length] = '\0';
+        check_quick_ways(text, length);
+    }
+}
+
+/* As fields of tables have them: up to 22 digits, a point anywhere, no exponent. */
+static void long_decimals_are_read_like_strtod(void **state)
+{
+    (void)state;
+    for (long i = 0; i < trials / 4; i++) {
+        char text[64], *p = text;
+        if (random_below(2) == 0)
+            *p++ = '-';
+        int digits = 7 + random_below(16), before_point = random_below(9);
+        before_point = before_point < digits ? before_point : digits;
+        p = write_random_digits(p, before_point);
+        *p++ = '.';
+        p = write_random_digits(p, digits - before_point);
+        *p = '\0';
+        check_reads_as_strtod(text, (size_t)(p - text));
     }
 }
 
@@ -563,6 +645,8 @@ static void short_decimals_are_written_back_as_they_were_read(void **state)
             value /= 10;
         check_is_shortest_and_closest(value);
         check_is_shortest_and_closest(-value);
+        /* and its neighbours, which have 16 or 17 digits */
+        check_is_shortest_and_closest(from_bits(to_bits(value) + 1));
     }
 }
 
@@ -686,6 +770,9 @@ int main(void)
         cmocka_unit_test(values_printed_with_1_to_25_digits_are_read_like_strtod),
         cmocka_unit_test(random_decimals_with_exponents_are_read_like_strtod),
         cmocka_unit_test(short_decimals_are_read_like_strtod),
+        cmocka_unit_test(the_quick_ways_read_what_numbers_mostly_look_like),
+        cmocka_unit_test(what_is_no_number_is_refused_by_the_quick_ways),
+        cmocka_unit_test(long_decimals_are_read_like_strtod),
         cmocka_unit_test(whole_numbers_up_to_20_digits_are_read_like_strtod),
         cmocka_unit_test(subnormal_numbers_are_read_like_strtod),
         cmocka_unit_test(midpoints_are_read_to_even_and_their_neighbours_to_the_near_side),
