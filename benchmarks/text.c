@@ -368,23 +368,32 @@ static timing print_with_snprintf(const double *values, size_t count, text *into
     return stopwatch_stop(started);
 }
 
-/* As cli/score.c: the line as it came, a comma, the score; through stdio with its buffer of 64
- * KiB. */
+/* As oif score: the line as it came, a comma, the score; collected in pieces of 64 KiB, as
+ * cli/output.c does it. */
 static timing print_scored(FILE *to, const text *from, const table *rows, const double *scores)
 {
+    enum { PIECE_BYTES = 1 << 16 };
+    static char piece[PIECE_BYTES];
     timing started = stopwatch_start();
     const char *line = from->bytes + rows->header_bytes;
+    size_t used = 0;
 
     for (size_t i = 0; i < rows->rows; i++) {
-        char field[OIF_NUMBER_TEXT_BYTES];
-        size_t length = oif_number_format(scores[i], field);
-        if (fwrite(line, 1, rows->text_bytes[i], to) != rows->text_bytes[i] ||
-            fwrite(",", 1, 1, to) != 1 || fwrite(field, 1, length, to) != length ||
-            fwrite("\n", 1, 1, to) != 1)
-            die("cannot write to /dev/null");
+        size_t most = rows->text_bytes[i] + OIF_NUMBER_TEXT_BYTES + 2;
+        if (most > PIECE_BYTES - used) {
+            if (most > PIECE_BYTES || fwrite(piece, 1, used, to) != used)
+                die("cannot print row %zu", i);
+            used = 0;
+        }
+        memcpy(piece + used, line, rows->text_bytes[i]);
+        used += rows->text_bytes[i];
+        piece[used++] = ',';
+        used += oif_number_format(scores[i], piece + used);
+        piece[used++] = '\n';
         line += rows->text_bytes[i] + 1;
     }
-    fflush(to);
+    if (fwrite(piece, 1, used, to) != used || fflush(to) != 0)
+        die("cannot write to /dev/null");
     return stopwatch_stop(started);
 }
 
@@ -555,15 +564,15 @@ static void benchmark_phases(const settings *s)
                "%.1f, "
                "\"score_ns_per_row\": %.1f, \"print_ns_per_row\": %.1f, \"text_to_scoring\": %.3f, "
                "\"bar\": "
-               "1}\n",
+               "0.35}\n",
                name, rows.rows, parse, score, print, ratio);
     else
         printf("oif score on %s (%zu rows of %zu): a row takes %.0f ns to parse, %.0f to learn and "
                "score, "
                "%.0f to print; "
-               "parsing and printing take %.2f of the scoring; bar 1: %s\n",
+               "parsing and printing take %.2f of the scoring; bar 0.35: %s\n",
                name, rows.rows, rows.columns, parse, score, print, ratio,
-               ratio < 1 ? "met" : "MISSED");
+               ratio <= 0.35 ? "met" : "MISSED");
     fclose(nowhere);
     free(scores);
     free(rows.text_bytes);
@@ -586,8 +595,8 @@ int main(int argc, char **argv)
             die("usage: bench_text [--json] [--repeats N] [FILE.csv]");
     if (s.json)
         printf("[\n");
-    benchmark_reading(&s, "read CSV of short numbers", short_number, 300);
-    benchmark_reading(&s, "read CSV of 17 digits", long_number, 200);
+    benchmark_reading(&s, "read CSV of short numbers", short_number, 350);
+    benchmark_reading(&s, "read CSV of 17 digits", long_number, 500);
     benchmark_format(&s, "read NDJSON, dense", make_log(""), read_log, 250);
     benchmark_format(&s, "read NDJSON with blanks", make_log(" "), read_log, 250);
     benchmark_format(&s, "read raw rows of 8", make_raw(), read_raw, 0);
