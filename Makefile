@@ -16,7 +16,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 	test-all python-test python-asan python-capymoa test-java java-asan javadoc test-flink test-flink-kafka wheels docs pictures screenshot format lint coverage fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	operations data accuracy forgetting paper paper-quick ablation \
-	bench bench-quick bench-plain bench-python bench-serve bench-text bench-flink bench-programs flink-job
+	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-flink bench-programs flink-job
 
 ##@ Use it
 
@@ -225,6 +225,16 @@ bench: bench-programs ## ours beside the peers from PyPI: table, JSON and plots 
 bench-quick: bench-programs ## instructions per row against benchmarks/limits.json (ARGS="--accept" to set them)
 	@tools/install_dependencies.sh test-all
 	@benchmarks/instructions.py $(ARGS)
+
+bench-aarch64: ## the same for some cases of the program for aarch64, counted by qemu (ARGS="--accept")
+	@tools/install_dependencies.sh aarch64
+	@mkdir -p build
+	@cmake --preset benchmarks -B build/benchmarks-aarch64 -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc \
+		-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_EXE_LINKER_FLAGS=-static \
+		> build/configure.log || { cat build/configure.log; exit 1; }
+	@cmake --build build/benchmarks-aarch64 --target bench_stream -- --quiet
+	@cc -O2 -shared -fPIC benchmarks/count_instructions.c -o build/benchmarks-aarch64/count_instructions.so
+	@benchmarks/instructions.py --aarch64 $(ARGS)
 
 bench-plain: bench-programs ## ours beside the plain translation of the paper, and text in and out
 	@tools/make_venv.sh test

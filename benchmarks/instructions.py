@@ -9,12 +9,14 @@ are printed and nothing fails.
     benchmarks/instructions.py --accept       make the counts of this machine the limits of its kind
     benchmarks/instructions.py --accept hst   only those of the cases that begin so
     benchmarks/instructions.py --only hst     count only the cases that begin so
+    benchmarks/instructions.py --aarch64      count some cases of the program for aarch64 under qemu: make bench-aarch64
 """
 
 import argparse
 import json
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,13 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 LIMITS = CHECKOUT / "benchmarks" / "limits.json"
 PROGRAM = CHECKOUT / "build" / "benchmarks" / "benchmarks" / "bench_stream"
 COUNTED_FUNCTION = "pass_counted_rows"
+
+# What make bench-aarch64 has built; its counts are kept apart, as they are those of some cases only.
+AARCH64 = CHECKOUT / "build" / "benchmarks-aarch64"
+AARCH64_KEY = "aarch64-qemu"
+AARCH64_CASES = [f"rolling-iforest/row/learn-score/d={columns}/" for columns in (3, 10, 36)]
+AARCH64_CASES += ["rolling-iforest/row/score/d=10/", "running/learn-score/d=10", "running/score/d=10"]
+AARCH64_CASES += [f"{name}/learn-score/" for name in ("iforest-asd", "hst", "rrcf", "loda", "sdo")]
 
 
 def machine():
@@ -57,6 +66,33 @@ def count_instructions(program, start):
         if Path(f"{dump}.{len(cases) + 1}").exists():
             sys.exit(f"callgrind counted more passes than the program's {len(cases)} cases")
     totals = [int(re.search(r"^totals: (\d+)$", text, re.MULTILINE).group(1)) for text in texts]
+    return {name: round(total / int(rows), 1) for (name, rows), total in zip(cases, totals)}
+
+
+def address_of(program, function):
+    """Where a function of a program that is not moved when it is loaded begins."""
+    symbols = subprocess.run(["readelf", "-sW", program], check=True, capture_output=True, text=True).stdout
+    found = re.search(rf"^\s*\d+: ([0-9a-f]+)\s.*\sFUNC\s.*\s{function}$", symbols, re.MULTILINE)
+    if not found:
+        sys.exit(f"{program} has no function {function}")
+    return "0x" + found.group(1)
+
+
+def count_emulated(program, starts):
+    """The same under qemu, whose plugin counts from the start of the counted function to what is called after it."""
+    if not shutil.which("qemu-aarch64"):
+        sys.exit("qemu-aarch64 is missing (qemu-aarch64-static takes no plugins): apt-get install qemu-user")
+    with tempfile.TemporaryDirectory(prefix="oif_qemu_") as folder:
+        written = Path(folder) / "counts"
+        plugin = f"{AARCH64 / 'count_instructions.so'},counts={written}"
+        plugin += f",from={address_of(program, COUNTED_FUNCTION)},to={address_of(program, 'oif_detector_free')}"
+        run = subprocess.run(["qemu-aarch64", "-plugin", plugin, program, *starts], capture_output=True, text=True)
+        if run.returncode:
+            sys.exit(f"qemu-aarch64 -plugin {plugin} {program} failed:\n{run.stderr}")
+        cases = [line.split() for line in run.stdout.splitlines()]
+        totals = [int(line) for line in written.read_text(encoding="ascii").splitlines()]
+    if len(cases) != len(totals):
+        sys.exit(f"qemu counted {len(totals)} passes of the program's {len(cases)} cases")
     return {name: round(total / int(rows), 1) for (name, rows), total in zip(cases, totals)}
 
 
@@ -117,19 +153,26 @@ def main():
     some = parser.add_mutually_exclusive_group()
     some.add_argument("--accept", nargs="?", const="", metavar="START", help="rewrite the limits of this kind of machine")
     some.add_argument("--only", default="", metavar="START", help="count only the cases that begin so")
-    parser.add_argument("--program", default=PROGRAM, metavar="FILE", help="bench_stream (default: that of make)")
+    parser.add_argument("--program", metavar="FILE", help="bench_stream (default: that of make)")
+    parser.add_argument("--aarch64", action="store_true", help="some cases of the program for aarch64, under qemu")
     arguments = parser.parse_args()
+    program = arguments.program or (AARCH64 / "benchmarks" / "bench_stream" if arguments.aarch64 else PROGRAM)
 
     stored = json.loads(LIMITS.read_text(encoding="utf-8"))
-    key, built_with = machine(), compiler(arguments.program)
+    key, built_with = AARCH64_KEY if arguments.aarch64 else machine(), compiler(program)
     known = stored["limits"].get(key, {"compiler": None, "instructions_a_row": {}})
-    counts = count_instructions(arguments.program, arguments.only)
+    if arguments.aarch64:
+        starts = [start for start in AARCH64_CASES if start.startswith(arguments.only)] or [arguments.only]
+        counts = count_emulated(program, starts)
+    else:
+        counts = count_instructions(program, arguments.only)
 
     print(f"{key}, {built_with}")
     limits = {name: limit for name, limit in known["instructions_a_row"].items() if name.startswith(arguments.only)}
     above = compare(counts, {} if arguments.accept == "" else limits, stored["slack_percent"])
     print()
-    report_bars(counts, stored["bars"])
+    if not arguments.aarch64:
+        report_bars(counts, stored["bars"])
     above += report_score_learn(counts, stored["score_learn_ratio"])
     if arguments.accept is not None:
         accept(stored, key, counts, built_with, arguments.accept)

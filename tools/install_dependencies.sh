@@ -6,6 +6,7 @@
 #   tools/install_dependencies.sh test-all  also make test-all: other compilers, machines and checkers
 #   tools/install_dependencies.sh develop   also make format, lint, coverage
 #   tools/install_dependencies.sh java      build, and make demo-flink, bench-flink
+#   tools/install_dependencies.sh aarch64   build, and make bench-aarch64
 #
 # As root on Debian or Ubuntu it installs what is missing; otherwise it prints the command that does.
 set -euo pipefail
@@ -50,6 +51,15 @@ find_missing() {
         need maven has mvn
         need python3 has python3
         need python3-pip python3 -m pip --version
+        return
+    fi
+    if [ "$goal" = aarch64 ]; then
+        # The static one takes no plugins.
+        need qemu-user has qemu-aarch64
+        need gcc-aarch64-linux-gnu has aarch64-linux-gnu-gcc
+        need libc6-dev-arm64-cross has_static_libc aarch64-linux-gnu-gcc
+        need binutils has readelf
+        need python3 has python3
         return
     fi
 
@@ -107,7 +117,7 @@ find_missing() {
     need shellcheck has shellcheck
 }
 
-case $goal in build | test | test-all | develop | java) ;; *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
+case $goal in build | test | test-all | develop | java | aarch64) ;; *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
 find_missing
 [ ${#missing[@]} -eq 0 ] && exit 0
 
