@@ -17,7 +17,8 @@ def run(broker, readings, name, folder, kills, *options):
             program.kill()
             program.wait()
             program = broker.begin(folder / "streams.log", *arguments)
-        lines = broker.read(sink, readings.rows, folder / "all.csv", seconds=300)
+        lines = broker.read(sink, readings.rows, folder / "all.csv", seconds=600)
+        assert program.poll() is None, (folder / "streams.log").read_text()[-3000:]
     finally:
         program.kill()
         program.wait()
@@ -31,5 +32,5 @@ def test_without_a_kill(broker, readings, tmp_path):
 
 
 def test_killed_twice_with_few_models_in_memory(broker, readings, tmp_path):
-    """5 models per task for 15 keys: most rows load a model from the stores."""
-    assert run(broker, readings, "killed", tmp_path, 2, 5) == readings.expected
+    """10 models per task for some 15 keys: many rows load a model from the stores."""
+    assert run(broker, readings, "killed", tmp_path, 2, 10) == readings.expected

@@ -38,7 +38,7 @@ public final class FlinkTopicJob {
         StreamExecutionEnvironment job = StreamExecutionEnvironment.getExecutionEnvironment();
         DataStream<Reading> readings = job.fromSource(source(options), WatermarkStrategy.noWatermarks(), "readings")
                 .uid("readings")
-                .map(FlinkTopicJob::reading)
+                .map(Lines::reading)
                 .returns(Types.POJO(Reading.class));
         DataStream<String> lines = options.get("forgetful").equals("yes")
                 ? readings.keyBy(r -> r.pump).process(new Forgetful(options))
@@ -77,19 +77,6 @@ public final class FlinkTopicJob {
                 .detector(options.get("detector"), Map.of())
                 .cache(MemorySize.parse(options.get("cache")))
                 .apply();
-    }
-
-    /** row,pump,time,flow,pressure,temperature */
-    static Reading reading(String line) {
-        String[] fields = line.split(",");
-        Reading r = new Reading();
-        r.row = Long.parseLong(fields[0]);
-        r.pump = fields[1];
-        r.time = Double.parseDouble(fields[2]);
-        r.flow = Double.parseDouble(fields[3]);
-        r.pressure = Double.parseDouble(fields[4]);
-        r.temperature = Double.parseDouble(fields[5]);
-        return r;
     }
 
     private static String line(Scored<Reading> scored) {

@@ -10,6 +10,7 @@ import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.kstream.Produced;
 
@@ -29,6 +30,15 @@ public final class StreamsApp {
                 .to(arguments[2], Produced.with(Serdes.String(), Serdes.String()));
         try (KafkaStreams streams = new KafkaStreams(builder.build(), settings(arguments))) {
             Runtime.getRuntime().addShutdownHook(new Thread(streams::close));
+            streams.setUncaughtExceptionHandler(error -> {
+                error.printStackTrace();
+                return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+            });
+            streams.setStateListener((now, before) -> {
+                if (now == KafkaStreams.State.ERROR) {
+                    Runtime.getRuntime().halt(1);
+                }
+            });
             streams.start();
             new CountDownLatch(1).await(); // until it is stopped
         }
@@ -50,13 +60,13 @@ public final class StreamsApp {
     private static final class Pumps implements OifProcessor.Values<String, String> {
         @Override
         public double[] row(String value) {
-            Reading r = FlinkTopicJob.reading(value);
+            Reading r = Lines.reading(value);
             return new double[] {r.flow, r.pressure, r.temperature};
         }
 
         @Override
         public double seconds(String value) {
-            return FlinkTopicJob.reading(value).time;
+            return Lines.reading(value).time;
         }
 
         @Override
