@@ -5,6 +5,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.connector.source.util.ratelimit.RateLimiterStrategy;
+import org.apache.flink.connector.datagen.source.DataGeneratorSource;
+import org.apache.flink.connector.datagen.source.GeneratorFunction;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /**
  * Pumps that run quietly, and now and then one whose pressure drops. A reading depends on nothing
@@ -26,6 +33,14 @@ public final class Pumps {
         double temperature = 40 + random.nextDouble() * 2;
         boolean isFaulty = row % FAULT_EVERY > FAULT_EVERY - FAULT_ROWS * pumps / 4 && pump % 50 == 3;
         return new Reading(row, "pump-" + pump, 1_700_000_000 + row / 10.0, flow, isFaulty ? 1 : pressure, temperature);
+    }
+
+    /** From one source subtask: the rows of a pump must come in one order. */
+    static DataStream<Reading> stream(StreamExecutionEnvironment job, long rows, int pumps, double rowsPerSecond) {
+        GeneratorFunction<Long, Reading> generator = row -> reading(row, pumps);
+        DataGeneratorSource<Reading> source = new DataGeneratorSource<>(
+                generator, rows, RateLimiterStrategy.perSecond(rowsPerSecond), Types.POJO(Reading.class));
+        return job.fromSource(source, WatermarkStrategy.noWatermarks(), "pumps").setParallelism(1).uid("pumps");
     }
 
     public static void main(String[] arguments) throws IOException {

@@ -6,13 +6,9 @@ import java.util.List;
 import java.util.Map;
 import oif.flink.OifScore;
 import oif.flink.Scored;
-import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.serialization.SimpleStringEncoder;
 import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.api.connector.source.util.ratelimit.RateLimiterStrategy;
 import org.apache.flink.configuration.MemorySize;
-import org.apache.flink.connector.datagen.source.DataGeneratorSource;
-import org.apache.flink.connector.datagen.source.GeneratorFunction;
 import org.apache.flink.connector.file.sink.FileSink;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.streaming.api.datastream.DataStream;
@@ -36,7 +32,11 @@ public final class PumpsJob {
             options.put(arguments[i].substring(2), arguments[i + 1]);
         }
         StreamExecutionEnvironment job = StreamExecutionEnvironment.getExecutionEnvironment();
-        DataStream<Reading> readings = readings(job, options);
+        DataStream<Reading> readings = Pumps.stream(
+                job,
+                Long.parseLong(options.get("rows")),
+                Integer.parseInt(options.get("pumps")),
+                Double.parseDouble(options.get("rate")));
         DataStream<String> lines = options.get("forgetful").equals("yes")
                 ? readings.keyBy(r -> r.pump).process(new Forgetful(options))
                 : score(readings, options).map(PumpsJob::line).returns(Types.STRING);
@@ -45,18 +45,6 @@ public final class PumpsJob {
                         .build())
                 .uid("files");
         job.execute("pumps");
-    }
-
-    /** One source subtask: the rows of a pump must come in one order. */
-    private static DataStream<Reading> readings(StreamExecutionEnvironment job, Map<String, String> options) {
-        int pumps = Integer.parseInt(options.get("pumps"));
-        GeneratorFunction<Long, Reading> generator = row -> Pumps.reading(row, pumps);
-        DataGeneratorSource<Reading> source = new DataGeneratorSource<>(
-                generator,
-                Long.parseLong(options.get("rows")),
-                RateLimiterStrategy.perSecond(Double.parseDouble(options.get("rate"))),
-                Types.POJO(Reading.class));
-        return job.fromSource(source, WatermarkStrategy.noWatermarks(), "pumps").setParallelism(1).uid("pumps");
     }
 
     private static DataStream<Scored<Reading>> score(DataStream<Reading> readings, Map<String, String> options) {

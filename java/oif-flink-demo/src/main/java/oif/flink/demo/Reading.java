@@ -19,4 +19,9 @@ public class Reading {
         this.pressure = pressure;
         this.temperature = temperature;
     }
+
+    @Override
+    public String toString() {
+        return pump + " row=" + row + " flow=" + flow + " pressure=" + pressure;
+    }
 }
