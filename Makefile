@@ -57,7 +57,7 @@ test-all: ## make test, then clang, sanitizers, other machines, peers, fuzzers, 
 docs: release-gcc ## the documentation as a site: build/site/index.html, searchable, links checked
 	@tools/make_venv.sh docs
 	@tools/make_docs.py build/release-gcc/oif build/site-source
-	@cd build && docs-venv/bin/mkdocs build --strict --quiet --config-file mkdocs.yml
+	@cd build && docs-venv/bin/mkdocs build --strict --config-file mkdocs.yml > site.log 2>&1 || { cat site.log; exit 1; }
 	@echo build/site/index.html
 
 pictures: release-gcc ## draw docs/images again from what oif says and from the tables of the documents
