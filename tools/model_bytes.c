@@ -1,0 +1,46 @@
+/* Prints the bytes of a model of every detector: the table of docs/choosing.md, which says how to
+ * compile it. */
+#include <oif.h>
+
+#include <stdio.h>
+
+static const size_t columns[] = {3, 10, 36};
+static const double windows[] = {256, 2048};
+
+typedef struct setting {
+    const char *name;
+    double value;
+} setting;
+
+/* What docs/choosing.md recommends for many models; the window is set apart. */
+static const setting small[] = {
+    {"num_trees", 16}, {"sample_size", 48}, {"max_depth", 4}, {"max_leaf_samples", 12}};
+
+static void print_line(const char *title, const char *detector, const setting *settings,
+                       size_t setting_count)
+{
+    oif_params params;
+    oif_status status = oif_params_init(&params, detector, NULL);
+    for (size_t i = 0; i < setting_count && status == OIF_OK; i++)
+        status = oif_params_set(&params, settings[i].name, settings[i].value, NULL);
+    printf("| %s`%s` |", title, detector);
+    for (size_t i = 0; i < 6 && status == OIF_OK; i++) {
+        size_t bytes = 0;
+        status = oif_params_set(&params, "window_size", windows[i % 2], NULL);
+        if (status == OIF_OK)
+            status = oif_detector_estimate_bytes(&params, columns[i / 2], &bytes, NULL);
+        printf(" %.1f |", (double)bytes / 1024);
+    }
+    printf(status == OIF_OK ? "\n" : " failed\n");
+}
+
+int main(void)
+{
+    const oif_detector_info *info;
+    printf("| KB | d = 3, 256 | 3, 2048 | 10, 256 | 10, 2048 | 36, 256 | 36, 2048 |\n");
+    printf("| --- | --- | --- | --- | --- | --- | --- |\n");
+    for (size_t i = 0; (info = oif_detector_info_at(i)); i++)
+        print_line("", info->table.name, NULL, 0);
+    print_line("small ", "rolling-iforest", small, sizeof small / sizeof *small);
+    return 0;
+}
