@@ -77,7 +77,15 @@ reference() { # other implementations, and Python's json beside the NDJSON reade
         build/reference-venv/bin/python -m pytest -q -rs -p no:cacheprovider --color=no --ignore=tests/serve --ignore=tests/flink --ignore=tests/kafka tests
 }
 
+# Some 500 MB, while the processors compile. If it fails, the stages java and flink say so themselves.
+fetch_flink() {
+    tools/make_flink.sh
+    java/mvn -q -Dflink.version=1.20.5 -pl oif-flink -am compile
+    java/mvn -q -DskipTests package
+}
+
 # What fails most often comes first.
+[ "${1:-}" = --all ] && { fetch_flink >"$logs/fetch_flink.log" 2>&1 & fetching=$!; }
 stage release-gcc quick_ctest
 stage python-package tools/test_python.sh
 stage docs docs_examples
@@ -92,6 +100,7 @@ if [ "${1:-}" = --all ]; then
     stage analysis tools/analyze.sh
     stage wheels tools/make_wheels.sh --check
     stage reference reference
+    wait "$fetching"
     stage java tools/test_java.sh
     stage flink tools/test_flink.sh
     stage tsan thread_tests

@@ -269,7 +269,7 @@ def test_write_through_goes_on_as_operator(cluster, expected, tmp_path):
 
 
 @only_long
-def test_memory_over_20_jobs(expected, tmp_path):
+def test_memory_over_20_jobs(tmp_path):
     """Each job has a class loader of its own, loads the native library again and fills its cache; nothing is left behind."""
     with Cluster(Path(FLINK).absolute(), tmp_path) as cluster:
         cluster.java_options = ["-Xms256m", "-XX:+AlwaysPreTouch"]  # the heap is not what is measured
@@ -277,9 +277,9 @@ def test_memory_over_20_jobs(expected, tmp_path):
         cluster.jar = cluster.upload(JOB)
         resident = []
         for number in range(24):
-            run = Run(cluster, tmp_path / str(number), 20_000, rate=100_000, pumps=1000).start(parallelism=4)
+            run = Run(cluster, tmp_path / str(number), 60_000, rate=100_000, pumps=1000).start(parallelism=4)
             cluster.finish(run.job)
-            assert len(run.lines()) == 20_000
+            assert len(run.lines()) == 60_000
             shutil.rmtree(run.folder)
             resident.append(sum(cluster.resident_bytes(f"tm-{each}") for each in range(2)))
         print("resident MB after each job:", [round(each / 1e6) for each in resident])
