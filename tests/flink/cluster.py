@@ -171,7 +171,7 @@ class Cluster:
             f"http://127.0.0.1:{self.port}{path}", data=data, method=method, headers={"Content-Type": "application/json"}
         )
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=20 if body is None else 300) as answer:  # a question is asked again, a job not
                 return json.loads(answer.read() or b"{}")
         except urllib.error.HTTPError as error:
             if error.code in (404, 503):
@@ -211,7 +211,7 @@ class Cluster:
             f"http://127.0.0.1:{self.port}/jars/upload", data=body,
             headers={"Content-Type": f"multipart/form-data; boundary={boundary}"},
         )
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=300) as answer:
             return json.loads(answer.read())["filename"].rsplit("/", 1)[-1]
 
     def run(self, jar, entry, arguments, parallelism=3, savepoint=None, settings=None):
