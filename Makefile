@@ -13,7 +13,7 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-serve demo-flink build test install clean \
-	test-all python-test python-asan python-capymoa test-java java-asan javadoc test-flink test-flink-kafka wheels docs pictures screenshot format lint coverage fuzz valgrind release-gcc \
+	test-all python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels docs pictures screenshot format lint coverage fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	operations data accuracy forgetting paper paper-quick ablation \
 	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-flink bench-programs flink-job
@@ -104,6 +104,12 @@ test-java: ## the Java binding and Flink's operator: JUnit under -Xcheck:jni, bo
 java-asan: ## the binding's JUnit tests with its native library under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/install_dependencies.sh test-all
 	@tools/test_java_asan.sh
+
+java: ## java/*/target/*.jar, with the native libraries of x86_64 and aarch64
+	@tools/install_dependencies.sh test-all
+	@tools/make_java.sh x86_64
+	@tools/make_java.sh aarch64
+	@java/mvn -q -DskipTests package
 
 javadoc: ## build/java/javadoc: the pages of oif-java and oif-flink
 	@tools/install_dependencies.sh test-all
