@@ -587,6 +587,30 @@ oif_pipeline_process_rows(oif_pipeline *pipeline, const double *rows, size_t cou
                           const char *const *keys, const size_t *key_bytes, const double *seconds,
                           oif_result *results, size_t *done, oif_error *error);
 
+/* Called after each row of oif_pipeline_process_rows_with, on the thread that has processed it.
+ * Other rows are processed meanwhile, but none of its key. `pipeline` may be asked about this row
+ * until the function returns: with oif_pipeline_explain, oif_pipeline_episode of its key,
+ * oif_pipeline_learned_row and oif_pipeline_recent_key. */
+typedef void (*oif_row_function)(void *context, oif_pipeline *pipeline, size_t row,
+                                 const oif_result *result);
+
+/* As oif_pipeline_process_rows; `after`, which may be NULL, is called for each row that was
+ * processed. */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process_rows_with(
+    oif_pipeline *pipeline, const double *rows, size_t count, size_t stride,
+    const char *const *keys, const size_t *key_bytes, const double *seconds, oif_row_function after,
+    void *context, oif_result *results, size_t *done, oif_error *error);
+
+/* Sets how many threads share the rows of oif_pipeline_process_rows, each the rows of some keys: 1
+ * to OIF_THREADS_MAX, initially 1. The results and the snapshots stay the same, bit for bit. Useful
+ * for blocks of some hundred rows of several keys. Rows of new keys and of keys whose models are
+ * packed are processed one after the other, and so are all rows with the option `alerts`.
+ *
+ * OIF_EPARAM    the number is out of range
+ * OIF_EMEMORY   the threads could not be started */
+OIF_API OIF_MUST_CHECK oif_status oif_pipeline_set_threads(oif_pipeline *pipeline, unsigned threads,
+                                                           oif_error *error);
+
 /* ---- Pipelines: derived columns ---- */
 
 /* What is learned instead of a column, or beside it.

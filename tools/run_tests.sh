@@ -61,8 +61,8 @@ quick_ctest() { OIF_FAULTS_ROWS=100000 build_and_ctest release-gcc; }
 thread_tests() { # the others have no threads, and compiling them takes minutes
     cmake --preset tsan >"$logs/tsan.configure.log" &&
         cmake --build --preset tsan -j "$jobs" --target test_detect.threads test_base.number_text \
-            test_serve.stream_threads -- --quiet &&
-        ctest --preset tsan -R '^(detect.threads|base.number_text|serve.stream_threads)$'
+            test_pipeline.pipeline_threads test_serve.stream_threads -- --quiet &&
+        ctest --preset tsan -R '^(detect.threads|base.number_text|pipeline.pipeline_threads|serve.stream_threads)$'
 }
 
 docs_examples() { # as a reader would: with the installed program, library and Python package

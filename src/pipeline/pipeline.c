@@ -239,6 +239,7 @@ void oif_pipeline_free(oif_pipeline *pipeline)
 {
     if (!pipeline)
         return;
+    oif_pool_free(pipeline->pool);
     oif_models_free(&pipeline->models);
     oif_evicted_models_free(&pipeline->evicted);
     oif_silence_queue_free(&pipeline->silence);
@@ -750,30 +751,6 @@ oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size
     pipeline->rows++;
     oif_eviction_see(&pipeline->keys.entries[entry], pipeline->rows);
     return OIF_OK;
-}
-
-oif_status oif_pipeline_process_rows(oif_pipeline *pipeline, const double *rows, size_t count,
-                                     size_t stride, const char *const *keys,
-                                     const size_t *key_bytes, const double *seconds,
-                                     oif_result *results, size_t *done, oif_error *error)
-{
-    oif_status status = OIF_OK;
-    *done = 0;
-    if (count > 1 && stride < pipeline->columns)
-        return oif_fail(error, OIF_EPARAM, "rows of %zu numbers need a stride of that many",
-                        pipeline->columns);
-    for (size_t i = 0; i < count; i++) {
-        const char *key = keys ? keys[i] : NULL;
-        size_t bytes = !key ? 0 : key_bytes ? key_bytes[i] : strlen(key);
-        status = oif_pipeline_process_at(pipeline, key, bytes, seconds ? seconds[i] : NAN,
-                                         rows + i * stride, &results[i], error);
-        if (status != OIF_OK && error)
-            error->line = i + 1;
-        if (status != OIF_OK)
-            break;
-        *done = i + 1;
-    }
-    return status;
 }
 
 /* Whether the detector is like those of the pipeline. */

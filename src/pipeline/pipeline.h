@@ -3,6 +3,7 @@
 #define OIF_PIPELINE_PIPELINE_H
 
 #include "base/column_names.h"
+#include "base/pool.h"
 #include "pipeline/alert_budget.h"
 #include "pipeline/evicted_models.h"
 #include "pipeline/eviction.h"
@@ -32,6 +33,7 @@ struct oif_pipeline {
     oif_evicted_models evicted;
     oif_alert_budget budget;
     oif_silence_queue silence; /* the entries of `keys` */
+    oif_pool *pool;            /* NULL while one thread does the work; clones start without */
 };
 
 /* The columns of its detectors. */
