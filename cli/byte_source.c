@@ -413,6 +413,8 @@ static ptrdiff_t read_and_hold(byte_source *source, char *buffer, size_t capacit
 ptrdiff_t byte_source_read(void *context, char *buffer, size_t capacity)
 {
     byte_source *source = context;
+    if (source->before_read)
+        source->before_read(source->before_read_context);
     size_t left = source->bytes_held - source->bytes_given,
            count = left < capacity ? left : capacity;
     if (left == 0 && !source->holds) {

@@ -43,6 +43,10 @@ typedef struct byte_source {
     int (*idle)(void *context);
     void *idle_context;
 
+    /* Called before bytes are asked for: the reader has no whole record left. NULL: not needed. */
+    void (*before_read)(void *context);
+    void *before_read_context;
+
     /* What the reader removes from the text and the output puts back. The first line decides. */
     size_t byte_order_mark_bytes; /* 3 when there is one */
     const char *line_end;         /* "\n" or "\r\n" */

@@ -332,6 +332,7 @@ static exit_code select_texts(cli_columns *columns, const cli_settings *settings
         cli_category *category = &columns->categories.list[i];
         category->text = add_text(selection, &count, columns->learned[category->place]);
     }
+    columns->text_count = count;
     oif_error error;
     if (count > 0 && oif_reader_select_texts(reader, selection, count, &error) != OIF_OK)
         return complain(EXIT_USAGE, "%s: %s", columns->from.name, error.message);

@@ -28,6 +28,7 @@ typedef struct cli_columns {
     bool has_key, has_time;
     key_columns key;
     size_t time_text;
+    size_t text_count;     /* of a record */
     size_t label_text;     /* where the label is read as a text */
     const char *time_name; /* of --time, or the column that was found to be it; NULL: none */
     double row_seconds;    /* from row to row in the look at the first rows; 0: not known */

@@ -69,6 +69,7 @@ typedef struct score_settings {
     double on_alert_wait;    /* seconds at the end */
     bool is_on_alert_wait_given, fail_on_alert;
     uint64_t output_keys; /* which have series of their own; 0: not given */
+    uint64_t threads;     /* that share the keys; 0: not given */
 } score_settings;
 
 /* What `oif state` is asked for; NULL: not given. */

@@ -12,6 +12,7 @@
 #include "on_alert.h"
 #include "progress.h"
 #include "roles.h"
+#include "row_block.h"
 #include "row_source.h"
 #include "row_writer.h"
 #include "season_search.h"
@@ -24,6 +25,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +54,11 @@ typedef struct scoring_run {
     uint64_t rows_until_attention; /* to commands that run */
     rising_watch rising;
     late_keys late;
+    row_block *block; /* NULL: rows are processed one by one */
+    oif_status block_status;
+    oif_error block_error; /* of that status */
+    bool is_over;          /* nothing is to be read any more */
+    atomic_bool is_memory_short;
     bool is_header_written;
     uint64_t keyless; /* rows whose key is empty */
     uint64_t anomalies, episodes;
@@ -80,49 +87,76 @@ static bool is_shown(const score_settings *settings, const oif_result *result)
     return result->anomaly || !settings->only_alerts;
 }
 
-static void count_in_metrics(scoring_run *scoring, const oif_result *result)
+static void count_in_metrics(scoring_run *scoring, oif_text key, const oif_result *result)
 {
-    size_t key_bytes;
-    const char *key = oif_pipeline_recent_key(scoring->state->pipeline, &key_bytes);
-    metrics_row(&scoring->metrics, key, key_bytes, result);
+    metrics_row(&scoring->metrics, key.text, key.bytes, result);
     if (scoring->metrics.rows % ROWS_PER_LOOK_AT_THE_CLOCK == 0)
         metrics_attend(&scoring->metrics);
 }
 
-static void act(scoring_run *scoring, const oif_record *record, const row_verdict *verdict)
+static void act(scoring_run *scoring, const oif_record *record, oif_text key,
+                const row_verdict *verdict)
 {
-    oif_text key = {NULL, 0};
     size_t record_bytes;
-    key.text = oif_pipeline_recent_key(scoring->state->pipeline, &key.bytes);
     char *text = alert_record_make(&scoring->writer, record, verdict, key, &record_bytes);
     on_alert_run(scoring->actions, text, record_bytes, alert_record_series(verdict, key),
                  verdict->result.episode == OIF_EPISODE_BEGINS,
                  grade_word(verdict->episode.peak_grade));
 }
 
-/* Returns false once stdout takes no more. */
-static bool write_result(scoring_run *scoring, const oif_record *record, double seconds,
-                         const oif_result *result)
+/* A row that was processed. */
+typedef struct scored_row {
+    const oif_record *record;
+    oif_text key; /* NULL for an empty one */
+    double seconds;
+    const oif_result *result;
+    const kept_verdict *kept; /* made when it was processed; NULL: the pipeline is asked */
+    bool is_in_block;         /* then the pipeline is not asked */
+} scored_row;
+
+static bool is_wanted(const scoring_run *scoring, const oif_result *result)
 {
+    return scoring->is_watched || is_shown(scoring->settings, result);
+}
+
+static bool is_acted_on(const scoring_run *scoring, const oif_result *result)
+{
+    return scoring->actions->command &&
+           (result->episode == OIF_EPISODE_BEGINS || result->episode == OIF_EPISODE_ENDS);
+}
+
+static row_verdict judge(scoring_run *scoring, const scored_row *row)
+{
+    if (row->kept)
+        return row->kept->verdict;
+    if (row->is_in_block) /* neither anomalous nor part of an episode */
+        return (row_verdict){
+            .result = *row->result, .fields = &scoring->fields, .seconds = row->seconds};
+    return result_fields_judge(&scoring->fields, scoring->state->pipeline, row->result,
+                               row->seconds);
+}
+
+/* Returns false once stdout takes no more. */
+static bool write_result(scoring_run *scoring, const scored_row *row)
+{
+    const oif_result *result = row->result;
     scoring->anomalies += result->anomaly;
     scoring->graded[result->grade]++;
     scoring->episodes += result->episode == OIF_EPISODE_BEGINS;
-    result_fields_follow(&scoring->fields, scoring->state->pipeline, result);
+    if (!row->is_in_block)
+        result_fields_follow(&scoring->fields, scoring->state->pipeline, result);
     if (scoring->metrics.is_wanted && !result->has_no_model)
-        count_in_metrics(scoring, result);
-    bool is_wanted = scoring->is_watched || is_shown(scoring->settings, result),
-         is_acted_on = scoring->actions->command && (result->episode == OIF_EPISODE_BEGINS ||
-                                                     result->episode == OIF_EPISODE_ENDS);
-    if (!is_wanted && !is_acted_on)
+        count_in_metrics(scoring, row->key, result);
+    const bool is_printed = is_wanted(scoring, result), is_alert = is_acted_on(scoring, result);
+    if (!is_printed && !is_alert)
         return true;
-    row_verdict verdict =
-        result_fields_judge(&scoring->fields, scoring->state->pipeline, result, seconds);
-    if (is_acted_on)
-        act(scoring, record, &verdict);
-    if (!is_wanted)
+    row_verdict verdict = judge(scoring, row);
+    if (is_alert)
+        act(scoring, row->record, row->key, &verdict);
+    if (!is_printed)
         return true;
-    return scoring->is_watched ? watch_row(&scoring->watch, record, &verdict, seconds)
-                               : row_writer_row(&scoring->writer, record, &verdict);
+    return scoring->is_watched ? watch_row(&scoring->watch, row->record, &verdict, row->seconds)
+                               : row_writer_row(&scoring->writer, row->record, &verdict);
 }
 
 static void count_keyless(scoring_run *scoring, const oif_record *record)
@@ -144,26 +178,40 @@ static exit_code watch_columns(scoring_run *scoring, const oif_record *record)
     return code;
 }
 
-static oif_status process(scoring_run *scoring, const oif_record *record, double seconds,
-                          oif_result *result, oif_error *error)
+/* What is said about a row that was processed, before the row itself. */
+static void note_row(scoring_run *scoring, const scored_row *row, bool is_short)
 {
-    cli_columns *columns = &scoring->input->columns;
-    oif_text key = key_columns_text(&columns->key, record);
     oif_pipeline *pipeline = scoring->state->pipeline;
-    if (key.bytes == 0 && columns->has_key)
-        count_keyless(scoring, record);
-    silence_monitor_row(&scoring->silence, pipeline, seconds);
-    oif_status status =
-        oif_pipeline_process_at(pipeline, key.text, key.bytes, seconds,
-                                categories_row(&columns->categories, record), result, error);
-    if (status != OIF_OK)
-        return status;
-    silence_monitor_result(&scoring->silence, pipeline, seconds, result);
-    if (key_room_is_short(&scoring->room, pipeline, result)) {
+    silence_monitor_result(&scoring->silence, row->key, row->seconds, row->result);
+    if (is_short) {
         progress_end(&scoring->progress);
-        key_room_report(&scoring->room, pipeline, result, key.text, key.bytes);
+        key_room_report(&scoring->room, pipeline, row->result, row->key.text, row->key.bytes);
     }
     state_row(scoring->state);
+}
+
+static oif_text key_of(scoring_run *scoring, const oif_record *record)
+{
+    const cli_columns *columns = &scoring->input->columns;
+    oif_text key = key_columns_text(&columns->key, record);
+    if (key.bytes > 0)
+        return key;
+    if (columns->has_key)
+        count_keyless(scoring, record);
+    return (oif_text){NULL, 0};
+}
+
+static oif_status process(scoring_run *scoring, scored_row *row, oif_result *result,
+                          oif_error *error)
+{
+    cli_columns *columns = &scoring->input->columns;
+    oif_pipeline *pipeline = scoring->state->pipeline;
+    silence_monitor_row(&scoring->silence, pipeline, row->seconds);
+    oif_status status =
+        oif_pipeline_process_at(pipeline, row->key.text, row->key.bytes, row->seconds,
+                                categories_row(&columns->categories, row->record), result, error);
+    if (status == OIF_OK)
+        note_row(scoring, row, key_room_is_short(&scoring->room, pipeline, result));
     return status;
 }
 
@@ -206,41 +254,184 @@ static int use_idle_time(void *context)
                   sooner(metrics_attend(&scoring->metrics), on_alert_attend(scoring->actions)));
 }
 
+/* After a row was written. */
+static void finish_row(scoring_run *scoring, const oif_record *record)
+{
+    season_search_row(&scoring->season, &scoring->input->columns, record);
+    attend_to_commands(scoring);
+    if (state_has_lost(scoring->state)) {
+        progress_end(&scoring->progress);
+        state_report_lost(scoring->state);
+    }
+    progress_row(&scoring->progress, scoring->input->source.bytes_read);
+}
+
+/* ---- Rows in blocks, on several threads ---- */
+
+/* On the thread that has processed the row. */
+static void keep_verdict(void *context, oif_pipeline *pipeline, size_t row,
+                         const oif_result *result)
+{
+    scoring_run *scoring = context;
+    row_block *block = scoring->block;
+    waiting_row *waiting = &block->waiting[row];
+    waiting->is_short = key_room_is_short(&scoring->room, pipeline, result);
+    if (!result->anomaly && result->episode == OIF_EPISODE_NONE)
+        return;
+    const bool is_judged = is_wanted(scoring, result) || is_acted_on(scoring, result);
+    waiting->kept =
+        kept_verdict_make(&scoring->fields, pipeline, result, block->seconds[row], is_judged);
+    if (!waiting->kept)
+        scoring->is_memory_short = true;
+}
+
+static bool write_waiting(scoring_run *scoring, size_t i)
+{
+    const row_block *block = scoring->block;
+    const waiting_row *waiting = &block->waiting[i];
+    const key_room *room = &scoring->room;
+    const scored_row row = {.record = &waiting->record,
+                            .key = {block->keys[i], block->key_bytes[i]},
+                            .seconds = block->seconds[i],
+                            .result = &block->results[i],
+                            .kept = waiting->kept,
+                            .is_in_block = true};
+    bool is_reported =
+        row.result->has_no_model ? room->is_full_reported : room->is_restart_reported;
+    note_row(scoring, &row, waiting->is_short && !is_reported);
+    if (!write_result(scoring, &row))
+        return false;
+    finish_row(scoring, row.record);
+    return true;
+}
+
+/* Processes the rows that wait and writes them: when there are enough, when the order of what
+ * happens asks for it, and before the input may have to be waited for. */
+static void process_block(void *context)
+{
+    scoring_run *scoring = context;
+    row_block *block = scoring->block;
+    size_t done = 0;
+    if (block->count == 0 || scoring->is_over)
+        return;
+    scoring->block_status = oif_pipeline_process_rows_with(
+        scoring->state->pipeline, block->rows, block->count, block->columns, block->keys,
+        block->key_bytes, block->seconds, keep_verdict, scoring, block->results, &done,
+        &scoring->block_error);
+    scoring->block_error.line = 0; /* it is the row of the block */
+    bool is_written = !scoring->is_memory_short;
+    for (size_t i = 0; i < done && is_written; i++)
+        is_written = write_waiting(scoring, i);
+    row_block_empty(block);
+    scoring->is_over = !is_written || scoring->block_status != OIF_OK || signals_stop_requested();
+    if (!scoring->is_over)
+        save_if_due(scoring);
+}
+
+/* The state is saved after exactly as many rows as were asked for. */
+static bool is_block_full(const scoring_run *scoring)
+{
+    const cli_state *state = scoring->state;
+    return scoring->block->count == ROW_BLOCK_ROWS ||
+           (state->rows_between_saves > 0 &&
+            state->rows_unsaved + scoring->block->count >= state->rows_between_saves);
+}
+
+/* False: the row is to be processed by itself. */
+static bool wait_in_block(scoring_run *scoring, const scored_row *row)
+{
+    row_block *block = scoring->block;
+    if (silence_monitor_acts(&scoring->silence, row->seconds))
+        process_block(scoring);
+    if (!row_block_add(block, row->record, row->key, row->seconds)) {
+        process_block(scoring);
+        if (!row_block_add(block, row->record, row->key, row->seconds))
+            return false;
+    }
+    silence_monitor_row(&scoring->silence, scoring->state->pipeline, row->seconds);
+    if (is_block_full(scoring))
+        process_block(scoring);
+    return true;
+}
+
+/* Whether threads can share the rows, and the reason why not. */
+static exit_code start_threads(scoring_run *scoring)
+{
+    oif_error error;
+    cli_input *input = scoring->input;
+    oif_pipeline *pipeline = scoring->state->pipeline;
+    const uint64_t threads = scoring->settings->threads;
+    if (threads < 2 || scoring->is_watched || input->columns.categories.count > 0)
+        return EXIT_OK;
+    if (oif_pipeline_set_threads(pipeline, (unsigned)threads, &error) != OIF_OK)
+        return complain(EXIT_FAILED, "--threads: %s", error.message);
+    scoring->block = row_block_new(&input->columns);
+    if (!scoring->block)
+        return complain(EXIT_FAILED, "out of memory");
+    input->source.before_read = process_block;
+    input->source.before_read_context = scoring;
+    return EXIT_OK;
+}
+
+/* ---- All rows ---- */
+
+static exit_code end_of_rows(scoring_run *scoring, oif_status status, const oif_error *error)
+{
+    if (scoring->block) {
+        process_block(scoring);
+        if (scoring->is_memory_short)
+            return complain(EXIT_FAILED, "out of memory");
+        if (scoring->block_status != OIF_OK) {
+            status = scoring->block_status;
+            error = &scoring->block_error;
+        }
+    }
+    progress_end(&scoring->progress);
+    return status == OIF_OK || status == OIF_END || signals_stop_requested()
+               ? EXIT_OK
+               : input_complain(scoring->input, error);
+}
+
+/* Returns false when it was the last one, because of `status` or because no output is taken. */
+static bool score_row(scoring_run *scoring, scored_row *row, oif_status *status, oif_error *error)
+{
+    oif_result result;
+    if (scoring->block && wait_in_block(scoring, row))
+        return !scoring->is_over;
+    row->result = &result;
+    *status = process(scoring, row, &result, error);
+    if (*status != OIF_OK || !write_result(scoring, row) || signals_stop_requested())
+        return false;
+    save_if_due(scoring);
+    finish_row(scoring, row->record);
+    return true;
+}
+
 static exit_code score_rows(scoring_run *scoring)
 {
     cli_state *state = scoring->state;
     oif_status status;
     oif_record record;
-    oif_result result;
     oif_error error;
     while ((status = row_source_next(scoring->input, scoring->settings->on_bad_row, &scoring->bad,
-                                     &record, &error)) == OIF_OK) {
+                                     &record, &error)) == OIF_OK &&
+           !scoring->is_over) {
         exit_code code = watch_columns(scoring, &record);
-        if (code != EXIT_OK)
+        if (code != EXIT_OK) {
+            end_of_rows(scoring, OIF_OK, NULL);
             return code;
-        double seconds = read_time(scoring, &record); /* of rows that were seen too: they show
+        }
+        double seconds = read_time(scoring, &record); /* of rows that were seen too: they tell
                                                          the unit and the year of later ones */
         if (state->rows_seen > 0) {
             state->rows_seen--;
             continue;
         }
-        status = process(scoring, &record, seconds, &result, &error);
-        if (status != OIF_OK || !write_result(scoring, &record, seconds, &result) ||
-            signals_stop_requested())
+        scored_row row = {.record = &record, .key = key_of(scoring, &record), .seconds = seconds};
+        if (!score_row(scoring, &row, &status, &error))
             break;
-        season_search_row(&scoring->season, &scoring->input->columns, &record);
-        save_if_due(scoring);
-        attend_to_commands(scoring);
-        if (state_has_lost(state)) {
-            progress_end(&scoring->progress);
-            state_report_lost(state);
-        }
-        progress_row(&scoring->progress, scoring->input->source.bytes_read);
     }
-    progress_end(&scoring->progress);
-    return status == OIF_OK || status == OIF_END || signals_stop_requested()
-               ? EXIT_OK
-               : input_complain(scoring->input, &error);
+    return end_of_rows(scoring, status, &error);
 }
 
 /* ---- The run ---- */
@@ -384,9 +575,11 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     late_keys_start(&scoring->late, &scoring->input->columns, settings);
     scoring->input->source.idle = use_idle_time;
     scoring->input->source.idle_context = scoring;
-    if (write_header(scoring))
+    code = start_threads(scoring);
+    if (code == EXIT_OK && write_header(scoring))
         code = score_rows(scoring);
     finish_run(scoring);
+    row_block_free(scoring->block);
     return metrics_finish(&scoring->metrics, code);
 }
 
@@ -469,6 +662,8 @@ static exit_code run(const cli_settings *asked)
     if (settings.score.min_grade != OIF_GRADE_NONE && settings.score.alert_once)
         return complain(EXIT_USAGE, "--min-grade goes with single rows: leave out --alert-once, "
                                     "which prints the first and last of an episode");
+    if (settings.score.threads > 1 && !settings.score.key)
+        return complain(EXIT_USAGE, "--threads needs --key COL: threads share the keys");
     exit_code code = alert_options_check(&settings);
     if (code == EXIT_OK)
         code = state_open(&state, &settings);
@@ -573,6 +768,10 @@ static const cli_option options[] = {
      .help = "each key, such as each host, has a model of its own; host,disk: both together are "
              "the key",
      .argument = "COL,COL"},
+    {"threads", OPTION_COUNT, SETTING(score.threads),
+     .help = "threads that share the keys of --key: the same rows in the same order, sooner; 1 if "
+             "not given",
+     .argument = "N", .from = 1, .to = OIF_THREADS_MAX, .range = "1 to 16"},
     {"time", OPTION_TEXT, SETTING(score.time),
      .help = "the column with the time of a row: ISO 8601, seconds or less since 1970, or as in "
              "syslog and common log; not learned from, and shown with alerts",
@@ -705,6 +904,9 @@ const cli_command score_command = {
         "the reason\n"
         "  oif score --min-grade critical --fields severity,why flows.ndjson\n"
         "                                             only the worst, such as to page on\n"
+        "  oif score --key host --threads 4 fleet.csv > scored.csv\n"
+        "                                             the same rows, sooner: threads share the "
+        "hosts\n"
         "  oif score --key host --time at --alert-once --alert-rate 0.0001 flows.ndjson\n"
         "                                             a model for each host, two lines for each "
         "episode\n"

@@ -121,14 +121,16 @@ void silence_monitor_row(silence_monitor *monitor, oif_pipeline *pipeline, doubl
     oif_pipeline_silent(pipeline, seconds, report_begin, monitor);
 }
 
-void silence_monitor_result(silence_monitor *monitor, const oif_pipeline *pipeline, double seconds,
+bool silence_monitor_acts(const silence_monitor *monitor, double seconds)
+{
+    return monitor->is_wanted && !isnan(seconds) && !(seconds <= monitor->latest);
+}
+
+void silence_monitor_result(silence_monitor *monitor, oif_text key, double seconds,
                             const oif_result *result)
 {
-    size_t key_bytes;
-    if (!monitor->is_wanted || result->reason != OIF_REASON_SILENCE)
-        return;
-    const char *key = oif_pipeline_recent_key(pipeline, &key_bytes);
-    report(monitor, "ends", key, key_bytes, seconds - result->pause, result->pause);
+    if (monitor->is_wanted && result->reason == OIF_REASON_SILENCE)
+        report(monitor, "ends", key.text, key.bytes, seconds - result->pause, result->pause);
 }
 
 /* ---- Idle time ---- */

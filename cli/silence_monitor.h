@@ -33,8 +33,11 @@ silence_monitor silence_monitor_start(const cli_settings *settings, const oif_pi
 void silence_monitor_row(silence_monitor *monitor, oif_pipeline *pipeline, double seconds);
 
 /* After it: reports the end of the silence of its key. */
-void silence_monitor_result(silence_monitor *monitor, const oif_pipeline *pipeline, double seconds,
+void silence_monitor_result(silence_monitor *monitor, oif_text key, double seconds,
                             const oif_result *result);
+
+/* Whether silence_monitor_row looks for silent keys when a row of this time comes. */
+bool silence_monitor_acts(const silence_monitor *monitor, double seconds);
 
 /* While no row comes. Returns the milliseconds after which it wants to be called again; -1: it
  * does not. */
