@@ -114,7 +114,7 @@ final class RowLog {
         }
         if (writtenColumns != columns) {
             throw new IllegalStateException("the state is about rows of " + writtenColumns + " numbers, and the job has " + columns
-                    + " columns; models cannot change their columns: give the operator another uid to start anew");
+                    + " columns; models cannot change their columns: give the operator another uid to start over");
         }
         if (buffer.remaining() != (long) count * rowBytes(columns)) {
             throw new IllegalStateException("a piece of the log is damaged: " + piece.length + " bytes for " + count + " rows");
