@@ -421,7 +421,7 @@ static exit_code score_rows(scoring_run *scoring)
             end_of_rows(scoring, OIF_OK, NULL);
             return code;
         }
-        double seconds = read_time(scoring, &record); /* of rows that were seen too: they tell
+        double seconds = read_time(scoring, &record); /* of rows that were seen too: they give
                                                          the unit and the year of later ones */
         if (state->rows_seen > 0) {
             state->rows_seen--;
