@@ -174,7 +174,7 @@ class Cluster:
             with urllib.request.urlopen(request, timeout=20 if body is None else 300) as answer:  # a question is asked again, a job not
                 return json.loads(answer.read() or b"{}")
         except urllib.error.HTTPError as error:
-            if error.code in (404, 503):
+            if error.code in (404, 503) or (body is None and error.code == 500):  # it does not know the job yet after a restart
                 return None
             raise RuntimeError(f"{path}: {error.code} {error.read().decode()[:2000]}") from error
         except (urllib.error.URLError, ConnectionError, TimeoutError):
