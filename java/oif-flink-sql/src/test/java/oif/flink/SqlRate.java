@@ -2,6 +2,7 @@ package oif.flink;
 
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -42,6 +43,9 @@ public final class SqlRate {
         Configuration settings = new Configuration();
         settings.setString("state.backend.type", backend);
         settings.setString("execution.checkpointing.interval", "2 s");
+        settings.setString("execution.checkpointing.storage", "filesystem"); // in memory there is room for 5 MB
+        settings.setString("execution.checkpointing.dir", Files.createTempDirectory("oif-rate").toUri().toString());
+        settings.setString("restart-strategy.type", "disable");
         settings.setString("taskmanager.memory.task.off-heap.size", "1g");
         StreamExecutionEnvironment job = StreamExecutionEnvironment.createLocalEnvironment(1, settings);
         DataStream<Row> readings = readings(job, rows, keys);
