@@ -31,6 +31,7 @@ PUMPS = 60
 ROCKSDB = {"state.backend.type": "rocksdb", "execution.checkpointing.incremental": "true"}
 # Few rows are between source and operator, so a checkpoint does not wait for many when the operator is slow.
 SMALL_BUFFERS = {"taskmanager.memory.segment-size": "4kb"}
+METRICS_EVERY = {"metrics.fetcher.update-interval": "500 ms"}
 # Most of the processor time is that of Java as it starts.
 QUICK_TO_START = ["-XX:TieredStopAtLevel=1", "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"]
 UNALIGNED = {"execution.checkpointing.unaligned.enabled": "true"}
@@ -45,7 +46,7 @@ def bits(text):
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     folder = tmp_path_factory.mktemp("flink")
-    with Cluster(Path(FLINK).absolute(), folder, SMALL_BUFFERS, survives=True) as running:
+    with Cluster(Path(FLINK).absolute(), folder, {**SMALL_BUFFERS, **METRICS_EVERY}, survives=True) as running:
         running.java_options = QUICK_TO_START
         running.start()
         running.jar = running.upload(JOB)
@@ -191,8 +192,7 @@ def test_a_cache_far_too_small_on_rocksdb(cluster, expected, tmp_path):
     run = Run(cluster, tmp_path, rows, rate=1000, cache="400k", detector="rolling-iforest").start(settings=ROCKSDB)
     run.wait_for_checkpoints(2)
     for name in ("cacheMisses", "cacheEvictions", "replayedRows", "stateBytesWritten", "checkpointBytes"):
-        values = cluster.metrics(run.job, name)
-        assert len(values) == 3 and max(values) > 0, (name, values)
+        cluster.wait_for(lambda: len(values := cluster.metrics(run.job, name)) == 3 and max(values) > 0, name, 60)
     live = cluster.metrics(run.job, "modelsLive")
     assert max(live) < PUMPS / 3, live
     replace_killed(cluster, "tm-1")

@@ -37,10 +37,17 @@ public final class Pumps {
 
     /** From one source subtask: the rows of a pump must come in one order. */
     static DataStream<Reading> stream(StreamExecutionEnvironment job, long rows, int pumps, double rowsPerSecond) {
-        GeneratorFunction<Long, Reading> generator = row -> reading(row, pumps);
-        DataGeneratorSource<Reading> source = new DataGeneratorSource<>(
-                generator, rows, RateLimiterStrategy.perSecond(rowsPerSecond), Types.POJO(Reading.class));
-        return job.fromSource(source, WatermarkStrategy.noWatermarks(), "pumps").setParallelism(1).uid("pumps");
+        return Source.of(job, rows, pumps, rowsPerSecond);
+    }
+
+    /** Apart, so that main runs without Flink. */
+    private static final class Source {
+        static DataStream<Reading> of(StreamExecutionEnvironment job, long rows, int pumps, double rowsPerSecond) {
+            GeneratorFunction<Long, Reading> generator = row -> reading(row, pumps);
+            DataGeneratorSource<Reading> source = new DataGeneratorSource<>(
+                    generator, rows, RateLimiterStrategy.perSecond(rowsPerSecond), Types.POJO(Reading.class));
+            return job.fromSource(source, WatermarkStrategy.noWatermarks(), "pumps").setParallelism(1).uid("pumps");
+        }
     }
 
     public static void main(String[] arguments) throws IOException {
