@@ -496,7 +496,7 @@ OIF_INLINE uint64_t learn_in_trees(oif_window_state *forest, uint32_t first, uin
         oif_block_part(forest, forest->trees_at + first * tree_bytes + forest->leaves_at);
     uint64_t depth_sum = 0;
     uint32_t waiting_count = 0, outside_count = 0;
-    uint8_t waiting[GROUP], outside[GROUP];
+    uint8_t waiting[GROUP], outside[GROUP] = {0};
 
     OIF_UNROLL_2
     for (uint32_t i = 0; i < count; i++, leaves += tree_bytes) {
@@ -534,7 +534,7 @@ OIF_INLINE uint64_t learn_in_filling_trees(oif_window_state *forest, uint32_t fi
     const uint32_t *const extra_depths = visit->extra_depths - visit->scores_first;
     uint64_t depth_sum = 0;
     uint32_t waiting_count = 0, outside_count = 0;
-    uint8_t waiting[GROUP], outside[GROUP];
+    uint8_t waiting[GROUP], outside[GROUP] = {0};
 
     for (uint32_t i = 0; i < count; i++) {
         oif_window_tree *tree = oif_window_tree_at(forest, first + i);
