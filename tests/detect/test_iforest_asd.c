@@ -435,7 +435,7 @@ static const struct {
     WOUND(stop_growing_trees, "the trees will not be grown before the window ends"),
     WOUND(double_a_full_window, "the first window has too many doublings to go"),
     WOUND(hold_an_infinite_row, "a row is infinite"),
-    WOUND(train_on_a_row_outside_the_ring, "a tree is to be grown from a row outside the ring"),
+    WOUND(train_on_a_row_outside_the_ring, "a tree would be grown from a row outside the ring"),
     WOUND(break_the_forest, "the normal length is not the sum of the trees' averages"),
 #undef WOUND
 };

@@ -308,6 +308,12 @@ static void a_pipeline(world *w)
     process_block(w->pipeline, results);
 }
 
+static void a_pipeline_with_threads(world *w)
+{
+    a_pipeline(w);
+    require_ok(oif_pipeline_set_threads(w->pipeline, 3, NULL));
+}
+
 /* That packs its models. That of "b" is unpacked and has grown: it is packed, in another block of
  * memory, before a row of another key. */
 static void a_packing_pipeline(world *w)
@@ -671,6 +677,36 @@ RUN(process_known_rows)
     return status;
 }
 
+static void add_score(void *context, oif_pipeline *pipeline, size_t row, const oif_result *result)
+{
+    (void)pipeline;
+    ((double *)context)[row] = result->score;
+}
+
+RUN(process_known_rows_with)
+{
+    enum { ROWS = 4 };
+    static const char *const keys[ROWS] = {"a", "b", "b", "a"};
+    oif_result results[ROWS];
+    size_t done;
+    oif_status status =
+        oif_pipeline_process_rows_with(w->pipeline, stream_rows, ROWS, DIMENSION, keys, NULL, NULL,
+                                       add_score, w->out.scores, results, &done, error);
+    if (status == OIF_OK)
+        w->out.result = results[done - 1];
+    return status;
+}
+
+RUN(share_keys_among_most_threads)
+{
+    return oif_pipeline_set_threads(w->pipeline, 16, error);
+}
+
+RUN(share_keys_no_more)
+{
+    return oif_pipeline_set_threads(w->pipeline, 1, error);
+}
+
 RUN(process_new_row)
 {
     size_t done;
@@ -947,6 +983,11 @@ static const struct call {
     {"oif_pipeline_new_around", a_named_detector, create_pipeline_around, true},
     {"oif_pipeline_process_rows", a_pipeline, process_known_rows, false},
     {"oif_pipeline_process_rows", a_pipeline, process_new_row, true},
+    {"oif_pipeline_process_rows", a_pipeline_with_threads, process_known_rows, false},
+    {"oif_pipeline_process_rows_with", a_pipeline_with_threads, process_known_rows_with, false},
+    {"oif_pipeline_set_threads", a_pipeline, share_keys_among_most_threads, true},
+    {"oif_pipeline_set_threads", a_pipeline_with_threads, share_keys_among_most_threads, true},
+    {"oif_pipeline_set_threads", a_pipeline_with_threads, share_keys_no_more, false},
     {"oif_pipeline_remove_key", a_pipeline, remove_key, false},
     {"oif_pipeline_remove_key", a_pipeline_with_evicted_models, remove_key, false},
     {"oif_pipeline_key_snapshot_bytes", a_pipeline, count_bytes_of_key, false},
