@@ -393,17 +393,17 @@ static exit_code end_of_rows(scoring_run *scoring, oif_status status, const oif_
 }
 
 /* Returns false when it was the last one, because of `status` or because no output is taken. */
-static bool score_row(scoring_run *scoring, scored_row *row, oif_status *status, oif_error *error)
+static bool score_row(scoring_run *scoring, scored_row row, oif_status *status, oif_error *error)
 {
     oif_result result;
-    if (scoring->block && wait_in_block(scoring, row))
+    if (scoring->block && wait_in_block(scoring, &row))
         return !scoring->is_over;
-    row->result = &result;
-    *status = process(scoring, row, &result, error);
-    if (*status != OIF_OK || !write_result(scoring, row) || signals_stop_requested())
+    row.result = &result;
+    *status = process(scoring, &row, &result, error);
+    if (*status != OIF_OK || !write_result(scoring, &row) || signals_stop_requested())
         return false;
     save_if_due(scoring);
-    finish_row(scoring, row->record);
+    finish_row(scoring, row.record);
     return true;
 }
 
@@ -428,7 +428,7 @@ static exit_code score_rows(scoring_run *scoring)
             continue;
         }
         scored_row row = {.record = &record, .key = key_of(scoring, &record), .seconds = seconds};
-        if (!score_row(scoring, &row, &status, &error))
+        if (!score_row(scoring, row, &status, &error))
             break;
     }
     return end_of_rows(scoring, status, &error);
