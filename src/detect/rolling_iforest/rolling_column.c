@@ -285,7 +285,7 @@ OIF_AVX2 static uint32_t part_avx2(const double *values, size_t *rows, uint32_t 
         const __m256i here = _mm256_loadu_si256((const __m256i *)(rows + i));
         put_chosen_avx2(spare + right, here, chosen);
         put_chosen_avx2(rows + (i - right), here, chosen ^ 15);
-        right += (size_t)_mm_popcnt_u32(chosen);
+        right += (size_t)__builtin_popcount(chosen);
     }
     return part_from((uint32_t)whole, (uint32_t)(whole - right), values, rows, count, cut, false,
                      spare);
