@@ -20,7 +20,7 @@ typedef struct cli_categories {
     const oif_text *texts; /* of the record that the row is made of */
 } cli_categories;
 
-/* Room for `count` categories in rows of that many columns. Returns false if there is no memory; to
+/* Room for `count` categories in rows of that many columns. Returns false if out of memory; to
  * be closed in any case. */
 bool categories_open(cli_categories *categories, size_t count, size_t row_columns, bool is_json);
 void categories_close(cli_categories *categories);

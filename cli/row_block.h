@@ -33,7 +33,7 @@ typedef struct row_block {
     waiting_row waiting[ROW_BLOCK_ROWS];
 } row_block;
 
-/* NULL if there is no memory. `free` accepts NULL. */
+/* NULL if out of memory. `free` accepts NULL. */
 row_block *row_block_new(const cli_columns *columns);
 void row_block_free(row_block *block);
 
@@ -41,7 +41,7 @@ void row_block_free(row_block *block);
 bool row_block_add(row_block *block, const oif_record *record, oif_text key, double seconds);
 
 /* Makes the verdict on the row that the pipeline has processed last, as result_fields_judge, and
- * keeps it. NULL if there is no memory. Any thread may call it for rows of its own. */
+ * keeps it. NULL if out of memory. Any thread may call it for rows of its own. */
 kept_verdict *kept_verdict_make(const result_fields *fields, oif_pipeline *pipeline,
                                 const oif_result *result, double seconds, bool is_judged);
 

@@ -5,6 +5,7 @@
  * closely need no waking, and an idle pool sleeps. */
 #include "base/pool.h"
 
+#include "base/error.h"
 #include "base/memory.h"
 
 #include <pthread.h>
@@ -103,6 +104,19 @@ void oif_pool_free(oif_pool *pool)
     pthread_cond_destroy(&pool->round_began);
     pthread_mutex_destroy(&pool->mutex);
     oif_memory_free(pool);
+}
+
+oif_status oif_pool_set(oif_pool **pool, unsigned parts, oif_error *error)
+{
+    if (parts < 1 || parts > OIF_POOL_MAX_PARTS)
+        return oif_fail(error, OIF_EPARAM, "threads must be a whole number from 1 to %d",
+                        OIF_POOL_MAX_PARTS);
+    oif_pool *made = parts > 1 ? oif_pool_new(parts) : NULL;
+    if (parts > 1 && !made)
+        return oif_fail(error, OIF_EMEMORY, "could not start %u threads", parts - 1);
+    oif_pool_free(*pool);
+    *pool = made;
+    return OIF_OK;
 }
 
 unsigned oif_pool_parts(const oif_pool *pool)

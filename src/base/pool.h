@@ -13,6 +13,13 @@ typedef struct oif_pool oif_pool;
  * fails. */
 oif_pool *oif_pool_new(unsigned parts);
 
+/* Replaces a pool, NULL without threads, by one for 1 to OIF_POOL_MAX_PARTS parts. On failure it
+ * stays as it was.
+ *
+ * OIF_EPARAM    the number is out of range
+ * OIF_EMEMORY   the threads could not be started */
+oif_status oif_pool_set(oif_pool **pool, unsigned parts, oif_error *error);
+
 /* Ends the threads; NULL is accepted. */
 void oif_pool_free(oif_pool *pool);
 

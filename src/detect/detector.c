@@ -223,15 +223,7 @@ const char *oif_detector_column_name(const oif_detector *detector, size_t column
 
 oif_status oif_detector_set_threads(oif_detector *detector, unsigned threads, oif_error *error)
 {
-    if (threads < 1 || threads > OIF_POOL_MAX_PARTS)
-        return oif_fail(error, OIF_EPARAM, "threads must be a whole number from 1 to %d",
-                        OIF_POOL_MAX_PARTS);
-    oif_pool *pool = threads > 1 ? oif_pool_new(threads) : NULL;
-    if (threads > 1 && !pool)
-        return oif_fail(error, OIF_EMEMORY, "could not start %u threads", threads - 1);
-    oif_pool_free(detector->pool);
-    detector->pool = pool;
-    return OIF_OK;
+    return oif_pool_set(&detector->pool, threads, error);
 }
 
 /* ---- Rows ---- */

@@ -176,13 +176,5 @@ oif_status oif_pipeline_process_rows(oif_pipeline *pipeline, const double *rows,
 
 oif_status oif_pipeline_set_threads(oif_pipeline *pipeline, unsigned threads, oif_error *error)
 {
-    if (threads < 1 || threads > OIF_POOL_MAX_PARTS)
-        return oif_fail(error, OIF_EPARAM, "threads must be a whole number from 1 to %d",
-                        OIF_POOL_MAX_PARTS);
-    oif_pool *pool = threads > 1 ? oif_pool_new(threads) : NULL;
-    if (threads > 1 && !pool)
-        return oif_fail(error, OIF_EMEMORY, "could not start %u threads", threads - 1);
-    oif_pool_free(pipeline->pool);
-    pipeline->pool = pool;
-    return OIF_OK;
+    return oif_pool_set(&pipeline->pool, threads, error);
 }

@@ -1,35 +1,15 @@
 /* serve/stream*.c: the results of a stream are those of `oif score`, however its rows are divided
  * into bodies and wherever the server is stopped. */
-#include "../../cli/options.h"
-#include "../../serve/streams.h"
+#include "stream_fixture.h"
 
-#include <setjmp.h>
+#include "../../cli/options.h"
+
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include <unistd.h>
-
-#include <cmocka.h>
-
-static char folder[64]; /* of this test */
-
 /* ---- Data ---- */
-
-static uint64_t seed;
-
-static uint32_t draw(uint32_t below)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 33) % below;
-}
 
 /* Text that grows. */
 typedef struct text {
@@ -244,29 +224,6 @@ static char *score(const stream_case *one, const text *input)
 
 /* ---- Streams ---- */
 
-static streams *open_at(const char *path)
-{
-    const streams_options options = {.folder = path, .save_every = 1000};
-    streams *all;
-    problem why;
-    if (!streams_open(&options, &all, &why))
-        fail_msg("%s", why.message);
-    return all;
-}
-
-static stream *create(streams *all, const char *name, const char *settings)
-{
-    stream *made;
-    bool is_new;
-    problem why;
-    json_t *object = json_loads(settings, 0, NULL);
-    assert_non_null(object);
-    if (!streams_create(all, name, object, &made, &is_new, &why))
-        fail_msg("%s", why.message);
-    json_decref(object);
-    return made;
-}
-
 static bool send(stream *one, const char *body, size_t bytes, text *results, rows_answer *answer,
                  problem *why)
 {
@@ -372,13 +329,6 @@ static void results_are_the_same_row_by_row(void **state)
 
 /* ---- Stopped and started again ---- */
 
-static void run(const char *command, const char *a, const char *b)
-{
-    char line[512];
-    snprintf(line, sizeof line, command, a, b);
-    assert_int_equal(system(line), 0);
-}
-
 /* All that is known about a stream, but for what the machine's clock says. */
 static char *describe(stream *one)
 {
@@ -422,13 +372,6 @@ static void has_same_history(const char *name, stream *a, stream *b, bool has_ti
     assert_same(name, of_a, of_b);
     free(of_a);
     free(of_b);
-}
-
-static uint64_t rows_of(stream *one)
-{
-    stream_figures figures;
-    stream_get_figures(one, &figures);
-    return figures.rows;
 }
 
 /* A copy of the folder is what a killed server leaves: what was written is there, nothing was
@@ -527,7 +470,7 @@ static void a_stop_within_a_snapshot_loses_nothing(void **state)
     streams_close(all);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         char line[1024];
-        run("rm -rf %s", mixed, "");
+        run("rm -rf %s", mixed);
         snprintf(line, sizeof line, steps[i], before, live, mixed);
         assert_int_equal(system(line), 0);
         all = open_at(mixed);
@@ -562,7 +505,7 @@ static void a_torn_journal_is_cut_at_its_last_whole_record(void **state)
     run("cp -r %s %s", live, copy);
     assert_int_equal(stat(path, &info), 0);
     off_t whole = info.st_size;
-    run("rm -rf %s", copy, "");
+    run("rm -rf %s", copy);
     expected.count = 0;
     append(&expected, "%s", "-\n");
     send_rows(tested, one, made, 20, 23, false, &expected);
@@ -879,7 +822,7 @@ static void a_full_disk_refuses_rows_and_says_so(void **state)
     problem why;
     (void)state;
     snprintf(live, sizeof live, "%s/live", folder);
-    run("rm -rf %s", live, "");
+    run("rm -rf %s", live);
     streams *all = open_at(live), *others = open_at(NULL);
     stream *one = create(all, "tested", of->settings), *twin = create(others, "t", of->settings);
     send_rows(one, of, made, 0, 20, true, &a);
@@ -943,7 +886,7 @@ static void a_damaged_stream_says_so_and_leaves_the_others_alone(void **state)
     problem why;
     (void)state;
     snprintf(live, sizeof live, "%s/live", folder);
-    run("rm -rf %s", live, "");
+    run("rm -rf %s", live);
     streams *all = open_at(live);
     stream *one = create(all, "one", "{}"), *two = create(all, "two", "{}");
     assert_true(send(one, "a\n1\n2\n", 6, NULL, &answer, &why));
@@ -951,7 +894,7 @@ static void a_damaged_stream_says_so_and_leaves_the_others_alone(void **state)
     stream_release(one);
     stream_release(two);
     streams_close(all);
-    run("echo damaged > %s/streams/one/state", live, "");
+    run("echo damaged > %s/streams/one/state", live);
     all = open_at(live);
     assert_false(streams_are_ready(all, &why));
     assert_non_null(strstr(why.message, "stream one"));
@@ -972,22 +915,6 @@ static void a_damaged_stream_says_so_and_leaves_the_others_alone(void **state)
 }
 
 /* ---- The test ---- */
-
-static int make_folder(void **state)
-{
-    (void)state;
-    /* in memory, where there is such a folder: hundreds of streams are saved here */
-    snprintf(folder, sizeof folder, "%s/oif_stream_XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    run("rm -rf %s", folder, "");
-    return 0;
-}
 
 int main(void)
 {

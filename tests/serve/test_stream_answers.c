@@ -1,22 +1,9 @@
 /* What a stream says about itself: JSON whatever keys are called, explanations, silence; and what
  * it does when memory is short. */
-#include "../../cli/output.h"
-#include "../../serve/streams.h"
+#include "stream_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-static char folder[64];
 
 /* ---- Memory that becomes short ---- */
 
@@ -39,29 +26,6 @@ static void release(void *context, void *memory)
 }
 
 /* ---- Streams ---- */
-
-static streams *open_at(const char *path)
-{
-    const streams_options options = {.folder = path, .save_every = 1000};
-    streams *all;
-    problem why;
-    if (!streams_open(&options, &all, &why))
-        fail_msg("%s", why.message);
-    return all;
-}
-
-static stream *create(streams *all, const char *settings)
-{
-    stream *made;
-    bool is_new;
-    problem why;
-    json_t *object = json_loads(settings, 0, NULL);
-    assert_non_null(object);
-    if (!streams_create(all, "tested", object, &made, &is_new, &why))
-        fail_msg("%s", why.message);
-    json_decref(object);
-    return made;
-}
 
 /* The answer as JSON; of several lines the last. */
 static json_t *take_json(void)
@@ -156,7 +120,7 @@ static void check_answers(streams *all, stream *one)
 static void answers_are_json_whatever_names_are(void **state)
 {
     streams *all = open_at(NULL);
-    stream *one = create(all, "{\"key\": \"k\", \"time\": \"t\"}");
+    stream *one = create(all, "tested", "{\"key\": \"k\", \"time\": \"t\"}");
     problem why;
     (void)state;
     for (int i = 0; i < 1500; i++)
@@ -187,7 +151,7 @@ static void an_explanation_is_the_result_that_the_row_would_get(void **state)
 {
     static const char row[] = "{\"t\": 1794775000, \"a\": 900, \"b\": 3}\n";
     streams *all = open_at(NULL);
-    stream *one = create(all, "{\"time\": \"t\", \"season\": \"1m\", \"diff\": \"b\"}");
+    stream *one = create(all, "tested", "{\"time\": \"t\", \"season\": \"1m\", \"diff\": \"b\"}");
     const explain_request request = {.body = row, .bytes = sizeof row - 1};
     problem why;
     (void)state;
@@ -252,7 +216,7 @@ static void a_key_falls_silent_and_comes_back(void **state)
     (void)state;
     snprintf(live, sizeof live, "%s/live", folder);
     streams *all = open_at(live);
-    stream *one = create(all, "{\"key\": \"k\", \"time\": \"t\", \"silence\": 60}");
+    stream *one = create(all, "tested", "{\"key\": \"k\", \"time\": \"t\", \"silence\": 60}");
     for (int i = 0; i < 200; i++)
         send_row(one, "{\"k\": \"%s\", \"t\": %d, \"a\": %d}\n", i % 2 && i < 100 ? "one" : "two",
                  1794769501 + i, i % 7);
@@ -276,13 +240,6 @@ static void a_key_falls_silent_and_comes_back(void **state)
 
 /* ---- Memory ---- */
 
-static uint64_t rows_of(stream *one)
-{
-    stream_figures figures;
-    stream_get_figures(one, &figures);
-    return figures.rows;
-}
-
 /* The rows before are accepted, and a replay with more memory accepts no others. */
 static void a_body_ends_where_memory_does_and_so_does_its_replay(void **state)
 {
@@ -298,7 +255,7 @@ static void a_body_ends_where_memory_does_and_so_does_its_replay(void **state)
     snprintf(command, sizeof command, "rm -rf %s", live);
     assert_int_equal(system(command), 0);
     streams *all = open_at(live);
-    stream *one = create(all, "{\"key\": \"k\"}");
+    stream *one = create(all, "tested", "{\"key\": \"k\"}");
     send_row(one, "{\"k\": \"first\", \"a\": 1}\n");
     allocations_left = 25;
     bool is_good = send(one, body, &answer, &why);
@@ -318,22 +275,6 @@ static void a_body_ends_where_memory_does_and_so_does_its_replay(void **state)
     stream_release(restored);
     streams_close(all);
     streams_close(again);
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "%s/oif_answers_XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    char command[96];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
 }
 
 int main(void)

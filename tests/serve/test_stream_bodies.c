@@ -2,57 +2,15 @@
  * next is read as if it had come first, and a restart finds the same rows.
  *
  *     OIF_SEED=7 test_serve.stream_bodies */
-#include "../../cli/output.h"
+#include "stream_fixture.h"
+
 #include "../../serve/stream_parts.h"
-#include "../../serve/streams.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 enum { MANY_ROWS = 12000, LONG_LINE_BYTES = 17 << 20, LONG_KEY_BYTES = 70000 };
 
-static char folder[64];
-static uint64_t seed = 20261116;
-
-static uint32_t draw(uint32_t below)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 33) % below;
-}
-
 /* ---- Streams ---- */
-
-static streams *open_at(const char *path)
-{
-    const streams_options options = {.folder = path, .save_every = 1000};
-    streams *all;
-    problem why;
-    if (!streams_open(&options, &all, &why))
-        fail_msg("%s", why.message);
-    return all;
-}
-
-static stream *create(streams *all, const char *settings)
-{
-    stream *made;
-    bool is_new;
-    problem why;
-    json_t *object = json_loads(settings, 0, NULL);
-    assert_non_null(object);
-    if (!streams_create(all, "tested", object, &made, &is_new, &why))
-        fail_msg("%s", why.message);
-    json_decref(object);
-    return made;
-}
 
 typedef struct outcome {
     bool is_good;
@@ -148,7 +106,7 @@ static oif_text text_in(const text_builder *body)
 static void a_refused_body_does_not_damage_the_next(void **state)
 {
     streams *all = open_at(NULL);
-    stream *one = create(all, "{}");
+    stream *one = create(all, "tested", "{}");
     text_builder body = {.text = NULL};
     (void)state;
     expect_rows(one, "x\n1\n2\n", 2);
@@ -171,7 +129,7 @@ static void a_refused_body_does_not_damage_the_next(void **state)
 static void a_row_whose_key_is_too_long_does_not_damage_the_next_body(void **state)
 {
     streams *all = open_at(NULL);
-    stream *one = create(all, "{\"key\": \"k\"}");
+    stream *one = create(all, "tested", "{\"key\": \"k\"}");
     text_builder body = {.text = NULL};
     (void)state;
     expect_rows(one, "k,v\na,1\n", 1);
@@ -188,7 +146,7 @@ static void a_row_whose_key_is_too_long_does_not_damage_the_next_body(void **sta
 static void a_line_that_is_too_long_takes_no_row_of_the_next_body(void **state)
 {
     streams *all = open_at(NULL);
-    stream *one = create(all, "{}");
+    stream *one = create(all, "tested", "{}");
     text_builder body = {.text = NULL};
     (void)state;
     expect_rows(one, "x\n1\n2\n", 2);
@@ -206,7 +164,7 @@ static void a_line_that_is_too_long_takes_no_row_of_the_next_body(void **state)
 static void the_answer_has_the_mark_of_its_body(void **state)
 {
     streams *all = open_at(NULL);
-    stream *one = create(all, "{}");
+    stream *one = create(all, "tested", "{}");
     (void)state;
     for (int i = 0; i < 4; i++) {
         outcome found = send(one, text_of(i % 2 ? "x\n1\n" : "\xEF\xBB\xBFx\n1\n"));
@@ -253,7 +211,7 @@ static void expect_too_wide(stream *one, text_builder *body)
 static void rows_with_too_many_columns_are_refused_before_a_model_is_made(void **state)
 {
     streams *all = open_at(NULL);
-    stream *one = create(all, "{}");
+    stream *one = create(all, "tested", "{}");
     text_builder body = {.text = NULL};
     (void)state;
     add_columns(&body, 0, 1001);
@@ -280,7 +238,7 @@ static void a_lower_limit_does_not_concern_streams_that_are_there(void **state)
     char command[200], copy[96];
     const streams_options options = {.folder = copy, .save_every = 1000, .max_columns = 2};
     streams *all = open_at(folder);
-    stream *one = create(all, "{}");
+    stream *one = create(all, "tested", "{}");
     problem why;
     (void)state;
     expect_rows(one, "a,b,c\n1,2,3\n", 1);
@@ -446,7 +404,7 @@ static void run_bodies(const char *settings, const char *first, void (*add_next)
                        int bodies)
 {
     streams *all = open_at(folder), *others = open_at(NULL);
-    stream *one = create(all, settings), *fresh = create(others, settings);
+    stream *one = create(all, "tested", settings), *fresh = create(others, "tested", settings);
     text_builder body = {.text = NULL};
     problem why;
     expect_rows(one, first, 2);
@@ -488,23 +446,12 @@ static void the_decimal_sign_is_found_as_by_a_new_reader(void **state)
         run_bodies("{}", "a;b\n1;2\n3;4\n", add_semicolons, 16);
 }
 
-static int make_folder(void **state)
+static int draw_from_seed(void **state)
 {
     const char *asked = getenv("OIF_SEED");
-    (void)state;
     if (asked)
         seed = strtoull(asked, NULL, 10);
-    snprintf(folder, sizeof folder, "%s/oif_bodies_XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    char command[160];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s %s.copy", folder, folder);
-    return system(command);
+    return make_folder(state);
 }
 
 int main(void)
@@ -518,5 +465,5 @@ int main(void)
         cmocka_unit_test(a_lower_limit_does_not_concern_streams_that_are_there),
         cmocka_unit_test(bodies_are_read_as_by_a_new_reader),
         cmocka_unit_test(the_decimal_sign_is_found_as_by_a_new_reader)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, draw_from_seed, remove_folder);
 }

@@ -1,25 +1,14 @@
 /* What is kept of a stream: when files are damaged or lost, a disk is full or the clock is set. */
-#include "../../serve/streams.h"
+#include "stream_fixture.h"
 
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-static char folder[64]; /* of this test */
-static char kept[96];   /* folder/streams/one */
+static char kept[96]; /* folder/streams/one */
 
 /* ---- The clock ---- */
 
@@ -94,30 +83,10 @@ static const char *logged_after(const char *from, const char *what, const char *
 
 /* ---- Streams ---- */
 
-static void run(const char *command, ...)
-{
-    char line[1024];
-    va_list arguments;
-    va_start(arguments, command);
-    vsnprintf(line, sizeof line, command, arguments);
-    va_end(arguments);
-    assert_int_equal(system(line), 0);
-}
-
-static streams *open_every(double save_every)
-{
-    const streams_options options = {.folder = folder, .save_every = save_every};
-    streams *all;
-    problem why;
-    if (!streams_open(&options, &all, &why))
-        fail_msg("%s", why.message);
-    return all;
-}
-
 static streams *open_empty(void)
 {
     run("rm -rf %s/*", folder);
-    return open_every(1000);
+    return open_every(folder, 1000);
 }
 
 /* What is said on stderr while the streams are opened; to be freed. */
@@ -127,7 +96,7 @@ static streams *open_and_listen(char **said)
     assert_non_null(heard);
     int usual = dup(STDERR_FILENO);
     dup2(fileno(heard), STDERR_FILENO);
-    streams *all = open_every(1000);
+    streams *all = open_every(folder, 1000);
     dup2(usual, STDERR_FILENO);
     close(usual);
     *said = calloc(1, 4096);
@@ -163,13 +132,6 @@ static void send_bodies(stream *one, int count)
     for (int i = 0; i < count; i++)
         if (!send(one, i == 0 ? "a,b\n1,2\n3,4\n" : "5,6\n7,8\n", false, &why))
             fail_msg("%s", why.message);
-}
-
-static stream_figures figures_of(stream *one)
-{
-    stream_figures figures;
-    stream_get_figures(one, &figures);
-    return figures;
 }
 
 /* A server that was killed leaves its files as they are: a copy of them comes back. */
@@ -233,13 +195,13 @@ static void a_bad_byte_within_the_journal_is_not_taken_for_its_end(void **state)
     for (off_t at = 8; at < size - last; at++) {
         flip_byte("journal", at);
         run("cp %s/journal %s.damaged", kept, folder);
-        all = open_every(1000);
+        all = open_every(folder, 1000);
         assert_broken(all, "damaged at byte", "truncate -s");
         streams_close(all);
         run("cmp %s/journal %s.damaged", kept, folder);
         flip_byte("journal", at);
     }
-    all = open_every(1000);
+    all = open_every(folder, 1000);
     one = streams_find(all, "one");
     assert_int_equal(figures_of(one).rows, 12);
     stream_release(one);
@@ -277,7 +239,7 @@ static void journals_are_synced_although_the_clock_was_set_back(void **state)
     (void)state;
     run("rm -rf %s/*", folder);
     ahead = 3600;
-    streams *all = open_every(0.01);
+    streams *all = open_every(folder, 0.01);
     stream *one = make(all, "one");
     send_bodies(one, 2);
     for (int i = 0; i < 2000 && figures_of(one).saved < 4; i++)
@@ -361,7 +323,7 @@ static void save_twice(void)
     stream_release(one);
     streams_close(all);
     run("cp %s/state %s.state", kept, folder);
-    all = open_every(1000);
+    all = open_every(folder, 1000);
     one = streams_find(all, "one");
     send_bodies(one, 1);
     assert_int_equal(figures_of(one).rows, 6);
@@ -375,7 +337,7 @@ static void assert_refused(const char *command, const char *reason, const char *
     save_twice();
     run("cd %s; %s", kept, command);
     run("rm -rf %s.copy; cp -r %s %s.copy", folder, kept, folder);
-    streams *all = open_every(1000);
+    streams *all = open_every(folder, 1000);
     assert_broken(all, reason, remedy);
     streams_close(all);
     run("diff -r %s %s.copy", kept, folder);
@@ -450,7 +412,7 @@ static void how_times_are_written_outlives_the_history(void **state)
     stream_release(one);
     streams_close(all);
     run("rm %s/history", kept);
-    all = open_every(1000);
+    all = open_every(folder, 1000);
     one = streams_find(all, "one");
     assert_true(send(one, "5000,3\n", false, &why)); /* milliseconds, as they were found to be */
     stream_each_key(one, 1, take_last_seen, &seen);
@@ -522,7 +484,7 @@ static void a_journal_that_cannot_be_synced_is_not_ready_until_it_can(void **sta
     for (size_t i = 0; i < 2; i++) {
         problem why;
         run("rm -rf %s/*", folder);
-        streams *all = open_every(0.01);
+        streams *all = open_every(folder, 0.01);
         stream *one = make(all, "one");
         is_disk_bad = true;
         assert_true(send(one, bodies[i], false, &why));
@@ -584,21 +546,11 @@ static void streams_leave_open_files_to_connections(void **state)
 
 /* ---- The test ---- */
 
-static int make_folder(void **state)
+static int name_stream(void **state)
 {
-    (void)state;
-    snprintf(folder, sizeof folder, "%s/oif_kept_XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    bool is_made = mkdtemp(folder) != NULL;
+    int failed = make_folder(state);
     snprintf(kept, sizeof kept, "%s/streams/one", folder);
-    return is_made ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    run("rm -rf %s %s.*", folder, folder);
-    return 0;
+    return failed;
 }
 
 int main(void)
@@ -617,5 +569,5 @@ int main(void)
         cmocka_unit_test(a_journal_that_cannot_be_synced_is_not_ready_until_it_can),
         cmocka_unit_test(streams_leave_open_files_to_connections),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, name_stream, remove_folder);
 }

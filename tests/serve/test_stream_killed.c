@@ -2,37 +2,17 @@
  * is there again, and results are those of a run that was not disturbed.
  *
  *     OIF_KILLS=1000 test_serve.stream_killed      (40 if not given) */
-#include "../../cli/output.h"
-#include "../../serve/streams.h"
+#include "stream_fixture.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 enum { LINE_BYTES = 96, BODY_ROWS = 40, ENOUGH_ROWS = 1000 };
 
 static const char settings_text[] =
     "{\"key\": \"host\", \"time\": \"at\", \"explain\": 2, \"alert-rate\": 0.01}";
-
-static char folder[64];
-static uint64_t seed = 20261116;
-
-static uint32_t draw(uint32_t below)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(seed >> 33) % below;
-}
 
 /* Row i is always the same. */
 static size_t make_line(uint64_t row, char line[LINE_BYTES])
@@ -65,13 +45,6 @@ static streams *open_streams(const char *path, stream **one)
         return NULL;
     json_decref(settings);
     return all;
-}
-
-static uint64_t rows_of(stream *one)
-{
-    stream_figures figures;
-    stream_get_figures(one, &figures);
-    return figures.rows;
 }
 
 /* The lines that rows from `first` on get; to be freed. */
@@ -287,22 +260,6 @@ static void rows_count_once_whenever_the_server_is_killed(void **state)
     for (uint64_t i = 0; i < run.rows; i++)
         free(run.lines[i]);
     free(run.lines);
-}
-
-static int make_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "%s/oif_killed_XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    char command[96];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
 }
 
 int main(void)

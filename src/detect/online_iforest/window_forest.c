@@ -614,7 +614,7 @@ OIF_INLINE uint64_t learn_in_trees_long(oif_window_state *forest, uint32_t first
                           visit->scores_first, avx2);
 }
 
-/* With inner boxes of so many steps; their marks are kept in registers likewise. */
+/* With inner boxes of that many steps; their marks are kept in registers too. */
 OIF_INLINE uint64_t learn_at_inner_steps(oif_window_state *forest, uint32_t first, uint32_t count,
                                          const row_visit *visit, const size_t *found, size_t steps)
 {
@@ -715,7 +715,7 @@ static void mark_row(const oif_window_state *forest, row_visit *visit, unsigned 
 #endif
 }
 
-/* A row with marks has been learned in so many trees. */
+/* A row with marks has been learned in `trees` trees. */
 static void set_pace(oif_window_pace *pace, uint32_t trees)
 {
     if (2 * pace->outside <= trees) {

@@ -96,7 +96,7 @@ typedef struct oif_window_state {
     uint32_t inner_width;  /* marks in an inner box; 0 where there are none */
     uint32_t grid_is_set;  /* 1: rows have marks */
     uint32_t rows_to_grid; /* rows to come before the grid is fitted again ... */
-    uint32_t rows_of_grid; /* ... of so many in all */
+    uint32_t rows_of_grid; /* ... of this many in all */
 
     /* uint64_t [num_trees << depth_limit], the first num_trees unused; see oif_window_cut_value */
     size_t last_lefts_at;

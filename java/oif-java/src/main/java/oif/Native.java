@@ -1,6 +1,6 @@
 package oif;
 
-/** The calls into oif_jni.c. Handles are addresses; whoever calls keeps their owner alive. */
+/** The calls into oif_jni.c. Handles are addresses; the caller keeps their owner alive. */
 final class Native {
     /** The numbers of one result, in the order of {@link Result#from}. */
     static final int RESULT_NUMBERS = 12;

@@ -20,7 +20,7 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
  * The job that benchmarks/flink.py measures.
  *
  * <pre>--rows N --keys N --first-rows N --report FOLDER [--window N] [--cache SIZE] [--model none]
- * [--quiet-keys N --passes N]  first so many passes over all those keys; afterwards --keys of them have rows</pre>
+ * [--quiet-keys N --passes N]  first that many passes over all those keys; afterwards --keys of them have rows</pre>
  */
 public final class BenchJob {
     private BenchJob() {}
