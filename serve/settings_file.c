@@ -64,7 +64,7 @@ bool settings_file_write(stream *one, json_t *settings, const stream_snapshot *s
     stream_path(one, "settings.json.new", new_path);
     json_t *all = json_pack("{s:i, s:O, s:o, s:o, s:I}", "version", SETTINGS_VERSION, "settings",
                             settings, "found", body_shape_save(&one->shape), "snapshot",
-                            snapshot_to_json(snapshot), "bad-rows", (json_int_t)one->bad_rows);
+                            snapshot_to_json(snapshot), "bad-rows", (json_int_t)snapshot->bad_rows);
     char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
     json_decref(all);
     if (!text)
@@ -99,6 +99,7 @@ static bool check_settings(const json_t *all, const char *path, problem *why)
 static bool take_settings(stream *one, json_t *all, const char *path, problem *why)
 {
     json_t *settings = json_object_get(all, "settings"), *found = json_object_get(all, "found");
+    json_int_t bad = json_integer_value(json_object_get(all, "bad-rows"));
     problem refusal;
     if (!check_settings(all, path, why))
         return false;
@@ -108,8 +109,10 @@ static bool take_settings(stream *one, json_t *all, const char *path, problem *w
         return problem_set(why, 503, stream_copy_remedy, "%s: \"found\" cannot be used", path);
     if (!snapshot_from_json(json_object_get(all, "snapshot"), &one->kept_snapshot))
         return problem_set(why, 503, stream_copy_remedy, "%s: \"snapshot\" cannot be used", path);
+    if (bad < 0)
+        return problem_set(why, 503, stream_copy_remedy, "%s: \"bad-rows\" is below 0", path);
     one->kept_settings = json_incref(settings);
-    one->bad_rows = (uint64_t)json_integer_value(json_object_get(all, "bad-rows"));
+    one->bad_rows = one->kept_snapshot.bad_rows = (uint64_t)bad;
     return true;
 }
 

@@ -145,7 +145,7 @@ static bool take_history(stream *one, problem *why)
 static bool save_steps(stream *one, problem *why)
 {
     const stream_snapshot before = one->kept_snapshot,
-                          after = {true, stream_row_count(one), one->times.format};
+                          after = {true, stream_row_count(one), one->times.format, one->bad_rows};
     return settings_file_write(one, one->kept_settings, &before, why) && save_history(one, why) &&
            save_state(one, why) && take_history(one, why) &&
            settings_file_write(one, one->settings.object, &after, why) &&
@@ -155,7 +155,7 @@ static bool save_steps(stream *one, problem *why)
 /* Before the first row there is no state, and settings.json has all that is known. */
 static bool save_beginning(stream *one, problem *why)
 {
-    const stream_snapshot none = {.exists = false};
+    const stream_snapshot none = {.exists = false, .bad_rows = one->bad_rows};
     return settings_file_write(one, one->settings.object, &none, why) &&
            journal_clear(&one->log, why);
 }

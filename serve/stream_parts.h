@@ -26,6 +26,7 @@ typedef struct stream_snapshot {
     bool exists;
     uint64_t rows;
     oif_time_format times;
+    uint64_t bad_rows; /* also before there is one */
 } stream_snapshot;
 
 struct stream {

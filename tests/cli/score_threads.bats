@@ -17,9 +17,12 @@ make_fleet() {
 
 # The same command with 1, 2, 3 and 7 threads.
 same_with_threads() {
-    "$OIF" score --key host "$@" fleet.csv > one.out 2> one.err || true
+    local expected=0 got
+    "$OIF" score --key host "$@" fleet.csv > one.out 2> one.err || expected=$?
     for threads in 2 3 7; do
-        "$OIF" score --key host "$@" --threads $threads fleet.csv > many.out 2> many.err || true
+        got=0
+        "$OIF" score --key host "$@" --threads $threads fleet.csv > many.out 2> many.err || got=$?
+        equal "$got" "$expected"
         cmp one.out many.out
         cmp one.err many.err
     done
@@ -72,7 +75,9 @@ same_with_threads() {
     sed '2000s/$/x/' fleet.csv > bad.csv
     "$OIF" score --key host bad.csv > one.out 2> one.err || status=$?
     equal "$status" 1
+    status=0
     "$OIF" score --key host --threads 3 bad.csv > many.out 2> many.err || status=$?
+    equal "$status" 1
     cmp one.out many.out
     cmp one.err many.err
 }

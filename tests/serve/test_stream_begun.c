@@ -126,6 +126,32 @@ static void bad_rows_before_the_first_row_outlive_a_kill(void **state)
     streams_close(all);
 }
 
+/* A snapshot has several steps. After the first one the journal still has the rows, and a replay
+ * counts their bad ones. */
+static void bad_rows_count_once_after_a_kill_within_the_first_snapshot(void **state)
+{
+    streams *all = open_at(folder);
+    stream *one = create(all, "torn", "{\"on-bad-row\": \"skip\"}");
+    rows_answer answer;
+    problem why;
+    (void)state;
+    send(one, "{\"a\": 1}\n{broken\n", &answer, &why);
+    assert_int_equal(figures_of(one).bad_rows, 1);
+    run("mkdir %s/streams/torn/history.new", folder); /* where the second step fails */
+    stream_begin_change(one);
+    assert_false(stream_save(one, &why));
+    stream_end_change(one);
+    run("rmdir %s/streams/torn/history.new", folder);
+    streams *again = open_killed();
+    stream *same = streams_find(again, "torn");
+    assert_int_equal(rows_of(same), 1);
+    assert_int_equal(figures_of(same).bad_rows, 1);
+    stream_release(same);
+    streams_close(again);
+    stream_release(one);
+    streams_close(all);
+}
+
 /* ---- Silence ---- */
 
 /* What the clock has reported is part of the state, whether or not people can look at the key. */
@@ -161,6 +187,7 @@ int main(void)
         cmocka_unit_test(the_same_header_again_is_not_kept_again),
         cmocka_unit_test(a_journal_without_rows_does_not_grow_without_end),
         cmocka_unit_test(bad_rows_before_the_first_row_outlive_a_kill),
+        cmocka_unit_test(bad_rows_count_once_after_a_kill_within_the_first_snapshot),
         cmocka_unit_test(a_silence_of_a_key_without_history_outlives_a_kill),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
