@@ -1,5 +1,5 @@
-/* What a user's program looks like: oif.h and nothing else of ours. Also compiled as C++. Its
- * output is the same however it was linked. */
+/* A user's program: of ours it includes only oif.h. Also compiled as C++. Its output is the same
+ * however it was linked. */
 #include <oif.h>
 
 #include <stdio.h>
