@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""oif on Flink beside the C library, in one run, by processor time: what an operator, a checkpoint and a quiet key cost.
+"""Measures what the operator, a checkpoint and a quiet key cost on Flink, beside the C library, in processor time.
 
     benchmarks/flink.py [--only rows,checkpoint,throughput,quiet] [--repeat N] [--no-check]
 
-A cluster of one job manager and one task manager runs on this machine; rows have 10 numbers, the detector is online-iforest.
-It fails if a bar is missed. docs/flink.md has the figures.
+Runs a cluster of one job manager and one task manager on this machine. Rows have 10 columns; the detector is online-iforest.
+Fails if a bar is missed. docs/flink.md has the figures.
 """
 
 import argparse
@@ -27,21 +27,9 @@ KEYED = ROOT / "build/benchmarks/benchmarks/bench_keyed"
 ENTRY = "oif.flink.bench.BenchJob"
 ROW_BYTES = 11 * 8  # a time and ten numbers
 HEAP, OFF_HEAP = "1g", "2g"
+# The heap is resident from the start, so what becomes resident later is native memory.
+TASK_MANAGER_OPTIONS = [f"-Xms{HEAP}", f"-Xmx{HEAP}", "-XX:+AlwaysPreTouch", "-XX:MaxDirectMemorySize=256m"]
 MEGABYTE = 1 << 20
-
-
-class BenchCluster(Cluster):
-    """The heap is resident from the start, so what is resident later on top of it is native memory."""
-
-    def start_task_manager(self, name):
-        self._start(
-            name, "org.apache.flink.runtime.taskexecutor.TaskManagerRunner", f"-Xms{HEAP}", f"-Xmx{HEAP}", "-XX:+AlwaysPreTouch",
-            "-XX:MaxDirectMemorySize=256m", extra=["-D", f"taskmanager.resource-id={name}-{time.monotonic_ns()}"],
-        )
-
-    def resident_bytes(self):
-        status = Path(f"/proc/{self.managers['tm-0'].pid}/status").read_text()
-        return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmRSS"))
 
 
 class Bench:
@@ -51,7 +39,7 @@ class Bench:
         self.missed = []
 
     def run(self, parallelism=1, watch=None, settings=None, **options):
-        """Runs a job to its end. Returns what its subtasks have measured, and the bytes of each checkpoint."""
+        """Runs a job to its end. Returns the reports of its subtasks, and the bytes of each checkpoint."""
         self.runs += 1
         report = self.folder / f"report-{self.runs}"
         arguments = [part for name, value in {**options, "report": report}.items() for part in ("--" + name.replace("_", "-"), value)]
@@ -77,14 +65,6 @@ class Bench:
         vertices = (self.cluster.ask(f"/jobs/{job}") or {}).get("vertices", [])
         return max((each["metrics"].get("read-records") or 0 for each in vertices), default=0)
 
-    def operator_metric(self, job, name):
-        """A gauge of the operator, the greatest of its subtasks; None while there is none."""
-        for vertex in (self.cluster.ask(f"/jobs/{job}") or {}).get("vertices", []):
-            found = self.cluster.ask(f"/jobs/{job}/vertices/{vertex['id']}/subtasks/metrics?get=oif.oif.{name}") or []
-            if found:
-                return found[0]["max"]
-        return None
-
     def bar(self, what, figure, bar, is_met):
         print(f"    {what:<62} {figure:>16}   {bar:<16} {'met' if is_met else 'MISSED'}", flush=True)
         if not is_met:
@@ -92,14 +72,14 @@ class Bench:
 
 
 def keyed(rows, first_rows, keys, window=256):
-    """The library itself: microseconds per row, the sum of the scores' bits."""
+    """Runs the same rows in C. Returns microseconds per row, and the sum of the bits of the scores."""
     text = subprocess.run([KEYED, *map(str, (rows, first_rows, keys, window))], check=True, capture_output=True, text=True).stdout
     micros, total, _ = text.split()
     return float(micros), int(total)
 
 
 def bench_rows(bench, repeat):
-    """The thread of the operator: reading rows from the exchange, scoring, passing results on; checkpoints left out."""
+    """The thread of the operator, without checkpoints: reading rows from the exchange, scoring, emitting results."""
     for keys in (100, 1000):
         rows, first = 900 * keys, 400 * keys
         if keys == 100:
@@ -119,13 +99,13 @@ def bench_rows(bench, repeat):
                   f"{found['checkpoint_nanos'] / found['measured_rows'] / 1000:.2f} in checkpoints, {whole:.2f} in the whole process")
         (found,), _ = bench.run(rows=rows, first_rows=first, keys=keys, model="none")
         empty = found["thread_nanos"] / found["measured_rows"] / 1000
-        print(f"    {keys:5,} keys, no model at all: {empty:.2f} us per row: what Flink takes to read a row and to pass it on")
+        print(f"    {keys:5,} keys without models: {empty:.2f} us per row for reading a row and emitting it")
         found = statistics.median(extra)
         bench.bar(f"operator on top of C, {keys:,} keys (C: {statistics.median(theirs):.2f} us)", f"{found:.2f} us per row", "<= 2", found <= 2)
 
 
 def bench_checkpoint(bench, _):
-    """1,000 keys that all have new rows and no base yet. From the barrier to the next row, in the task's thread."""
+    """1,000 keys with new rows and without bases. Time of the task's thread from the barrier to the next row."""
     keys, every = 1000, 100_000
     due = [every]
 
@@ -140,17 +120,17 @@ def bench_checkpoint(bench, _):
     for number, at, nanos in found["checkpoints"]:
         size, waiting, before = bytes_of.get(number, 0), at - before, at
         if not ROW_BYTES * at < size < ROW_BYTES * at + 1000 * keys:
-            continue  # with bases the log would be shorter
+            continue  # this checkpoint contains bases
         print(f"    checkpoint {number}: {waiting / keys:5.0f} rows of each key, {waiting * ROW_BYTES / 1e6:5.1f} MB, {nanos / 1e6:5.1f} ms")
         measured.append(nanos / 1e6)
     if len(measured) < 3:
         raise SystemExit(f"too few checkpoints without bases: {found['checkpoints']}, {bytes_of}")
-    worst = max(measured[1:])  # the first one runs in the interpreter
+    worst = max(measured[1:])  # the first one runs interpreted code
     bench.bar(f"checkpoint of 1,000 models without bases (the worst of {len(measured) - 1})", f"{worst:.1f} ms", "<= 50", worst <= 50)
 
 
 def bench_throughput(bench, repeat):
-    """Two subtasks and the source on two cores. Where others use the cores too, processor time is what counts."""
+    """Two subtasks and the source on two cores. If other programs use the cores, only processor time counts."""
     by_wall, by_processor, cores = [], [], []
     for _ in range(repeat):
         found, _ = bench.run(parallelism=2, rows=1_600_000, first_rows=200_000, keys=1000)
@@ -164,23 +144,23 @@ def bench_throughput(bench, repeat):
               f"{count / processor:9,.0f} per second of processor time")
     if max(cores) >= 1.5:
         bench.bar("2 subtasks, 1,000 keys: rows per second by wall", f"{max(by_wall):,.0f}", ">= 60,000", max(by_wall) >= 60_000)
-    else:  # others had the processors, so the wall says nothing about the job
+    else:  # other programs had the cores, so wall time says nothing about the job
         quiet = 2 * max(by_processor)
         print(f"    {'2 subtasks, 1,000 keys: rows per second by wall':<62} {max(by_wall):>16,.0f}   "
-              f"not judged: it had {max(cores):.2f} processors")
+              f"not judged: the job had only {max(cores):.2f} processors")
         bench.bar("the same, by 2 seconds of processor time", f"{quiet:,.0f}", ">= 60,000", quiet >= 60_000)
 
 
 def bench_quiet(bench, _):
-    """100,000 keys of which 1,000 have rows after the first passes."""
+    """100,000 keys, of which only 1,000 have rows after the first passes."""
     quiet_keys, passes, keys, cache = 100_000, 3, 1000, 192
     rows = quiet_keys * passes + 500 * keys
-    resident = [bench.cluster.resident_bytes()]
-    models = []
+    resident = [bench.cluster.resident_bytes("tm-0")]
+    models = [0]
 
     def watch(job):
-        resident.append(bench.cluster.resident_bytes())
-        models.append(bench.operator_metric(job, "modelBytes") or 0)
+        resident.append(bench.cluster.resident_bytes("tm-0"))
+        models.extend(bench.cluster.metrics(job, "modelBytes"))
 
     (found,), bytes_of = bench.run(
         rows=rows, first_rows=quiet_keys * passes, keys=keys, quiet_keys=quiet_keys, passes=passes, cache=f"{cache}m", watch=watch)
@@ -194,7 +174,7 @@ def bench_quiet(bench, _):
     print(f"    {found['thread_nanos'] / found['measured_rows'] / 1000:.2f} us per row for the active keys afterwards; "
           f"checkpoints of {min(bytes_of.values()) / 1e6:.0f} to {max(bytes_of.values()) / 1e6:.0f} MB")
     bench.bar("state of a quiet key besides its rows", f"{max(per_key):.0f} bytes", "<= 200", max(per_key) <= 200)
-    limit = cache * MEGABYTE  # and one model more, just before another gives way
+    limit = cache * MEGABYTE  # one model more, just before an eviction
     bench.bar(f"models in memory, cache of {cache} MB", f"{max(models) / MEGABYTE:.1f} MB", f"<= {cache} MB + 1", 0 < max(models) <= limit + MEGABYTE)
     bench.bar("resident memory on top of the heap", f"{growth / MEGABYTE:.0f} MB", f"<= {1.2 * cache + 64:.0f} MB", growth <= 1.2 * limit + 64 * MEGABYTE)
 
@@ -212,7 +192,8 @@ def main():
         "execution.checkpointing.interval": "3 s", "web.checkpoints.history": 1000, "metrics.fetcher.update-interval": 300,
     }
     try:
-        with BenchCluster(FLINK, folder, settings) as cluster:
+        with Cluster(FLINK, folder, settings) as cluster:
+            cluster.task_manager_options = TASK_MANAGER_OPTIONS
             bench = Bench(cluster.start(1), folder)
             for name in asked.only.split(","):
                 print(parts[name].__doc__, flush=True)

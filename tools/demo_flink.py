@@ -1,18 +1,14 @@
 #!/usr/bin/env python3
-"""oif on a Flink cluster of this machine: a job, kill -9 of a task manager, and the same bits as one process, as `make demo-flink` does.
+"""Runs a job on a Flink cluster on this machine, kills a task manager, and compares every bit with one process: `make demo-flink`.
 
     tools/demo_flink.py OIF [--rows N] [--rate N] [--stay]
 
-OIF is the program. --stay leaves the cluster and Flink's page running until Ctrl-C. Nothing is kept afterwards.
+OIF is the program. --stay keeps the cluster and Flink's page running until Ctrl-C. All files are removed at the end.
 """
 
 import argparse
-import csv
-import math
 import shutil
 import signal
-import struct
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,11 +17,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/flink"))
 from cluster import Cluster  # noqa: E402
+from one_process import expected_results, results_of, score_command, write_readings  # noqa: E402
 
 FLINK = ROOT / "build/flink/packages/pyflink"
 JOB = ROOT / "java/oif-flink-demo/target/oif-flink-demo-0.1.0-job.jar"
 PUMPS = 60
-COLUMNS = "flow,pressure,temperature"
 
 
 def say(text):
@@ -33,19 +29,13 @@ def say(text):
 
 
 def progress(text):
-    """A line that the next one replaces; nothing where the output is not a terminal."""
+    """Prints a line that the next one replaces. Prints nothing if the output is not a terminal."""
     if sys.stdout.isatty():
         print(f"\r   {text}\033[K", end="" if text else "\r", flush=True)
 
 
-def bits(text):
-    """A number as its bits; None for those that the tool leaves empty and Java calls NaN or Infinity."""
-    number = float(text.replace("Infinity", "inf") or "nan")
-    return struct.pack(">d", number) if math.isfinite(number) else None
-
-
 class Output:
-    """The results that Flink has committed, each with a checkpoint: files that are still being written begin with a dot."""
+    """The results that Flink has committed. The names of files in progress begin with a dot."""
 
     def __init__(self, folder):
         self.folder, self.rows, self.files = folder, [], set()
@@ -68,7 +58,7 @@ class Demo:
         self.output = Output(folder / "output")
 
     def start(self):
-        say("1. A Flink cluster on this machine: a job manager and two task managers, each a process of its own.")
+        say("1. A Flink cluster on this machine: a job manager and two task managers, each in its own process.")
         self.cluster.start()
         pids = ", ".join(f"{name} is process {process.pid}" for name, process in self.cluster.managers.items())
         say(f"{pids}. Flink's page:")
@@ -84,15 +74,15 @@ class Demo:
 
     def kill(self):
         process = self.cluster.managers["tm-0"]
-        say(f"3. kill -9 {process.pid}: task manager tm-0 is gone, with the models of about half the pumps and all rows on their way.")
+        say(f"3. kill -9 {process.pid}: task manager tm-0 is lost, with the models of about half the pumps and all rows in flight.")
         began = time.monotonic()
         self.cluster.kill("tm-0")
         self.cluster.start_task_manager("tm-0")
-        say(f"Another one starts in its place, process {self.cluster.managers['tm-0'].pid}.")
+        say(f"A new one takes its place, process {self.cluster.managers['tm-0'].pid}.")
         self.watch(lambda: self.cluster.restored(self.job) > 0)
         latest = ((self.cluster.ask(f"/jobs/{self.job}/checkpoints") or {}).get("latest") or {}).get("restored") or {}
-        say(f"{time.monotonic() - began:.0f} s later the job runs again, from checkpoint {latest.get('id', '?')}: each pump's snapshot and "
-            "the rows since. The source repeats what came after it.")
+        say(f"{time.monotonic() - began:.0f} s later the job continues from checkpoint {latest.get('id', '?')}: a snapshot of each model and "
+            "the rows since. The source repeats the rows after the checkpoint.")
 
     def finish(self):
         self.watch(lambda: self.cluster.state(self.job) == "FINISHED")
@@ -117,17 +107,12 @@ class Demo:
     def compare(self):
         say("4. The same readings in one process:")
         readings = self.folder / "readings.csv"
-        subprocess.run(["java", "-cp", JOB, "oif.flink.demo.Pumps", str(self.rows), str(PUMPS), readings], check=True)
-        command = ["score", "--detector", "online-iforest", "--key", "pump", "--time", "time", "--columns", COLUMNS,
-                   "--fields", "score,threshold,anomaly"]
-        say(f"oif {' '.join(command)} readings.csv")
-        text = subprocess.run([self.oif, *command, readings], check=True, capture_output=True, text=True).stdout
-        expected = {line["row"]: tuple(bits(line[name]) for name in ("score", "threshold", "anomaly"))
-                    for line in csv.DictReader(text.splitlines())}
-        found = {row[0]: tuple(map(bits, row[1:])) for row in self.output.rows}
+        write_readings(JOB, self.rows, PUMPS, readings)
+        say(f"oif {' '.join(score_command())} readings.csv")
+        expected, found = expected_results(self.oif, readings), results_of(self.output.rows)
         different = sum(found.get(row) != result for row, result in expected.items())
         twice = len(self.output.rows) - len(found)
-        say(f"{len(expected):,} rows: {different} with another bit in score, threshold or anomaly; {twice} twice; "
+        say(f"{len(expected):,} rows: {different} differ in a bit of score, threshold or anomaly; {twice} twice; "
             f"{len(expected.keys() - found.keys())} missing.")
         return different == 0 and twice == 0
 
@@ -159,7 +144,7 @@ def main():
         demo.kill()
         demo.finish()
         is_same = demo.compare()
-        say("The kill has changed nothing." if is_same else "The results differ: please report this as a defect.")
+        say("The kill changed nothing." if is_same else "The results differ: please report this as a defect.")
         if options.stay:
             demo.stay()
     except KeyboardInterrupt:

@@ -13,7 +13,7 @@ java/mvn -q -pl oif-java test-compile # what Maven fetches and compiles itself n
 
 log=$build/test.log status=0
 LD_PRELOAD=$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libubsan.so) \
-    ASAN_OPTIONS=handle_segv=0:detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+    ASAN_OPTIONS=handle_segv=0:detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
     java/mvn -pl oif-java test "-Doif.test.options=-Doif.library=$PWD/$build/java/liboifjni.so" >$log 2>&1 || status=1
 if [ $status -ne 0 ] || grep -qE 'AddressSanitizer|runtime error:' $log; then
     cat $log

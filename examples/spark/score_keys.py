@@ -1,9 +1,10 @@
-"""Score a stream of many keys with Spark: one model per key, kept in Spark's state.
+"""Score a stream of many keys with Spark: one model per key in Spark's state.
 
 pip install pyspark pandas pyarrow online-iforest
 python score_keys.py READINGS_FOLDER RESULTS_FOLDER CHECKPOINT_FOLDER
 
-READINGS_FOLDER has CSV files: row,pump,time,flow,pressure,temperature. A file is a micro-batch. RESULTS_FOLDER gets Parquet files.
+READINGS_FOLDER contains CSV files with row,pump,time,flow,pressure,temperature. Each file is a micro-batch. The job writes Parquet
+files to RESULTS_FOLDER.
 """
 
 import sys
@@ -29,14 +30,14 @@ class Score(StatefulProcessor):
         self.pipeline.drop("")
 
     def handleInputRows(self, key: tuple[str], rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:
-        """All rows of a key in a micro-batch: load its model, score them, save it."""
+        """Scores all rows of a key in a micro-batch: loads its model, processes the rows, saves the model."""
         (pump,) = key
         if self.model.exists():
             self.pipeline.load_key(bytes(self.model.get()[0]), pump)
-        frame = pd.concat(rows).sort_values("row", ignore_index=True)  # Spark promises no order within a batch
+        frame = pd.concat(rows).sort_values("row", ignore_index=True)  # Spark does not keep the order of rows
         results = self.pipeline.process(frame[COLUMNS], [pump] * len(frame), times=frame["time"].to_numpy())
         self.model.update((self.pipeline.save_key(pump),))
-        self.pipeline.drop(pump)  # what Spark has is the truth: a batch may run again, on another machine
+        self.pipeline.drop(pump)  # the next batch may run on another machine
         yield pd.concat([frame[["row", "pump"]], results[["score", "threshold", "anomaly"]]], axis=1)
 
     def close(self) -> None:

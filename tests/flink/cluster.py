@@ -1,6 +1,6 @@
-"""A real Flink cluster on this machine: a job manager and task managers as processes of their own, which tests may kill.
+"""A real Flink cluster on this machine. The job manager and the task managers are processes that tests may kill.
 
-Flink comes from the package apache-flink-libraries, which has the jars and no scripts, so the entry classes are started here.
+Flink comes from the package apache-flink-libraries, which contains the jars but no scripts, so this module starts the entry classes.
 """
 
 import json
@@ -39,9 +39,9 @@ def free_port():
 
 
 class Cluster:
-    """One job manager and some task managers with two slots each.
+    """A job manager and task managers with two slots each.
 
-    With `survives` the job manager can be killed as well: what it knows is in a folder and in ZooKeeper, which comes with Flink.
+    With `survives`, tests may kill the job manager too: its metadata is in a folder and in ZooKeeper, which is part of Flink.
     """
 
     def __init__(self, flink, folder, settings=None, survives=False):
@@ -50,6 +50,7 @@ class Cluster:
         self.port = free_port()
         self.managers = {}  # name -> process
         self.java_options = []  # of every process
+        self.task_manager_options = ["-Xmx256m", "-XX:MaxDirectMemorySize=672m"]
         self.zookeeper_port = free_port() if survives else None
         self.settings = {
             "jobmanager.rpc.address": "127.0.0.1",
@@ -129,8 +130,7 @@ class Cluster:
         self._start(
             name,
             "org.apache.flink.runtime.taskexecutor.TaskManagerRunner",
-            "-Xmx256m",
-            "-XX:MaxDirectMemorySize=672m",
+            *self.task_manager_options,
             extra=["-D", f"taskmanager.resource-id={name}-{time.monotonic_ns()}"],
         )
 
@@ -147,7 +147,7 @@ class Cluster:
         )
 
     def kill(self, name):
-        """kill -9, as a machine that is gone."""
+        """Kills a process with SIGKILL, as if its machine were lost."""
         process = self.managers.pop(name)
         process.kill()
         process.wait()
@@ -165,16 +165,16 @@ class Cluster:
     # ---- The REST interface ----
 
     def ask(self, path, body=None, method=None):
-        """The answer of the job manager; None while it does not answer or knows no such thing."""
+        """Returns the answer of the job manager; None if it does not answer or the path does not exist."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{path}", data=data, method=method, headers={"Content-Type": "application/json"}
         )
         try:
-            with urllib.request.urlopen(request, timeout=20 if body is None else 300) as answer:  # a question is asked again, a job not
+            with urllib.request.urlopen(request, timeout=20 if body is None else 300) as answer:  # queries are repeated, a job must not be
                 return json.loads(answer.read() or b"{}")
         except urllib.error.HTTPError as error:
-            if error.code in (404, 503) or (body is None and error.code == 500):  # it does not know the job yet after a restart
+            if error.code in (404, 503) or (body is None and error.code == 500):  # the job is unknown until the job manager has recovered it
                 return None
             raise RuntimeError(f"{path}: {error.code} {error.read().decode()[:2000]}") from error
         except (urllib.error.URLError, ConnectionError, TimeoutError):
@@ -201,7 +201,7 @@ class Cluster:
         return (self.ask("/overview") or {}).get("slots-total")
 
     def upload(self, jar):
-        """Returns the name under which the jar can be run."""
+        """Uploads a jar. Returns its name for run()."""
         boundary = "oif-boundary"
         body = (
             f'--{boundary}\r\nContent-Disposition: form-data; name="jarfile"; filename="{Path(jar).name}"\r\n'
@@ -223,7 +223,7 @@ class Cluster:
         return self.ask(f"/jars/{jar}/run", body)["jobid"]
 
     def metrics(self, job, name):
-        """The values of a metric of the operator "oif" in all its subtasks."""
+        """Returns a metric of the operator "oif", one value per subtask."""
         found = []
         for vertex in (self.ask(f"/jobs/{job}") or {}).get("vertices", []):
             for subtask in range(vertex["parallelism"]):
@@ -236,7 +236,7 @@ class Cluster:
         return (self.ask(f"/jobs/{job}") or {}).get("state")
 
     def checkpoints(self, job):
-        """How many were completed."""
+        """Returns the number of completed checkpoints."""
         return ((self.ask(f"/jobs/{job}/checkpoints") or {}).get("counts") or {}).get("completed", 0)
 
     def restored(self, job):
@@ -252,7 +252,7 @@ class Cluster:
         self.wait_for(is_over, "the end of the job", seconds)
 
     def why(self, job):
-        """The messages of what failed, without the places."""
+        """Returns the messages of the latest exceptions, without stack frames."""
         history = (self.ask(f"/jobs/{job}/exceptions") or {}).get("exceptionHistory", {}).get("entries", [])
         lines = [line for each in history[:3] for line in each.get("stacktrace", "").splitlines()]
         return "\n".join(line for line in lines if not line.startswith("\tat "))[:8000]

@@ -1,5 +1,5 @@
-/* A later version of oif as far as Flink's state is concerned: oif_jni.c is compiled with
- * -Doif_behavior_number=oif_later_behavior, so its library reports another behavior number. */
+/* Simulates a later version of oif. oif_jni.c is compiled with
+ * -Doif_behavior_number=oif_later_behavior, so the library reports another behavior number. */
 int oif_behavior_number(void);
 int oif_later_behavior(void);
 

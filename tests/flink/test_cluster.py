@@ -1,17 +1,14 @@
-"""oif on a real Flink cluster: what is left after kill -9, savepoints and other parallelisms is, bit for bit, what one process says.
+"""oif on a real Flink cluster. After kill -9, savepoints and rescaling, the results must equal those of one process, bit for bit.
 
-    tools/test_flink.sh           what CI runs: a few kills, and the control that must differ
-    tools/test_flink.sh --long    50 kills in five kinds of jobs, 20 restarts, write-through: about half an hour
+    tools/test_flink.sh           what CI runs: a few kills, and the negative control
+    tools/test_flink.sh --long    50 kills in five kinds of jobs, 24 jobs in one cluster, write-through: about half an hour
 
-OIF_PROGRAM is the oif program, OIF_FLINK the folder with Flink's lib, OIF_FLINK_JOB the jar of the job.
+Environment: OIF_PROGRAM is the oif program, OIF_FLINK the folder with Flink's lib, OIF_FLINK_JOB the jar of the job.
 """
 
-import csv
-import math
 import os
 import random
 import shutil
-import struct
 import subprocess
 import time
 import zipfile
@@ -19,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from cluster import Cluster
+from one_process import complete_results, count_anomalies, expected_results, write_readings
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("OIF_PROGRAM", "build/release-gcc/oif")
@@ -29,18 +27,12 @@ only_long = pytest.mark.skipif(not IS_LONG, reason="tools/test_flink.sh --long")
 ENTRY = "oif.flink.demo.PumpsJob"
 PUMPS = 60
 ROCKSDB = {"state.backend.type": "rocksdb", "execution.checkpointing.incremental": "true"}
-# Few rows are between source and operator, so a checkpoint does not wait for many when the operator is slow.
+# Few rows are in flight between source and operator, so checkpoints are quick even if the operator is slow.
 SMALL_BUFFERS = {"taskmanager.memory.segment-size": "4kb"}
 METRICS_EVERY = {"metrics.fetcher.update-interval": "500 ms"}
-# Most of the processor time is that of Java as it starts.
+# Most of the processor time goes into starting Java.
 QUICK_TO_START = ["-XX:TieredStopAtLevel=1", "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"]
 UNALIGNED = {"execution.checkpointing.unaligned.enabled": "true"}
-
-
-def bits(text):
-    """A number as its bits; None for those that the tool leaves empty and Java calls NaN or Infinity."""
-    number = float(text.replace("Infinity", "inf") or "nan")
-    return struct.pack(">d", number) if math.isfinite(number) else None
 
 
 @pytest.fixture(scope="module")
@@ -55,46 +47,37 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
-    """What one process says about that many rows: a function, as results are kept."""
+    """A function that returns the results of one process for a number of rows. It caches them."""
     folder = tmp_path_factory.mktemp("reference")
     known = {}
 
     def of(rows, detector="online-iforest"):
         if (rows, detector) not in known:
             readings = folder / f"{rows}.csv"
-            subprocess.run(["java", "-cp", JOB, "oif.flink.demo.Pumps", str(rows), str(PUMPS), readings], check=True)
-            scored = subprocess.run(
-                [PROGRAM, "score", "--detector", detector, "--key", "pump", "--time", "time", "--columns", "flow,pressure,temperature",
-                 "--fields", "score,threshold,anomaly", readings],
-                check=True, capture_output=True, text=True,
-            ).stdout
+            write_readings(JOB, rows, PUMPS, readings)
+            known[rows, detector] = expected_results(PROGRAM, readings, detector)
             readings.unlink()
-            known[rows, detector] = {
-                int(line["row"]): tuple(bits(line[name]) for name in ("score", "threshold", "anomaly"))
-                for line in csv.DictReader(scored.splitlines())
-            }
-            anomalies = sum(line[2] == bits("1") for line in known[rows, detector].values())
-            assert anomalies > 0 or rows < 80_000, "there are anomalies to find"
+            assert count_anomalies(known[rows, detector]) > 0 or rows < 80_000, "there are anomalies to find"
         return known[rows, detector]
 
     return of
 
 
 class Run:
-    """A job with its output folder."""
+    """A job and its output folder."""
 
     def __init__(self, cluster, folder, rows, rate=15000, **options):
         self.cluster, self.folder, self.rows = cluster, folder, rows
         self.options = {"rows": rows, "pumps": PUMPS, "rate": rate, "output": f"file://{folder}/output", **options}
 
     def start(self, parallelism=3, savepoint=None, settings=None, jar=None, **options):
-        """Options are those of the job, in this start alone."""
+        """Starts the job. `options` are options of the job for this start only."""
         arguments = [part for name, value in {**self.options, **options}.items() for part in (f"--{name.replace('_', '-')}", value)]
         self.job = self.cluster.run(jar or self.cluster.jar, ENTRY, arguments, parallelism, savepoint, settings)
         return self
 
     def wait_for_checkpoints(self, count):
-        """So many more than there are now."""
+        """Waits for `count` more checkpoints."""
         before = self.cluster.checkpoints(self.job)
 
         def are_done():
@@ -108,21 +91,14 @@ class Run:
         return self.cluster.stop_with_savepoint(self.job)
 
     def lines(self):
-        """Committed ones only: files that are still being written begin with a dot."""
+        """Returns the committed lines. The names of files in progress begin with a dot."""
         found = [file for file in (self.folder / "output").glob("*/part-*") if not file.name.startswith(".")]
         return [line.split(",") for file in found for line in file.read_text().splitlines()]
 
-    def results(self):
-        lines = self.lines()
-        assert len(lines) == self.rows, "every row once"
-        results = {int(line[0]): tuple(bits(text) for text in line[1:]) for line in lines}
-        assert len(results) == self.rows
-        return results
-
     def count_differing(self, right):
-        """Rows of the finished job that are not, in every bit, those of one process."""
+        """Waits for the end of the job. Returns the number of rows that differ in any bit from those of one process."""
         self.cluster.finish(self.job, 1800)
-        results = self.results()
+        results = complete_results(self.lines(), self.rows)
         return sum(results[row] != right[row] for row in right)
 
 
@@ -151,7 +127,7 @@ def test_killed_task_managers(cluster, expected, tmp_path, kind):
     options, settings, detector, victims = KINDS[kind]
     kills = int(os.environ.get("OIF_FLINK_KILLS", "10" if IS_LONG else "2"))
     rows, rate = (40_000 + 40_000 * kills, 6000) if IS_LONG else (30_000 + 35_000 * kills, 15000)
-    if kind == "evicting":  # a row takes milliseconds
+    if kind == "evicting":  # each row takes milliseconds
         rows, rate = rows // 8, rate // 4
     run = Run(cluster, tmp_path, rows, rate, detector=detector, **options).start(settings=settings)
     seed = int(os.environ.get("OIF_FLINK_SEED", random.SystemRandom().randrange(10**6)))
@@ -160,7 +136,7 @@ def test_killed_task_managers(cluster, expected, tmp_path, kind):
     run.wait_for_checkpoints(1)
     for _ in range(kills):
         run.wait_for_checkpoints(chance.choice([0, 1, 1, 2]) if IS_LONG else 1)
-        time.sleep(chance.uniform(0, 1))  # any moment, also within a checkpoint
+        time.sleep(chance.uniform(0, 1))  # at any moment, even during a checkpoint
         replace_killed(cluster, chance.choice(victims))
     differing = run.count_differing(expected(rows, detector))
     print(f"{kind}: {kills} kills, {rows} rows, {cluster.restored(run.job)} restores of the last job manager, {differing} rows differ")
@@ -169,7 +145,7 @@ def test_killed_task_managers(cluster, expected, tmp_path, kind):
 
 
 def test_a_killed_job_manager(cluster, expected, tmp_path):
-    """What it knows is in ZooKeeper and a folder: the next one goes on."""
+    """Its metadata is in ZooKeeper and a folder, so the next job manager continues."""
     rows = 90_000
     run = Run(cluster, tmp_path, rows).start()
     run.wait_for_checkpoints(2)
@@ -179,7 +155,7 @@ def test_a_killed_job_manager(cluster, expected, tmp_path):
 
 
 def test_the_control_differs(cluster, expected, tmp_path):
-    """A kill with models that are in no checkpoint: if this were equal, the others would prove nothing."""
+    """Negative control: models that are not part of checkpoints. If a kill changed nothing here, the other tests would prove nothing."""
     rows = 60_000
     run = Run(cluster, tmp_path, rows, forgetful="yes").start()
     run.wait_for_checkpoints(2)
@@ -203,7 +179,7 @@ def test_a_cache_far_too_small_on_rocksdb(cluster, expected, tmp_path):
 
 
 def test_rescaling_by_savepoints(cluster, expected, tmp_path):
-    """2 -> 3 -> 1 subtasks, unaligned checkpoints in between."""
+    """From 2 to 3 to 1 subtasks, with unaligned checkpoints in the second job."""
     rows = 90_000
     run, savepoint = Run(cluster, tmp_path, rows), None
     for parallelism, settings in [(2, None), (3, UNALIGNED)]:
@@ -216,17 +192,16 @@ def test_rescaling_by_savepoints(cluster, expected, tmp_path):
 
 @pytest.fixture(scope="module")
 def later_jar(cluster, tmp_path_factory):
-    """The job with the next version of oif, whose behavior number is another."""
+    """The job with a simulated later version of oif, which has another behavior number."""
     folder = tmp_path_factory.mktemp("later")
     home = Path(shutil.which("javac")).resolve().parents[1]
     machine = os.uname().machine
+    binding = CHECKOUT / "java/oif-java/src/main/c"
+    compiler = ["gcc", "-std=c11", "-O2", "-fPIC", f"-I{CHECKOUT}/include", f"-I{home}/include", f"-I{home}/include/linux"]
     subprocess.run(
-        ["gcc", "-std=c11", "-O2", "-fPIC", "-shared", "-Doif_behavior_number=oif_later_behavior", f"-I{CHECKOUT}/include",
-         f"-I{home}/include", f"-I{home}/include/linux", f"{CHECKOUT}/java/oif-java/src/main/c/oif_jni.c", "-o", folder / "jni.o", "-c"],
-        check=True,
-    )
+        [*compiler, "-Doif_behavior_number=oif_later_behavior", "-c", binding / "oif_jni.c", "-o", folder / "jni.o"], check=True)
     subprocess.run(
-        ["gcc", "-std=c11", "-O2", "-fPIC", "-shared", CHECKOUT / "tests/flink/later_behavior.c", folder / "jni.o",
+        [*compiler, "-shared", CHECKOUT / "tests/flink/later_behavior.c", binding / "jni_values.c", folder / "jni.o",
          f"{CHECKOUT}/build/java/{machine}/liboif.a", "-lm", "-lpthread", "-o", folder / "liboifjni.so"],
         check=True,
     )
@@ -239,7 +214,7 @@ def later_jar(cluster, tmp_path_factory):
 
 
 def test_upgrade_to_another_behavior(cluster, expected, later_jar, tmp_path):
-    """A later version refuses rows that this one has scored, and goes on from a savepoint with bases only."""
+    """A later version refuses rows scored by this one, and continues from a savepoint with bases only."""
     rows = 60_000
     run = Run(cluster, tmp_path, rows).start(settings=ROCKSDB)
     run.wait_for_checkpoints(1)
@@ -258,8 +233,8 @@ def test_upgrade_to_another_behavior(cluster, expected, later_jar, tmp_path):
 
 
 @only_long
-def test_write_through_goes_on_as_operator(cluster, expected, tmp_path):
-    """The function and the operator have one state."""
+def test_write_through_continues_as_operator(cluster, expected, tmp_path):
+    """The function and the operator use the same state."""
     rows = 80_000
     run = Run(cluster, tmp_path, rows).start(rate=5000, write_through="yes")
     run.wait_for_checkpoints(2)
@@ -272,9 +247,9 @@ def test_write_through_goes_on_as_operator(cluster, expected, tmp_path):
 
 @only_long
 def test_memory_over_20_jobs(tmp_path):
-    """Each job has a class loader of its own, loads the native library again and fills its cache; nothing is left behind."""
+    """Each job has its own class loader, loads the native library again and fills its cache. Nothing must leak."""
     with Cluster(Path(FLINK).absolute(), tmp_path) as cluster:
-        cluster.java_options = ["-Xms256m", "-XX:+AlwaysPreTouch"]  # the heap is not what is measured
+        cluster.java_options = ["-Xms256m", "-XX:+AlwaysPreTouch"]  # excludes the growth of the heap from the measurement
         cluster.start()
         cluster.jar = cluster.upload(JOB)
         resident = []

@@ -1,4 +1,4 @@
-"""A Kafka broker on this machine (KRaft, no ZooKeeper), started from the jars of Maven Central, and what tests do with its topics."""
+"""A Kafka broker on this machine (KRaft, no ZooKeeper) from the jars of Maven Central, and operations on its topics."""
 
 import os
 import socket
@@ -6,12 +6,7 @@ import subprocess
 import time
 from pathlib import Path
 
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
+from cluster import free_port
 
 class Broker:
     def __init__(self, jars, folder):
@@ -63,7 +58,7 @@ class Broker:
                 time.sleep(0.2)
 
     def java(self, entry, *arguments, seconds=300):
-        """Runs a program of the jars to its end."""
+        """Runs a class of the jars and waits for its end. Returns its output."""
         done = subprocess.run(
             ["java", "-Xmx512m", "-XX:+UseSerialGC", "-cp", self.path, entry, *map(str, arguments)],
             capture_output=True, text=True, timeout=seconds,
@@ -73,7 +68,7 @@ class Broker:
         return done.stdout
 
     def begin(self, log, entry, *arguments):
-        """Starts one that the test may kill."""
+        """Starts a class of the jars. Returns the process, which the test may kill."""
         file = open(log, "ab")
         return subprocess.Popen(
             ["java", "-Xmx512m", "-XX:+UseSerialGC", "-cp", self.path, entry, *map(str, arguments)],
@@ -84,7 +79,7 @@ class Broker:
         self.java("oif.kafka.Topics", "create", self.address, partitions, *topics)
 
     def read(self, topic, rows, file, seconds=180):
-        """The committed records, at least as many as there are rows; fewer once the time is over."""
+        """Returns the committed records: at least `rows`, or fewer after `seconds`."""
         self.java("oif.kafka.Topics", "read", self.address, topic, rows, seconds, file, seconds=seconds + 60)
         return [line.split(",") for line in Path(file).read_text().splitlines()]
 

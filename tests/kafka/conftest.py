@@ -1,27 +1,18 @@
-"""A broker, pump readings, and what one process says about them."""
+"""A broker, pump readings, and their results in one process."""
 
-import csv
-import math
 import os
-import struct
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from broker import Broker
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "flink"))
+from broker import Broker  # noqa: E402
+from one_process import complete_results, count_anomalies, expected_results, write_readings  # noqa: E402
 
 PROGRAM = os.environ.get("OIF_PROGRAM", "build/release-gcc/oif")
 TARGET = Path("java/oif-kafka/target")
 PUMPS = 60
-
-
-def bits(text):
-    """A number as its bits; None for those that the tool leaves empty and Java calls NaN or Infinity."""
-    number = float(text.replace("Infinity", "inf") or "nan")
-    return struct.pack(">d", number) if math.isfinite(number) else None
 
 
 @pytest.fixture(scope="session")
@@ -31,30 +22,18 @@ def broker(tmp_path_factory):
 
 
 class Readings:
-    """Rows in a file, and their results: row -> bits of score, threshold and anomaly."""
+    """Readings in a file, and their results in one process."""
 
     def __init__(self, folder, rows):
         self.rows = rows
         self.file = folder / f"{rows}.csv"
-        jar = TARGET / "oif-kafka-0.1.0-job.jar"
-        subprocess.run(["java", "-cp", jar, "oif.flink.demo.Pumps", str(rows), str(PUMPS), self.file], check=True)
-        scored = subprocess.run(
-            [PROGRAM, "score", "--detector", "online-iforest", "--key", "pump", "--time", "time", "--columns", "flow,pressure,temperature",
-             "--fields", "score,threshold,anomaly", self.file],
-            check=True, capture_output=True, text=True,
-        ).stdout
-        self.expected = {
-            int(line["row"]): tuple(bits(line[name]) for name in ("score", "threshold", "anomaly"))
-            for line in csv.DictReader(scored.splitlines())
-        }
-        assert any(result[2] == bits("1") for result in self.expected.values()), "there are anomalies to find"
+        write_readings(TARGET / "oif-kafka-0.1.0-job.jar", rows, PUMPS, self.file)
+        self.expected = expected_results(PROGRAM, self.file)
+        assert count_anomalies(self.expected) > 0, "there are anomalies to find"
 
     def results(self, lines):
-        """The results of output lines, which must hold every row once."""
-        assert len(lines) == self.rows, "every row once"
-        results = {int(line[0]): tuple(bits(text) for text in line[1:]) for line in lines}
-        assert len(results) == self.rows
-        return results
+        """Returns the results of output lines, which must contain every row exactly once."""
+        return complete_results(lines, self.rows)
 
 
 @pytest.fixture(scope="session")

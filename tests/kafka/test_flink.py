@@ -1,5 +1,5 @@
-"""Topic to topic through Flink's operator, in transactions: after kill -9 of a task manager the committed records are, bit for
-bit, what one process says.
+"""Topic to topic through Flink's operator, in transactions. After kill -9 of a task manager, the committed records must equal the
+results of one process, bit for bit.
 
     make test-flink-kafka
 """
@@ -27,7 +27,7 @@ def cluster(tmp_path_factory):
 
 
 def run_with_a_kill(cluster, broker, readings, name, folder, **options):
-    """The committed records of a job that lost a task manager while rows were arriving."""
+    """Kills a task manager while rows arrive. Returns the committed results of the job."""
     source, sink, half = f"{name}-readings", f"{name}-results", readings.rows // 2
     broker.create(source, sink)
     arguments = {"broker": broker.address, "input": source, "output": sink, **options}
@@ -37,7 +37,7 @@ def run_with_a_kill(cluster, broker, readings, name, folder, **options):
     feeder = broker.begin(folder / "feed.log", "oif.kafka.Topics", "feed", broker.address, source, readings.file, 0, half, RATE)
     try:
         assert broker.read(sink, 1, folder / "begin.csv"), f"no results after {cluster.checkpoints(job)} checkpoints: {cluster.why(job)}"
-        time.sleep(random.random())  # anywhere between two checkpoints
+        time.sleep(random.random())  # at any moment between two checkpoints
         was_fed = feeder.poll() is not None
         cluster.kill("tm-0")
         cluster.start_task_manager("tm-0")
@@ -49,7 +49,7 @@ def run_with_a_kill(cluster, broker, readings, name, folder, **options):
     seconds = time.monotonic() - began
     restored, done = cluster.restored(job), cluster.checkpoints(job) - done
     assert restored >= 1
-    cluster.stop_with_savepoint(job)  # what it would still write, it writes now
+    cluster.stop_with_savepoint(job)  # commits everything
     print(f"\n{name}: {readings.rows} rows in {seconds:.0f} s, {done} checkpoints, {restored} restored,",
           "killed between the halves" if was_fed else "killed while rows arrived")
     return readings.results(broker.read(sink, readings.rows, folder / "all.csv"))
@@ -60,7 +60,7 @@ def test_a_killed_task_manager(cluster, broker, readings, tmp_path):
 
 
 def test_the_control_differs(cluster, broker, readings, tmp_path):
-    """The same with models that are in no checkpoint: if this were equal, the other would prove nothing."""
+    """Negative control: models that are not part of checkpoints. If a kill changed nothing here, the other test would prove nothing."""
     results = run_with_a_kill(cluster, broker, readings, "control", tmp_path, forgetful="yes")
     differ = sum(results[row] != right for row, right in readings.expected.items())
     print(f"control: {differ} rows differ")

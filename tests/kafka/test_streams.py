@@ -1,10 +1,12 @@
-"""Topic to topic through Kafka Streams: after kill -9 the committed records are, bit for bit, what one process says."""
+"""Topic to topic through Kafka Streams. After kill -9, the committed records must equal the results of one process, bit for bit."""
 
 import time
 
+import pytest
+
 
 def run(broker, readings, name, folder, kills, *options):
-    """The committed records, and how long it took from the start of the program."""
+    """Feeds a topic, runs the program with some kills, and returns the committed results."""
     source, sink = f"{name}-readings", f"{name}-results"
     broker.create(source, sink)
     broker.java("oif.kafka.Topics", "feed", broker.address, source, readings.file, 0, readings.rows, 1_000_000)
@@ -27,10 +29,15 @@ def run(broker, readings, name, folder, kills, *options):
     return readings.results(lines)
 
 
+def test_a_task_needs_a_model(broker, tmp_path):
+    with pytest.raises(RuntimeError, match="maxModels is 0"):
+        broker.java("oif.kafka.StreamsApp", broker.address, "in", "out", tmp_path, 0, seconds=60)
+
+
 def test_without_a_kill(broker, readings, tmp_path):
     assert run(broker, readings, "quiet", tmp_path, 0) == readings.expected
 
 
 def test_killed_twice_with_few_models_in_memory(broker, readings, tmp_path):
-    """10 models per task for some 15 keys: many rows load a model from the stores."""
+    """10 models per task for about 15 keys, so many rows load a model from the stores."""
     assert run(broker, readings, "killed", tmp_path, 2, 10) == readings.expected

@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
-"""Runs examples/spark/score_keys.py, kills it with all its processes after the first batches, runs it again, and compares every
-result bit for bit with `oif score --key`.
+"""Runs examples/spark/score_keys.py, kills all its processes after the first batches, runs it again, and compares every result
+bit for bit with `oif score --key`.
 
 usage: spark.py OIF FOLDER [ROWS KEYS]
 """
 
-import csv
 import os
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import time
@@ -17,6 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "flink"))
+from one_process import FIELDS, bits, count_anomalies, expected_results  # noqa: E402
 
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "spark" / "score_keys.py"
 FILES = 4
@@ -39,7 +40,7 @@ def write_files(frame, folder):
     for number, part in enumerate(np.array_split(np.arange(len(frame)), FILES)):
         file = folder / "readings" / f"{number}.csv"
         frame.iloc[part].to_csv(file, index=False)
-        os.utime(file, (1_700_000_000 + number,) * 2)  # Spark takes the oldest first
+        os.utime(file, (1_700_000_000 + number,) * 2)  # Spark reads the oldest file first
 
 
 def start(folder):
@@ -56,28 +57,16 @@ def run_and_kill(folder):
     was_running = program.poll() is None
     os.killpg(program.pid, signal.SIGKILL)
     program.wait()
-    assert was_running, f"it ended by itself: {(folder / 'spark.log').read_text()[-3000:]}"
-
-
-def bits(number):
-    return struct.pack(">d", number) if np.isfinite(number) else None
-
-
-def expected(program, folder):
-    lines = subprocess.run(
-        [program, "score", "--detector", "online-iforest", "--key", "pump", "--time", "time", "--columns", "flow,pressure,temperature",
-         "--fields", "score,threshold,anomaly", folder / "all.csv"], check=True, capture_output=True, text=True).stdout
-    return {int(line["row"]): (*(bits(float(line[name] or "nan")) for name in ("score", "threshold")), line["anomaly"] == "1")
-            for line in csv.DictReader(lines.splitlines())}
+    assert was_running, f"the job ended before it was killed: {(folder / 'spark.log').read_text()[-3000:]}"
 
 
 def results(folder):
-    """Of the files that were committed."""
+    """Reads the committed files."""
     import pyspark.sql
 
     spark = pyspark.sql.SparkSession.builder.getOrCreate()
     rows = spark.read.parquet(str(folder / "results")).collect()
-    found = {row["row"]: (bits(row["score"]), bits(row["threshold"]), row["anomaly"]) for row in rows}
+    found = {row["row"]: tuple(bits(row[name]) for name in FIELDS) for row in rows}
     assert len(found) == len(rows), "every row once"
     return found
 
@@ -92,9 +81,9 @@ def main():
     output, _ = done.communicate(timeout=1800)
     assert done.returncode == 0, (folder / "spark.log").read_text()[-3000:]
     print(output, end="")
-    right, found = expected(program, folder), results(folder)
+    right, found = expected_results(program, folder / "all.csv"), results(folder)
     differ = sum(found.get(row) != result for row, result in right.items())
-    anomalies = sum(result[2] for result in right.values())
+    anomalies = count_anomalies(right)
     print(f"{rows} rows, {keys} keys, {anomalies} anomalies, killed once: {len(found)} results, {differ} differ")
     sys.exit(differ > 0 or len(found) != rows or not anomalies)
 

@@ -1,13 +1,13 @@
 package oif;
 
 /**
- * One column's part in the score of a row.
+ * The contribution of one column to the score of a row.
  *
- * @param column the position of the column
- * @param share 0 to 1; the shares of a row add up to 1, or are all 0
+ * @param column the index of the column, from 0
+ * @param share 0 to 1; the shares of a row sum to 1, or are all 0
  * @param direction 1: higher than usual, -1: lower, 0: neither
  * @param reason what is unusual about the column
- * @param partner with {@link Result.Reason#PARTNER}: the column that it no longer follows
+ * @param partner for {@link Result.Reason#PARTNER}: the column that this one no longer follows
  */
 public record Attribution(int column, double share, int direction, Result.Reason reason, int partner) {
     static Attribution from(double[] numbers, int column) {

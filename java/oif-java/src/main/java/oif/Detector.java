@@ -3,7 +3,7 @@ package oif;
 import java.lang.ref.Reference;
 
 /**
- * A detector: learns rows and scores them. Not for several threads at once.
+ * Learns rows and scores them. Not thread-safe.
  *
  * <pre>{@code
  * try (Detector detector = new Detector(Params.of("online-iforest"), 2)) {
@@ -15,7 +15,7 @@ public final class Detector implements AutoCloseable {
     private final Handle handle;
     private final int columns;
 
-    /** A detector for rows of {@code columns} numbers. */
+    /** Creates a detector for rows of {@code columns} numbers. */
     public Detector(Params params, int columns) {
         this(Native.detectorNew(params.detectorBytes(), params.names(), params.texts(), columns));
     }
@@ -25,11 +25,12 @@ public final class Detector implements AutoCloseable {
         columns = Native.detectorColumns(address);
     }
 
-    /** One that goes on where the saved one was, bit for bit. */
+    /** Loads a snapshot. The detector continues as the saved one would, bit for bit. */
     public static Detector load(byte[] snapshot) {
         return new Detector(Native.detectorLoad(snapshot));
     }
 
+    /** Returns a snapshot of the detector. */
     public byte[] save() {
         try {
             return Native.detectorSave(handle.address());
@@ -47,7 +48,7 @@ public final class Detector implements AutoCloseable {
         }
     }
 
-    /** The score of a row, which is not learned. */
+    /** Scores a row without learning it. */
     public double score(double... row) {
         try {
             return Native.detectorScore(handle.address(), checked(row));
@@ -56,7 +57,7 @@ public final class Detector implements AutoCloseable {
         }
     }
 
-    /** Learns a row, then scores it: the order of the paper. */
+    /** Learns a row, then scores it. This is the order of the paper. */
     public double learnScore(double... row) {
         try {
             return Native.detectorLearnScore(handle.address(), checked(row));
@@ -65,7 +66,7 @@ public final class Detector implements AutoCloseable {
         }
     }
 
-    /** Scores a row, then learns it: what the row looked like before it was known. */
+    /** Scores a row, then learns it. The row does not affect its own score. */
     public double scoreLearn(double... row) {
         try {
             return Native.detectorScoreLearn(handle.address(), checked(row));
@@ -74,10 +75,10 @@ public final class Detector implements AutoCloseable {
         }
     }
 
-    /** Learns and scores rows that stand behind each other in {@code rows}, one call for all. */
+    /** Learns and scores several rows in one call. {@code rows} contains them one after another. */
     public double[] learnScoreRows(double[] rows) {
         if (rows.length % columns != 0) {
-            throw new IllegalArgumentException(rows.length + " numbers are no whole rows of " + columns);
+            throw new IllegalArgumentException(rows.length + " numbers are not a multiple of " + columns + " columns");
         }
         double[] scores = new double[rows.length / columns];
         try {
@@ -88,11 +89,12 @@ public final class Detector implements AutoCloseable {
         return scores;
     }
 
+    /** The number of columns. */
     public int columns() {
         return columns;
     }
 
-    /** How many rows it has learned. */
+    /** The number of rows learned. */
     public long rowsLearned() {
         try {
             return Native.detectorRows(handle.address());
@@ -101,7 +103,7 @@ public final class Detector implements AutoCloseable {
         }
     }
 
-    /** The native memory that it takes. */
+    /** The native memory in use, in bytes. */
     public long memoryBytes() {
         try {
             return Native.detectorMemory(handle.address());
@@ -110,7 +112,7 @@ public final class Detector implements AutoCloseable {
         }
     }
 
-    /** Whether enough was learned for scores to mean something. */
+    /** Whether the detector has learned enough rows for meaningful scores. */
     public boolean isReady() {
         try {
             return Native.detectorReady(handle.address());
@@ -119,7 +121,7 @@ public final class Detector implements AutoCloseable {
         }
     }
 
-    /** Frees the native memory. Later calls throw; closing twice is allowed. */
+    /** Frees the native memory. Later calls throw IllegalStateException; closing twice is allowed. */
     @Override
     public void close() {
         handle.close();

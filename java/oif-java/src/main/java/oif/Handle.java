@@ -5,11 +5,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 
 /**
- * The address of a native object, freed once: by close, or when its owner was forgotten.
+ * The address of a native object. The object is freed once: by close(), or after its owner becomes
+ * unreachable.
  *
- * <p>Methods that use the address end with {@code Reference.reachabilityFence(this)}: otherwise the
- * collector may find the owner unreachable, and the cleaner free the object, while native code is
- * still at work on it.
+ * <p>Methods that use the address end with {@code Reference.reachabilityFence(this)}. Otherwise the
+ * garbage collector may find the owner unreachable, and the cleaner may free the object, while native
+ * code still uses it.
  */
 final class Handle {
     private static final Cleaner CLEANER = Cleaner.create();
@@ -27,7 +28,7 @@ final class Handle {
     long address() {
         long address = freer.address;
         if (address == 0) {
-            throw new IllegalStateException("it is closed");
+            throw new IllegalStateException("the detector or pipeline is closed");
         }
         return address;
     }
@@ -36,7 +37,7 @@ final class Handle {
         cleanable.clean();
     }
 
-    /** Objects that are not freed yet, for tests. */
+    /** The number of objects that are not freed yet. For tests. */
     static long live() {
         return LIVE.get();
     }

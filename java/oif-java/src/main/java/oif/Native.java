@@ -1,11 +1,11 @@
 package oif;
 
-/** The calls into oif_jni.c. Handles are addresses; the caller keeps their owner alive. */
+/** The native methods of oif_jni.c. Handles are addresses; the caller keeps the owner reachable. */
 final class Native {
-    /** The numbers of one result, in the order of {@link Result#from}. */
+    /** How many numbers a result has, in the order of {@link Result#from}. */
     static final int RESULT_NUMBERS = 12;
 
-    /** The numbers of one attribution: share, direction, reason, partner. */
+    /** How many numbers an attribution has: share, direction, reason, partner. */
     static final int ATTRIBUTION_NUMBERS = 4;
 
     static {
@@ -18,7 +18,7 @@ final class Native {
 
     static native int behavior();
 
-    /** Throws unless all names and values fit; {@code detector} is null for the options of a pipeline. */
+    /** Throws if a name or value is invalid. {@code detector} is null for the options of a pipeline. */
     static native void checkParams(byte[] detector, byte[][] names, byte[][] values);
 
     static native long detectorNew(byte[] detector, byte[][] names, byte[][] values, int columns);
@@ -54,7 +54,7 @@ final class Native {
 
     static native void pipelineProcess(long pipeline, byte[] key, double seconds, double[] row, double[] result);
 
-    /** Rows of one key; {@code results} may be null where nobody asks for them. */
+    /** Processes rows of one key. {@code results} is null if the results are not needed. */
     static native void pipelineProcessRows(long pipeline, byte[] key, double[] seconds, double[] rows, double[] results);
 
     static native double[] pipelineExplain(long pipeline);
@@ -71,7 +71,7 @@ final class Native {
 
     static native long pipelineMemory(long pipeline);
 
-    /** The bytes of a key's model; -1 if there is none. */
+    /** The memory of a key's model in bytes; -1 if there is no model. */
     static native long pipelineKeyMemory(long pipeline, byte[] key);
 
     static native void pipelineRemoveKey(long pipeline, byte[] key);

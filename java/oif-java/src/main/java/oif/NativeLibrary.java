@@ -10,14 +10,14 @@ import java.util.Locale;
 /**
  * Loads the native library from the jar.
  *
- * <p>The JVM refuses to load one file for two class loaders, and every Flink job has a class loader
- * of its own. So each gets a private copy, which is deleted as soon as it is mapped.
+ * <p>The JVM refuses to load the same file in two class loaders, and every Flink job has its own class
+ * loader. So each class loader gets a private copy, which is deleted once it is loaded.
  */
 final class NativeLibrary {
-    /** A library to load instead of the one in the jar. */
+    /** The system property that names a library to load instead of the one in the jar. */
     static final String PATH_PROPERTY = "oif.library";
 
-    /** Where the copy is made; the folder must allow programs to run. */
+    /** The system property that names the folder for the copy. It must not be mounted noexec. */
     static final String FOLDER_PROPERTY = "oif.tmpdir";
 
     private NativeLibrary() {}
@@ -57,7 +57,7 @@ final class NativeLibrary {
         }
     }
 
-    /** "linux-x86_64". */
+    /** Such as "linux-x86_64". */
     static String platform() {
         String machine = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
         if (machine.equals("amd64")) {

@@ -2,7 +2,7 @@ package oif;
 
 import java.nio.charset.StandardCharsets;
 
-/** The native library. */
+/** Information about the native library. */
 public final class Oif {
     private Oif() {}
 
@@ -12,8 +12,8 @@ public final class Oif {
     }
 
     /**
-     * Rises when the same rows would get other results than before. For programs that keep rows
-     * instead of models, and give them again to get the models back.
+     * The behavior number. It increases with every version of oif that may give different results for
+     * the same rows. A program that stores rows and replays them to restore a model must check it.
      */
     public static int behavior() {
         return Native.behavior();

@@ -2,23 +2,33 @@ package oif;
 
 import java.nio.charset.StandardCharsets;
 
-/** A call of the library failed. Nothing has changed: a failing call has no effect. */
+/**
+ * A call of the library failed. A failed call has no effect, with one exception: {@link
+ * Pipeline#processRows} and {@link Pipeline#replayRows} process the rows before a bad row, whose
+ * number is {@link #line}.
+ */
 public final class OifException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    /** What kind of failure it was. The names are those of {@code oif_status} in oif.h. */
+    /** The kind of failure. The names are those of {@code oif_status} in oif.h. */
     public enum Status {
+        /** Never thrown. */
         OK,
+        /** Never thrown: the binding reads no text. */
         END,
         /** A parameter is unknown or out of range. */
         PARAM,
         /** A value cannot be used, such as an infinity in a row. */
         VALUE,
-        /** Not enough memory. */
+        /** Not enough memory, or a size that no machine can hold. */
         MEMORY,
+        /** Never thrown: the binding reads no text. */
         INPUT,
+        /** Never thrown: the binding reads no files. */
         READ,
+        /** An invariant is broken: a defect of oif, or memory overwritten. */
         INVARIANT,
+        /** Never thrown: the binding writes no files. */
         WRITE,
         /** The bytes are not a snapshot, or a snapshot of something else. */
         KIND,
@@ -28,6 +38,7 @@ public final class OifException extends RuntimeException {
         TRUNCATED,
         /** The snapshot is damaged. */
         CORRUPT,
+        /** Never thrown: the binding opens no state files. */
         BUSY
     }
 
@@ -35,7 +46,7 @@ public final class OifException extends RuntimeException {
     private final long line;
     private final long column;
 
-    /** Called by the native code: the message is UTF-8 and may hold bytes that are not. */
+    /** Called by native code. The message is UTF-8, but may contain invalid bytes. */
     OifException(int status, byte[] message, long line, long column) {
         super(new String(message, StandardCharsets.UTF_8));
         this.status = Status.values()[status];
@@ -43,16 +54,17 @@ public final class OifException extends RuntimeException {
         this.column = column;
     }
 
+    /** The kind of failure. */
     public Status status() {
         return status;
     }
 
-    /** The row of a block, from 1; 0 if unknown. */
+    /** The number of the bad row in a block, from 1; 0 if unknown. */
     public long line() {
         return line;
     }
 
-    /** The column of the row, from 1; 0 if unknown. */
+    /** The number of the bad column, from 1; 0 if unknown. */
     public long column() {
         return column;
     }

@@ -6,8 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The parameters of a detector, or the options of a pipeline. Those that are not set have their
- * initial values. Immutable: {@link #set} returns a copy.
+ * The parameters of a detector, or the options of a pipeline. Whatever is not set has its default.
+ * Immutable: {@link #set} returns a copy.
  *
  * <pre>{@code
  * Params detector = Params.of("online-iforest").set("window_size", 256);
@@ -15,7 +15,7 @@ import java.util.Map;
  * }</pre>
  */
 public final class Params {
-    /** The detector to begin with, which the tool and the Python package use unless told otherwise. */
+    /** The default detector of the command-line tool and of the Python package. */
     public static final String DEFAULT_DETECTOR = "rolling-iforest";
 
     private final String detector; // null: options of a pipeline
@@ -26,29 +26,29 @@ public final class Params {
         this.values = values;
     }
 
-    /** The parameters of a detector such as "rolling-iforest". */
+    /** The default parameters of a detector, such as "rolling-iforest". */
     public static Params of(String detector) {
         return new Params(detector, Map.of()).checked();
     }
 
-    /** The options of a pipeline. */
+    /** The default options of a pipeline. */
     public static Params options() {
         return new Params(null, Map.of());
     }
 
-    /** With one parameter changed. Refuses unknown names and values that are not allowed. */
+    /** Returns a copy with one parameter changed. Throws OifException if the name or the value is invalid. */
     public Params set(String name, String value) {
         Map<String, String> changed = new LinkedHashMap<>(values);
         changed.put(name, value);
         return new Params(detector, Collections.unmodifiableMap(changed)).checked();
     }
 
-    /** With one parameter changed. */
+    /** Returns a copy with one parameter changed. */
     public Params set(String name, double value) {
         return set(name, Double.toString(value));
     }
 
-    /** With several changed; values are numbers or texts. */
+    /** Returns a copy with several parameters changed. Values are numbers or strings. */
     public Params set(Map<String, ?> more) {
         Params changed = this;
         for (Map.Entry<String, ?> entry : more.entrySet()) {
@@ -62,7 +62,7 @@ public final class Params {
         return detector;
     }
 
-    /** What was set. */
+    /** The values that were set. */
     public Map<String, String> values() {
         return values;
     }

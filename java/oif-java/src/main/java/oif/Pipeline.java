@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * From rows to alerts: one model per key, a threshold, episodes, and the reason of an anomaly. The
- * results are those of {@code oif score}, bit for bit. Not for several threads at once.
+ * Turns rows into alerts: one model per key, a threshold, episodes, and the reasons for an anomaly.
+ * The results are those of {@code oif score}, bit for bit. Not thread-safe.
  *
  * <pre>{@code
  * Params options = Params.options().set("alert_rate", 0.001);
@@ -19,7 +19,7 @@ import java.util.List;
  * }
  * }</pre>
  *
- * <p>A key is bytes; those of a text are its UTF-8. A stream without keys has the key "".
+ * <p>A key is an array of bytes; the key of a string is its UTF-8. A stream without keys uses the key "".
  */
 public final class Pipeline implements AutoCloseable {
     private static final byte[] NO_KEY = {};
@@ -28,7 +28,7 @@ public final class Pipeline implements AutoCloseable {
     private final int columns;
     private final double[] numbers = new double[Native.RESULT_NUMBERS];
 
-    /** A pipeline for rows of {@code columns} numbers. */
+    /** Creates a pipeline for rows of {@code columns} numbers. */
     public Pipeline(Params params, int columns, Params options) {
         this(Native.pipelineNew(
                 params.detectorBytes(), params.names(), params.texts(), columns, options.names(), options.texts()));
@@ -39,12 +39,12 @@ public final class Pipeline implements AutoCloseable {
         columns = Native.pipelineColumns(address);
     }
 
-    /** One that goes on where the saved one was, bit for bit. */
+    /** Loads a snapshot. The pipeline continues as the saved one would, bit for bit. */
     public static Pipeline load(byte[] snapshot) {
         return new Pipeline(Native.pipelineLoad(snapshot));
     }
 
-    /** The pipeline with all its models. */
+    /** Returns a snapshot of the pipeline with all its models. */
     public byte[] save() {
         try {
             return Native.pipelineSave(handle.address());
@@ -65,7 +65,7 @@ public final class Pipeline implements AutoCloseable {
         return process(utf8(key), Double.NaN, row);
     }
 
-    /** Processes a row that has a time, in seconds since 1970; NaN if it is unknown. */
+    /** Processes a row of a key. {@code seconds} is its time since 1970; NaN if unknown. */
     public Result process(byte[] key, double seconds, double[] row) {
         try {
             Native.pipelineProcess(handle.address(), key, seconds, checked(row), numbers);
@@ -76,8 +76,8 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * Processes rows of one key that stand behind each other, one call for all. {@code seconds} has
-     * one time per row, or is null.
+     * Processes several rows of one key in one call. {@code rows} contains them one after another;
+     * {@code seconds} has one time per row, or is null.
      */
     public List<Result> processRows(byte[] key, double[] seconds, double[] rows) {
         double[] results = new double[Math.multiplyExact(rowCount(seconds, rows), Native.RESULT_NUMBERS)];
@@ -89,7 +89,7 @@ public final class Pipeline implements AutoCloseable {
         return list;
     }
 
-    /** The same where nobody asks for the results: to bring a key to where it was. */
+    /** Processes rows without returning results, to restore the model of a key. */
     public void replayRows(byte[] key, double[] seconds, double[] rows) {
         rowCount(seconds, rows);
         processRows(key, seconds, rows, null);
@@ -103,7 +103,7 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    /** Why the row that was processed last has its score: one entry per learned column. */
+    /** Explains the score of the last row processed. Returns one entry per learned column. */
     public List<Attribution> explain() {
         double[] shares;
         try {
@@ -120,12 +120,12 @@ public final class Pipeline implements AutoCloseable {
 
     // ---- Keys ----
 
-    /** Whether there is a model of the key. */
+    /** Whether the key has a model. */
     public boolean hasKey(byte[] key) {
         return keyMemoryBytes(key) >= 0;
     }
 
-    /** The native memory of a key's model; -1 if there is none. */
+    /** The native memory of a key's model in bytes; -1 if there is no model. */
     public long keyMemoryBytes(byte[] key) {
         try {
             return Native.pipelineKeyMemory(handle.address(), key);
@@ -134,7 +134,7 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    /** Removes a key and frees its model. Its next row gets a new one. */
+    /** Removes a key and frees its model. The next row of the key starts a new model. */
     public void removeKey(byte[] key) {
         try {
             Native.pipelineRemoveKey(handle.address(), key);
@@ -143,7 +143,7 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    /** One key's whole model, with its scores and episodes. */
+    /** Returns a snapshot of one key: its model, score history and episodes. */
     public byte[] saveKey(byte[] key) {
         try {
             return Native.pipelineSaveKey(handle.address(), key);
@@ -152,7 +152,7 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    /** Adds a key that another pipeline like this one has saved, or replaces it. */
+    /** Loads a key that a pipeline with the same settings saved. Replaces the model that the key has. */
     public void loadKey(byte[] key, byte[] snapshot) {
         try {
             Native.pipelineLoadKey(handle.address(), key, snapshot);
@@ -161,7 +161,7 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    /** How many keys have a model. */
+    /** The number of keys with a model. */
     public long keys() {
         try {
             return Native.pipelineKeys(handle.address());
@@ -170,9 +170,9 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    // ---- What it is ----
+    // ---- Columns, sizes ----
 
-    /** Names the columns; a snapshot keeps the names. */
+    /** Names the columns. Snapshots keep the names. */
     public void nameColumns(List<String> names) {
         if (names.size() != columns) {
             throw new IllegalArgumentException(names.size() + " names for " + columns + " columns");
@@ -198,11 +198,12 @@ public final class Pipeline implements AutoCloseable {
         return name == null ? null : new String(name, StandardCharsets.UTF_8);
     }
 
+    /** The number of columns. */
     public int columns() {
         return columns;
     }
 
-    /** How many rows were processed. */
+    /** The number of rows processed. */
     public long rows() {
         try {
             return Native.pipelineRows(handle.address());
@@ -211,7 +212,7 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    /** The native memory that it takes. */
+    /** The native memory in use, in bytes. */
     public long memoryBytes() {
         try {
             return Native.pipelineMemory(handle.address());
@@ -220,20 +221,21 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    /** Frees the native memory. Later calls throw; closing twice is allowed. */
+    /** Frees the native memory. Later calls throw IllegalStateException; closing twice is allowed. */
     @Override
     public void close() {
         handle.close();
     }
 
-    /** The bytes of a key that is a text. */
+    /** The bytes of a key that is a string. */
     public static byte[] utf8(String key) {
         return key.getBytes(StandardCharsets.UTF_8);
     }
 
     /**
-     * Returns freed native memory to the system. The C library keeps it otherwise, which a limit on
-     * the memory of a container counts. Takes milliseconds: for the end of a job, not for a row.
+     * Returns freed native memory to the system. Otherwise the C library keeps it, and it counts
+     * against the memory limit of a container. Takes milliseconds: call it at the end of a job, not per
+     * row.
      */
     public static void trimNativeHeap() {
         Native.trimHeap();
@@ -241,7 +243,7 @@ public final class Pipeline implements AutoCloseable {
 
     private int rowCount(double[] seconds, double[] rows) {
         if (rows.length % columns != 0) {
-            throw new IllegalArgumentException(rows.length + " numbers are no whole rows of " + columns);
+            throw new IllegalArgumentException(rows.length + " numbers are not a multiple of " + columns + " columns");
         }
         if (seconds != null && seconds.length != rows.length / columns) {
             throw new IllegalArgumentException(seconds.length + " times for " + rows.length / columns + " rows");

@@ -3,18 +3,18 @@ package oif;
 /**
  * The result of one row.
  *
- * @param score the higher, the more anomalous; NaN while a shingle has too few rows
- * @param p fraction of recent scores at least that high
- * @param threshold higher scores are anomalous; infinite while too few are known
+ * @param score higher means more anomalous; NaN until a shingle has enough rows
+ * @param p the fraction of recent scores that are at least as high
+ * @param threshold higher scores are anomalous; infinite until enough scores are known
  * @param anomaly whether the row is anomalous
- * @param ready enough was learned; before that nothing is anomalous
- * @param learned the row was learned: it is part of what is normal now
- * @param hasNoModel there was no room for a model of this key: the score is NaN
- * @param episode where in an episode the row is
- * @param grade how bad it is
- * @param severity about one ordinary row in 10^severity scores as high
+ * @param ready whether the model has learned enough rows; before that no row is anomalous
+ * @param learned whether the model learned the row, so it now counts as normal
+ * @param hasNoModel whether there was no memory for a model of this key; the score is NaN
+ * @param episode the position of the row in an episode
+ * @param grade the severity as a grade
+ * @param severity about one normal row in 10^severity scores as high
  * @param reason what is unusual about the row
- * @param pause seconds since the row before of its key; NaN if unknown
+ * @param pause the seconds since the previous row of the key; NaN if unknown
  */
 public record Result(
         double score,
@@ -30,7 +30,7 @@ public record Result(
         Reason reason,
         double pause) {
 
-    /** Anomalies that follow each other closely are one episode. */
+    /** Anomalies that follow each other closely form one episode. */
     public enum Episode {
         NONE,
         BEGINS,
@@ -38,7 +38,7 @@ public record Result(
         ENDS
     }
 
-    /** How bad an anomaly is, by its severity. */
+    /** The grade of an anomaly, by its severity. */
     public enum Grade {
         NONE,
         NOTE,
@@ -46,7 +46,7 @@ public record Result(
         CRITICAL
     }
 
-    /** What is unusual. */
+    /** What is unusual about a row or a column. */
     public enum Reason {
         VALUES,
         STUCK,
@@ -61,7 +61,7 @@ public record Result(
     private static final Grade[] GRADES = Grade.values();
     private static final Reason[] REASONS = Reason.values();
 
-    /** From the numbers that the native code writes, beginning at {@code at}. */
+    /** Reads the numbers that native code has written, from index {@code at}. */
     static Result from(double[] numbers, int at) {
         return new Result(
                 numbers[at],

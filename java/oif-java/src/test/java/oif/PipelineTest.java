@@ -102,6 +102,21 @@ class PipelineTest {
         }
     }
 
+    /** Native code that reads a null array would crash the JVM. */
+    @Test
+    void noArrayIsAnError() {
+        double[] row = new double[2];
+        try (Pipeline pipeline = pipeline()) {
+            assertThrows(NullPointerException.class, () -> pipeline.process(null, 0, row));
+            assertThrows(NullPointerException.class, () -> pipeline.process(KEY, 0, null));
+            assertThrows(NullPointerException.class, () -> pipeline.hasKey(null));
+            assertThrows(NullPointerException.class, () -> pipeline.saveKey(null));
+            assertThrows(NullPointerException.class, () -> pipeline.loadKey(KEY, null));
+        }
+        assertThrows(NullPointerException.class, () -> Pipeline.load(null));
+        assertThrows(NullPointerException.class, () -> Detector.load(null));
+    }
+
     @Test
     void namesAreKept() {
         try (Pipeline pipeline = pipeline()) {

@@ -23,7 +23,7 @@ import org.apache.flink.types.Row;
 import org.apache.flink.util.StringUtils;
 
 /**
- * Scores a table: one model per partition, alerts and their reasons.
+ * Scores a table: one model per partition, with alerts and their reasons.
  *
  * <pre>
  * CREATE FUNCTION oif AS 'oif.flink.OifTableFunction';
@@ -33,24 +33,25 @@ import org.apache.flink.util.StringUtils;
  *     options =&gt; MAP['alert_rate', '0.001']);
  * </pre>
  *
- * <p>The result has the columns of the table and score, p, threshold, anomaly, episode, grade,
+ * <p>The result has the columns of the table, and score, p, threshold, anomaly, episode, grade,
  * severity and why. The scores are those of {@code oif score --key}, bit for bit.
  *
- * <p>A table function is not called at checkpoints, so each row is written to the state at once, as
- * {@link OifScore#writeThrough} does, in the same layout: base and rows since. The state never
- * expires: Flink's time-to-live counts for each entry, and a base without its rows is no model.
+ * <p>Flink does not call a table function at checkpoints. So each row is written to the state
+ * immediately, as with {@link OifScore#writeThrough}, in the same layout: base and rows since. The
+ * state never expires. Flink's time-to-live would expire the entries of a key one by one, and a base
+ * without its rows is not a model.
  */
 @DataTypeHint("ROW<score DOUBLE, p DOUBLE, threshold DOUBLE, anomaly BOOLEAN, episode STRING, grade STRING, severity DOUBLE, why STRING>")
 public final class OifTableFunction extends ProcessTableFunction<Row> {
     private static final long serialVersionUID = 1;
-    private static final byte NOT_UTF8 = (byte) 0xFE; // KeyNames has 0xFF
+    private static final byte NOT_UTF8 = (byte) 0xFE; // KeyNames uses 0xFF
     private static final int DEFAULT_CACHE_MEBIBYTES = 256;
 
     private transient FunctionContext function;
     private transient ScoreSettings<Row> settings;
     private transient Models<String, Row> models;
     private transient RowChecks<Row> checks;
-    private transient String timeColumn; // null: rows have no time
+    private transient String timeColumn; // null if rows have no time
     private transient int[] keyColumns;
     private transient KeyNames<String> texts;
 
@@ -59,7 +60,7 @@ public final class OifTableFunction extends ProcessTableFunction<Row> {
         function = context;
     }
 
-    /** One row of the table. All arguments but the row are constants of the query. */
+    /** Scores one row of the table. All arguments except the row are constants of the query. */
     public void eval(
             Context context,
             @StateHint(name = "base", ttl = "0", type = @DataTypeHint("MAP<INT NOT NULL, BYTES>")) MapView<Integer, byte[]> base,
@@ -105,20 +106,14 @@ public final class OifTableFunction extends ProcessTableFunction<Row> {
         settings.writesThrough = true;
         settings.check();
         checks = new RowChecks<>(settings, function.getMetricGroup().addGroup("oif"));
-        models = new Models<>(settings, null); // a table function does not see the task manager's configuration
+        models = new Models<>(settings, null); // a table function cannot read the configuration of the task manager
         models.register(function.getMetricGroup().addGroup("oif"));
     }
 
     private void score(Row input, KeyState state) throws Exception {
         double[] row = checks.row(input);
         double seconds = timeColumn == null ? Double.NaN : secondsOf(input.getField(timeColumn));
-        KeyName name = nameOf(input);
-        Models.Entry<String> entry = models.find(name);
-        if (entry == null) {
-            entry = models.load(null, name, state);
-        } else {
-            models.hits++;
-        }
+        Models.Entry<String> entry = models.entryOf(null, nameOf(input), state);
         Scored<Row> scored = models.score(entry, input, seconds, row);
         models.remember(entry, seconds, row);
         models.write(entry, state);
@@ -131,16 +126,13 @@ public final class OifTableFunction extends ProcessTableFunction<Row> {
                 scored.grade.name(),
                 scored.severity,
                 scored.why.isEmpty() ? null : scored.why.toString()));
-        for (Models.Entry<String> evicted = models.toEvict(); evicted != null; evicted = models.toEvict()) {
-            models.drop(evicted);
-            models.evictions++;
-        }
+        models.evictWritten();
     }
 
     /**
-     * Flink keeps the state of a key; this is its name in the cache, so different keys need different
-     * names. One text is named as {@code oif score --key} names it, others by a byte that UTF-8 never
-     * has and their parts, each with its length.
+     * The name of the key in the cache. Different keys must have different names. A key of one string
+     * column has the name that {@code oif score --key} uses. The name of any other key is a byte that
+     * does not occur in UTF-8, followed by its parts, each with its length.
      */
     private KeyName nameOf(Row row) throws IOException {
         Object first = row.getField(keyColumns[0]);
@@ -169,13 +161,13 @@ public final class OifTableFunction extends ProcessTableFunction<Row> {
                 numbers[i] = Double.NaN;
             } else {
                 throw new IllegalArgumentException(
-                        "column " + columns.get(i) + " is no number: leave it out of numbers => DESCRIPTOR(...), or CAST it");
+                        "column " + columns.get(i) + " is not a number: leave it out of numbers => DESCRIPTOR(...), or CAST it");
             }
         }
         return numbers;
     }
 
-    /** Seconds since 1970; timestamps without a time zone are taken as UTC. */
+    /** Seconds since 1970. A timestamp without a time zone is UTC. */
     private static double secondsOf(Object time) {
         if (time instanceof Number seconds) {
             return seconds.doubleValue();
@@ -189,7 +181,7 @@ public final class OifTableFunction extends ProcessTableFunction<Row> {
         if (time == null) {
             return Double.NaN;
         }
-        throw new IllegalArgumentException("row_time is no TIMESTAMP, TIMESTAMP_LTZ or number of seconds: " + time.getClass());
+        throw new IllegalArgumentException("row_time is not a TIMESTAMP, a TIMESTAMP_LTZ or a number of seconds: " + time.getClass());
     }
 
     @Override

@@ -6,11 +6,11 @@ import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.table.api.dataview.ListView;
 import org.apache.flink.table.api.dataview.MapView;
 
-/** The state of a table function as {@link Models} wants it: views are read only when they are asked. */
+/** Adapts the state of a table function to {@link Models}. Views are read on demand. */
 final class ViewStates {
     private ViewStates() {}
 
-    /** One value. A plain state argument would be read for every row; a map with one entry is read on demand. */
+    /** One value. Flink would read a plain state argument for every row; it reads a map with one entry on demand. */
     record Value(MapView<Integer, byte[]> view) implements ValueState<byte[]> {
         private static final Integer ONLY = 0;
 

@@ -25,7 +25,7 @@ import org.apache.flink.types.Row;
 import org.apache.flink.util.CloseableIterator;
 import org.junit.jupiter.api.Test;
 
-/** Queries in a cluster within this process. */
+/** Queries on a cluster in this process. */
 class OifTableFunctionTest {
     private static final int ROWS = 3000;
     private static final TypeInformation<Row> TYPE = Types.ROW_NAMED(
@@ -39,7 +39,7 @@ class OifTableFunctionTest {
         return Row.of(pump, row, 1e9 + row, flow, random.nextInt(50) == 0 ? null : random.nextDouble());
     }
 
-    /** Fails once: after the first checkpoint that has rows, or late if none is done by then. */
+    /** Fails once: after the first checkpoint with rows, or near the end if there was none. */
     static final class FailsOnce implements MapFunction<Row, Row>, CheckpointListener {
         static final AtomicInteger failures = new AtomicInteger();
         private static final long serialVersionUID = 1;
@@ -117,16 +117,16 @@ class OifTableFunctionTest {
     void afterAFailureAQueryGivesTheResultsOfOneProcess() throws Exception {
         FailsOnce.failures.set(0);
         assertEquals(expected(), query(tables("hashmap"), ""));
-        assertEquals(1, FailsOnce.failures.get(), "it failed on the way");
+        assertEquals(1, FailsOnce.failures.get(), "the job must fail once");
     }
 
-    /** Almost every row loads a model from the state, which Flink's time-to-live must leave alone. */
+    /** Almost every row loads a model from the state. Flink's time-to-live must not affect it. */
     @Test
     void aCacheOfOneModelOnRocksDb() throws Exception {
         FailsOnce.failures.set(0);
         StreamTableEnvironment tables = tables("rocksdb");
         tables.getConfig().set("table.exec.state.ttl", "1 ms");
         assertEquals(expected(), query(tables, ", cache_mebibytes => 0"));
-        assertEquals(1, FailsOnce.failures.get(), "it failed on the way");
+        assertEquals(1, FailsOnce.failures.get(), "the job must fail once");
     }
 }

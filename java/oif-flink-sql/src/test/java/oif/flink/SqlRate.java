@@ -20,8 +20,8 @@ import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
 import org.apache.flink.types.Row;
 
 /**
- * Not a test: the same rows through the operator, its write-through form and SQL. Prints the
- * processor time of the whole process per row, source included.
+ * A benchmark, not a test: scores the same rows with the operator, with writeThrough() and with SQL.
+ * Prints the processor time of the whole process per row, including the source.
  *
  * <pre>SqlRate ROWS KEYS</pre>
  */
@@ -43,7 +43,7 @@ public final class SqlRate {
         Configuration settings = new Configuration();
         settings.setString("state.backend.type", backend);
         settings.setString("execution.checkpointing.interval", "2 s");
-        settings.setString("execution.checkpointing.storage", "filesystem"); // in memory there is room for 5 MB
+        settings.setString("execution.checkpointing.storage", "filesystem"); // memory storage is limited to 5 MB
         settings.setString("execution.checkpointing.dir", Files.createTempDirectory("oif-rate").toUri().toString());
         settings.setString("restart-strategy.type", "disable");
         settings.setString("taskmanager.memory.task.off-heap.size", "1g");
@@ -80,7 +80,7 @@ public final class SqlRate {
     public static void main(String[] arguments) throws Exception {
         long rows = Long.parseLong(arguments[0]);
         int keys = Integer.parseInt(arguments[1]);
-        run("operator", "hashmap", rows / 10, keys); // to warm up
+        run("operator", "hashmap", rows / 10, keys); // warm-up
         run("sql", "hashmap", rows / 10, keys);
         for (String backend : List.of("hashmap", "rocksdb")) {
             for (String how : List.of("no model", "operator", "write-through", "sql")) {

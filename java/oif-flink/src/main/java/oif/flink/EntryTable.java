@@ -1,26 +1,27 @@
 package oif.flink;
 
-import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.Iterator;
+import java.util.PriorityQueue;
 
 /**
- * The keys whose models are in memory: a hash table, and a queue of those to evict.
+ * The keys whose models are in memory: a hash table, and a queue that finds the least recently used
+ * entry.
  *
- * <p>The models take most of the processor's caches, so what a row costs here is the number of
- * places in memory that it reads: a bucket, the entry and its name. A LinkedHashMap in the order of
- * access reads three more and writes to the neighbours of the entry, which took 1 to 2
- * microseconds per row with some hundred keys. Here a row leaves a number in the entry, and the
- * queue looks at it when a model must go: an entry that was used since it was queued is queued
- * again.
+ * <p>The models fill the processor's caches, so the cost of a lookup is the number of cache misses: the
+ * bucket, the entry and its name. A LinkedHashMap in access order has three more and writes to the
+ * neighbours of the entry; this took 1 to 2 microseconds per row with some hundred keys. Here a lookup
+ * only sets {@code used} in the entry. The queue is sorted by {@code queued}, an older value of
+ * {@code used}. If the first entry was used since it was queued, it is queued again; otherwise it is
+ * the least recently used entry.
  */
 final class EntryTable<K> implements Iterable<Models.Entry<K>> {
-    private static final long GONE = -1;
-
     private Models.Entry<K>[] buckets = newBuckets(64);
     private int size;
     private long uses;
-    private final ArrayDeque<Models.Entry<K>> queue = new ArrayDeque<>();
+    private final PriorityQueue<Models.Entry<K>> queue =
+            new PriorityQueue<>(Comparator.comparingLong((Models.Entry<K> entry) -> entry.queued));
 
     @SuppressWarnings({"unchecked", "rawtypes"})
     private static <K> Models.Entry<K>[] newBuckets(int count) {
@@ -31,7 +32,7 @@ final class EntryTable<K> implements Iterable<Models.Entry<K>> {
         return size;
     }
 
-    /** The entry of a name, which counts as used; null if there is none. */
+    /** Returns the entry of a name and counts as a use; null if there is none. */
     Models.Entry<K> find(KeyName name) {
         int hash = name.hashCode();
         Models.Entry<K> entry = buckets[bucket(hash)];
@@ -52,7 +53,7 @@ final class EntryTable<K> implements Iterable<Models.Entry<K>> {
         link(entry);
         size++;
         entry.used = entry.queued = ++uses;
-        queue.addLast(entry);
+        queue.add(entry);
     }
 
     void remove(Models.Entry<K> entry) {
@@ -67,24 +68,24 @@ final class EntryTable<K> implements Iterable<Models.Entry<K>> {
             before.next = entry.next;
         }
         size--;
-        entry.queued = GONE; // found in the queue later: to look for it now would take long
-        if (queue.peekFirst() == entry) {
-            queue.removeFirst();
+        entry.isRemoved = true; // stays in the queue for now, because searching the queue is slow
+        if (queue.peek() == entry) {
+            queue.remove();
         } else if (queue.size() > 2 * size + 64) {
-            queue.removeIf(each -> each.queued == GONE);
+            queue.removeIf(each -> each.isRemoved);
         }
     }
 
-    /** One that was not used for long. */
+    /** The least recently used entry. The table must not be empty. */
     Models.Entry<K> oldest() {
-        for (Models.Entry<K> entry = queue.getFirst(); ; entry = queue.getFirst()) {
-            if (entry.used == entry.queued) {
+        for (Models.Entry<K> entry = queue.element(); ; entry = queue.element()) {
+            if (!entry.isRemoved && entry.used == entry.queued) {
                 return entry;
             }
-            queue.removeFirst();
-            if (entry.queued != GONE) {
+            queue.remove();
+            if (!entry.isRemoved) {
                 entry.queued = entry.used;
-                queue.addLast(entry);
+                queue.add(entry);
             }
         }
     }
@@ -118,6 +119,6 @@ final class EntryTable<K> implements Iterable<Models.Entry<K>> {
 
     @Override
     public Iterator<Models.Entry<K>> iterator() {
-        return queue.stream().filter(entry -> entry.queued != GONE).iterator();
+        return queue.stream().filter(entry -> !entry.isRemoved).iterator();
     }
 }

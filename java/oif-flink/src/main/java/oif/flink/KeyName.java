@@ -2,7 +2,7 @@ package oif.flink;
 
 import java.util.Arrays;
 
-/** The bytes of a key, as an entry of a map. */
+/** The bytes of a key, with equals and hashCode. */
 record KeyName(byte[] bytes) {
     @Override
     public boolean equals(Object other) {

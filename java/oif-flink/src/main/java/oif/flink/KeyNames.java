@@ -6,9 +6,9 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
- * Turns keys into bytes: texts into UTF-8, others into what Flink's serializer makes of them. A text
- * with half a surrogate pair has no UTF-8; it gets the serializer's bytes behind one that UTF-8
- * never has, so different keys have different names.
+ * Converts keys to bytes: strings to UTF-8, other keys with Flink's serializer. A string with an
+ * unpaired surrogate has no UTF-8. Its name is a byte that does not occur in UTF-8, followed by the
+ * serializer's bytes, so different keys have different names.
  */
 final class KeyNames<K> {
     private final TypeSerializer<K> serializer;
@@ -24,7 +24,7 @@ final class KeyNames<K> {
         bytes.clear();
         if (key instanceof String text) {
             byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
-            if (!hasHalfPair(text, utf8)) {
+            if (!hasUnpairedSurrogate(text, utf8)) {
                 return new KeyName(utf8);
             }
             bytes.write(NOT_UTF8);
@@ -33,8 +33,8 @@ final class KeyNames<K> {
         return new KeyName(bytes.getCopyOfBuffer());
     }
 
-    /** Java writes '?' for it, one byte, so only texts with that byte need a closer look. */
-    private static boolean hasHalfPair(String text, byte[] utf8) {
+    /** Java encodes an unpaired surrogate as '?', so only strings with that byte need a closer look. */
+    private static boolean hasUnpairedSurrogate(String text, byte[] utf8) {
         for (byte each : utf8) {
             if (each == '?') {
                 return !text.equals(new String(utf8, StandardCharsets.UTF_8));

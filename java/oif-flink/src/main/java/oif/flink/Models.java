@@ -12,25 +12,29 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.metrics.MetricGroup;
 
 /**
- * The models of a subtask that are in memory. They are a cache of Flink's state: any of them can be
- * dropped once its rows are written, and comes back as base + rows since, bit for bit.
+ * The models of a subtask that are in memory. They are a cache of Flink's state: a model can be
+ * dropped once its rows are written. Loading its base and replaying the rows since restores the model,
+ * bit for bit.
  */
 final class Models<K, T> implements AutoCloseable {
     /** A key whose model is in memory. */
     static final class Entry<K> {
         final K key;
         final byte[] name;
-        final RowLog waiting; // rows that are not in the state yet
+        final RowLog waiting; // rows not written to the state yet
         boolean hasBase;
-        long logBytes; // of the rows since the base, in the state or waiting
-        int pieces; // that the log in the state has
-        long seen; // milliseconds
+        long logBytes; // of the rows since the base, written or waiting
+        int pieces; // of the log in the state
+        long replayedRows; // when the model was loaded; 0 after a new base
+        long seen; // milliseconds; the time of the last row
         boolean hasTimer;
 
         // For EntryTable
         final int hash;
         Entry<K> next;
-        long used, queued;
+        long used; // when a row last asked for it
+        long queued; // its place in the queue: when it was used, as far as the queue knows
+        boolean isRemoved;
 
         Entry(K key, KeyName name, int columns) {
             this.key = key;
@@ -40,9 +44,9 @@ final class Models<K, T> implements AutoCloseable {
         }
 
         /**
-         * Whether a new base takes fewer bytes than the rows since the last one. The first base of a
-         * key comes earlier or later by its hash: keys that began together would otherwise all
-         * write theirs in one checkpoint.
+         * Whether a new base takes fewer bytes than the rows since the last one. The hash of the key
+         * shifts its first base. Otherwise keys that started together would all write their bases in
+         * the same checkpoint.
          */
         boolean needsBase(long modelBytes) {
             double due = hasBase ? 1 : 0.5 + (spread(hash) >>> 1) / (double) Integer.MAX_VALUE;
@@ -50,9 +54,10 @@ final class Models<K, T> implements AutoCloseable {
         }
 
         /**
-         * Whether the pieces of the log should be joined: there are many, and they are short. Each
-         * takes 17 bytes besides its rows, which quiet keys have one by one; those of busy keys are
-         * long, and to write them again would cost more. By the hash again, so keys take turns.
+         * Whether the pieces of the log should be joined: there are many, and they are short. A piece
+         * adds 17 bytes to its rows. Joining writes the whole log again, so it must be rare. With one
+         * row per checkpoint, the log grows by a seventh between joins, and each row is written about 9
+         * times. The hash spreads the joins of different keys over several checkpoints.
          */
         boolean hasManyPieces(long rowBytes) {
             return pieces >= FEW_PIECES + (spread(hash) & (FEW_PIECES - 1)) && logBytes < pieces * LONG_PIECE_ROWS * rowBytes;
@@ -64,10 +69,8 @@ final class Models<K, T> implements AutoCloseable {
     }
 
     private static final int FEW_PIECES = 4;
-    private static final int LONG_PIECE_ROWS = 64;
-
-    /** Another behavior than the library's, for tests; 0: none. */
-    static int behaviorForTests;
+    private static final int LONG_PIECE_ROWS = 8;
+    private static final int MANY_REPLAYED_ROWS = 1000;
 
     private final ScoreSettings<T> settings;
     private final Pipeline pipeline;
@@ -75,13 +78,13 @@ final class Models<K, T> implements AutoCloseable {
     private final long emptyBytes; // of a pipeline without models
     private final EntryTable<K> entries = new EntryTable<>();
 
-    // Other threads read them as metrics. They must not ask the pipeline, which may be at work, or closed.
+    // Metrics. Other threads read these fields; they must not call the pipeline, which may be busy or closed.
     long hits, misses, evictions, replayedRows, waitingBytes, writtenBytes, writtenBases, checkpointBytes;
     private long modelBytes;
     private int liveModels;
-    private long writtenBefore; // the last checkpoint
+    private long writtenBefore; // bytes, at the last checkpoint
 
-    /** Claims the memory of the models first, or refuses to start. */
+    /** Fails if the task manager has not declared enough memory for the models. */
     Models(ScoreSettings<T> settings, Configuration taskManager) {
         this.settings = settings;
         NativeMemory.claim(taskManager, settings.cacheBytes);
@@ -91,7 +94,7 @@ final class Models<K, T> implements AutoCloseable {
             NativeMemory.release(settings.cacheBytes);
             throw e;
         }
-        this.behavior = behaviorForTests > 0 ? behaviorForTests : Oif.behavior();
+        this.behavior = Oif.behavior();
         this.emptyBytes = pipeline.memoryBytes();
     }
 
@@ -113,7 +116,7 @@ final class Models<K, T> implements AutoCloseable {
         modelBytes = pipeline.memoryBytes() - emptyBytes;
     }
 
-    /** Everything is written: what came since the last checkpoint is this one's. */
+    /** Called when everything is written. The bytes since the last checkpoint belong to this one. */
     void noteCheckpoint() {
         checkpointBytes = writtenBytes - writtenBefore;
         writtenBefore = writtenBytes;
@@ -130,7 +133,18 @@ final class Models<K, T> implements AutoCloseable {
         return entries.find(name);
     }
 
-    /** Brings a key's model into memory: its base, then the rows since; a new model without either. */
+    /** The entry of the current key. Loads the model from the state if it is not in memory. */
+    Entry<K> entryOf(K key, KeyName name, KeyState state) throws Exception {
+        Entry<K> entry = entries.find(name);
+        if (entry != null) {
+            hits++;
+            return entry;
+        }
+        misses++;
+        return load(key, name, state);
+    }
+
+    /** Loads the model of a key: its base, then the rows since. Without a base and rows, the model is new. */
     Entry<K> load(K key, KeyName name, KeyState state) throws Exception {
         Entry<K> entry = new Entry<>(key, name, settings.columns.size());
         byte[] base = state.base().value();
@@ -141,21 +155,21 @@ final class Models<K, T> implements AutoCloseable {
         for (byte[] piece : state.log().get()) {
             RowLog.Rows rows = RowLog.read(piece, settings.columns.size(), behavior);
             pipeline.replayRows(name.bytes(), rows.seconds(), rows.numbers());
-            replayedRows += rows.seconds().length;
+            entry.replayedRows += rows.seconds().length;
             entry.pieces++;
             entry.logBytes += rows.seconds().length * RowLog.rowBytes(settings.columns.size());
         }
+        replayedRows += entry.replayedRows;
         Long seen = settings.keySeconds > 0 ? state.seen().value() : null;
-        entry.hasTimer = seen != null; // its timer is in the state as well
+        entry.hasTimer = seen != null; // the timer is part of Flink's state
         entry.seen = seen == null ? 0 : seen;
         entries.add(entry);
-        misses++;
         return entry;
     }
 
-    /** Frees a model whose rows are written. */
+    /** Frees a model. Rows that are not written yet are lost. */
     void drop(Entry<K> entry) {
-        waitingBytes -= entry.waiting.bytes();
+        waitingBytes -= entry.waiting.heapBytes();
         entries.remove(entry);
         if (pipeline.hasKey(entry.name)) {
             pipeline.removeKey(entry.name);
@@ -163,7 +177,7 @@ final class Models<K, T> implements AutoCloseable {
         count();
     }
 
-    /** The model to evict: one not seen for long, while they take too much memory and there are others. */
+    /** The model to evict while the models exceed the cache; null if none. The last model is never evicted. */
     Entry<K> toEvict() {
         count();
         if (liveModels < 2 || modelBytes <= settings.cacheBytes) {
@@ -172,9 +186,22 @@ final class Models<K, T> implements AutoCloseable {
         return entries.oldest();
     }
 
+    /** Evicts a model whose rows are written. */
+    void evict(Entry<K> entry) {
+        drop(entry);
+        evictions++;
+    }
+
+    /** Evicts models of which every row is written. */
+    void evictWritten() {
+        for (Entry<K> evicted = toEvict(); evicted != null; evicted = toEvict()) {
+            evict(evicted);
+        }
+    }
+
     // ---- Rows ----
 
-    /** Scores a value with the model of its key. */
+    /** Scores a value with the model of its key. The model learns it. */
     Scored<T> score(Entry<K> entry, T value, double seconds, double[] row) {
         Result result = pipeline.process(entry.name, seconds, row);
         List<Scored.Why> why = result.anomaly() && settings.explain > 0 ? reasons(pipeline, settings) : List.of();
@@ -193,25 +220,34 @@ final class Models<K, T> implements AutoCloseable {
         return why;
     }
 
-    /** A row was learned that the state does not have yet. */
+    /** Adds a row that was learned to the rows to write. */
     void remember(Entry<K> entry, double seconds, double[] row) {
+        long before = entry.waiting.heapBytes();
         entry.waiting.add(seconds, row);
         entry.logBytes += RowLog.rowBytes(row.length);
-        waitingBytes += RowLog.rowBytes(row.length);
+        waitingBytes += entry.waiting.heapBytes() - before;
     }
 
-    /** Writes what the state of the current key, which is the entry's, lacks: rows, or a base once there are many. */
+    /** Writes the waiting rows, or a base if one is due. The entry must be that of the current key. */
     void write(Entry<K> entry, KeyState state) throws Exception {
         write(entry, state, needsBase(entry));
     }
 
-    /** Afterwards the state of the key has no rows. */
+    /** Writes a base if there are rows since the last one. The log is empty afterwards. */
     void writeBase(Entry<K> entry, KeyState state) throws Exception {
         write(entry, state, entry.logBytes > 0);
     }
 
+    /**
+     * Writes a model before its eviction. If its last load replayed many rows, the next load would
+     * replay even more, so a base replaces the rows.
+     */
+    void writeEvicted(Entry<K> entry, KeyState state) throws Exception {
+        write(entry, state, entry.replayedRows >= MANY_REPLAYED_ROWS || needsBase(entry));
+    }
+
     private void write(Entry<K> entry, KeyState state, boolean isBaseDue) throws Exception {
-        waitingBytes -= entry.waiting.bytes();
+        waitingBytes -= entry.waiting.heapBytes();
         if (isBaseDue) {
             byte[] base = pipeline.saveKey(entry.name);
             state.base().update(base);
@@ -220,12 +256,13 @@ final class Models<K, T> implements AutoCloseable {
             entry.hasBase = true;
             entry.logBytes = 0;
             entry.pieces = 0;
+            entry.replayedRows = 0;
             writtenBytes += base.length;
             writtenBases++;
         } else if (!entry.waiting.isEmpty()) {
             addPiece(entry, state.log());
         }
-        if (settings.keySeconds > 0) {
+        if (entry.hasTimer) { // load() takes a value as the sign of a timer
             state.seen().update(entry.seen);
         }
     }

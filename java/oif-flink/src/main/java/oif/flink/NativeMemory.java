@@ -6,22 +6,22 @@ import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.TaskManagerOptions;
 
 /**
- * Models are outside the heap and outside Flink's managed memory, so Flink has to be told of them:
- * a container is killed when its processes take more than was declared.
+ * Checks the native memory of the models against what the task manager declares. Models are outside
+ * the heap and outside Flink's managed memory. A container that uses more memory than declared is
+ * killed.
  */
 final class NativeMemory {
-    /** What the allocator and freed models take on top of the cache. */
+    /** The allocator and freed models add up to 20% to the cache. */
     private static final double OVERHEAD = 1.2;
 
     private NativeMemory() {}
 
-    /** The caches of the operators of this job that are open in this process. */
+    /** The bytes of all open caches of this job in this process. */
     private static final AtomicLong CLAIMED = new AtomicLong();
 
     /**
-     * Claims the memory of a cache, to be released when it is closed. Refuses it when the caches of
-     * all slots, or those that are open, do not fit what the task manager declares. Its configuration
-     * is null where it cannot be had.
+     * Claims the memory of a cache, until {@link #release}. Throws if the open caches, or one cache per
+     * slot, exceed what the task manager declares. Checks nothing if the configuration is null.
      */
     static void claim(Configuration taskManager, long cacheBytes) {
         if (taskManager == null) {

@@ -8,9 +8,8 @@ import org.apache.flink.streaming.api.operators.StreamingRuntimeContext;
 import org.apache.flink.util.Collector;
 
 /**
- * Scores a keyed stream by Flink's public API alone. Each row is written to the state at once, so
- * the models are nothing but a cache. Takes 1 to 5 microseconds more per row than {@link
- * OifOperator}, and has the same state: a job can change from one to the other.
+ * Scores a keyed stream with Flink's public API only. Each row is written to the state immediately.
+ * Slower than {@link OifOperator}, with the same state: a job can switch from one to the other.
  */
 final class OifFunction<K, T> extends KeyedProcessFunction<K, T, Scored<T>> {
     private static final long serialVersionUID = 1;
@@ -36,7 +35,7 @@ final class OifFunction<K, T> extends KeyedProcessFunction<K, T, Scored<T>> {
         checks = new RowChecks<>(settings, getRuntimeContext().getMetricGroup().addGroup("oif"));
     }
 
-    /** Without it, as in a context that Flink may have one day, the memory of the models is not checked. */
+    /** Null if a later version of Flink has another context. The memory of the models is then not checked. */
     private Configuration taskManager() {
         return getRuntimeContext() instanceof StreamingRuntimeContext context
                 ? context.getTaskManagerRuntimeInfo().getConfiguration()
@@ -47,22 +46,13 @@ final class OifFunction<K, T> extends KeyedProcessFunction<K, T, Scored<T>> {
     public void processElement(T value, Context context, Collector<Scored<T>> out) throws Exception {
         double[] row = checks.row(value);
         double seconds = settings.time.seconds(value);
-        KeyName name = names.of(context.getCurrentKey());
-        Models.Entry<K> entry = models.find(name);
-        if (entry == null) {
-            entry = models.load(context.getCurrentKey(), name, state);
-        } else {
-            models.hits++;
-        }
+        Models.Entry<K> entry = models.entryOf(context.getCurrentKey(), names.of(context.getCurrentKey()), state);
         Scored<T> scored = models.score(entry, value, seconds, row);
         models.remember(entry, seconds, row);
         note(entry, context);
         models.write(entry, state);
         out.collect(scored);
-        for (Models.Entry<K> evicted = models.toEvict(); evicted != null; evicted = models.toEvict()) {
-            models.drop(evicted);
-            models.evictions++;
-        }
+        models.evictWritten();
     }
 
     private void note(Models.Entry<K> entry, Context context) {
@@ -78,7 +68,7 @@ final class OifFunction<K, T> extends KeyedProcessFunction<K, T, Scored<T>> {
 
     @Override
     public void onTimer(long timestamp, OnTimerContext context, Collector<Scored<T>> out) throws Exception {
-        if (settings.keySeconds == 0) { // a timer from when the job had keyState()
+        if (settings.keySeconds == 0) { // the timer is from a job with keyState()
             state.seen().clear();
             return;
         }

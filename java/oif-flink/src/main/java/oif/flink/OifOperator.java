@@ -12,11 +12,11 @@ import org.apache.flink.streaming.api.operators.Triggerable;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
 /**
- * Scores a keyed stream. Rows are written to Flink's state at checkpoints, all of a key in one
- * piece; {@link OifFunction} writes every row at once instead.
+ * Scores a keyed stream. Writes rows to Flink's state at checkpoints, in one piece per key. {@link
+ * OifFunction} writes every row immediately instead.
  *
- * <p>{@code snapshotState} runs before Flink takes its own snapshot of keyed state, so what is
- * written there is part of that very checkpoint.
+ * <p>Flink calls {@code snapshotState} before it takes the snapshot of keyed state, so the checkpoint
+ * includes what {@code snapshotState} writes.
  */
 final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
         implements OneInputStreamOperator<T, Scored<T>>, Triggerable<K, VoidNamespace> {
@@ -39,7 +39,7 @@ final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
         super.open();
         state = KeyState.of(getRuntimeContext());
         names = new KeyNames<>((TypeSerializer<K>) getKeyedStateBackend().getKeySerializer());
-        timers = getInternalTimerService("oif-keys", VoidNamespaceSerializer.INSTANCE, this);
+        timers = getInternalTimerService(KeyState.TIMERS, VoidNamespaceSerializer.INSTANCE, this);
         models = new Models<>(
                 settings, getContainingTask().getEnvironment().getTaskManagerInfo().getConfiguration());
         models.register(getMetricGroup().addGroup("oif"));
@@ -58,7 +58,9 @@ final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
         T value = element.getValue();
         double[] row = checks.row(value);
         double seconds = settings.time.seconds(value);
-        Models.Entry<K> entry = currentEntry();
+        @SuppressWarnings("unchecked")
+        K key = (K) getCurrentKey();
+        Models.Entry<K> entry = models.entryOf(key, names.of(key), state);
         Scored<T> scored = models.score(entry, value, seconds, row);
         models.remember(entry, seconds, row);
         note(entry);
@@ -66,19 +68,7 @@ final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
         makeRoom();
     }
 
-    @SuppressWarnings("unchecked")
-    private Models.Entry<K> currentEntry() throws Exception {
-        K key = (K) getCurrentKey();
-        KeyName name = names.of(key);
-        Models.Entry<K> entry = models.find(name);
-        if (entry == null) {
-            return models.load(key, name, state);
-        }
-        models.hits++;
-        return entry;
-    }
-
-    /** A key that was seen is forgotten later. */
+    /** Remembers when the key was seen. A timer forgets the key later. */
     private void note(Models.Entry<K> entry) {
         if (settings.keySeconds == 0) {
             return;
@@ -97,9 +87,9 @@ final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
         }
         Object current = getCurrentKey();
         for (; evicted != null; evicted = models.toEvict()) {
-            write(evicted);
-            models.drop(evicted);
-            models.evictions++;
+            setCurrentKey(evicted.key);
+            models.writeEvicted(evicted, state);
+            models.evict(evicted);
         }
         if (models.waitingBytes > settings.waitingRowsBytes) {
             writeAll();
@@ -137,7 +127,7 @@ final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
         }
     }
 
-    /** Of all keys: those whose models are not in memory may have rows in their logs as well. */
+    /** Writes bases of all keys, because keys whose models are not in memory may have rows too. */
     private void writeBases() throws Exception {
         for (Models.Entry<K> entry : models.entries()) {
             setCurrentKey(entry.key);
@@ -155,11 +145,11 @@ final class OifOperator<K, T> extends AbstractStreamOperator<Scored<T>>
                 });
     }
 
-    // ---- Keys that are not seen any more ----
+    // ---- Quiet keys ----
 
     @Override
     public void onProcessingTime(InternalTimer<K, VoidNamespace> timer) throws Exception {
-        if (settings.keySeconds == 0) { // a timer from when the job had keyState()
+        if (settings.keySeconds == 0) { // the timer is from a job with keyState()
             state.seen().clear();
             return;
         }

@@ -9,7 +9,7 @@ import org.apache.flink.streaming.api.datastream.KeyedStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 
 /**
- * Scores a keyed stream: one model per key, alerts and their reasons.
+ * Scores a keyed stream: one model per key, with alerts and their reasons.
  *
  * <pre>{@code
  * DataStream<Scored<Reading>> scored = OifScore.of(readings.keyBy(r -> r.host))
@@ -21,9 +21,9 @@ import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
  *     .apply();
  * }</pre>
  *
- * <p>The results are those of {@code oif score --key}, bit for bit, also after failures, restarts
- * and changes of the parallelism, as long as the rows of a key come in one order: from one
- * partition of the source.
+ * <p>The results are those of {@code oif score --key}, bit for bit, even after failures, restarts and
+ * rescaling. This requires that the rows of a key always arrive in the same order, so they must come
+ * from one partition of the source.
  */
 public final class OifScore<K, T> {
     private static final String UID = "oif-score";
@@ -38,99 +38,101 @@ public final class OifScore<K, T> {
         this.stream = stream;
     }
 
+    /** Starts with the default settings. */
     public static <K, T> OifScore<K, T> of(KeyedStream<T, K> stream) {
         return new OifScore<>(stream);
     }
 
-    /** The columns: their names, and the numbers of a value in that order. */
+    /** Sets the names of the columns, and a function that returns the numbers of a value in that order. */
     public OifScore<K, T> columns(List<String> names, RowOf<T> row) {
         settings.columns = List.copyOf(names);
         settings.row = row;
         return this;
     }
 
-    /** The time of a value in seconds since 1970, which seasons and pauses need. */
+    /** Sets a function that returns the time of a value in seconds since 1970. Seasons and pauses need it. */
     public OifScore<K, T> time(TimeOf<T> time) {
         settings.time = time;
         return this;
     }
 
-    /** The detector and its parameters; those that are not named have their initial values. */
+    /** Sets the detector and its parameters. Whatever is not set has its default. */
     public OifScore<K, T> detector(String name, Map<String, ?> parameters) {
         settings.detector = name;
         settings.parameters = ScoreSettings.texts(parameters);
         return this;
     }
 
-    /** The options of the pipeline, such as alert_rate. */
+    /** Sets options of the pipeline, such as alert_rate. */
     public OifScore<K, T> options(Map<String, ?> options) {
         settings.options = ScoreSettings.texts(options);
         return this;
     }
 
-    /** How many columns are named as the reasons of an anomaly. */
+    /** Sets how many columns to report as reasons for an anomaly. */
     public OifScore<K, T> explain(int columns) {
         settings.explain = columns;
         return this;
     }
 
-    /** Native memory for the models of a subtask. Others go on from Flink's state when they are needed. */
+    /** Sets the native memory for the models of a subtask. Other models are loaded from Flink's state on demand. */
     public OifScore<K, T> cache(MemorySize size) {
         settings.cacheBytes = size.getBytes();
         return this;
     }
 
-    /** Heap of a subtask for rows that wait for a checkpoint; beyond it they are written early. */
+    /** Sets the heap of a subtask for rows that wait for a checkpoint. Beyond it, rows are written early. */
     public OifScore<K, T> waitingRows(MemorySize size) {
         if (size.compareTo(MOST_WAITING_ROWS) > 0) {
-            throw new IllegalArgumentException("at most " + MOST_WAITING_ROWS.toHumanReadableString() + " of rows may wait, not "
-                    + size.toHumanReadableString() + ": those of one key are one array");
+            throw new IllegalArgumentException("waitingRows() is " + size.toHumanReadableString() + "; at most "
+                    + MOST_WAITING_ROWS.toHumanReadableString() + " is possible, as the rows of a key are one array");
         }
         settings.waitingRowsBytes = size.getBytes();
         return this;
     }
 
-    /** Keys that were not seen for that long are forgotten. */
+    /** Forgets keys that had no rows for this long. */
     public OifScore<K, T> keyState(Duration time) {
         if (time.getSeconds() < 1) {
-            throw new IllegalArgumentException("keys are kept for at least a second, not " + time);
+            throw new IllegalArgumentException("keyState() is " + time + "; at least 1 second is possible");
         }
         settings.keySeconds = time.getSeconds();
         return this;
     }
 
-    /** An infinite number counts as missing, and is counted, instead of failing the job. */
+    /** Treats infinite numbers as missing and counts them. Otherwise they fail the job. */
     public OifScore<K, T> infiniteIsMissing() {
         settings.mendsInfinite = true;
         return this;
     }
 
-    /** Every row goes to the state at once, by Flink's public API alone; slower. */
+    /** Writes every row to the state immediately, with Flink's public API only. Slower. */
     public OifScore<K, T> writeThrough() {
         settings.writesThrough = true;
         return this;
     }
 
     /**
-     * Checkpoints and savepoints hold snapshots only, no rows: before an upgrade to a version of oif
-     * that scores differently.
+     * Writes only bases, no rows, to checkpoints and savepoints. Needed before an upgrade to a version
+     * of oif that scores differently.
      */
     public OifScore<K, T> basesOnly(boolean isWanted) {
         settings.basesOnly = isWanted;
         return this;
     }
 
-    /** The identity of the operator in savepoints, if a job has several. */
+    /** Sets the uid of the operator in savepoints. Needed if a job has several. */
     public OifScore<K, T> uid(String name) {
         uid = name;
         return this;
     }
 
-    /** The scored stream. */
+    /** Checks the settings and returns the scored stream. */
     public SingleOutputStreamOperator<Scored<T>> apply() {
         settings.check();
         if (settings.writesThrough && settings.basesOnly) {
-            throw new IllegalStateException("basesOnly() needs the operator: leave out writeThrough() for the savepoint, the state is the same");
+            throw new IllegalStateException(
+                    "basesOnly() does not work with writeThrough(): leave out writeThrough() for the savepoint; the state is the same");
         }
         SingleOutputStreamOperator<Scored<T>> scored = settings.writesThrough
                 ? stream.process(new OifFunction<>(settings, keySerializer()), Scored.typeOf(stream.getType()))

@@ -3,7 +3,7 @@ package oif.flink;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.MetricGroup;
 
-/** Looks at the numbers of a value before a model sees them. */
+/** Checks the numbers of a value before a model learns them. */
 final class RowChecks<T> {
     private final ScoreSettings<T> settings;
     private final Counter mended;
@@ -18,7 +18,7 @@ final class RowChecks<T> {
         int columns = settings.columns.size();
         if (row.length != columns) {
             throw new IllegalArgumentException(
-                    "columns() gave " + row.length + " numbers for '" + value + "', and " + columns + " columns are named");
+                    "columns() returned " + row.length + " numbers for '" + value + "', but names " + columns + " columns");
         }
         for (int i = 0; i < columns; i++) {
             if (Double.isInfinite(row[i])) {

@@ -6,15 +6,15 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Rows as a piece of the log in Flink's state: what a key has learned since its base.
+ * Rows that a key has learned since its base, and their format as a piece of the log in Flink's state.
  *
  * <pre>
  * format  behavior  columns  count  { seconds number number ... } x count
  * byte    int        int      int    double
  * </pre>
  *
- * <p>A log is replayed by the library that restores it. The behavior number says which rules gave
- * the rows their results, so that no other library replays them unnoticed.
+ * <p>The version of oif that restores a log replays it. The behavior number identifies the version
+ * that scored the rows. A version that may score differently refuses them.
  */
 final class RowLog {
     private static final byte FORMAT = 1;
@@ -22,7 +22,7 @@ final class RowLog {
 
     private static final double[] NO_ROOM = {};
 
-    private double[] numbers = NO_ROOM; // models that only wait for rows take no heap for them
+    private double[] numbers = NO_ROOM; // an entry without waiting rows needs no heap
     private int used;
     private final int rowNumbers;
 
@@ -44,22 +44,17 @@ final class RowLog {
         return used == 0;
     }
 
-    /** What the rows take. */
-    long bytes() {
-        return (long) used * Double.BYTES;
-    }
-
-    /** What they take on the heap, with the room for more. */
+    /** The heap in use, in bytes, with the room for more rows. */
     long heapBytes() {
         return (long) numbers.length * Double.BYTES;
     }
 
-    /** What one row takes in the state. */
+    /** The size of a row in the state. */
     static long rowBytes(int columns) {
         return (1L + columns) * Double.BYTES;
     }
 
-    /** The rows as a piece of the log; afterwards there are none. */
+    /** Returns the rows as a piece of the log and removes them. */
     byte[] take(int behavior) {
         ByteBuffer buffer = ByteBuffer.allocate(HEAD_BYTES + used * Double.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         buffer.put(FORMAT).putInt(behavior).putInt(rowNumbers - 1).putInt(used / rowNumbers);
@@ -70,7 +65,7 @@ final class RowLog {
         return buffer.array();
     }
 
-    /** One piece of several, all of this behavior and these columns. */
+    /** Joins pieces of the same behavior and columns into one. */
     static byte[] join(List<byte[]> pieces) {
         int bytes = HEAD_BYTES;
         int rows = 0;
@@ -102,19 +97,19 @@ final class RowLog {
         ByteBuffer buffer = littleEndian(piece);
         byte format = piece.length < HEAD_BYTES ? 0 : buffer.get();
         if (format != FORMAT) {
-            throw new IllegalStateException("a log of format " + format + ", which this version of oif does not know");
+            throw new IllegalStateException("the log has format " + format + ", which this version of oif does not support");
         }
         int written = buffer.getInt();
         int writtenColumns = buffer.getInt();
         int count = buffer.getInt();
         if (written != behavior) {
-            throw new IllegalStateException("the state holds rows that oif with behavior " + written + " has scored, and this is behavior "
-                    + behavior + ", which may score them differently. Restore with the version that wrote it, with basesOnly(true), "
-                    + "stop with a savepoint, and go on from that with this version");
+            throw new IllegalStateException("the state contains rows scored by oif with behavior " + written + "; this version has behavior "
+                    + behavior + " and may score them differently. Restore the job with the old version and basesOnly(true), "
+                    + "stop it with a savepoint, and start this version from that savepoint");
         }
         if (writtenColumns != columns) {
-            throw new IllegalStateException("the state is about rows of " + writtenColumns + " numbers, and the job has " + columns
-                    + " columns; models cannot change their columns: give the operator another uid to start over");
+            throw new IllegalStateException("the state has rows of " + writtenColumns + " columns, but the job has " + columns
+                    + " columns; the columns of a model cannot change: start over with another uid()");
         }
         if (buffer.remaining() != (long) count * rowBytes(columns)) {
             throw new IllegalStateException("a piece of the log is damaged: " + piece.length + " bytes for " + count + " rows");

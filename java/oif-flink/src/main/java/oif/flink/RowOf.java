@@ -2,7 +2,7 @@ package oif.flink;
 
 import java.io.Serializable;
 
-/** The numbers of a value, in the order of the columns; NaN is a missing one. */
+/** Returns the numbers of a value in the order of the columns. NaN means missing. */
 @FunctionalInterface
 public interface RowOf<T> extends Serializable {
     double[] row(T value);

@@ -9,19 +9,19 @@ import java.util.Set;
 import oif.Params;
 import oif.Pipeline;
 
-/** What a job asks for; travels to the task managers. */
+/** The settings of a job. Serialized to the task managers. */
 final class ScoreSettings<T> implements Serializable {
     private static final long serialVersionUID = 1;
 
-    /** What one pipeline decides about all its keys cannot be decided by several subtasks. */
+    /** Options that need all keys in one process, or that Flink replaces. */
     private static final Map<String, String> NOT_HERE = Map.of(
-            "alerts", "a budget for all keys together needs them in one process; set alert_rate",
+            "alerts", "a budget for all keys needs them in one process; use alert_rate",
             "max_keys", "the cache decides how many models are in memory; use cache()",
             "memory_limit", "the cache decides how many models are in memory; use cache()",
-            "silence", "keys that fall silent are not reported here; leave it out",
-            "evicted", "models that are not in memory go on from Flink's state");
+            "silence", "silent keys are not reported on Flink; leave it out",
+            "evicted", "Flink's state has the models that are not in memory; leave it out");
 
-    /** More keys than a subtask can hold; the cache is what limits them. */
+    /** No limit: the cache limits the number of models. */
     private static final double ANY_NUMBER_OF_KEYS = 1 << 29;
 
     RowOf<T> row;
@@ -44,10 +44,10 @@ final class ScoreSettings<T> implements Serializable {
         return texts;
     }
 
-    /** Refuses on the client what would fail on a task manager. */
+    /** Throws on the client what would otherwise fail on a task manager. */
     void check() {
         if (row == null || columns.isEmpty()) {
-            throw new IllegalStateException("columns() was not called: say which numbers of a value are learned");
+            throw new IllegalStateException("columns() was not called: it sets the numbers to learn");
         }
         for (String name : options.keySet()) {
             String why = NOT_HERE.get(name);

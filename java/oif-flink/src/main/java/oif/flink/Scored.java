@@ -7,7 +7,7 @@ import oif.Result;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 
-/** A value of the stream with its result. A POJO, as Flink's serializers want it. */
+/** A value of the stream with its result. A POJO for Flink's serializers. */
 public class Scored<T> {
     public T value;
     public double score;
@@ -21,7 +21,7 @@ public class Scored<T> {
     public double severity;
     public Result.Reason reason;
 
-    /** The columns that matter most, for anomalies only and where it was asked for; otherwise empty. */
+    /** For anomalies: the columns that contribute most, as many as explain() asks for. Otherwise empty. */
     public List<Why> why;
 
     public Scored() {}
@@ -41,7 +41,7 @@ public class Scored<T> {
         this.why = why;
     }
 
-    /** One column's part in an anomaly. */
+    /** The contribution of one column to an anomaly. */
     public static class Why {
         public String column;
         public double share;
@@ -72,7 +72,7 @@ public class Scored<T> {
         return value + " score=" + score + (anomaly ? " " + grade + " " + why : "");
     }
 
-    /** The type of scored values whose own type is known. */
+    /** The type of scored values, from the type of the values. */
     @SuppressWarnings({"unchecked", "rawtypes"})
     static <T> TypeInformation<Scored<T>> typeOf(TypeInformation<T> value) {
         Map<String, TypeInformation<?>> why = new TreeMap<>();

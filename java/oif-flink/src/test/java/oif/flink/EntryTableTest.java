@@ -3,13 +3,13 @@ package oif.flink;
 import static org.junit.jupiter.api.Assertions.*;
 
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The table of live models beside a HashMap. */
+/** Compares the table of live models with a LinkedHashMap in access order. */
 class EntryTableTest {
     private static KeyName name(int key) {
         return new KeyName(new byte[] {(byte) key, (byte) (key >> 8), (byte) (31 * key)});
@@ -20,11 +20,11 @@ class EntryTableTest {
     }
 
     @Test
-    void itHoldsWhatAHashMapHolds() {
+    void itHoldsWhatALinkedHashMapHoldsInTheSameOrder() {
         long seed = new Random().nextLong();
         Random random = new Random(seed);
         EntryTable<Integer> table = new EntryTable<>();
-        Map<Integer, Models.Entry<Integer>> twin = new HashMap<>();
+        Map<Integer, Models.Entry<Integer>> twin = new LinkedHashMap<>(16, 0.75f, true);
         for (int step = 0; step < 20_000; step++) {
             int key = random.nextInt(step < 10_000 ? 1000 : 30);
             Models.Entry<Integer> found = table.find(name(key));
@@ -36,9 +36,10 @@ class EntryTableTest {
                 table.remove(found);
                 twin.remove(key);
             } else if (step > 10_000 && random.nextInt(3) == 0) {
-                Models.Entry<Integer> oldest = table.oldest();
+                Models.Entry<Integer> oldest = twin.values().iterator().next();
+                assertSame(oldest, table.oldest(), "seed " + seed);
                 table.remove(oldest);
-                assertSame(twin.remove(oldest.key), oldest, "seed " + seed);
+                twin.remove(oldest.key);
             }
             assertEquals(twin.size(), table.size(), "seed " + seed);
         }
@@ -46,6 +47,20 @@ class EntryTableTest {
         table.forEach(all::add);
         assertEquals(twin.size(), all.size(), "seed " + seed);
         assertTrue(all.containsAll(twin.values()), "seed " + seed);
+    }
+
+    /** All entries except the last one were used after they were added. */
+    @Test
+    void theNewestEntryIsNotTheOldest() {
+        EntryTable<Integer> table = new EntryTable<>();
+        for (int key = 0; key < 3; key++) {
+            table.add(entry(key));
+        }
+        for (int key = 0; key < 3; key++) {
+            table.find(name(key));
+        }
+        table.add(entry(3));
+        assertEquals(0, table.oldest().key);
     }
 
     @Test

@@ -16,7 +16,7 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.util.CloseableIterator;
 import org.junit.jupiter.api.Test;
 
-/** Whole jobs in a cluster within this process. */
+/** Whole jobs on a cluster in this process. */
 class OifScoreTest {
     private static KeyedStream<Reading, String> keyed(StreamExecutionEnvironment job, List<Reading> readings) {
         return job.fromData(readings, Types.POJO(Reading.class)).setParallelism(1).keyBy(reading -> reading.key);

@@ -19,6 +19,7 @@ import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
+import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.util.TestingTaskManagerRuntimeInfo;
 import org.apache.flink.streaming.api.operators.KeyedProcessOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
@@ -52,7 +53,7 @@ class OperatorTest {
                     .build();
         }
 
-        /** Takes the rows whose keys belong to it. */
+        /** Processes the rows whose keys belong to the subtask. */
         void feed(List<Reading> readings, int parallelism, int subtask) throws Exception {
             for (Reading reading : readings) {
                 if (subtaskOf(reading.key, parallelism) == subtask) {
@@ -75,8 +76,8 @@ class OperatorTest {
     }
 
     /**
-     * Runs the rows in parts, each with its own parallelism, through checkpoints in between.
-     * Returns all results, sorted.
+     * Processes the rows in parts. Each part has its own parallelism and starts from the checkpoint of
+     * the part before. Returns all results, sorted.
      */
     private static List<String> run(List<Reading> readings, ScoreSettings<Reading> settings, int... parallelisms)
             throws Exception {
@@ -101,7 +102,7 @@ class OperatorTest {
                     }
                     harness.open();
                     harness.feed(rows.subList(0, rows.size() / 2), parallelisms[part], subtask);
-                    harness.snapshot(1, 1); // one that nobody restores: rows are written in two pieces
+                    harness.snapshot(1, 1); // never restored; splits the rows into two pieces
                     harness.feed(rows.subList(rows.size() / 2, rows.size()), parallelisms[part], subtask);
                     states.add(harness.snapshot(2, 2));
                     harness.extractOutputValues().forEach(scored -> texts.add(Rows.text(scored)));
@@ -154,7 +155,7 @@ class OperatorTest {
         for (int i = 0; i < 1000; i++) {
             rows.add(i, new double[] {1, 2, 3});
         }
-        assertTrue(rows.heapBytes() < 1.6 * rows.bytes(), rows.heapBytes() + " for " + rows.bytes());
+        assertTrue(rows.heapBytes() < 1.6 * 1000 * RowLog.rowBytes(3), rows.heapBytes() + " bytes of heap");
         rows.take(1);
         assertEquals(0, rows.heapBytes());
     }
@@ -167,7 +168,7 @@ class OperatorTest {
         assertEquals(expected(readings), run(readings, part -> part % 2 == 0 ? through : Rows.settings(), 2, 1, 2));
     }
 
-    /** The control: without the rows since the base, results differ. */
+    /** Negative control: without the rows since the base, the results differ. */
     @Test
     void aLostPieceOfTheLogIsSeen() throws Exception {
         List<Reading> readings = Rows.make(ROWS, KEYS, 5);
@@ -186,13 +187,14 @@ class OperatorTest {
         }
     }
 
+    /** A version of oif with another behavior number loads bases, and refuses rows. */
     @Test
-    void basesOnlySurvivesANewBehavior() throws Exception {
+    void basesOnlyLeavesNoRows() throws Exception {
         List<Reading> readings = Rows.make(ROWS, KEYS, 6);
-        OperatorSubtaskState withRows = snapshotOfFirstHalf(readings, Rows.settings());
+        OperatorSubtaskState withRows = snapshotOf(readings.subList(0, ROWS / 2), Rows.settings());
         ScoreSettings<Reading> bases = Rows.settings();
         bases.basesOnly = true;
-        bases.cacheBytes = 200_000; // most keys are not in memory when the savepoint is made
+        bases.cacheBytes = 200_000; // most keys are not in memory at the savepoint
         OperatorSubtaskState withBases;
         try (Harness harness = new Harness(operator(bases), 1, 0, "8g")) {
             harness.initializeState(withRows);
@@ -200,21 +202,51 @@ class OperatorTest {
             harness.feed(readings.subList(ROWS / 2, ROWS / 2 + 500), 1, 0);
             withBases = harness.snapshot(1, 1);
         }
-        Models.behaviorForTests = 99;
-        try {
-            assertThrows(IllegalStateException.class, () -> rest(readings, ROWS / 2, withRows));
-            int from = ROWS / 2 + 500;
-            assertEquals(Rows.reference(readings).subList(from, ROWS), rest(readings, from, withBases));
-        } finally {
-            Models.behaviorForTests = 0;
+        assertTrue(keysWithRows(withRows) > 0);
+        assertEquals(0, keysWithRows(withBases));
+        int from = ROWS / 2 + 500;
+        assertEquals(Rows.reference(readings).subList(from, ROWS), rest(readings, from, withBases));
+    }
+
+    private static long keysWithRows(OperatorSubtaskState state) throws Exception {
+        OifOperator<String, Reading> operator = new OifOperator<>(Rows.settings());
+        try (Harness harness = new Harness(operator, 1, 0, "8g")) {
+            harness.initializeState(state);
+            harness.open();
+            return operator.getKeyedStateBackend().getKeys(KeyState.LOG.getName(), VoidNamespace.INSTANCE).count();
         }
     }
 
-    private static OperatorSubtaskState snapshotOfFirstHalf(List<Reading> readings, ScoreSettings<Reading> settings)
-            throws Exception {
+    @Test
+    void rowsOfAnotherBehaviorAreRefused() {
+        RowLog rows = new RowLog(3);
+        rows.add(1, new double[] {1, 2, 3});
+        byte[] piece = rows.take(7);
+        assertEquals(1, RowLog.read(piece, 3, 7).seconds().length);
+        IllegalStateException refused = assertThrows(IllegalStateException.class, () -> RowLog.read(piece, 3, 8));
+        assertTrue(refused.getMessage().contains("basesOnly(true)"), refused.getMessage());
+    }
+
+    /** The cache metrics count rows, and a savepoint is not a row. */
+    @Test
+    void basesOnlyCountsNoMisses() throws Exception {
+        OperatorSubtaskState withRows = snapshotOf(Rows.make(ROWS / 2, KEYS, 6), Rows.settings());
+        ScoreSettings<Reading> bases = Rows.settings();
+        bases.basesOnly = true;
+        OifOperator<String, Reading> operator = new OifOperator<>(bases);
+        try (Harness harness = new Harness(operator, 1, 0, "8g")) {
+            harness.initializeState(withRows);
+            harness.open();
+            harness.snapshot(1, 1);
+            assertEquals(keysWithRows(withRows), operator.models().writtenBases);
+            assertEquals(0, operator.models().misses);
+        }
+    }
+
+    private static OperatorSubtaskState snapshotOf(List<Reading> readings, ScoreSettings<Reading> settings) throws Exception {
         try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
             harness.open();
-            harness.feed(readings.subList(0, ROWS / 2), 1, 0);
+            harness.feed(readings, 1, 0);
             return harness.snapshot(1, 1);
         }
     }
@@ -250,14 +282,14 @@ class OperatorTest {
                 harness.setProcessingTime(120_000);
                 assertEquals(0, harness.numKeyedStateEntries());
                 harness.getOutput().clear();
-                harness.feed(mine, 1, 0); // anew: as if it had never been seen
+                harness.feed(mine, 1, 0); // as if it had never been seen
                 List<String> texts = harness.extractOutputValues().stream().map(Rows::text).toList();
                 assertEquals(Rows.reference(mine), texts);
             }
         }
     }
 
-    /** A savepoint with bases only loads quiet keys to write them, and that is not a visit. */
+    /** A savepoint with bases only loads quiet keys. This does not count as seeing them. */
     @Test
     void basesOnlyKeepsWhenAKeyWasSeen() throws Exception {
         ScoreSettings<Reading> settings = Rows.settings();
@@ -284,7 +316,59 @@ class OperatorTest {
         }
     }
 
-    /** Timers of an earlier version of the job mean nothing once keys are kept for ever. */
+    /** The function and the operator use the same timer service, so each fires the timers of the other. */
+    @Test
+    void quietKeysAreForgottenAfterASwitch() throws Exception {
+        for (boolean writesThrough : new boolean[] {false, true}) {
+            ScoreSettings<Reading> settings = Rows.settings();
+            settings.keySeconds = 60;
+            settings.writesThrough = writesThrough;
+            OperatorSubtaskState state;
+            try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+                harness.open();
+                harness.setProcessingTime(1000);
+                harness.feed(Rows.make(100, 3, 9), 1, 0);
+                state = harness.snapshot(1, 1);
+            }
+            settings.writesThrough = !writesThrough;
+            try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+                harness.initializeState(state);
+                harness.open();
+                harness.setProcessingTime(2000);
+                harness.feed(Rows.make(1, 1, 9), 1, 0);
+                assertTrue(harness.numKeyedStateEntries() > 0, "not forgotten yet");
+                harness.setProcessingTime(61_000); // the timers of the first job are due
+                harness.setProcessingTime(63_000); // and that of the key that was seen again
+                assertEquals(0, harness.numKeyedStateEntries(), "after writeThrough " + writesThrough);
+            }
+        }
+    }
+
+    /** A job gets keyState() and basesOnly() at once. Its savepoint must not claim timers that do not exist. */
+    @Test
+    void basesOnlyInventsNoTimers() throws Exception {
+        OperatorSubtaskState state = snapshotOf(Rows.make(50, 1, 9), Rows.settings());
+        ScoreSettings<Reading> settings = Rows.settings();
+        settings.keySeconds = 60;
+        settings.basesOnly = true;
+        try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+            harness.initializeState(state);
+            harness.open();
+            state = harness.snapshot(1, 1);
+        }
+        settings.basesOnly = false;
+        try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
+            harness.initializeState(state);
+            harness.open();
+            harness.setProcessingTime(1000);
+            harness.feed(Rows.make(1, 1, 9), 1, 0);
+            assertEquals(1, harness.numProcessingTimeTimers());
+            harness.setProcessingTime(62_000);
+            assertEquals(0, harness.numKeyedStateEntries());
+        }
+    }
+
+    /** Timers of a job with keyState() have no effect in a job without it. */
     @Test
     void keysAreKeptOnceKeyStateIsGone() throws Exception {
         for (boolean writesThrough : new boolean[] {false, true}) {
@@ -307,7 +391,7 @@ class OperatorTest {
                 assertTrue(harness.numKeyedStateEntries() > 0, "kept");
                 kept = harness.snapshot(2, 2);
             }
-            settings.keySeconds = 60; // and forgotten again once it is back, when they have been seen once
+            settings.keySeconds = 60; // back again: a key is forgotten after its next row
             try (Harness harness = new Harness(operator(settings), 1, 0, "8g")) {
                 harness.initializeState(kept);
                 harness.open();
@@ -319,7 +403,7 @@ class OperatorTest {
         }
     }
 
-    /** A key that comes and goes from the cache has one timer, not one for each time. */
+    /** A key has one timer, no matter how often its model is evicted. */
     @Test
     void oneTimerPerKey() throws Exception {
         ScoreSettings<Reading> settings = Rows.settings();
@@ -335,7 +419,7 @@ class OperatorTest {
         }
     }
 
-    /** Rows that come one by one, each to a model that was evicted since, do not fill the state with heads of pieces. */
+    /** Single rows, each followed by an eviction, do not fill the state with headers of pieces. */
     @Test
     void aQuietKeyTakesLittleMoreThanItsRows() throws Exception {
         ScoreSettings<Reading> settings = Rows.settings();
@@ -359,6 +443,50 @@ class OperatorTest {
         }
     }
 
+    /** Joining the pieces of a log writes the whole log again. */
+    @Test
+    void joiningPiecesIsRare() throws Exception {
+        ScoreSettings<Reading> settings = Rows.settings();
+        settings.parameters = Map.of("window_size", "2048"); // no base is due yet
+        settings.cacheBytes = 1;
+        int rows = 600;
+        OifOperator<String, Reading> operator = new OifOperator<>(settings);
+        try (Harness harness = new Harness(operator, 1, 0, "8g")) {
+            harness.open();
+            for (int row = 0; row < rows; row++) {
+                for (int key = 0; key < 2; key++) {
+                    harness.processElement(new Reading("key-" + key, row, new double[] {row % 7, key, 1}), 0);
+                }
+            }
+            assertEquals(0, operator.models().writtenBases);
+            long times = operator.models().writtenBytes / (2 * rows * RowLog.rowBytes(3));
+            assertTrue(times <= 12, "each row is written " + times + " times");
+        }
+    }
+
+    /** A model that is evicted again and again does not replay the same rows each time. */
+    @Test
+    void manyRowsAreReplayedOnce() throws Exception {
+        ScoreSettings<Reading> settings = Rows.settings();
+        settings.parameters = Map.of("window_size", "2048");
+        settings.cacheBytes = 1;
+        Reading busy = new Reading("busy", 1, new double[] {1, 2, 3});
+        Reading other = new Reading("other", 1, new double[] {1, 2, 3});
+        OifOperator<String, Reading> operator = new OifOperator<>(settings);
+        try (Harness harness = new Harness(operator, 1, 0, "8g")) {
+            harness.open();
+            for (int row = 0; row < 1500; row++) {
+                harness.processElement(busy, 0);
+            }
+            for (int visit = 0; visit < 5; visit++) {
+                harness.processElement(other, 0); // evicts the other model
+                harness.processElement(busy, 0);
+            }
+            assertEquals(1, operator.models().writtenBases);
+            assertTrue(operator.models().replayedRows < 1600, operator.models().replayedRows + " rows replayed");
+        }
+    }
+
     @Test
     void memoryThatIsNotDeclaredIsRefused() throws Exception {
         for (boolean writesThrough : new boolean[] {false, true}) {
@@ -371,12 +499,12 @@ class OperatorTest {
         }
     }
 
-    /** Two operators of one job share the memory of their task manager. */
+    /** Several operators of a job share the memory of a task manager. */
     @Test
     void memoryOfSeveralOperatorsIsAddedUp() throws Exception {
         ScoreSettings<Reading> settings = Rows.settings();
         settings.cacheBytes = 40 << 20;
-        for (int i = 0; i < 2; i++) { // the second time as well: what is closed no longer counts
+        for (int i = 0; i < 2; i++) { // the second time too: a closed operator no longer counts
             try (Harness first = new Harness(operator(settings), 1, 0, "60m");
                     Harness second = new Harness(operator(settings), 1, 0, "60m")) {
                 first.open();
@@ -386,7 +514,7 @@ class OperatorTest {
         }
     }
 
-    /** Gauges are read by other threads, at any time, also when the operator is closed already. */
+    /** Other threads read gauges at any time, even after the operator is closed. */
     @Test
     void metricsDoNotTouchTheModels() throws Exception {
         Map<String, Gauge<?>> gauges = new HashMap<>();
@@ -421,7 +549,7 @@ class OperatorTest {
         return ((Number) gauges.get(name).getValue()).longValue();
     }
 
-    /** Texts that are not Unicode would be the same bytes: each has its own model nevertheless. */
+    /** Java encodes all invalid strings alike, but each needs its own model. */
     @Test
     void differentKeysHaveDifferentNames() throws Exception {
         KeyNames<String> names = new KeyNames<>(Types.STRING.createSerializer(
@@ -449,7 +577,7 @@ class OperatorTest {
             harness.open();
             harness.processElement(infinite, 0);
             assertEquals(1, harness.extractOutputValues().size());
-            assertEquals(Double.POSITIVE_INFINITY, infinite.numbers[1]); // the value itself is left alone
+            assertEquals(Double.POSITIVE_INFINITY, infinite.numbers[1]); // the value itself does not change
         }
     }
 

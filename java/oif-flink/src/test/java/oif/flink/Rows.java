@@ -7,7 +7,7 @@ import java.util.Random;
 import oif.Params;
 import oif.Pipeline;
 
-/** Rows of several keys, and what one process makes of them. */
+/** Rows of several keys, and their results in one process. */
 final class Rows {
     static final List<String> COLUMNS = List.of("flow", "pressure", "temperature");
     static final Map<String, ?> PARAMETERS = Map.of("window_size", 128, "num_trees", 16);
@@ -15,7 +15,7 @@ final class Rows {
 
     private Rows() {}
 
-    /** A row of a key; a POJO. */
+    /** A row of a key. A POJO. */
     public static class Reading {
         public String key;
         public double time;
@@ -58,7 +58,7 @@ final class Rows {
         return settings;
     }
 
-    /** What matters of a result, with every bit of its numbers. */
+    /** A result as text, with every bit of its numbers. */
     static String text(Scored<Reading> scored) {
         return scored.value.key + " " + scored.value.time + " " + Double.toHexString(scored.score) + " "
                 + Double.toHexString(scored.p) + " " + Double.toHexString(scored.threshold) + " " + scored.anomaly + " "

@@ -2,7 +2,7 @@ package oif.kafka;
 
 import oif.flink.demo.Reading;
 
-/** The records of the topics are lines of CSV: row,pump,time,flow,pressure,temperature. */
+/** Parses the records of the topics: lines of CSV with row,pump,time,flow,pressure,temperature. */
 final class Lines {
     private Lines() {}
 

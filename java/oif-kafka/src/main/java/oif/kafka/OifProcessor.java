@@ -21,27 +21,27 @@ import org.apache.kafka.streams.state.Stores;
 /**
  * Scores a topic with Kafka Streams: one model per record key.
  *
- * <p>The stores hold, for each key, a base (a snapshot of its model) and the rows since. The models
- * in memory are a cache of that: one that is not there is loaded from its base, and the rows since
- * are given to it again, which leads to the same model, bit for bit. Each write of a store is also a
- * record of its changelog topic, so writing a row per row is cheap and a snapshot per row is not.
+ * <p>For each key the stores have a base (a snapshot of its model) and the rows since. The models in
+ * memory are a cache of the stores. Loading the base and replaying the rows since restores a model,
+ * bit for bit. Each write to a store is also a record of its changelog topic, so one write per row must
+ * be small: a row, not a snapshot.
  *
  * <pre>
  * oif-base   key          -> number of rows in the base, snapshot
  * oif-rows   key, place   -> number of the row, time, columns      place = number % BASE_EVERY
  * </pre>
  *
- * <p>The places of a key are used again after each base, so no row is ever deleted: a row counts if
- * its number is the next one after the base.
+ * <p>The places of a key are reused after each base, so no row is ever deleted. A row is valid if its
+ * number is the next one after the base.
  */
 public final class OifProcessor<V, R> implements Processor<String, V, String, R> {
-    /** Rows between two bases of a key. Part of the state: with another number start with empty stores. */
+    /** Rows between two bases of a key. The state depends on it: to change it, start with empty stores. */
     static final int BASE_EVERY = 1024;
 
     private static final String BASE = "oif-base";
     private static final String ROWS = "oif-rows";
 
-    /** What the values of a topic are about; for example their parsed text. */
+    /** How to read the values of a topic, and how to write their results. */
     public interface Values<V, R> {
         double[] row(V value);
 
@@ -51,7 +51,7 @@ public final class OifProcessor<V, R> implements Processor<String, V, String, R>
         R scored(V value, Result result);
     }
 
-    /** How many rows the model of a key has seen, and how many of them are in its base. */
+    /** The number of rows that a model has learned, and how many of them its base contains. */
     private static final class Model {
         long rows;
         long baseRows;
@@ -76,9 +76,12 @@ public final class OifProcessor<V, R> implements Processor<String, V, String, R>
         this.maxModels = maxModels;
     }
 
-    /** For {@code KStream.process}; at most {@code maxModels} models are in the memory of a task. */
+    /** For {@code KStream.process}. A task holds at most {@code maxModels} models in memory, and at least 1. */
     public static <V, R> ProcessorSupplier<String, V, String, R> supplier(
             Values<V, R> values, Params detector, int columns, Params options, int maxModels) {
+        if (maxModels < 1) {
+            throw new IllegalArgumentException("maxModels is " + maxModels + ": a task needs at least 1 model, that of its current row");
+        }
         return new ProcessorSupplier<>() {
             @Override
             public Processor<String, V, String, R> get() {
@@ -99,7 +102,7 @@ public final class OifProcessor<V, R> implements Processor<String, V, String, R>
         this.context = context;
         bases = context.getStateStore(BASE);
         rows = context.getStateStore(ROWS);
-        close(); // a task that is revived begins with what its stores hold
+        close(); // Kafka Streams may revive a task, which then starts from its stores
         pipeline = new Pipeline(detector, columns, options.set("max_keys", 1 << 29)); // maxModels is the limit
     }
 
@@ -166,7 +169,7 @@ public final class OifProcessor<V, R> implements Processor<String, V, String, R>
         return model;
     }
 
-    /** False for a row of an earlier round. */
+    /** Returns false for a row of an earlier base. */
     private boolean replay(String key, byte[] bytes, long number) {
         ByteBuffer buffer = ByteBuffer.wrap(bytes);
         if (buffer.getLong() != number) {
@@ -179,7 +182,7 @@ public final class OifProcessor<V, R> implements Processor<String, V, String, R>
         return true;
     }
 
-    /** All that a model has learned is in the stores. */
+    /** Nothing is lost: the stores contain every row. */
     private void evict() {
         Iterator<Map.Entry<String, Model>> oldest = models.entrySet().iterator();
         while (models.size() > maxModels) {

@@ -4,7 +4,6 @@ import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import oif.Params;
 import oif.Result;
-import oif.flink.demo.Reading;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.KafkaStreams;
@@ -15,7 +14,7 @@ import org.apache.kafka.streams.kstream.Consumed;
 import org.apache.kafka.streams.kstream.Produced;
 
 /**
- * Scores a topic of pump readings, whose record key is the pump, with Kafka Streams.
+ * Scores a topic of pump readings with Kafka Streams. The record key is the pump.
  *
  * <pre>StreamsApp BROKER INPUT OUTPUT FOLDER [MODELS_PER_TASK]</pre>
  */
@@ -40,7 +39,7 @@ public final class StreamsApp {
                 }
             });
             streams.start();
-            new CountDownLatch(1).await(); // until it is stopped
+            new CountDownLatch(1).await(); // until the process is stopped
         }
     }
 
@@ -60,8 +59,7 @@ public final class StreamsApp {
     private static final class Pumps implements OifProcessor.Values<String, String> {
         @Override
         public double[] row(String value) {
-            Reading r = Lines.reading(value);
-            return new double[] {r.flow, r.pressure, r.temperature};
+            return Lines.reading(value).numbers();
         }
 
         @Override
@@ -71,8 +69,7 @@ public final class StreamsApp {
 
         @Override
         public String scored(String value, Result result) {
-            return value.substring(0, value.indexOf(',')) + "," + result.score() + "," + result.threshold() + ","
-                    + (result.anomaly() ? 1 : 0);
+            return Lines.reading(value).result(result.score(), result.threshold(), result.anomaly());
         }
     }
 }

@@ -23,12 +23,12 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
- * What the tests need beside a broker.
+ * Creates, fills and reads topics for the tests.
  *
  * <pre>
  * Topics create BROKER PARTITIONS TOPIC...
- * Topics feed BROKER TOPIC ROWS.csv FROM TO RATE        rows FROM to TO - 1, RATE each second; the second column is the key
- * Topics read BROKER TOPIC ROWS SECONDS FILE            committed records, until there are that many
+ * Topics feed BROKER TOPIC ROWS.csv FROM TO RATE        rows FROM to TO - 1, RATE per second; the second column is the key
+ * Topics read BROKER TOPIC ROWS SECONDS FILE            committed records, at least ROWS
  * </pre>
  */
 public final class Topics {
@@ -51,7 +51,7 @@ public final class Topics {
         }
     }
 
-    /** Records of a key go to one partition, in the order of the file: idempotence is the producer's default. */
+    /** The records of a key go to one partition in the order of the file, as the producer is idempotent. */
     private static void feed(String broker, String[] arguments) throws IOException, InterruptedException {
         long from = Long.parseLong(arguments[4]);
         long to = Long.parseLong(arguments[5]);
@@ -62,7 +62,7 @@ public final class Topics {
         try (KafkaProducer<String, String> producer =
                         new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer());
                 BufferedReader rows = Files.newBufferedReader(Path.of(arguments[3]))) {
-            for (long i = 0; i <= from; i++) { // the first line has the names of the columns
+            for (long i = 0; i <= from; i++) { // the first line is the header
                 rows.readLine();
             }
             long begin = System.nanoTime();
@@ -101,7 +101,7 @@ public final class Topics {
         }
     }
 
-    /** At the end of all partitions with at least as many records as were asked for, or when the time is over. */
+    /** Whether all partitions are read to their end and the records suffice, or the time is over. */
     private static boolean isDone(
             KafkaConsumer<String, String> consumer, List<TopicPartition> partitions, long count, long wanted, long deadline) {
         if (System.nanoTime() > deadline) {

@@ -1,12 +1,12 @@
 package oif.flink.bench;
 
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import oif.flink.OifScore;
 import oif.flink.Scored;
+import oif.flink.demo.Options;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.configuration.MemorySize;
@@ -20,18 +20,19 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
  * The job that benchmarks/flink.py measures.
  *
  * <pre>--rows N --keys N --first-rows N --report FOLDER [--window N] [--cache SIZE] [--model none]
- * [--quiet-keys N --passes N]  first that many passes over all those keys; afterwards --keys of them have rows</pre>
+ * [--quiet-keys N --passes N]</pre>
+ *
+ * <p>With quiet keys, the job first makes that many passes over all of them. Afterwards only {@code
+ * --keys} of them have rows.
  */
 public final class BenchJob {
     private BenchJob() {}
 
     public static void main(String[] arguments) throws Exception {
-        Map<String, String> options = new HashMap<>(Map.of(
-                "rows", "100000", "keys", "100", "first-rows", "10000", "window", "256", "cache", "256m", "model", "yes", "quiet-keys", "0",
-                "passes", "0", "write-through", "no"));
-        for (int i = 0; i + 1 < arguments.length; i += 2) {
-            options.put(arguments[i].substring(2), arguments[i + 1]);
-        }
+        Map<String, String> options = Options.read(
+                arguments,
+                Map.of("rows", "100000", "keys", "100", "first-rows", "10000", "window", "256", "cache", "256m", "model", "yes",
+                        "quiet-keys", "0", "passes", "0"));
         StreamExecutionEnvironment job = StreamExecutionEnvironment.getExecutionEnvironment();
         KeyedStream<BenchRow, String> rows = rows(job, options).keyBy(row -> row.key);
         String report = options.get("report");
@@ -59,11 +60,11 @@ public final class BenchJob {
 
     private static DataStream<Scored<BenchRow>> score(KeyedStream<BenchRow, String> rows, Map<String, String> options) {
         List<String> names = IntStream.range(0, BenchRow.COLUMNS).mapToObj(i -> "c" + i).toList();
-        OifScore<String, BenchRow> score = OifScore.of(rows)
+        return OifScore.of(rows)
                 .columns(names, row -> row.numbers)
                 .detector("online-iforest", Map.of("window_size", options.get("window")))
                 .cache(MemorySize.parse(options.get("cache")))
-                .keyState(Duration.ofDays(7));
-        return (options.get("write-through").equals("yes") ? score.writeThrough() : score).apply();
+                .keyState(Duration.ofDays(7))
+                .apply();
     }
 }

@@ -1,7 +1,7 @@
 package oif.flink.bench;
 
 /**
- * A row of the benchmark. It depends on nothing but its number, so benchmarks/keyed.c has the same
+ * A row of the benchmark. A row is a function of its number, so benchmarks/keyed.c generates the same
  * rows.
  */
 public class BenchRow {
@@ -12,7 +12,7 @@ public class BenchRow {
 
     public BenchRow() {}
 
-    /** A row of one of {@code keys} keys, in no order. */
+    /** A row of a pseudo-random key. */
     static BenchRow of(long row, String[] keys) {
         return of(row, keys[(int) ((mix(16 * row + 15) >>> 33) % keys.length)]);
     }

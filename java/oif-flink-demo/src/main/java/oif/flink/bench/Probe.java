@@ -16,14 +16,14 @@ import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
 /**
- * Runs behind the operator in its thread, and measures that thread: processor time of the rows
- * after the first ones, and of each checkpoint from its barrier to the next row. What it has found
- * goes to a file when the rows end.
+ * Follows the operator in its thread and measures the processor time of that thread: for the rows
+ * after the first ones, and for each checkpoint from its barrier to the next row. Writes a report when
+ * the input ends.
  */
 final class Probe<T> extends AbstractStreamOperator<Void> implements OneInputStreamOperator<T, Void>, BoundedOneInput {
     private static final long serialVersionUID = 1;
 
-    /** Which number of a value is added up, for a comparison of all bits. */
+    /** Selects the number of a value that goes into a checksum of all bits. */
     interface Number<T> extends ToDoubleFunction<T>, Serializable {}
 
     private final Number<T> number;
@@ -64,7 +64,7 @@ final class Probe<T> extends AbstractStreamOperator<Void> implements OneInputStr
         }
     }
 
-    /** Comes before any operator of this thread is asked for its state. */
+    /** Flink calls this before any operator of this thread writes its state. */
     @Override
     public void prepareSnapshotPreBarrier(long id) {
         checkpoint = id;

@@ -6,7 +6,7 @@ import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
-/** The first job of docs/flink.md, which shows the lines of main. It ends with its 40,000 rows. */
+/** The first job of docs/flink.md, which shows the lines of main. It ends after 40,000 rows. */
 public final class FirstJob {
     private FirstJob() {}
 

@@ -9,8 +9,8 @@ import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
 /**
- * The control of the tests: models that are in no checkpoint. After a failure its results differ
- * from those of one process, or the comparison would not see a loss.
+ * The negative control of the tests: its models are not part of checkpoints. After a failure its
+ * results must differ from those of one process. Otherwise the tests could not detect a loss.
  */
 public final class Forgetful extends KeyedProcessFunction<String, Reading, String> {
     private static final long serialVersionUID = 1;
@@ -29,10 +29,8 @@ public final class Forgetful extends KeyedProcessFunction<String, Reading, Strin
 
     @Override
     public void processElement(Reading r, Context context, Collector<String> out) {
-        Result result =
-                pipeline.process(Pipeline.utf8(r.pump), r.time, new double[] {r.flow, r.pressure, r.temperature});
-        out.collect(r.row + "," + result.score() + "," + result.threshold() + ","
-                + (result.anomaly() ? 1 : 0));
+        Result result = pipeline.process(Pipeline.utf8(r.pump), r.time, r.numbers());
+        out.collect(r.result(result.score(), result.threshold(), result.anomaly()));
     }
 
     @Override

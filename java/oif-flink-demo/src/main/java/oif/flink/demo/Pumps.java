@@ -14,10 +14,10 @@ import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 
 /**
- * Pumps that run quietly, and now and then one whose pressure drops. A reading depends on nothing
- * but its number, so the job and its reference see the same rows whatever happens in between.
+ * Synthetic readings of pumps. Now and then the pressure of a pump drops. A reading is a function of
+ * its number, so the job and its reference process the same rows even after a failure.
  *
- * <pre>Pumps ROWS PUMPS FILE.csv   writes them for oif score</pre>
+ * <pre>Pumps ROWS PUMPS FILE.csv   writes the readings for oif score</pre>
  */
 public final class Pumps {
     private static final long FAULT_EVERY = 5000;
@@ -35,12 +35,12 @@ public final class Pumps {
         return new Reading(row, "pump-" + pump, 1_700_000_000 + row / 10.0, flow, isFaulty ? 1 : pressure, temperature);
     }
 
-    /** From one source subtask: the rows of a pump must come in one order. */
+    /** One source subtask, because the rows of a pump must arrive in one order. */
     static DataStream<Reading> stream(StreamExecutionEnvironment job, long rows, int pumps, double rowsPerSecond) {
         return Source.of(job, rows, pumps, rowsPerSecond);
     }
 
-    /** Apart, so that main runs without Flink. */
+    /** A class of its own, so main runs without Flink. */
     private static final class Source {
         static DataStream<Reading> of(StreamExecutionEnvironment job, long rows, int pumps, double rowsPerSecond) {
             GeneratorFunction<Long, Reading> generator = row -> reading(row, pumps);

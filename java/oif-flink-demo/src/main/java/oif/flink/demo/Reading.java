@@ -1,6 +1,6 @@
 package oif.flink.demo;
 
-/** What a pump reports. A POJO, as Flink's serializers want it. */
+/** A reading of a pump. A POJO for Flink's serializers. */
 public class Reading {
     public long row;
     public String pump;
@@ -18,6 +18,16 @@ public class Reading {
         this.flow = flow;
         this.pressure = pressure;
         this.temperature = temperature;
+    }
+
+    /** The numbers that a model learns. */
+    public double[] numbers() {
+        return new double[] {flow, pressure, temperature};
+    }
+
+    /** The line of output that the tests read. */
+    public String result(double score, double threshold, boolean anomaly) {
+        return row + "," + score + "," + threshold + "," + (anomaly ? 1 : 0);
     }
 
     @Override
