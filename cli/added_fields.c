@@ -29,7 +29,7 @@ static void add_field(field_run *run, int field)
     run->holds[field] = true;
 }
 
-/* Two names, of which one is a verdict, are no accident. */
+/* Two such names, one of them a verdict, cannot be a coincidence. */
 static bool is_convincing(const field_run *run)
 {
     return run->count > 1 &&
@@ -113,8 +113,8 @@ static void leave_out_last_columns(const column_source *from, column_use uses[])
         first = run.first;
     }
     if (was_used)
-        note("%s: columns %.60s to %.60s are fields that another oif added: they are not learned "
-             "(--columns names what is)",
+        note("%s: columns %.60s to %.60s were added by an earlier 'oif score' and are not learned; "
+             "to learn them, list all columns with --columns A,B,...",
              from->name, oif_reader_column_name(from->reader, first),
              oif_reader_column_name(from->reader, count - 1));
 }
@@ -161,8 +161,8 @@ static void leave_out_members(const column_source *from, column_use uses[])
         const char *name = oif_reader_column_name(from->reader, i);
         bool is_usual = key_bytes(name) == 3 && memcmp(name, "oif", 3) == 0;
         if ((is_convincing(&run) || (is_usual && run.count > 0)) && leave_out(from, &run, uses))
-            note("%s: '%.*s' holds fields that another oif added: they are not learned (--columns "
-                 "names what is)",
+            note("%s: '%.*s' was added by an earlier 'oif score' and is not learned; to learn it, "
+                 "list all columns with --columns A,B,...",
                  from->name, (int)key_bytes(name), name);
         i = run.end;
     }

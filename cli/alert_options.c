@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Options that do nothing without times. */
+/* Options that have no effect without times. */
 static bool wait_for_times(const cli_settings *settings)
 {
     return settings_give_option(settings, "alerts") || settings_give_option(settings, "cooldown") ||
@@ -13,11 +13,12 @@ exit_code alert_options_check(const cli_settings *settings)
 {
     if (settings_give_option(settings, "alerts") && (settings_give_option(settings, "alert_rate") ||
                                                      settings_give_option(settings, "threshold")))
-        return complain(EXIT_USAGE, "--alerts says how many episodes there are to be: leave out "
-                                    "--alert-rate and --threshold, or --alerts");
+        return complain(EXIT_USAGE,
+                        "--alerts cannot be combined with --alert-rate or --threshold: it adjusts "
+                        "both to report that many episodes; leave out one or the other");
     if (settings_give_option(settings, "threshold") && settings_give_option(settings, "alert_rate"))
-        return complain(EXIT_USAGE, "--threshold says which scores are anomalous, whatever their "
-                                    "share: leave out --alert-rate, or --threshold");
+        return complain(EXIT_USAGE, "--threshold and --alert-rate contradict each other: a fixed "
+                                    "score, or a fixed share of the rows; leave one of them out");
     return EXIT_OK;
 }
 
@@ -40,8 +41,8 @@ static bool is_param_given(const cli_settings *settings, const char *name)
     return false;
 }
 
-/* Metrics have no rows, so what rows are printed and how does not matter. With times, alerts that
- * are asked for include silence, which is reported in any case. */
+/* Metrics have no rows, so options about printed rows have no effect. With times, alerts
+ * include silence, which is always reported. */
 static void note_useless_of_rows(const score_settings *score)
 {
     const struct {
@@ -55,7 +56,8 @@ static void note_useless_of_rows(const score_settings *score)
                    {"--no-output-header", score->no_output_header}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].is_given && score->output == OUTPUT_PROMETHEUS)
-            note("%s does nothing with --output prometheus, which prints no rows", options[i].name);
+            note("%s has no effect with --output prometheus, which prints no rows",
+                 options[i].name);
 }
 
 void alert_options_note_useless(const cli_settings *settings, const oif_pipeline *held)
@@ -64,27 +66,27 @@ void alert_options_note_useless(const cli_settings *settings, const oif_pipeline
                      *params = held ? oif_pipeline_detector_params(held) : &settings->params;
     if (settings_give_option(settings, "patience") &&
         strcmp(word_of(options, "learn"), "decay") != 0)
-        note("--patience does nothing without --learn decay");
+        note("--patience has no effect without --learn decay");
     const char *key = NULL, *time;
     if (held)
         oif_pipeline_roles(held, &key, &time);
     if (settings_give_option(settings, "max_keys") && !settings->score.key && !key)
-        note("--max-keys does nothing without --key");
+        note("--max-keys has no effect without --key COL");
     if (settings_give_option(settings, "memory_limit") && !settings->score.key)
-        note("--memory-limit does nothing without --key");
+        note("--memory-limit has no effect without --key COL");
     if (settings->score.is_on_alert_wait_given && !settings->score.on_alert)
-        note("--on-alert-wait does nothing without --on-alert");
+        note("--on-alert-wait has no effect without --on-alert COMMAND");
     note_useless_of_rows(&settings->score);
     if ((is_param_given(settings, "shadow_trees") || is_param_given(settings, "maturity")) &&
         strcmp(word_of(params, "forgetting"), "turnover") != 0)
-        note("--shadow-trees and --maturity do nothing without --forgetting turnover");
+        note("--shadow-trees and --maturity have no effect without --forgetting turnover");
 }
 
 void alert_options_note_idle(const cli_settings *settings)
 {
     if (wait_for_times(settings) && !settings->score.time)
-        note("--alerts, --cooldown and --silence do nothing without the times of rows: name their "
-             "column with --time");
+        note("--alerts, --cooldown and --silence need the time of each row: name its column with "
+             "--time COL");
 }
 
 bool alert_options_need_times(const cli_settings *settings)

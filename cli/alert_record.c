@@ -28,7 +28,7 @@ uint64_t alert_record_silence_series(oif_text key)
     return series_of(UINT64_MAX, key);
 }
 
-/* A time, or the number of a row where there is none; `before` is what the latter begins with. */
+/* A time or, if it is unknown, `before` and the number of the row. */
 static const char *when_text(double seconds, uint64_t row, const char *before,
                              char text[WHEN_TEXT_BYTES])
 {

@@ -14,15 +14,15 @@
 
 #include "row_writer.h"
 
-/* To be freed; NULL for want of memory. */
+/* To be freed; NULL if out of memory. */
 char *alert_record_make(const row_writer *writer, const oif_record *record,
                         const row_verdict *verdict, oif_text key, size_t *bytes);
 
-/* `seconds` are those that are allowed when it begins, and how long it was when it ends. */
+/* `seconds` is the longest allowed pause when the silence begins, and its length when it ends. */
 char *alert_record_of_silence(bool begins, oif_text key, double since, double seconds,
                               const char *sentence, size_t *bytes);
 
-/* A number that the begin and the end of an episode share, and hardly any other episode. */
+/* A number that the beginning and the end of an episode share, and almost no other episode has. */
 uint64_t alert_record_series(const row_verdict *verdict, oif_text key);
 uint64_t alert_record_silence_series(oif_text key); /* the same for silences */
 

@@ -1,4 +1,5 @@
-/* Rows that could not be read and did not end the run: how many, and where the first are. */
+/* Rows that could not be read and did not end the run: how many there are, and where the first
+ * ones are. */
 #ifndef OIF_CLI_BAD_ROWS_H
 #define OIF_CLI_BAD_ROWS_H
 

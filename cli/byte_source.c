@@ -132,7 +132,7 @@ static void count_lines(byte_source *source, const char *bytes, size_t count)
 
 /* ---- The current file ---- */
 
-/* Waits for bytes, or for a signal to stop: then it returns false. */
+/* Waits for bytes. Returns false if a signal asks the program to stop. */
 static bool wait_for_bytes(byte_source *source, int fd)
 {
     struct pollfd sources[] = {{.fd = fd, .events = POLLIN},
@@ -151,9 +151,9 @@ static bool wait_for_bytes(byte_source *source, int fd)
     }
 }
 
-/* The reader asks for bytes only when it has no whole record left, and this may wait for long:
- * all that was scored so far goes out first. Once stdout takes no more there is no
- * point in reading on. */
+/* The reader asks for bytes only when it has no whole record left, and the wait may be long, so
+ * everything scored so far is written first. Once stdout is closed, there is no point in
+ * reading on. */
 static bool flush_and_wait(void *context, int fd)
 {
     return output_flush() && (signals_descriptor() < 0 || wait_for_bytes(context, fd));
@@ -200,7 +200,7 @@ static bool read_start(byte_source *source, bool *has_failed)
 }
 
 /* The bytes of the start from `at` up to the end of that line; SIZE_MAX: there is no whole line
- * of a bearable length. */
+ * within the limit. */
 static size_t await_start_line(byte_source *source, size_t at, bool *has_failed)
 {
     size_t seen = at;
@@ -256,8 +256,8 @@ static bool fail_other_columns(byte_source *source, size_t at, size_t bytes)
     return false;
 }
 
-/* Makes the header of a later file blank, and comments before it. Returns false where the columns
- * are others. */
+/* Blanks the header of a later file and the comments before it. Returns false if its columns
+ * differ. */
 static bool drop_header(byte_source *source, size_t at)
 {
     for (;;) {
@@ -312,7 +312,7 @@ static ptrdiff_t give_start(byte_source *source, char *buffer, size_t capacity)
     return (ptrdiff_t)count;
 }
 
-/* As read_file, through all files. */
+/* As read_file, but across all files. */
 static ptrdiff_t read_files(byte_source *source, char *buffer, size_t capacity)
 {
     for (;;) {
@@ -399,7 +399,7 @@ static bool hold(byte_source *source, const char *bytes, size_t count)
     return true;
 }
 
-/* As read_source, and what was read is held. */
+/* As read_source; also holds what was read. */
 static ptrdiff_t read_and_hold(byte_source *source, char *buffer, size_t capacity)
 {
     ptrdiff_t count = read_source(source, buffer, capacity);
@@ -413,8 +413,8 @@ static ptrdiff_t read_and_hold(byte_source *source, char *buffer, size_t capacit
 ptrdiff_t byte_source_read(void *context, char *buffer, size_t capacity)
 {
     byte_source *source = context;
-    if (source->before_read)
-        source->before_read(source->before_read_context);
+    if (source->before_read && !source->before_read(source->before_read_context))
+        return -1;
     size_t left = source->bytes_held - source->bytes_given,
            count = left < capacity ? left : capacity;
     if (left == 0 && !source->holds) {
@@ -433,7 +433,7 @@ ptrdiff_t byte_source_read(void *context, char *buffer, size_t capacity)
     return (ptrdiff_t)count;
 }
 
-/* Where the first line begins that is not blank; bytes_held when none is held. */
+/* Where the first line that is not blank begins; bytes_held if there is none. */
 static size_t first_text(const byte_source *source)
 {
     size_t at = 0;

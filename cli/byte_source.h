@@ -1,5 +1,5 @@
-/* The bytes of a file, of several behind each other, or of stdin. The first ones can be looked at
- * before they are read: held bytes are read again.
+/* The bytes of one file, of several files one after the other, or of stdin. The first bytes can
+ * be inspected before they are read: bytes that are held are read again.
  *
  * Several files of text are one stream. Each line ends before the next file begins, and a later
  * file's byte order mark and header are removed; their lines stay, so a line of the stream has a
@@ -21,10 +21,10 @@
 
 /* Bytes that are in memory instead of a file. */
 typedef struct byte_memory {
-    oif_text pieces[2]; /* one behind the other */
+    oif_text pieces[2]; /* one after the other */
     size_t piece, given;
     char last;    /* that was given; a line end is added where it lacks */
-    bool is_open; /* after the last byte more may come: then reading fails, and can be repeated */
+    bool is_open; /* more may follow: after the last byte reading fails, and can be repeated */
 } byte_memory;
 
 typedef struct byte_source {
@@ -38,13 +38,14 @@ typedef struct byte_source {
     const char *problem; /* why a read failed, with the place; NULL: it did not */
     bool has_ended;      /* a terminal would wait again */
 
-    /* Called when no bytes are there yet. Returns the milliseconds after which it wants to be
-     * called again while they are still missing, -1 for never. NULL: there is nothing to do. */
+    /* Called while there are no bytes to read. Returns the milliseconds after which to call it
+     * again, -1 for never. NULL: there is nothing to do. */
     int (*idle)(void *context);
     void *idle_context;
 
-    /* Called before bytes are asked for: the reader has no whole record left. NULL: not needed. */
-    void (*before_read)(void *context);
+    /* Called before bytes are asked for: the reader has no whole record left. Returns false if
+     * nothing more is to be read. NULL: not needed. */
+    bool (*before_read)(void *context);
     void *before_read_context;
 
     /* What the reader removes from the text and the output puts back. The first line decides. */
@@ -88,14 +89,15 @@ ptrdiff_t byte_source_read(void *source, char *buffer, size_t capacity);
 /* The file that a line of the stream is in; *line becomes its number there. */
 const char *byte_source_place(const byte_source *source, uint64_t *line);
 
-/* "a.csv", "a.csv and 2 more": all files, for messages about no single line. */
+/* "a.csv", "a.csv and 2 more": all files, for messages about the input as a whole. */
 enum { BYTE_SOURCE_TITLE_BYTES = 4096 + 32 };
 const char *byte_source_title(const byte_source *source, char title[BYTE_SOURCE_TITLE_BYTES]);
 
-/* Whether reading would not wait, or no longer than that many milliseconds. */
+/* Whether bytes can be read now, or within that many milliseconds. */
 bool byte_source_is_ready(const byte_source *source, int milliseconds);
 
-/* The first byte that is neither blank nor of a byte order mark; 0 when none is nearby. */
+/* The first byte that is neither blank nor part of a byte order mark; 0 if none is near the
+ * start. */
 char byte_source_peek(byte_source *source);
 
 /* The held bytes from that first byte on. */
@@ -105,8 +107,8 @@ const char *byte_source_held_text(const byte_source *source, size_t *bytes);
 void byte_source_rewind(byte_source *source);
 void byte_source_return_to(byte_source *source, size_t held_byte);
 
-/* Of the held bytes: the number of the first line that is not blank; and makes that line blank,
- * so the lines after it keep their numbers. False at the end of the input. */
+/* In the held bytes: the number of the first line that is not blank; and blanks that line, so
+ * the lines after it keep their numbers. Returns false at the end of the input. */
 uint64_t byte_source_line(const byte_source *source);
 bool byte_source_drop_line(byte_source *source);
 

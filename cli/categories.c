@@ -23,7 +23,8 @@ void categories_close(cli_categories *categories)
     *categories = (cli_categories){0};
 }
 
-/* A string with escapes has its text outside of the line, any other one behind its quote. */
+/* The text of a string with escapes is outside the line; any other follows its quote in the
+ * line. */
 bool text_is_json_null(const oif_record *record, const oif_text *text)
 {
     if (text->bytes != 4 || memcmp(text->text, "null", 4) != 0)
@@ -75,8 +76,8 @@ const oif_text *categories_text(const cli_categories *categories, size_t place)
     return found && categories->texts ? &categories->texts[found->text] : NULL;
 }
 
-/* What is shown instead of a character: those that control a terminal, also the ones that UTF-8
- * writes as two bytes, are escaped, and what is not UTF-8 is U+FFFD. NULL: the character itself. */
+/* What to show instead of a character: terminal controls, including those that UTF-8 encodes as
+ * two bytes, are escaped, and invalid UTF-8 becomes U+FFFD. NULL: the character itself. */
 static const char *instead_of(const char *at, size_t bytes, char escaped[ESCAPE_BYTES])
 {
     const unsigned char *c = (const unsigned char *)at;

@@ -35,7 +35,7 @@ static inline const double *categories_row(cli_categories *categories, const oif
     return categories->count == 0 ? record->values : categories_make_row(categories, record);
 }
 
-/* Whether this place of the row is one; its text is then no value of the record. */
+/* Whether this place of the row is a category; its text is then not among the record's values. */
 bool categories_contain(const cli_categories *categories, size_t place);
 
 /* The text of a category in the row that was made last; NULL if the place has none. */

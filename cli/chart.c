@@ -74,7 +74,7 @@ static size_t column_of(size_t row, size_t count)
     return row * CHART_COLUMNS / count;
 }
 
-/* The axis starts and ends at a tenth, and is at least a tenth long. */
+/* The axis starts and ends at a multiple of a tenth, and is at least a tenth long. */
 static void fit_axis(chart_bars *bars)
 {
     double low = bars->highest[0], high = bars->highest[0];

@@ -19,8 +19,8 @@ static bool has_paths(const column_source *from)
     return from->format == OIF_FORMAT_NDJSON;
 }
 
-/* A column that no looked-at line of NDJSON has may come later. It may as well be a mistake, so
- * a note says so. */
+/* A column that none of the first NDJSON lines has may come later. It may also be a typing
+ * mistake, so a note says so. */
 static exit_code add_column(const column_source *from, const char *name, const char *hint,
                             size_t *added)
 {
@@ -38,7 +38,8 @@ static exit_code add_column(const column_source *from, const char *name, const c
     return EXIT_OK;
 }
 
-static exit_code complain_no_column(const column_source *from, const char *name, size_t *added)
+static exit_code complain_no_column(const column_source *from, const char *option, const char *name,
+                                    size_t *added)
 {
     word_suggestion suggestion = suggestion_for(name, strlen(name));
     names_text there = {.count = 0};
@@ -50,7 +51,7 @@ static exit_code complain_no_column(const column_source *from, const char *name,
     suggestion_hint(&suggestion, "", hint);
     if (has_paths(from) && !name_is_pattern(name))
         return add_column(from, name, hint, added);
-    return complain(EXIT_USAGE, "%s: %s '%s'%s (%sthere are %s)", from->name,
+    return complain(EXIT_USAGE, "%s: --%s: %s '%s'%s (%sthere are %s)", from->name, option,
                     name_is_pattern(name) ? "no column is like" : "there is no column", name, hint,
                     column_source_has_names(from) ? "" : "no header: ", names_text_read(&there));
 }
@@ -72,19 +73,21 @@ static exit_code find_exactly(const column_source *from, const char *name, size_
     return EXIT_OK;
 }
 
-static exit_code find_column(const column_source *from, const char *name, size_t *found)
+static exit_code find_column(const column_source *from, const char *option, const char *name,
+                             size_t *found)
 {
     exit_code code = find_exactly(from, name, found);
     if (code == EXIT_OK && *found == oif_reader_column_count(from->reader))
-        code = complain_no_column(from, name, found);
+        code = complain_no_column(from, option, name, found);
     return code;
 }
 
 /* ---- Lists of names ---- */
 
-/* What a name of a list does to the columns: to one of that very name, or to those that it
- * covers. Without `uses` it is only seen that they exist. */
+/* Applies a name of a list to the column of exactly that name, or to all columns that it
+ * covers. Without `uses`, only checks that they exist. */
 typedef struct list_meaning {
+    const char *option; /* that the list is from */
     column_use *uses;
     column_use exactly, covered;
 } list_meaning;
@@ -109,7 +112,7 @@ static exit_code mark_name(const column_source *from, const char *name, const li
     if (code == EXIT_OK && column == count) {
         if (mark_covered(from, name, meaning) > 0)
             return EXIT_OK;
-        code = complain_no_column(from, name, &column);
+        code = complain_no_column(from, meaning->option, name, &column);
     }
     if (code == EXIT_OK && meaning->uses)
         meaning->uses[column] = meaning->exactly;
@@ -134,7 +137,7 @@ static exit_code mark_list(const column_source *from, const char *list, list_mea
 
 /* ---- All names ---- */
 
-/* Lines of NDJSON may lack keys and have others, so the known columns are the default. */
+/* NDJSON lines may lack keys and have extra ones, so the known columns are the default. */
 static bool takes_known_columns(const column_source *from, const cli_settings *settings)
 {
     return has_paths(from) && !settings->columns && known_columns_have_names(from);
@@ -145,30 +148,35 @@ bool columns_are_fixed(const column_source *from, const cli_settings *settings)
     return !has_paths(from) || settings->columns || known_columns_have_names(from);
 }
 
-/* NDJSON makes columns of names that it does not know, so all names come first. */
+/* The NDJSON reader adds a column for each unknown name, so all names come first. */
 static exit_code find_all_names(const column_source *from, const cli_settings *settings,
                                 const key_columns *key)
 {
-    const char *lists[] = {settings->columns,    settings->exclude,   settings->score.diff,
-                           settings->score.rate, settings->score.log, settings->score.category};
-    const char *names[] = {settings->label, settings->score.time};
+    const struct {
+        const char *option, *names;
+    } lists[] = {{"columns", settings->columns}, {"exclude", settings->exclude},
+                 {"diff", settings->score.diff}, {"rate", settings->score.rate},
+                 {"log", settings->score.log},   {"category", settings->score.category}},
+      single[] = {{"label", settings->label}, {"time", settings->score.time}};
     exit_code code = EXIT_OK;
     size_t column;
     for (size_t i = 0; i < sizeof lists / sizeof *lists && code == EXIT_OK; i++)
-        code = mark_list(from, lists[i], (list_meaning){.uses = NULL});
+        code = mark_list(from, lists[i].names, (list_meaning){.option = lists[i].option});
     for (size_t i = 0; i < 2 && code == EXIT_OK; i++)
-        code = names[i] ? find_column(from, names[i], &column) : EXIT_OK;
+        if (single[i].names)
+            code = find_column(from, single[i].option, single[i].names, &column);
     for (size_t i = 0; i < key->count && code == EXIT_OK; i++)
-        code = find_column(from, key->names[i], &column);
+        code = find_column(from, "key", key->names[i], &column);
     if (code == EXIT_OK && takes_known_columns(from, settings))
         code = known_columns_find(from);
     return code;
 }
 
 /* Finds a column that is not learned from. */
-static exit_code set_aside(cli_columns *columns, const char *name, column_use use, size_t *column)
+static exit_code set_aside(cli_columns *columns, const char *option, const char *name,
+                           column_use use, size_t *column)
 {
-    exit_code code = name ? find_column(&columns->from, name, column) : EXIT_OK;
+    exit_code code = name ? find_column(&columns->from, option, name, column) : EXIT_OK;
     if (name && code == EXIT_OK)
         columns->uses[*column] = use;
     return code;
@@ -185,12 +193,12 @@ static void mark_all(cli_columns *columns, const cli_settings *settings)
         known_columns_mark(&columns->from, columns->uses);
 }
 
-/* Categories are learned also where --columns does not name them, and those of the known pipeline
+/* Categories are learned even if --columns does not name them; those of the known pipeline even
  * without --category. */
 static exit_code mark_categories(cli_columns *columns, const cli_settings *settings)
 {
     const column_source *from = &columns->from;
-    list_meaning category = {columns->uses, COLUMN_CATEGORY, COLUMN_CATEGORY};
+    list_meaning category = {"category", columns->uses, COLUMN_CATEGORY, COLUMN_CATEGORY};
     size_t column;
     oif_derive kind;
     oif_error error;
@@ -208,8 +216,8 @@ static exit_code mark_categories(cli_columns *columns, const cli_settings *setti
 static exit_code mark_uses(cli_columns *columns, const cli_settings *settings)
 {
     const column_source *from = &columns->from;
-    list_meaning chosen = {columns->uses, COLUMN_CHOSEN, COLUMN_LEARNED},
-                 excluded = {columns->uses, COLUMN_EXCLUDED, COLUMN_EXCLUDED};
+    list_meaning chosen = {"columns", columns->uses, COLUMN_CHOSEN, COLUMN_LEARNED},
+                 excluded = {"exclude", columns->uses, COLUMN_EXCLUDED, COLUMN_EXCLUDED};
     mark_all(columns, settings);
     exit_code code = mark_list(from, settings->columns, chosen);
     if (code == EXIT_OK)
@@ -217,11 +225,12 @@ static exit_code mark_uses(cli_columns *columns, const cli_settings *settings)
     if (code == EXIT_OK)
         code = mark_list(from, settings->exclude, excluded);
     if (code == EXIT_OK)
-        code = set_aside(columns, settings->label, COLUMN_LABEL, &columns->label);
+        code = set_aside(columns, "label", settings->label, COLUMN_LABEL, &columns->label);
     for (size_t i = 0; i < columns->key.count && code == EXIT_OK; i++)
-        code = set_aside(columns, columns->key.names[i], COLUMN_KEY, &columns->key.columns[i]);
+        code =
+            set_aside(columns, "key", columns->key.names[i], COLUMN_KEY, &columns->key.columns[i]);
     if (code == EXIT_OK)
-        code = set_aside(columns, settings->score.time, COLUMN_TIME, &columns->time_text);
+        code = set_aside(columns, "time", settings->score.time, COLUMN_TIME, &columns->time_text);
     if (code == EXIT_OK && !settings->columns && !takes_known_columns(from, settings))
         added_fields_leave_out(from, columns->uses);
     columns->has_key = settings->score.key != NULL;
@@ -245,7 +254,10 @@ static exit_code choose_learned(cli_columns *columns, const cli_settings *settin
         if (columns_is_learned(columns, i))
             columns->learned[columns->count++] = i;
     if (columns->count == 0)
-        return complain(EXIT_USAGE, "%s: no column is left to learn from", from->name);
+        return complain(
+            EXIT_USAGE,
+            "%s: no column is left to learn from; name others with --columns, or exclude fewer",
+            from->name);
     return known_columns_have_names(from)
                ? known_columns_sort(from, settings, columns->learned, columns->count)
                : EXIT_OK;
@@ -291,8 +303,8 @@ static exit_code select_values(cli_columns *columns, bool reads_label, size_t se
     return EXIT_OK;
 }
 
-/* Rows that are written in another format than they came in, also for --on-alert, are made of
- * their texts. */
+/* Rows that are written in another format than that of the input, also for --on-alert, are
+ * built from their texts. */
 static bool needs_all_texts(oif_format format, const score_settings *settings)
 {
     output_format output = settings->output;
@@ -303,7 +315,7 @@ static bool needs_all_texts(oif_format format, const score_settings *settings)
            (format == OIF_FORMAT_NDJSON && output == OUTPUT_CSV);
 }
 
-/* Adds a column unless it is among them; returns its position. */
+/* Adds a column unless it is there already; returns its position. */
 static size_t add_text(size_t selection[], size_t *count, size_t column)
 {
     for (size_t i = 0; i < *count; i++)

@@ -7,8 +7,8 @@
 #include "key_columns.h"
 #include "known_columns.h"
 
-/* Whether the label is read, or only not learned from. It is one of a record's texts; raw rows
- * have none, so there it follows the learned columns in the values. */
+/* Whether the label is read, or only left out of learning. It is one of a record's texts; raw
+ * rows have none, so there it follows the learned columns in the values. */
 typedef enum label_use { LABEL_IGNORED, LABEL_READ } label_use;
 
 typedef struct cli_columns {
@@ -35,8 +35,8 @@ typedef struct cli_columns {
     bool is_rising_judged; /* enough rows were looked at to see which columns only ever rise */
 } cli_columns;
 
-/* Marks the use of each column as the settings ask for, or as the known pipeline had it. Prints
- * what is wrong unless it returns EXIT_OK; to be closed in any case. */
+/* Decides the use of each column by the settings, or by the known pipeline. Prints what is
+ * wrong unless it returns EXIT_OK; to be closed in any case. */
 exit_code columns_mark(cli_columns *columns, const column_source *from,
                        const cli_settings *settings);
 
@@ -55,8 +55,8 @@ const char *columns_name(const cli_columns *columns, size_t position);
  * what is wrong unless it returns EXIT_OK. */
 exit_code columns_name_pipeline(const cli_columns *columns, oif_pipeline *pipeline);
 
-/* Whether the settings or the known pipeline decide which columns there are, so a new key of
- * NDJSON is of no interest. */
+/* Whether the settings or the known pipeline fix the columns, so a new NDJSON key does not
+ * matter. */
 bool columns_are_fixed(const column_source *from, const cli_settings *settings);
 
 #endif

@@ -1,10 +1,10 @@
 /* oif completions: what a shell needs to complete a command line, made from the tables that the
- * command line is read with. It is run when oif is built and its output installed. */
+ * command line is read with. It runs when oif is built, and its output is installed. */
 #include "flag_list.h"
 
 #include <string.h>
 
-/* Prints text between single quotes: what ends them there is written as the shell wants it. */
+/* Prints text between single quotes, with quotes inside escaped as the shell needs it. */
 static void print_quoted(const char *text, const char *special, const char *escape,
                          const char *quote)
 {

@@ -172,7 +172,7 @@ static const char *run_gzip(decompressor *opened, const char **in, size_t *in_by
 
 #ifdef OIF_HAS_ZSTD
 
-/* What `zstd -d` allows without --long: more is for those who know that they have the memory. */
+/* What `zstd -d` allows without --long; more memory must be asked for. */
 enum { WINDOW_LOG_MAX = 27, SMALL_WINDOW_LOG_MAX = 23 };
 
 static const char *problem_of_zstd(const decompressor *opened, size_t result)

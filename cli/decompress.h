@@ -2,8 +2,8 @@
  * where the program was built with them. Bytes go in and out in pieces of any size, so a live
  * stream is decompressed as it comes, and what a file expands to never has to fit into memory.
  *
- * Several gzip members or zstd frames behind each other are one text, as with `gzip -dc` and
- * `zstd -dc`. */
+ * Several gzip members or zstd frames in sequence are one text, as with `gzip -dc` and `zstd
+ * -dc`. */
 #ifndef OIF_CLI_DECOMPRESS_H
 #define OIF_CLI_DECOMPRESS_H
 
@@ -27,7 +27,7 @@ const char *compression_command(compression kind);
 
 typedef struct decompressor decompressor;
 
-/* Whether this program has one; and a new one, NULL when there is no memory. */
+/* Whether this program has one; and a new one, NULL if out of memory. */
 bool decompressor_exists(compression kind);
 decompressor *decompressor_new(compression kind);
 void decompressor_free(decompressor *opened);
@@ -36,9 +36,9 @@ void decompressor_free(decompressor *opened);
  * RFC 8878 asks every program to take. For data that come from anywhere. */
 void decompressor_limit_window(decompressor *opened);
 
-/* Moves *in on over what was used of the *in_bytes bytes. *given bytes were written, also where
- * the result is a problem. Returns NULL, or what is wrong. All is used once *given is less than
- * the capacity. */
+/* Advances *in past what was used of the *in_bytes bytes. *given bytes were written, even if
+ * there is a problem. Returns NULL, or what is wrong. All is used once *given is less than the
+ * capacity. */
 const char *decompressor_run(decompressor *opened, const char **in, size_t *in_bytes, char *out,
                              size_t capacity, size_t *given);
 

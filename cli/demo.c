@@ -76,7 +76,8 @@ static void print_top_rows(const pump_stream *stream, const roc_ranking *ranking
         print_top_row(stream, ranking->rows[i].row);
 }
 
-/* The last day only: two weeks in 64 columns would show a fault in nearly each of them. */
+/* Only the last day: in a chart of two weeks in 64 columns, nearly every column would show a
+ * fault. */
 static void print_chart(const pump_stream *stream)
 {
     const size_t start = PUMP_ROWS - PUMP_ROWS_PER_DAY;

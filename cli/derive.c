@@ -46,8 +46,10 @@ static exit_code find_learned(const cli_columns *columns, oif_derive kind, const
             return EXIT_OK;
         }
     }
-    return complain(EXIT_USAGE, "%s: --%s: '%.*s' is not a column that is learned from",
-                    columns->from.name, oif_derive_word(kind), (int)name_bytes, name);
+    return complain(
+        EXIT_USAGE,
+        "%s: --%s: the column '%.*s' is not learned; add it to --columns, or do not exclude it",
+        columns->from.name, oif_derive_word(kind), (int)name_bytes, name);
 }
 
 static exit_code for_each(const cli_settings *settings, const cli_columns *columns,
@@ -113,8 +115,8 @@ exit_code derive_columns(oif_pipeline *pipeline, const cli_settings *settings,
     new_columns new = {.keeps = settings->score.keep_original};
     oif_error error;
     if (new.keeps && !is_number_asked(settings))
-        return complain(EXIT_USAGE, "--keep-original goes with --diff, --rate or --log, whose "
-                                    "columns it keeps");
+        return complain(EXIT_USAGE,
+                        "--keep-original needs --diff, --rate or --log, whose columns it keeps");
     exit_code code = for_each(settings, columns, add_one, &new);
     if (code == EXIT_OK && new.count > 0 &&
         oif_pipeline_derive_all(pipeline, new.list, new.count, &error) != OIF_OK)

@@ -1,4 +1,4 @@
-/* oif detectors: what there is to choose from, what it costs, and when to choose which. */
+/* oif detectors: which detectors there are, what they cost, and when to choose which. */
 #include "options.h"
 
 static void print_memory(const oif_params *params, size_t dimension)
@@ -49,7 +49,7 @@ static const cli_option options[] = {
 
 const cli_command detectors_command = {
     .name = "detectors",
-    .summary = "list the detectors: what they cost, and when to choose which",
+    .summary = "list the detectors, what they cost, and when to choose which",
     .usage = "detectors [OPTION...]",
     .examples = "  oif detectors                  all of them, and their memory for 10 columns\n"
                 "  oif detectors --dimension 36   their memory for 36\n"

@@ -8,6 +8,7 @@
 #include "alert_options.h"
 #include "derive.h"
 #include "key_room.h"
+#include "row_options.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,8 +21,8 @@ static exit_code complain_out_of_memory(void)
 
 /* ---- Who takes part ---- */
 
-/* What the command line says about the first detector holds for every other one that has a
- * parameter of that name. */
+/* Parameters given for the first detector apply to every other detector that has one of that
+ * name. */
 static exit_code copy_params(const cli_settings *settings, oif_params *params)
 {
     const oif_params *first = &settings->params;
@@ -70,7 +71,8 @@ static exit_code add_contestant(eval_run *evaluation, const cli_settings *settin
     eval_contestant *contestant = &evaluation->contestants[evaluation->contestant_count];
     oif_params params;
     if (evaluation->contestant_count == MAX_CONTESTANTS)
-        return complain(EXIT_USAGE, "eval compares at most %d detectors at a time",
+        return complain(EXIT_USAGE,
+                        "--detector: eval compares at most %d detectors at a time; leave some out",
                         MAX_CONTESTANTS);
     exit_code code = params_choose(&params, name, name_bytes);
     if (code == EXIT_OK)
@@ -156,7 +158,7 @@ bool eval_is_timed(const eval_run *evaluation)
     return !isnan(evaluation->contestants[0].tries[0].measures[MEASURE_FALSE_PER_DAY]);
 }
 
-/* The labels stop being codes. */
+/* Replaces the codes of the labels by what they mean. */
 static exit_code decide_labels(eval_run *evaluation)
 {
     eval_rows *rows = &evaluation->rows;
@@ -186,7 +188,7 @@ static bool is_better(const eval_contestant *a, const eval_contestant *b)
     static const struct {
         eval_measure measure;
         double sign;
-    } by[] = {{MEASURE_FOUND, 1}, {MEASURE_FALSE_EPISODES, -1}, {MEASURE_AVERAGE_PRECISION, 1}};
+    } by[] = {{MEASURE_FOUND, 1}, {MEASURE_FALSE_PER_1000, -1}, {MEASURE_AVERAGE_PRECISION, 1}};
     for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
         double difference = by[i].sign * (a->mean[by[i].measure] - b->mean[by[i].measure]);
         if (difference != 0 && !isnan(difference))
@@ -236,13 +238,15 @@ static exit_code measure(eval_run *evaluation)
 static exit_code check_settings(const cli_settings *settings)
 {
     if (!settings->label)
-        return complain(EXIT_USAGE, "eval needs --label COL, the column that is 1 for anomalies");
+        return complain(
+            EXIT_USAGE,
+            "eval needs --label COL: the column that is 1 in anomalous rows and 0 in others");
     if (settings->eval.all_detectors && settings->is_detector_given)
-        return complain(EXIT_USAGE, "--all and --detector exclude each other");
-    if (params_learn_none(&settings->options) || params_keep_evicted(&settings->options))
         return complain(EXIT_USAGE,
-                        "eval learns from the first row on and keeps no state: leave out "
-                        "--learn none and --evicted keep");
+                        "--all already includes every detector; leave out --all or --detector");
+    if (params_learn_none(&settings->options) || params_keep_evicted(&settings->options))
+        return complain(EXIT_USAGE, "eval starts from nothing and keeps no state: leave out "
+                                    "--learn none and --evicted keep");
     return alert_options_check(settings);
 }
 
@@ -320,62 +324,46 @@ static const cli_option options[] = {
              "normal and anything else, or -1 for an anomaly and 1 as in scikit-learn",
      .argument = "COL"},
     {"anomaly", OPTION_APPLY, SETTING(eval.anomalies),
-     .help = "this value of the label is the anomaly, all others are normal; may be given again",
+     .help = "this value of the label marks anomalies, all others are normal; may be repeated",
      .argument = "VALUE", .apply = set_anomaly},
-    {"key", OPTION_TEXT, SETTING(score.key),
-     .help = "each key, such as each host, has a model of its own; host,disk: both together are "
-             "the key",
-     .argument = "COL,COL"},
+    OPTION_KEY,
     {"time", OPTION_TEXT, SETTING(score.time),
-     .help =
-         "the column with the time of a row, as for oif score: delays are times then, and false "
-         "alerts are counted per day",
+     .help = "the column with the time of a row, as in oif score: delays are then times, and false "
+             "alerts are counted per day",
      .argument = "COL"},
-    {"time-year", OPTION_COUNT, SETTING(score.time_year),
-     .help = "the year in which times without one, as in syslog, begin (1972 if not given)",
-     .argument = "YEAR", .from = 1, .to = 9999, .range = "1 to 9999"},
-    {"diff", OPTION_TEXT, SETTING(score.diff),
-     .help = "learn the difference from the row before instead of these columns",
-     .argument = "A,B,..."},
-    {"rate", OPTION_TEXT, SETTING(score.rate),
-     .help = "these are counters: learn their increase per second of --time, or per row without "
-             "it; a counter that falls began at 0 again",
-     .argument = "A,B,..."},
-    {"log", OPTION_TEXT, SETTING(score.log),
-     .help = "learn the logarithm instead of these columns; 0 and less is then missing",
-     .argument = "A,B,..."},
-    {"keep-original", OPTION_SWITCH, SETTING(score.keep_original),
-     .help = "learn the columns of --diff, --rate and --log themselves as well"},
+    OPTION_TIME_YEAR,
+    OPTIONS_DERIVED,
+    OPTION_KEEP_ORIGINAL,
     {"season", OPTION_APPLY, SETTING(score.is_season_searched),
-     .help =
-         "the stream repeats itself after this many rows, or by --time after 24h, 1d or 1w; may "
-         "be given again; auto: search for it in the first rows of a file",
+     .help = "the stream repeats itself after this many rows, or by --time after 24h, 1d or 1w; "
+             "may be given twice; auto: search the first rows of a file for it",
      .argument = "N|TIME|auto", .apply = season_set},
     {"all", OPTION_SWITCH, SETTING(eval.all_detectors),
      .help = "compare all detectors, the best first: by labelled episodes found, then by false "
              "alerts; --detector A,B,... compares some"},
     {"runs", OPTION_COUNT, SETTING(eval.runs),
-     .help = "repeat with N seeds that count up from --seed: mean and standard deviation of every "
+     .help = "repeat with N consecutive seeds from --seed on: mean and standard deviation of every "
              "measure",
      .argument = "N", .from = 1, .to = MAX_RUNS, .range = "1 to 100"},
     {"window", OPTION_COUNT, SETTING(eval.window),
-     .help = "also the ROC AUC of each N rows, one window after the other", .argument = "N",
-     .from = 1, .to = 1e9, .range = "1 to 1e9"},
+     .help = "also print the ROC AUC of each window of N rows", .argument = "N", .from = 1,
+     .to = 1e9, .range = "1 to 1e9"},
     {"early", OPTION_SWITCH, SETTING(eval.early),
-     .help = "also the ROC AUC of the first 100, 200, 500, 1000, ... rows"},
+     .help = "also print the ROC AUC of the first 100, 200, 500, 1000, ... rows"},
     {"report", OPTION_TEXT, SETTING(eval.report),
-     .help = "also write a page of HTML with pictures: scores over time, the columns at the worst "
+     .help = "also write an HTML page with charts: scores over time, the columns at the worst "
              "episodes, curves, detectors; needs no network",
      .argument = "FILE"},
     {"on-bad-row", OPTION_WORD, SETTING(score.on_bad_row),
-     .help = "a row that cannot be read: fail, skip it, or make its bad numbers missing",
+     .help = "what to do with a row that cannot be read: fail, skip it, or treat its bad numbers "
+             "as missing",
      .words = bad_row_words, .from = BAD_ROW_FAILS},
     {"json", OPTION_SWITCH, SETTING(json), .help = "print the results as JSON"},
 };
 
 const cli_command eval_command = {
     .name = "eval",
-    .summary = "score a labelled file and say which of its anomalies are found, how soon, and with "
+    .summary = "score a labelled file, and report which anomalies are found, how soon, and with "
                "how many false alerts",
     .usage = "eval --label COL [OPTION...] [FILE|-]...",
     .examples =
@@ -383,22 +371,22 @@ const cli_command eval_command = {
         "found, AUC\n"
         "  oif eval --label fault --time at --alerts 5/day pump.csv\n"
         "                                                    what five alerts per day find, and "
-        "how "
-        "late\n"
+        "how late\n"
         "  oif eval --label fault --alert-rate 0.01 --all pump.csv\n"
         "                                                    every detector, the best first\n"
-        "  oif eval --label fault --all --runs 5 pump.csv    is the best one only lucky?\n"
+        "  oif eval --label fault --all --runs 5 pump.csv    is the best one just lucky?\n"
         "  oif eval --label fault --time at --all --report pump.html pump.csv\n"
-        "                                                    the same as a page with pictures\n"
+        "                                                    the same as an HTML page with charts\n"
         "  oif eval --label state --anomaly broken --anomaly stuck pump.csv\n"
         "                                                    which labels are anomalies\n"
         "  oif eval --label fault --detector hst,loda --window 1000 pump.csv\n"
         "                                                    two detectors, over time\n"
         "  oif eval --label fault --detector hst,rolling-iforest+hst pump.csv\n"
-        "                                                    one, and two that judge together\n"
+        "                                                    one detector, and two that judge "
+        "together\n"
         "  oif eval --label fault --key host --shingle 8 pump.csv\n"
-        "                                                    a series of each host, eight rows as "
-        "one\n"
+        "                                                    a series per host, eight rows scored "
+        "as one\n"
         "  oif eval --label fault --early pump.csv           how soon are the scores any good?\n"
         "  oif eval --label fault --json pump.csv            for other programs to read\n",
     .options = options,

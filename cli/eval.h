@@ -37,7 +37,7 @@ typedef struct eval_contestant {
     size_t rank; /* 0: the best */
 } eval_contestant;
 
-/* Rows that follow each other, measured by themselves. */
+/* Consecutive rows, measured separately. */
 typedef struct row_span {
     size_t first, count, anomaly_count;
     double roc_auc[MAX_CONTESTANTS]; /* NaN when only one kind of row is among them */
@@ -81,8 +81,8 @@ bool eval_spans_measure(eval_run *evaluation, const eval_settings *asked);
 enum { ALERTS_TEXT_BYTES = 80 };
 const char *eval_alerts_text(const eval_run *evaluation, char text[ALERTS_TEXT_BYTES]);
 
-/* A rate below that of the labelled episodes cannot find all of them, whatever the detector: then
- * one that can. 0: the rate is high enough, or something else decides about alerts. */
+/* An alert rate that can find all labelled episodes, if the present one is too low for any
+ * detector to do so. 0: the rate is high enough, or something else decides about alerts. */
 double eval_higher_rate(const eval_run *evaluation);
 
 /* Whether false alerts are counted per day. */

@@ -40,7 +40,7 @@ static uint32_t *find_slot(const eval_keys *keys, oif_text key)
     return &keys->slots[at];
 }
 
-/* Half of the slots stay empty, so searches are short. */
+/* At least half of the slots stay empty, so searches are short. */
 static bool enlarge_slots(eval_keys *keys)
 {
     size_t slot_count = keys->slot_count > 0 ? 2 * keys->slot_count : SLOTS_AT_FIRST;

@@ -10,7 +10,7 @@
 
 /* All zero has none. */
 typedef struct eval_keys {
-    char *bytes; /* of all keys, one behind the other */
+    char *bytes; /* of all keys, one after the other */
     size_t byte_count, byte_capacity;
     size_t *ends; /* where each key ends in them */
     size_t count, capacity;

@@ -131,8 +131,10 @@ static bool find_alike(eval_labels *labels, oif_text text)
     for (size_t i = 0; i < labels->count; i++) {
         oif_text known = {labels->values[i].text, strlen(labels->values[i].text)};
         labels->recent = i;
-        if (is_ordinary(labels, known))
+        if (is_ordinary(labels, known)) {
+            labels->values[i].has_others = true;
             return true;
+        }
     }
     return false;
 }
@@ -185,7 +187,7 @@ static label_value *find_number(eval_labels *labels, double number)
     return NULL;
 }
 
-/* A value as a shell takes it. */
+/* A value quoted for the shell. */
 enum { SHELL_TEXT_BYTES = 128 };
 
 static const char *shell_text(const char *value, char text[SHELL_TEXT_BYTES])
@@ -214,9 +216,10 @@ static void list_values(const eval_labels *labels, char *text, size_t capacity)
             snprintf(text + length, capacity - length, ", ...");
             return;
         }
-        length += (size_t)snprintf(text + length, capacity - length, "%s%.40s (%s row%s)",
-                                   i > 0 ? ", " : "", value->text, grouped_text(value->rows, rows),
-                                   value->rows == 1 ? "" : "s");
+        length +=
+            (size_t)snprintf(text + length, capacity - length, "%s%.40s%s (%s row%s)",
+                             i > 0 ? ", " : "", value->text, value->has_others ? " and others" : "",
+                             grouped_text(value->rows, rows), value->rows == 1 ? "" : "s");
     }
 }
 
@@ -237,14 +240,14 @@ static const label_value *find_doubtful(const eval_labels *labels)
 
 static exit_code complain_ambiguous(const eval_labels *labels)
 {
-    char values[480], shell[SHELL_TEXT_BYTES], text[INPUT_ERROR_TEXT_BYTES];
+    char values[320], shell[SHELL_TEXT_BYTES], text[INPUT_ERROR_TEXT_BYTES];
     const label_value *rarest = find_doubtful(labels);
     list_values(labels, values, sizeof values);
     oif_error error = rarest->first;
     const char *file = byte_source_place(labels->source, &error.line);
     return complain(EXIT_FAILED,
-                    "%swhich label is the anomaly? '%.60s' has %s; say it with --anomaly %s, which "
-                    "may be given several times",
+                    "%swhich label is the anomaly? '%.60s' has %s; answer with --anomaly %s, which "
+                    "may be repeated",
                     input_error_text(file, &error, text), labels->column, values,
                     shell_text(rarest->text, shell));
 }
@@ -269,8 +272,8 @@ static exit_code decide_numbers(eval_labels *labels)
         return complain_ambiguous(labels);
     if (minus) {
         minus->meaning = LABEL_ANOMALY;
-        note("%s: '%.60s' is -1 for anomalies and 1 for normal rows, as in scikit-learn; if 1 is "
-             "the anomaly, say --anomaly 1",
+        note("%s: '%.60s' is -1 for anomalies and 1 for normal rows, as in scikit-learn; if 1 "
+             "marks anomalies, add --anomaly 1",
              labels->input, labels->column);
     }
     if (minus && one)
@@ -286,7 +289,8 @@ static void note_others(const eval_labels *labels, label_meaning known)
     while (labels->values[i].meaning != known)
         i++;
     list_values(labels, values, sizeof values);
-    note("%s: '%.60s' has %s: all but '%.40s' are taken for %s; if not, say --anomaly VALUE",
+    note("%s: '%.60s' has %s: all but '%.40s' are taken for %s; if that is wrong, add --anomaly "
+         "VALUE",
          labels->input, labels->column, values, labels->values[i].text,
          known == LABEL_NORMAL ? "anomalies" : "normal rows");
 }
@@ -306,7 +310,7 @@ static exit_code decide_words(eval_labels *labels)
     return EXIT_OK;
 }
 
-/* A value of --anomaly that no row has is most likely a slip. */
+/* A value of --anomaly that no row has is most likely a typing mistake. */
 static exit_code check_asked(const eval_labels *labels)
 {
     for (size_t i = 0; i < labels->asked->anomaly_count; i++) {

@@ -28,6 +28,7 @@ typedef struct label_value {
     label_meaning meaning;
     oif_error first; /* where that was; without a message */
     uint64_t rows;
+    bool has_others; /* other values are counted with this one */
 } label_value;
 
 /* `asked` has the values of --anomaly. To be closed. */

@@ -21,7 +21,7 @@ typedef struct row_block {
     size_t stride, row_count;
     double seconds[BLOCK_ROWS];
 
-    /* The keys of the rows, one behind the other. */
+    /* The keys of the rows, one after the other. */
     char *keys;
     size_t key_ends[BLOCK_ROWS], keys_capacity;
 } row_block;
@@ -182,7 +182,7 @@ static exit_code read_rows(eval_run *evaluation, row_block *block, progress_line
         return input_complain(input, &error);
     code = score_by_all(evaluation, block);
     if (code == EXIT_OK && evaluation->rows.count == 0)
-        return complain(EXIT_FAILED, "%s: there is a header but no row", input->source.name);
+        return complain(EXIT_FAILED, "%s: there is a header but no rows", input->source.name);
     return code;
 }
 

@@ -25,7 +25,9 @@ static exit_code add_matches(file_list *list, const char *pattern)
     exit_code code = EXIT_OK;
     int result = glob(pattern, GLOB_ERR, NULL, found);
     if (result == GLOB_NOMATCH)
-        return complain(EXIT_FAILED, "%s: no file matches this pattern", pattern);
+        return complain(EXIT_FAILED,
+                        "%s: no file matches this pattern; check the folder and the quotes",
+                        pattern);
     if (result != 0)
         return complain(EXIT_FAILED, "%s: %s", pattern,
                         result == GLOB_NOSPACE ? "out of memory" : strerror(errno));
@@ -35,7 +37,7 @@ static exit_code add_matches(file_list *list, const char *pattern)
     return code;
 }
 
-/* A file may have such a name. */
+/* The name of an existing file is not a pattern. */
 static bool is_pattern(const char *argument)
 {
     return strpbrk(argument, "*?[") && access(argument, F_OK) != 0;
@@ -46,11 +48,12 @@ static exit_code check_file(const char *name, const struct stat *status, bool ex
     if (!exists || access(name, R_OK) != 0)
         return complain(EXIT_FAILED, "%s: %s", name, strerror(errno));
     if (S_ISDIR(status->st_mode))
-        return complain(EXIT_FAILED, "%s: %s; its files are '%s/*'", name, strerror(EISDIR), name);
+        return complain(EXIT_FAILED, "%s: %s; to read the files in it, give '%s/*'", name,
+                        strerror(EISDIR), name);
     return EXIT_OK;
 }
 
-/* One file is looked at when it is opened. */
+/* A single file is checked when it is opened. */
 static exit_code look_at_files(file_list *list)
 {
     list->can_be_reopened = true;

@@ -16,9 +16,9 @@ typedef struct file_list {
     bool can_be_reopened; /* all are regular files with a name */
 } file_list;
 
-/* Without arguments: stdin. With several files each is looked at before the first is read, so a
- * missing one does not end a run in its middle. Prints what is wrong unless it returns EXIT_OK. To
- * be closed in any case. */
+/* Without arguments: stdin. With several files, each is checked before the first is read, so a
+ * missing one does not end a run halfway. Prints what is wrong unless it returns EXIT_OK. To be
+ * closed in any case. */
 exit_code file_list_open(file_list *list, char *const arguments[], size_t count);
 void file_list_close(file_list *list);
 

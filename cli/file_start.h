@@ -1,5 +1,5 @@
-/* How the start of a file is changed before it is read, and what the first lines of a file are
- * that follows another one. */
+/* What is removed at the start of a file before it is read, and what the first lines of a later
+ * file are. */
 #ifndef OIF_CLI_FILE_START_H
 #define OIF_CLI_FILE_START_H
 

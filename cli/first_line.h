@@ -1,5 +1,5 @@
-/* Which line is the first where bad ones do not end the run: the reader makes its columns of
- * it, so a torn or unrelated line there would make all others bad. */
+/* Finds the first line when bad lines do not end the run. The reader takes its columns from
+ * that line, so a torn or unrelated one would make all others bad. */
 #ifndef OIF_CLI_FIRST_LINE_H
 #define OIF_CLI_FIRST_LINE_H
 
@@ -7,7 +7,7 @@
 
 #include "oif_rows.h"
 
-/* After that many lines that cannot be the first, it is another kind of file. */
+/* After this many lines that cannot be the first, the file is of another kind. */
 enum { BAD_START_MAX = 1000 };
 
 /* Whether the first line that the source holds can be it; OIF_EINPUT and why not.

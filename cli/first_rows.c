@@ -56,7 +56,7 @@ static bool is_torn(const waiting_source *waiting, const oif_record *record)
     return waiting->is_cut && record->end_bytes == 0;
 }
 
-/* Has the source hold the first rows; counts the calls of oif_reader_next that they take. */
+/* Makes the source hold the first rows; counts the calls of oif_reader_next that they need. */
 static size_t hold_rows(first_rows *look, waiting_source *waiting)
 {
     oif_record record;
@@ -214,6 +214,8 @@ static void look_at_row(first_rows *look, const oif_record *record, first_key *k
             look_at_number(&look->columns[i], record->values[i], counts);
         else if (is_text(record, text, is_csv))
             look_at_text(&look->columns[i], text, look->rows == 0, counts);
+        else if (is_csv && !is_missing_word(text))
+            look->columns[i].refused++;
     }
     look->rows++;
 }

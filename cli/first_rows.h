@@ -1,5 +1,5 @@
-/* A look at the first rows before columns are chosen: which hold text, which a time, and which
- * keys do only later lines of NDJSON have?
+/* Looks at the first rows before columns are chosen: which hold text, which a time, and which
+ * keys appear only in later NDJSON lines?
  *
  *     source |############################|............ not read yet
  *             ^ held: looked at, and read again by the reader that gives the records
@@ -21,6 +21,7 @@ enum { FIRST_ROWS_MAX = 1000, FIRST_ROWS_BYTES_MAX = 1 << 20 };
 /* What the first rows have in one column. A value is a number, missing or text. */
 typedef struct column_look {
     uint32_t numbers, texts;
+    uint32_t refused;     /* CSV: infinite or "1,234"; the row reports it as an error */
     uint32_t empty_texts; /* NDJSON: "", "NA" */
     uint32_t times;       /* of the texts: those that are times */
     uint32_t epochs;      /* of the numbers: those that may be times since 1970 */

@@ -1,4 +1,4 @@
-/* All flags of a command, for what is made from them: shell completions and manual pages. */
+/* All flags of a command, for shell completions and manual pages. */
 #ifndef OIF_CLI_FLAG_LIST_H
 #define OIF_CLI_FLAG_LIST_H
 

@@ -244,8 +244,7 @@ static const char *const kind_names[] = {"pump", "toy", "mulcross", "drift", "se
 
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
-/* Of the groups that are left, as many as should be are anomalous: the share is exact, and
- * needs no memory. */
+/* Draws which of the remaining groups are anomalous: the share is exact, and needs no memory. */
 static void begin_group(synthetic_stream *stream)
 {
     double draw = stream_random_uniform(&stream->random) * (double)stream->groups_left;
@@ -258,10 +257,13 @@ static void begin_group(synthetic_stream *stream)
 
 enum { NUMBER_BYTES = 24 };
 
-/* "-12.3456,": a whole number of ten-thousandths, so no machine's last bit shows. */
+/* "-12.3456,": rounded to a whole number of units in the last place, so differences between
+ * machines in the last bit of `value` do not show. */
 static char *put_number(char *to, double value, int decimals)
 {
-    double scale = decimals == 4 ? 10000 : 100;
+    double scale = 1;
+    for (int i = 0; i < decimals; i++)
+        scale *= 10;
     int64_t whole = (int64_t)(value * scale + (value < 0 ? -0.5 : 0.5));
     uint64_t left = whole < 0 ? (uint64_t)-whole : (uint64_t)whole;
     int count = 0;
@@ -342,8 +344,8 @@ static synthetic_stream describe_stream(const stream_kind *kind, const generate_
 static exit_code generate(const stream_kind *kind, const generate_settings *asked)
 {
     if (kind->names && asked->columns && asked->columns != kind->columns)
-        return complain(EXIT_USAGE, "--columns: a %s has %zu columns; remove --columns", kind->name,
-                        kind->columns);
+        return complain(EXIT_USAGE, "--columns: %s always has %zu columns; leave --columns out",
+                        kind->name, kind->columns);
     synthetic_stream stream = describe_stream(kind, asked);
     exit_code code = EXIT_OK;
     stream.values = calloc(stream.columns, sizeof *stream.values);
@@ -390,7 +392,7 @@ static const cli_option options[] = {
          "how many rows (default 10000, pump 20160, mulcross 262144, drift 40000, seasonal 10080)",
      .argument = "N", .from = 1, .to = 0x1p53, .range = "1 to 2^53"},
     {"seed", OPTION_COUNT, SETTING(generate.seed),
-     .help = "another seed is another stream of the same kind (default 0)", .argument = "S",
+     .help = "each seed gives another stream of the same kind (default 0)", .argument = "S",
      .from = 0, .to = 0x1p53, .range = "0 to 2^53"},
     {"columns", OPTION_COUNT, SETTING(generate.columns),
      .help = "number of columns (default 2, pump 3, mulcross 4, seasonal 1)", .argument = "D",
@@ -402,7 +404,8 @@ static const cli_option options[] = {
 
 const cli_command generate_command = {
     .name = "generate",
-    .summary = "make a stream with known anomalies: the column label is 1 for them, 0 elsewhere",
+    .summary = "make a synthetic stream with known anomalies: the column label is 1 for anomalies, "
+               "0 otherwise",
     .usage = "generate KIND [OPTION...]",
     .examples = "  oif generate pump > pump.csv           two weeks of a pump, one row per minute, "
                 "eight faults of ten minutes\n"

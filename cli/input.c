@@ -56,11 +56,9 @@ static exit_code find_format(cli_input *input, const cli_settings *settings)
     if (settings->raw_columns > 0 && (settings->format > 0 ? settings->format - 1 != OIF_FORMAT_RAW
                                                            : format_of_name(name, &input->format) &&
                                                                  input->format != OIF_FORMAT_RAW))
-        return complain(
-            EXIT_USAGE,
-            "%s: --raw-columns is for raw rows, which this is not: leave it out, or add "
-            "--format raw",
-            name);
+        return complain(EXIT_USAGE,
+                        "%s: --raw-columns is only for raw rows; leave it out, or add --format raw",
+                        name);
     if (settings->format > 0)
         input->format = (oif_format)(settings->format - 1);
     else if (settings->raw_columns > 0)
@@ -69,7 +67,7 @@ static exit_code find_format(cli_input *input, const cli_settings *settings)
         input->format =
             byte_source_peek(&input->source) == '{' ? OIF_FORMAT_NDJSON : OIF_FORMAT_CSV;
     if (input->format == OIF_FORMAT_RAW && settings->raw_columns == 0)
-        return complain(EXIT_USAGE, "%s: raw rows need --raw-columns N, how many numbers each has",
+        return complain(EXIT_USAGE, "%s: raw rows need --raw-columns N, the number of columns",
                         name);
     return EXIT_OK;
 }
@@ -86,8 +84,8 @@ static oif_reader_options reader_options(const cli_input *input, const cli_setti
 
 /* ---- The first line ---- */
 
-/* Finds the line that the reader is to begin with, where bad ones do not end the run: those
- * before it are such. */
+/* Finds the line that the reader begins with when bad lines do not end the run; those before it
+ * are bad. */
 static oif_status find_first_line(cli_input *input, const cli_settings *settings, bool any_object,
                                   bad_rows *bad, exit_code *code, oif_error *error)
 {
@@ -101,7 +99,9 @@ static oif_status find_first_line(cli_input *input, const cli_settings *settings
         if (status != OIF_EINPUT)
             break;
         if (bad->skipped == BAD_START_MAX) {
-            *code = complain(EXIT_FAILED, "%s: none of the first %d lines is a header or a row",
+            *code = complain(EXIT_FAILED,
+                             "%s: none of the first %d lines is a header or a row; skip text "
+                             "before the header with --skip-lines N",
                              source->name, BAD_START_MAX);
             break;
         }
@@ -125,15 +125,16 @@ static exit_code complain_not_open(const cli_input *input, const bad_rows *bad,
         return EXIT_FAILED;
     if (status == OIF_END)
         return complain(EXIT_FAILED,
-                        bad && bad->skipped > 0 ? "%s: no line can be read"
-                                                : "%s: the input is empty",
+                        bad && bad->skipped > 0
+                            ? "%s: every line is bad; without --on-bad-row the first one is shown"
+                            : "%s: the input is empty",
                         input->source.name);
     if (status == OIF_EPARAM) /* a delimiter that cannot be one */
         return complain(EXIT_USAGE, "%s", error->message);
     return input_complain(input, error);
 }
 
-/* Files of other programs are answered with the way to convert them. */
+/* For files of other programs, the message says how to convert them. */
 static exit_code check_other_formats(cli_input *input, const cli_settings *settings)
 {
     byte_source *source = &input->source;
@@ -318,18 +319,9 @@ static const char *option_hint(const cli_input *input, const oif_error *error)
 
 size_t input_text_column(const cli_input *input, const oif_error *error)
 {
-    static const char before[] = " is not a number in column \"", after[] = "\"; leave the column";
-    const char *name = strstr(error->message, before), *end = name ? strstr(name, after) : NULL;
-    const size_t count = oif_reader_column_count(input->reader);
-    if (!end)
-        return count;
-    name += sizeof before - 1;
-    for (size_t i = 0; i < count; i++) {
-        const char *column = oif_reader_column_name(input->reader, i);
-        if (strlen(column) == (size_t)(end - name) && strncmp(column, name, strlen(column)) == 0)
-            return i;
-    }
-    return count;
+    return strstr(error->message, " is not a number in column \"")
+               ? oif_reader_refused_column(input->reader)
+               : oif_reader_column_count(input->reader);
 }
 
 /* " (--exclude b)": where a column holds text, the option that leaves it out; "" where the error is

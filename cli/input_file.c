@@ -37,7 +37,8 @@ void input_file_close(input_file *file)
 
 /* ---- Stored bytes ---- */
 
-/* Waits out a signal, and a source that another program left in non-blocking mode. */
+/* Retries after a signal, and waits for a source that another program left in non-blocking
+ * mode. */
 static bool should_retry(int fd)
 {
     struct pollfd wait_for_input = {.fd = fd, .events = POLLIN};
@@ -55,7 +56,11 @@ static ptrdiff_t read_stored(input_file *file, char *buffer, size_t capacity,
     do
         count = read(file->fd, buffer, capacity);
     while (count < 0 && should_retry(file->fd));
-    if (count < 0)
+    if (count < 0 && errno == EISDIR)
+        snprintf(file->problem, sizeof file->problem,
+                 "%s: %s; to read the files in it, give '%s/*'", file->name, strerror(errno),
+                 file->name);
+    else if (count < 0)
         snprintf(file->problem, sizeof file->problem, "%s: %s", file->name, strerror(errno));
     else
         file->stored_bytes += (uint64_t)count;

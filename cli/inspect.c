@@ -383,7 +383,7 @@ static const cli_option options[] = {
 
 const cli_command inspect_command = {
     .name = "inspect",
-    .summary = "say all that a state file or a detector's snapshot holds, and whether it is whole",
+    .summary = "show everything in a state file or a detector's snapshot, and whether it is intact",
     .usage = "inspect [OPTION...] FILE|-",
     .examples =
         "  oif inspect pump.oif          its detector, options, rows, keys, bytes and figures\n"

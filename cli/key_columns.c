@@ -30,14 +30,17 @@ exit_code key_columns_split(key_columns *key, const char *list)
     *key = (key_columns){0};
     for (const char *rest = list; rest; rest = *rest == ',' ? rest + 1 : NULL) {
         if (key->count == KEY_COLUMNS_MAX)
-            return complain(EXIT_USAGE, "--key: at most %d columns make a key", KEY_COLUMNS_MAX);
+            return complain(EXIT_USAGE, "--key: a key can have at most %d columns",
+                            KEY_COLUMNS_MAX);
         char *name = malloc(strlen(list) + 1);
         if (!name)
             return complain(EXIT_FAILED, "out of memory");
         key->names[key->count++] = name;
         rest = take_name(rest, name);
         if (!*name)
-            return complain(EXIT_USAGE, "--key: '%.60s' has a name that is empty", list);
+            return complain(
+                EXIT_USAGE,
+                "--key: '%.60s' contains an empty name; separate names by single commas", list);
     }
     if (key->count > 1 && !(key->joined = malloc(OIF_KEY_MAX_BYTES + 2)))
         return complain(EXIT_FAILED, "out of memory");

@@ -25,7 +25,7 @@ static double read_limit(const char *path)
     return is_number ? bytes : INFINITY;
 }
 
-/* The least limit of a control group and those above it. `path` is changed. */
+/* The lowest limit of a control group and its parents. `path` is changed. */
 static double least_limit(char path[PATH_BYTES])
 {
     double least = INFINITY;
@@ -40,7 +40,7 @@ static double least_limit(char path[PATH_BYTES])
     }
 }
 
-/* What the control groups of this process may have: of containers and systemd units. */
+/* The memory limit of this process's control groups, as containers and systemd units set it. */
 static double group_limit(void)
 {
     char line[PATH_BYTES], path[PATH_BYTES] = "";
@@ -106,7 +106,7 @@ key_room key_room_start(const oif_pipeline *pipeline, bool has_keys)
 void key_room_say_limit(const key_room *room)
 {
     if (room->is_wanted && room->limit > 0)
-        note("the models of all keys may take %.3g GB, %s (--memory-limit)", room->limit / 1e9,
+        note("the models of all keys may use %.3g GB, %s (--memory-limit)", room->limit / 1e9,
              room->is_usual ? "half of the memory there is" : "as asked for");
 }
 
@@ -117,14 +117,15 @@ static void print_reason(const key_room *room, const oif_pipeline *pipeline, cha
     double keys = (double)oif_pipeline_keys(pipeline), most = option(pipeline, "max_keys");
     const double giga = 1e9;
     if (keys >= most)
-        snprintf(text, bytes, "%.0f keys have one; allow more with --max-keys %.0f", keys,
+        snprintf(text, bytes,
+                 "%.0f keys have a model, the most allowed; allow more with --max-keys %.0f", keys,
                  2 * most);
     else
         snprintf(text, bytes,
-                 "the models of %.0f keys take %.3g GB, %s; allow more with --memory-limit %.3ge9",
+                 "the models of %.0f keys use %.3g GB, %s; allow more with --memory-limit %.0fM",
                  keys, (double)oif_pipeline_memory_bytes(pipeline) / giga,
                  room->is_usual ? "half of the memory there is" : "the memory limit",
-                 room->limit * 1.5 / giga);
+                 room->limit * 1.5 / 1e6);
 }
 
 void key_room_report(key_room *room, const oif_pipeline *pipeline, const oif_result *result,
@@ -134,13 +135,11 @@ void key_room_report(key_room *room, const oif_pipeline *pipeline, const oif_res
     const int shown = key_bytes < 80 ? (int)key_bytes : 80;
     print_reason(room, pipeline, reason, sizeof reason);
     if (result->has_no_model)
-        note(
-            "there is no room for a model of the key \"%.*s\": its rows get no score until another "
-            "key ends. %s, or keep all on disk with --evicted keep --state FILE",
-            shown, key, reason);
+        note("no room is left for a model of the key \"%.*s\": its rows get no score until "
+             "another key is evicted; %s, or keep all on disk with --evicted keep --state FILE",
+             shown, key, reason);
     else
-        note("the key \"%.*s\" comes back after its model was evicted, and starts again. %s, or "
-             "keep "
+        note("the key \"%.*s\" is back after its model was evicted, and starts over; %s, or keep "
              "evicted models with --evicted keep --state FILE",
              shown, key, reason);
     room->is_full_reported |= result->has_no_model;
@@ -154,9 +153,8 @@ void key_room_summary(const key_room *room, const oif_pipeline *pipeline)
              restarts = oif_pipeline_restarts(pipeline) - room->restarts;
     char text[4][GROUPED_TEXT_BYTES];
     if (room->is_wanted && (evicted > 0 || unmodelled > 0))
-        note("%s keys have a model; %s were evicted, %s of them came back and started again; %s "
-             "rows "
-             "had no model and got no score",
+        note("%s keys have a model; %s were evicted, %s of them came back and started over; %s "
+             "rows had no model and got no score",
              grouped_text(oif_pipeline_keys(pipeline), text[0]), grouped_text(evicted, text[1]),
              grouped_text(restarts, text[2]), grouped_text(unmodelled, text[3]));
 }

@@ -1,5 +1,6 @@
-/* Room for the models of many keys: how much memory they may take by default, and what is said
- * when it does not suffice. Nothing of that happens silently: a key without a model is not watched.
+/* Room for the models of many keys: how much memory they may use by default, and what is
+ * reported when it is not enough. It is always reported, because a key without a model is not
+ * watched.
  */
 #ifndef OIF_CLI_KEY_ROOM_H
 #define OIF_CLI_KEY_ROOM_H

@@ -26,13 +26,12 @@ static exit_code report_absent(const column_source *from, size_t absent, size_t 
     const char *name = oif_pipeline_column_name(from->known, first_absent);
     if (absent == oif_pipeline_columns(from->known))
         return complain(EXIT_FAILED,
-                        "%s:%" PRIu64
-                        ": there is no '%.60s' and nothing else that the state %s has learned from",
+                        "%s:%" PRIu64 ": there is no '%.60s', nor any other column that the state "
+                        "%s has learned from; name the right input, or another state",
                         from->name, from->header_line, name, from->known_path);
-    note(
-        "%s: the first lines have no '%.60s'%s, which the state %s has learned from; missing until "
-        "a line has it",
-        from->name, name, absent > 1 ? " and others" : "", from->known_path);
+    note("%s: the first lines have no '%.60s'%s, which the state %s has learned from; it counts as "
+         "missing until a line has it",
+         from->name, name, absent > 1 ? " and others" : "", from->known_path);
     return EXIT_OK;
 }
 
@@ -86,7 +85,7 @@ static bool are_in_order(const column_source *from, const size_t learned[], size
     return same;
 }
 
-/* What the two sides do not share: the first of each, NULL where there is none. */
+/* The first column that only one side has, for each side; NULL if there is none. */
 typedef struct column_difference {
     const named_column *here, *known;
 } column_difference;
@@ -175,26 +174,25 @@ static exit_code complain_difference(const column_source *from, const cli_settin
 {
     const char *option = found->known ? taken_away_by(from, settings, found->known->name) : NULL;
     if (option)
-        return complain(
-            EXIT_FAILED,
-            "%s: the state %s has learned from the column '%.60s', which %s takes away; change "
-            "that, or name another state",
-            from->name, from->known_path, found->known->name, option);
+        return complain(EXIT_FAILED,
+                        "%s: the state %s has learned from the column '%.60s', which %s leaves "
+                        "out; change that option, or name another state",
+                        from->name, from->known_path, found->known->name, option);
     if (found->known && is_text_now(from, found->known->name)) {
         names_text name = {.count = 0};
         names_text_add(&name, found->known->name);
         return complain(EXIT_FAILED,
-                        "%s: the column '%.60s', which the state %s has learned from, is text now; "
-                        "add --exclude %s and name another state",
+                        "%s: the column '%.60s', which the state %s has learned from, now contains "
+                        "text; add --exclude %s and start another state",
                         from->name, found->known->name, from->known_path, names_text_paste(&name));
     }
     if (!found->here)
         return complain(EXIT_FAILED,
-                        "%s:%" PRIu64
-                        ": there is no column '%.60s', which the state %s has learned from",
+                        "%s:%" PRIu64 ": there is no column '%.60s', which the state %s has "
+                        "learned from; name the right input, or another state",
                         from->name, from->header_line, found->known->name, from->known_path);
     char message[OIF_ERROR_MESSAGE_BYTES];
-    snprintf(message, sizeof message, "'%.60s' is no column of the state %.60s%s%.60s%s; %s",
+    snprintf(message, sizeof message, "'%.60s' is not a column of the state %.60s%s%.60s%s; %s",
              found->here->name, from->known_path, found->known ? ", which has '" : "",
              found->known ? found->known->name : "", found->known ? "'" : "",
              found->known ? "choose columns with --columns, or name another state"
@@ -213,8 +211,8 @@ static exit_code put_in_order(const column_source *from, size_t learned[], size_
         if (i > 0 && strcmp(here[i].name, here[i - 1].name) == 0) {
             free(sorted);
             return complain(EXIT_FAILED,
-                            "%s: several columns are called '%.60s', and others are not where "
-                            "they are in the state %s",
+                            "%s: several columns are called '%.60s', and others are in a different "
+                            "order than in the state %s; give each column its own name",
                             from->name, here[i].name, from->known_path);
         }
         sorted[known[i].position] = learned[here[i].position];

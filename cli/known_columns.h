@@ -1,5 +1,5 @@
 /* The columns that a state has learned from, found again in the input by their names. A model
- * that gets one column in place of another is wrong and no one notices; so input that does not
+ * that is fed one column in place of another is wrong without a symptom, so input that does not
  * match is refused.
  *
  * Columns in another order are sorted into the state's order. The lines of NDJSON may lack keys

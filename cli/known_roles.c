@@ -38,7 +38,7 @@ static exit_code compare_keys(const char *asked, const char *known, const char *
         if (known)
             code = complain(EXIT_FAILED,
                             "%s: the state has a model for each %.60s, and --key %.60s would start "
-                            "all over; leave --key out, or name another state",
+                            "over; leave --key out, or name another state",
                             path, known, asked);
         else
             code = complain(EXIT_FAILED,
@@ -66,8 +66,8 @@ static exit_code find_key(const cli_input *input, const char *known, const char 
                             input->source.name, key.names[i], path);
         else
             code = complain(EXIT_FAILED,
-                            "%s: the state %s has the key '%.60s', and these rows come without "
-                            "names: say which column it is, such as --key %s",
+                            "%s: the state %s has the key '%.60s', and these rows have no header; "
+                            "name the key's column, for example --key %s",
                             input->source.name, path, key.names[i],
                             oif_reader_column_name(input->reader, 0));
     }
@@ -115,7 +115,7 @@ static void take_time(cli_settings *settings, const cli_input *input, const char
 {
     if (settings->score.time) {
         if (has_names(input) && strcmp(settings->score.time, known) != 0)
-            note("%s: the time of the rows was in '%.60s' before; --time %.60s replaces it",
+            note("%s: until now the time was in '%.60s'; from now on it is in '%.60s' (--time)",
                  settings->state, known, settings->score.time);
         return;
     }

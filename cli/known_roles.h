@@ -1,6 +1,5 @@
-/* The key and the time that a state was made with. Rows of another key would start all models over
- * without notice, so another key is refused. Without --key and --time those of the state are
- * used. */
+/* The key and the time that a state was made with. Another key would silently start all models
+ * over, so it is refused. Without --key and --time those of the state are used. */
 #ifndef OIF_CLI_KNOWN_ROLES_H
 #define OIF_CLI_KNOWN_ROLES_H
 
@@ -11,7 +10,7 @@
 exit_code known_roles_take(cli_settings *settings, const oif_pipeline *known,
                            const cli_input *input);
 
-/* Has a new pipeline remember them. */
+/* Stores them in a new pipeline. */
 exit_code known_roles_remember(const cli_settings *settings, oif_pipeline *pipeline);
 
 #endif

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Lines that bring one key after the other are heard that often. */
+/* At most this many lines with new keys are reported. */
 enum { LATE_KEYS_MAX = 64, NOTES_MAX = 3 };
 
 void late_keys_start(late_keys *late, const cli_columns *columns, const cli_settings *settings)
@@ -38,14 +38,15 @@ static exit_code report(late_keys *late, const cli_columns *columns, const cli_s
     if (settings->strict)
         return complain(EXIT_FAILED,
                         "%s:%" PRIu64 ": %s is new, and --strict does not leave it out silently: "
-                        "name all columns with --columns",
+                        "list all columns with --columns A,B,...",
                         columns->from.name, record->line, names_text_read(names));
     if (late->reported++ == NOTES_MAX)
-        note("%s:%" PRIu64 ": more keys come that the first lines lack; no more is said of them",
+        note("%s:%" PRIu64
+             ": more keys appear that the first lines lack; they are not reported any more",
              columns->from.name, record->line);
     if (late->reported > NOTES_MAX)
         return EXIT_OK;
-    note("%s:%" PRIu64 ": %s comes too late to be learned from; to learn it from the start%s, name "
+    note("%s:%" PRIu64 ": %s appears too late to be learned; to learn it from the start%s, list "
          "all columns with --columns A,B,...,%s",
          columns->from.name, record->line, names_text_read(names),
          settings->state ? " of another state" : "", names_text_paste(names));

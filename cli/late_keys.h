@@ -1,5 +1,5 @@
-/* NDJSON keys that come after the first rows were looked at. What is learned has its columns by
- * then, so such a key is not learned from; but it is said. */
+/* NDJSON keys that appear after the look at the first rows. The columns are fixed by then, so
+ * such a key is not learned, but it is reported. */
 #ifndef OIF_CLI_LATE_KEYS_H
 #define OIF_CLI_LATE_KEYS_H
 

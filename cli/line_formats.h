@@ -12,7 +12,7 @@
 #include "result_fields.h"
 #include "row_cells.h"
 
-/* The line of a row, without its end. False once stdout takes no more. */
+/* The line of a row, without its end. False once stdout is closed or has failed. */
 bool logfmt_write(const row_cells *cells, const oif_record *record, const row_verdict *verdict);
 
 /* The same; without any field there is no line at all, so it writes the end too. */

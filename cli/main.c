@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Those that are hidden come last. */
+/* Hidden commands come last. */
 static const cli_command *const commands[] = {
     &score_command, &eval_command,      &serve_command,    &state_command,       &inspect_command,
     &demo_command,  &detectors_command, &generate_command, &completions_command, &manual_command,
@@ -14,14 +14,14 @@ static const cli_command *const commands[] = {
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 const char program_examples[] =
-    "  oif demo                            see it work on an embedded stream\n"
+    "  oif demo                            a demonstration on an embedded stream\n"
     "  oif score readings.csv              add score, p and anomaly to every row\n"
     "  oif score --only-alerts --explain readings.csv\n"
-    "                                      anomalous rows only, and why they are\n"
+    "                                      only anomalous rows, and why they are\n"
     "  tail -f readings.csv | oif score    score rows as they arrive\n"
     "  oif score --state s.oif new.csv     resume where the last run ended\n"
-    "  oif eval --label fault pump.csv     how well are known anomalies found?\n"
-    "  oif serve --data /var/lib/oif       rows by HTTP, a live page, metrics\n";
+    "  oif eval --label fault pump.csv     how many known anomalies are found?\n"
+    "  oif serve --data /var/lib/oif       rows over HTTP, a live page, metrics\n";
 
 const cli_command *command_at(size_t index)
 {
@@ -42,11 +42,12 @@ static exit_code print_help(void)
     const cli_command *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
         output_print("  %-10s %s\n", command->name, command->summary);
-    output_print(
-        "\n  oif COMMAND --help   its options and the detector's parameters\n"
-        "  oif --version        the version of the library that runs\n\n"
-        "Exit codes: 0 all went well, 1 it failed, 2 the command line is wrong, 3 there was "
-        "an alert\n(only with oif score --fail-on-alert).\n");
+    output_print("\n"
+                 "  oif COMMAND --help   the options of a command and the detector's parameters\n"
+                 "  oif --version        the version of the library in use\n"
+                 "\n"
+                 "Exit status: 0 success, 1 failure, 2 wrong command line, 3 there was an alert\n"
+                 "(only with oif score --fail-on-alert).\n");
     return EXIT_OK;
 }
 
@@ -66,7 +67,7 @@ static exit_code run(char **arguments)
 {
     if (!*arguments)
         return complain(EXIT_USAGE,
-                        "no command given; 'oif --help' lists all, 'oif demo' shows it work");
+                        "no command given; 'oif --help' lists them, 'oif demo' is a demonstration");
     if (strcmp(*arguments, "--version") == 0)
         return print_version();
     if (strcmp(*arguments, "--help") == 0 || strcmp(*arguments, "-h") == 0)

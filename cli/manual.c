@@ -1,6 +1,5 @@
 /* oif manual: the manual pages in mdoc, made from the tables that the command line is read
- * with, so they cannot be out of date. It is run when oif is built and its output
- * installed. */
+ * with, so they cannot be out of date. It runs when oif is built, and its output is installed. */
 #include "flag_list.h"
 
 #include <ctype.h>
@@ -256,8 +255,7 @@ static exit_code run(const cli_settings *settings)
             return EXIT_OK;
         }
     }
-    return complain(EXIT_USAGE, "there is no command '%s' to print the manual page of",
-                    settings->file);
+    return complain(EXIT_USAGE, "there is no command '%s'; 'oif --help' lists all", settings->file);
 }
 
 const cli_command manual_command = {

@@ -83,8 +83,8 @@ void metrics_row(cli_metrics *metrics, const char *key, size_t key_bytes, const 
     key_metrics *values = find_key(metrics, key ? key : "", key_bytes);
     if (!values) {
         if (metrics->rows_left_out++ == 0)
-            note("--output prometheus: more than %zu keys: those that come later have no series of "
-                 "their own (--output-keys N allows more)",
+            note("--output prometheus: more than %zu keys: later ones have no series of their own; "
+                 "allow more with --output-keys N",
                  metrics->key_count);
         return;
     }
@@ -98,7 +98,7 @@ void metrics_row(cli_metrics *metrics, const char *key, size_t key_bytes, const 
 
 /* ---- Text ---- */
 
-/* Any name as one of a label: letters, digits and _, no digit first, no __ first. */
+/* Any name as the name of a label: letters, digits and _, not beginning with a digit or __. */
 static char *label_name(const char *name)
 {
     size_t bytes = strlen(name);
@@ -283,7 +283,7 @@ static void write_now(cli_metrics *metrics)
         complain(EXIT_FAILED, "%s: cannot be written: %s; scoring continues", metrics->path,
                  strerror(errno));
     if (!metrics->is_failing && was_failing)
-        note("%s: could be written again", metrics->path);
+        note("%s: is written again", metrics->path);
 }
 
 int metrics_attend(cli_metrics *metrics)
@@ -304,8 +304,8 @@ static exit_code check_path(const char *path)
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return complain(EXIT_FAILED,
-                        "%s: it is not a file that can be replaced; leave out --output-file to "
-                        "print to stdout",
+                        "%s: not a regular file, so it cannot be replaced; leave out --output-file "
+                        "to print to stdout",
                         path);
     return EXIT_OK;
 }

@@ -4,8 +4,8 @@
  *     # TYPE oif_score gauge
  *     oif_score{host="web-1"} 0.71
  *
- * With --output-file the text replaces that file as a whole every now and then, which suits the
- * textfile collector of the node exporter: it never sees half of it. */
+ * With --output-file the text atomically replaces that file at intervals, which suits the
+ * textfile collector of the node exporter. */
 #ifndef OIF_CLI_METRICS_H
 #define OIF_CLI_METRICS_H
 

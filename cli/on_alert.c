@@ -38,7 +38,7 @@ static void free_job(alert_job *job)
 
 /* ---- Starting ---- */
 
-/* No file of ours is for the command: a lock that it inherits would outlive us. */
+/* The command must not inherit our files: an inherited lock would outlive us. */
 static void keep_descriptors(void)
 {
     long count = sysconf(_SC_OPEN_MAX);
@@ -66,8 +66,8 @@ static char **make_environment(alert_job *job)
     return variables;
 }
 
-/* Its output goes where our messages go, for our own output is data. It has a group of its own:
- * what it starts ends with it, and Ctrl-C is for us. Returns 0 or the reason why not. */
+/* The command's output goes to stderr, because our stdout is data. It has its own process
+ * group: what it starts ends with it, and Ctrl-C reaches only us. Returns 0 or an errno. */
 static int spawn(const char *command, alert_job *job, int input)
 {
     char shell[] = "sh", option[] = "-c", *text = strdup(command), **variables;
@@ -124,7 +124,7 @@ static void count_failure(on_alert *actions, const char *what, int number, const
         snprintf(text, sizeof text, " %d", number);
     if (actions->failed++ == 0)
         complain(EXIT_FAILED,
-                 "--on-alert: the command %s%s%s; scoring continues, and other failures are only "
+                 "--on-alert: the command %s%s%s; scoring continues, and further failures are only "
                  "counted",
                  what, text, why);
 }
@@ -190,8 +190,8 @@ static void drop(on_alert *actions)
 {
     if (actions->dropped++ == 0)
         complain(EXIT_FAILED,
-                 "--on-alert: %d commands run and %d wait; until they have ended others are "
-                 "dropped and counted",
+                 "--on-alert: %d commands are running and %d are waiting; until some have ended, "
+                 "further ones are dropped and counted",
                  ON_ALERT_RUNNING_MAX, ON_ALERT_WAITING_MAX);
 }
 

@@ -1,9 +1,9 @@
-/* --on-alert COMMAND: runs a command at the begin and at the end of each episode, with the record
+/* --on-alert COMMAND: runs a command when an episode begins and when it ends, with the record
  * of the episode on its standard input.
  *
  * The stream never waits for a command. At most ON_ALERT_RUNNING_MAX run at a time, and
- * ON_ALERT_WAITING_MAX wait for their turn; more are dropped and counted. The end of an episode
- * waits until the command for its begin is done. */
+ * ON_ALERT_WAITING_MAX wait; more are dropped and counted. The command for the end of an
+ * episode waits for the one for its beginning. */
 #ifndef OIF_CLI_ON_ALERT_H
 #define OIF_CLI_ON_ALERT_H
 
@@ -40,16 +40,16 @@ typedef struct on_alert {
 
 void on_alert_start(on_alert *actions, const score_settings *settings);
 
-/* Runs the command with this record, which it frees, now or later. A record that is NULL, for
- * want of memory, is dropped. */
+/* Runs the command with this record, which it frees, now or later. A NULL record (out of
+ * memory) is dropped. */
 void on_alert_run(on_alert *actions, char *record, size_t record_bytes, uint64_t series,
                   bool begins, const char *grade);
 
-/* Sees which commands have ended, and starts others. Returns the milliseconds until it wants to be
- * called again, -1 for never. */
+/* Reaps commands that have ended and starts waiting ones. Returns the milliseconds after which
+ * to call it again, -1 for never. */
 int on_alert_attend(on_alert *actions);
 
-/* Waits for the commands, but not for long, and reports what went wrong. */
+/* Waits for the commands, up to --on-alert-wait, and reports what went wrong. */
 void on_alert_finish(on_alert *actions);
 
 #endif

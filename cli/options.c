@@ -39,34 +39,35 @@ static const char *const formats[] = {"csv", "ndjson", "raw", NULL}; /* as oif_f
 
 /* Of every command that reads rows. */
 static const cli_option input_options[] = {
-    {"columns", OPTION_TEXT, SETTING(columns), .help = "learn from these columns only",
+    {"columns", OPTION_TEXT, SETTING(columns), .help = "learn only these columns",
      .argument = "A,B,..."},
     {"exclude", OPTION_TEXT, SETTING(exclude),
-     .help = "leave these columns out, such as names and times", .argument = "A,B,..."},
+     .help = "leave these columns out, for example names and times", .argument = "A,B,..."},
     {"strict", OPTION_SWITCH, SETTING(strict),
-     .help = "refuse columns whose role would be guessed: text, times, numbers that only rise"},
+     .help = "guess nothing: refuse columns that hold text, times or numbers that only rise unless "
+             "options name them"},
     {"format", OPTION_WORD, SETTING(format),
-     .help =
-         "of the input; raw is float64, little-endian (by file name or first byte if not given)",
+     .help = "the format of the input (default: by file name or first byte); raw is little-endian "
+             "float64",
      .words = formats, .from = 1},
-    {"raw-columns", OPTION_COUNT, SETTING(raw_columns), .help = "how many columns a raw row has",
+    {"raw-columns", OPTION_COUNT, SETTING(raw_columns), .help = "number of columns in a raw row",
      .argument = "N", .from = 1, .to = 1000000, .range = "1 to 1000000"},
     {"header", OPTION_CONSTANT, SETTING(header),
-     .help = "the first line holds the names, even if they are numbers", .from = OIF_HEADER_YES},
+     .help = "the first line is a header, even if it consists of numbers", .from = OIF_HEADER_YES},
     {"no-header", OPTION_CONSTANT, SETTING(header),
      .help = "the first line is a row; columns are called x0, x1, ...", .from = OIF_HEADER_NO},
     {"delimiter", OPTION_APPLY, SETTING(delimiter),
-     .help = "what separates fields (found in the first line if not given); ' ': any run of blanks "
-             "and tabs, as vmstat prints them",
+     .help = "the character between fields (default: found in the first line); ' ': any run of "
+             "spaces and tabs, as vmstat prints them",
      .argument = "C", .apply = set_delimiter},
     {"decimal-comma", OPTION_CONSTANT, SETTING(decimal),
-     .help = "numbers are written 1,5 (found in the first rows where ; separates fields)",
+     .help = "numbers are written 1,5 (default: found in the first rows if ; separates fields)",
      .from = OIF_DECIMAL_COMMA},
     {"comment", OPTION_APPLY, SETTING(comment),
-     .help = "leave out CSV lines that begin with this text (# before the header if not given)",
+     .help = "skip CSV lines that begin with this text (default: # before the header)",
      .argument = "TEXT", .apply = set_comment},
     {"skip-lines", OPTION_COUNT, SETTING(skip_lines),
-     .help = "leave out this many lines at the start of each file", .argument = "N", .from = 0,
+     .help = "skip this many lines at the start of each file", .argument = "N", .from = 0,
      .to = 1000000, .range = "0 to 1000000"},
 };
 
@@ -75,7 +76,7 @@ enum { INPUT_OPTION_COUNT = sizeof input_options / sizeof *input_options };
 /* Of every command that takes parameters. chosen_detector has read the name before all else. */
 const cli_option detector_option = {
     "detector", OPTION_SWITCH, SETTING(is_detector_given),
-    .help = "which detector scores the rows; A+B: both judge together", .argument = "NAME"};
+    .help = "the detector that scores the rows; A+B: both judge together", .argument = "NAME"};
 
 const cli_option *command_option(const cli_command *command, size_t index)
 {
@@ -116,7 +117,7 @@ static const char *store_count(const cli_option *option, const char *value, uint
     return NULL;
 }
 
-/* An enum is an int here, as in every C of POSIX systems. */
+/* An enum has the size of an int, as on all POSIX systems. */
 _Static_assert(sizeof(on_bad_row) == sizeof(int), "OPTION_WORD stores ints");
 
 static const char *store_word(const cli_option *option, const char *value, int *word,
@@ -172,8 +173,7 @@ static bool flag_is(const given_flag *flag, const char *name)
     return strlen(name) == flag->name_bytes && memcmp(name, flag->name, flag->name_bytes) == 0;
 }
 
-/* Which flags exist depends on the detector, so it is found before the other arguments are
- * read. */
+/* Which flags exist depends on the detector, so its name is read before the other arguments. */
 static const char *chosen_detector(char **arguments)
 {
     const char *chosen = OIF_DEFAULT_DETECTOR;
@@ -234,12 +234,30 @@ static param_slot find_param(const cli_command *command, cli_settings *settings,
     return place;
 }
 
+/* The first detector with a parameter of this name; NULL: none has. */
+static const char *detector_with(const given_flag *flag)
+{
+    const oif_detector_info *info;
+    char name[FLAG_NAME_BYTES];
+    for (size_t i = 0; (info = oif_detector_info_at(i)) != NULL; i++)
+        for (size_t j = 0; j < info->table.param_count; j++)
+            if (flag_is(flag, param_flag_name(&info->table.params[j], name)))
+                return info->table.name;
+    return NULL;
+}
+
 static exit_code complain_unknown_flag(const cli_command *command, const cli_settings *settings,
                                        const char *argument)
 {
     const oif_param_table *table = settings->params.table, *pipeline = settings->options.table;
     char names[2 * OIF_PARAMS_MAX][FLAG_NAME_BYTES], hint[HINT_BYTES];
     given_flag flag = split_flag(argument);
+    const char *owner = command->takes_params ? detector_with(&flag) : NULL;
+    if (owner)
+        return complain(EXIT_USAGE,
+                        "--%.*s is not an option of the detector %s; leave it out, or use "
+                        "--detector %s",
+                        (int)flag.name_bytes, flag.name, table->name, owner);
     word_suggestion suggestion = suggestion_for(flag.name, flag.name_bytes);
     const cli_option *option;
     for (size_t i = 0; (option = command_option(command, i)) != NULL; i++)
@@ -345,7 +363,7 @@ static exit_code print_help(const cli_command *command, const cli_settings *sett
 
 /* ---- Reading the command line ---- */
 
-/* Options of pipelines that are numbers for programs, and times or sizes for people. */
+/* Pipeline options that are numbers in the library, and times or sizes on the command line. */
 static const struct timed_option {
     const char *name, *argument, *expected;
     bool (*parse)(const char *text, double *value);
@@ -479,9 +497,10 @@ exit_code params_choose(oif_params *params, const char *name, size_t name_bytes)
         suggestion_consider(&suggestion, info->table.name);
     }
     if (!suggestion.closest)
-        return complain(EXIT_USAGE, "there is no detector '%.*s' ('oif detectors' lists all)",
+        return complain(EXIT_USAGE,
+                        "--detector: there is no detector '%.*s' ('oif detectors' lists all)",
                         (int)unknown.name_bytes, unknown.name);
-    return complain(EXIT_USAGE, "there is no detector '%.*s'; did you mean %s?",
+    return complain(EXIT_USAGE, "--detector: there is no detector '%.*s'; did you mean %s?",
                     (int)unknown.name_bytes, unknown.name, suggestion.closest);
 }
 

@@ -1,4 +1,5 @@
-/* The command line: what a command accepts is a table, what the user said is a `settings`.
+/* The command line: a table describes what a command accepts, and a `cli_settings` holds what
+ * the user gave.
  *
  * Every command has one table of options. The flags of the detector's parameters and of the
  * pipeline's options are not in it: they are made from the library's own tables (num_trees

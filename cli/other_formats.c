@@ -21,7 +21,8 @@ static const struct other_format {
     {"\xff\xff\xff\xff", 4, "an Arrow stream",
      "python3 -c \"import pyarrow.ipc, sys; "
      "pyarrow.ipc.open_stream('FILE').read_pandas().to_csv(sys.stdout, index=False)\" | oif score"},
-    {"PK\x03\x04", 4, "a zip archive, as xlsx and ods are", WITH_PANDAS("read_excel")},
+    {"PK\x03\x04", 4, "a zip archive, as xlsx and ods are",
+     WITH_PANDAS("read_excel") "; if it is a zipped text: unzip -p ARCHIVE | oif score"},
     {"\xd0\xcf\x11\xe0", 4, "an old Excel file", WITH_PANDAS("read_excel")},
     {"SQLite format 3", 15, "an SQLite database",
      "sqlite3 -header -csv FILE 'select * from TABLE' | oif score"},

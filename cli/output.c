@@ -41,7 +41,7 @@ void output_start(void)
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is then seen as EPIPE, like any other failure */
 }
 
-/* A text in memory that is cut off is a failure of its own, which output_diverted reports. */
+/* A text in memory that was cut off is a separate failure, which output_diverted reports. */
 bool output_is_open(void)
 {
     return diversions > 0 ? !waiting.is_cut_off : !first_failure;
@@ -54,7 +54,7 @@ static bool remember_failure(bool written)
     return !first_failure;
 }
 
-/* Waits for room where another program has left stdout in non-blocking mode. */
+/* Waits until stdout can be written to, if another program has left it in non-blocking mode. */
 static bool is_writable_later(int fd)
 {
     struct pollfd room = {.fd = fd, .events = POLLOUT};
@@ -131,7 +131,7 @@ bool output_write(const char *bytes, size_t count)
     return output_is_open();
 }
 
-/* For want of memory. */
+/* If out of memory. */
 static bool fail_to_print(void)
 {
     if (diversions == 0)
@@ -220,7 +220,7 @@ static bool hold_message(const char *message)
 {
     size_t bytes = strlen(message) + 1;
     if (!held.is_on || held.bytes + bytes > HELD_BYTES_MAX)
-        return held.is_on; /* after a thousand messages no one reads the others */
+        return held.is_on; /* no one reads more than a thousand messages */
     char *text = realloc(held.text, held.bytes + bytes);
     if (!text)
         return false;

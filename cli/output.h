@@ -1,8 +1,8 @@
-/* What the program says: results on stdout, complaints on stderr, and the code it exits with.
+/* The output of the program: results on stdout, messages on stderr, and the exit code.
  *
  * A result is never lost silently. The first write that fails is remembered, every later one is
  * refused, and output_finish turns the failure into a message and an exit code. A reader that
- * has seen enough and closed its end of the pipe (`oif score big.csv | head`) is not a failure:
+ * has read enough and closed its end of the pipe (`oif score big.csv | head`) is not a failure:
  * the program just ends. */
 #ifndef OIF_CLI_OUTPUT_H
 #define OIF_CLI_OUTPUT_H
@@ -19,19 +19,19 @@ typedef enum exit_code {
     EXIT_ALERT = 3   /* --fail-on-alert, and there was one */
 } exit_code;
 
-/* Before anything is written, on the main thread. What is written on other threads goes out without
- * waiting for more, unless they divert it: each thread has an output of its own. */
+/* To be called on the main thread before anything is written. Each thread has its own output;
+ * on other threads it is not buffered unless it is diverted. */
 void output_start(void);
 
-/* These return false once stdout takes no more; the caller then just stops. */
+/* These return false once stdout is closed or has failed; the caller then just stops. */
 bool output_write(const char *bytes, size_t count);
 bool output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool output_flush(void);
 bool output_is_open(void);
 
-/* From now on what this thread writes is kept in memory, until output_diverted returns it: to be
- * freed, without a final NUL; NULL if memory was short, or if nothing was written. May be begun
- * again meanwhile, up to OUTPUT_DIVERSIONS_MAX times; the last one ends first. */
+/* Diverts the output of this thread to memory until output_diverted returns it: to be freed,
+ * without a final NUL; NULL if out of memory, or if nothing was written. Diversions nest up to
+ * OUTPUT_DIVERSIONS_MAX deep. */
 enum { OUTPUT_DIVERSIONS_MAX = 4 };
 void output_divert(void);
 char *output_diverted(size_t *bytes);
@@ -49,21 +49,21 @@ static inline const char *escape_control(unsigned char c, char text[ESCAPE_BYTES
 }
 
 /* Prints "oif: ..." on stderr, after all results before it, and returns `code`. Names and paths
- * in it come from anywhere, so control characters, which a terminal would obey, are escaped. */
+ * in it are untrusted, so control characters, which a terminal would obey, are escaped. */
 exit_code complain(exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for what is not a failure. */
+/* The same for messages that are not failures. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* From now on what complain and note say on this thread is kept, until messages_captured returns
- * it: the notes, a line each, to be freed; NULL if there are none. `complaint` becomes the first
- * complaint, "" if there is none. */
+/* Captures the messages of complain and note on this thread until messages_captured returns
+ * them: the notes, one per line, to be freed; NULL if there are none. `complaint` becomes the
+ * first complaint, "" if there is none. */
 enum { COMPLAINT_BYTES = 1024, NOTES_BYTES_MAX = 1 << 14 };
 void messages_capture(void);
 char *messages_captured(char complaint[COMPLAINT_BYTES]);
 
-/* While a view covers the terminal, messages for it are kept, and the latest can be shown in the
- * view: NULL if there is none. They are printed when they are released. */
+/* While a live view covers the terminal, messages are held back, and the view can show the
+ * latest one: NULL if there is none. Releasing them prints them. */
 void output_hold_messages(void);
 const char *output_held_message(void);
 void output_release_messages(void);

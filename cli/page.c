@@ -15,14 +15,14 @@ static exit_code complain_errno(const char *path)
     return complain(EXIT_FAILED, "%s: %s", path, strerror(errno));
 }
 
-/* What exists and is not a file, such as /dev/stdout or a pipe, cannot be replaced. */
+/* A path that is not a regular file, such as /dev/stdout or a pipe, cannot be replaced. */
 static bool is_replaceable(const char *path)
 {
     struct stat status;
     return lstat(path, &status) != 0 || S_ISREG(status.st_mode);
 }
 
-/* The permissions that a new file would have; mkstemp is for secrets. */
+/* The permissions of an ordinary new file; mkstemp makes private ones. */
 static void set_permissions(int descriptor)
 {
     mode_t mask = umask(0);
@@ -70,7 +70,7 @@ static bool remember(html_page *page, bool is_done)
     return page->failure == 0;
 }
 
-/* On the disk before it takes the place of the old one. */
+/* Writes it to disk before it replaces the old one. */
 static bool commit(html_page *page)
 {
     bool is_written = remember(page, fflush(page->file) == 0);

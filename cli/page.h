@@ -1,6 +1,6 @@
-/* A file of HTML that is written as a whole or not at all. Text of the input is escaped, so it
- * stays text: markup, control characters and bytes that are not UTF-8 do no harm. The markup is
- * well-formed XML too. */
+/* An HTML file that is written completely or not at all. Text from the input is escaped, so
+ * markup, control characters and invalid UTF-8 in it are harmless. The markup is well-formed
+ * XML too. */
 #ifndef OIF_CLI_PAGE_H
 #define OIF_CLI_PAGE_H
 
@@ -16,7 +16,7 @@ typedef struct html_page {
 /* Prints what is wrong unless it returns EXIT_OK. */
 exit_code page_open(html_page *page, const char *path);
 
-/* Markup. What fails is reported at the end. */
+/* Writes markup. Failures are reported at the end. */
 void page_print(html_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Text. */

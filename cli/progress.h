@@ -1,5 +1,4 @@
-/* One line on stderr that shows a waiting person how far the work is: only where stderr is a
- * terminal and the end is known. */
+/* A progress line on stderr, only if stderr is a terminal and the end is known. */
 #ifndef OIF_CLI_PROGRESS_H
 #define OIF_CLI_PROGRESS_H
 
@@ -19,7 +18,7 @@ progress_line progress_start(uint64_t total);
 /* After each row; `done` in the unit of the total. */
 void progress_row(progress_line *progress, uint64_t done);
 
-/* Takes the line away; before anything else is printed. */
+/* Removes the line; to be called before anything else is printed. */
 void progress_end(progress_line *progress);
 
 #endif

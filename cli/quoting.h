@@ -1,4 +1,5 @@
-/* Text on stdout, quoted for CSV and JSON. All return false once stdout takes no more. */
+/* Text on stdout, quoted for CSV and JSON. All return false once stdout is closed or has
+ * failed. */
 #ifndef OIF_CLI_QUOTING_H
 #define OIF_CLI_QUOTING_H
 
@@ -18,7 +19,8 @@ bool quoting_write_csv(const char *text, size_t bytes, char delimiter);
 /* The inside of a quoted CSV field: every quote twice. */
 bool quoting_write_doubled(const char *text, size_t bytes);
 
-/* A value of logfmt, in quotes where it needs them; and a name, with _ for what it cannot have. */
+/* A value of logfmt, in quotes where it needs them; and a name, with _ in place of characters
+ * that it cannot have. */
 bool quoting_write_logfmt(const char *text, size_t bytes);
 bool quoting_write_logfmt_name(const char *name);
 

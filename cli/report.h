@@ -14,7 +14,7 @@ typedef struct eval_page {
     size_t column_count;
 } eval_page;
 
-/* What was asked and answered, in words; and the detectors side by side if there are several. */
+/* The question and the answer in words; and a table of the detectors if there are several. */
 void report_summary(eval_page *report);
 void report_detectors(eval_page *report);
 

@@ -13,7 +13,7 @@ typedef struct curve_kind {
     bool is_roc;
 } curve_kind;
 
-/* Of the rows down to some score: how many there are, and how many of them are labelled. */
+/* Among the rows with at least some score: how many there are, and how many are labelled. */
 static void curve_point(const roc_ranking *ranking, bool is_roc, uint64_t rows, uint64_t labelled,
                         double *x, double *y)
 {

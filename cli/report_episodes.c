@@ -69,7 +69,7 @@ typedef struct key_state {
     size_t alert; /* 1 + its latest episode of alerts; 0: none */
 } key_state;
 
-/* Of those that were found the worst, of those that were missed the highest score. */
+/* For found episodes their severity, for missed ones their highest score. */
 static void end_labelled(shown_list *list, key_state *state)
 {
     if (state->is_labelled)
@@ -151,7 +151,7 @@ static bool find_shown(const eval_page *report, shown_list *list)
     return has_memory;
 }
 
-/* A third of the cards for each kind; what one does not need the others may have. */
+/* A third of the cards for each kind; cards that one kind does not need go to the others. */
 static void share_cards(shown_list *list)
 {
     size_t shares[EPISODE_KINDS] = {0}, given = 0;

@@ -1,5 +1,5 @@
-/* The frame of the page of `oif eval --report`. Everything is in one file: style and drawings are
- * in it, there are no scripts, and nothing is loaded. */
+/* The frame of the page of `oif eval --report`. Everything is in one file, including style and
+ * drawings; there are no scripts, and nothing is loaded. */
 #include "derive.h"
 #include "durations.h"
 #include "report.h"
@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Colours are variables, so dark is one list more. Chosen to differ for the colour-blind too. */
+/* Colours are variables, so the dark theme is just another list. They are distinguishable for
+ * colour-blind readers. */
 static const char style[] =
     ":root{--ink:#1c2430;--dim:#5b6675;--paper:#fff;--card:#f5f7fa;--edge:#d5dbe3;--score:#4878a8;"
     "--label:#f2c14e;--hit:#1b7f4d;--false:#c8372d;--limit:#7a4fa3;--c0:#0072b2;--c1:#d55e00;"

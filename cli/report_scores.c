@@ -1,5 +1,5 @@
-/* Scores over all rows. Many rows share a column of the picture: it shows their lowest and highest
- * score, so a million rows need no more room than a thousand, and no spike is lost. */
+/* Scores over all rows. Many rows share a column of the picture: it shows their lowest and
+ * highest score, so a million rows take no more space than a thousand, and no spike is lost. */
 #include "report.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "columns.h"
 
 typedef struct result_fields {
-    int chosen[FIELDS_MAX]; /* positions in the table of result_fields.c */
+    int chosen[FIELDS_MAX]; /* of result_field */
     size_t count;
     int digits;                            /* significant ones of numbers; 0: all */
     const char *prefix;                    /* of their names in CSV; "": none */
@@ -44,13 +44,13 @@ exit_code result_fields_start(result_fields *fields, const oif_pipeline *pipelin
                               const cli_columns *columns);
 void result_fields_close(result_fields *fields);
 
-/* The verdict on the row that the pipeline has processed last. Explains anomalies only, so it
+/* The verdict on the row that the pipeline has processed last. Explains only anomalies, so it
  * is cheap. */
 row_verdict result_fields_judge(result_fields *fields, oif_pipeline *pipeline,
                                 const oif_result *result, double seconds);
 
-/* To be called with the result of every row, also of those that are not judged: explains the worst
- * row of an episode while it is the last one. */
+/* To be called with the result of every row, even if it is not judged: explains the worst row
+ * of an episode while it is still the last row. */
 void result_fields_follow(result_fields *fields, oif_pipeline *pipeline, const oif_result *result);
 
 /* "critical"; "" for OIF_GRADE_NONE. */
@@ -77,12 +77,12 @@ typedef struct field_value {
 
 void result_fields_value(const row_verdict *verdict, int field, field_value *value);
 
-/* Why an episode is one, by its worst row: "bytes high"; "" if that is unknown. */
+/* Why an episode is anomalous, by its worst row: "bytes high"; "" if that is unknown. */
 void result_fields_episode_text(const result_fields *fields, const oif_episode_info *episode,
                                 char text[FIELD_TEXT_BYTES]);
 
-/* A note where rows have a name already that is added: that of the member in JSON, of a field
- * elsewhere. */
+/* Prints a note if the input already has a name that is added: the member in JSON, a field in
+ * other formats. */
 void result_fields_note_clash(const result_fields *fields, const column_source *from,
                               bool as_member);
 

@@ -1,5 +1,5 @@
-/* Columns that only ever rise: ids, times, counters. What is learned from such a column says
- * nothing, because every value is new. */
+/* Columns that only ever rise: ids, times, counters. Learning such a column is useless, because
+ * every value is new. */
 #ifndef OIF_CLI_RISING_H
 #define OIF_CLI_RISING_H
 
@@ -22,7 +22,7 @@ typedef enum rising_kind {
     RISING_COUNTER
 } rising_kind;
 
-/* A missing value is passed over. */
+/* Missing values are ignored. */
 void rising_add(rising_column *column, double value);
 
 /* RISING_NOT while there are too few values. */

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RISING_WATCH_ROWS = 20000 }; /* one of many keys may take long to have enough */
+/* With many keys, a single one may take long to have enough rows. */
+enum { RISING_WATCH_ROWS = 20000 };
 
 static const char *name_at(const cli_columns *columns, size_t column)
 {
@@ -39,9 +40,9 @@ static exit_code report_repeated(const cli_columns *columns, const cli_settings 
         return complain(EXIT_FAILED, "%s: several columns are called %s; give each its own name",
                         columns->from.name, names_text_read(&repeated));
     if (!settings->is_quiet)
-        note(
-            "%s: several columns are called %s, so no option can name them; give each its own name",
-            columns->from.name, names_text_read(&repeated));
+        note("%s: several columns are called %s, so options cannot name them; give each its own "
+             "name",
+             columns->from.name, names_text_read(&repeated));
     return EXIT_OK;
 }
 
@@ -64,17 +65,16 @@ static exit_code check_header(const cli_columns *columns, const cli_settings *se
         return EXIT_OK;
     for (size_t i = 0; i < from->look->column_count; i++)
         if (columns->uses[i] == COLUMN_LEARNED && is_like_a_header(&from->look->columns[i]))
-            return complain(
-                EXIT_FAILED,
-                "%s:%llu: the first line has text in column %zu, and the lines after it "
-                "have none: if it holds the names of the columns, add --header",
-                from->name, (unsigned long long)from->header_line, i + 1);
+            return complain(EXIT_FAILED,
+                            "%s:%llu: the first line has text in column %zu, and the lines after "
+                            "it have numbers: if it is a header, add --header",
+                            from->name, (unsigned long long)from->header_line, i + 1);
     return EXIT_OK;
 }
 
 /* ---- Text and times ---- */
 
-/* Some options say themselves what a column is. */
+/* Some options imply what a column is. */
 static bool is_derived(const cli_settings *settings, const char *name)
 {
     return name_list_has(settings->score.diff, name) || name_list_has(settings->score.rate, name) ||
@@ -97,7 +97,8 @@ static bool may_be_time(const cli_columns *columns, const cli_settings *settings
            !(known_columns_have_names(from) && known_columns_have(from, name));
 }
 
-/* The first column that may be the time, rather one whose name says so; use_count if none may. */
+/* The first column that may be the time, preferably one whose name says so; use_count if there
+ * is none. */
 static size_t find_time(const cli_columns *columns, const cli_settings *settings)
 {
     size_t found = columns->use_count;
@@ -132,7 +133,7 @@ static void take_time(cli_columns *columns, const cli_settings *settings)
              names_text_paste(&name));
 }
 
-/* Rows with the newest first: their time is not learned, and no use as it is. */
+/* The newest rows come first: the time is not learned, and cannot be used as it is. */
 static void leave_backward_out(cli_columns *columns, const cli_settings *settings)
 {
     const column_source *from = &columns->from;
@@ -144,8 +145,8 @@ static void leave_backward_out(cli_columns *columns, const cli_settings *setting
         columns->uses[i] = COLUMN_GOES_BACK;
         names_text_add(&name, name_at(columns, i));
         if (!settings->is_quiet)
-            note("%s: the times in '%.60s' go backwards: left out; sort the rows, the oldest "
-                 "first, or use them as they are with --time %s",
+            note("%s: the times in '%.60s' go backwards, so the column is left out; sort the rows, "
+                 "oldest first, or use the times anyway with --time %s",
                  from->name, name_at(columns, i), names_text_paste(&name));
     }
 }
@@ -162,7 +163,7 @@ static void leave_label_out(cli_columns *columns, const cli_settings *settings)
         names_text_add(&name, name_at(columns, i));
         if (!settings->is_quiet)
             note("%s: '%.60s' is taken for known labels and left out, as if you had given --label "
-                 "%s; to learn it, name all columns with --columns",
+                 "%s; to learn it, list all columns with --columns A,B,...",
                  from->name, name_at(columns, i), names_text_paste(&name));
     }
 }
@@ -209,8 +210,8 @@ static exit_code leave_text_out(cli_columns *columns, const cli_settings *settin
         return EXIT_OK; /* a state has decided about them before */
     if (texts.count == before)
         return complain(EXIT_FAILED,
-                        "%s: no column is left to learn from: text in %s; learn how rare texts are "
-                        "with --category %s%s",
+                        "%s: no column is left to learn from: text in %s; to learn which texts are "
+                        "rare, add --category %s%s",
                         columns->from.name, names_text_read(&texts), names_text_paste(&texts),
                         before == 1 && strpbrk(texts.read, " \t")
                             ? "; if blanks separate the columns: --delimiter ' '"
@@ -224,7 +225,7 @@ static exit_code leave_text_out(cli_columns *columns, const cli_settings *settin
 
 /* ---- A state knows its columns ---- */
 
-/* What the state has not learned from is left out, if all is there that it has. */
+/* Leaves out columns that the state has not learned, if the input has all that it has learned. */
 static void leave_unknown_out(cli_columns *columns)
 {
     const column_source *from = &columns->from;
@@ -281,7 +282,7 @@ static exit_code find_undecided(cli_columns *columns, const cli_settings *settin
     const first_rows *look = columns->from.look;
     for (size_t i = 0; i < look->column_count; i++) {
         const column_look *column = &look->columns[i];
-        if (!is_open(columns, settings, i) || column->numbers + column->texts > 0)
+        if (!is_open(columns, settings, i) || column->numbers + column->texts + column->refused > 0)
             continue;
         if (!columns->undecided)
             columns->undecided = calloc(columns->use_count, sizeof *columns->undecided);
@@ -351,7 +352,7 @@ static exit_code report_rising(const cli_columns *columns, const cli_settings *s
         return complain(EXIT_FAILED, "%s: --strict learns nothing that only ever rises: %s%s",
                         columns->from.name, names_text_read(&all), advice.text);
     if (!settings->is_quiet)
-        note("%s: learned although it only ever rises, so that each value is new: %s%s",
+        note("%s: learned although it only ever rises, so every value is new: %s%s",
              columns->from.name, names_text_read(&all), advice.text);
     return EXIT_OK;
 }

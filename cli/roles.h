@@ -1,6 +1,6 @@
-/* What columns are for where no option says it. A look at the first rows finds those that hold
- * text, which are left out; the time of the rows; and numbers that only ever rise. Each decision
- * is printed with the options that change it. With --strict it is refused instead. */
+/* Finds the role of columns that no option names. A look at the first rows finds those that
+ * hold text, which are left out; the time of the rows; and numbers that only ever rise. Each
+ * decision is printed with the options that change it. With --strict it is refused instead. */
 #ifndef OIF_CLI_ROLES_H
 #define OIF_CLI_ROLES_H
 
@@ -15,7 +15,7 @@ exit_code roles_find(cli_columns *columns, const cli_settings *settings);
  * is an error. */
 exit_code roles_report_rising(cli_columns *columns, const cli_settings *settings);
 
-/* A live stream has no first rows to look at: the same while it is scored. */
+/* The same for a live stream, which has no first rows to look at: watches while it is scored. */
 typedef struct rising_watch {
     rising_column *columns; /* of the learned ones; NULL: there is nothing left to watch */
     uint64_t rows_left;

@@ -1,5 +1,6 @@
 #include "row_block.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,8 @@ row_block *row_block_new(const cli_columns *columns)
     row_block *block = calloc(1, sizeof *block);
     if (!block)
         return NULL;
+    block->quiet_until = NAN;
     block->columns = columns->count;
-    block->values = columns->count - columns->categories.count;
     block->texts = columns->text_count;
     block->bytes = malloc(ROW_BLOCK_BYTES);
     block->rows = calloc(ROW_BLOCK_ROWS, (columns->count + 1) * sizeof *block->rows);
@@ -37,7 +38,7 @@ static size_t aligned(size_t bytes)
     return (bytes + 15) / 16 * 16;
 }
 
-/* Room that the caller knows there is. */
+/* Takes memory that the caller has checked is there. */
 static void *take(row_block *block, size_t bytes)
 {
     void *memory = block->bytes + block->bytes_used;
@@ -61,15 +62,14 @@ static bool is_within(const oif_record *record, const oif_text *text)
 
 static size_t needed_bytes(const row_block *block, const oif_record *record, size_t key_bytes)
 {
-    size_t bytes = aligned(block->values * sizeof(double)) +
-                   aligned(block->texts * sizeof(oif_text)) +
+    size_t bytes = aligned(block->texts * sizeof(oif_text)) +
                    aligned(record->text_bytes + record->end_bytes) + aligned(key_bytes);
     for (size_t i = 0; i < block->texts; i++)
         bytes += is_within(record, &record->texts[i]) ? 0 : aligned(record->texts[i].bytes);
     return bytes;
 }
 
-/* Texts in the line stay where they are in it: what is before one can say what it is. */
+/* Texts within the line keep their place in it: the byte before a text can show what it is. */
 static void copy_texts(row_block *block, const oif_record *record, const char *line,
                        oif_text texts[])
 {
@@ -88,11 +88,10 @@ bool row_block_add(row_block *block, const oif_record *record, oif_text key, dou
         needed_bytes(block, record, key.bytes) > ROW_BLOCK_BYTES - block->bytes_used)
         return false;
     oif_record *kept = &block->waiting[at].record;
-    double *values = take(block, block->values * sizeof *values);
+    double *values = block->rows + at * block->columns;
     oif_text *texts = take(block, block->texts * sizeof *texts);
     *kept = *record;
-    memcpy(values, record->values, block->values * sizeof *values);
-    memcpy(block->rows + at * block->columns, record->values, block->values * sizeof *values);
+    memcpy(values, record->values, block->columns * sizeof *values);
     kept->values = values;
     kept->text = copy(block, record->text, record->text_bytes + record->end_bytes);
     copy_texts(block, record, kept->text, texts);
@@ -112,6 +111,7 @@ void row_block_empty(row_block *block)
         free(block->waiting[i].kept);
     block->count = 0;
     block->bytes_used = 0;
+    block->quiet_until = NAN;
 }
 
 /* ---- Verdicts ---- */
@@ -129,10 +129,12 @@ kept_verdict *kept_verdict_make(const result_fields *fields, oif_pipeline *pipel
     kept->fields.order = (size_t *)(void *)(kept->fields.attributions + count);
     kept->verdict = (row_verdict){.result = *result, .fields = &kept->fields, .seconds = seconds};
     result_fields_follow(&kept->fields, pipeline, result);
-    if (is_judged)
-        kept->verdict = result_fields_judge(&kept->fields, pipeline, result, seconds);
-    if (kept->verdict.values)
+    if (!is_judged)
+        return kept;
+    kept->verdict = result_fields_judge(&kept->fields, pipeline, result, seconds);
+    if (kept->verdict.values) {
         memcpy(kept->numbers, kept->verdict.values, count * sizeof *kept->numbers);
-    kept->verdict.values = kept->numbers;
+        kept->verdict.values = kept->numbers;
+    }
     return kept;
 }

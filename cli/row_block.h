@@ -7,7 +7,7 @@
 
 enum { ROW_BLOCK_ROWS = 512, ROW_BLOCK_BYTES = 1 << 20 };
 
-/* The verdict on a row that was made on the thread of its key; freed as a whole. */
+/* The verdict on a row, made on the thread of its key; one allocation. */
 typedef struct kept_verdict {
     result_fields fields; /* as those of the run, with room of its own for the reasons */
     row_verdict verdict;
@@ -22,22 +22,24 @@ typedef struct waiting_row {
 
 typedef struct row_block {
     size_t count;
-    size_t columns, values, texts; /* of a row, and of a record's values and texts */
+    size_t columns, texts; /* of a row, and texts of a record */
     char *bytes;
     size_t bytes_used;
-    double *rows; /* [ROW_BLOCK_ROWS][columns] */
+    double *rows; /* [ROW_BLOCK_ROWS][columns]: the values of the records */
     double seconds[ROW_BLOCK_ROWS];
     const char *keys[ROW_BLOCK_ROWS];
     size_t key_bytes[ROW_BLOCK_ROWS];
     oif_result results[ROW_BLOCK_ROWS];
     waiting_row waiting[ROW_BLOCK_ROWS];
+    double quiet_until; /* up to this time no key becomes silent, whatever the rows that wait do;
+                           NaN: not known */
 } row_block;
 
-/* NULL if out of memory. `free` accepts NULL. */
+/* For rows without categories. NULL if out of memory. `free` accepts NULL. */
 row_block *row_block_new(const cli_columns *columns);
 void row_block_free(row_block *block);
 
-/* Appends a copy of a record and of its key. False: there is no room for it. */
+/* Appends a copy of a record and of its key. False: it does not fit. */
 bool row_block_add(row_block *block, const oif_record *record, oif_text key, double seconds);
 
 /* Makes the verdict on the row that the pipeline has processed last, as result_fields_judge, and

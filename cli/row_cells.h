@@ -1,4 +1,4 @@
-/* The fields of a row one by one, for formats that write them in another way than they came. */
+/* The fields of a row one by one, for output formats that differ from the input's. */
 #ifndef OIF_CLI_ROW_CELLS_H
 #define OIF_CLI_ROW_CELLS_H
 

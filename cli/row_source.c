@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* What the pipeline would refuse about a record; found first, so rows that were seen are
- * counted the same way. */
+/* Refuses what the pipeline would refuse, but earlier, so skipped rows are counted the same
+ * way. */
 static oif_status check_key(const cli_columns *columns, const oif_record *record, oif_error *error)
 {
     if (!columns->has_key)
@@ -16,11 +16,12 @@ static oif_status check_key(const cli_columns *columns, const oif_record *record
         return OIF_OK;
     *error = (oif_error){.status = OIF_EINPUT, .line = record->line};
     snprintf(error->message, sizeof error->message,
-             "a key of %zu bytes is too long; up to %d are fine", bytes, OIF_KEY_MAX_BYTES);
+             "a key of %zu bytes is too long; the limit is %d", bytes, OIF_KEY_MAX_BYTES);
     return OIF_EINPUT;
 }
 
-/* Whether the row was refused for text in a column that had no value before; said once for each. */
+/* Whether the row was refused for text in a column that had no value before; reported once per
+ * column. */
 static bool is_text_of_undecided(cli_input *input, oif_record *record, const oif_error *error)
 {
     struct undecided_column *undecided = input->columns.undecided;

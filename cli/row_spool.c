@@ -12,7 +12,7 @@ static exit_code complain_errno(const row_spool *spool)
                     spool->path, strerror(errno));
 }
 
-/* Beside a device or a pipe there may be no place for files. */
+/* The folder of a device or a pipe may not take files. */
 static FILE *open_nameless(const char *path)
 {
     size_t bytes = strlen(path) + sizeof ".rows.XXXXXX";

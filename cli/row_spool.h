@@ -1,5 +1,5 @@
-/* Rows of numbers on disk, to be looked at later: a file without a name that is gone when the
- * program ends, however it ends. */
+/* Rows of numbers on disk for later: an unnamed file, which disappears when the program ends in
+ * any way. */
 #ifndef OIF_CLI_ROW_SPOOL_H
 #define OIF_CLI_ROW_SPOOL_H
 

@@ -152,7 +152,7 @@ static bool write_csv(const row_writer *writer, const oif_record *record,
 
 /* ---- NDJSON ---- */
 
-/* Puts the fields before the brace that closes the object; all else stays byte for byte. */
+/* Inserts the fields before the closing brace; everything else stays byte for byte. */
 static bool extend_object(const oif_record *record, const row_verdict *verdict)
 {
     const char *text = record->text, *end = text + record->text_bytes, *brace = end - 1, *last;
@@ -165,7 +165,7 @@ static bool extend_object(const oif_record *record, const row_verdict *verdict)
            result_fields_write_json(verdict) && output_write(brace, (size_t)(end - brace));
 }
 
-/* The object without the brace that closes it. */
+/* The object without its closing brace. */
 static bool write_members(const row_writer *writer, const oif_record *record)
 {
     for (size_t i = 0; i < writer->cells.count; i++) {

@@ -1,4 +1,4 @@
-/* Rows on their way out: as they came with fields added, or rewritten in another format.
+/* Writes rows: unchanged with fields added, or converted to another format.
  *
  *     CSV      9,0.5           ->   9,0.5,0.71,0.001,1
  *     NDJSON   {"load": 0.5 }  ->   {"load": 0.5 ,"oif":{"score":0.71,"p":0.001,"anomaly":true}}
@@ -24,7 +24,7 @@ exit_code row_writer_start(row_writer *writer, const cli_input *input,
                            const score_settings *settings);
 void row_writer_close(row_writer *writer);
 
-/* False once stdout takes no more. */
+/* False once stdout is closed or has failed. */
 bool row_writer_header(const row_writer *writer, const result_fields *fields);
 bool row_writer_row(const row_writer *writer, const oif_record *record, const row_verdict *verdict);
 

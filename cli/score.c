@@ -1,173 +1,44 @@
-/* oif score: every row passes through as it came, with what is known about it added: a thin
- * front on oif_pipeline. Added fields come last, even where the input has columns of the same
- * names. */
+/* oif score: copies every row and appends its score and other fields: a thin front end of
+ * oif_pipeline. Added fields come last, even where the input has columns of the same names.
+ * scored_row.c has what happens to one row, scoring_threads.c to many at a time. */
 #include "score.h"
 #include "alert_options.h"
-#include "alert_record.h"
 #include "clock.h"
-#include "durations.h"
-#include "key_room.h"
 #include "known_roles.h"
-#include "late_keys.h"
-#include "metrics.h"
-#include "on_alert.h"
-#include "progress.h"
-#include "roles.h"
-#include "row_block.h"
 #include "row_source.h"
-#include "row_writer.h"
-#include "season_search.h"
+#include "scoring_threads.h"
 #include "signals.h"
-#include "silence_monitor.h"
-#include "state.h"
-#include "stream_clock.h"
 #include "verbose.h"
-#include "watch.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-enum { ROWS_PER_LOOK_AT_THE_CLOCK = 256 };
+/* ---- While there is nothing to read ---- */
 
-/* One run, from the first row to the last. */
-typedef struct scoring_run {
-    const score_settings *settings;
-    const cli_settings *all_settings;
-    cli_input *input;
-    cli_state *state;
-    result_fields fields;
-    row_writer writer;
-    watch_view watch;
-    bool is_watched;
-    bad_rows bad;
-    stream_clock times;
-    silence_monitor silence;
-    key_room room;
-    season_search season;
-    progress_line progress;
-    cli_metrics metrics;
-    on_alert *actions;
-    uint64_t rows_until_attention; /* to commands that run */
-    rising_watch rising;
-    late_keys late;
-    row_block *block; /* NULL: rows are processed one by one */
-    oif_status block_status;
-    oif_error block_error; /* of that status */
-    bool is_over;          /* nothing is to be read any more */
-    atomic_bool is_memory_short;
-    bool is_header_written;
-    uint64_t keyless; /* rows whose key is empty */
-    uint64_t anomalies, episodes;
-    uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows of each grade */
-} scoring_run;
-
-/* ---- Rows ---- */
-
-/* The time of a record; NaN without --time. */
-static double read_time(scoring_run *scoring, const oif_record *record)
+/* The sooner of two waits; -1 is never. */
+static int sooner(int a, int b)
 {
-    const cli_columns *columns = &scoring->input->columns;
-    if (!columns->has_time)
-        return NAN;
-    return stream_clock_read(&scoring->times, record->texts[columns->time_text], record->line);
+    return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-static bool is_shown(const score_settings *settings, const oif_result *result)
+/* While there is no input: draws the view, reports keys that fall silent, and saves the state
+ * and the metrics when they are due. Returns the milliseconds until the next call. */
+static int use_idle_time(void *context)
 {
-    if (settings->output == OUTPUT_PROMETHEUS)
-        return false;
-    if (settings->alert_once)
-        return result->episode == OIF_EPISODE_BEGINS || result->episode == OIF_EPISODE_ENDS;
-    if (settings->min_grade != OIF_GRADE_NONE)
-        return result->grade >= settings->min_grade;
-    return result->anomaly || !settings->only_alerts;
+    scoring_run *scoring = context;
+    int listens = silence_monitor_idle(&scoring->silence, scoring->state->pipeline);
+    if (scoring->is_watched)
+        watch_draw(&scoring->watch);
+    scored_row_save(scoring);
+    int saves = state_milliseconds_left(scoring->state);
+    return sooner(sooner(listens, saves),
+                  sooner(metrics_attend(&scoring->metrics), on_alert_attend(scoring->actions)));
 }
 
-static void count_in_metrics(scoring_run *scoring, oif_text key, const oif_result *result)
-{
-    metrics_row(&scoring->metrics, key.text, key.bytes, result);
-    if (scoring->metrics.rows % ROWS_PER_LOOK_AT_THE_CLOCK == 0)
-        metrics_attend(&scoring->metrics);
-}
+/* ---- All rows ---- */
 
-static void act(scoring_run *scoring, const oif_record *record, oif_text key,
-                const row_verdict *verdict)
-{
-    size_t record_bytes;
-    char *text = alert_record_make(&scoring->writer, record, verdict, key, &record_bytes);
-    on_alert_run(scoring->actions, text, record_bytes, alert_record_series(verdict, key),
-                 verdict->result.episode == OIF_EPISODE_BEGINS,
-                 grade_word(verdict->episode.peak_grade));
-}
-
-/* A row that was processed. */
-typedef struct scored_row {
-    const oif_record *record;
-    oif_text key; /* NULL for an empty one */
-    double seconds;
-    const oif_result *result;
-    const kept_verdict *kept; /* made when it was processed; NULL: the pipeline is asked */
-    bool is_in_block;         /* then the pipeline is not asked */
-} scored_row;
-
-static bool is_wanted(const scoring_run *scoring, const oif_result *result)
-{
-    return scoring->is_watched || is_shown(scoring->settings, result);
-}
-
-static bool is_acted_on(const scoring_run *scoring, const oif_result *result)
-{
-    return scoring->actions->command &&
-           (result->episode == OIF_EPISODE_BEGINS || result->episode == OIF_EPISODE_ENDS);
-}
-
-static row_verdict judge(scoring_run *scoring, const scored_row *row)
-{
-    if (row->kept)
-        return row->kept->verdict;
-    if (row->is_in_block) /* neither anomalous nor part of an episode */
-        return (row_verdict){
-            .result = *row->result, .fields = &scoring->fields, .seconds = row->seconds};
-    return result_fields_judge(&scoring->fields, scoring->state->pipeline, row->result,
-                               row->seconds);
-}
-
-/* Returns false once stdout takes no more. */
-static bool write_result(scoring_run *scoring, const scored_row *row)
-{
-    const oif_result *result = row->result;
-    scoring->anomalies += result->anomaly;
-    scoring->graded[result->grade]++;
-    scoring->episodes += result->episode == OIF_EPISODE_BEGINS;
-    if (!row->is_in_block)
-        result_fields_follow(&scoring->fields, scoring->state->pipeline, result);
-    if (scoring->metrics.is_wanted && !result->has_no_model)
-        count_in_metrics(scoring, row->key, result);
-    const bool is_printed = is_wanted(scoring, result), is_alert = is_acted_on(scoring, result);
-    if (!is_printed && !is_alert)
-        return true;
-    row_verdict verdict = judge(scoring, row);
-    if (is_alert)
-        act(scoring, row->record, row->key, &verdict);
-    if (!is_printed)
-        return true;
-    return scoring->is_watched ? watch_row(&scoring->watch, row->record, &verdict, row->seconds)
-                               : row_writer_row(&scoring->writer, row->record, &verdict);
-}
-
-static void count_keyless(scoring_run *scoring, const oif_record *record)
-{
-    if (scoring->keyless++ == 0)
-        note("%s:%" PRIu64 ": there is no key in '%.60s'; rows without one share a model",
-             scoring->input->source.name, record->line, scoring->settings->key);
-}
-
-/* What is said about columns while rows come. */
+/* Messages about columns that later rows cause. */
 static exit_code watch_columns(scoring_run *scoring, const oif_record *record)
 {
     const cli_columns *columns = &scoring->input->columns;
@@ -179,207 +50,10 @@ static exit_code watch_columns(scoring_run *scoring, const oif_record *record)
     return code;
 }
 
-/* What is said about a row that was processed, before the row itself. */
-static void note_row(scoring_run *scoring, const scored_row *row, bool is_short)
-{
-    oif_pipeline *pipeline = scoring->state->pipeline;
-    silence_monitor_result(&scoring->silence, row->key, row->seconds, row->result);
-    if (is_short) {
-        progress_end(&scoring->progress);
-        key_room_report(&scoring->room, pipeline, row->result, row->key.text, row->key.bytes);
-    }
-    state_row(scoring->state);
-}
-
-static oif_text key_of(scoring_run *scoring, const oif_record *record)
-{
-    const cli_columns *columns = &scoring->input->columns;
-    oif_text key = key_columns_text(&columns->key, record);
-    if (key.bytes > 0)
-        return key;
-    if (columns->has_key)
-        count_keyless(scoring, record);
-    return (oif_text){NULL, 0};
-}
-
-static oif_status process(scoring_run *scoring, scored_row *row, oif_result *result,
-                          oif_error *error)
-{
-    cli_columns *columns = &scoring->input->columns;
-    oif_pipeline *pipeline = scoring->state->pipeline;
-    silence_monitor_row(&scoring->silence, pipeline, row->seconds);
-    oif_status status =
-        oif_pipeline_process_at(pipeline, row->key.text, row->key.bytes, row->seconds,
-                                categories_row(&columns->categories, row->record), result, error);
-    if (status == OIF_OK)
-        note_row(scoring, row, key_room_is_short(&scoring->room, pipeline, result));
-    return status;
-}
-
-static void save_if_due(scoring_run *scoring)
-{
-    bool is_asked_for = signals_take_save_request();
-    if (!is_asked_for && !state_is_due(scoring->state))
-        return;
-    progress_end(&scoring->progress);
-    (is_asked_for ? state_save_now : state_save)(scoring->state);
-}
-
-/* The sooner of two waits; -1 is never. */
-static int sooner(int a, int b)
-{
-    return a < 0 || (b >= 0 && b < a) ? b : a;
-}
-
-/* Commands end and others wait for that; a look costs as much as some rows. */
-static void attend_to_commands(scoring_run *scoring)
-{
-    if (scoring->actions->running_count == 0 || scoring->rows_until_attention-- > 0)
-        return;
-    scoring->rows_until_attention = ROWS_PER_LOOK_AT_THE_CLOCK;
-    on_alert_attend(scoring->actions);
-}
-
-/* While the input has nothing to read: the view shows the latest rows, keys may fall silent, and
- * the state and the metrics are saved by the clock. Returns the milliseconds until it is needed
- * again. */
-static int use_idle_time(void *context)
-{
-    scoring_run *scoring = context;
-    int listens = silence_monitor_idle(&scoring->silence, scoring->state->pipeline);
-    if (scoring->is_watched)
-        watch_draw(&scoring->watch);
-    save_if_due(scoring);
-    int saves = state_milliseconds_left(scoring->state);
-    return sooner(sooner(listens, saves),
-                  sooner(metrics_attend(&scoring->metrics), on_alert_attend(scoring->actions)));
-}
-
-/* After a row was written. */
-static void finish_row(scoring_run *scoring, const oif_record *record)
-{
-    season_search_row(&scoring->season, &scoring->input->columns, record);
-    attend_to_commands(scoring);
-    if (state_has_lost(scoring->state)) {
-        progress_end(&scoring->progress);
-        state_report_lost(scoring->state);
-    }
-    progress_row(&scoring->progress, scoring->input->source.bytes_read);
-}
-
-/* ---- Rows in blocks, on several threads ---- */
-
-/* On the thread that has processed the row. */
-static void keep_verdict(void *context, oif_pipeline *pipeline, size_t row,
-                         const oif_result *result)
-{
-    scoring_run *scoring = context;
-    row_block *block = scoring->block;
-    waiting_row *waiting = &block->waiting[row];
-    waiting->is_short = key_room_is_short(&scoring->room, pipeline, result);
-    if (!result->anomaly && result->episode == OIF_EPISODE_NONE)
-        return;
-    const bool is_judged = is_wanted(scoring, result) || is_acted_on(scoring, result);
-    waiting->kept =
-        kept_verdict_make(&scoring->fields, pipeline, result, block->seconds[row], is_judged);
-    if (!waiting->kept)
-        scoring->is_memory_short = true;
-}
-
-static bool write_waiting(scoring_run *scoring, size_t i)
-{
-    const row_block *block = scoring->block;
-    const waiting_row *waiting = &block->waiting[i];
-    const key_room *room = &scoring->room;
-    const scored_row row = {.record = &waiting->record,
-                            .key = {block->keys[i], block->key_bytes[i]},
-                            .seconds = block->seconds[i],
-                            .result = &block->results[i],
-                            .kept = waiting->kept,
-                            .is_in_block = true};
-    bool is_reported =
-        row.result->has_no_model ? room->is_full_reported : room->is_restart_reported;
-    note_row(scoring, &row, waiting->is_short && !is_reported);
-    if (!write_result(scoring, &row))
-        return false;
-    finish_row(scoring, row.record);
-    return true;
-}
-
-/* Processes the rows that wait and writes them: when there are enough, when the order of what
- * happens asks for it, and before the input may have to be waited for. */
-static void process_block(void *context)
-{
-    scoring_run *scoring = context;
-    row_block *block = scoring->block;
-    size_t done = 0;
-    if (block->count == 0 || scoring->is_over)
-        return;
-    scoring->block_status = oif_pipeline_process_rows_with(
-        scoring->state->pipeline, block->rows, block->count, block->columns, block->keys,
-        block->key_bytes, block->seconds, keep_verdict, scoring, block->results, &done,
-        &scoring->block_error);
-    scoring->block_error.line = 0; /* it is the row of the block */
-    bool is_written = !scoring->is_memory_short;
-    for (size_t i = 0; i < done && is_written; i++)
-        is_written = write_waiting(scoring, i);
-    row_block_empty(block);
-    scoring->is_over = !is_written || scoring->block_status != OIF_OK || signals_stop_requested();
-    if (!scoring->is_over)
-        save_if_due(scoring);
-}
-
-/* The state is saved after exactly as many rows as were asked for. */
-static bool is_block_full(const scoring_run *scoring)
-{
-    const cli_state *state = scoring->state;
-    return scoring->block->count == ROW_BLOCK_ROWS ||
-           (state->rows_between_saves > 0 &&
-            state->rows_unsaved + scoring->block->count >= state->rows_between_saves);
-}
-
-/* False: the row is to be processed by itself. */
-static bool wait_in_block(scoring_run *scoring, const scored_row *row)
-{
-    row_block *block = scoring->block;
-    if (silence_monitor_acts(&scoring->silence, row->seconds))
-        process_block(scoring);
-    if (!row_block_add(block, row->record, row->key, row->seconds)) {
-        process_block(scoring);
-        if (!row_block_add(block, row->record, row->key, row->seconds))
-            return false;
-    }
-    silence_monitor_row(&scoring->silence, scoring->state->pipeline, row->seconds);
-    if (is_block_full(scoring))
-        process_block(scoring);
-    return true;
-}
-
-/* Whether threads can share the rows, and the reason why not. */
-static exit_code start_threads(scoring_run *scoring)
-{
-    oif_error error;
-    cli_input *input = scoring->input;
-    oif_pipeline *pipeline = scoring->state->pipeline;
-    const uint64_t threads = scoring->settings->threads;
-    if (threads < 2 || scoring->is_watched || input->columns.categories.count > 0)
-        return EXIT_OK;
-    if (oif_pipeline_set_threads(pipeline, (unsigned)threads, &error) != OIF_OK)
-        return complain(EXIT_FAILED, "--threads: %s", error.message);
-    scoring->block = row_block_new(&input->columns);
-    if (!scoring->block)
-        return complain(EXIT_FAILED, "out of memory");
-    input->source.before_read = process_block;
-    input->source.before_read_context = scoring;
-    return EXIT_OK;
-}
-
-/* ---- All rows ---- */
-
 static exit_code end_of_rows(scoring_run *scoring, oif_status status, const oif_error *error)
 {
     if (scoring->block) {
-        process_block(scoring);
+        scoring_threads_flush(scoring);
         if (scoring->is_memory_short)
             return complain(EXIT_FAILED, "out of memory");
         if (scoring->block_status != OIF_OK) {
@@ -393,18 +67,18 @@ static exit_code end_of_rows(scoring_run *scoring, oif_status status, const oif_
                : input_complain(scoring->input, error);
 }
 
-/* Returns false when it was the last one, because of `status` or because no output is taken. */
+/* Returns false if it was the last one, because of `status` or because stdout is closed. */
 static bool score_row(scoring_run *scoring, scored_row row, oif_status *status, oif_error *error)
 {
     oif_result result;
-    if (scoring->block && wait_in_block(scoring, &row))
+    if (scoring->block && scoring_threads_row(scoring, &row))
         return !scoring->is_over;
     row.result = &result;
-    *status = process(scoring, &row, &result, error);
-    if (*status != OIF_OK || !write_result(scoring, &row) || signals_stop_requested())
+    *status = scored_row_process(scoring, &row, &result, error);
+    if (*status != OIF_OK || !scored_row_write(scoring, &row) || signals_stop_requested())
         return false;
-    save_if_due(scoring);
-    finish_row(scoring, row.record);
+    scored_row_save(scoring);
+    scored_row_finish(scoring, row.record);
     return true;
 }
 
@@ -422,13 +96,14 @@ static exit_code score_rows(scoring_run *scoring)
             end_of_rows(scoring, OIF_OK, NULL);
             return code;
         }
-        double seconds = read_time(scoring, &record); /* of rows that were seen too: they give
+        double seconds = scored_row_time(scoring, &record); /* of rows that were seen too: they give
                                                          the unit and the year of later ones */
         if (state->rows_seen > 0) {
             state->rows_seen--;
             continue;
         }
-        scored_row row = {.record = &record, .key = key_of(scoring, &record), .seconds = seconds};
+        scored_row row = {
+            .record = &record, .key = scored_row_key(scoring, &record), .seconds = seconds};
         if (!score_row(scoring, row, &status, &error))
             break;
     }
@@ -480,8 +155,8 @@ static void finish_run(scoring_run *scoring)
     if (scoring->is_watched)
         watch_end(&scoring->watch);
     if (scoring->state->rows_seen > 0 && !signals_stop_requested())
-        note("%s: it ends %" PRIu64 " rows before what %s has seen", scoring->input->source.name,
-             scoring->state->rows_seen, scoring->state->path);
+        note("%s: the input ends %" PRIu64 " rows before the last one that %s has seen",
+             scoring->input->source.name, scoring->state->rows_seen, scoring->state->path);
     season_search_end(&scoring->season);
     bad_rows_report(&scoring->bad, &scoring->input->source);
     stream_clock_report(&scoring->times);
@@ -511,12 +186,12 @@ static bool write_header(const scoring_run *scoring)
     result_fields_note_clash(&scoring->fields, &scoring->input->columns.from,
                              scoring->writer.format == OUTPUT_NDJSON);
     if (scoring->writer.has_no_header && scoring->writer.format != OUTPUT_CSV)
-        note("--no-output-header does nothing here: only CSV has a header");
+        note("--no-output-header has no effect here: only CSV output has a header");
     return scoring->is_header_written || row_writer_header(&scoring->writer, &scoring->fields);
 }
 
-/* A program that writes the header and waits for ours before it writes a row does not wait in
- * vain, although columns are chosen by the first row. */
+/* Prints the header before the first row, although columns are chosen by that row: a program
+ * may write its header and wait for ours before it writes a row. */
 static void write_header_early(void *context)
 {
     scoring_run *scoring = context;
@@ -576,7 +251,7 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     late_keys_start(&scoring->late, &scoring->input->columns, settings);
     scoring->input->source.idle = use_idle_time;
     scoring->input->source.idle_context = scoring;
-    code = start_threads(scoring);
+    code = scoring_threads_start(scoring);
     if (code == EXIT_OK && write_header(scoring))
         code = score_rows(scoring);
     finish_run(scoring);
@@ -584,7 +259,7 @@ static exit_code score_opened(scoring_run *scoring, cli_settings *settings)
     return metrics_finish(&scoring->metrics, code);
 }
 
-/* Whether a row of the run was an alert, of --min-grade or worse, or a key fell silent. */
+/* Whether there was an alert, of --min-grade or worse, or a key fell silent. */
 static bool had_alerts(const scoring_run *scoring)
 {
     oif_grade worst = OIF_GRADE_CRITICAL;
@@ -645,12 +320,12 @@ static exit_code check_output(const score_settings *score)
     bool is_prometheus = score->output == OUTPUT_PROMETHEUS;
     if (score->output_file && !is_prometheus)
         return complain(EXIT_USAGE,
-                        "--output-file goes with --output prometheus; rows go to stdout: > %s",
+                        "--output-file needs --output prometheus; rows go to stdout: > %s",
                         score->output_file);
     if ((score->output_every > 0 || score->output_keys > 0) && !is_prometheus)
-        return complain(EXIT_USAGE, "--output-every and --output-keys go with --output prometheus");
+        return complain(EXIT_USAGE, "--output-every and --output-keys need --output prometheus");
     if (score->measurement && score->output != OUTPUT_INFLUX)
-        return complain(EXIT_USAGE, "--measurement goes with --output influx");
+        return complain(EXIT_USAGE, "--measurement needs --output influx");
     return EXIT_OK;
 }
 
@@ -661,10 +336,11 @@ exit_code score_run(const cli_settings *asked)
     if (check_output(&settings.score) != EXIT_OK)
         return EXIT_USAGE;
     if (settings.score.min_grade != OIF_GRADE_NONE && settings.score.alert_once)
-        return complain(EXIT_USAGE, "--min-grade goes with single rows: leave out --alert-once, "
-                                    "which prints the first and last of an episode");
+        return complain(EXIT_USAGE, "--min-grade selects single rows, --alert-once the first and "
+                                    "last row of each episode; leave one of them out");
     if (settings.score.threads > 1 && !settings.score.key)
-        return complain(EXIT_USAGE, "--threads needs --key COL: threads share the keys");
+        return complain(EXIT_USAGE,
+                        "--threads needs --key COL: the keys are divided among the threads");
     exit_code code = alert_options_check(&settings);
     if (code == EXIT_OK)
         code = state_open(&state, &settings);

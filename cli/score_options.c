@@ -1,5 +1,6 @@
 /* The options of oif score, and its help. */
 #include "durations.h"
+#include "row_options.h"
 #include "score.h"
 #include "season_search.h"
 
@@ -84,149 +85,133 @@ static const char *const output_words[] = {"csv",    "ndjson",     "logfmt",
                                            "influx", "prometheus", NULL}; /* as output_format */
 
 static const cli_option options[] = {
-    {"key", OPTION_TEXT, SETTING(score.key),
-     .help = "each key, such as each host, has a model of its own; host,disk: both together are "
-             "the key",
-     .argument = "COL,COL"},
+    OPTION_KEY,
     {"threads", OPTION_COUNT, SETTING(score.threads),
-     .help = "threads that share the keys of --key: the same rows in the same order, sooner; 1 if "
-             "not given",
+     .help =
+         "divide the keys of --key among this many threads (default 1): the same output, faster",
      .argument = "N", .from = 1, .to = OIF_THREADS_MAX, .range = "1 to 16"},
     {"time", OPTION_TEXT, SETTING(score.time),
-     .help = "the column with the time of a row: ISO 8601, seconds or less since 1970, or as in "
-             "syslog and common log; not learned from, and shown with alerts",
+     .help = "the column with the time of a row: ISO 8601, a number of seconds, milliseconds, ... "
+             "since 1970, or as in syslog and common log; it is not learned, and shown with alerts",
      .argument = "COL"},
-    {"time-year", OPTION_COUNT, SETTING(score.time_year),
-     .help = "the year in which times without one, as in syslog, begin (1972 if not given)",
-     .argument = "YEAR", .from = 1, .to = 9999, .range = "1 to 9999"},
-    {"diff", OPTION_TEXT, SETTING(score.diff),
-     .help = "learn the difference from the row before instead of these columns",
-     .argument = "A,B,..."},
-    {"rate", OPTION_TEXT, SETTING(score.rate),
-     .help = "these are counters: learn their increase per second of --time, or per row without "
-             "it; a counter that falls began at 0 again",
-     .argument = "A,B,..."},
-    {"log", OPTION_TEXT, SETTING(score.log),
-     .help = "learn the logarithm instead of these columns; 0 and less is then missing",
-     .argument = "A,B,..."},
+    OPTION_TIME_YEAR,
+    OPTIONS_DERIVED,
     {"category", OPTION_TEXT, SETTING(score.category),
-     .help = "these are texts, such as states and names, or numbers that are names: learn how rare "
-             "a value is; a new value where others are not is an anomaly",
+     .help = "these columns hold text, such as states and names, or numbers that are names: learn "
+             "how rare a value is; a new value is an anomaly where new values are rare",
      .argument = "A,B,..."},
-    {"keep-original", OPTION_SWITCH, SETTING(score.keep_original),
-     .help = "learn the columns of --diff, --rate and --log themselves as well"},
+    OPTION_KEEP_ORIGINAL,
     {"season", OPTION_APPLY, SETTING(score.is_season_searched),
-     .help =
-         "the stream repeats itself after this many rows, or by --time after 24h, 1d or 1w: then "
-         "a number may be unusual for its time; may be given again for a week beside a day; "
-         "auto: search for it in the first rows, and use it if the input is a file",
+     .help = "the stream repeats itself after this many rows, or after a time such as 24h, 1d or "
+             "1w of --time, so a value may be unusual for its time; may be given twice, for a day "
+             "and a week; auto: search the first rows for it, and use it if the input is a file",
      .argument = "N|TIME|auto", .apply = season_set},
     {"label", OPTION_TEXT, SETTING(label),
-     .help = "a column that is not learned from, such as known labels", .argument = "COL"},
+     .help = "leave this column out of learning, for example known labels", .argument = "COL"},
     {"fields", OPTION_TEXT, SETTING(score.fields),
-     .help = "what is added to a row (score,p,anomaly if not given): score; p, the share of recent "
-             "scores as high; severity: one ordinary row in 10^severity scores as high; threshold; "
-             "anomaly; grade: note, warning (severity 4 or more) or critical (5 or more); ready; "
-             "learned; episode: begins, lasts or ends, and of the episode that the row is in: "
-             "episode_id, counted per key; episode_start, a time or else a row; episode_rows; "
-             "episode_peak, its highest severity; episode_why, the first column then; why",
+     .help =
+         "what is added to a row (default score,p,anomaly): score; p, the share of recent scores "
+         "that are at least as high; severity: one ordinary row in 10^severity scores as high; "
+         "threshold; anomaly; grade: note, warning (severity 4 or more) or critical (5 or more); "
+         "ready; learned; episode: begins, lasts or ends; and about the row's episode: episode_id, "
+         "counted per key; episode_start, a time or a row number; episode_rows; episode_peak, its "
+         "highest severity; episode_why, the main reason at its peak; why",
      .argument = "A,B,..."},
     {"prefix", OPTION_APPLY, SETTING(score.prefix),
-     .help =
-         "call what is added NAME_score, NAME_p, ..., in JSON a member NAME instead of oif: for "
-         "rows that have such names already, as from another oif",
+     .help = "name the added fields NAME_score, NAME_p, ..., in JSON a member NAME instead of oif: "
+             "for rows that already have such names, as from another oif",
      .argument = "NAME", .apply = set_prefix},
     {"explain", OPTION_APPLY, SETTING(score.explain_top),
-     .help = "say why a row is anomalous: the TOP columns, how far, low or high (default 3)",
+     .help =
+         "show why a row is anomalous: the TOP columns with their shares, low or high (default 3)",
      .argument = "[TOP]", .apply = set_explain},
-    {"only-alerts", OPTION_SWITCH, SETTING(score.only_alerts), .help = "print anomalous rows only"},
+    {"only-alerts", OPTION_SWITCH, SETTING(score.only_alerts), .help = "print only anomalous rows"},
     {"min-grade", OPTION_WORD, SETTING(score.min_grade),
-     .help = "print anomalous rows of at least this grade only, to page on one and log the others",
+     .help =
+         "print only anomalous rows of at least this grade, for example to page on critical ones",
      .words = grade_words, .from = OIF_GRADE_NOTE},
     {"alert-once", OPTION_SWITCH, SETTING(score.alert_once),
-     .help = "print two rows of each episode of anomalies: its first, and the one that ends it"},
+     .help = "print two rows per episode of anomalies: the first, and the one that ends it"},
     {"verbose", OPTION_SWITCH, SETTING(verbose),
-     .help = "-v: say what is learned, from which columns, what is left out and why, and when the "
-             "first alert may come"},
+     .help = "-v: print what is learned, from which columns, what is left out and why, and when "
+             "the first alert may come"},
     {"on-bad-row", OPTION_WORD, SETTING(score.on_bad_row),
-     .help = "a row that cannot be read: fail, skip it, or make its bad numbers missing; then the "
-             "first line may be bad as well",
+     .help = "what to do with a row that cannot be read: fail, skip it, or treat its bad numbers "
+             "as missing; with skip and null the first line may be bad too",
      .words = bad_row_words, .from = BAD_ROW_FAILS},
     {"output", OPTION_WORD, SETTING(score.output),
-     .help = "how rows are printed (like the input if not given): logfmt: name=value; influx: line "
-             "protocol, with the key as a tag; prometheus: not rows but the latest values of each "
-             "key and the totals, at the end or in --output-file",
+     .help = "the format of the output (default: that of the input); logfmt: name=value; influx: "
+             "line protocol, with the key as a tag; prometheus: instead of rows, the latest values "
+             "of each key and the totals, at the end or in --output-file",
      .words = output_words, .from = OUTPUT_CSV},
     {"output-file", OPTION_TEXT, SETTING(score.output_file),
-     .help = "of --output prometheus, such as FILE.prom of the node exporter's textfile collector: "
-             "replaced as a whole every 15 s and at the end",
+     .help = "for --output prometheus: write to this file, such as FILE.prom for the node "
+             "exporter's textfile collector; it is replaced atomically every 15 s and at the end",
      .argument = "FILE"},
     {"output-every", OPTION_APPLY, SETTING(score.output_every),
-     .help = "of --output prometheus: write this often", .argument = "TIME",
+     .help = "for --output prometheus: write this often", .argument = "TIME",
      .apply = set_output_every},
     {"output-keys", OPTION_COUNT, SETTING(score.output_keys),
-     .help = "of --output prometheus: how many keys have series of their own (default 1000)",
+     .help = "for --output prometheus: how many keys get their own series (default 1000)",
      .argument = "N", .from = 1, .to = 1e7, .range = "1 to 1e7"},
     {"measurement", OPTION_APPLY, SETTING(score.measurement),
-     .help = "of --output influx (default oif)", .argument = "NAME", .apply = set_measurement},
+     .help = "for --output influx: the name of the measurement (default oif)", .argument = "NAME",
+     .apply = set_measurement},
     {"no-output-header", OPTION_SWITCH, SETTING(score.no_output_header),
-     .help = "print rows of CSV without the names above them, as for logger"},
+     .help = "print CSV without a header, for example for logger"},
     {"digits", OPTION_COUNT, SETTING(score.digits),
-     .help = "significant digits of the numbers that are added (all if not given)", .argument = "N",
-     .from = 1, .to = 17, .range = "1 to 17"},
+     .help = "significant digits of added numbers (default: all)", .argument = "N", .from = 1,
+     .to = 17, .range = "1 to 17"},
     {"on-alert", OPTION_TEXT, SETTING(score.on_alert),
-     .help =
-         "run this with sh when an episode or a silence begins and when it ends, with its record "
-         "as JSON on standard input and OIF_EPISODE=begins or ends; the stream does not wait "
-         "for it",
+     .help = "run this with sh when an episode or a silence begins and when it ends; the command "
+             "gets a JSON record on standard input and OIF_EPISODE=begins or ends; the stream does "
+             "not wait for it",
      .argument = "COMMAND"},
     {"on-alert-wait", OPTION_APPLY, SETTING(score.on_alert_wait),
-     .help = "at the end, wait this long for commands that still run (default 10s)",
+     .help = "at the end, wait this long for commands that are still running (default 10s)",
      .argument = "TIME", .apply = set_on_alert_wait},
     {"fail-on-alert", OPTION_SWITCH, SETTING(score.fail_on_alert),
-     .help =
-         "exit with 3 if a row was anomalous, with --min-grade one of that grade, or a key fell "
-         "silent: for cron and CI"},
+     .help = "exit with status 3 if a row was anomalous (with --min-grade: of that grade) or a key "
+             "fell silent; for cron and CI"},
     {"watch", OPTION_SWITCH, SETTING(score.watch),
-     .help = "a live view instead of rows; without a terminal, anomalous rows only"},
+     .help = "show a live view instead of rows; without a terminal, print only anomalous rows"},
     {"state", OPTION_TEXT, SETTING(state),
      .help =
          "resume from this file if it exists, with columns of the same names, and save to it at "
          "the end",
      .argument = "FILE"},
     {"save-every", OPTION_APPLY, SETTING(rows_between_saves),
-     .help = "save every N rows, seconds or minutes as well", .argument = "N|Ns|Nm",
+     .help = "also save every N rows, seconds or minutes", .argument = "N|Ns|Nm",
      .apply = set_save_every},
     {"skip-seen", OPTION_SWITCH, SETTING(score.skip_seen),
-     .help = "the input starts where it did at first: skip the rows that the state has seen"},
+     .help =
+         "the input restarts from the beginning: skip the rows that the state has already seen"},
 };
 
 const cli_command score_command = {
     .name = "score",
-    .summary =
-        "give each row of a stream its anomaly score and say which rows are anomalous, and why",
+    .summary = "score every row of a stream, and report which rows are anomalous and why",
     .usage = "score [OPTION...] [FILE|-]...",
     .examples =
-        "  oif score readings.csv > scored.csv        rows as they came, with score, p and anomaly "
+        "  oif score readings.csv > scored.csv        the same rows, with score, p and anomaly "
         "added\n"
-        "  tail -f readings.csv | oif score           each row is scored as it arrives\n"
-        "  oif score old.csv.gz 'logs/*.csv.zst'      several files are one stream\n"
-        "  oif score -v flows.csv                     what is learned, what is left out, and when "
-        "the "
-        "first alert may come\n"
+        "  tail -f readings.csv | oif score           scores each row as it arrives\n"
+        "  oif score old.csv.gz 'logs/*.csv.zst'      reads several files as one stream\n"
+        "  oif score -v flows.csv                     shows what is learned, what is left out, and "
+        "when the first alert may come\n"
         "  oif score --strict --exclude host flows.csv\n"
-        "                                             nothing is guessed about columns\n"
+        "                                             guesses nothing about columns\n"
         "  oif score --category state,port --only-alerts --explain hosts.csv\n"
-        "                                             texts count too: a value never seen is an "
-        "anomaly\n"
+        "                                             learns text too: a value never seen before "
+        "is an anomaly\n"
         "  oif score --only-alerts --explain flows.ndjson\n"
-        "                                             anomalous rows only, and which columns are "
-        "the reason\n"
+        "                                             only anomalous rows, with the columns that "
+        "made them so\n"
         "  oif score --min-grade critical --fields severity,why flows.ndjson\n"
-        "                                             only the worst, such as to page on\n"
+        "                                             only the worst, for a pager\n"
         "  oif score --key host --threads 4 fleet.csv > scored.csv\n"
-        "                                             the same rows, sooner: threads share the "
-        "hosts\n"
+        "                                             the same output, faster: the hosts are "
+        "divided among threads\n"
         "  oif score --key host --time at --alert-once --alert-rate 0.0001 flows.ndjson\n"
         "                                             a model for each host, two lines for each "
         "episode\n"
@@ -236,15 +221,15 @@ const cli_command score_command = {
         "                                             learns from history first: alerts from the "
         "first live row on\n"
         "  oif score --state pump.oif --learn none new.csv\n"
-        "                                             compares rows with what is known, and learns "
-        "nothing\n"
+        "                                             compares rows with what was learned, and "
+        "learns nothing\n"
         "  oif score --key host --time at --alerts 5/day --cooldown 10m --alert-once flows.ndjson\n"
-        "                                             as many episodes as a person can look at\n"
+        "                                             as many episodes as a person can handle\n"
         "  oif score --time at --season 1d --season 1w --only-alerts --explain rides.csv\n"
         "                                             what is unusual for this time of the day or "
         "week\n"
         "  oif score a.csv | oif score --prefix loda --detector loda\n"
-        "                                             two detectors: "
+        "                                             two detectors: adds "
         "score,p,anomaly,loda_score,...\n"
         "  tail -f flows.csv | oif score --key host --output prometheus \\\n"
         "    --output-file /var/lib/prometheus/node-exporter/oif.prom\n"
@@ -253,7 +238,7 @@ const cli_command score_command = {
         "  tail -f flows.csv | oif score --key host --on-alert 'jq -r .text | mail -s oif ops'\n"
         "                                             a mail when an episode begins or ends\n"
         "  oif score --fail-on-alert --state night.oif tonight.csv > /dev/null || echo look\n"
-        "                                             in a script: exit status 3 says that there "
+        "                                             in a script: exit status 3 means that there "
         "was an alert\n"
         "  tail -f flows.csv | oif score --watch      a live view of scores and alerts\n",
     .options = options,

@@ -29,7 +29,7 @@ typedef struct screen {
 /* The size of the terminal; 80 x 24 if it does not say. */
 void screen_size(size_t *columns, size_t *lines);
 
-/* An empty one. Returns false for want of memory. */
+/* An empty one. Returns false if out of memory. */
 bool screen_open(screen *picture, size_t columns, size_t lines);
 void screen_close(screen *picture);
 

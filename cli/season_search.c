@@ -52,8 +52,8 @@ exit_code season_check(const cli_settings *settings)
     if (!is_timed || settings->score.time)
         return EXIT_OK;
     return complain(EXIT_USAGE,
-                    "a season in seconds, hours or days goes by the times of rows: name "
-                    "their column with --time, or say how many rows it has");
+                    "--season in seconds, hours or days needs the time of each row: name its "
+                    "column with --time COL, or give the season as a number of rows");
 }
 
 /* ---- Rows ---- */

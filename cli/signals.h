@@ -1,12 +1,12 @@
-/* Ending in order on SIGTERM, Ctrl-C and SIGHUP: the row at hand is finished, the state is saved.
- * A second signal ends at once. SIGUSR1 asks for a save. */
+/* Orderly exit on SIGTERM, Ctrl-C and SIGHUP: the current row is finished and the state is
+ * saved. A second signal ends the program at once. SIGUSR1 asks for a save. */
 #ifndef OIF_CLI_SIGNALS_H
 #define OIF_CLI_SIGNALS_H
 
 #include <stdbool.h>
 
-/* From now on signals only ask. A signal that is ignored stays so: that is how shells start
- * background jobs. */
+/* From now on signals only set a request. Ignored signals stay ignored: shells start background
+ * jobs that way. */
 void signals_catch(void);
 
 bool signals_stop_requested(void);
@@ -24,8 +24,8 @@ int signals_descriptor(void);
 /* Reads what signals wrote there, unless they ask the program to end. */
 void signals_heed(void);
 
-/* After an orderly end: dies of Ctrl-C all the same, or a shell would continue with the next
- * command of its script. */
+/* After an orderly exit caused by Ctrl-C: dies of the signal after all, or a shell would
+ * continue with the next command of its script. */
 void signals_pass_on(void);
 
 #endif

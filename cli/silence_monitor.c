@@ -21,7 +21,7 @@ static bool asks_for_alerts(const cli_settings *settings)
            score->min_grade != OIF_GRADE_NONE || settings_give_option(settings, "silence");
 }
 
-/* Whether silence is acted on, also where rows are no alerts. */
+/* Whether silence is acted on even if alerts are not printed. */
 static bool acts_on_alerts(const score_settings *score)
 {
     return score->on_alert || score->fail_on_alert;
@@ -106,24 +106,30 @@ static void report_begin(void *context, const oif_silence *silence)
 
 /* ---- Rows ---- */
 
-void silence_monitor_row(silence_monitor *monitor, oif_pipeline *pipeline, double seconds)
+bool silence_monitor_advance(silence_monitor *monitor, double seconds)
 {
     if (!monitor->is_wanted)
-        return;
+        return false;
     if (monitor->idle_since > 0) {
         monitor->longest_idle = fmax(monitor->longest_idle, clock_seconds() - monitor->idle_since);
         monitor->arrivals++;
         monitor->idle_since = 0;
     }
     if (isnan(seconds) || seconds <= monitor->latest)
-        return;
+        return false;
     monitor->latest = seconds;
-    oif_pipeline_silent(pipeline, seconds, report_begin, monitor);
+    return true;
 }
 
-bool silence_monitor_acts(const silence_monitor *monitor, double seconds)
+void silence_monitor_look(silence_monitor *monitor, oif_pipeline *pipeline)
 {
-    return monitor->is_wanted && !isnan(seconds) && !(seconds <= monitor->latest);
+    oif_pipeline_silent(pipeline, monitor->latest, report_begin, monitor);
+}
+
+void silence_monitor_row(silence_monitor *monitor, oif_pipeline *pipeline, double seconds)
+{
+    if (silence_monitor_advance(monitor, seconds))
+        silence_monitor_look(monitor, pipeline);
 }
 
 void silence_monitor_result(silence_monitor *monitor, oif_text key, double seconds,
@@ -135,8 +141,8 @@ void silence_monitor_result(silence_monitor *monitor, oif_text key, double secon
 
 /* ---- Idle time ---- */
 
-/* The time of the stream now. Rows that come in batches make pauses of the input, not of the
- * stream: up to twice the longest so far is none. */
+/* The present time of the stream. Rows that arrive in batches cause pauses of the input, not of
+ * the stream, so pauses up to twice the longest so far are ignored. */
 static double time_now(const silence_monitor *monitor)
 {
     double idle = clock_seconds() - monitor->idle_since;

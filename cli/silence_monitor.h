@@ -1,5 +1,5 @@
-/* Keys that have fallen silent: found as the times of rows advance and, while no row comes, as the
- * clock of the machine does. That clock counts only for a stream whose times are near it. */
+/* Reports keys that fall silent, by the times of rows and, while no row comes, by the clock of
+ * the machine. The clock counts only if the times of the stream are near it. */
 #ifndef OIF_CLI_SILENCE_MONITOR_H
 #define OIF_CLI_SILENCE_MONITOR_H
 
@@ -29,15 +29,15 @@ silence_monitor silence_monitor_start(const cli_settings *settings, const oif_pi
                                       const row_writer *writer, watch_view *watch,
                                       on_alert *actions);
 
-/* Before a row is processed: reports the keys that are silent by its time. */
+/* Before a row is processed: reports the keys that are silent by its time. In two steps: takes the
+ * time, and returns whether it is later than all before it; then looks for keys that are silent. */
 void silence_monitor_row(silence_monitor *monitor, oif_pipeline *pipeline, double seconds);
+bool silence_monitor_advance(silence_monitor *monitor, double seconds);
+void silence_monitor_look(silence_monitor *monitor, oif_pipeline *pipeline);
 
 /* After it: reports the end of the silence of its key. */
 void silence_monitor_result(silence_monitor *monitor, oif_text key, double seconds,
                             const oif_result *result);
-
-/* Whether silence_monitor_row looks for silent keys when a row of this time comes. */
-bool silence_monitor_acts(const silence_monitor *monitor, double seconds);
 
 /* While no row comes. Returns the milliseconds after which it wants to be called again; -1: it
  * does not. */

@@ -14,10 +14,13 @@ static exit_code complain_damaged(oif_status status, const oif_error *error)
 {
     const char *advice = "";
     if (status == OIF_EKIND)
-        advice = strstr(error->message, "single key") ? "; 'oif state --import' takes it up"
-                                                      : "; name another file";
+        advice = strstr(error->message, "single key")
+                     ? "; add it to a state with 'oif state --import'"
+                     : "; name another file";
+    if (status == OIF_EVERSION)
+        advice = "; update oif, or name another file";
     if (status == OIF_ETRUNCATED || status == OIF_ECORRUPT)
-        advice = "; bring back a copy, or remove it to start over";
+        advice = "; restore a backup, or remove the file to start over";
     return complain(EXIT_FAILED, "%s%s", error->message, advice);
 }
 
@@ -40,7 +43,9 @@ static exit_code load(cli_state *state, const cli_settings *settings)
     oif_error error;
     oif_status status = oif_state_file_load_pipeline(state->file, &state->pipeline, &error);
     if (status == OIF_END && params_learn_none(&settings->options))
-        return complain(EXIT_FAILED, "%s: there is no such file, and --learn none learns nothing",
+        return complain(EXIT_FAILED,
+                        "%s: no such file, and --learn none needs one that has learned; run once "
+                        "without --learn none",
                         state->path);
     if (status == OIF_END)
         return EXIT_OK;
@@ -51,7 +56,7 @@ static exit_code load(cli_state *state, const cli_settings *settings)
     state->is_saved = true;
     if (state->is_taken_up && settings->score.key)
         return complain(EXIT_USAGE,
-                        "%s: holds a detector that has learned one stream; leave --key out, or "
+                        "%s: contains a detector that has learned one stream; leave --key out, or "
                         "name another file",
                         state->path);
     state->is_frozen =
@@ -70,12 +75,13 @@ exit_code state_open(cli_state *state, const cli_settings *settings)
         return complain(EXIT_USAGE, "--save-every needs --state FILE, the file to save to");
     if (!state->path && settings->score.skip_seen)
         return complain(EXIT_USAGE,
-                        "--skip-seen needs --state FILE, which knows how many rows were seen");
+                        "--skip-seen needs --state FILE, which counts the rows that were seen");
     if (!state->path && params_learn_none(&settings->options))
-        return complain(EXIT_USAGE, "--learn none needs --state FILE, what rows are compared with");
+        return complain(EXIT_USAGE,
+                        "--learn none needs --state FILE, the model to compare rows with");
     if (!state->path && params_keep_evicted(&settings->options))
         return complain(EXIT_USAGE,
-                        "--evicted keep needs --state FILE, the file to keep models beside");
+                        "--evicted keep needs --state FILE; evicted models are kept beside it");
     if (!state->path)
         return EXIT_OK;
     oif_error error;
@@ -94,7 +100,7 @@ static exit_code make_pipeline(cli_state *state, const cli_settings *settings,
     if (code == EXIT_OK)
         code = derive_columns(state->pipeline, settings, columns);
     if (state->path && isatty(STDERR_FILENO)) /* or the path is not the one that was meant */
-        note("%s: there is no such file yet; starts a new state", state->path);
+        note("%s: no such file yet; starting a new state", state->path);
     oif_error error;
     if (code == EXIT_OK && params_keep_evicted(&settings->options) &&
         oif_state_file_keep_evicted(state->file, state->pipeline, &error) != OIF_OK)
@@ -108,23 +114,22 @@ exit_code state_start(cli_state *state, const cli_settings *settings, const cli_
     if (!state->pipeline)
         return make_pipeline(state, settings, columns);
     if (oif_pipeline_columns(state->pipeline) != columns->count)
-        return complain(
-            EXIT_FAILED,
-            "%s: the state is about rows of %zu numbers and the input has %zu; choose its columns "
-            "with --columns or --exclude",
-            state->path, oif_pipeline_columns(state->pipeline), columns->count);
+        return complain(EXIT_FAILED,
+                        "%s: the state has learned %zu columns, but the input has %zu; choose the "
+                        "same ones with --columns or --exclude, or name another state",
+                        state->path, oif_pipeline_columns(state->pipeline), columns->count);
     exit_code code = derive_compare(state->pipeline, settings, columns);
     if (code != EXIT_OK)
         return code;
     uint64_t rows = oif_pipeline_rows(state->pipeline);
     if (state->is_taken_up) {
-        note("%s: takes up a detector that has learned %" PRIu64
-             " rows; it is saved with its alerts from now on",
+        note("%s: resumes a detector that has learned %" PRIu64
+             " rows; from now on its alerts are saved with it",
              state->path,
              oif_detector_rows_learned(oif_pipeline_detector(state->pipeline, NULL, 0)));
     } else if (settings->score.skip_seen) {
         state->rows_seen = rows;
-        note("%s: resumes after %" PRIu64 " rows: skips them and starts at row %" PRIu64,
+        note("%s: resumes after %" PRIu64 " rows: skipping them, starting at row %" PRIu64,
              state->path, rows, rows + 1);
     } else {
         note("%s: resumes after %" PRIu64 " rows", state->path, rows);
@@ -139,6 +144,11 @@ void state_give_up(cli_state *state)
 }
 
 /* ---- Saving ---- */
+
+void state_discard(cli_state *state)
+{
+    state->is_ahead = true;
+}
 
 void state_row(cli_state *state)
 {
@@ -167,8 +177,8 @@ int state_milliseconds_left(const cli_state *state)
 
 static bool save(cli_state *state, oif_error *error)
 {
-    /* A terminal that is gone takes no output, and no one misses it. Elsewhere the state must not
-     * be ahead of the output, whose failure output_finish reports. */
+    /* If the terminal is gone, its output does not matter. Otherwise the state must not be
+     * ahead of the output; output_finish reports that failure. */
     if (!output_flush() && !(state->has_terminal && signals_hangup_requested()))
         return false;
     if (oif_state_file_save_pipeline(state->file, state->pipeline, error) != OIF_OK)
@@ -185,7 +195,7 @@ void state_save(cli_state *state)
     if (state->is_failing && !was_failing)
         complain(EXIT_FAILED, "%s; scoring continues", error.message);
     if (!state->is_failing && was_failing && output_is_open())
-        note("%s: could be saved again", state->path);
+        note("%s: is saved again", state->path);
     state->rows_unsaved = 0;
     state->next_save = clock_seconds() + state->seconds_between_saves;
 }
@@ -193,7 +203,7 @@ void state_save(cli_state *state)
 void state_save_now(cli_state *state)
 {
     if (!state->file) {
-        note("there is nothing to save to: give --state FILE");
+        note("nothing was saved: there is no --state FILE");
         return;
     }
     if (!state->is_saved)
@@ -201,7 +211,7 @@ void state_save_now(cli_state *state)
     if (state->is_saved)
         note("%s: saved after %" PRIu64 " rows", state->path, oif_pipeline_rows(state->pipeline));
     else if (state->is_failing)
-        complain(EXIT_FAILED, "%s: could not be saved now either", state->path);
+        complain(EXIT_FAILED, "%s: could not be saved this time either", state->path);
 }
 
 bool state_has_lost(const cli_state *state)
@@ -221,13 +231,18 @@ exit_code state_close(cli_state *state, exit_code code)
 {
     oif_error error;
     bool must_save = state->file && state->pipeline && !state->is_saved;
-    if (must_save && !save(state, &error))
+    if (must_save && state->is_ahead)
+        code = complain(EXIT_FAILED,
+                        "%s: not saved: it would contain rows that were not written. Repeat the "
+                        "rows since the last save (--skip-seen)",
+                        state->path);
+    else if (must_save && !save(state, &error))
         code = output_is_open()
                    ? complain(EXIT_FAILED, "%s", error.message)
                    : complain(EXIT_FAILED, "%s: not saved, because the output was closed",
                               state->path);
     if (state->is_loss_reported)
-        code = complain(EXIT_FAILED, "%s: models lost: %" PRIu64, state->path,
+        code = complain(EXIT_FAILED, "%s: models that were lost: %" PRIu64, state->path,
                         oif_pipeline_lost(state->pipeline, NULL) - state->lost);
     oif_state_file_close(state->file);
     oif_pipeline_free(state->pipeline);

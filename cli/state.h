@@ -1,8 +1,8 @@
 /* The state file of `oif score --state FILE`: where it resumes, and when it saves.
  *
  * The state is never ahead of the output: what it has learned was written out before. So after
- * a crash the rows that follow the saved ones can be given again, and get the scores that they
- * would have had. */
+ * a crash the rows after the last save can be replayed, and get the scores that they would have
+ * had. */
 #ifndef OIF_CLI_STATE_H
 #define OIF_CLI_STATE_H
 
@@ -16,6 +16,7 @@ typedef struct cli_state {
     double seconds_between_saves, next_save; /* 0: not by the clock */
     uint64_t rows_unsaved;
     bool is_saved;      /* the file holds the pipeline as it is */
+    bool is_ahead;      /* of the output, so it is not to be saved */
     bool is_frozen;     /* with --learn none the file stays as it is */
     bool is_taken_up;   /* the file held a detector, which is now part of a pipeline */
     bool has_terminal;  /* the output went to one when the run began */
@@ -25,8 +26,7 @@ typedef struct cli_state {
     bool is_loss_reported; /* that more are lost now */
 } cli_state;
 
-/* Takes hold of the file and loads what it holds, if it exists. Prints what is wrong unless it
- * returns EXIT_OK. */
+/* Locks the file and loads it if it exists. Prints what is wrong unless it returns EXIT_OK. */
 exit_code state_open(cli_state *state, const cli_settings *settings);
 
 /* Makes the pipeline unless one was loaded, which has to have as many columns. Prints
@@ -36,10 +36,14 @@ exit_code state_start(cli_state *state, const cli_settings *settings, const cli_
 /* When the new pipeline cannot be used: nothing is saved, as if it had not been made. */
 void state_give_up(cli_state *state);
 
+/* When rows that were processed cannot be written: nothing is saved any more, because the state
+ * must not be ahead of the output. */
+void state_discard(cli_state *state);
+
 /* After each row. */
 void state_row(cli_state *state);
 
-/* Whether it is time to save, and for how long it is not yet: milliseconds, -1 for ever. */
+/* Whether it is time to save; and how many milliseconds are left until then, -1 for never. */
 bool state_is_due(const cli_state *state);
 int state_milliseconds_left(const cli_state *state);
 

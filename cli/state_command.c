@@ -220,7 +220,7 @@ static exit_code complain_load(const char *path, oif_status status, const oif_er
     if (status == OIF_END)
         return complain(EXIT_FAILED, "%s: there is no such file", path);
     return complain(EXIT_FAILED, "%s%s", error->message,
-                    status == OIF_EKIND ? "; 'oif inspect' shows detectors" : "");
+                    status == OIF_EKIND ? "; 'oif inspect' shows what it contains" : "");
 }
 
 static exit_code complain_no_key(const char *path, const char *key)
@@ -272,7 +272,7 @@ static exit_code drop_key(const cli_settings *settings, oif_pipeline *pipeline)
     const char *key = settings->keys.drop;
     if (oif_pipeline_remove_key(pipeline, key, strlen(key), NULL) != OIF_OK)
         return complain_no_key(settings->file, key);
-    note("%s: key '%s' is dropped; keys left: %zu", settings->file, key,
+    note("%s: key '%s' was dropped; keys left: %zu", settings->file, key,
          oif_pipeline_keys(pipeline) + oif_pipeline_kept(pipeline));
     return EXIT_OK;
 }
@@ -310,18 +310,17 @@ static exit_code check_target(const char *state, const char *to)
                         "another file",
                         to);
     if (!S_ISREG(to_info.st_mode) || (to_info.st_size > 0 && !is_saved_key(to)))
-        return complain(
-            EXIT_USAGE,
-            "--to %s: it exists and is not a key that --export has saved; it is left as "
-            "it is: name another file, or - for standard output",
-            to);
+        return complain(EXIT_USAGE,
+                        "--to %s: this file exists and was not written by --export, so it is not "
+                        "replaced; name another file, or - for standard output",
+                        to);
     return EXIT_OK;
 }
 
 static exit_code complain_stdout(const cli_settings *settings, const char *key)
 {
     return complain(EXIT_FAILED,
-                    "%s: key '%s' is not saved: standard output has not taken all of it",
+                    "%s: key '%s' was not exported: standard output was closed too early",
                     settings->file, key);
 }
 
@@ -340,11 +339,13 @@ static exit_code export_key(const cli_settings *settings, oif_pipeline *pipeline
         return complain_stdout(settings, key);
     if (status != OIF_OK)
         return complain(EXIT_FAILED, "%s", error.message);
-    note("%s: key '%s' is saved to %s", settings->file, key, is_stdout ? "standard output" : to);
+    note("%s: key '%s' was exported to %s", settings->file, key,
+         is_stdout ? "standard output" : to);
     return EXIT_OK;
 }
 
-/* Reads the state as others may; but models on disk belong to the program that holds the file. */
+/* The state itself can be read at any time, but evicted models on disk only by the process that
+ * has locked the file. */
 static exit_code export_from_file(const cli_settings *settings)
 {
     oif_pipeline *pipeline = NULL;
@@ -352,7 +353,8 @@ static exit_code export_from_file(const cli_settings *settings)
     oif_error error;
     const char *key = settings->keys.export_key;
     if (strcmp(settings->keys.to, "-") == 0 && isatty(STDOUT_FILENO))
-        return complain(EXIT_USAGE, "a key is not for a terminal; name a file: --to FILE");
+        return complain(EXIT_USAGE,
+                        "a key is binary and is not written to a terminal; name a file: --to FILE");
     if (check_target(settings->file, settings->keys.to) != EXIT_OK)
         return EXIT_USAGE;
     oif_status status = oif_pipeline_load_file(settings->file, &pipeline, &error);
@@ -388,8 +390,8 @@ static exit_code import_key(const cli_settings *settings, oif_pipeline *pipeline
                  : oif_pipeline_load_key_file(pipeline, from, as, as_bytes, &key, &error);
     if (status != OIF_OK)
         return complain(EXIT_FAILED, "%s%s", is_stdin ? "<stdin>: " : "", error.message);
-    note("%s: key '%.*s' is taken up after %" PRIu64 " rows", settings->file, (int)key.key_bytes,
-         key.key ? key.key : "", key.rows);
+    note("%s: key '%.*s' was imported; it has seen %" PRIu64 " rows", settings->file,
+         (int)key.key_bytes, key.key ? key.key : "", key.rows);
     return EXIT_OK;
 }
 
@@ -403,11 +405,12 @@ static exit_code run(const cli_settings *settings)
         return complain(EXIT_USAGE, "state needs a FILE, as 'oif score --state FILE' writes it");
     if ((keys->drop != NULL) + (keys->export_key != NULL) + (keys->import != NULL) + is_shown > 1)
         return complain(EXIT_USAGE,
-                        "--drop, --export, --import and showing are done one at a time");
+                        "give only one of --drop, --export, --import, and --keys or --json");
     if (!keys->export_key != !keys->to)
-        return complain(EXIT_USAGE, "a key is saved with both --export KEY and --to FILE");
+        return complain(EXIT_USAGE, "--export KEY and --to FILE must be given together");
     if (keys->as && !keys->import)
-        return complain(EXIT_USAGE, "--as says what key --import FILE becomes; leave it out");
+        return complain(EXIT_USAGE,
+                        "--as needs --import FILE, whose key it renames; leave --as out");
     if (keys->drop)
         return change(settings, drop_key, true);
     if (keys->import)
@@ -422,33 +425,33 @@ static const cli_option options[] = {
     {"drop", OPTION_TEXT, SETTING(keys.drop),
      .help = "forget this key; its next row starts a new model", .argument = "KEY"},
     {"export", OPTION_TEXT, SETTING(keys.export_key),
-     .help = "save what is known about this key to the file of --to; the state stays as it is",
+     .help = "save the model of this key to the file of --to; the state does not change",
      .argument = "KEY"},
-    {"to", OPTION_TEXT, SETTING(keys.to), .help = "where --export saves to; -: standard output",
-     .argument = "FILE"},
+    {"to", OPTION_TEXT, SETTING(keys.to),
+     .help = "the file that --export writes; -: standard output", .argument = "FILE"},
     {"import", OPTION_TEXT, SETTING(keys.import),
      .help = "add a key that --export has saved, or replace it; -: standard input; the state needs "
              "the same detector, columns and options",
      .argument = "FILE"},
-    {"as", OPTION_TEXT, SETTING(keys.as), .help = "what the key of --import is called from now on",
-     .argument = "KEY"},
+    {"as", OPTION_TEXT, SETTING(keys.as), .help = "rename the key of --import", .argument = "KEY"},
     {"json", OPTION_SWITCH, SETTING(json), .help = "print JSON: an object, or one per key"},
 };
 
 const cli_command state_command = {
     .name = "state",
-    .summary = "show a state file and its keys; drop keys, or move them to another one",
+    .summary = "show a state file and its keys; drop keys, or move them to another state",
     .usage = "state [OPTION...] FILE",
     .examples =
         "  oif state hosts.oif                        what was learned, and when it was saved\n"
         "  oif state --keys hosts.oif                 the keys: rows, readiness, bytes, last seen\n"
         "  oif state --keys --json hosts.oif          the same as NDJSON\n"
-        "  oif state --drop web-7 hosts.oif           a host that is gone, or learned wrong "
-        "things\n"
+        "  oif state --drop web-7 hosts.oif           a host that is gone, or has learned the "
+        "wrong things\n"
         "  oif state --export web-1 --to web-1.key hosts.oif\n"
         "  oif state --import web-1.key other.oif     move a host to another state, bit for bit\n"
         "  oif state --import web-1.key --as web-9 hosts.oif\n"
-        "                                             a new host begins with what another knows\n"
+        "                                             a new host starts with what another has "
+        "learned\n"
         "  oif inspect hosts.oif                      all options and figures; detectors as well\n",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -8,7 +8,7 @@
 
 /* A pause is a gap when it is this many times the longest of the steps before it. */
 static const double gap_factor = 10;
-enum { STEPS_BEFORE_A_GAP = 16, REPORT_BYTES = INPUT_ERROR_TEXT_BYTES };
+enum { STEPS_BEFORE_A_GAP = 16, ROWS_BEFORE_DOUBT = 100, REPORT_BYTES = INPUT_ERROR_TEXT_BYTES };
 
 stream_clock stream_clock_start(const byte_source *source, const char *column, int32_t year)
 {
@@ -29,7 +29,7 @@ static void count_order(stream_clock *clock, double seconds)
     clock->previous = seconds;
 }
 
-/* Pauses are measured from the latest time: a late row and the return from it are none. */
+/* Pauses are measured from the latest time, so a late row does not make one. */
 static void count_gap(stream_clock *clock, double seconds, uint64_t line)
 {
     double pause = seconds - clock->latest;
@@ -54,6 +54,15 @@ static void tell_guess(stream_clock *clock)
     note("%s: the times in '%.60s' are taken for %s", clock->input, clock->column, text);
 }
 
+/* A column without any time is most likely the wrong one: do not wait for the end to say so. */
+static void tell_doubt(const stream_clock *clock)
+{
+    note(
+        "%s: no time in '%.60s' could be read so far, in %d rows: %s; name the column of the times "
+        "with --time",
+        clock->input, clock->column, ROWS_BEFORE_DOUBT, clock->first_unreadable.message);
+}
+
 double stream_clock_read(stream_clock *clock, oif_text text, uint64_t line)
 {
     double seconds = NAN;
@@ -62,6 +71,9 @@ double stream_clock_read(stream_clock *clock, oif_text text, uint64_t line)
         error.line = line;
         if (clock->unreadable++ == 0)
             clock->first_unreadable = error;
+        if (clock->unreadable == ROWS_BEFORE_DOUBT && clock->read == 0 && clock->is_needed &&
+            !clock->is_told)
+            tell_doubt(clock);
         return NAN;
     }
     if (isnan(seconds)) {
@@ -153,8 +165,8 @@ static void add_gaps(report *to, const stream_clock *clock)
     add(to, text);
 }
 
-/* A column of which no time can be read, and that nothing is made from, is only a name of rows,
- * such as 09:00. Where many rows repeat a time, the clock is coarse, and nothing is wrong. */
+/* A column in which no time can be read, and which no option needs, only names the rows, such
+ * as 09:00. Where many rows repeat a time, the clock is coarse, and nothing is wrong. */
 void stream_clock_report(const stream_clock *clock)
 {
     report found = {.length = 0};
@@ -168,6 +180,9 @@ void stream_clock_report(const stream_clock *clock)
     add_count(&found, clock->missing, "is missing", "are missing");
     add_gaps(&found, clock);
     add_unreadable(&found, clock);
+    const char *remedy = !clock->has_keys && clock->backward > clock->read / 10
+                             ? "; sort the rows, oldest first, or name another column with --time"
+                             : "";
     if (found.length > 0)
-        note("%s: times in '%.60s': %s", clock->input, clock->column, found.text);
+        note("%s: times in '%.60s': %s%s", clock->input, clock->column, found.text, remedy);
 }

@@ -1,4 +1,4 @@
-/* The times of a stream: what the column of --time was taken for, and what is odd about it. Nothing
+/* The times of a stream: how the column of --time is read, and what is wrong with it. Nothing
  * here ends a run: a time that cannot be read is unknown. */
 #ifndef OIF_CLI_STREAM_CLOCK_H
 #define OIF_CLI_STREAM_CLOCK_H

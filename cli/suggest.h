@@ -1,4 +1,4 @@
-/* "did you mean --label?": of some known words, the one closest to what was typed. */
+/* "did you mean --label?": the known word that is closest to what was typed. */
 #ifndef OIF_CLI_SUGGEST_H
 #define OIF_CLI_SUGGEST_H
 

@@ -18,7 +18,7 @@ typedef struct svg_frame {
     svg_scale x, y;
 } svg_frame;
 
-/* `title` is read out to those who do not see. */
+/* `title` is for screen readers. */
 void svg_begin(html_page *page, int width, int height, const char *title);
 void svg_end(html_page *page);
 

@@ -1,6 +1,6 @@
-/* Any bytes as calls: the first ones choose a detector, each of the others a verb with what it
- * needs. After each call the detector holds together, and copies, saved and cloned, are the
- * same to the last bit. */
+/* Any bytes as calls: the first ones choose a detector, each of the others a call and its
+ * arguments. After each call the detector is consistent, and saved and cloned copies have the same
+ * bits. */
 #include "fuzz_input.h"
 
 enum { MAX_ROWS = 40, MAX_DIMENSION = 5, MAX_CALLS = 60 };
@@ -58,8 +58,8 @@ static oif_detector *make_detector(input *from)
     return detector;
 }
 
-/* The row learned last, and its neighbours, come again often: as they do in streams, and as
- * duplicates are hard. */
+/* The row learned last and its neighbours come again often: streams are like that, and duplicates
+ * are hard. */
 static size_t take_rows(input *from, double *rows, size_t dimension)
 {
     uint8_t shape = take_byte(from);
@@ -88,7 +88,7 @@ static void learn_block(oif_detector *detector, input *from, bool scored)
         require(scores[i] == scores[i]);
 }
 
-/* Scoring changes nothing, and neither does a row that is refused. */
+/* Scoring changes nothing, and neither does a rejected row. */
 static void score_and_refuse(oif_detector *detector, input *from)
 {
     double row[MAX_DIMENSION], score = 0;
@@ -103,7 +103,7 @@ static void score_and_refuse(oif_detector *detector, input *from)
     oif_detector_free(before);
 }
 
-/* Goes on with a copy that was saved and loaded, if the clone is one too. */
+/* Continues with a saved and loaded copy, or with the clone. */
 static oif_detector *replace_by_copy(oif_detector *detector, bool loaded)
 {
     oif_detector *clone = NULL, *other = NULL;
@@ -144,7 +144,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     input from = {data, data + size};
     oif_detector *detector = make_detector(&from);
-    /* seldom: they take longer than all other calls together */
+    /* rarely: they take longer than all other calls together */
     bool has_threads = size > 1 && data[1] % 16 != 0;
     for (int calls = 0; from.next < from.end && calls < MAX_CALLS; calls++) {
         detector = call(detector, &from, &has_threads);

@@ -1,4 +1,5 @@
-/* Any bytes as CSV. The first two bytes choose the options and the columns; the rest is read. */
+/* Any bytes as CSV. The first two bytes choose the options and the columns; the rest is the
+ * input. */
 #include "reading.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,5 @@
-/* Any bytes as a compressed file. The first byte chooses gzip or zstd. Whatever the sizes of the
- * pieces, what is whole is decompressed to the same text. */
+/* Any bytes as a compressed file. The first byte chooses gzip or zstd. A complete file is
+ * decompressed to the same text, whatever the sizes of the pieces. */
 #include "../cli/decompress.h"
 #include "fuzz_input.h"
 
@@ -61,8 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     outcome whole = decompress(kind, bytes, size - 1, SIZE_MAX, LARGEST_PIECE);
     outcome slow = decompress(kind, bytes, size - 1, 1, LARGEST_PIECE);
     outcome small = decompress(kind, bytes, size - 1, 7, 13);
-    /* libzstd may refuse a malformed frame in pieces and take it whole, or the other way round;
-     * what it takes both ways is the same text. */
+    /* libzstd may reject a malformed frame in pieces and accept it as a whole, or vice versa. If it
+     * accepts both, the text is the same. */
     if (kind == COMPRESSION_GZIP)
         require(slow.is_whole == whole.is_whole && small.is_whole == whole.is_whole);
     if (whole.is_whole && slow.is_whole)

@@ -1,5 +1,4 @@
-/* What the harnesses share: values out of the fuzzer's bytes, and what must hold for any
- * detector. */
+/* Shared by the harnesses: values from the fuzzer's bytes, and what must hold for any detector. */
 #ifndef FUZZ_FUZZ_INPUT_H
 #define FUZZ_FUZZ_INPUT_H
 
@@ -25,13 +24,13 @@ typedef struct input {
     const uint8_t *next, *end;
 } input;
 
-/* 0 when there is none left. */
+/* 0 if none is left. */
 static inline uint8_t take_byte(input *from)
 {
     return from->next < from->end ? *from->next++ : 0;
 }
 
-/* A small number, a missing one, or one that is hard to work with; never infinite. */
+/* A small number, a missing one, or a difficult one; never infinite. */
 static inline double take_number(input *from)
 {
     static const double unusual[] = {NAN,      0.0,    -0.0,    DBL_MAX,        -DBL_MAX,
@@ -66,7 +65,7 @@ static inline uint8_t *snapshot_of(const oif_detector *detector, size_t *count)
     return bytes;
 }
 
-/* Both hold the same, to the last bit. */
+/* Both have the same bits. */
 static inline void require_same(const oif_detector *a, const oif_detector *b)
 {
     size_t count_a, count_b;

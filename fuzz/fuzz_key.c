@@ -1,5 +1,5 @@
-/* Any bytes as the snapshot of a key, with checksums that fit, for a pipeline that has keys. What
- * is accepted has to live; what is refused must have changed nothing. */
+/* Any bytes as the snapshot of a key, with valid checksums, for a pipeline that has keys. An
+ * accepted key must work; a rejected one must have changed nothing. */
 #include "fuzz_input.h"
 #include "repair.h"
 
@@ -10,7 +10,7 @@ static void set(oif_params *params, const char *name, const char *value)
     require(oif_params_set_text(params, name, value, NULL) == OIF_OK);
 }
 
-/* Small, so its snapshots are. */
+/* Small, so its snapshots are small. */
 static oif_pipeline *new_pipeline(void)
 {
     static const double row[COLUMNS] = {1, 2};

@@ -1,6 +1,6 @@
 /* Any bytes as NDJSON, and as raw rows. The first byte chooses the format and the columns, the
- * second the longest line; the rest is read. In NDJSON every column is read as text, the first
- * ones as numbers too, and some that the first line may lack. */
+ * second the longest line; the rest is the input. In NDJSON every column is read as text, the first
+ * ones also as numbers, and some that the first line may lack. */
 #include "reading.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -16,7 +16,7 @@ static void find_more_columns(oif_reader *reader)
             abort();
 }
 
-/* A column's name must lead to that column. */
+/* The name of a column must find that column. */
 static void check_names(oif_reader *reader)
 {
     size_t count = oif_reader_column_count(reader), column;

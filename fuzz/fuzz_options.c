@@ -1,8 +1,8 @@
-/* Any words as a command line: the first byte chooses the command, the others are its
- * arguments, with a newline or a NUL between them. What is refused gets one complaint;
- * what is accepted is in its range, and the same every time.
+/* Any words as a command line: the first byte chooses the command, the others are its arguments,
+ * separated by newlines or NULs. Rejected arguments get one complaint; accepted ones are in their
+ * range, and the same every time.
  *
- * The program's own sources are linked but for main.c and output.c, whose functions stand here. */
+ * The program's own sources are linked, except main.c and output.c, whose functions are here. */
 #include "../cli/options.h"
 #include "fuzz_input.h"
 
@@ -10,7 +10,7 @@
 
 enum { MAX_TEXT = 2048, MAX_WORDS = 64 };
 
-/* ---- What the program says ---- */
+/* ---- Output of the program ---- */
 
 static struct {
     unsigned complaints, printed_bytes, runs;
@@ -102,7 +102,7 @@ const char *grouped_text(uint64_t number, char text[GROUPED_TEXT_BYTES])
     return text;
 }
 
-/* ---- The commands, which do nothing but look at what they were asked ---- */
+/* ---- Commands that only check their settings ---- */
 
 static const cli_command *const commands[] = {&score_command,     &eval_command,
                                               &generate_command,  &inspect_command,
@@ -117,7 +117,7 @@ const cli_command *command_at(size_t index)
     return index < COMMANDS ? commands[index] : NULL;
 }
 
-/* Every value is one that may be set. */
+/* Every value is allowed. */
 static void require_in_range(const oif_params *params)
 {
     oif_params copy = *params;
@@ -158,7 +158,7 @@ static exit_code run_command(const cli_command *command, char **words)
 
 /* ---- Words ---- */
 
-/* Cuts the text into words; returns how many. The last pointer is NULL. */
+/* Splits the text into words; returns how many. The last pointer is NULL. */
 static size_t cut(char *text, size_t size, char *words[MAX_WORDS + 1])
 {
     size_t count = 0;
@@ -173,7 +173,7 @@ static size_t cut(char *text, size_t size, char *words[MAX_WORDS + 1])
     return count;
 }
 
-/* The settings' words point into the text, which is the same for all runs. */
+/* The settings point into the text, which is the same for all runs. */
 static void require_same_settings(const cli_settings *a, const cli_settings *b)
 {
     require(memcmp(a->params.values, b->params.values, sizeof a->params.values) == 0);

@@ -1,11 +1,11 @@
-/* Any text as parameters: the first line names a detector, the others are NAME=VALUE, and the
- * last byte says how long a row is. What is accepted reads back as it was set; a detector that
- * is small enough is made and learns some rows. */
+/* Any text as parameters: the first line names a detector, the others are NAME=VALUE, and the last
+ * byte is the number of columns. Accepted values read back unchanged; a detector that is small
+ * enough is created and learns some rows. */
 #include "fuzz_input.h"
 
 enum { MAX_TEXT = 512, SMALL_BYTES = 1 << 20, MAX_DIMENSION = 64, ROWS = 20 };
 
-/* Cuts the next line off the text; NULL at its end. */
+/* Takes the next line off the text; NULL at its end. */
 static char *next_line(char **text)
 {
     char *line = *text, *end;
@@ -18,8 +18,7 @@ static char *next_line(char **text)
     return line;
 }
 
-/* Unknown names stand for one of those that are known, so that the fuzzer need not guess them
- * letter by letter. */
+/* Maps unknown names to known ones, so the fuzzer need not guess them letter by letter. */
 static const char *param_meant(const oif_params *params, const char *name)
 {
     double value;

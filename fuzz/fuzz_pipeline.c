@@ -1,4 +1,4 @@
-/* Any bytes as a pipeline's snapshot, with checksums that fit. What is accepted has to live. */
+/* Any bytes as a pipeline's snapshot, with valid checksums. An accepted pipeline must work. */
 #include "fuzz_input.h"
 #include "repair.h"
 

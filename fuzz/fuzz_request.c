@@ -1,6 +1,6 @@
-/* Any bytes as requests to `oif serve`: a line with method and target, lines with headers, an
- * empty line, a body; another request follows a line "----". Each gets an answer that is one of
- * HTTP and, where it says so, JSON; none is a failure of the server. */
+/* Any bytes as requests to `oif serve`: a line with method and target, header lines, an empty line,
+ * a body; a line "----" precedes the next request. Each gets a valid HTTP answer with, if it says
+ * so, valid JSON; none is a failure of the server. */
 #include "fuzz_input.h"
 
 #include "../cli/options.h"
@@ -16,7 +16,7 @@ enum { REQUESTS_MAX = 16, BODY_BYTES_MAX = 1 << 16 };
 
 static const char write_token[] = "a-token-for-writing";
 
-/* What main.c has, for commands that are linked and not run. */
+/* Defined in main.c, for commands that are linked but not run. */
 const char program_examples[] = "";
 
 const cli_command *command_at(size_t index)
@@ -44,7 +44,7 @@ static app *served(void)
 
 /* ---- The text as a request ---- */
 
-/* Cuts the next line off: returns it, and *text is behind it. */
+/* Takes the next line off: returns it, and moves *text past it. */
 static char *take_line(char **text)
 {
     char *line = *text, *end = line + strcspn(line, "\n");
@@ -138,7 +138,7 @@ static void ask(app *one, char *text, size_t bytes)
     request_free(&asked);
 }
 
-/* The next input finds no streams of this one. */
+/* Removes the streams, so the next input finds none. */
 static void note_name(void *context, stream *each)
 {
     snprintf(context, 80, "%s", stream_name(each));

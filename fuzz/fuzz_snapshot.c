@@ -1,6 +1,5 @@
-/* Any bytes as a snapshot. The checksums are made to fit, or the fuzzer would never get past
- * them. What is accepted has to live: learn, score, be copied, saved and loaded, and still hold
- * together. */
+/* Any bytes as a snapshot. The checksums are repaired, or the fuzzer would never get past them. An
+ * accepted detector must work: learn, score, be copied, saved and loaded, and stay consistent. */
 #include "fuzz_input.h"
 #include "repair.h"
 

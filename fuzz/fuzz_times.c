@@ -1,10 +1,10 @@
-/* Any lines as the times of one stream. The first byte chooses the year to start in. A time that
- * is accepted lies between the years 1 and 9999; one that is refused changes nothing. */
+/* Any lines as the times of one stream. The first byte chooses the first year. An accepted time is
+ * between the years 1 and 9999; a rejected one changes nothing. */
 #include "fuzz_input.h"
 
 #include "oif_rows.h"
 
-/* The line is copied, so that a sanitizer sees what is read behind it. */
+/* The line is copied, so a sanitizer sees reads past its end. */
 static void read_line(oif_time_format *format, const uint8_t *line, size_t bytes)
 {
     char *copy = malloc(bytes ? bytes : 1);

@@ -1,4 +1,4 @@
-/* Bytes for a reader, in pieces, and a checksum of everything it says about them. */
+/* Bytes for a reader, in pieces, and a checksum of everything it returns. */
 #ifndef FUZZ_READING_H
 #define FUZZ_READING_H
 
@@ -60,7 +60,7 @@ static inline uint64_t mix_error(uint64_t sum, const oif_error *error)
     return mix(sum, error->message, strlen(error->message));
 }
 
-/* What is read by reader is touched, so that the sanitizers see a wrong length. */
+/* Touches everything returned by the reader, so sanitizers see a wrong length. */
 static inline uint64_t mix_record(uint64_t sum, const oif_record *record, size_t value_count,
                                   size_t text_count)
 {
@@ -73,7 +73,7 @@ static inline uint64_t mix_record(uint64_t sum, const oif_record *record, size_t
     return sum;
 }
 
-/* Reads up to the end, whatever is wrong with the records. */
+/* Reads to the end, whatever is wrong with the records. */
 static inline uint64_t mix_records(uint64_t sum, oif_reader *reader,
                                    const oif_reader_options *options, size_t value_count,
                                    size_t text_count)
@@ -98,12 +98,12 @@ static inline uint64_t mix_records(uint64_t sum, oif_reader *reader,
     return sum;
 }
 
-/* Opens a reader, selects columns of it and returns the checksum of what it says. */
+/* Opens a reader, selects columns and returns the checksum of everything it returns. */
 typedef uint64_t (*read_function)(byte_source source, const oif_reader_options *options,
                                   uint8_t choice);
 
-/* The bytes are read at once, in pieces of 1 byte and of 7: whatever the reader says must be
- * the same each time. */
+/* Reads the bytes at once, in pieces of 1 byte and of 7: everything the reader returns must be the
+ * same each time. */
 static inline void compare_pieces(read_function read, const oif_reader_options *options,
                                   uint8_t choice, const uint8_t *bytes, size_t count)
 {

@@ -1,4 +1,4 @@
-/* Makes the checksums of a snapshot right, or a fuzzer would never get past them. */
+/* Repairs the checksums of a snapshot, or a fuzzer would never get past them. */
 #ifndef OIF_FUZZ_REPAIR_H
 #define OIF_FUZZ_REPAIR_H
 

@@ -81,17 +81,17 @@ extern "C" {
 #define OIF_VERSION_MINOR 1
 #define OIF_VERSION_PATCH 0
 
-/* One number that can be compared: 1.2.3 is 10203. */
+/* One comparable number: 1.2.3 is 10203. */
 #define OIF_VERSION_NUMBER (OIF_VERSION_MAJOR * 10000 + OIF_VERSION_MINOR * 100 + OIF_VERSION_PATCH)
 
-/* The version of the library that runs: "0.1.0", and its OIF_VERSION_NUMBER. */
+/* The version of the running library: "0.1.0", and its OIF_VERSION_NUMBER. */
 OIF_API const char *oif_version(void);
 OIF_API int oif_version_number(void);
 
-/* Rises when the same rows with the same parameters
- * and seed would get other results than before.
+/* Increases when the same rows, parameters and seed
+ * would give results that differ from earlier versions.
  * For programs that keep rows instead of models,
- * and give them again to get the models back. */
+ * and replay them to restore the models. */
 #define OIF_BEHAVIOR_NUMBER 1
 OIF_API int oif_behavior_number(void);
 
@@ -103,18 +103,18 @@ typedef enum oif_status {
     OIF_EPARAM,     /* a parameter is unknown or out of range, e.g. num_trees = 0 */
     OIF_EVALUE,     /* a value cannot be used, e.g. an infinity in a row */
     OIF_EMEMORY,    /* not enough memory, or a size that no machine can hold */
-    OIF_EINPUT,     /* malformed input, e.g. a row with a field too few */
+    OIF_EINPUT,     /* malformed input, e.g. a row with a missing field */
     OIF_EREAD,      /* the read function, or the file system, reported a failure */
     OIF_EINVARIANT, /* an invariant is broken: a bug, or memory overwritten */
     OIF_EWRITE,     /* the write function, or the file system, reported a failure */
     OIF_EKIND,      /* the bytes are not a snapshot, or a snapshot of something else */
     OIF_EVERSION,   /* the snapshot was written by a newer version of oif */
-    OIF_ETRUNCATED, /* the snapshot is cut off */
+    OIF_ETRUNCATED, /* the snapshot is truncated */
     OIF_ECORRUPT,   /* the snapshot is damaged */
     OIF_EBUSY       /* another program holds the state file */
 } oif_status;
 
-/* The bytes of an error message, with its final NUL. Longer messages are cut. */
+/* The size of an error message, including its NUL. Longer messages are truncated. */
 enum { OIF_ERROR_MESSAGE_BYTES = 240 };
 
 /* What went wrong and where.
@@ -124,7 +124,7 @@ enum { OIF_ERROR_MESSAGE_BYTES = 240 };
  *
  *     reading text        line and byte of the input
  *     a block of rows     row and column of the block
- *     deriving columns    column: the number in the list
+ *     deriving columns    column: position in the list
  *     loading, saving     column: the last byte that was read or written */
 typedef struct oif_error {
     oif_status status;
@@ -139,10 +139,10 @@ OIF_API const char *oif_status_text(oif_status status);
 
 /* ---- Memory ---- */
 
-/* What the library allocates is aligned to this many bytes. */
+/* The alignment of everything the library allocates, in bytes. */
 enum { OIF_MEMORY_ALIGNMENT = 64 };
 
-/* Where the library gets its memory: both functions or neither.
+/* The source of the library's memory: set both functions or neither.
  * `allocate` returns `bytes` bytes with this
  * alignment, or NULL, which becomes OIF_EMEMORY.
  * `release` gets what `allocate` returned, never NULL. */
@@ -153,10 +153,10 @@ typedef struct oif_allocator {
     uint64_t reserved[2];
 } oif_allocator;
 
-/* Sets where the library gets its memory; NULL: aligned_alloc and free, as at the start.
- * It holds for the whole program: call it before any
+/* Sets the allocator; NULL: aligned_alloc and free, the default.
+ * It applies to the whole program: call it before any
  * other function, and before other threads exist.
- * An object must be freed with the allocator that it was made with. */
+ * An object must be freed with the allocator that it was created with. */
 OIF_API void oif_set_allocator(const oif_allocator *allocator);
 
 /* ---- Parameters ---- */
@@ -173,7 +173,7 @@ typedef struct oif_param {
     const char *name; /* "num_trees"; --num-trees on the command line */
     const char *help; /* one line */
     oif_param_type type;
-    double minimum, maximum;    /* both included; for a choice 0 and the last position */
+    double minimum, maximum;    /* inclusive; for a choice 0 and the last position */
     double initial;             /* the value that oif_params_init sets */
     const char *const *choices; /* for a choice: its words, then NULL */
 } oif_param;
@@ -190,12 +190,12 @@ typedef struct oif_param_table {
 /* The description of a detector. */
 typedef struct oif_detector_info {
     oif_param_table table; /* its name, summary and parameters */
-    const char *paper;     /* where the method comes from */
-    const char *cost;      /* time per row, in terms of the parameters and d, the columns */
+    const char *paper;     /* the source of the method */
+    const char *cost;      /* time per row, by the parameters and d, the number of columns */
     const char *choose;    /* when to choose it */
 } oif_detector_info;
 
-/* The detector to begin with, which the tool and the Python package use by default. */
+/* The detector to start with; also the default of the tool and the Python package. */
 #define OIF_DEFAULT_DETECTOR "rolling-iforest"
 
 /* The detectors of this library.
@@ -204,39 +204,39 @@ typedef struct oif_detector_info {
 OIF_API const oif_detector_info *oif_detector_info_at(size_t index);
 OIF_API const oif_detector_info *oif_detector_info_find(const char *name);
 
-/* Room for parameters. No table has more. */
+/* The capacity of oif_params. No table has more parameters. */
 enum { OIF_PARAMS_MAX = 48 };
 
 /* A value for each parameter of a table. A plain value: copy it freely.
  *
  * Fill it with oif_params_init (a detector) or oif_pipeline_options_init (a pipeline).
- * A call that expects one of these refuses the other, a zeroed one and NULL with
- * OIF_EPARAM; but NULL as the options of a pipeline means the initial ones. */
+ * A call that expects one of these rejects the other, a zeroed one and NULL with
+ * OIF_EPARAM. But NULL as the options of a pipeline means the initial ones. */
 typedef struct oif_params {
     const oif_param_table *table;
-    double values[OIF_PARAMS_MAX]; /* in the order of table->params; the others are 0 */
+    double values[OIF_PARAMS_MAX]; /* in the order of table->params; the rest is 0 */
 } oif_params;
 
-/* Detectors that can judge together. */
+/* The most detectors that can judge together. */
 enum { OIF_TOGETHER_MAX = 4 };
 
 /* Chooses a detector by name and sets every parameter to its initial value.
  *
  * "rolling-iforest+sdo" is a list of up to OIF_TOGETHER_MAX
  * detectors that judge together, in pipelines only.
- * It has the parameters of all.
- * They share the seed; of others with the same
- * name the later one is called sdo_window_size.
+ * It has the parameters of all its detectors, and one seed.
+ * If another name occurs twice, the later
+ * one gets a prefix: sdo_window_size.
  * Allocates only when a list is named for the first time.
  *
  * The parameter "seed" is a double like all others: a whole number from 0 to 2^53.
  *
- * OIF_EPARAM   there is no such detector (the message lists them), or the list has one twice or
- *              too many */
+ * OIF_EPARAM   there is no such detector (the message lists them), or the list has
+ *              duplicates or too many detectors */
 OIF_API OIF_MUST_CHECK oif_status oif_params_init(oif_params *params, const char *detector,
                                                   oif_error *error);
 
-/* Sets one parameter, by number or by text ("64", "paper"). Never allocates.
+/* Sets one parameter, as a number or as text ("64", "paper"). Never allocates.
  *
  * OIF_EPARAM   the name is unknown
  *              the value is not allowed; the message says what is */
@@ -255,7 +255,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_params_get(const oif_params *params, const
 
 typedef struct oif_detector oif_detector;
 
-/* The columns that a row can have. */
+/* The most columns of a row. */
 #define OIF_COLUMNS_MAX (UINT32_MAX / 4)
 
 /* Total memory the detector would use, in bytes.
@@ -275,10 +275,10 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_estimate_bytes(const oif_params *
 OIF_API OIF_MUST_CHECK oif_status oif_detector_new(const oif_params *params, size_t columns,
                                                    oif_detector **detector, oif_error *error);
 
-/* Creates a detector in memory of the caller: oif_detector_estimate_bytes
- * says how many bytes, aligned to OIF_MEMORY_ALIGNMENT.
- * Free it with oif_detector_free, which leaves the
- * memory alone; the memory must live until then.
+/* Creates a detector in the caller's memory, aligned to OIF_MEMORY_ALIGNMENT.
+ * oif_detector_estimate_bytes returns its size.
+ * Free it with oif_detector_free, which does not free
+ * the memory; the memory must live until then.
  * Never allocates.
  *
  * OIF_EPARAM   as oif_detector_new
@@ -331,7 +331,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_score_learn(oif_detector *detecto
                                                            const double *row, double *score,
                                                            oif_error *error);
 
-/* Forgets all rows: the detector is then as oif_detector_new made it.
+/* Forgets all rows: the detector is as newly created.
  * Column names and threads stay. Never allocates. */
 OIF_API void oif_detector_reset(oif_detector *detector);
 
@@ -339,7 +339,7 @@ OIF_API void oif_detector_reset(oif_detector *detector);
 
 /* The same for `count` rows. Never allocates.
  * Row i starts at rows[i * stride]; stride is at least the number of columns.
- * The results are those of the calls for single rows, bit for bit.
+ * The results are the same as for single rows, bit for bit.
  *
  * OIF_EVALUE   a value is infinite; error->line is the row, error->column the column;
  *              no row is learned or scored
@@ -361,13 +361,13 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_score_learn_rows(oif_detector *de
                                                                 size_t stride, double *scores,
                                                                 oif_error *error);
 
-/* The threads that can share the work on a block, the calling one included. */
+/* The most threads that can share the work on a block, including the calling thread. */
 enum { OIF_THREADS_MAX = 16 };
 
 /* Sets how many threads share the work on blocks
  * of rows: 1 to OIF_THREADS_MAX, initially 1.
  * The results stay the same, bit for bit.
- * Useful for blocks of some hundred rows.
+ * Useful for blocks of a few hundred rows or more.
  *
  * OIF_EPARAM    the number is out of range
  * OIF_EMEMORY   the threads could not be started */
@@ -376,7 +376,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_set_threads(oif_detector *detecto
 
 /* ---- Detectors: questions ---- */
 
-/* Whether enough rows were learned for scores to mean something.
+/* Whether enough rows were learned for meaningful scores.
  * Do not raise alerts before that. */
 OIF_API bool oif_detector_ready(const oif_detector *detector);
 
@@ -392,7 +392,7 @@ OIF_API uint64_t oif_detector_rows_learned(const oif_detector *detector);
 /* The memory it uses, in bytes. */
 OIF_API size_t oif_detector_memory_bytes(const oif_detector *detector);
 
-/* Reports figures about what was learned, such as leaves and their depths.
+/* Reports figures about the learned state, such as leaves and their depths.
  * Calls `report` with the name and the value of each. */
 typedef void (*oif_describe_function)(void *context, const char *name, double value);
 OIF_API void oif_detector_describe(const oif_detector *detector, oif_describe_function report,
@@ -408,7 +408,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_check(const oif_detector *detecto
 
 /* ---- Detectors: names of columns ---- */
 
-/* The bytes of all names of an object together, with a final NUL each. */
+/* The most bytes of all names of an object together, including a NUL each. */
 enum { OIF_COLUMN_NAMES_MAX_BYTES = 16 << 20 };
 
 /* Names the columns (the names are copied), or removes the names if `names` is NULL.
@@ -467,23 +467,23 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new(const oif_params *params, siz
                                                    oif_pipeline **pipeline, oif_error *error);
 
 /* Creates a pipeline around a detector, which may
- * have learned rows: history first, then live rows.
+ * already have learned rows: history first, then live rows.
  * The pipeline has the detector's parameters, its columns divided by
  * the option shingle, and its column names unless rows are shingles.
  * The detector becomes that of the key, which
  * may be NULL and 0 as in oif_pipeline_process.
- * It belongs to the pipeline, and `*detector` is NULL.
- * What is anomalous is known once scores of later rows are.
+ * The pipeline takes ownership, and `*detector` becomes NULL.
+ * Anomalies are found once enough later rows have scores.
  *
  * OIF_EPARAM   its columns are not those of a shingle of that many rows
- * others       as oif_pipeline_new; the detector still belongs to the caller */
+ * others       as oif_pipeline_new; the caller still owns the detector */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_new_around(oif_detector **detector,
                                                           const oif_params *options,
                                                           const char *key, size_t key_bytes,
                                                           oif_pipeline **pipeline,
                                                           oif_error *error);
 
-/* Copies a pipeline with the models in memory. */
+/* Copies a pipeline, with the models in memory. */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_clone(const oif_pipeline *pipeline,
                                                      oif_pipeline **copy, oif_error *error);
 
@@ -492,7 +492,7 @@ OIF_API void oif_pipeline_free(oif_pipeline *pipeline);
 
 /* ---- Pipelines: rows ---- */
 
-/* Anomalies that follow each other closely are one episode. */
+/* Anomalies in close succession are one episode. */
 typedef enum oif_episode {
     OIF_EPISODE_NONE,
     OIF_EPISODE_BEGINS, /* with this row, which is anomalous */
@@ -500,7 +500,7 @@ typedef enum oif_episode {
     OIF_EPISODE_ENDS /* this row is the last of `calm` rows without an anomaly */
 } oif_episode;
 
-/* How bad an anomaly is, by its severity: a program
+/* How bad an anomaly is, by its severity. A program
  * can page a person for some and log the others. */
 typedef enum oif_grade {
     OIF_GRADE_NONE,    /* not an anomaly */
@@ -512,55 +512,55 @@ typedef enum oif_grade {
 /* What is unusual about a row. */
 typedef enum oif_reason {
     OIF_REASON_VALUES,    /* its values: a detector gives it a high score */
-    OIF_REASON_STUCK,     /* a column repeats one value for longer than it ever did */
-    OIF_REASON_SEASON,    /* a value is unlike those that the same time of earlier periods had */
-    OIF_REASON_PARTNER,   /* a column no longer follows another one as it did */
+    OIF_REASON_STUCK,     /* a column has repeated one value for longer than ever before */
+    OIF_REASON_SEASON,    /* a value is unlike those at the same time of earlier periods */
+    OIF_REASON_PARTNER,   /* a column no longer follows its partner */
     OIF_REASON_SILENCE,   /* the row came after a pause longer than any before */
-    OIF_REASON_NEW_VALUE, /* a category has a value that is not known */
-    OIF_REASON_RARE_VALUE /* a category has a value that is rarer than others */
+    OIF_REASON_NEW_VALUE, /* a category has an unknown value */
+    OIF_REASON_RARE_VALUE /* a category has an unusually rare value */
 } oif_reason;
 
 /* The result of one row. */
 typedef struct oif_result {
     double score;     /* the higher, the more anomalous; NaN while a shingle has too few rows */
     double p;         /* fraction of recent scores at least that high: 0.001 is 1 row in 1000 */
-    double threshold; /* higher scores are anomalous; +infinity while too few are known */
+    double threshold; /* higher scores are anomalous; +infinity while too few scores are known */
     bool anomaly;
     bool ready;        /* enough was learned; before that nothing is anomalous */
     bool learned;      /* the row was learned: it is part of what is normal now */
-    bool has_no_model; /* there was no room for one of this key: the score is NaN */
+    bool has_no_model; /* the limits left no space for a model of this key: the score is NaN */
     oif_episode episode;
     oif_grade grade;
     double severity; /* about one ordinary row in 10^severity scores as high; 0 until ready */
     oif_reason reason;
-    uint32_t detector; /* with OIF_REASON_VALUES: whose evidence it is, in a list of detectors */
-    double pause;      /* seconds since the row before of its key; NaN if unknown */
+    uint32_t detector; /* with OIF_REASON_VALUES: which detector of a list decided */
+    double pause;      /* seconds since the previous row of its key; NaN if unknown */
     uint64_t reserved[2];
 } oif_result;
 
-/* The bytes that a key can have. */
+/* The longest key in bytes. */
 enum { OIF_KEY_MAX_BYTES = 64 * 1024 };
 
 /* Processes one row.
  * Each key, `key_bytes` bytes of any kind, has its own model.
  * Without keys pass NULL and 0. A new key gets a new model.
- * Once max_keys or memory_limit is reached, it takes the place of a key
- * that was not seen for several times its usual gap, and is evicted.
- * While there is none, rows of new keys get no score: has_no_model.
+ * Once max_keys or memory_limit is reached, a new key replaces
+ * an overdue one: not seen for several times its usual gap.
+ * If no key is overdue, rows of new keys get no score: has_no_model.
  * A key that was evicted earlier gets its old model
  * back if it was kept (see "More keys than memory").
  *
  * OIF_EVALUE    a value is infinite, or the key is longer than OIF_KEY_MAX_BYTES;
  *               the row is ignored
- * OIF_EMEMORY   for a new key, or while models grow: a model takes memory as it learns. The row was
- *               not processed; it can be given again. With few keys, or once they have learned
- *               enough, rows never allocate */
+ * OIF_EMEMORY   for a new key, or while models grow: a model takes memory as it learns.
+ *               The row was not processed; it can be passed again. With few keys, or
+ *               once they have learned enough, rows never allocate */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key,
                                                        size_t key_bytes, const double *row,
                                                        oif_result *result, oif_error *error);
 
-/* The same for a row that has a time, in seconds since 1970; NaN if it is unknown.
- * Rows of one stream come in the order of their times, or nearly.
+/* The same for a row with a time, in seconds since 1970; NaN if unknown.
+ * Rows of one stream should be in order of time, or nearly.
  *
  * OIF_EVALUE   also: the time is infinite */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key,
@@ -570,13 +570,13 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process_at(oif_pipeline *pipeline
 
 /* Processes `count` rows in order.
  * Row i starts at rows[i * stride]; stride is at least the number of columns.
- * The results are those of the calls for single rows, bit for bit.
+ * The results are the same as for single rows, bit for bit.
  *
  *   - `keys` may be NULL; else keys[i] has key_bytes[i] bytes.
- *     If `key_bytes` is NULL, keys end with a NUL.
+ *     If `key_bytes` is NULL, keys are NUL-terminated.
  *   - `seconds` may be NULL; else seconds[i] is the time of row i.
  *   - results[i] is the result of row i.
- *   - `*done` becomes how many rows were processed.
+ *   - `*done` becomes the number of rows processed.
  *     The first failure ends the call: the rows before
  *     it were processed, it and those after it were not.
  *
@@ -587,24 +587,26 @@ oif_pipeline_process_rows(oif_pipeline *pipeline, const double *rows, size_t cou
                           const char *const *keys, const size_t *key_bytes, const double *seconds,
                           oif_result *results, size_t *done, oif_error *error);
 
-/* Called after each row of oif_pipeline_process_rows_with, on the thread that has processed it.
- * Other rows are processed meanwhile, but none of its key. `pipeline` may be asked about this row
- * until the function returns: with oif_pipeline_explain, oif_pipeline_episode of its key,
- * oif_pipeline_learned_row and oif_pipeline_recent_key. */
+/* Called after each row of oif_pipeline_process_rows_with, on the thread that processed it.
+ * Meanwhile other threads process rows of other keys.
+ * Until it returns, it may ask `pipeline` about this row: oif_pipeline_explain,
+ * oif_pipeline_episode of its key, oif_pipeline_learned_row and oif_pipeline_recent_key. */
 typedef void (*oif_row_function)(void *context, oif_pipeline *pipeline, size_t row,
                                  const oif_result *result);
 
-/* As oif_pipeline_process_rows; `after`, which may be NULL, is called for each row that was
- * processed. */
+/* As oif_pipeline_process_rows, but calls `after`
+ * (may be NULL) for each row that was processed. */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_process_rows_with(
     oif_pipeline *pipeline, const double *rows, size_t count, size_t stride,
     const char *const *keys, const size_t *key_bytes, const double *seconds, oif_row_function after,
     void *context, oif_result *results, size_t *done, oif_error *error);
 
-/* Sets how many threads share the rows of oif_pipeline_process_rows, each the rows of some keys: 1
- * to OIF_THREADS_MAX, initially 1. The results and the snapshots stay the same, bit for bit. Useful
- * for blocks of some hundred rows of several keys. Rows of new keys and of keys whose models are
- * packed are processed one after the other, and so are all rows with the option `alerts`.
+/* Sets how many threads share the rows of oif_pipeline_process_rows,
+ * each the rows of some keys: 1 to OIF_THREADS_MAX, initially 1.
+ * The results and the snapshots stay the same, bit for bit.
+ * Useful for blocks of a few hundred rows of several keys.
+ * Processed in sequence: rows of new keys, of keys with
+ * packed models, and all rows with the option `alerts`.
  *
  * OIF_EPARAM    the number is out of range
  * OIF_EMEMORY   the threads could not be started */
@@ -613,44 +615,44 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_set_threads(oif_pipeline *pipelin
 
 /* ---- Pipelines: derived columns ---- */
 
-/* What is learned instead of a column, or beside it.
- * A value that cannot be known is missing, never infinite. */
+/* What is learned instead of a column, or in addition to it.
+ * A value that cannot be computed is missing, never infinite. */
 typedef enum oif_derive {
     OIF_DERIVE_NONE,    /* the column itself */
-    OIF_DERIVE_DIFF,    /* the value minus that of the row before */
+    OIF_DERIVE_DIFF,    /* the value minus that of the previous row */
     OIF_DERIVE_RATE,    /* the increase of a counter per second since its last known value */
-    OIF_DERIVE_LOG,     /* the natural logarithm; missing for values up to 0 */
-    OIF_DERIVE_CATEGORY /* 0, or missing; how rare the value is judges the row beside detectors */
+    OIF_DERIVE_LOG,     /* the natural logarithm; missing for values not above 0 */
+    OIF_DERIVE_CATEGORY /* 0, or missing; the rarity of the value is judged beside the detectors */
 } oif_derive;
 
-/* Learns a derived column in place of a column, or after it with `keep`.
+/* Learns a derived column instead of a column, or after it with `keep`.
  * Call it before the first row, once for each; a column may have several.
  * Each key has its own previous values.
- * Rows have the same columns as without it.
+ * The columns of the input rows stay the same.
  *
- *   - The first value of a key is missing; diff misses
- *     those before and after a missing one too.
+ *   - The first value of a key is missing. A diff is
+ *     also missing before and after a missing value.
  *   - A rate is missing unless the time has advanced.
- *     Rows without value or time are passed over.
- *     While no row of a key had a time, a rate is per row.
- *   - A counter that falls began at 0 again, so the new value is the increase.
- *   - A category has numbers that stand for names; oif_category makes them of texts.
+ *     Rows without value or time are skipped.
+ *     Until a row of a key has a time, a rate is per row.
+ *   - A counter that falls was reset to 0, so the new value is the increase.
+ *   - A category has numbers that represent names; oif_category makes them from texts.
  *     A row is an anomaly if fewer than half of the alert rate's rows have a value
  *     as rare as its own, with OIF_REASON_NEW_VALUE or OIF_REASON_RARE_VALUE.
- *     Where most values are new, no one is.
- *     Each key has its own counts: up to 256 values of a
- *     column in 3 KB; of more, the rarest are forgotten.
- *     A category cannot be kept or derived in another way as well.
+ *     If most values are new, a new value is not an anomaly.
+ *     Each key has its own counts: up to 256 values per
+ *     column in 3 KB; beyond that, the rarest are forgotten.
+ *     A category cannot also be kept or derived in another way.
  *
- * OIF_EPARAM   there is no such column or kind, or the column is derived in this way already
- *              rows were processed, or evicted models are kept already
- *              memory_limit is too small for the models that result */
+ * OIF_EPARAM   no such column or kind, or a duplicate
+ *              rows were already processed, or evicted models are already kept
+ *              memory_limit is too small for the resulting models */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_derive(oif_pipeline *pipeline, size_t column,
                                                       oif_derive kind, bool keep, oif_error *error);
 
 /* The same for many columns, in the time of one.
- * After a failure nothing is derived; error->column is
- * the number of the one that is refused, from 1, or 0. */
+ * After a failure nothing is derived; error->column is the
+ * position of the rejected derivation, from 1, or 0. */
 typedef struct oif_derive_column {
     size_t column;
     oif_derive kind;
@@ -660,21 +662,21 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_derive_all(oif_pipeline *pipeline
                                                           const oif_derive_column *derived,
                                                           size_t count, oif_error *error);
 
-/* A number that stands for a text, for a column that is a category: a
- * whole number of 53 bits, the same on every machine and in every version.
+/* A number that represents a text, for a column that is a category:
+ * a whole number of 53 bits, the same on every machine and in every version.
  * NaN, a missing value, for an empty text. */
 OIF_API double oif_category(const char *text, size_t bytes);
 
-/* The columns that are learned, which is also the number of attributions.
+/* The number of learned columns, which is also the number of attributions.
  * They are in the order of the columns that they are
- * made from; derived ones in the order of the calls. */
+ * derived from; derived ones in the order of the calls. */
 OIF_API size_t oif_pipeline_learned_columns(const oif_pipeline *pipeline);
 
-/* The column that a learned column is made from, and how. */
+/* The column that a learned column is derived from, and how. */
 OIF_API size_t oif_pipeline_learned_from(const oif_pipeline *pipeline, size_t learned_column,
                                          oif_derive *kind);
 
-/* The row that was processed last as it was learned; NULL if there is none.
+/* The last processed row as it was learned; NULL if there is none.
  * Valid until the next row. */
 OIF_API const double *oif_pipeline_learned_row(const oif_pipeline *pipeline);
 
@@ -685,30 +687,30 @@ OIF_API const char *oif_derive_word(oif_derive kind);
 
 #define OIF_UNKNOWN_COLUMN UINT32_MAX
 
-/* An episode of anomalies. Times are NaN if they are unknown. */
+/* An episode of anomalies. Times are NaN if unknown. */
 typedef struct oif_episode_info {
     uint64_t number;      /* among the episodes of its key, from 1 */
     uint64_t first_row;   /* among the rows of its key, from 1 */
     double first_seconds; /* the time of that row */
     double last_seconds;  /* the time of its last row so far */
-    uint64_t rows;        /* from the first to the last, calm ones included */
-    uint64_t anomalies;   /* of these rows */
+    uint64_t rows;        /* from the first to the last, including calm ones */
+    uint64_t anomalies;   /* among these rows */
     bool is_over;
-    oif_grade peak_grade; /* of its worst row, that with the highest severity */
+    oif_grade peak_grade; /* of its worst row, the one with the highest severity */
     uint64_t peak_row;
     double peak_score, peak_severity;
-    /* Why that row is anomalous, if oif_pipeline_explain was called when it was the last one. */
-    uint32_t column;   /* the one with the highest share; OIF_UNKNOWN_COLUMN: unknown */
+    /* Why that row is anomalous, if oif_pipeline_explain was called right after it. */
+    uint32_t column;   /* with the highest share; OIF_UNKNOWN_COLUMN: unknown */
     int32_t direction; /* as in oif_attribution */
-    double value;      /* of that column; NaN: it was missing */
+    double value;      /* of that column; NaN if missing */
     oif_reason reason;
     uint32_t reserved_32;
     uint64_t reserved[3];
 } oif_episode_info;
 
-/* The current episode of a key, or else its last one. Returns false if it has had none, or if the
- * key has no model in memory.
- * To know why an episode is one, explain each row that becomes its worst:
+/* The current episode of a key, or else its last one. Returns false if it never
+ * had one, or if the key has no model in memory.
+ * To know the reason for an episode, explain each row that becomes its worst:
  *
  *     if (result.anomaly && oif_pipeline_episode(pipeline, key, bytes, &episode) &&
  *         episode.peak_row == episode.first_row + episode.rows - 1)
@@ -719,25 +721,41 @@ OIF_API bool oif_pipeline_episode(const oif_pipeline *pipeline, const char *key,
 
 /* ---- Pipelines: silence ---- */
 
-/* A key that has not been heard of for too long. */
+/* A key that was silent for too long. */
 typedef struct oif_silence {
     const char *key; /* NULL without keys */
     size_t key_bytes;
     double since;   /* the time of its last row */
-    double allowed; /* the longest pause that is none, in seconds */
+    double allowed; /* the longest pause allowed, in seconds */
 } oif_silence;
 
 typedef void (*oif_silence_function)(void *context, const oif_silence *silence);
 
 /* Calls `report` for each key whose pause has become too long
- * by `seconds`, the present time of the stream; once per pause.
- * The option silence says how many seconds are too long.
- * Without it, more than twice the longest pause of the last weeks
- * and three usual ones are; known after 32 rows with times.
+ * by `seconds`, the current time of the stream; once per pause,
+ * in the order in which the pauses became too long.
+ * The option silence sets the limit in seconds.
+ * Without it, the limit is twice the longest pause of recent
+ * weeks plus three usual pauses; known after 32 rows with times.
  * The next row of the key ends the silence; its result has OIF_REASON_SILENCE.
- * Cheap enough for every row: keys wait in the order of their time. Never allocates. */
+ * Cheap enough to call for every row. Never allocates. */
 OIF_API void oif_pipeline_silent(oif_pipeline *pipeline, double seconds,
                                  oif_silence_function report, void *context);
+
+/* For programs that collect rows before they process them.
+ *
+ * oif_pipeline_next_silence: up to this time oif_pipeline_silent
+ * has nothing to report; +infinity: never, unless rows come.
+ *
+ * oif_pipeline_silence_after: the same for one key, once a row of it
+ * at `seconds` and others that follow are processed: a lower bound.
+ * -infinity: not known, as the row may restore an evicted model.
+ *
+ * So rows may wait while the time of the stream is
+ * at most the minimum of the two. */
+OIF_API double oif_pipeline_next_silence(oif_pipeline *pipeline);
+OIF_API double oif_pipeline_silence_after(const oif_pipeline *pipeline, const char *key,
+                                          size_t key_bytes, double seconds);
 
 /* ---- Pipelines: questions ---- */
 
@@ -745,19 +763,19 @@ OIF_API void oif_pipeline_silent(oif_pipeline *pipeline, double seconds,
 OIF_API const oif_params *oif_pipeline_detector_params(const oif_pipeline *pipeline);
 OIF_API const oif_params *oif_pipeline_options(const oif_pipeline *pipeline);
 
-/* Changes an option that decides about alerts or learning from now
+/* Changes an option that affects alerts or learning from now
  * on: alert_rate, threshold, alerts, calm, cooldown, silence, learn.
- * Of alerts, alert_rate and threshold, the last one rules.
+ * Of alerts, alert_rate and threshold, the last one set wins.
  *
  * OIF_EPARAM   another option, or the options would not fit together; nothing has changed */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_change_option(oif_pipeline *pipeline,
                                                              const char *name, double value,
                                                              oif_error *error);
 
-/* Whether it can change an option of this name. */
+/* Whether oif_pipeline_change_option can change an option of this name. */
 OIF_API bool oif_pipeline_option_is_changeable(const char *name);
 
-/* The share of rows to report now: alert_rate, or what the option alerts has made of it. */
+/* The fraction of rows to report now: alert_rate, or as adapted by the option alerts. */
 OIF_API double oif_pipeline_alert_rate(const oif_pipeline *pipeline);
 
 /* The columns of its rows. */
@@ -772,24 +790,24 @@ OIF_API size_t oif_pipeline_keys(const oif_pipeline *pipeline);
 /* How many times a key lost its model to another key. */
 OIF_API uint64_t oif_pipeline_evictions(const oif_pipeline *pipeline);
 
-/* The rows so far whose key had no model, for want of room (has_no_model).
- * A loaded pipeline begins with 0. */
+/* The rows so far whose key got no model, because of the limits (has_no_model).
+ * A loaded pipeline starts at 0. */
 OIF_API uint64_t oif_pipeline_unmodelled_rows(const oif_pipeline *pipeline);
 
-/* How many times a key that was evicted, and not kept, came back and got a new model.
- * An estimate: of 1000 other keys, one may be counted too.
- * A loaded pipeline begins with 0. */
+/* How often a key that was evicted, and not kept, came back and got a new model.
+ * An estimate: one in 1000 other keys may be counted too.
+ * A loaded pipeline starts at 0. */
 OIF_API uint64_t oif_pipeline_restarts(const oif_pipeline *pipeline);
 
-/* Limits the memory of the pipeline, in bytes, beside
- * the option memory_limit: the smaller one counts.
- * For what this machine has; it is not saved. */
+/* Limits the memory of the pipeline, in bytes, in
+ * addition to the option memory_limit: the smaller one counts.
+ * Meant for the limits of this machine; it is not saved. */
 OIF_API void oif_pipeline_limit_memory(oif_pipeline *pipeline, size_t bytes);
 
 /* The memory of the pipeline and all its models, in bytes. A model takes memory as it learns. */
 OIF_API size_t oif_pipeline_memory_bytes(const oif_pipeline *pipeline);
 
-/* The key of the row processed last, `*key_bytes` long.
+/* The key of the last processed row, `*key_bytes` long.
  * NULL and 0 if there is no such row, or if it has no key. */
 OIF_API const char *oif_pipeline_recent_key(const oif_pipeline *pipeline, size_t *key_bytes);
 
@@ -812,17 +830,17 @@ typedef struct oif_key_info {
     bool is_ready;       /* enough was learned; before that no row is anomalous */
     bool is_in_episode;
     bool is_silent;  /* oif_pipeline_silent has reported its current pause */
-    bool is_evicted; /* its model is in the evicted models file, and all of the above is unknown */
+    bool is_evicted; /* its model is in the evicted models file, so all of the above is unknown */
     uint32_t reserved_32;
     uint64_t reserved[4];
 } oif_key_info;
 
-/* Asks for one key. Returns false if the pipeline has no model of it. Never allocates. */
+/* Finds one key. Returns false if the pipeline has no model of it. Never allocates. */
 OIF_API bool oif_pipeline_key(const oif_pipeline *pipeline, const char *key, size_t key_bytes,
                               oif_key_info *info);
 
-/* Gets one key after another: those with a model in memory, then those that were evicted and kept.
- * Begin with *position = 0. Returns false after the last. Never allocates.
+/* Iterates over the keys: those with a model in memory, then those evicted and kept.
+ * Start with *position = 0. Returns false after the last. Never allocates.
  * The order stays the same as long as no key is added. Keys may be removed on the way:
  *
  *     size_t position = 0;
@@ -850,28 +868,28 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_name_columns(oif_pipeline *pipeli
                                                             oif_error *error);
 OIF_API const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column);
 
-/* Names where the keys and the times of the rows are from, NULL: nowhere.
- * The names are copied and mean nothing to the pipeline.
+/* Names the columns that the keys and times come from; NULL: none.
+ * The names are copied and have no meaning to the pipeline.
  * Clones and snapshots keep them (snapshots of single keys do not), so
  * a program that resumes a pipeline takes them from the same columns.
- * The names of several columns are one text, such as "host,disk".
+ * Several columns are one text, such as "host,disk".
  *
  * OIF_EVALUE   the names are longer than OIF_COLUMN_NAMES_MAX_BYTES */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_name_roles(oif_pipeline *pipeline, const char *key,
                                                           const char *time, oif_error *error);
 
-/* The names; false, and NULL for both, if they were never given.
- * Valid until they are given again. */
+/* The names; false, and NULL for both, if they were never set.
+ * Valid until they are set again. */
 OIF_API bool oif_pipeline_roles(const oif_pipeline *pipeline, const char **key, const char **time);
 
 /* ---- Pipelines: their detectors ---- */
 
 /* The detector of a key; NULL if it has none in memory.
- * It belongs to the pipeline and changes with the next row. */
+ * The pipeline owns it, and the next row changes it. */
 OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, const char *key,
                                                   size_t key_bytes);
 
-/* Exchanges the detector of a key for `*detector`, which becomes the one that was there.
+/* Swaps the detector of a key with `*detector`.
  * A key without a model gets one.
  * The new detector needs the same parameters and shingle x columns columns.
  * From then on it scores the key's rows; p and
@@ -879,7 +897,7 @@ OIF_API const oif_detector *oif_pipeline_detector(const oif_pipeline *pipeline, 
  *
  * OIF_EPARAM    the detectors have different parameters or columns
  * OIF_EVALUE    the key is longer than OIF_KEY_MAX_BYTES
- * OIF_EMEMORY   only for a key that has no model in memory, or a detector in the caller's memory */
+ * OIF_EMEMORY   only for a key without a model in memory, or a detector in the caller's memory */
 OIF_API OIF_MUST_CHECK oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline,
                                                                  const char *key, size_t key_bytes,
                                                                  oif_detector **detector,
@@ -887,22 +905,22 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_exchange_detector(oif_pipeline *p
 
 /* ---- Explanations ---- */
 
-/* Why a row has its score: one column's part in it. */
+/* Why a row has its score: the part of one column. */
 typedef struct oif_attribution {
     double share;      /* 0 to 1; the shares of a row add up to 1, or are all 0 */
     int direction;     /* 1: higher than usual, -1: lower, 0: neither, or the value is missing */
     oif_reason reason; /* what is unusual about the column */
-    uint32_t partner;  /* with OIF_REASON_PARTNER: the column that it no longer follows */
+    uint32_t partner;  /* with OIF_REASON_PARTNER: the column it no longer follows */
     uint32_t reserved_32;
     uint64_t reserved[1];
 } oif_attribution;
 
-/* Explains the row that was processed last.
- * `attributions` has room for one per column that
- * is learned (oif_pipeline_learned_columns).
+/* Explains the last processed row.
+ * `attributions` has space for one per learned
+ * column (oif_pipeline_learned_columns).
  * A share grows with two things: how much the score would fall if
  * the column were missing, and how far the value is from the usual.
- * A value that is missing where others were not is as far as can be.
+ * A value that is missing but usually is not counts as the farthest.
  * Costs one score per column: meant for anomalies. Never allocates. */
 OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attributions);
 
@@ -910,11 +928,11 @@ OIF_API void oif_pipeline_explain(oif_pipeline *pipeline, oif_attribution *attri
  * A column's share is how much the score would fall if the column were missing.
  *
  *   - `shares` gets `step_columns` numbers, none below 0.
- *     They add up to 1, or are all 0 when no single column matters.
+ *     They add up to 1, or are all 0 if no single column matters.
  *   - `step_columns` is the number of columns of the detector; for rows
  *     made of several time steps, the number of columns of one step.
  *     The values of one column are then missing from all steps at once.
- *   - `scratch` has room for one row and is overwritten.
+ *   - `scratch` has space for one row and is overwritten.
  *
  * Costs one score per column. Never allocates.
  *
@@ -928,26 +946,26 @@ OIF_API OIF_MUST_CHECK oif_status oif_detector_explain(const oif_detector *detec
 /* ---- Snapshots ---- */
 
 /* A snapshot holds a detector, or a pipeline with all its models in memory.
- * The loaded copy continues where the original was, bit for bit,
+ * The loaded copy resumes exactly where the original was, bit for bit,
  * on any machine. docs/snapshot-format.md describes the bytes.
  *
  * Loading validates everything. Every load call can return:
  *
- * OIF_EKIND        not a snapshot, or one of something else
+ * OIF_EKIND        not a snapshot, or a snapshot of something else
  * OIF_EVERSION     written by a newer version of oif
- * OIF_ETRUNCATED   cut off
+ * OIF_ETRUNCATED   truncated
  * OIF_ECORRUPT     damaged */
 
-/* Where bytes come from. Fills up to `capacity` bytes.
+/* A source of bytes. Fills up to `capacity` bytes.
  * Returns how many, 0 at the end, negative on failure. */
 typedef ptrdiff_t (*oif_read_function)(void *context, char *buffer, size_t capacity);
 
-/* Where bytes go. Takes up to `count` bytes.
+/* A sink for bytes. Takes up to `count` bytes.
  * Returns how many, negative on failure. */
 typedef ptrdiff_t (*oif_write_function)(void *context, const char *bytes, size_t count);
 
 /* Snapshots through functions of the caller.
- * Loading never asks for a byte past the snapshot's end.
+ * Loading never reads past the snapshot's end.
  *
  * OIF_EWRITE   `write` failed
  * OIF_EREAD    `read` failed */
@@ -963,8 +981,8 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load(oif_read_function read, void
                                                     oif_pipeline **pipeline, oif_error *error);
 
 /* Snapshots in memory.
- * oif_detector_snapshot_bytes and oif_pipeline_snapshot_bytes give the size.
- * It changes with the names of columns, and that of a pipeline with its keys and options.
+ * oif_detector_snapshot_bytes and oif_pipeline_snapshot_bytes return the size.
+ * It depends on the column names and, for a pipeline, on its keys and options.
  * Saving never allocates.
  *
  * OIF_EPARAM   the capacity is too small */
@@ -985,7 +1003,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_memory(const void *bytes, si
 
 /* Snapshots in a file, opened and closed by the call.
  * After a crash or on a full disk the file holds
- * the new snapshot or the one before, complete.
+ * the new snapshot or the previous one, complete.
  *
  * OIF_EBUSY    another program holds the file
  * OIF_EWRITE   the file could not be written
@@ -1003,19 +1021,19 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_file(const char *path, oif_p
 
 /* Moves a key from one pipeline to another, on this machine
  * or elsewhere: save it, load it there, remove it here.
- * There it continues where it was, bit for bit.
+ * There it resumes exactly where it was, bit for bit.
  *
  *   - Both pipelines need the same detector, parameters, columns, derived
  *     columns and options; except options that oif_pipeline_change_option
  *     can change, max_keys, memory_limit and evicted.
  *     Column names are compared if both have some.
- *   - Saving an evicted model that was kept reads
- *     it back for the moment; it stays where it is.
+ *   - Saving a key whose evicted model was kept
+ *     reads the model and leaves it in the file.
  *   - Loading adds the key, or replaces its model if it has one.
- *     If `as` is not NULL, the key is called so instead,
+ *     `as`, unless NULL, is the new name of the key, with
  *     `as_bytes` bytes; "" and 0 for a pipeline without keys.
  *   - The loaded key counts as the most recently seen.
- *     If there are as many as allowed, the least recently seen key is evicted.
+ *     At the limit, the least recently seen key is evicted.
  *   - `info` may be NULL; it becomes what oif_pipeline_key returns for the loaded key.
  *
  * OIF_EVALUE   there is no such key; a key is longer than OIF_KEY_MAX_BYTES
@@ -1056,10 +1074,10 @@ OIF_API OIF_MUST_CHECK oif_status oif_pipeline_load_key_file(oif_pipeline *pipel
 
 /* ---- State files ---- */
 
-/* A file that one program holds for as long as it runs, so no other program writes to it.
+/* A file that one program holds while it runs, so no other program writes to it.
  * Other programs may read it at any time.
  * While it is held there is a file PATH.lock beside it and, during a save, PATH.new.
- * What a crash leaves of them is removed by the next program that opens the file. */
+ * If a crash leaves them behind, the next program that opens the file removes them. */
 typedef struct oif_state_file oif_state_file;
 
 /* Opens a state file and holds it.
@@ -1074,10 +1092,10 @@ OIF_API OIF_MUST_CHECK oif_status oif_state_file_open(const char *path, oif_stat
 /* Closes a state file, saving nothing. NULL is accepted. */
 OIF_API void oif_state_file_close(oif_state_file *file);
 
-/* Replaces the content of the file atomically. Owner and permissions stay.
- * When it succeeds, the bytes are on the disk.
+/* Replaces the content of the file atomically. Keeps owner and permissions.
+ * On success, the bytes are on the disk.
  *
- * OIF_EWRITE   the file is unchanged, and the next try may succeed */
+ * OIF_EWRITE   the file is unchanged, and a retry may succeed */
 OIF_API OIF_MUST_CHECK oif_status oif_state_file_save(oif_state_file *file,
                                                       const oif_detector *detector,
                                                       oif_error *error);
@@ -1085,7 +1103,7 @@ OIF_API OIF_MUST_CHECK oif_status oif_state_file_save_pipeline(oif_state_file *f
                                                                const oif_pipeline *pipeline,
                                                                oif_error *error);
 
-/* Loads what the file holds.
+/* Loads the content of the file.
  *
  * OIF_END     there is no file yet
  * OIF_EREAD   the file could not be read
@@ -1118,10 +1136,10 @@ OIF_API OIF_MUST_CHECK oif_status oif_state_file_keep_evicted(oif_state_file *fi
                                                               oif_pipeline *pipeline,
                                                               oif_error *error);
 
-/* The keys that have their model in the evicted models file. */
+/* The number of keys with a model in the evicted models file. */
 OIF_API size_t oif_pipeline_kept(const oif_pipeline *pipeline);
 
-/* The models that were lost.
+/* The number of lost models.
  * `*why` becomes the reason for the last one: ""
  * if that was before the pipeline was loaded.
  * `why` may be NULL. */

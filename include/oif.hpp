@@ -5,7 +5,7 @@
 //     std::vector<double> row = {60.1, 4.2};
 //     double score = forest.learn_score(row);
 //
-// What is not here is called through get(): every function of oif.h takes these pointers.
+// For everything else use get(): every function of oif.h takes these pointers.
 #ifndef OIF_HPP
 #define OIF_HPP
 
@@ -20,14 +20,14 @@
 
 namespace oif {
 
-// What a call of oif.h returned, with its place: see oif_error.
+// The status of a failed call, with its place: see oif_error.
 class error : public std::runtime_error {
 public:
     explicit error(const oif_error &what) : std::runtime_error(what.message), details(what) {}
     oif_error details;
 };
 
-// A view of numbers that belong to someone else, as std::span in C++20.
+// A non-owning view of numbers, like std::span in C++20.
 class numbers {
 public:
     numbers(const double *data, std::size_t size) : data_(data), size_(size) {}
@@ -63,7 +63,7 @@ private:
     oif_params values_;
 };
 
-// Learns rows and scores them. Moves; copies with clone().
+// Learns rows and scores them. Movable; copy with clone().
 class detector {
 public:
     detector(const params &chosen, std::size_t columns);
@@ -90,14 +90,14 @@ private:
     std::unique_ptr<oif_detector, deleter> own_;
 };
 
-// From rows to alerts, with a model for each key.
+// From rows to alerts, with one model per key.
 class pipeline {
 public:
     pipeline(const params &chosen, std::size_t columns,
              const params &options = params::pipeline_options());
     static pipeline load(const std::string &path);
     oif_result process(numbers row, std::string_view key = {}, double seconds = NAN);
-    std::vector<oif_attribution> explain(); // the row that was processed last
+    std::vector<oif_attribution> explain(); // the last processed row
     void save(const std::string &path) const;
     std::size_t columns() const { return oif_pipeline_columns(get()); }
     std::uint64_t rows() const { return oif_pipeline_rows(get()); }
@@ -111,10 +111,10 @@ private:
     std::unique_ptr<oif_pipeline, deleter> own_;
 };
 
-// ---- How it is done ----
+// ---- Implementation ----
 
 namespace internal {
-// Calls a function of oif.h, whose last argument is an error, and throws if it fails.
+// Calls a function of oif.h whose last argument is an error; throws if it fails.
 template <class Function, class... Arguments> void call(Function function, Arguments... arguments)
 {
     oif_error why = {};

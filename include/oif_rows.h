@@ -1,7 +1,7 @@
 /* oif: rows from bytes, numbers from text and back, and times from text.
  *
- * The `oif` tool reads its input through this header. A program that already has its rows as
- * doubles needs only oif.h. The rules at the top of oif.h hold here too.
+ * The `oif` tool reads its input through this header. A program that already has its
+ * rows as doubles needs only oif.h. The rules at the top of oif.h apply here too.
  */
 #ifndef OIF_ROWS_H
 #define OIF_ROWS_H
@@ -14,25 +14,25 @@ extern "C" {
 
 /* ---- Numbers as text ---- */
 
-/* Room for the text of a number. */
+/* The size of a buffer for the text of a number. */
 enum { OIF_NUMBER_TEXT_BYTES = 32 };
 
 /* Reads the longest number at the start of [text, end).
  *
  *   - The result is the nearest double, whatever the locale.
- *     Too large is an infinity, too small a zero.
+ *     Too large becomes an infinity, too small a zero.
  *   - Accepts what strtod accepts, except leading blanks and hexadecimal.
  *   - Never reads at or past `end`.
  *
- * Returns where the number ends.
- * Without a number returns NULL and leaves *value alone. */
+ * Returns the end of the number.
+ * If there is none, returns NULL and leaves *value unchanged. */
 OIF_API const char *oif_number_parse(const char *text, const char *end, double *value);
 
 /* Writes the shortest digits that read back as the same double; of those, the closest.
  *
  *   - The layout is that of Python's repr, but whole numbers
- *     get no ".0": 0.5, 123, 1e-05, 1.5e+16, nan, -inf.
- *   - Writes no final NUL and may overwrite all of `text`.
+ *     have no ".0": 0.5, 123, 1e-05, 1.5e+16, nan, -inf.
+ *   - Writes no NUL and may overwrite all of `text`.
  *
  * Returns the length. */
 OIF_API size_t oif_number_format(double value, char text[OIF_NUMBER_TEXT_BYTES]);
@@ -49,14 +49,14 @@ typedef enum oif_time_form {
 } oif_time_form;
 
 /* What is known about the times of one stream; one for each stream.
- * Set all to zero before use, `year` as well if you know it. */
+ * Zero it before use; set `year` if you know it. */
 typedef struct oif_time_format {
     oif_time_form form;  /* of the last time */
     int32_t year;        /* syslog: of the last time; before the first, the year to start in */
     double per_second;   /* numbers: units per second, 1 to 1e9; 0 until decided */
     double last_seconds; /* syslog: the last time */
     bool has_zone;       /* some times name their zone */
-    bool lacks_zone;     /* some do not: they are taken as UTC */
+    bool lacks_zone;     /* some do not: UTC is assumed */
     bool is_uncertain;   /* the unit of numbers or the year is a guess */
     uint64_t reserved[4];
 } oif_time_format;
@@ -65,32 +65,32 @@ typedef struct oif_time_format {
  *
  *   - ISO 8601: a date, or a date and a time of day with T or a blank between
  *     them, such as 2026-11-15, 2026-11-15 19:05, 2026-11-15T19:05:01,25Z,
- *     20261115T190501+0100. / is as good as - in dates.
+ *     20261115T190501+0100. Dates may have / instead of -.
  *     The zone is Z, UTC, GMT, +hh:mm, +hhmm or +hh.
  *   - Numbers are seconds below 1e11, milliseconds below 1e14,
  *     microseconds below 1e17 and nanoseconds below 1e20.
  *     The first one that is not 0 decides for the stream.
  *   - Syslog has no year.
- *     It starts with format->year, or with 1972 if that
- *     is 0; where months begin again so does the year.
- *     A December after January is a late row of the year before.
- *   - Common log: brackets around it are allowed, also one of them.
+ *     It starts with format->year, or with 1972 if that is
+ *     0; when the months start again, so does the year.
+ *     A December after January is a late row of the previous year.
+ *   - Common log: it may be in brackets, even if one is missing.
  *   - A later time may have another form.
- *     But where times were dates, a number is none.
+ *     But after dates, a number is not a time.
  *   - 24:00:00 is the start of the next day, and
- *     a leap second (23:59:60) that second too.
+ *     so is a leap second (23:59:60).
  *   - Empty text, NA, NaN, null and None are a missing time: OIF_OK, and *seconds is NaN.
- *   - The result is the nearest double to a microsecond or better.
+ *   - The result is accurate to a microsecond or better.
  *
- * OIF_EVALUE   this is not a time, or one that does not exist, such as February 30;
+ * OIF_EVALUE   not a time, or one that does not exist, such as February 30;
  *              the message says why */
 OIF_API OIF_MUST_CHECK oif_status oif_time_parse(oif_time_format *format, const char *text,
                                                  size_t bytes, double *seconds, oif_error *error);
 
-/* Room for a description. */
+/* The size of a buffer for a description. */
 enum { OIF_TIME_TEXT_BYTES = 80 };
 
-/* Says in words what the times were taken for: "ISO 8601 without a zone, taken as UTC". */
+/* Describes how the times were interpreted: "ISO 8601 without a zone, taken as UTC". */
 OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME_TEXT_BYTES]);
 
 /* ---- Reading rows ---- */
@@ -180,33 +180,33 @@ OIF_API void oif_time_describe(const oif_time_format *format, char text[OIF_TIME
 typedef enum oif_format { OIF_FORMAT_CSV, OIF_FORMAT_NDJSON, OIF_FORMAT_RAW } oif_format;
 
 enum {
-    OIF_JSON_LEVELS_MAX = 256,            /* objects and arrays inside each other */
+    OIF_JSON_LEVELS_MAX = 256,            /* nested objects and arrays */
     OIF_JSON_FIRST_LINE_KEYS_MAX = 65536, /* leaves of the first object */
-    OIF_LINE_BYTES_INITIAL = 16 << 20     /* what max_line_bytes = 0 means */
+    OIF_LINE_BYTES_INITIAL = 16 << 20     /* the meaning of max_line_bytes = 0 */
 };
 
 typedef enum oif_decimal {
-    OIF_DECIMAL_AUTO, /* the point, or the comma where semicolons separate fields */
+    OIF_DECIMAL_AUTO, /* the point, or the comma if semicolons separate fields */
     OIF_DECIMAL_POINT,
     OIF_DECIMAL_COMMA
 } oif_decimal;
 
 typedef enum oif_header {
-    OIF_HEADER_AUTO, /* the first line is a header when none of its fields is a number */
+    OIF_HEADER_AUTO, /* the first line is a header if none of its fields is a number */
     OIF_HEADER_YES,
     OIF_HEADER_NO
 } oif_header;
 
-/* Set all to zero before use; zero is a good choice for CSV. */
+/* Zero it before use; zero is a good choice for CSV. */
 typedef struct oif_reader_options {
     oif_format format;
     oif_header header;     /* CSV */
     char delimiter;        /* CSV; 0: the most frequent of , ; | and tab in the first line */
     size_t columns;        /* raw: the columns of a row */
     size_t max_line_bytes; /* a longer line is an error; 0: OIF_LINE_BYTES_INITIAL */
-    /* CSV: lines that begin with this text are skipped.
-     * It has to live as long as the reader.
-     * NULL: only those with # before the header. */
+    /* CSV: skip lines that begin with this text.
+     * It must outlive the reader.
+     * NULL: only lines with # before the header. */
     const char *comment;
     oif_decimal decimal; /* CSV */
     uint64_t reserved[2];
@@ -214,7 +214,7 @@ typedef struct oif_reader_options {
 
 /* Allocates when it is opened, when columns are selected,
  * and for a line longer than any before it; never for a row.
- * Does not ask for more bytes while it has a complete record: suits pipes and terminals. */
+ * Does not read more bytes while it has a complete record: suits pipes and terminals. */
 typedef struct oif_reader oif_reader;
 
 typedef struct oif_text {
@@ -222,14 +222,14 @@ typedef struct oif_text {
     size_t bytes;
 } oif_text;
 
-/* One row. The record as it came is text_bytes + end_bytes bytes from `text` on. */
+/* One row. The original record is text_bytes + end_bytes bytes, starting at `text`. */
 typedef struct oif_record {
-    const double *values;  /* the selected columns; NaN where a number is missing */
+    const double *values;  /* the selected columns; NaN if a number is missing */
     const oif_text *texts; /* columns selected as texts, without quotes and escapes */
-    const char *text;      /* the line without its end; for raw the bytes of the row */
+    const char *text;      /* the line without its end; for raw, the bytes of the row */
     size_t text_bytes;
-    size_t end_bytes; /* of the line's end: 1 for \n, 2 for \r\n, 0 if the input ends without */
-    uint64_t line;    /* where the record starts, from 1; for raw the row */
+    size_t end_bytes; /* of the line end: 1 for \n, 2 for \r\n, 0 at the end of the input */
+    uint64_t line;    /* where the record starts, from 1; for raw, the row */
     uint64_t reserved[2];
 } oif_record;
 
@@ -253,7 +253,7 @@ OIF_API void oif_reader_close(oif_reader *reader);
 
 /* ---- Reading rows: columns ---- */
 
-/* The number of columns, and a name, which lives as long as the reader. */
+/* The number of columns, and the name of one, valid as long as the reader. */
 OIF_API size_t oif_reader_column_count(const oif_reader *reader);
 OIF_API const char *oif_reader_column_name(const oif_reader *reader, size_t column);
 
@@ -266,9 +266,9 @@ OIF_API const char *oif_reader_column_name(const oif_reader *reader, size_t colu
 OIF_API OIF_MUST_CHECK oif_status oif_reader_find_column(oif_reader *reader, const char *name,
                                                          size_t *column, oif_error *error);
 
-/* NDJSON: keys of later lines that are not known yet become columns,
- * not selected, as soon as oif_reader_next has read the line: at
- * most `count` keys more, objects and arrays included; 0: no more.
+/* NDJSON: unknown keys of later lines become columns, not
+ * selected, as soon as oif_reader_next has read the line: at most
+ * `count` more keys, including objects and arrays; 0: no more.
  * The reader allocates for each.
  * Other formats have all their columns from the start. */
 OIF_API void oif_reader_collect_columns(oif_reader *reader, size_t count);
@@ -293,14 +293,14 @@ OIF_API OIF_MUST_CHECK oif_status oif_reader_select(oif_reader *reader, const si
 OIF_API OIF_MUST_CHECK oif_status oif_reader_select_texts(oif_reader *reader, const size_t *columns,
                                                           size_t count, oif_error *error);
 
-/* What a program needs to write CSV rows back with fields
- * appended: whether there is a header, its line as it came (empty
+/* What a program needs to write CSV rows back with appended
+ * fields: whether there is a header, its original line (empty
  * without a header), and the delimiter (0 in other formats). */
 OIF_API bool oif_reader_has_header(const oif_reader *reader);
 OIF_API const char *oif_reader_header_text(const oif_reader *reader, size_t *bytes);
 OIF_API char oif_reader_delimiter(const oif_reader *reader);
 
-/* The line that the header is on; 0 without a header.
+/* The line number of the header; 0 without a header.
  * And whether decimal commas were read so far. */
 OIF_API uint64_t oif_reader_header_line(const oif_reader *reader);
 OIF_API bool oif_reader_has_decimal_commas(const oif_reader *reader);
@@ -320,10 +320,14 @@ OIF_API bool oif_reader_has_decimal_commas(const oif_reader *reader);
 OIF_API OIF_MUST_CHECK oif_status oif_reader_next(oif_reader *reader, oif_record *record,
                                                   oif_error *error);
 
-/* After OIF_EINPUT: gets the refused record, with its bad numbers missing.
+/* After OIF_EINPUT: returns the rejected record, with its bad numbers missing.
  * It is valid until the next call.
- * Returns false when more is wrong with it than its numbers. */
+ * Returns false if more than its numbers is wrong. */
 OIF_API bool oif_reader_refused(oif_reader *reader, oif_record *record);
+
+/* After OIF_EINPUT: the column whose value is the first bad one;
+ * the number of columns where oif_reader_refused would return false. */
+OIF_API size_t oif_reader_refused_column(const oif_reader *reader);
 
 #ifdef __cplusplus
 }

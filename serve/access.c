@@ -9,7 +9,7 @@ enum { TOKEN_BYTES_MIN = 16 };
 
 /* ---- Tokens ---- */
 
-/* What a header and a cookie can carry. */
+/* Characters that are valid in a header and a cookie. */
 static bool is_token_character(char c)
 {
     return c > ' ' && c < 0x7f && !strchr("\",;\\", c);
@@ -114,7 +114,7 @@ access_level access_of(const access_rules *rules, const request *asked)
     return text ? access_of_token(rules, text, bytes) : ACCESS_NONE;
 }
 
-/* ---- Where a request comes from ---- */
+/* ---- The origin of a request ---- */
 
 static bool is_loopback_name(const char *host, size_t bytes)
 {
@@ -143,7 +143,7 @@ static bool check_host(const access_rules *rules, const request *asked, problem 
                        "the Host header does not name this machine");
 }
 
-/* Browsers say whose page a write comes from; other programs need not. */
+/* Browsers name the origin of a write; other programs need not. */
 static bool is_same_origin(const request *asked)
 {
     const char *origin = asked->headers[HEADER_ORIGIN], *host = asked->headers[HEADER_HOST];

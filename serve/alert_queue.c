@@ -13,34 +13,34 @@
 
 enum { BUCKETS = 4096 };
 
-/* An alert ends by itself after this many resends that did not come. */
+/* An alert ends on its own after this many missed resends. */
 static const double resends_until_end = 4;
 
-/* What is behind the address of the page. */
+/* Follows the address of the page. */
 static const char page_place[] = "/#";
 
 typedef struct alert {
     json_t *episode;                     /* the latest state */
     size_t next;                         /* in its bucket, from 1; 0: the last */
     json_t *column;                      /* of the first POST; NULL: none yet */
-    uint64_t changes;                    /* of which Alertmanager must know */
+    uint64_t changes;                    /* that Alertmanager must know */
     uint64_t sent;                       /* of them, those that it knows */
-    uint64_t written;                    /* and those in the last POST */
+    uint64_t written;                    /* of them, those in the last POST */
     oif_grade sent_grade, written_grade; /* OIF_GRADE_NONE: none yet */
     double due;                          /* when it is sent again unchanged */
     bool is_in_post, is_seen;
-    bool is_over; /* ended, or its key is not there any more */
+    bool is_over; /* ended, or its key no longer exists */
 } alert;
 
 struct alert_queue {
     alert_queue_options options;
     oif_grade min_grade;
-    alert *alerts; /* in the order of their begin */
+    alert *alerts; /* in order of their start */
     size_t count, capacity;
     size_t buckets[BUCKETS]; /* the first alert of each, from 1; 0: none */
 };
 
-/* ---- From the start to the end ---- */
+/* ---- Lifecycle ---- */
 
 static oif_grade grade_of_name(const char *name)
 {
@@ -105,11 +105,11 @@ static bool is_ended(const json_t *episode)
 static bool is_same_episode(const json_t *a, const json_t *b)
 {
     return json_equal(json_object_get(a, "number"), json_object_get(b, "number")) &&
-           strcmp(text_of(a, "key"), text_of(b, "key")) == 0 && /* null is as good as "" */
+           strcmp(text_of(a, "key"), text_of(b, "key")) == 0 && /* null counts as "" */
            json_equal(json_object_get(a, "stream"), json_object_get(b, "stream"));
 }
 
-/* ---- Where an episode is ---- */
+/* ---- Finding an episode ---- */
 
 static size_t *bucket_of(alert_queue *queue, const json_t *episode)
 {
@@ -180,10 +180,10 @@ static void remove_what_is_done(alert_queue *queue)
     queue->count = left;
 }
 
-/* ---- What comes ---- */
+/* ---- Adding ---- */
 
-/* Whether Alertmanager must know the new state at once. Rows that only make an open episode longer
- * can wait for the next resend. */
+/* Whether Alertmanager must know the new state at once. Rows that only prolong an open episode can
+ * wait for the next resend. */
 static bool is_news(const json_t *before, const json_t *now)
 {
     return is_ended(now) || grade_of(now) > grade_of(before);
@@ -206,7 +206,7 @@ bool alert_queue_put(alert_queue *queue, json_t *episode)
         a->is_seen = true;
     if (!a && grade_of(episode) < queue->min_grade)
         return true; /* it may become worse */
-    /* A state may arrive after a newer one, because it was listed before. */
+    /* A state may arrive after a newer one, because it was listed before that. */
     if (a && (a->is_over || number_of(episode, "last_row") < number_of(a->episode, "last_row")))
         return true;
     if (a) {
@@ -311,7 +311,7 @@ static void write_annotations(const alert *a)
     output_print("}");
 }
 
-/* Where the page shows the key. */
+/* The address of the key on the page. */
 static void write_address(const alert_queue *queue, const alert *a)
 {
     const char *key = text_of(a->episode, "key"), *page = queue->options.page_url;
@@ -331,7 +331,7 @@ static void write_moment(const char *name, double seconds)
     output_print(",\"%s\":\"%s\"", name, moment_text(seconds, text));
 }
 
-/* Times of rows may be of any century, and Alertmanager refuses an end before the start. */
+/* Times of rows may be from any century, and Alertmanager refuses an end before the start. */
 static void write_moments(const alert_queue *queue, const alert *a, bool is_end, double now)
 {
     double began = number_of(a->episode, "began"), ended = number_of(a->episode, "ended");
@@ -361,7 +361,7 @@ static bool is_due(const alert *a, double clock)
     return a->sent < a->changes || a->due <= clock;
 }
 
-/* Both lives of an episode that became worse. */
+/* Writes an alert; if the episode became worse, first the end under its old grade. */
 static void write_alert(const alert_queue *queue, alert *a, double now)
 {
     oif_grade grade = grade_of(a->episode);

@@ -27,17 +27,17 @@ struct alertmanager {
     alert_queue *queue;
     background beside;
 
-    /* Of the thread alone. */
+    /* Used only by the thread. */
     uint64_t cursor;      /* in the feed */
     double list_at;       /* when open episodes are listed again */
-    double not_before;    /* when to try again after a failure */
-    double pause_seconds; /* until then */
+    double not_before;    /* when to retry after a failure */
+    double pause_seconds; /* before the retry */
 
-    pthread_mutex_t lock; /* for what follows */
+    pthread_mutex_t lock; /* protects what follows */
     alertmanager_figures figures;
 };
 
-/* ---- What is to be sent ---- */
+/* ---- What to send ---- */
 
 /* A silence becomes an episode with another name and the number 0, which no episode has. */
 static void make_episode(json_t *silence)
@@ -55,7 +55,7 @@ static void make_episode(json_t *silence)
     json_object_set_new(silence, "reason", json_string("silent"));
 }
 
-/* An Episode or a silence, as events and lists have them. */
+/* Adds an Episode or a silence, as in events and lists. */
 static void put(alertmanager *sender, const char *text, size_t bytes)
 {
     json_t *episode = json_loadb(text, bytes, JSON_ALLOW_NUL, NULL);
@@ -89,7 +89,7 @@ static void write_episode(void *context, const stream_episode *episode)
     output_write("\n", 1);
 }
 
-/* A key that has not come for a day has been removed, and no one wants to hear of it for ever. */
+/* A key that was silent for a day was probably removed; stop reporting it. */
 static void write_if_silent(void *context, const stream_key *key)
 {
     char moment[MOMENT_TEXT_BYTES], since[OIF_NUMBER_TEXT_BYTES];
@@ -115,22 +115,22 @@ static void write_what_is_open(void *context, stream *one)
         stream_each_key(one, SIZE_MAX, write_if_silent, &name);
 }
 
-/* Streams are held only while texts are written; they are read afterwards. */
+/* Streams are locked only while texts are written; the texts are parsed afterwards. */
 static void list_what_is_open(alertmanager *sender)
 {
     size_t bytes;
     output_divert();
     streams_each(sender->all, write_what_is_open, NULL);
-    output_write("\n", 1); /* so there is a text even if it is empty */
+    output_write("\n", 1); /* so there is a text even if nothing is open */
     char *text = output_diverted(&bytes), *end;
     if (!text)
-        return; /* no memory; again next time */
+        return; /* out of memory; try again next time */
     alert_queue_begin_all(sender->queue);
     for (char *line = text; (end = memchr(line, '\n', (size_t)(text + bytes - line)));
          line = end + 1)
         if (end > line)
             put(sender, line, (size_t)(end - line));
-    take_events(sender); /* what began meanwhile is not over */
+    take_events(sender); /* episodes that began meanwhile are not over */
     alert_queue_end_all(sender->queue);
     free(text);
     double resend = sender->config->resend_seconds;
@@ -139,7 +139,7 @@ static void list_what_is_open(alertmanager *sender)
 
 /* ---- Sending ---- */
 
-/* What is wrong with the alerts themselves is not better the next time. */
+/* Whether the alerts themselves are at fault: a retry would not help. */
 static bool is_refused(const http_answer *answer)
 {
     return answer->status == 400 || answer->status == 413 || answer->status == 422;
@@ -241,7 +241,7 @@ static void *run(void *context)
     return NULL;
 }
 
-/* ---- From the start to the end ---- */
+/* ---- Lifecycle ---- */
 
 static void close_sender(alertmanager *sender)
 {

@@ -1,7 +1,7 @@
-/* Episodes and silences of all streams, sent to Alertmanager (API v2) by a thread of its own, so
- * streams never wait for it. It watches the feed, and lists what is open now and then, which makes
- * up for what the feed has lost meanwhile. After a restart open episodes are sent again, which
- * Alertmanager knows by their labels; those that have ended are not. */
+/* Sends episodes and silences of all streams to Alertmanager (API v2), on a separate thread, so
+ * streams never wait for it. The thread watches the feed, and now and then lists what is open, to
+ * recover what the feed has lost. After a restart, open episodes are sent again, and Alertmanager
+ * recognises them by their labels; ended ones are not. */
 #ifndef OIF_SERVE_ALERTMANAGER_H
 #define OIF_SERVE_ALERTMANAGER_H
 
@@ -10,20 +10,20 @@
 
 typedef struct alertmanager alertmanager;
 
-/* `page_url` is that of the live page as people reach it, such as http://host:8571, or NULL. All
- * arguments must live until the stop. On failure `why` says the cause. */
+/* `page_url` is the public address of the live page, such as http://host:8571, or NULL. All
+ * arguments must live until the stop. On failure, `why` has the cause. */
 bool alertmanager_start(const alertmanager_config *config, const char *page_url, streams *all,
                         alertmanager **started, problem *why);
 
-/* Tries once more to send what is waiting, for two seconds at most; open episodes stay open. NULL
- * is fine. */
+/* Tries once more to send what is waiting, for at most two seconds; open episodes stay open.
+ * Accepts NULL. */
 void alertmanager_stop(alertmanager *sender);
 
 typedef struct alertmanager_figures {
-    uint64_t posts, failures; /* requests, and those of them without success */
-    uint64_t alerts;          /* in requests with success */
-    uint64_t dropped;         /* episodes for which there was no room */
-    size_t episodes, waiting; /* held, and those of them whose latest state is not sent */
+    uint64_t posts, failures; /* requests, and those that failed */
+    uint64_t alerts;          /* in successful requests */
+    uint64_t dropped;         /* episodes that did not fit */
+    size_t episodes, waiting; /* held, and those whose latest state is not sent */
     bool is_failing;
 } alertmanager_figures;
 

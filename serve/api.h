@@ -1,4 +1,4 @@
-/* The API: what is asked of streams. serve/openapi.json describes it. */
+/* The API of streams. serve/openapi.json describes it. */
 #ifndef OIF_SERVE_API_H
 #define OIF_SERVE_API_H
 

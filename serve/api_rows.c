@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* 0: to be found in the bytes. */
+/* 0: detect it in the bytes. */
 static bool find_format(const request *asked, int *format, problem *why)
 {
     static const struct known_type {
@@ -21,7 +21,7 @@ static bool find_format(const request *asked, int *format, problem *why)
         {"text/csv", 1 + OIF_FORMAT_CSV},
         {"text/plain", 0},
         {"application/octet-stream", 0},
-        {"application/x-www-form-urlencoded", 0}, /* what curl says if it is not told */
+        {"application/x-www-form-urlencoded", 0}, /* curl's default */
     };
     const char *type = asked->headers[HEADER_CONTENT_TYPE];
     *format = 0;
@@ -37,7 +37,7 @@ static bool find_format(const request *asked, int *format, problem *why)
                        "rows of this Content-Type are not read");
 }
 
-/* A client that says what it wants in headers need not say it in the query. */
+/* If the headers say what the client wants, the query need not. */
 static rows_answer_kind usual_answer(const request *asked)
 {
     const char *prefer = asked->headers[HEADER_PREFER];
@@ -101,7 +101,7 @@ static void score(stream *one, const rows_request *rows, reply *answer)
     add_figures(answer, &done);
 }
 
-/* As the client reached this server, if that can be pasted into a shell. */
+/* The host by which the client reached this server, if it can be pasted into a shell. */
 static const char *host_of(const request *asked)
 {
     const char *host = asked->headers[HEADER_HOST];
@@ -123,7 +123,7 @@ static bool refuse_missing(const request *asked, problem *why)
     return false;
 }
 
-/* Another client may make it at the same time, with other settings. */
+/* Another client may create it at the same time, with other settings. */
 static stream *create_stream(streams *all, const char *name, problem *why)
 {
     stream *made = NULL;

@@ -84,7 +84,7 @@ void api_get_stream(app *served, const request *asked, reply *answer)
     stream_release(one);
 }
 
-/* The settings of the body: an object, to be released. An empty body has none: NULL. */
+/* The settings in the body: an object, which the caller frees. NULL if the body is empty. */
 static bool read_settings(const request *asked, json_t **settings, problem *why)
 {
     const char *type = asked->headers[HEADER_CONTENT_TYPE];

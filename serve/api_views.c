@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one answer lists at most. */
+/* The longest lists in one answer. */
 enum { LIST_MAX = 10000, POINTS_MAX = 1000000 };
 
 static void take_key(const request *asked, const char **key, size_t *bytes)
@@ -153,7 +153,7 @@ void api_get_alerts(app *served, const request *asked, reply *answer)
 
 /* ---- Live ---- */
 
-/* Browsers send the number of the last event that they have seen when they connect again. */
+/* When they reconnect, browsers send the number of the last event they have seen. */
 static bool last_event(const request *asked, uint64_t *after, problem *why)
 {
     const char *text = asked->headers[HEADER_LAST_EVENT_ID];

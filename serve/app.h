@@ -13,8 +13,8 @@ typedef struct events events;
 typedef struct outside outside;
 
 typedef struct app {
-    _Atomic(streams *) all;    /* NULL: they are being loaded */
-    _Atomic(outside *) others; /* NULL: they are being loaded */
+    _Atomic(streams *) all;    /* NULL while loading */
+    _Atomic(outside *) others; /* NULL while loading */
     events *watchers;
     access_rules access;
     size_t max_body_bytes;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <time.h>
 
-/* By a clock that cannot be set: else a wait could last for hours. */
+/* Uses the monotonic clock: if the clock were set, a wait could last for hours. */
 static void make_condition(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;

@@ -1,4 +1,4 @@
-/* A thread beside the streams that waits most of the time and can be stopped at once. */
+/* A background thread that mostly waits and can be stopped at once. */
 #ifndef OIF_SERVE_BACKGROUND_H
 #define OIF_SERVE_BACKGROUND_H
 
@@ -11,23 +11,23 @@ typedef struct background {
     pthread_mutex_t lock;
     pthread_cond_t wakes;
     bool is_woken;
-    atomic_bool is_stopped; /* read without the lock by requests under way: http_client_new */
+    atomic_bool is_stopped; /* read without the lock by running requests: http_client_new */
 } background;
 
-/* Returns 0, or what errno would be. */
+/* Returns 0 or an errno. */
 int background_start(background *beside, void *(*run)(void *context), void *context);
 
-/* Asks the thread to end, and waits for that. */
+/* Stops the thread and waits for its end. */
 void background_stop(background *beside);
 
-/* On the thread: waits for that long, or until it is woken. Returns false at once when the thread
- * is to end. */
+/* For the thread: waits for that long, or until woken. Returns false at once if the thread must
+ * end. */
 bool background_wait(background *beside, double seconds);
 
-/* Ends the wait of the thread, or the next one. */
+/* Ends the thread's wait, or its next one. */
 void background_wake(background *beside);
 
-/* Seconds since 1970 by the machine's clock. */
+/* Seconds since 1970 by the wall clock. */
 double background_wall_seconds(void);
 
 #endif

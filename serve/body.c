@@ -80,7 +80,7 @@ static bool decompress(body *taken, const char *bytes, size_t count, problem *wh
         bool is_full = taken->count == taken->limit;
         if (!is_full && taken->count == taken->capacity && !reserve(taken, 1, why))
             return false;
-        /* a full body may be followed by the end of the compressed data, but not by a byte */
+        /* a full body may be followed by the end of the compressed data, but by no further byte */
         char *room = is_full ? &one_more : taken->bytes + taken->count;
         size_t room_bytes = is_full ? 1 : taken->capacity - taken->count;
         const char *wrong =

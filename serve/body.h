@@ -1,6 +1,6 @@
-/* The body of a request as it arrives: decompressed, and refused before it fills the memory.
- * The limit is that of the decompressed bytes, so a small body that expands without end is cut
- * off at the limit; and all bodies together have a limit too. */
+/* The body of a request as it arrives: decompressed, and refused before it fills the memory. The
+ * limit is on the decompressed bytes, so a decompression bomb is cut off at the limit. All bodies
+ * together have a limit too. */
 #ifndef OIF_SERVE_BODY_H
 #define OIF_SERVE_BODY_H
 
@@ -9,7 +9,7 @@
 
 #include <stdatomic.h>
 
-/* What all bodies together hold. */
+/* Bytes held by all bodies together. */
 typedef struct body_budget {
     _Atomic size_t used_bytes;
     size_t limit_bytes;
@@ -25,11 +25,10 @@ typedef struct body {
     body_budget *budget;
 } body;
 
-/* By the headers of the request: 413 if it says that it is too large, 415 if it is compressed in
- * a way that is not known. */
+/* By the headers of the request: 413 if it is too large, 415 if its compression is unknown. */
 bool body_begin(body *taken, const request *asked, size_t limit, body_budget *budget, problem *why);
 bool body_add(body *taken, const char *bytes, size_t count, problem *why);
-bool body_end(body *taken, problem *why); /* 400 if compressed data are cut off */
+bool body_end(body *taken, problem *why); /* 400 if compressed data are truncated */
 void body_free(body *taken);
 
 #endif

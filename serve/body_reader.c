@@ -50,16 +50,16 @@ static uint64_t count_lines(oif_text body)
     return lines;
 }
 
-/* Not known yet for rows between semicolons. */
+/* Whether the decimal sign is still unknown. */
 static bool is_decimal_open(const body_request *request)
 {
     return request->format == OIF_FORMAT_CSV && request->settings->decimal == OIF_DECIMAL_AUTO &&
            !request->shape->has_decimal_commas && !request->shape->has_decimal_points;
 }
 
-/* A quote that is not closed would reach into the next body, so after such a body the reader
- * ends. It also ends while it may remember a decimal sign that the shape does not know: then the
- * next body would depend on bodies that were refused. */
+/* An open quote would extend into the next body, so the reader ends after such a body. It also ends
+ * while it may know a decimal sign that the shape does not: the next body must not depend on
+ * refused bodies. */
 static bool may_reach_further(const body_request *request)
 {
     return request->format == OIF_FORMAT_CSV &&
@@ -67,9 +67,9 @@ static bool may_reach_further(const body_request *request)
             memchr(request->body.text, '"', request->body.bytes) != NULL);
 }
 
-/* ---- What a reader is opened with ---- */
+/* ---- The input before the first body ---- */
 
-/* {"net":{"in":null}} for the column net.in; in a name \ is before a dot and before itself. */
+/* {"net":{"in":null}} for the column net.in; in a name, \ escapes a dot and itself. */
 static void write_path(const char *name)
 {
     size_t levels = 1;
@@ -105,7 +105,7 @@ static void write_fields(size_t count, char delimiter)
     }
 }
 
-/* NULL: no memory, or nothing is known. */
+/* NULL: out of memory, or nothing is known. */
 static char *make_prefix(const body_request *request, const char *header)
 {
     const body_shape *shape = request->shape;
@@ -122,7 +122,7 @@ static char *make_prefix(const body_request *request, const char *header)
     return output_diverted(&bytes);
 }
 
-/* The settings with what earlier bodies have shown. */
+/* The settings, plus what earlier bodies have shown. */
 static cli_settings settings_of(const body_request *request)
 {
     const body_shape *shape = request->shape;
@@ -143,7 +143,7 @@ static cli_settings settings_of(const body_request *request)
 
 /* ---- Opening ---- */
 
-/* Many columns make a large model, whatever is in them. */
+/* Many columns make a large model, whatever they contain. */
 static exit_code check_count(const body_request *request, size_t count)
 {
     if (request->max_columns == 0 || count <= request->max_columns)
@@ -160,9 +160,9 @@ static exit_code check_columns(const body_reader *reader, const body_request *re
     return check_count(request, oif_reader_column_count(reader->input.reader));
 }
 
-/* The columns of the first rows of NDJSON, up to a row with more than are allowed. The look at
- * these rows searches for each column among all, which takes minutes if there are many. An object
- * is put before them, as a reader does not begin with a bad row. */
+/* Counts the columns of the first rows of NDJSON, up to a row with more than allowed. Examining
+ * these rows later searches for each column among all, which takes minutes if there are many. An
+ * object is put before the rows, because a reader cannot start with a bad row. */
 static size_t count_keys(const body_request *request)
 {
     static const char object[] = "{\"a\":0}\n";
@@ -208,7 +208,7 @@ static exit_code open_reader(body_reader *reader, const body_request *request, b
     return code;
 }
 
-/* The first of all bodies: a header may have come in one before, alone. */
+/* Opens the very first body; a header may have come alone in an earlier one. */
 static exit_code open_first(body_reader *reader, const body_request *request)
 {
     oif_text line;
@@ -231,7 +231,7 @@ static exit_code open_first(body_reader *reader, const body_request *request)
     return code == EXIT_OK ? check_columns(reader, request) : code; /* of later rows of NDJSON */
 }
 
-/* A row that the reader was opened with is not a row of the stream. */
+/* Skips the row that the reader was opened with; it is not a row of the stream. */
 static exit_code skip_prefix(body_reader *reader)
 {
     oif_record record;
@@ -256,7 +256,7 @@ static exit_code open_known(body_reader *reader, const body_request *request, co
                       .last = '\n',
                       .is_open = !may_reach_further(request)};
     body_request limited = *request;
-    if (!header) /* those that the stream has */
+    if (!header) /* the columns of the stream */
         limited.max_columns = 0;
     exit_code code = open_reader(reader, &limited, true);
     if (code == EXIT_OK && !body_shape_mark_undecided(request->shape, &reader->input.columns))
@@ -302,7 +302,7 @@ static void feed(body_reader *reader, const body_request *request)
         .pieces = {request->body}, .last = '\n', .is_open = !may_reach_further(request)};
 }
 
-/* A stream that began as NDJSON has no shape of CSV: then a body has to say itself what it is. */
+/* A stream that began as NDJSON has no CSV shape; a CSV body must then describe itself. */
 static bool has_shape(const body_request *request)
 {
     if (request->format == OIF_FORMAT_NDJSON)
@@ -323,7 +323,8 @@ static body_reader *open_one(body_reader *reader, const body_request *request, c
     return NULL;
 }
 
-/* The line of a header that differs from that of the shape, to be freed; NULL: it does not. */
+/* Finds a header line that differs from that of the shape; the caller frees it. NULL: it does
+ * not. */
 static bool find_other_header(const body_request *request, char **header)
 {
     oif_text line;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* gcc's analyzer takes texts for lost that are stored through a pointer into a list. */
+/* gcc's analyzer reports texts as leaked if they are stored through a pointer into a list. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
@@ -30,7 +30,7 @@ void body_shape_free(body_shape *shape)
 
 /* ---- The first body ---- */
 
-/* There is room for it. */
+/* There must be space for it. */
 static bool add_undecided(body_shape *shape, const char *name)
 {
     char **place = &shape->undecided[shape->undecided_count];
@@ -136,8 +136,8 @@ start_line body_shape_judge(const body_shape *shape, const char *comment, oif_te
 
 /* ---- JSON ---- */
 
-/* JSON has only UTF-8. Text that is something else, such as Latin-1, is kept as one character from
- * U+0000 to U+00FF for each byte, in an array of its own: ["\u00e9tat"]. NULL: no memory. */
+/* JSON has only UTF-8. Other text, such as Latin-1, is kept as one character from U+0000 to U+00FF
+ * per byte, in an array: ["\u00e9tat"]. NULL: out of memory. */
 static json_t *bytes_to_json(const char *text)
 {
     char *characters = malloc(2 * strlen(text) + 1), *end = characters;
@@ -161,7 +161,7 @@ static json_t *text_to_json(const char *text)
     return made ? made : bytes_to_json(text);
 }
 
-/* To be freed; NULL: no memory, or it is not such a text. */
+/* The caller frees it. NULL: out of memory, or not such a text. */
 static char *text_from_json(const json_t *saved)
 {
     const bool is_bytes = json_is_array(saved);

@@ -1,5 +1,5 @@
-/* How the bodies of a stream look: what the first one has shown, and what later ones are read by,
- * also after a restart. */
+/* The shape of a stream's bodies: learned from the first one, used to read later ones, also after a
+ * restart. */
 #ifndef OIF_SERVE_BODY_SHAPE_H
 #define OIF_SERVE_BODY_SHAPE_H
 
@@ -8,12 +8,12 @@
 #include <jansson.h>
 
 typedef struct body_shape {
-    char *header;   /* of CSV, without its line end; NULL: none was seen */
-    size_t fields;  /* of a row of CSV without a header; 0: none was seen */
-    char delimiter; /* of CSV; 0: none was seen */
+    char *header;   /* of CSV, without its line end; NULL: none seen */
+    size_t fields;  /* of a row of CSV without a header; 0: none seen */
+    char delimiter; /* of CSV; 0: none seen */
     bool has_decimal_commas, has_decimal_points; /* between semicolons; neither: not seen yet */
     bool has_crlf;
-    char *time; /* the column with the times; NULL: none */
+    char *time; /* the column of times; NULL: none */
     /* Columns without any value in the first body: text in them is missing, not an error. */
     char **undecided;
     size_t undecided_count;
@@ -21,21 +21,22 @@ typedef struct body_shape {
 
 void body_shape_free(body_shape *shape);
 
-/* What the first body of its format shows, after columns were chosen. False: no memory. */
+/* Learns the shape from the first body of its format, once columns are chosen. False: out of
+ * memory. */
 bool body_shape_take(body_shape *shape, const cli_input *input);
 
-/* Marks the columns of a later input that are undecided. False: no memory. */
+/* Marks the undecided columns of a later input. False: out of memory. */
 bool body_shape_mark_undecided(const body_shape *shape, cli_columns *columns);
 
-/* Whether both would be saved as the same. */
+/* Whether both would be saved identically. */
 bool body_shape_equal(const body_shape *a, const body_shape *b);
 
-/* As JSON, to be freed with json_decref; and back. */
+/* Converts to JSON, which the caller frees with json_decref; and back. */
 json_t *body_shape_save(const body_shape *shape);
 bool body_shape_load(body_shape *shape, const json_t *saved);
 
-/* What the start of a body of CSV is, after its byte order mark, blank lines and comments: the
- * header of the shape, a row, or other text, of which *line becomes the line. */
+/* What a CSV body starts with, after its byte order mark, blank lines and comments: the header of
+ * the shape, a row, or other text, whose line becomes *line. */
 start_line body_shape_judge(const body_shape *shape, const char *comment, oif_text body,
                             oif_text *line);
 

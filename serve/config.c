@@ -15,7 +15,7 @@
 
 enum { STEP_SECONDS_INITIALLY = 60, RESEND_SECONDS_INITIALLY = 60 };
 
-/* What is being read, and the first thing that is wrong with it. */
+/* The file being read, and the first problem with it. */
 typedef struct reading {
     const char *path;
     server_config *config;
@@ -48,7 +48,7 @@ typedef enum member_kind { MEMBER_TEXT, MEMBER_SECONDS, MEMBER_OBJECT, MEMBER_AR
 typedef struct member {
     const char *name;
     member_kind kind;
-    size_t offset; /* in the structure that is filled */
+    size_t offset; /* in the structure to fill */
     bool is_needed;
 } member;
 
@@ -101,7 +101,7 @@ static bool refuse_member(reading *r, const char *place, const member *members, 
                   suggestion_hint(&suggestion, "", hint));
 }
 
-/* Fills a structure from an object; `place` is what messages call it. */
+/* Fills a structure from an object; `place` is its name in messages. */
 static bool read_members(reading *r, const char *place, json_t *object, const member *members,
                          size_t count, void *filled)
 {
@@ -133,7 +133,7 @@ static bool check_url(reading *r, const char *place, const char *url)
     return refuse(r, "%s: 'url' must begin with http:// or https://", place);
 }
 
-/* Labels and metrics of Prometheus share this form; a label has no colon. */
+/* Labels and metrics of Prometheus have this form; a label has no colon. */
 static bool is_label_name(const char *name)
 {
     if (!*name || (*name >= '0' && *name <= '9'))
@@ -168,7 +168,7 @@ static char *joined_list(json_t *list)
     return text;
 }
 
-/* The text that the command line would have; NULL if it cannot be said there. */
+/* The text for the command line; NULL if there is none. */
 static char *option_text(json_t *value)
 {
     char number[40];
@@ -185,7 +185,7 @@ static char *option_text(json_t *value)
     return strdup(number);
 }
 
-/* Takes the text, which may be NULL. False: memory is short. */
+/* Takes ownership of the text, which may be NULL. False: out of memory. */
 static bool append_argument(server_config *config, char *argument)
 {
     size_t count = config->argument_count;
@@ -210,7 +210,7 @@ static bool add_argument(reading *r, const char *name, json_t *value)
         return true;
     char *text = json_is_true(value) ? strdup("") : option_text(value);
     if (!text)
-        return refuse(r, "'%.60s' must be a text, a number, true or a list of texts", name);
+        return refuse(r, "'%.60s' must be a string, a number, true or a list of strings", name);
     size_t bytes = strlen(name) + strlen(text) + 4;
     char *argument = malloc(bytes);
     if (argument)
@@ -242,7 +242,7 @@ static const member stream_members[] = {
     {"settings", MEMBER_OBJECT, offsetof(stream_config, settings), false},
 };
 
-/* Settings that are left out are none. */
+/* Missing settings count as an empty object. */
 static bool complete_settings(reading *r, json_t *entry, stream_config *stream)
 {
     if (!stream->settings) {
@@ -402,7 +402,7 @@ static bool check_key(reading *r, const char *place, json_t *labels)
     return true;
 }
 
-/* "a","b,c": the columns as a list that the option --columns understands. */
+/* "a","b,c": the columns as a list for the option --columns. */
 static char *column_list(json_t *queries)
 {
     size_t bytes = 1;
@@ -429,7 +429,7 @@ static char *column_list(json_t *queries)
     return list;
 }
 
-/* What the rows of a pulled stream look like is known, so its settings say it. */
+/* The columns of a pulled stream are known, so its settings follow from them. */
 static bool derive_settings(reading *r, const char *place, pull_config *pull)
 {
     static const char *const ours[] = {"key", "time", "columns", "format"};

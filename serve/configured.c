@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was not given is NULL or 0. */
+/* NULL or 0: not given. */
 #define TAKE(member)                                                                               \
     if (!given->member)                                                                            \
     given->member = file->member
@@ -38,7 +38,7 @@ static void take_from_file(serve_settings *given, const serve_settings *file)
         given->timeout_seconds = file->timeout_seconds;
 }
 
-/* The options in the file, as the parser of the command line understands them. */
+/* Parses the options of the file with the parser of the command line. */
 static exit_code parse_options(configured *both, const char *path)
 {
     static char *nothing[] = {NULL};

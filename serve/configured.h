@@ -1,5 +1,4 @@
-/* What `oif serve` is asked for by its command line and by --config FILE together; the command
- * line decides where both say something. */
+/* The command line of `oif serve` and its --config FILE combined; the command line has priority. */
 #ifndef OIF_SERVE_CONFIGURED_H
 #define OIF_SERVE_CONFIGURED_H
 
@@ -12,7 +11,7 @@ typedef struct configured {
     cli_settings from_file; /* what `asked` may point into */
 } configured;
 
-/* Complains unless it returns EXIT_OK. To be closed in any case. */
+/* Complains unless it returns EXIT_OK. Close it in any case. */
 exit_code configured_open(const serve_settings *given, configured *both);
 void configured_close(configured *both);
 

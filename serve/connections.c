@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* A client that moves fewer bytes per second than this is not a client. */
+/* A client that transfers fewer bytes per second is cut off. */
 enum { SLOWEST_BYTES_PER_SECOND = 1 << 15 };
 
 struct connection {
@@ -25,7 +25,7 @@ struct connection {
 };
 
 struct connections {
-    pthread_mutex_t lock; /* of the list, not of the deadlines in it */
+    pthread_mutex_t lock; /* of the list, not of its deadlines */
     background watcher;
     connection *first;
     double timeout_seconds;
@@ -39,7 +39,7 @@ static const char *const doings[] = {
 
 enum { PHASES = sizeof doings / sizeof *doings };
 
-/* Counts those that were cut off in each phase. */
+/* Counts the connections cut off in each phase. */
 static void cut_off_late(connections *all, unsigned counts[PHASES])
 {
     double now = clock_seconds();

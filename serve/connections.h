@@ -1,6 +1,6 @@
-/* The open connections and until when each must have gone on: a client that sends or reads too
- * slowly is cut off, however few bytes it trickles. libmicrohttpd ends connections on which
- * nothing moves; this ends those on which too little does. */
+/* The open connections and their deadlines: a client that sends or reads too slowly is cut off,
+ * even if some bytes trickle. libmicrohttpd ends connections without any traffic; this ends those
+ * with too little. */
 #ifndef OIF_SERVE_CONNECTIONS_H
 #define OIF_SERVE_CONNECTIONS_H
 
@@ -9,24 +9,24 @@
 typedef struct connections connections;
 typedef struct connection connection;
 
-/* What a client has to do next. */
+/* What the client must do next. */
 typedef enum connection_phase {
-    PHASE_IDLE,    /* begin a request */
-    PHASE_HEADERS, /* end the headers */
+    PHASE_IDLE,    /* start a request */
+    PHASE_HEADERS, /* finish the headers */
     PHASE_BODY,    /* send the body */
-    PHASE_WORK,    /* wait for us */
+    PHASE_WORK,    /* wait for the server */
     PHASE_ANSWER,  /* read the answer */
-    PHASE_EVENTS   /* read events, for as long as it likes */
+    PHASE_EVENTS   /* read events, without a deadline */
 } connection_phase;
 
-/* Starts a thread that looks at all of them. NULL: no memory. */
+/* Starts a thread that watches all of them. NULL: out of memory. */
 connections *connections_open(double timeout_seconds);
 void connections_close(connections *all);
 
 connection *connection_new(connections *all, int descriptor);
-void connection_free(connection *one); /* before the descriptor is closed */
+void connection_free(connection *one); /* call it before the descriptor is closed */
 
-/* From now on it is in this phase, in which `bytes` are to move: those take more time. */
+/* Enters a phase in which `bytes` are to be transferred; more bytes get more time. */
 void connection_enter(connection *one, connection_phase phase, size_t bytes);
 
 #endif

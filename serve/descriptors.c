@@ -6,8 +6,8 @@
 #include <limits.h>
 #include <sys/resource.h>
 
-/* A stream holds its journal, its folder, a lock and perhaps a file of evicted models. Of the limit
- * streams may have 4/8, connections 3/8, and all else the rest. */
+/* A stream has open: its journal, its folder, a lock and possibly a file of evicted models. Streams
+ * may use 4/8 of the limit, connections 3/8, everything else the rest. */
 enum { PER_STREAM = 4, SHARES = 8, STREAM_SHARES = 4, CONNECTION_SHARES = 3, MOST = 1 << 20 };
 
 static const char remedy[] = "raise the limit of open files: ulimit -n 65536 before oif serve, or "
@@ -27,7 +27,7 @@ void descriptors_raise_limit(void)
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= MOST)
         return;
     limit.rlim_cur = limit.rlim_max < MOST ? limit.rlim_max : MOST;
-    setrlimit(RLIMIT_NOFILE, &limit); /* if it fails, there can be fewer of all */
+    setrlimit(RLIMIT_NOFILE, &limit); /* on failure there are just fewer of all */
 }
 
 unsigned descriptors_for_connections(unsigned wanted)

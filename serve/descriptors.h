@@ -1,5 +1,5 @@
-/* Open files, of which a process may have a limited number: streams and connections share them, so
- * that neither takes all of them from the other. */
+/* The limit on open files, divided between streams and connections so that neither starves the
+ * other. */
 #ifndef OIF_SERVE_DESCRIPTORS_H
 #define OIF_SERVE_DESCRIPTORS_H
 
@@ -7,16 +7,16 @@
 
 #include <stddef.h>
 
-/* The soft limit is 1024 on most machines; the hard one, which it becomes, is larger. */
+/* Raises the soft limit, 1024 on most machines, to the hard limit. */
 void descriptors_raise_limit(void);
 
-/* How many of the wanted connections there can be. */
+/* How many of the wanted connections are possible. */
 unsigned descriptors_for_connections(unsigned wanted);
 
-/* Whether there can be that many streams with a folder; else, 503, how to have more. */
+/* Whether that many streams with a folder are possible; else 503 and how to allow more. */
 bool descriptors_allow(size_t streams, problem *why);
 
-/* What helps after `reason`, an errno: this if there are too many open files, else `usual`. */
+/* The remedy for `reason`, an errno: about open files if there are too many, else `usual`. */
 const char *descriptors_remedy(int reason, const char *usual);
 
 #endif

@@ -1,5 +1,5 @@
-/* Files that are part of the program: those of serve/page and others that cmake/embed.cmake is
- * given. It writes the table, so the program needs no folder at run time. */
+/* Files compiled into the program: those of serve/page and others given to cmake/embed.cmake, which
+ * writes the table. So the program needs no folder at run time. */
 #ifndef OIF_SERVE_EMBEDDED_H
 #define OIF_SERVE_EMBEDDED_H
 
@@ -8,7 +8,7 @@
 typedef struct embedded_file {
     const char *path; /* as in a request: "/" for index.html, "/page.js" */
     const char *type; /* its Content-Type */
-    const char *etag; /* with the quotes; another content has another one */
+    const char *etag; /* with quotes; changes with the content */
     const unsigned char *bytes;
     size_t byte_count;
 } embedded_file;

@@ -13,7 +13,7 @@
 
 enum {
     BLOCK_BYTES = 1 << 14,
-    PULSE_SECONDS = 15 /* a comment shows proxies and clients that the connection lives */
+    PULSE_SECONDS = 15 /* a comment shows proxies and clients that the connection is alive */
 };
 
 struct events_client {
@@ -23,7 +23,7 @@ struct events_client {
     feed_filter filter;
     char *stream, *key;
     uint64_t cursor;
-    char *text; /* what is being sent, from `sent` on */
+    char *text; /* being sent, from `sent` on */
     size_t bytes, sent;
     double sent_at;
 };
@@ -33,7 +33,7 @@ struct events {
     pthread_mutex_t lock; /* of the waiting clients */
     background waker;
     events_client *waiting;
-    _Atomic uint64_t news; /* counts what came; a client that has seen all of it may wait */
+    _Atomic uint64_t news; /* events so far; a client that has seen all of them may wait */
     bool has_news;
     _Atomic bool is_ending;
 };
@@ -185,9 +185,10 @@ static void keep_text(events_client *client)
         client->bytes = 0;
 }
 
-/* Takes up to a block of events; false if there is none. */
+/* Takes up to a block of events; false if there is none. Takes none if out of memory. */
 static bool take_events(events_client *client)
 {
+    const uint64_t before = client->cursor;
     feed_event event;
     size_t bytes = 0;
     output_divert();
@@ -200,6 +201,8 @@ static bool take_events(events_client *client)
         feed_event_free(&event);
     }
     keep_text(client);
+    if (bytes > 0 && client->bytes == 0)
+        client->cursor = before;
     return client->bytes > 0;
 }
 
@@ -210,7 +213,7 @@ static void take_comment(events_client *client, const char *comment)
     keep_text(client);
 }
 
-/* Suspends the client unless news came after `seen` of them. */
+/* Suspends the client, unless there are more than `seen` news. */
 static bool wait_for_news(events_client *client, uint64_t seen)
 {
     events *all = client->all;
@@ -232,7 +235,7 @@ static ssize_t send_some(events_client *client, char *room, size_t room_bytes)
     return (ssize_t)count;
 }
 
-/* libmicrohttpd asks for more whenever the last block was sent. */
+/* libmicrohttpd calls this whenever the last block was sent. */
 static ssize_t read_events(void *context, uint64_t position, char *room, size_t room_bytes)
 {
     events_client *client = context;

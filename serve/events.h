@@ -1,7 +1,7 @@
-/* Server-sent events: what the feed brings, to every client that waits for it. A client without
- * news is suspended and costs no thread. Nothing is buffered for one that reads more slowly than
- * events come: it hears which it has lost (FEED_LOST) and goes on with those that are there; one
- * that reads nothing for --timeout is cut off by libmicrohttpd. */
+/* Server-sent events: sends the feed to every client that waits for it. A client without news is
+ * suspended and needs no thread. Nothing is buffered for a slow reader: it is informed which events
+ * it has lost (FEED_LOST) and continues with those that exist. libmicrohttpd cuts off a client that
+ * reads nothing for --timeout. */
 #ifndef OIF_SERVE_EVENTS_H
 #define OIF_SERVE_EVENTS_H
 
@@ -14,18 +14,18 @@ typedef struct events_client events_client;
 struct MHD_Connection;
 struct MHD_Response;
 
-/* NULL: no memory. */
+/* NULL: out of memory. */
 events *events_open(feed *source);
-void events_end(events *all);   /* ends the answers of all clients, also of later ones */
-void events_close(events *all); /* when there are no clients */
+void events_end(events *all);   /* ends the answers of all clients, present and future */
+void events_close(events *all); /* once there are no clients */
 
-/* The strings of the filter are copied. `after` is the number of the last event that the client
- * has seen; UINT64_MAX: only new ones. */
+/* Copies the strings of the filter. `after` is the number of the last event that the client has
+ * seen; UINT64_MAX: only new ones. */
 events_client *events_client_new(events *all, const feed_filter *filter, uint64_t after);
-void events_client_free(events_client *client); /* NULL is fine */
+void events_client_free(events_client *client); /* accepts NULL */
 
-/* The response that sends them; the client belongs to it from now on. NULL: no memory, and the
- * client still belongs to the caller. */
+/* The response that sends the events; it takes ownership of the client. NULL: out of memory; the
+ * caller then still owns the client. */
 struct MHD_Response *events_respond(events_client *client, struct MHD_Connection *connection);
 
 #endif

@@ -23,13 +23,13 @@ typedef struct key_series {
 typedef struct stream_series {
     char *name;
     stream_figures figures;
-    key_series *keys; /* a heap: the least severe of them first */
+    key_series *keys; /* a heap, the least severe first */
     size_t key_count, keys_max;
     size_t left_out;
-    bool is_short; /* of memory */
+    bool is_short; /* out of memory */
 } stream_series;
 
-/* All lines of a metric must follow each other, so everything is collected first. */
+/* All lines of a metric must be adjacent, so everything is collected first. */
 typedef struct collected {
     stream_series *streams;
     size_t count, capacity, keys_max;
@@ -81,7 +81,7 @@ static int compare_worst_first(const void *a, const void *b)
     return is_worse(a, b) ? -1 : is_worse(b, a);
 }
 
-/* The key's text is copied only if the key has its place. */
+/* Copies the text of a key only if the key is among the worst. */
 static void take_key(void *context, const stream_key *visited)
 {
     stream_series *one = context;
@@ -134,7 +134,7 @@ static void take_stream(void *context, stream *visited)
     }
     stream_series one = {0};
     stream_get_figures(visited, &one.figures);
-    size_t keys = one.figures.keys + 1; /* some may come meanwhile, but not more are shown */
+    size_t keys = one.figures.keys + 1; /* more keys may come meanwhile, but no more are shown */
     one.keys_max = keys < all->keys_max ? keys : all->keys_max;
     one.keys = calloc(one.keys_max + 1, sizeof *one.keys);
     if (one.keys) {
@@ -332,7 +332,7 @@ static void write_key_metric(const collected *all, const key_metric *metric)
 
 /* ---- All streams together ---- */
 
-/* `counts` of each bucket alone; the last bucket has no bound. */
+/* `counts` are per bucket, not cumulative; the last bucket has no bound. */
 static void write_histogram(const char *name, const uint64_t *counts, const double *bounds,
                             size_t buckets, double seconds)
 {
@@ -455,7 +455,7 @@ static void write_requests(request_figures *requests)
 
 /* ---- The process ---- */
 
-/* 0 where there is no /proc. */
+/* 0 if there is no /proc. */
 static double resident_bytes(void)
 {
     unsigned long all = 0, resident = 0;

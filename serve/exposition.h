@@ -1,4 +1,4 @@
-/* GET /metrics: the text format 0.0.4 of Prometheus. Names are those of `oif score --output
+/* GET /metrics: the Prometheus text format 0.0.4. Names are those of `oif score --output
  * prometheus` where it has them. */
 #ifndef OIF_SERVE_EXPOSITION_H
 #define OIF_SERVE_EXPOSITION_H
@@ -12,13 +12,13 @@ enum { EXPOSITION_KEYS_INITIALLY = 100 };
 #define EXPOSITION_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 typedef struct exposition_sources {
-    streams *all;         /* NULL: they are being loaded */
+    streams *all;         /* NULL while loading */
     alertmanager *sender; /* NULL: none */
     pull *puller;         /* NULL: none */
-    size_t keys_max;      /* of each stream that have series of their own: the worst ones */
+    size_t keys_max;      /* of each stream with their own series: the worst ones */
 } exposition_sources;
 
-/* Writes them to the (diverted) output. Returns false if memory is short. */
+/* Writes them to the (diverted) output. Returns false if out of memory. */
 bool exposition_write(const exposition_sources *sources, request_figures *requests);
 
 #endif

@@ -17,11 +17,11 @@ typedef struct kept_event {
     size_t key_bytes, text_bytes;
 } kept_event;
 
-/* The latest events of some kinds. Event i, counted from 0, is at i % RING_EVENTS. */
+/* The latest events of some kinds. Event i, from 0, is at i % RING_EVENTS. */
 typedef struct event_ring {
     kept_event events[RING_EVENTS];
-    uint64_t begin, end; /* it holds those from `begin` to before `end` */
-    uint64_t dropped;    /* the number of the latest one that it does not hold any more */
+    uint64_t begin, end; /* holds events from `begin` to before `end` */
+    uint64_t dropped;    /* number of the latest event that was dropped */
     size_t bytes;
 } event_ring;
 
@@ -38,7 +38,7 @@ struct feed {
     void *context;
     row_watch *watches;
     size_t watch_count;
-    atomic_size_t watchers; /* of all streams: usually 0, which is seen without the lock */
+    atomic_size_t watchers; /* of all streams; usually 0, read without the lock */
 };
 
 const char *feed_word(feed_kind kind)
@@ -96,7 +96,7 @@ static void make_room(event_ring *ring, size_t bytes)
         drop_oldest(ring);
 }
 
-/* The oldest event that is newer than the cursor; NULL if there is none. */
+/* The oldest event newer than the cursor; NULL if there is none. */
 static const kept_event *find_after(event_ring *ring, uint64_t cursor)
 {
     uint64_t low = ring->begin, high = ring->end;
@@ -167,8 +167,8 @@ static const kept_event *next_kept(feed *events, uint64_t cursor, bool wants_row
     return row && (!other || row->number < other->number) ? row : other;
 }
 
-/* The number of the last event between the cursor and the next one that is not known any more; the
- * cursor itself if there is none. */
+/* The number of the last lost event between the cursor and the next one; the cursor itself if none
+ * was lost. */
 static uint64_t last_lost(const feed *events, uint64_t cursor, const kept_event *next,
                           bool wants_rows)
 {
@@ -191,11 +191,11 @@ static bool make_lost(uint64_t after, uint64_t until, feed_event *event)
     return true;
 }
 
-/* Under the lock. */
+/* Call it under the lock. */
 static bool find_next(feed *events, uint64_t *cursor, const feed_filter *filter, feed_event *event)
 {
     uint64_t after = *cursor;
-    if (after > events->latest) { /* of another run of the server */
+    if (after > events->latest) { /* from an earlier run of the server */
         *cursor = events->latest;
         return make_lost(after, events->latest, event);
     }

@@ -1,7 +1,7 @@
-/* What has happened lately, for those who watch: texts of JSON in a ring, each with a number. A
- * watcher asks for what comes after the last number that it has seen; what has left the ring by
- * then is lost to it, and it is told so. Rows have a ring of their own: a batch of more rows than
- * that holds pushes out rows, but no alerts. */
+/* Recent events for watchers: JSON texts in a ring, each with a number. A watcher asks for the
+ * events after the last number it has seen. Events that have left the ring by then are lost, and
+ * the watcher is informed. Rows have a separate ring: a batch of more rows than it holds pushes out
+ * rows, but no alerts. */
 #ifndef OIF_SERVE_FEED_H
 #define OIF_SERVE_FEED_H
 
@@ -10,39 +10,39 @@
 #include <stdint.h>
 
 typedef enum feed_kind {
-    FEED_STREAM,  /* {"name","rows","saved"}: rows have come, at most once a second */
-    FEED_EPISODE, /* an Episode: it has begun, is worse or has ended */
+    FEED_STREAM,  /* {"name","rows","saved"}: new rows, at most once per second */
+    FEED_EPISODE, /* an Episode: it began, got worse or ended */
     FEED_ALERT,   /* an Alert */
     FEED_ROW, /* {"stream","key","row","time","score","threshold","grade"}: of watched streams */
     FEED_SILENCE, /* {"stream","key","silence":"begins"|"ends","since","seconds","text"} */
-    FEED_LOST     /* {"after","until"}: events of these numbers are not known any more */
+    FEED_LOST     /* {"after","until"}: events with these numbers are lost */
 } feed_kind;
 
 /* "stream", "episode", "alert", "row", "silence", "lost": the name of an event. */
 const char *feed_word(feed_kind kind);
 
-/* Of the name of a stream, with the NUL at its end. */
+/* Of a stream name, including the NUL. */
 enum { STREAM_NAME_BYTES = 65 };
 
 typedef struct feed feed;
 
-/* NULL: no memory. */
+/* NULL: out of memory. */
 feed *feed_new(void);
 void feed_free(feed *events);
 
-/* Copies the text. Returns its number, from 1; 0 if there is no memory for it. */
+/* Copies the text. Returns its number, from 1; 0 if out of memory. */
 uint64_t feed_add(feed *events, feed_kind kind, const char *stream, const char *key,
                   size_t key_bytes, const char *text, size_t bytes);
 
 /* Which events a watcher wants. */
 typedef struct feed_filter {
-    const char *stream; /* NULL: of all */
-    const char *key;    /* NULL: of all */
+    const char *stream; /* NULL: all */
+    const char *key;    /* NULL: all */
     size_t key_bytes;
     bool wants_rows; /* FEED_ROW too */
 } feed_filter;
 
-/* One event, to be freed with feed_event_free. */
+/* One event; free it with feed_event_free. */
 typedef struct feed_event {
     uint64_t number;
     feed_kind kind;
@@ -51,19 +51,19 @@ typedef struct feed_event {
 } feed_event;
 
 /* The next event after *cursor; false if there is none yet. *cursor becomes the number up to which
- * all were looked at, so it advances also past events that are not wanted. Where events between
- * have left the ring, or the cursor is of another run of the server, the next one is FEED_LOST. */
+ * all events were examined, so it also moves past unwanted events. If events in between have left
+ * the ring, or the cursor is from another run of the server, the next event is FEED_LOST. */
 bool feed_next(feed *events, uint64_t *cursor, const feed_filter *filter, feed_event *event);
 void feed_event_free(feed_event *event);
 
-/* The number of the latest event; 0: none. Where a new watcher begins. */
+/* The number of the latest event; 0: none. A new watcher starts here. */
 uint64_t feed_latest(feed *events);
 
-/* Calls `on_event` after events were added, on the thread that added them. It must be quick and
- * must not call the feed nor a stream. One callback; NULL: none. */
+/* Calls `on_event` after events were added, on the thread that added them. It must be quick, and
+ * must not call the feed or a stream. One callback; NULL: none. */
 void feed_on_event(feed *events, void (*on_event)(void *context), void *context);
 
-/* Rows become events only while someone wants those of their stream. */
+/* Rows become events only while a watcher wants those of their stream. */
 void feed_watch_rows(feed *events, const char *stream);
 void feed_unwatch_rows(feed *events, const char *stream);
 bool feed_is_watched(feed *events, const char *stream);

@@ -1,4 +1,4 @@
-/* What the handlers of the API begin with: the streams, and the one that the path names. */
+/* How API handlers start: find the streams, and the one named by the path. */
 #ifndef OIF_SERVE_FOUND_STREAM_H
 #define OIF_SERVE_FOUND_STREAM_H
 
@@ -7,7 +7,7 @@
 #include "request.h"
 #include "streams.h"
 
-/* NULL while they are being loaded: the answer then says so. */
+/* NULL while they are being loaded; the answer then says so. */
 static inline streams *found_streams(app *served, reply *answer)
 {
     streams *all = atomic_load(&served->all);
@@ -38,7 +38,7 @@ static inline bool refuse_missing_stream(problem *why, const char *remedy)
     return problem_set(why, 404, remedy, "there is no stream of this name");
 }
 
-/* To be released; NULL if there is none: the answer then says so. */
+/* Release it after use. NULL if there is none; the answer then says so. */
 static inline stream *found_stream(app *served, const request *asked, reply *answer)
 {
     streams *all = found_streams(served, answer);
@@ -51,7 +51,7 @@ static inline stream *found_stream(app *served, const request *asked, reply *ans
     return one;
 }
 
-/* Ends an answer that was begun: with the problem instead if it failed. */
+/* Ends an answer; if it failed, with the problem instead. */
 static inline void reply_end_or_problem(reply *answer, bool is_good, const problem *why)
 {
     reply_end(answer, 200, REPLY_JSON);

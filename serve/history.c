@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* gcc's analyzer takes texts for lost that are stored through a pointer into a list. */
+/* gcc's analyzer reports texts as leaked if they are stored through a pointer into a list. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
 enum { FIRST_POINTS = 8, FIRST_BUCKETS = 64 };
 
-/* ---- All of it ---- */
+/* ---- Lifecycle ---- */
 
 history *history_new(size_t limit_bytes)
 {
@@ -120,7 +120,7 @@ static void enlarge_table(history *past)
     size_t count = 2 * past->bucket_count;
     history_key **buckets = calloc(count, sizeof *buckets);
     if (!buckets)
-        return; /* it only becomes slower */
+        return; /* lookups only become slower */
     for (history_key *key = past->newest; key; key = key->older) {
         key->next = buckets[key->hash % count];
         buckets[key->hash % count] = key;
@@ -222,7 +222,7 @@ const float *history_values(const history_point *point)
     return (const float *)(const void *)(point + 1);
 }
 
-/* Gives a ring another size; the latest points stay. */
+/* Resizes a ring, keeping the latest points. */
 static bool resize(history *past, history_key *key, uint32_t capacity)
 {
     char *points = malloc(capacity * past->point_bytes);
@@ -242,7 +242,7 @@ static bool resize(history *past, history_key *key, uint32_t capacity)
     return true;
 }
 
-/* Makes room for that many more bytes. The key `kept` is never forgotten. */
+/* Frees memory for that many more bytes. The key `kept` is never dropped. */
 static void make_room(history *past, size_t bytes, const history_key *kept)
 {
     while (past->bytes + bytes > past->limit_bytes && past->points_max > POINTS_MIN) {
@@ -277,7 +277,7 @@ void history_add_point(history *past, history_key *key, const history_point *poi
     if (key->count == key->capacity && key->capacity < past->points_max)
         grow(past, key);
     if (key->capacity == 0)
-        return; /* no memory for a single one */
+        return; /* no memory for even one */
     uint32_t at = (key->start + key->count) % key->capacity;
     if (key->count == key->capacity)
         key->start = (key->start + 1) % key->capacity;
@@ -318,7 +318,7 @@ static history_episode *begin_episode(history *past, history_key *key)
     return episode;
 }
 
-/* The oldest of those that ended makes room. */
+/* Drops the oldest ended episode if necessary. */
 static void end_episode(history *past, history_key *key)
 {
     history_episode *episode = key->open;

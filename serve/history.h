@@ -1,4 +1,4 @@
-/* What is remembered of a stream for people: the recent points of each key, its state now, the
+/* The history of a stream, for people: the recent points of each key, its current state, the
  * episodes and the alerts.
  *
  *     keys by name -> key <-> key <-> key   the most recently seen first
@@ -7,7 +7,7 @@
  *
  * A ring grows by doubling, up to a maximum. If all rings together become too large, the maximum is
  * halved and longer rings are cut to their latest points; then the least recently seen keys are
- * dropped. So memory is bounded, whatever the number of keys is. */
+ * dropped. So memory is bounded for any number of keys. */
 #ifndef OIF_SERVE_HISTORY_H
 #define OIF_SERVE_HISTORY_H
 
@@ -23,15 +23,15 @@ typedef struct history_point {
     double score;
     float threshold, severity;
     uint32_t grade, reserved;
-} history_point; /* values follow, a float each */
+} history_point; /* followed by values, a float each */
 
 typedef struct history_episode {
-    stream_episode info; /* whose texts belong to it; `text` is made when it is asked for */
+    stream_episode info; /* owns its texts; `text` is made on demand */
     struct history_episode *newer, *older;
 } history_episode;
 
 typedef struct history_key {
-    stream_key info; /* whose key belongs to it; `episode` and `reason` are those of `open` */
+    stream_key info; /* owns its key; `episode` and `reason` are those of `open` */
     uint64_t hash;
     struct history_key *next; /* in its bucket */
     struct history_key *newer, *older;
@@ -56,65 +56,65 @@ typedef struct history {
     history_key **buckets;
     size_t bucket_count, key_count;
     history_key *newest, *oldest;
-    history_episode *open; /* the newest first */
+    history_episode *open; /* newest first */
     size_t open_count;
     history_episode *ended[ENDED_MAX]; /* a ring */
     size_t ended_count, ended_start;
     history_alert alerts[ALERTS_MAX]; /* a ring */
     size_t alert_count, alert_start;
     uint64_t episodes;                       /* that began */
-    uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows of each grade */
+    uint64_t graded[OIF_GRADE_CRITICAL + 1]; /* rows by grade */
     size_t silent_count;
 } history;
 
-/* NULL: no memory. */
+/* NULL: out of memory. */
 history *history_new(size_t limit_bytes);
 void history_free(history *past);
 
-/* Before the first point: how many values it has. */
+/* Call it before the first point: the number of values per point. */
 void history_start(history *past, size_t value_count);
 
 /* NULL: there is none. */
 history_key *history_find(const history *past, const char *key, size_t bytes);
 
-/* The key, which becomes the most recently seen one; NULL: no memory. */
+/* The key, which becomes the most recently seen; NULL: out of memory. */
 history_key *history_touch(history *past, const char *key, size_t bytes);
 void history_forget(history *past, history_key *key);
 
 void history_add_point(history *past, history_key *key, const history_point *point,
                        const double *values);
 
-/* The point of a key from 0, the oldest; and its values. */
+/* The point of a key, 0 being the oldest; and its values. */
 const history_point *history_point_at(const history *past, const history_key *key, uint32_t index);
 const float *history_values(const history_point *point);
 
-/* The open episode of a key becomes what `info` says, whose texts are copied; a new one if there is
- * none or if it has another number. If it is over it ends. Returns it; NULL: no memory. Valid until
- * the next. */
+/* Updates the open episode of a key from `info`, whose texts are copied; starts a new one if there
+ * is none or its number differs. Ends it if it is over. Returns it, valid until the next call;
+ * NULL: out of memory. */
 history_episode *history_episode_now(history *past, history_key *key, const stream_episode *info);
 
-/* The ended ones from 0, the latest. */
+/* Ended episodes, 0 being the latest. */
 const history_episode *history_ended_at(const history *past, size_t index);
 
-/* Takes `text`, which is to be freed. */
+/* Takes ownership of `text`. */
 void history_add_alert(history *past, uint64_t row, double time, const char *key, size_t key_bytes,
                        char *text, size_t bytes);
 
-/* From 0, the latest. */
+/* 0 is the latest. */
 const history_alert *history_alert_at(const history *past, size_t index);
 
-/* What belongs to the stream and is kept beside it. */
+/* Data of the stream stored along with the history. */
 typedef struct history_extra {
-    uint64_t rows; /* of the stream when it was written */
+    uint64_t rows; /* of the stream at the time of writing */
     const void *bytes;
     size_t count;
 } history_extra;
 
-/* Writes all of it, with a checksum. */
+/* Writes everything, with a checksum. */
 bool history_save(const history *past, FILE *file, const history_extra *extra);
 
-/* Only if the file is whole and was written after `rows` rows. `extra->bytes` is filled with up to
- * `extra->count` bytes. */
+/* Loads only a complete file written after exactly `rows` rows, with `extra_bytes` bytes of extra
+ * data. */
 bool history_load(history *past, FILE *file, uint64_t rows, void *extra, size_t extra_bytes);
 
 #endif

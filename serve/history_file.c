@@ -1,5 +1,5 @@
-/* The history of a stream in a file: as this machine has it in memory, with a checksum at the end.
- * A file of another machine or version is not used; the stream begins its history again. */
+/* The history of a stream in a file: in this machine's memory layout, with a checksum at the end. A
+ * file of another machine or version is ignored; the stream starts a new history. */
 #include "history.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static void put_text(past_file *to, const char *text, size_t bytes)
     put(to, text, bytes);
 }
 
-/* To be freed; NULL if it fails. */
+/* The caller frees it; NULL on failure. */
 static char *get_text(past_file *from, size_t *bytes)
 {
     uint64_t count = get_count(from);
@@ -97,7 +97,7 @@ static void get_episode(past_file *from, history *past)
     get(from, &info, sizeof info);
     char *column = get_text(from, &bytes), *reason = get_text(from, &bytes);
     history_key *key = from->is_good ? history_find(past, name, key_bytes) : NULL;
-    bool is_extra = from->is_good && !key; /* its key is not remembered any more */
+    bool is_extra = from->is_good && !key; /* its key was dropped */
     if (is_extra)
         key = history_touch(past, name, key_bytes);
     info.column = column;
@@ -141,7 +141,7 @@ static void put_key(past_file *to, const history *past, const history_key *key)
         put(to, history_point_at(past, key, i), past->point_bytes);
 }
 
-/* Values are floats in the file, and become what history_add_point takes. */
+/* Values are floats in the file, converted for history_add_point. */
 static void get_points(past_file *from, history *past, history_key *key, char *point,
                        double *values)
 {
@@ -258,7 +258,7 @@ static bool get_start(past_file *from, uint64_t rows, void *extra, size_t extra_
     return is_it;
 }
 
-/* Before anything of the file is used: whether it has the bytes that were written. */
+/* Before anything of the file is used: whether its checksum is right. */
 static bool is_whole(FILE *file)
 {
     enum { PIECE = 1 << 16 };

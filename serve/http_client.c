@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A query of 10^5 series has some 20 MB. */
+/* A query for 10^5 series returns some 20 MB. */
 enum { ANSWER_BYTES_MAX = 64 << 20, TOKEN_BYTES_MAX = 4096, CONNECT_SECONDS_MAX = 10 };
 
 struct http_client {
@@ -16,7 +16,7 @@ struct http_client {
     const atomic_bool *is_stopped;
 };
 
-/* ---- From the start to the end ---- */
+/* ---- Lifecycle ---- */
 
 static void start_curl(void)
 {
@@ -65,7 +65,7 @@ void http_answer_close(http_answer *answer)
     *answer = (http_answer){0};
 }
 
-/* ---- What curl calls ---- */
+/* ---- Callbacks of curl ---- */
 
 static size_t take_bytes(char *bytes, size_t one, size_t count, void *context)
 {
@@ -96,7 +96,7 @@ static int is_to_end(void *context, curl_off_t to_come, curl_off_t have, curl_of
 
 /* ---- Requests ---- */
 
-/* The first line of a file after "Authorization: Bearer "; false: `answer` says why. */
+/* The first line of a file after "Authorization: Bearer "; false: `answer` has the cause. */
 static bool read_token(const char *path, char *header, size_t header_bytes, http_answer *answer)
 {
     int used = snprintf(header, header_bytes, "Authorization: Bearer ");
@@ -113,7 +113,7 @@ static bool read_token(const char *path, char *header, size_t header_bytes, http
     return false;
 }
 
-/* NULL: `answer` says why. */
+/* NULL: `answer` has the cause. */
 static struct curl_slist *make_headers(const http_client *client, const char *type,
                                        http_answer *answer)
 {
@@ -134,7 +134,7 @@ static struct curl_slist *make_headers(const http_client *client, const char *ty
     return NULL;
 }
 
-/* host:port, without a scheme, a user and a password. */
+/* host:port, without scheme, user and password. */
 static const char *host_of(const char *url, size_t *bytes)
 {
     const char *host = strstr(url, "://");
@@ -163,7 +163,7 @@ static void set_options(http_client *client, const char *url, struct curl_slist 
     long milliseconds = timeout_seconds > 0.001 ? (long)(timeout_seconds * 1000) : 1;
     curl_easy_reset(curl); /* keeps the connection */
     curl_easy_setopt(curl, CURLOPT_URL, url);
-    if (is_this_machine(url)) /* which a proxy of the environment cannot reach */
+    if (is_this_machine(url)) /* a proxy of the environment cannot reach it */
         curl_easy_setopt(curl, CURLOPT_PROXY, "");
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
@@ -243,7 +243,7 @@ char *http_form_add(char *form, const char *name, const char *value)
     return longer;
 }
 
-/* A password is not for the log. */
+/* Keeps passwords out of the log. */
 const char *http_host_text(const char *url, char text[HTTP_HOST_BYTES])
 {
     size_t bytes;

@@ -1,4 +1,4 @@
-/* A few threads for work that takes long. */
+/* A few threads for long-running work. */
 #ifndef OIF_SERVE_JOBS_H
 #define OIF_SERVE_JOBS_H
 
@@ -10,10 +10,10 @@ typedef struct jobs jobs;
 /* NULL: no memory or no threads. */
 jobs *jobs_open(size_t threads);
 
-/* Does all that was added, and ends. */
+/* Finishes all jobs, then ends. */
 void jobs_close(jobs *all);
 
-/* Calls work(context) on one of the threads, in the order of the calls. False: no memory. */
+/* Queues work(context) for one of the threads, in order. False: out of memory. */
 bool jobs_add(jobs *all, void (*work)(void *context), void *context);
 
 #endif

@@ -14,15 +14,15 @@
 
 static const char file_magic[8] = "oifjrnl1";
 
-enum { RECORD_MAGIC = 0x4f494652 }; /* as a number: a machine of another byte order is noticed */
+enum { RECORD_MAGIC = 0x4f494652 }; /* an integer, so another byte order is noticed */
 
-/* What precedes a payload in the file. */
+/* The header of a record. */
 typedef struct record_start {
     uint32_t magic;
     uint16_t kind, format;
     uint64_t bytes, first_row, skip;
     double seconds;
-    uint64_t checksum; /* of what is before it, and of the payload */
+    uint64_t checksum; /* of the fields before it and the payload */
 } record_start;
 
 /* ---- Checksums ---- */
@@ -33,7 +33,7 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
-/* Eight bytes at a time, as a byte at a time would take longer than to write them. */
+/* Eight bytes at a time; one at a time would take longer than writing them. */
 static uint64_t add_bytes(uint64_t hash, const char *bytes, size_t count)
 {
     uint64_t word;
@@ -55,7 +55,7 @@ static uint64_t checksum_of(const record_start *start, const char *payload)
 
 /* ---- Reading ---- */
 
-/* The file in memory. */
+/* The file mapped into memory. */
 typedef struct mapping {
     const char *bytes;
     size_t count;
@@ -82,7 +82,7 @@ static void unmap(mapping *map)
         munmap((void *)(uintptr_t)map->bytes, map->count);
 }
 
-/* Where the record after the one at `at` begins; 0 if the record at `at` is not complete. */
+/* Where the record after the one at `at` begins; 0 if the record at `at` is incomplete. */
 static size_t read_record(const mapping *map, size_t at, journal_record *record)
 {
     record_start start;
@@ -112,8 +112,8 @@ static size_t end_of_records(const mapping *map)
     return at;
 }
 
-/* Whether a complete record begins anywhere behind `from`. The bytes may be those of a body that
- * looks like many records; a search that reads too much gives up and returns true. */
+/* Whether a complete record begins anywhere after `from`. A body could look like many records, so a
+ * search that reads too much gives up and returns true. */
 static bool has_record_after(const mapping *map, size_t from)
 {
     const uint32_t magic = RECORD_MAGIC;
@@ -142,7 +142,8 @@ static bool fail(problem *why, const journal *log, const char *what)
     return problem_set(
         why, is_full ? 507 : 503,
         is_full ? "make room on the disk, and send it again"
-                : descriptors_remedy(reason, "mend the disk or its permissions, and send it again"),
+                : descriptors_remedy(reason,
+                                     "repair the disk or fix its permissions, and send it again"),
         "%s: %s: %s", log->path, what, strerror(reason));
 }
 
@@ -176,7 +177,7 @@ static bool write_whole(int fd, struct iovec *parts, int count, off_t at)
     return true;
 }
 
-/* Moves the bytes behind the last record to PATH.torn, where the operator can look at them. */
+/* Moves the bytes after the last record to PATH.torn, for the operator. */
 static bool keep_torn(const journal *log, const char *bytes, size_t count)
 {
     size_t path_bytes = strlen(log->path) + sizeof ".torn";
@@ -193,20 +194,20 @@ static bool keep_torn(const journal *log, const char *bytes, size_t count)
     return close(fd) == 0 && is_kept;
 }
 
-/* Only a record that was being written when the machine stopped may be cut off, and behind that
- * there is none. */
+/* Only a record that was being written when the machine stopped may be cut off, and no record
+ * follows it. */
 static bool check_damage(const journal *log, const mapping *map, size_t end, problem *why)
 {
     bool is_begun = map->count >= sizeof file_magic;
     char remedy[PROBLEM_REMEDY_BYTES];
     if (is_begun && memcmp(map->bytes, file_magic, sizeof file_magic) != 0)
-        return problem_set(why, 503, "move it away, or bring back a copy",
+        return problem_set(why, 503, "move it away, or restore a backup",
                            "%s: is not a journal of this version of oif", log->path);
     if (!is_begun || end == map->count || !has_record_after(map, end))
         return true;
     snprintf(remedy, sizeof remedy,
-             "stop the server, and bring back a copy of the journal, or keep it elsewhere and go "
-             "on without what is behind the damage: truncate -s %zu journal",
+             "stop the server, and restore a backup of the journal, or copy it elsewhere and "
+             "continue without what follows the damage: truncate -s %zu journal",
              end);
     return problem_set(why, 503, remedy,
                        "%s: is damaged at byte %zu of %zu, and has whole records behind that; "
@@ -214,7 +215,7 @@ static bool check_damage(const journal *log, const mapping *map, size_t end, pro
                        log->path, end, map->count);
 }
 
-/* Finds where the records end, and moves away what is behind. */
+/* Finds the end of the records, and moves away what follows. */
 static bool find_end(journal *log, problem *why)
 {
     mapping map;

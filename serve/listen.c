@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A burst of clients that connect at once waits in the kernel's queue. */
+/* A burst of connecting clients waits in the kernel's queue. */
 enum { QUEUE_LENGTH = 4096, HOST_BYTES = 256, PORT_MAX = 65535 };
 
 static bool split_address(const char *address, char host[HOST_BYTES], const char **port)
@@ -24,7 +24,7 @@ static bool split_address(const char *address, char host[HOST_BYTES], const char
         address++;
         bytes -= 2;
     } else if (memchr(address, ':', bytes)) {
-        return false; /* ::1:8571 could mean two things */
+        return false; /* ::1:8571 is ambiguous */
     }
     if (bytes >= HOST_BYTES)
         return false;

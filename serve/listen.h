@@ -10,11 +10,11 @@ enum { LISTEN_ADDRESS_BYTES = 80 };
 
 typedef struct listening {
     int descriptor;
-    bool is_loopback;                   /* no other machine reaches it */
-    char address[LISTEN_ADDRESS_BYTES]; /* "127.0.0.1:8571", with the port that was chosen for 0 */
+    bool is_loopback;                   /* unreachable from other machines */
+    char address[LISTEN_ADDRESS_BYTES]; /* "127.0.0.1:8571", with the actual port if 0 was given */
 } listening;
 
-/* Complains if it cannot. */
+/* Complains on failure. */
 exit_code listen_open(const char *address, listening *opened);
 
 #endif

@@ -19,8 +19,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static double allowance = BURST, refilled_at;
 static unsigned long left_out;
 
-/* Whether a line may be written now, and how many were left out before it. A log that no one
- * reads must not stop the server. */
+/* Whether a line may be written now, and how many were left out before it. A blocked log must not
+ * stop the server. */
 static int may_write(unsigned long *count)
 {
     struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};

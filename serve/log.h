@@ -2,13 +2,13 @@
  *
  *   time=2026-11-15T19:05:01Z level=warn event=refused status=413 path=/api/v1/... reason="..."
  *
- * What comes from outside is quoted, and neither queries nor headers are logged: they may hold
- * secrets. Where a flood of problems would fill the disk, lines are left out and counted. */
+ * Text from outside is quoted. Queries and headers are not logged, because they may contain
+ * secrets. In a flood of problems, lines are left out and counted, so the disk does not fill up. */
 #ifndef OIF_SERVE_LOG_H
 #define OIF_SERVE_LOG_H
 
-/* Pairs of names and values end with NULL; a value that is NULL is left out. Not while the
- * output of this thread is diverted. */
+/* Takes pairs of names and values, terminated by NULL; a NULL value is left out. Do not call it
+ * while the output of this thread is diverted. */
 void log_line(const char *level, const char *event, ...);
 
 #endif

@@ -14,8 +14,8 @@ struct outside {
 
 /* ---- Streams of the configuration ---- */
 
-/* New, as it was, or with settings that can be changed. One that could not be loaded has said so,
- * and must not keep the others from working. */
+/* Creates the stream, keeps it, or changes the settings that can change. A stream that could not be
+ * loaded has already been reported, and must not stop the others. */
 static bool make_stream(streams *all, const stream_config *config, problem *why)
 {
     bool is_new;
@@ -53,7 +53,7 @@ static bool make_streams(const configured *both, streams *all)
     return true;
 }
 
-/* ---- From the start to the end ---- */
+/* ---- Lifecycle ---- */
 
 static bool start_threads(outside *others, const configured *both, streams *all, problem *why)
 {
@@ -96,7 +96,7 @@ void outside_stop(outside *others)
     if (!others)
         return;
     pull_stop(others->sources.puller);
-    alertmanager_stop(others->sources.sender); /* which may still send what the last rows were */
+    alertmanager_stop(others->sources.sender); /* it may still send the alerts of the last rows */
     free(others->page_url);
     free(others);
 }

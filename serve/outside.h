@@ -1,5 +1,5 @@
-/* What the server has to do with other programs: the streams of its configuration, Alertmanager,
- * Prometheus, and the metrics about all of it. */
+/* The server's links to the outside: the configured streams, Alertmanager, Prometheus, and
+ * metrics. */
 #ifndef OIF_SERVE_OUTSIDE_H
 #define OIF_SERVE_OUTSIDE_H
 
@@ -9,12 +9,12 @@
 
 typedef struct outside outside;
 
-/* `both` and `all` must live until the stop; `page_url` is used if no other was asked for.
- * Complains and returns NULL if it cannot. */
+/* `both` and `all` must live until the stop; `page_url` is used if none is configured. Complains
+ * and returns NULL on failure. */
 outside *outside_start(const configured *both, const char *page_url, streams *all);
-void outside_stop(outside *others); /* NULL is fine */
+void outside_stop(outside *others); /* accepts NULL */
 
-/* Writes what GET /metrics answers to the (diverted) output. False: memory is short. */
+/* Writes the answer to GET /metrics to the (diverted) output. False: out of memory. */
 bool outside_write_metrics(outside *others, request_figures *requests);
 
 #endif

@@ -26,7 +26,7 @@ void page_file(app *served, const request *asked, reply *answer)
         return;
     }
     reply_add_header(answer, "ETag", "%s", file->etag);
-    reply_add_header(answer, "Cache-Control", "no-cache"); /* ask each time; 304 is the answer */
+    reply_add_header(answer, "Cache-Control", "no-cache"); /* revalidate each time, by 304 */
     if (has_tag(asked->headers[HEADER_IF_NONE_MATCH], file->etag)) {
         reply_empty(answer, 304);
         return;
@@ -51,7 +51,7 @@ static void set_cookie(reply *answer, const request *asked, const char *value, l
                      seconds, asked->is_encrypted ? "; Secure" : "");
 }
 
-/* token=... as browsers and curl -d send it: what a query has, too. */
+/* token=... as sent by browsers and curl -d, encoded like a query. */
 static json_t *read_form(const request *asked)
 {
     size_t bytes = asked->body_bytes + sizeof "/?";
@@ -90,7 +90,7 @@ void page_login(app *served, const request *asked, reply *answer)
         reply_refuse(answer, 400, "Send {\"token\": \"...\"}, or token=... of a form.",
                      "the body has no token");
     } else if (served->access.token_count == 0) {
-        reply_refuse(answer, 409, "Go on without one.", "this server has no tokens");
+        reply_refuse(answer, 409, "Continue without one.", "this server has no tokens");
     } else if (level == ACCESS_NONE) {
         reply_refuse(answer, 401, NULL, "this is not a token of this server");
     } else {

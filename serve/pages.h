@@ -1,4 +1,4 @@
-/* Answers that need no stream: files that are part of the program, health, login. */
+/* Answers that need no stream: embedded files, health, login. */
 #ifndef OIF_SERVE_PAGES_H
 #define OIF_SERVE_PAGES_H
 

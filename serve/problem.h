@@ -1,4 +1,4 @@
-/* Why a request cannot be fulfilled, as its answer reports it. */
+/* Why a request fails, as reported in its answer. */
 #ifndef OIF_SERVE_PROBLEM_H
 #define OIF_SERVE_PROBLEM_H
 
@@ -10,13 +10,13 @@ enum { PROBLEM_MESSAGE_BYTES = 1024, PROBLEM_REMEDY_BYTES = 256 };
 typedef struct problem {
     int status; /* of HTTP */
     char message[PROBLEM_MESSAGE_BYTES];
-    uint64_t line, column; /* of the body, from 1; 0: not known */
-    uint64_t rows;         /* of the stream, where has_rows */
+    uint64_t line, column; /* of the body, from 1; 0: unknown */
+    uint64_t rows;         /* of the stream, if has_rows */
     int has_rows;
     char remedy[PROBLEM_REMEDY_BYTES];
 } problem;
 
-/* Says what is wrong, and returns false. `remedy` may be NULL. */
+/* Sets the problem and returns false. `remedy` may be NULL. */
 bool problem_set(problem *why, int status, const char *remedy, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -15,7 +15,7 @@
 
 static const double query_seconds_max = 30, retry_seconds_max = 10;
 
-/* What one thread does. */
+/* The work of one thread. */
 typedef struct pull_worker {
     const prometheus_config *prometheus;
     const pull_config *config;
@@ -24,9 +24,9 @@ typedef struct pull_worker {
     http_client *client;
     background beside;
     bool is_started;
-    bool is_left_out_said; /* of the thread alone */
+    bool is_left_out_said; /* used only by the thread */
 
-    pthread_mutex_t lock; /* for the figures */
+    pthread_mutex_t lock; /* protects the figures */
     pull_figures figures;
 } pull_worker;
 
@@ -47,7 +47,7 @@ static char *query_form(const char *query, double at, double timeout_seconds)
     return form ? http_form_add(form, "timeout", number) : NULL;
 }
 
-/* The answer as JSON, whatever its status; NULL: `why` says the cause. */
+/* The answer as JSON, whatever its status; NULL: `why` has the cause. */
 static json_t *ask(pull_worker *worker, const char *query, double at, problem *why)
 {
     http_answer answer;
@@ -76,7 +76,7 @@ static json_t *ask(pull_worker *worker, const char *query, double at, problem *w
 
 /* ---- One step ---- */
 
-/* All queries, or nothing: a column that is missing in every row is not what the rows are like. */
+/* Runs all queries or none: rows that lack a whole column would be misleading. */
 static bool ask_all(pull_worker *worker, prometheus_rows *rows, double at, problem *why)
 {
     const char *column;
@@ -181,7 +181,7 @@ static void count_attempt(pull_worker *worker, bool is_taken, double seconds, co
         note("Prometheus %s: stream %s: answers again", host, worker->config->stream.name);
 }
 
-/* Until it succeeds or the next step is due. */
+/* Retries until it succeeds or the next step is due. */
 static void take_step_or_retry(pull_worker *worker, double at)
 {
     double pause_seconds = 1, next = at + worker->config->step_seconds;
@@ -206,7 +206,7 @@ static void count_missed(pull_worker *worker, double steps)
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* Steps are at multiples of their length, so those of all streams and restarts agree. */
+/* Steps are at multiples of their length, so they agree across streams and restarts. */
 static void *run(void *context)
 {
     pull_worker *worker = context;
@@ -214,7 +214,7 @@ static void *run(void *context)
     double number = ceil(background_wall_seconds() / step);
     while (background_wait(&worker->beside, number * step - background_wall_seconds())) {
         double wall = background_wall_seconds();
-        if (wall < number * step) { /* the clock was set back, or the wait was a bit short */
+        if (wall < number * step) { /* the clock was set back, or the wait was slightly short */
             number = ceil(wall / step);
             continue;
         }
@@ -226,14 +226,14 @@ static void *run(void *context)
     return NULL;
 }
 
-/* ---- From the start to the end ---- */
+/* ---- Lifecycle ---- */
 
-/* As the stream itself reads the settings. */
+/* Parses the settings like the stream itself. */
 static size_t keys_max(json_t *settings)
 {
     stream_settings parsed;
     double most = 0;
-    problem ignored; /* the stream has them already, so they are right */
+    problem ignored; /* the stream already has them, so they are valid */
     if (!stream_settings_open(&parsed, settings, true, &ignored))
         return 0;
     bool is_known = oif_params_get(&parsed.cli.options, "max_keys", &most, NULL) == OIF_OK;
@@ -282,7 +282,7 @@ void pull_stop(pull *puller)
 {
     if (!puller)
         return;
-    for (size_t i = 0; i < puller->count; i++) /* requests under way end together */
+    for (size_t i = 0; i < puller->count; i++) /* running requests end together */
         atomic_store(&puller->workers[i].beside.is_stopped, true);
     for (size_t i = 0; i < puller->count; i++) {
         pull_worker *worker = &puller->workers[i];

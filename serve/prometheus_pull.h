@@ -1,8 +1,8 @@
-/* Streams whose rows come from an existing Prometheus: every step its queries are asked for one
- * common time, and the answers go through the stream as any batch of rows. One thread per stream.
+/* Streams whose rows come from an existing Prometheus. At every step, all queries run for one
+ * common time, and the answers are processed like any batch of rows. One thread per stream.
  *
- * A step that fails is tried again until the next one is due; steps never pile up, and what was
- * missed while oif or Prometheus was down is not made up for. */
+ * A failed step is retried until the next one is due. Steps never pile up, and what was missed
+ * while oif or Prometheus was down is not fetched later. */
 #ifndef OIF_SERVE_PROMETHEUS_PULL_H
 #define OIF_SERVE_PROMETHEUS_PULL_H
 
@@ -11,19 +11,19 @@
 
 typedef struct pull pull;
 
-/* Starts a thread for each stream, which must be there. All arguments must live until the stop. On
- * failure `why` says the cause and nothing runs. */
+/* Starts a thread for each stream; the streams must exist. All arguments must live until the stop.
+ * On failure, `why` has the cause and nothing runs. */
 bool pull_start(const prometheus_config *config, streams *all, pull **started, problem *why);
-void pull_stop(pull *puller); /* NULL is fine */
+void pull_stop(pull *puller); /* accepts NULL */
 
 typedef struct pull_figures {
     const char *stream;
-    uint64_t steps;    /* whose rows went through the stream */
-    uint64_t failures; /* attempts that did not succeed */
-    uint64_t missed;   /* steps that were not asked for, because one before took too long */
+    uint64_t steps;    /* whose rows were processed */
+    uint64_t failures; /* failed attempts */
+    uint64_t missed;   /* steps skipped, because an earlier one took too long */
     uint64_t rows;
-    uint64_t left_out;   /* series in no row: too many keys, or two of one key */
-    double last_seconds; /* that the last step took */
+    uint64_t left_out;   /* series in no row: too many keys, or a duplicate key */
+    double last_seconds; /* duration of the last step */
     bool is_failing;
 } pull_figures;
 

@@ -10,15 +10,15 @@
 #include <string.h>
 
 typedef struct joined_row {
-    char *key;       /* of all labels, so that it is a text to sort by */
+    char *key;       /* of all labels, for sorting */
     json_t *metric;  /* the labels */
-    double *numbers; /* of the columns; NaN: missing */
+    double *numbers; /* by column; NaN: missing */
 } joined_row;
 
 struct prometheus_rows {
     const pull_config *config;
     size_t rows_max, columns;
-    size_t column; /* that the next answer is for */
+    size_t column; /* of the next answer */
     joined_row *rows;
     size_t count, capacity;
     json_t *positions; /* {key: position in rows} */
@@ -60,7 +60,7 @@ void prometheus_rows_free(prometheus_rows *rows)
 
 /* ---- Keys ---- */
 
-/* Appends a value as cli/key_columns.h joins several: '/' between them, '\' before a '/' or '\'. */
+/* Appends a value as cli/key_columns.h joins several: '/' between them, '\' escapes '/' and '\'. */
 static char *append_value(char *key, const char *value)
 {
     size_t bytes = key ? strlen(key) : 0;
@@ -104,7 +104,7 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The name of the metric is not a label that tells series apart. */
+/* Ignores the name of the metric, which does not distinguish series. */
 static char *key_of_all(json_t *metric)
 {
     size_t count = 0;
@@ -115,7 +115,7 @@ static char *key_of_all(json_t *metric)
     json_object_foreach(metric, name, value) if (strcmp(name, "__name__") != 0) names[count++] =
         name;
     qsort(names, count, sizeof *names, compare_texts);
-    /* A single value is the key as it is. */
+    /* A single value is the key itself. */
     char *key = count == 0   ? strdup("")
                 : count == 1 ? strdup(label_value(metric, names[0]))
                              : append_value(NULL, label_value(metric, names[0]));
@@ -146,7 +146,7 @@ static bool make_room(prometheus_rows *rows)
     return true;
 }
 
-/* Takes the key. NULL: memory is short. */
+/* Takes ownership of the key. NULL: out of memory. */
 static joined_row *add_row(prometheus_rows *rows, char *key, json_t *metric)
 {
     double *numbers = malloc(rows->columns * sizeof *numbers);
@@ -162,7 +162,7 @@ static joined_row *add_row(prometheus_rows *rows, char *key, json_t *metric)
     return &rows->rows[rows->count++];
 }
 
-/* What is not finite says nothing that could be learned: it is missing. */
+/* A value that is not finite cannot be learned, so it is missing. */
 static double number_of(const json_t *sample)
 {
     double number;
@@ -171,7 +171,7 @@ static double number_of(const json_t *sample)
     return end && !*end && isfinite(number) ? number : NAN;
 }
 
-/* False: memory is short. */
+/* False: out of memory. */
 static bool add_sample(prometheus_rows *rows, json_t *metric, const json_t *sample)
 {
     double number = number_of(sample);

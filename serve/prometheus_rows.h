@@ -1,4 +1,4 @@
-/* The answers of Prometheus to the queries of one step, joined to rows of NDJSON:
+/* Joins the answers of Prometheus to the queries of one step into rows of NDJSON:
  *
  *     load: {instance="a"} 0.3, {instance="b"} 0.4
  *     free: {instance="a"} 8
@@ -6,9 +6,9 @@
  *     {"time":60,"instance":"a","load":0.3,"free":8}
  *     {"time":60,"instance":"b","load":0.4,"free":null}
  *
- * There is one row per key, in the order of the keys. The labels that make the key are columns, so
- * the stream joins them as it does for any composite key. Without named labels the values of all
- * labels, in the order of the labels' names, make one column: key. */
+ * There is one row per key, in the order of the keys. The labels of the key are columns, and the
+ * stream joins them like any composite key. If no labels are named, the values of all labels, in
+ * the order of their names, form one column: key. */
 #ifndef OIF_SERVE_PROMETHEUS_ROWS_H
 #define OIF_SERVE_PROMETHEUS_ROWS_H
 
@@ -16,12 +16,12 @@
 
 typedef struct prometheus_rows prometheus_rows;
 
-/* `config` must live as long. NULL: memory is short. */
+/* `config` must live as long. NULL: out of memory. */
 prometheus_rows *prometheus_rows_new(const pull_config *config, size_t rows_max);
 void prometheus_rows_free(prometheus_rows *rows);
 
-/* The answer to the query of the next column; it still belongs to the caller. Returns false, with
- * the cause in `why`, if it is not one that rows can be made of. */
+/* Adds the answer to the query of the next column; the caller still owns it. Returns false, with
+ * the cause in `why`, if it cannot become rows. */
 bool prometheus_rows_add(prometheus_rows *rows, json_t *answer, problem *why);
 
 /* Writes them to the output. */
@@ -29,10 +29,10 @@ void prometheus_rows_write(prometheus_rows *rows, double time_seconds);
 
 size_t prometheus_rows_count(const prometheus_rows *rows);
 
-/* Series that are in no row: there are more keys than rows_max, or the key is too long. */
+/* Series in no row: there are more keys than rows_max, or the key is too long. */
 size_t prometheus_rows_left_out(const prometheus_rows *rows);
 
-/* Series whose key another series of the same query has; the first one counts. */
+/* Series with the same key as another series of the query; the first one counts. */
 size_t prometheus_rows_doubled(const prometheus_rows *rows);
 
 #endif

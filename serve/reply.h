@@ -1,5 +1,5 @@
 /* An answer as plain data. Its body is composed with output_print and output_write between
- * reply_begin and reply_end, as all text of this program is. */
+ * reply_begin and reply_end, like all text of this program. */
 #ifndef OIF_SERVE_REPLY_H
 #define OIF_SERVE_REPLY_H
 
@@ -21,13 +21,13 @@ typedef struct events_client events_client;
 
 typedef struct reply {
     int status;
-    const char *type; /* Content-Type; NULL: there is no body */
-    char *body;       /* to be freed, unless is_static */
+    const char *type; /* Content-Type; NULL: no body */
+    char *body;       /* freed, unless is_static */
     size_t body_bytes;
     bool is_static;
     reply_header headers[REPLY_HEADERS_MAX];
     size_t header_count;
-    events_client *events; /* instead of a body: events as they come */
+    events_client *events; /* instead of a body: live events */
     char reason[128];      /* of a refusal, for the log */
 } reply;
 
@@ -35,7 +35,7 @@ void reply_begin(void);
 void reply_end(reply *answer, int status, const char *type);
 void reply_free(reply *answer);
 
-/* Without a body; and with bytes that stay where they are. */
+/* Without a body; and with static bytes. */
 void reply_empty(reply *answer, int status);
 void reply_static(reply *answer, int status, const char *type, const void *bytes, size_t count);
 

@@ -39,8 +39,8 @@ static int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Decodes in place, as the result is never longer; a + is a blank in a query only. Returns false
- * if a % is not followed by two digits. */
+/* Decodes in place, as the result is never longer. A + is a blank only in a query. Returns false if
+ * a % is not followed by two hexadecimal digits. */
 static bool decode(char *text, size_t *bytes, bool is_query)
 {
     const char *from = text, *end = text + *bytes;

@@ -1,5 +1,5 @@
-/* How many requests were answered with which status, and how long that took from the last byte of
- * the request on. Counted by any thread. */
+/* Counts of requests by status, and their latency from the last byte of the request on. Any thread
+ * may count. */
 #ifndef OIF_SERVE_REQUEST_FIGURES_H
 #define OIF_SERVE_REQUEST_FIGURES_H
 

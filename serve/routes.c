@@ -47,7 +47,7 @@ static const route routes[] = {
 
 enum { ROUTE_COUNT = sizeof routes / sizeof *routes };
 
-/* Capitals match any text but none. */
+/* Capitals match any text that is not empty. */
 static bool part_matches(const char *part, size_t bytes, const char *segment)
 {
     if (bytes > 0 && part[0] >= 'A' && part[0] <= 'Z')
@@ -74,8 +74,8 @@ static bool method_matches(const route *one, const char *method)
            (strcmp(one->method, "GET") == 0 && strcmp(method, "HEAD") == 0);
 }
 
-/* Fixed paths are before those that match any text, so the first path decides. *allow is what
- * may be done there: "GET, HEAD, OPTIONS"; empty if there is nothing. */
+/* Fixed paths come before those that match any text, so the first match decides. *allow lists the
+ * methods allowed there: "GET, HEAD, OPTIONS"; empty if there is no such path. */
 static const route *find(const request *asked, char allow[ALLOW_BYTES])
 {
     const route *found = NULL;
@@ -116,7 +116,7 @@ static bool check_parameters(const route *found, const request *asked, reply *an
     if (request_check_parameters(asked, found->parameters, &why))
         return true;
     reply_problem(answer, &why);
-    /* what was meant for a header may be in the query */
+    /* the query may contain something meant for a header, such as a token */
     snprintf(answer->reason, sizeof answer->reason, "a parameter that is not known, or twice");
     return false;
 }

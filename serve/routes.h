@@ -1,4 +1,4 @@
-/* What may be asked for: one table of methods and paths. */
+/* The routes: one table of methods and paths. */
 #ifndef OIF_SERVE_ROUTES_H
 #define OIF_SERVE_ROUTES_H
 
@@ -10,27 +10,27 @@
 typedef enum route_body {
     BODY_NONE,
     BODY_SMALL,
-    BODY_FORM, /* parameters that are too long for a query, such as a key of 64 KB */
+    BODY_FORM, /* parameters too long for a query, such as a key of 64 KB */
     BODY_ROWS
 } route_body;
 
 typedef struct route {
     const char *method;
-    const char *path; /* "/api/v1/streams/NAME": parts in capitals are any text */
+    const char *path; /* "/api/v1/streams/NAME": parts in capitals match any text */
     access_level access;
     void (*handle)(app *served, const request *asked, reply *answer);
     const char *parameters; /* of the query, and of a form: "key limit" */
     route_body body;
 } route;
 
-/* Finds the route and checks whether this request may take it. Otherwise, or if the answer is
- * known already, it returns NULL and the answer is complete. */
+/* Finds the route and checks access. If that fails, or the answer is already known, returns NULL
+ * and the answer is complete. */
 const route *route_find(app *served, const request *asked, reply *answer);
 
-/* How many bytes its body may have. */
+/* The maximum size of its body in bytes. */
 size_t route_body_limit(const app *served, const route *found);
 
-/* Begins and ends an answer in one thread; the handler never sees a problem of memory. */
+/* Begins and ends an answer on one thread; handlers need not check for lack of memory. */
 void route_handle(app *served, const route *found, request *asked, reply *answer);
 
 #endif

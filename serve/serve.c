@@ -1,4 +1,5 @@
-/* oif serve: the command. What it does is in service.c, which only the server's own program has. */
+/* oif serve: the command. The work is in service.c, which only the server's own program
+ * contains. */
 #include "server_program.h"
 #include "service.h"
 
@@ -58,8 +59,7 @@ static const cli_option options[] = {
              "a free one",
      .argument = "HOST:PORT"},
     {"data", OPTION_TEXT, SETTING(serve.data),
-     .help = "the folder where streams and what they learned are kept (nothing is kept if not "
-             "given)",
+     .help = "the folder for streams and what they have learned (default: nothing is kept)",
      .argument = "DIR"},
     {"config", OPTION_TEXT, SETTING(serve.config),
      .help = "JSON with streams to create, Prometheus queries, Alertmanager and these options",
@@ -68,9 +68,9 @@ static const cli_option options[] = {
      .help = "rows are on disk after this time (default 1s); 0: before they are answered",
      .argument = "TIME", .apply = set_save_every},
     {"token-file", OPTION_TEXT, SETTING(serve.token_file),
-     .help = "tokens, one per line, of those who may read and write", .argument = "FILE"},
+     .help = "file of tokens that allow reading and writing, one per line", .argument = "FILE"},
     {"read-token-file", OPTION_TEXT, SETTING(serve.read_token_file),
-     .help = "tokens of those who may only read", .argument = "FILE"},
+     .help = "file of tokens that allow only reading", .argument = "FILE"},
     {"tls-cert", OPTION_TEXT, SETTING(serve.tls_cert),
      .help = "serve HTTPS with this certificate (PEM)", .argument = "FILE"},
     {"tls-key", OPTION_TEXT, SETTING(serve.tls_key), .help = "and its key (PEM)",
@@ -94,7 +94,7 @@ static const cli_option options[] = {
      .help = "memory for the recent points of each stream (default 64M)", .argument = "BYTES",
      .apply = set_history},
     {"alertmanager", OPTION_TEXT, SETTING(serve.alertmanager),
-     .help = "tell this Alertmanager about episodes, such as http://127.0.0.1:9093",
+     .help = "send episodes to this Alertmanager, such as http://127.0.0.1:9093",
      .argument = "URL"},
     {"prometheus", OPTION_TEXT, SETTING(serve.prometheus),
      .help = "ask this Prometheus for the queries of the configuration", .argument = "URL"},
@@ -117,7 +117,7 @@ static exit_code run(const cli_settings *settings)
 
 const cli_command serve_command = {
     .name = "serve",
-    .summary = "score rows that arrive by HTTP, with a live page, metrics and durable streams",
+    .summary = "score rows that arrive over HTTP, with a live page, metrics and durable streams",
     .usage = "serve [OPTION...]",
     .examples =
         "  oif serve                                  page and API at http://127.0.0.1:8571\n"

@@ -1,4 +1,4 @@
-/* One exchange is a request, its body as it arrives, and its reply:
+/* An exchange is a request, its body as it arrives, and its reply:
  *
  *     take_target    the request line has come      the exchange is made
  *     take_request   the headers have come          refused, or the body is awaited
@@ -6,8 +6,8 @@
  *                    the body is complete           handled here, or by another thread if large
  *     end_exchange   the answer is sent, or the client has gone
  *
- * A few threads wait with epoll for all connections, so none of them may work for long: large
- * bodies are handled by threads of their own (jobs.h) while the connection is suspended. */
+ * A few threads wait with epoll for all connections, so none of them may work for long. Separate
+ * threads (jobs.h) handle large bodies while the connection is suspended. */
 #include "server.h"
 
 #include "../cli/clock.h"
@@ -32,7 +32,7 @@ enum {
     POOL_THREADS = 4,
     JOB_THREADS = 2,
     HEADER_BYTES_MAX = 1 << 15, /* of the request line and all headers */
-    LARGE_BODY_BYTES = 1 << 17, /* scoring these takes milliseconds */
+    LARGE_BODY_BYTES = 1 << 17, /* scoring one takes milliseconds */
     DISCARD_BYTES = 1 << 28,    /* of a refused body, and no longer than --timeout */
     CLOSING_SECONDS = 10
 };
@@ -51,7 +51,7 @@ struct server {
 typedef enum exchange_stage {
     STAGE_TARGET,
     STAGE_BODY,
-    STAGE_DISCARD, /* the answer is known; what is left of the body is read and dropped */
+    STAGE_DISCARD, /* the answer is known; the rest of the body is read and dropped */
     STAGE_WORK,
     STAGE_HANDLED
 } exchange_stage;
@@ -60,14 +60,14 @@ typedef struct exchange {
     server *running;
     connection *peer;
     struct MHD_Connection *wire;
-    char *target; /* as it came */
+    char *target; /* as received */
     request asked;
     const route *found;
     body taken;
     reply answer;
     exchange_stage stage;
     size_t discarded_bytes;
-    double began; /* when all of the request had come, or what decides about it */
+    double began; /* when the request, or what decides about it, was complete */
 } exchange;
 
 /* ---- Answers ---- */
@@ -101,14 +101,14 @@ static struct MHD_Response *make_response(exchange *one)
         connection_enter(one->peer, PHASE_EVENTS, 0);
         struct MHD_Response *made = events_respond(answer->events, one->wire);
         if (made)
-            answer->events = NULL; /* now the response's */
+            answer->events = NULL; /* now owned by the response */
         return made;
     }
     connection_enter(one->peer, PHASE_ANSWER, answer->body_bytes);
     if (answer->is_static)
         return MHD_create_response_from_buffer(answer->body_bytes, answer->body,
                                                MHD_RESPMEM_PERSISTENT);
-    char *body_bytes = answer->body; /* now the response's */
+    char *body_bytes = answer->body; /* now owned by the response */
     answer->body = NULL;
     struct MHD_Response *response =
         MHD_create_response_from_buffer_with_free_callback(answer->body_bytes, body_bytes, free);
@@ -156,9 +156,9 @@ static bool waits_for_permission(const exchange *one)
     return MHD_lookup_connection_value(one->wire, MHD_HEADER_KIND, "Expect") != NULL;
 }
 
-/* The headers have come. Where the answer is a refusal, the body is read all the same if that does
- * not take long: most clients look for the answer when they have sent everything, and not at all if
- * they cannot send it. */
+/* The headers have come. Even if the request is refused, its body is read if that does not take
+ * long: most clients read the answer only after sending everything, and not at all if they cannot
+ * send it. */
 static enum MHD_Result take_headers(exchange *one, const char *method)
 {
     server *running = one->running;
@@ -263,7 +263,7 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *wire, 
     return take_end(one);
 }
 
-/* ---- What libmicrohttpd reports ---- */
+/* ---- Callbacks of libmicrohttpd ---- */
 
 static void *take_target(void *context, const char *target, struct MHD_Connection *wire)
 {
@@ -322,7 +322,7 @@ static void notice_connection(void *context, struct MHD_Connection *wire, void *
     *state = info ? connection_new(running->open, info->connect_fd) : NULL;
 }
 
-/* The query is decoded in request.c, where a NUL cannot cut it short. */
+/* request.c decodes the query, where a NUL cannot cut it short. */
 static size_t keep_escapes(void *context, struct MHD_Connection *wire, char *text)
 {
     (void)context;
@@ -330,7 +330,7 @@ static size_t keep_escapes(void *context, struct MHD_Connection *wire, char *tex
     return strlen(text);
 }
 
-/* What it says of clients that break off is not a problem of ours. */
+/* Its messages about clients that disconnect are not our problems. */
 static void ignore_message(void *context, const char *format, va_list arguments)
 {
     (void)context;
@@ -338,9 +338,9 @@ static void ignore_message(void *context, const char *format, va_list arguments)
     (void)arguments;
 }
 
-/* ---- Starting and ending ---- */
+/* ---- Lifecycle ---- */
 
-/* A PEM file; to be freed. */
+/* Reads a PEM file; the caller frees it. */
 static char *read_pem(const char *option, const char *file)
 {
     enum { PEM_BYTES_MAX = 1 << 20 };

@@ -1,4 +1,4 @@
-/* The HTTP server: libmicrohttpd's connections on one side, requests and replies on the other. */
+/* The HTTP server: connects libmicrohttpd to requests and replies. */
 #ifndef OIF_SERVE_SERVER_H
 #define OIF_SERVE_SERVER_H
 
@@ -9,15 +9,15 @@ typedef struct server server;
 
 typedef struct server_options {
     unsigned max_connections;
-    double timeout_seconds; /* from 1 on; for clients that do nothing or too little */
+    double timeout_seconds; /* at least 1; for idle or slow clients */
     const char *tls_cert, *tls_key;
 } server_options;
 
-/* Serves requests from now on. The socket belongs to the server, the app to the caller. Complains
- * and returns NULL if it cannot. */
+/* Starts serving. The server owns the socket, the caller owns the app. Complains and returns NULL
+ * on failure. */
 server *server_open(const server_options *options, const listening *opened, app *served);
 
-/* Takes no further connections, answers what was asked, and ends. */
+/* Accepts no further connections, answers open requests, and ends. */
 void server_close(server *running);
 
 #endif

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Beside this program where it is built, and where it is installed. */
+/* Relative to this program: in the build tree, and installed. */
 static const char *const places[] = {"oif-serve", "../libexec/oif/oif-serve"};
 
 enum { PATH_BYTES = 4096 };
 
-/* The folder of this program with a final slash; "" if it is unknown. */
+/* The folder of this program with a trailing slash; "" if unknown. */
 static void find_folder(char folder[PATH_BYTES])
 {
     ssize_t bytes = readlink("/proc/self/exe", folder, PATH_BYTES - 1);

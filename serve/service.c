@@ -16,7 +16,7 @@
 static const char default_address[] = "127.0.0.1:8571";
 static const double default_max_body_bytes = 64 << 20;
 
-/* All bodies together may hold what this many largest ones do. */
+/* All bodies together may hold as much as this many of the largest. */
 enum { LARGEST_BODIES = 4, DEFAULT_CONNECTIONS = 2000, DEFAULT_TIMEOUT_SECONDS = 30 };
 
 typedef struct service {
@@ -103,7 +103,7 @@ static bool complain_about(const problem *why)
     return false;
 }
 
-/* Before anyone is told that there is a server. */
+/* Before anything announces the server. */
 static bool take_folder(service *one)
 {
     const serve_settings *asked = one->asked;
@@ -118,7 +118,7 @@ static bool take_folder(service *one)
     return streams_prepare(&options, &one->kept, &why) || complain_about(&why);
 }
 
-/* Requests are answered meanwhile: that the streams are being loaded. */
+/* Meanwhile, requests are answered with "loading". */
 static bool load_streams(service *one)
 {
     streams *all = one->kept;

@@ -1,10 +1,10 @@
-/* The service as a whole: streams, HTTP, and what runs beside them. */
+/* The whole service: streams, HTTP, and background threads. */
 #ifndef OIF_SERVE_SERVICE_H
 #define OIF_SERVE_SERVICE_H
 
 #include "../cli/options.h"
 
-/* Serves until a signal asks it to end. */
+/* Serves until a signal stops it. */
 exit_code service_run(const cli_settings *settings);
 
 #endif

@@ -1,4 +1,4 @@
-/* What can be changed about a stream while it lives: some settings, and which keys it has. */
+/* Changes to an existing stream: some settings, and its keys. */
 #include "stream_parts.h"
 
 #include "background.h"
@@ -8,8 +8,8 @@
 
 /* ---- Settings ---- */
 
-/* Options of the pipeline that differ from what it has now. Those of alerts exclude each other, and
- * the last one rules: so those that are given come last. */
+/* Sets the options of the pipeline that differ. Alert options exclude each other and the last one
+ * wins, so the given options are set last. */
 static bool change_options(oif_pipeline *pipeline, const cli_settings *settings, bool are_given,
                            problem *why)
 {
@@ -43,7 +43,7 @@ bool stream_apply_settings(stream *one, json_t *object, problem *why)
         return false;
     if (one->pipeline && (!change_options(one->pipeline, &changed.cli, false, why) ||
                           !change_options(one->pipeline, &changed.cli, true, why))) {
-        problem ignored; /* it had them before */
+        problem ignored; /* valid: the stream had them before */
         change_options(one->pipeline, &one->settings.cli, false, &ignored);
         change_options(one->pipeline, &one->settings.cli, true, &ignored);
         stream_settings_close(&changed);
@@ -52,7 +52,7 @@ bool stream_apply_settings(stream *one, json_t *object, problem *why)
     close_readers(one); /* they write what the settings ask for */
     stream_settings_close(&one->settings);
     one->settings = changed;
-    one->settings.cli.state = one->name; /* as messages call it */
+    one->settings.cli.state = one->name; /* its name in messages */
     if (one->pipeline) {
         one->settings.cli.score.time = one->shape.time;
         one->times.column = one->shape.time;

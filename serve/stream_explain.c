@@ -1,11 +1,11 @@
-/* What a row would get if it came now. It is not learned: a copy of its key's model is asked. */
+/* What a row would get if it came now. It is not learned: a copy of its key's model scores it. */
 #include "stream_parts.h"
 #include "streams.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* A pipeline with the model of one key, of which the row is then processed. */
+/* Copies the model of one key into a new pipeline, to process the row there. */
 static oif_status copy_key(stream *one, const char *key, size_t key_bytes, oif_pipeline **copy,
                            oif_error *error)
 {
@@ -62,7 +62,7 @@ static bool explain_row(explanation *made, const oif_record *record, problem *wh
     if (status != OIF_OK)
         return problem_set(why, status == OIF_EVALUE ? 400 : 503, NULL, "%s",
                            status == OIF_EMEMORY ? "out of memory" : error.message);
-    result.anomaly = true; /* reasons are wanted in any case */
+    result.anomaly = true; /* so that reasons are computed */
     row_verdict verdict = result_fields_judge(&made->reader.fields, made->copy, &result, seconds);
     verdict.result.anomaly = result.grade != OIF_GRADE_NONE;
     history_key key = {.info = {.key = name.text ? name.text : "", .key_bytes = name.bytes}};

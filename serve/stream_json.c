@@ -41,7 +41,7 @@ static void write_array(const json_t *array)
     output_print("]");
 }
 
-/* Numbers as people wrote them: 0.1, which jansson would print with 17 digits. */
+/* Numbers as people write them: 0.1, which jansson would print with 17 digits. */
 static void write_json(const json_t *value)
 {
     char number[OIF_NUMBER_TEXT_BYTES];
@@ -59,7 +59,7 @@ static void write_json(const json_t *value)
         output_print(json_is_true(value) ? "true" : json_is_false(value) ? "false" : "null");
 }
 
-/* x0, x1, ... if the rows have no names. */
+/* x0, x1, ... if the columns are unnamed. */
 static void write_column_name(const stream *one, size_t column)
 {
     const char *name = oif_pipeline_column_name(one->pipeline, column);
@@ -87,7 +87,7 @@ static uint64_t alert_count(const stream *one)
     return count;
 }
 
-/* Those of the pipeline; a stream without keys has one model. */
+/* Keys of the pipeline; a stream without keys has one model. */
 static size_t key_count(const stream *one)
 {
     return one->pipeline ? oif_pipeline_keys(one->pipeline) : 0;
@@ -112,7 +112,7 @@ static void write_notes(const stream *one)
     output_print("]");
 }
 
-/* Under the lock. */
+/* Call it under the lock. */
 static void write_stream(const stream *one)
 {
     const cli_settings *settings = &one->settings.cli;
@@ -181,7 +181,7 @@ static bool has_part(const history_key *key, const char *part, size_t bytes)
     return false;
 }
 
-static int compare_numbers(double a, double b) /* the higher first, unknown ones last */
+static int compare_numbers(double a, double b) /* higher first, unknown last */
 {
     return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a < b) - (a > b);
 }
@@ -218,7 +218,7 @@ static int by_severity(const void *a, const void *b)
     return order != 0 ? order : by_name(a, b);
 }
 
-/* The keys that are wanted, the most recently seen first; NULL: no memory. */
+/* The matching keys, most recently seen first; NULL: out of memory. */
 static const history_key **list_keys(const stream *one, const keys_query *query, size_t *count)
 {
     const history_key **list = calloc(one->past->key_count + 1, sizeof *list);
@@ -267,7 +267,7 @@ typedef struct point_range {
     uint32_t first;
 } point_range;
 
-/* One member of Points: a list with a number of each. */
+/* One member of Points: a list with a number per point. */
 static void write_list(const point_range *range, const char *name,
                        double (*number)(const history_point *point))
 {
@@ -304,7 +304,7 @@ static double grade_of(const history_point *point)
     return (double)point->grade;
 }
 
-/* A float with as many digits as it has. */
+/* A float with just the digits it has. */
 static void write_float(float value)
 {
     if (isfinite(value))
@@ -347,7 +347,7 @@ static bool is_of_key(const stream_episode *episode, const char *key, size_t key
 
 /* ---- Episodes ---- */
 
-/* Which episodes are written, and how many were. */
+/* Which episodes to write, and how many were written. */
 typedef struct episode_list {
     const events_query *query;
     size_t limit, written;
@@ -364,7 +364,7 @@ static void write_wanted(void *context, const stream_episode *episode)
     stream_episode_write(episode);
 }
 
-/* Under the lock. Open ones come first, and each kind with the newest first. */
+/* Call it under the lock. Open episodes come first; each kind is newest first. */
 static void write_episodes(stream *one, const events_query *query)
 {
     episode_list list = {query, query->limit > 0 ? query->limit : USUAL_LIMIT, 0};
@@ -448,7 +448,7 @@ void stream_write_alerts(stream *one, const events_query *query)
 
 /* ---- One row ---- */
 
-/* The newest come first, with the highest rows. */
+/* The newest come first, with the highest row numbers. */
 static const history_alert *find_alert(const stream *one, uint64_t row)
 {
     for (size_t i = 0; i < one->past->alert_count; i++) {

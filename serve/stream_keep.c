@@ -1,13 +1,13 @@
-/* What is kept of a stream, and how it comes back.
+/* How a stream is stored and loaded.
  *
- * A snapshot is made in steps, after any of which the machine may stop:
+ * A snapshot is made in steps. The machine may stop after any of them:
  *
- *     settings.json   what the bodies look like, with the settings as they were
+ *     settings.json   the shape of the bodies, with the previous settings
  *     history.new     with the number of rows
- *     state           from here on it is the new snapshot: history.new fits it, history does not
+ *     state           from here on this is the snapshot: history.new fits it, history does not
  *     history         is replaced by history.new
- *     settings.json   with the settings as they are, and the row number of the snapshot
- *     journal         is emptied; before that, records from before the snapshot are passed over
+ *     settings.json   with the current settings, and the row number of the snapshot
+ *     journal         is emptied; until then, records from before the snapshot are skipped
  */
 #include "stream_parts.h"
 
@@ -27,12 +27,12 @@
 
 enum { JOURNAL_BYTES_MAX = 64 << 20 };
 
-const char stream_copy_remedy[] = "bring back a copy of it, or remove the stream";
-static const char disk_remedy[] = "make room on the disk, or mend its permissions",
+const char stream_copy_remedy[] = "restore a backup of it, or remove the stream";
+static const char disk_remedy[] = "make room on the disk, or fix its permissions",
                   whole_copy_remedy[] =
-                      "bring back a copy of the whole folder, or remove the stream";
+                      "restore a backup of the whole folder, or remove the stream";
 
-/* What is beside the history in its file. */
+/* Stored along with the history. */
 typedef struct kept_figures {
     oif_time_format times;
     stream_quiet quiet;
@@ -98,7 +98,7 @@ static bool load_history_file(stream *one, const char *name, size_t history_byte
     return true;
 }
 
-/* How times are written decides what later ones mean. */
+/* The time format decides what later times mean. */
 static void go_on_without_history(stream *one)
 {
     const stream_snapshot *snapshot = &one->kept_snapshot;
@@ -114,7 +114,7 @@ static void go_on_without_history(stream *one)
              one->name);
 }
 
-/* That of the snapshot: the newer one, if its step was the last. */
+/* Loads the history of the snapshot: the newer file, if its step was the last. */
 static void load_history(stream *one, size_t history_bytes)
 {
     history_start(one->past, oif_pipeline_columns(one->pipeline));
@@ -152,7 +152,7 @@ static bool save_steps(stream *one, problem *why)
            journal_clear(&one->log, why);
 }
 
-/* Before the first row there is no state, and settings.json has all that is known. */
+/* Before the first row there is no state; settings.json has everything. */
 static bool save_beginning(stream *one, problem *why)
 {
     const stream_snapshot none = {.exists = false, .bad_rows = one->bad_rows};
@@ -172,7 +172,7 @@ static void set_error(stream *one, const char *message)
 static void clear_error(stream *one)
 {
     if (one->is_failing)
-        note("stream %s: could be saved again", one->name);
+        note("stream %s: is saved again", one->name);
     one->is_failing = false;
     one->refused_bytes = 0;
     one->error[0] = '\0';
@@ -218,7 +218,7 @@ bool stream_is_save_due(const stream *one)
     return one->folder && !one->is_broken && (one->is_failing || is_journal_long(one));
 }
 
-/* The state of many keys has gigabytes; for a few rows it is not written again. */
+/* The state of many keys has gigabytes, so it is not rewritten for a few rows. */
 bool stream_is_cheap_to_replay(const stream *one)
 {
     const uint64_t few_bytes = 1 << 20, large_bytes = 64 << 20;
@@ -270,7 +270,7 @@ static bool write_zeros(int fd, size_t bytes)
     return true;
 }
 
-/* In a file of its own, as the journal must not have anything in it that is not a record. */
+/* Uses a separate file, because the journal may contain only records. */
 void stream_try_disk(stream *one)
 {
     const size_t most = 1 << 20, bytes = one->refused_bytes;
@@ -294,8 +294,8 @@ static void count_saved(stream *one, uint64_t rows)
         one->saved = rows;
 }
 
-/* What the disk has refused once may be lost although it does not refuse it again; so after a
- * failure a snapshot is made. */
+/* After a failed sync, data may be lost although the next sync succeeds. So a snapshot is made
+ * after a failure. */
 static bool sync_journal(stream *one)
 {
     stream_begin_look(one);
@@ -303,7 +303,7 @@ static bool sync_journal(stream *one)
     int descriptor = one->folder && one->is_dirty ? journal_descriptor(&one->log) : -1;
     bool is_needed = one->folder && one->is_dirty;
     one->is_dirty = false;
-    if (!is_needed) /* the last sync may have had a body of which few rows were processed by then */
+    if (!is_needed) /* the last sync may have covered a body that was only partly processed then */
         count_saved(one, rows);
     stream_end_look(one);
     if (!is_needed)
@@ -320,7 +320,7 @@ static bool sync_journal(stream *one)
         set_error(one, message);
         one->is_dirty = true;
     } else if (one->is_failing && !one->pipeline) {
-        clear_error(one); /* there is nothing that a snapshot could be made of */
+        clear_error(one); /* there is nothing to make a snapshot of */
     } else {
         count_saved(one, rows);
     }
@@ -328,7 +328,7 @@ static bool sync_journal(stream *one)
     return is_synced;
 }
 
-/* Who comes while another thread syncs waits for it: what that one syncs is not on disk yet. */
+/* A thread that comes during another sync waits for it: that sync is not on disk yet. */
 bool stream_sync(stream *one)
 {
     pthread_mutex_lock(&one->sync_lock);
@@ -341,7 +341,7 @@ bool stream_sync(stream *one)
 
 static bool break_off(stream *one, const problem *why)
 {
-    const char *remedy = why->remedy[0] ? why->remedy : "mend it, or bring back a copy";
+    const char *remedy = why->remedy[0] ? why->remedy : "repair it, or restore a backup";
     one->is_broken = true;
     snprintf(one->error, sizeof one->error, "%s", why->message);
     snprintf(one->remedy, sizeof one->remedy, "%.200s; then start the server again", remedy);
@@ -363,7 +363,7 @@ static void replay_settings(stream *one, const journal_record *record)
     json_decref(object);
 }
 
-/* Records from before the snapshot are passed over; but settings.json may be older than that. */
+/* Skips records from before the snapshot, except settings: settings.json may be older than that. */
 static bool replay_record(void *context, const journal_record *record, const journal_record *next)
 {
     stream *one = context;
@@ -403,7 +403,7 @@ static bool replay(stream *one, problem *why)
     return is_replayed && !one->is_broken;
 }
 
-/* A state is there before settings.json or the history tells of it. */
+/* The state file is written before settings.json or the history mention it. */
 static bool check_no_state(const stream *one, problem *why)
 {
     char path[STREAM_PATH_BYTES];
@@ -465,8 +465,8 @@ static bool open_journal(stream *one, problem *why)
     return journal_open(&one->log, stream_path(one, "journal", path), why);
 }
 
-/* Every stream has a journal. It is missing where an operator has moved it away, as the remedy
- * for a damaged one says. */
+/* Every stream has a journal. It is missing if an operator moved a damaged one away, as the remedy
+ * says. */
 static void look_for_journal(const stream *one)
 {
     char path[STREAM_PATH_BYTES];
@@ -491,12 +491,12 @@ static bool load(stream *one, size_t history_bytes, problem *why)
     return is_loaded || (!one->is_broken && break_off(one, why));
 }
 
-/* All files that a stream needs, in the folder `path`. */
+/* Creates all files of a stream in the folder `path`. */
 static bool make_files(stream *one, const char *path, problem *why)
 {
     const stream_snapshot none = {.exists = false};
     char *place = one->folder;
-    folder_remove(path); /* if a crash left one */
+    folder_remove(path); /* left by a crash, if any */
     if (mkdir(path, 0700) != 0)
         return stream_fail_on_file(why, path, "cannot be made");
     one->folder = (char *)(uintptr_t)path;
@@ -511,7 +511,7 @@ static bool make_files(stream *one, const char *path, problem *why)
     return is_made;
 }
 
-/* The folder gets its name when all is in it, so a crash leaves it whole or not at all. */
+/* The folder is renamed once it is complete, so after a crash it is complete or absent. */
 static bool make_folder(stream *one, problem *why)
 {
     char new_path[STREAM_PATH_BYTES], parent[STREAM_PATH_BYTES];

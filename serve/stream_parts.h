@@ -1,4 +1,4 @@
-/* The inside of a stream, for the files that work on it. */
+/* The internals of a stream, for the files that implement it. */
 #ifndef OIF_SERVE_STREAM_PARTS_H
 #define OIF_SERVE_STREAM_PARTS_H
 
@@ -13,57 +13,58 @@
 
 enum { BODY_READERS = 4, ERROR_BYTES = PROBLEM_MESSAGE_BYTES };
 
-/* When silence is heard by the machine's clock; cli/silence_monitor.h has the rules. */
+/* Silence by the wall clock; cli/silence_monitor.h has the rules. */
 typedef struct stream_quiet {
-    double latest;       /* the latest time of a row; NaN: none */
+    double latest;       /* latest time of a row; NaN: none */
     double longest_idle; /* seconds between two bodies */
     uint64_t arrivals;
 } stream_quiet;
 
-/* What settings.json says about the snapshot, so that its loss is noticed, and what later rows need
- * and the state does not hold. */
+/* What settings.json says about the snapshot, to notice its loss, and what later rows need that is
+ * not in the state. */
 typedef struct stream_snapshot {
     bool exists;
     uint64_t rows;
     oif_time_format times;
-    uint64_t bad_rows; /* also before there is one */
+    uint64_t bad_rows; /* also before the first snapshot */
 } stream_snapshot;
 
 struct stream {
     char name[STREAM_NAME_BYTES];
-    char *folder; /* NULL: nothing is kept */
+    char *folder; /* NULL: nothing is stored */
     feed *events;
     double save_every;
-    size_t references; /* under the lock of the registry */
+    size_t references; /* protected by the registry's lock */
     struct streams *all;
 
-    pthread_mutex_t changing;  /* of who changes it; taken before the others */
+    pthread_mutex_t changing;  /* held by a changing thread; taken before the others */
     pthread_mutex_t sync_lock; /* one sync at a time; taken before `turn` */
-    pthread_mutex_t turn;      /* of who waits for `lock` */
-    pthread_mutex_t lock;      /* for all that follows */
-    atomic_uint waiting;       /* how many wait to look */
+    pthread_mutex_t turn;      /* held while waiting for `lock` */
+    pthread_mutex_t lock;      /* protects everything below */
+    atomic_uint waiting;       /* number of threads waiting to look */
     stream_settings settings;
     body_shape shape;
     body_reader readers[BODY_READERS];
-    oif_pipeline *pipeline; /* NULL: no row has come yet */
+    oif_pipeline *pipeline; /* NULL: no row yet */
     stream_clock times;
     stream_quiet quiet;
     history *past;
-    char *notes; /* what was found out and said when the first rows came; NULL: nothing */
+    char *notes; /* messages of the first rows; NULL: none */
 
     oif_state_file *file;
     journal log;
     bool is_removed;
-    bool is_replaying;             /* then no one is told anything */
+    bool is_replaying;             /* nothing is reported meanwhile */
     uint64_t saved;                /* rows on disk */
-    json_t *kept_settings;         /* those in settings.json; later ones are in the journal */
-    stream_snapshot kept_snapshot; /* in settings.json, too */
+    json_t *kept_settings;         /* in settings.json; later ones are in the journal */
+    stream_snapshot kept_snapshot; /* also in settings.json */
     uint64_t snapshot_rows;
     uint64_t changes, saved_changes; /* of settings and keys; those in the last snapshot */
     size_t snapshot_bytes;
-    bool is_dirty;           /* the journal has what is not synced yet */
-    bool is_failing;         /* the last sync or snapshot has failed; the next is a snapshot */
-    size_t refused_bytes;    /* which the disk did not take last; 0: it took them */
+    bool is_dirty;           /* the journal has unsynced data */
+    bool must_save;          /* the thread that processes the current body saves after it */
+    bool is_failing;         /* the last sync or snapshot failed; a snapshot comes next */
+    size_t refused_bytes;    /* that the disk refused last; 0: none */
     char error[ERROR_BYTES]; /* why it cannot work, or what fails; "": nothing */
     bool is_broken;          /* it could not be loaded */
     char remedy[PROBLEM_REMEDY_BYTES];
@@ -81,44 +82,43 @@ struct stream {
 
 /* ---- stream_turns.c ---- */
 
-/* Who looks has the lock, between two rows if a body is being processed. */
+/* Takes the lock to look at the stream, between two rows if a body is being processed. */
 void stream_begin_look(stream *one);
 void stream_end_look(stream *one);
 
-/* Who changes the stream has the lock, and no one else changes it before the end. The second
- * returns false instead of waiting for another change to end. */
+/* Takes the lock to change the stream; no other thread changes it before the end. The second
+ * returns false instead of waiting for another change. */
 void stream_begin_change(stream *one);
 bool stream_may_change_now(stream *one);
 void stream_end_change(stream *one);
 
-/* Between two rows, for who changes: lets those look who wait for it. */
+/* For a changing thread, between two rows: lets waiting threads look. */
 void stream_let_look(stream *one);
 
 /* ---- stream_rows.c ---- */
 
 uint64_t stream_row_count(const stream *one);
 
-/* Processes the rows of a record of the journal again: no more than `limit`. */
+/* Processes the rows of a journal record again, at most `limit`. */
 void stream_replay_rows(stream *one, const journal_record *record, uint64_t limit);
 
-/* Starts the clock of the stream by its settings. */
+/* Starts the clock of the stream from its settings. */
 void stream_start_times(stream *one);
 
-/* Adds to a pipeline what is not in the settings of a new one: the columns that are derived, and
- * their names. */
+/* Adds what the settings of a new pipeline lack: derived columns, and column names. */
 exit_code stream_name_columns(const stream *one, const cli_columns *columns,
                               oif_pipeline *pipeline);
 
-/* The format of a body: what was asked for, what the settings say, or what it looks like. */
+/* The format of a body: as requested, by the settings, or by its content. */
 oif_format stream_body_format(const stream *one, int asked, oif_text body);
 
-/* Rows per second of the last ten seconds, or about that. */
+/* Rows per second over about the last ten seconds. */
 double stream_rate(const stream *one, double now);
 
 /* ---- stream_silence.c ---- */
 
-/* Before a row, and after it; and when none comes. The last returns how many keys are silent since
- * it was called before. */
+/* Call hear_row before a row, hear_result after it, hear_arrival after a body, and hear_idle when
+ * no row comes. silent_at returns how many keys have become silent since its previous call. */
 void stream_hear_row(stream *one, double seconds);
 void stream_hear_result(stream *one, history_key *key, double seconds, const oif_result *result);
 void stream_hear_arrival(stream *one, double now);
@@ -127,17 +127,17 @@ size_t stream_silent_at(stream *one, double seconds);
 
 /* ---- stream_change.c ---- */
 
-/* Under the lock: whether the stream is there and not broken; else `why` says so. */
+/* Under the lock: whether the stream exists and is not broken; else sets `why`. */
 bool stream_check_usable(const stream *one, problem *why);
 
-/* Both without a journal. */
+/* Both without a journal record. */
 bool stream_apply_settings(stream *one, json_t *object, problem *why);
 void stream_drop_key(stream *one, const char *key, size_t key_bytes);
 
 /* ---- stream_keep.c ---- */
 
-/* Makes the stream's folder, or loads what is in it. `settings` is NULL for the latter. False only
- * if there is nothing to go on with. */
+/* Creates the stream's folder, or loads it if `settings` is NULL. False only if there is nothing to
+ * continue with. */
 stream *stream_new(struct streams *all, const char *name, const char *folder, json_t *settings,
                    feed *events, double save_every, size_t history_bytes, problem *why);
 void stream_free(stream *one);
@@ -146,34 +146,34 @@ void stream_free(stream *one);
 enum { STREAM_PATH_BYTES = 4096 };
 const char *stream_path(const stream *one, const char *file, char path[STREAM_PATH_BYTES]);
 
-/* What errno says about a file: 507 if the disk is full. Returns false. */
+/* Reports errno about a file: 507 if the disk is full. Returns false. */
 bool stream_fail_on_file(problem *why, const char *path, const char *what);
 extern const char stream_copy_remedy[];
 
 /* Under the lock: writes a snapshot and empties the journal. */
 bool stream_save(stream *one, problem *why);
 
-/* Takes the lock itself: has the disk take the journal; false if it does not. */
+/* Takes the lock itself: syncs the journal; false on failure. */
 bool stream_sync(stream *one);
 
-/* Under the lock: puts something into the journal. */
+/* Under the lock: appends to the journal. */
 bool stream_keep_record(stream *one, const journal_record *record, problem *why);
 
-/* Under the lock, once a second: whether the disk takes again what it did not take last. */
+/* Under the lock, once per second: whether a disk that refused data accepts it again. */
 void stream_try_disk(stream *one);
 
-/* Under the lock: whether the journal is so long that a snapshot is due. */
+/* Under the lock: whether the journal is long enough for a snapshot. */
 bool stream_is_save_due(const stream *one);
 
-/* Under the lock: why a broken stream cannot be used; returns false. */
+/* Under the lock: reports why a broken stream cannot be used; returns false. */
 bool stream_tell_broken(const stream *one, problem *why);
 
-/* Under the lock, at the end: whether the journal is as good as a snapshot. */
+/* Under the lock, at the end: whether the journal makes a snapshot unnecessary. */
 bool stream_is_cheap_to_replay(const stream *one);
 
 /* ---- settings_file.c ---- */
 
-/* Writes settings.json: these settings and this snapshot, and what is found out so far. */
+/* Writes settings.json: these settings, this snapshot, and what is known so far. */
 bool settings_file_write(stream *one, json_t *settings, const stream_snapshot *snapshot,
                          problem *why);
 bool settings_file_read(stream *one, problem *why);
@@ -189,7 +189,7 @@ void stream_tell_silence(const stream *one, const char *key, size_t key_bytes, b
 void stream_tell_row(const stream *one, const history_key *key, const history_point *point);
 void stream_tell_rows(stream *one);
 
-/* Under the lock, the newest first. */
+/* Under the lock, newest first. */
 void stream_visit_open(const stream *one,
                        void (*visit)(void *context, const stream_episode *episode), void *context);
 void stream_visit_ended(const stream *one,
@@ -206,7 +206,7 @@ void write_json_key(bool has_key, const char *key, size_t key_bytes);
 /* {"stream":"pump","key":"a" */
 void stream_begin_object(const stream *one, const char *key, size_t key_bytes);
 
-/* Two digits are as much as anyone reads. */
+/* Two digits are enough to read. */
 double rounded_severity(double severity);
 
 #endif

@@ -1,4 +1,4 @@
-/* Rows: from a body through the pipeline into the output, the history and the events. */
+/* Rows: from a body through the pipeline to the output, the history and the events. */
 #include "stream_parts.h"
 #include "streams.h"
 
@@ -24,7 +24,7 @@ void stream_start_times(stream *one)
     const byte_source source = {.name = "body"};
     const score_settings *score = &one->settings.cli.score;
     one->times = stream_clock_start(&source, score->time, (int32_t)score->time_year);
-    one->times.source = NULL; /* it is only for reports, which a stream does not print */
+    one->times.source = NULL; /* only for reports, which a stream does not print */
     one->times.is_told = true;
 }
 
@@ -36,7 +36,7 @@ exit_code stream_name_columns(const stream *one, const cli_columns *columns, oif
     return code == EXIT_OK ? columns_name_pipeline(columns, pipeline) : code;
 }
 
-/* As the tool makes one for a new state file. */
+/* Like the tool for a new state file. */
 static exit_code make_pipeline(stream *one, const cli_columns *columns, oif_pipeline **pipeline)
 {
     const cli_settings *settings = &one->settings.cli;
@@ -54,8 +54,8 @@ static exit_code make_pipeline(stream *one, const cli_columns *columns, oif_pipe
     return code;
 }
 
-/* What the first body shows; a body of nothing but a header may have come before it. *is_new says
- * whether that had shown something else. False: no memory. */
+/* Takes the shape of the first body; a body with only a header may have come before. *is_new: it
+ * differs from that. False: out of memory. */
 static bool take_shape(stream *one, const cli_input *input, bool *is_new)
 {
     body_shape taken = {.header = NULL};
@@ -69,7 +69,7 @@ static bool take_shape(stream *one, const cli_input *input, bool *is_new)
     return true;
 }
 
-/* The first row makes the pipeline. Its columns were chosen by a look at the whole body. */
+/* The first row creates the pipeline. Its columns were chosen by examining the whole body. */
 static exit_code begin_stream(stream *one, const cli_input *input)
 {
     oif_pipeline *pipeline = NULL;
@@ -95,19 +95,19 @@ static exit_code begin_stream(stream *one, const cli_input *input)
 
 /* ---- One row ---- */
 
-/* What happens to the rows of a body. */
+/* Processing the rows of a body. */
 typedef struct body_run {
     stream *one;
     body_reader *reader;
     const rows_request *request;
     rows_answer *answer;
     bad_rows bad;
-    uint64_t skip;  /* rows that were processed before */
-    uint64_t limit; /* rows of the stream after which it ends: of a replay */
-    double now;     /* by the machine's clock */
+    uint64_t skip;  /* rows processed earlier */
+    uint64_t limit; /* of a replay: rows of the stream after which it ends */
+    double now;     /* by the wall clock */
     bool is_row_told;
     bool is_header_written;
-    bool is_shape_new; /* there was no row, but a header that had not come before */
+    bool is_shape_new; /* no row, but a header that is new */
     bool seeks_decimal;
 } body_run;
 
@@ -118,7 +118,7 @@ static double read_time(stream *one, const cli_columns *columns, const oif_recor
                : NAN;
 }
 
-/* Categories are numbers that stand for texts: no one wants to see them. */
+/* Hides categories: their values are hashes of texts. */
 static const double *values_of(body_run *run, const double *row)
 {
     cli_categories *categories = &run->reader->input.columns.categories;
@@ -148,7 +148,7 @@ static void remember_row(body_run *run, history_key *key, const double *row, dou
         stream_tell_row(one, key, &point);
 }
 
-/* Of one that began before, the history knows the first row and when that came. */
+/* If it began earlier, the history knows its first row and when that came. */
 static stream_episode describe_episode(const body_run *run, const row_verdict *verdict,
                                        const char *reason)
 {
@@ -174,7 +174,7 @@ static stream_episode describe_episode(const body_run *run, const row_verdict *v
                             .reason = is_known ? reason : NULL};
 }
 
-/* It is told when it begins, becomes worse and ends. */
+/* Reports an episode when it begins, becomes worse and ends. */
 static void remember_episode(body_run *run, history_key *key, const row_verdict *verdict)
 {
     stream *one = run->one;
@@ -213,7 +213,7 @@ static void write_row(body_run *run, const oif_record *record, const row_verdict
         row_writer_row(&run->reader->writer, record, verdict);
 }
 
-/* After a row was processed. */
+/* Call it after a row was processed. */
 static void take_result(body_run *run, const oif_record *record, oif_text name, const double *row,
                         double seconds, const oif_result *result)
 {
@@ -234,13 +234,13 @@ static void take_result(body_run *run, const oif_record *record, oif_text name, 
             remember_alert(run, key, &verdict, seconds);
     }
     if (!key)
-        return; /* no memory for what people look at; scoring is as before */
+        return; /* out of memory for the history; scoring continues */
     stream_hear_result(one, key, seconds, result);
     remember_row(run, key, row, seconds, result);
 }
 
-/* Before a decimal comma was found, a fraction had a decimal point. From then on a comma is a
- * mistake, whatever reader finds it. */
+/* Before any decimal comma, a fraction means a decimal point. From then on a comma is a mistake,
+ * whichever reader finds it. */
 static void notice_decimal_point(body_run *run, const double *row)
 {
     size_t columns = oif_pipeline_columns(run->one->pipeline);
@@ -290,7 +290,7 @@ static exit_code begin_rows(body_run *run)
     return code;
 }
 
-/* Why a body has ended early. */
+/* Why a body ended. */
 typedef enum run_end { BODY_READ, BODY_BAD_ROW, BODY_REFUSED, BODY_FAILED } run_end;
 
 static run_end end_with(body_run *run, oif_status status, const oif_error *error, problem *why)
@@ -355,7 +355,7 @@ static run_end read_body(body_run *run, problem *why)
         return BODY_REFUSED;
     run->seeks_decimal = body_reader_seeks_decimal(run->reader, &asked);
     run_end end = read_rows(run, why);
-    if (!one->pipeline && end == BODY_READ) /* a header alone */
+    if (!one->pipeline && end == BODY_READ) /* only a header */
         take_shape(one, &run->reader->input, &run->is_shape_new);
     if (asked.format == OIF_FORMAT_CSV && run->answer->accepted > 0)
         one->shape.has_decimal_commas |= oif_reader_has_decimal_commas(run->reader->input.reader);
@@ -371,7 +371,7 @@ static void keep_notes(stream *one, char *notes, bool is_first)
         one->notes = notes;
 }
 
-/* A body from its first row to its last. */
+/* Processes a whole body. */
 static run_end run_body(body_run *run, problem *why)
 {
     char complaint[COMPLAINT_BYTES];
@@ -384,7 +384,7 @@ static run_end run_body(body_run *run, problem *why)
     run->one->bad_rows += run->answer->bad + (end == BODY_BAD_ROW);
     if (end == BODY_READ)
         return end;
-    if (why->message[0] != '\0') /* it is known what was wrong */
+    if (why->message[0] != '\0') /* the cause is known */
         return end;
     snprintf(why->message, sizeof why->message, "%s", complaint);
     if (end == BODY_REFUSED && !is_first)
@@ -436,7 +436,7 @@ static bool check_request(const stream *one, const rows_request *request, proble
     return false;
 }
 
-/* Rows that could not be processed for want of memory are not processed by a replay either. */
+/* Rows that failed for lack of memory are not processed by a replay either. */
 static void keep_cut(stream *one, double now)
 {
     problem ignored;
@@ -445,8 +445,8 @@ static void keep_cut(stream *one, double now)
         one->is_failing = true;
 }
 
-/* Of a body without a row only its bad rows are kept, and a header that is new. They count as a
- * change, so the journal does not grow without end. */
+/* Of a body without a processed row, the journal keeps only its number of bad rows, and a new
+ * header. They count as a change, so the journal does not grow without end. */
 static void keep_bad_rows(stream *one, const body_run *run, uint64_t count)
 {
     problem ignored;
@@ -464,7 +464,7 @@ static void keep_bad_rows(stream *one, const body_run *run, uint64_t count)
         one->is_failing = true;
 }
 
-/* A body without a row that counts is no arrival, so a replay knows the same ones. */
+/* A body without a processed row is not an arrival, so a replay sees the same arrivals. */
 static void note_arrival(stream *one, const rows_answer *answer, double now)
 {
     if (answer->accepted == 0)
@@ -473,7 +473,7 @@ static void note_arrival(stream *one, const rows_answer *answer, double now)
     one->last_row_at = now;
 }
 
-/* Under the lock. */
+/* Call it under the lock. */
 static bool take_body(stream *one, const rows_request *request, rows_answer *answer, problem *why)
 {
     uint64_t rows = stream_row_count(one);
@@ -511,17 +511,27 @@ static void count_rows(const stream *one, rows_answer *answer)
     answer->saved = one->folder ? one->saved : answer->rows;
 }
 
-/* Without the lock, so other bodies are synced by the same call. `why` may be known already. */
-static bool sync_rows(stream *one, rows_answer *answer, problem *why, bool is_good)
+/* The rows are processed even if the save fails; the failure is in the stream's error. */
+static void save_if_asked(stream *one)
+{
+    problem ignored;
+    if (one->must_save)
+        stream_save(one, &ignored);
+    one->must_save = false;
+}
+
+/* Without the lock, so the same sync covers other bodies. `why` may already be set. */
+static bool sync_rows(stream *one, double started, rows_answer *answer, problem *why, bool is_good)
 {
     const uint64_t rows = answer->rows;
     bool is_synced = stream_sync(one);
     stream_begin_look(one);
     is_synced = is_synced && one->saved >= rows;
     if (!is_synced && is_good)
-        problem_set(why, 503, "mend the disk; the rows are processed, and count", "%s",
+        problem_set(why, 503, "repair the disk; the rows were processed and count", "%s",
                     one->error[0] ? one->error : "the rows are not on disk yet");
     count_rows(one, answer);
+    count_latency(one, clock_seconds() - started);
     stream_end_look(one);
     return is_synced;
 }
@@ -532,16 +542,16 @@ bool stream_rows(stream *one, const rows_request *request, rows_answer *answer, 
     *answer = (rows_answer){.rows = 0};
     stream_begin_change(one);
     bool is_good = check_request(one, request, why) && take_body(one, request, answer, why);
+    save_if_asked(one);
     count_rows(one, answer);
     bool must_sync =
         one->folder && one->saved < answer->rows && (request->is_durable || one->save_every <= 0);
+    if (!must_sync)
+        count_latency(one, clock_seconds() - started);
     stream_end_change(one);
-    bool is_synced = !must_sync || sync_rows(one, answer, why, is_good);
+    bool is_synced = !must_sync || sync_rows(one, started, answer, why, is_good);
     why->rows = answer->rows;
     why->has_rows = true;
-    stream_begin_look(one);
-    count_latency(one, clock_seconds() - started);
-    stream_end_look(one);
     return is_good && is_synced;
 }
 

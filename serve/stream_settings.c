@@ -10,8 +10,8 @@
 
 enum { NAME_BYTES = 64 };
 
-/* Options of the tool that a stream has besides the parameters of the detector and the options of
- * the pipeline; and whether they can be changed while it lives. */
+/* Options of the tool that a stream has, besides detector parameters and pipeline options; and
+ * whether they can change later. */
 static const struct stream_option {
     const char *name;
     bool is_changeable;
@@ -25,7 +25,7 @@ static const struct stream_option {
     {"on-bad-row", true},
 };
 
-/* What `oif score` has and a stream has not, and why. */
+/* Options of `oif score` that a stream does not have, and why. */
 static const struct refused_option {
     const char *name, *why;
 } refused_options[] = {
@@ -59,7 +59,7 @@ static const struct stream_option *find_option(const char *name)
     return NULL;
 }
 
-/* Of `oif score`, in its own tables. */
+/* Whether `oif score` has it in its own tables. */
 static bool is_of_the_tool(const char *name)
 {
     const cli_option *option;
@@ -77,7 +77,7 @@ static bool check_name(const char *name, problem *why)
                                name);
     if (is_of_the_tool(name) && !find_option(name))
         return problem_set(why, 400, NULL, "a stream has no setting \"%s\"", name);
-    /* The parser would pass over dashes at its start, and take --state for state. */
+    /* The parser would skip leading dashes, and take --state for state. */
     if (!(*name >= 'a' && *name <= 'z') ||
         name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] != '\0')
         return problem_set(why, 400, "the options of oif score, without their dashes, are settings",
@@ -96,7 +96,7 @@ static bool take_name(const char *given, char name[NAME_BYTES], problem *why)
     return check_name(name, why);
 }
 
-/* The object with dashes in its names; NULL if it is none, or if it has a name twice. */
+/* The object with dashes in its names; NULL if it is not one, or if it has a name twice. */
 static json_t *take_object(json_t *given, problem *why)
 {
     json_t *object = json_object(), *value;
@@ -129,7 +129,7 @@ typedef struct argument_list {
     size_t count, capacity;
 } argument_list;
 
-/* Takes `text`, which may be NULL for want of memory. */
+/* Takes ownership of `text`, which is NULL if out of memory. */
 static bool add_argument(argument_list *list, char *text, problem *why)
 {
     if (list->count + 2 > list->capacity) {
@@ -182,7 +182,7 @@ static const char *scalar_text(const json_t *value, char number[SCALAR_BYTES])
     return number;
 }
 
-/* A name as lists have it: in quotes if it needs them. Returns where it ends. */
+/* Appends a name in list form: quoted if needed. Returns the end. */
 static char *append_name(char *to, const char *name)
 {
     bool is_quoted = strpbrk(name, ",\"") != NULL;
@@ -198,7 +198,7 @@ static char *append_name(char *to, const char *name)
     return to;
 }
 
-/* ["a", "b,c"] as the tool has it: a,"b,c". To be freed. */
+/* ["a", "b,c"] in the form of the tool: a,"b,c". The caller frees it. */
 static char *join(const json_t *list)
 {
     size_t bytes = 1, i;
@@ -229,13 +229,13 @@ static bool add_scalar(argument_list *list, const char *name, const json_t *valu
     char number[SCALAR_BYTES];
     const char *text = scalar_text(value, number);
     if (!text)
-        return problem_set(why, 400, NULL,
-                           "the setting \"%s\" has to be a text, a number, true or a list of texts",
-                           name);
+        return problem_set(
+            why, 400, NULL,
+            "the setting \"%s\" must be a string, a number, true or a list of strings", name);
     return add_argument(list, flag_text(name, text), why);
 }
 
-/* Seasons are given one by one, all other lists as one. */
+/* Seasons are separate arguments, other lists are one. */
 static bool add_list(argument_list *list, const char *name, const json_t *value, problem *why)
 {
     size_t i;
@@ -244,7 +244,7 @@ static bool add_list(argument_list *list, const char *name, const json_t *value,
         char *joined = join(value);
         bool is_added = joined ? add_argument(list, flag_text(name, joined), why)
                                : problem_set(why, 400, NULL,
-                                             "the setting \"%s\" has to be a list of texts", name);
+                                             "the setting \"%s\" must be a list of strings", name);
         free(joined);
         return is_added;
     }
@@ -280,7 +280,7 @@ static bool check_more(const cli_settings *cli, bool has_folder, problem *why)
     return true;
 }
 
-/* The parser complains about options; here they have no dashes, but who reads it knows. */
+/* The parser's messages name options with dashes; settings have none, but the names are clear. */
 static bool parse(stream_settings *settings, problem *why)
 {
     char complaint[COMPLAINT_BYTES];
@@ -367,7 +367,7 @@ static bool is_changeable(const char *name)
     return option ? option->is_changeable : oif_pipeline_option_is_changeable(param);
 }
 
-/* The name of a setting that the change would change, but may not; NULL: there is none. */
+/* The name of a setting that the change would alter, but may not; NULL: none. */
 static const char *find_fixed(const json_t *settings, json_t *change)
 {
     const char *name;
@@ -395,7 +395,7 @@ static void put_all(json_t *settings, json_t *change)
     }
 }
 
-/* Settings that no stream could have are another problem than those that this one cannot get. */
+/* Distinguishes settings that no stream could have from those that this one cannot get. */
 static bool refuse_fixed(json_t *changed, const char *name, problem *why)
 {
     stream_settings possible;

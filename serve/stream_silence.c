@@ -1,15 +1,15 @@
-/* Keys that have fallen silent: found as the times of rows advance and, while no row comes, as the
- * clock of the machine does. As in cli/silence_monitor.c, that clock counts only for a stream whose
- * times are near it, and pauses between bodies are no silence. */
+/* Silent keys: found as the times of rows advance and, while no row comes, as the wall clock does.
+ * As in cli/silence_monitor.c, the wall clock counts only for a stream whose times are near it, and
+ * pauses between bodies are not silence. */
 #include "stream_parts.h"
 
 #include <math.h>
 
 enum { ARRIVALS_KNOWN = 4 };
 
-static const double near_the_clock = 86400; /* seconds: zones may be unknown */
+static const double near_the_clock = 86400; /* seconds: the time zone may be unknown */
 
-/* What is reported at a moment. */
+/* What to report at a moment. */
 typedef struct silence_visit {
     stream *one;
     size_t count;
@@ -70,8 +70,8 @@ static bool is_fixed(const stream *one)
     return status == OIF_OK && fixed > 0;
 }
 
-/* What the clock has changed is part of the state, so it goes into the journal, also if the history
- * has forgotten the key. */
+/* What the clock changes is part of the state, so it goes into the journal, even if the history has
+ * dropped the key. */
 void stream_hear_idle(stream *one, double now)
 {
     double idle = now - one->last_row_at;

@@ -1,5 +1,4 @@
-/* What is said about a stream as JSON: alerts, episodes, silences and rows, as events and in
- * answers. */
+/* A stream as JSON: alerts, episodes, silences and rows, for events and answers. */
 #include "stream_parts.h"
 
 #include "../cli/durations.h"
@@ -56,7 +55,7 @@ void write_json_key(bool has_key, const char *key, size_t key_bytes)
 
 void stream_begin_object(const stream *one, const char *key, size_t key_bytes)
 {
-    output_print("{\"stream\":\"%s\",\"key\":", one->name); /* whose names need no escapes */
+    output_print("{\"stream\":\"%s\",\"key\":", one->name); /* names need no escapes */
     write_json_key(one->settings.cli.score.key != NULL, key, key_bytes);
 }
 
@@ -108,7 +107,7 @@ void stream_write_alert(const stream *one, const row_verdict *verdict, uint64_t 
 
 enum { WHEN_BYTES = 64, SENTENCE_BYTES = FIELD_TEXT_BYTES + 256 };
 
-/* "12:15" if that is on the day of `near`, "2026-11-15 12:15" if not, "row 17" without a time. */
+/* "12:15" on the same day as `near`, "2026-11-15 12:15" on others, "row 17" without a time. */
 static const char *when_text(double seconds, double near, uint64_t row, char text[WHEN_BYTES])
 {
     char moment[MOMENT_TEXT_BYTES], other[MOMENT_TEXT_BYTES];
@@ -218,7 +217,7 @@ void stream_each_open_episode(stream *one,
 
 /* ---- Events ---- */
 
-/* Ends the text that was begun with output_divert. */
+/* Publishes the text started with output_divert. */
 static void tell(const stream *one, feed_kind kind, const char *key, size_t key_bytes)
 {
     size_t bytes;

@@ -1,13 +1,13 @@
-/* Whose turn it is at a stream. A body may have millions of rows, and a metric, a page or a sync of
- * the journal must not wait for all of them:
+/* Locking of a stream. A body may have millions of rows, and a metric, a page or a sync of the
+ * journal must not wait for all of them:
  *
  *     a thread that changes the stream  holds `changing` from the first row to the last, and `lock`
  *     a thread that looks at it         holds `lock` alone, for a moment
  *
- * Between two rows the stream is as whole as between two bodies. There the thread that processes a
- * body gives `lock` to those that wait to look. A mutex is not fair: a thread that releases it and
- * takes it again comes first. So a thread that wants `lock` takes `turn` before, and keeps it while
- * it waits. */
+ * Between two rows the stream is as consistent as between two bodies. There the thread that
+ * processes a body hands `lock` to those that wait to look. A mutex is not fair: a thread that
+ * releases it and takes it again usually comes first. So a thread that wants `lock` first takes
+ * `turn`, and keeps it while it waits. */
 #include "stream_parts.h"
 
 static void lock_in_turn(stream *one)

@@ -24,14 +24,14 @@ enum {
 };
 
 struct streams {
-    char *folder; /* DIR/streams; NULL: nothing is kept */
+    char *folder; /* DIR/streams; NULL: nothing is stored */
     double save_every;
     size_t max_streams, max_columns, history_bytes;
     feed *events;
-    int lock_file; /* held, so no other server uses the folder; -1: none */
+    int lock_file; /* keeps other servers out of the folder; -1: none */
 
-    pthread_mutex_t changing; /* one stream is made or removed at a time */
-    pthread_mutex_t lock;     /* for the list, and the references of its streams */
+    pthread_mutex_t changing; /* one stream is created or removed at a time */
+    pthread_mutex_t lock;     /* protects the list, and the references of its streams */
     stream **list;            /* by name; the list holds a reference to each */
     size_t count, capacity;
 
@@ -57,7 +57,7 @@ const char *stream_name(const stream *one)
 
 /* ---- The list ---- */
 
-/* Where the name is, or would be. */
+/* The position of the name in the list, or where it would be. */
 static size_t position_of(const streams *all, const char *name)
 {
     size_t low = 0, high = all->count;
@@ -97,7 +97,7 @@ void stream_release(stream *one)
         stream_free(one);
 }
 
-/* Takes the reference of the caller. */
+/* Takes over the caller's reference. */
 static bool add_to_list(streams *all, stream *one)
 {
     pthread_mutex_lock(&all->lock);
@@ -169,11 +169,11 @@ feed *streams_feed(streams *all)
 
 /* What one round of the saver does. */
 typedef struct saver_round {
-    bool must_sync, must_look; /* journals; all else, once a second */
+    bool must_sync, must_look; /* journals; everything else, once per second */
     double now;
 } saver_round;
 
-/* Other streams do not wait for a long body of this one, unless it has to be saved. */
+/* Other streams do not wait for a long body of this one. If a save is due, it follows the body. */
 static bool begin_attending(stream *one)
 {
     if (stream_may_change_now(one))
@@ -181,11 +181,9 @@ static bool begin_attending(stream *one)
     stream_begin_look(one);
     if (!one->is_removed)
         stream_tell_rows(one);
-    bool is_save_due = stream_is_save_due(one);
+    one->must_save = stream_is_save_due(one);
     stream_end_look(one);
-    if (is_save_due)
-        stream_begin_change(one);
-    return is_save_due;
+    return false;
 }
 
 static void attend(void *context, stream *one)
@@ -235,7 +233,7 @@ static bool fail(problem *why, const char *path, const char *what)
                        what, strerror(errno));
 }
 
-/* Another server that has the folder keeps this lock until it ends. */
+/* A server keeps this lock until it ends. */
 static bool hold_folder(streams *all, problem *why)
 {
     char path[FOLDER_BYTES + 16];
@@ -252,7 +250,7 @@ static bool hold_folder(streams *all, problem *why)
                : fail(why, path, "cannot be locked");
 }
 
-/* Makes a folder that outlives a power cut. */
+/* Creates a folder that survives a power loss. */
 static bool make_synced(const char *path, problem *why)
 {
     char parent[FOLDER_BYTES + 16];
@@ -287,7 +285,7 @@ static const char *folder_of(const streams *all, const char *before, const char 
 static bool load_stream(streams *all, const char *name, problem *why)
 {
     char path[FOLDER_BYTES + 128];
-    problem of_stream; /* which the stream itself reports */
+    problem of_stream; /* the stream itself reports it */
     stream *one = stream_new(all, name, folder_of(all, "", name, path), NULL, all->events,
                              all->save_every, all->history_bytes, &of_stream);
     if (!one || !add_to_list(all, one))
@@ -295,7 +293,7 @@ static bool load_stream(streams *all, const char *name, problem *why)
     return true;
 }
 
-/* Whether an entry of the folder is a stream; what is none is said, but for what a crash left. */
+/* Whether an entry of the folder is a stream; reports other entries, except remains of a crash. */
 static bool is_stream(const streams *all, const char *name)
 {
     char path[FOLDER_BYTES + 128 + NAME_MAX];
@@ -451,7 +449,7 @@ static stream *make_stream(streams *all, const char *name, json_t *settings, pro
     json_decref(none);
     if (!one)
         return NULL;
-    one->references++; /* for the list and for the caller */
+    one->references++; /* one for the list, one for the caller */
     if (add_to_list(all, one))
         return one;
     stream_free(one);
@@ -484,7 +482,7 @@ bool streams_create(streams *all, const char *name, json_t *settings, stream **m
     return is_good;
 }
 
-/* First it gets another name, so it never comes back by halves. */
+/* Renames it first, so it never comes back partly. */
 static bool remove_kept(streams *all, stream *one, problem *why)
 {
     char path[FOLDER_BYTES + 128], removed[FOLDER_BYTES + 128];
@@ -518,7 +516,7 @@ bool streams_remove(streams *all, const char *name, problem *why)
         remove_from_list(all, name);
     pthread_mutex_unlock(&all->changing);
     if (is_removed)
-        stream_release(one); /* the list's */
+        stream_release(one); /* the list's reference */
     if (one)
         stream_release(one);
     return is_removed;
@@ -531,11 +529,12 @@ static void look_for_error(void *context, stream *one)
     problem *why = context;
     stream_begin_look(one);
     if (why->status == 0 && (one->is_broken || one->is_failing || one->refused_bytes > 0))
-        problem_set(why, 503,
-                    one->is_broken ? one->remedy
-                                   : "make room on the disk, or mend it; then it "
-                                     "recovers by itself",
-                    "stream %s: %.900s", one->name, one->error);
+        problem_set(
+            why, 503,
+            one->is_broken
+                ? one->remedy
+                : "make room on the disk, or repair it; the stream then recovers on its own",
+            "stream %s: %.900s", one->name, one->error);
     stream_end_look(one);
 }
 

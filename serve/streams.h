@@ -1,9 +1,9 @@
-/* All streams of a server, and the folder that they are kept in:
+/* All streams of a server, and the folder where they are stored:
  *
- *     DIR/streams/NAME/settings.json   what the stream was made with, and what was found out
+ *     DIR/streams/NAME/settings.json   settings of the stream, and what was detected
  *                      state           the snapshot of its pipeline
  *                      history         recent points, episodes and alerts at that snapshot
- *                      journal         what has come since
+ *                      journal         everything since
  *
  * NAME is [A-Za-z0-9][A-Za-z0-9._-]{0,63}, so it is a safe part of a path. */
 #ifndef OIF_SERVE_STREAMS_H
@@ -14,38 +14,37 @@
 typedef struct streams streams;
 
 typedef struct streams_options {
-    const char *folder;   /* NULL: nothing is kept */
+    const char *folder;   /* NULL: nothing is stored */
     double save_every;    /* seconds between two syncs of journals; 0: before every answer */
     size_t max_streams;   /* 0: 1000 */
     size_t max_columns;   /* of a stream; 0: 1000 */
     size_t history_bytes; /* per stream; 0: 64 MB */
 } streams_options;
 
-/* Takes the folder. Another program that holds it is a problem, and so is a folder that cannot be
- * written. */
+/* Locks the folder. It is a problem if another program holds it or it cannot be written. */
 bool streams_prepare(const streams_options *options, streams **prepared, problem *why);
 
-/* Loads all streams of the folder and replays their journals. A stream that cannot be loaded is
- * there all the same, and says why in its `error`. If it fails, they are still to be closed. */
+/* Loads all streams of the folder and replays their journals. A stream that cannot be loaded still
+ * exists, with the cause in its `error`. Close the streams even if this fails. */
 bool streams_load(streams *all, problem *why);
 
 /* Both. */
 bool streams_open(const streams_options *options, streams **opened, problem *why);
 
-/* Saves everything. False if something could not be saved: that was said on stderr. */
+/* Saves everything. False if something could not be saved, which was reported on stderr. */
 bool streams_close(streams *all);
 
-/* Counted: to be given back with stream_release. NULL: there is none of that name. */
+/* Counted: give it back with stream_release. NULL: no stream has this name. */
 stream *streams_find(streams *all, const char *name);
 void stream_release(stream *one);
 
-/* Makes a stream, or finds the one with these settings: then *is_new is false. `settings` is an
- * object, or NULL for none, and still belongs to the caller. *made may be NULL; else it is to be
- * released. */
+/* Creates a stream, or finds the one with these settings: then *is_new is false. `settings` is an
+ * object, or NULL for none; the caller still owns it. `made` may be NULL; otherwise release
+ * *made. */
 bool streams_create(streams *all, const char *name, json_t *settings, stream **made, bool *is_new,
                     problem *why);
 
-/* Removes a stream and what is kept of it. */
+/* Removes a stream and its files. */
 bool streams_remove(streams *all, const char *name, problem *why);
 
 /* Calls `visit` for each stream, by name. */
@@ -53,8 +52,7 @@ void streams_each(streams *all, void (*visit)(void *context, stream *one), void 
 size_t streams_count(streams *all);
 size_t streams_max_columns(const streams *all);
 
-/* Whether all streams are loaded and the disk takes what is written: else `why` says what is
- * wrong. For /readyz. */
+/* Whether all streams are loaded and the disk accepts writes; else sets `why`. For /readyz. */
 bool streams_are_ready(streams *all, problem *why);
 
 feed *streams_feed(streams *all);
@@ -64,7 +62,7 @@ feed *streams_feed(streams *all);
 void streams_write(streams *all);
 void streams_write_now(streams *all, size_t limit);
 
-/* Whether a name may be that of a stream. */
+/* Whether a stream may have this name. */
 bool stream_name_is_valid(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* All streams together as JSON: the list of them, and what is wrong now. */
+/* All streams together as JSON: the list, and what is wrong now. */
 #include "streams.h"
 
 #include "../cli/output.h"
@@ -40,11 +40,13 @@ typedef struct open_episode {
 typedef struct open_list {
     open_episode *episodes;
     size_t count, capacity;
+    size_t open; /* including those that did not fit in memory */
 } open_list;
 
 static void take_episode(void *context, const stream_episode *episode)
 {
     open_list *list = context;
+    list->open++;
     if (list->count == list->capacity) {
         size_t capacity = 2 * list->capacity + 64;
         open_episode *larger = realloc(list->episodes, capacity * sizeof *larger);
@@ -78,7 +80,7 @@ void streams_write_now(streams *all, size_t limit)
     streams_each(all, take_episodes, &list);
     if (list.count > 0)
         qsort(list.episodes, list.count, sizeof *list.episodes, worst_first);
-    output_print("{\"open\":%zu,\"episodes\":[", list.count);
+    output_print("{\"open\":%zu,\"episodes\":[", list.open);
     for (size_t i = 0; i < list.count; i++) {
         if (i < limit) {
             output_print(i > 0 ? "," : "");

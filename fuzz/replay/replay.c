@@ -1,4 +1,4 @@
-/* Runs a harness over files instead of the fuzzer's own inputs: what it once found stays found,
+/* Runs a harness over files instead of the fuzzer's inputs: a regression test for past findings,
  * with any compiler. */
 #include <stdint.h>
 #include <stdio.h>

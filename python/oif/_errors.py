@@ -100,8 +100,12 @@ def from_status(status: int, message: str, line: int, column: int) -> Error:
 
 
 def _errno_in(message: str) -> int | None:
-    """The number behind the system's words, with which the library's message ends."""
-    return next((number for number in errno.errorcode if message.endswith(os.strerror(number))), None)
+    """The number behind the system's words, with which the library's message ends but for a remedy."""
+    for number in errno.errorcode:
+        words = f": {os.strerror(number)}"
+        if message.endswith(words) or f"{words}; " in message:
+            return number
+    return None
 
 
 def file_error(message: str, number: int | None, path: object = None) -> FileError:

@@ -58,20 +58,20 @@ class Pipeline(Alerting):
         alert_rate: share of the rows to report as anomalous
         threshold: if not 0: rows with a higher score are anomalous, whatever their share
         memory: past scores that alert_rate is measured on; 0: 16 / alert_rate, but at least 8192
-        learn: rows that are learned: all; those that are not anomalous (normal); or anomalies as well once patience of
-            them have come (decay); or none, to compare rows with what is known
-        patience: anomalies after which what lasts is the new normal; for learn="decay"
+        learn: which rows are learned: all; only those that are not anomalous (normal); anomalies too once patience of
+            them have come (decay); or none, to compare rows with what was learned
+        patience: anomalies after which a lasting change is learned as normal; for learn="decay"
         calm: rows without an anomaly that end an episode of anomalies
         shingle: rows of a series that are scored as one
-        max_keys: keys that have a model; a new one then waits until another is not seen any more
-        memory_limit: bytes that all models may take, with the same consequence; 0: any
+        max_keys: keys with a model at a time; beyond that a new key waits until another is no longer seen
+        memory_limit: bytes that all models may use, enforced in the same way; 0: no limit
         persistence: rows whose evidence adds up, so a lasting anomaly is found sooner; 1: none
         stuck: whether a column that repeats one value for longer than it ever did is an anomaly
         partner: whether a column that no longer follows another one is an anomaly
         season_rows: rows after which the stream repeats itself, so a number may be unusual for its time; 0: none
-        season_seconds: seconds after which it does, by the times of the rows; 0: none
+        season_seconds: seconds after which it repeats itself, by the times of the rows; 0: none
         other_season_seconds: a second season in seconds, such as a week beside a day; 0: none
-        alerts: episodes per day that all keys together are to have, instead of alert_rate; 0: any
+        alerts: episodes per day to aim for, all keys together, instead of alert_rate; 0: none
         cooldown: seconds after an episode in which anomalies continue it instead of beginning another
         silence: seconds without a row that are an alert; 0: more than twice the longest pause of the last weeks; -1:
             never; these three need the times of rows

@@ -1,11 +1,11 @@
-/* Arrays of NumPy, for rows and for results. The extension depends neither on NumPy's C interface
- * nor on Python's buffers, which the limited API has only from 3.11 on: an array describes itself
- * by its attribute __array_struct__,
- * https://numpy.org/doc/stable/reference/arrays.interface.html#c-struct-access. The structure is
- * in a capsule, which keeps the array alive. For NumPy that is no slower than a buffer. */
+/* NumPy arrays, for rows and results. The extension uses neither NumPy's C API nor Python's
+ * buffers, which the limited API has only since 3.11. Instead, an array describes itself by its
+ * attribute __array_struct__,
+ * https://numpy.org/doc/stable/reference/arrays.interface.html#c-struct-access. The structure is in
+ * a capsule, which keeps the array alive. With NumPy that is as fast as a buffer. */
 #include "core.h"
 
-/* As that page lays it out. */
+/* Laid out as on that page. */
 typedef struct array_struct {
     int two; /* the number 2 */
     int dimensions;

@@ -1,6 +1,6 @@
-/* Arrow's C stream interface: https://arrow.apache.org/docs/format/CStreamInterface.html. A
- * table comes as a struct of columns, batch after batch; columns of numbers are copied row by
- * row, and what is null becomes NaN. */
+/* Arrow's C stream interface: https://arrow.apache.org/docs/format/CStreamInterface.html. A table
+ * is a struct of columns, in batches. Columns of numbers are copied row by row; null becomes
+ * NaN. */
 #include "core.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ struct ArrowArrayStream {
 typedef struct table {
     double *numbers;
     size_t rows, capacity, columns;
-    size_t *from; /* the column of the stream that each column is */
+    size_t *from; /* for each column, its index in the stream */
 } table;
 
 static bool bit_at(const void *bits, int64_t i)
@@ -101,7 +101,7 @@ static double value_at(const void *values, char format, int64_t i)
     case 'l': return AT(int64_t);
     case 'L': return AT(uint64_t);
     case 'b': return bit_at(values, i);
-    default: return (double)NAN; /* 'n', a column of nulls; others were refused */
+    default: return (double)NAN; /* 'n', a column of nulls; others were rejected */
     }
 }
 
@@ -115,7 +115,7 @@ static bool is_number(const struct ArrowSchema *column)
     return column->format[0] && !column->format[1] && strchr("gfecCsSiIlLbn", column->format[0]);
 }
 
-/* What a column holds that is_number refuses. */
+/* What a column contains if is_number rejects it. */
 static const char *describe(const struct ArrowSchema *column)
 {
     if (column->dictionary)
@@ -133,7 +133,7 @@ static const char *describe(const struct ArrowSchema *column)
     }
 }
 
-/* Appends the value to the list and gives it up; false with an exception set. */
+/* Appends the value to the list and releases it; false with an exception set. */
 static bool append_new(PyObject *list, PyObject *value)
 {
     bool good = value && PyList_Append(list, value) == 0;
@@ -141,8 +141,8 @@ static bool append_new(PyObject *list, PyObject *value)
     return good;
 }
 
-/* Chooses the columns of numbers. Appends their names to `names`, and (place, name, what it
- * contains) of each other column to `left_out`. False with an exception set. */
+/* Chooses the columns of numbers. Appends their names to `names`, and (position, name, content) of
+ * every other column to `left_out`. False with an exception set. */
 static bool choose_columns(table *t, const struct ArrowSchema *schema, PyObject *names,
                            PyObject *left_out)
 {

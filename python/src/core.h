@@ -1,15 +1,15 @@
-/* The extension oif._core: include/oif.h for Python, on the limited API, so one build serves
- * every version from 3.9 on. These files are about lifetime, rows and threads; python/oif makes
- * an interface for people of them.
+/* The extension oif._core: include/oif.h for Python, on the limited API, so one build serves every
+ * version from 3.9 on. These files handle lifetime, rows and threads; python/oif is the interface
+ * for users.
  *
  *     errors.c      exceptions
  *     text.c        str and bytes as bytes
- *     arrays.c      arrays of NumPy
+ *     arrays.c      NumPy arrays
  *     guard.c       one thread at a time, also across a fork
  *     row_input.c   dicts, sequences and buffers as rows of numbers
  *     arrow.c       Arrow streams as rows of numbers
  *     params.c      parameters in and out
- *     learner.c     the type Learner: what the next two have in common
+ *     learner.c     the type Learner: the base of the next two
  *     detector.c    the type Detector
  *     pipeline_keys.c   the keys of a pipeline
  *     pipeline_rows.c   the rows of a pipeline
@@ -26,9 +26,9 @@
 
 #include <oif.h>
 
-/* ---- What the limited API of 3.9 lacks ---- */
+/* ---- Missing in the limited API of 3.9 ---- */
 
-/* Promised from 3.10 on. In 3.9, of which there will be no other release, it is the same. */
+/* Official since 3.10. It is the same in 3.9, which gets no further releases. */
 #ifndef METH_FASTCALL
 #define METH_FASTCALL 0x0080
 #endif
@@ -50,74 +50,73 @@ static inline PyObject *Py_NewRef(PyObject *object)
 /* Raises the exception of the status, with its place; returns NULL. */
 PyObject *raise_error(const oif_error *error);
 
-/* Raises oif.DataError with a place (counted from 0, -1 for none) and a message as of
- * PyErr_Format; returns NULL. */
+/* Raises oif.DataError with a place (from 0, -1 for none) and a message as in PyErr_Format; returns
+ * NULL. */
 PyObject *raise_data_error(Py_ssize_t row, Py_ssize_t column, const char *format, ...);
 
 /* ---- text.c ---- */
 
-/* The bytes of a str as UTF-8, which belong to the object; `count` may be NULL, the text then has
- * no NUL. NULL with an exception set. */
+/* The UTF-8 bytes of a str, owned by the object. `count` may be NULL; then the text must not
+ * contain a NUL. NULL with an exception set. */
 const char *text_read(PyObject *object, Py_ssize_t *count);
 
-/* What is like bytes as bytes: a new reference, or NULL with an exception set. */
+/* A bytes-like object as bytes: a new reference, or NULL with an exception set. */
 PyObject *bytes_of(PyObject *object);
 
 /* ---- arrays.c ---- */
 
-/* What an array of NumPy contains. */
+/* A view of a NumPy array. */
 typedef struct array_view {
-    PyObject *capsule; /* keeps the array alive; NULL: nothing is viewed */
+    PyObject *capsule; /* keeps the array alive; NULL: no view */
     void *data;
     int dimensions;
     const Py_ssize_t *shape, *strides; /* one per dimension, strides in bytes */
     int item_bytes;
-    char kind; /* 'f' for floats; 0: the bytes are in the wrong order for this machine */
+    char kind; /* 'f' for floats; 0: wrong byte order for this machine */
 } array_view;
 
-/* Whether it is an array, or one of a type derived from it, such as one with a mask. */
+/* Whether it is an array, or of a derived type such as a masked array. */
 bool is_array(PyObject *x);
 bool is_plain_array(PyObject *x);
 
-/* False with an exception set. Until array_view_release the array lives. */
+/* False with an exception set. The array lives until array_view_release. */
 bool array_view_get(array_view *view, PyObject *array);
 void array_view_release(array_view *view);
 
-/* An array in the place of a buffer, such as an array.array. NULL with an exception set. */
+/* Converts a buffer, such as an array.array, to an array. NULL with an exception set. */
 PyObject *array_of_buffer(PyObject *x);
 
-/* A new float64 array of NumPy, and a view of its numbers. Its shape is (count,) or, with
- * columns >= 0, (count, columns). NULL with an exception set. */
+/* A new float64 NumPy array, and a view of its numbers. Its shape is (count,) or, if columns >= 0,
+ * (count, columns). NULL with an exception set. */
 PyObject *new_array(Py_ssize_t count, Py_ssize_t columns, array_view *view);
 
 /* ---- guard.c ---- */
 
-/* Lets one thread at a time use an object. All fields are read and written with the GIL held;
- * a thread that waits releases it. */
+/* Lets one thread at a time use an object. All fields are accessed with the GIL held; a waiting
+ * thread releases it. */
 typedef struct guard {
     PyThread_type_lock lock;
-    unsigned long owner; /* the thread that is inside, 0 for none */
-    unsigned generation; /* forks seen when the lock was made */
-    bool writing;        /* the one inside changes the object */
-    bool broken;         /* a fork happened while a thread that is gone was changing the object */
+    unsigned long owner; /* the thread inside, 0 for none */
+    unsigned generation; /* number of forks when the lock was created */
+    bool writing;        /* the thread inside changes the object */
+    bool broken;         /* a fork happened while another thread was changing the object */
 } guard;
 
 bool guard_init(guard *g);
 void guard_free(guard *g);
 
-/* False with an exception set when the same thread is inside already or the object is lost. */
+/* False with an exception set if the same thread is already inside or the object is lost. */
 bool guard_enter(guard *g, bool writing);
 void guard_leave(guard *g);
 
-/* Whether the process is a child forked since the guard was made; its other threads are then
- * gone. */
+/* Whether the process was forked since the guard was created; its other threads are then gone. */
 bool guard_is_forked(const guard *g);
 
 /* ---- row_input.c ---- */
 
-enum { ROW_NUMBERS = 64 }; /* single rows up to this length need no memory of their own */
+enum { ROW_NUMBERS = 64 }; /* single rows up to this length need no allocation */
 
-/* Rows of numbers behind some Python object. */
+/* Rows of numbers from some Python object. */
 typedef struct row_input {
     bool single; /* one row, not a block of rows */
     Py_ssize_t count, columns;
@@ -125,27 +124,27 @@ typedef struct row_input {
     Py_ssize_t row_stride, column_stride; /* in bytes */
     char format;                          /* 'd' or 'f' */
     bool by_name;                         /* a dict, or a row with labels */
-    PyObject *names;                      /* names of the columns as they came, or NULL; owned */
+    PyObject *names;                      /* of the columns as given, or NULL; owned */
     array_view view;
     bool has_view;
     double *own;
     double few[ROW_NUMBERS];
 } row_input;
 
-/* What reading has to know about the object that the rows are for. */
+/* What reading must know about the object that gets the rows. */
 typedef struct expected_rows {
     PyObject *names;     /* of the columns, or NULL while unknown */
     Py_ssize_t columns;  /* 0 while unknown */
-    bool ignore_unknown; /* columns of a dict that were not in the first one */
+    bool ignore_unknown; /* columns of a dict that the first one did not have */
 } expected_rows;
 
-/* What numbers in one dimension are, where the object is new or has rows of one number:
+/* How numbers in one dimension are interpreted if the object is new or has rows of one number:
  *
- *     ONE_ROW    a row; rows are refused
- *     SOME_ROWS  a list is a row; an array is refused if the object is new, else a series
+ *     ONE_ROW    a row; several rows are rejected
+ *     SOME_ROWS  a list is a row; an array is rejected if the object is new, else a series
  *     SERIES     rows of one number each
  *
- * With rows of several columns, that many numbers are always a row. */
+ * If rows have several columns, that many numbers are always one row. */
 typedef enum rows_wanted { ONE_ROW, SOME_ROWS, SERIES } rows_wanted;
 
 /* Reads x. False with an exception set. The rows stay valid until row_input_free, which must be
@@ -154,14 +153,13 @@ bool row_input_read(row_input *rows, PyObject *x, const expected_rows *expected,
                     rows_wanted wanted);
 void row_input_free(row_input *rows);
 
-/* Row i as doubles: in place where they lie so, else copied to `copy`, which has room for
- * one row. */
+/* Row i as doubles: in place if possible, else copied to `copy`, which has space for one row. */
 const double *row_input_at(const row_input *rows, Py_ssize_t i, double *copy);
 
-/* Whether the library can read the rows where they are; the stride is then in numbers. */
+/* Whether the library can read the rows in place; `stride` is then in numbers. */
 bool row_input_in_place(const row_input *rows, size_t *stride);
 
-/* Copies `count` rows from `first` on, one after another. */
+/* Copies `count` rows, starting at `first`, without gaps. */
 void row_input_copy(const row_input *rows, Py_ssize_t first, Py_ssize_t count, double *to);
 
 /* Finds the first infinity. */
@@ -173,7 +171,7 @@ PyObject *raise_infinity(Py_ssize_t row, Py_ssize_t column, bool single, PyObjec
 /* ---- arrow.c ---- */
 
 /* arrow_rows(capsule of an ArrowArrayStream) -> (array, names, left_out): the columns of numbers,
- * nulls as NaN, and (place, name, what it contains) of each other column. */
+ * with NaN for null, and (position, name, content) of every other column. */
 PyObject *arrow_rows(PyObject *module, PyObject *capsule);
 
 /* ---- params.c ---- */
@@ -181,7 +179,7 @@ PyObject *arrow_rows(PyObject *module, PyObject *capsule);
 /* Sets the parameters of a dict. */
 bool params_set(oif_params *params, PyObject *values);
 PyObject *params_as_dict(const oif_params *params);
-PyObject *params_as_proxy(const oif_params *params); /* the same, which cannot be changed */
+PyObject *params_as_proxy(const oif_params *params); /* the same, read-only */
 PyObject *table_as_dict(const oif_param_table *table);
 PyObject *info_as_dict(const oif_detector_info *info);
 
@@ -189,7 +187,7 @@ PyObject *info_as_dict(const oif_detector_info *info);
 
 typedef struct learner learner;
 
-/* What the types do each in their own way. `made` is an oif_detector or an oif_pipeline. */
+/* What differs between the types. `made` is an oif_detector or an oif_pipeline. */
 typedef struct learner_kind {
     const char *noun;
     bool (*enter)(learner *self, bool writing);
@@ -212,41 +210,41 @@ struct learner {
     guard guard;
     oif_params params; /* its table is NULL before __init__ */
     void *made;        /* NULL before the first row */
-    PyObject *names;   /* a tuple, or NULL while the columns have none */
+    PyObject *names;   /* a tuple, or NULL while the columns are unnamed */
     bool ignore_unknown;
 };
 
 PyObject *learner_new(PyTypeObject *type, const learner_kind *kind);
 void learner_dealloc(PyObject *object);
 
-/* For __init__: the parameters of a kind of detector, unless the object was made before. False
- * with an exception set. */
+/* For __init__: reads the parameters of a kind of detector; fails if the object was already
+ * created. False with an exception set. */
 bool learner_read_params(learner *self, const char *kind, PyObject *values, oif_params *params);
 
-/* As guard_enter, for an object that was initialised. */
+/* Like guard_enter, for an initialised object. */
 bool learner_enter(learner *self, bool writing);
 void learner_leave(learner *self);
 
 expected_rows learner_expects(const learner *self);
 
-/* Makes the library's object when these are the first rows. The columns are checked again,
- * because another thread may have made it since the rows were read. */
+/* Creates the library's object if these are the first rows. Checks the columns again, because
+ * another thread may have created it since the rows were read. */
 bool learner_prepare(learner *self, const row_input *rows);
 
-/* Keeps the names that came with the rows, unless there are names already. */
+/* Keeps the names that came with the rows, unless there already are names. */
 void learner_adopt_names(learner *self, const row_input *rows);
 
-/* Hands the names to the library, before it saves; takes over those that a snapshot holds. False
- * with an exception set. */
+/* Passes the names to the library before saving; takes those of a snapshot. False with an exception
+ * set. */
 bool learner_give_names(learner *self);
 bool learner_take_names(learner *self);
 
-/* Raises the error of a call with rows from `first` on; returns NULL. */
+/* Raises the error of a call with rows, starting at `first`; returns NULL. */
 PyObject *learner_raise(const learner *self, const oif_error *error, Py_ssize_t first,
                         const row_input *rows);
 
-/* An attribute with the getter learner_ask has one of these as its closure: the value once there
- * is an object of the library, and the value before. */
+/* The closure of an attribute with the getter learner_ask: the value once the library's object
+ * exists, and the value before. */
 typedef struct learner_question {
     PyObject *(*answer)(const void *made);
     PyObject *(*before)(void);
@@ -264,19 +262,19 @@ typedef struct row_key {
     Py_ssize_t count;
 } row_key;
 
-/* Reads a key, which belongs to the object: str, bytes, or None for no key. `row` is for the
- * error, -1 without one. */
+/* Reads a key, owned by the object: str, bytes, or None for no key. `row` is for the error, -1 for
+ * none. */
 bool key_read(PyObject *object, row_key *k, Py_ssize_t row);
 
-/* The keys of all rows; they belong to the objects in the tuple. NULL with an exception set. */
+/* The keys of all rows, owned by the objects in the tuple. NULL with an exception set. */
 row_key *key_read_all(PyObject *tuple, Py_ssize_t count);
 
 typedef struct pipeline_object {
     learner base; /* made: an oif_pipeline */
     oif_params options;
-    /* ((column, kind, keep), ...): what is derived, columns by name or number; NULL: nothing */
+    /* ((column, kind, keep), ...): derived columns, by name or number; NULL: none */
     PyObject *derive;
-    oif_state_file *file; /* that it is saved to and that keeps evicted models, or NULL */
+    oif_state_file *file; /* saved to, and keeps evicted models; or NULL */
 } pipeline_object;
 
 PyObject *pipeline_episode(PyObject *self, PyObject *key);
@@ -301,6 +299,6 @@ PyObject *pipeline_learned(PyObject *self, PyObject *unused);
 /* ---- Types ---- */
 
 extern PyType_Spec learner_spec, detector_spec, pipeline_spec;
-extern PyTypeObject *detector_type; /* made from detector_spec by module.c */
+extern PyTypeObject *detector_type; /* created from detector_spec by module.c */
 
 #endif

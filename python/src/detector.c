@@ -1,14 +1,14 @@
-/* The type Detector: a kind with parameters. The first row says how many columns there are; from
+/* The type Detector: a kind with parameters. The first row determines the number of columns; from
  * then on there is an oif_detector.
  *
  * Single rows are processed with the GIL held: they take about a microsecond, and releasing it
- * costs a good part of that. Blocks release it for some thousand rows at a time, so other threads
- * run and Ctrl-C is noticed. */
+ * would cost a good part of that. Blocks release it for some thousand rows at a time, so other
+ * threads run and Ctrl-C works. */
 #include "core.h"
 
 #include <string.h>
 
-/* numbers of a block between two looks for signals: some 10 milliseconds */
+/* numbers of a block between two checks for signals: some 10 milliseconds */
 enum { CHUNK_NUMBERS = 1 << 17 };
 
 typedef struct detector_object {
@@ -29,7 +29,7 @@ static bool set_threads(detector_object *self, unsigned threads)
     return false;
 }
 
-/* ---- Its kind of learner ---- */
+/* ---- Its learner_kind ---- */
 
 static bool make_detector(learner *base, size_t columns)
 {
@@ -48,7 +48,7 @@ static bool make_detector(learner *base, size_t columns)
     return true;
 }
 
-/* In a forked child the threads are gone, so their pool cannot be ended. */
+/* In a forked child the threads are gone, so their pool cannot be freed. */
 static void free_detector(learner *base)
 {
     if (((detector_object *)base)->threads == 1 || !guard_is_forked(&base->guard))
@@ -56,7 +56,7 @@ static void free_detector(learner *base)
     base->made = NULL;
 }
 
-/* In a forked child a detector with threads is copied, which leaves those of the parent behind. */
+/* In a forked child, copies a detector with threads, which leaves the parent's threads behind. */
 static bool leave_threads_behind(detector_object *self)
 {
     oif_detector *copy;
@@ -210,8 +210,8 @@ static oif_status act_on_block(detector_object *self, action what, const double 
 /* What a call does with its rows. */
 typedef struct row_action {
     action what;
-    double *scores;   /* room for one per row; NULL: none is wanted */
-    PyObject *report; /* called with the rows of each chunk; NULL: no one wants to know */
+    double *scores;   /* space for one per row; NULL: none wanted */
+    PyObject *report; /* called with the rows of each chunk; NULL: no progress reports */
 } row_action;
 
 static bool report(const row_action *does, Py_ssize_t count)
@@ -221,8 +221,8 @@ static bool report(const row_action *does, Py_ssize_t count)
     return answer || !does->report;
 }
 
-/* Learns or scores rows in chunks, without the GIL, and looks for signals in between.
- * `copy` has room for a chunk, or is NULL where the library can read the rows in place. */
+/* Learns or scores rows in chunks, without the GIL, and checks for signals in between. `copy` has
+ * space for a chunk, or is NULL if the library can read the rows in place. */
 static bool act_on_chunks(detector_object *self, const row_action *does, const row_input *rows,
                           Py_ssize_t chunk, double *copy)
 {
@@ -253,7 +253,7 @@ static bool act_on_chunks(detector_object *self, const row_action *does, const r
     return good;
 }
 
-/* All or nothing: rows that take several chunks are checked before the first. */
+/* All or nothing: rows of several chunks are checked before the first chunk. */
 static bool has_infinity(detector_object *self, const row_input *rows)
 {
     Py_ssize_t row = 0, column = 0;
@@ -301,7 +301,7 @@ static bool act_locked(detector_object *self, const row_action *does, const row_
     } else {
         good = act_on_rows(self, does, rows);
     }
-    /* a call that fails changes nothing */
+    /* a failed call changes nothing */
     if (!good && first && oif_detector_rows_learned(self->base.made) == 0)
         free_detector(&self->base); /* the next rows may have other columns */
     if (good && rows->names)
@@ -309,8 +309,8 @@ static bool act_locked(detector_object *self, const row_action *does, const row_
     return good;
 }
 
-/* Acts on the rows of x. With `open`, a function that is called with the number of rows, its answer
- * is called with those of each chunk. */
+/* Acts on the rows of x. With `open`, a function: it is called with the number of rows, and what it
+ * returns is called with the rows of each chunk. */
 static PyObject *act(detector_object *self, action what, PyObject *x, rows_wanted wanted,
                      PyObject *open)
 {
@@ -344,7 +344,7 @@ static PyObject *act(detector_object *self, action what, PyObject *x, rows_wante
     return single ? PyFloat_FromDouble(score) : array;
 }
 
-/* _act(what, x, open): what the methods with progress call, by way of python/oif/_progress.py */
+/* _act(what, x, open): called by methods with progress, through python/oif/_progress.py */
 static PyObject *detector_act(PyObject *self, PyObject *arguments)
 {
     int what;
@@ -358,7 +358,7 @@ static PyObject *detector_act(PyObject *self, PyObject *arguments)
     return act((detector_object *)self, (action)what, x, SOME_ROWS, open);
 }
 
-/* Python opens the bar and closes it in any case. */
+/* Python opens the progress bar, and closes it in any case. */
 static PyObject *act_with_progress(PyObject *self, action what, PyObject *x, PyObject *progress)
 {
     PyObject *module = PyImport_ImportModule("oif._progress");
@@ -369,7 +369,7 @@ static PyObject *act_with_progress(PyObject *self, action what, PyObject *x, PyO
     return answer;
 }
 
-/* The value of the keyword progress, the only one there is. NULL with an exception set. */
+/* The value of `progress`, the only keyword. NULL with an exception set. */
 static PyObject *read_progress(action what, PyObject *const *arguments, Py_ssize_t count,
                                PyObject *words)
 {
@@ -453,7 +453,7 @@ static bool explain_rows(detector_object *self, const row_input *rows, Py_ssize_
     return done == rows->count;
 }
 
-/* The columns of one step, as the caller gives them or None: all. -1 with an exception set. */
+/* The columns of one step as given, or None: all. -1 with an exception set. */
 static Py_ssize_t read_step_columns(PyObject *given, const row_input *rows)
 {
     Py_ssize_t step_columns = given == Py_None ? rows->columns : PyLong_AsSsize_t(given);
@@ -466,7 +466,7 @@ static Py_ssize_t read_step_columns(PyObject *given, const row_input *rows)
     return -1;
 }
 
-/* The shares of rows that were read: an array, or NULL with an exception set. */
+/* The shares of the rows: an array, or NULL with an exception set. */
 static PyObject *explain(detector_object *self, const row_input *rows, Py_ssize_t step_columns)
 {
     array_view view;

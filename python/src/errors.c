@@ -1,4 +1,4 @@
-/* Raising the exceptions of the package. The classes are Python's: python/oif/_errors.py. */
+/* Raises the exceptions of the package. The classes are in Python: python/oif/_errors.py. */
 #include "core.h"
 
 #include <stdarg.h>
@@ -11,7 +11,7 @@ static PyObject *errors_function(const char *name)
     return function;
 }
 
-/* Raises the exception that a call made, unless the call itself failed. */
+/* Raises the exception created by a call, unless that call failed. */
 static void raise_made(PyObject *exception)
 {
     if (exception)

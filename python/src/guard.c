@@ -1,12 +1,12 @@
-/* A lock that does not outlive a fork. In the child only the forking thread continues: a lock
- * that another thread held would stay closed for ever, and what that thread was changing is
- * half changed. So the first use in a child makes a new lock, and an object that was being
- * changed is given up with an error instead of a hang or a crash. */
+/* A lock that survives a fork. In the child only the forking thread continues: a lock held by
+ * another thread would stay locked forever, and an object that thread was changing is inconsistent.
+ * So the first use in a child creates a new lock, and an object that was being changed raises an
+ * error instead of a hang or a crash. */
 #include "core.h"
 
 #include <pthread.h>
 
-/* how many forks lie between this process and the one that loaded the module */
+/* number of forks between this process and the one that loaded the module */
 static unsigned forks;
 
 static void count_fork(void)
@@ -44,7 +44,7 @@ static bool renew(guard *g)
         return false;
     fresh.broken = g->broken || (g->owner != 0 && g->writing);
     if (g->owner == 0)
-        guard_free(g); /* one that is held is not freed, it is forgotten */
+        guard_free(g); /* a held lock is abandoned, not freed */
     *g = fresh;
     return true;
 }

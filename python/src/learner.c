@@ -1,5 +1,5 @@
-/* What Detector and Pipeline have in common: an object of the library that the first rows make,
- * used by one thread at a time, with column names and snapshots. */
+/* The base of Detector and Pipeline: an object of the library, created by the first rows and used
+ * by one thread at a time, with column names and snapshots. */
 #include "core.h"
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ void learner_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* ---- Taking and giving back ---- */
+/* ---- Entering and leaving ---- */
 
 bool learner_enter(learner *self, bool writing)
 {
@@ -113,7 +113,7 @@ PyObject *learner_raise(const learner *self, const oif_error *error, Py_ssize_t 
 
 /* ---- Names in snapshots ---- */
 
-/* Names are text in snapshots; in Python they may be anything that a dict has for a key. */
+/* Names are text in snapshots; in Python they may be any dict key. */
 
 static PyObject *name_as_bytes(PyObject *name)
 {
@@ -126,7 +126,7 @@ static PyObject *name_as_bytes(PyObject *name)
     return bytes;
 }
 
-/* A tuple of names as bytes, or NULL: there are no names, or not all are text without a NUL. */
+/* The names as a tuple of bytes, or NULL if there are none, or not all are text without a NUL. */
 static PyObject *names_as_bytes(PyObject *names)
 {
     Py_ssize_t count = names ? PyTuple_Size(names) : 0;
@@ -198,7 +198,7 @@ static ptrdiff_t append(void *context, const char *bytes, size_t count)
     return (ptrdiff_t)count;
 }
 
-/* Where a snapshot goes: to a file, or without one to memory. */
+/* The target of a snapshot: a file, or memory if there is none. */
 typedef struct destination {
     const char *path;
     growing memory;
@@ -248,7 +248,7 @@ static PyObject *learner_save(PyObject *object, PyObject *path)
     return saved ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Becomes what the bytes hold; for a fresh object, of which __init__ was not called. */
+/* Loads the bytes into a fresh object, whose __init__ was not called. */
 static PyObject *learner_restore(PyObject *object, PyObject *snapshot)
 {
     learner *self = (learner *)object;
@@ -264,7 +264,7 @@ static PyObject *learner_restore(PyObject *object, PyObject *snapshot)
     return learner_take_names(self) ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Becomes a copy of another; for a fresh object as well. */
+/* Copies another object into a fresh one. */
 static PyObject *learner_assign(PyObject *object, PyObject *other)
 {
     learner *self = (learner *)object, *from = (learner *)other;
@@ -423,7 +423,7 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* Detector and Pipeline have their own. From 3.10 on a flag of the type would do. */
+/* Detector and Pipeline have their own. Since 3.10 a type flag would do. */
 static PyObject *refuse_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     (void)type, (void)arguments, (void)keywords;

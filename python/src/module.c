@@ -71,8 +71,8 @@ static struct PyModuleDef definition = {
     .m_size = -1,          .m_methods = functions,
 };
 
-/* Adds a type to the module, derived from `base` unless that is NULL; returns it, or NULL with
- * an exception set. */
+/* Adds a type to the module, derived from `base` unless that is NULL; returns it, or NULL with an
+ * exception set. */
 static PyObject *add_type(PyObject *module, PyType_Spec *spec, PyObject *base)
 {
     PyObject *bases = base ? PyTuple_Pack(1, base) : NULL;
@@ -80,7 +80,7 @@ static PyObject *add_type(PyObject *module, PyType_Spec *spec, PyObject *base)
     Py_XDECREF(bases);
     if (type && PyModule_AddObject(module, strrchr(spec->name, '.') + 1, type) < 0)
         Py_CLEAR(type);
-    return type; /* the module has it */
+    return type; /* owned by the module */
 }
 
 static bool add_types(PyObject *module)
@@ -91,7 +91,7 @@ static bool add_types(PyObject *module)
     return detector_type && add_type(module, &pipeline_spec, base);
 }
 
-PyMODINIT_FUNC PyInit__core(void); /* the compiler wants to have seen it */
+PyMODINIT_FUNC PyInit__core(void); /* avoids a compiler warning */
 
 PyMODINIT_FUNC PyInit__core(void)
 {

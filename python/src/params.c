@@ -1,4 +1,4 @@
-/* Parameters as Python has them: int, float or str by name. */
+/* Parameters in Python: int, float or str by name. */
 #include "core.h"
 
 #include <string.h>
@@ -42,7 +42,7 @@ static const oif_param *find_param(const oif_param_table *table, const char *nam
     return NULL;
 }
 
-/* Sets a parameter whose value has the right type, or one that is unknown, which fails. */
+/* Sets a parameter whose value has the right type. Fails if the name is unknown. */
 static bool set_checked(oif_params *params, const char *name, const oif_param *param,
                         PyObject *value)
 {
@@ -67,8 +67,8 @@ static bool set_checked(oif_params *params, const char *name, const oif_param *p
     return status == OIF_OK;
 }
 
-/* A choice takes a word and the others a number: anything else is a mistake that text would
- * hide. */
+/* A choice takes a word, the others a number. Anything else is a mistake that a conversion to text
+ * would hide. */
 static bool set_param(oif_params *params, PyObject *key, PyObject *value)
 {
     const char *name = PyUnicode_Check(key) ? text_read(key, NULL) : NULL;

@@ -1,7 +1,7 @@
-/* The type Pipeline: as Detector, with alerts, shingles and a model for each key. */
+/* The type Pipeline: like Detector, with alerts, shingles and one model per key. */
 #include "core.h"
 
-/* ---- Its kind of learner ---- */
+/* ---- Its learner_kind ---- */
 
 static bool keeps_evicted(const pipeline_object *self)
 {
@@ -136,7 +136,7 @@ static PyObject *pipeline_new(PyTypeObject *type, PyObject *arguments, PyObject 
     return learner_new(type, &pipeline_kind);
 }
 
-/* Options that do not fit together show only when a pipeline is made, so a small one is. */
+/* Conflicting options show only when a pipeline is created, so create a small one. */
 static bool try_options(const oif_params *params, const oif_params *options)
 {
     oif_error error;
@@ -170,7 +170,7 @@ static int pipeline_init(PyObject *object, PyObject *arguments, PyObject *keywor
 
 /* ---- State files ---- */
 
-/* Opens a file and loads what it holds. OIF_END: it does not exist yet. */
+/* Opens a file and loads its content. OIF_END: it does not exist yet. */
 static oif_status open_and_load(pipeline_object *self, const char *path, oif_error *error)
 {
     oif_pipeline *pipeline = NULL;
@@ -189,7 +189,7 @@ static oif_status open_and_load(pipeline_object *self, const char *path, oif_err
     return status;
 }
 
-/* _hold(path) -> whether the file had a pipeline; for an object of which __init__ was not called */
+/* _hold(path) -> whether the file had a pipeline; for an object whose __init__ was not called */
 static PyObject *pipeline_hold(PyObject *object, PyObject *path)
 {
     pipeline_object *self = (pipeline_object *)object;
@@ -232,7 +232,7 @@ static PyObject *pipeline_save_held(PyObject *object, PyObject *unused)
     return named ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Without its file a pipeline cannot get evicted models back, so it is of no use afterwards. */
+/* Without its file a pipeline cannot restore evicted models, so it is unusable afterwards. */
 static PyObject *pipeline_release(PyObject *object, PyObject *unused)
 {
     (void)unused;
@@ -260,7 +260,7 @@ static bool change_option(oif_pipeline *made, const oif_params *changed, size_t 
     return false;
 }
 
-/* A pipeline with the options of one that is not made yet: it knows which exclude others. */
+/* A pipeline with the options of one that does not exist yet: it knows which options conflict. */
 static oif_pipeline *make_trial(const pipeline_object *self)
 {
     oif_pipeline *trial = NULL;
@@ -270,7 +270,7 @@ static oif_pipeline *make_trial(const pipeline_object *self)
     return trial;
 }
 
-/* _change(options): those that differ are changed */
+/* _change(options): changes those that differ */
 static PyObject *pipeline_change(PyObject *object, PyObject *values)
 {
     pipeline_object *self = (pipeline_object *)object;

@@ -1,4 +1,4 @@
-/* The keys of a pipeline: reading them, asking for one, episodes and silence. */
+/* The keys of a pipeline: reading keys, finding one, episodes and silence. */
 #include "core.h"
 
 /* ---- Reading ---- */
@@ -22,7 +22,7 @@ bool key_read(PyObject *object, row_key *k, Py_ssize_t row)
     return k->bytes && k->count <= OIF_KEY_MAX_BYTES;
 }
 
-/* The keys of all rows; they belong to the objects in the tuple. NULL with an exception set. */
+/* The keys of all rows, owned by the objects in the tuple. NULL with an exception set. */
 row_key *key_read_all(PyObject *tuple, Py_ssize_t count)
 {
     if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != count) {
@@ -40,7 +40,7 @@ row_key *key_read_all(PyObject *tuple, Py_ssize_t count)
     return keys;
 }
 
-/* ---- Asking, removing, moving ---- */
+/* ---- Finding, removing, moving ---- */
 
 /* (key or None, rows, last time, bytes, is ready, is in an episode, is silent, is evicted) */
 static PyObject *key_tuple(const oif_key_info *info)
@@ -89,7 +89,7 @@ PyObject *pipeline_key_info(PyObject *object, PyObject *argument)
     return tuple;
 }
 
-/* False with an exception set where there is no row yet, so no key. */
+/* False with an exception set if there is no row yet, hence no key. */
 static bool has_keys(const learner *base)
 {
     if (!base->made)
@@ -142,7 +142,7 @@ PyObject *pipeline_save_key(PyObject *object, PyObject *argument)
     return bytes;
 }
 
-/* _load_key(snapshot, as or None); into a pipeline that has processed rows. */
+/* _load_key(snapshot, as or None), into a pipeline that has processed rows */
 PyObject *pipeline_load_key(PyObject *object, PyObject *arguments)
 {
     learner *base = &((pipeline_object *)object)->base;
@@ -171,7 +171,7 @@ PyObject *pipeline_load_key(PyObject *object, PyObject *arguments)
 
 /* ---- Detectors of keys ---- */
 
-/* _detector_of(key, fresh): a fresh detector becomes a copy of the key's; False if there is none */
+/* _detector_of(key, fresh): copies the key's detector into a fresh one; False if there is none */
 PyObject *pipeline_detector_of(PyObject *object, PyObject *arguments)
 {
     learner *base = &((pipeline_object *)object)->base;
@@ -198,14 +198,14 @@ PyObject *pipeline_detector_of(PyObject *object, PyObject *arguments)
     return PyBool_FromLong(copy != NULL);
 }
 
-/* Makes the pipeline for the columns of a detector, whose copy scores the rows without a key. */
+/* Creates the pipeline for the columns of a detector, whose copy scores the rows without a key. */
 static bool adopt(learner *base, oif_detector *copy)
 {
     oif_error error;
     if (!base->kind->make(base, oif_detector_columns(copy)))
         return false;
     if (oif_pipeline_exchange_detector(base->made, NULL, 0, &copy, &error) == OIF_OK) {
-        oif_detector_free(copy); /* the one that was there */
+        oif_detector_free(copy); /* the previous one */
         return true;
     }
     raise_error(&error);
@@ -267,7 +267,7 @@ PyObject *pipeline_episode(PyObject *object, PyObject *argument)
     return found ? episode_tuple(&episode) : Py_NewRef(Py_None);
 }
 
-/* Appends (key, since, allowed) to the list; after a failure it does nothing. */
+/* Appends (key, since, allowed) to the list; does nothing after a failure. */
 static void add_silence(void *list, const oif_silence *silence)
 {
     if (PyErr_Occurred())

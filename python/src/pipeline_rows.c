@@ -1,11 +1,11 @@
-/* Rows on their way through a pipeline, one or many, and their results and explanations. */
+/* Processes rows through a pipeline, one or many, with results and explanations. */
 #include "core.h"
 
 #include <math.h>
 
-enum { CHUNK_ROWS = 1 << 13 }; /* between two looks for signals */
+enum { CHUNK_ROWS = 1 << 13 }; /* between two checks for signals */
 
-/* One result as python/oif/_results.py's RESULT lays it out. */
+/* One result, laid out like RESULT in python/oif/_results.py. */
 typedef struct record {
     double score, p, threshold;
     uint8_t anomaly, ready, learned, episode, grade;
@@ -36,7 +36,7 @@ static record record_of(const oif_result *result)
 
 /* ---- Derived columns ---- */
 
-/* The number of a column that is given by name or number; -1 with an exception set. */
+/* The number of a column given by name or number; -1 with an exception set. */
 static Py_ssize_t find_column(PyObject *column, PyObject *names)
 {
     Py_ssize_t found = names ? PySequence_Index(names, column) : -1;
@@ -52,7 +52,8 @@ static Py_ssize_t find_column(PyObject *column, PyObject *names)
     return -1;
 }
 
-/* As the C library takes them: at once, for each by itself would make all models again. */
+/* Lists them for the library, which takes all at once: one by one would recreate all models each
+ * time. */
 static bool list_derived(PyObject *derive, PyObject *names, Py_ssize_t count,
                          oif_derive_column *list)
 {
@@ -69,7 +70,7 @@ static bool list_derived(PyObject *derive, PyObject *names, Py_ssize_t count,
     return true;
 }
 
-/* Has a pipeline that was just made derive its columns. */
+/* Sets the derived columns of a new pipeline. */
 static bool derive_columns(const pipeline_object *self, PyObject *names)
 {
     Py_ssize_t count = self->derive ? PyTuple_Size(self->derive) : 0;
@@ -89,13 +90,13 @@ static bool derive_columns(const pipeline_object *self, PyObject *names)
     return is_good;
 }
 
-/* ---- Room for results ---- */
+/* ---- Memory for results ---- */
 
 /* Arrays for the results. */
 typedef struct results {
-    /* (records, shares, directions), the last two None unless they are asked for */
+    /* (records, shares, directions); the last two are None unless requested */
     PyObject *arrays;
-    array_view views[3]; /* of those that are there */
+    array_view views[3]; /* of those that exist */
     int view_count;
 } results;
 
@@ -119,7 +120,7 @@ static bool view_array(results *to, size_t bytes)
     return false;
 }
 
-/* Calls `make` with the number of rows and of columns that are learned; it returns the arrays. */
+/* Calls `make` with the numbers of rows and learned columns; it returns the arrays. */
 static bool make_results(results *to, PyObject *make, const row_input *rows, Py_ssize_t columns,
                          bool with_shares)
 {
@@ -141,28 +142,28 @@ static void results_release(results *to)
         array_view_release(&to->views[--to->view_count]);
 }
 
-/* Rows on their way through the pipeline, and where their results go. */
+/* Rows to process, and where their results go. */
 typedef struct row_job {
     pipeline_object *self;
-    learner *owner; /* of the rows: the pipeline itself, or a detector that it works for */
+    learner *owner; /* of the rows: the pipeline, or a detector that it works for */
     const row_input *rows;
     const row_key *keys;   /* one per row; NULL without keys */
-    const double *seconds; /* likewise the times */
+    const double *seconds; /* one per row; NULL without times */
 
-    /* what makes arrays for the results; NULL if `records` is there already */
+    /* creates arrays for the results; NULL if `records` is set */
     PyObject *make_room;
     bool with_shares;
     results to;
     record *records; /* one per row */
 
-    /* explanations, one number per row and column; NULL when no one asked for them */
+    /* explanations, one number per row and column; NULL if not requested */
     double *shares;
     int8_t *directions;
     bool anomalies_only;
 
-    PyObject *report; /* called with the rows of each chunk; NULL: no one wants to know */
+    PyObject *report; /* called with the rows of each chunk; NULL: no progress reports */
 
-    /* scratch for one row */
+    /* scratch space for one row */
     oif_attribution *attributions;
     double *copy;
 } row_job;
@@ -205,7 +206,7 @@ static bool report(const row_job *job, Py_ssize_t count)
     return answer || !job->report;
 }
 
-/* Processes chunk after chunk without the GIL, and looks for signals in between. */
+/* Processes chunks without the GIL, and checks for signals in between. */
 static bool process_chunks(const row_job *job)
 {
     Py_ssize_t count = job->rows->count;
@@ -227,8 +228,8 @@ static bool process_chunks(const row_job *job)
     return good && report(job, (count - 1) % CHUNK_ROWS + 1);
 }
 
-/* Short single rows keep the GIL, as in detectors: they are soon done. Where models are in a file,
- * a row may have to wait for it. */
+/* Short single rows keep the GIL, as in detectors, because they are fast. With models in a file, a
+ * row may have to wait for it. */
 static bool is_short(const row_job *job)
 {
     return job->rows->count == 1 && job->rows->columns <= ROW_NUMBERS && !job->make_room &&
@@ -256,7 +257,7 @@ static bool check_times(const row_job *job)
     return true;
 }
 
-/* All or nothing: an infinity is found before the first row is processed. */
+/* All or nothing: finds an infinity before processing the first row. */
 static bool check_and_process(row_job *job)
 {
     const row_input *rows = job->rows;
@@ -298,7 +299,7 @@ static bool exchange(const row_job *job)
     return true;
 }
 
-/* Makes the pipeline for the first rows. */
+/* Creates the pipeline for the first rows. */
 static bool prepare(const row_job *job)
 {
     learner *base = &job->self->base, *owner = job->owner;
@@ -336,7 +337,7 @@ static bool process_locked(row_job *job)
     if (base->made && oif_pipeline_rows(base->made) > before) {
         learner_adopt_names(owner, job->rows);
     } else if (fresh) {
-        /* a call that fails changes nothing: the next may have rows of other columns */
+        /* a failed call changes nothing: the next one may have other columns */
         owner->kind->free(owner);
         base->kind->free(base);
     }
@@ -368,8 +369,8 @@ static learner *owner_of_rows(pipeline_object *self, PyObject *detector)
     return NULL;
 }
 
-/* The times of rows: an array of doubles, one per row, as seconds_of in python/oif/_arrays.py makes
- * it. NULL with an exception set, or for None. */
+/* The times of rows: an array of doubles, one per row, made by seconds_of in python/oif/_arrays.py.
+ * NULL with an exception set, or for None. */
 static const double *read_times(PyObject *object, array_view *view, Py_ssize_t count)
 {
     if (object == Py_None)
@@ -383,8 +384,8 @@ static const double *read_times(PyObject *object, array_view *view, Py_ssize_t c
     return NULL;
 }
 
-/* _process(x, keys, times, room, with_shares, anomalies_only, detector, report) -> (arrays,
- * whether it was a single row) */
+/* _process(x, keys, times, room, with_shares, anomalies_only, detector, report) -> (arrays, whether
+ * it was a single row) */
 PyObject *pipeline_process(PyObject *object, PyObject *arguments)
 {
     pipeline_object *self = (pipeline_object *)object;
@@ -420,7 +421,7 @@ PyObject *pipeline_process(PyObject *object, PyObject *arguments)
     return NULL;
 }
 
-/* oif.Result, and what its members are: the enumerations as tuples. */
+/* oif.Result, and the enumerations of its members as tuples. */
 static PyObject *result_type, *episodes, *grades, *reasons;
 static allocfunc allocate_result;
 
@@ -431,8 +432,8 @@ static void replace(PyObject **old, PyObject *value)
     Py_XDECREF(before);
 }
 
-/* What is kept in static variables belongs to one interpreter. From 3.12 on, Python itself refuses
- * to load the module into a second one. */
+/* Static variables belong to one interpreter. From 3.12 on, Python itself refuses to load the
+ * module into a second one. */
 static bool is_in_its_interpreter(void)
 {
     static int64_t first = -1;
@@ -471,8 +472,8 @@ static PyObject *member(PyObject *members, Py_ssize_t i)
     return Py_XNewRef(PyTuple_GetItem(members, i));
 }
 
-/* An oif.Result: a named tuple. It is filled where it is allocated: its constructor takes as long
- * as a row, and that of tuple would copy another tuple. */
+/* An oif.Result: a named tuple. It is filled in place, because its constructor takes as long as a
+ * row, and that of tuple would copy another tuple. */
 static PyObject *result_as_python(const record *r)
 {
     enum { FIELDS = 11 };
@@ -560,7 +561,7 @@ PyObject *pipeline_explain(PyObject *object, PyObject *unused)
     return list;
 }
 
-/* [(column, kind), ...]: what is learned; None before the first row. */
+/* [(column, kind), ...]: the learned columns; None before the first row. */
 PyObject *pipeline_learned(PyObject *object, PyObject *unused)
 {
     (void)unused;

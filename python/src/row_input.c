@@ -1,5 +1,5 @@
-/* Rows come as dicts, lists and tuples of numbers, and buffers of float64 or float32 with any
- * strides. Whatever else can be made an array (a DataFrame, integers, a list of lists) goes
+/* Rows come as dicts, as lists and tuples of numbers, and as buffers of float64 or float32 with any
+ * strides. Everything else that can become an array (a DataFrame, integers, a list of lists) goes
  * through rows_of in python/oif/_arrays.py once and comes back as one of these. */
 #include "core.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Room for a single row ---- */
+/* ---- Memory for a single row ---- */
 
 static double *make_single(row_input *rows, Py_ssize_t columns)
 {
@@ -27,7 +27,7 @@ static double *make_single(row_input *rows, Py_ssize_t columns)
     return numbers;
 }
 
-/* None is a missing number, as NaN. */
+/* None is a missing value, like NaN. */
 static bool read_number(PyObject *object, double *number, Py_ssize_t column, PyObject *name)
 {
     *number = object == Py_None ? (double)NAN : PyFloat_AsDouble(object);
@@ -58,8 +58,8 @@ static void raise_unknown(PyObject *dict, PyObject *names)
     }
 }
 
-/* Reads plain numbers as long as the keys are the very names in their order, as in dicts from one
- * place of a program; returns how many. No key is looked up, and no code of a class runs, which
+/* Reads plain numbers as long as the keys are the same objects as the names, in order, as in dicts
+ * from one place in a program; returns how many. No key is looked up, and no user code runs that
  * might change the dict. */
 static Py_ssize_t read_in_order(PyObject *dict, PyObject *names, Py_ssize_t columns,
                                 double *numbers)
@@ -72,7 +72,7 @@ static Py_ssize_t read_in_order(PyObject *dict, PyObject *names, Py_ssize_t colu
             break;
         numbers[i] = is_float ? PyFloat_AsDouble(value) : PyLong_AsDouble(value);
         if (numbers[i] == -1 && PyErr_Occurred()) {
-            PyErr_Clear(); /* who looks it up raises it */
+            PyErr_Clear(); /* the later lookup raises it */
             break;
         }
     }
@@ -118,7 +118,7 @@ static bool read_dict(row_input *rows, PyObject *dict, const expected_rows *expe
 
 /* ---- Lists and tuples ---- */
 
-/* Whether the object is a list or a tuple that starts with a number: a row, not rows. */
+/* Whether the object is a list or a tuple that starts with a number: one row, not several. */
 static bool is_row(PyObject *x)
 {
     bool list = PyList_Check(x);
@@ -138,7 +138,7 @@ static bool read_sequence(row_input *rows, PyObject *x)
     for (Py_ssize_t i = 0; numbers && i < columns; i++) {
         PyObject *item = list ? PyList_GetItem(x, i) : PyTuple_GetItem(x, i);
         if (!item)
-            return false; /* a list that got shorter meanwhile */
+            return false; /* the list got shorter meanwhile */
         Py_INCREF(item);
         bool read = read_number(item, &numbers[i], i, NULL);
         Py_DECREF(item);
@@ -175,11 +175,11 @@ static bool shape_rows(row_input *rows)
     return true;
 }
 
-/* Views an array if it contains floats: 1, 0 if not, -1 with an exception set. */
+/* Views an array if it contains floats: 1 if so, 0 if not, -1 with an exception set. */
 static int read_array(row_input *rows, PyObject *array)
 {
     if (!array_view_get(&rows->view, array)) {
-        PyErr_Clear(); /* the conversion has the better message */
+        PyErr_Clear(); /* the conversion has a better message */
         return 0;
     }
     if (!is_native_float(&rows->view)) {
@@ -190,12 +190,12 @@ static int read_array(row_input *rows, PyObject *array)
     return shape_rows(rows) ? 1 : -1;
 }
 
-/* 1: read, 0: neither an array of floats nor a buffer of them, -1: an exception is set. */
+/* 1: read, 0: neither an array nor a buffer of floats, -1: an exception is set. */
 static int read_buffer(row_input *rows, PyObject *x)
 {
     if (is_plain_array(x))
         return read_array(rows, x);
-    if (PyObject_HasAttrString(x, "mask")) /* its numbers are not all valid */
+    if (PyObject_HasAttrString(x, "mask")) /* not all its numbers are valid */
         return 0;
     if (is_array(x))
         return read_array(rows, x);
@@ -211,7 +211,7 @@ static int read_buffer(row_input *rows, PyObject *x)
 
 /* ---- Everything else ---- */
 
-/* 1: read, 0: of no use, -1: an exception is set. */
+/* 1: read, 0: not usable, -1: an exception is set. */
 static int read_plain(row_input *rows, PyObject *x, const expected_rows *expected)
 {
     if (PyDict_Check(x))
@@ -221,7 +221,7 @@ static int read_plain(row_input *rows, PyObject *x, const expected_rows *expecte
     return read_buffer(rows, x);
 }
 
-/* Lets Python convert it to an array, perhaps with names. */
+/* Converts it to an array in Python, possibly with names. */
 static int read_converted(row_input *rows, PyObject *x, const expected_rows *expected,
                           rows_wanted wanted)
 {
@@ -265,8 +265,8 @@ static bool check_columns(const row_input *rows, const expected_rows *expected)
     return false;
 }
 
-/* Numbers in one dimension become rows of one number each, or are refused where they may as well
- * be a row. */
+/* Numbers in one dimension become rows of one number each, or are rejected if they could also be
+ * one row. */
 static bool settle_dimension(row_input *rows, const expected_rows *expected, rows_wanted wanted)
 {
     Py_ssize_t columns = expected->columns;
@@ -315,7 +315,7 @@ bool row_input_read(row_input *rows, PyObject *x, const expected_rows *expected,
     rows->names = NULL;
     rows->has_view = false;
     rows->own = NULL;
-    /* reading runs Python, which may give the object others */
+    /* reading runs Python code, which may replace the names */
     PyObject *names = Py_XNewRef(expected->names);
     bool read = read_rows(rows, x, expected, wanted);
     Py_XDECREF(names);
@@ -338,7 +338,7 @@ static double number_at(const char *data, char format)
     double number;
     float narrow;
     if (format == 'd') {
-        memcpy(&number, data, sizeof number); /* perhaps not aligned */
+        memcpy(&number, data, sizeof number); /* may be unaligned */
         return number;
     }
     memcpy(&narrow, data, sizeof narrow);
@@ -375,8 +375,7 @@ const double *row_input_at(const row_input *rows, Py_ssize_t i, double *copy)
     return copy;
 }
 
-/* Whether there is an infinity, in four lanes, which compilers make vectors of. A missing number is
- * not greater than anything. */
+/* Whether there is an infinity, in four lanes that compilers vectorise. A NaN compares false. */
 static bool has_infinity(const double *numbers, Py_ssize_t count)
 {
     double greatest[4] = {0, 0, 0, 0};
@@ -394,8 +393,8 @@ static bool has_infinity(const double *numbers, Py_ssize_t count)
     return is_found;
 }
 
-/* A row with no infinity before it. Rows one after another are looked at many at a time: 1.0% of
- * the instructions of learn_score at d = 9, number by number 1.9%. */
+/* Returns a row with no infinity before it. Contiguous rows are checked many at a time: 1.0% of the
+ * instructions of learn_score at d = 9; number by number it would be 1.9%. */
 static Py_ssize_t skip_finite_rows(const row_input *rows)
 {
     enum { NUMBERS = 4096 };

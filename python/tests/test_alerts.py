@@ -126,5 +126,5 @@ def test_options_change_before_and_after_the_first_row():
             alerts.change(calm=0)
         with pytest.raises(oif.ParameterError):
             alerts.change(nonsense=1)
-    with pytest.raises(oif.ParameterError, match="shingle cannot be changed any more"):
+    with pytest.raises(oif.ParameterError, match="shingle cannot be changed once the pipeline exists"):
         alerts.change(shingle=4)

@@ -65,7 +65,7 @@ def fnv(content):
 
 @pytest.fixture(scope="module")
 def made_rows():
-    return {dimension: plain_rows(dimension, INSERTED_ROWS) for dimension in (1, 3, 10)}
+    return {dimension: plain_rows(dimension, INSERTED_ROWS) for dimension in sorted({case[1] for case in cases()})}
 
 
 @pytest.mark.parametrize(

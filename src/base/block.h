@@ -1,13 +1,13 @@
-/* Blocks of memory that hold several arrays: a pointer to the array at an offset, and the small
- * arithmetic that laying them out and walking them needs. */
+/* Memory blocks that hold several arrays: access to the array at an offset, and the arithmetic for
+ * laying out and walking blocks. */
 #ifndef OIF_BASE_BLOCK_H
 #define OIF_BASE_BLOCK_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is `offset` bytes after the start of a block. The block may be const: it is the caller
- * which knows whether it may be written. */
+/* The array `offset` bytes after the start of a block. The block may be const: the caller knows
+ * whether it may be written. */
 static inline void *oif_block_part(const void *block, size_t offset)
 {
     return (unsigned char *)block + offset;

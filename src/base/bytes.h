@@ -1,4 +1,4 @@
-/* Numbers and short texts as bytes, little end first on every machine. */
+/* Numbers and short texts as bytes, little-endian on every machine. */
 #ifndef OIF_BASE_BYTES_H
 #define OIF_BASE_BYTES_H
 
@@ -23,10 +23,10 @@ static inline uint64_t oif_bytes_load(const unsigned char *at, size_t bytes)
     return value;
 }
 
-/* ---- A piece of memory, from front to back ---- */
+/* ---- A block of memory, front to back ---- */
 
-/* What does not fit is not put, what is not there reads as zero; either sets `overrun`, to be
- * looked at once at the end. */
+/* Writes that do not fit are dropped, and reads past the end return zero. Either sets `overrun`, to
+ * be checked once at the end. */
 typedef struct oif_bytes {
     unsigned char *start, *next, *end;
     bool overrun;
@@ -71,7 +71,7 @@ static inline double oif_bytes_get_f64(oif_bytes *bytes)
 
 enum { OIF_BYTES_TEXT_MAX = 255 };
 
-/* A text of up to OIF_BYTES_TEXT_MAX bytes, after their number. */
+/* A text of up to OIF_BYTES_TEXT_MAX bytes, preceded by its length. */
 static inline void oif_bytes_put_text(oif_bytes *bytes, const char *text)
 {
     size_t length = strlen(text);

@@ -15,8 +15,8 @@ __attribute__((target("pclmul"))) static inline __m128i sixteen(const unsigned c
     return _mm_loadu_si128((const __m128i *)bytes);
 }
 
-/* Joins bytes to those that come n x 16 bytes later. The factors are x^(n 128 + 32) and
- * x^(n 128 - 32), their bits in reverse order. */
+/* Combines bytes with those n x 16 bytes later. The factors are x^(n 128 + 32) and x^(n 128 - 32),
+ * bit-reversed. */
 __attribute__((target("pclmul"))) static inline __m128i move_on(__m128i bytes, __m128i factors,
                                                                 __m128i later)
 {
@@ -25,10 +25,10 @@ __attribute__((target("pclmul"))) static inline __m128i move_on(__m128i bytes, _
     return _mm_xor_si128(_mm_xor_si128(low, high), later);
 }
 
-/* Replaces bytes by the last sixteen, changed so that their checksum is that of all: what
- * comes 16 bytes earlier counts x^128 times, and that remainder of the polynomial is multiplied
- * in without carries (Gopal et al., "Fast CRC Computation for Generic Polynomials Using
- * PCLMULQDQ", 2009). Takes whole sixteens, at least four. */
+/* Folds the bytes into sixteen with the same checksum. Bytes that come 16 bytes earlier count x^128
+ * times; a carry-less product multiplies by the remainder of that power (Gopal et al., "Fast CRC
+ * Computation for Generic Polynomials Using PCLMULQDQ", 2009). `count` is a multiple of sixteen, at
+ * least 64. */
 __attribute__((target("pclmul"))) static void fold(uint32_t sum, const unsigned char *bytes,
                                                    size_t count, unsigned char last[16])
 {
@@ -39,7 +39,7 @@ __attribute__((target("pclmul"))) static void fold(uint32_t sum, const unsigned 
         all[i] = sixteen(bytes + 16 * i);
     all[0] = _mm_xor_si128(all[0], _mm_cvtsi32_si128((int)sum));
     size_t at = 64;
-    for (; at + 64 <= count; at += 64) /* four at a time: each waits for the one before */
+    for (; at + 64 <= count; at += 64) /* four chains: each step waits for the one before */
         for (size_t i = 0; i < 4; i++)
             all[i] = move_on(all[i], four_times, sixteen(bytes + at + 16 * i));
     for (size_t i = 1; i < 4; i++)

@@ -41,8 +41,8 @@ oif_status oif_column_names_new(const char *const *texts, size_t count, oif_colu
         text_bytes = oif_size_add(text_bytes, strlen(texts[i]) + 1);
     if (text_bytes > OIF_COLUMN_NAMES_MAX_BYTES)
         return oif_fail(error, OIF_EVALUE,
-                        "names of columns of %zu bytes together are too long; up to %d are fine",
-                        text_bytes, OIF_COLUMN_NAMES_MAX_BYTES);
+                        "the column names have %zu bytes together; the limit is %d", text_bytes,
+                        OIF_COLUMN_NAMES_MAX_BYTES);
     oif_column_names *made = oif_column_names_room(count, text_bytes);
     if (!made)
         return oif_fail(error, OIF_EMEMORY, "no memory for the names of %zu columns", count);
@@ -52,7 +52,7 @@ oif_status oif_column_names_new(const char *const *texts, size_t count, oif_colu
         memcpy(next, texts[i], bytes);
         next += bytes;
     }
-    (void)oif_column_names_find(made); /* which are there */
+    (void)oif_column_names_find(made); /* sets the starts */
     *names = made;
     return OIF_OK;
 }

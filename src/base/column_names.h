@@ -1,4 +1,4 @@
-/* The names of columns: one piece of memory, made when they are set.
+/* The names of columns, in one block of memory.
  *
  *     | count | text_bytes | where each name starts in the text | l o a d \0 m e m o r y \0 |
  */
@@ -18,21 +18,21 @@ static inline char *oif_column_names_text(const oif_column_names *names)
     return (char *)(names->starts + names->count);
 }
 
-/* Copies `count` names. OIF_EVALUE when they are too long, OIF_EMEMORY. */
+/* Copies `count` names. OIF_EVALUE if they are too long, OIF_EMEMORY. */
 oif_status oif_column_names_new(const char *const *texts, size_t count, oif_column_names **names,
                                 oif_error *error);
 void oif_column_names_free(oif_column_names *names);
 
-/* A copy; that of NULL is NULL. */
+/* A copy; NULL for NULL. */
 oif_status oif_column_names_clone(const oif_column_names *names, oif_column_names **copy,
                                   oif_error *error);
 
-/* Room for names whose text is written by the caller, which then has them found: false when the
- * text is not `count` names, each with a NUL behind it. NULL when there is no memory. */
+/* `room` allocates names whose text the caller then writes; NULL if out of memory. `find` then
+ * locates the names; false if the text is not `count` names, each terminated by a NUL. */
 oif_column_names *oif_column_names_room(size_t count, size_t text_bytes);
 bool oif_column_names_find(oif_column_names *names);
 
-/* The name at `index`; NULL without names. The bytes that they take. */
+/* The name at `index`; NULL without names. The bytes of all names. */
 const char *oif_column_names_at(const oif_column_names *names, size_t index);
 size_t oif_column_names_memory_bytes(const oif_column_names *names);
 

@@ -1,4 +1,4 @@
-/* A double and the 64 bits that it is made of. */
+/* A double and its 64 bits. */
 #ifndef OIF_BASE_DOUBLE_BITS_H
 #define OIF_BASE_DOUBLE_BITS_H
 

@@ -1,12 +1,11 @@
-/* Filling an oif_error and returning its status in one statement: return oif_fail(error,
- * OIF_EVALUE, ...). */
+/* Fill an oif_error and return its status in one statement: return oif_fail(error, OIF_EVALUE,
+ * ...). */
 #ifndef OIF_BASE_ERROR_H
 #define OIF_BASE_ERROR_H
 
 #include "oif.h"
 
-/* Fills `error` (if not NULL) with no place and returns `status`. The message is cut to what
- * fits. */
+/* Fills `error` (if not NULL) without a place and returns `status`. Truncates a long message. */
 oif_status oif_fail(oif_error *error, oif_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,11 +1,11 @@
-/* Checks of invariants: each has a sentence, and the first one that does not hold is reported. */
+/* Checks of invariants. Each is stated as a sentence; the first one broken is reported. */
 #ifndef OIF_BASE_INVARIANT_H
 #define OIF_BASE_INVARIANT_H
 
 #include "base/error.h"
 
-/* What is being checked. The message is "WHAT NUMBER: sentence" or, where `what` is NULL, only
- * the sentence. */
+/* What is being checked. The message is "WHAT NUMBER: sentence", or only the sentence if `what` is
+ * NULL. */
 typedef struct oif_check {
     oif_error *error;
     const char *what;

@@ -1,8 +1,8 @@
 /* Double -> text.
  *
- * Scale the double and both ends of the interval that rounds to it by one power of ten, so that
- * the interval is between 1 and 10 wide; the answer is the multiple of ten in it if there is
- * one, else the nearest integer.
+ * Scale the double and both ends of the interval that rounds to it by one power of ten, so the
+ * interval is between 1 and 10 wide. The answer is the multiple of ten in it if there is one, else
+ * the nearest integer.
  *
  *   Raffaello Giulietti, "The Schubfach way to render doubles", 2020.
  *
@@ -20,8 +20,9 @@ typedef struct {
     int exponent;
 } short_decimal;
 
-/* The upper 64 bits of x * power, the lowest one also set when a true remainder was cut off (1
- * may come from rounding the power up): enough to compare exactly with even numbers. */
+/* The upper 64 bits of x * power. The lowest bit is also set if a remainder was cut off (a
+ * remainder of 1 may come from rounding the power up). This is enough for exact comparisons with
+ * even numbers. */
 static uint64_t scale_rounding_to_odd(oif_uint128 power, uint64_t x)
 {
     oif_uint128 product = oif_multiply_64(x, power.high);
@@ -41,10 +42,9 @@ static oif_uint128 power_of_five_rounded_up(int n)
     return power;
 }
 
-/* The shortest decimal in the interval that rounds to mantissa * 2^exponent. All of value,
- * lower and upper are counted in quarters of 10^k, where 10^k is the largest power of ten not
- * above the width of the interval: so at least one multiple of 10^k lies inside and at most one
- * of 10^(k+1). */
+/* The shortest decimal in the interval that rounds to mantissa * 2^exponent. value, lower and upper
+ * are in quarters of 10^k, where 10^k is the largest power of ten not above the width of the
+ * interval. So at least one multiple of 10^k lies inside, and at most one of 10^(k+1). */
 static short_decimal shortest_decimal(uint64_t mantissa, int exponent, bool lower_is_closer)
 {
     /* floor(log10(width)); below a power of two the interval is only 3/4 as wide */
@@ -56,7 +56,7 @@ static short_decimal shortest_decimal(uint64_t mantissa, int exponent, bool lowe
     uint64_t lower = scale_rounding_to_odd(power, (quarters - (lower_is_closer ? 1 : 2)) << shift);
     uint64_t upper = scale_rounding_to_odd(power, (quarters + 2) << shift);
 
-    /* Ties go to even, so only an even mantissa owns the ends of its interval. */
+    /* Ties go to even, so only an even mantissa includes the ends of its interval. */
     lower += mantissa & 1;
     upper -= mantissa & 1;
 
@@ -77,9 +77,9 @@ static short_decimal shortest_decimal(uint64_t mantissa, int exponent, bool lowe
 
 /* Writing: the characters */
 
-/* Splits a number below 10^8 into eight digit values, the first in the lowest byte: fours, then
- * pairs, then ones, all inside one word. The factors are 1/100 and 1/10 in fixed point, exact
- * in that range. */
+/* Splits a number below 10^8 into eight digits, the first in the lowest byte: fours, then pairs,
+ * then ones, all inside one word. The factors are 1/100 and 1/10 in fixed point, exact in that
+ * range. */
 static uint64_t split_eight_digits(uint32_t number)
 {
     uint64_t fours = number / 10000 | (uint64_t)(number % 10000) << 32;
@@ -89,14 +89,14 @@ static uint64_t split_eight_digits(uint32_t number)
     return tens | (pairs - tens * 10) << 8;
 }
 
-/* The characters of a decimal's digits, filled up with zeros to seventeen: 0.05 is first '5',
- * rest all '0', count 1, point -1. They stay in registers: through memory, copies that straddle
- * the eight-byte stores would wait for them. */
+/* The digits of a decimal as characters, padded with zeros to seventeen: 0.05 is first '5', rest
+ * all '0', count 1, point -1. They stay in registers, because copies that straddle the eight-byte
+ * stores would wait for them. */
 typedef struct {
     char first;
     uint64_t rest[2]; /* eight each, the leftmost in the lowest byte */
-    int count;        /* up to the last that is not zero */
-    int point;        /* how many are before the decimal point: 3 for 123.4, 0 for 0.5 */
+    int count;        /* up to the last nonzero digit */
+    int point;        /* digits before the decimal point: 3 for 123.4, 0 for 0.5 */
 } digit_text;
 
 static int count_digits(uint64_t number)
@@ -135,7 +135,8 @@ static void store_digits(char *text, const digit_text *digits)
     store_eight(text + 9, digits->rest[1]);
 }
 
-/* Eight characters of the rest, from `start` (at most 15) on. The shift in two steps may be 64. */
+/* Eight characters of the rest, starting at `start` (at most 15). Shifts in two steps: it may be
+ * 64. */
 static uint64_t rest_from(const digit_text *digits, int start)
 {
     if (start >= 8)
@@ -181,9 +182,9 @@ static size_t write_scientific(const digit_text *digits, char *text)
 }
 
 /* Whether the double is the nearest one to a decimal below 10^6 with at most nine decimals, such as
- * 0.0125. Such a decimal has at most 15 digits, and of those no other rounds to the same double, so
- * it needs no search: half the instructions. Both operands are exact, so the quotient is the
- * nearest double; a wider type would round twice. */
+ * 0.0125. Such a decimal has at most 15 digits, and no two of those round to the same double, so no
+ * search is needed: half the instructions. Both operands are exact, so the quotient is the nearest
+ * double; a wider type would round twice. */
 static bool find_short_decimal(uint64_t bits, short_decimal *decimal)
 {
     double value = oif_double_from_bits(bits);
@@ -194,21 +195,20 @@ static bool find_short_decimal(uint64_t bits, short_decimal *decimal)
     return (double)billionths / 1e9 == value;
 }
 
-/* A whole number below 2^53 is its own shortest text; it needs no search. */
 static short_decimal decimal_of_positive_double(uint64_t bits)
 {
     int biased = (int)(bits >> MANTISSA_BITS);
-    uint64_t mantissa = bits & (HIDDEN_BIT - 1);
+    int exponent = biased - EXPONENT_BIAS - MANTISSA_BITS;
+    uint64_t fraction = bits & (HIDDEN_BIT - 1), mantissa = fraction | HIDDEN_BIT;
     short_decimal decimal;
+    /* A whole number below 2^53 is its own shortest text. */
+    if (exponent <= 0 && exponent >= -MANTISSA_BITS && __builtin_ctzll(mantissa) >= -exponent)
+        return (short_decimal){mantissa >> -exponent, 0};
     if (find_short_decimal(bits, &decimal))
         return decimal;
     if (biased == 0)
-        return shortest_decimal(mantissa, 1 - EXPONENT_BIAS - MANTISSA_BITS, false);
-    int exponent = biased - EXPONENT_BIAS - MANTISSA_BITS;
-    bool lower_is_closer = mantissa == 0 && biased > 1;
-    mantissa |= HIDDEN_BIT;
-    if (exponent <= 0 && exponent >= -MANTISSA_BITS && __builtin_ctzll(mantissa) >= -exponent)
-        return (short_decimal){mantissa >> -exponent, 0};
+        return shortest_decimal(fraction, 1 - EXPONENT_BIAS - MANTISSA_BITS, false);
+    bool lower_is_closer = fraction == 0 && biased > 1;
     return shortest_decimal(mantissa, exponent, lower_is_closer);
 }
 

@@ -1,18 +1,18 @@
 /* Text -> double.
  *
- * The digits become an integer w and a power of ten, value = w * 10^q, eight characters at a
- * time inside one 64-bit word. Then w is multiplied with the leading bits of 5^q; the top 54
- * bits of the product, rounded, are the double (the 2^q in 10^q only moves the exponent):
+ * The digits become an integer w and a power of ten, value = w * 10^q, eight characters at a time
+ * inside one 64-bit word. Then w is multiplied by the leading bits of 5^q. The top 54 bits of the
+ * product, rounded, are the double (the 2^q in 10^q only moves the exponent):
  *
  *          w, shifted left until its top bit is set     64 bits
  *        * 5^q, leading bits                            64 bits, or 128 when those are too few
  *        = [ 53 bits kept | 1 to round | 9 or 10 spare | 64 low bits ]
  *
- * Daniel Lemire, "Number Parsing at a Gigabyte per Second", 2021 (after Michael Eisel). That
- * 128 bits of 5^q decide every w below 2^64 is proved in Noble Mushtak and Daniel Lemire, "Fast
- * Number Parsing Without Fallback", 2023. Only texts of more than 19 significant digits can
- * stay open: when w and w + 1 round differently, the text is compared exactly with the midpoint
- * of the two.
+ * Daniel Lemire, "Number Parsing at a Gigabyte per Second", 2021 (after Michael Eisel). 128 bits of
+ * 5^q decide every w below 2^64: the proof is in Noble Mushtak and Daniel Lemire, "Fast Number
+ * Parsing Without Fallback", 2023. Only texts of more than 19 significant digits can remain
+ * undecided: if w and w + 1 round differently, the text is compared exactly with the midpoint of
+ * the two.
  *
  * Cost on a 2020s server core: 10 to 25 ns, 45 from 20 digits on. */
 #include "base/number_text.h"
@@ -20,7 +20,7 @@
 
 #include <float.h>
 
-/* Loads when fewer than eight characters are left; the missing ones are zero bytes, no digits. */
+/* Loads fewer than eight characters; the missing ones become zero bytes, which are not digits. */
 static uint64_t load_last(const char *text, const char *end)
 {
     uint64_t word = 0;
@@ -34,8 +34,8 @@ static uint64_t load_ahead(const char *text, const char *end)
     return LIKELY(end - text >= 8) ? load_eight(text) : load_last(text, end);
 }
 
-/* Sets the top bit of the first byte above 9. Later ones come out right too as long as all
- * before them are below 0x8a: a carry out of such a byte is the only way to disturb the next. */
+/* Sets the top bit of the first byte above 9. Later bytes are correct too, as long as all bytes
+ * before them are below 0x8a: only a carry out of a larger byte disturbs the next. */
 static uint64_t bytes_above_nine(uint64_t word)
 {
     return ((word + EVERY_BYTE * (0x7f - 9)) | word) & EVERY_BYTE * 0x80;
@@ -43,11 +43,11 @@ static uint64_t bytes_above_nine(uint64_t word)
 
 /* Reading: the nearest double */
 
-/* The upper 128 bits of w * 5^q, w normalised. The product with the high half of 5^q is short
- * by less than 2^64, so it is good enough unless that could carry through the nine spare bits
- * (one in 512). For -27 <= q < 0 the quotient w / 5^-q may be whole or half; rounding the
- * reciprocal up instead of down makes such a product come out as ...000 rather than ...fff,
- * where it can be recognised. */
+/* The upper 128 bits of w * 5^q, w normalised. The product with the high half of 5^q is too small
+ * by less than 2^64, so it suffices unless that could carry through the nine spare bits (one in
+ * 512). For -27 <= q < 0 the quotient w / 5^-q may be whole or half. Rounding the reciprocal up
+ * instead of down makes such a product end in ...000 rather than ...fff, which can be
+ * recognised. */
 static oif_uint128 multiply_with_power_of_five(uint64_t w, int q)
 {
     const uint64_t spare_bits = 0x1ff;
@@ -62,9 +62,9 @@ static oif_uint128 multiply_with_power_of_five(uint64_t w, int q)
     return product;
 }
 
-/* When w and 10^-q are doubles themselves, one division rounds correctly (William Clinger, "How
- * to Read Floating Point Numbers Accurately", 1990). Saves 2 to 5 ns on short numbers. Needs
- * the default rounding and arithmetic in true double precision, which the x87 does not have. */
+/* If w and 10^-q are exact doubles, one division rounds correctly (William Clinger, "How to Read
+ * Floating Point Numbers Accurately", 1990). Saves 2 to 5 ns on short numbers. Needs the default
+ * rounding mode and true double precision, which the x87 does not have. */
 static bool is_quotient_of_doubles(uint64_t w, int64_t q)
 {
     bool true_double_arithmetic = FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 1;
@@ -79,8 +79,8 @@ static uint64_t quotient_of_doubles(uint64_t w, int64_t q)
     return oif_bits_of_double((double)(int64_t)w / power_of_ten[-q]);
 }
 
-/* Assembles the double whose mantissa, with one more bit to be rounded away, and biased
- * exponent are given. Halves are rounded up; the caller has made sure that there is no tie. */
+/* Assembles a double from its biased exponent and its mantissa with one extra bit, to be rounded
+ * away. Halves round up; the caller has ruled out ties. */
 static uint64_t round_and_assemble(uint64_t mantissa, int exponent)
 {
     if (UNLIKELY(exponent <= 0)) { /* subnormal: stored with exponent 0, meaning the same as 1 */
@@ -88,13 +88,13 @@ static uint64_t round_and_assemble(uint64_t mantissa, int exponent)
         return (mantissa + (mantissa & 1)) >> 1;
     }
     mantissa = (mantissa + (mantissa & 1)) >> 1;
-    /* Adding lets a mantissa that rounded up to 2^53 carry into the exponent. */
+    /* The sum lets a mantissa that rounded up to 2^53 carry into the exponent. */
     uint64_t bits = ((uint64_t)exponent << MANTISSA_BITS) + (mantissa - HIDDEN_BIT);
     return bits < INFINITY_BITS ? bits : INFINITY_BITS;
 }
 
-/* The bits of the double nearest to w * 10^q, by the multiplication that the top of this file
- * explains; w is not 0, and q is from OIF_POWER_OF_FIVE_MIN to 308. */
+/* The bits of the double nearest to w * 10^q, by the multiplication explained at the top of this
+ * file. w is not 0, and q is from OIF_POWER_OF_FIVE_MIN to 308. */
 static uint64_t nearest_double_by_product(uint64_t w, int64_t q)
 {
     int leading_zeros = __builtin_clzll(w);
@@ -105,11 +105,10 @@ static uint64_t nearest_double_by_product(uint64_t w, int64_t q)
     int exponent =
         floor_log2_of_power_of_ten((int)q) + 63 + top_bit - leading_zeros + EXPONENT_BIAS;
 
-    /* A tie with an even mantissa below: clear the bit that would round up. A tie is an odd
-     * number M of 54 bits. If q < 0, w = M * 5^-q < 2^64 needs q >= -4; if q > 0, 5^q divides
-     * M, so q <= 23. Then a product ending in zeros is a tie: for q >= 0 it is exact, and for q
-     * < 0 any other w misses a tie by at least 1/5^4 of its last bit, which shows in the low
-     * word. */
+    /* A tie with an even mantissa below: clear the bit that would round up. A tie is an odd number
+     * M of 54 bits. If q < 0, w = M * 5^-q < 2^64 needs q >= -4; if q > 0, 5^q divides M, so q <=
+     * 23. Then a product ending in zeros is a tie: for q >= 0 it is exact, and for q < 0 any other
+     * w misses a tie by at least 1/5^4 of its last bit, which shows in the low word. */
     bool exact = product.low == 0 && mantissa << spare_bits == product.high;
     if (UNLIKELY(exact && q >= -4 && q <= 23 && (mantissa & 3) == 1))
         mantissa--;
@@ -130,12 +129,12 @@ static uint64_t nearest_double(uint64_t w, int64_t q)
 
 /* Reading: more digits than a word holds */
 
-/* A midpoint of two doubles has at most 768 significant digits; digits after that many only say
+/* A midpoint of two doubles has at most 768 significant digits. Digits beyond that only decide
  * whether the text is above. */
 enum { DECISIVE_DIGITS = 768, FAST_DIGITS = 19 };
 
-/* What is in the text: the digits from first to last (with a point between them, perhaps),
- * the first one not 0, and the power of ten that the last digit counts. */
+/* A decimal in the text: its digits from first to last (possibly with a point between them), the
+ * first one not 0, and the power of ten of the last digit. */
 typedef struct {
     const char *first;
     const char *last;
@@ -143,12 +142,12 @@ typedef struct {
     int64_t exponent;
 } long_decimal;
 
-/* The decisive digits as a natural number; a nonzero digit after them is kept as one more
- * digit, 1. Returns the power of ten to multiply the number by. */
+/* The decisive digits as a natural number; a nonzero digit after them adds one more digit, 1.
+ * Returns the power of ten to multiply the number by. */
 static int64_t read_decisive_digits(const long_decimal *decimal, oif_natural *number)
 {
     int64_t taken = 0;
-    uint32_t block = 0, block_scale = 1; /* up to nine digits for one pass over the limbs */
+    uint32_t block = 0, block_scale = 1; /* up to nine digits per pass over the limbs */
     const char *p = decimal->first;
     number->size = 0;
     for (; p <= decimal->last && taken < DECISIVE_DIGITS; p++) {
@@ -172,14 +171,13 @@ static int64_t read_decisive_digits(const long_decimal *decimal, oif_natural *nu
     return decimal->exponent + decimal->digits - taken - more;
 }
 
-/* Is the text below (-1), at (0) or above (1) the middle between the double `bits` and the next
- * one?
+/* Whether the text is below (-1), at (0) or above (1) the midpoint of the double `bits` and the
+ * next one.
  *
  *     digits * 10^n  against  (2 * mantissa + 1) * 2^exponent
  *
- * with each negative power moved to the other side, so that both sides are whole. They are
- * about equal, and the largest, from the last digit of the smallest subnormals, is below 2^54 *
- * 5^1111 < 2^2640. */
+ * Each negative power is moved to the other side, so both sides are whole. They are about equal.
+ * The largest, from the last digit of the smallest subnormals, is below 2^54 * 5^1111 < 2^2640. */
 static int compare_with_midpoint(const long_decimal *decimal, uint64_t bits)
 {
     int64_t biased = (int64_t)(bits >> MANTISSA_BITS);
@@ -232,7 +230,7 @@ static const char *read_digits(const char *text, const char *end, uint64_t *w)
             text += 8;
             continue;
         }
-        int bits = __builtin_ctzll(others) & ~7; /* eight per digit */
+        int bits = __builtin_ctzll(others) & ~7; /* eight bits per digit */
         if (bits != 0)
             *w = *w * POWER_OF_TEN[bits / 8] + join_eight_digits(digits << (64 - bits));
         return text + bits / 8;
@@ -247,9 +245,8 @@ typedef struct {
     const char *end;
 } digit_run;
 
-/* The usual number has its point among the first eight characters. Squeezing the point out of
- * the word reads the digits on both sides of it at once; only when the word ends in a digit is
- * there more. */
+/* Most numbers have their point among the first eight characters. Squeezing the point out of the
+ * word reads the digits on both sides at once. There is more only if the word ends in a digit. */
 static digit_run read_digits_around_point(const char *text, const char *end, uint64_t digits,
                                           uint64_t others, int point)
 {
@@ -287,9 +284,8 @@ static digit_run read_decimal(const char *text, const char *end)
     return run;
 }
 
-/* Reads [+-]digits after an e. Leaves *exponent alone and returns `text` when there are none.
- * Beyond 10^16 further digits no longer count: no text is long enough to bring such an exponent
- * back. */
+/* Reads [+-]digits after an e. If there are none, returns `text` and leaves *exponent unchanged.
+ * Above 10^16 further digits are ignored: no text is long enough to compensate such an exponent. */
 static const char *read_exponent(const char *text, const char *end, int64_t *exponent)
 {
     const int64_t limit = INT64_C(10000000000000000);
@@ -308,7 +304,7 @@ static const char *read_exponent(const char *text, const char *end, int64_t *exp
     return p;
 }
 
-/* The length of `word` (lower case) when the text begins with it in any case, else 0. */
+/* The length of `word` (lower case) if the text begins with it in any case, else 0. */
 static size_t match_word(const char *text, const char *end, const char *word)
 {
     size_t n = 0;
@@ -332,7 +328,7 @@ static const char *read_word(const char *text, const char *end, uint64_t *bits)
     return length > 0 ? text + length : NULL;
 }
 
-/* More than 19 digits were read, perhaps many of them leading zeros. */
+/* For more than 19 digits, possibly with many leading zeros. */
 static uint64_t read_long_decimal(const char *text, const digit_run *run)
 {
     int64_t count = run->count;
@@ -344,26 +340,26 @@ static uint64_t read_long_decimal(const char *text, const digit_run *run)
         &(long_decimal){text, run->end - 1, count, run->exponent});
 }
 
-/* Up to eight digit values at the low end of a word are moved to its top: the zeros below count as
- * leading ones. */
+/* Moves up to eight digits from the low end of a word to the top; the zeros below count as leading
+ * ones. */
 static inline uint64_t last_digits(uint64_t word, unsigned count)
 {
-    const uint64_t all_or_none = -(uint64_t)(count != 0); /* no shift moves a word by 64 */
+    const uint64_t all_or_none = -(uint64_t)(count != 0); /* a shift by 64 is undefined */
     return word << (64 - 8 * count) % 64 & all_or_none;
 }
 
-/* Three words are loaded, and the point is squeezed out of the first:
+/* Loads three words and squeezes the point out of the first:
  *
  *     10.71610 74515452 43,...    ->    10716107 45154524 3
  *                                       first    middle   last: 8, then up to 8, then the rest
  *
- * How many digits there are is hard to predict, so nothing but the checks branches on it. 17 digits
- * take 40% fewer instructions than oif_number_parse. */
+ * The number of digits is hard to predict, so only the checks branch on it. 17 digits take 40%
+ * fewer instructions than oif_number_parse. */
 bool oif_long_number_read(const char *text, const char *end, double *value)
 {
     const uint64_t negative = *text == '-';
     text += negative;
-    const uint64_t count = (uint64_t)(end - text) - 1; /* of the digits */
+    const uint64_t count = (uint64_t)(end - text) - 1; /* number of digits */
     if (count - 8 > FAST_DIGITS - 8)
         return false;
     const uint64_t zeros = EVERY_BYTE * '0';
@@ -395,7 +391,7 @@ const char *oif_number_parse(const char *text, const char *end, double *value)
     if (text >= end)
         return NULL;
     bool negative = *text == '-';
-    text += negative | (*text == '+'); /* no branch: signs are random in much data */
+    text += negative | (*text == '+'); /* no branch: in much data signs are random */
 
     uint64_t bits;
     digit_run run = read_decimal(text, end);

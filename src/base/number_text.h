@@ -1,6 +1,5 @@
-/* What reading and writing numbers as text have in common: the parts of a double, powers of
- * five, eight characters in one word. Nothing here depends on the machine's byte order, on the
- * locale or on libm. */
+/* Shared by reading and writing numbers as text: the parts of a double, powers of five, eight
+ * characters in one word. Nothing here depends on byte order, locale or libm. */
 #ifndef OIF_BASE_NUMBER_TEXT_H
 #define OIF_BASE_NUMBER_TEXT_H
 
@@ -31,8 +30,7 @@ static const uint64_t POWER_OF_TEN[] = {
 };
 /* clang-format on */
 
-/* floor(log2(10^n)), exact for |n| <= 1233; >> of a negative number is arithmetic in gcc and
- * clang. */
+/* floor(log2(10^n)), exact for |n| <= 1233. gcc and clang shift negative numbers arithmetically. */
 static inline int floor_log2_of_power_of_ten(int n)
 {
     return (int)((int64_t)n * 1741647 >> 19);
@@ -45,7 +43,7 @@ static inline const oif_uint128 *power_of_five(int n)
 
 static const uint64_t EVERY_BYTE = UINT64_C(0x0101010101010101);
 
-/* Between a word in memory order and one whose lowest byte comes first. */
+/* Converts between memory order and little-endian. */
 static inline uint64_t little_endian(uint64_t word)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -55,7 +53,7 @@ static inline uint64_t little_endian(uint64_t word)
 #endif
 }
 
-/* Eight characters in a word, the first in the lowest byte whatever the machine's byte order. */
+/* Loads eight characters into a word, the first in the lowest byte on every machine. */
 static inline uint64_t load_eight(const char *text)
 {
     uint64_t word;
@@ -69,7 +67,7 @@ static inline void store_eight(char *text, uint64_t word)
     memcpy(text, &word, sizeof word);
 }
 
-/* The number that eight digit values spell: pairs, then fours, then eight, all inside one word. */
+/* The number given by eight digits: pairs, then fours, then eight, all inside one word. */
 static inline uint64_t join_eight_digits(uint64_t digits)
 {
     const uint64_t pair_mask = UINT64_C(0x000000ff000000ff);
@@ -79,9 +77,9 @@ static inline uint64_t join_eight_digits(uint64_t digits)
     return ((pairs & pair_mask) * pairs_0_and_2 + (pairs >> 16 & pair_mask) * pairs_1_and_3) >> 32;
 }
 
-/* Reads [-]digits.digits with its point among the first eight characters and 8 to 19 digits in all,
- * as most long numbers are written, up to a known end; false for all others, whatever *value is
- * then. 25 bytes are loaded from `text` on. The same bits as oif_number_parse. */
+/* Reads [-]digits.digits with the point among the first eight characters and 8 to 19 digits in all,
+ * up to a known end. Most long numbers look like this. Returns false for all others; *value is then
+ * undefined. Loads 25 bytes from `text` on. Same bits as oif_number_parse. */
 bool oif_long_number_read(const char *text, const char *end, double *value);
 
 #endif

@@ -1,8 +1,7 @@
-/* Each run is a new round: workers wait until the round's number changes, do their part, and
- * the last of them wakes the caller. All changes are made under one mutex. Waking a thread
- * takes 10 to 100 microseconds, as long as a round of work, so a waiting thread looks out for
- * the next event for about that long before it goes to sleep: rounds that follow each other
- * closely need no waking, and an idle pool sleeps. */
+/* Each run is a new round: workers wait until the round number changes and do their part; the last
+ * one wakes the caller. All changes are made under one mutex. Waking a thread takes 10 to 100
+ * microseconds, as long as a round of work. So a waiting thread first spins for about that long
+ * before it sleeps: rounds in quick succession need no waking, and an idle pool sleeps. */
 #include "base/pool.h"
 
 #include "base/error.h"
@@ -14,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { LOOKS = 1000 }; /* before sleeping; with a pause of 10 to 50 nanoseconds in between */
+enum { LOOKS = 1000 }; /* before sleeping, with pauses of 10 to 50 nanoseconds */
 
 typedef struct worker {
     oif_pool *pool;
@@ -124,7 +123,7 @@ unsigned oif_pool_parts(const oif_pool *pool)
     return pool ? pool->parts : 1;
 }
 
-/* Starts a round; false when one is under way. */
+/* Starts a round; false if one is running. */
 static bool begin_round(oif_pool *pool, void (*task)(void *context, unsigned part), void *context)
 {
     pthread_mutex_lock(&pool->mutex);

@@ -1,17 +1,17 @@
 /* Powers of five to 128 bits, computed instead of listed.
  *
- * A table of 667 constants would have to be generated, checked in and trusted. Computing it
- * takes a few lines of schoolbook arithmetic on one long natural number:
+ * A table of 667 constants would have to be generated, checked in and trusted. Computing it takes a
+ * few lines of schoolbook arithmetic on one long natural number:
  *
  *     n >= 0    start with 1, multiply by 5 for each step       (exact: 5^324 has 753 bits)
  *     n <  0    start with 2^1023, divide by 5 for each step    (each quotient is
  *                                                                floor(2^1023 / 5^-n), since
  *                                                                dividing a floor gives a floor)
  *
- * and after every step the 128 bits from the leading one downwards are the entry. The last
- * quotient still has 1024 - 795 = 229 bits, so 128 true ones are always there.
+ * After every step, the 128 bits from the leading one downwards are the entry. The last quotient
+ * still has 1024 - 795 = 229 bits, so 128 valid bits are always there.
  *
- * The same long numbers settle the few texts that the table cannot (see number_text.c). */
+ * The same long numbers decide the few texts that the table cannot (see number_parse.c). */
 
 #include "base/powers_of_five.h"
 
@@ -47,7 +47,7 @@ void oif_natural_multiply_by_power_of_two(oif_natural *number, int64_t n)
 
 void oif_natural_multiply_by_power_of_five(oif_natural *number, int64_t n)
 {
-    const uint32_t five_to_the_13 = 1220703125; /* the largest in a limb */
+    const uint32_t five_to_the_13 = 1220703125; /* the largest power in a limb */
     for (; n >= 13; n -= 13)
         oif_natural_multiply_and_add(number, five_to_the_13, 0);
     for (; n > 0; n--)
@@ -77,7 +77,7 @@ int oif_natural_compare(const oif_natural *left, const oif_natural *right)
     return 0;
 }
 
-/* The 32 bits that begin `offset` bits below the top of limb `i`; limbs below the first are
+/* The 32 bits that start `offset` bits below the top of limb `i`; limbs below the first are
  * zero. */
 static uint64_t bits_from(const oif_natural *number, int i, int offset)
 {

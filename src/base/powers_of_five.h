@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* Powers of five to 128 bits, and the wide arithmetic that computes them and works with them. */
+/* Powers of five to 128 bits, and the wide arithmetic behind them. */
 
 typedef struct {
     uint64_t high;
@@ -29,10 +29,10 @@ static inline oif_uint128 oif_multiply_64(uint64_t x, uint64_t y)
 #endif
 }
 
-/* The exponents n of 5^n that reading or writing a double can ask for. */
+/* The exponents n of 5^n needed to read or write a double. */
 enum {
     OIF_POWER_OF_FIVE_MIN = -342,     /* below, (2^64 - 1) * 10^n rounds to zero */
-    OIF_POWER_OF_FIVE_MAX = 324,      /* what writing the smallest subnormal multiplies with */
+    OIF_POWER_OF_FIVE_MAX = 324,      /* needed to write the smallest subnormal */
     OIF_POWER_OF_FIVE_LAST_EXACT = 55 /* from 0 to here 5^n fits in 128 bits */
 };
 
@@ -40,13 +40,13 @@ enum {
  *
  *     5^n = (high * 2^64 + low + something in [0, 1)) * 2^(floor(log2(5^n)) - 127)
  *
- * The top bit of `high` is always set; the bits below `low` are cut off, never rounded. The
- * first call computes the table (some 50 microseconds), every later call is one load. Any
- * thread may call it at any time; it cannot fail. */
+ * The top bit of `high` is always set; lower bits are truncated, never rounded. The first call
+ * computes the table (some 50 microseconds), every later call is one load. Any thread may call it
+ * at any time; it cannot fail. */
 const oif_uint128 *oif_powers_of_five(void);
 
-/* A natural number below 2^3072, the least significant limb first, no zero limb at the top.
- * The caller makes sure that the product fits. */
+/* A natural number below 2^3072, least significant limb first, no zero limb at the top. The caller
+ * ensures that products fit. */
 enum { OIF_NATURAL_LIMBS = 96 };
 
 typedef struct {
@@ -59,7 +59,7 @@ void oif_natural_multiply_and_add(oif_natural *number, uint32_t factor, uint32_t
 void oif_natural_multiply_by_power_of_two(oif_natural *number, int64_t n);
 void oif_natural_multiply_by_power_of_five(oif_natural *number, int64_t n);
 
-/* Negative, zero or positive as left is below, equal to or above right. */
+/* Negative, zero or positive if left is below, equal to or above right. */
 int oif_natural_compare(const oif_natural *left, const oif_natural *right);
 
 #endif

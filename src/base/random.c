@@ -18,9 +18,9 @@ uint64_t oif_random_even(oif_random *random, uint32_t count, uint64_t product)
     return product;
 }
 
-/* 64 coins at once: coin i compares its own random binary fraction with the probability's,
- * digit by digit. A coin is decided at the first digit that differs; on average some eight
- * digits decide all 64. */
+/* Tosses 64 coins at once. Coin i compares its own random binary fraction with the probability,
+ * digit by digit, and is decided at the first digit that differs. On average some eight digits
+ * decide all 64. */
 static uint64_t toss_64_coins(oif_random *random, uint64_t probability)
 {
     uint64_t heads = 0, undecided = UINT64_MAX;
@@ -46,15 +46,15 @@ uint32_t oif_random_binomial(oif_random *random, uint32_t count, double probabil
     return heads;
 }
 
-/* U^(1/n) has the law of the greatest of n uniform numbers; U in (0, 1], as its logarithm is
- * taken. */
+/* U^(1/n) has the distribution of the greatest of n uniform numbers. U is in (0, 1], because of its
+ * logarithm. */
 OIF_INLINE double greatest_of(double unit, double count)
 {
     return oif_exp2(oif_log2(1.0 - unit) / count);
 }
 
-/* `least` and `greatest` come in as uniform draws. Given the greatest, the others are uniform
- * below it, and the least of them is the mirror image of a greatest. */
+/* `least` and `greatest` start as uniform draws. Given the greatest, the others are uniform below
+ * it, and their minimum is the mirror image of a maximum. */
 OIF_INLINE void turn_into_extremes(uint32_t count, uint32_t times, double *restrict least,
                                    double *restrict greatest)
 {

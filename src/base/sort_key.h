@@ -4,7 +4,7 @@
 
 #include "base/double_bits.h"
 
-/* Keys are in the order of the numbers; 0.0 and -0.0 have the same one. */
+/* Keys are in the order of the numbers; 0.0 and -0.0 have the same key. */
 static inline uint64_t oif_sort_key(double number)
 {
     const uint64_t sign = UINT64_C(1) << 63;
@@ -12,14 +12,14 @@ static inline uint64_t oif_sort_key(double number)
     return bits ^ ((0 - (bits >> 63)) | sign);
 }
 
-/* The number that has this key. */
+/* The number with this key. */
 static inline double oif_sort_key_number(uint64_t key)
 {
     const uint64_t sign = UINT64_C(1) << 63;
     return oif_double_from_bits(key & sign ? key ^ sign : ~key);
 }
 
-/* Not below the key of any number. */
+/* At least as large as any key. */
 #define OIF_SORT_KEY_MAX UINT64_MAX
 
 #endif

@@ -1,7 +1,7 @@
-/* log2 and exp2 that give the same bits everywhere. libm's differ between machines and
- * versions; these use only IEEE additions, multiplications and a division, each of which has
- * one correct result. They have no branches, so that loops over arrays are vectorised, with the
- * same results. */
+/* log2 and exp2 that give the same bits everywhere. libm's results differ between machines and
+ * versions; these use only IEEE additions, multiplications and a division, whose results are
+ * exactly defined. They have no branches, so loops over arrays are vectorised with the same
+ * results. */
 #ifndef OIF_BASE_STABLE_MATH_H
 #define OIF_BASE_STABLE_MATH_H
 
@@ -14,29 +14,29 @@
 #error "oif needs IEEE double arithmetic; on 32-bit x86 add -msse2 -mfpmath=sse"
 #endif
 
-/* All ones where the condition holds: a choice without a branch. */
+/* All ones if the condition holds: a selection without a branch. */
 static inline uint64_t oif_mask(bool condition)
 {
     return 0 - (uint64_t)condition;
 }
 
-/* One instruction, whose result IEEE 754 defines; -fno-math-errno keeps libm out. */
+/* One instruction with a result defined by IEEE 754; -fno-math-errno avoids libm. */
 static inline double oif_sqrt(double x)
 {
     return __builtin_sqrt(x);
 }
 
-/* Of a positive, normal number; absolute error under 2^-50, and relative error as small near 1.
+/* For a positive, normal number. Absolute error below 2^-50, relative error as small near 1.
  *
- * x = m 2^e with m in [sqrt(1/2), sqrt(2)); log(m) = 2 atanh(s) with s = (m - 1) / (m + 1). As
- * |s| < 0.172, eleven terms of the series s + s^3/3 + s^5/5 + ... reach double precision. */
+ * x = m 2^e with m in [sqrt(1/2), sqrt(2)); log(m) = 2 atanh(s) with s = (m - 1) / (m + 1). As |s|
+ * < 0.172, eleven terms of the series s + s^3/3 + s^5/5 + ... reach double precision. */
 static inline double oif_log2(double x)
 {
     const double two_over_ln2 = 0x1.71547652b82fep+1, sqrt2 = 0x1.6a09e667f3bcdp+0;
     const uint64_t mantissa_bits = 52, mantissa = (UINT64_C(1) << 52) - 1;
     const uint64_t bits_of_1 = UINT64_C(1023) << 52, bits_of_2_52 = UINT64_C(1075) << 52;
     uint64_t bits = oif_bits_of_double(x);
-    /* The exponent as a double without a conversion: it becomes the last bits of 2^52 +
+    /* The exponent as a double, without a conversion: it becomes the last bits of 2^52 +
      * exponent. */
     double exponent = oif_double_from_bits(bits >> mantissa_bits | bits_of_2_52) - (0x1p52 + 1023);
     double m = oif_double_from_bits((bits & mantissa) | bits_of_1);
@@ -50,13 +50,13 @@ static inline double oif_log2(double x)
     return exponent + two_over_ln2 * (s * sum);
 }
 
-/* Of a number up to 1023; relative error under 2^-50, and 0 below 2^-1021.
+/* For a number up to 1023. Relative error below 2^-50; 0 below 2^-1021.
  *
- * x = k + f with |f| <= 1/2; 2^f by its Taylor series, in pairs so that the processor can
- * overlap them. */
+ * x = k + f with |f| <= 1/2; 2^f by its Taylor series, in pairs so the processor can overlap
+ * them. */
 static inline double oif_exp2(double x)
 {
-    /* its last bit counts ones, so that adding it rounds to a whole number */
+    /* its last bit has the value 1, so adding it rounds to a whole number */
     const double rounder = 0x1.8p52;
     double shifted = x + rounder, f = x - (shifted - rounder), f2 = f * f, f4 = f2 * f2,
            f8 = f4 * f4;

@@ -1,6 +1,5 @@
-/* The fields of an object, passed one after another to a visitor. One function passes them,
- * whether the visitor writes them down, reads them back or lists them: so saving and loading
- * cannot disagree.
+/* The fields of an object, passed in order to a visitor. The same function serves visitors that
+ * write, read or list fields, so saving and loading cannot disagree.
  *
  *     static void visit_fields(void *state, oif_state_visitor *visitor)
  *     {
@@ -9,8 +8,8 @@
  *         oif_visit_f64(visitor, "window", window_of(c), c->window_size);
  *     }
  *
- * What follows from the parameters is not passed: the caller that reads fields back has made the
- * object with the same parameters.
+ * Fields that follow from the parameters are not passed: the caller that reads fields back has
+ * created the object with the same parameters.
  */
 #ifndef OIF_BASE_STATE_VISITOR_H
 #define OIF_BASE_STATE_VISITOR_H
@@ -30,14 +29,14 @@ typedef enum oif_field_type {
 
 typedef struct oif_state_visitor oif_state_visitor;
 
-/* A field of a record: where its values are, and how many there are. */
+/* A field of a record: its offset and number of values. */
 typedef struct oif_field {
     const char *name;
     oif_field_type type;
     size_t offset, count;
 } oif_field;
 
-/* An array of records, such as the nodes of a tree: the first one and how far apart they are. */
+/* An array of records, such as the nodes of a tree: the first record and the stride. */
 typedef struct oif_records {
     const oif_field *fields;
     size_t field_count;
@@ -45,11 +44,11 @@ typedef struct oif_records {
     size_t stride, count;
 } oif_records;
 
-/* A visitor's own state begins with this. */
+/* The head of a visitor's own state. */
 struct oif_state_visitor {
     void (*visit)(oif_state_visitor *self, const char *name, oif_field_type type, void *values,
                   size_t count);
-    /* NULL, or what does the same as visiting each field of each record, but faster. */
+    /* NULL, or a faster equivalent of visiting each field of each record. */
     void (*visit_records)(oif_state_visitor *self, const oif_records *records);
 };
 
@@ -67,7 +66,7 @@ static inline size_t oif_field_type_bytes(oif_field_type type)
     return 8;
 }
 
-/* Every field of the first record, then of the second, ..., one by one. */
+/* Visits every field of the first record, then of the second, ... */
 static inline void oif_visit_fields_of_records(oif_state_visitor *visitor,
                                                const oif_records *records)
 {

@@ -1,10 +1,10 @@
-/* The few lines that are written for one kind of processor: AVX2 of x86-64, used when the
- * machine has it. The results are the same bits as those of the portable code beside each use:
- * only operations occur that IEEE 754 defines exactly, and -ffp-contract=off keeps compilers
- * from fusing them. OIF_PORTABLE leaves them out, for tests and comparisons.
+/* Code for one kind of processor: AVX2 of x86-64, used if the machine has it. The results are the
+ * same bits as those of the portable code: it uses only operations that IEEE 754 defines exactly,
+ * and -ffp-contract=off keeps compilers from fusing them. OIF_PORTABLE disables it, for tests and
+ * comparisons.
  *
  * Most uses have no intrinsics: an OIF_INLINE function is compiled a second time, inside an
- * OIF_AVX2 one that is called when oif_machine_has_avx2(). Where there is no AVX2 that is never
+ * OIF_AVX2 function that is called if oif_machine_has_avx2(). On other processors that is never
  * true, and the second copy vanishes. */
 #ifndef OIF_BASE_VECTOR_H
 #define OIF_BASE_VECTOR_H
@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Coverage builds define it as plain `static inline`: copies of one branch would count as
- * several. */
+/* Coverage builds define it as plain `static inline`: copies of one branch would count
+ * separately. */
 #ifndef OIF_INLINE
 #define OIF_INLINE static inline __attribute__((always_inline))
 #endif
@@ -49,8 +49,7 @@ OIF_AVX2 static inline void oif_raise_4_avx2(double *highest, const double *x)
     _mm256_storeu_pd(highest, _mm256_max_pd(_mm256_loadu_pd(x), _mm256_loadu_pd(highest)));
 }
 
-/* All ones in byte i where x[i] >= least or, with `nan_too`, where x[i] is a NaN; for 32
- * numbers. */
+/* For 32 numbers: all ones in byte i if x[i] >= least or, with `nan_too`, if x[i] is NaN. */
 OIF_AVX2 OIF_INLINE __m256i oif_at_least_32_avx2(const double *x, double least, bool nan_too)
 {
     const __m256d bound = _mm256_set1_pd(least);
@@ -64,8 +63,8 @@ OIF_AVX2 OIF_INLINE __m256i oif_at_least_32_avx2(const double *x, double least, 
         found[i] = _mm256_packs_epi32(found[2 * i], found[2 * i + 1]);
     for (int i = 0; i < 2; i++)
         found[i] = _mm256_packs_epi32(found[2 * i], found[2 * i + 1]);
-    /* Packing works in halves: by now the low one has the numbers 0 1, 4 5, 8 9, .. and the
-     * high one the others. */
+    /* Packing works in halves: by now the low half has the numbers 0 1, 4 5, 8 9, .. and the high
+     * half the others. */
     const __m256i in_order = _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15,
                                               0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
     __m256i halves =
@@ -73,7 +72,7 @@ OIF_AVX2 OIF_INLINE __m256i oif_at_least_32_avx2(const double *x, double least, 
     return _mm256_shuffle_epi8(halves, in_order);
 }
 
-/* bytes[i] = to where bytes[i] == from and byte i of `where` is all ones; for 32 bytes. */
+/* For 32 bytes: bytes[i] = to if bytes[i] == from and byte i of `where` is all ones. */
 OIF_AVX2 OIF_INLINE void oif_replace_32_avx2(uint8_t *bytes, uint8_t from, uint8_t to,
                                              __m256i where)
 {
@@ -93,9 +92,9 @@ static inline bool oif_machine_has_avx2(void)
 }
 #endif
 
-/* The child of node i of a heap that a key leads to: 2 i, or 2 i + 1 if last_left < key.
- * Compilers would set a register to the comparison's result and add it; if they know that it is a
- * carry, they add it with the doubling, two instructions fewer. */
+/* The child of node i of a heap for a key: 2 i, or 2 i + 1 if last_left < key. Compilers would
+ * materialise the comparison and add it. Written as a carry, it is added with the doubling: two
+ * instructions fewer. */
 OIF_INLINE size_t oif_child_index(size_t i, uint64_t last_left, uint64_t key)
 {
 #if OIF_HAS_AVX2_CODE

@@ -1,10 +1,11 @@
-/* The public calls of detectors. The checks are the same for every kind; the work is done by the
- * functions of the kind (detector.h). */
+/* The public calls of detectors. Checks are the same for every kind; the kind's own functions
+ * (detector.h) do the work. */
 #include "detect/detector.h"
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/stable_math.h"
+#include "base/vector.h"
 #include "detect/row_ranges.h"
 
 #include <float.h>
@@ -15,13 +16,13 @@ struct oif_detector {
     const oif_detector_kind *kind;
     oif_params params;
     size_t columns;
-    size_t bytes;           /* of the whole block, this header included */
+    size_t bytes;           /* of the whole block, including this header */
     double insertion_depth; /* 0: rows are not inserted, and there are no ranges */
-    size_t ranges_at;       /* where the ranges are in the block, or would be */
+    size_t ranges_at;       /* offset of the ranges in the block, or where they would be */
     uint64_t rows_learned;
-    oif_column_names *names; /* NULL while the columns have none */
-    oif_pool *pool;          /* NULL while one thread does the work; clones start without */
-    bool is_callers_memory;  /* that this block is in; it is not freed */
+    oif_column_names *names; /* NULL while the columns are unnamed */
+    oif_pool *pool;          /* NULL with one thread; clones start with NULL */
+    bool is_callers_memory;  /* the caller owns this block; it is not freed */
     _Alignas(OIF_CACHE_LINE_BYTES) unsigned char state[];
 };
 
@@ -68,7 +69,8 @@ oif_status oif_detector_estimate_bytes(const oif_params *params, size_t columns,
     if (columns == 0)
         return oif_fail(error, OIF_EPARAM, "a row needs at least one number");
     if (columns > OIF_COLUMNS_MAX)
-        return oif_fail(error, OIF_EPARAM, "a row of %zu numbers is too long", columns);
+        return oif_fail(error, OIF_EPARAM, "a row of %zu columns is too long; the limit is %d",
+                        columns, OIF_COLUMNS_MAX);
 
     size_t total = bytes_before_ranges(kind, params, columns);
     if (insertion_depth(kind, params) > 0)
@@ -79,7 +81,7 @@ oif_status oif_detector_estimate_bytes(const oif_params *params, size_t columns,
     return OIF_OK;
 }
 
-/* Fills a state, and ranges, that are all zero. */
+/* Initialises a zeroed state, and the ranges if there are any. */
 static void init_state(oif_detector *detector)
 {
     detector->kind->init(detector->state, &detector->params, detector->columns);
@@ -87,10 +89,10 @@ static void init_state(oif_detector *detector)
         oif_row_ranges_init(ranges_of(detector), detector->columns);
 }
 
-/* Makes a detector in memory for which its parameters were checked. */
+/* Builds a detector from checked parameters in memory of that many bytes. */
 static void fill(oif_detector *made, size_t bytes, const oif_params *params, size_t columns)
 {
-    memset(made, 0, bytes); /* padding too: equal detectors are equal bytes */
+    memset(made, 0, bytes); /* padding too: equal detectors have equal bytes */
     made->kind = oif_detector_kind_of(params);
     made->params = *params;
     made->columns = columns;
@@ -228,18 +230,32 @@ oif_status oif_detector_set_threads(oif_detector *detector, unsigned threads, oi
 
 /* ---- Rows ---- */
 
-/* Compilers make of it what the machine has. */
+/* A vector type: the compiler uses the machine's vector instructions. */
 typedef double pair __attribute__((vector_size(2 * sizeof(double))));
 
-/* Whether a value is infinite or missing: then 0 times it is not a number, nor is a sum with it. */
+/* 0 times two numbers. */
+OIF_INLINE pair zero_times(const double *numbers)
+{
+    pair two;
+    memcpy(&two, numbers, sizeof two);
+    return two * 0.0;
+}
+
+/* Whether a value is infinite or missing. Zero times such a value is NaN, and so is the sum. Two
+ * sums, so an addition need not wait for the one before. */
 static bool has_unusual(const double *row, size_t columns)
 {
-    pair sums = {0, 0}, two;
+    pair sums = {0, 0}, others = sums;
     size_t i = 0;
-    for (; i + 2 <= columns; i += 2) {
-        memcpy(&two, row + i, sizeof two);
-        sums += two * 0.0;
+    for (; i + 4 <= columns; i += 4) {
+        sums += zero_times(row + i);
+        others += zero_times(row + i + 2);
     }
+    if (i + 2 <= columns) {
+        sums += zero_times(row + i);
+        i += 2;
+    }
+    sums += others;
     double sum = sums[0] + sums[1];
     if (i < columns)
         sum += row[i] * 0.0;
@@ -311,7 +327,8 @@ void oif_rows_score(const oif_rows *rows, oif_score_function score, const void *
     oif_pool_run(sharing, score_part, &s);
 }
 
-/* The score of a row as if it had been inserted. Slow: only for a row that may be outside. */
+/* The score of a row as if it had been inserted. Slow: call it only for a row that may be
+ * outside. */
 static double insert(const oif_detector *detector, const double *row, double score,
                      const oif_columns_left_out *left_out)
 {
@@ -333,7 +350,7 @@ static void insert_learned(oif_detector *detector, const oif_rows *rows, double 
     }
 }
 
-/* The scores are those before the rows are learned. */
+/* Scores each row before learning it. */
 static void insert_and_learn(oif_detector *detector, const oif_rows *rows, double *scores)
 {
     for (size_t i = 0; i < rows->count; i++) {
@@ -344,7 +361,7 @@ static void insert_and_learn(oif_detector *detector, const oif_rows *rows, doubl
     }
 }
 
-/* Scores and inserts some rows of a block; threads may do the same with others. */
+/* Scores and inserts some rows of a block. Other threads may take the other rows. */
 static void score_and_insert(const void *context, const oif_rows *rows, double *scores)
 {
     const oif_detector *detector = context;
@@ -432,7 +449,7 @@ oif_status oif_detector_learn_score(oif_detector *detector, const double *row, d
 
 /* ---- Explanations ---- */
 
-/* Scales numbers, none below 0, to a sum of 1, unless all are 0. */
+/* Scales numbers, all at least 0, to a sum of 1, unless all are 0. */
 static void make_shares(double *numbers, size_t count)
 {
     double sum = 0;
@@ -442,8 +459,8 @@ static void make_shares(double *numbers, size_t count)
         numbers[i] /= sum;
 }
 
-/* The score of a row without a column in all its steps. To the kind the column is missing; to the
- * ranges it does not exist, as a missing number may be just what is wrong. */
+/* The score of a row without a column in all its steps. The kind sees the column as missing. The
+ * ranges skip it, because a missing value may itself be the anomaly. */
 static double score_without(const oif_detector *detector, const double *row, size_t column,
                             size_t step_columns, double *scratch)
 {

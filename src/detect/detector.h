@@ -4,8 +4,8 @@
  *         detector.c      checks the row               the same for every kind
  *         kind->learn_rows(state, rows)              the kind's own work
  *
- * A detector is one block of memory: the header that detector.c owns, then the kind's state, then,
- * where whole rows are inserted, the ranges of the recent rows.
+ * A detector is one block of memory: a header owned by detector.c, the kind's state and, if whole
+ * rows are inserted, the ranges of the recent rows.
  */
 #ifndef OIF_DETECT_DETECTOR_H
 #define OIF_DETECT_DETECTOR_H
@@ -34,8 +34,8 @@ static inline const double *oif_rows_at(const oif_rows *rows, size_t i)
     return rows->values + i * rows->stride;
 }
 
-/* Whether every number is finite or missing, as in rows that passed oif_row_check.
- * Without a branch, so compilers test several numbers at once. */
+/* Whether every number is finite or missing, as in rows that passed oif_row_check. Has no branch,
+ * so compilers can vectorise it. */
 static inline bool oif_none_infinite(const double *numbers, size_t count)
 {
     unsigned infinite = 0;
@@ -50,8 +50,8 @@ bool oif_row_is_complete(const double *row, size_t columns);
 /* OIF_EVALUE   a value of the row is infinite; error->line is `row_number` */
 oif_status oif_row_check(const double *row, size_t columns, size_t row_number, oif_error *error);
 
-/* More rows than any stream has. A detector that claims more is broken.
- * So counts of rows never overflow. */
+/* More rows than any stream has, so row counts never overflow. A detector that claims more is
+ * broken. */
 #define OIF_MAX_ROWS_LEARNED (UINT64_C(3) << 62)
 
 static inline bool oif_rows_complete_at(const oif_rows *rows, size_t i, size_t dimension)
@@ -59,7 +59,7 @@ static inline bool oif_rows_complete_at(const oif_rows *rows, size_t i, size_t d
     return rows->complete || oif_row_is_complete(oif_rows_at(rows, i), dimension);
 }
 
-/* The rows from `from` on, `most` of them at most. */
+/* At most `most` rows, starting at row `from`. */
 static inline oif_rows oif_rows_from(const oif_rows *rows, size_t from, size_t most)
 {
     size_t left = rows->count - from;
@@ -69,7 +69,7 @@ static inline oif_rows oif_rows_from(const oif_rows *rows, size_t from, size_t m
 
 /* ---- Threads ---- */
 
-/* For fewer rows, waking the threads costs more than they save. */
+/* With fewer rows, waking the threads costs more than it saves. */
 enum { OIF_ROWS_WORTH_SHARING = 32 };
 
 static inline oif_pool *oif_pool_worth(oif_pool *pool, size_t rows)
@@ -80,7 +80,7 @@ static inline oif_pool *oif_pool_worth(oif_pool *pool, size_t rows)
 /* Scores rows, each independently of the others. */
 typedef void (*oif_score_function)(const void *state, const oif_rows *rows, double *scores);
 
-/* Scores rows with `score`. The threads of the pool, which may be NULL, share the rows. */
+/* Scores rows with `score`. The threads of the pool (may be NULL) share the rows. */
 void oif_rows_score(const oif_rows *rows, oif_score_function score, const void *state,
                     double *scores, oif_pool *pool);
 
@@ -89,62 +89,62 @@ void oif_rows_score(const oif_rows *rows, oif_score_function score, const void *
 /* A kind of detector. The state is one block of memory without pointers into itself,
  * so a copy of its bytes is a clone. */
 typedef struct oif_detector_kind {
-    /* Name, parameters and texts: everything that users can ask for. */
+    /* Name, parameters and texts that users can query. */
     oif_detector_info info;
 
     oif_score_scale scale;
 
-    /* Whether the parameters, each of them in its range, fit together.
-     * NULL where any do.
+    /* Whether the parameters fit together; each is already in its range. NULL if any combination
+     * does.
      *
      * OIF_EPARAM   they do not; the message says what to change */
     oif_status (*check_params)(const oif_params *params, oif_error *error);
 
-    /* The bytes of the state; SIZE_MAX when no machine can hold it. */
+    /* Bytes of the state; SIZE_MAX if no machine can hold it. */
     size_t (*state_bytes)(const oif_params *params, size_t columns);
 
-    /* Fills a state that is all zero. */
+    /* Initialises a zeroed state. */
     void (*init)(void *state, const oif_params *params, size_t columns);
 
-    /* The depth that a score of 1/2 means, with parameters that insert whole rows (row_ranges.h);
-     * 0 with others. NULL where no row is ever inserted. */
+    /* With parameters that insert whole rows (row_ranges.h): the depth that gives a score of 1/2.
+     * With others: 0. NULL if the kind never inserts rows. */
     double (*insertion_depth)(const oif_params *params);
 
     /* Learns the rows in order. scores[i] gets the score of row i right after it was learned;
-     * `scores` may be NULL. The threads of the pool, which may be NULL, may share the work;
-     * they must not change a bit of the results. */
+     * `scores` may be NULL. The threads of the pool (may be NULL) may share the work, but the
+     * results must be the same bits. */
     void (*learn_rows)(void *state, const oif_rows *rows, double *scores, oif_pool *pool);
 
-    /* Scores rows without learning them. Threads call it at the same time. */
+    /* Scores rows without learning them. Several threads call it at once. */
     oif_score_function score_rows;
 
-    /* Learns the rows in order, as learn_rows. scores[i] gets the score of row i right before it
-     * was learned: the bits of score_rows, then learn_rows, row by row. Costs what learn_rows with
-     * scores does: most kinds walk once. */
+    /* Learns the rows in order, like learn_rows, but scores[i] gets the score of row i right before
+     * it was learned. Same bits as calling score_rows and learn_rows for each row. Costs as much as
+     * learn_rows with scores: most kinds need only one walk. */
     void (*score_learn_rows)(void *state, const oif_rows *rows, double *scores, oif_pool *pool);
 
-    /* Whether enough rows were learned for scores to mean something. */
+    /* Whether enough rows were learned for meaningful scores. */
     bool (*ready)(const void *state);
 
-    /* Visits every field that learning changes, in a fixed order: the snapshot.
-     * What follows from the parameters is not visited; `init` sets it. */
+    /* Visits every field that learning changes, in a fixed order: the snapshot. Fields that follow
+     * from the parameters are not visited; `init` sets them. */
     void (*visit_fields)(void *state, oif_state_visitor *visitor);
 
-    /* Reports figures about what was learned, such as the leaves of a tree. */
+    /* Reports figures about the learned state, such as the leaves of a tree. */
     void (*describe)(const void *state, oif_describe_function report, void *context);
 
     /* Verifies every invariant. Trusts only what follows from the parameters, because the fields
      * may come from a damaged snapshot. A state that passes is safe for every other function.
      *
-     * OIF_EINVARIANT   the message names the broken one */
+     * OIF_EINVARIANT   the message names the broken invariant */
     oif_status (*check)(const void *state, oif_error *error);
 } oif_detector_kind;
 
 /* All kinds, then NULL: kinds.c. CONTRIBUTING.md lists what a new detector needs. */
 extern const oif_detector_kind *const oif_detector_kinds[];
 
-/* The kind that these are the parameters of. NULL when `params` is NULL or zeroed, or holds
- * something else, such as the options of a pipeline. */
+/* The kind that `params` belongs to. NULL if `params` is NULL, zeroed or not a detector's, such as
+ * the options of a pipeline. */
 const oif_detector_kind *oif_detector_kind_of(const oif_params *params);
 
 /* ---- Inside a detector, for the rest of the library ---- */
@@ -153,22 +153,22 @@ const oif_detector_kind *oif_detector_kind_of(const oif_params *params);
  * The column names stay. */
 void oif_detector_assign(oif_detector *detector, const oif_detector *other);
 
-/* The bytes of the block of memory that a detector is: a whole number of cache lines. Names and
- * threads are not in it; a detector without either is copied by copying the block. */
+/* Bytes of the detector's memory block, a multiple of the cache line. Names and threads are outside
+ * the block; a detector without either can be copied by copying the block. */
 size_t oif_detector_block_bytes(const oif_detector *detector);
 bool oif_detector_is_one_block(const oif_detector *detector);
 bool oif_detector_is_in_callers_memory(const oif_detector *detector);
 
-/* As oif_detector_reset, but names and threads do not stay. */
+/* Like oif_detector_reset, but also drops names and threads. */
 void oif_detector_strip(oif_detector *detector);
 
-/* What its scores are. */
+/* The scale of the detector's scores. */
 oif_score_scale oif_detector_scale(const oif_detector *detector);
 
-/* Visits every field that learning changes: rows_learned, those of the kind, the ranges of rows. */
+/* Visits every field that learning changes: rows_learned, the kind's fields, the ranges of rows. */
 void oif_detector_visit_fields(oif_detector *detector, oif_state_visitor *visitor);
 
-/* The column names, or NULL. `take` frees those before; the detector then owns `names`. */
+/* The column names, or NULL. `take` frees the previous ones and takes ownership of `names`. */
 const oif_column_names *oif_detector_names(const oif_detector *detector);
 void oif_detector_take_names(oif_detector *detector, oif_column_names *names);
 

@@ -1,11 +1,11 @@
-/* What isolation trees have in common, whichever detector grows them. */
+/* What all isolation trees have in common. */
 #ifndef OIF_DETECT_ISOLATION_H
 #define OIF_DETECT_ISOLATION_H
 
 #include "base/random.h"
 
-/* Where a node is cut: uniform in a range, and such that the lowest number is less and the
- * highest is not, so both sides get rows. */
+/* Draws the cut of a node, uniform in its range. The lowest number is always below the cut and the
+ * highest never is, so both sides get rows. */
 static inline double oif_draw_cut(oif_random *random, double low, double high)
 {
     double fraction = oif_random_unit(random);
@@ -13,8 +13,8 @@ static inline double oif_draw_cut(oif_random *random, double low, double high)
     return cut > low && cut < high ? cut : high;
 }
 
-/* c(n) for n >= 2: the average depth of n rows that are isolated by random cuts, and of an
- * unsuccessful search among them. `harmonic` is H(n - 1). */
+/* c(n) for n >= 2: the average depth of n rows isolated by random cuts, and of an unsuccessful
+ * search among them. `harmonic` is H(n - 1). */
 static inline double oif_average_path_length(uint32_t n, double harmonic)
 {
     return 2 * harmonic - 2.0 * (n - 1) / n;

@@ -1,4 +1,4 @@
-/* The list of detectors, the default first. A new one adds a declaration and a line of the list. */
+/* The list of detectors, the default first. A new detector adds a declaration and a list entry. */
 #include "detect/detector.h"
 #include "detect/together.h"
 

@@ -1,4 +1,4 @@
-/* Parameters: names, ranges and words come from a table, and from nowhere else. */
+/* Parameters. Names, ranges and words come only from the table. */
 #include "detect/params.h"
 
 #include "base/error.h"
@@ -22,7 +22,7 @@ static size_t find_param(const oif_param_table *table, const char *name)
     return i;
 }
 
-/* Finds a parameter for a public call, which may get anything. */
+/* Finds a parameter for a public call, whose arguments are not checked yet. */
 static oif_status look_up(const oif_params *params, const char *name, size_t *position,
                           oif_error *error)
 {

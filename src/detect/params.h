@@ -1,4 +1,4 @@
-/* What the library itself needs of parameters, besides the public calls. */
+/* Parameter functions for use inside the library. */
 #ifndef OIF_DETECT_PARAMS_H
 #define OIF_DETECT_PARAMS_H
 
@@ -7,10 +7,10 @@
 /* Sets every parameter of a table to its initial value. */
 void oif_params_init_table(oif_params *params, const oif_param_table *table);
 
-/* The value of a parameter that is known to exist. */
+/* The value of a parameter known to exist. */
 double oif_params_value(const oif_params *params, const char *name);
 
-/* Checks that every value is in its range: a caller may have set values by hand.
+/* Checks that every value is in its range: callers may set values by hand.
  *
  * OIF_EPARAM   one is not; the message says which and what is allowed */
 oif_status oif_params_check(const oif_params *params, oif_error *error);

@@ -1,4 +1,4 @@
-/* Ranges of recent rows in snapshots, and whether they are consistent. */
+/* Ranges of recent rows: snapshots, and checks of their consistency. */
 #include "base/error.h"
 #include "detect/row_ranges_layout.h"
 
@@ -26,7 +26,8 @@ void oif_row_ranges_visit_fields(oif_row_ranges *ranges, oif_state_visitor *visi
 
 /* ---- Checking ---- */
 
-/* The groups that judge follow from the rows learned: a full box is used from the next row on. */
+/* The number of groups in use follows from the rows learned: a full box is used from the next row
+ * on. */
 static uint32_t groups_after(uint64_t rows)
 {
     uint32_t groups = 0;
@@ -35,7 +36,7 @@ static uint32_t groups_after(uint64_t rows)
     return groups;
 }
 
-/* A range of numbers, or that of no number. */
+/* A range of numbers, or the empty range. */
 static bool is_range(double low, double high, bool may_be_empty)
 {
     return (low >= -DBL_MAX && low <= high && high <= DBL_MAX) ||

@@ -1,4 +1,4 @@
-/* Judging rows by the ranges of recent rows: which numbers are outside, and what that does to the
+/* Judges rows by the ranges of recent rows: which values are outside, and how that changes the
  * depth of the row. */
 #include "detect/row_ranges_layout.h"
 
@@ -23,7 +23,7 @@ static inline size_t columns_of_part(const oif_row_ranges *ranges, size_t first)
     return left < PART_COLUMNS ? left : PART_COLUMNS;
 }
 
-/* Bit i: number first + i of the row may be outside. */
+/* Bit i: value first + i of the row may be outside. */
 OIF_INLINE uint32_t find_outside(const oif_row_ranges *ranges, const double *row, size_t first)
 {
     const double *low = array_at(ranges, INNER_LOWS) + first,
@@ -36,7 +36,7 @@ OIF_INLINE uint32_t find_outside(const oif_row_ranges *ranges, const double *row
 }
 
 #if OIF_HAS_AVX2_CODE
-/* All ones where one of four numbers may be outside. */
+/* All ones in the lanes of values that may be outside. */
 OIF_AVX2 OIF_INLINE __m256d outside_4(const double *low, const double *high, const double *four)
 {
     __m256d x = _mm256_loadu_pd(four);
@@ -44,7 +44,7 @@ OIF_AVX2 OIF_INLINE __m256d outside_4(const double *low, const double *high, con
                         _mm256_cmp_pd(x, _mm256_loadu_pd(high), _CMP_NLE_UQ));
 }
 
-/* For at least four columns; here and below the last four may overlap the others. */
+/* For at least four columns. Here and below, the last four may overlap the ones before. */
 OIF_AVX2 static bool any_outside_avx2(const double *low, const double *high, const double *row,
                                       size_t columns)
 {
@@ -89,7 +89,7 @@ static bool is_left_out(const oif_columns_left_out *left_out, size_t column)
     return left_out && column % left_out->step == left_out->column;
 }
 
-/* Raises to 1 what belongs to a group that has never missed this column's number. */
+/* Raises the worst q to 1 for groups in which this column was never missing. */
 static __attribute__((noinline)) void judge_missing(const oif_row_ranges *ranges, size_t j,
                                                     double worst[GROUPS])
 {
@@ -99,19 +99,19 @@ static __attribute__((noinline)) void judge_missing(const oif_row_ranges *ranges
             worst[group] = 1;
 }
 
-/* Raises to 1 what belongs to a group that has had no number in this column. */
+/* Raises the worst q to 1 for groups that have no value in this column. */
 static __attribute__((noinline)) void judge_empty(const double *lows, double worst[GROUPS])
 {
     for (uint32_t group = 0; group < GROUPS; group++)
         worst[group] = lows[group] == INFINITY ? 1 : worst[group];
 }
 
-/* Raises the worst of the columns so far, for each group, to that of one more column.
+/* Raises the worst q so far of each group to the q of one more column.
  *
- * Inside a box the distance is not above 0, and not below half the width taken negatively: so q
- * is not above 0 either, or, where box and usual width are 0, not a number, and changes nothing.
- * Nor does a group without a box, from -infinity to infinity, or with an empty one, from infinity
- * to -infinity: there q is never a number. */
+ * Inside a box the distance is between 0 and minus half the width, so q is not above 0. It is NaN
+ * if both the box and the usual width are 0; NaN changes nothing. The same holds for groups without
+ * a box (-infinity to infinity) and with an empty one (infinity to -infinity): their q is always
+ * NaN. */
 OIF_INLINE void judge_number(const oif_row_ranges *ranges, size_t j, double number,
                              double worst[GROUPS])
 {
@@ -128,18 +128,18 @@ OIF_INLINE void judge_number(const oif_row_ranges *ranges, size_t j, double numb
     }
 }
 
-/* A row whose distance is x = q / (1 - q) widths is set apart with the probability
- * x^2 / (x^2 + 2) at each level. */
+/* The probability that a row is isolated at each level: x^2 / (x^2 + 2), where x = q / (1 - q) is
+ * its distance in widths. */
 OIF_INLINE double probability_of(double q)
 {
     const double inside = 1 - q;
     return q * q / (q * q + 2 * (inside * inside));
 }
 
-/* The depth that is lost on average over the groups; half of those that have no box yet count as
- * content. A row is set apart with the probability p at each level. A walk of `depth` levels then
- * ends after (1 - (1 - p)^depth) / p of them on average; depth / (1 + (depth - 1) (p + p^2) / 2)
- * has the same values and slopes at both ends and needs no powers. */
+/* The mean loss of depth over the groups. Half of the groups without a box count, with no loss. A
+ * row is isolated with the probability p at each level, so a walk of `depth` levels ends after (1 -
+ * (1 - p)^depth) / p of them on average. depth / (1 + (depth - 1) (p + p^2) / 2) has the same
+ * values and slopes at both ends and needs no powers. */
 OIF_INLINE double mean_loss(const double worst[GROUPS], double depth, uint32_t groups)
 {
     double sums[LANES] = {0};
@@ -203,7 +203,7 @@ double oif_row_ranges_depth(const oif_row_ranges *ranges, const double *row, dou
 
 /* ---- The worst number ---- */
 
-/* The mean over the groups that judge of the probabilities of one number. */
+/* The mean probability of one value over the groups in use. */
 OIF_INLINE double mean_probability(const oif_row_ranges *ranges, size_t j, double number)
 {
     double q[GROUPS] = {0}, sums[LANES] = {0};

@@ -1,4 +1,4 @@
-/* Where the ranges of rows are in their block. Only row_ranges*.c includes this. */
+/* The layout of the block of row ranges. Only row_ranges*.c includes this. */
 #ifndef OIF_DETECT_ROW_RANGES_LAYOUT_H
 #define OIF_DETECT_ROW_RANGES_LAYOUT_H
 
@@ -7,18 +7,18 @@
 
 enum {
     GROUPS = OIF_RANGE_GROUPS,
-    FIRST_GROUPS = 4, /* that are filled first, by themselves */
+    FIRST_GROUPS = 4, /* filled first */
     START_ROWS = GROUPS * OIF_RANGE_ROWS,
     EXCESS_MEMORY = 256, /* rows */
-    FADE_ROWS = 16,      /* from one fading of the excesses to the next */
-    LANES = 4 /* sums that are added up side by side: so the bits of the sum depend on it */
+    FADE_ROWS = 16,      /* between two fadings of the excesses */
+    LANES = 4 /* independent partial sums; the bits of the total depend on their number */
 };
 
-/* Boxes in use are kept in quarters: no difference of two numbers, nor a sum of two such
- * differences, overflows. */
+/* Boxes in use are stored in quarters, so neither a difference of two values nor a sum of two such
+ * differences overflows. */
 static const double quarter = 0.25;
 
-enum { /* numbers per column before an array begins */
+enum { /* numbers per column before each array */
        LOWS = 0,
        HIGHS = LOWS + GROUPS,
        FILLING_LOWS = HIGHS + GROUPS,
@@ -28,7 +28,7 @@ enum { /* numbers per column before an array begins */
        WIDTHS = INNER_HIGHS + 1,
        EXCESSES = WIDTHS + 1,
        MASKS = EXCESSES + 1,
-       NUMBERS = MASKS + 1 /* two masks take the place of one number */
+       NUMBERS = MASKS + 1 /* two masks take the space of one number */
 };
 
 static inline double *array_at(const oif_row_ranges *ranges, uint32_t numbers_before)
@@ -71,24 +71,24 @@ static inline bool is_vector_work(const oif_row_ranges *ranges)
     return ranges->columns >= LANES && oif_machine_has_avx2();
 }
 
-/* Whether a number may be outside a box; a missing one always may. */
+/* Whether a value may be outside a box. A missing value always may. */
 OIF_INLINE bool is_outside(double low, double high, double number)
 {
     return !(number >= low && number <= high);
 }
 
-/* What follows from the boxes in use. */
+/* What is derived from the boxes in use. */
 typedef struct oif_ranges_derived {
     double inner_low, inner_high, width;
 } oif_ranges_derived;
 
-/* `start` is any number from 0 on; the nearer it is to the usual width, the quicker. */
+/* `start` may be any number from 0 on; a start near the usual width is faster. */
 oif_ranges_derived oif_row_ranges_derive(const oif_row_ranges *ranges, uint32_t column,
                                          double start);
 
-/* Rows are dealt out to groups in rounds, one row to each, and each round begins with another
- * group. In turn, a column that repeats every two or eight rows would show each group one phase
- * of it only. */
+/* Rows are dealt out in rounds, one row to each group, and each round starts with another group. In
+ * a fixed order, a column that repeats every two or eight rows would show each group only one
+ * phase. */
 static inline uint32_t turn_of(uint64_t round)
 {
     uint64_t x = (round + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -96,7 +96,7 @@ static inline uint32_t turn_of(uint64_t round)
     return (uint32_t)(x >> 32);
 }
 
-/* How many groups judge after those that judge now: at the start twice as many, then all. */
+/* How many groups are in use next: twice as many at the start, then all. */
 static inline uint32_t next_groups(uint32_t groups)
 {
     return groups == 0 ? FIRST_GROUPS : groups < GROUPS ? 2 * groups : GROUPS;

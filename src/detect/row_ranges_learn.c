@@ -1,4 +1,4 @@
-/* Ranges of recent rows: making them and learning rows. row_ranges_judge.c judges rows by them,
+/* Ranges of recent rows: creation and learning. row_ranges_judge.c judges rows by them,
  * row_ranges_check.c saves and validates them. */
 #include "base/memory.h"
 #include "detect/row_ranges_layout.h"
@@ -29,7 +29,7 @@ static void empty_filling(oif_row_ranges *ranges, uint32_t group)
         filling_missing_of(ranges)[j] &= ~(UINT32_C(1) << group);
 }
 
-/* A group without a box judges nothing: every number, and none, is inside. */
+/* A group without a box judges nothing: every value is inside, and so is a missing one. */
 void oif_row_ranges_init(oif_row_ranges *ranges, size_t columns)
 {
     ranges->columns = (uint32_t)columns;
@@ -44,8 +44,8 @@ void oif_row_ranges_init(oif_row_ranges *ranges, size_t columns)
 
 /* ---- Learning ---- */
 
-/* At the start rows are dealt out to the groups that come next, then to all: in every case a power
- * of two, so there is nothing to divide. */
+/* At the start rows are dealt out to the groups that come next, later to all. Either is a power of
+ * two, so no division is needed. */
 static uint32_t group_of_next_row(const oif_row_ranges *ranges)
 {
     const bool start = ranges->groups < GROUPS;
@@ -54,7 +54,7 @@ static uint32_t group_of_next_row(const oif_row_ranges *ranges)
     return first + (uint32_t)((ranges->rows + turn_of(round)) & (dealt - 1));
 }
 
-/* How many widths are below `width`, and how many below or equal. */
+/* Counts the widths below `width`, and those below or equal. */
 OIF_INLINE void count_widths(const double widths[GROUPS], double width, uint64_t *below,
                              uint64_t *up_to)
 {
@@ -94,9 +94,9 @@ OIF_INLINE double next_larger(const double widths[GROUPS], double width)
     return next[2] < next[0] ? next[2] : next[0];
 }
 
-/* The median of the widths that boxes have in a column, or, if more than half of them are 0, the
- * smallest that is not. The search may start anywhere and goes from width to width; it starts at
- * the usual width so far, as that is a step away at most if one box was replaced. */
+/* The median box width of a column or, if more than half of the widths are 0, the smallest that is
+ * not. The search may start anywhere and steps from width to width. It starts at the previous usual
+ * width, which is at most one step away if one box was replaced. */
 OIF_INLINE double usual_width(const double widths[GROUPS], uint32_t groups, double start)
 {
     const uint32_t middle = groups / 2;
@@ -125,7 +125,8 @@ OIF_INLINE oif_ranges_derived derive(const oif_row_ranges *ranges, uint32_t colu
         low[i] = -INFINITY;
         high[i] = INFINITY;
     }
-    /* Groups without a box are the widest: beyond the middle, as that counts groups that judge. */
+    /* Groups without a box have infinite width. They sort behind the middle, which counts only
+     * groups in use. */
     for (uint32_t group = 0; group < GROUPS; group += LANES)
         for (uint32_t i = 0; i < LANES; i++) {
             double l = lows[group + i], h = highs[group + i], w = h - l;
@@ -171,13 +172,13 @@ static void update_derived(oif_row_ranges *ranges, uint32_t column)
     (oif_machine_has_avx2() ? derive_column_avx2 : derive_column_portable)(ranges, column);
 }
 
-/* A range in quarters. */
+/* A range, in quarters. */
 typedef struct quarters {
     double low, high;
 } quarters;
 
-/* Whether what follows from the boxes stays the same if one of them is replaced: it did not
- * decide anything, nor does the new one. */
+/* Whether replacing one box leaves the derived values unchanged: neither the old nor the new box
+ * determines them. */
 static bool decides_nothing(const oif_row_ranges *ranges, uint32_t column, quarters old,
                             quarters new)
 {
@@ -188,8 +189,8 @@ static bool decides_nothing(const oif_row_ranges *ranges, uint32_t column, quart
     if (old.low == new.low && old.high == new.high)
         return true;
     const bool bounds_stay = old.low<low &&new.low<low && old.high> high &&new.high> high;
-    /* Below a median any width may take the place of another. But the usual width may also be
-     * the smallest that is not 0, and then a box that was 0 wide must not get a width. */
+    /* A width below the median may be replaced by any other below it. But if the usual width is the
+     * smallest that is not 0, a box of width 0 must not get a width. */
     const bool both_below = old_width < width && new_width < width;
     const bool both_above = old_width > width && new_width > width;
     return bounds_stay && (both_above || (both_below && (old_width > 0 || new_width <= 0)));
@@ -205,7 +206,7 @@ static void replace_box(oif_row_ranges *ranges, uint32_t column, uint32_t group,
         update_derived(ranges, column);
 }
 
-/* The box that was filled replaces the one in use. */
+/* Replaces the box in use by the filled one. */
 static void use_filled(oif_row_ranges *ranges, uint32_t group)
 {
     const uint32_t bit = UINT32_C(1) << group;
@@ -219,7 +220,7 @@ static void use_filled(oif_row_ranges *ranges, uint32_t group)
     empty_filling(ranges, group);
 }
 
-/* At the start several groups are full at once. */
+/* At the start several groups fill up at once. */
 static void use_more_groups(oif_row_ranges *ranges)
 {
     const uint32_t next = next_groups(ranges->groups);
@@ -233,13 +234,13 @@ static void use_more_groups(oif_row_ranges *ranges)
 }
 
 /* Replaces boxes that have become full. A box is first used for the row after the one that
- * completed it: so no row is ever judged by a box that it is in itself. */
+ * completed it, so no row is judged by a box that contains it. */
 static __attribute__((noinline)) void renew(oif_row_ranges *ranges)
 {
     const uint32_t group = (uint32_t)(ranges->rows / OIF_RANGE_ROWS % GROUPS);
     if (ranges->groups < GROUPS)
         use_more_groups(ranges);
-    else if (ranges->rows < 2 * START_ROWS) /* the group has begun too late to be full */
+    else if (ranges->rows < 2 * START_ROWS) /* the group started too late to be full */
         empty_filling(ranges, group);
     else
         use_filled(ranges, group);
@@ -254,8 +255,8 @@ static void widen(double *low, double *high, const double *row, size_t columns)
 }
 
 #if OIF_HAS_AVX2_CODE
-/* For at least four columns. The last four may overlap the others: to widen twice is to widen
- * once. */
+/* For at least four columns. The last four may overlap the ones before; widening twice is
+ * harmless. */
 OIF_AVX2 static void widen_avx2(double *low, double *high, const double *row, size_t columns)
 {
     for (size_t j = 0; j + LANES < columns; j += LANES) {
@@ -269,20 +270,20 @@ OIF_AVX2 static void widen_avx2(double *low, double *high, const double *row, si
 #define widen_avx2 widen
 #endif
 
-/* How far a number is outside the boxes that are tightest, as a q. */
+/* How far a value is outside the tightest bounds, as a q. */
 static double excess_of(const oif_row_ranges *ranges, size_t j, double number)
 {
     const double x = number * quarter, width = array_at(ranges, WIDTHS)[j];
     const double below = array_at(ranges, INNER_LOWS)[j] * quarter - x,
                  above = x - array_at(ranges, INNER_HIGHS)[j] * quarter;
     const double distance = below > above ? below : above;
-    /* Not where a number is missing, or all were. */
+    /* 0 if the value, or every value so far, is missing. */
     return distance > 0 && distance <= DBL_MAX ? distance / (distance + width) : 0;
 }
 
-/* Older rows count less, to about 1/e after EXCESS_MEMORY of them; at last nothing, as numbers that
- * small are slow. What is taken away here is what FADE_ROWS rows can add at most: so an excess is
- * never above 1. */
+/* Older rows count less, about 1/e after EXCESS_MEMORY rows. Tiny excesses become 0 before they
+ * turn subnormal, which is slow. At an excess of 1 the fade removes as much as FADE_ROWS rows can
+ * add, so an excess never exceeds 1. */
 static void fade_excesses(oif_row_ranges *ranges)
 {
     const double keep = 1 - (double)FADE_ROWS / EXCESS_MEMORY, least = 0x1p-40;
@@ -293,7 +294,7 @@ static void fade_excesses(oif_row_ranges *ranges)
     }
 }
 
-/* Whether a number of the row may be outside. */
+/* Returns whether a value of the row may be outside. */
 static bool learn_excesses(oif_row_ranges *ranges, const double *row)
 {
     if (ranges->rows % FADE_ROWS == 0)

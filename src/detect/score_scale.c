@@ -2,7 +2,7 @@
 
 #include "base/stable_math.h"
 
-/* The scores between 0 and 1 that have a logarithm, twice. */
+/* Bounds within (0, 1) between which the logarithm of the logarithm is finite. */
 static const double least_below_1 = 0x1p-1000, most_below_1 = 1 - 0x1p-52;
 
 static double clamp(double number, double least, double most)

@@ -16,20 +16,20 @@ struct list {
     oif_detector_info info;
     size_t part_count;
     const oif_detector_info *parts[OIF_TOGETHER_MAX];
-    uint8_t positions[OIF_TOGETHER_MAX][OIF_PARAMS_MAX]; /* of each part's parameters, here */
+    uint8_t positions[OIF_TOGETHER_MAX][OIF_PARAMS_MAX]; /* of each part's parameters in the list */
     oif_param params[OIF_PARAMS_MAX];
     char name[NAME_BYTES], summary[SUMMARY_BYTES];
     char param_names[OIF_PARAMS_MAX][NAME_BYTES];
     list *next;
 };
 
-/* All lists that were asked for. They are added at the front and never change. */
+/* All lists requested so far. New lists are added at the front; a list never changes. */
 static list *lists;
 static pthread_mutex_t lists_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- Merging tables ---- */
 
-/* Every detector has the same seed; all else is its own. */
+/* Only the seed is shared; every other parameter belongs to one detector. */
 static bool is_shared(const oif_param *param)
 {
     return strcmp(param->name, "seed") == 0;
@@ -43,7 +43,7 @@ static size_t find_name(const list *l, const char *name)
     return i;
 }
 
-/* "hst_window_size", as an identifier: Python has parameters as keywords. */
+/* "hst_window_size": a valid identifier, because Python takes parameters as keywords. */
 static const char *name_with_detector(char text[NAME_BYTES], const char *detector,
                                       const char *param)
 {
@@ -53,7 +53,7 @@ static const char *name_with_detector(char text[NAME_BYTES], const char *detecto
     return text;
 }
 
-/* Returns the position of a detector's parameter in the list, where it is added if need be;
+/* Returns the position of a detector's parameter in the list, adding it if it is new;
  * OIF_PARAMS_MAX if the list is full. */
 static size_t add_param(list *l, const char *detector, const oif_param *param)
 {
@@ -166,7 +166,7 @@ oif_status oif_together_find(const char *name, const oif_detector_info **info, o
     return status;
 }
 
-/* The list that has this table. */
+/* Finds the list with this table. */
 static const list *list_of(const oif_param_table *table)
 {
     pthread_mutex_lock(&lists_lock);

@@ -1,5 +1,4 @@
-/* Figures about trees that every kind of tree has, gathered leaf by leaf and reported under
- * the same names. */
+/* Figures that every kind of tree has, collected leaf by leaf and reported under the same names. */
 #ifndef OIF_DETECT_TREE_FIGURES_H
 #define OIF_DETECT_TREE_FIGURES_H
 
@@ -7,9 +6,9 @@
 
 typedef struct oif_tree_figures {
     uint64_t trees;
-    uint64_t leaves, leaves_max; /* of all trees; of one */
+    uint64_t leaves, leaves_max; /* of all trees; of the largest */
     uint64_t depth_sum, depth_max;
-    uint64_t leaves_here; /* of the tree that is being looked at */
+    uint64_t leaves_here; /* of the current tree */
 } oif_tree_figures;
 
 static inline void oif_figures_add_leaf(oif_tree_figures *figures, uint64_t depth)
@@ -19,7 +18,7 @@ static inline void oif_figures_add_leaf(oif_tree_figures *figures, uint64_t dept
     figures->depth_max = depth > figures->depth_max ? depth : figures->depth_max;
 }
 
-/* All leaves of a tree have been added. */
+/* Call it after adding all leaves of a tree. */
 static inline void oif_figures_end_tree(oif_tree_figures *figures)
 {
     figures->trees++;
@@ -29,7 +28,7 @@ static inline void oif_figures_end_tree(oif_tree_figures *figures)
     figures->leaves_here = 0;
 }
 
-/* A tree whose inner nodes have two children each; one that is empty has no node at all. */
+/* Every inner node has two children; an empty tree has no nodes. */
 static inline void oif_figures_tell(const oif_tree_figures *figures, oif_describe_function tell,
                                     void *context)
 {

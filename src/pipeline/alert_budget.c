@@ -8,12 +8,12 @@
 static const double day = 86400;
 
 static const double gain = 0.25; /* of the correction, per episode */
-/* Bounds of the correction: a stream without any anomaly must not wind it up, nor an incident of
- * many episodes down. */
+/* Bounds of the correction. They limit wind-up: upwards in a stream without anomalies, downwards in
+ * an incident of many episodes. */
 static const double lowest = -6, highest = 4;
 
-static const double rows_known = 32;   /* before the rate is */
-static const double counted_days = 28; /* that rows per second are averaged over */
+static const double rows_known = 32;   /* needed before the rate is known */
+static const double counted_days = 28; /* over which rows per second are averaged */
 static const double least_rate = 1e-9, most_rate = 0.1;
 static const double most_anomalies = 1024; /* of an episode: more is an incident */
 
@@ -39,7 +39,7 @@ void oif_alert_budget_pass(oif_alert_budget *budget, double seconds)
         return; /* unknown, or a late row */
     budget->last_seconds = seconds;
     if (!(passed >= 0))
-        return; /* the first one, or the time before was wrong */
+        return; /* the first row, or the previous time was wrong */
     budget->rows++;
     budget->seconds += passed < counted_days * day ? passed : counted_days * day;
     if (budget->seconds > counted_days * day && budget->rows >= 2 * rows_known) {
@@ -55,7 +55,7 @@ void oif_alert_budget_begin(oif_alert_budget *budget)
     correct(budget, -gain);
 }
 
-/* A single incident of thousands of anomalies counts as a few. */
+/* A single incident with thousands of anomalies must not move the mean far. */
 void oif_alert_budget_end(oif_alert_budget *budget, double anomalies)
 {
     const double few = 4, weight = 0.125;
@@ -71,7 +71,7 @@ double oif_alert_budget_rate(const oif_alert_budget *b)
         return 0;
     double rows_per_day = b->rows / b->seconds * day;
     double rate = b->per_day / rows_per_day * b->episode_anomalies * oif_exp2(b->correction);
-    /* More anomalies than that join episodes rather than make more of them. */
+    /* More anomalies than this prolong episodes instead of adding new ones. */
     double most = 1 / b->calm < most_rate ? 1 / b->calm : most_rate;
     return rate < least_rate ? least_rate : rate > most ? most : rate;
 }

@@ -4,8 +4,8 @@
 #include <math.h>
 
 enum {
-    PAUSES_KNOWN = 32,  /* before "too long" is defined */
-    USUAL_PAUSES = 1024 /* that the usual one is the mean of */
+    PAUSES_KNOWN = 32,  /* needed before "too long" is defined */
+    USUAL_PAUSES = 1024 /* that the usual pause is averaged over */
 };
 
 static const double pause_memory = 30 * 86400.; /* seconds after which a pause counts 1/e */
@@ -36,8 +36,22 @@ double oif_alerts_deadline(const oif_alerts *alerts)
     return alerts->last_seconds + allowed_pause(alerts);
 }
 
-/* A pause that was once too long is remembered as it was, or every night would be an alert; and
- * forgotten over weeks, or one outage would hide all shorter ones. */
+/* A pause of t seconds takes at most the share t / pause_memory from the longest one, however many
+ * rows divide it: within half a day, a sixtieth. So 1.9 times the longest pause stay allowed. */
+double oif_alerts_earliest_deadline(const oif_alerts *alerts, double seconds)
+{
+    const double half_a_day = 43200, pause = seconds - alerts->last_seconds;
+    if (alerts->options.silence != 0)
+        return seconds + allowed_pause(alerts);
+    if (pause >= pause_memory || pause <= -pause_memory)
+        return seconds;
+    const double kept = pause > 0 ? 1 - pause / pause_memory : 1;
+    const double allowed = 1.9 * kept * alerts->longest_pause;
+    return seconds + (allowed < half_a_day ? allowed : half_a_day);
+}
+
+/* Learns even a pause that was too long, or every night would be an alert. Forgets it over weeks,
+ * or one outage would hide all shorter ones. */
 static void learn_pause(oif_alerts *a, double pause)
 {
     a->timed_pauses += a->timed_pauses < USUAL_PAUSES;
@@ -53,7 +67,7 @@ void oif_alerts_arrive(oif_alerts *alerts, double seconds, bool learns, oif_resu
     result->pause = pause >= 0 ? pause : NAN;
     if (seconds != seconds || (pause < 0 && pause > -pause_memory))
         return;      /* a late row says nothing about pauses */
-    if (pause < 0) { /* the time before was wrong, and so was the pause before it */
+    if (pause < 0) { /* the previous time was wrong, and so was the pause before it */
         alerts->last_seconds = seconds;
         alerts->timed_pauses = 0;
         alerts->usual_pause = alerts->longest_pause = 0;
@@ -61,7 +75,7 @@ void oif_alerts_arrive(oif_alerts *alerts, double seconds, bool learns, oif_resu
     }
     if (pause > allowed_pause(alerts))
         result->reason = OIF_REASON_SILENCE;
-    if (pause > 0 && learns) /* rows of one moment say nothing about pauses either */
+    if (pause > 0 && learns) /* rows with the same time say nothing about pauses */
         learn_pause(alerts, pause);
     alerts->last_seconds = seconds;
     alerts->is_silent = 0;
@@ -86,7 +100,7 @@ static void begin_episode(oif_alerts *a, uint64_t row, double seconds)
                                     .value = NAN};
 }
 
-/* What the row adds to the episode that it is in. */
+/* Adds the row to its episode. */
 static void count_row(oif_alerts *a, uint64_t row, double seconds, const oif_result *result)
 {
     oif_episode_info *episode = &a->episode;

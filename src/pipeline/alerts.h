@@ -1,11 +1,11 @@
-/* What makes alerts of the anomalies of one key: episodes and pauses.
+/* Turns the anomalies of one key into alerts: episodes and pauses.
  *
  *     rows      . . . ! . ! ! . . . . . . . . . . . !        ! an anomaly
  *     episode         begins, lasts ... | ends      | within the cooldown: it continues
  *                                       calm rows
  *
- * Times are seconds; NaN where they are unknown. Rows without a time have episodes, but neither a
- * cooldown nor pauses.
+ * Times are in seconds; NaN if unknown. Rows without a time have episodes, but no cooldown and no
+ * pauses.
  */
 #ifndef OIF_PIPELINE_ALERTS_H
 #define OIF_PIPELINE_ALERTS_H
@@ -15,9 +15,9 @@
 
 typedef struct oif_alert_options {
     uint32_t calm; /* rows without an anomaly that end an episode */
-    /* An episode that would begin so soon after the last one continues it; 0: none does. */
+    /* An anomaly this soon after an episode continues that episode; 0: never. */
     double cooldown;
-    double silence; /* a pause that is an alert; 0: as learned; -1: none is */
+    double silence; /* a pause that is an alert; 0: learned; -1: no pause is */
 } oif_alert_options;
 
 typedef struct oif_alerts {
@@ -30,30 +30,34 @@ typedef struct oif_alerts {
     double last_seconds;   /* the latest time of a row; NaN before the first */
     double usual_pause;    /* the mean time from row to row */
     double longest_pause;  /* of about the last month */
-    uint32_t timed_pauses; /* known, up to what the mean is over */
+    uint32_t timed_pauses; /* pauses learned, up to the number averaged over */
     uint32_t is_silent;    /* 1: the current pause was reported */
 } oif_alerts;
 
 void oif_alerts_init(oif_alerts *alerts, const oif_alert_options *options);
 
-/* A row has come. Sets result->pause, and result->reason if the pause was too long. */
+/* Call it for each row. Sets result->pause, and result->reason if the pause was too long. */
 void oif_alerts_arrive(oif_alerts *alerts, double seconds, bool learns, oif_result *result);
 
-/* It was judged; `row` counts the rows of the key from 1. Sets result->episode. */
+/* Call it once the row is judged; `row` counts the rows of the key from 1. Sets result->episode. */
 void oif_alerts_follow(oif_alerts *alerts, uint64_t row, double seconds, oif_result *result);
 
-/* Remembers the first reason of the last row, number `row`, if it is the worst of its episode. */
+/* Stores the first reason of the last row, number `row`, if it is the worst row of its episode. */
 void oif_alerts_note_reason(oif_alerts *alerts, uint64_t row, const double *values,
                             const oif_attribution *attributions, size_t columns);
 
-/* When the current pause becomes too long; +infinity: it does not, or was reported. */
+/* When the current pause becomes too long; +infinity: never, or already reported. */
 double oif_alerts_deadline(const oif_alerts *alerts);
 
-/* The fields that rows change, except in_episode and calm_rows, which oif_model_visit_fields
- * has. */
+/* A lower bound of that deadline after a row at `seconds` and any number of rows within half a day
+ * after it. */
+double oif_alerts_earliest_deadline(const oif_alerts *alerts, double seconds);
+
+/* Visits the fields that rows change, except in_episode and calm_rows, which oif_model_visit_fields
+ * visits. */
 void oif_alerts_visit_fields(oif_alerts *alerts, oif_state_visitor *visitor);
 
-/* For a snapshot that has none of them: an episode that lasts is the first, and began now. */
+/* For a snapshot without these fields: a current episode counts as the first, starting now. */
 void oif_alerts_assume(oif_alerts *alerts, uint64_t row);
 
 /* Whether the fields are consistent; they may come from a damaged snapshot. */

@@ -7,15 +7,15 @@
 #include <string.h>
 
 enum {
-    REDUCE_ROWS = 1024, /* from one reduction of the counts to the next */
-    REDUCE_PARTS = 16,  /* which takes one part in this many */
-    /* Between two reductions the counts are at most what reductions for ever leave. */
+    REDUCE_ROWS = 1024, /* between two reductions of the counts */
+    REDUCE_PARTS = 16,  /* a reduction removes one part in this many */
+    /* Between two reductions, no count exceeds the limit of repeated reductions. */
     MOST_COUNT = OIF_CATEGORY_ROW * REDUCE_ROWS * REDUCE_PARTS
 };
 
 /* ---- Values ---- */
 
-/* FNV-1a and a mix, whose highest 53 bits a double holds exactly. */
+/* FNV-1a, then mixed; a double holds the highest 53 bits exactly. */
 double oif_category(const char *text, size_t bytes)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -69,7 +69,7 @@ static void reduce_counts(oif_category_table *table)
     table->rows = 0;
 }
 
-/* Moves the entries from `first` to before `end` to another place. */
+/* Moves the entries in [first, end) to another position. */
 static void move_entries(oif_category_table *table, uint32_t first, uint32_t end, uint32_t to)
 {
     const size_t count = end - first;

@@ -21,8 +21,8 @@ void oif_derived_plan_free(oif_derived_plan *plan)
     plan->count = plan->capacity = plan->categories = 0;
 }
 
-/* The first derivation behind those of a column; `first` gets that of the column. From the end:
- * a snapshot has them in order. */
+/* Returns the end of a column's derivations; `first` gets their start. Searches from the end,
+ * because a snapshot lists them in order. */
 static size_t end_of_column(const oif_derived_plan *plan, size_t column, size_t *first)
 {
     size_t end = plan->count;
@@ -59,7 +59,7 @@ static oif_status check_new(const oif_derived_plan *plan, size_t column, oif_der
     return OIF_OK;
 }
 
-/* Room for one more. */
+/* Makes space for one more. */
 static bool grow(oif_derived_plan *plan)
 {
     if (plan->count < plan->capacity)
@@ -115,7 +115,7 @@ oif_status oif_derived_plan_clone(const oif_derived_plan *plan, oif_derived_plan
 
 size_t oif_derived_source(const oif_derived_plan *plan, size_t learned, oif_derive *kind)
 {
-    size_t more = 0; /* learned columns than columns that come, so far */
+    size_t more = 0; /* learned columns minus input columns, so far */
     for (size_t i = 0, end; i < plan->count; i = end) {
         const oif_derivation *first = &plan->list[i];
         const size_t start = first->column + more;
@@ -144,7 +144,7 @@ size_t oif_derived_state_bytes(const oif_derived_plan *plan)
                         oif_size_multiply(plan->categories, sizeof(oif_category_table)));
 }
 
-/* In the order of their derivations. */
+/* In the order of the derivations. */
 static oif_category_table *tables_of(const oif_derived_plan *plan, const oif_derived_state *state)
 {
     return (oif_category_table *)(state->samples + plan->count);
@@ -171,10 +171,10 @@ static double difference(oif_derived_sample *sample, double value)
     return finite_or_missing(value - before);
 }
 
-/* The increase per unit of `at`, which is NaN where it is not known. A row without value or time
- * is passed over, so the next rate is that of the whole time since the last one. So is one at the
- * same time. A late row is not: any two rows of a counter give a rate, and a single wrong time in
- * the far future would otherwise make all that follow late. */
+/* The increase per unit of `at`; NaN if unknown. A row without value or time is skipped, so the
+ * next rate covers the whole time since the last row. A row at the same time is skipped too. A late
+ * row is not: it becomes the new base, or a single wrong time in the far future would make every
+ * later row late. */
 static double rate(oif_derived_sample *sample, double value, double at)
 {
     const oif_derived_sample before = *sample;
@@ -186,7 +186,7 @@ static double rate(oif_derived_sample *sample, double value, double at)
     return step > 0 && increase >= 0 && step <= DBL_MAX ? finite_or_missing(increase / step) : NAN;
 }
 
-/* oif_log2 takes normal numbers only. */
+/* oif_log2 takes only normal numbers. */
 static double natural_log(double value)
 {
     const double ln_2 = 0x1.62e42fefa39efp-1;
@@ -207,9 +207,9 @@ static double derive(oif_derive kind, oif_derived_sample *sample, double value, 
     return value;
 }
 
-/* Detectors learn only whether the value is missing. A number that says how rare it is would make
- * every value that is less common a small group of rows to them, and hide what is unusual about the
- * other columns: docs/algorithms/categories.md. */
+/* Detectors learn only whether the value is missing. A number for its rarity would turn every less
+ * common value into a small cluster of rows, and hide what is unusual in the other columns:
+ * docs/algorithms/categories.md. */
 static double judge_category(oif_derived_state *state, oif_derived_sample *sample,
                              oif_category_table *table, double value, size_t learned_column)
 {
@@ -225,7 +225,7 @@ static double judge_category(oif_derived_state *state, oif_derived_sample *sampl
     return 0;
 }
 
-/* What rates are measured on: the time, or the number of the row while no time is known. */
+/* The clock of rates: the time, or the row number while no time is known. */
 static double place_in_time(const oif_derived_plan *plan, oif_derived_state *state, double seconds)
 {
     bool is_known = fabs(seconds) <= DBL_MAX;
@@ -233,7 +233,7 @@ static double place_in_time(const oif_derived_plan *plan, oif_derived_state *sta
     if (is_known && !state->has_time) {
         state->has_time = 1;
         for (size_t i = 0; i < plan->count; i++)
-            state->samples[i].at = NAN; /* these were rows */
+            state->samples[i].at = NAN; /* these were row numbers */
     }
     return is_known ? seconds : state->has_time ? NAN : (double)state->rows;
 }

@@ -45,7 +45,7 @@ bool oif_evicted_models_have(const oif_key_entry *entry)
     return slot_of(entry).number != OIF_NO_SLOT;
 }
 
-/* The bytes of a slot: a snapshot of one model. */
+/* Bytes of a slot: a snapshot of one model. */
 static size_t slot_bytes(const oif_evicted_models *evicted)
 {
     return OIF_SNAPSHOT_HEADER_BYTES + (size_t)evicted->model_bytes + OIF_SECTION_BYTES;
@@ -57,7 +57,7 @@ static oif_memory_stream buffer_stream(const oif_evicted_models *evicted)
     return (oif_memory_stream){buffer, buffer + slot_bytes(evicted)};
 }
 
-/* Notes the slot of a key. */
+/* Stores the slot of a key. */
 static bool note_slot(oif_evicted_models *evicted, const char *key, size_t key_bytes, oif_slot slot)
 {
     uint32_t entry = oif_keys_find(&evicted->keys, key, key_bytes);
@@ -107,7 +107,7 @@ oif_status oif_evicted_models_put(oif_evicted_models *evicted, const oif_key_ent
     return OIF_OK;
 }
 
-/* ---- Taking back ---- */
+/* ---- Reading back ---- */
 
 static oif_status read_buffer(const oif_evicted_models *evicted, oif_model *model, oif_error *error)
 {
@@ -198,8 +198,8 @@ oif_status oif_evicted_models_check(const oif_evicted_models *evicted, const oif
 
 /* ---- State files ---- */
 
-/* Claims the slots of the state that the pipeline was loaded from. If the pipeline has
- * processed rows since then, other slots may belong to that state too. */
+/* Claims the slots of the state that the pipeline was loaded from. If the pipeline has processed
+ * rows since, other slots may belong to that state too. */
 static oif_status claim_slots(const oif_evicted_models *evicted, oif_evicted_file *file,
                               bool is_loaded, oif_error *error)
 {

@@ -1,13 +1,13 @@
 #include "pipeline/eviction.h"
 
 enum {
-    LOOKED_AT = 16, /* entries, the least recently seen ones */
-    SEVERAL = 3,    /* gaps after which a key is overdue */
-    SELDOM = 32,    /* new keys, of which one takes the place of a key that was seen once */
-    MANY = 64       /* turns of all keys after which such a key gives way in any case */
+    LOOKED_AT = 16, /* candidates: the least recently seen entries */
+    SEVERAL = 3,    /* usual gaps after which a key is overdue */
+    SELDOM = 32,    /* one new key in this many may replace a key seen only once */
+    MANY = 64       /* rounds of all keys after which such a key is replaced in any case */
 };
 
-/* A number that looks like chance and is the same in every run. */
+/* A pseudorandom number, the same in every run. */
 static uint64_t mix(uint64_t number)
 {
     number = (number ^ number >> 31) * UINT64_C(0x7fb5d329728ea185);
@@ -15,8 +15,8 @@ static uint64_t mix(uint64_t number)
     return number ^ number >> 33;
 }
 
-/* The rows after which a key is overdue. Keys that report in turn have as many rows between two of
- * their own as there are keys. */
+/* The rows after which a key is overdue. Keys that report in rounds have keys->count rows between
+ * two of their own. */
 static uint64_t patience(const oif_keys *keys, const oif_key_entry *entry)
 {
     uint64_t turn = keys->count;

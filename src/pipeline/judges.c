@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-/* Another judge overrules the leader with a row that is twice as rare to it: log10(2). So what one
- * sees as a little unusual does not drown what the other one is sure of. Measured, with the paper's
- * sets and kinds of synthetic anomalies: docs/algorithms/together.md. */
+/* Another judge overrules the leader only with a row that is twice as rare to it: log10(2). So
+ * something slightly unusual to one judge does not drown what another is sure of. Measured on the
+ * paper's data sets and on synthetic anomalies: docs/algorithms/together.md. */
 static const double margin = 0.30102999566398120;
 
 void oif_judge_init(oif_judge *judge, oif_score_scale scale, double memory)
@@ -16,7 +16,7 @@ void oif_judge_init(oif_judge *judge, oif_score_scale scale, double memory)
 void oif_judge_visit_fields(oif_judge *judge, oif_state_visitor *visitor)
 {
     oif_score_history_visit_fields(&judge->history, visitor);
-    /* What is read may be damaged; then the checks that follow refuse it. */
+    /* The fields may be damaged; the checks after reading refuse them. */
     if (oif_score_history_check(&judge->history))
         judge->curve = oif_severity_curve_of(&judge->history, judge->scale);
 }

@@ -1,4 +1,4 @@
-/* The snapshot of one key of a pipeline, to move it to another one:
+/* The snapshot of one key of a pipeline, for moving it to another pipeline:
  *
  *     KEYF    the options of its pipeline, and the columns of a row
  *     DETE    which detector it has
@@ -9,9 +9,9 @@
  *     STAT    the state of its detector (model_sections.h)
  *     MODL    the rest of its model
  *
- * It is read into a model of the pipeline that gets it: how much memory that takes does not depend
- * on what the snapshot claims. The pipeline has to have the same detector, columns and options,
- * except those that may change in operation or are about all keys together.
+ * It is read into a model of the receiving pipeline, so the memory needed does not depend on what
+ * the snapshot claims. That pipeline must have the same detector, columns and options, except
+ * options that can change at run time or concern all keys together.
  */
 #include "pipeline/pipeline_sections.h"
 
@@ -29,9 +29,9 @@
 
 static const char key_file_tag[] = "KEYF";
 
-/* A key with its model: one that is in the pipeline, or is to be. */
+/* A key and its model, in a pipeline or about to be added. */
 typedef struct loose_key {
-    const oif_pipeline *pipeline; /* that it is of, or has to fit */
+    const oif_pipeline *pipeline; /* the owner, or the one that it must fit */
     char *key;
     size_t key_bytes;
     oif_model *model;
@@ -58,7 +58,7 @@ static oif_status save(const void *key, oif_write_function write, void *context,
     return save_parts(key, true, write, context, error);
 }
 
-/* Finds the model of a key, or reads it into `*copy`, which the caller frees, if it was evicted. */
+/* Finds the model of a key. If it was evicted, reads it into `*copy`, which the caller frees. */
 static oif_status find_model(const oif_pipeline *pipeline, const char *key, size_t key_bytes,
                              oif_model **model, oif_model **copy, oif_error *error)
 {
@@ -76,7 +76,7 @@ static oif_status find_model(const oif_pipeline *pipeline, const char *key, size
     return status;
 }
 
-/* Where a key is saved to. */
+/* Saves a key to a target. */
 typedef oif_status (*save_function)(const loose_key *from, void *target, oif_error *error);
 
 static oif_status save_to(const oif_pipeline *pipeline, const char *key, size_t key_bytes,
@@ -158,9 +158,9 @@ oif_status oif_pipeline_save_key_memory(const oif_pipeline *pipeline, const char
     return save_to(pipeline, key, key_bytes, save_to_memory, &to, error);
 }
 
-/* ---- What has to be the same ---- */
+/* ---- What must be equal ---- */
 
-/* Options that may differ: they can be changed anyway, or are about all keys together. */
+/* Options that may differ: they can change at run time, or concern all keys together. */
 static bool may_differ(const char *name)
 {
     return strcmp(name, "max_keys") == 0 || strcmp(name, "memory_limit") == 0 ||
@@ -269,7 +269,7 @@ static void free_contents(void *object)
     key->model = NULL;
 }
 
-/* Fills a loose key, of which only the pipeline is set. */
+/* Fills a loose key of which only the pipeline is set. */
 static oif_status load(uint64_t bytes, oif_read_function read, void *context, void **object,
                        oif_error *error)
 {
@@ -288,7 +288,7 @@ static oif_status load(uint64_t bytes, oif_read_function read, void *context, vo
 
 static const oif_stored_kind keys = {save, load, free_contents};
 
-/* Gives the pipeline a key that was loaded, as the key `as` if that is not NULL. */
+/* Adds a loaded key to the pipeline, renamed to `as` unless that is NULL. */
 static oif_status add(oif_pipeline *pipeline, loose_key *from, const char *as, size_t as_bytes,
                       oif_key_info *info, oif_error *error)
 {

@@ -31,7 +31,7 @@ uint64_t oif_key_hash(const char *key, size_t key_bytes)
     return hash ^ hash >> 32;
 }
 
-/* The slot of a key, or the free one where it would be. There always is a free one. */
+/* The slot of a key, or the free slot where it would go. There always is a free one. */
 static uint32_t slot_of(const oif_keys *keys, uint64_t hash, const char *key, size_t key_bytes)
 {
     uint32_t mask = keys->slot_count - 1;
@@ -45,8 +45,8 @@ static uint32_t slot_of(const oif_keys *keys, uint64_t hash, const char *key, si
     }
 }
 
-/* Frees a slot. Moves entries behind it that are not in the slot of their hash closer to it, so
- * every search still finds them. */
+/* Frees a slot. Moves displaced entries behind it closer to the slot of their hash, so every search
+ * still finds them. */
 static void free_slot(oif_keys *keys, uint32_t slot)
 {
     uint32_t mask = keys->slot_count - 1;
@@ -61,7 +61,7 @@ static void free_slot(oif_keys *keys, uint32_t slot)
     keys->slots[slot] = OIF_NO_KEY;
 }
 
-/* Twice as many entries, and slots for twice as many again. None is free. */
+/* Doubles the entries, and the slots with them. No entry is free. */
 static bool grow(oif_keys *keys)
 {
     uint32_t capacity = keys->capacity ? 2 * keys->capacity : FIRST_CAPACITY;
@@ -140,7 +140,7 @@ static void insert(oif_keys *keys, uint32_t number, char *key, size_t key_bytes)
     link_newest(keys, number);
 }
 
-/* One that is free. There is one. */
+/* A free entry, which must exist. */
 static uint32_t take_entry(oif_keys *keys)
 {
     uint32_t number = keys->free;

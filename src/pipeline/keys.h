@@ -4,8 +4,8 @@
  *     entries  | 0: "web-1" | 1: "db" | 2: "web-2" | 3: "cache" |
  *                  oldest  <--- older / newer --->  newest
  *
- * Entries never move: the number of an entry stays the same as long as its key is in the map. An
- * entry whose key was removed is taken by the next key that is added.
+ * Entries never move: an entry keeps its number as long as its key is in the map. The entry of a
+ * removed key is reused by the next key that is added.
  */
 #ifndef OIF_PIPELINE_KEYS_H
 #define OIF_PIPELINE_KEYS_H
@@ -21,11 +21,11 @@ typedef struct oif_key_entry {
     char *key; /* NULL: the entry is free */
     size_t key_bytes;
     uint32_t older, newer; /* OIF_NO_KEY at the ends; `newer` of a free entry: the next free one */
-    union {                /* the caller's, as a pointer or as a number */
+    union {                /* the caller's: a pointer or a number */
         void *value;
         uint64_t number;
     };
-    void *packed;       /* the caller's, too; NULL at first */
+    void *packed;       /* the caller's too; NULL at first */
     uint64_t seen, gap; /* eviction.h; 0 at first */
 } oif_key_entry;
 
@@ -33,10 +33,10 @@ typedef struct oif_keys {
     oif_key_entry *entries;
     uint32_t *slots; /* an entry's number, or OIF_NO_KEY */
     uint32_t count, capacity, slot_count;
-    uint32_t used; /* all entries from here on were never taken */
-    uint32_t free; /* the first entry that was taken and is free, or OIF_NO_KEY */
+    uint32_t used; /* entries from here on were never used */
+    uint32_t free; /* first entry that was used and is free, or OIF_NO_KEY */
     uint32_t oldest, newest;
-    size_t text_bytes; /* of the keys themselves */
+    size_t text_bytes; /* of the keys */
 } oif_keys;
 
 void oif_keys_init(oif_keys *keys);
@@ -44,18 +44,15 @@ void oif_keys_init(oif_keys *keys);
 /* Frees the keys, not their values. */
 void oif_keys_free(oif_keys *keys);
 
-/* The hash of a key: that of its entry. */
+/* The hash of a key, as in its entry. */
 uint64_t oif_key_hash(const char *key, size_t key_bytes);
 
 /* The entry of a key, or OIF_NO_KEY. */
 uint32_t oif_keys_find(const oif_keys *keys, const char *key, size_t key_bytes);
 
 /* Adds a key that is not in the map, as the newest, with the number 0. Returns its entry, or
- * OIF_NO_KEY when there is no memory. */
+ * OIF_NO_KEY if out of memory. */
 uint32_t oif_keys_add(oif_keys *keys, const char *key, size_t key_bytes);
-
-/* Removes the key of an entry. The caller has freed its value, which becomes NULL. */
-void oif_keys_remove(oif_keys *keys, uint32_t entry);
 
 /* Removes the key of an entry. The caller has freed its value, which becomes NULL. */
 void oif_keys_remove(oif_keys *keys, uint32_t entry);
@@ -63,7 +60,7 @@ void oif_keys_remove(oif_keys *keys, uint32_t entry);
 /* Makes an entry the newest. */
 void oif_keys_touch(oif_keys *keys, uint32_t entry);
 
-/* The bytes of memory that the map takes, without the values. */
+/* Bytes of memory of the map, without the values. */
 size_t oif_keys_bytes(const oif_keys *keys);
 
 #endif

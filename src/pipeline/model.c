@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Up to this many recent anomalies are within the alert rate; less if the memory has fewer. */
+/* Up to this many recent anomalies are within the alert rate; fewer if the memory is small. */
 enum { FEW_ANOMALIES = 8 };
 
 static const double usual_memory = 1000; /* rows that the usual values are averaged over */
@@ -64,7 +64,7 @@ oif_status oif_model_estimate_bytes(const oif_params *params, const oif_derived_
     oif_params parts[OIF_TOGETHER_MAX];
     const size_t count = oif_together_split(params, parts),
                  numbers = oif_size_multiply(options->shingle, plan->derived_columns);
-    if (count == 0) /* fails, and says why */
+    if (count == 0) /* fails and sets the error */
         return oif_detector_estimate_bytes(params, numbers, bytes, error);
     size_t total = lay_out(options, plan, count).bytes;
     for (size_t i = 0; i < count; i++) {
@@ -78,7 +78,7 @@ oif_status oif_model_estimate_bytes(const oif_params *params, const oif_derived_
     return OIF_OK;
 }
 
-/* A block of memory with the head of a model; the rest is not set. */
+/* Allocates the block of a model and sets its head; the rest is uninitialised. */
 static oif_status make_block(const oif_model *head, oif_model **made, oif_error *error)
 {
     *made = oif_memory_new(head->bytes);
@@ -97,7 +97,7 @@ static oif_score_scale scale_of(const oif_model *m, size_t judge)
                : OIF_SCORES_OF_SEVERITY;
 }
 
-/* Every fourth score is learned. */
+/* A quarter of the memory, because only every fourth score is learned. */
 static double judge_memory(const oif_model_options *options)
 {
     const double least = 4096;
@@ -110,10 +110,10 @@ static void init_judges(oif_model *m)
         oif_judge_init(&judges_of(m)[i], scale_of(m, i), judge_memory(&m->options));
 }
 
-/* Fills a model that has blank detectors. */
+/* Initialises a model with blank detectors. */
 static void init(oif_model *m, const oif_model *head)
 {
-    memset(m, 0, head->bytes); /* padding too: equal models are equal bytes */
+    memset(m, 0, head->bytes); /* padding too: equal models have equal bytes */
     *m = *head;
     init_judges(m);
     oif_senses_init(senses_of(m), m->columns, &m->options.senses);
@@ -241,7 +241,7 @@ static oif_grade grade_of(double severity)
                                  : OIF_GRADE_CRITICAL;
 }
 
-/* Whether all recent rows were like this one: then it is ordinary, whatever its score. */
+/* Whether all recent rows equal this one: then it is ordinary, whatever its score. */
 static bool is_like_all_recent(const oif_model *m)
 {
     uint64_t before = m->rows - 1;
@@ -249,13 +249,13 @@ static bool is_like_all_recent(const oif_model *m)
            m->same_rows >= (before < OIF_MODEL_SAME_ROWS ? before : OIF_MODEL_SAME_ROWS);
 }
 
-/* Whether a category decided: its values may differ where the rows that are learned are equal. */
+/* Whether a category decided. Its values may differ although the learned rows are equal. */
 static bool is_by_category(const oif_model *m)
 {
     return m->judge >= m->detector_count + senses_of(m)->count;
 }
 
-/* What the sense that decided has found, or the categories. */
+/* The finding of the sense that decided, or of the categories. */
 static oif_finding finding_of(const oif_model *m)
 {
     const size_t sense = m->judge - m->detector_count;
@@ -267,8 +267,8 @@ static oif_finding finding_of(const oif_model *m)
                          .column = derived->surprising_column};
 }
 
-/* How many anomalies at a time still count as single ones: a quarter of those that the memory has
- * at the alert rate. More, and one incident would raise the threshold for the next. */
+/* How many anomalies at a time still count as single ones: a quarter of those that the memory holds
+ * at the alert rate. With more, one incident would raise the threshold for the next. */
 static double few_anomalies(const oif_model *m)
 {
     double quarter = m->options.alert_rate * m->options.memory / 4;
@@ -293,7 +293,7 @@ static bool is_acceptable(const oif_model *m, bool anomaly)
 
 /* ---- Rows ---- */
 
-/* By value: there are many NaN, and a snapshot keeps one of them. */
+/* By value: NaNs have different bits, and a snapshot keeps only one of them. */
 static bool are_equal(const double *a, const double *b, size_t columns)
 {
     for (size_t i = 0; i < columns; i++)
@@ -332,7 +332,7 @@ static void learn_usual(oif_model *m, const double *row)
     }
 }
 
-/* The score of a detector, which learns the shingle first with OIF_LEARN_ALL. */
+/* The score of a detector. With OIF_LEARN_ALL it learns the shingle first. */
 static double score_by(const oif_model *m, oif_detector *detector)
 {
     const double *recent = oif_model_recent(m);
@@ -350,26 +350,26 @@ static double recent_severity(oif_model *m, double severity)
     const uint32_t rows = m->options.persistence;
     double sum = 0;
     m->severities[m->rows % rows] = severity;
-    for (uint32_t i = 1; i <= rows; i++) /* the oldest first */
+    for (uint32_t i = 1; i <= rows; i++) /* oldest first */
         sum += m->severities[(m->rows + i) % rows];
     return sum / rows;
 }
 
-/* The severity that a judge beside the detectors finds, if that is reason enough for an alert; 0 if
- * not. What is less would only disturb the order of the scores. */
+/* The severity found by a judge beside the detectors, if it is enough for an alert, else 0.
+ * Anything less would only disturb the order of the scores. */
 static double alarm_of(const oif_model *m, const oif_judge *judge)
 {
     double severity = oif_judge_severity(judge);
-    bool is_heard = judges_of(m)[0].curve.is_known && severity > 0; /* most often it is not */
+    bool is_heard = judges_of(m)[0].curve.is_known && severity > 0; /* usually false */
     return is_heard && severity > oif_share_severity(m->options.alert_rate) ? severity : 0;
 }
 
-/* What the judges say about the last row. */
+/* The verdict of the judges on the last row. */
 typedef struct row_scores {
     double score;
-    double severity;    /* to the detectors */
-    bool persists;      /* with the rows before it, it is an anomaly */
-    double for_history; /* what counts as usual: of the detectors, and of rows that persist */
+    double severity;    /* by the detectors */
+    bool persists;      /* together with the rows before it, it is an anomaly */
+    double for_history; /* the score to learn: by detectors and persistence, not by senses */
 } row_scores;
 
 static void judge_values(oif_model *m, row_scores *scores)
@@ -385,19 +385,19 @@ static void judge_values(oif_model *m, row_scores *scores)
     scores->for_history = scores->score;
 }
 
-/* Whether the row and those before it are an anomaly together. */
+/* Whether the row and the rows before it are an anomaly together. */
 static void judge_stretch(oif_model *m, row_scores *scores)
 {
     oif_judge *stretch = &judges_of(m)[oif_model_judges(m) - 1];
     stretch->score = recent_severity(m, scores->severity);
-    const double least_unusual = 1.3; /* one row in twenty: the row itself must be part of it */
+    const double least_unusual = 1.3; /* one row in twenty: the row itself must be unusual too */
     double severity = scores->severity > least_unusual ? alarm_of(m, stretch) : 0;
     scores->persists = severity > scores->severity;
     if (scores->persists)
         scores->for_history = oif_judge_score(&judges_of(m)[0], severity);
 }
 
-/* The row gets a higher score if a sense finds it more severe. */
+/* Raises the score of the row if a sense finds it more severe. */
 static void judge_by_senses(oif_model *m, const double *row, double seconds, row_scores *scores)
 {
     oif_judge *judges = judges_of(m), *senses = judges + m->detector_count;
@@ -417,14 +417,14 @@ static void judge_by_senses(oif_model *m, const double *row, double seconds, row
     }
 }
 
-/* The same if a category is more surprising. The surprise is a share of rows already, so it needs
- * no history: docs/algorithms/categories.md. */
+/* The same if a category is more surprising. The surprise is already a fraction of rows, so it
+ * needs no history: docs/algorithms/categories.md. */
 static void judge_by_categories(oif_model *m, row_scores *scores)
 {
-    const double log10_of_2 = 0.30102999566398120, margin = 1; /* bit, as other judges have */
+    const double log10_of_2 = 0.30102999566398120, margin = 1; /* one bit, like other judges */
     if (m->plan->categories == 0 || !judges_of(m)[0].curve.is_known)
         return;
-    double chances = oif_log2((double)m->plan->categories), /* the most surprising of several */
+    double chances = oif_log2((double)m->plan->categories), /* it is the maximum of several */
         severity = (derived_of(m)->surprise - chances - margin) * log10_of_2;
     if (!(severity > scores->severity) || !(severity > oif_share_severity(m->options.alert_rate)))
         return;
@@ -435,7 +435,7 @@ static void judge_by_categories(oif_model *m, row_scores *scores)
     }
 }
 
-/* A frozen model has neither senses nor persistence: they follow the stream. */
+/* A frozen model has neither senses nor persistence, because they follow the stream. */
 static row_scores score_by_all(oif_model *m, const double *row, double seconds)
 {
     row_scores scores = {0};
@@ -448,7 +448,7 @@ static row_scores score_by_all(oif_model *m, const double *row, double seconds)
         judge_by_categories(m, &scores);
         return scores;
     }
-    /* A shingle is a stretch already. */
+    /* A shingle already covers several rows. */
     if (m->options.persistence > 1 && m->options.threshold == 0 && m->options.shingle == 1)
         judge_stretch(m, &scores);
     else if (m->options.persistence > 1)
@@ -464,11 +464,11 @@ static void judge(const oif_model *m, bool was_ready, const row_scores *scores, 
     result->score = score;
     result->p = oif_score_history_share(&m->history, score);
     result->threshold = threshold_of(m);
-    /* Unusual rows that follow each other lower it. */
+    /* Consecutive unusual rows lower the threshold. */
     if (scores->persists && score <= result->threshold && scores->for_history > result->threshold)
         result->threshold = score - fabs(score) * DBL_EPSILON - DBL_MIN;
     result->ready = was_ready && result->threshold < INFINITY;
-    /* What is frozen judges a row the same way whatever came before. */
+    /* A frozen model judges a row the same way, whatever came before. */
     bool is_frozen = m->options.learn == OIF_LEARN_NONE;
     result->anomaly = result->ready && score > result->threshold &&
                       (is_frozen || is_by_category(m) || !is_like_all_recent(m));
@@ -491,8 +491,8 @@ static void learn_recent(oif_model *m)
     (void)status; /* only an infinity could fail */
 }
 
-/* Judges beside the leader also learn how an episode begins, however severe that is: one that
- * fires again and again must not count as much each time. */
+/* Judges beside the leader also learn the row that begins an episode, however severe it is: a judge
+ * that fires again and again must count less each time. */
 static void learn_judges(oif_model *m, bool is_usual, bool begins_episode)
 {
     const double many_scores = 2048;
@@ -500,7 +500,8 @@ static void learn_judges(oif_model *m, bool is_usual, bool begins_episode)
     oif_judge *judges = judges_of(m);
     if (count == 0)
         return;
-    /* Of many rows every fourth is enough: to learn all of them cost 6% of the time. */
+    /* Once there are many rows, every fourth is enough: learning all of them cost 6% of the
+     * time. */
     bool is_sampled = is_usual && (m->rows % 4 == 0 || judges[0].history.total < many_scores);
     if (is_sampled)
         oif_judges_learn(judges, 1);
@@ -508,13 +509,13 @@ static void learn_judges(oif_model *m, bool is_usual, bool begins_episode)
         oif_judges_learn(judges + 1, count - 1);
 }
 
-/* Scores, judges and learns the shingle, which contains no infinities. */
+/* Scores, judges and learns the shingle, which has no infinities. */
 static void score_recent(oif_model *m, const double *row, double seconds, oif_result *result)
 {
     bool was_ready = oif_detector_ready(m->detectors[0]);
     row_scores scores = score_by_all(m, row, seconds);
     judge(m, was_ready, &scores, result);
-    if (result->anomaly) /* it must not make the rows after it anomalies, too */
+    if (result->anomaly) /* it must not make the next rows anomalies too */
         m->severities[m->rows % m->options.persistence] = 0;
     count_anomalies(m, result->anomaly);
     result->learned = is_acceptable(m, result->anomaly);
@@ -523,11 +524,11 @@ static void score_recent(oif_model *m, const double *row, double seconds, oif_re
         learn_usual(m, row);
         oif_senses_learn(senses_of(m), row);
     }
-    /* Scores of a detector that is not ready say nothing about later ones. Scores of single
-     * anomalies are part of the alert rate: without them the threshold would fall again and
-     * again. Scores of many anomalies at a time would raise it until nothing is an anomaly, and so
-     * would a few critical ones: they are not what the tail of ordinary rows is like. What the
-     * senses find does not count: a loud sense must not hide what the detectors find. */
+    /* Which scores enter the history. Those of a detector that is not ready say nothing about later
+     * ones. Those of single anomalies are part of the alert rate: without them the threshold would
+     * keep falling. Those of many anomalies at a time would raise the threshold until nothing
+     * exceeds it. So would a few critical ones, which are not part of the tail of ordinary rows.
+     * What the senses find is left out: a loud sense must not hide what the detectors find. */
     bool is_single = m->recent_anomalies <= few_anomalies(m) && result->grade != OIF_GRADE_CRITICAL;
     if (!was_ready || m->options.learn == OIF_LEARN_NONE)
         return;
@@ -536,7 +537,7 @@ static void score_recent(oif_model *m, const double *row, double seconds, oif_re
     learn_judges(m, result->learned || is_single, result->anomaly && !m->alerts.in_episode);
 }
 
-/* The row that is learned. */
+/* Returns the row to learn. */
 static const double *derive_row(oif_model *m, const double *row, double seconds)
 {
     if (m->plan->count == 0)
@@ -546,9 +547,9 @@ static const double *derive_row(oif_model *m, const double *row, double seconds)
     return derived;
 }
 
-/* Whether the row counts in what values its categories have. An anomaly of an episode does not
- * until there were `patience` of them, or a new value that stays would soon be common. The first
- * one does: a value that comes back now and then is to become known. */
+/* Whether the categories of the row are counted. Anomalies within an episode are not, until there
+ * are `patience` of them, or a new value that stays would soon be common. The first one is counted,
+ * so a value that comes back now and then becomes known. */
 static bool counts_categories(const oif_model *m, const oif_result *result)
 {
     if (m->options.learn == OIF_LEARN_NONE)
@@ -571,9 +572,9 @@ void oif_model_process(oif_model *model, const double *row, double seconds, oif_
 
 /* ---- Explanations ---- */
 
-/* How far a value is from the mean of its column, in units of the spread. A value that is missing
- * where others were not, or there where all others were missing, is as far as can be if the score
- * is due to it, and rather far if not: some columns miss values now and then. */
+/* How far a value is from the mean of its column, in units of the spread. If the value is missing
+ * but others were not, or present but all others were missing: the maximum if it caused the score,
+ * else rather far, because some columns miss values now and then. */
 static double departure(const oif_usual *usual, double number, double share)
 {
     const double most = 1e6 /* for a column that was constant */, rather_far = 10;
@@ -583,7 +584,7 @@ static double departure(const oif_usual *usual, double number, double share)
     if (is_missing || was_missing)
         return share > 0.5 ? most : rather_far;
     double away = fabs(number / 2 - usual->half_mean);
-    /* The first number of a column, already learned: the usual one is this one. */
+    /* The first value of a column was already learned, so it is also the usual one. */
     if (away == 0 && usual->half_spread == 0 && share > 0.5)
         return most;
     if (away == 0)
@@ -591,9 +592,9 @@ static double departure(const oif_usual *usual, double number, double share)
     return away < most * usual->half_spread ? away / usual->half_spread : most;
 }
 
-/* The trees of a forest detect that a value is beyond all others, but not how far. So a
- * column's share of the score is multiplied by how far its value is from the usual, and a
- * column that the trees happen not to have cut gets a part of the average share. */
+/* The trees of a forest detect that a value is beyond all others, but not how far. So a column's
+ * share of the score is multiplied by the distance of its value from the usual one. A column that
+ * the trees happen not to have cut gets part of the average share. */
 static void explain_values(oif_model *model, oif_attribution *attributions)
 {
     const size_t columns = model->columns;
@@ -640,7 +641,7 @@ void oif_model_visit_fields(oif_model *m, oif_state_visitor *visitor)
     oif_visit_u64(visitor, "rows", &m->rows, 1);
     oif_visit_u32(visitor, "recent_anomalies", &m->recent_anomalies, 1);
     oif_visit_u32(visitor, "calm_rows", &m->alerts.calm_rows, 1);
-    /* Two in one number, as a snapshot of format 1 has no place for the second. */
+    /* Two in one number, because snapshots of format 1 have no field for the second. */
     uint32_t episode = m->alerts.in_episode | m->same_rows << 1;
     oif_visit_u32(visitor, "in_episode", &episode, 1);
     m->alerts.in_episode = episode & 1;

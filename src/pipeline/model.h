@@ -4,10 +4,9 @@
  *           (shingle)         ^       (judges.h)                                   | -> episode
  *                             +--------------- learn, or not (option learn) -------+
  *
- * Columns may be derived from those that come before anything else (derived_columns.h).
+ * Before all that, columns may be derived from the input columns (derived_columns.h).
  *
- * A model is one block of memory, and each detector another. Nothing is allocated after they are
- * made.
+ * A model is one block of memory, plus one per detector. Nothing is allocated after creation.
  */
 #ifndef OIF_PIPELINE_MODEL_H
 #define OIF_PIPELINE_MODEL_H
@@ -27,56 +26,56 @@ typedef enum oif_learn {
 } oif_learn;
 
 enum {
-    OIF_MODEL_SAME_ROWS = 1024, /* rows that count as all recent ones */
+    OIF_MODEL_SAME_ROWS = 1024, /* rows that count as "all recent ones" */
     OIF_PERSISTENCE_MAX = 16
 };
 
 typedef struct oif_model_options {
-    uint32_t shingle;  /* rows that are scored as one */
-    double alert_rate; /* the fraction of rows that should be anomalies; unused with a threshold */
+    uint32_t shingle;  /* rows scored as one */
+    double alert_rate; /* fraction of rows that should be anomalies; unused with a threshold */
     double threshold;  /* if not 0: rows with a higher score are anomalies */
     double memory;     /* past scores that count */
     oif_learn learn;
     uint32_t patience;    /* with OIF_LEARN_DECAY: recent anomalies after which they are learned */
-    uint32_t persistence; /* rows whose evidence adds up; 1: each is judged by itself */
+    uint32_t persistence; /* rows whose evidence is combined; 1: each row on its own */
     oif_senses_options senses;
     oif_alert_options alerts;
 } oif_model_options;
 
-/* The usual values of a column; older rows count less. Half of the values, so no difference of
- * two overflows. */
+/* The usual values of a column; older rows count less. Stored halved, so no difference of two
+ * values overflows. */
 typedef struct oif_usual {
     double half_mean;   /* NaN before the first value */
-    double half_spread; /* the mean absolute difference from it */
+    double half_spread; /* the mean absolute deviation */
 } oif_usual;
 
 /* The head of the block; arrays follow at the offsets `.._at`. */
 typedef struct oif_model {
     oif_model_options options;
     const oif_derived_plan *plan; /* the pipeline's */
-    size_t columns;               /* that are learned: plan->derived_columns */
-    size_t bytes;                 /* of this block; the detectors have their own */
+    size_t columns;               /* of learned rows: plan->derived_columns */
+    size_t bytes;                 /* of this block; detectors have their own */
     size_t detector_count;
     oif_detector *detectors[OIF_TOGETHER_MAX]; /* the first one leads */
 
     uint64_t rows;             /* processed */
-    uint32_t recent_anomalies; /* anomalies minus other rows, from 0 to patience */
-    uint32_t same_rows; /* before the last one that were equal to it, up to OIF_MODEL_SAME_ROWS */
+    uint32_t recent_anomalies; /* anomalies minus other rows, between 0 and patience */
+    uint32_t same_rows; /* rows before the last one equal to it, at most OIF_MODEL_SAME_ROWS */
     oif_alerts alerts;
     oif_score_history history;
 
-    /* Whose evidence the score of the last row is: a detector's, that of the sense with the number
-     * judge - detector_count, or behind them that of the categories. */
+    /* Who decided the score of the last row: a detector, the sense with the number judge -
+     * detector_count, or after these the categories. */
     uint32_t judge;
-    double severities[OIF_PERSISTENCE_MAX]; /* of the last rows; that of row i at i % persistence */
+    double severities[OIF_PERSISTENCE_MAX]; /* of the last rows; row i is at i % persistence */
     size_t judges_at;  /* oif_judge [oif_model_judges()]: detectors, senses, persistence */
     size_t senses_at;  /* oif_senses */
     size_t recent_at;  /* double [shingle][columns]: the last rows, oldest first */
     size_t usual_at;   /* oif_usual [columns] */
-    size_t shares_at;  /* double [columns]: scratch memory of explain */
+    size_t shares_at;  /* double [columns]: scratch space of explain */
     size_t scratch_at; /* double [shingle][columns]: the same */
-    size_t derived_at; /* oif_derived_state; nothing if no column is derived */
-    size_t row_at;     /* double [columns]: the row with its derived columns; the same */
+    size_t derived_at; /* oif_derived_state; empty if no column is derived */
+    size_t row_at;     /* double [columns]: the row with its derived columns; empty likewise */
 } oif_model;
 
 static inline double *oif_model_recent(const oif_model *model)
@@ -89,8 +88,8 @@ static inline oif_usual *oif_model_usual(const oif_model *model)
     return (oif_usual *)((unsigned char *)model + model->usual_at);
 }
 
-/* How many judges have a history of their own: a detector on its own needs none, unless categories
- * judge beside it. */
+/* How many judges have their own history. A single detector needs none, unless categories judge
+ * beside it. */
 static inline size_t oif_model_judges(const oif_model *model)
 {
     const size_t judges = model->detector_count + oif_senses_count(&model->options.senses) +
@@ -98,36 +97,35 @@ static inline size_t oif_model_judges(const oif_model *model)
     return judges > 1 || model->plan->categories > 0 ? judges : 0;
 }
 
-/* The bytes of a model and its detectors, which `params` describes; failures as
+/* Bytes of a model and its detectors, given by `params`; failures as in
  * oif_detector_estimate_bytes. */
 oif_status oif_model_estimate_bytes(const oif_params *params, const oif_derived_plan *plan,
                                     const oif_model_options *options, size_t *bytes,
                                     oif_error *error);
 
-/* Makes a model that has seen no row, with detectors for rows of shingle x columns values. The plan
- * must live as long as the model. */
+/* Creates a model that has seen no row, with detectors for rows of shingle x columns values. The
+ * plan must outlive the model. */
 oif_status oif_model_new(const oif_params *params, const oif_derived_plan *plan,
                          const oif_model_options *options, oif_model **model, oif_error *error);
 oif_status oif_model_clone(const oif_model *model, oif_model **copy, oif_error *error);
 void oif_model_free(oif_model *model);
 
-/* Makes it a model that has seen no row again. Its detectors lose names and threads. */
+/* Resets it to a model that has seen no row. Its detectors lose names and threads. */
 void oif_model_reset(oif_model *model, const oif_model_options *options);
 
-/* Gives a model the state of another one with the same parameters, plan and options. */
+/* Copies the state of another model with the same parameters, plan and options. */
 void oif_model_assign(oif_model *model, const oif_model *other);
 
-/* Sets options that only decide about later rows; the shingle stays. */
+/* Sets options that affect only later rows; the shingle stays. */
 void oif_model_set_options(oif_model *model, const oif_model_options *options);
 
-/* The memory of a model and its detectors. */
+/* Bytes of a model and its detectors. */
 size_t oif_model_memory_bytes(const oif_model *model);
 
-/* Whether it has learned enough to call a row anomalous. */
+/* Whether it has learned enough to report anomalies. */
 bool oif_model_ready(const oif_model *model);
 
-/* Scores, judges and learns a row, which must not contain infinities. `seconds` is its time; NaN if
- * it is unknown. */
+/* Scores, judges and learns a row without infinities. `seconds` is its time; NaN if unknown. */
 void oif_model_process(oif_model *model, const double *row, double seconds, oif_result *result);
 
 /* Explains the score of the last row. */
@@ -136,10 +134,10 @@ void oif_model_explain(oif_model *model, oif_attribution *attributions);
 /* Visits every field that rows change, except those of the detector and of `alerts`. */
 void oif_model_visit_fields(oif_model *model, oif_state_visitor *visitor);
 
-/* Validates every field; OIF_EINVARIANT names what is broken. */
+/* Validates every field; OIF_EINVARIANT names the broken invariant. */
 oif_status oif_model_check(const oif_model *model, oif_error *error);
 
-/* The same without those of the detectors. */
+/* The same, without the detectors. */
 oif_status oif_model_check_own(const oif_model *model, oif_error *error);
 
 #endif

@@ -4,7 +4,7 @@
 
 static const char model_tag[] = "MODL";
 
-/* without_alerts: as snapshots were before alerts had fields of their own. */
+/* without_alerts: for snapshots written before alerts had their own fields. */
 static uint64_t payload_bytes(oif_model *model, bool without_alerts)
 {
     oif_byte_counter counter = oif_byte_counter_new();
@@ -45,7 +45,7 @@ void oif_model_sections_read(oif_section_reader *reader, oif_model *model)
     else
         oif_alerts_visit_fields(&model->alerts, &reader->visitor);
     oif_section_reader_end(reader);
-    /* Reading their state has checked the detectors, which takes most of the time. */
+    /* Reading their state has already checked the detectors, which takes most of the time. */
     if (reader->status == OIF_OK && oif_model_check_own(model, &why) != OIF_OK)
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the model is inconsistent: %s", why.message);
 }

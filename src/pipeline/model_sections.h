@@ -1,5 +1,5 @@
-/* A model, without its key, as sections of a snapshot: "STAT", the state of its detector, and
- * "MODL", the rest. */
+/* A model without its key as sections of a snapshot: "STAT", the state of its detector, and "MODL",
+ * the rest. */
 #ifndef OIF_PIPELINE_MODEL_SECTIONS_H
 #define OIF_PIPELINE_MODEL_SECTIONS_H
 
@@ -11,8 +11,7 @@ uint64_t oif_model_sections_bytes(oif_model *model);
 
 void oif_model_sections_write(oif_section_writer *writer, oif_model *model);
 
-/* Reads both sections, of which "STAT" is open. After a failure the model may be in any
- * state. */
+/* Reads both sections; "STAT" is already open. After a failure the model may be in any state. */
 void oif_model_sections_read(oif_section_reader *reader, oif_model *model);
 
 #endif

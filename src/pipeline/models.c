@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
-/* Up to here a new model is whole at once: small fleets never wait for a model to be unpacked. */
+/* New models are whole up to this total, so small fleets never wait for unpacking. */
 static const size_t usual_whole_at_first = (size_t)64 << 20;
 
-/* What an allocation costs besides its bytes: the C library's head of it, and what aligns it. */
+/* Overhead of an allocation: its header in the C library, and alignment. */
 enum { ALLOCATION_BYTES = 32 };
 
 void oif_models_init(oif_models *models, oif_keys *keys, const oif_params *params, oif_model *blank)
@@ -37,7 +37,7 @@ void oif_models_free(oif_models *models)
     oif_model_free(models->blank);
 }
 
-/* A copy of another model would not be faster: both have to be written. */
+/* Copying another model would not be faster: all of it must be written either way. */
 oif_status oif_models_new_model(const oif_models *models, oif_model **model, oif_error *error)
 {
     return oif_model_new(models->params, models->plan, &models->options, model, error);
@@ -60,7 +60,7 @@ static size_t bytes_of_entry(const oif_key_entry *entry)
     return bytes_of_whole(entry->value) + bytes_of_packed(entry->packed);
 }
 
-/* Exchanges what holds the model of an entry. */
+/* Replaces the memory that holds the model of an entry. */
 static void hold(oif_models *models, oif_key_entry *entry, oif_model *whole,
                  oif_packed_model *packed)
 {
@@ -91,14 +91,14 @@ size_t oif_models_bytes(const oif_models *models)
 
 /* ---- Packing ---- */
 
-/* Enough that a model is given more room only every few dozen rows. */
+/* Spare space, so a model is reallocated only every few dozen rows. */
 static size_t roomy(size_t bytes)
 {
     return bytes + bytes / 16;
 }
 
-/* Whether a model that takes that many bytes when packed had better be whole. rolling-iforest takes
- * half of its bytes at most, and a third after 500 rows. */
+/* Whether a model of that packed size should be whole instead. Packed, rolling-iforest takes at
+ * most half of its bytes, and a third after 500 rows. */
 static bool has_learned_much(const oif_models *models, size_t packed_bytes)
 {
     size_t whole_bytes = bytes_of_whole(models->blank);
@@ -106,7 +106,7 @@ static bool has_learned_much(const oif_models *models, size_t packed_bytes)
            whole_bytes <= models->whole_at_most - models->bytes;
 }
 
-/* Packs the model that is unpacked, or makes it whole. */
+/* Packs the unpacked model, or makes it whole. */
 static oif_status put_work_back(oif_models *models, oif_error *error)
 {
     if (models->in_work == OIF_NO_KEY)
@@ -133,7 +133,7 @@ static oif_status make_blank(oif_models *models, oif_error *error)
     return models->blank ? OIF_OK : oif_models_new_model(models, &models->blank, error);
 }
 
-/* Makes what models are compared with and unpacked into. */
+/* Creates the models to compare with and to unpack into. */
 static oif_status prepare_to_pack(oif_models *models, oif_error *error)
 {
     oif_status status = make_blank(models, error);
@@ -179,7 +179,7 @@ oif_status oif_models_keep_blank(oif_models *models, oif_error *error)
     return status;
 }
 
-/* The blank model, unless packed ones may be compared with it; else a new one. */
+/* Uses the blank model, unless packed ones may be compared with it; else a new one. */
 static oif_status add_whole(oif_models *models, oif_key_entry *entry, oif_error *error)
 {
     oif_model *model = models->work.model || models->keeps_blank ? NULL : models->blank;
@@ -210,7 +210,7 @@ oif_status oif_models_add(oif_models *models, uint32_t entry, oif_error *error)
     return (is_whole ? add_whole : add_packed)(models, &models->keys->entries[entry], error);
 }
 
-/* The model of the last key becomes the blank one, which saving needs and may not allocate. */
+/* Turns the model of the last key into the blank one, which saving needs and may not allocate. */
 static void become_blank(oif_models *models, oif_key_entry *entry)
 {
     models->bytes -= bytes_of_entry(entry);
@@ -245,7 +245,7 @@ oif_status oif_models_make_whole(oif_models *models, uint32_t entry, oif_error *
     return OIF_OK;
 }
 
-/* ---- When memory is short ---- */
+/* ---- Low memory ---- */
 
 static bool can_be_packed(const oif_model *model, const oif_model *blank)
 {
@@ -285,7 +285,7 @@ bool oif_models_pack_one(oif_models *models, uint32_t entry)
 
 /* ---- Options ---- */
 
-/* Lines in which a packed model is blank stay blank: both models are changed in the same way. */
+/* Lines in which a packed model is blank stay blank, because both models change in the same way. */
 void oif_models_set_options(oif_models *models, const oif_model_options *options)
 {
     const oif_model_options before = models->options;

@@ -1,13 +1,13 @@
 /* The models of all keys. A model takes memory as it learns:
  *
- *     whole      the first models, and those that have learned much. Their rows cost nothing more.
+ *     whole      the first models, and those that have learned much. Their rows have no extra cost.
  *     packed     all others (packed_model.h). For a row, the model is unpacked into one that all
- *                keys share, and it is packed again when another key needs that.
+ *                keys share; it is packed again when another key needs that.
  *
  *     entry.value    the whole model, or NULL
- *     entry.packed   the packed one, or NULL; out of date while it is unpacked
+ *     entry.packed   the packed one, or NULL; outdated while it is unpacked
  *
- * When memory is short, whole models are packed too.
+ * When memory is low, whole models are packed too.
  */
 #ifndef OIF_PIPELINE_MODELS_H
 #define OIF_PIPELINE_MODELS_H
@@ -17,60 +17,60 @@
 
 typedef struct oif_models {
     oif_keys *keys;               /* the pipeline's */
-    const oif_params *params;     /* the pipeline's, too */
-    const oif_derived_plan *plan; /* the same */
+    const oif_params *params;     /* the pipeline's */
+    const oif_derived_plan *plan; /* the pipeline's */
     oif_model_options options;    /* of new models */
     uint64_t section_bytes;       /* of a model in a snapshot */
 
-    /* Has seen no row. It becomes the model of the first key, and the model of the last key that is
-     * removed becomes the blank one. While there are keys, another one is made only to compare
-     * packed models with, so a pipeline of few keys has no model that no key needs. */
+    /* Has seen no row. It becomes the model of the first key, and the model of the last key to be
+     * removed becomes the blank one again. While there are keys, another is made only for
+     * comparison with packed models, so a pipeline of few keys holds no model that no key needs. */
     oif_model *blank;
-    bool keeps_blank; /* the model of a key could not become it */
+    bool keeps_blank; /* the model of a key could not replace it */
 
-    size_t whole_at_first; /* bytes that new models are whole up to */
-    size_t whole_at_most;  /* bytes that models which have learned much are whole up to */
-    size_t bytes;          /* of all models of keys */
-    size_t most_bytes;     /* that a model of a key ever had */
+    size_t whole_at_first; /* new models are whole up to this total */
+    size_t whole_at_most;  /* models that have learned much are whole up to this total */
+    size_t bytes;          /* of all keys' models */
+    size_t most_bytes;     /* of the largest model so far */
     uint32_t whole_count;
-    uint32_t next_to_pack; /* the entry at which the search for whole models resumes */
-    bool have_grown;       /* since the caller has set this to false */
+    uint32_t next_to_pack; /* the entry where the search for whole models resumes */
+    bool have_grown;       /* since the caller set it to false */
     bool are_whole;        /* nothing is ever packed */
 
-    oif_unpacked_model work, view; /* NULL until a model is packed; from then on `blank` stays */
+    oif_unpacked_model work, view; /* NULL until a model is packed; then `blank` stays */
     uint32_t in_work;              /* the entry whose model is unpacked, or OIF_NO_KEY */
 } oif_models;
 
-/* The blank model, which `params` describes, then belongs to them. */
+/* Takes ownership of the blank model, which `params` describes. */
 void oif_models_init(oif_models *models, oif_keys *keys, const oif_params *params,
                      oif_model *blank);
 void oif_models_free(oif_models *models);
 
-/* Makes a model that has seen no row and belongs to the caller.
+/* Creates a model that has seen no row, owned by the caller.
  *
  * OIF_EMEMORY */
 oif_status oif_models_new_model(const oif_models *models, oif_model **model, oif_error *error);
 
-/* Makes the blank model if there is none, and keeps it from now on.
+/* Creates the blank model if there is none, and keeps it from now on.
  *
  * OIF_EMEMORY   nothing has changed */
 oif_status oif_models_keep_blank(oif_models *models, oif_error *error);
 
-/* Gives an entry that has no model a blank one, or takes the model of an entry away.
+/* Adds a blank model to an entry without one, or removes the model of an entry.
  *
  * OIF_EMEMORY */
 oif_status oif_models_add(oif_models *models, uint32_t entry, oif_error *error);
 void oif_models_remove(oif_models *models, uint32_t entry);
 
-/* Unpacks the model of an entry that has no whole one; see oif_models_open.
+/* Unpacks the model of an entry that is not whole; see oif_models_open.
  *
  * OIF_EMEMORY   nothing has changed */
 oif_status oif_models_unpack(oif_models *models, uint32_t entry, oif_model **model,
                              oif_error *error);
 
-/* The model of an entry, to be changed. It stays where it is until the next call.
+/* The model of an entry, for changes. Valid until the next call.
  *
- * OIF_EMEMORY   only if another model must be packed for it, which has grown */
+ * OIF_EMEMORY   only if another model must be packed first and has grown */
 static inline oif_status oif_models_open(oif_models *models, uint32_t entry, oif_model **model,
                                          oif_error *error)
 {
@@ -78,22 +78,22 @@ static inline oif_status oif_models_open(oif_models *models, uint32_t entry, oif
     return *model ? OIF_OK : oif_models_unpack(models, entry, model, error);
 }
 
-/* The model of an entry as it is, not to be changed. It stays where it is until the next call. */
+/* The model of an entry, read-only. Valid until the next call. */
 oif_model *oif_models_view(const oif_models *models, uint32_t entry);
 
-/* Makes the model of an entry a whole one.
+/* Makes the model of an entry whole.
  *
  * OIF_EMEMORY */
 oif_status oif_models_make_whole(oif_models *models, uint32_t entry, oif_error *error);
 
-/* Packs a whole model other than that of `entry`, to make room. Returns false if there is none, or
- * no memory to do it. */
+/* Packs a whole model other than that of `entry`, to save memory. Returns false if there is none,
+ * or no memory to pack it. */
 bool oif_models_pack_one(oif_models *models, uint32_t entry);
 
-/* Sets the options of all models, and of those that are made later. */
+/* Sets the options of all models, present and future. */
 void oif_models_set_options(oif_models *models, const oif_model_options *options);
 
-/* The memory that the model of an entry takes, and that of all models. */
+/* Bytes of the model of an entry, and of all models. */
 size_t oif_models_entry_bytes(const oif_models *models, uint32_t entry);
 size_t oif_models_bytes(const oif_models *models);
 

@@ -10,7 +10,7 @@ enum { LINE_BYTES = OIF_CACHE_LINE_BYTES, LINE_NUMBERS = LINE_BYTES / 8, WORD_LI
 
 /* ---- Blocks ---- */
 
-/* The blocks of memory of a model: its own, and one for each detector. Each has whole lines. */
+/* The memory blocks of a model: its own, and one per detector. Each is whole lines. */
 typedef struct blocks {
     unsigned char *at[1 + OIF_TOGETHER_MAX];
     size_t lines[1 + OIF_TOGETHER_MAX];
@@ -27,7 +27,7 @@ static blocks blocks_of(const oif_model *model)
     return b;
 }
 
-/* Each block has words of its own for its lines. */
+/* Each block starts a new word of line bits. */
 static size_t words_of(size_t lines)
 {
     return (lines + WORD_LINES - 1) / WORD_LINES;
@@ -94,7 +94,7 @@ oif_packed_model *oif_packed_model_new(const oif_model *blank, size_t bytes)
 
 /* ---- Packing ---- */
 
-/* Without a branch, so compilers compare several numbers at once. */
+/* Has no branch, so compilers can vectorise it. */
 static uint64_t differ(const unsigned char *a, const unsigned char *b)
 {
     uint64_t x[LINE_NUMBERS], y[LINE_NUMBERS], difference = 0;
@@ -130,7 +130,7 @@ size_t oif_unpacked_model_compare(oif_unpacked_model *unpacked, const oif_model 
     return packed_bytes(words, lines);
 }
 
-/* The first line of the word that is set, which is cleared. */
+/* Returns the first line set in the word, and clears its bit. */
 static size_t take_line(uint64_t *word)
 {
     size_t line = (size_t)__builtin_ctzll(*word);
@@ -156,7 +156,7 @@ void oif_packed_model_store(oif_packed_model *packed, const oif_unpacked_model *
 
 /* ---- Unpacking ---- */
 
-/* Sets the lines of a word that are packed, and those that were not blank before. */
+/* Sets the packed lines of a word, and resets those that were not blank before. */
 static const unsigned char *load_word(unsigned char *block, const unsigned char *blank,
                                       uint64_t packed_lines, uint64_t other_lines,
                                       const unsigned char *from)
@@ -175,7 +175,7 @@ void oif_packed_model_load(const oif_packed_model *packed, const oif_model *blan
 {
     oif_model *model = unpacked->model;
     const oif_derived_plan *plan = model->plan;
-    oif_detector *detectors[OIF_TOGETHER_MAX]; /* its pointers stay */
+    oif_detector *detectors[OIF_TOGETHER_MAX]; /* its own pointers stay */
     memcpy(detectors, model->detectors, sizeof detectors);
     const blocks b = blocks_of(model), blanks = blocks_of(blank);
     const size_t all_words = count_words(model);

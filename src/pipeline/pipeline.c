@@ -1,5 +1,5 @@
-/* A pipeline: a model for each key, up to a number of keys and to a limit of memory. When one of
- * them is reached, eviction.h says which key gives way. */
+/* A pipeline: one model per key, up to a number of keys and a memory limit. At a limit, eviction.h
+ * chooses the key to evict. */
 #include "pipeline/pipeline.h"
 
 #include "base/error.h"
@@ -30,20 +30,21 @@ static const oif_param option_list[] = {
     {"memory", "past scores that alert_rate is measured on; 0: 16 / alert_rate, but at least 8192",
      OIF_PARAM_INTEGER, 0, 0x1p53, 0, NULL},
     {"learn",
-     "rows that are learned: all; those that are not anomalous (normal); or anomalies as well once "
-     "patience of them have come (decay); or none, to compare rows with what is known",
+     "which rows are learned: all; only those that are not anomalous (normal); anomalies too once "
+     "patience of them have come (decay); or none, to compare rows with what was learned",
      OIF_PARAM_CHOICE, 0, 3, OIF_LEARN_DECAY, learn_words},
-    {"patience", "anomalies after which what lasts is the new normal; for learn=decay",
+    {"patience", "anomalies after which a lasting change is learned as normal; for learn=decay",
      OIF_PARAM_INTEGER, 1, 1 << 30, 256, NULL},
     {"calm", "rows without an anomaly that end an episode of anomalies", OIF_PARAM_INTEGER, 1,
      1 << 30, 16, NULL},
     {"shingle", "rows of a series that are scored as one", OIF_PARAM_INTEGER, 1, 1 << 16, 1, NULL},
-    {"max_keys", "keys that have a model; a new one then waits until another is not seen any more",
+    {"max_keys",
+     "keys with a model at a time; beyond that a new key waits until another is no longer seen",
      OIF_PARAM_INTEGER, 1, 1 << 29, 100000, NULL},
-    {"memory_limit", "bytes that all models may take, with the same consequence; 0: any",
+    {"memory_limit", "bytes that all models may use, enforced in the same way; 0: no limit",
      OIF_PARAM_INTEGER, 0, 0x1p53, 0, NULL},
     {"evicted",
-     "a model whose key loses it: forget it, or keep it beside the state file until the key comes "
+     "the model of an evicted key: forget it, or keep it beside the state file until the key comes "
      "back",
      OIF_PARAM_CHOICE, 0, 1, EVICTED_FORGET, evicted_words},
     {"persistence", "rows whose evidence adds up, so a lasting anomaly is found sooner; 1: none",
@@ -54,11 +55,11 @@ static const oif_param option_list[] = {
      OIF_PARAM_CHOICE, 0, 1, 1, switch_words},
     {"season_rows", "rows after which the stream repeats itself; 0: none", OIF_PARAM_INTEGER, 0,
      1 << 30, 0, NULL},
-    {"season_seconds", "seconds after which it does, by the times of the rows; 0: none",
+    {"season_seconds", "seconds after which it repeats itself, by the times of the rows; 0: none",
      OIF_PARAM_REAL, 0, 1e10, 0, NULL},
     {"other_season_seconds", "a second season in seconds, such as a week beside a day; 0: none",
      OIF_PARAM_REAL, 0, 1e10, 0, NULL},
-    {"alerts", "episodes per day that all keys together are to have, instead of alert_rate; 0: any",
+    {"alerts", "episodes per day to aim for, all keys together, instead of alert_rate; 0: none",
      OIF_PARAM_REAL, 0, 1e6, 0, NULL},
     {"cooldown",
      "seconds after an episode in which anomalies continue it instead of beginning another",
@@ -142,14 +143,14 @@ static oif_status check_options(const oif_params *options, oif_error *error)
     return OIF_OK;
 }
 
-/* What limits the models of a pipeline. */
+/* The limits on the models of a pipeline. */
 typedef struct limits {
     uint32_t keys;
     size_t bytes;   /* SIZE_MAX: none */
     bool are_whole; /* so few models fit that none is packed */
 } limits;
 
-/* OIF_EPARAM if not a single model fits. */
+/* OIF_EPARAM if not even one model fits. */
 static oif_status read_limits(const oif_params *params, const oif_derived_plan *plan,
                               const oif_params *options, limits *found, oif_error *error)
 {
@@ -171,7 +172,7 @@ static oif_status read_limits(const oif_params *params, const oif_derived_plan *
 
 /* ---- Creation ---- */
 
-/* Makes the first model, and finds what limits them. */
+/* Creates the first model and determines the limits. */
 static oif_status make_blank(const oif_params *params, const oif_derived_plan *plan,
                              const oif_params *options, oif_model **blank, limits *found,
                              oif_error *error)
@@ -284,7 +285,7 @@ static oif_status add_derived(oif_derived_plan *plan, const oif_derive_column *d
     return status;
 }
 
-/* The models are made once for all of them: a model of many columns takes a while. */
+/* Creates the models once for all derivations, because a model of many columns takes a while. */
 oif_status oif_pipeline_derive_all(oif_pipeline *pipeline, const oif_derive_column *derived,
                                    size_t count, oif_error *error)
 {
@@ -348,7 +349,7 @@ const char *oif_pipeline_column_name(const oif_pipeline *pipeline, size_t column
     return oif_column_names_at(pipeline->names, column);
 }
 
-/* "=NAME", or "" for NULL, to be freed; NULL if there is no memory. */
+/* "=NAME", or "" for NULL; the caller frees it. NULL if out of memory. */
 static char *role_text(const char *name)
 {
     size_t bytes = name ? strlen(name) + 1 : 0;
@@ -400,7 +401,7 @@ static bool has_too_much(const oif_pipeline *p, size_t more_keys, size_t more_by
             oif_size_add(oif_pipeline_memory_bytes(p), more_bytes) > p->memory_limit);
 }
 
-/* Marks that say whether a key was evicted, or of one in a thousand others that it was. */
+/* Bits of a hash filter for evicted keys; one in a thousand other keys counts as evicted too. */
 enum { MARKS = 1 << 20 };
 
 static uint64_t *mark_of(const oif_pipeline *p, uint64_t hash, uint64_t *bit)
@@ -427,7 +428,7 @@ static bool was_evicted(const oif_pipeline *p, const char *key, size_t key_bytes
     return p->evicted_marks && *mark_of(p, oif_key_hash(key, key_bytes), &bit) & bit;
 }
 
-/* Takes the model of a key away; with evicted=keep it is in the file then. */
+/* Evicts a key; with evicted=keep its model goes to the file. */
 static oif_status evict(oif_pipeline *p, uint32_t entry, oif_error *error)
 {
     oif_status status = oif_evicted_models_put(&p->evicted, &p->keys.entries[entry],
@@ -443,8 +444,8 @@ static oif_status evict(oif_pipeline *p, uint32_t entry, oif_error *error)
     return OIF_OK;
 }
 
-/* The key that gives way, other than that of `entry`. Models that are kept come back, so chance
- * may decide: of keys that report in turn, most are then in memory when their row comes. */
+/* The key to evict, other than that of `entry`. Kept models come back, so a random choice is fine:
+ * of keys that report in rounds, most are then in memory when their row comes. */
 static uint32_t choose_victim(const oif_pipeline *p, uint32_t entry)
 {
     const uint64_t row = p->rows + 1;
@@ -455,7 +456,7 @@ static uint32_t choose_victim(const oif_pipeline *p, uint32_t entry)
     return oif_eviction_draw(&p->keys, row, entry);
 }
 
-/* Packs and evicts models, but not that of `entry`, until the others are within the limits. */
+/* Packs and evicts models, except that of `entry`, until the rest is within the limits. */
 static oif_status make_room(oif_pipeline *p, uint32_t entry, oif_error *error)
 {
     oif_status status = OIF_OK;
@@ -466,8 +467,8 @@ static oif_status make_room(oif_pipeline *p, uint32_t entry, oif_error *error)
     return status;
 }
 
-/* Whether a new key gets a model: if there is room for one more, as large as any is now, or if
- * another key may go. */
+/* Whether a new key gets a model: there is space for one more of the largest size so far, or
+ * another key may be evicted. */
 static bool is_admitted(oif_pipeline *p)
 {
     const size_t bytes = p->models.most_bytes;
@@ -494,7 +495,7 @@ static oif_status add_blank(oif_pipeline *p, const char *key, size_t key_bytes, 
     if (status != OIF_OK) {
         oif_models_remove(&p->models, *entry);
         oif_keys_remove(&p->keys, *entry);
-        if (p->keys.count == 0) { /* as before */
+        if (p->keys.count == 0) { /* restore the empty map */
             oif_keys_free(&p->keys);
             oif_keys_init(&p->keys);
         }
@@ -586,7 +587,7 @@ static oif_status find_model(oif_pipeline *pipeline, const char *key, size_t key
     return oif_pipeline_add_model(pipeline, key, key_bytes, entry, error);
 }
 
-/* The same for the key of a row, which may get none: then the entry is OIF_NO_KEY. */
+/* The same for the key of a row, which may get no model: then the entry is OIF_NO_KEY. */
 static oif_status find_or_admit(oif_pipeline *pipeline, const char *key, size_t key_bytes,
                                 uint32_t *entry, oif_error *error)
 {
@@ -621,7 +622,7 @@ oif_status oif_pipeline_put_model(oif_pipeline *pipeline, const char *key, size_
 
 /* ---- The budget of alerts ---- */
 
-/* Scores that a rate is measured on. Beyond the most, the tail is continued from what is known. */
+/* How many scores a rate is measured on. Beyond `most`, the tail is extrapolated. */
 static double memory_for(double rate)
 {
     const double least = 8192, most = 16384;
@@ -634,7 +635,7 @@ static bool is_frozen(const oif_model *model)
     return model->options.learn == OIF_LEARN_NONE;
 }
 
-/* The budget and the time that has passed say how rare an anomaly is now. */
+/* Sets the alert rate from the budget and the time passed. */
 static void set_rate(oif_pipeline *p, oif_model *model, double seconds)
 {
     if (!is_frozen(model))
@@ -665,41 +666,6 @@ double oif_pipeline_alert_rate(const oif_pipeline *pipeline)
     return rate > 0 ? rate : oif_params_value(&pipeline->options, "alert_rate");
 }
 
-/* ---- Silence ---- */
-
-void oif_pipeline_await(oif_pipeline *pipeline, uint32_t entry)
-{
-    const oif_model *model = oif_pipeline_model(pipeline, entry);
-    oif_silence_queue_push(&pipeline->silence, entry, oif_alerts_deadline(&model->alerts));
-}
-
-void oif_pipeline_silent(oif_pipeline *pipeline, double seconds, oif_silence_function report,
-                         void *context)
-{
-    uint32_t number;
-    while (oif_silence_queue_pop(&pipeline->silence, seconds, &number)) {
-        const oif_key_entry *entry = &pipeline->keys.entries[number];
-        oif_model *model;
-        if (number >= pipeline->keys.used || !entry->key) /* it was removed */
-            continue;
-        double deadline = oif_alerts_deadline(&oif_pipeline_model(pipeline, number)->alerts);
-        bool is_silent = deadline < seconds;
-        if (!is_silent) {
-            oif_silence_queue_push(&pipeline->silence, number, deadline);
-            continue;
-        }
-        if (oif_models_open(&pipeline->models, number, &model, NULL) != OIF_OK) {
-            oif_silence_queue_push(&pipeline->silence, number, deadline);
-            return; /* no memory: the next call reports it */
-        }
-        model->alerts.is_silent = 1;
-        report(context, &(oif_silence){.key = entry->key_bytes > 0 ? entry->key : NULL,
-                                       .key_bytes = entry->key_bytes,
-                                       .since = model->alerts.last_seconds,
-                                       .allowed = deadline - model->alerts.last_seconds});
-    }
-}
-
 /* ---- Rows ---- */
 
 oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t key_bytes,
@@ -708,7 +674,7 @@ oif_status oif_pipeline_process(oif_pipeline *pipeline, const char *key, size_t 
     return oif_pipeline_process_at(pipeline, key, key_bytes, NAN, row, result, error);
 }
 
-/* A row whose key has no model. */
+/* Handles a row whose key has no model. */
 static void pass_unmodelled(oif_pipeline *pipeline, oif_result *result)
 {
     *result = (oif_result){
@@ -753,7 +719,7 @@ oif_status oif_pipeline_process_at(oif_pipeline *pipeline, const char *key, size
     return OIF_OK;
 }
 
-/* Whether the detector is like those of the pipeline. */
+/* Whether the detector has the parameters and columns of the pipeline's detectors. */
 static bool is_alike(const oif_detector *detector, const oif_pipeline *pipeline)
 {
     const oif_params *p = oif_detector_params(detector), *q = &pipeline->params;
@@ -772,7 +738,7 @@ oif_status oif_pipeline_exchange_detector(oif_pipeline *pipeline, const char *ke
     if (!is_alike(*detector, pipeline))
         return oif_fail(error, OIF_EPARAM, "the detector is not like those of the pipeline");
     oif_status status = OIF_OK;
-    if (oif_detector_is_in_callers_memory(*detector)) /* only as long as its key is there */
+    if (oif_detector_is_in_callers_memory(*detector)) /* it must not become the blank one */
         status = oif_models_keep_blank(&pipeline->models, error);
     if (status == OIF_OK)
         status = find_model(pipeline, key, key_bytes, &entry, error);
@@ -814,7 +780,7 @@ oif_status oif_pipeline_new_around(oif_detector **detector, const oif_params *op
         oif_pipeline_free(made);
         return status;
     }
-    oif_detector_free(*detector); /* the one that was there */
+    oif_detector_free(*detector); /* the previous one */
     *detector = NULL;
     *pipeline = made;
     return OIF_OK;
@@ -852,7 +818,7 @@ bool oif_pipeline_option_is_changeable(const char *name)
     return false;
 }
 
-/* A budget replaces a rate or a threshold that was there before, and the other way round. */
+/* The last option set wins: a budget replaces a rate or a threshold, and vice versa. */
 static oif_status let_the_last_rule(oif_params *options, const char *name, double value,
                                     oif_error *error)
 {
@@ -872,7 +838,8 @@ oif_status oif_pipeline_change_option(oif_pipeline *pipeline, const char *name, 
 {
     oif_params changed = pipeline->options;
     if (!oif_pipeline_option_is_changeable(name))
-        return oif_fail(error, OIF_EPARAM, "%.60s cannot be changed any more", name);
+        return oif_fail(error, OIF_EPARAM, "%.60s cannot be changed once the pipeline exists",
+                        name);
     oif_status status = oif_params_set(&changed, name, value, error);
     if (status == OIF_OK)
         status = let_the_last_rule(&changed, name, value, error);
@@ -936,7 +903,7 @@ void oif_pipeline_limit_memory(oif_pipeline *pipeline, size_t bytes)
     limits found = {0};
     oif_status status =
         read_limits(&pipeline->params, &pipeline->plan, &pipeline->options, &found, NULL);
-    (void)status; /* it did not fail for the pipeline */
+    (void)status; /* cannot fail: the pipeline has the same parameters */
     found.bytes = bytes < found.bytes ? bytes : found.bytes;
     set_limits(pipeline, &found);
 }

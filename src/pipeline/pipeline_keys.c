@@ -1,4 +1,4 @@
-/* The keys of a pipeline: asking, listing and removing them. */
+/* The keys of a pipeline: find, list and remove them. */
 #include "pipeline/pipeline.h"
 
 #include "base/error.h"

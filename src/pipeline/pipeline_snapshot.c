@@ -6,7 +6,7 @@
  *     KEYS    how many keys there are; rows processed and evictions so far; how many columns are
  *             derived, if any are
  *     DERI    which columns are derived, and how, if any are
- *     BUDG    with a budget of alerts: what it knows of the stream
+ *     BUDG    with a budget of alerts: its state
  *     then for each key, the least recently seen first
  *     KEY     the key
  *     SEEN    optional: when it was seen last, and its usual gap, in rows (eviction.h)
@@ -16,9 +16,9 @@
  *     SHLF    keys whose models are in the evicted models file, and their slots (evicted_models.h)
  *     ROLE    optional: the names of the columns that are the key and the time
  *
- * Without any key there is one STAT and one MODL, of the blank model. So there always is a
- * state. Its size lets the reader check, before it allocates memory, whether detectors of the
- * size that the parameters claim are plausible.
+ * Without any key there is one STAT and one MODL, of the blank model. So there always is a state.
+ * Its size lets the reader check, before it allocates memory, whether the parameters claim a
+ * plausible size of detector.
  */
 #include "pipeline/pipeline_sections.h"
 
@@ -133,7 +133,7 @@ static void write_models(oif_section_writer *writer, const oif_pipeline *pipelin
     }
 }
 
-/* The bytes that this writes. */
+/* The bytes that write_models writes. */
 static uint64_t bytes_of_models(const oif_pipeline *pipeline)
 {
     const oif_keys *keys = &pipeline->keys;
@@ -146,10 +146,10 @@ static uint64_t bytes_of_models(const oif_pipeline *pipeline)
     return bytes;
 }
 
-/* Parts of a snapshot that it may be without. */
+/* Optional parts of a snapshot. */
 typedef struct save_parts {
     bool models;
-    bool slots; /* of the evicted models: the snapshot is saved beside their file */
+    bool slots; /* of the evicted models, if the snapshot is saved beside their file */
 } save_parts;
 
 static oif_status save(const oif_pipeline *pipeline, save_parts parts, oif_write_function write,
@@ -227,8 +227,8 @@ static void read_counts(oif_section_reader *reader, const char *tag, oif_pipelin
         oif_section_reader_fail(reader, OIF_ECORRUPT, "the section '%s' makes no sense", keys_tag);
 }
 
-/* Reads the derived columns. There are at most three for each column that comes, so the dimension
- * bounds the memory. */
+/* Reads the derived columns. There are at most three per input column, so the dimension bounds the
+ * memory. */
 static void read_derivations(oif_section_reader *reader, oif_pipeline_heading *p)
 {
     oif_error why;
@@ -287,7 +287,7 @@ static void bound_state(oif_section_reader *reader, const oif_pipeline_heading *
     oif_state_section_bound(reader, parts, count, (size_t)p->dimension);
 }
 
-/* Makes the pipeline once the first state is open, whose size bounds that of the detectors. */
+/* Creates the pipeline once the first state is open, whose size bounds that of the detectors. */
 static oif_pipeline *make_pipeline(oif_section_reader *reader, oif_pipeline_heading *p)
 {
     oif_pipeline *made = NULL;
@@ -338,7 +338,7 @@ char *oif_key_section_read(oif_section_reader *reader, size_t *key_bytes)
     return key;
 }
 
-/* Opens the state of a detector, and reads what may come before it. */
+/* Reads the optional section before a detector's state, and opens the state. */
 static void read_seen(oif_section_reader *reader, uint64_t seen[2])
 {
     if (!oif_section_reader_expect_either(reader, seen_tag, OIF_SECTION_STATE))
@@ -348,7 +348,7 @@ static void read_seen(oif_section_reader *reader, uint64_t seen[2])
     oif_section_reader_expect(reader, OIF_SECTION_STATE);
 }
 
-/* A key that an older snapshot has is as old as its place. */
+/* An older snapshot has only the order of the keys: all count as just seen. */
 static void set_seen(oif_pipeline *p, uint32_t entry, const uint64_t seen[2])
 {
     const uint64_t most = UINT64_C(1) << 60;
@@ -356,7 +356,7 @@ static void set_seen(oif_pipeline *p, uint32_t entry, const uint64_t seen[2])
     p->keys.entries[entry].gap = seen[1] < most ? seen[1] : most;
 }
 
-/* Reads the next key and its model. Makes the pipeline at the first. */
+/* Reads the next key and its model. Creates the pipeline at the first key. */
 static void read_keyed_model(oif_section_reader *reader, oif_pipeline_heading *p,
                              oif_pipeline **pipeline)
 {

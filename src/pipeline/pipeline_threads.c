@@ -113,17 +113,20 @@ static void count_rows(shared_rows *shared)
     }
 }
 
-/* How many rows from `first` on were processed at once; 0: not enough can be. */
+/* How many rows from `first` on were processed, on several threads if they are many; 0: the first
+ * one is to be processed by itself. */
 static size_t process_at_once(oif_pipeline *p, const given_rows *given, size_t first)
 {
     if (!p->pool || p->budget.per_day > 0 || p->models.have_grown)
         return 0;
     shared_rows shared = {.pipeline = p, .given = given, .first = first};
     gather(&shared);
-    if (shared.count < ROWS_WORTH_SHARING)
-        return 0;
-    shared.parts = oif_pool_parts(p->pool);
-    oif_pool_run(p->pool, process_part, &shared);
+    const bool is_shared = shared.count >= ROWS_WORTH_SHARING;
+    shared.parts = is_shared ? oif_pool_parts(p->pool) : 1;
+    if (is_shared)
+        oif_pool_run(p->pool, process_part, &shared);
+    else
+        process_part(&shared, 0); /* their models were found; to find them again costs more */
     count_rows(&shared);
     return shared.count;
 }
@@ -152,7 +155,8 @@ oif_status oif_pipeline_process_rows_with(oif_pipeline *pipeline, const double *
     oif_status status = OIF_OK;
     *done = 0;
     if (count > 1 && stride < pipeline->columns)
-        return oif_fail(error, OIF_EPARAM, "rows of %zu numbers need a stride of that many",
+        return oif_fail(error, OIF_EPARAM,
+                        "the stride from row to row must be at least %zu, the number of columns",
                         pipeline->columns);
     while (*done < count && status == OIF_OK) {
         size_t at_once = process_at_once(pipeline, &given, *done);

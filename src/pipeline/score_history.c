@@ -37,7 +37,7 @@ static void sort_waiting(history *h)
     }
 }
 
-/* Old groups and new scores with their weights, from the highest down. */
+/* Old groups and new scores with their weights, highest first. */
 typedef struct merged {
     uint32_t count;
     double scores[OIF_HISTORY_GROUPS + OIF_HISTORY_PENDING];
@@ -62,9 +62,8 @@ static void merge(const history *h, merged *m)
     }
 }
 
-/* Merges neighbours, from the highest down, as long as a group is a small part of all that is
- * as high. Returns the number of groups, which are then at the front of `m` with their own
- * weights. */
+/* Merges neighbours, highest first, as long as a group is a small part of the weight at or above
+ * it. Returns the number of groups, which are then at the front of `m` with their own weights. */
 static uint32_t group(merged *m, double precision)
 {
     double above = 0; /* the weight above the last group */
@@ -92,8 +91,7 @@ static void take_in(history *h)
     sort_waiting(h);
     merge(h, &m);
     h->pending = 0;
-    /* Scores that keep falling could each need a group of their own: then with less
-     * precision. */
+    /* Steadily falling scores could each need their own group: reduce the precision. */
     for (double precision = PRECISION; (m.count = group(&m, precision)) > OIF_HISTORY_GROUPS;)
         precision /= 2;
     h->groups = m.count;
@@ -171,7 +169,7 @@ double oif_score_history_at(const history *h, double share)
 
 /* ---- Between the groups ---- */
 
-/* The share as high as the middle of a group. */
+/* The fraction of scores as high as the middle of a group. */
 static double middle_share(const history *h, uint32_t group)
 {
     double above = group + 1 < h->groups ? h->weights[group + 1] : 0;

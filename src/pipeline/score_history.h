@@ -1,8 +1,8 @@
-/* A summary of recent scores in a few kilobytes. It answers: which fraction of the scores is at
+/* A summary of recent scores in a few kilobytes. It answers: what fraction of the scores is at
  * least this high, and which score is exceeded by this fraction?
  *
- * Scores are merged into groups. High scores matter most, so groups are finer there: a group
- * may hold one part in PRECISION of the weight of all scores that are as high or higher.
+ * Scores are merged into groups. High scores matter most, so groups are finer there: a group may
+ * hold one part in PRECISION of the weight of all scores that are as high or higher.
  *
  *     low |        group        |     group    |   group  | group | grp | g | g |.|.|.|. high
  *                                                                              one score each
@@ -19,7 +19,7 @@
 
 enum {
     OIF_HISTORY_GROUPS = 480, /* at most; about 32 (1 + ln(memory / 32)) are in use */
-    OIF_HISTORY_PENDING = 32  /* scores that are collected before they are merged into groups */
+    OIF_HISTORY_PENDING = 32  /* scores collected before they are merged into groups */
 };
 
 typedef struct oif_score_history {
@@ -29,15 +29,15 @@ typedef struct oif_score_history {
     uint32_t groups, pending;
     double scores[OIF_HISTORY_GROUPS];   /* the mean score of each group, ascending */
     double weights[OIF_HISTORY_GROUPS];  /* the weight of each group and all above it */
-    double waiting[OIF_HISTORY_PENDING]; /* scores that are not in a group yet */
+    double waiting[OIF_HISTORY_PENDING]; /* scores not in a group yet */
 } oif_score_history;
 
 void oif_score_history_init(oif_score_history *history, double memory);
 
-/* Changes how long later scores count. */
+/* Changes how long future scores count. */
 void oif_score_history_set_memory(oif_score_history *history, double memory);
 
-/* Adds a score. It counts in the answers once OIF_HISTORY_PENDING scores are collected. */
+/* Adds a score. It affects the answers once OIF_HISTORY_PENDING scores are collected. */
 void oif_score_history_add(oif_score_history *history, double score);
 
 /* The fraction of scores at least this high, this one included: above 0, at most 1. */
@@ -47,11 +47,11 @@ double oif_score_history_share(const oif_score_history *history, double score);
  * while there are too few scores. */
 double oif_score_history_threshold(const oif_score_history *history, double rate);
 
-/* The highest score that at least `share` of the scores reach; -infinity while none is known. */
+/* The highest score reached by at least `share` of the scores; -infinity if none is known. */
 double oif_score_history_at(const oif_score_history *history, double share);
 
-/* The same two questions with answers between the groups: they change with every score, and one
- * is the inverse of the other. For comparing histories; the answers above follow the scores. */
+/* The same two, interpolated between the groups: they change with every score, and each is the
+ * inverse of the other. For comparing histories; the functions above return actual scores. */
 double oif_score_history_smooth_share(const oif_score_history *history, double score);
 double oif_score_history_smooth_at(const oif_score_history *history, double share);
 

@@ -9,7 +9,7 @@ static const double log10_of_50 = 1.6989700043360187;
 static const double log10_of_2 = 0.30102999566398120, log2_of_10 = 3.3219280948873623;
 static const double enough_scores = 500; /* so there is a score of one row in 500 */
 
-/* A judge whose scores hardly differ must not call the first other one extreme. */
+/* A judge whose scores hardly differ must not call the first deviation extreme. */
 static double least_apart(oif_score_scale scale)
 {
     return scale == OIF_SCORES_OF_EVIDENCE ? 0.5 : scale == OIF_SCORES_OF_SEVERITY ? 0.7 : 0x1p-4;

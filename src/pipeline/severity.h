@@ -1,11 +1,11 @@
-/* Severity: about one ordinary row in 10^severity has such a score. Among the known scores that is
- * -log10 of the share that is as high. Beyond the highest 2% the tail is continued from two of its
- * points, the scores of one row in 50 and of one in 500: they are one unit of severity apart.
+/* Severity: about one ordinary row in 10^severity has such a score. Within the known scores that is
+ * -log10 of the fraction at least as high. Beyond the highest 2% the tail is extrapolated from two
+ * points, the scores of one row in 50 and of one in 500, which are one unit of severity apart.
  *
- * That is the severity of a result. Judges (judges.h) are compared by one more estimate, which is
- * continued from the body of the scores, those of one row in 2 and of one in 5, and the larger one
- * counts. Where many anomalies of one kind are in the history they are its tail, and only the body
- * shows that they are not ordinary rows.
+ * This is the severity of a result. To compare judges (judges.h), there is a second estimate,
+ * extrapolated from the body of the scores: those of one row in 2 and of one in 5. The larger
+ * estimate counts. If the history contains many anomalies of one kind, they are its tail, and only
+ * the body shows that they are not ordinary rows.
  */
 #ifndef OIF_PIPELINE_SEVERITY_H
 #define OIF_PIPELINE_SEVERITY_H
@@ -13,18 +13,18 @@
 #include "detect/score_scale.h"
 #include "pipeline/score_history.h"
 
-/* -log10 of a share, which is above 0 and at most 1. */
+/* -log10 of a share above 0, at most 1. */
 double oif_share_severity(double share);
 
-/* Of a score, `share` of the scores being as high. */
+/* The severity of a score, if `share` of the scores are as high. */
 double oif_severity(const oif_score_history *history, oif_score_scale scale, double score,
                     double share);
 
-/* The score that one row in 1 / rate exceeds, if that is rarer than any score that is known;
- * +infinity while too few are. */
+/* The score exceeded by a fraction `rate` of the rows, if no known score is that rare; +infinity
+ * while too few scores are known. */
 double oif_severity_threshold(const oif_score_history *history, oif_score_scale scale, double rate);
 
-/* A line through two points of a history: how severity grows with evidence. */
+/* A line through two points of a history: severity as a function of evidence. */
 typedef struct oif_severity_line {
     double evidence, severity; /* of the first point */
     double apart;              /* evidence per unit of severity */
@@ -39,16 +39,16 @@ typedef struct oif_severity_curve {
 
 oif_severity_curve oif_severity_curve_of(const oif_score_history *history, oif_score_scale scale);
 
-/* The severity of a score for a judge; 0 while too few scores are known. The history is the one
- * that the curve is of. */
+/* The severity of a score for a judge; 0 while too few scores are known. `history` must be the
+ * history of the curve. */
 double oif_curve_severity(const oif_severity_curve *curve, const oif_score_history *history,
                           oif_score_scale scale, double score);
 
-/* The score that has this severity by the tail alone, as the threshold has; above log10(50). */
+/* The score with this severity, above log10(50), by the tail alone, like the threshold. */
 double oif_curve_tail_score(const oif_severity_curve *curve, oif_score_scale scale,
                             double severity);
 
-/* The score that has this severity, which is above 0. */
+/* The score with this severity, which must be above 0. */
 double oif_curve_score(const oif_severity_curve *curve, const oif_score_history *history,
                        oif_score_scale scale, double severity);
 

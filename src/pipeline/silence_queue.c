@@ -55,7 +55,8 @@ void oif_silence_queue_choose(oif_silence_queue *queue, oif_silence_queue *large
         *queue = *larger;
 }
 
-/* Where an entry is in the heap, or its end. Rare: deadlines seldom become earlier. */
+/* The position of an entry in the heap, or the end. Rarely called: deadlines seldom move
+ * forward. */
 static uint32_t find_entry(const oif_silence_queue *queue, uint32_t entry)
 {
     uint32_t at = 0;
@@ -64,35 +65,46 @@ static uint32_t find_entry(const oif_silence_queue *queue, uint32_t entry)
     return at;
 }
 
+/* At the same time, the lower entry comes first. */
+static bool is_before(const deadline *a, const deadline *b)
+{
+    return a->seconds < b->seconds || (a->seconds == b->seconds && a->entry < b->entry);
+}
+
 void oif_silence_queue_push(oif_silence_queue *queue, uint32_t entry, double seconds)
 {
+    deadline *heap = queue->heap;
+    const deadline pushed = {seconds, entry};
     if (!(seconds < queue->queued[entry]))
         return;
     uint32_t at = queue->queued[entry] < INFINITY ? find_entry(queue, entry) : queue->count++;
-    for (; at > 0 && queue->heap[(at - 1) / 2].seconds > seconds; at = (at - 1) / 2)
-        queue->heap[at] = queue->heap[(at - 1) / 2];
-    queue->heap[at] = (deadline){seconds, entry};
+    for (; at > 0 && is_before(&pushed, &heap[(at - 1) / 2]); at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = pushed;
     queue->queued[entry] = seconds;
 }
 
-bool oif_silence_queue_pop(oif_silence_queue *queue, double seconds, uint32_t *entry)
+bool oif_silence_queue_first(const oif_silence_queue *queue, struct oif_deadline *first)
+{
+    if (queue->count > 0)
+        *first = queue->heap[0];
+    return queue->count > 0;
+}
+
+void oif_silence_queue_pop(oif_silence_queue *queue)
 {
     deadline *heap = queue->heap;
-    if (queue->count == 0 || !(heap[0].seconds < seconds))
-        return false;
-    *entry = heap[0].entry;
-    queue->queued[*entry] = INFINITY;
-    deadline last = heap[--queue->count];
+    queue->queued[heap[0].entry] = INFINITY;
+    const deadline last = heap[--queue->count];
     uint32_t at = 0, child;
     while ((child = 2 * at + 1) < queue->count) {
-        child += child + 1 < queue->count && heap[child + 1].seconds < heap[child].seconds;
-        if (heap[child].seconds >= last.seconds)
+        child += child + 1 < queue->count && is_before(&heap[child + 1], &heap[child]);
+        if (!is_before(&heap[child], &last))
             break;
         heap[at] = heap[child];
         at = child;
     }
     heap[at] = last;
-    return true;
 }
 
 size_t oif_silence_queue_bytes(const oif_silence_queue *queue)

@@ -1,16 +1,16 @@
 /* Rows from CSV text.
  *
- * A record is parsed without a search for its end. A number is read at the start of its field;
- * nearly always it stops at a delimiter or at the line's end, and the field is done in one
- * pass. All other fields (quotes, blanks behind, words, mistakes) take the slow path.
+ * A record is parsed without searching for its end. A number is read at the start of its field.
+ * Nearly always it stops at a delimiter or at the end of the line, and the field is done in one
+ * pass. All other fields (quotes, trailing blanks, words, mistakes) take the slow path.
  *
- * A record whose quote is still open at lines_end is not whole: `progress` keeps how far it was
- * parsed, and parsing continues there when more lines have come. So the work is linear in the
- * bytes, however small the pieces in which they arrive.
+ * A record whose quote is still open at lines_end is incomplete. `progress` stores how far it was
+ * parsed, and parsing resumes there when more lines arrive. So the work is linear in the bytes,
+ * however small the pieces in which they arrive.
  *
- * A mistake is located in the text of a record after the record was parsed to its end. So a
- * record without mistakes costs nothing extra, and the next record starts at the right byte in
- * any case. Texts are taken in a second pass too, which rows without texts do not need. */
+ * A mistake is located in the text after its record was parsed to the end. So a record without
+ * mistakes costs nothing extra, and the next record always starts at the right byte. Texts are
+ * extracted in a second pass too, which rows without texts do not need. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "rows/csv_field.h"
@@ -25,12 +25,12 @@
 
 /* ---- Records ---- */
 
-/* How fields are written. A constant where fields are parsed, so each style has its own code. */
+/* How fields are written. A compile-time constant in the parser, so each style has its own code. */
 typedef enum csv_style {
     STYLE_PLAIN,
     STYLE_BLANKS,
-    STYLE_COMMAS,      /* the decimal comma was found */
-    STYLE_ASKED_COMMAS /* or asked for: 1.234 has no decimals then */
+    STYLE_COMMAS,      /* the decimal comma was detected */
+    STYLE_ASKED_COMMAS /* or requested: then 1.234 has no decimals */
 } csv_style;
 
 static inline csv_style style_of(const oif_reader *reader)
@@ -64,8 +64,8 @@ static inline oif_csv_meaning field_meaning(csv_style style, const char *field, 
                : oif_csv_field_meaning(field, end, delimiter, value);
 }
 
-/* The end of a field as any of them can be written, and its value unless it is left out. NULL when
- * its quote is open at lines_end. */
+/* The end of a field in any style, and its value unless it is left out. NULL if its quote is open
+ * at lines_end. */
 static inline __attribute__((always_inline)) const char *
 read_field(oif_reader *reader, csv_style style, const char *field, size_t index, size_t slot)
 {
@@ -88,7 +88,7 @@ read_field(oif_reader *reader, csv_style style, const char *field, size_t index,
 }
 
 /* The same for a field of a plain style that is not a short number; it ends at `separator` unless
- * it is quoted. A function of its own, so the loop over short numbers keeps its registers. */
+ * it is quoted. A separate function, so the loop over short numbers keeps its registers. */
 static __attribute__((noinline)) const char *read_other_field(oif_reader *reader, const char *field,
                                                               const char *separator, size_t index,
                                                               size_t slot)
@@ -105,8 +105,8 @@ static inline bool is_short_number(oif_reader *reader, const char *field, const 
                                   : oif_short_number_read(field, separator, &reader->values[slot]);
 }
 
-/* Parses the record at `start` to its end, or to a quote that is open at lines_end: then it is
- * not whole. */
+/* Parses the record at `start` to its end, or to a quote that is open at lines_end: then the record
+ * is incomplete. */
 static inline __attribute__((always_inline)) void parse_in_style(oif_reader *reader,
                                                                  csv_style style)
 {
@@ -154,7 +154,7 @@ static void parse_record(oif_reader *reader)
     }
 }
 
-/* The delimiter or \n that ends a field of a whole record. */
+/* The delimiter or \n that ends a field of a complete record. */
 static const char *whole_field_end(const oif_reader *reader, const char *field)
 {
     const char *end = field_end(style_of(reader), field, field, reader->buffer + reader->lines_end,
@@ -163,7 +163,7 @@ static const char *whole_field_end(const oif_reader *reader, const char *field)
     return end;
 }
 
-/* A whole record as it came, without its end. */
+/* A complete record as read, without its line end. */
 static oif_span record_text(const oif_reader *reader)
 {
     const char *start = reader->buffer + reader->start;
@@ -177,9 +177,9 @@ static bool is_too_long(const oif_reader *reader)
     return oif_reader_is_overflowing(reader);
 }
 
-/* Goes past the record at `start`. A record too long is left at the first line's end behind the
- * limit even if a quote is open there: that quote is likely a stray one, and the result depends
- * on no piece's size. */
+/* Moves past the record at `start`. A record that is too long ends at the first line end behind the
+ * limit, even inside a quote: that quote is probably stray, and the result must not depend on the
+ * size of the pieces. */
 static void consume_record(oif_reader *reader)
 {
     const char *start = reader->buffer + reader->start, *end = reader->buffer + reader->end;
@@ -220,7 +220,7 @@ static oif_status fail_too_long(oif_reader *reader, oif_error *error)
 {
     char *start = reader->buffer + reader->start, *limit = start + reader->max_line_bytes;
     const char *field = start, *end, last = *limit;
-    *limit = '\n'; /* stops the scan; nothing behind it may influence the message */
+    *limit = '\n'; /* stops the scan; the message must not depend on what follows */
     while ((end = oif_csv_field_end(field, start, limit + 1, reader->delimiter)) != NULL &&
            *end != '\n')
         field = end + 1;
@@ -236,7 +236,7 @@ static oif_status fail_open_quote(const oif_reader *reader, oif_error *error)
 {
     position where = position_of(reader, find_field(reader, reader->progress.field_count));
     return oif_fail_at(error, OIF_EINPUT, where.line, where.column,
-                       "the quote that opens here is never closed; close it or take it away");
+                       "the quote that opens here is never closed; close it or remove it");
 }
 
 static oif_status fail_ragged(const oif_reader *reader, oif_error *error)
@@ -249,9 +249,9 @@ static oif_status fail_ragged(const oif_reader *reader, oif_error *error)
                        count == 1 ? "" : "s", expected);
 }
 
-static oif_status fail_bad_field(const oif_reader *reader, oif_error *error)
+static oif_status fail_bad_field(oif_reader *reader, oif_error *error)
 {
-    const size_t column = reader->progress.bad_field - 1;
+    const size_t column = reader->refused_column = reader->progress.bad_field - 1;
     const char *name = reader->columns[column].name;
     const char *field = find_field(reader, column), *end = find_field(reader, column + 1) - 1;
     if (reader->delimiter == ' ')
@@ -314,8 +314,7 @@ static oif_status check_record(oif_reader *reader, oif_error *error)
 
 /* ---- Awaiting ---- */
 
-/* Takes the record that starts with this line apart, reading more lines as long as a quote is
- * open. */
+/* Parses the record that starts with this line, reading more lines while a quote is open. */
 static oif_status await_record(oif_reader *reader, oif_error *error)
 {
     for (;;) {
@@ -331,8 +330,8 @@ static oif_status await_record(oif_reader *reader, oif_error *error)
 
 /* ---- Texts ---- */
 
-/* The text of a field: in the buffer, or if it has quotes inside, unquoted at `*next`, which
- * moves behind it. */
+/* The text of a field: in the buffer or, if it contains quotes, unquoted at `*next`, which moves
+ * past it. */
 static oif_text text_of_field(oif_span field, char **next)
 {
     const bool quoted = oif_csv_is_in_quotes(field);
@@ -368,11 +367,11 @@ static oif_status check_delimiter(char delimiter, oif_error *error)
     if (!delimiter || oif_csv_can_delimit(delimiter))
         return OIF_OK;
     return oif_fail(error, OIF_EPARAM,
-                    "'%s' cannot be a delimiter: numbers, quotes or lines are made of it",
+                    "'%s' cannot be a delimiter: it occurs in numbers, quotes or line ends",
                     oif_excerpt_of(&delimiter, &delimiter + 1).text);
 }
 
-/* Between semicolons a comma may be the decimal sign. */
+/* Between semicolons, a comma may be the decimal sign. */
 static bool may_have_decimal_commas(const oif_reader *reader)
 {
     return reader->has_decimal_commas ||
@@ -414,12 +413,12 @@ static void name_columns(oif_reader *reader, char *name)
     }
 }
 
-/* Makes the columns of the first record; a header is then consumed, a row stays to be read. */
+/* Creates the columns from the first record. Consumes a header, but leaves a row to be read. */
 static oif_status make_columns(oif_reader *reader, oif_header header, oif_error *error)
 {
     const oif_span text = record_text(reader);
     const size_t count = reader->progress.field_count, text_bytes = (size_t)(text.end - text.start);
-    /* The header as it came, and as names. */
+    /* Twice: the header as read, and as names. */
     const size_t bytes = oif_size_add(oif_size_multiply(text_bytes, 2),
                                       oif_size_multiply(count, OIF_GENERATED_NAME_BYTES));
     char *kept = oif_reader_keep(reader, bytes);
@@ -455,7 +454,7 @@ static oif_status check_options(const oif_reader_options *options, oif_error *er
     return check_delimiter(options->delimiter, error);
 }
 
-/* Whether semicolons separate numbers with commas in them: 1,5;2,7 */
+/* Whether semicolons separate numbers with commas: 1,5;2,7 */
 static bool has_decimal_commas_between_semicolons(oif_span line)
 {
     size_t commas = 0, fields = 0;
@@ -495,7 +494,7 @@ static bool is_at_comment(const oif_reader *reader)
            memcmp(reader->buffer + reader->start, reader->comment, reader->comment_bytes) == 0;
 }
 
-/* Goes past comments to the next line that is not blank. */
+/* Moves past comments to the next line that is not blank. */
 static oif_status skip_comments(oif_reader *reader, oif_error *error)
 {
     oif_status status = OIF_OK;
@@ -506,8 +505,8 @@ static oif_status skip_comments(oif_reader *reader, oif_error *error)
     return status;
 }
 
-/* Where the line begins that follows the one at `start`, blank ones aside; NULL: none does. It has
- * to end within the longest line, so the pieces in which bytes arrive do not matter. */
+/* The start of the line after the one at `start`, ignoring blank lines; NULL if there is none. The
+ * line must end within the longest line allowed, so the size of the pieces does not matter. */
 static const char *find_second_line(const oif_reader *reader)
 {
     const char *start = reader->buffer + reader->start, *end = reader->buffer + reader->lines_end;
@@ -536,7 +535,7 @@ static oif_status await_second_line(oif_reader *reader, const char **second, oif
     return OIF_OK;
 }
 
-/* The fields of a line in the buffer; 0 when a quote is open at its end. */
+/* Counts the fields of a line in the buffer; 0 if a quote is open at its end. */
 static size_t count_fields(const oif_reader *reader, const char *line, char delimiter,
                            bool *has_number)
 {
@@ -555,7 +554,7 @@ static size_t count_fields(const oif_reader *reader, const char *line, char deli
     }
 }
 
-/* Whether the line with # at `start` has the names of the columns of the row below. */
+/* Whether the line with # at `start` has the column names of the row below. */
 static bool is_header_with_hash(const oif_reader *reader, const char *row,
                                 const oif_reader_options *options)
 {
@@ -568,7 +567,7 @@ static bool is_header_with_hash(const oif_reader *reader, const char *row,
     return *row != '#' && row_has_number && names == fields && (names > 1 || is_one_word);
 }
 
-/* Comments before the header, where nothing else is asked for. */
+/* Skips comments before the header, if no option says otherwise. */
 static oif_status skip_hash_lines(oif_reader *reader, const oif_reader_options *options,
                                   oif_error *error)
 {
@@ -611,8 +610,8 @@ static oif_status csv_open(oif_reader *reader, const oif_reader_options *options
 
 /* ---- Rows ---- */
 
-/* Whether the record repeats the header, as when files are concatenated. A record whose numbers
- * can be read is a row. */
+/* Whether the record repeats the header, as in concatenated files. A record whose numbers can be
+ * read is a row. */
 static bool is_header_again(oif_reader *reader)
 {
     if (!reader->progress.bad_field || !reader->has_header || check_shape(reader, NULL) != OIF_OK)
@@ -634,8 +633,8 @@ static bool has_decimal_point(const char *field, const char *end, char delimiter
            oif_csv_field_meaning(field, end, delimiter, &value) == OIF_CSV_NUMBER;
 }
 
-/* Remembers the first row with a number that was read with a decimal point: from there on a
- * decimal comma is no discovery but a contradiction, as all rows have to be on the same scale. */
+/* Stores the first row with a number that was read with a decimal point. From there on a decimal
+ * comma is a contradiction, not a discovery, because all rows must have the same scale. */
 static void look_for_points(oif_reader *reader)
 {
     const char *field = reader->buffer + reader->start;

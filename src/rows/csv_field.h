@@ -1,6 +1,5 @@
-/* What the text of a CSV field means. A field is in a buffer, with its delimiter or a \n behind
- * it, so these functions may read the byte behind it. Inline: the parser calls them for every
- * field. */
+/* The meaning of a CSV field. The field is in a buffer, followed by its delimiter or a \n, so these
+ * functions may read the byte after it. Inline, because the parser calls them for every field. */
 #ifndef OIF_ROWS_CSV_FIELD_H
 #define OIF_ROWS_CSV_FIELD_H
 
@@ -11,13 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Around a field. Where runs of blanks separate fields, the rest of a run is around them too. */
+/* A blank around a field. If runs of blanks separate fields, the rest of a run counts too. */
 static inline bool oif_csv_is_blank(char byte, char delimiter)
 {
     return (byte == ' ' || byte == '\t') && (byte != delimiter || delimiter == ' ');
 }
 
-/* Letters cannot: they begin or end numbers too, as in inf, nan, 1e5. */
+/* Letters cannot: numbers begin or end with them, as in inf, nan, 1e5. */
 static inline bool oif_csv_can_delimit(char byte)
 {
     bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
@@ -29,8 +28,8 @@ static inline bool oif_csv_ends_field(const char *at, char delimiter)
     return *at == delimiter || *at == '\n' || (*at == '\r' && at[1] == '\n');
 }
 
-/* Past the closing quote, or NULL when there is none before `end`; the byte before `end` is a
- * \n. */
+/* The byte after the closing quote, or NULL if there is none before `end`; the byte before `end` is
+ * a \n. */
 static inline const char *oif_csv_quoted_end(const char *at, const char *end)
 {
     while ((at = memchr(at, '"', (size_t)(end - at))) != NULL) {
@@ -41,9 +40,9 @@ static inline const char *oif_csv_quoted_end(const char *at, const char *end)
     return NULL;
 }
 
-/* The delimiter or \n that ends the field, or NULL when its quote is still open at `end`. A
- * quote counts only as the first byte of a field; it is known to be open up to `scanned` if
- * that lies behind it. */
+/* The delimiter or \n that ends the field, or NULL if its quote is still open at `end`. A quote
+ * counts only as the first byte of a field. It is known to be open up to `scanned`, if that is
+ * after it. */
 static inline const char *oif_csv_field_end(const char *field, const char *scanned, const char *end,
                                             char delimiter)
 {
@@ -72,8 +71,8 @@ static inline const char *oif_csv_past_run(const char *at)
     return at;
 }
 
-/* The last byte of the run that begins at the end of a field, or the \n if nothing follows: as with
- * other delimiters the next field begins behind it. */
+/* The last byte of the run that begins at the end of a field, or the \n if nothing follows. As with
+ * other delimiters, the next field begins after it. */
 static inline const char *oif_csv_run_end(const char *at)
 {
     const char *next = oif_csv_past_run(at);
@@ -84,7 +83,7 @@ static inline const char *oif_csv_run_end(const char *at)
     return next - 1;
 }
 
-/* As oif_csv_field_end. */
+/* Like oif_csv_field_end. */
 static inline const char *oif_csv_blank_field_end(const char *field, const char *scanned,
                                                   const char *end)
 {
@@ -99,7 +98,7 @@ static inline const char *oif_csv_blank_field_end(const char *field, const char 
     return *at == '\n' ? at : oif_csv_run_end(at);
 }
 
-/* As oif_csv_plain_field_end; no field is empty. */
+/* Like oif_csv_plain_field_end; no field is empty. */
 static inline const char *oif_csv_plain_blank_field_end(const char *field, const char *lines_end,
                                                         double *value)
 {
@@ -128,7 +127,7 @@ static inline bool oif_csv_is_in_quotes(oif_span text)
     return text.end - text.start >= 2 && *text.start == '"' && text.end[-1] == '"';
 }
 
-/* Letters of either case; the word is in lower case. */
+/* Ignores case; the word is in lower case. */
 static inline bool oif_csv_is_word(oif_span text, const char *word)
 {
     const char *at = text.start;
@@ -146,8 +145,8 @@ static inline bool oif_csv_is_missing(oif_span text)
     return false;
 }
 
-/* The delimiter or \n behind a field that is a finite number, missing or empty, with blanks at
- * most before it; NULL for any other field, whatever *value is then. */
+/* The delimiter or \n after a field that is a finite number, missing or empty, with at most blanks
+ * before it. NULL for any other field; *value is then undefined. */
 static inline const char *oif_csv_plain_field_end(const char *field, const char *lines_end,
                                                   char delimiter, double *value)
 {
@@ -172,7 +171,7 @@ typedef enum oif_csv_meaning {
     OIF_CSV_OTHER_TEXT
 } oif_csv_meaning;
 
-/* What the field [field, end) means, blanks and quotes aside; its value if it is a number or a
+/* The meaning of the field [field, end) without blanks and quotes; its value if it is a number or a
  * truth value, NaN if missing. */
 static inline oif_csv_meaning oif_csv_field_meaning(const char *field, const char *end,
                                                     char delimiter, double *value)
@@ -199,7 +198,7 @@ static inline oif_csv_meaning oif_csv_field_meaning(const char *field, const cha
 enum { OIF_COMMA_NUMBER_BYTES = 64 };
 
 /* Whether the points group thousands: 1.234,5 and 1.234.567. A single point without a comma, as in
- * 1.234, could as well be a decimal one, so it counts only where `is_certain`. */
+ * 1.234, could also be decimal, so it counts only if `is_certain`. */
 static inline bool oif_csv_has_grouping_points(oif_span text, bool is_certain, bool has_comma)
 {
     const char *at = text.start + (text.start < text.end && strchr("+-", *text.start));
@@ -221,7 +220,7 @@ static inline bool oif_csv_has_grouping_points(oif_span text, bool is_certain, b
     return first_digits >= 1 && first_digits <= 3 && (has_comma || (is_certain && digits == 3));
 }
 
-/* Reads a number with a decimal comma; false if it is none. */
+/* Reads a number with a decimal comma; false if it is not one. */
 static inline bool oif_csv_parse_comma_number(oif_span text, bool is_comma_certain, double *value)
 {
     char point_text[OIF_COMMA_NUMBER_BYTES], *next = point_text;
@@ -240,7 +239,7 @@ static inline bool oif_csv_parse_comma_number(oif_span text, bool is_comma_certa
     return oif_number_parse(point_text, next, value) == next;
 }
 
-/* As oif_csv_field_meaning. */
+/* Like oif_csv_field_meaning. */
 static inline oif_csv_meaning oif_csv_comma_meaning(const char *field, const char *end,
                                                     char delimiter, bool is_comma_certain,
                                                     double *value)
@@ -256,7 +255,7 @@ static inline oif_csv_meaning oif_csv_comma_meaning(const char *field, const cha
     return isnan(number) ? OIF_CSV_MISSING : isinf(number) ? OIF_CSV_INFINITE : OIF_CSV_NUMBER;
 }
 
-/* Writes a field without its quotes; returns where it ends. */
+/* Writes a field without its quotes; returns the end. */
 static inline char *oif_csv_write_unquoted(oif_span text, char *at)
 {
     bool quoted = oif_csv_is_in_quotes(text);
@@ -268,15 +267,15 @@ static inline char *oif_csv_write_unquoted(oif_span text, char *at)
     return at;
 }
 
-/* The most frequent of the candidates outside quotes in a line, the first of them if none is
- * there. */
+/* The candidate that occurs most often outside quotes in a line; the first candidate if none
+ * occurs. */
 static inline char oif_csv_most_frequent_delimiter(oif_span line)
 {
     static const char candidates[] = ",;|\t";
     size_t counts[sizeof candidates] = {0};
     size_t best = 0;
     bool in_quotes = false;
-    bool may_open = true; /* at the start of a field, and behind a closing quote */
+    bool may_open = true; /* at the start of a field, and after a closing quote */
 
     for (const char *at = line.start; at < line.end; at++) {
         const char *candidate = *at && !in_quotes ? strchr(candidates, *at) : NULL;

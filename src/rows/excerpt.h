@@ -1,4 +1,4 @@
-/* Foreign text as an error message can show it. */
+/* Untrusted text, made safe for error messages. */
 #ifndef OIF_ROWS_EXCERPT_H
 #define OIF_ROWS_EXCERPT_H
 
@@ -13,8 +13,7 @@ typedef struct oif_excerpt {
     char text[OIF_EXCERPT_BYTES + 1];
 } oif_excerpt;
 
-/* The bytes of the printable character at `at`; 0 for a control character and for what is not
- * UTF-8. */
+/* The bytes of the printable character at `at`; 0 for a control character and for invalid UTF-8. */
 static inline size_t oif_excerpt_character_bytes(const char *at, const char *end)
 {
     uint32_t code;
@@ -23,7 +22,7 @@ static inline size_t oif_excerpt_character_bytes(const char *at, const char *end
     return is_control ? 0 : bytes;
 }
 
-/* The text as a message can show it: shortened, unprintable bytes as \xNN. */
+/* The text for a message: shortened, with unprintable bytes as \xNN. */
 static inline oif_excerpt oif_excerpt_of(const char *at, const char *end)
 {
     oif_excerpt excerpt;

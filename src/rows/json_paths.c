@@ -1,6 +1,6 @@
 /* The search tree is an AA tree (Arne Andersson, "Balanced Search Trees Made Simple", 1993): a
- * node's low child is one level below it; a high child may be on its level, but not the high
- * child of that one. */
+ * node's low child is one level below it. A high child may be on the same level, but then its own
+ * high child may not. */
 #include "rows/json_paths.h"
 
 #include "base/memory.h"
@@ -44,7 +44,7 @@ static oif_json_path *skew(oif_json_path *path)
     return low;
 }
 
-/* Of three on one level the middle one rises. */
+/* Of three nodes on one level, the middle one rises. */
 static oif_json_path *split(oif_json_path *path)
 {
     oif_json_path *high = path->high;
@@ -56,7 +56,7 @@ static oif_json_path *split(oif_json_path *path)
     return high;
 }
 
-/* Recursion as deep as the tree is high: twice the logarithm of the number of paths at most. */
+/* The recursion is as deep as the tree: at most twice the logarithm of the number of paths. */
 static oif_json_path *insert(oif_json_path *tree, oif_json_path *path)
 {
     if (!tree)
@@ -79,8 +79,8 @@ oif_json_paths *oif_json_paths_new(oif_reader *reader)
     return paths;
 }
 
-/* The number if the key is one as array elements have: digits without a leading zero, few
- * enough for a size_t. */
+/* The number, if the key is an array index: digits without a leading zero, few enough for a
+ * size_t. */
 static size_t index_of_key(const char *key, size_t bytes)
 {
     size_t index = 0;
@@ -94,8 +94,8 @@ static size_t index_of_key(const char *key, size_t bytes)
     return index;
 }
 
-/* The key with a quote behind it is what a plain string looks like. A \n keeps the scan inside
- * the copy. */
+/* Whether the key needs no escapes, by scanning it like a string in a line. The \n keeps the scan
+ * inside the copy. */
 static bool is_plain_key(const char *quoted_key, size_t key_bytes)
 {
     oif_json_fault fault;
@@ -119,7 +119,7 @@ oif_json_path *oif_json_path_add(oif_reader *reader, oif_json_path *parent, cons
 {
     oif_json_paths *paths = reader->paths;
     oif_json_path *path = oif_reader_keep(reader, sizeof *path);
-    /* A quote, the key, a quote, a \n, and enough zeros to load words anywhere. */
+    /* A quote, the key, a quote, a \n, and zeros so that words can be loaded anywhere. */
     char *copy = oif_reader_keep(reader, oif_size_add(key_bytes, 3 + 2 * OIF_WORD_BYTES));
     if (!path || !copy)
         return NULL;

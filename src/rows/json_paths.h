@@ -1,5 +1,5 @@
-/* The keys that matter in a stream of JSON objects: a tree with a path for each column and for
- * what leads to it.
+/* The keys that matter in a stream of JSON objects: a tree with a path for each column and for its
+ * ancestors.
  *
  *     {"host": "a", "net": {"in": 1, "out": [2, 3]}}          (root)
  *                                                             /    \
@@ -9,10 +9,9 @@
  *                                                                     / \
  *                                                                    0   1
  *
- * Lines of one stream mostly have the same keys in the same order, so the parser first compares
- * with the sibling of the key before. Any other key is looked up in a balanced search tree of
- * all paths, ordered by parent and key: no choice of keys makes it slow, as it could a hash
- * table. */
+ * Lines of one stream mostly have the same keys in the same order, so the parser first tries the
+ * sibling of the previous key. Any other key is looked up in a balanced search tree of all paths,
+ * ordered by parent and key: unlike a hash table, no choice of keys makes it slow. */
 #ifndef OIF_ROWS_JSON_PATHS_H
 #define OIF_ROWS_JSON_PATHS_H
 
@@ -24,23 +23,23 @@
 
 struct oif_json_path {
     oif_json_path *parent, *first_child, *last_child, *next_sibling;
-    const char *key; /* unescaped; then a quote, then zeros up to eight bytes */
+    const char *key; /* unescaped, followed by a quote and zeros up to eight bytes */
     size_t key_bytes;
     uint64_t head, head_mask; /* the first eight of these bytes, and which of them count */
-    size_t index;             /* when the key is a number as array elements have: that number */
+    size_t index;             /* if the key is an array index: that number */
     /* JSON needs no escapes for the key, so comparing bytes is enough */
     bool is_plain;
     bool is_parent; /* there are paths below it, expected children or not */
     size_t column;  /* or OIF_NO_COLUMN */
 
-    /* What the current line has here. Each time a path is met it gets a new stamp and notes its
-     * parent's. So values of an object that a later one with the same key replaces can be
+    /* The value in the current line. Each time a path occurs it gets a new stamp and stores its
+     * parent's. So values of an object that is replaced by a later one with the same key can be
      * recognised. */
     uint64_t stamp, parent_stamp;
-    const char *bad; /* the value if it cannot become a number */
+    const char *bad; /* the value, if it cannot become a number */
     bool is_leaf;    /* the value is neither an object nor an array */
 
-    size_t number;             /* paths count from 0 in the order of their making */
+    size_t number;             /* paths are numbered from 0 in order of creation */
     oif_json_path *next_added; /* by the same line */
     oif_json_path *low, *high; /* the search tree */
     unsigned level;
@@ -50,36 +49,36 @@ struct oif_json_paths {
     oif_json_path root;
     oif_json_path *search_root;
     size_t count;
-    uint64_t stamp; /* the last one given */
+    uint64_t stamp; /* the last one assigned */
 };
 
-/* NULL when there is no memory. */
+/* NULL if out of memory. */
 oif_json_paths *oif_json_paths_new(oif_reader *reader);
 
 /* The path below `parent` with this key, or NULL. */
 oif_json_path *oif_json_path_find(const oif_json_paths *paths, const oif_json_path *parent,
                                   const char *key, size_t key_bytes);
 
-/* Adds a path that is not there yet; NULL when there is no memory. */
+/* Adds a path that does not exist; NULL if out of memory. */
 oif_json_path *oif_json_path_add(oif_reader *reader, oif_json_path *parent, const char *key,
                                  size_t key_bytes);
 
-/* Makes it the last of the children that are expected in the order of the first line. */
+/* Appends it to the children expected in the order of the first line. */
 void oif_json_path_append_child(oif_json_path *parent, oif_json_path *path);
 
-/* The path as text: keys with dots between them. In a key a dot is written \., a backslash \\,
- * a NUL \0. The text contains no NUL and is not terminated by one. */
+/* The path as text: keys separated by dots. In a key a dot is written \., a backslash \\, a NUL \0.
+ * The text contains no NUL and is not terminated by one. */
 size_t oif_json_path_name_bytes(const oif_json_path *path);
 void oif_json_path_write_name(const oif_json_path *path, char *name);
 
-/* Reads the first key of a path's text into `key`; returns where it ends (at a dot or the NUL),
- * or NULL when a backslash is followed by anything else than these three. */
+/* Reads the first key of a path's text into `key`; returns where it ends (at a dot or the NUL), or
+ * NULL if a backslash is followed by anything else. */
 const char *oif_json_path_read_key(const char *name, char *key, size_t *key_bytes);
 
-/* Whether the text behind an opening quote is this key; it may be compared up to `end`. */
+/* Whether the text after an opening quote is this key; bytes up to `end` may be read. */
 static inline bool oif_json_path_is_at(const oif_json_path *path, const char *at, const char *end)
 {
-    const size_t bytes = path->key_bytes + 1; /* with the closing quote */
+    const size_t bytes = path->key_bytes + 1; /* including the closing quote */
     if ((load_eight(at) & path->head_mask) != path->head || !path->is_plain)
         return false;
     return bytes <= 8 ||

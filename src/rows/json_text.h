@@ -1,6 +1,6 @@
-/* Strings and numbers as JSON writes them (RFC 8259). The text is in a buffer of lines: a \n is
- * behind it, which no string or number contains, and words may be loaded up to eight
- * bytes past that. Inline: the parser calls these for every key and value. */
+/* Strings and numbers in JSON (RFC 8259). The text is in a buffer of lines: it is followed by a \n,
+ * which no string or number contains, and words may be loaded up to eight bytes past that. Inline,
+ * because the parser calls these for every key and value. */
 #ifndef OIF_ROWS_JSON_TEXT_H
 #define OIF_ROWS_JSON_TEXT_H
 
@@ -30,8 +30,7 @@ static inline const char *oif_json_past_blanks(const char *at)
 
 /* ---- Strings ---- */
 
-/* Sets the top bit of each byte that is `byte`; above the first such one perhaps of others
- * too. */
+/* Sets the top bit of each byte equal to `byte`; above the first one possibly of others too. */
 static inline uint64_t oif_json_bytes_equal_to(uint64_t word, unsigned char byte)
 {
     const uint64_t difference = word ^ EVERY_BYTE * byte;
@@ -60,8 +59,8 @@ static inline int oif_json_hex_digit(char byte)
     return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-/* The number that four hexadecimal digits spell, or -1. Looks at no byte behind one that is
- * none. */
+/* The number given by four hexadecimal digits, or -1. Does not read past the first byte that is not
+ * one. */
 static inline int32_t oif_json_four_hex_digits(const char *at)
 {
     int32_t code = 0;
@@ -87,7 +86,7 @@ static inline const char *oif_json_escape_end(const char *at, oif_json_fault *fa
     return at + 2;
 }
 
-/* What is wrong at a control character in the string that `open` begins. */
+/* Reports a control character in the string that starts at `open`. */
 static inline const char *oif_json_fail_control(const char *open, const char *at,
                                                 oif_json_fault *fault)
 {
@@ -100,7 +99,7 @@ static inline const char *oif_json_fail_control(const char *open, const char *at
                          "a control character in a string must be escaped, such as \\t or \\u0000");
 }
 
-/* The quote that closes the string that `open` begins; or NULL. Sets *escaped when it has an
+/* The closing quote of the string that starts at `open`, or NULL. Sets *escaped if it has an
  * escape. */
 static inline const char *oif_json_string_end(const char *open, bool *escaped,
                                               oif_json_fault *fault)
@@ -125,8 +124,7 @@ static inline const char *oif_json_string_end(const char *open, bool *escaped,
     return at;
 }
 
-/* The code of the \u escape at `at`, or of the two that make up a surrogate pair; moves
- * behind. */
+/* The code of the \u escape at `at`, or of the surrogate pair; moves past it. */
 static inline uint32_t oif_json_read_unicode_escape(const char **at)
 {
     uint32_t code = (uint32_t)oif_json_four_hex_digits(*at + 2);
@@ -140,8 +138,8 @@ static inline uint32_t oif_json_read_unicode_escape(const char **at)
     return 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* Writes what [at, end) between the quotes of a valid string stands for, never more bytes than
- * it has; returns where that ends. */
+/* Unescapes [at, end), the inside of a valid string. Never writes more bytes than it reads; returns
+ * the end. */
 static inline char *oif_json_unescape(const char *at, const char *end, char *to)
 {
     static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t";
@@ -177,7 +175,7 @@ static inline const char *oif_json_past_digits(const char *at)
     return at;
 }
 
-/* Past the number that begins with a minus or a digit; NULL when it is not as JSON wants it. */
+/* The end of the number that begins with a minus or a digit; NULL if it is not valid JSON. */
 static inline const char *oif_json_number_end(const char *at, oif_json_fault *fault)
 {
     at += *at == '-';
@@ -201,8 +199,7 @@ static inline const char *oif_json_number_end(const char *at, oif_json_fault *fa
     return at;
 }
 
-/* Past a short number without an exponent, which is what most are; NULL for all others, right
- * or wrong. */
+/* The end of a short number without an exponent, as most are; NULL for all others, valid or not. */
 static inline const char *oif_json_short_number_end(const char *at, const char *lines_end,
                                                     double *value)
 {

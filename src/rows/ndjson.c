@@ -1,12 +1,12 @@
 /* Rows from NDJSON: one JSON object per line.
  *
- * A line is parsed once, where it lies, and its values are stored as they are met: no tree of
- * it is ever built. The paths of json_paths.h say which keys matter; all else is only checked
- * for being JSON. The first line is parsed once more before that to collect its paths.
+ * A line is parsed once, in place, and its values are stored as they occur; no tree of it is built.
+ * The paths of json_paths.h say which keys matter; the rest is only checked for valid JSON. The
+ * first line is parsed twice, first to collect its paths.
  *
- * What cannot become a number is noted and reported at the end of the line, because a later key
- * of the same name would replace it. So are values inside objects that get replaced: on a line
- * with a key given twice, stamps show which values still count. */
+ * A value that cannot become a number is reported only at the end of the line, because a later key
+ * with the same name would replace it. The same goes for values inside objects that get replaced:
+ * on a line with a duplicate key, stamps show which values still count. */
 #include "base/error.h"
 #include "rows/excerpt.h"
 #include "rows/json_paths.h"
@@ -18,25 +18,24 @@
 #include <stdio.h>
 
 enum {
-    MAX_NAMES_BYTES = 64 * 1024 * 1024, /* a long key with much below it is in many names */
+    MAX_NAMES_BYTES = 64 * 1024 * 1024, /* a long key may be part of many names */
     INDEX_TEXT_BYTES = 24
 };
 
-/* A line on its way through the parser. Functions return where they stopped, or NULL with the
- * fault noted. */
+/* The parser of one line. Functions return where they stopped, or NULL after setting the fault. */
 typedef struct line_parser {
     oif_reader *reader;
     oif_json_paths *paths;
     const char *lines_end;
-    /* where the next text with escapes goes; all of a line fit, as none gets longer */
+    /* where the next text with escapes goes; all of a line fit, as unescaping never lengthens */
     char *unescaped;
     uint64_t first_stamp;
-    bool collects; /* paths that are new are added */
-    bool is_first; /* the order of its keys is the one to expect */
+    bool collects; /* new paths are added */
+    bool is_first; /* the order of its keys is the expected one */
     oif_json_path *first_added, *last_added;
-    bool has_repeated; /* some key is given twice */
+    bool has_repeated; /* some key occurs twice */
     bool has_bad;
-    bool has_too_many, out_of_memory; /* when paths were added */
+    bool has_too_many, out_of_memory; /* while adding paths */
     oif_json_fault fault;
 } line_parser;
 
@@ -57,7 +56,7 @@ static oif_json_path *add_path(line_parser *line, oif_json_path *parent, const c
     return path;
 }
 
-/* The same on a line that is not the first. */
+/* The same on a line after the first. */
 static oif_json_path *add_late_path(line_parser *line, oif_json_path *parent, const char *key,
                                     size_t bytes)
 {
@@ -73,7 +72,7 @@ static oif_json_path *add_late_path(line_parser *line, oif_json_path *parent, co
     return path;
 }
 
-/* The path below `parent` with this key; NULL when it does not matter. */
+/* The path below `parent` with this key; NULL if it does not matter. */
 static oif_json_path *look_up(line_parser *line, oif_json_path *parent, const char *key,
                               size_t bytes)
 {
@@ -84,8 +83,7 @@ static oif_json_path *look_up(line_parser *line, oif_json_path *parent, const ch
                           : add_late_path(line, parent, key, bytes);
 }
 
-/* Notes the order of the children. An object that replaces one with the same key starts
- * over. */
+/* Stores the order of the children. An object that replaces one with the same key starts again. */
 static void collect_path(oif_json_path *path)
 {
     if (path->parent_stamp != path->parent->stamp) /* not in this object yet */
@@ -103,8 +101,8 @@ static void enter_path(line_parser *line, oif_json_path *path)
     path->bad = NULL;
 }
 
-/* The key that the quote `open` begins, of an object at `parent` (NULL: it does not matter).
- * Sets *path to where the value belongs, or to NULL. Most keys are the expected one; not
+/* Parses the key that starts at the quote `open`, in an object at `parent` (NULL: it does not
+ * matter). Sets *path to the path of the value, or NULL. Most keys are the expected one; not
  * looking these up saves 28% of the instructions of a log line. */
 static const char *parse_key(line_parser *line, const char *open, oif_json_path *parent,
                              oif_json_path *expected, oif_json_path **path)
@@ -144,7 +142,7 @@ static oif_json_path *path_of_element(line_parser *line, oif_json_path *parent,
 
 /* ---- Values ---- */
 
-/* The column that a path becomes, or NULL. */
+/* The column of a path, or NULL. */
 static const oif_reader_column *column_of(const line_parser *line, const oif_json_path *path)
 {
     return path && path->column != OIF_NO_COLUMN ? &line->reader->columns[path->column] : NULL;
@@ -340,7 +338,7 @@ static line_parser begin_line(oif_reader *reader, bool is_first)
     };
 }
 
-/* Whether the line has this path and no later key has replaced what leads to it. */
+/* Whether the line has this path and no later key has replaced one of its ancestors. */
 static bool is_current(const line_parser *line, const oif_json_path *path)
 {
     for (; path->parent; path = path->parent)
@@ -362,8 +360,7 @@ static void forget_replaced(line_parser *line)
     }
 }
 
-/* Parses the line at `start`; returns its \n. Unless line->fault says why not, it is one
- * object. */
+/* Parses the line at `start`; returns its \n. The line is one object unless line->fault is set. */
 static const char *parse_line(line_parser *line)
 {
     const char *start = line->reader->buffer + line->reader->start,
@@ -402,7 +399,7 @@ static oif_status fail_too_long(oif_reader *reader, oif_error *error)
     return OIF_EINPUT;
 }
 
-/* The first value of the line that should have been a number; NULL when there is none. */
+/* The first value of the line that should have been a number; NULL if there is none. */
 static const oif_json_path *first_bad_path(const line_parser *line)
 {
     const oif_json_path *first = NULL;
@@ -419,6 +416,7 @@ static oif_status fail_bad_value(const line_parser *line, const oif_json_path *p
 {
     const char *name = line->reader->columns[path->column].name, *end, *bad = path->bad;
     const oif_excerpt column = oif_excerpt_of(name, name + strlen(name));
+    line->reader->refused_column = path->column;
     const uint64_t line_number = line->reader->line, byte = column_in_line(line->reader, bad);
     oif_json_fault fault;
     bool escaped;
@@ -475,7 +473,7 @@ static oif_status make_column(oif_reader *reader, oif_json_path *path, size_t sl
     return OIF_OK;
 }
 
-/* Makes a column of each leaf at or below a path, in the order of the line. */
+/* Creates a column for each leaf at or below a path, in the order of the line. */
 static oif_status make_leaf_columns(oif_reader *reader, oif_json_path *path, size_t *names_bytes,
                                     oif_error *error)
 {
@@ -493,7 +491,7 @@ static oif_status make_leaf_columns(oif_reader *reader, oif_json_path *path, siz
     return status;
 }
 
-/* Makes a column of each leaf that the line has brought, until their names are too long. */
+/* Creates a column for each new leaf of the line, until their names are too long. */
 static oif_status make_late_columns(line_parser *line, oif_error *error)
 {
     oif_reader *reader = line->reader;
@@ -512,7 +510,7 @@ static oif_status make_late_columns(line_parser *line, oif_error *error)
     return status;
 }
 
-/* Adds the path that a name spells and returns it; NULL with *status saying why. */
+/* Adds the path given by a name and returns it; NULL and *status on failure. */
 static oif_json_path *add_named_path(oif_reader *reader, const char *name, char *key,
                                      oif_status *status, oif_error *error)
 {
@@ -565,7 +563,7 @@ static oif_status ndjson_open(oif_reader *reader, const oif_reader_options *opti
         status = oif_reader_need_unescaped(reader, error);
     if (status != OIF_OK)
         return status;
-    if (reader->start == reader->lines_end) /* the line has not ended yet and is too long already */
+    if (reader->start == reader->lines_end) /* the line has not ended yet and is already too long */
         return fail_too_long(reader, error);
     reader->paths = oif_json_paths_new(reader);
     if (!reader->paths)

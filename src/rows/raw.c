@@ -1,6 +1,6 @@
-/* Raw rows: float64 in little-endian order, the same number of them in each row, nothing
- * between. A row is copied out of the buffer because the buffer's bytes are not doubles on a
- * big-endian machine, and rows start anywhere. */
+/* Raw rows: little-endian float64, the same number in each row, nothing between. Rows are copied
+ * out of the buffer, because on a big-endian machine its bytes are not doubles, and rows start
+ * anywhere. */
 #include "base/double_bits.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -44,7 +44,7 @@ static oif_status raw_open(oif_reader *reader, const oif_reader_options *options
     return status;
 }
 
-/* Copies the selected numbers; returns whether one of them is infinite. */
+/* Copies the selected values; returns whether one of them is infinite. */
 static bool take_values(oif_reader *reader, const char *row)
 {
     bool infinite = false;
@@ -59,12 +59,13 @@ static bool take_values(oif_reader *reader, const char *row)
     return infinite;
 }
 
-static oif_status fail_infinite(const oif_reader *reader, oif_error *error)
+static oif_status fail_infinite(oif_reader *reader, oif_error *error)
 {
     size_t column = 0;
     while (reader->columns[column].slot == OIF_UNSELECTED ||
            !isinf(reader->values[reader->columns[column].slot]))
         column++;
+    reader->refused_column = column;
     return oif_fail_at(error, OIF_EINPUT, reader->line, column + 1,
                        "this number is infinite; make it finite, or NaN when it is missing");
 }
@@ -73,7 +74,7 @@ static oif_status fail_torn(oif_reader *reader, oif_error *error)
 {
     const size_t left = reader->end - reader->start;
     const uint64_t total = (reader->line - 1) * row_bytes(reader) + left;
-    reader->start = reader->end; /* said once; the next call finds the end */
+    reader->start = reader->end; /* reported once; the next call finds the end */
     return oif_fail_at(error, OIF_EINPUT, reader->line, left / sizeof(double) + 1,
                        "the input ends at byte %llu, %zu bytes into a row of %zu",
                        (unsigned long long)total, left, row_bytes(reader));

@@ -1,6 +1,5 @@
-/* Rows from bytes: the buffer, the lines in it, the columns and which of them are selected.
- * What a line means is the business of csv.c, ndjson.c and raw.c, each behind a table of
- * functions. */
+/* Rows from bytes: the buffer, its lines, the columns and their selection. csv.c, ndjson.c and
+ * raw.c interpret a line, each behind a table of functions. */
 #include "rows/reader.h"
 
 #include "base/error.h"
@@ -20,7 +19,7 @@ enum { BLOCK_BYTES = 4096 };
 /* A block of memory that is handed out in parts and freed as a whole. */
 struct oif_reader_block {
     oif_reader_block *older;
-    size_t used, bytes; /* both count from the start of this struct */
+    size_t used, bytes; /* counted from the start of this struct */
 };
 
 static oif_reader_block *new_block(oif_reader *reader, size_t bytes)
@@ -72,7 +71,7 @@ oif_status oif_reader_reserve_columns(oif_reader *reader, size_t count, oif_erro
     }
     if (reader->column_count)
         memcpy(columns, reader->columns, reader->column_count * sizeof *columns);
-    if (reader->value_count) /* a line that brings new columns has values already */
+    if (reader->value_count) /* a line that adds columns already has values */
         memcpy(values, reader->values, reader->value_count * sizeof *values);
     oif_memory_free(reader->columns);
     oif_memory_free(reader->values);
@@ -108,8 +107,7 @@ oif_status oif_reader_need_unescaped(oif_reader *reader, oif_error *error)
 
 static oif_status grow_buffer(oif_reader *reader, oif_error *error)
 {
-    /* Enough to see that a line is too long; oif_reader_is_overflowing stops the reading
-     * then. */
+    /* Enough to see that a line is too long; oif_reader_is_overflowing then stops reading. */
     size_t largest = oif_size_add(reader->max_line_bytes, 1 + OIF_ADDED_NEWLINE_BYTES);
     size_t doubled = oif_size_multiply(reader->capacity, 2);
     size_t capacity = doubled < largest ? doubled : largest;
@@ -155,7 +153,7 @@ oif_status oif_reader_fill(oif_reader *reader, oif_error *error)
     ptrdiff_t count = reader->read(reader->context, reader->buffer + reader->end, room);
     if (count < 0)
         return oif_fail_at(error, OIF_EREAD, reader->line, 0,
-                           "the input could not be read any further");
+                           "the rest of the input could not be read");
     assert((size_t)count <= room);
     reader->end += (size_t)count;
     reader->ended = count == 0;
@@ -204,8 +202,8 @@ oif_status oif_reader_skip_long_line(oif_reader *reader, oif_error *error)
     return OIF_OK;
 }
 
-/* Goes to the first line that is not blank; false when no such line is whole. A tab that
- * delimits is not blank. */
+/* Moves to the first line that is not blank; false if there is no complete one. A delimiting tab is
+ * not blank. */
 static bool skip_blank_lines(oif_reader *reader)
 {
     while (reader->start < reader->lines_end) {
@@ -243,8 +241,8 @@ static oif_status skip_byte_order_mark(oif_reader *reader, oif_error *error)
     return OIF_OK;
 }
 
-/* The first byte that no text has: a NUL, or the mark with which UTF-16 begins; NULL when there
- * is none. */
+/* The first byte that no text has: a NUL, or the byte order mark of UTF-16; NULL if there is
+ * none. */
 static const char *find_binary(oif_span line)
 {
     const size_t bytes = (size_t)(line.end - line.start);
@@ -412,8 +410,8 @@ bool oif_reader_has_decimal_commas(const oif_reader *reader)
     return reader->has_decimal_commas;
 }
 
-/* Marks the columns; returns the position of the first that does not exist or is marked
- * already, or `count`. */
+/* Marks the columns; returns the position of the first that does not exist or is already marked, or
+ * `count`. */
 static size_t mark_columns(oif_reader *reader, const size_t *columns, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -449,7 +447,7 @@ oif_status oif_reader_select(oif_reader *reader, const size_t *columns, size_t c
     for (size_t i = 0; i < count; i++)
         reader->columns[columns[i]].slot = i;
     reader->value_count = count;
-    reader->progress = (oif_csv_progress){0}; /* a record half read is read again */
+    reader->progress = (oif_csv_progress){0}; /* parse a partly read record again */
     return OIF_OK;
 }
 
@@ -498,4 +496,9 @@ bool oif_reader_refused(oif_reader *reader, oif_record *record)
             reader->values[i] = NAN;
     *record = reader->refused;
     return true;
+}
+
+size_t oif_reader_refused_column(const oif_reader *reader)
+{
+    return reader->refused.values ? reader->refused_column : reader->column_count;
 }

@@ -1,16 +1,16 @@
-/* What the formats of rows share: a buffer of bytes, the lines in it, the columns.
+/* Shared by all row formats: a buffer of bytes, its lines, the columns.
  *
- *     buffer |  consumed  | a whole line \n another \n | a line's beginning |   room   | 1 | 64 |
+ *     buffer |  consumed  | a whole line \n another \n | a line's beginning |   free   | 1 | 64 |
  *            0          start                     lines_end               end         capacity
  *
- * Bytes are read into one buffer and parsed in place; a record's text is never copied. Whole
- * lines end at `lines_end`, so the byte before it is always a \n (at the end of the input one
- * is added if it was missing; the last byte of the capacity is kept for that). This \n stops
- * every scan: apart from quoted text no loop needs to compare with an end. The 64 bytes behind
- * the capacity let words and vectors be loaded past the last line.
+ * Bytes are read into one buffer and parsed in place; the text of a record is never copied.
+ * Complete lines end at `lines_end`, so the byte before it is always a \n. (At the end of the input
+ * one is added if it is missing; the last byte of the capacity is reserved for it.) This \n stops
+ * every scan: except in quoted text, no loop compares with an end. The 64 bytes behind the capacity
+ * let words and vectors be loaded past the last line.
  *
- * The source is asked only when no whole record is left in the buffer. Raw rows have no lines;
- * for them start and end are all there is. */
+ * The source is read only when the buffer has no complete record. Raw rows have no lines; they use
+ * only start and end. */
 #ifndef OIF_ROWS_READER_H
 #define OIF_ROWS_READER_H
 
@@ -32,19 +32,18 @@ typedef struct oif_span {
 
 typedef struct oif_reader_column {
     const char *name;
-    size_t slot;         /* which of the values it becomes, or OIF_UNSELECTED */
-    size_t text_slot;    /* which of the texts it becomes, or OIF_UNSELECTED */
-    bool marked;         /* only while a selection is checked for a column given twice */
-    oif_json_path *path; /* NDJSON: where it is in an object */
+    size_t slot;         /* index of its value in a row, or OIF_UNSELECTED */
+    size_t text_slot;    /* index of its text in a row, or OIF_UNSELECTED */
+    bool marked;         /* only while checking a selection for duplicates */
+    oif_json_path *path; /* NDJSON: its position in an object */
 } oif_reader_column;
 
-/* How far the CSV record at `start` is parsed; offsets count from there. All zero: not
- * begun. */
+/* How far the CSV record at `start` is parsed; offsets count from there. All zero: not started. */
 typedef struct oif_csv_progress {
-    size_t field_count; /* the fields that are complete */
-    size_t field;       /* where the next one begins */
-    size_t scanned;     /* when that is quoted: its quote is open up to here */
-    size_t bytes;       /* once whole: up to the \n */
+    size_t field_count; /* complete fields */
+    size_t field;       /* where the next field begins */
+    size_t scanned;     /* if that field is quoted: its quote is open up to here */
+    size_t bytes;       /* once complete: up to the \n */
     size_t bad_field;   /* the first that should be a number and is not, from 1; 0: none */
     bool quoted;        /* some field is quoted, so the record may span lines */
     bool whole;
@@ -52,13 +51,12 @@ typedef struct oif_csv_progress {
 
 /* A format of rows: the parts of the public functions that differ between formats. */
 typedef struct oif_row_format {
-    /* Looks at the beginning of the input and makes the columns. */
+    /* Examines the beginning of the input and creates the columns. */
     oif_status (*open)(oif_reader *reader, const oif_reader_options *options, oif_error *error);
 
     oif_status (*next)(oif_reader *reader, oif_record *record, oif_error *error);
 
-    /* Makes the column of a name that no column has yet. NULL: all columns exist from the
-     * start. */
+    /* Creates a column for a name that no column has. NULL: all columns exist from the start. */
     oif_status (*add_column)(oif_reader *reader, const char *name, oif_error *error);
 
     bool has_texts;
@@ -76,34 +74,34 @@ struct oif_reader {
     uint64_t line;                /* the number of the line, or raw row, at `start` */
     bool ended;                   /* the source has no more */
     bool newline_added;           /* the byte before lines_end did not come from the source */
-    /* the rest of a line that was too long is to come; nothing is buffered */
+    /* the rest of an overlong line is still to come; nothing is buffered */
     bool skipping;
 
     oif_reader_column *columns;
     size_t column_count, column_capacity;
-    double *values; /* room for all columns */
+    double *values; /* space for all columns */
     size_t value_count;
     oif_text *texts;
     size_t text_count;
-    oif_record refused; /* see oif_reader_refused; its values are NULL when there is none */
-    /* as large as the buffer: texts whose bytes are not in it, such as unescaped ones; or
-     * NULL */
+    oif_record refused; /* see oif_reader_refused; its values are NULL if there is none */
+    /* as large as the buffer: texts that differ from the input, such as unescaped ones; or NULL */
+    size_t refused_column;
     char *unescaped;
     oif_reader_block *kept; /* see oif_reader_keep */
 
-    char delimiter;      /* CSV; 0 until the first line has come */
+    char delimiter;      /* CSV; 0 until the first line is read */
     const char *comment; /* CSV: see oif_reader_options; NULL: none */
     size_t comment_bytes;
-    oif_decimal decimal; /* CSV: what is asked for */
+    oif_decimal decimal; /* CSV: as requested */
     bool has_decimal_commas;
-    uint64_t point_line; /* where a decimal point was read while the sign was unknown; 0: nowhere */
+    uint64_t point_line; /* where a decimal point was read while the sign was unknown; 0: none */
     bool has_header;
     uint64_t header_line;
     const char *header;
     size_t header_bytes;
     oif_csv_progress progress;
     oif_json_paths *paths; /* NDJSON */
-    size_t new_keys_left;  /* NDJSON: that many new keys of later lines become columns */
+    size_t new_keys_left;  /* NDJSON: how many new keys of later lines may become columns */
     size_t late_names_bytes;
 };
 
@@ -111,13 +109,13 @@ extern const oif_row_format oif_csv_format, oif_ndjson_format, oif_raw_format;
 
 /* ---- Memory and columns ---- */
 
-/* Memory that lives as long as the reader; NULL when there is none. */
+/* Memory that lives as long as the reader; NULL if there is none. */
 void *oif_reader_keep(oif_reader *reader, size_t bytes);
 
-/* Makes room for `count` columns and their values. */
+/* Allocates space for `count` columns and their values. */
 oif_status oif_reader_reserve_columns(oif_reader *reader, size_t count, oif_error *error);
 
-/* Adds a column to those there is room for; it is selected as the next value unless `slot` is
+/* Adds a column within the reserved space. It is selected as the next value unless `slot` is
  * OIF_UNSELECTED. */
 void oif_reader_push_column(oif_reader *reader, const char *name, size_t slot);
 
@@ -126,35 +124,33 @@ enum { OIF_GENERATED_NAME_BYTES = 24 }; /* "x", the digits of a size_t, a NUL */
 /* Writes x0, x1, ...; returns the length. */
 size_t oif_reader_generate_name(char *name, size_t column);
 
-/* Gives the reader `unescaped`, which from then on grows with the buffer. */
+/* Allocates `unescaped`, which from then on grows with the buffer. */
 oif_status oif_reader_need_unescaped(oif_reader *reader, oif_error *error);
 
 /* ---- Bytes and lines ---- */
 
-/* Asks the source once, for as much as there is room for. OIF_END after the source has
- * ended. */
+/* Reads from the source once, as much as fits. OIF_END after the end of the source. */
 oif_status oif_reader_fill(oif_reader *reader, oif_error *error);
 
-/* The same, and finds the whole lines. */
+/* The same, then finds the complete lines. */
 oif_status oif_reader_fill_lines(oif_reader *reader, oif_error *error);
 
-/* Reads until a line that is not blank is whole, or is too long. */
+/* Reads until a line that is not blank is complete, or too long. */
 oif_status oif_reader_await_line(oif_reader *reader, oif_error *error);
 
-/* The line at `start` as far as it has come and is not too long, without its \n. */
+/* The line at `start`, as far as it is read and not too long, without its \n. */
 oif_span oif_reader_buffered_line(const oif_reader *reader);
 
-/* Skips a byte order mark and blank lines, and refuses what is not text. OIF_END when nothing
- * follows. */
+/* Skips a byte order mark and blank lines; rejects binary data. OIF_END if nothing follows. */
 oif_status oif_reader_await_first_line(oif_reader *reader, oif_error *error);
 
-/* Reads and drops the rest of a line that was too long. */
+/* Reads and discards the rest of an overlong line. */
 oif_status oif_reader_skip_long_line(oif_reader *reader, oif_error *error);
 
-/* Consumes up to the first \n at or behind `from`; when it has not come yet, all there is. */
+/* Consumes up to the first \n at or after `from`; everything if it is not read yet. */
 void oif_reader_consume_through_newline(oif_reader *reader, const char *from);
 
-/* Makes `next` the start of what is not consumed yet. */
+/* Moves the start of unconsumed bytes to `next`. */
 static inline void oif_reader_consume(oif_reader *reader, const char *next, uint64_t newlines)
 {
     reader->start = (size_t)(next - reader->buffer);
@@ -163,8 +159,8 @@ static inline void oif_reader_consume(oif_reader *reader, const char *next, uint
     reader->line += newlines;
 }
 
-/* Goes to the next line that is not blank. Nearly always it is at hand: one look then saves two
- * calls, 15% of a short row's instructions. While a long line is skipped nothing is
+/* Moves to the next line that is not blank. Nearly always it is already there: checking that first
+ * saves two calls, 15% of a short row's instructions. While an overlong line is skipped, nothing is
  * buffered. */
 static inline oif_status oif_reader_await_next_line(oif_reader *reader, oif_error *error)
 {
@@ -174,14 +170,14 @@ static inline oif_status oif_reader_await_next_line(oif_reader *reader, oif_erro
     return status == OIF_OK ? oif_reader_await_line(reader, error) : status;
 }
 
-/* Whether what has come of an unfinished line is already too long. At the end of the input the
- * check was made before the \n was added. */
+/* Whether an incomplete line is already too long. At the end of the input, the check was made
+ * before the \n was added. */
 static inline bool oif_reader_is_overflowing(const oif_reader *reader)
 {
     return !reader->ended && reader->end - reader->start > reader->max_line_bytes;
 }
 
-/* [start, end) without the \r of the line's end, if it ends there. */
+/* [start, end) without the \r of a line end, if it ends there. */
 static inline oif_span oif_span_without_returns(const char *start, const char *end)
 {
     if (*end == '\n')
@@ -190,7 +186,7 @@ static inline oif_span oif_span_without_returns(const char *start, const char *e
     return (oif_span){start, end};
 }
 
-/* The record whose text and newline are given. */
+/* The record with this text and newline. */
 static inline oif_record oif_reader_record(const oif_reader *reader, oif_span text,
                                            const char *newline)
 {

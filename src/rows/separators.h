@@ -1,6 +1,6 @@
-/* Where the fields of a line end: 64 bytes are compared at a time, and a bit says which of them
- * are a delimiter or a \n. The reader of numbers then knows where each field ends before it has
- * read the one before, so the processor works on several fields at once. */
+/* Where the fields of a line end. 64 bytes are compared at a time; a bit mask marks the delimiters
+ * and \n. The number parser then knows where each field ends before it has read the previous one,
+ * so the processor works on several fields at once. */
 #ifndef OIF_ROWS_SEPARATORS_H
 #define OIF_ROWS_SEPARATORS_H
 
@@ -16,21 +16,21 @@
 
 enum { OIF_SEPARATOR_WINDOW_BYTES = 64 };
 
-/* The separators in [window, window + 64) that were not taken yet, the first in the lowest bit. */
+/* The separators in [window, window + 64) not yet taken, the first in the lowest bit. */
 typedef struct oif_separators {
     const char *window;
     uint64_t left;
     char delimiter;
 } oif_separators;
 
-/* The top bit of each byte that is zero; exact in every byte, as no carry leaves one. */
+/* Sets the top bit of each byte that is zero; exact in every byte, because there are no carries. */
 static inline uint64_t oif_zero_bytes(uint64_t word)
 {
     const uint64_t low_bits = EVERY_BYTE * 0x7f;
     return ~(((word & low_bits) + low_bits) | word | low_bits);
 }
 
-/* Bit i: byte i of eight is a separator. The product moves the eight top bits side by side. */
+/* Bit i: byte i of eight is a separator. The product collects the eight top bits. */
 static inline uint64_t oif_separator_bits_8(const char *bytes, char delimiter)
 {
     const uint64_t word = load_eight(bytes);
@@ -75,7 +75,7 @@ static inline oif_separators oif_separators_from(const char *window, char delimi
     return (oif_separators){window, oif_separator_bits(window, delimiter), delimiter};
 }
 
-/* Takes the next separator; the caller knows that a \n is still to come. */
+/* Takes the next separator; the caller knows that another \n follows. */
 static inline const char *oif_separators_next(oif_separators *separators)
 {
     while (UNLIKELY(separators->left == 0))

@@ -1,6 +1,6 @@
-/* Times from text. Every form is first taken apart into numbers (year, month, ...), then one
- * function says whether such a time exists and when it is. Nothing here reads the clock, the zone
- * or the locale of the machine. */
+/* Times from text. Every form is first split into numbers (year, month, ...). Then one function
+ * checks that such a time exists, and converts it. Nothing here depends on the clock, time zone or
+ * locale of the machine. */
 #include "base/error.h"
 #include "rows/csv_field.h"
 #include "rows/excerpt.h"
@@ -12,7 +12,7 @@ enum { SECONDS_PER_DAY = 86400, DAYS_TO_1970 = 719468 /* from March 1 of year 0 
 /* The starts of the years 1 and 10000. */
 static const double earliest = -62135596800.0, after_latest = 253402300800.0;
 
-/* A time as it is written; nothing is known to be in range. */
+/* A time as written; nothing is checked yet. */
 typedef struct civil_time {
     int year, month, day, hour, minute, second;
     double fraction;
@@ -20,7 +20,7 @@ typedef struct civil_time {
     int zone_seconds; /* east of UTC */
 } civil_time;
 
-/* ---- When it is ---- */
+/* ---- Conversion ---- */
 
 static bool is_leap_year(int year)
 {
@@ -33,7 +33,7 @@ static int days_of_month(int year, int month)
     return month == 2 && is_leap_year(year) ? 29 : days[month - 1];
 }
 
-/* Days since 1970. Years begin in March here, so that the leap day is the last of its year. */
+/* Days since 1970. Years start in March here, so the leap day is the last day of its year. */
 static int64_t days_since_1970(int year, int month, int day)
 {
     int from_march = month > 2 ? month - 3 : month + 9;
@@ -43,7 +43,7 @@ static int64_t days_since_1970(int year, int month, int day)
            DAYS_TO_1970;
 }
 
-/* Returns why there is no such time; NULL where there is one. */
+/* Why there is no such time; NULL if there is one. */
 static const char *why_no_date(const civil_time *t)
 {
     if (t->year < 1)
@@ -69,7 +69,7 @@ static const char *why_no_clock(const civil_time *t)
 
 static const char *seconds_of(const civil_time *t, double *seconds)
 {
-    const int quarter_hour = 900; /* zones differ by these */
+    const int quarter_hour = 900; /* zones differ by multiples of this */
     const char *why = why_no_date(t);
     if (!why)
         why = why_no_clock(t);
@@ -83,9 +83,9 @@ static const char *seconds_of(const civil_time *t, double *seconds)
     return *seconds >= earliest && *seconds < after_latest ? NULL : "the year must be 1 to 9999";
 }
 
-/* ---- Taking text apart ---- */
+/* ---- Tokens ---- */
 
-typedef oif_span cursor; /* what is still to be read */
+typedef oif_span cursor; /* what is left to read */
 
 static inline bool take(cursor *c, char byte)
 {
@@ -126,7 +126,7 @@ static bool take_word(cursor *c, const char *word)
     return true;
 }
 
-/* Nov, whatever the case of its letters. */
+/* A month such as Nov, in any case. */
 static bool take_month(cursor *c, int *month)
 {
     static const char names[] = "janfebmaraprmayjunjulaugsepoctnovdec";
@@ -144,7 +144,7 @@ static bool take_month(cursor *c, int *month)
     return false;
 }
 
-/* What a fraction says beyond nine digits is less than a double can hold. */
+/* Ignores digits beyond the ninth, which exceed the precision of a double. */
 static bool take_fraction(cursor *c, double *fraction)
 {
     uint64_t digits = 0;
@@ -175,7 +175,7 @@ static inline bool take_clock(cursor *c, bool has_colons, civil_time *t)
     return !(take(c, '.') || take(c, ',')) || take_fraction(c, &t->fraction);
 }
 
-/* Z, UTC, GMT, +hh:mm, +hhmm, +hh; nothing as well. */
+/* Z, UTC, GMT, +hh:mm, +hhmm, +hh, or nothing. */
 static inline bool take_zone(cursor *c, civil_time *t)
 {
     int hours, minutes = 0;
@@ -199,8 +199,8 @@ static inline bool take_zone(cursor *c, civil_time *t)
 
 /* ---- The forms ---- */
 
-/* Whether eight bytes have digits where the pattern has a 0 and are equal to it elsewhere; the
- * digits as numbers are in *word then. */
+/* Whether eight bytes match the pattern, where a 0 stands for any digit. *word then has the digits
+ * as numbers. */
 static inline bool fits_pattern(const char *text, const char pattern[8], uint64_t *word)
 {
     const uint64_t wanted = load_eight(pattern), digits = load_eight(text) ^ wanted;
@@ -218,8 +218,8 @@ static inline int two_digits(uint64_t word, int first)
     return (int)(word >> 8 * first & 0xff) * 10 + (int)(word >> 8 * (first + 1) & 0xff);
 }
 
-/* Takes 2026-11-15T19:05:01, as most times begin, eight bytes at a time: a third of the
- * instructions of what follows in is_iso, which reads the same. Takes nothing else. */
+/* Takes 2026-11-15T19:05:01, the start of most times, eight bytes at a time: a third of the
+ * instructions of the general code in is_iso. Takes nothing else. */
 static inline bool take_usual(cursor *c, civil_time *t)
 {
     uint64_t date, clock;
@@ -269,7 +269,7 @@ static bool is_common_log(cursor c, civil_time *t)
            take_zone(&c, t) && c.start == c.end;
 }
 
-/* The day has one digit or two; a single one may follow a second blank or a zero. */
+/* The day has one or two digits; a single digit may follow a second blank or a zero. */
 static bool is_syslog(cursor c, civil_time *t)
 {
     if (!take_month(&c, &t->month) || !take(&c, ' '))
@@ -285,8 +285,8 @@ static bool is_syslog(cursor c, civil_time *t)
 
 /* ---- Syslog: the year ---- */
 
-/* The year after the last time's if the month would otherwise be far back, the one before if it
- * would be nearly a year ahead. */
+/* The year after that of the last time if the month would otherwise be far in the past, the year
+ * before if it would be nearly a year ahead. */
 static int year_of_next(const oif_time_format *format, civil_time t)
 {
     enum { FIRST_LEAP_YEAR = 1972, FAR_BACK_DAYS = 183, NEARLY_A_YEAR_DAYS = 330 };
@@ -306,14 +306,14 @@ static const char *syslog_seconds(const oif_time_format *format, civil_time *t, 
 
 /* ---- Numbers ---- */
 
-/* The units per second that put a time between 1973 and 5138, or near 1970; 0: none does. */
+/* The units per second that put a time between 1973 and 5138, or near 1970; 0 if none does. */
 static double units_of(double number)
 {
     double size = number < 0 ? -number : number;
     return size < 1e11 ? 1 : size < 1e14 ? 1e3 : size < 1e17 ? 1e6 : size < 1e20 ? 1e9 : 0;
 }
 
-/* A whole number of nanoseconds has more digits than a double: it is divided as an integer. */
+/* A whole number of nanoseconds has more digits than a double, so it is divided as an integer. */
 static double divide_digits(cursor c, double number, double units)
 {
     const bool is_negative = take(&c, '-');
@@ -373,7 +373,7 @@ static bool is_form(oif_time_form form, cursor c, civil_time *t)
     return false;
 }
 
-/* The form of a text that names its date; OIF_TIME_FORM_NONE if it does not. */
+/* The form of a text with a date; OIF_TIME_FORM_NONE if it has none. */
 static oif_time_form find_form(cursor c, civil_time *t)
 {
     static const oif_time_form forms[] = {OIF_TIME_FORM_ISO, OIF_TIME_FORM_COMMON_LOG,
@@ -395,7 +395,7 @@ static bool is_number(cursor c, double *number)
     return oif_number_parse(c.start, c.end, number) == c.end && fabs(*number) <= DBL_MAX;
 }
 
-/* What does not name its date: a number, or a missing time. */
+/* Parses a text without a date: a number, or a missing time. */
 static oif_status parse_other(oif_time_format *format, cursor c, double *seconds, oif_error *error)
 {
     const bool were_dates =
@@ -420,7 +420,7 @@ oif_status oif_time_parse(oif_time_format *format, const char *text, size_t byte
     civil_time t;
     oif_time_form form = format->form;
     double number;
-    /* Most times are like the one before. */
+    /* Most times have the form of the previous one. */
     if (form == OIF_TIME_FORM_EPOCH && is_number(c, &number))
         form = OIF_TIME_FORM_NONE;
     else if (!is_form(form, c, &t))
@@ -445,7 +445,7 @@ oif_status oif_time_parse(oif_time_format *format, const char *text, size_t byte
     return OIF_OK;
 }
 
-/* ---- In words ---- */
+/* ---- Messages ---- */
 
 static const char *zone_words(const oif_time_format *format)
 {

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The bytes of the character at `at` and its code, or 0 when there is no whole one before `end`
- * or it is not UTF-8: cut off, longer than need be, a surrogate or above 0x10ffff. */
+/* The bytes of the character at `at`, and its code. 0 if it is incomplete before `end` or invalid:
+ * truncated, overlong, a surrogate or above 0x10ffff. */
 static inline size_t oif_utf8_character(const char *at, const char *end, uint32_t *code)
 {
     static const uint32_t smallest_code[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -25,8 +25,7 @@ static inline size_t oif_utf8_character(const char *at, const char *end, uint32_
     return *code >= smallest_code[bytes] && *code <= 0x10ffff && !is_surrogate ? bytes : 0;
 }
 
-/* Writes a code in UTF-8, a surrogate in the same manner (Python calls this surrogatepass);
- * returns where it ends. */
+/* Writes a code in UTF-8, including surrogates (Python's surrogatepass); returns the end. */
 static inline char *oif_utf8_write(uint32_t code, char *at)
 {
     const int tail_bytes = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;

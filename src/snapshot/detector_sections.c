@@ -7,7 +7,7 @@
 
 enum {
     PARAMS_BYTES = 8192, /* at most: 48 parameters with names of up to a hundred bytes */
-    /* A detector has at most STATE_RATIO times the bytes of its state in a snapshot, and
+    /* A detector has at most STATE_RATIO times the bytes of its state in a snapshot, plus
      * STATE_EXTRA_BYTES for what follows from its parameters. */
     STATE_RATIO = 6,
     STATE_EXTRA_BYTES = 1 << 16
@@ -33,8 +33,8 @@ size_t oif_params_section_write(oif_section_writer *writer, const char *tag,
     return length;
 }
 
-/* What a file does not name was not there when it was written: it stays off. Tables without such a
- * parameter refuse it, which does not matter. */
+/* A parameter that a file does not name did not exist when the file was written, so it stays off.
+ * Tables without such a parameter refuse it, which is harmless. */
 static void set_for_older_files(oif_params *params)
 {
     static const char *const off[][2] = {

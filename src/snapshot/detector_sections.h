@@ -1,4 +1,4 @@
-/* The sections that describe detectors, for snapshots of detectors and of pipelines. */
+/* Sections that describe detectors, in snapshots of detectors and pipelines. */
 #ifndef OIF_SNAPSHOT_DETECTOR_SECTIONS_H
 #define OIF_SNAPSHOT_DETECTOR_SECTIONS_H
 
@@ -9,14 +9,12 @@
 
 /* ---- Parameters ---- */
 
-/* Writes a section with parameters and one number more: of a detector its dimension, of a
- * pipeline its columns. Returns the bytes of the payload. Writes nothing if the writer is
- * NULL. */
+/* Writes a section with parameters and one more number: the dimension of a detector, or the columns
+ * of a pipeline. Returns the bytes of the payload. Writes nothing if the writer is NULL. */
 size_t oif_params_section_write(oif_section_writer *writer, const char *tag,
                                 const oif_params *params, uint64_t number);
 
-/* Sets all parameters of the kind of that name to their initial values: oif_params_init or a
- * function like it. */
+/* Sets all parameters of the kind with that name to their initial values, like oif_params_init. */
 typedef oif_status (*oif_params_init_function)(oif_params *params, const char *name,
                                                oif_error *error);
 
@@ -30,16 +28,16 @@ void oif_params_section_read(oif_section_reader *reader, const char *tag,
 void oif_state_section_write(oif_section_writer *writer, oif_detector *const detectors[],
                              size_t count);
 
-/* The bytes of its payload. */
+/* Bytes of its payload. */
 uint64_t oif_state_section_bytes(oif_detector *const detectors[], size_t count);
 
-/* Fails if the open section is too small to be the state of detectors with these parameters.
- * Called before the detectors are made, so a damaged snapshot cannot ask for much memory. */
+/* Fails if the open section is too small to be the state of detectors with these parameters. Called
+ * before the detectors are created, so a damaged snapshot cannot demand much memory. */
 void oif_state_section_bound(oif_section_reader *reader, const oif_params params[], size_t count,
                              size_t dimension);
 
-/* Reads the open section into detectors with the same parameters. After a failure the detectors
- * may be in any state and must only be freed. */
+/* Reads the open section into detectors with the same parameters. After a failure, the detectors
+ * may only be freed. */
 void oif_state_section_read(oif_section_reader *reader, oif_detector *const detectors[],
                             size_t count);
 

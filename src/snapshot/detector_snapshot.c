@@ -1,6 +1,6 @@
-/* A detector's snapshot: which detector it is ("DETE"), the names of its columns if it has any
- * ("NAME"), then what it has learned ("STAT"). The first section is small and read as a whole:
- * its checksum is verified before anything is allocated. */
+/* A detector's snapshot: which detector it is ("DETE"), the names of its columns if any ("NAME"),
+ * then what it has learned ("STAT"). The first section is small and read as a whole, so its
+ * checksum is verified before anything is allocated. */
 #include "base/error.h"
 #include "detect/detector.h"
 #include "snapshot/detector_sections.h"
@@ -12,7 +12,7 @@
 
 size_t oif_detector_snapshot_bytes(const oif_detector *detector)
 {
-    oif_detector *one = (oif_detector *)detector; /* which is not changed */
+    oif_detector *one = (oif_detector *)detector; /* not changed */
     return OIF_SNAPSHOT_HEADER_BYTES + 3 * OIF_SECTION_BYTES +
            (size_t)oif_state_section_bytes(&one, 1) +
            oif_names_section_bytes(oif_detector_names(detector)) +
@@ -24,7 +24,7 @@ oif_status oif_detector_save(const oif_detector *detector, oif_write_function wr
                              oif_error *error)
 {
     oif_section_writer writer;
-    oif_detector *one = (oif_detector *)detector; /* which is not changed */
+    oif_detector *one = (oif_detector *)detector; /* not changed */
     oif_section_writer_open(&writer, write, context, error);
     oif_params_section_write(&writer, OIF_SECTION_DETECTOR, oif_detector_params(detector),
                              oif_detector_columns(detector));
@@ -80,7 +80,7 @@ oif_status oif_detector_load(oif_read_function read, void *context, oif_detector
     return load_up_to(UINT64_MAX, read, context, detector, error);
 }
 
-/* ---- In memory ---- */
+/* ---- Memory ---- */
 
 oif_status oif_detector_save_memory(const oif_detector *detector, void *bytes, size_t capacity,
                                     oif_error *error)

@@ -18,8 +18,8 @@ enum { FIRST_CAPACITY = 64 };
 typedef enum slot_state {
     FREE,
     WRITTEN, /* since the last save */
-    SAVED,   /* used by the saved state as well */
-    RELEASED /* used by the saved state alone */
+    SAVED,   /* also used by the saved state */
+    RELEASED /* used only by the saved state */
 } slot_state;
 
 typedef struct slot_entry {
@@ -29,10 +29,10 @@ typedef struct slot_entry {
 
 struct oif_evicted_file {
     const oif_state_location *location;
-    oif_evicted_file **user; /* NULL: none is attached */
+    oif_evicted_file **user; /* NULL: none attached */
     int fd;                  /* -1 before the file is opened or created */
     bool is_new;             /* the file's name is not synced yet */
-    bool is_dirty;           /* slots that were put are not synced yet */
+    bool is_dirty;           /* some slots are not synced yet */
     bool knows_saved;        /* the state on the disk was loaded or saved here */
     uint32_t count, capacity, first_free;
     uint32_t opened_count; /* slots that the file had when it was opened */
@@ -69,8 +69,7 @@ oif_status oif_evicted_file_new(const oif_state_location *location, size_t slot_
                                .slots = slots,
                                .slot_bytes = slot_bytes,
                                .buffer = buffer};
-    /* Not the CRC-32 of sections: a slot ends with one, which would make all checksums
-     * equal. */
+    /* Not the CRC-32 of sections: a slot ends with one, so all checksums would be equal. */
     oif_checksum_table_init_castagnoli(&made->table);
     *file = made;
     return OIF_OK;
@@ -112,7 +111,7 @@ unsigned char *oif_evicted_file_buffer(oif_evicted_file *file)
 
 /* ---- Slots ---- */
 
-/* Makes room for the entries up to this number. */
+/* Allocates the entries up to this number. */
 static bool reserve(oif_evicted_file *file, uint32_t number)
 {
     if (number < file->capacity)
@@ -191,7 +190,7 @@ oif_status oif_evicted_file_retain_all(oif_evicted_file *file, oif_error *error)
         return oif_fail_errno(error, OIF_EREAD, "ask for the size of the evicted models of",
                               file->location->path, errno);
     uint64_t bytes = found.st_size > 0 ? (uint64_t)found.st_size : 0;
-    /* Rounded up: the slots of the state on the disk may be smaller than ours. */
+    /* Rounded up: the slots of the state on disk may be smaller than ours. */
     uint64_t slots = bytes / file->slot_bytes + (bytes % file->slot_bytes > 0);
     if (slots >= OIF_NO_SLOT || !reserve(file, (uint32_t)slots))
         return oif_fail(error, OIF_EMEMORY, "no memory to list evicted models");
@@ -213,8 +212,8 @@ static bool may_state_exist(const oif_state_location *location)
     return fstatat(location->folder, location->name, &found, 0) == 0 || errno != ENOENT;
 }
 
-/* Creates the file. One that exists is emptied, unless a state may use it that was not
- * loaded. */
+/* Creates the file. An existing file is truncated, unless a state that was not loaded may use
+ * it. */
 static oif_status open_to_write(oif_evicted_file *file, oif_error *error)
 {
     const oif_state_location *location = file->location;
@@ -235,8 +234,8 @@ static oif_status open_to_write(oif_evicted_file *file, oif_error *error)
     return status;
 }
 
-/* Writes the buffer to a slot. When it is the last slot of the file, a failure leaves no part
- * of it: a full disk needs every byte. */
+/* Writes the buffer to a slot. If it is the last slot of the file, a failed write is undone: on a
+ * full disk, every byte counts. */
 static oif_status write_slot(oif_evicted_file *file, uint32_t number, bool is_last,
                              oif_error *error)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHOWN_PATH_BYTES = 120 }; /* of a path in a message; leaves room for the reason */
+enum { SHOWN_PATH_BYTES = 120 }; /* of a path in a message; leaves space for the reason */
 
 /* ---- Calls that signals may interrupt ---- */
 
@@ -74,7 +74,7 @@ int oif_file_create_beside(int folder, const char *existing, const char *name, i
     int fd = oif_file_open(folder, name, flags | O_CREAT, exists ? 0600 : 0666);
     if (fd < 0 || !exists)
         return fd;
-    /* As far as the program may. */
+    /* Best effort. */
     (void)!fchown(fd, info.st_uid, info.st_gid);
     (void)!fchmod(fd, info.st_mode & 0777);
     return fd;

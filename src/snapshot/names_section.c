@@ -27,8 +27,7 @@ size_t oif_names_section_bytes(const oif_column_names *names)
     return names ? OIF_SECTION_BYTES + names->text_bytes : 0;
 }
 
-/* Reads the open section. Refuses a length that cannot be that of the names before it allocates
- * memory. */
+/* Reads the open section. Rejects an implausible length before it allocates memory. */
 static oif_column_names *read_names(oif_section_reader *reader, uint64_t columns)
 {
     if (reader->left > OIF_COLUMN_NAMES_MAX_BYTES || reader->left < columns) {

@@ -1,4 +1,4 @@
-/* The names of columns as a section of a snapshot; readers that do not know it may skip it. */
+/* The names of columns as a section of a snapshot. Readers that do not know it may skip it. */
 #ifndef OIF_SNAPSHOT_NAMES_SECTION_H
 #define OIF_SNAPSHOT_NAMES_SECTION_H
 
@@ -11,19 +11,19 @@ void oif_names_section_write(oif_section_writer *writer, const oif_column_names 
 /* The bytes that this writes. */
 size_t oif_names_section_bytes(const oif_column_names *names);
 
-/* Reads the names of `columns` columns if their section comes next, else returns NULL. Then
- * opens the section `next`. */
+/* Reads the names of `columns` columns if their section is next, else returns NULL. Then opens the
+ * section `next`. */
 oif_column_names *oif_names_section_read(oif_section_reader *reader, uint64_t columns,
                                          const char *next);
 
-/* The names of the columns that are the key and the time of a pipeline: "=" and the name each, or
- * "" where there is none. */
+/* The names of the columns that are the key and the time of a pipeline: "=" and the name, or "" if
+ * there is none. */
 enum { OIF_ROLE_KEY, OIF_ROLE_TIME, OIF_ROLES };
 
 /* Writes them; nothing if `roles` is NULL. */
 void oif_roles_section_write(oif_section_writer *writer, const oif_column_names *roles);
 
-/* Reads them if they are there, else returns NULL; then the last section. */
+/* Reads them if present, else returns NULL; then reads the last section. */
 oif_column_names *oif_roles_section_read_last(oif_section_reader *reader);
 
 #endif

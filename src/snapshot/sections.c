@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As in PNG: a byte that is not ASCII, line ends that a transfer as text would change, and the
+/* As in PNG: a byte that is not ASCII, line ends that text-mode transfers change, and the
  * end-of-file character of DOS. */
 static const unsigned char magic[8] = {0x89, 'O', 'I', 'F', '\r', '\n', 0x1A, '\n'};
 
@@ -34,7 +34,7 @@ oif_byte_counter oif_byte_counter_new(void)
 
 /* ---- Writing ---- */
 
-/* In whole buffers: most fields are a few bytes. */
+/* By whole buffers, because most fields are a few bytes. */
 static void sum_up(oif_section_writer *writer)
 {
     writer->checksum =
@@ -60,7 +60,7 @@ static void flush(oif_section_writer *writer)
     }
 }
 
-/* Room for the next bytes, at most as many as the buffer has. */
+/* Space for the next bytes, at most the size of the buffer. */
 static unsigned char *reserve(oif_section_writer *writer, size_t count)
 {
     if (writer->buffered + count > sizeof writer->buffer)
@@ -71,7 +71,7 @@ static unsigned char *reserve(oif_section_writer *writer, size_t count)
     return bytes;
 }
 
-/* At most as many bytes as the buffer has. */
+/* At most as many bytes as the buffer holds. */
 static void write_bytes(oif_section_writer *writer, const void *bytes, size_t count)
 {
     memcpy(reserve(writer, count), bytes, count);
@@ -88,13 +88,13 @@ static void write_checksum(oif_section_writer *writer)
     writer->checksum = 0;
 }
 
-/* Every NaN means "missing", but machines make NaNs with different bits. */
+/* Every NaN means "missing", but their bits differ between machines. */
 static uint64_t bits_of_number(double number)
 {
     return number == number ? oif_bits_of_double(number) : UINT64_C(0x7FF8000000000000);
 }
 
-/* Converts numbers from memory to the byte order of the file. */
+/* Converts numbers to the byte order of the file. */
 static void encode(unsigned char *bytes, oif_field_type type, const void *values, size_t count)
 {
     switch (type) {
@@ -138,7 +138,7 @@ static void write_records(oif_state_visitor *self, const oif_records *records)
     oif_section_writer *writer = (oif_section_writer *)self;
     const size_t record_bytes = oif_record_bytes(records);
     const char *record = records->first;
-    if (record_bytes > sizeof writer->buffer) { /* as for rows of more than 510 columns */
+    if (record_bytes > sizeof writer->buffer) { /* rows of more than 510 columns, for example */
         oif_visit_fields_of_records(self, records);
         return;
     }
@@ -225,7 +225,7 @@ void oif_section_reader_fail(oif_section_reader *reader, oif_status status, cons
         oif_fail_at(reader->error, status, 0, at, "byte %llu: %s", (unsigned long long)at, message);
 }
 
-/* Fills all of `bytes`, with zeros after a failure. */
+/* Fills all of `bytes`; with zeros after a failure. */
 static void read_bytes(oif_section_reader *reader, unsigned char *bytes, size_t count)
 {
     for (size_t have = 0; have < count;) {
@@ -256,7 +256,7 @@ static void check_checksum(oif_section_reader *reader, const char *of_what)
     reader->checksum = 0;
 }
 
-/* Whether numbers are in memory as they are in a snapshot. */
+/* Whether numbers in memory have the byte order of a snapshot. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && !defined(OIF_PORTABLE)
 enum { IS_AS_IN_MEMORY = 1 };
 #else
@@ -291,7 +291,7 @@ static void decode(const unsigned char *bytes, oif_field_type type, void *values
     }
 }
 
-/* Has the next `count` bytes of the payload in the buffer, and as many more as it takes: most
+/* Makes sure that the next `count` bytes of the payload are in the buffer, and reads ahead: most
  * fields are a few bytes. */
 static void fill_buffer(oif_section_reader *reader, size_t count)
 {
@@ -302,12 +302,12 @@ static void fill_buffer(oif_section_reader *reader, size_t count)
     if (more > reader->left - have)
         more = (size_t)(reader->left - have);
     memmove(reader->buffer, reader->buffer + reader->next, have);
-    reader->next = reader->filled = 0; /* so a failure is placed where the reading stopped */
+    reader->next = reader->filled = 0; /* so a failure is reported where reading stopped */
     read_bytes(reader, reader->buffer + have, more);
     reader->filled = have + more;
 }
 
-/* The next bytes of the payload, at most as many as the buffer has; zeros after a failure. */
+/* The next bytes of the payload, at most the size of the buffer; zeros after a failure. */
 static const unsigned char *take_payload(oif_section_reader *reader, size_t count)
 {
     if (count > reader->left)
@@ -336,14 +336,14 @@ static void read_field(oif_state_visitor *self, const char *name, oif_field_type
     }
 }
 
-/* Fields of a record that lie side by side in memory. */
+/* Fields of a record that are adjacent in memory. */
 typedef struct run {
     size_t offset, bytes;
 } run;
 
 enum { MOST_RUNS = 4 };
 
-/* Joins the fields of records to runs. Returns how many, 0 if they are more than MOST_RUNS. */
+/* Joins the fields of records into runs. Returns how many; 0 if there are more than MOST_RUNS. */
 static size_t join_fields(const oif_records *records, run runs[MOST_RUNS])
 {
     size_t count = 0;
@@ -360,8 +360,8 @@ static size_t join_fields(const oif_records *records, run runs[MOST_RUNS])
     return count;
 }
 
-/* A field of four bytes costs as much as a run of forty: with runs and without decoding, hst
- * loads three times as fast. */
+/* A four-byte field costs as much as a run of forty: with runs and without decoding, hst loads
+ * three times as fast. */
 static void read_runs(oif_section_reader *reader, const oif_records *records, const run *runs,
                       size_t run_count)
 {
@@ -450,7 +450,7 @@ static void skip_section(oif_section_reader *reader)
     oif_section_reader_end(reader);
 }
 
-/* What a snapshot is of, by its first section; NULL for other tags. */
+/* What a snapshot is of, by the tag of its first section; NULL for other tags. */
 static const char *kind_of_tag(const char *tag)
 {
     static const char *const kinds[][2] = {

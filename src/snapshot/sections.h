@@ -1,13 +1,12 @@
-/* A snapshot as a sequence of sections, written and read from front to back
- * (docs/snapshot-format.md):
+/* A snapshot as a sequence of sections, written and read front to back (docs/snapshot-format.md):
  *
  *     header    | magic | version | checksum |
  *     section   | tag | flags | length | checksum | payload of `length` bytes | checksum |
  *     ...
  *     section   with the tag "END " and no payload
  *
- * Writer and reader keep the first failure and do nothing after it, so callers need not check
- * every call. The fields of a payload are written and read through their visitors.
+ * Writer and reader keep the first failure and do nothing after it, so callers need not check every
+ * call. The fields of a payload are written and read through visitors.
  */
 #ifndef OIF_SNAPSHOT_SECTIONS_H
 #define OIF_SNAPSHOT_SECTIONS_H
@@ -17,16 +16,16 @@
 #include "oif.h"
 
 enum {
-    OIF_SNAPSHOT_VERSION = 2, /* that is written; 1 is read, too */
+    OIF_SNAPSHOT_VERSION = 2, /* written; 1 can be read too */
     OIF_SNAPSHOT_HEADER_BYTES = 16,
-    OIF_SECTION_BYTES = 24,   /* of a section without its payload */
-    OIF_SECTION_OPTIONAL = 1, /* a flag: a reader that does not know the tag may skip it */
+    OIF_SECTION_BYTES = 24,   /* of a section without payload */
+    OIF_SECTION_OPTIONAL = 1, /* a flag: readers that do not know the tag may skip the section */
     OIF_SNAPSHOT_BUFFER_BYTES = 8192
 };
 
 #define OIF_SECTION_END "END "
 
-/* A visitor of fields that adds up the bytes that they take in a snapshot. */
+/* A visitor that adds up the bytes of fields in a snapshot. */
 typedef struct oif_byte_counter {
     oif_state_visitor visitor;
     uint64_t bytes;
@@ -37,7 +36,7 @@ oif_byte_counter oif_byte_counter_new(void);
 /* ---- Writing ---- */
 
 typedef struct oif_section_writer {
-    oif_state_visitor visitor; /* a visitor that writes */
+    oif_state_visitor visitor; /* writes fields */
     oif_write_function write;
     void *context;
     oif_error *error;
@@ -57,7 +56,7 @@ void oif_section_writer_open(oif_section_writer *writer, oif_write_function writ
 void oif_section_writer_put(oif_section_writer *writer, const char *tag, const void *payload,
                             size_t length);
 
-/* Begins a section. Fields of `length` bytes have to follow, then the end. */
+/* Begins a section. Fields of `length` bytes must follow, then the end. */
 void oif_section_writer_begin(oif_section_writer *writer, const char *tag, uint64_t length);
 void oif_section_writer_begin_optional(oif_section_writer *writer, const char *tag,
                                        uint64_t length);
@@ -69,31 +68,31 @@ oif_status oif_section_writer_close(oif_section_writer *writer);
 /* ---- Reading ---- */
 
 typedef struct oif_section_reader {
-    oif_state_visitor visitor; /* a visitor that reads */
+    oif_state_visitor visitor; /* reads fields */
     oif_read_function read;
     void *context;
     oif_error *error;
     oif_status status;
     uint64_t offset; /* bytes read */
-    uint64_t end;    /* bytes that there are; UINT64_MAX if unknown */
+    uint64_t end;    /* bytes available; UINT64_MAX if unknown */
     uint32_t checksum;
-    char tag[5];   /* of the open section */
-    uint64_t left; /* bytes of its payload that are still to be taken, from the buffer or beyond */
-    size_t next, filled; /* what the buffer holds: buffer[next] up to buffer[filled] */
+    char tag[5];         /* of the open section */
+    uint64_t left;       /* bytes of its payload not yet taken, buffered or not */
+    size_t next, filled; /* buffered bytes: buffer[next] up to buffer[filled] */
     unsigned char buffer[OIF_SNAPSHOT_BUFFER_BYTES];
     oif_checksum_table table;
 } oif_section_reader;
 
-/* Reads the header. Never asks for a byte past the end of the last section. */
+/* Reads the header. Never reads a byte past the end of the last section. */
 void oif_section_reader_open(oif_section_reader *reader, oif_read_function read, void *context,
                              oif_error *error);
 
-/* Opens the next section, which has to have this tag. Skips optional sections with other tags.
+/* Opens the next section, which must have this tag. Skips optional sections with other tags.
  *
  * OIF_EKIND   a section that is not optional has another tag */
 void oif_section_reader_expect(oif_section_reader *reader, const char *tag);
 
-/* The same, if a section `first` may come before it. Opens either; returns whether it is
+/* The same, if a section `first` may come before it. Opens whichever comes; returns whether it is
  * `first`. */
 bool oif_section_reader_expect_either(oif_section_reader *reader, const char *first,
                                       const char *tag);
@@ -102,14 +101,14 @@ bool oif_section_reader_expect_either(oif_section_reader *reader, const char *fi
  * checksum and closes the section. Returns the length of the payload, 0 after a failure. */
 size_t oif_section_reader_take(oif_section_reader *reader, void *payload, size_t capacity);
 
-/* Closes a section whose fields were read through the visitor: verifies that none are left, and
- * the checksum. */
+/* Closes a section whose fields were read through the visitor. Verifies the checksum, and that no
+ * field is left. */
 void oif_section_reader_end(oif_section_reader *reader);
 
 /* Reads the last section. */
 void oif_section_reader_close(oif_section_reader *reader);
 
-/* Fails at the position that was read last, unless the reader has failed before. */
+/* Fails at the current position, unless the reader has already failed. */
 void oif_section_reader_fail(oif_section_reader *reader, oif_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

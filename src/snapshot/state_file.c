@@ -1,14 +1,14 @@
 /* A state file and the files beside it:
  *
- *     PATH         the snapshot that was saved last, always complete
- *     PATH.new     the next one while it is written; then it is renamed to PATH
+ *     PATH         the last saved snapshot, always complete
+ *     PATH.new     the next one while it is written; then renamed to PATH
  *     PATH.lock    empty; locked by the program that may save, and removed at the end
  *     PATH.shelf   evicted models that the snapshot refers to (evicted_file.h)
  *
- * A rename happens completely or not at all. After a loss of power only what was synced before
- * the rename is certain to be there, and the new name only once the folder was synced as well.
- * The folder is kept open: the file stays the same one when the program changes its working
- * directory, and after the rename only the sync of the folder can fail.
+ * A rename is atomic. After a power loss, only what was synced before the rename is certain to
+ * exist, and the new name only once the folder was synced too. The folder is kept open, so the file
+ * stays the same if the program changes its working directory, and after the rename only the sync
+ * of the folder can fail.
  */
 #define _GNU_SOURCE /* flock */
 #define _FILE_OFFSET_BITS 64
@@ -33,7 +33,7 @@
 #define PATH_MAX 4096
 #endif
 
-/* After each failed attempt another program held the file and released it in between. */
+/* Each failed attempt means that another program held the file and released it in between. */
 enum { LOCK_ATTEMPTS = 100 };
 
 /* ---- Calls that signals may interrupt ---- */
@@ -79,8 +79,8 @@ static ptrdiff_t read_file(void *context, char *buffer, size_t capacity)
 
 /* ---- Opening and locking ---- */
 
-/* Finds the file that a path refers to. A save must replace the target of a symbolic link, not
- * the link. It must not replace a device either, as a rename to /dev/null would. */
+/* Finds the file that a path refers to. A save must replace the target of a symbolic link, not the
+ * link. It must not replace a device either, as a rename to /dev/null would. */
 static oif_status find_file(const char *path, char found[PATH_MAX], oif_error *error)
 {
     struct stat info;
@@ -114,7 +114,7 @@ static int open_folder_of(char *path)
     return folder;
 }
 
-/* Writes both texts and a NUL at `*next`, which moves behind them. */
+/* Writes both texts and a NUL at `*next`, and moves it past them. */
 static const char *append(char **next, const char *text, const char *suffix)
 {
     char *start = *next;
@@ -125,8 +125,8 @@ static const char *append(char **next, const char *text, const char *suffix)
     return start;
 }
 
-/* Makes a state file with its names. Messages show the path as given, which may be a link to
- * the one that was found. */
+/* Creates a state file with its names. Messages show the path as given, which may be a link to the
+ * one found. */
 static oif_state_file *name_files(const char *path, const char *found)
 {
     const char *slash = strrchr(found, '/'), *name = slash ? slash + 1 : found;
@@ -144,8 +144,8 @@ static oif_state_file *name_files(const char *path, const char *found)
     return file;
 }
 
-/* Whether the locked file is still the one in the folder: the program that held the lock before
- * may just have removed it. */
+/* Whether the locked file is still the one in the folder: the previous holder of the lock may just
+ * have removed it. */
 static bool is_current(const oif_state_file *file)
 {
     struct stat own, info;
@@ -161,8 +161,10 @@ static oif_status take_lock(oif_state_file *file, oif_error *error)
         file->lock = oif_file_open(file->location.folder, file->lock_name,
                                    O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
         if (file->lock < 0)
-            return oif_fail_errno(error, OIF_EWRITE, "create a lock beside", file->location.path,
-                                  errno);
+            return oif_fail(error, OIF_EWRITE,
+                            "cannot create a lock beside '%s': %s; name a file in a folder that "
+                            "can be written to",
+                            oif_path_shown(file->location.path), strerror(errno));
         bool locked = lock_file(file->lock) == 0;
         if (locked && is_current(file))
             return OIF_OK;
@@ -175,7 +177,7 @@ static oif_status take_lock(oif_state_file *file, oif_error *error)
     if (reason != EWOULDBLOCK)
         return oif_fail_errno(error, OIF_EWRITE, "lock", file->location.path, reason);
     return oif_fail(error, OIF_EBUSY,
-                    "another program holds the state file '%s'; end it or name another file",
+                    "another process is using the state file '%s'; stop it, or name another file",
                     oif_path_shown(file->location.path));
 }
 
@@ -183,7 +185,10 @@ static oif_status hold(oif_state_file *file, char *found, oif_error *error)
 {
     file->location.folder = open_folder_of(found);
     if (file->location.folder < 0)
-        return oif_fail_errno(error, OIF_EWRITE, "open the folder of", file->location.path, errno);
+        return oif_fail(
+            error, OIF_EWRITE,
+            "cannot open the folder of '%s': %s; create the folder, or name another file",
+            oif_path_shown(file->location.path), strerror(errno));
     oif_status status = take_lock(file, error);
     if (status != OIF_OK)
         close(file->location.folder);
@@ -204,7 +209,7 @@ oif_status oif_state_file_open(const char *path, oif_state_file **file, oif_erro
         oif_memory_free(made);
         return status;
     }
-    unlinkat(made->location.folder, made->new_name, 0); /* if a crash left one */
+    unlinkat(made->location.folder, made->new_name, 0); /* left by a crash, if any */
     *file = made;
     return OIF_OK;
 }
@@ -214,8 +219,8 @@ void oif_state_file_close(oif_state_file *file)
     if (!file)
         return;
     oif_evicted_file_free(file->evicted);
-    /* Before the lock is released: the program that gets it next sees that the file is gone and
-     * makes a new one. */
+    /* Before the lock is released: the next program that gets the lock sees that the file is gone
+     * and creates a new one. */
     if (is_current(file))
         unlinkat(file->location.folder, file->lock_name, 0);
     close(file->lock);
@@ -287,7 +292,7 @@ oif_status oif_stored_save_file(const oif_stored_kind *kind, const void *object,
 
 /* ---- Loading ---- */
 
-/* Loads a snapshot that has to end where its file does. */
+/* Loads a snapshot that must end where its file does. */
 static oif_status load_whole(opened *from, const oif_stored_kind *kind, void **object,
                              oif_error *error)
 {

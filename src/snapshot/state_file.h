@@ -1,4 +1,4 @@
-/* The inside of a state file, and saving and loading any kind of object there. */
+/* The internals of a state file, and how any kind of object is saved to it and loaded from it. */
 #ifndef OIF_SNAPSHOT_STATE_FILE_H
 #define OIF_SNAPSHOT_STATE_FILE_H
 
@@ -13,13 +13,13 @@ struct oif_state_file {
     oif_evicted_file *evicted; /* NULL while no pipeline keeps evicted models beside the file */
 };
 
-/* As oif_state_file_save and oif_state_file_load; `*object` as in oif_stored_kind. */
+/* Like oif_state_file_save and oif_state_file_load; `*object` as in oif_stored_kind. */
 oif_status oif_state_file_save_object(oif_state_file *file, const oif_stored_kind *kind,
                                       const void *object, oif_error *error);
 oif_status oif_state_file_load_object(const oif_state_file *file, const oif_stored_kind *kind,
                                       void **object, oif_error *error);
 
-/* As oif_detector_save_file and oif_detector_load_file; `*object` as in oif_stored_kind. */
+/* Like oif_detector_save_file and oif_detector_load_file; `*object` as in oif_stored_kind. */
 oif_status oif_stored_save_file(const oif_stored_kind *kind, const void *object, const char *path,
                                 oif_error *error);
 oif_status oif_stored_load_file(const oif_stored_kind *kind, const char *path, void **object,

@@ -4,8 +4,7 @@
 
 #include "snapshot/stored_object.h"
 
-/* The context of an oif_write_function and an oif_read_function that work on a block of
- * memory. */
+/* The context of an oif_write_function or oif_read_function on a block of memory. */
 typedef struct oif_memory_stream {
     char *next, *end;
 } oif_memory_stream;
@@ -13,7 +12,7 @@ typedef struct oif_memory_stream {
 ptrdiff_t oif_memory_stream_write(void *stream, const char *bytes, size_t count);
 ptrdiff_t oif_memory_stream_read(void *stream, char *buffer, size_t capacity);
 
-/* As oif_detector_load_memory; `*object` as in oif_stored_kind. */
+/* Like oif_detector_load_memory; `*object` as in oif_stored_kind. */
 oif_status oif_stored_load_memory(const oif_stored_kind *kind, const void *bytes, size_t count,
                                   void **object, oif_error *error);
 

@@ -1,5 +1,5 @@
-/* The interface of objects that are stored as snapshots, so that memory (stored_in_memory.h)
- * and files (state_file.h) are handled once for detectors and pipelines. */
+/* The interface of objects stored as snapshots, so memory (stored_in_memory.h) and files
+ * (state_file.h) are handled once for detectors and pipelines. */
 #ifndef OIF_SNAPSHOT_STORED_OBJECT_H
 #define OIF_SNAPSHOT_STORED_OBJECT_H
 
@@ -8,9 +8,9 @@
 typedef struct oif_stored_kind {
     oif_status (*save)(const void *object, oif_write_function write, void *context,
                        oif_error *error);
-    /* `bytes`: how many there are to read, UINT64_MAX if that is not known. A section that
-     * claims to be longer is refused before memory is allocated for it. `*object` is what the
-     * caller has put there: NULL, or what is to be filled. */
+    /* `bytes`: how many bytes there are, UINT64_MAX if unknown. A section that claims to be longer
+     * is rejected before memory is allocated for it. `*object` is set by the caller: NULL, or the
+     * object to be filled. */
     oif_status (*load)(uint64_t bytes, oif_read_function read, void *context, void **object,
                        oif_error *error);
     void (*free)(void *object);

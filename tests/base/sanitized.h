@@ -1,5 +1,5 @@
-/* Whether a sanitizer watches. It makes each trial take five to ten times as long, so a test that
- * damages every byte damages every few of them then. Plain builds and the long commands do all. */
+/* Whether a sanitizer is active. It makes each trial five to ten times slower, so a test that would
+ * damage every byte then damages only some. Plain builds and the long commands do all. */
 #ifndef TESTS_BASE_SANITIZED_H
 #define TESTS_BASE_SANITIZED_H
 
@@ -15,8 +15,7 @@
 #define SANITIZED 0
 #endif
 
-/* A step over bytes or trials: 1, or larger under a sanitizer. Odd, so that every bit has its
- * turn. */
+/* A step over bytes or trials: 1, or larger under a sanitizer. Odd, so every bit is covered. */
 #define STEP_IF_SANITIZED(step) (SANITIZED ? (step) : 1)
 
 #endif

@@ -1,4 +1,4 @@
-/* Checksums: the values that others publish, and any division into parts. */
+/* Checksums: published values, and any division into parts. */
 #include "base/checksum.h"
 
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* Catalogues of CRCs define the "check" value on it. */
+/* Catalogues of CRCs define the "check" value on this text. */
 static const char digits[] = "123456789";
 
 static void test_the_published_check_values(void **unused)
@@ -44,7 +44,7 @@ static uint32_t plain_checksum(uint32_t polynomial, const unsigned char *bytes, 
     return ~sum;
 }
 
-/* Whatever the machine does with many bytes at a time: any length, any place in memory. */
+/* Any length at any address, for the code that takes many bytes at a time. */
 static void test_any_length_gives_what_the_definition_gives(void **unused)
 {
     (void)unused;

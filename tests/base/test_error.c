@@ -1,4 +1,4 @@
-/* Errors as callers get them: a name for every status, and messages that always fit. */
+/* Errors as callers see them: a name for every status, and messages that always fit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

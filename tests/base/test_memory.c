@@ -1,4 +1,4 @@
-/* Sizes that may overflow, and memory that begins on a cache line. */
+/* Sizes that may overflow, and memory aligned to a cache line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void memory_begins_on_a_cache_line(void **state)
         unsigned char *memory = oif_memory_new(bytes);
         assert_non_null(memory);
         assert_int_equal((uintptr_t)memory % OIF_CACHE_LINE_BYTES, 0);
-        memset(memory, 0xa5, bytes); /* a sanitizer sees a byte too few */
+        memset(memory, 0xa5, bytes); /* a sanitizer sees a missing byte */
         oif_memory_free(memory);
     }
 }

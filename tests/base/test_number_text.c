@@ -60,8 +60,8 @@ static double random_finite(void)
     }
 }
 
-/* What the quick ways accept, up to a known end with the next fields of a table behind it, must be
- * what strtod reads. */
+/* What the fast paths accept, up to a known end with more fields after it, must equal what strtod
+ * reads. */
 static void check_quick_ways(const char *text, size_t length)
 {
     bool (*const ways[])(const char *, const char *, double *) = {oif_short_number_read,
@@ -81,7 +81,7 @@ static void check_quick_ways(const char *text, size_t length)
     }
 }
 
-/* The text must be read as strtod reads it: same bits, same end. */
+/* The text must be read as by strtod: same bits, same end. */
 static void check_reads_as_strtod(const char *text, size_t length)
 {
     char *expected_end;
@@ -163,7 +163,7 @@ static void short_decimals_are_read_like_strtod(void **state)
         *p = '\0';
         check_reads_as_strtod(text, (size_t)(p - text));
         size_t length = (size_t)(p - text);
-        strcpy(p, ",-1.5,27"); /* the way a table goes on */
+        strcpy(p, ",-1.5,27"); /* as a table continues */
         check_reads_as_strtod(text, length + 8);
     }
 }
@@ -209,7 +209,7 @@ static void what_is_no_number_is_refused_by_the_quick_ways(void **state)
     }
 }
 
-/* As fields of tables have them: up to 22 digits, a point anywhere, no exponent. */
+/* As in tables: up to 22 digits, a point anywhere, no exponent. */
 static void long_decimals_are_read_like_strtod(void **state)
 {
     (void)state;
@@ -252,8 +252,8 @@ static void subnormal_numbers_are_read_like_strtod(void **state)
 
 enum { MIDPOINT_DIGITS = 800 };
 
-/* Writes odd * 2^exponent exactly, as a whole number in base 10^9 (times 5^-exponent when the
- * exponent is negative) and a power of ten. Returns the length of the digits. */
+/* Writes odd * 2^exponent exactly, as a whole number in base 10^9 (times 5^-exponent if the
+ * exponent is negative) and a power of ten. Returns the number of digits. */
 static int write_exactly(uint64_t odd, int exponent, char *digits, int *power_of_ten)
 {
     uint32_t limb[MIDPOINT_DIGITS / 9 + 2] = {(uint32_t)(odd % 1000000000),
@@ -290,7 +290,8 @@ static void check_with_tail(const char *digits, int length, int point, int power
     check_reads_as_strtod(text, (size_t)n);
 }
 
-/* Midway between the positive double `bits` and its successor, a hair above, and a hair below. */
+/* The midpoint of the positive double `bits` and its successor, slightly above, and slightly
+ * below. */
 static void check_around_midpoint_above(uint64_t bits)
 {
     int biased = (int)(bits >> 52);
@@ -381,7 +382,7 @@ static void every_power_of_ten_and_its_neighbours_are_read_like_strtod(void **st
 typedef struct {
     const char *text;
     double value;
-    size_t length; /* of the number; 0 when there is none */
+    size_t length; /* of the number; 0 if there is none */
 } reading;
 
 static void check_readings(const reading *readings, size_t count)
@@ -470,7 +471,7 @@ static void nothing_at_or_past_the_end_is_read(void **state)
         "12345678.12345678", "1234567890123456789012345",          "1.e+5"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         for (size_t length = 0; length <= strlen(texts[i]); length++) {
-            /* A block of just this size, so that the address sanitizer sees one byte too many. */
+            /* A block of exactly this size, so the address sanitizer sees a read past it. */
             char *block = malloc(length > 0 ? length : 1), terminated[64], *expected_end;
             assert_non_null(block);
             memcpy(block, texts[i], length);
@@ -591,7 +592,7 @@ static void known_values_are_written_as_python_writes_them(void **state)
     }
 }
 
-/* Copies the digits from the first to the last that is not zero; returns how many. */
+/* Copies the digits from the first to the last nonzero one; returns how many. */
 static int significant_digits(const char *text, char digits[40])
 {
     int count = 0;
@@ -621,8 +622,8 @@ static void check_is_shortest_and_closest(double value)
     }
     snprintf(rounded, sizeof rounded, "%.*e", count - 1, value);
     significant_digits(rounded, rounded_digits);
-    /* Below a power of two the doubles are denser: the closest text there may be the
-     * neighbour's. */
+    /* Doubles are denser below a power of two: the closest text there may belong to the
+     * neighbour. */
     if (strtod(rounded, NULL) == value && strcmp(digits, rounded_digits) != 0)
         fail_msg("seed %" PRIu64 ": %.17g (%a) is written as %s, but %s is closer", first_seed,
                  value, value, text, rounded);
@@ -657,7 +658,7 @@ static void subnormal_values_are_written_with_the_fewest_and_closest_digits(void
         check_is_shortest_and_closest(from_bits(next_random() >> (12 + random_below(52)) | 1));
 }
 
-/* No text with one digit less, on either side of the value, may be read as a power of two. */
+/* No text with one digit fewer, on either side of the value, may be read as a power of two. */
 static void check_no_neighbouring_text_is_shorter(double value)
 {
     char text[OIF_NUMBER_TEXT_BYTES + 1], digits[40], rounded[40], candidate[40];

@@ -1,6 +1,6 @@
-/* The sizes of the public structs. A program compiled with an older header allocates them, so a
- * new member takes the place of `reserved` and the size stays (the rules are at the top of
- * oif.h). A test that fails here means: every program has to be compiled again. */
+/* The sizes of the public structs. A program compiled with an older header allocates them, so a new
+ * member takes the place of `reserved` and the size stays (the rules are at the top of oif.h). If a
+ * test fails here, every program must be recompiled. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static ptrdiff_t read_nothing(void *context, char *buffer, size_t capacity)
     return 0;
 }
 
-/* So a caller that does not set them to 0 learns it before they mean something. */
+/* A caller that does not set them to 0 must notice before they get a meaning. */
 static void options_with_something_in_reserved_are_refused(void **state)
 {
     (void)state;

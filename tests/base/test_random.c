@@ -1,5 +1,5 @@
-/* Random numbers: each draw against its law, by chi-square and Kolmogorov-Smirnov tests with
- * fixed seeds, and the bits. Limits are at p = 10^-6 or so; about 130 comparisons. */
+/* Random numbers: each distribution by chi-square and Kolmogorov-Smirnov tests with fixed seeds,
+ * and the bits. Limits are at p = 10^-6 or so; about 130 comparisons. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 enum { DRAWS = 40000 };
 
-/* ---- Comparing with a law ---- */
+/* ---- Comparing with a distribution ---- */
 
 /* The chi-square of counts against expected ones; small expectations are pooled. */
 static void expect_counts(const double *counts, const double *expected, int bins, const char *what,
@@ -82,8 +82,8 @@ static void expect_near(double actual, double expected, double error, const char
 
 /* ---- Bits and units ---- */
 
-/* Values of Vigna's splitmix64.c, as Rosetta Code ("Pseudo-random numbers/Splitmix64") prints
- * them for the seed 1234567. */
+/* Values of Vigna's splitmix64.c for the seed 1234567, as printed on Rosetta Code ("Pseudo-random
+ * numbers/Splitmix64"). */
 static void the_bits_are_those_of_splitmix64(void **state)
 {
     (void)state;
@@ -143,7 +143,7 @@ static void below_is_uniform_for_small_counts(void **state)
     }
 }
 
-/* The slow way: every draw is compared with the remainder, which takes a division. */
+/* The slow way: compares every draw with the remainder, which takes a division. */
 static uint32_t plain_below(oif_random *random, uint32_t count)
 {
     const uint64_t uneven = (UINT64_C(1) << 32) % count;
@@ -166,7 +166,7 @@ static void below_draws_what_the_plain_way_draws(void **state)
     }
 }
 
-/* Of 2^32 draws and 3 2^30 results a careless reduction gives every third result two draws and
+/* With 2^32 draws and 3 2^30 results, a careless reduction gives every third result two draws and
  * the others one. */
 static void below_is_uniform_for_counts_near_the_size_of_a_draw(void **state)
 {
@@ -270,7 +270,7 @@ static double range_cdf(double x, double count)
     return count * pow(x, count - 1) - (count - 1) * pow(x, count);
 }
 
-/* The least relative to the greatest: the least of the others, uniform below it. */
+/* The least relative to the greatest: the minimum of the others, uniform below it. */
 static double share_cdf(double x, double count)
 {
     return least_cdf(x, count - 1);
@@ -333,7 +333,7 @@ static void the_extremes_of_one_number_are_that_number(void **state)
     expect_law(draws, DRAWS, uniform_cdf, 1, "extreme");
 }
 
-/* Many at once take another way through the processor, and must come to the same bits. */
+/* Many at once take another code path, and must give the same bits. */
 static void many_extremes_at_once_are_those_drawn_one_by_one(void **state)
 {
     (void)state;
@@ -355,7 +355,7 @@ static void many_extremes_at_once_are_those_drawn_one_by_one(void **state)
         }
 }
 
-/* Against numbers that are really drawn. */
+/* Against numbers that are actually drawn. */
 static void the_extremes_agree_with_numbers_that_are_drawn(void **state)
 {
     (void)state;
@@ -373,7 +373,7 @@ static void the_extremes_agree_with_numbers_that_are_drawn(void **state)
             counts[(int)fmin(least * 8, 7) * 8 + (int)fmin(greatest * 8, 7)]++;
             expected[(int)fmin(low * 8, 7) * 8 + (int)fmin(high * 8, 7)]++;
         }
-        double chi_square = 0; /* of two samples of one size */
+        double chi_square = 0; /* of two samples of the same size */
         int degrees = -1;
         for (int i = 0; i < 64; i++)
             if (counts[i] + expected[i] >= 20) {
@@ -408,7 +408,7 @@ static void every_seed_and_stream_has_its_own_numbers(void **state)
         assert_true(starts[i] != starts[i - 1]);
 }
 
-/* Streams next to each other, and seeds next to each other, are not related. */
+/* Adjacent streams, and adjacent seeds, are unrelated. */
 static void neighbouring_streams_are_uncorrelated(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* log2 and exp2 against the C library's, which is right to about half an ulp, and against
- * themselves: the bits over a grid are pinned, so that another compiler or machine that gives
- * others is seen. */
+/* log2 and exp2 against the C library's, which is accurate to about half an ulp, and against
+ * themselves: the bits over a grid are fixed, so a compiler or machine that gives others is
+ * noticed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +17,8 @@
 
 static void expect_log2_near(double x)
 {
-    /* The header's promise: absolute error under 2^-50; where the result is large, within two
-     * ulp of it. Near 1 the relative error is as small. */
+    /* As the header promises: absolute error below 2^-50; for large results, within two ulp. Near 1
+     * the relative error is as small. */
     double actual = oif_log2(x), expected = log2(x), magnitude = fabs(expected);
     double allowed = (magnitude > 1 ? magnitude : fabs(x - 1) < 0.3 ? magnitude : 1) * 0x1p-50;
     if (!(fabs(actual - expected) <= allowed))
@@ -78,7 +78,7 @@ static void exp2_of_scores_is_near_libms(void **state)
         expect_exp2_near(-oif_random_unit(&random));
         expect_exp2_near(-ldexp(oif_random_unit(&random), -(i % 60)));
     }
-    /* where the rounding to the nearest power changes sides */
+    /* where rounding to the nearest power changes direction */
     for (int half = -120; half <= 0; half++) {
         expect_exp2_near(half / 2.0);
         expect_exp2_near(nextafter(half / 2.0, 1));
@@ -110,8 +110,7 @@ static void exp2_of_very_negative_numbers_is_zero(void **state)
             fail_msg("exp2(%g) is %.17g", numbers[i], oif_exp2(numbers[i]));
 }
 
-/* A score is never above 1 and falls when the depth rises: neighbours must not change places by
- * more than rounding. */
+/* A score is never above 1 and falls with depth: neighbours may only differ by rounding. */
 static void exp2_of_numbers_up_to_zero_is_at_most_one(void **state)
 {
     (void)state;

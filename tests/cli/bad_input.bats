@@ -33,7 +33,7 @@ after_good_row() {
 @test "a header without rows has nothing to evaluate" {
     echo 'a,b' > in.csv
     oif eval --label b in.csv
-    exits 1 "oif: in.csv: there is a header but no row"
+    exits 1 "oif: in.csv: there is a header but no rows"
 }
 
 @test "a row with a field too few is refused where it ends" {
@@ -83,7 +83,7 @@ after_good_row() {
 @test "a directory is told by its name" {
     mkdir folder
     oif score folder
-    exits 1 "oif: folder: Is a directory"
+    exits 1 "oif: folder: Is a directory; to read the files in it, give 'folder/*'"
 }
 
 @test "a file that may not be read is told by its name" {
@@ -103,15 +103,15 @@ after_good_row() {
 @test "a column that does not exist is told with the closest one" {
     printf 'flow,fault\n1,0\n' > in.csv
     oif score --label falt in.csv
-    exits 2 "oif: in.csv: there is no column 'falt'; did you mean fault? (there are flow, fault)"
+    exits 2 "oif: in.csv: --label: there is no column 'falt'; did you mean fault? (there are flow, fault)"
     oif score --exclude flow,nothing in.csv
-    exits 2 "oif: in.csv: there is no column 'nothing' (there are flow, fault)"
+    exits 2 "oif: in.csv: --exclude: there is no column 'nothing' (there are flow, fault)"
 }
 
 @test "without a header the complaint says what columns are called" {
     printf '1,2\n' > in.csv
     oif score --label fault in.csv
-    exits 2 "oif: in.csv: there is no column 'fault' (no header: there are x0, x1)"
+    exits 2 "oif: in.csv: --label: there is no column 'fault' (no header: there are x0, x1)"
 }
 
 @test "a column name that stands twice cannot be chosen" {
@@ -123,5 +123,24 @@ after_good_row() {
 @test "a file with nothing but the label has nothing to learn" {
     printf 'y\n1\n' > in.csv
     oif score --label y in.csv
-    exits 2 "oif: in.csv: no column is left to learn from"
+    exits 2 "oif: in.csv: no column is left to learn from; name others with --columns, or exclude fewer"
+}
+
+@test "a column of text is found by any name: long ones, and ones with control characters" {
+    long=the_name_of_this_column_is_longer_than_what_a_message_shows_of_it
+    printf 'a,%s\n1,2\n3,4\n5,x\n' $long > in.csv
+    oif score in.csv
+    equal "$status" 1
+    contains "$stderr" "(--exclude $long)"
+    { printf 'a,"b\001"\n'; for ((i = 0; i < 1500; i++)); do echo "$((i % 7)),"; done; echo "5,x"; echo 6,7; } > in.csv
+    oif score in.csv
+    equal "$status" 0
+    contains "$stderr" "in.csv:1502: text in 'b\\u0001', which was empty in the first rows"
+}
+
+@test "numbers with thousands separators are refused, not called missing" {
+    printf 'n,b\n"1,234",2\n"2,345",3\n' > thousands.csv
+    oif score thousands.csv
+    equal "$status" 1
+    contains "$stderr" "oif: thousands.csv:2:1: '\"1,234\"' is not a number"
 }

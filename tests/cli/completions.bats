@@ -121,7 +121,7 @@ make_pages() {
     oif completions
     exits 2 "oif: completions are for bash, zsh or fish (usage: oif completions SHELL)"
     oif manual scores
-    exits 2 "oif: there is no command 'scores' to print the manual page of"
+    exits 2 "oif: there is no command 'scores'; 'oif --help' lists all"
 }
 
 @test "what is meant for installing is not listed among the commands" {

@@ -106,7 +106,7 @@ assert p["num_trees"] == 7 and p["insertion"] == "path" and p["seed"] == 0, p'
 @test "without --label there is nothing to compare with" {
     make_stream
     oif eval stream.csv
-    exits 2 "oif: eval needs --label COL, the column that is 1 for anomalies"
+    exits 2 "oif: eval needs --label COL: the column that is 1 in anomalous rows and 0 in others"
 }
 
 # Prints the results of both without what differs from run to run, and without a difference for one detector or several.
@@ -207,13 +207,13 @@ PYTHON
 @test "what cannot be compared is refused" {
     make_stream
     oif eval --label fault --all --detector hst stream.csv
-    exits 2 "oif: --all and --detector exclude each other"
+    exits 2 "oif: --all already includes every detector; leave out --all or --detector"
     oif eval --label fault --detector hst,lodda stream.csv
-    exits 2 "oif: there is no detector 'lodda'; did you mean loda?"
+    exits 2 "oif: --detector: there is no detector 'lodda'; did you mean loda?"
     oif eval --label fault --detector hst, stream.csv
     equal "$status" 2
     oif eval --label fault --detector "$(printf 'hst,%.0s' {1..16})hst" stream.csv
-    exits 2 "oif: eval compares at most 16 detectors at a time"
+    exits 2 "oif: --detector: eval compares at most 16 detectors at a time; leave some out"
     oif eval --label fault --window 0 stream.csv
     exits 2 "oif: --window: expected a whole number from 1 to 1e9, not '0'"
     oif score --detector hst,loda stream.csv
@@ -427,9 +427,9 @@ PYTHON
 @test "options that contradict each other or need a state are refused" {
     make_stream
     oif eval --label fault --alerts 5/day --alert-rate 0.1 stream.csv
-    exits 2 "oif: --alerts says how many episodes there are to be: leave out --alert-rate and --threshold, or --alerts"
+    exits 2 "oif: --alerts cannot be combined with --alert-rate or --threshold: it adjusts both to report that many episodes; leave out one or the other"
     oif eval --label fault --season 1d stream.csv
     equal "$status" 2
     oif eval --label fault --learn none stream.csv
-    exits 2 "oif: eval learns from the first row on and keeps no state: leave out --learn none and --evicted keep"
+    exits 2 "oif: eval starts from nothing and keeps no state: leave out --learn none and --evicted keep"
 }

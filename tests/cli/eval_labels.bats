@@ -19,26 +19,26 @@ check_labels() { # check_labels ZERO ONE [OPTION...]
 }
 
 @test "-1 is the anomaly beside 1, as in scikit-learn, and a note says so" {
-    equal "$(check_labels 1 -1)" "oif: spelled.csv: 'fault' is -1 for anomalies and 1 for normal rows, as in scikit-learn; if 1 is the anomaly, say --anomaly 1"
+    equal "$(check_labels 1 -1)" "oif: spelled.csv: 'fault' is -1 for anomalies and 1 for normal rows, as in scikit-learn; if 1 marks anomalies, add --anomaly 1"
     equal "$(check_labels -1 1 --anomaly 1)" ""
 }
 
 @test "beside words for normal rows any other value is an anomaly, and a note says so" {
-    equal "$(check_labels normal neptune)" "oif: spelled.csv: 'fault' has normal (285 rows), neptune (15 rows): all but 'normal' are taken for anomalies; if not, say --anomaly VALUE"
-    equal "$(check_labels monday fault)" "oif: spelled.csv: 'fault' has monday (285 rows), fault (15 rows): all but 'fault' are taken for normal rows; if not, say --anomaly VALUE"
+    equal "$(check_labels normal neptune)" "oif: spelled.csv: 'fault' has normal (285 rows), neptune (15 rows): all but 'normal' are taken for anomalies; if that is wrong, add --anomaly VALUE"
+    equal "$(check_labels monday fault)" "oif: spelled.csv: 'fault' has monday (285 rows), fault (15 rows): all but 'fault' are taken for normal rows; if that is wrong, add --anomaly VALUE"
 }
 
 @test "values that may mean anything are refused with the place of the first, and an option to paste" {
     printf 'x,y\n1,red\n2,red\n3,blue sky\n' > in.csv
     oif eval --label y in.csv
-    exits 1 "oif: in.csv:4:3: which label is the anomaly? 'y' has red (2 rows), blue sky (1 row); say it with --anomaly 'blue sky', which may be given several times"
+    exits 1 "oif: in.csv:4:3: which label is the anomaly? 'y' has red (2 rows), blue sky (1 row); answer with --anomaly 'blue sky', which may be repeated"
     oif eval --label y --anomaly 'blue sky' --json in.csv
     exits 0
     contains "$output" '"anomalies": 1'
     printf 'x,y\n1,1\n2,1\n3,2\n' > in.csv
     oif eval --label y in.csv
     equal "$status" 1
-    contains "$stderr" "oif: in.csv:4:3: which label is the anomaly? 'y' has 1 (2 rows), 2 (1 row); say it with --anomaly 2"
+    contains "$stderr" "oif: in.csv:4:3: which label is the anomaly? 'y' has 1 (2 rows), 2 (1 row); answer with --anomaly 2"
     printf 'x,y\n1,-1\n2,0\n3,1\n' > in.csv
     oif eval --label y in.csv
     equal "$status" 1
@@ -82,4 +82,12 @@ for row in list(csv.reader(open("stream.csv")))[1:]:
     oif eval --label y in.csv
     equal "$status" 1
     contains "$stderr" '\u001b[31mb'
+}
+
+@test "values that are counted with another one are not passed off as that one" {
+    awk 'BEGIN { print "x,y"; for (i = 0; i < 300; i++) printf "%d,%d\n", i % 7, 500 + i }' > many.csv
+    oif eval --label y many.csv
+    equal "$status" 1
+    contains "$stderr" "'y' has 500 and others ("
+    contains "$stderr" "), 501 (1 row), "
 }

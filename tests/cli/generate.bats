@@ -42,7 +42,7 @@ seasonal 1757490778 52546"
 
 @test "the pump's columns are fixed" {
     oif generate pump --columns 4
-    exits 2 "oif: --columns: a pump has 3 columns; remove --columns"
+    exits 2 "oif: --columns: pump always has 3 columns; leave --columns out"
     "$OIF" generate pump --columns 3 --rows 10 > /dev/null
 }
 

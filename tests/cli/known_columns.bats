@@ -53,7 +53,7 @@ options=(--detector loda --window-size 50 --alert-rate 0.05 --memory 100 --field
     printf 'a,b\n1,2\n' | "$OIF" score --state s > /dev/null
     contains "$("$OIF" inspect --json s)" '"names": ["a", "b"]'
     run --separate-stderr "$OIF" score --state s <<< $'a,c\n1,2'
-    exits 1 "oif: <stdin>:1:3: 'c' is no column of the state s, which has 'b'; choose columns with --columns, or name another state"
+    exits 1 "oif: <stdin>:1:3: 'c' is not a column of the state s, which has 'b'; choose columns with --columns, or name another state"
     contains "$("$OIF" inspect --json s)" '"rows": 3'
 }
 
@@ -61,15 +61,15 @@ options=(--detector loda --window-size 50 --alert-rate 0.05 --memory 100 --field
     printf 'load,memory,net\n1,2,3\n' | "$OIF" score --state s > /dev/null
     cp s before
     run --separate-stderr "$OIF" score --state s <<< $'\n\nload,temperature,net\n1,2,3'
-    exits 1 "oif: <stdin>:3:6: 'temperature' is no column of the state s, which has 'memory'; choose columns with --columns, or name another state"
+    exits 1 "oif: <stdin>:3:6: 'temperature' is not a column of the state s, which has 'memory'; choose columns with --columns, or name another state"
     equal "$output" ""
     run --separate-stderr "$OIF" score --strict --state s <<< $'load,memory,disk,net\n1,2,3,4'
-    exits 1 "oif: <stdin>:1:13: 'disk' is no column of the state s; leave it out with --exclude"
+    exits 1 "oif: <stdin>:1:13: 'disk' is not a column of the state s; leave it out with --exclude"
     run --separate-stderr "$OIF" score --state s <<< $'load,net\n1,2'
-    exits 1 "oif: <stdin>:1: there is no column 'memory', which the state s has learned from"
+    exits 1 "oif: <stdin>:1: there is no column 'memory', which the state s has learned from; name the right input, or another state"
     run --separate-stderr "$OIF" score --state s <<< $'net,load,net,memory\n1,2,3,4'
-    exits 1 "oif: <stdin>: several columns are called net, so no option can name them; give each its own name
-oif: <stdin>:1:10: 'net' is no column of the state s; leave it out with --exclude"
+    exits 1 "oif: <stdin>: several columns are called net, so options cannot name them; give each its own name
+oif: <stdin>:1:10: 'net' is not a column of the state s; leave it out with --exclude"
     cmp s before
     run --separate-stderr "$OIF" score --state s --exclude disk --fields score <<< $'load,memory,disk,net\n1,2,3,4'
     exits 0 "oif: s: resumes after 1 rows"
@@ -79,22 +79,22 @@ oif: <stdin>:1:10: 'net' is no column of the state s; leave it out with --exclud
     printf 'a,b,b\n1,2,3\n' | "$OIF" score --state s > /dev/null
     printf 'a,b,b\n1,2,3\n' | "$OIF" score --state s > /dev/null
     run --separate-stderr "$OIF" score --state s <<< $'b,a,b\n1,2,3'
-    exits 1 "oif: <stdin>: several columns are called b, so no option can name them; give each its own name
-oif: <stdin>: several columns are called 'b', and others are not where they are in the state s"
+    exits 1 "oif: <stdin>: several columns are called b, so options cannot name them; give each its own name
+oif: <stdin>: several columns are called 'b', and others are in a different order than in the state s; give each column its own name"
 }
 
 @test "NDJSON goes on with the keys of the state, whatever the first line has" {
     printf '{"load": 1, "net": {"in": 2}}\n' | "$OIF" score --state s > /dev/null
     run --separate-stderr "$OIF" score --state s --fields score <<< '{"more": "text", "net": {"in": 2}}'
-    exits 0 "oif: <stdin>: the first lines have no 'load', which the state s has learned from; missing until a line has it
+    exits 0 "oif: <stdin>: the first lines have no 'load', which the state s has learned from; it counts as missing until a line has it
 oif: s: resumes after 1 rows"
     equal "$output" '{"more": "text", "net": {"in": 2},"oif":{"score":0.5}}'
     run --separate-stderr "$OIF" score --state s <<< '{"loda": 1, "net": 2}'
-    exits 1 "oif: <stdin>:1: there is no 'load' and nothing else that the state s has learned from"
+    exits 1 "oif: <stdin>:1: there is no 'load', nor any other column that the state s has learned from; name the right input, or another state"
     run --separate-stderr "$OIF" score --state s --columns load <<< '{"load": 1, "net": {"in": 2}}'
-    exits 1 "oif: <stdin>: the state s has learned from the column 'net.in', which --columns takes away; change that, or name another state"
+    exits 1 "oif: <stdin>: the state s has learned from the column 'net.in', which --columns leaves out; change that option, or name another state"
     run --separate-stderr "$OIF" score --state s --exclude load <<< '{"load": 1, "net": {"in": 2}}'
-    exits 1 "oif: <stdin>: the state s has learned from the column 'load', which --exclude takes away; change that, or name another state"
+    exits 1 "oif: <stdin>: the state s has learned from the column 'load', which --exclude leaves out; change that option, or name another state"
 }
 
 @test "an option that takes a column of the state away is named" {
@@ -105,20 +105,20 @@ oif: s: resumes after 1 rows"
         for header in a,b,c c,a,b,bb; do
             run --separate-stderr "$OIF" score --state s $option <<< "$header"$'\n1,2,3,4'
             [[ $option == *a,b,c ]] && column=a || column=b
-            exits 1 "oif: <stdin>: the state s has learned from the column '$column', which $name takes away; change that, or name another state"
+            exits 1 "oif: <stdin>: the state s has learned from the column '$column', which $name leaves out; change that option, or name another state"
         done
     done
     run --separate-stderr "$OIF" score --state s --exclude bb <<< $'a,bb,c\n1,2,3'
-    exits 1 "oif: <stdin>:1: there is no column 'b', which the state s has learned from"
+    exits 1 "oif: <stdin>:1: there is no column 'b', which the state s has learned from; name the right input, or another state"
 }
 
 @test "names that a terminal would obey are shown, not sent to it" {
     printf '{"\\u001b]0;x\\u0007": 1, "b\\u007f\\u009bm": 2}\n' | "$OIF" score --state s > /dev/null
     contains "$("$OIF" inspect s)" '"\u001b]0;x\u0007"'
     run --separate-stderr "$OIF" score --state s <<< '{"c": 1}'
-    exits 1 "oif: <stdin>:1: there is no '\u001b]0;x\u0007' and nothing else that the state s has learned from"
+    exits 1 "oif: <stdin>:1: there is no '\u001b]0;x\u0007', nor any other column that the state s has learned from; name the right input, or another state"
     run --separate-stderr "$OIF" score --state s <<< $'\e]0;x\a,c\n1,2'
-    exits 1 "oif: <stdin>:1:8: 'c' is no column of the state s, which has 'b\u007f\u009bm'; choose columns with --columns, or name another state"
+    exits 1 "oif: <stdin>:1:8: 'c' is not a column of the state s, which has 'b\u007f\u009bm'; choose columns with --columns, or name another state"
 }
 
 # ---- The key and the time of a state ----
@@ -143,9 +143,9 @@ make_disks() {
     printf '%s\n' "$output" | tail -n +2 | cmp - expected
     cp kept s
     oif score --state s --key host,disk later.csv
-    exits 1 "oif: s: the state has a model for each host, and --key host,disk would start all over; leave --key out, or name another state"
+    exits 1 "oif: s: the state has a model for each host, and --key host,disk would start over; leave --key out, or name another state"
     oif score --state s --key disk later.csv
-    exits 1 "oif: s: the state has a model for each host, and --key disk would start all over; leave --key out, or name another state"
+    exits 1 "oif: s: the state has a model for each host, and --key disk would start over; leave --key out, or name another state"
     cmp s kept
     cut -d, -f1,3- later.csv > hostless.csv
     oif score --state s hostless.csv
@@ -167,7 +167,7 @@ make_disks() {
     "$OIF" score --key host --time at --exclude disk --state s sooner.csv > scored.csv
     tail -n +2 later.csv > rows.csv
     oif score --state s rows.csv
-    exits 1 "oif: rows.csv: the state s has the key 'host', and these rows come without names: say which column it is, such as --key x0"
+    exits 1 "oif: rows.csv: the state s has the key 'host', and these rows have no header; name the key's column, for example --key x0"
     oif score --state s --key x1 --time x0 --exclude x2 rows.csv
     exits 0 "oif: s: resumes after 300 rows"
 }
@@ -183,11 +183,11 @@ make_disks() {
     [[ "$stderr" != *"do nothing without the times"* ]]
     sed '1s/at/when/' later.csv > other.csv
     oif score --state s --time when --exclude disk other.csv
-    contains "$stderr" "oif: s: the time of the rows was in 'at' before; --time when replaces it"
+    contains "$stderr" "oif: s: until now the time was in 'at'; from now on it is in 'when' (--time)"
 }
 
 @test "a column that was learned and is text now is named as such" {
     "$OIF" score --state s <<< $'day,x\n1,2\n3,4' > scored.csv
     oif score --state s <<< $'day,x\nMon,2\nTue,4'
-    exits 1 "oif: <stdin>: the column 'day', which the state s has learned from, is text now; add --exclude day and name another state"
+    exits 1 "oif: <stdin>: the column 'day', which the state s has learned from, now contains text; add --exclude day and start another state"
 }

@@ -84,7 +84,7 @@ score_many() {
     make_many
     score_many --on-alert 'exit 7'
     equal "$status" 0
-    equal "${stderr_lines[0]}" "oif: --on-alert: the command ended with status 7; scoring continues, and other failures are only counted"
+    equal "${stderr_lines[0]}" "oif: --on-alert: the command ended with status 7; scoring continues, and further failures are only counted"
     [[ "${stderr_lines[1]}" =~ ^"oif: --on-alert: "([0-9]+)" commands were run, "([0-9]+)" failed, 0 were dropped"$ ]]
     [ "${BASH_REMATCH[1]}" -eq "${BASH_REMATCH[2]}" ] && [ "${BASH_REMATCH[1]}" -gt 60 ]
     [ "${#stderr_lines[@]}" -eq 2 ]
@@ -146,7 +146,7 @@ PYTHON
         print "k" i % 1300 "," state % 100 / 100 + (i > 128000) * 90 } }' > keys.csv
     oif score --key k --detector rolling-iforest --window-size 32 --threshold 0.9 --output prometheus --on-alert 'sleep 1000' --on-alert-wait 0s keys.csv
     equal "$status" 0
-    contains "$stderr" "oif: --on-alert: 8 commands run and 1000 wait; until they have ended others are dropped and counted"
+    contains "$stderr" "oif: --on-alert: 8 commands are running and 1000 are waiting; until some have ended, further ones are dropped and counted"
     [[ "$stderr" =~ "commands were run, 8 failed, "([0-9]+)" were dropped" ]]
     [ "${BASH_REMATCH[1]}" -gt 1000 ]
 }
@@ -202,7 +202,7 @@ PYTHON
     score_many --fail-on-alert --min-grade critical
     equal "$status" "$want"
     oif score --help
-    contains "$output" "exit with 3 if a row was anomalous"
+    contains "$output" "exit with status 3 if a row was anomalous"
     oif --help
     contains "$output" "3 there was an alert"
 }

@@ -126,15 +126,15 @@ assert not [c for c in text if unicodedata.category(c) == "Cc"], repr(text)'
 @test "what cannot be a category" {
     printf 'a,b\n1,x\n' > in.csv
     oif score --category c in.csv
-    exits 2 "oif: in.csv: there is no column 'c' (there are a, b)"
+    exits 2 "oif: in.csv: --category: there is no column 'c' (there are a, b)"
     oif score --category b --exclude b in.csv
-    exits 2 "oif: in.csv: --category: 'b' is not a column that is learned from"
+    exits 2 "oif: in.csv: --category: the column 'b' is not learned; add it to --columns, or do not exclude it"
     oif score --category a --diff a --exclude b in.csv
     exits 2 "oif: --category a: column 0 is a category, not a number: it cannot be kept as it is or derived in another way as well"
     oif score --category a,a --exclude b in.csv
     exits 2 "oif: --category a: column 0 is derived in this way already"
     oif score --category b --keep-original in.csv
-    exits 2 "oif: --keep-original goes with --diff, --rate or --log, whose columns it keeps"
+    exits 2 "oif: --keep-original needs --diff, --rate or --log, whose columns it keeps"
     oif score --category b --diff a --keep-original in.csv
     exits 0
     oif score --format raw --raw-columns 2 --category x0 in.csv

@@ -51,13 +51,13 @@ make_counters() {
 @test "columns that cannot be derived" {
     printf 'a,b\n1,1\n' > in.csv
     oif score --rate c in.csv
-    exits 2 "oif: in.csv: there is no column 'c' (there are a, b)"
+    exits 2 "oif: in.csv: --rate: there is no column 'c' (there are a, b)"
     oif score --rate b --exclude b in.csv
-    exits 2 "oif: in.csv: --rate: 'b' is not a column that is learned from"
+    exits 2 "oif: in.csv: --rate: the column 'b' is not learned; add it to --columns, or do not exclude it"
     oif score --rate a,a in.csv
     exits 2 "oif: --rate a: column 0 is derived in this way already"
     oif score --keep-original in.csv
-    exits 2 "oif: --keep-original goes with --diff, --rate or --log, whose columns it keeps"
+    exits 2 "oif: --keep-original needs --diff, --rate or --log, whose columns it keeps"
 }
 
 @test "a state knows its derived columns" {

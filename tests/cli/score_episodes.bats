@@ -58,7 +58,7 @@ hosts() {
     equal "$(hosts --alert-once --cooldown 60 2> /dev/null | grep -c ',h1,.*,begins,')" 2
     oif score --key host --exclude at --cooldown 1h hosts.csv
     equal "$status" 0
-    contains "$stderr" "do nothing without the times of rows: name their column with --time"
+    contains "$stderr" "need the time of each row: name its column with --time COL"
 }
 
 @test "times and budgets of the command line have units" {
@@ -82,7 +82,7 @@ hosts() {
         # shellcheck disable=SC2086
         oif score --key host --time at --alerts 5/day $other hosts.csv
         equal "$status" 2
-        contains "$stderr" "leave out --alert-rate and --threshold, or --alerts"
+        contains "$stderr" "--alerts cannot be combined with --alert-rate or --threshold"
     done
 }
 
@@ -198,7 +198,7 @@ oif: h2: silence ends: no row since 2026-11-17T03:25:40Z, 101 min"
     contains "$stderr" "--learn none needs --state FILE"
     oif score --exclude at --learn none --state none.oif new.csv
     equal "$status" 1
-    contains "$stderr" "none.oif: there is no such file, and --learn none learns nothing"
+    contains "$stderr" "none.oif: no such file, and --learn none needs one that has learned; run once without --learn none"
     [ ! -e none.oif ]
 }
 

@@ -55,7 +55,7 @@ figure() {
 @test "it needs a state file, and one that was learned that way" {
     make_many_hosts
     oif score --key host --evicted keep hosts.csv
-    exits 2 "oif: --evicted keep needs --state FILE, the file to keep models beside"
+    exits 2 "oif: --evicted keep needs --state FILE; evicted models are kept beside it"
     oif score --key host --evicted drop --state s hosts.csv
     equal "$status" 2
     "$OIF" score --key host --state s hosts.csv > scored.csv
@@ -122,14 +122,14 @@ PYTHON
     oif score --key host --state s hosts.csv
     exits 1 "oif: s: resumes after 600 rows
 oif: the evicted models of 's' are damaged: a checksum is wrong; a model is lost, its key starts over, and scoring continues
-oif: s: models lost: 18"
+oif: s: models that were lost: 18"
     equal "${#lines[@]}" 601
     equal "$(figure s "models lost")" 18
     oif score --key host --state s hosts.csv # what was lost before is not told again
     exits 0 "oif: s: resumes after 1200 rows"
     cp s.copy s && rm s.shelf
     oif score --key host --state s hosts.csv
-    exits 1 "oif: cannot open the evicted models of 's': No such file or directory; bring back a copy, or remove it to start over"
+    exits 1 "oif: cannot open the evicted models of 's': No such file or directory; restore a backup, or remove the file to start over"
     cmp s s.copy
     head -c 1000000 shelf.copy > s.shelf
     oif score --key host --state s hosts.csv
@@ -159,7 +159,7 @@ oif: s: models lost: 18"
     equal "${#lines[@]}" 601
     lost=$(figure s "models lost")
     equal "$stderr" "oif: cannot write to the evicted models of 's': Is a directory; a model is lost, its key starts over, and scoring continues
-oif: s: models lost: $lost"
+oif: s: models that were lost: $lost"
     equal "$lost" "$(figure s evictions)"
     equal "$(figure s "evicted models kept")" 0
     rmdir s.shelf
@@ -198,7 +198,7 @@ s s.shelf "
     contains "$(cat messages)" "oif: cannot write to the evicted models of 'disk/s': No space left on device; a model is lost, its key starts over, and scoring continues
 "
     contains "$(cat messages)" "oif: cannot write 'disk/s': No space left on device; it keeps the state it had"
-    contains "$(cat messages)" "oif: disk/s: models lost: "
+    contains "$(cat messages)" "oif: disk/s: models that were lost: "
 }
 
 @test "100,000 keys come, go and come back with 1,000 models in memory" {

@@ -187,7 +187,7 @@ sys.stdout.buffer.write(packer.flush())' > one.gz
     "$OIF" score 'logs/*.csv' | cmp - expected.csv
     "$OIF" score 'logs/[12].csv' logs/3.csv | cmp - expected.csv
     oif score 'logs/*.txt'
-    exits 1 "oif: logs/*.txt: no file matches this pattern"
+    exits 1 "oif: logs/*.txt: no file matches this pattern; check the folder and the quotes"
     cp stream.csv 'a*b.csv'
     cp logs/1.csv axb.csv
     "$OIF" score 'a*b.csv' | cmp - expected.csv # a name comes first
@@ -241,7 +241,7 @@ open("ab.f64", "wb").write(struct.pack("<8d", *range(5), *range(3)))'
     exits 1 "oif: nowhere.csv: No such file or directory"
     equal "$output" ""
     oif score a.csv folder
-    exits 1 "oif: folder: Is a directory; its files are 'folder/*'"
+    exits 1 "oif: folder: Is a directory; to read the files in it, give 'folder/*'"
     if [ "$(id -u)" -ne 0 ]; then
         cp a.csv secret.csv
         chmod 000 secret.csv

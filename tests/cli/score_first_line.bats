@@ -97,12 +97,12 @@ oif:   <stdin>:3:13: the string 'start' is not a number in column \"message\"; l
     oif score --on-bad-row skip junk.csv
     equal "$status" 1
     equal "$output" ""
-    contains "$stderr" "oif: junk.csv: none of the first 1000 lines is a header or a row
+    contains "$stderr" "oif: junk.csv: none of the first 1000 lines is a header or a row; skip text before the header with --skip-lines N
 oif: junk.csv: 1,000 bad rows skipped"
     printf '\000\n\000\n' > binary.csv
     oif score --on-bad-row skip binary.csv
     equal "$status" 1
-    contains "$stderr" "oif: binary.csv: no line can be read"
+    contains "$stderr" "oif: binary.csv: every line is bad; without --on-bad-row the first one is shown"
     oif score --on-bad-row skip /dev/null
     exits 1 "oif: /dev/null: the input is empty"
 }
@@ -152,10 +152,10 @@ PYTHON
     head -4 in.csv > first.csv
     "$OIF" score --state s --on-bad-row skip first.csv 2> /dev/null > both.csv
     oif score --state s --skip-seen --on-bad-row skip in.csv
-    contains "$stderr" "oif: s: resumes after 2 rows: skips them and starts at row 3"
+    contains "$stderr" "oif: s: resumes after 2 rows: skipping them, starting at row 3"
     echo "$output" >> both.csv
     cmp both.csv expected.csv
     printf '###\na,c\n1,2\n' > other.csv
     oif score --state s --on-bad-row skip other.csv
-    contains "$stderr" "oif: other.csv:2:3: 'c' is no column of the state s, which has 'b'"
+    contains "$stderr" "oif: other.csv:2:3: 'c' is not a column of the state s, which has 'b'"
 }

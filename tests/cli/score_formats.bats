@@ -56,7 +56,7 @@ for line in open("stream.csv").readlines()[1:]:
     "$OIF" score --raw-columns 3 < stream.f64 | cmp - expected
     "$OIF" score --format raw --raw-columns 3 --output ndjson stream.f64 | cmp - <("$OIF" score --output ndjson named.csv)
     oif score stream.f64
-    exits 2 "oif: stream.f64: raw rows need --raw-columns N, how many numbers each has"
+    exits 2 "oif: stream.f64: raw rows need --raw-columns N, the number of columns"
     oif score --raw-columns 0 stream.f64
     exits 2 "oif: --raw-columns: expected a whole number from 1 to 1000000, not '0'"
 }
@@ -98,7 +98,7 @@ $(sed -n 2p stream.csv),,0.5,1,0,,"
     oif score --fields score,anomalie stream.csv
     exits 2 "oif: --fields: there is no field 'anomalie'; did you mean anomaly? (score, p, severity, threshold, anomaly, grade, ready, learned, episode, episode_id, episode_start, episode_rows, episode_peak, episode_why, why)"
     oif score --fields p,p stream.csv
-    exits 2 "oif: --fields: 'p' is given twice"
+    exits 2 "oif: --fields: 'p' is given twice; leave one out"
     oif score --output xml stream.csv
     exits 2 "oif: --output: expected csv, ndjson, logfmt, influx or prometheus, not 'xml'"
 }

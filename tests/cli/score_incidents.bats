@@ -138,5 +138,5 @@ PYTHON
     oif score --min-grade bad stream.csv
     exits 2 "oif: --min-grade: expected note, warning or critical, not 'bad'"
     oif score --min-grade warning --alert-once stream.csv
-    exits 2 "oif: --min-grade goes with single rows: leave out --alert-once, which prints the first and last of an episode"
+    exits 2 "oif: --min-grade selects single rows, --alert-once the first and last row of each episode; leave one of them out"
 }

@@ -35,9 +35,9 @@ make_hosts() {
     equal "$status" 0
     equal "$("$OIF" inspect s | sed -n 's/^models  *//p')" 2
     equal "$("$OIF" inspect s | sed -n 's/^evictions  *//p')" 0
-    contains "$stderr" 'oif: there is no room for a model of the key "web-1": its rows get no score until another key ends.'
-    contains "$stderr" "2 keys have one; allow more with --max-keys 4"
-    contains "$stderr" "oif: 2 keys have a model; 0 were evicted, 0 of them came back and started again; 100 rows had no model and got no score"
+    contains "$stderr" 'oif: no room is left for a model of the key "web-1": its rows get no score until another key is evicted;'
+    contains "$stderr" "2 keys have a model, the most allowed; allow more with --max-keys 4"
+    contains "$stderr" "oif: 2 keys have a model; 0 were evicted, 0 of them came back and started over; 100 rows had no model and got no score"
     equal "$(grep -c 'no room' <<< "$stderr")" 1
     # The others have the scores that they have alone.
     "$OIF" score --key host hosts.csv > all.csv
@@ -56,8 +56,8 @@ make_hosts() {
     (echo host,x; for h in a b a; do for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo "$h,$i"; done; done) > in.csv
     oif score --key host --max-keys 1 in.csv
     equal "$status" 0
-    contains "$stderr" 'oif: the key "a" comes back after its model was evicted, and starts again. 1 keys have one; allow more with --max-keys 2'
-    contains "$stderr" "1 keys have a model; 2 were evicted, 1 of them came back and started again"
+    contains "$stderr" 'oif: the key "a" is back after its model was evicted, and starts over; 1 keys have a model, the most allowed; allow more with --max-keys 2'
+    contains "$stderr" "1 keys have a model; 2 were evicted, 1 of them came back and started over"
 }
 
 # 2,000 hosts with 3 rows took 320 MB.
@@ -73,11 +73,11 @@ make_hosts() {
     skip_if_sanitized
     awk 'BEGIN {print "host,cpu,mem,net"; for (r = 0; r < 2; r++) for (h = 0; h < 20000; h++) print "h" h "," rand() "," rand() "," rand()}' > in.csv
     (ulimit -v 60000; "$OIF" score --key host in.csv > scored.csv 2> messages)
-    contains "$(cat messages)" "keys take 0.0306 GB, half of the memory there is; allow more with --memory-limit 0.0461e9"
+    contains "$(cat messages)" "keys use 0.0306 GB, half of the memory there is; allow more with --memory-limit 46M"
     (ulimit -v 60000; "$OIF" score -v --key host < <(head -3 in.csv) > scored.csv 2> messages)
-    contains "$(cat messages)" "oif: the models of all keys may take 0.0307 GB, half of the memory there is (--memory-limit)"
+    contains "$(cat messages)" "oif: the models of all keys may use 0.0307 GB, half of the memory there is (--memory-limit)"
     "$OIF" score -v --key host --memory-limit 1e9 < <(head -3 in.csv) > scored.csv 2> messages
-    contains "$(cat messages)" "oif: the models of all keys may take 1 GB, as asked for (--memory-limit)"
+    contains "$(cat messages)" "oif: the models of all keys may use 1 GB, as asked for (--memory-limit)"
 }
 
 @test "--memory-limit bounds the models as well" {
@@ -94,7 +94,7 @@ make_hosts() {
 @test "a key that is too long is a bad row" {
     (echo host,x; head -c 70000 /dev/zero | tr '\0' k; echo ,1; echo a,2) > in.csv
     oif score --key host in.csv
-    exits 1 "oif: in.csv:2: a key of 70000 bytes is too long; up to 65536 are fine"
+    exits 1 "oif: in.csv:2: a key of 70000 bytes is too long; the limit is 65536"
     oif score --key host --on-bad-row skip in.csv
     equal "$status" 0
     equal "${#lines[@]}" 2
@@ -145,9 +145,9 @@ make_hosts() {
     equal "$status" 2
     contains "$stderr" "nothing"
     oif score --key 'c,,x' in.csv
-    exits 2 "oif: --key: 'c,,x' has a name that is empty"
+    exits 2 "oif: --key: 'c,,x' contains an empty name; separate names by single commas"
     (echo h,d,x; head -c 40000 /dev/zero | tr '\0' k; echo -n ,; head -c 40000 /dev/zero | tr '\0' k; echo ,1) > long.csv
     oif score --key h,d long.csv
     equal "$status" 1
-    contains "$stderr" "is too long; up to 65536 are fine"
+    contains "$stderr" "is too long; the limit is 65536"
 }

@@ -44,7 +44,7 @@ PYTHON
 @test "a second oif reads what a first one wrote as NDJSON" {
     printf 'a,b\n+1,NaN\n.5,3\n' | "$OIF" score --output ndjson > first
     oif score --fields ready first
-    exits 0 "oif: first: 'oif' holds fields that another oif added: they are not learned (--columns names what is)
+    exits 0 "oif: first: 'oif' was added by an earlier 'oif score' and is not learned; to learn it, list all columns with --columns A,B,...
 oif: first: rows have 'oif' already; --prefix NAME names the fields that are added here"
 }
 
@@ -55,14 +55,14 @@ oif: first: rows have 'oif' already; --prefix NAME names the fields that are add
     "$OIF" score --label fault stream.csv > once.csv
     "$OIF" score --label fault --prefix second stream.csv | cut -d, -f4- > expected
     "$OIF" score --label fault --prefix second once.csv 2> notes | cut -d, -f7- | cmp - expected
-    equal "$(cat notes)" "oif: once.csv: columns score to anomaly are fields that another oif added: they are not learned (--columns names what is)"
+    equal "$(cat notes)" "oif: once.csv: columns score to anomaly were added by an earlier 'oif score' and are not learned; to learn them, list all columns with --columns A,B,..."
     "$OIF" score --label fault --prefix first --fields p,severity,score stream.csv > prefixed.csv
     "$OIF" score --label fault --prefix second prefixed.csv 2> notes | cut -d, -f7- | cmp - expected
-    contains "$(cat notes)" "columns first_p to first_score are fields that another oif added"
+    contains "$(cat notes)" "columns first_p to first_score were added by an earlier 'oif score'"
     "$OIF" score --label fault --prefix third --fields score prefixed.csv > /dev/null
     "$OIF" score --label fault --prefix third prefixed.csv 2> /dev/null > thrice.csv
     "$OIF" score --label fault --prefix second thrice.csv 2> notes | cut -d, -f10- | cmp - expected
-    contains "$(cat notes)" "columns first_p to third_anomaly are fields"
+    contains "$(cat notes)" "columns first_p to third_anomaly were added"
     "$OIF" score --columns x,score once.csv 2> /dev/null | cut -d, -f7- > learned
     "$OIF" score --columns x once.csv 2> /dev/null | cut -d, -f7- > not_learned
     differ learned not_learned
@@ -74,10 +74,10 @@ oif: first: rows have 'oif' already; --prefix NAME names the fields that are add
     sed 's/,"oif".*/}/' rows.ndjson > plain.ndjson
     "$OIF" score --label fault --prefix second plain.ndjson | sed 's/.*,"second"//' > expected
     "$OIF" score --label fault --prefix second rows.ndjson 2> notes | sed 's/.*,"second"//' | cmp - expected
-    equal "$(cat notes)" "oif: rows.ndjson: 'oif' holds fields that another oif added: they are not learned (--columns names what is)"
+    equal "$(cat notes)" "oif: rows.ndjson: 'oif' was added by an earlier 'oif score' and is not learned; to learn it, list all columns with --columns A,B,..."
     "$OIF" score --label fault --prefix first --explain --threshold 0 plain.ndjson > first.ndjson
     "$OIF" score --label fault --prefix second first.ndjson 2> notes | sed 's/.*,"second"//' | cmp - expected
-    contains "$(cat notes)" "'first' holds fields that another oif added"
+    contains "$(cat notes)" "'first' was added by an earlier 'oif score'"
 }
 
 @test "columns that only look a little like those of oif are learned" {
@@ -267,7 +267,7 @@ oif_alerts_total $alerts
     contains "$(cat out.prom)" 'oif_score{the_host_="a\\b\"c\nd�"} 0.5'
     contains "$(cat out.prom)" $'\noif_rows_left_out_total 2\n'
     equal "$(grep -c '^oif_score{' out.prom)" 2
-    equal "$(cat notes)" "oif: --output prometheus: more than 2 keys: those that come later have no series of their own (--output-keys N allows more)"
+    equal "$(cat notes)" "oif: --output prometheus: more than 2 keys: later ones have no series of their own; allow more with --output-keys N"
 }
 
 @test "prometheus: --output-file is replaced as a whole, at the start, by the clock and at the end" {
@@ -299,9 +299,9 @@ PYTHON
     oif score --output prometheus --output-file none/oif.prom --exclude host hosts.csv
     exits 1 "oif: none/oif.prom: cannot be written: No such file or directory"
     oif score --output prometheus --output-file /dev/null --exclude host hosts.csv
-    exits 1 "oif: /dev/null: it is not a file that can be replaced; leave out --output-file to print to stdout"
+    exits 1 "oif: /dev/null: not a regular file, so it cannot be replaced; leave out --output-file to print to stdout"
     oif score --output-file x.csv --exclude host hosts.csv
-    exits 2 "oif: --output-file goes with --output prometheus; rows go to stdout: > x.csv"
+    exits 2 "oif: --output-file needs --output prometheus; rows go to stdout: > x.csv"
 }
 
 @test "options that do nothing beside others are noted" {
@@ -309,18 +309,18 @@ PYTHON
     for option in '--digits 3' --explain '--fields score' --only-alerts --alert-once --no-output-header; do
         # shellcheck disable=SC2086
         oif score --output prometheus $option stream.csv
-        exits 0 "oif: ${option%% *} does nothing with --output prometheus, which prints no rows"
+        exits 0 "oif: ${option%% *} has no effect with --output prometheus, which prints no rows"
         # shellcheck disable=SC2086
         oif score $option stream.csv
         exits 0
     done
     "$OIF" score --output ndjson stream.csv > rows.ndjson
     oif score --no-output-header --prefix b rows.ndjson
-    contains "$stderr" "oif: --no-output-header does nothing here: only CSV has a header"
+    contains "$stderr" "oif: --no-output-header has no effect here: only CSV output has a header"
     oif score --no-output-header --output logfmt stream.csv
-    exits 0 "oif: --no-output-header does nothing here: only CSV has a header"
+    exits 0 "oif: --no-output-header has no effect here: only CSV output has a header"
     oif score --on-alert-wait 5s stream.csv
-    exits 0 "oif: --on-alert-wait does nothing without --on-alert"
+    exits 0 "oif: --on-alert-wait has no effect without --on-alert COMMAND"
     oif score --memory-limit 1G stream.csv
-    exits 0 "oif: --memory-limit does nothing without --key"
+    exits 0 "oif: --memory-limit has no effect without --key COL"
 }

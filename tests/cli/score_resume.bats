@@ -39,7 +39,7 @@ while seen < len(rows):
     tool.stdin.write(b"".join(rows[:upto]))  # the input starts where it did at first
     if seen:
         told = tool.stderr.readline()
-        assert told == b"oif: s: resumes after %d rows: skips them and starts at row %d\n" % (seen, seen + 1), told
+        assert told == b"oif: s: resumes after %d rows: skipping them, starting at row %d\n" % (seen, seen + 1), told
     for number in range(seen, upto):
         row = tool.stdout.readline()
         assert row == expected[number], (number, row, expected[number])
@@ -63,15 +63,15 @@ PYTHON
     head -121 stream.csv > first.csv
     "$OIF" score --state s --skip-seen first.csv > both.csv
     oif score --state s --skip-seen stream.csv
-    exits 0 "oif: s: resumes after 120 rows: skips them and starts at row 121"
+    exits 0 "oif: s: resumes after 120 rows: skipping them, starting at row 121"
     echo "$output" >> both.csv
     cmp both.csv whole.csv
     oif score --state s --skip-seen first.csv
-    exits 0 "oif: s: resumes after 300 rows: skips them and starts at row 301
-oif: first.csv: it ends 180 rows before what s has seen"
+    exits 0 "oif: s: resumes after 300 rows: skipping them, starting at row 301
+oif: first.csv: the input ends 180 rows before the last one that s has seen"
     equal "$output" ""
     oif score --skip-seen stream.csv
-    exits 2 "oif: --skip-seen needs --state FILE, which knows how many rows were seen"
+    exits 2 "oif: --skip-seen needs --state FILE, which counts the rows that were seen"
 }
 
 @test "rows that were skipped as bad are not counted as seen" {

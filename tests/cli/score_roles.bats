@@ -105,7 +105,7 @@ or use it with --key, --label or --category; times are used with --time ts"
 @test "when all columns are text nothing is left" {
     printf 'a,b\nx,y\n' > in.csv
     oif score in.csv
-    exits 1 "oif: in.csv: no column is left to learn from: text in a, b; learn how rare texts are with --category a,b"
+    exits 1 "oif: in.csv: no column is left to learn from: text in a, b; to learn which texts are rare, add --category a,b"
 }
 
 @test "eval leaves text out in the same way" {
@@ -174,7 +174,7 @@ PYTHON
     exits 0 ""
     (head -2 named.csv; tail -n +3 named.csv | sort -r) > falling.csv
     oif score falling.csv
-    exits 0 "oif: falling.csv: the times in 'ts' go backwards: left out; sort the rows, the oldest first, or use them as they are with --time ts"
+    exits 0 "oif: falling.csv: the times in 'ts' go backwards, so the column is left out; sort the rows, oldest first, or use the times anyway with --time ts"
     awk 'BEGIN { print "ts,x"; for (i = 0; i < 50; i++) print 1794769500 + 15 * (i * 23 % 50) "," i % 7 }' > mixed.csv
     oif score mixed.csv
     exits 0 ""
@@ -194,7 +194,7 @@ oif: late.csv: times in 'ts': 1 goes back"
     oif score --key host,disk in.csv
     contains "$stderr" "oif: in.csv: 'ts' is taken for the time of the rows"
     oif score --key host,disk <(head -1 in.csv; for i in 1 2; do tail -n +2 in.csv; done | awk -F, -v OFS=, '{ $4 = NR - NR % 6 * 2000 } 1')
-    contains "$stderr" "learned although it only ever rises, so that each value is new: id; leave it out with --exclude id"
+    contains "$stderr" "learned although it only ever rises, so every value is new: id; leave it out with --exclude id"
 }
 
 @test "dates that go back in half of the rows are not the time, whatever their name" {
@@ -206,7 +206,7 @@ oif: late.csv: times in 'ts': 1 goes back"
 @test "a column of labels is left out" {
     printf 'x,label\n1,0\n2,1\n' > in.csv
     oif score -v in.csv
-    contains "$stderr" "oif: in.csv: 'label' is taken for known labels and left out, as if you had given --label label; to learn it, name all columns with --columns"
+    contains "$stderr" "oif: in.csv: 'label' is taken for known labels and left out, as if you had given --label label; to learn it, list all columns with --columns A,B,..."
     contains "$stderr" "learns from 1 column: x"
     contains "$stderr" "left out as the label: label"
     oif score --label label in.csv
@@ -266,7 +266,7 @@ make_rising() {
     }' > rising.csv
 }
 
-rising_note="learned although it only ever rises, so that each value is new: "
+rising_note="learned although it only ever rises, so every value is new: "
 
 @test "columns that only rise are said once, with the option for each kind" {
     make_rising
@@ -322,12 +322,12 @@ a counter is learned by --rate bytes_total"
 @test "keys that come later than that are reported once" {
     (seq 1500 | sed 's/.*\(.\)$/{"a":\1}/'; echo '{"a":1,"new":5,"host":"h"}'; echo '{"a":1,"new":6}') > in.ndjson
     oif score in.ndjson
-    exits 0 "oif: in.ndjson:1501: new comes too late to be learned from; to learn it from the start, name all columns with --columns A,B,...,new"
+    exits 0 "oif: in.ndjson:1501: new appears too late to be learned; to learn it from the start, list all columns with --columns A,B,...,new"
     oif score --exclude new in.ndjson
     equal "$status" 0
     contains "$stderr" "none of the first"
     oif score --strict in.ndjson
-    exits 1 "oif: in.ndjson:1501: new is new, and --strict does not leave it out silently: name all columns with --columns"
+    exits 1 "oif: in.ndjson:1501: new is new, and --strict does not leave it out silently: list all columns with --columns A,B,..."
 }
 
 @test "keys without end are not reported without end" {
@@ -335,7 +335,7 @@ a counter is learned by --rate bytes_total"
     oif score in.ndjson
     equal "$status" 0
     equal "$(wc -l <<< "$stderr")" 4
-    contains "$stderr" "more keys come that the first lines lack"
+    contains "$stderr" "more keys appear that the first lines lack"
 }
 
 @test "a key that comes too late is not in rows that are written in another format" {
@@ -343,7 +343,7 @@ a counter is learned by --rate bytes_total"
     for format in csv logfmt influx; do
         oif score --output $format --fields ready in.ndjson
         equal "$status" 0
-        contains "$stderr" "new comes too late"
+        contains "$stderr" "new appears too late"
     done
     oif score --output csv --fields ready in.ndjson
     equal "$(tail -1 <<< "$output")" "1,1"
@@ -384,9 +384,9 @@ a counter is learned by --rate bytes_total"
     oif score --exclude '?x_total' --state s3 in.csv
     contains "$("$OIF" inspect --json s3)" '"names": ["cpu.user", "cpu.sys", "*_total", "x"]'
     oif score --columns 'mem.*' in.csv
-    exits 2 "oif: in.csv: no column is like 'mem.*' (there are cpu.user, cpu.sys, rx_total, tx_total, *_total, x)"
+    exits 2 "oif: in.csv: --columns: no column is like 'mem.*' (there are cpu.user, cpu.sys, rx_total, tx_total, *_total, x)"
     oif score --columns 'mem.*' <<< '{"cpu":{"user":1}}'
-    exits 2 "oif: <stdin>: no column is like 'mem.*' (there are cpu.user)"
+    exits 2 "oif: <stdin>: --columns: no column is like 'mem.*' (there are cpu.user)"
 }
 
 @test "text is left out of what a pattern chooses, not out of what is named" {
@@ -425,7 +425,7 @@ a counter is learned by --rate bytes_total"
     exits 0 ""
     printf 'load,95\n1,5\n2,6\n' > in.csv
     oif score in.csv
-    exits 1 "oif: in.csv:1: the first line has text in column 1, and the lines after it have none: if it holds the names of the columns, add --header"
+    exits 1 "oif: in.csv:1: the first line has text in column 1, and the lines after it have numbers: if it is a header, add --header"
     oif score --header in.csv
     exits 0 ""
     printf 'time,95\n2026-11-15,5\n2026-11-16,6\n' > in.csv
@@ -437,7 +437,7 @@ a counter is learned by --rate bytes_total"
 @test "names that occur twice are noted at once" {
     printf 'a,a,b\n1,2,3\n' > in.csv
     oif score in.csv
-    exits 0 "oif: in.csv: several columns are called a, so no option can name them; give each its own name"
+    exits 0 "oif: in.csv: several columns are called a, so options cannot name them; give each its own name"
     oif score --strict in.csv
     exits 1 "oif: in.csv: several columns are called a; give each its own name"
 }
@@ -445,7 +445,7 @@ a counter is learned by --rate bytes_total"
 @test "rows without a key are noted and counted" {
     printf 'host,x\na,1\n,2\n,3\nb,4\n' > in.csv
     oif score --key host in.csv
-    exits 0 "oif: in.csv:3: there is no key in 'host'; rows without one share a model
+    exits 0 "oif: in.csv:3: the key 'host' is empty; rows without a key share one model
 oif: in.csv: 2 rows have no key"
 }
 
@@ -484,24 +484,24 @@ oif: the first alert may come after "
 @test "options that contradict each other are refused or noted" {
     make_stream
     oif score --threshold 0.7 --alert-rate 0.01 stream.csv
-    exits 2 "oif: --threshold says which scores are anomalous, whatever their share: leave out --alert-rate, or --threshold"
+    exits 2 "oif: --threshold and --alert-rate contradict each other: a fixed score, or a fixed share of the rows; leave one of them out"
     oif score --patience 5 --learn all stream.csv
-    exits 0 "oif: --patience does nothing without --learn decay"
+    exits 0 "oif: --patience has no effect without --learn decay"
     oif score --patience 5 --learn decay stream.csv
     exits 0 ""
     oif score --detector online-iforest --shadow-trees 5 stream.csv
-    exits 0 "oif: --shadow-trees and --maturity do nothing without --forgetting turnover"
+    exits 0 "oif: --shadow-trees and --maturity have no effect without --forgetting turnover"
     oif score --detector online-iforest --forgetting turnover --shadow-trees 5 stream.csv
     exits 0 ""
     oif score --max-keys 5 stream.csv
-    exits 0 "oif: --max-keys does nothing without --key"
+    exits 0 "oif: --max-keys has no effect without --key COL"
     oif score --raw-columns 3 stream.csv
-    exits 2 "oif: stream.csv: --raw-columns is for raw rows, which this is not: leave it out, or add --format raw"
+    exits 2 "oif: stream.csv: --raw-columns is only for raw rows; leave it out, or add --format raw"
     oif eval --label fault --threshold 0.7 --alert-rate 0.01 stream.csv
     equal "$status" 2
 }
 
 @test "the start of a name is enough to suggest it" {
     oif score --detector rolling stream.csv
-    exits 2 "oif: there is no detector 'rolling'; did you mean rolling-iforest?"
+    exits 2 "oif: --detector: there is no detector 'rolling'; did you mean rolling-iforest?"
 }

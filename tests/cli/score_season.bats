@@ -68,8 +68,8 @@ reasons() {
     oif score --time at --season 1s days.csv
     exits 2 "oif: --season: expected a time from 2s to 10000000000s, not '1s'"
     oif score --season 1d --exclude at days.csv
-    exits 2 "oif: a season in seconds, hours or days goes by the times of rows: name their column with --time, or say \
-how many rows it has"
+    exits 2 "oif: --season in seconds, hours or days needs the time of each row: name its column with --time COL, or \
+give the season as a number of rows"
     oif score --season
     exits 2 "oif: --season needs a value ('oif score --help' says which)"
 }

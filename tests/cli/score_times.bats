@@ -37,7 +37,7 @@ rows() {
 @test "where rows of several keys mix, their order is not told" {
     rows '2026-11-15T19:06:20Z,1\n2026-11-15T19:06:20Z,1\n' > in.csv
     oif score --time at --key x in.csv
-    exits 2 "oif: in.csv: no column is left to learn from"
+    exits 2 "oif: in.csv: no column is left to learn from; name others with --columns, or exclude fewer"
     sed 's/$/,1/; 1s/1$/y/' in.csv > keyed.csv
     oif score --time at --key x keyed.csv
     exits 0
@@ -76,4 +76,18 @@ rows() {
     printf '{"at":1794769501,"x":1}\n{"at":null,"x":1}\n{"x":1}\n{"at":"2026-11-15T19:05:03Z","x":2}\n{"at":1794769504,"x":1}\n' > in.ndjson
     oif score --time at in.ndjson
     exits 0 "oif: in.ndjson: times in 'at': 2 are missing, 1 cannot be read, the first on line 5: '1794769504' is not a time: it is a number, and the times before it were dates"
+}
+
+@test "a column without any time is doubted after 100 rows, before the end" {
+    awk 'BEGIN { print "host,x"; for (i = 0; i < 150; i++) printf "web%d,%d\n", i % 3, i % 7 }' > hosts.csv
+    oif score --time host --season 1h hosts.csv
+    equal "$status" 0
+    contains "$stderr" "oif: hosts.csv: no time in 'host' could be read so far, in 100 rows: 'web0' is not a time"
+    contains "$stderr" "name the column of the times with --time"
+    head -100 hosts.csv > few.csv
+    oif score --time host --season 1h few.csv
+    [[ "$stderr" != *"so far"* ]]
+    sed '2s/web0/2026-11-15T18:00:00Z/' hosts.csv > one.csv
+    oif score --time host --season 1h one.csv
+    [[ "$stderr" != *"so far"* ]]
 }

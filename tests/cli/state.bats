@@ -105,7 +105,7 @@ PYTHON
     cp s before
     tail -n +2 stream.csv > rows.csv
     oif score --state s --label x2 rows.csv
-    exits 1 "oif: s: the state is about rows of 3 numbers and the input has 2; choose its columns with --columns or --exclude"
+    exits 1 "oif: s: the state has learned 3 columns, but the input has 2; choose the same ones with --columns or --exclude, or name another state"
     cmp s before
 }
 
@@ -118,11 +118,11 @@ PYTHON
     oif score --state cut stream.csv
     equal "$status" 1
     contains "$stderr" "oif: 'cut': byte "
-    contains "$stderr" "; bring back a copy, or remove it to start over"
+    contains "$stderr" "; restore a backup, or remove the file to start over"
     equal "$output" ""
     head -c 1000 s | cmp - cut
     oif score --state no/such/folder stream.csv
-    exits 1 "oif: cannot open the folder of 'no/such/folder': No such file or directory"
+    exits 1 "oif: cannot open the folder of 'no/such/folder': No such file or directory; create the folder, or name another file"
     oif score --state . stream.csv
     exits 1 "oif: '.' is a folder or a device; name a file"
     oif score --state "" stream.csv
@@ -152,7 +152,7 @@ first.stdin.write(b"a,b\n1,2\n")
 line(first), line(first)
 second = start()
 output, messages = second.communicate(b"a,b\n1,2\n", timeout=20)
-expected = b"oif: another program holds the state file 'keep/s'; end it or name another file\n"
+expected = b"oif: another process is using the state file 'keep/s'; stop it, or name another file\n"
 assert (second.returncode, output, messages) == (1, b"", expected), (second.returncode, output, messages)
 output, messages = first.communicate(b"3,4\n", timeout=20)
 assert (first.returncode, messages) == (0, b""), (first.returncode, messages)
@@ -278,7 +278,7 @@ message(tool) # where it resumes
 os.mkdir("keep/s.new")
 tool.send_signal(signal.SIGUSR1)
 assert b"scoring continues" in message(tool)
-assert b"could not be saved now either" in message(tool)
+assert b"could not be saved this time either" in message(tool)
 os.rmdir("keep/s.new")
 tool.communicate(b"", timeout=20)
 assert tool.returncode == 0 and rows_seen() == 5
@@ -287,7 +287,7 @@ tool = subprocess.Popen([oif, "score"], stdin=subprocess.PIPE, stdout=subprocess
 tool.stdin.write(b"a,b\n1,2\n")
 line(tool), line(tool)
 tool.send_signal(signal.SIGUSR1)
-assert message(tool) == b"oif: there is nothing to save to: give --state FILE\n"
+assert message(tool) == b"oif: nothing was saved: there is no --state FILE\n"
 tool.communicate(b"", timeout=20)
 assert tool.returncode == 0
 PYTHON
@@ -311,19 +311,19 @@ PYTHON
     cp "$BATS_TEST_DIRNAME/../golden/snapshots/format-2/rolling-iforest.oif" made-in-python.oif
     cp made-in-python.oif before.oif
     oif score --state made-in-python.oif --alert-rate 0.02 stream.csv
-    exits 0 "oif: made-in-python.oif: takes up a detector that has learned 600 rows; it is saved with its alerts from now on"
+    exits 0 "oif: made-in-python.oif: resumes a detector that has learned 600 rows; from now on its alerts are saved with it"
     equal "$("$OIF" state --json made-in-python.oif | grep -o '"rows": [0-9]*')" '"rows": 300'
     contains "$("$OIF" inspect made-in-python.oif)" "rows_learned                        "
     oif score --state made-in-python.oif stream.csv
     exits 0 "oif: made-in-python.oif: resumes after 300 rows"
     cp before.oif s
     oif score --state s --key fault stream.csv
-    exits 2 "oif: s: holds a detector that has learned one stream; leave --key out, or name another file"
+    exits 2 "oif: s: contains a detector that has learned one stream; leave --key out, or name another file"
     oif score --state s --detector hst stream.csv
     exits 2 "oif: s: the state is of the detector rolling-iforest, not hst; leave --detector out or name another file"
     oif score --state s --exclude x stream.csv
     equal "$status" 1
-    contains "$stderr" "the state is about rows of 3 numbers and the input has 2"
+    contains "$stderr" "the state has learned 3 columns, but the input has 2"
     oif score --state s --shingle 2 stream.csv
     exits 1 "oif: a detector of 3 columns is not for shingles of 2 rows"
     cmp s before.oif
@@ -420,7 +420,7 @@ os.rmdir("keep/s.new")
 tool.stdin.write(b"3,4\n")
 line(tool)
 told = message(tool)
-assert told == b"oif: keep/s: could be saved again\n", told
+assert told == b"oif: keep/s: is saved again\n", told
 wait_for(lambda: rows_seen() == 7)
 os.mkdir("keep/s.new")
 output, messages = tool.communicate(b"5,6\n", timeout=20)
@@ -453,7 +453,7 @@ PYTHON
     }' > long.ndjson
     run --separate-stderr "$OIF" score --state s long.ndjson
     equal "$status" 1
-    contains "$stderr" "names of columns of"
+    contains "$stderr" "the column names have"
     [ ! -e s ]
 }
 
@@ -516,7 +516,7 @@ oif: cannot write 'disk/s': No space left on device; it keeps the state it had"
 import os, pty, sys
 pty.spawn(["sh", "-c", '"$0" score --state s stream.csv > scored.csv', sys.argv[1]], lambda fd: os.read(fd, 4096), lambda fd: b"")
 PYTHON
-    contains "$(cat told)" "oif: s: there is no such file yet; starts a new state"
+    contains "$(cat told)" "oif: s: no such file yet; starting a new state"
     oif score --state t stream.csv
     exits 0
 }

@@ -65,7 +65,7 @@ assert s["params"]["num_trees"] == 8 and s["options"]["alert_rate"] == 0.01, s'
     learn s
     cp s t
     oif state --drop web-1 s
-    exits 0 "oif: s: key 'web-1' is dropped; keys left: 2"
+    exits 0 "oif: s: key 'web-1' was dropped; keys left: 2"
     equal "$(rows_of s)" "$(printf 'web-0 500\nweb-2 500')"
     learn s
     grep -v web-1 scored.csv > after-drop.csv
@@ -86,9 +86,9 @@ assert s["params"]["num_trees"] == 8 and s["options"]["alert_rate"] == 0.01, s'
     learn right --max-keys 50 --calm 3
     "$OIF" state --drop web-1 right 2> messages
     oif state --export web-1 --to web-1.key left
-    exits 0 "oif: left: key 'web-1' is saved to web-1.key"
+    exits 0 "oif: left: key 'web-1' was exported to web-1.key"
     oif state --import web-1.key right
-    exits 0 "oif: right: key 'web-1' is taken up after 500 rows"
+    exits 0 "oif: right: key 'web-1' was imported; it has seen 500 rows"
     learn whole --fields score
     grep web-1 scored.csv > expected.csv
     learn right --fields score
@@ -116,7 +116,7 @@ assert s["params"]["num_trees"] == 8 and s["options"]["alert_rate"] == 0.01, s'
     exits 1 "oif: cannot open 'none.key': No such file or directory"
     cmp trees before
     oif score --state web-1.key hosts.csv
-    exits 1 "oif: 'web-1.key': byte 36: this is the snapshot of a single key of a pipeline, not of a pipeline; 'oif state --import' takes it up"
+    exits 1 "oif: 'web-1.key': byte 36: this is the snapshot of a single key of a pipeline, not of a pipeline; add it to a state with 'oif state --import'"
     equal "$(ls -A | grep -E 'lock|new')" ""
 }
 
@@ -128,13 +128,13 @@ assert s["params"]["num_trees"] == 8 and s["options"]["alert_rate"] == 0.01, s'
     exec 8> rows
     until [ -e s.lock ]; do sleep 0.01; done
     oif state --drop web-1 s
-    exits 1 "oif: another program holds the state file 's'; end it or name another file"
+    exits 1 "oif: another process is using the state file 's'; stop it, or name another file"
     oif state --import s s
     equal "$status" 1
     oif state --keys s
     exits 0
     oif state --export web-1 --to web-1.key s
-    exits 0 "oif: s: key 'web-1' is saved to web-1.key"
+    exits 0 "oif: s: key 'web-1' was exported to web-1.key"
     exec 8>&-
     wait
 }
@@ -173,14 +173,14 @@ assert s["params"]["num_trees"] == 8 and s["options"]["alert_rate"] == 0.01, s'
     oif state s
     contains "$output" "keys on disk   2"
     oif state --export web-0 --to web-0.key s
-    exits 0 "oif: s: key 'web-0' is saved to web-0.key"
+    exits 0 "oif: s: key 'web-0' was exported to web-0.key"
     "$OIF" state --drop web-0 all 2> messages
     oif state --import web-0.key all
-    exits 0 "oif: all: key 'web-0' is taken up after 500 rows"
+    exits 0 "oif: all: key 'web-0' was imported; it has seen 500 rows"
     oif state --drop web-1 s
-    exits 0 "oif: s: key 'web-1' is dropped; keys left: 2"
+    exits 0 "oif: s: key 'web-1' was dropped; keys left: 2"
     oif state --import web-0.key s # which evicts web-2
-    exits 0 "oif: s: key 'web-0' is taken up after 500 rows"
+    exits 0 "oif: s: key 'web-0' was imported; it has seen 500 rows"
     equal "$(rows_of s | sort)" "$(printf 'web-0 500\nweb-2 on disk')"
 }
 
@@ -202,14 +202,14 @@ assert s["params"]["num_trees"] == 8 and s["options"]["alert_rate"] == 0.01, s'
     mkfifo pipe
     for to in notes other pipe .; do
         oif state --export web-1 --to "$to" s
-        exits 2 "oif: --to $to: it exists and is not a key that --export has saved; it is left as it is: name another file, or - for standard output"
+        exits 2 "oif: --to $to: this file exists and was not written by --export, so it is not replaced; name another file, or - for standard output"
     done
     equal "$(cat notes)" precious
     cmp other before
     : > k
     for key in web-1 web-2; do # an empty file, as of mktemp, and a key
         oif state --export "$key" --to k s
-        exits 0 "oif: s: key '$key' is saved to k"
+        exits 0 "oif: s: key '$key' was exported to k"
     done
 }
 
@@ -217,7 +217,7 @@ assert s["params"]["num_trees"] == 8 and s["options"]["alert_rate"] == 0.01, s'
     make_hosts
     learn s
     run --separate-stderr bash -c '"$0" state --export web-1 --to - s > /dev/full' "$OIF"
-    exits 1 "oif: s: key 'web-1' is not saved: standard output has not taken all of it
+    exits 1 "oif: s: key 'web-1' was not exported: standard output was closed too early
 oif: cannot write the output: No space left on device"
     mkfifo pipe
     sleep 60 < pipe &
@@ -227,18 +227,18 @@ oif: cannot write the output: No space left on device"
     wait "$reader" || true
     run --separate-stderr bash -c '"$0" state --export web-1 --to - s >&8' "$OIF"
     exec 8>&-
-    exits 1 "oif: s: key 'web-1' is not saved: standard output has not taken all of it"
+    exits 1 "oif: s: key 'web-1' was not exported: standard output was closed too early"
 }
 
 @test "what does not belong together, or is not there, is an error" {
     oif state
     exits 2 "oif: state needs a FILE, as 'oif score --state FILE' writes it"
     oif state --drop a --import b s
-    exits 2 "oif: --drop, --export, --import and showing are done one at a time"
+    exits 2 "oif: give only one of --drop, --export, --import, and --keys or --json"
     oif state --export a s
-    exits 2 "oif: a key is saved with both --export KEY and --to FILE"
+    exits 2 "oif: --export KEY and --to FILE must be given together"
     oif state --as a s
-    exits 2 "oif: --as says what key --import FILE becomes; leave it out"
+    exits 2 "oif: --as needs --import FILE, whose key it renames; leave --as out"
     oif state none
     exits 1 "oif: cannot open 'none': No such file or directory"
     oif state --drop a none
@@ -246,5 +246,5 @@ oif: cannot write the output: No space left on device"
     equal "$(ls -A | grep -E '^none')" ""
     cp "$BATS_TEST_DIRNAME/../golden/snapshots/format-2/rolling-iforest.oif" detector.oif
     oif state detector.oif
-    exits 1 "oif: 'detector.oif': byte 36: this is the snapshot of a detector, not of a pipeline; 'oif inspect' shows detectors"
+    exits 1 "oif: 'detector.oif': byte 36: this is the snapshot of a detector, not of a pipeline; 'oif inspect' shows what it contains"
 }

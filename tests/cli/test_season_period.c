@@ -1,5 +1,5 @@
-/* The search for a period: those of clocks and others, under noise, trends, outliers and gaps; and
- * none where there is none. */
+/* The search for a period: clock periods and others, with noise, trends, outliers and gaps; and
+ * none if there is none. */
 #include "../../cli/season_period.h"
 
 #include "../detect/driver.h"
@@ -17,7 +17,7 @@ static double day(double phase)
 
 typedef struct shape {
     double noise, trend, walk; /* per row */
-    double outliers, missing;  /* shares of the rows */
+    double outliers, missing;  /* fractions of the rows */
     double scale;
 } shape;
 
@@ -108,7 +108,7 @@ static void test_a_series_that_does_not_change_has_no_period(void **state)
                 series[i] = values[v];
             assert_int_equal(season_period_find(series, rows).rows, 0);
         }
-    for (size_t i = 0; i < MOST_ROWS; i++) /* two events are no period */
+    for (size_t i = 0; i < MOST_ROWS; i++) /* two events are not a period */
         series[i] = i == 1000 || i == 1500;
     assert_int_equal(season_period_find(series, 4096).rows, 0);
 }

@@ -36,7 +36,7 @@ load helper
 
 @test "no command is a usage error" {
     oif
-    exits 2 "oif: no command given; 'oif --help' lists all, 'oif demo' shows it work"
+    exits 2 "oif: no command given; 'oif --help' lists them, 'oif demo' is a demonstration"
 }
 
 @test "an unknown command is told with the closest one" {
@@ -88,9 +88,9 @@ load helper
 
 @test "an unknown detector is a usage error, wherever the flag stands" {
     oif score --num-trees 3 --detector online-ifores
-    exits 2 "oif: there is no detector 'online-ifores'; did you mean online-iforest?"
+    exits 2 "oif: --detector: there is no detector 'online-ifores'; did you mean online-iforest?"
     oif score --detector=zzz
-    exits 2 "oif: there is no detector 'zzz' ('oif detectors' lists all)"
+    exits 2 "oif: --detector: there is no detector 'zzz' ('oif detectors' lists all)"
 }
 
 @test "a delimiter must be one character that no number is made of" {
@@ -109,4 +109,20 @@ load helper
 @test "help that cannot be written is a failure" {
     run --separate-stderr bash -c "'$OIF' --help > /dev/full"
     exits 1 "oif: cannot write the output: No space left on device"
+}
+
+@test "a parameter of another detector is refused with the detector that has it" {
+    oif score --detector loda --max-depth 3
+    exits 2 "oif: --max-depth is not an option of the detector loda; leave it out, or use --detector rolling-iforest"
+}
+
+@test "files and folders that cannot be used are refused with a remedy" {
+    mkdir folder
+    oif score folder
+    exits 1 "oif: folder: Is a directory; to read the files in it, give 'folder/*'"
+    oif score --state none/s folder
+    exits 1 "oif: cannot open the folder of 'none/s': No such file or directory; create the folder, or name another file"
+    awk 'BEGIN { print "at,x"; for (i = 0; i < 100; i++) print 1794769500 - i "," i % 7 }' > in.csv
+    oif score --time at in.csv
+    exits 0 "oif: in.csv: times in 'at': 99 go back; sort the rows, oldest first, or name another column with --time"
 }

@@ -1,6 +1,6 @@
-/* Tests that suit every detector: the promises of oif.h, and random operations on streams of
- * every kind with the detector's own check after each of them. A detector is named as on the
- * command line: "hst", "window_size=50 max_depth=7". */
+/* Tests for every detector: the promises of oif.h, and random operations on streams of every kind,
+ * with the detector's own check after each. A detector is named as on the command line: "hst",
+ * "window_size=50 max_depth=7". */
 #ifndef TESTS_DETECT_ANY_DETECTOR_H
 #define TESTS_DETECT_ANY_DETECTOR_H
 
@@ -148,8 +148,8 @@ static inline uint64_t seed_from_environment(void)
     return text ? strtoull(text, NULL, 10) : 1;
 }
 
-/* Many rounds of operations, each round with a stream and with settings that `draw_settings`
- * writes. Every score must be from `least` to `greatest`. */
+/* Many rounds of operations, each with its own stream and settings from `draw_settings`. Every
+ * score must be between `least` and `greatest`. */
 static inline void require_invariants(const char *name,
                                       void (*draw_settings)(dice *from, char settings[200]),
                                       int rounds, int operations, double least, double greatest)
@@ -181,7 +181,7 @@ static inline void require_invariants(const char *name,
     print_message("seed %" PRIu64 ": %d operations\n", seed, rounds * operations);
 }
 
-/* ---- What the check sees ---- */
+/* ---- What the check detects ---- */
 
 static inline oif_detector *whole_clone_of(const oif_detector *sound)
 {
@@ -191,7 +191,7 @@ static inline oif_detector *whole_clone_of(const oif_detector *sound)
     return copy;
 }
 
-/* Something in the detector was broken: the check has to say these words. Frees it. */
+/* Something in the detector was broken: the check must report these words. Frees it. */
 static inline void require_broken(oif_detector *broken, const char *wound, const char *words)
 {
     oif_error error = {.message = ""};
@@ -222,7 +222,8 @@ static inline double *promise_rows(uint64_t seed, double missing)
     return rows;
 }
 
-/* Blocks of any size and stride, and learning apart from scoring, give the bits of single rows. */
+/* Blocks of any size and stride, and learning apart from scoring, give the same bits as single
+ * rows. */
 static inline void require_blocks_equal_rows(const char *name, const char *settings,
                                              const double *rows, size_t block)
 {
@@ -266,7 +267,7 @@ static inline void require_clones_to_go_on(const char *name, const char *setting
         oif_detector *copy = clone_of(original), *elsewhere = clone_of(original);
         size_t end = at + 61 < PROMISE_ROWS ? at + 61 : PROMISE_ROWS;
         for (size_t i = at; i < end; i++) {
-            learn(elsewhere, (double[]){1e6 + (double)i, -5, NAN}); /* must not touch the others */
+            learn(elsewhere, (double[]){1e6 + (double)i, -5, NAN}); /* must not affect the others */
             double expected = learn_score(original, &rows[i * D]);
             expect_same_bits(learn_score(copy, &rows[i * D]), expected, settings, i);
         }

@@ -1,4 +1,4 @@
-/* What the detector tests share: forests in one line, dice of their own, and failures that
+/* Shared by the detector tests: forests in one line, a separate random generator, and failures that
  * print both values. */
 #ifndef TESTS_DETECT_DRIVER_H
 #define TESTS_DETECT_DRIVER_H
@@ -20,7 +20,7 @@
 #include "detect/online_iforest/window_tree.h"
 #include "oif.h"
 
-/* ---- Dice: not the library's, so that a fault there cannot hide here ---- */
+/* ---- Dice: not the library's generator, so its faults cannot hide here ---- */
 
 typedef struct dice {
     uint64_t state;
@@ -114,7 +114,7 @@ static inline oif_params params_of(const setup *s)
     set_param(&params, "variant", s->variant);
     set_param(&params, "subsample", s->subsample);
     set_param(&params, "seed", (double)s->seed);
-    set_param(&params, "insertion", 0); /* these tests are about the trees alone */
+    set_param(&params, "insertion", 0); /* these tests are only about the trees */
     return params;
 }
 
@@ -176,7 +176,7 @@ static inline const oif_window_state *forest_of(const oif_detector *detector)
     return oif_detector_state(detector);
 }
 
-/* The place of the leaf that a row falls into, walked node by node. */
+/* The leaf of a row, found by walking node by node. */
 static inline oif_window_node leaf_spot(const oif_window_state *f, uint32_t tree, const double *row)
 {
     oif_window_node at = oif_window_root(f, tree);
@@ -249,7 +249,7 @@ static inline void expect_message_at(const oif_error *error, const char *words, 
     _fail(file, line);
 }
 
-/* A detector is one block of bytes: equal detectors are equal bytes. */
+/* A detector is one block of bytes: equal detectors have equal bytes. */
 #define expect_same_detector(actual, expected, what)                                               \
     expect_same_detector_at(actual, expected, what, __FILE__, __LINE__)
 

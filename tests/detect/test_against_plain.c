@@ -1,16 +1,16 @@
-/* The detector against its literal twins (tests/reference): same parameters, same stream, the
- * same law. One twin for each way of forgetting; the trees of a forest that takes turns have
- * several ages, and so have the twin's.
+/* The detector against its plain twins (tests/reference): same parameters, same stream, same
+ * distribution. One twin for each way of forgetting. With turnover, the trees of a forest have
+ * different ages, and so do the twin's.
  *
- * The trees of a forest are independent given the stream, so the depths of one row in the trees
- * of many forests are independent draws from one law, on either side. Two-sample
+ * The trees of a forest are independent given the stream, so the depths of one row in the trees of
+ * many forests are independent draws from one distribution, on either side. Two-sample
  * Kolmogorov-Smirnov tests compare them: 60 forests of 35 trees each (32 and 3, as the detector
- * works on them) make 2100 draws a side. Depths have ties, which makes the tests err towards
- * agreement only.
+ * processes them) give 2100 draws per side. Depths have ties, so the tests can only err towards
+ * agreement.
  *
- * 25 cases of 9 comparisons each are 225 comparisons at p = 10^-4: a change of the random
- * numbers that leaves the law alone fails somewhere with a probability under 2.3 %. Seeds are
- * fixed, so a run repeats itself.
+ * 25 cases of 9 comparisons each are 225 comparisons at p = 10^-4: a change of the random numbers
+ * that keeps the distribution fails somewhere with a probability below 2.3%. Seeds are fixed, so a
+ * run is repeatable.
  *
  * OIF_LAW_FORESTS multiplies the number of forests, for a closer look. */
 #include "driver.h"
@@ -55,7 +55,7 @@ static void fill_jump(dice *from, size_t i, size_t n, size_t dimension, double *
         row[j] = level + dice_unit(from);
 }
 
-/* Some numbers are missing, but in the last rows, which the probes are made from. */
+/* Some values are missing, except in the last rows, which the probes are made from. */
 static void fill_holes(dice *from, size_t i, size_t n, size_t dimension, double *row)
 {
     fill_clusters(from, i, n, dimension, row);
@@ -72,8 +72,8 @@ static void fill_steps(dice *from, size_t i, size_t n, size_t dimension, double 
         row[j] = j == 1 ? 3 : dice_below(from, 4);
 }
 
-/* A few rows from 0 to 30, then for long none but around 100, then one again: a leaf with rows
- * from 0 to 30 waits while the tree may get deeper and deeper, until the last row comes. */
+/* A few rows from 0 to 30, then for a long time only rows around 100, then one of the first kind: a
+ * leaf with rows from 0 to 30 waits while the tree may get deeper, until the last row comes. */
 static void fill_return(dice *from, size_t i, size_t n, size_t dimension, double *row)
 {
     for (size_t j = 0; j < dimension; j++) {
@@ -82,7 +82,7 @@ static void fill_return(dice *from, size_t i, size_t n, size_t dimension, double
     }
 }
 
-/* Where depths are compared: in the middle of the stream's last rows, at its border, and far
+/* Where depths are compared: in the middle of the stream's last rows, at their border, and far
  * outside. */
 static void place_around_the_last_rows(int probe, const double *rows, size_t n, size_t dimension,
                                        double *row)
@@ -113,7 +113,7 @@ static void place_where_few_rows_are(int probe, const double *rows, size_t n, si
         row[j] = 5 * (probe + 1);
 }
 
-/* ---- One case: what both sides show after the stream ---- */
+/* ---- One case: the observations of both sides ---- */
 
 typedef struct test_case {
     const char *name;
@@ -131,7 +131,7 @@ typedef struct observations {
     double *depths[PROBES]; /* Algorithm 4, per tree */
     double *leaf_depths;    /* of probe 0, without c(height) */
     double *nodes;
-    double *scores; /* of the last row, learned and scored at once; one a forest */
+    double *scores; /* of the last row, learned and scored at once; one per forest */
 } observations;
 
 static size_t forests_factor(void)
@@ -313,8 +313,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Depths that differ by rounding only are the same depth: one side sums c(height) with another
- * logarithm. */
+/* Depths that differ only by rounding are equal: one side sums c(height) with another logarithm. */
 static double rounded(double x)
 {
     return round(x * 0x1p20) * 0x1p-20;
@@ -440,7 +439,7 @@ COMPARE(reference_has_the_law_of_the_twin, observe_fast, observe_plain, /**/
          AROUND},
         {"reference, steps", fill_steps, 4, 600, OIF_REFERENCE, OIF_FIXED, 256, 8, 60, AROUND})
 
-/* Here a newborn leaf may be cut again at once, which the other streams hardly ever show: more
+/* Here a new leaf may be cut again at once, which hardly ever happens in the other streams: more
  * forests. */
 COMPARE(reference_cuts_newborn_leaves_by_the_law_of_the_twin, observe_fast, observe_plain, /**/
         {"reference, a leaf that waited", fill_return, 1, 800, OIF_REFERENCE, OIF_FIXED, 1024, 3,
@@ -450,8 +449,8 @@ COMPARE(reference_cuts_newborn_leaves_by_the_law_of_the_twin, observe_fast, obse
         {"reference, a leaf that waited", fill_return, 2, 800, OIF_REFERENCE, OIF_FIXED, 1024, 3,
          400, place_where_few_rows_are})
 
-/* Where window_size stands, the maturity: with 35 trees and 3 shadows the oldest tree is over
- * 12 times as old. Some rows are missing a number in the last case. */
+/* The maturity is in place of window_size: with 35 trees and 3 shadows the oldest tree is more than
+ * 12 times as old. In the last case, some rows have a missing value. */
 COMPARE(turnover_has_the_law_of_its_twin, observe_fast_turnover, observe_plain_turnover, /**/
         {"turnover, normal rows", fill_normal, 3, 1500, OIF_RUNNING, OIF_ADAPTIVE, 100, 8, 60,
          AROUND},
@@ -463,7 +462,7 @@ COMPARE(turnover_has_the_law_of_its_twin, observe_fast_turnover, observe_plain_t
          AROUND},
         {"turnover, holes", fill_holes, 3, 900, OIF_RUNNING, OIF_ADAPTIVE, 64, 8, 60, AROUND})
 
-/* ---- The comparison can tell laws apart ---- */
+/* ---- The comparison can distinguish distributions ---- */
 
 static void the_comparison_tells_a_window_of_256_from_one_of_200(void **state)
 {

@@ -1,12 +1,12 @@
-/* The paper's complexity, by counting and not by seconds. With omega rows in the window and eta
- * to a first leaf:
+/* The paper's complexity, by counting instead of timing. With omega rows in the window and eta in a
+ * first leaf:
  *
- * - a row passes O(log2(omega / eta)) nodes of a tree, never more than the depth limit;
- * - a tree has about sqrt(omega / eta) leaves with adaptive growth, so memory is
+ * - a row passes O(log2(omega / eta)) nodes of a tree, never more than the depth limit; - a tree
+ * has about sqrt(omega / eta) leaves with adaptive growth, so memory is
  *   O(tau sqrt(omega / eta) + omega);
- * - nothing depends on the number of rows that passed.
+ * - nothing depends on the number of rows so far.
  *
- * The tables that it prints are for people; the bounds are generous. */
+ * The printed tables are for people; the bounds are generous. */
 #include "driver.h"
 
 #include "../reference/plain_online_iforest.h"
@@ -20,11 +20,11 @@ static void draw_row(dice *from, double *row)
         row[j] = far * dice_normal(from);
 }
 
-/* What was counted for omega / eta = 2^power. */
+/* The counts for omega / eta = 2^power. */
 typedef struct counts {
-    double levels, most_levels; /* of the detector's trees that hold cuts: the steps of a walk */
+    double levels, most_levels; /* of the detector's trees with cuts: the steps of a walk */
     double leaf_depth;          /* mean over rows */
-    /* nodes of the twin that a row passes in a tree to be learned, forgotten and scored */
+    /* nodes of the twin that a row passes per tree to be learned, forgotten and scored */
     double twin_visits;
     double leaves, most_leaves;
     double bytes;
@@ -109,7 +109,7 @@ static void the_nodes_that_a_row_passes_grow_as_the_logarithm_of_the_window(void
         expect_within(c.leaf_depth, 0.2 * power, power, "depth of a row's leaf");
         /* Three walks, each from the root to a leaf. */
         expect_within(c.twin_visits, 3, 3.0 * (power + 1), "the twin's visits");
-        if (power > FIRST_POWER) { /* twice the window adds at most a node to each walk */
+        if (power > FIRST_POWER) { /* doubling the window adds at most one node to each walk */
             expect_within(c.leaf_depth - last.leaf_depth, -0.2, 1.2,
                           "depth that twice the window adds");
             expect_within(c.twin_visits - last.twin_visits, -0.6, 3.6,
@@ -130,8 +130,8 @@ static void the_leaves_of_a_tree_grow_as_the_square_root_of_the_window(void **st
         print_message("%9.0f  %6.1f (%4.0f)  %20.2f  %.0f\n", exp2(power), c.leaves, c.most_leaves,
                       c.leaves / root, c.bytes);
         expect_within(c.leaves, 0.5 * root, 4 * root, "leaves");
-        /* Every depth has at most omega / (eta 2^depth) and at most 2^depth cuts: 3 sqrt(omega
-         * / eta) in all, and half as many again because heights can be negative. */
+        /* Each depth has at most omega / (eta 2^depth) and at most 2^depth cuts: 3 sqrt(omega /
+         * eta) in all, and half as many again because heights can be negative. */
         expect_within(c.most_leaves, 1, 4.5 * root + 1, "leaves of the largest tree");
         if (power >= FIRST_POWER + 2)
             expect_within(c.leaves / by_power[power - 2].leaves, 1.4, 3,
@@ -180,7 +180,7 @@ static void memory_does_not_depend_on_the_rows_that_passed(void **state)
     oif_detector_free(detector);
 }
 
-/* One record for a leaf too few would make a cut wait. */
+/* With one leaf record too few, a cut would have to wait. */
 static void there_is_always_a_record_for_another_leaf(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The figures that a detector tells about itself: the same names for the same things, and true. */
+/* The figures that a detector reports: the same names for the same things, and correct. */
 #include "any_detector.h"
 
 #include "detect/online_iforest/window_tree.h"
@@ -107,8 +107,7 @@ static void an_empty_detector_has_trees_of_one_leaf_or_none(void **state)
     oif_detector_free(detector);
 }
 
-/* Every row has a leaf of its own in a robust random cut tree; climbing from each says how deep
- * it is. */
+/* Every row has its own leaf in a robust random cut tree; climbing from each gives its depth. */
 static void the_figures_of_rrcf_are_those_of_its_leaves(void **state)
 {
     (void)state;
@@ -145,7 +144,7 @@ static void what_was_made_less_what_was_undone_is_what_there_is(void **state)
     oif_detector_free(detector);
 }
 
-/* Far from all that was before, no row is where the points were drawn for the first cuts. */
+/* Far from everything before, no row is where the points of the first cuts were drawn. */
 static void a_jump_leaves_leaves_under_0(void **state)
 {
     (void)state;

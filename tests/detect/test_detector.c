@@ -1,7 +1,7 @@
-/* The promises of oif.h that hold for every detector, shown on online-iforest.
+/* The promises of oif.h for every detector, shown on online-iforest.
  *
- * Allocations are counted by standing in front of the C library's functions. With a sanitizer,
- * which has its own, only aligned_alloc is: the one function that base/memory.c calls. */
+ * Allocations are counted by wrapping the C library's functions. With a sanitizer, which has its
+ * own, only aligned_alloc is wrapped: the one function that base/memory.c calls. */
 #include "../base/sanitized.h"
 #include "driver.h"
 
@@ -63,7 +63,7 @@ void *aligned_alloc(size_t alignment, size_t bytes)
 
 enum { DIMENSION = 3, ROWS = 1000 };
 
-/* Normal rows with ties, some missing numbers and, further on, a jump. */
+/* Normal rows with ties, some missing values and, later, a jump. */
 static double *mixed_rows(uint64_t seed, size_t count, double missing)
 {
     double *rows = normal_rows(seed, count, DIMENSION);
@@ -102,7 +102,7 @@ static void check_blocks_against_single_rows(const setup *s, const double *rows,
     for (size_t i = 0; i < ROWS; i++) {
         memcpy(&spread[i * stride], &rows[i * DIMENSION], DIMENSION * sizeof *rows);
         for (size_t j = DIMENSION; j < stride; j++)
-            spread[i * stride + j] = INFINITY; /* not part of the row: must not be looked at */
+            spread[i * stride + j] = INFINITY; /* not part of the row: must not be read */
     }
     for (size_t first = 0; first < ROWS; first += block) {
         size_t count = ROWS - first < block ? ROWS - first : block;
@@ -277,7 +277,7 @@ static void a_clone_goes_on_like_its_original_and_on_its_own(void **state)
         expect_same_detector(copy, original, "a fresh clone");
         for (size_t i = 300; i < ROWS; i++) {
             double away[DIMENSION] = {1e6 + (double)i, -5, NAN};
-            learn(elsewhere, away); /* must not touch the others */
+            learn(elsewhere, away); /* must not affect the others */
             double expected = learn_score(original, &rows[i * DIMENSION]);
             expect_same_bits(learn_score(copy, &rows[i * DIMENSION]), expected, "clone", i);
         }
@@ -465,7 +465,7 @@ static void the_estimate_grows_with_the_dimension_up_to_the_longest_row(void **s
     for (size_t dimension = longest - 9; dimension <= longest; dimension++) {
         oif_status status = oif_detector_estimate_bytes(&params, dimension, &bytes, NULL);
         if (status != OIF_OK)
-            break; /* a lower limit is as good */
+            break; /* a lower limit is fine */
         if (bytes <= before || bytes < 4 * dimension * sizeof(double))
             fail_msg("a row of %zu numbers takes %zu bytes, one of %zu took %zu", dimension, bytes,
                      dimension - 1, before);
@@ -554,7 +554,7 @@ static void without_memory_creation_and_cloning_fail_cleanly(void **state)
 static void a_detector_that_no_machine_can_hold_is_refused(void **state)
 {
     (void)state;
-    /* Every size here is beyond 2^57 bytes, which no malloc grants, or overflows on the way. */
+    /* Every size here is above 2^57 bytes, which no malloc grants, or overflows on the way. */
     const size_t dimensions[] = {UINT32_MAX / 2, UINT32_MAX,   (size_t)1 << 40,
                                  SIZE_MAX / 16,  SIZE_MAX / 8, SIZE_MAX};
     for (size_t i = 0; i < sizeof dimensions / sizeof dimensions[0]; i++) {
@@ -674,8 +674,7 @@ static void a_window_that_allows_no_cut_never_gets_ready(void **state)
     }
 }
 
-/* A subsample so thin that no tree ever counts enough rows to be cut, and every score is the
- * same. */
+/* A subsample so thin that no tree ever counts enough rows to be cut, so all scores are equal. */
 static void a_subsample_too_thin_to_cut_never_gets_ready(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* Half-Space Trees: against the literal twin of the paper, and what must hold whatever the rows
- * are. */
+/* Half-Space Trees: against the plain twin from the paper, and invariants for any rows. */
 #include "any_detector.h"
 
 #include "../reference/plain_half_space_trees.h"
@@ -39,7 +38,7 @@ static void free_twins(twins *t)
     plain_hst_free(t->plain);
 }
 
-/* The sum of mass x 2^depth that a score was made of: scores are one to one with it. */
+/* The sum of mass x 2^depth behind a score; the two are one to one. */
 static double mass_of_score(const twins *t, double score)
 {
     const oif_hst_state *f = state_of(t->fast);
@@ -211,8 +210,8 @@ static void a_limit_that_no_window_passes_never_gets_ready(void **state)
     oif_detector_free(detector);
 }
 
-/* An eighth of a range, and cuts that are sums of its parts: multiplying by a power of two
- * multiplies all exactly. */
+/* Ranges are stored as eighths, and cuts are sums of their parts: powers of two scale them
+ * exactly. */
 static void scaling_columns_by_powers_of_two_changes_no_bit_of_a_score(void **state)
 {
     (void)state;
@@ -257,8 +256,8 @@ static void a_departure_from_a_constant_is_noticed_on_both_sides(void **state)
 
 /* ---- Any magnitude ---- */
 
-/* The learned ranges span all doubles: most cuts lie beyond the largest of them, and the others
- * must still halve. */
+/* The learned ranges span all doubles: most cuts are beyond the largest double, and the others must
+ * still halve. */
 static void numbers_over_the_whole_range_of_doubles_are_told_apart(void **state)
 {
     (void)state;
@@ -297,7 +296,7 @@ static void the_window_before_decides_and_nothing_older(void **state)
             const double *centre = i < 400 ? here : there;
             double row[2] = {centre[0] + dice_normal(&rolled), centre[1] + dice_normal(&rolled)};
             learn(one, row);
-            if (i >= 100 && i < 300) /* another past, after the first window */
+            if (i >= 100 && i < 300) /* a different past, after the first window */
                 row[0] += 2;
             learn(two, row);
             if (i == 399)
@@ -313,8 +312,8 @@ static void the_window_before_decides_and_nothing_older(void **state)
     }
 }
 
-/* Ranges learned once are blind where the stream has gone far away; learned in every window
- * they follow it. */
+/* Ranges learned once are blind where the stream has moved far away; ranges learned in every window
+ * follow it. */
 static void ranges_of_every_window_follow_a_stream_that_goes_far_away(void **state)
 {
     (void)state;
@@ -384,7 +383,7 @@ static void a_missing_number_follows_the_heavier_child(void **state)
     }
 }
 
-/* A column that the first window did not show has no range, so nothing is cut by it. */
+/* A column missing in the first window has no range, so it is never cut. */
 static void a_column_that_was_always_missing_never_matters(void **state)
 {
     (void)state;
@@ -405,8 +404,8 @@ static void a_column_that_was_always_missing_never_matters(void **state)
 
 /* ---- Memory ---- */
 
-/* One row a leaf at the bottom is the worst that can happen to the number of nodes: chains down
- * to max_depth, of as many clusters as can be above the limit, in other places in each window. */
+/* The worst case for the number of nodes is one row per leaf at the bottom: chains down to
+ * max_depth, from as many clusters as can be above the limit, at other places in each window. */
 static void the_room_for_nodes_is_enough_for_the_worst_windows(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* oif_detector_check sees each thing that can be broken in half-space trees, and names it. */
+/* oif_detector_check detects everything that can be broken in half-space trees, and names it. */
 #include "any_detector.h"
 
 #include "detect/hst/half_space_trees.h"

@@ -1,10 +1,10 @@
-/* Isolation Forest: the law of its trees against a literal twin, what must hold whatever the
- * rows are, and that the check sees each thing that can be broken.
+/* Isolation Forest: the distribution of its trees against a plain twin, invariants for any rows,
+ * and that the check detects everything that can be broken.
  *
- * The twin follows the algorithms of Liu, Ting and Zhou (2008) by the letter: pointers,
- * recursion, copies of the rows, the C library's arithmetic. Path lengths of one row in many
- * trees are independent draws from one law, on either side, and two-sample Kolmogorov-Smirnov
- * tests compare them: 5 cases of 7 comparisons at p = 10^-4, with fixed seeds.
+ * The twin follows the algorithms of Liu, Ting and Zhou (2008) literally: pointers, recursion,
+ * copies of the rows, the C library's arithmetic. Path lengths of one row in many trees are
+ * independent draws from one distribution, on either side. Two-sample Kolmogorov-Smirnov tests
+ * compare them: 5 cases of 7 comparisons at p = 10^-4, with fixed seeds.
  *
  * OIF_FOREST_SEED sets the seed of the random rows; every failure prints it. */
 #include "driver.h"
@@ -124,7 +124,7 @@ static plain_node *plain_sampled_tree(dice *from, const double *rows, int count,
     return tree;
 }
 
-/* ---- Forests in a block of their own ---- */
+/* ---- Forests in their own block ---- */
 
 static oif_iforest *new_forest(uint32_t num_trees, uint32_t subsample_size, size_t dimension)
 {
@@ -152,7 +152,7 @@ static bool node_is_cut(const oif_iforest *f, uint32_t index, uint32_t depth)
     return depth < f->depth_limit && oif_iforest_cuts(f)[index] < INFINITY;
 }
 
-/* Walked node by node, as the paper says. */
+/* Walked node by node, as in the paper. */
 static double path_length(const oif_iforest *f, uint32_t tree, const double *row)
 {
     uint32_t at = oif_iforest_root(f, tree), depth = 0;
@@ -173,14 +173,14 @@ static uint32_t nodes_below(const oif_iforest *f, uint32_t at, uint32_t depth)
                : 1;
 }
 
-/* ---- The law ---- */
+/* ---- The distribution ---- */
 
 enum { PROBES = 6, LAW_TREES = 3000, MAX_DIMENSION = 5 };
 
 typedef enum row_style { CLOUD, CLUSTERS, STEPS, GAPS } row_style;
 
-/* CLOUD: normal with a few far rows; STEPS: few values, column 1 constant; GAPS: a cloud,
- * every fifth number missing. */
+/* CLOUD: normal with a few distant rows; STEPS: few values, column 1 constant; GAPS: a cloud with
+ * every fifth value missing. */
 static double *styled_rows(row_style style, uint32_t count, uint32_t dimension)
 {
     double *rows = new_numbers((size_t)count * dimension);
@@ -219,8 +219,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The greatest distance between two distribution functions; sorts both samples. Numbers that
- * differ by rounding only are the same. */
+/* The greatest distance between two distribution functions; sorts both samples. Numbers that differ
+ * only by rounding are equal. */
 static double greatest_distance(double *a, double *b, size_t count)
 {
     double greatest = 0;
@@ -385,7 +385,7 @@ static void a_score_is_two_to_minus_the_mean_path_length_over_the_average(void *
                 double expected = exp2(-sum / trees[i] / plain_average(60));
                 expect_within(oif_iforest_score(forest, x, complete), expected - 1e-7,
                               expected + 1e-7, "score");
-                if (complete) /* the careful walk and the quick one */
+                if (complete) /* the careful walk and the fast one */
                     expect_same_bits(oif_iforest_score(forest, x, false),
                                      oif_iforest_score(forest, x, true), "score", row);
             }
@@ -444,7 +444,7 @@ static void every_row_is_sampled_equally_often_and_none_twice(void **state)
     free(forest);
 }
 
-/* ---- Whatever the rows are ---- */
+/* ---- Any rows ---- */
 
 static double wild_number(dice *from, uint32_t style)
 {
@@ -502,7 +502,7 @@ static void every_invariant_holds_whatever_the_rows_are(void **state)
     }
 }
 
-/* A tree grown from all rows: which of them reach each node is known. */
+/* In a tree grown from all rows, it is known which rows reach each node. */
 static void
 a_node_counts_its_rows_and_is_a_leaf_only_if_they_are_equal_or_the_depth_ends(void **state)
 {
@@ -575,7 +575,7 @@ static void growing_one_tree_leaves_the_others_alone(void **state)
     free(rows);
 }
 
-/* ---- The check sees what is broken ---- */
+/* ---- What the check detects ---- */
 
 static uint32_t root_of_tree_1(oif_iforest *f)
 {

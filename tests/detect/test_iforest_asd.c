@@ -1,8 +1,8 @@
-/* iForestASD from outside and inside: the promises of oif.h, when it trains and on what, the
- * drift rule, degenerate cases, and that oif_detector_check sees what is broken.
+/* iForestASD from outside and inside: the promises of oif.h, when it trains and on what, the drift
+ * rule, degenerate cases, and that oif_detector_check detects what is broken.
  *
- * The detector's own file is included, so that the tests see its state; trees are counted as
- * they are grown. */
+ * The detector's own file is included, so the tests see its state; trees are counted as they
+ * grow. */
 #include "any_detector.h"
 
 #include "detect/iforest_asd/iforest_asd.c"
@@ -10,9 +10,9 @@
 /* ---- Counting trees ---- */
 
 static struct {
-    uint32_t trees, last_tree; /* grown since the last look; the number of the last */
-    uint32_t rows;             /* that it could be grown from */
-    double lowest, highest;    /* of the first column of those rows */
+    uint32_t trees, last_tree; /* grown since the last look; number of the last */
+    uint32_t rows;             /* it could be grown from */
+    double lowest, highest;    /* in the first column of those rows */
 } grown;
 
 void __real_oif_iforest_grow(oif_iforest *f, uint32_t tree, const double *values, size_t stride,
@@ -79,7 +79,7 @@ static void a_detector_that_no_machine_can_hold_is_refused(void **state)
 
 /* ---- When it trains, and on what ---- */
 
-/* Row i is (i, ...): the rows that a tree is grown from are known by their first number. */
+/* Row i is (i, ...), so the first value identifies the rows that a tree is grown from. */
 static void feed_numbered_row(oif_detector *detector, size_t i)
 {
     double row[2] = {(double)i, (double)(i * 7919 % 1000)};
@@ -180,7 +180,7 @@ static void a_detector_becomes_ready_when_all_trees_have_a_whole_subsample(void 
 
 /* ---- The drift rule ---- */
 
-/* The rule from outside: trees are grown after a window exactly when its scores say so. */
+/* The rule from outside: trees are grown after a window exactly if its scores require it. */
 static void on_drift_the_forest_is_trained_when_the_anomaly_rate_is_over_the_threshold(void **state)
 {
     (void)state;
@@ -261,8 +261,8 @@ static void the_first_rows_score_one_half_until_a_tree_is_grown(void **state)
     oif_detector_free(detector);
 }
 
-/* A forest cannot tell a row far outside its sample from the outermost row of it, so a few rows
- * may score as high. */
+/* A forest cannot distinguish a row far outside its sample from the outermost row in it, so a few
+ * rows may score as high. */
 static void an_outlier_scores_above_the_centre_soon_and_above_nearly_all_rows_later(void **state)
 {
     (void)state;
@@ -353,7 +353,7 @@ static void rows_of_ten_thousand_numbers_work(void **state)
     free(row);
 }
 
-/* ---- The check sees what is broken ---- */
+/* ---- What the check detects ---- */
 
 static void hold_more_rows_than_fit(asd_state *asd)
 {

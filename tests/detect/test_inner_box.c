@@ -1,5 +1,5 @@
-/* Inner boxes of online-iforest: a row that is in one is in the box, and a forest with them does
- * exactly what one does that widens every box with every row.
+/* Inner boxes of online-iforest: a row in the inner box is in the box, and a forest with inner
+ * boxes behaves exactly like one that widens every box with every row.
  *
  * OIF_INNER_BOX_SEED sets the seed of the random numbers; every failure prints it. */
 #include "driver.h"
@@ -14,9 +14,47 @@ static uint64_t seed(void)
 
 /* ---- Marks ---- */
 
-enum { DIMENSION = 18, WIDTH = 2 * DIMENSION, MARKS = 48 };
+enum { DIMENSION = 18, WIDTH = 2 * DIMENSION, MARKS = 32 };
 
-#if OIF_HAS_AVX2_CODE
+/* A grid, and a box with its inner box and a row on it. */
+typedef struct scene {
+    double origins[MARKS], steps[MARKS], scales[MARKS];
+    oif_grid grid;
+    double box[WIDTH], mirror[WIDTH];
+    int16_t lows[MARKS], row_marks[MARKS];
+    uint16_t spans[MARKS];
+    oif_inner_box inner;
+} scene;
+
+static void set_scene(scene *s)
+{
+    s->grid = (oif_grid){s->origins, s->steps, s->scales};
+    s->inner = (oif_inner_box){s->lows, s->spans};
+    assert_int_equal(oif_inner_box_width(DIMENSION), MARKS);
+    oif_grid_clear(&s->grid, DIMENSION);
+}
+
+static void set_number(scene *s, uint32_t column, double x)
+{
+    s->mirror[column] = x + 0.0;
+    s->mirror[DIMENSION + column] = -s->mirror[column];
+}
+
+OIF_AVX2 static bool has_avx2(const scene *s)
+{
+    return oif_inner_box_has(s->inner, s->row_marks, MARKS, true);
+}
+
+/* Marks the row; whether it is in the inner box, by both ways. */
+static bool is_in_inner_box(scene *s)
+{
+    oif_grid_mark_row(&s->grid, s->mirror, DIMENSION, s->row_marks);
+    bool inside = oif_inner_box_has(s->inner, s->row_marks, MARKS, false);
+    if (oif_machine_has_avx2())
+        assert_int_equal(has_avx2(s), inside);
+    return inside;
+}
+
 /* A number of one of many kinds, often one that was drawn before, or one step beside it. */
 static double draw_number(dice *from, double *last)
 {
@@ -44,105 +82,142 @@ static void draw_box(dice *from, double *box, double *last)
     }
 }
 
-static void expect_inside(const double *box, const double *mirror, uint64_t round)
+static void expect_inside(const scene *s, uint64_t round)
 {
     for (int i = 0; i < WIDTH; i++)
-        if (!(mirror[i] >= box[i]))
+        if (!(s->mirror[i] >= s->box[i]))
             fail_msg("seed %" PRIu64 ", round %" PRIu64 ": number %d is %a, below %a, and the row "
                      "is in the inner box",
-                     seed(), round, i, mirror[i], box[i]);
+                     seed(), round, i, s->mirror[i], s->box[i]);
+}
+
+/* A box inside another, narrower in some columns. */
+static void draw_inner(dice *from, const double *whole, double *box)
+{
+    memcpy(box, whole, WIDTH * sizeof *box);
+    for (int i = 0; i < 4; i++) {
+        uint32_t at = dice_below(from, DIMENSION);
+        double inner = dice_unit(from);
+        box[at] = whole[at] * (1 - inner) - whole[DIMENSION + at] * inner;
+        box[DIMENSION + at] = -fmax(box[at], -whole[DIMENSION + at]);
+    }
+}
+
+/* Mostly at the ends of the box, seldom beside it or anywhere. */
+static void draw_row(dice *from, scene *s, double *last)
+{
+    for (uint32_t i = 0; i < DIMENSION; i++) {
+        double low = s->box[i], high = -s->box[DIMENSION + i];
+        uint32_t where = dice_below(from, 400);
+        double x = where == 0    ? draw_number(from, last)
+                   : where == 1  ? nextafter(low, -INFINITY)
+                   : where == 2  ? nextafter(high, INFINITY)
+                   : where < 80  ? low
+                   : where < 160 ? high
+                                 : low / 2 + high / 2;
+        set_number(s, i, isfinite(x) ? x : low);
+    }
 }
 
 static void a_row_in_an_inner_box_is_in_the_box(void **state)
 {
     (void)state;
     dice from = {seed()};
-    double origins[WIDTH], scales[WIDTH], steps[WIDTH], whole[WIDTH], box[WIDTH], mirror[WIDTH],
-        last = 0;
-    const oif_grid grid = {origins, scales, steps};
-    int16_t marks[MARKS], row_marks[MARKS] = {0};
+    double whole[WIDTH], last = 0;
     uint64_t inside = 0;
-    if (!oif_machine_has_avx2())
-        return;
-    assert_int_equal(oif_inner_box_width(DIMENSION), MARKS);
-    oif_grid_clear(&grid, DIMENSION);
+    scene s;
+    set_scene(&s);
     for (uint64_t round = 0; round < 20000; round++) {
         if (round % 100 == 0) {
             draw_box(&from, whole, &last);
-            (void)oif_grid_fit(&grid, whole, DIMENSION);
+            (void)oif_grid_fit(&s.grid, whole, DIMENSION);
         }
         if (round % 20 == 0) {
-            memcpy(box, whole, sizeof box);
-            for (int i = 0; i < 4; i++) { /* somewhere inside */
-                uint32_t at = dice_below(&from, DIMENSION);
-                double inner = dice_unit(&from);
-                box[at] = whole[at] * (1 - inner) - whole[DIMENSION + at] * inner;
-                box[DIMENSION + at] = -fmax(box[at], -whole[DIMENSION + at]);
-            }
-            oif_inner_box_forget(marks, DIMENSION);
+            draw_inner(&from, whole, s.box);
+            oif_inner_box_fit(&s.grid, s.inner, s.box, DIMENSION);
         }
-        for (int i = 0; i < DIMENSION; i++) {
-            double low = box[i], high = -box[DIMENSION + i];
-            uint32_t where = dice_below(&from, 400);
-            double x = where == 0    ? draw_number(&from, &last)
-                       : where == 1  ? nextafter(low, -INFINITY)
-                       : where == 2  ? nextafter(high, INFINITY)
-                       : where < 150 ? low
-                       : where < 300 ? high
-                                     : low / 2 + high / 2;
-            mirror[i] = (isfinite(x) ? x : low) + 0.0;
-            mirror[DIMENSION + i] = -mirror[i];
-        }
-        oif_grid_mark_row(&grid, mirror, WIDTH, row_marks);
-        if (oif_inner_box_has(marks, row_marks, MARKS / OIF_INNER_BOX_STEP)) {
-            expect_inside(box, mirror, round);
+        draw_row(&from, &s, &last);
+        if (is_in_inner_box(&s)) {
+            expect_inside(&s, round);
             inside++;
             continue;
         }
-        oif_inner_box_widen(&grid, marks, box, row_marks, mirror, WIDTH);
-        expect_inside(box, mirror, round);
-        assert_true(oif_inner_box_is_inside(&grid, marks, box, DIMENSION));
+        oif_inner_box_widen(&s.grid, s.inner, s.box, s.row_marks, s.mirror, DIMENSION);
+        expect_inside(&s, round);
+        assert_true(oif_inner_box_is_inside(&s.grid, s.inner, s.box, DIMENSION));
     }
     print_message("%" PRIu64 " of 20000 rows were in the inner box\n", inside);
     assert_true(inside > 100);
 }
 
-/* The row is one step of a number outside the box, in one number. */
+/* The row is just outside the box, in one column. */
 static void a_row_beside_the_box_is_not_in_the_inner_box(void **state)
 {
     (void)state;
     dice from = {seed()};
-    double origins[WIDTH], scales[WIDTH], steps[WIDTH], box[WIDTH], mirror[WIDTH], last = 0;
-    const oif_grid grid = {origins, scales, steps};
-    int16_t marks[MARKS], row_marks[MARKS] = {0};
-    if (!oif_machine_has_avx2())
-        return;
-    oif_grid_clear(&grid, DIMENSION);
+    double last = 0;
+    scene s;
+    set_scene(&s);
     for (uint64_t round = 0; round < 5000; round++) {
-        draw_box(&from, box, &last);
-        if (round % 50 == 0) /* no mark may be near it */
-            box[round % DIMENSION] = -DBL_MAX;
+        draw_box(&from, s.box, &last);
+        if (round % 50 == 0) /* no line may be near it */
+            s.box[round % DIMENSION] = -DBL_MAX;
         if (round % 10 == 0)
-            (void)oif_grid_fit(&grid, box, DIMENSION);
-        oif_inner_box_forget(marks, DIMENSION);
-        for (int i = 0; i < DIMENSION; i++) {
-            mirror[i] = box[i] + 0.0;
-            mirror[DIMENSION + i] = -mirror[i];
-        }
-        oif_grid_mark_row(&grid, mirror, WIDTH, row_marks);
-        oif_inner_box_widen(&grid, marks, box, row_marks, mirror, WIDTH); /* makes its marks */
-        uint32_t at = dice_below(&from, WIDTH), twin = (at + DIMENSION) % WIDTH;
-        mirror[at] = nextafter(box[at], -INFINITY);
-        if (!isfinite(mirror[at]))
+            (void)oif_grid_fit(&s.grid, s.box, DIMENSION);
+        oif_inner_box_fit(&s.grid, s.inner, s.box, DIMENSION);
+        for (uint32_t i = 0; i < DIMENSION; i++)
+            set_number(&s, i, s.box[i]);
+        uint32_t column = dice_below(&from, DIMENSION);
+        bool below = dice_chance(&from, 0.5);
+        double beside = below ? nextafter(s.box[column], -INFINITY)
+                              : nextafter(-s.box[DIMENSION + column], INFINITY);
+        if (!isfinite(beside))
             continue;
-        mirror[twin] = -mirror[at];
-        oif_grid_mark_row(&grid, mirror, WIDTH, row_marks);
-        if (oif_inner_box_has(marks, row_marks, MARKS / OIF_INNER_BOX_STEP))
-            fail_msg("seed %" PRIu64 ", round %" PRIu64 ": %a is taken to be in a box from %a on",
-                     seed(), round, mirror[at], box[at]);
+        set_number(&s, column, beside);
+        if (is_in_inner_box(&s))
+            fail_msg("seed %" PRIu64 ", round %" PRIu64 ": %a is taken to be in a box from %a to "
+                     "%a",
+                     seed(), round, beside, s.box[column], -s.box[DIMENSION + column]);
     }
 }
-#endif
+
+/* Rows are often equal to the ends of a range, or have whole numbers: those need no widening. */
+static void ends_of_a_range_and_whole_numbers_are_inside(void **state)
+{
+    (void)state;
+    dice from = {seed()};
+    scene s;
+    set_scene(&s);
+    for (uint64_t round = 0; round < 5000; round++) {
+        const bool whole = round % 2;
+        for (uint32_t i = 0; i < DIMENSION; i++) {
+            /* few digits, so their difference is exact */
+            double a = (float)(200 * dice_unit(&from) - 100), b = (float)(30 * dice_unit(&from));
+            s.box[i] = whole ? floor(a) : a;
+            s.box[DIMENSION + i] = -(whole ? ceil(a + b) : a + b);
+        }
+        oif_grid_clear(&s.grid, DIMENSION);
+        (void)oif_grid_fit(&s.grid, s.box, DIMENSION);
+        if (whole) /* narrower: its ends are not those of the range */
+            for (uint32_t i = 0; i < DIMENSION; i++)
+                s.box[i] += s.box[i] < -s.box[DIMENSION + i];
+        oif_inner_box_fit(&s.grid, s.inner, s.box, DIMENSION);
+        for (uint32_t i = 0; i < DIMENSION; i++)
+            set_number(&s, i, dice_chance(&from, 0.5) ? s.box[i] : -s.box[DIMENSION + i]);
+        if (!is_in_inner_box(&s))
+            fail_msg("seed %" PRIu64 ", round %" PRIu64 ": an end of the box is outside", seed(),
+                     round);
+    }
+}
+
+/* The layout of a detector is that of its parameters, not of the machine or the build. */
+static void every_machine_has_inner_boxes_of_the_same_size(void **state)
+{
+    (void)state;
+    assert_int_equal(oif_inner_box_width(12), 0);
+    assert_int_equal(oif_inner_box_width(13), 16);
+    assert_int_equal(oif_inner_box_width(36), 48);
+}
 
 /* ---- Forests ---- */
 
@@ -211,7 +286,7 @@ static void load_again(oif_detector **detector)
 
 static void compare_with_twin(int number)
 {
-    static const uint32_t dimensions[] = {13, 16, 17, 33, 36, 48, LONGEST};
+    static const uint32_t dimensions[] = {13, 16, 17, 33, 36, 48, 52, LONGEST};
     const uint32_t dimension = dimensions[number % 7];
     const int stream = number % 8;
     setup s = {.num_trees = 9,
@@ -260,7 +335,7 @@ static void a_forest_with_inner_boxes_is_its_twin_without(void **state)
         compare_with_twin(number);
 }
 
-/* Rows of a block that threads share, and whether most rows need no widening at all. */
+/* Rows of a block that threads share, and whether most rows need no widening. */
 static void most_rows_of_a_usual_stream_are_in_the_inner_boxes(void **state)
 {
     (void)state;
@@ -274,20 +349,16 @@ static void most_rows_of_a_usual_stream_are_in_the_inner_boxes(void **state)
     const oif_window_state *forest = forest_of(detector);
     double *rows = normal_rows(seed(), ROWS, COLUMNS);
     uint64_t outside = 0;
-    if (forest->inner_width == 0 || !oif_machine_has_avx2()) {
-        print_message("no inner boxes on this machine\n");
-    } else {
-        const oif_window_pace *pace = oif_block_part(forest, forest->paces_at);
-        for (size_t i = 0; i < ROWS; i++) {
-            learn(detector, &rows[i * COLUMNS]);
-            if (i >= ROWS / 2)
-                outside += pace->outside;
-        }
-        double share = (double)outside / (ROWS / 2.0) / s.num_trees;
-        print_message("%.3f of the visits are outside\n", share);
-        assert_true(share < 0.15);
-        assert_true(pace->plain_rows == 0);
+    const oif_window_pace *pace = oif_block_part(forest, forest->paces_at);
+    for (size_t i = 0; i < ROWS; i++) {
+        learn(detector, &rows[i * COLUMNS]);
+        if (i >= ROWS / 2)
+            outside += pace->outside;
     }
+    double share = (double)outside / (ROWS / 2.0) / s.num_trees;
+    print_message("%.3f of the visits are outside\n", share);
+    assert_true(share < 0.15);
+    assert_true(pace->plain_rows == 0);
     free(rows);
     oif_detector_free(detector);
 }
@@ -316,10 +387,10 @@ static void threads_change_no_bit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#if OIF_HAS_AVX2_CODE
         cmocka_unit_test(a_row_in_an_inner_box_is_in_the_box),
         cmocka_unit_test(a_row_beside_the_box_is_not_in_the_inner_box),
-#endif
+        cmocka_unit_test(ends_of_a_range_and_whole_numbers_are_inside),
+        cmocka_unit_test(every_machine_has_inner_boxes_of_the_same_size),
         cmocka_unit_test(a_forest_with_inner_boxes_is_its_twin_without),
         cmocka_unit_test(most_rows_of_a_usual_stream_are_in_the_inner_boxes),
         cmocka_unit_test(threads_change_no_bit),

@@ -1,4 +1,4 @@
-/* LODA: against its slow twin, and what must hold whatever the rows are. */
+/* LODA: against its slow twin, and invariants for any rows. */
 #include "any_detector.h"
 
 #include "../reference/plain_loda.h"
@@ -43,7 +43,7 @@ static void fill_steps(dice *from, int i, int dimension, double *row)
                                            : 5;
 }
 
-/* The fast one's logarithms are rounded to 2^-26. */
+/* The fast version rounds logarithms to 2^-26. */
 static void expect_twin_score(const char *settings, double fast, double plain, int i)
 {
     if (!(fabs(fast - plain) <= 1e-6))
@@ -182,8 +182,8 @@ static void a_column_of_small_numbers_counts_as_much_as_one_of_large(void **stat
     oif_detector_free(plain);
 }
 
-/* Scales are powers of two, and every range is made of differences: all is multiplied exactly.
- * Where columns are added up, they are at the same scale again. */
+/* Scales are powers of two, and every range is made of differences, so powers of two scale
+ * everything exactly. Columns are added up only after scaling. */
 static void scaling_columns_by_powers_of_two_changes_no_bit_of_a_score(void **state)
 {
     (void)state;
@@ -267,8 +267,8 @@ static void what_left_the_window_is_forgotten(void **state)
     oif_detector_free(detector);
 }
 
-/* Two streams that differ long ago: the window is the same, and every range was chosen from it,
- * once it has passed twice. */
+/* Two streams that differ long ago: once the window has passed twice, it is the same, and every
+ * range was chosen from it. */
 static void only_the_last_two_windows_decide(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Online Isolation Forest from outside and inside: what must hold after every operation
- * whatever the rows are, and what happens in every degenerate case.
+/* Online Isolation Forest from outside and inside: invariants after every operation for any rows,
+ * and every degenerate case.
  *
  * OIF_FOREST_SEED sets the seed of the random operations; every failure prints it. */
 #include "driver.h"
@@ -35,7 +35,7 @@ static const char *const style_names[] = {"normal",   "few values", "constant", 
                                           "few ulps", "far offset", "sorted",     "jumps",
                                           "missing",  "subnormal",  "heavy tails"};
 
-/* One forest and the stream it is fed. */
+/* One forest and its stream. */
 typedef struct trial {
     uint64_t seed;
     int round, operation;
@@ -218,8 +218,8 @@ static void expect_score_of_depths(const oif_detector *detector, const double *r
                  f->rows_held, actual, expected);
 }
 
-/* Depths are rounded to 2^-26 each, which the division by a small normal depth enlarges: hence
- * the 10^-6. The numbers of trees are around those that are walked side by side. */
+/* Depths are rounded to 2^-26 each, and dividing by a small normal depth amplifies that: hence
+ * 10^-6. The numbers of trees are around those walked side by side. */
 static void a_score_is_two_to_minus_the_mean_depth_over_the_normal_depth(void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void an_obvious_outlier_scores_above_every_inlier(void **state)
         oif_detector *detector = new_detector(&s, 4);
         double *rows = normal_rows(77, 1600, 4), highest = 0, row[4];
         for (size_t i = 0; i < 1600;
-             i++) { /* one row in 50 lies far out, or there would be nothing to cut off */
+             i++) { /* one row in 50 is an outlier, or there would be nothing to cut off */
             memcpy(row, &rows[i * 4], sizeof row);
             for (size_t j = 0; i % 50 == 0 && j < 4; j++)
                 row[j] *= 8;
@@ -292,8 +292,8 @@ static void an_obvious_outlier_scores_above_every_inlier(void **state)
     }
 }
 
-/* A cut is low (1 - u) + high u: multiplying by a power of two multiplies every number exactly,
- * so nothing changes whatever the rows are. */
+/* A cut is low (1 - u) + high u, so multiplying by a power of two scales every number exactly, for
+ * any rows. */
 static void scaling_columns_by_powers_of_two_changes_no_bit_of_a_score(void **state)
 {
     (void)state;
@@ -317,8 +317,8 @@ static void scaling_columns_by_powers_of_two_changes_no_bit_of_a_score(void **st
     }
 }
 
-/* A shift rounds the cuts. With whole numbers as rows that decides a side only when a cut falls
- * within some 2^-40 of a whole number: not in these streams, whose bits are fixed. */
+/* A shift rounds the cuts. With whole numbers that matters only if a cut is within some 2^-40 of a
+ * whole number: not in these streams, whose bits are fixed. */
 static void shifting_columns_by_powers_of_two_changes_no_bit_of_a_score(void **state)
 {
     (void)state;
@@ -398,7 +398,7 @@ static void enclose_leaves(const oif_window_state *f, uint32_t tree, oif_window_
         box[i] = fmin(box[i], own[i]);
 }
 
-/* Compares the leaves that were cut before the last row; returns how many those are. */
+/* Compares the leaves that were cut before the last row; returns how many there are. */
 static int check_merged_leaves(const oif_window_state *before, const oif_window_state *after,
                                uint32_t tree, oif_window_node at, const double *row)
 {
@@ -453,9 +453,9 @@ static void a_merged_node_encloses_its_children_and_nothing_else(void **state)
     }
 }
 
-/* The new row fills a leaf and the oldest leaves it: the cut is undone at once, and what stays
- * of it is the box around the points that it drew. Of h points in a box, the box around them
- * takes (h - 1) / (h + 1) of each side in the mean. */
+/* The new row fills a leaf and the oldest row leaves it: the cut is undone at once, and only the
+ * box around the points it drew remains. The box around h points in a box has on average (h - 1) /
+ * (h + 1) of each side. */
 static void a_cut_that_is_undone_at_once_leaves_the_box_of_its_points(void **state)
 {
     (void)state;
@@ -503,6 +503,52 @@ static void a_cut_that_is_undone_at_once_leaves_the_box_of_its_points(void **sta
     }
 }
 
+/* ---- Blocks ---- */
+
+/* A block stores several rows at once, adds up no depths that are not asked for, and scores with a
+ * table of all depths; the twin takes one row at a time. */
+static void compare_blocks_with_rows(const setup *s, uint32_t columns, size_t block)
+{
+    enum { ROWS = 700 };
+    oif_detector *blocks = new_detector(s, columns), *single = new_detector(s, columns);
+    double *rows = normal_rows(31, ROWS, columns), scores[ROWS];
+    for (size_t i = 0; i < ROWS; i += 41)
+        rows[i * columns + i % columns] = NAN;
+    for (size_t from = 0; from < ROWS; from += block) {
+        const size_t count = ROWS - from < block ? ROWS - from : block;
+        const double *some = rows + from * columns;
+        require_ok(oif_detector_learn_rows(blocks, some, count, columns, NULL));
+        require_ok(oif_detector_score_rows(blocks, some, count, columns, scores, NULL));
+        for (size_t i = 0; i < count; i++)
+            learn(single, some + i * columns);
+        for (size_t i = 0; i < count; i++) {
+            double score;
+            require_ok(oif_detector_score(single, some + i * columns, &score, NULL));
+            expect_same_bits(scores[i], score, setup_text(s), from + i);
+        }
+    }
+    require_ok(oif_detector_check(blocks, NULL));
+    free(rows);
+    oif_detector_free(blocks);
+    oif_detector_free(single);
+}
+
+static void a_block_of_rows_is_learned_and_scored_as_its_rows_are(void **state)
+{
+    (void)state;
+    static const uint32_t dimensions[] = {3, 20};
+    for (int number = 0; number < 24; number++) {
+        setup s = {.num_trees = number % 3 ? 16 : 11,
+                   .window_size = number % 2 ? 150 : 56, /* the latter with 8 slots to spare */
+                   .max_leaf_samples = 8,
+                   .variant = (oif_variant)(number % 3),
+                   .growth = (oif_growth)(number / 3 % 2),
+                   .subsample = number == 5 ? 0.5 : 1,
+                   .seed = (uint64_t)number};
+        compare_blocks_with_rows(&s, dimensions[number / 2 % 2], number % 4 ? 100 : 13);
+    }
+}
+
 /* ---- Subsampling ---- */
 
 static void each_tree_counts_its_own_share_of_the_rows(void **state)
@@ -526,8 +572,8 @@ static void each_tree_counts_its_own_share_of_the_rows(void **state)
             sum += apart;
             squares += apart * apart;
         }
-        /* Binomial, and independent from tree to tree: the mean, and the spread, lie within
-         * five standard errors. */
+        /* Binomial, and independent between trees: mean and spread are within five standard
+         * errors. */
         expect_within(sum / 50, -5 * sqrt(variance / 50), 5 * sqrt(variance / 50),
                       "rows in a tree over the mean");
         expect_within(squares / 50, 0, 2 * variance, "variance of the rows in a tree");
@@ -538,8 +584,8 @@ static void each_tree_counts_its_own_share_of_the_rows(void **state)
 
 /* ---- Missing values ---- */
 
-/* A column that never had a value is never cut, so what a scored row has there cannot matter.
- * It also compares two ways to walk: a row with a missing number goes tree by tree, a complete
+/* A column that never had a value is never cut, so the value of a scored row there cannot matter.
+ * This also compares two kinds of walks: a row with a missing value goes tree by tree, a complete
  * one many trees at a time. */
 static void a_column_that_is_always_missing_never_matters(void **state)
 {
@@ -611,7 +657,7 @@ static void rows_without_any_number_leave_the_trees_uncut_and_scores_in_the_midd
             assert_int_equal(
                 leaves_below(forest_of(detector), oif_window_root(forest_of(detector), tree)), 1);
         dice rolled = {1};
-        for (int i = 0; i < 600; i++) /* and the first numbers are welcome */
+        for (int i = 0; i < 600; i++) /* and the first values are accepted */
             learn(detector, (double[]){dice_unit(&rolled), dice_unit(&rolled)});
         require_ok(oif_detector_check(detector, NULL));
         assert_true(leaves_below(forest_of(detector), oif_window_root(forest_of(detector), 0)) > 2);
@@ -621,8 +667,8 @@ static void rows_without_any_number_leave_the_trees_uncut_and_scores_in_the_midd
 
 /* ---- Degenerate data ---- */
 
-/* Nothing can be cut, so nothing can be told apart: running says so with 0.5, the two literal
- * variants with 2^0. */
+/* Nothing can be cut, so rows cannot be distinguished: running gives 0.5, the two literal variants
+ * 2^0. */
 static void a_window_too_small_to_be_cut_scores_every_row_the_same(void **state)
 {
     (void)state;
@@ -653,8 +699,8 @@ static void the_first_rows_score_the_same_until_a_tree_could_be_cut(void **state
         s.variant = (oif_variant)variant;
         oif_detector *detector = new_detector(&s, 1);
         dice rolled = {2};
-        /* The paper's text divides by the depth of a full window from the first row on: 2^-0
-         * while leaves are small. */
+        /* The paper's text divides by the depth of a full window from the first row on: 2^-0 while
+         * leaves are small. */
         double expected = s.variant == OIF_RUNNING ? 0.5 : 1.0;
         expect_same_bits(score(detector, &(double){3}), expected, "before any row", 0);
         for (size_t i = 1; i < s.max_leaf_samples; i++)
@@ -676,8 +722,8 @@ static void expect_equal_rows_to_score_alike(const setup *s, const double *const
         if (i % 37 == 0)
             require_ok(oif_detector_check(detector, NULL));
     }
-    /* All rows lie in one point: it cannot be denser anywhere, and the score is as low as that
-     * of a dense place. */
+    /* All rows are one point: nowhere can be denser, and the score is as low as in a dense
+     * place. */
     expect_within(last, 0, 0.5, setup_text(s));
     double lower[MAX_DIMENSION];
     for (size_t i = 0; i < dimension; i++)
@@ -813,6 +859,7 @@ int main(void)
         cmocka_unit_test(what_left_the_window_is_forgotten),
         cmocka_unit_test(a_merged_node_encloses_its_children_and_nothing_else),
         cmocka_unit_test(a_cut_that_is_undone_at_once_leaves_the_box_of_its_points),
+        cmocka_unit_test(a_block_of_rows_is_learned_and_scored_as_its_rows_are),
         cmocka_unit_test(each_tree_counts_its_own_share_of_the_rows),
         cmocka_unit_test(a_column_that_is_always_missing_never_matters),
         cmocka_unit_test(a_number_missing_in_a_column_of_noise_hardly_moves_a_score),

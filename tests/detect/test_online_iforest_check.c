@@ -1,5 +1,5 @@
-/* oif_detector_check sees each thing that can be broken in an online isolation forest, and
- * names it. */
+/* oif_detector_check detects everything that can be broken in an online isolation forest, and names
+ * it. */
 #include "driver.h"
 
 typedef struct wound {
@@ -8,7 +8,7 @@ typedef struct wound {
     oif_window_node root;
 } wound;
 
-/* The first leaf from the left, and the inner node above it. */
+/* The leftmost leaf, and its parent. */
 static oif_window_node leftmost_leaf(const wound *w)
 {
     oif_window_node at = w->root;
@@ -258,7 +258,7 @@ static void the_check_names_each_thing_that_is_broken(void **state)
 
 /* ---- Labels ---- */
 
-/* Whether a row of the ring may be counted by a leaf: the definition, cut by cut. */
+/* Whether a leaf may count a row of the ring: the definition, cut by cut. */
 static bool falls_into(const oif_window_state *forest, uint32_t tree, uint32_t slot, uint32_t leaf)
 {
     oif_window_node at = oif_window_root(forest, tree);
@@ -283,7 +283,7 @@ static uint32_t draw_standing_leaf(const oif_window_state *forest, uint32_t tree
     }
 }
 
-/* Changes the label of a row, or makes one of its numbers that of a cut or close to it. */
+/* Changes the label of a row, or sets one of its values to a cut or close to it. */
 static void misplace_a_row(oif_window_state *forest, uint32_t tree, uint32_t slot, dice *from)
 {
     const oif_window_node root = oif_window_root(forest, tree);
@@ -313,7 +313,7 @@ static bool all_fall_into_their_leaves(const oif_window_state *forest)
     return true;
 }
 
-enum { LABELLED_ROWS = 500, WOUNDS = 40 }; /* the window reaches around the ring */
+enum { LABELLED_ROWS = 500, WOUNDS = 40 }; /* the window wraps around the ring */
 
 static void require_same_verdicts(oif_detector *sound, dice *from, uint32_t verdicts[2])
 {

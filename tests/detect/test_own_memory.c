@@ -1,4 +1,4 @@
-/* Detectors in memory of the caller, and memory that the caller allocates. */
+/* Detectors in the caller's memory, and the caller's allocator. */
 #include "oif.h"
 
 #include <setjmp.h>
@@ -62,7 +62,7 @@ static void a_detector_in_own_memory_scores_the_same(void **state)
         for (size_t at = bytes; at < bytes + OIF_MEMORY_ALIGNMENT; at++)
             assert_int_equal(memory[at], 0xA5);
         free(memory);
-        assert_same_scores(usual, copy); /* the copy has memory of its own */
+        assert_same_scores(usual, copy); /* the copy has its own memory */
         oif_detector_free(copy);
         oif_detector_free(usual);
     }
@@ -129,7 +129,7 @@ static void an_allocator_gets_every_call(void **state)
         assert_int_equal(
             oif_pipeline_process(pipeline, i % 2 ? "odd" : "even", 3, row, &result, NULL), OIF_OK);
     }
-    all.left = 0; /* nothing more: a new key fails, and those there are go on */
+    all.left = 0; /* no more memory: a new key fails, and existing keys continue */
     assert_int_equal(oif_pipeline_process(pipeline, "new", 3, row, &result, NULL), OIF_EMEMORY);
     all.left = SIZE_MAX;
     oif_pipeline_free(pipeline);

@@ -1,5 +1,5 @@
-/* Parameters: the table is well formed, values go in and come out, and what is not allowed is
- * refused with words that help and without a trace. */
+/* Parameters: the table is well formed, values can be set and read back, and invalid ones are
+ * rejected with a helpful message and without side effects. */
 #include "driver.h"
 
 static oif_params initial_params(void)
@@ -326,7 +326,7 @@ static void a_name_of_any_length_is_refused_within_the_message(void **state)
     assert_true(memchr(error.message, '\0', sizeof error.message) != NULL);
 }
 
-/* ---- What oif_detector_new asks for ---- */
+/* ---- What oif_detector_new requires ---- */
 
 static void expect_not_created(const oif_params *params, const char *name, double value)
 {
@@ -424,7 +424,7 @@ static void a_window_too_large_for_its_leaves_is_refused_with_advice_that_helps(
 
 /* ---- Parameters that belong elsewhere ---- */
 
-/* What oif_detector_new and oif_pipeline_new say to parameters that are not a detector's. */
+/* The errors of oif_detector_new and oif_pipeline_new for parameters that are not a detector's. */
 static void expect_no_detector(const oif_params *params)
 {
     oif_params options;
@@ -443,7 +443,7 @@ static void expect_no_detector(const oif_params *params)
     expect_message(error, "not the parameters of a detector; fill them with oif_params_init");
 }
 
-/* What oif_pipeline_new says to options that are not a pipeline's. */
+/* The errors of oif_pipeline_new for options that are not a pipeline's. */
 static void expect_no_pipeline(const oif_params *options)
 {
     oif_params params = initial_params();

@@ -1,5 +1,5 @@
 /* The columns of a growing tree of rolling-iforest, against plain twins: the bits of range and
- * kurtosis, and the rows of both sides in their order, whatever the numbers are. */
+ * kurtosis, and the rows of both sides in order, for any numbers. */
 #include "any_detector.h"
 
 #include "detect/rolling_iforest/rolling_column.h"

@@ -1,8 +1,8 @@
-/* rolling-iforest: against its plain twin to the last bit, when trees are grown and from which
- * rows, what a tournament and a virtual insertion do, invariances and degenerate cases.
+/* rolling-iforest: against its plain twin, bit for bit; when trees are grown and from which rows;
+ * tournaments and virtual insertion; invariances and degenerate cases.
  *
- * The detector's own file is included, so that the tests see its state; trees are counted as
- * they are grown. */
+ * The detector's own file is included, so the tests see its state; trees are counted as they
+ * grow. */
 #include "any_detector.h"
 
 #include "../reference/plain_rolling_iforest.h"
@@ -11,9 +11,9 @@
 /* ---- Counting trees ---- */
 
 static struct {
-    uint32_t trees, last_tree; /* grown since the last look; the number of the last */
-    uint32_t rows;             /* that it was grown from */
-    double lowest, highest;    /* of the first column of those rows */
+    uint32_t trees, last_tree; /* grown since the last look; number of the last */
+    uint32_t rows;             /* it was grown from */
+    double lowest, highest;    /* in the first column of those rows */
 } grown;
 
 void __real_oif_rolling_grow(oif_rolling_trees *t, uint32_t tree, const double *values,
@@ -104,7 +104,7 @@ static void a_detector_that_no_machine_can_hold_is_refused(void **state)
     size_t bytes = 0;
     oif_status status = oif_detector_estimate_bytes(&params, OIF_COLUMNS_MAX, &bytes, NULL);
     if (status == OIF_OK)
-        assert_true(bytes / 8 / (1 << 23) >= OIF_COLUMNS_MAX); /* where 64 bits can count them */
+        assert_true(bytes / 8 / (1 << 23) >= OIF_COLUMNS_MAX); /* if 64 bits can count them */
     else
         assert_int_equal(status, OIF_EMEMORY);
 }
@@ -138,8 +138,8 @@ static void compare_with_twin(const plain_rolling_params *p, stream *s, int rows
     plain_rolling_free(plain);
 }
 
-/* Streams of all kinds: ties, constants, missing numbers, both ends of the range of a double,
- * subnormal numbers. */
+/* Streams of all kinds: ties, constants, missing values, both ends of the range of a double,
+ * subnormals. */
 static void every_score_is_that_of_the_plain_twin(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void every_score_is_that_of_the_plain_twin(void **state)
     print_message("seed %" PRIu64 "\n", seed);
 }
 
-/* But for the insertion of rows, which has a twin of its own (test_row_ranges.c). */
+/* Except for row insertion, which has its own twin (test_row_ranges.c). */
 static void as_created_it_is_the_plain_twin(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void as_created_it_is_the_plain_twin(void **state)
 
 /* ---- When trees are grown ---- */
 
-/* A row whose first number is its number, from 1. */
+/* A row whose first value is its number, from 1. */
 static void feed_numbered_row(oif_detector *detector, size_t number)
 {
     grown.trees = 0;
@@ -196,7 +196,7 @@ static void trees_are_renewed_in_turn_from_the_last_half_window(void **state)
         size_t since = 0;
         uint32_t next_tree = 0;
         for (size_t i = 1; i < 1000; i++) {
-            size_t seen = i - 1; /* what is due with a row is grown when the next one comes */
+            size_t seen = i - 1; /* a tree that is due is grown when the next row comes */
             size_t half = seen / 2 < WINDOW / 2 ? seen / 2 : WINDOW / 2;
             size_t interval = (half / TREES ? half / TREES : 1) * at_a_time;
             bool due = since >= interval;
@@ -217,8 +217,7 @@ static void trees_are_renewed_in_turn_from_the_last_half_window(void **state)
     }
 }
 
-/* Every row of the ring is as likely as any other: over many trees each is drawn about as
- * often. */
+/* Every row of the ring is equally likely: over many trees each is drawn about equally often. */
 static void a_sample_is_drawn_evenly_and_without_replacement(void **state)
 {
     (void)state;
@@ -267,9 +266,9 @@ static void a_detector_becomes_ready_when_all_trees_have_a_whole_sample(void **s
     oif_detector_free(detector);
 }
 
-/* ---- What trees are ---- */
+/* ---- The shape of trees ---- */
 
-/* The most nodes that can be cut one below another, with so many rows and levels. */
+/* The most nodes that can be cut, with that many rows and levels. */
 static uint32_t most_cuts(uint32_t rows, uint32_t levels, uint32_t least_rows,
                           uint32_t known[41][8])
 {
@@ -304,7 +303,7 @@ static void a_tree_has_room_for_the_most_cuts_it_can_have(void **state)
             }
 }
 
-/* The share of cuts at the first of six columns. */
+/* The fraction of cuts at the first of six columns. */
 static double share_of_first_column(const char *settings, double tail)
 {
     oif_detector *detector = detector_with(settings, 6);
@@ -326,7 +325,7 @@ static double share_of_first_column(const char *settings, double tail)
     return first / all;
 }
 
-/* Drawn with replacement, one of six columns is among three draws with the probability 1 -
+/* With replacement, a given one of six columns is among three draws with the probability 1 -
  * (5/6)^3 = 0.42. */
 static void a_tournament_prefers_heavy_tails(void **state)
 {
@@ -365,7 +364,7 @@ static void rows_without_any_number_and_equal_rows_score_one_half(void **state)
     }
 }
 
-/* What an isolation forest cannot do: with every step outwards the score rises. */
+/* What an isolation forest cannot do: the score rises with every step outwards. */
 static void the_further_out_a_row_is_the_higher_it_scores(void **state)
 {
     (void)state;
@@ -425,7 +424,8 @@ static void the_forest_follows_a_jump(void **state)
     oif_detector_free(detector);
 }
 
-/* To the trees; to the ranges of rows another number there is as far out as can be. */
+/* Never matters to the trees. To the ranges of rows, any other value there is an extreme
+ * outlier. */
 static void a_column_that_is_constant_or_missing_never_matters(void **state)
 {
     (void)state;
@@ -484,7 +484,7 @@ static double times_a_power_of_two(double number, size_t column)
     return number * factors[column];
 }
 
-/* Numbers are multiples of 2^-10 up to 2^10, so this rounds nothing; only where cuts fall does. */
+/* Values are multiples of 2^-10 up to 2^10, so only the positions of cuts are rounded. */
 static double moved(double number, size_t column)
 {
     static const double offsets[] = {1024, -0x1p20, 0, 0x1p30, 77};

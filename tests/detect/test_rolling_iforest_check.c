@@ -1,5 +1,5 @@
-/* oif_detector_check sees each thing that can be broken in rolling-iforest, and names it. The
- * detector's own file is included, so that its state can be broken. */
+/* oif_detector_check detects everything that can be broken in rolling-iforest, and names it. The
+ * detector's own file is included, so its state can be broken. */
 #include "any_detector.h"
 
 #include "detect/rolling_iforest/rolling_iforest.c"
@@ -9,7 +9,7 @@ static oif_detector *detector_with(const char *settings, size_t dimension)
     return new_named("rolling-iforest", settings, dimension);
 }
 
-/* A node of a tree that has nodes below, and one below it that is no leaf. */
+/* A node with nodes below it, and one of those that is not a leaf. */
 static oif_rolling_node *some_node(rolling_state *rolling)
 {
     return oif_rolling_nodes(own_trees(rolling), 2);
@@ -192,8 +192,7 @@ static void the_check_names_each_thing_that_is_broken(void **state)
     free(rows);
 }
 
-/* Nodes that would be too deep, or too small to be cut: the same trees under stricter
- * parameters. */
+/* Nodes that would be too deep, or too small to be cut: the same trees with stricter parameters. */
 static void the_check_holds_trees_to_their_parameters(void **state)
 {
     (void)state;
@@ -216,7 +215,7 @@ static void the_check_holds_trees_to_their_parameters(void **state)
     free(rows);
 }
 
-/* A walk that has come to a leaf looks at the first node, even where the tree has none. */
+/* A walk at a leaf reads the first node, even if the tree has none. */
 static void the_check_looks_at_nodes_that_are_not_used(void **state)
 {
     (void)state;
@@ -224,7 +223,7 @@ static void the_check_looks_at_nodes_that_are_not_used(void **state)
     oif_detector *detector = detector_with("window_size=64 num_trees=8 sample_size=16", 3);
     oif_rolling_trees *trees = own_trees(oif_detector_state(detector));
     oif_error error = {.status = OIF_OK};
-    oif_rolling_nodes(trees, 7)->cut = 1; /* of a tree that was not grown yet */
+    oif_rolling_nodes(trees, 7)->cut = 1; /* of a tree not yet grown */
     assert_int_equal(oif_detector_check(detector, &error), OIF_EINVARIANT);
     expect_message(error, "tree 7: a node that is not used is not empty");
     oif_rolling_nodes(trees, 7)->cut = 0;

@@ -1,5 +1,5 @@
-/* Row insertion: the fast one against its slow twin, on streams of every kind, and the cases that
- * it is there for. */
+/* Row insertion: the fast version against its slow twin, on streams of every kind, and the cases it
+ * is meant for. */
 #include "any_detector.h"
 
 #include "../base/sanitized.h"
@@ -92,7 +92,7 @@ static void every_stream_has_the_depths_of_the_definition(void **state)
     }
 }
 
-/* Columns are looked at four at a time and in parts of 32. */
+/* Columns are processed four at a time and in parts of 32. */
 static void rows_of_every_length_have_the_depths_of_the_definition(void **state)
 {
     (void)state;
@@ -120,8 +120,8 @@ static void rows_of_every_length_have_the_depths_of_the_definition(void **state)
     }
 }
 
-/* Columns that repeat with a period that divides the number of groups, and now and then jitter: in
- * turn, each group would see one phase only, and boxes would have no width. */
+/* Columns with a period that divides the number of groups, and occasional jitter: with groups in a
+ * fixed order, each would see only one phase, and boxes would have no width. */
 static void periodic_streams_have_the_depths_of_the_definition(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void periodic_streams_have_the_depths_of_the_definition(void **state)
     }
 }
 
-/* Always as far outside as can be: what is usual may not pass 1. */
+/* Always as far outside as possible: the usual excess must not exceed 1. */
 static void a_column_that_grows_without_end_stays_sound(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void a_column_that_grows_without_end_stays_sound(void **state)
     oif_memory_free(ranges);
 }
 
-/* Rows of normal numbers, the last column always `last`. */
+/* Rows of normal values; the last column is always `last`. */
 static oif_row_ranges *learned_ranges(uint64_t rows, double last, dice *from)
 {
     oif_row_ranges *ranges = new_ranges(COLUMNS);
@@ -244,7 +244,7 @@ static void no_row_is_judged_before_a_group_has_enough_rows(void **state)
     oif_memory_free(enough);
 }
 
-/* Of 32 groups only one has learned the row, and none uses it before its box is full. */
+/* Only one of 32 groups has learned the row, and it does not use the row before its box is full. */
 static void a_row_that_was_learned_is_still_outside(void **state)
 {
     (void)state;
@@ -256,7 +256,7 @@ static void a_row_that_was_learned_is_still_outside(void **state)
     oif_memory_free(ranges);
 }
 
-/* A time, or a counter that only rises, is outside every box at every row. */
+/* A time, or a rising counter, is outside every box at every row. */
 static void a_column_that_always_rises_does_not_hide_the_others(void **state)
 {
     (void)state;
@@ -319,7 +319,7 @@ static void the_worst_number_is_as_many_widths_outside_as_it_is(void **state)
 
 typedef struct inserting {
     const char *detector, *without, *with;
-    double depth; /* that a score of 1/2 means */
+    double depth; /* of a score of 1/2 */
 } inserting;
 
 static double average_path_length(uint32_t rows)
@@ -340,7 +340,7 @@ static double expected_score(const plain_row_ranges *plain, const double *row, d
     return inserted < depth ? oif_exp2(-inserted / scale) : score;
 }
 
-/* Learning a row and scoring it at once, scoring it later, and learning rows in blocks. */
+/* Learning and scoring a row at once, scoring it later, and learning rows in blocks. */
 static void require_inserted(const inserting *kind, style of)
 {
     enum { ROWS = SANITIZED ? 1500 : 3000, BLOCK = 100 };
@@ -388,7 +388,8 @@ static void detectors_score_what_their_trees_and_the_ranges_say(void **state)
     };
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         for (style of = NORMAL; of < STYLES; of++) {
-            /* With insertion online-iforest cuts no constant column: other trees, other scores. */
+            /* With insertion, online-iforest cuts no constant columns: other trees, other
+             * scores. */
             bool varies = of == NORMAL || of == JUMPS || of == SORTED;
             if (varies || strcmp(kinds[i].detector, "online-iforest") != 0)
                 require_inserted(&kinds[i], of);
@@ -410,7 +411,7 @@ static void the_variants_of_the_paper_insert_nothing_unless_told(void **state)
     }
 }
 
-/* No cut is wasted on columns that are constant, so nothing creeps while the window fills. */
+/* No cut is wasted on constant columns, so nothing drifts while the window fills. */
 static void a_constant_stream_always_scores_one_half(void **state)
 {
     (void)state;
@@ -424,8 +425,8 @@ static void a_constant_stream_always_scores_one_half(void **state)
     }
 }
 
-/* The column that a row is out in has the largest share, also if a missing number is what is
- * wrong with it. */
+/* The column in which a row is extreme has the largest share, also if the problem is a missing
+ * value. */
 static void the_inserted_column_explains_the_score(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Robust Random Cut Forest from outside and inside: the promises of oif.h, what must hold after
- * every operation whatever the rows are, and every degenerate case.
+/* Robust Random Cut Forest from outside and inside: the promises of oif.h, invariants after every
+ * operation for any rows, and every degenerate case.
  *
  * OIF_FOREST_SEED sets the seed of the random operations; every failure prints it. */
 #include "any_detector.h"
@@ -61,7 +61,7 @@ static oif_rrcf_state *state_of(const oif_detector *detector)
     return (oif_rrcf_state *)oif_detector_state(detector); /* tests may write there */
 }
 
-/* Normal rows with ties, duplicates, some missing numbers and, further on, a jump. */
+/* Normal rows with ties, duplicates, some missing values and, later, a jump. */
 static double *mixed_rows(uint64_t seed, size_t count, double missing)
 {
     double *rows = normal_rows(seed, count, DIMENSION);
@@ -116,15 +116,15 @@ static void a_forest_is_ready_once_the_sample_is_half_full(void **state)
 
 /* ---- Random operations ---- */
 
-/* Those that any_detector.h has, and rows of more numbers, most of them not a whole number of
- * vectors, and duplicates. */
+/* Like those of any_detector.h, plus longer rows, most of them not a whole number of vectors, and
+ * duplicates. */
 enum { ROUNDS = 160, OPERATIONS_A_ROUND = 300, MAX_DIMENSION = 9 };
 
 static const char *const style_names[] = {"normal",   "few values", "constant",   "huge",
                                           "few ulps", "far offset", "sorted",     "jumps",
                                           "missing",  "subnormal",  "heavy tails"};
 
-/* One forest and the stream it is fed. */
+/* One forest and its stream. */
 typedef struct trial {
     uint64_t seed;
     int round, operation;
@@ -226,8 +226,8 @@ static void every_invariant_holds_after_each_random_operation(void **state)
 
 /* ---- Scores ---- */
 
-/* Three points on a line: the first cut is between 1 and 100 with probability 0.99. Then taking
- * 100 out moves the two others; if not, 1 stands beside it and only that moves. */
+/* Three points on a line: the first cut is between 1 and 100 with the probability 0.99. Then
+ * removing 100 lifts the two others; otherwise 1 is its sibling and only that is lifted. */
 static void three_points_have_the_displacement_that_paper_and_pencil_give(void **state)
 {
     (void)state;
@@ -239,14 +239,14 @@ static void three_points_have_the_displacement_that_paper_and_pencil_give(void *
     double far = learn_score(detector, &(double){100});
     expect_within(far, 1.99 - 0.007, 1.99 + 0.007, "score of 100");
     double again =
-        /* a second one: 1/2 beside its neighbour, or 2/2 when cut off first */
+        /* a second one: 1/2 beside its neighbour, or 2/2 if cut off first */
         score(detector, &(double){0});
     expect_within(again, 0.505 - 0.004, 0.505 + 0.004, "score of 0");
     expect_same_bits(score(detector, &(double){100}), far, "the row learned last", 2);
     oif_detector_free(detector);
 }
 
-/* A score is the mean of the displacements of its leaves, found by walking up. */
+/* A score is the mean displacement of its leaves, found by walking up. */
 static void a_score_is_the_mean_displacement_over_the_trees(void **state)
 {
     (void)state;
@@ -306,7 +306,7 @@ static void an_obvious_outlier_scores_above_every_inlier(void **state)
     }
 }
 
-/* Multiplying every number by one power of two is exact, and so are all ranges, chances and
+/* Multiplying all values by a power of two is exact, and so are all ranges, probabilities and
  * cuts. */
 static void scaling_by_a_power_of_two_changes_no_bit_of_a_score(void **state)
 {
@@ -327,8 +327,8 @@ static void scaling_by_a_power_of_two_changes_no_bit_of_a_score(void **state)
     }
 }
 
-/* The sum of the ranges overflows here, so that everything is measured in smaller numbers: up
- * to rounding the same. */
+/* The sum of the ranges overflows here, so everything is computed with scaled numbers: the same up
+ * to rounding. */
 static void numbers_whose_ranges_overflow_are_told_apart_like_small_ones(void **state)
 {
     (void)state;
@@ -412,7 +412,7 @@ static void an_empty_forest_scores_nothing(void **state)
     oif_detector_free(detector);
 }
 
-/* Numbers that grow by half each time make the deepest trees there are. */
+/* Numbers that grow by half each time make the deepest trees possible. */
 static void a_tree_may_be_as_deep_as_it_has_rows(void **state)
 {
     (void)state;

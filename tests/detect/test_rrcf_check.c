@@ -1,5 +1,5 @@
-/* oif_detector_check sees each thing that can be broken in a robust random cut forest, and
- * names it. */
+/* oif_detector_check detects everything that can be broken in a robust random cut forest, and names
+ * it. */
 #include "any_detector.h"
 
 #include "detect/rrcf/rrcf.h"
@@ -155,7 +155,7 @@ static void break_orphan(victim *v)
 static void break_adoption(victim *v)
 {
     oif_cut_tree_cut *cut = oif_cut_tree_cut_at(&v->state->shape, v->tree, v->inner);
-    uint32_t other = 0; /* a leaf that hangs elsewhere */
+    uint32_t other = 0; /* a leaf elsewhere */
     while (v->links[other].mass == 0 || v->links[other].parent == v->inner)
         other++;
     v->links[v->leaf].mass = 0;
@@ -202,7 +202,7 @@ static void break_has_gaps(victim *v)
     v->tree->has_gaps = 2;
 }
 
-/* The sum of both is what it was, in 32 bits. */
+/* Their sum modulo 2^32 is unchanged. */
 static void break_mass_by_wrapping(victim *v)
 {
     v->links[v->root_cut->left].mass += UINT32_C(1) << 31;
@@ -261,10 +261,29 @@ static void the_check_sees_everything_that_can_be_broken(void **state)
     }
 }
 
+/* The check counts the rows of 4,096 leaves at a time. */
+static void a_tree_with_many_leaves_is_checked_to_its_end(void **state)
+{
+    enum { LEAVES = 9000 };
+    double *rows = normal_rows(2, LEAVES, DIMENSION);
+    oif_detector *detector = new_named("rrcf", "num_trees=1 tree_size=9000 seed=1", DIMENSION);
+    oif_error error;
+    (void)state;
+    require_ok(oif_detector_learn_rows(detector, rows, LEAVES, DIMENSION, NULL));
+    assert_int_equal(oif_detector_check(detector, &error), OIF_OK);
+    oif_rrcf_state *forest = (oif_rrcf_state *)(uintptr_t)oif_detector_state(detector);
+    uint32_t *leaves = oif_rrcf_leaves(forest, 0);
+    leaves[0] = leaves[LEAVES - 1]; /* two rows in one leaf, none in another */
+    assert_int_equal(oif_detector_check(detector, &error), OIF_EINVARIANT);
+    oif_detector_free(detector);
+    free(rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_check_sees_everything_that_can_be_broken),
+        cmocka_unit_test(a_tree_with_many_leaves_is_checked_to_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

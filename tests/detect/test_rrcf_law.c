@@ -1,11 +1,11 @@
-/* Robust random cut trees against their literal twin (tests/reference): the law of a tree that
- * rows went into and out of is that of a tree built afresh from the rows it holds; a score
- * without learning is the mean of what learning would give; and the samples of the forest have
- * the law that is promised.
+/* Robust random cut trees against their plain twin (tests/reference). A tree after insertions and
+ * removals has the distribution of a tree rebuilt from the rows it holds. A score without learning
+ * is the mean of what learning would give. The samples of the forest have the promised
+ * distribution.
  *
- * Two-sample Kolmogorov-Smirnov tests over 4000 trees a side, each comparison at p = 10^-4.
- * There are some 100 of them: a change of the random numbers that leaves the law alone fails
- * somewhere with a probability of 1 %. Seeds are fixed, so a run repeats itself. */
+ * Two-sample Kolmogorov-Smirnov tests over 4000 trees per side, each at p = 10^-4. There are some
+ * 100 of them: a change of the random numbers that keeps the distribution fails somewhere with a
+ * probability of 1%. Seeds are fixed, so a run is repeatable. */
 #include "driver.h"
 
 #include "../reference/plain_rrcf.h"
@@ -33,7 +33,7 @@ static void fill_clusters(dice *from, size_t i, size_t dimension, double *row)
         row[j] = centre + 0.4 * dice_normal(from);
 }
 
-/* Many exact duplicates, and one column constant. */
+/* Many exact duplicates, and one constant column. */
 static void fill_steps(dice *from, size_t i, size_t dimension, double *row)
 {
     (void)i;
@@ -47,7 +47,7 @@ static void fill_drift(dice *from, size_t i, size_t dimension, double *row)
         row[j] = 0.1 * (double)i + dice_normal(from);
 }
 
-/* Ranges of 1, 10, 100: which columns are cut depends on them. */
+/* Ranges of 1, 10, 100, which decide the columns that are cut. */
 static void fill_scales(dice *from, size_t i, size_t dimension, double *row)
 {
     (void)i;
@@ -83,14 +83,14 @@ static size_t rows_held(const test_case *c)
     return c->rows < c->tree_size ? c->rows : c->tree_size;
 }
 
-/* Rows of the final sample, from the oldest to the newest. */
+/* Rows of the final sample, oldest to newest. */
 static const double *probe_row(const test_case *c, const double *rows, size_t probe)
 {
     size_t held = rows_held(c);
     return &rows[(c->rows - 1 - probe * (held - 1) / (PROBES - 1)) * c->dimension];
 }
 
-/* ---- What both sides show ---- */
+/* ---- Observations of both sides ---- */
 
 typedef struct observations {
     double *depths[PROBES], *displacements[PROBES];
@@ -129,7 +129,7 @@ static uint32_t leaf_of(const oif_cut_tree_shape *shape, const oif_cut_tree *tre
     return node;
 }
 
-/* `skipped` of the last rows are not learned. */
+/* The last `skipped` rows are not learned. */
 static void observe_fast(const test_case *c, const double *rows, size_t skipped, observations *seen)
 {
     const oif_cut_tree_shape shape = oif_cut_tree_layout(c->dimension, (uint32_t)c->tree_size);
@@ -320,7 +320,7 @@ static oif_cut_tree *tree_of_rows(const oif_cut_tree_shape *shape, const double 
     return tree;
 }
 
-/* The row goes into many copies of one tree, each with random numbers of its own. */
+/* Inserts the row into many copies of one tree, each with its own random numbers. */
 static void expect_mean_of_insertions(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                                       const double *row, int probe)
 {
@@ -356,7 +356,7 @@ static void the_score_of_an_unseen_row_is_the_mean_over_its_insertions(void **st
             row[j] = dice_normal(&rolled) * (probe % 4 == 0 ? 8 : probe % 4) / 2;
         if (probe % 3 == 2)
             row[probe % 2] = NAN;
-        for (int j = 0; probe >= 10 && j < 3; j++) /* one of the rows, and nearly so */
+        for (int j = 0; probe >= 10 && j < 3; j++) /* one of the rows, or nearly */
             row[j] = rows[j] + (probe == 10 ? 0 : 0.02);
         expect_mean_of_insertions(&shape, tree, row, probe);
     }
@@ -364,7 +364,7 @@ static void the_score_of_an_unseen_row_is_the_mean_over_its_insertions(void **st
     free(rows);
 }
 
-/* Nothing random is left: one row alone, or all rows equal. */
+/* Nothing random is left: a single row, or all rows equal. */
 static void what_an_insertion_leaves_no_choice_in_is_exact(void **state)
 {
     (void)state;
@@ -388,7 +388,7 @@ static void what_an_insertion_leaves_no_choice_in_is_exact(void **state)
 
 enum { FOREST = 4096, SAMPLE = 8 };
 
-/* In how many trees each row of 0, 1, 2, ... is. */
+/* The number of trees that contain each of the rows 0, 1, 2, ... */
 static void count_trees_with_each_row(double window_size, const char *sample, size_t rows,
                                       size_t *trees_with)
 {
@@ -412,8 +412,8 @@ static void count_trees_with_each_row(double window_size, const char *sample, si
     oif_detector_free(detector);
 }
 
-/* The trees draw for themselves, so the number of trees with a row is binomial: were they
- * alike, it would be all or none. */
+/* The trees draw independently, so the number of trees with a row is binomial. If they drew alike,
+ * it would be all or none. */
 static void expect_share(size_t row, size_t trees_with, double share)
 {
     double expected = FOREST * share, deviation = sqrt(expected * (1 - share));

@@ -1,5 +1,5 @@
-/* Scoring a row and then learning it in one call, and forgetting everything, for detectors of every
- * kind; and calls that are refused before they read past a row. */
+/* Scoring and then learning a row in one call, and resetting, for detectors of every kind; and
+ * calls rejected before they read past a row. */
 #include "../snapshot/snapshots.h"
 
 enum { ROWS = 400, COLUMNS = 3 };
@@ -18,8 +18,8 @@ static void require_same_detectors(const oif_detector *a, const oif_detector *b)
     free(of_b.bytes);
 }
 
-/* What small detectors do not do: more than a group of trees side by side, boxes of all widths,
- * insertion, several histograms of a thread, observers that are far more than a lane. */
+/* What small detectors do not cover: more than one group of trees side by side, boxes of all
+ * widths, insertion, several histograms per thread, many more observers than lanes. */
 static const struct {
     const char *name, *settings;
 } large_detectors[] = {
@@ -67,7 +67,7 @@ static void score_learn_blocks(oif_detector *detector, const double *rows, size_
     }
 }
 
-/* The twin: score, then learn. Rows come again now and then, as rrcf knows the last one. */
+/* The twin: score, then learn. Rows repeat now and then, because rrcf knows the last one. */
 static void require_score_then_learn(oif_detector *two_calls, stream *s, const char *what)
 {
     double rows[ROWS * STREAM_DIMENSION], in_blocks[ROWS], at_once[ROWS], shared[ROWS];
@@ -121,7 +121,7 @@ static void score_learn_of_large_detectors_is_score_then_learn(void **unused)
     }
 }
 
-/* Boxes of short rows have code for each width. */
+/* Boxes of short rows have separate code for each width. */
 static void score_learn_of_rows_of_any_length_is_score_then_learn(void **unused)
 {
     (void)unused;

@@ -1,4 +1,4 @@
-/* SDOstream: against its slow twin, and what must hold whatever the rows are. */
+/* SDOstream: against its slow twin, and invariants for any rows. */
 #include "any_detector.h"
 
 #include "../reference/plain_sdo.h"
@@ -33,7 +33,7 @@ static void fill_jumps(dice *from, int i, int dimension, double *row)
         row[j] = dice_unit(from) + (i / 130 % 3) * 40;
 }
 
-/* Columns that are constant at first, nearly always, or always; many rows are the same. */
+/* Columns that are constant at first, nearly always, or always; many rows are equal. */
 static void fill_steps(dice *from, int i, int dimension, double *row)
 {
     for (int j = 0; j < dimension; j++)
@@ -128,7 +128,7 @@ static void an_outlier_scores_above_every_inlier(void **state)
     free(rows);
 }
 
-/* Both columns look as ever; only together they do not. */
+/* Each column alone looks ordinary; only together they do not. */
 static void a_broken_dependency_is_seen(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void it_is_ready_with_a_quarter_of_the_observers(void **state)
 
 /* ---- Observers ---- */
 
-/* num_observers rows become observers in window_size rows, give or take. */
+/* About num_observers rows become observers in window_size rows. */
 static void all_observers_are_replaced_once_in_a_window(void **state)
 {
     (void)state;
@@ -238,7 +238,7 @@ static void what_is_older_than_some_windows_is_forgotten(void **state)
     oif_detector_free(detector);
 }
 
-/* Weights are divided by 2^64 now and then: no score may notice. */
+/* Weights are divided by 2^64 now and then; no score may change. */
 static void a_long_stream_keeps_its_counts(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static void scaling_columns_by_powers_of_two_changes_no_bit_of_a_score(void **st
 static void a_few_outliers_hardly_change_a_scale(void **state)
 {
     (void)state;
-    const int first_rows[] = {3, 20, 63, 500}; /* before which the outliers come */
+    const int first_rows[] = {3, 20, 63, 500}; /* outliers come after these rows */
     for (int start = 0; start < 4; start++) {
         oif_detector *detector = new_named("sdo", "", 1);
         dice rolled = {3};
@@ -316,7 +316,7 @@ static void a_new_scale_is_learned(void **state)
     }
 }
 
-/* As long as numbers are cut one after another, each is cut less than the one before. */
+/* While consecutive values are clamped, each is clamped less than the one before. */
 static void a_column_that_gets_wider_is_believed_within_some_rows(void **state)
 {
     (void)state;

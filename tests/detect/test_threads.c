@@ -1,5 +1,5 @@
-/* Threads share the work and change no bit of it. Built with -fsanitize=thread this is also the
- * test for races. */
+/* Threads share the work and change no bits. Built with -fsanitize=thread this is also the test for
+ * races. */
 #include "any_detector.h"
 #include "base/pool.h"
 
@@ -103,7 +103,7 @@ static const struct {
     {"sdo", "num_observers=37 num_neighbours=3 window_size=60 scale=none"},
 };
 
-/* Learns in blocks with one thread and with several; then both must be the same bytes. */
+/* Learns in blocks with one thread and with several; both must have the same bytes. */
 static void compare_kind(size_t kind, const double *rows, unsigned threads, size_t block)
 {
     static double one[ROWS], many[ROWS];
@@ -114,7 +114,7 @@ static void compare_kind(size_t kind, const double *rows, unsigned threads, size
     for (size_t from = 0; from < ROWS; from += block) {
         size_t count = ROWS - from < block ? ROWS - from : block;
         const double *start = rows + from * DIMENSION;
-        if (from / block % 3 == 1) { /* learning alone takes other ways */
+        if (from / block % 3 == 1) { /* learning alone takes another path */
             require_ok(oif_detector_learn_rows(alone, start, count, DIMENSION, NULL));
             require_ok(oif_detector_learn_rows(together, start, count, DIMENSION, NULL));
             continue;
@@ -158,7 +158,7 @@ static void a_clone_starts_with_one_thread_and_the_same_scores(void **state)
     require_ok(oif_detector_learn_rows(detector, rows, ROWS, DIMENSION, NULL));
     require_ok(oif_detector_clone(detector, &copy, NULL));
     require_ok(oif_detector_learn_score_rows(detector, rows, ROWS, DIMENSION, ours, NULL));
-    oif_detector_free(detector); /* and its threads: the copy must not know them */
+    oif_detector_free(detector); /* and its threads: the copy must not use them */
     require_ok(oif_detector_learn_score_rows(copy, rows, ROWS, DIMENSION, copied, NULL));
     expect_same_scores(ours, copied, &s, 1);
     oif_detector_free(copy);

@@ -1,6 +1,6 @@
-/* online-iforest with forgetting=turnover: who is active when, what a tree holds, what is
- * refused, and that the check finds what is broken. That its trees grow by the law of the plain
- * twin is shown in test_against_plain.c. */
+/* online-iforest with forgetting=turnover: which trees are active when, what a tree holds, what is
+ * rejected, and that the check detects what is broken. test_against_plain.c shows that its trees
+ * have the distribution of the plain twin. */
 #include "any_detector.h"
 
 #include "../reference/plain_turnover.h"
@@ -27,7 +27,7 @@ static oif_detector *taught(const char *settings, size_t dimension, size_t rows)
     return detector;
 }
 
-/* ---- What every detector owes ---- */
+/* ---- Promises of every detector ---- */
 
 static void draw_settings(dice *from, char settings[200])
 {
@@ -93,7 +93,7 @@ static void trees_take_turns_as_the_twins(void **state)
 {
     (void)state;
     expect_ages_of_twin(8, 4, 32);
-    expect_ages_of_twin(5, 3, 10); /* turns are not the same number of rows apart */
+    expect_ages_of_twin(5, 3, 10); /* turns are not equally many rows apart */
     expect_ages_of_twin(5, 4, 7);
     expect_ages_of_twin(1, 1, 1);
     expect_ages_of_twin(1, 5, 5);
@@ -129,7 +129,7 @@ static void maturity_is_chosen_from_the_window(void **state)
         uint32_t maturity, max_leaf_samples;
     } cases[] = {{"", 512, 8},
                  {"window_size=100", 25, 8},
-                 {"window_size=8", 4, 8}, /* at most one turn a row */
+                 {"window_size=8", 4, 8}, /* at most one turn per row */
                  {"window_size=8 shadow_trees=9", 9, 8},
                  {"window_size=100 maturity=77 max_leaf_samples=5", 77, 5}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -159,9 +159,9 @@ static void it_is_ready_when_the_first_shadow_is_mature(void **state)
 
 /* ---- Forgetting ---- */
 
-/* Once every tree that saw them is gone, nothing is left of old rows: two detectors that began
- * differently score alike in law; here they have trees of the same ages and heights, and
- * neither has a box that reaches to the old rows. */
+/* Once every tree that saw them is gone, nothing is left of old rows. Two detectors that started
+ * differently have the same distribution of scores: here, trees of the same ages and heights, and
+ * no box that reaches to the old rows. */
 static void nothing_is_left_of_rows_that_every_tree_has_forgotten(void **state)
 {
     (void)state;
@@ -210,8 +210,7 @@ static void a_jump_is_forgotten(void **state)
 
 /* ---- Cuts ---- */
 
-/* Every leaf is either under its threshold, or at the depth limit c(m) of its tree: eta 2^k >=
- * m. */
+/* Every leaf is either below its threshold or at the depth limit c(m) of its tree: eta 2^k >= m. */
 static void expect_cut_in_time(const oif_turnover_state *f, uint32_t tree, int row)
 {
     uint32_t age = oif_turnover_ages(f)[tree];
@@ -288,9 +287,9 @@ static void a_missing_number_goes_with_the_heavier_child(void **state)
     oif_detector_free(detector);
 }
 
-/* Rows of more than 256 numbers take other ways through the code. With columns that repeat,
- * where a row ends depends only on which of them is drawn; so a forest of long rows must see
- * what one of short rows sees, in law. Here: heights and ages. */
+/* Rows of more than 256 columns take another code path. If columns repeat, the leaf of a row
+ * depends only on which of them is drawn, so a forest of long rows must have the distribution of
+ * one of short rows. Here: heights and ages. */
 static void long_rows_are_learned_and_scored(void **state)
 {
     (void)state;
@@ -319,7 +318,7 @@ static void long_rows_are_learned_and_scored(void **state)
     oif_detector_free(detector);
 }
 
-/* ---- Refusals ---- */
+/* ---- Rejections ---- */
 
 static void expect_refused(const char *settings, const char *words)
 {
@@ -346,7 +345,8 @@ static void what_makes_no_sense_is_refused(void **state)
 
 /* ---- Many leaves, old trees ---- */
 
-/* Ages and heights beyond the tables are computed; the scores go on as if they stood there. */
+/* Ages and heights beyond the tables are computed; the scores continue as if the tables had
+ * them. */
 static void trees_may_be_older_than_the_tables_are_long(void **state)
 {
     (void)state;

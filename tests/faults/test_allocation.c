@@ -1,13 +1,12 @@
-/* What happens when memory or threads run out: every allocation and every start of a thread, of
- * every call of oif.h and oif_rows.h, fails once, and then fails together with all after it. Such
- * a call says OIF_EMEMORY with a message and changes nothing: no output, no byte of its detector,
- * no allocation left behind. Repeated when there is memory again it succeeds, and everything gives
- * the same bits as if nothing had happened.
+/* Running out of memory or threads: every allocation and every start of a thread, in every call of
+ * oif.h and oif_rows.h, fails once, and then together with all later ones. Such a call returns
+ * OIF_EMEMORY with a message and changes nothing: no output, no byte of its detector, no leak.
+ * Repeated with memory, it succeeds, and everything gives the same bits as if nothing had happened.
  *
- * A new call is a row in `calls`; one test fails as long as a call of the headers has none. The
- * linker sends the library's allocations here (see tests/CMakeLists.txt). OIF_FAULTS_LONG=1
- * (make faults) takes detectors as they are created and lines of megabytes; OIF_FAULTS_ROWS is
- * the number of rows in which nothing may allocate. */
+ * A new call is a row in `calls`; a test fails while a call of the headers has none. The linker
+ * redirects the library's allocations to this file (see tests/CMakeLists.txt). OIF_FAULTS_LONG=1
+ * (make faults) uses detectors of default size and lines of megabytes; OIF_FAULTS_ROWS is the
+ * number of rows in which nothing may allocate. */
 #include "detect/any_detector.h"
 #include "oif_rows.h"
 #include "pipeline/pipeline.h"
@@ -18,9 +17,9 @@
 /* ---- Allocations and threads that fail on demand ---- */
 
 static struct {
-    uint64_t asked;       /* for memory or a thread, since the last reset */
+    uint64_t asked;       /* requests for memory or a thread since the last reset */
     uint64_t fails_from;  /* the request that fails, from 0; UINT64_MAX: none */
-    uint64_t fails_until; /* the first that does not any more */
+    uint64_t fails_until; /* the first that succeeds again */
     int64_t memory_held, threads_held;
 } supply = {.fails_from = UINT64_MAX, .fails_until = UINT64_MAX};
 
@@ -189,13 +188,13 @@ static void write_texts(void)
     write_long(texts[LONG_FIRST_LINE], "\"", "\";value\na;1\nb;2\n");
 }
 
-/* ---- What calls work on, and what they leave ---- */
+/* ---- What calls work on, and what they return ---- */
 
 enum { DIMENSION = 3, BLOCK = 40, STREAM_ROWS = 4096, LEARNED_ROWS = 700 };
 
 static double stream_rows[STREAM_ROWS * DIMENSION];
 
-/* Normal rows with ties and missing numbers; now and then all of a row is missing. */
+/* Normal rows with ties and missing values; now and then a whole row is missing. */
 static void write_stream(void)
 {
     dice rolled = {1};
@@ -222,13 +221,13 @@ typedef struct outputs {
 } outputs;
 
 typedef struct world {
-    const oif_detector *model; /* of the kind that is tested, has learned LEARNED_ROWS */
-    oif_detector *detector;    /* that the call works on, NULL if on none; */
-    oif_reader *reader;        /* likewise, as are ... */
+    const oif_detector *model; /* of the tested kind, has learned LEARNED_ROWS */
+    oif_detector *detector;    /* that the call works on, NULL if none; */
+    oif_reader *reader;        /* likewise, and so are ... */
     oif_pipeline *pipeline;
     oif_state_file *file;
     source source;
-    tape tape; /* what is saved, or loaded */
+    tape tape; /* what is saved or loaded */
     outputs out;
 } world;
 
@@ -314,8 +313,8 @@ static void a_pipeline_with_threads(world *w)
     require_ok(oif_pipeline_set_threads(w->pipeline, 3, NULL));
 }
 
-/* That packs its models. That of "b" is unpacked and has grown: it is packed, in another block of
- * memory, before a row of another key. */
+/* A pipeline that packs its models. The model of "b" is unpacked and has grown: before a row of
+ * another key, it is packed into another block of memory. */
 static void a_packing_pipeline(world *w)
 {
     oif_params options;
@@ -329,7 +328,7 @@ static void a_packing_pipeline(world *w)
             oif_pipeline_process(w->pipeline, i < 4 ? "a" : "b", 1, stream_rows, &result, NULL));
 }
 
-/* That has seen no row and derives one column. */
+/* A pipeline without rows that derives one column. */
 static void a_deriving_pipeline(world *w)
 {
     oif_params options;
@@ -881,7 +880,7 @@ RUN(check_pipeline)
 RUN(open_reader)
 {
     oif_reader_options options = {.header = OIF_HEADER_YES};
-    w->source.at = 0; /* a call that failed may have read something */
+    w->source.at = 0; /* a failed call may have read something */
     return oif_reader_open(&options, read_source, &w->source, &w->out.reader, error);
 }
 
@@ -925,14 +924,13 @@ RUN(read_record)
     return oif_reader_next(w->reader, &w->out.record, error);
 }
 
-/* One row for each way in which a call can need memory; a call for a file or a function that
- * reads or writes is no different: prepare makes what it works on, run makes one call whose
- * results stand in `out`. */
+/* One row for each way in which a call can need memory; calls for files and callbacks do not differ
+ * in that. `prepare` creates what it works on, `run` makes one call whose results are in `out`. */
 static const struct call {
     const char *name;
     void (*prepare)(world *w);
     oif_status (*run)(world *w, oif_error *error);
-    bool allocates; /* memory or threads; where it does not, it must succeed without them */
+    bool allocates; /* memory or threads; if not, it must succeed without them */
 } calls[] = {
     {"oif_params_init", nothing, init_params, false},
     {"oif_params_set", nothing, set_param_by_number, false},
@@ -1041,7 +1039,7 @@ static const struct call {
 
 /* ---- Worlds ---- */
 
-/* Outputs that a call which fails must leave as they are point here. */
+/* Outputs that a failing call must leave unchanged point here. */
 static max_align_t nowhere;
 
 static void make_world(world *w, const struct call *c, const oif_detector *model)
@@ -1125,7 +1123,7 @@ static uint64_t mix_reader(uint64_t hash, oif_reader *reader)
     return hash;
 }
 
-/* Everything that a pipeline says from now on. */
+/* Everything that a pipeline returns from now on. */
 static uint64_t mix_pipeline(uint64_t hash, oif_pipeline *pipeline)
 {
     oif_result results[BLOCK];
@@ -1142,7 +1140,7 @@ static uint64_t mix_pipeline(uint64_t hash, oif_pipeline *pipeline)
     return mix(hash, &keys, sizeof keys);
 }
 
-/* The detector in a state file; where none is, nothing. */
+/* The detector in a state file, if there is one. */
 static uint64_t mix_file(uint64_t hash)
 {
     oif_detector *detector = NULL;
@@ -1153,8 +1151,7 @@ static uint64_t mix_file(uint64_t hash)
     return hash;
 }
 
-/* A number that stands for the results of the call and for all that happens afterwards to what
- * it worked on. */
+/* A hash of the results of the call and of everything that its objects do afterwards. */
 static uint64_t consequences(world *w)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -1190,7 +1187,7 @@ static uint64_t faults_injected, calls_tried;
 typedef struct attempt {
     const struct call *call;
     const oif_detector *model;
-    uint64_t from, until; /* requests that are refused */
+    uint64_t from, until; /* requests that fail */
 } attempt;
 
 static const char *attempt_text(const attempt *a)
@@ -1220,7 +1217,7 @@ static unsigned char *copy_of_bytes(const oif_detector *detector)
     return copy;
 }
 
-/* One call that must fail for want of memory and change nothing. */
+/* One call that must fail for lack of memory and change nothing. */
 static void require_clean_failure(const attempt *a, world *w, oif_error *error)
 {
     unsigned char *detector_before = copy_of_bytes(w->detector);
@@ -1265,7 +1262,7 @@ static void try_fault(const attempt *a, uint64_t expected)
     refuse(a->from, a->until);
     require_clean_failure(a, &w, &error);
     if (a->until == UINT64_MAX)
-        require_clean_failure(a, &w, NULL); /* again, and nobody asks why */
+        require_clean_failure(a, &w, NULL); /* again, without an error struct */
     refuse_nothing();
     require_recovery(a, &w, expected);
     free_world(&w);
@@ -1275,8 +1272,7 @@ static void try_fault(const attempt *a, uint64_t expected)
                  supply.threads_held - threads_before);
 }
 
-/* How often a call asks for memory or a thread when it gets all; and what follows from the
- * call. */
+/* How often a call requests memory or a thread if all succeed; and the consequences of the call. */
 static uint64_t requests_of(const struct call *c, const oif_detector *model, uint64_t *expected)
 {
     oif_error error;
@@ -1333,7 +1329,7 @@ static const oif_detector_info *kind_at(size_t kind)
     return oif_detector_info_at(kind);
 }
 
-/* As it is created in the long form; else with few trees, which does the same in less time. */
+/* In the long form of default size; else with few trees, which does the same in less time. */
 static oif_detector *new_of_kind(size_t kind)
 {
     const oif_detector_info *info = kind_at(kind);
@@ -1358,7 +1354,7 @@ static void a_call_that_gets_no_memory_changes_nothing_and_can_be_repeated(void 
         oif_detector *model = new_of_kind(kind);
         require_ok(oif_detector_learn_rows(model, stream_rows, LEARNED_ROWS, DIMENSION, NULL));
         for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
-            /* readers know no detectors */
+            /* readers have no detectors */
             if (kind == 0 || strstr(calls[i].name, "reader") == NULL)
                 try_call(&calls[i], model);
         oif_detector_free(model);
@@ -1430,7 +1426,7 @@ static void no_row_allocates_whatever_the_detector(void **state)
 
 enum { WARM_KEYS = 5 };
 
-/* Of a few keys; every result is looked at, and some are explained. */
+/* With a few keys; every result is checked, and some are explained. */
 static void pass_row_piped(oif_pipeline *pipeline, uint64_t number)
 {
     static const char *const keys[WARM_KEYS] = {"a", "", "a longer key", "b", "c"};
@@ -1501,7 +1497,7 @@ static bool has_a_row(const char *name, size_t length)
     return false;
 }
 
-/* How many calls that can fail a header has; fails when one of them has no row. */
+/* Counts the calls of a header that can fail; fails if one of them has no row. */
 static size_t check_rows_of_header(const char *path)
 {
     static const char before[] = "OIF_MUST_CHECK oif_status ";

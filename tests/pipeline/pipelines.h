@@ -1,4 +1,4 @@
-/* What the pipeline tests share. */
+/* Shared by the pipeline tests. */
 #ifndef TESTS_PIPELINE_PIPELINES_H
 #define TESTS_PIPELINE_PIPELINES_H
 

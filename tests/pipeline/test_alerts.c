@@ -1,5 +1,5 @@
-/* What becomes of anomalies: episodes with their facts, cooldown, a budget of episodes, silence;
- * and models that are frozen. */
+/* From anomalies to alerts: episodes and their facts, cooldown, a budget of episodes, silence; and
+ * frozen models. */
 #include "pipelines.h"
 
 #include "pipeline/model_sections.h"
@@ -30,7 +30,7 @@ static oif_result row_at(live *l, const char *key, double seconds, double spike)
     return result;
 }
 
-/* The next row; a spike is one of that many standard deviations, 0 none. */
+/* The next row; a spike has that many standard deviations, 0: none. */
 static oif_result next(live *l, double spike)
 {
     l->seconds += step;
@@ -120,7 +120,7 @@ static void the_reason_of_an_episode_is_that_of_its_worst_row(void **unused)
     live l = habituated("alert_rate=0.0005");
     oif_attribution why[COLUMNS];
     next(&l, 20);
-    assert_int_equal(episode_of(&l).column, OIF_UNKNOWN_COLUMN); /* nobody has asked */
+    assert_int_equal(episode_of(&l).column, OIF_UNKNOWN_COLUMN); /* not explained yet */
     next(&l, -1000);
     oif_pipeline_explain(l.pipeline, why);
     next(&l, 20); /* less than the worst */
@@ -136,7 +136,7 @@ static void the_reason_of_an_episode_is_that_of_its_worst_row(void **unused)
 
 /* ---- Cooldown ---- */
 
-/* An episode, its end, and one more anomaly `pause` seconds after it. */
+/* An episode, its end, and another anomaly `pause` seconds after it. */
 static oif_result again_after(const char *options, double pause, bool has_times)
 {
     live l = habituated(options);
@@ -272,7 +272,7 @@ static void late_rows_and_unknown_times_are_no_pause(void **unused)
     oif_pipeline_free(l.pipeline);
 }
 
-/* The slow twin: every key is asked at every time. */
+/* The slow twin: asks every key at every time. */
 static void keys_are_reported_when_each_of_them_is_due(void **unused)
 {
     (void)unused;
@@ -291,7 +291,7 @@ static void keys_are_reported_when_each_of_them_is_due(void **unused)
         int expected = 0;
         for (uint32_t i = 0; i < KEYS; i++) {
             if (!oif_pipeline_detector(l.pipeline, key_text(i), strlen(key_text(i))))
-                last[i] = NAN; /* it has no model, or none any more */
+                last[i] = NAN; /* it has no model, or lost it */
             bool is_due = last[i] + 50 < now && !is_told[i];
             expected += is_due;
             is_told[i] |= is_due;
@@ -324,7 +324,7 @@ static void healthy_row(const healthy *h, dice *from, double seconds, double sta
     }
 }
 
-/* Episodes of the first four days, and of all but the first fifth. */
+/* Episodes in the first four days, and in all but the first fifth. */
 static void count_episodes(const healthy *h, double *first, double *later)
 {
     char options[64];
@@ -374,7 +374,7 @@ static void without_times_a_budget_is_the_alert_rate(void **unused)
         double row[COLUMNS];
         draw_row(&from, row, COLUMNS);
         oif_result a = process(plain, row), b = process(budget, row);
-        if (a.threshold < INFINITY) /* the budget may have one before */
+        if (a.threshold < INFINITY) /* the budget may know one earlier */
             require_same_result(&a, &b);
     }
     expect_within(oif_pipeline_alert_rate(budget), 0.001, 0.001, "rate");
@@ -420,7 +420,7 @@ static void what_is_frozen_judges_a_row_the_same_way_again(void **unused)
     for (int i = 0; i < 4; i++) {
         oif_result again = process(l.pipeline, rows[i]);
         assert_false(again.learned);
-        before[i].episode = again.episode; /* which is about the rows around it */
+        before[i].episode = again.episode; /* it depends on the rows around it */
         require_same_result(&again, &before[i]);
     }
     assert_int_equal(oif_detector_rows_learned(detector), learned);
@@ -442,7 +442,7 @@ static void options_about_alerts_can_be_changed_and_others_not(void **unused)
     require_ok(oif_pipeline_change_option(l.pipeline, "threshold", 1e9, NULL));
     assert_false(next(&l, 50).anomaly);
     assert_int_equal(oif_pipeline_change_option(l.pipeline, "shingle", 2, &error), OIF_EPARAM);
-    expect_message(error, "shingle cannot be changed any more");
+    expect_message(error, "shingle cannot be changed once the pipeline exists");
     require_ok(oif_pipeline_change_option(l.pipeline, "alerts", 5, &error));
     require_ok(oif_params_get(oif_pipeline_options(l.pipeline), "threshold", &value, NULL));
     expect_within(value, 0, 0, "threshold");
@@ -529,7 +529,7 @@ static void a_loaded_pipeline_continues_its_episode(void **unused)
     }
 }
 
-/* As snapshots were before alerts had fields. */
+/* Snapshots as they were before alerts had their own fields. */
 static void write_without_alerts(oif_model *model, bytes *to)
 {
     oif_section_writer writer;

@@ -1,5 +1,5 @@
-/* The model that has seen no row: the first key takes it, the last key that is removed gives it
- * back, and every key starts as if it were the only one. */
+/* The model that has seen no row: the first key takes it, the last key to be removed gives it back,
+ * and every key starts as if it were the only one. */
 #include "pipeline/pipeline.h"
 #include "pipelines.h"
 
@@ -33,7 +33,7 @@ static void require_same_key(oif_pipeline *a, oif_pipeline *b, const char *key, 
     }
 }
 
-/* The snapshot is that of a pipeline without keys, and as long as was said. */
+/* The snapshot is that of a pipeline without keys, and has the announced size. */
 static oif_pipeline *load_saved(const oif_pipeline *pipeline)
 {
     size_t count = oif_pipeline_snapshot_bytes(pipeline);
@@ -79,7 +79,7 @@ static void a_limit_that_a_single_model_fits_is_enough(void **unused)
         oif_pipeline_free(pipeline);
         snprintf(options, sizeof options, "memory_limit=%zu", limit);
         pipeline = new_pipeline(detectors[i], "", COLUMNS, options);
-        for (uint32_t key = 0; key < 5; key++) { /* a key that is overdue gives way */
+        for (uint32_t key = 0; key < 5; key++) { /* an overdue key is evicted */
             process_rows(pipeline, key_text(key), key);
             assert_int_equal(oif_pipeline_keys(pipeline), 1);
             assert_in_range(oif_pipeline_memory_bytes(pipeline), 1, limit);
@@ -98,7 +98,7 @@ static void a_second_key_starts_as_the_first_one(void **unused)
         oif_pipeline *alone = new_pipeline(detectors[i], "", COLUMNS, ""),
                      *second = new_pipeline(detectors[i], "", COLUMNS, "");
         process_rows(second, "first", 1);
-        /* Options that were changed hold for later keys, too. */
+        /* Changed options apply to later keys too. */
         require_ok(oif_pipeline_change_option(alone, "alert_rate", 0.02, NULL));
         require_ok(oif_pipeline_change_option(second, "alert_rate", 0.02, NULL));
         require_same_key(alone, second, "key", 2);

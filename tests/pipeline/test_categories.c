@@ -1,4 +1,4 @@
-/* Categories: the table of values against a slow twin, and what a pipeline makes of rare values. */
+/* Categories: the table of values against a slow twin, and how a pipeline treats rare values. */
 #include "pipelines.h"
 
 #include "base/block.h"
@@ -9,7 +9,7 @@ static const char settings[] = "num_trees=8 window_size=256 sample_size=64";
 
 /* ---- The table and its twin ---- */
 
-/* The twin keeps its values in no order and looks at all of them. */
+/* The twin keeps its values unordered and scans all of them. */
 typedef struct twin {
     double values[OIF_CATEGORY_ENTRIES];
     int counts[OIF_CATEGORY_ENTRIES], forgotten;
@@ -37,7 +37,7 @@ static double twin_surprise(const twin *t, double value)
     return log2(all / as_rare);
 }
 
-/* The one with the lowest count, of these that with the lowest value. */
+/* The entry with the lowest count; among equals, the lowest value. */
 static int twin_rarest(const twin *t)
 {
     int rarest = 0;
@@ -67,7 +67,7 @@ static void twin_learn(twin *t, double value)
     t->forgotten = t->forgotten * 15 / 16;
 }
 
-/* Few values, many, heavy tails, only new ones, and from one to the other. */
+/* Few values, many, heavy tails, only new ones, and changes between these. */
 static double draw_category(dice *from, int kind, int row)
 {
     switch (kind) {
@@ -239,7 +239,7 @@ static void a_value_that_comes_back_after_very_long_is_rare(void **unused)
     oif_pipeline_free(pipeline);
 }
 
-/* 100 values of Zipf's law, and only new ones. */
+/* 100 values with Zipf's law, and only new ones. */
 static void healthy_categories_alert_at_most_at_the_rate(void **unused)
 {
     (void)unused;

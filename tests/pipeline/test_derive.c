@@ -1,5 +1,5 @@
-/* Derived columns in a pipeline: a pipeline that derives says the same as one that is given the
- * derived rows, with keys, evictions, copies and snapshots. */
+/* Derived columns in a pipeline: a pipeline that derives gives the same results as one that gets
+ * the derived rows, with keys, evictions, copies and snapshots. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
 #include "pipelines.h"
@@ -18,7 +18,7 @@ static oif_pipeline *new_deriving(const char *options)
     return pipeline;
 }
 
-/* Counters of hosts, and what is learned of a row, by hand. */
+/* Counters of hosts, and the learned row, by hand. */
 typedef struct hosts {
     dice from;
     double bytes[KEYS], seconds[KEYS]; /* NaN before the first row */
@@ -62,7 +62,7 @@ static oif_result process_at(oif_pipeline *pipeline, uint32_t key, double second
     return result;
 }
 
-/* The logarithm is the pipeline's own: libm's may differ in the last bit. */
+/* Uses the pipeline's own logarithm: libm's may differ in the last bit. */
 static void check_learned(const oif_pipeline *pipeline, double learned[LEARNED])
 {
     const double *found = oif_pipeline_learned_row(pipeline);
@@ -243,7 +243,8 @@ static void a_loaded_pipeline_and_a_copy_go_on_as_the_first(void **unused)
     }
 }
 
-/* Any single damaged byte is found by a checksum; so the fields of DERI are changed with theirs. */
+/* A checksum finds any single damaged byte, so the fields of DERI are changed with their
+ * checksum. */
 static void every_cut_snapshot_is_refused(void **unused)
 {
     (void)unused;

@@ -35,7 +35,7 @@ typedef struct step {
     double seconds, value, expected;
 } step;
 
-/* What column 1 becomes, row after row. */
+/* The derived values of column 1, row by row. */
 static void check_steps(oif_derive kind, const step *steps, size_t count)
 {
     oif_derived_plan plan = plan_of(1, kind, false);
@@ -188,7 +188,7 @@ static void a_plan_refuses_what_it_cannot_do(void **state)
     oif_derived_plan_free(&plan);
 }
 
-/* ---- The twin: all rows are kept, every derived value is found by looking back ---- */
+/* ---- The twin: keeps all rows and finds every derived value by looking back ---- */
 
 enum { ROWS = 400 };
 
@@ -202,7 +202,7 @@ static double twin_rate(const history *h, int row, size_t column)
     int before = -1;
     if (isnan(value) || isnan(at))
         return NAN;
-    for (int i = 0; i < row; i++) { /* the last one that was taken */
+    for (int i = 0; i < row; i++) { /* the last one taken */
         bool is_known = !isnan(h->rows[i][column]) && !isnan(h->seconds[i]);
         if (is_known && (before < 0 || h->seconds[i] != h->seconds[before]))
             before = i;

@@ -1,6 +1,5 @@
-/* evicted=keep: a key that comes back goes on as if it had never lost its model, across saves
- * and crashes; and what the evicted models file cannot give back is lost with a count, never
- * used. */
+/* evicted=keep: a key that comes back resumes as if it had never lost its model, across saves and
+ * crashes. What the evicted models file cannot return is lost and counted, never used. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
 #include "../base/sanitized.h"
@@ -12,7 +11,7 @@
 
 enum { COLUMNS = 2 };
 
-/* Thousands of saves; that they are synced is tested in tests/snapshot. */
+/* Thousands of saves; tests/snapshot checks that they are synced. */
 int __wrap_fsync(int fd);
 int __wrap_fsync(int fd)
 {
@@ -66,10 +65,10 @@ static void remove_files(void)
 
 /* ---- As if nothing was evicted ---- */
 
-/* One stream twice: through a pipeline without limits, and through one that keeps what it
- * evicts and is saved, loaded and crashes now and then. */
+/* One stream twice: through a pipeline without limits, and through one that keeps what it evicts
+ * and is saved, loaded and crashes now and then. */
 typedef struct race {
-    oif_pipeline *free, *tight, *free_then; /* the last as it was when the tight one was saved */
+    oif_pipeline *free, *tight, *free_then; /* free_then: `free` when `tight` was saved */
     oif_state_file *file;
     dice from;
     uint32_t keys, saves, loads, crashes;
@@ -113,7 +112,7 @@ static void load_again(race *r)
     r->loads++;
 }
 
-/* Goes back to what was saved; the rows since then are others now, and get what they would have
+/* Returns to what was saved. The rows since then are different now, and get what they would have
  * got. */
 static void crash(race *r)
 {
@@ -189,9 +188,9 @@ static void a_pipeline_as_it_is_made_is_kept_as_well(void **unused)
         race_to_the_end(oif_detector_info_at(i)->table.name, "", "", 6, 16, 20);
 }
 
-/* ---- Who has what ---- */
+/* ---- Which key has which model ---- */
 
-/* Keys 0 to 4 in turn, so 3 of them are evicted. */
+/* Keys 0 to 4 in rotation, so 3 of them are evicted. */
 static oif_pipeline *five_keys(oif_state_file *file, uint32_t rows)
 {
     oif_pipeline *pipeline = new_keeping(file, "loda", "num_projections=2 num_bins=3 window_size=4",
@@ -259,7 +258,7 @@ static void without_a_state_file_what_is_evicted_is_counted_as_lost(void **unuse
     save(file, kept);
     require_ok(oif_pipeline_load_file("state", &read_only, NULL));
     assert_int_equal(oif_pipeline_kept(read_only), 3);
-    /* its model cannot be had, and that of the key which goes cannot be put there */
+    /* its model cannot be read, and that of the evicted key cannot be written */
     process_key(read_only, evicted_key(read_only), row);
     assert_int_equal(oif_pipeline_lost(read_only, NULL), 2);
     assert_int_equal(oif_pipeline_kept(read_only), 2);
@@ -301,11 +300,11 @@ static void to_keep_evicted_models_twice_costs_no_saved_model(void **unused)
     oif_pipeline *pipeline = five_keys(file, 50);
     double row[COLUMNS] = {1, 2};
     save(file, pipeline);
-    for (uint32_t i = 0; i < 20; i++) { /* models that the saved state knows of are in memory */
+    for (uint32_t i = 0; i < 20; i++) { /* models of the saved state are in memory */
         process_key(pipeline, key_text(i % 7), row);
         require_ok(oif_state_file_keep_evicted(file, pipeline, NULL));
     }
-    oif_pipeline_free(pipeline); /* and that is not saved */
+    oif_pipeline_free(pipeline); /* not saved */
     pipeline = load(file);
     for (uint32_t i = 0; i < 5; i++)
         process_key(pipeline, key_text(i), row);
@@ -315,7 +314,7 @@ static void to_keep_evicted_models_twice_costs_no_saved_model(void **unused)
     remove_files();
 }
 
-/* Loads, and gives all keys a row: what was saved is all there. */
+/* Loads, and gives all keys a row: everything that was saved is there. */
 static void require_five_keys_whole(oif_state_file *file)
 {
     oif_pipeline *pipeline = load(file);
@@ -353,7 +352,7 @@ static void a_new_pipeline_that_was_not_saved_costs_no_saved_model(void **unused
     remove_files();
 }
 
-/* The state on the disk is not what the pipeline has become since it was saved. */
+/* The state on disk is not what the pipeline has become since it was saved. */
 static void a_pipeline_that_comes_back_to_its_file_costs_no_saved_model(void **unused)
 {
     (void)unused;
@@ -368,7 +367,7 @@ static void a_pipeline_that_comes_back_to_its_file_costs_no_saved_model(void **u
         require_ok(oif_state_file_keep_evicted(file, pipeline, NULL));
     }
     require_none_lost(pipeline);
-    oif_pipeline_free(pipeline); /* and that is not saved */
+    oif_pipeline_free(pipeline); /* not saved */
     require_five_keys_whole(file);
     oif_state_file_close(file);
     remove_files();
@@ -379,7 +378,7 @@ static void a_new_pipeline_that_is_saved_has_the_file_for_itself(void **unused)
 {
     (void)unused;
     oif_state_file *file = open_state();
-    oif_pipeline_free(five_keys(file, 50)); /* never saved: nobody's */
+    oif_pipeline_free(five_keys(file, 50)); /* never saved: not used by any state */
     oif_state_file_close(file);
     file = open_state();
     oif_pipeline *pipeline = five_keys(file, 50);
@@ -416,7 +415,7 @@ static void a_snapshot_elsewhere_has_the_models_in_memory(void **unused)
     unlink("other");
     save(file, pipeline);
     oif_pipeline_free(pipeline);
-    /* nobody holds it, then someone does */
+    /* not held, then held */
     require_ok(oif_pipeline_load_file("state", &loaded, NULL));
     require_ok(oif_state_file_keep_evicted(file, loaded, NULL));
     double row[COLUMNS] = {1, 2};
@@ -451,7 +450,7 @@ static void a_pipeline_that_forgets_has_no_evicted_models_file(void **unused)
 
 enum {
     STRIDE = 13 * STEP_IF_SANITIZED(5)
-}; /* of the bytes that are damaged; every one is in the tests of the files */
+}; /* of the damaged bytes; the tests of the files cover all */
 
 typedef struct bytes {
     unsigned char *start;
@@ -476,7 +475,7 @@ static void write_whole(const char *path, bytes b)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Makes all checksums of a snapshot right again, as far as sections are where they say. */
+/* Repairs all checksums of a snapshot, as far as sections are where they claim to be. */
 static void repair_all(snapshot s)
 {
     for (size_t start = 0; start + 24 <= s.count;) {
@@ -497,7 +496,7 @@ static void make_state(bytes *state, bytes *evicted)
     *evicted = read_whole("state.shelf");
 }
 
-/* Loads, and gives each key a row; returns how many models were lost, or -1 when it was
+/* Loads, and gives each key a row; returns how many models were lost, or -1 if loading was
  * refused. */
 static int lost_by_all_keys(oif_result results[5])
 {
@@ -523,7 +522,7 @@ static int lost_by_all_keys(oif_result results[5])
     return lost;
 }
 
-/* Where the section with the slots starts. */
+/* Finds the start of the section with the slots. */
 static size_t find_evicted_section(bytes state)
 {
     for (size_t start = 16; start + 24 <= state.count;
@@ -534,11 +533,11 @@ static size_t find_evicted_section(bytes state)
     return 0;
 }
 
-/* Five keys, two of them in memory, and a slot that was needed before another one got free. */
+/* Five keys, two of them in memory, and a slot that was needed before another one became free. */
 enum { SLOTS = 4 };
 
-/* The line of the state about the key whose model has a slot: slot, checksum, bytes of the
- * key, key. NULL: none has it. */
+/* The entry of the state for the key whose model is in the slot: slot, checksum, bytes of the key,
+ * key. NULL: there is none. */
 static unsigned char *line_of(bytes state, uint32_t slot)
 {
     size_t section = find_evicted_section(state);
@@ -647,8 +646,8 @@ static void slots_that_no_checksum_shows_to_be_wrong_are_refused_or_harmless(voi
     remove_files();
 }
 
-/* Evicted models of another day, whole, beside this state: its models are not those that the
- * state means. */
+/* Evicted models of another day, complete, beside this state: they are not the models that the
+ * state refers to. */
 static void an_older_model_is_not_taken_for_the_newer_one(void **unused)
 {
     (void)unused;
@@ -658,7 +657,7 @@ static void an_older_model_is_not_taken_for_the_newer_one(void **unused)
     assert_int_equal(lost_by_all_keys(results), 0); /* and saves: all keys have seen one row more */
     oif_state_file *file = open_state();
     oif_pipeline *pipeline = load(file);
-    for (uint32_t i = 0; i < 40; i++) /* until the slots of the old day are all used again */
+    for (uint32_t i = 0; i < 40; i++) /* until all slots of the old day are reused */
         process_key(pipeline, key_text(i % 5), (double[]){i, 2});
     save(file, pipeline);
     oif_pipeline_free(pipeline);
@@ -692,7 +691,7 @@ static void a_key_that_stands_twice_is_refused(void **unused)
     remove_files();
 }
 
-/* Damages an evicted model and makes its own checksums and that in the state fit. */
+/* Damages an evicted model and adjusts its own checksums and the one in the state. */
 static void damage_a_model(dice *from, bytes state, size_t section, bytes evicted)
 {
     oif_checksum_table table;
@@ -732,7 +731,7 @@ static void a_model_that_no_checksum_shows_to_be_damaged_is_lost_or_harmless(voi
         lost += (uint32_t)outcome;
     }
     print_message("%u of %u damaged models were lost\n", lost, trials);
-    assert_true(lost > trials / 50 && lost < trials * 9 / 10); /* both ways are taken */
+    assert_true(lost > trials / 50 && lost < trials * 9 / 10); /* both outcomes occur */
     free(hurt_state.start);
     free(hurt_evicted.start);
     free(state.start);
@@ -740,7 +739,7 @@ static void a_model_that_no_checksum_shows_to_be_damaged_is_lost_or_harmless(voi
     remove_files();
 }
 
-/* thousands of files; where that is none, /tmp is */
+/* thousands of files; /tmp if there is no such folder */
 static char folder[] = "/dev/shm/oif-evicted-XXXXXX";
 
 static int enter_folder(void **unused)

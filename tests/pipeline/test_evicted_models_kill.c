@@ -1,7 +1,7 @@
-/* kill -9 at any moment while models come and go between memory and the file: a child
- * processes rows of many keys with room for few models, saves now and then and acknowledges;
- * the parent kills it, loads what is left and compares it, key by key, with a pipeline that was
- * never interrupted and never evicted anything. */
+/* kill -9 at any moment while models move between memory and the file. A child processes rows of
+ * many keys with space for few models, saves now and then and acknowledges. The parent kills it,
+ * loads what is left and compares it, key by key, with a pipeline that was never interrupted and
+ * never evicted anything. */
 #define _GNU_SOURCE
 
 #include "../snapshot/kills.h"
@@ -14,7 +14,7 @@ enum { COLUMNS = 2, KEYS = 30, ROWS_A_GENERATION = 40 };
 static const char detector[] = "online-iforest",
                   settings[] = "num_trees=4 window_size=32 max_leaf_samples=2";
 
-/* The row with this number, and its key: keys of some rows ago are the likelier ones. */
+/* The row with this number, and its key: recent keys are more likely. */
 static const char *row_at(uint64_t number, double row[COLUMNS])
 {
     dice from = {number};
@@ -31,7 +31,7 @@ static oif_status process_next(oif_pipeline *pipeline, oif_result *result)
 
 /* ---- The child ---- */
 
-/* Returns only when something goes wrong: a number that says what. */
+/* Returns only if something goes wrong: a number for the cause. */
 static int save_for_ever(int acknowledge)
 {
     oif_state_file *file;
@@ -63,7 +63,7 @@ static int save_for_ever(int acknowledge)
 
 /* ---- The parent ---- */
 
-/* Every key's next row gets what the twin, which has all models in memory, gives it. */
+/* Every key's next row gets the same result as from the twin, which has all models in memory. */
 static void require_same_as_twin(oif_pipeline *loaded, const oif_pipeline *twin)
 {
     oif_pipeline *next;
@@ -81,9 +81,9 @@ static void require_same_as_twin(oif_pipeline *loaded, const oif_pipeline *twin)
     oif_pipeline_free(next);
 }
 
-/* Returns the rows that the state has: of the last acknowledged generation, or of one more that
- * was saved when the kill came before it could be acknowledged. Nothing is saved, so the next
- * child finds the evicted models of this state. */
+/* Returns the number of rows in the state: of the last acknowledged generation, or of one more that
+ * was saved just before the kill. Nothing is saved, so the next child finds the evicted models of
+ * this state. */
 static uint64_t check_state(uint64_t acknowledged, oif_pipeline *twin)
 {
     oif_state_file *file = NULL;
@@ -136,7 +136,7 @@ static void test_a_kill_at_any_moment_loses_no_model(void **unused)
         while_writing += is_writing;
         generations += rows > rows_before;
         acknowledged = rows;
-        /* On a slow disk every child would die while it writes: some must get on, too. */
+        /* On a slow disk every child would die while writing; some must get further too. */
         bool is_late = rows > rows_before || (is_writing && generations * 5 > trial);
         longest_life = adapt_life(longest_life, is_late);
         require_no_other_files();

@@ -1,5 +1,5 @@
-/* Which keys keep their models when there are more than may have one: of hosts that report in turn
- * nearly all; and those that ended give way to those that came. */
+/* Which keys keep their models when there are more keys than models: nearly all of hosts that
+ * report in rounds; and hosts that ended are replaced by new ones. */
 #include "pipeline/pipeline.h"
 #include "pipelines.h"
 
@@ -19,8 +19,8 @@ static oif_result process_number(oif_pipeline *pipeline, uint32_t key, dice *fro
     return process_key(pipeline, key_text(key), row);
 }
 
-/* Hosts in turn. Returns the part of the rows in the second half that have the score which they
- * would have with a model for each. */
+/* Hosts in rotation. Returns the fraction of rows in the second half with the score they would have
+ * if every host had a model. */
 static double same_in_turn(uint32_t hosts, uint32_t most_keys, uint32_t turns)
 {
     oif_pipeline *limited = new_limited(most_keys), *all = new_limited(hosts);
@@ -56,7 +56,7 @@ static void hosts_that_report_in_turn_keep_their_models(void **unused)
     assert_true(same_in_turn(2, 1, 300) >= 0.9 * 1 / 2);
 }
 
-/* Hosts report in any order, each as often as the others. */
+/* Hosts report in random order, each equally often. */
 static void hosts_that_report_by_chance_keep_their_models(void **unused)
 {
     (void)unused;
@@ -71,7 +71,7 @@ static void hosts_that_report_by_chance_keep_their_models(void **unused)
     oif_pipeline_free(pipeline);
 }
 
-/* 40 containers at a time, each for 400 rows of its own, then another one begins. */
+/* 40 containers at a time, each for 400 of its own rows, then another one starts. */
 static void containers_that_ended_give_way(void **unused)
 {
     (void)unused;
@@ -102,7 +102,7 @@ static void containers_that_ended_give_way(void **unused)
     oif_pipeline_free(pipeline);
 }
 
-/* As many containers as models: a new one waits until that which ended is overdue. */
+/* As many containers as models: a new one waits until the one that ended is overdue. */
 static void a_new_key_waits_for_some_turns_at_most(void **unused)
 {
     (void)unused;
@@ -113,12 +113,12 @@ static void a_new_key_waits_for_some_turns_at_most(void **unused)
         for (uint32_t i = 0; i < 50; i++)
             assert_false(process_number(pipeline, i, &from).has_no_model);
     for (; turn < 60; turn++)
-        for (uint32_t i = 1; i <= 50; i++) /* the first one has ended, another one begins */
+        for (uint32_t i = 1; i <= 50; i++) /* the first one has ended, another one starts */
             waited += process_number(pipeline, i, &from).has_no_model;
     assert_in_range(waited, 1, 5);
     assert_int_equal(oif_pipeline_evictions(pipeline), 1);
     assert_int_equal(oif_pipeline_restarts(pipeline), 0);
-    for (turn = 0; turn < 10; turn++) /* and the first one comes back: nobody has ended */
+    for (turn = 0; turn < 10; turn++) /* and the first one comes back: none has ended */
         for (uint32_t i = 0; i <= 50; i++)
             assert_true(process_number(pipeline, i, &from).has_no_model == (i == 0));
     oif_pipeline_free(pipeline);
@@ -139,7 +139,7 @@ static void a_key_that_comes_often_gets_in_among_keys_that_come_once(void **unus
     oif_pipeline_free(pipeline);
 }
 
-/* A file that is sorted by its key. */
+/* A file sorted by key. */
 static void keys_one_after_another_all_learn(void **unused)
 {
     (void)unused;

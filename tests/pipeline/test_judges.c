@@ -1,4 +1,4 @@
-/* Judges with one score: the most severe evidence decides, on the scale of the leader. */
+/* Judges with one score: the most severe evidence decides, on the leader's scale. */
 #include "pipelines.h"
 
 #include "pipeline/judges.h"
@@ -129,7 +129,7 @@ static void a_judge_that_cannot_tell_or_knows_too_little_is_not_heard(void **unu
     assert_true(score_of(judges, 2, &decisive) > 0.5);
 }
 
-/* A tenth of all rows are one clump of anomalies that the leader is sure of. By rank they are one
+/* A tenth of all rows are one cluster of anomalies that the leader is sure of. By rank they are one
  * row in ten; a row that is one in a hundred to the other judge must not overrule them. */
 static void a_clump_that_the_leader_sees_is_not_overruled_by_ordinary_rows(void **unused)
 {
@@ -152,7 +152,7 @@ static void a_clump_that_the_leader_sees_is_not_overruled_by_ordinary_rows(void 
 
 /* ---- Pipelines ---- */
 
-/* Two columns that are always equal: only a detector that looks at both at a time can tell when
+/* Two columns that are always equal: only a detector that looks at both at once can notice when
  * they are not. */
 static void draw_equal(dice *from, double *row)
 {
@@ -254,7 +254,7 @@ static void one_flipped_bit_anywhere_is_refused(void **unused)
     require_ok(oif_pipeline_save(pipeline, append, file, NULL));
     const uint32_t bytes = (uint32_t)ftell(file);
     for (int i = 0; i < 600; i++) {
-        /* most of them in the model, which is behind the detector */
+        /* most of them in the model, which follows the detector */
         long at = bytes - 1 - (long)dice_below(&from, i % 3 == 0 ? bytes : bytes / 4);
         oif_pipeline *loaded = NULL;
         fseek(file, at, SEEK_SET);

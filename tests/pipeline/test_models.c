@@ -1,5 +1,5 @@
 /* Models that take memory as they learn: a pipeline that packs its models gives the same bits as
- * one that never does, whatever is asked in between; and it takes as much as it says. */
+ * one that never does, whatever happens in between; and it takes as much memory as it reports. */
 #include "../base/sanitized.h"
 #include "pipeline/pipeline.h"
 #include "pipelines.h"
@@ -9,7 +9,7 @@ enum { COLUMNS = 3 };
 static const char *const detectors[] = {
     "rolling-iforest", "online-iforest", "iforest-asd", "hst", "rrcf", "loda", "sdo"};
 
-/* Small, so all that a model can do happens within some hundred rows. */
+/* Small, so everything that a model can do happens within a few hundred rows. */
 static const char *small_settings(const char *detector)
 {
     return strcmp(detector, "loda") == 0              ? "window_size=64 num_projections=10"
@@ -89,7 +89,7 @@ static void change_both(const pair *p, const char *name, double value)
     require_ok(oif_pipeline_change_option(p->whole, name, value, NULL));
 }
 
-/* Exchanges one of the pipelines for its copy. */
+/* Replaces one of the pipelines by its copy. */
 static void go_on_with_a_copy(oif_pipeline **pipeline)
 {
     oif_pipeline *copy;
@@ -148,8 +148,8 @@ static void a_model_becomes_whole_once_it_has_learned_much(void **unused)
         if (i == 299)
             assert_int_equal(p.packs->models.whole_count, 0);
     }
-    assert_int_equal(p.packs->models.whole_count, 2);      /* the third one is unpacked for ever */
-    assert_true(oif_models_pack_one(&p.packs->models, 0)); /* another one than host-0 */
+    assert_int_equal(p.packs->models.whole_count, 2);      /* the third one stays unpacked */
+    assert_true(oif_models_pack_one(&p.packs->models, 0)); /* other than host-0 */
     assert_int_equal(p.packs->models.whole_count, 1);
     require_same_snapshot(&p);
     oif_pipeline_free(p.packs);
@@ -201,7 +201,7 @@ static void a_key_takes_memory_as_it_learns(void **unused)
     assert_true(more < 36000);
 }
 
-/* Rows of few keys cost nothing more than before. */
+/* Rows of few keys have no extra cost. */
 static void the_first_models_are_whole(void **unused)
 {
     (void)unused;

@@ -1,5 +1,5 @@
-/* The sense for columns that follow each other, against a twin for one pair that keeps all rows
- * and adds them up with their weights, and the cases that it is there for. */
+/* The sense for columns that follow each other, against a twin for one pair that keeps all rows and
+ * sums them with weights, and the cases it is meant for. */
 #include "../detect/any_detector.h"
 
 #include "base/memory.h"
@@ -39,7 +39,7 @@ typedef struct line {
 } line;
 
 typedef struct twin {
-    int count; /* of rows that the line is laid through */
+    int count; /* of rows that the line is fitted to */
     double y[MAX_ROWS], x[MAX_ROWS], weights[MAX_ROWS];
     double residuals[MAX_ROWS]; /* of the rows after the trial, each before it is learned */
     bool is_link;
@@ -70,7 +70,7 @@ static double twin_residual(const twin *t, const double *row)
     return row[0] - l.column_mean - l.slope * (row[1] - l.partner_mean);
 }
 
-/* What is left of a series without its mean and trend. */
+/* A series without its mean and trend. */
 static void remove_trend(const double *series, double *left)
 {
     double mean = 0, products = 0, times = 0;
@@ -128,7 +128,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of the largest residuals of 64 rows each, of the last 16 such. */
+/* The median of the last 16 largest residuals of 64 rows each. */
 static double twin_usual(const twin *t)
 {
     double largest[16];
@@ -179,12 +179,12 @@ static void a_pair_has_the_evidence_of_the_definition(void **state)
             twin_learn(&t, row, i % 2 == 0);
         }
         require_sound(partner);
-        assert_true(unusual > 15); /* else nothing was compared */
+        assert_true(unusual > 15); /* otherwise nothing was compared */
         oif_memory_free(partner);
     }
 }
 
-/* ---- What it is there for ---- */
+/* ---- What it is meant for ---- */
 
 /* Five columns; the fourth follows the second, downwards. */
 static void make_row(dice *from, double row[5])
@@ -380,7 +380,7 @@ static void a_single_column_has_no_partner(void **state)
 
 /* ---- Damage ---- */
 
-/* The fields of a link that are numbers, in their order, are next to each other. */
+/* The numeric fields of a link are adjacent, in order. */
 static void damage_is_noticed(void **state)
 {
     (void)state;

@@ -1,5 +1,4 @@
-/* From rows to alerts: the rate, the episodes, what is learned, what is said to be the
- * reason. */
+/* From rows to alerts: the rate, the episodes, what is learned, which reason is given. */
 #include "pipelines.h"
 
 /* ---- Alerts ---- */
@@ -121,15 +120,14 @@ static void what_lasts_becomes_normal_after_the_stated_number_of_rows(void **unu
           decay = meet_a_shift("alert_rate=0.005 learn=decay patience=300");
     assert_int_equal(all.first_not_learned, -1);
     assert_int_equal(normal.first_not_learned, 0);
-    assert_int_equal(normal.accepted_at, -1); /* never: that is what was asked for */
+    assert_int_equal(normal.accepted_at, -1); /* never, as requested */
     assert_int_equal(normal.anomalies_after, 2000);
     assert_int_equal(decay.first_not_learned, 0);
     assert_true(decay.accepted_at >= 299 && decay.accepted_at <= 310);
     assert_true(decay.anomalies_after < 100);
 }
 
-/* Anomalies that are learned teach the detector that they are normal; those that are not keep
- * their scores. */
+/* Learned anomalies teach the detector that they are normal; others keep their scores. */
 static void anomalies_that_are_not_learned_do_not_poison(void **unused)
 {
     (void)unused;
@@ -189,7 +187,7 @@ static void a_shingle_is_the_last_rows_as_one(void **unused)
 
 enum { EXPLAINED_COLUMNS = 8 };
 
-/* One number of a row is far off; in how many alerts it is the first reason, and in the right
+/* One value of a row is extreme. In how many alerts it is the first reason, with the right
  * direction. */
 static double rightly_explained(const char *detector, size_t shingle)
 {
@@ -315,14 +313,14 @@ static void options_that_do_not_fit_are_refused(void **unused)
     assert_int_equal(oif_params_set(&options, "alert_rate", 0.9, &error), OIF_EPARAM);
     assert_int_equal(oif_params_set_text(&options, "learn", "some", &error), OIF_EPARAM);
     assert_non_null(strstr(error.message, "learn must be one of: all, normal, decay, none"));
-    options.values[0] = NAN; /* filled in by hand */
+    options.values[0] = NAN; /* set by hand */
     assert_int_equal(oif_pipeline_new(&params, 3, &options, &none, &error), OIF_EPARAM);
     assert_null(none);
 }
 
 /* ---- Keys ---- */
 
-/* Each key's results are those of a pipeline that sees only its rows. */
+/* Each key gets the results of a pipeline that sees only its rows. */
 static void keys_do_not_touch_each_other(void **unused)
 {
     (void)unused;
@@ -357,7 +355,7 @@ static void require_recent_key(const oif_pipeline *pipeline, const char *expecte
     assert_memory_equal(key, expected, key_bytes);
 }
 
-/* Either a key has a model, or there is no room and its rows say so. */
+/* Either a key has a model, or the limits leave no space and its rows report that. */
 static void a_key_has_a_model_or_its_rows_say_that_it_has_none(void **unused)
 {
     (void)unused;
@@ -369,7 +367,7 @@ static void a_key_has_a_model_or_its_rows_say_that_it_has_none(void **unused)
     for (int i = 0; i < 5000; i++) {
         uint32_t key = dice_below(&from, 1 + dice_below(&from, KEYS));
         if (dice_below(&from, 10) == 0)
-            key += KEYS * ((uint32_t)i / 1000); /* some come for a while only */
+            key += KEYS * ((uint32_t)i / 1000); /* some come only for a while */
         const char *text = key_text(key);
         const size_t bytes = strlen(text), held = oif_pipeline_keys(pipeline);
         const uint64_t evictions = oif_pipeline_evictions(pipeline);
@@ -476,7 +474,7 @@ static void a_detector_that_learned_elsewhere_gives_the_alerts(void **unused)
     oif_pipeline_free(lent);
 }
 
-/* What was explained is the last row, not the model that an exchange has made since. */
+/* The explained row is the last one, not the model that an exchange has created since. */
 static void a_key_without_a_row_is_not_that_of_the_last_row(void **unused)
 {
     (void)unused;
@@ -499,7 +497,7 @@ static void a_key_without_a_row_is_not_that_of_the_last_row(void **unused)
     assert_true(why[0].share > 0.9 && why[0].direction == 1);
     require_recent_key(pipeline, "seen");
     require_recent_key(copy, "seen");
-    /* "seen" goes */
+    /* evicts "seen" */
     require_ok(oif_pipeline_exchange_detector(pipeline, "newer", 5, &detector, NULL));
     oif_pipeline_explain(pipeline, why);
     assert_true(why[0].share == 0 && why[0].direction == 0);

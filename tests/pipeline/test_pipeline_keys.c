@@ -1,5 +1,5 @@
-/* Keys can be listed, asked and removed, and moved from one pipeline to another bit for bit; a key
- * that does not fit is refused with a sentence, and a damaged one too. */
+/* Keys can be listed, found and removed, and moved from one pipeline to another bit for bit. A key
+ * that does not fit, or is damaged, is refused with a message. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
 #include "../snapshot/snapshots.h"
@@ -9,7 +9,7 @@
 
 static const char *const small = "num_trees=3 window_size=60 sample_size=16";
 
-/* Thousands of saves; that they are synced is tested in tests/snapshot. */
+/* Thousands of saves; tests/snapshot checks that they are synced. */
 int __wrap_fsync(int fd);
 int __wrap_fsync(int fd)
 {
@@ -83,7 +83,7 @@ static void require_same_pipelines(const oif_pipeline *a, const oif_pipeline *b)
     free(of_b.bytes);
 }
 
-/* ---- Asking and listing ---- */
+/* ---- Finding and listing ---- */
 
 static void a_key_is_described(void **unused)
 {
@@ -166,7 +166,7 @@ static void a_removed_key_begins_again_and_the_others_do_not_notice(void **unuse
                 if (!is_there)
                     assert_string_equal(error.message, "the pipeline has no such key");
                 assert_false(oif_pipeline_key(pipeline, key, strlen(key), &info));
-                /* the twin is made again from those that are left, in their order */
+                /* the twin is rebuilt from those that are left, in order */
                 snapshot s = save_all(pipeline);
                 oif_pipeline_free(others);
                 require_ok(oif_pipeline_load_memory(s.bytes, s.count, &others, NULL));
@@ -202,7 +202,7 @@ static void a_removed_key_is_never_silent(void **unused)
     for (uint32_t i = 0; i < 20; i += 2)
         remove_key(pipeline, key_text(i));
     draw_row(&from, row, 2);
-    process_at(pipeline, "new", 1000, row); /* which takes the entry of a removed one */
+    process_at(pipeline, "new", 1000, row); /* it takes the entry of a removed key */
     oif_pipeline_silent(pipeline, 1001, count_silence, &silences);
     assert_int_equal(silences, 10);
     oif_pipeline_silent(pipeline, 1061, count_silence, &silences);
@@ -256,7 +256,7 @@ static void a_moved_key_goes_on_bit_for_bit(void **unused)
         require_same_bytes(s, again);
         remove_key(left, "host-1");
         double row[2];
-        /* a budget is of all keys; a key alone keeps it only as long as the rest is the same */
+        /* a budget covers all keys; a single key keeps to it only if the rest is the same */
         for (uint32_t i = 0; i < 500 && trial % 5 != 4; i++) {
             draw_row(&from, row, 2);
             row[0] += i % 100 == 0 ? 50 : 0;
@@ -341,7 +341,7 @@ static void a_key_file_is_written_and_read(void **unused)
     assert_int_equal(oif_pipeline_load_key_file(other, path, NULL, 0, NULL, &error), OIF_EKIND);
     require_ok_or(oif_pipeline_load_file(path, &no_pipeline, &error), error);
     require_same_pipelines(pipeline, no_pipeline);
-    FILE *file = fopen(path, "wb"); /* a key with something behind it changes nothing */
+    FILE *file = fopen(path, "wb"); /* a key followed by other bytes changes nothing */
     fwrite(a.bytes, 1, a.count, file);
     fputc('x', file);
     fclose(file);
@@ -349,7 +349,7 @@ static void a_key_file_is_written_and_read(void **unused)
     assert_int_equal(oif_pipeline_load_key_file(other, path, NULL, 0, NULL, &error), OIF_ECORRUPT);
     assert_int_equal(oif_pipeline_keys(other), 0);
     remove(path);
-    assert_int_equal(remove(folder), 0); /* which is empty: no lock was left */
+    assert_int_equal(remove(folder), 0); /* it is empty: no lock was left */
     free(a.bytes);
     free(b.bytes);
     oif_pipeline_free(no_pipeline);
@@ -494,7 +494,7 @@ static void an_evicted_key_is_listed_moved_and_removed(void **unused)
         snapshot c = save_key(third, key_text(i));
         a.count = b.count < a.count ? b.count : a.count;
         assert_int_equal(b.count, c.count);
-        /* all but the options, which come first, is the same */
+        /* everything but the options, which come first, is the same */
         assert_memory_equal(a.bytes + 1500, b.bytes + 1500, a.count - 1500);
         assert_memory_equal(c.bytes + 1500, b.bytes + 1500, c.count - 1500);
         free(a.bytes);

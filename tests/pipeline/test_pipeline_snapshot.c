@@ -1,4 +1,4 @@
-/* A loaded pipeline is the saved one, with all its keys; a damaged one is refused. */
+/* A loaded pipeline equals the saved one, with all its keys; a damaged one is refused. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
 #include "../base/sanitized.h"
@@ -91,7 +91,7 @@ static void a_loaded_pipeline_goes_on_as_the_other(void **unused)
     }
 }
 
-/* With two keys, its column has a name. */
+/* With that many keys and a named column. */
 static bytes small_snapshot(uint32_t keys)
 {
     const char *const name = "load";
@@ -139,7 +139,7 @@ static void every_truncation_and_every_flipped_byte_is_refused(void **unused)
     }
 }
 
-/* Makes all checksums right again, as far as sections are where they say. */
+/* Repairs all checksums, as far as sections are where they claim to be. */
 static void repair_all(bytes b)
 {
     snapshot s = {(unsigned char *)b.start, b.count};
@@ -149,7 +149,7 @@ static void repair_all(bytes b)
     }
 }
 
-/* What is accepted has to live on. */
+/* An accepted pipeline must work. */
 static bool survives(bytes b)
 {
     oif_pipeline *pipeline = NULL, *copy = NULL;
@@ -196,7 +196,7 @@ static void damage_that_no_checksum_shows_is_refused_or_harmless(void **unused)
         free(b.start);
         free(good.start);
     }
-    if (!(accepted > trials / 100 && accepted < trials * 99 / 100)) /* both ways are taken */
+    if (!(accepted > trials / 100 && accepted < trials * 99 / 100)) /* both outcomes occur */
         fail_msg("%u of %u damaged snapshots were accepted", accepted, trials);
 }
 
@@ -244,7 +244,7 @@ static void a_state_file_holds_a_pipeline(void **unused)
     oif_state_file_close(file);
     free(b.start);
     assert_int_equal(remove(path), 0);
-    assert_int_equal(remove(folder), 0); /* which is empty: no lock was left */
+    assert_int_equal(remove(folder), 0); /* it is empty: no lock was left */
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* The history of scores against its obvious twin, which keeps them all. */
+/* The history of scores against a plain twin that keeps them all. */
 #include "../detect/driver.h"
 
 #include "pipeline/score_history.h"
@@ -13,7 +13,7 @@ typedef struct twin {
     double scores[MAX_SCORES];
 } twin;
 
-/* The weight of scores at least as high; those that still wait in the history have none. */
+/* The weight of scores at least as high; pending ones have none. */
 static double twin_weight(const twin *t, double score)
 {
     uint32_t known = t->count / OIF_HISTORY_PENDING * OIF_HISTORY_PENDING;
@@ -57,8 +57,7 @@ static double score_at(dice *from, int kind, uint32_t i)
     }
 }
 
-/* A share is known to a few percent of itself, and the shares of thresholds are those asked
- * for. */
+/* A fraction is accurate to a few percent, and thresholds have the requested fractions. */
 static void test_agrees_with_all_scores(void **unused)
 {
     (void)unused;
@@ -101,7 +100,7 @@ static void test_agrees_with_all_scores(void **unused)
         }
 }
 
-/* What users ask for: one row in a thousand, give or take what chance does. */
+/* What users ask for: one row in a thousand, within chance. */
 static void test_alerts_at_the_rate(void **unused)
 {
     (void)unused;
@@ -123,7 +122,7 @@ static void test_alerts_at_the_rate(void **unused)
         }
 }
 
-/* Before one row in a hundred can be told, nothing is as rare as that. */
+/* Before one row in a hundred can be estimated, nothing is that rare. */
 static void test_is_silent_at_first(void **unused)
 {
     (void)unused;
@@ -140,7 +139,7 @@ static void test_is_silent_at_first(void **unused)
     assert_true(oif_score_history_threshold(&h, 1) == -INFINITY);
 }
 
-/* Every score lower than all before, for long: groups do not run out. */
+/* Every score is lower than all before, for a long time: groups do not run out. */
 static void test_never_runs_out_of_groups(void **unused)
 {
     (void)unused;

@@ -1,5 +1,5 @@
-/* The sense for seasons against a twin that keeps all rows and looks for those of the same phase,
- * and the cases that it is there for. */
+/* The sense for seasons against a twin that keeps all rows and finds those of the same phase, and
+ * the cases it is meant for. */
 #include "../detect/any_detector.h"
 
 #include "base/block.h"
@@ -50,8 +50,8 @@ typedef struct twin {
     bool learned[MAX_ROWS];
 } twin;
 
-/* The mean of the learned numbers of a column in one phase of one period, as a float; NaN if
- * there is none. */
+/* The mean of the learned values of a column in one phase of one period, as a float; NaN if there
+ * is none. */
 static double twin_mean(const twin *t, int period, int phase, size_t column)
 {
     double mean = 0;
@@ -73,8 +73,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of a phase. Of the periods 0, 4, 8, .. the last that has it counts, as of 1, 5, 9, ..
- * and so on; the period that goes on counts if the phase is over. */
+/* The median of a phase. Of the periods 0, 4, 8, .. the last one that has the phase counts; the
+ * same for 1, 5, 9, .. and so on. The current period counts if the phase is over. */
 static double twin_median(const twin *t, int phase, size_t column)
 {
     double found[4];
@@ -126,7 +126,7 @@ static void require_same(const oif_season *season, const twin *t, int period)
     }
 }
 
-/* Periods of one row per phase, of several, and of an incomplete last phase. */
+/* Periods with one row per phase, with several, and with an incomplete last phase. */
 static void differences_are_those_of_the_definition(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void differences_are_those_of_the_definition(void **state)
     }
 }
 
-/* ---- What it is there for ---- */
+/* ---- What it is meant for ---- */
 
 enum { PERIOD = 96 };
 
@@ -172,7 +172,7 @@ static void make_row(dice *from, double phase, double row[COLUMNS])
     row[2] = dice_normal(from);
 }
 
-/* Learns some rows; returns the largest evidence after the first half of them. */
+/* Learns some rows; returns the largest evidence in the second half. */
 static double learn_rows(oif_season *season, dice *from, int rows)
 {
     double row[COLUMNS], most = 0;
@@ -200,7 +200,7 @@ static void a_number_of_another_time_of_the_day_is_noticed(void **state)
     assert_int_equal(column, 0);
     assert_int_equal(direction, -1);
     make_row(&from, 25, row);
-    row[1] = 50; /* a peak at a wrong time */
+    row[1] = 50; /* a peak at the wrong time */
     expect_within(observe_at(season, row, NAN, &column, &direction), 2, 19, "the evidence");
     assert_int_equal(column, 1);
     assert_int_equal(direction, 1);
@@ -225,7 +225,7 @@ static void a_column_without_a_season_is_not_judged(void **state)
     oif_memory_free(season);
 }
 
-/* One period in which all is wrong is learned; the next ones are as ever. */
+/* One bad period is learned; the next ones are as usual. */
 static void one_bad_period_does_not_matter(void **state)
 {
     (void)state;
@@ -246,7 +246,7 @@ static void one_bad_period_does_not_matter(void **state)
     oif_memory_free(season);
 }
 
-/* Phases of 30 rows, on which the number rises by 30 times its noise. */
+/* Phases of 30 rows, over which the value rises by 30 times its noise. */
 static void a_steep_slope_is_not_unusual(void **state)
 {
     (void)state;
@@ -262,12 +262,12 @@ static void a_steep_slope_is_not_unusual(void **state)
         oif_season_learn(season, row);
     }
     expect_within(most, 0, 1, "the evidence of a slope");
-    double row[COLUMNS] = {900, 0, NAN}; /* at the bottom */
+    double row[COLUMNS] = {900, 0, NAN}; /* at the minimum */
     expect_within(observe(season, row), 3, 30, "the evidence of a wrong number");
     oif_memory_free(season);
 }
 
-/* Rows a quarter of an hour apart, more or less; some are left out. */
+/* Rows about a quarter of an hour apart; some are missing. */
 static void a_period_may_be_in_seconds(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* How bad an anomaly is: severity and grade, and that incidents do not hide the next one. */
+/* How bad an anomaly is: severity and grade, and that an incident does not hide the next one. */
 #include "pipelines.h"
 
 enum { COLUMNS = 5, HABITUATION = 6000 };
@@ -91,7 +91,7 @@ static void grades_follow_from_severity(void **unused)
     oif_pipeline_free(pipeline);
 }
 
-/* A gauge that is always 1 falls to 0 for 20 rows, three times. If the first fall went into the
+/* A gauge that is always 1 falls to 0 for 20 rows, three times. If the first fall entered the
  * history of scores, the later ones would count as usual. */
 static void the_same_incident_is_found_again(void **unused)
 {
@@ -125,7 +125,7 @@ static void a_constant_stream_raises_no_alert(void **unused)
     }
 }
 
-/* A stream that becomes constant may be odd at first, but not for ever. */
+/* A stream that becomes constant may be unusual at first, but not forever. */
 static void a_row_like_all_of_the_last_thousand_is_ordinary(void **unused)
 {
     (void)unused;
@@ -146,7 +146,7 @@ static void a_row_like_all_of_the_last_thousand_is_ordinary(void **unused)
     }
 }
 
-/* Rows are equal if their numbers are, whatever the sign of a zero or of a NaN. */
+/* Rows are equal if their values are, whatever the sign of a zero or of a NaN. */
 static void rows_are_compared_by_value(void **unused)
 {
     (void)unused;
@@ -159,7 +159,7 @@ static void rows_are_compared_by_value(void **unused)
     oif_pipeline_free(pipeline);
 }
 
-/* With learn=all the number is already usual when the row is explained. */
+/* With learn=all the value is already usual when the row is explained. */
 static void the_first_number_of_a_column_is_the_reason(void **unused)
 {
     (void)unused;

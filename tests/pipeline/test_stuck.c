@@ -1,5 +1,5 @@
-/* The sense for stuck columns against a twin that keeps all rows and looks for runs among them,
- * and the cases that it is there for. */
+/* The sense for stuck columns against a twin that keeps all rows and finds the runs in them, and
+ * the cases it is meant for. */
 #include "../detect/any_detector.h"
 
 #include "base/memory.h"
@@ -38,7 +38,7 @@ typedef struct twin {
     bool learned[MAX_ROWS]; /* the last row is not learned yet when it is judged */
 } twin;
 
-/* What is known of a column after some rows. */
+/* The runs of a column so far. */
 typedef struct runs {
     double run, known, longest, changes, limit, value;
 } runs;
@@ -70,7 +70,7 @@ static void twin_forget(runs *r)
     r->changes -= r->changes / 64;
 }
 
-/* Takes a number of a column; returns whether a run has ended that was the longest. */
+/* Takes a value of a column; returns whether it ended a run that was the longest. */
 static bool twin_take(runs *r, double x)
 {
     if (isnan(x)) {
@@ -83,7 +83,7 @@ static bool twin_take(runs *r, double x)
     return longest;
 }
 
-/* Accepts the run of a column; returns whether it was over the limit. */
+/* Accepts the run of a column; returns whether it exceeded the limit. */
 static bool twin_accept(runs *r)
 {
     bool over = r->run > r->limit;
@@ -92,7 +92,7 @@ static bool twin_accept(runs *r)
     return over;
 }
 
-/* When a limit has to be set, all are. */
+/* If one limit must be set, all are. */
 static void twin_find_runs(const twin *t, runs found[COLUMNS])
 {
     unsigned learned = 0;
@@ -141,7 +141,7 @@ static void require_same(const twin *t, double got, size_t column)
                  t->count - 1, got, column, expected, expected_column);
 }
 
-/* Columns that repeat more or less often, with missing numbers, and rows that are not learned. */
+/* Columns that repeat more or less often, with missing values, and rows that are not learned. */
 static void every_stream_has_the_evidence_of_the_definition(void **state)
 {
     (void)state;
@@ -171,12 +171,12 @@ static void every_stream_has_the_evidence_of_the_definition(void **state)
                 oif_stuck_learn(stuck);
             require_sound(stuck);
         }
-        assert_true(unusual > 10); /* else nothing was compared */
+        assert_true(unusual > 10); /* otherwise nothing was compared */
         oif_memory_free(stuck);
     }
 }
 
-/* ---- What it is there for ---- */
+/* ---- What it is meant for ---- */
 
 /* Learns some rows, the last column always 7; returns how many were unusual. */
 static int learn_rows(oif_stuck *stuck, dice *from, int rows, double repeats, double row[COLUMNS])
@@ -193,7 +193,7 @@ static int learn_rows(oif_stuck *stuck, dice *from, int rows, double repeats, do
     return unusual;
 }
 
-/* How many more rows a column keeps its value until that is unusual; the others go on. */
+/* How many more rows a column keeps its value until that is unusual; the others change. */
 static int rows_until_stuck(oif_stuck *stuck, dice *from, double row[COLUMNS], size_t which)
 {
     for (int i = 1; i < 2000; i++) {
@@ -244,7 +244,7 @@ static void a_column_constant_by_nature_is_never_stuck(void **state)
     oif_stuck *stuck = new_stuck(2);
     dice from = {3};
     for (int i = 0; i < 20000; i++) {
-        const double row[] = {7, i < 3000 ? i / 200 : 15}; /* the second changed some times */
+        const double row[] = {7, i < 3000 ? i / 200 : 15}; /* the second changed a few times */
         size_t column;
         assert_true(observe(stuck, row, &column) == 0);
         if (!dice_chance(&from, 0.01))

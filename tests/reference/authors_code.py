@@ -2,7 +2,7 @@
 
 Importing capymoa starts a Java virtual machine and needs torch; its detector needs neither, being one file of numpy. So
 that file alone is loaded from where pip put it, between stand-ins for the three modules it takes names from. None of
-its source is in this repository.
+its source is in this repository. CapyMOA's other detectors in Python can be loaded in the same way.
 """
 
 import importlib.metadata
@@ -32,8 +32,9 @@ def _stand_ins():
     names = {
         "capymoa": {},
         "capymoa.base": {"AnomalyDetector": _AnomalyDetector},
-        "capymoa.core": {"Instance": object, "LabelIndex": int},
-        "capymoa.stream": {},
+        "capymoa.base._base": {"AnomalyDetector": _AnomalyDetector},
+        "capymoa.core": {"Instance": object, "LabeledInstance": object, "LabelIndex": int},
+        "capymoa.stream": {"Schema": object},
         "capymoa.stream._stream": {"Schema": object},
     }
     modules = {}
@@ -43,25 +44,25 @@ def _stand_ins():
     return modules
 
 
-def load_class():
-    """The authors' class OnlineIsolationForest. CapymoaMissing says what to install."""
+def load_class(file=FILE, name="OnlineIsolationForest"):
+    """The authors' class OnlineIsolationForest, or another one of CapyMOA. CapymoaMissing says what to install."""
     try:
-        path = importlib.metadata.distribution(DISTRIBUTION).locate_file(FILE)
+        path = importlib.metadata.distribution(DISTRIBUTION).locate_file(file)
     except importlib.metadata.PackageNotFoundError:
         raise CapymoaMissing(f"{DISTRIBUTION} is not installed: {HOW_TO_INSTALL}") from None
-    spec = importlib.util.spec_from_file_location("authors_online_isolation_forest", path)
+    spec = importlib.util.spec_from_file_location(f"authors_{name}", path)
     module = importlib.util.module_from_spec(spec)
-    stand_ins = {name: m for name, m in _stand_ins().items() if name not in sys.modules}
+    stand_ins = {key: m for key, m in _stand_ins().items() if key not in sys.modules}
     sys.modules.update(stand_ins)
     sys.modules[spec.name] = module  # where dataclasses look for it
     try:
         spec.loader.exec_module(module)
     except FileNotFoundError:
-        raise CapymoaMissing(f"this {DISTRIBUTION} has no {FILE}: {HOW_TO_INSTALL}") from None
+        raise CapymoaMissing(f"this {DISTRIBUTION} has no {file}: {HOW_TO_INSTALL}") from None
     finally:
-        for name in stand_ins:
-            del sys.modules[name]
-    return module.OnlineIsolationForest
+        for key in stand_ins:
+            del sys.modules[key]
+    return getattr(module, name)
 
 
 def learn_then_score(rows, seed, learned_at_once, scored_at_once):

@@ -9,7 +9,7 @@
 
 typedef struct plain_node {
     int column;
-    double cut; /* in the column's own range, which is [0, 1] */
+    double cut; /* within the column's range mapped to [0, 1] */
     long reference, latest;
 } plain_node;
 
@@ -20,7 +20,7 @@ struct plain_hst {
     double *low, *high; /* of the columns */
     double *rows;       /* of the latest window */
     int rows_held, reference_rows, next_build;
-    bool steady; /* the trees stand, rows are counted as they come */
+    bool steady; /* the trees are final, rows are counted as they come */
 };
 
 static void *allocate(size_t count, size_t item_bytes)
@@ -33,8 +33,7 @@ static void *allocate(size_t count, size_t item_bytes)
     return memory;
 }
 
-/* Algorithm 1: cuts the box of a node in the middle of a random column, and its halves in
- * turn. */
+/* Algorithm 1: cuts the box of a node in the middle of a random column, then its halves. */
 static void build_node(plain_hst *forest, int tree, uint64_t key, unsigned at, int depth,
                        double *least, double *greatest)
 {
@@ -96,7 +95,7 @@ static unsigned child_for(const plain_hst *forest, const plain_node *node, unsig
 {
     int q = node->column;
     double position = (row[q] - forest->low[q]) / (forest->high[q] - forest->low[q]);
-    /* Cuts can meet the ends of the range: what is equal goes right, whatever rounding says. */
+    /* Cuts can meet the ends of the range: equal values go right, despite rounding. */
     return position < node->cut - 1e-12 ? 2 * at : 2 * at + 1;
 }
 

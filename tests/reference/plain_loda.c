@@ -10,7 +10,7 @@
 enum { FIRST_RANGE = 16, SAMPLE_SIZE = 256 };
 
 typedef struct plain_projection {
-    double *normals; /* one for each column, 0 for most */
+    double *normals; /* one per column, mostly 0 */
     double low, high, spread;
 } plain_projection;
 
@@ -19,7 +19,7 @@ struct plain_loda {
     int dimension;
     plain_projection *projections;
     double *scales; /* of the columns */
-    double *rows;   /* the window, the oldest first */
+    double *rows;   /* the window, oldest first */
     int rows_held;
     long rows_learned;
     bool has_ranges;
@@ -41,7 +41,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Draws sqrt(d) different columns, then a weight for each, the lowest column first. */
+/* Draws sqrt(d) distinct columns, then a weight for each, lowest column first. */
 static void draw_weights(plain_loda *loda, int number)
 {
     double *normals = loda->projections[number].normals;
@@ -98,7 +98,7 @@ static const double *row_at(const plain_loda *loda, int age)
     return &loda->rows[age * loda->dimension];
 }
 
-/* The known ones of the window's projections, or of a column's numbers, in order. */
+/* The window's projections, or a column's values, without missing ones, sorted. */
 static double *sorted_numbers(const plain_loda *loda, const plain_projection *p, int column,
                               int *count)
 {
@@ -113,8 +113,8 @@ static double *sorted_numbers(const plain_loda *loda, const plain_projection *p,
     return numbers;
 }
 
-/* The distance between the quartiles, or of the outer twentieths, or of the extremes; rounded
- * to a power of two. */
+/* The distance between the quartiles, the outer twentieths or the extremes, rounded to a power of
+ * two. */
 static void learn_scale(plain_loda *loda, int column)
 {
     int count;
@@ -159,7 +159,7 @@ static void choose_ranges(plain_loda *loda)
         next = FIRST_RANGE;
     while (next < loda->rows_learned && next < window)
         next *= 2;
-    if (loda->rows_learned > window) { /* one after another, each once in a window */
+    if (loda->rows_learned > window) { /* one after another, each once per window */
         long slot = (loda->rows_learned - 1) % window;
         for (long i = projections * slot / window; i < projections * (slot + 1) / window; i++)
             choose_range(loda, &loda->projections[i]);
@@ -186,7 +186,7 @@ void plain_loda_learn(plain_loda *loda, const double *row)
     choose_ranges(loda);
 }
 
-/* -1 outside of the range. */
+/* -1 outside the range. */
 static int bin_of(const plain_loda *loda, const plain_projection *p, double projected)
 {
     int bins = loda->params.num_bins;

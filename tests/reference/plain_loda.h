@@ -1,6 +1,6 @@
-/* LODA (Pevny 2016), slow and plain: all rows of the window are kept, projected anew for every
- * score, and every histogram is counted from them. The weights are those of the detector. What
- * the paper leaves open is as docs/algorithms/loda.md says. */
+/* LODA (Pevny 2016), slow and plain: keeps all rows of the window, projects them again for every
+ * score and counts every histogram from them. The weights are those of the detector. Where the
+ * paper is silent, docs/algorithms/loda.md applies. */
 #ifndef TESTS_REFERENCE_PLAIN_LODA_H
 #define TESTS_REFERENCE_PLAIN_LODA_H
 

@@ -1,13 +1,12 @@
-/* Online Isolation Forest, written down as the paper tells it: see the header for what it is
- * for.
+/* Online Isolation Forest, transcribed from the paper. The header says what it is for.
  *
- * node: height, depth, box [lo, hi]^d      learn   walk down, height + 1, widen the box; a leaf
- * may split
- *      x_q < p /        \ x_q >= p           forget  walk down, height - 1; an inner node may merge
- *          node          node                score   walk down, depth of the leaf + c(height)
+ *     node: height, depth, box [lo, hi]^d    learn   walk down, height + 1, widen the box;
+ *                                                    a leaf may split
+ *          x_q < p /        \ x_q >= p       forget  walk down, height - 1; an inner node may merge
+ *              node          node            score   walk down, depth of the leaf + c(height)
  *
- * Three walks per tree and row, each O(depth), the first times d; a split samples h points in
- * O(h d). Keep it simple. Speed belongs in src/detect/online_iforest/window_forest.c. */
+ * Three walks per tree and row, each O(depth), the first times d; a split samples h points in O(h
+ * d). Keep it simple. Speed belongs in src/detect/online_iforest/window_forest.c. */
 #include "plain_online_iforest.h"
 
 #include <assert.h>
@@ -76,7 +75,7 @@ static double random_between(uint64_t *state, double lo, double hi)
 
 /* The paper's quantities. */
 
-/* c(n, eta): the depth to expect of a tree over n rows. */
+/* c(n, eta): the expected depth of a tree over n rows. */
 static double expected_depth(const plain_forest *forest, int n)
 {
     int eta = forest->params.max_leaf_samples;
@@ -183,7 +182,7 @@ static double *sample_points(const plain_forest *forest, plain_tree *tree, const
     return points;
 }
 
-/* Uniform over the columns whose box is not empty; -1 when there is none. */
+/* Uniform over the columns whose box is not empty; -1 if there is none. */
 static int choose_column(const plain_forest *forest, plain_tree *tree, const plain_node *leaf)
 {
     int candidates = 0;
@@ -205,7 +204,7 @@ static void swap_points(double *a, double *b, int dimension)
     }
 }
 
-/* Moves the points with x_q < p to the front and returns how many they are. */
+/* Moves the points with x_q < p to the front and returns their number. */
 static int partition_points(double *points, int count, int dimension, int column, double value)
 {
     int left_count = 0;
@@ -245,8 +244,8 @@ static void split_by_points(const plain_forest *forest, plain_tree *tree, plain_
 static void split_leaf(const plain_forest *forest, plain_tree *tree, plain_node *leaf)
 {
     double *points = sample_points(forest, tree, leaf);
-    /* The authors build the node anew from its sampled points, and so draw the split value
-     * between them. */
+    /* The authors rebuild the node from its sampled points, and so draw the split value between
+     * them. */
     if (forest->params.variant == PLAIN_VARIANT_REFERENCE)
         enclose_points(leaf, points, leaf->height, forest->dimension);
     split_by_points(forest, tree, leaf, points);
@@ -266,9 +265,9 @@ static void learn_point(plain_forest *forest, plain_tree *tree, plain_node *node
 
 /* Algorithm 3: forget. */
 
-/* Makes the node a leaf whose box encloses those of the leaves below it. The box it kept as an
- * inner node is dropped; in `running` and `paper` that one is wider, as points sampled at a
- * split do not reach its walls. */
+/* Makes the node a leaf whose box encloses those of the leaves below it. Its box as an inner node
+ * is dropped; in `running` and `paper` that one is wider, because points sampled at a split do not
+ * reach its walls. */
 static void merge_children(plain_node *node, int dimension)
 {
     if (is_leaf(node))

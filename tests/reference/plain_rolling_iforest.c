@@ -23,7 +23,7 @@ struct plain_rolling {
     oif_random random;
     double *rows; /* all of them */
     int row_count;
-    plain_rolling_node **trees; /* NULL where none was grown yet */
+    plain_rolling_node **trees; /* NULL if not grown yet */
     int next_tree, rows_since;
 };
 
@@ -48,7 +48,7 @@ static double average(int n)
 /* ---- Building ---- */
 
 typedef struct plain_column {
-    double *numbers; /* those that are not missing */
+    double *numbers; /* those not missing */
     int count;
     double low, high;
 } plain_column;
@@ -67,8 +67,8 @@ static plain_column read_column(const plain_rolling *f, const int *rows, int cou
     return c;
 }
 
-/* The fourth central moment over the square of the second, after the numbers were shifted and
- * scaled by a power of two to about 0 .. 1; four sums side by side. */
+/* The fourth central moment over the squared second one, after shifting the numbers and scaling
+ * them by a power of two to about 0 .. 1; four partial sums. */
 static double kurtosis(const plain_column *c)
 {
     double half = c->high - c->low > DBL_MAX ? 0.5 : 1, low = c->low * half,
@@ -92,8 +92,8 @@ static double kurtosis(const plain_column *c)
     return fourth / (variance * variance);
 }
 
-/* Of some columns that are drawn, the one of largest kurtosis among those that are not
- * constant; false when all are. */
+/* Of some drawn columns, the one with the largest kurtosis that is not constant; false if all
+ * are. */
 static bool draw_column(plain_rolling *f, const int *rows, int count, plain_rolling_node *node)
 {
     double best = -INFINITY;
@@ -166,7 +166,7 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* The last row that stands in this slot of the ring. */
+/* The last row in this slot of the ring. */
 static int row_in_slot(const plain_rolling *f, int slot, int slots)
 {
     int row = slot;
@@ -175,7 +175,7 @@ static int row_in_slot(const plain_rolling *f, int slot, int slots)
     return row;
 }
 
-/* Rows of the ring without replacement: R. Floyd's way. */
+/* Rows of the ring without replacement: Floyd's algorithm. */
 static int draw_sample(plain_rolling *f, int *rows)
 {
     const int slots = f->params.window_size / 2, held = smaller(f->row_count, slots);

@@ -1,7 +1,7 @@
-/* rolling-iforest as docs/algorithms/rolling-iforest.md tells it: a row is scored first and
- * learned then, trees of pointers hold copies of nothing, all rows are kept for ever. It draws
- * the random numbers that the detector draws and adds up in the same order, so the scores are
- * the same to the last bit. Running out of memory ends the program: this is a test aid. */
+/* rolling-iforest as described in docs/algorithms/rolling-iforest.md: a row is scored first, then
+ * learned; trees are made of pointers, and all rows are kept forever. It draws the same random
+ * numbers as the detector and adds in the same order, so the scores have the same bits. Running out
+ * of memory ends the program: this is a test aid. */
 #ifndef TESTS_REFERENCE_PLAIN_ROLLING_IFOREST_H
 #define TESTS_REFERENCE_PLAIN_ROLLING_IFOREST_H
 
@@ -19,7 +19,7 @@ typedef struct plain_rolling plain_rolling;
 plain_rolling *plain_rolling_new(const plain_rolling_params *params, int dimension);
 void plain_rolling_free(plain_rolling *forest);
 
-/* Scores a row, then learns it. NaN is a missing number. */
+/* Scores a row, then learns it. NaN is a missing value. */
 double plain_rolling_score_learn(plain_rolling *forest, const double *row);
 
 #endif

@@ -13,10 +13,10 @@ typedef struct box {
     bool has_number, has_missing;
 } box;
 
-/* Rows are dealt out to `dealt` groups in rounds; each round begins with another group. */
+/* Rows are dealt out to `dealt` groups in rounds; each round starts with another group. */
 typedef struct dealing {
     size_t first_round, dealt;
-    size_t group; /* of those */
+    size_t group; /* one of those */
 } dealing;
 
 static size_t row_of(const dealing *d, size_t i)
@@ -66,7 +66,7 @@ static box column_box(const plain_row_ranges *ranges, const dealing *d, size_t c
     return found;
 }
 
-/* Quarters, so that nothing overflows. */
+/* In quarters, so nothing overflows. */
 static double width_of(const box *b)
 {
     return b->has_number ? 0.25 * b->high - 0.25 * b->low : 0;
@@ -90,7 +90,7 @@ static double usual_width(const box *boxes, size_t count)
     return widths[middle];
 }
 
-/* How likely a cut in this column sets the number apart from the box. */
+/* The probability that a cut in this column separates the value from the box. */
 static double apart(const box *b, double x, double least_width)
 {
     if (isnan(x))
@@ -107,7 +107,7 @@ static double apart(const box *b, double x, double least_width)
 typedef struct column_boxes {
     size_t count;
     box boxes[GROUPS];
-    double width; /* that a box has at least */
+    double width; /* minimum width of a box */
 } column_boxes;
 
 static column_boxes find_boxes(const plain_row_ranges *ranges, size_t column)
@@ -123,7 +123,7 @@ static column_boxes find_boxes(const plain_row_ranges *ranges, size_t column)
 
 /* ---- Learning ---- */
 
-/* How far a number is outside the tightest bounds of all boxes. */
+/* How far a value is outside the tightest bounds of all boxes. */
 static double excess_of(const column_boxes *in_use, double x)
 {
     box inner = {-INFINITY, INFINITY, true, false};

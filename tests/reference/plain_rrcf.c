@@ -85,8 +85,7 @@ static void add_rows_below(plain_cut_box box, const plain_cut_node *node, size_t
     add_rows_below(box, node->right, dimension);
 }
 
-/* A cut of a box: r uniform up to the sum of the sides, then the side in which r falls, at the
- * place where it does. */
+/* A cut of a box: r uniform up to the sum of the sides; the side that contains r is cut there. */
 static void draw_cut(plain_cut_tree *tree, plain_cut_box box, int *column, double *value)
 {
     double sum = 0;
@@ -257,7 +256,7 @@ void plain_cut_tree_forget(plain_cut_tree *tree, const double *row)
     tree->root = forget_below(tree->root, row);
 }
 
-/* ---- Looking ---- */
+/* ---- Inspection ---- */
 
 static int rows_below(const plain_cut_node *node)
 {
@@ -270,8 +269,8 @@ static bool is_above(const plain_cut_node *node, const plain_cut_node *leaf)
            (node->left && (is_above(node->left, leaf) || is_above(node->right, leaf)));
 }
 
-/* The sum of the depths of all rows below a node, without those of the set `out`: its parent is
- * then not there, so what is beside it stands one level higher. */
+/* The sum of the depths of all rows below a node, without those of the set `out`. Without `out` its
+ * parent disappears, so its sibling is one level higher. */
 static long depths_without(const plain_cut_node *node, const plain_cut_node *out, long depth)
 {
     if (node == out)
@@ -285,7 +284,7 @@ static long depths_without(const plain_cut_node *node, const plain_cut_node *out
     return depths_without(node->left, out, depth + 1) + depths_without(node->right, out, depth + 1);
 }
 
-/* The same rows at the depths that they have now. */
+/* The same rows at their current depths. */
 static long depths_of_others(const plain_cut_node *node, const plain_cut_node *out, long depth)
 {
     if (node == out)

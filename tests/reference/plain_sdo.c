@@ -26,7 +26,7 @@ struct plain_sdo {
     long rows_learned;
     double weight;
     oif_random random;
-    plain_observer *observers; /* the active ones first */
+    plain_observer *observers; /* active ones first */
     plain_column *columns;
 };
 
@@ -72,7 +72,8 @@ static double clip(double number, double limit)
     return number > limit ? limit : number < -limit ? -limit : number;
 }
 
-/* 1 / deviation. The fast one keeps it, so the twin does too: dividing by it gives other bits. */
+/* 1 / deviation. The fast version stores the inverse, so the twin does too: a division would give
+ * other bits. */
 static double scale_of(const plain_column *column)
 {
     double least = fabs(column->center) * 0x1p-30 + 0x1p-500;
@@ -168,7 +169,7 @@ static double square_between(const plain_sdo *sdo, const double *a, const double
     return common == sdo->dimension ? sum : sum * ((double)sdo->dimension / common);
 }
 
-/* The nearest of the first observers, as many as are wanted; returns how many there are. */
+/* The nearest of the first observers, as many as wanted; returns how many there are. */
 static int find_nearest(const plain_sdo *sdo, const double *row, int observers,
                         plain_neighbour *nearest)
 {
@@ -265,7 +266,7 @@ void plain_sdo_learn(plain_sdo *sdo, const double *row)
         all += sdo->observers[i].count;
     for (int j = 0; j < sdo->dimension; j++)
         empty = empty && isnan(row[j]);
-    /* k^2 / (x T), times the share of all counts that the nearest have */
+    /* k^2 / (x T), times the fraction of all counts held by the nearest */
     double chance = observers * observers / fmin(p->num_neighbours, observers) / p->window_size;
     double drawn = oif_random_unit(&sdo->random);
     if (found > 0 ? drawn < chance * near / all : !empty)

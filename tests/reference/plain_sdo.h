@@ -1,6 +1,7 @@
 /* SDOstream (Hartl, Iglesias, Zseby 2020), slow and plain: observers are rows in a list, every
- * question is answered by sorting, and weights grow for ever. What the paper leaves open is as
- * docs/algorithms/sdo.md says. Good for some hundred windows of one row, then weights overflow. */
+ * question is answered by sorting, and weights grow forever. Where the paper is silent,
+ * docs/algorithms/sdo.md applies. Good for a few hundred windows of one row, then weights
+ * overflow. */
 #ifndef TESTS_REFERENCE_PLAIN_SDO_H
 #define TESTS_REFERENCE_PLAIN_SDO_H
 

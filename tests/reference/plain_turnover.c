@@ -1,11 +1,11 @@
-/* Forgetting by turnover, written down as docs/algorithms/online-iforest.md tells it: see the
- * header for what it is for.
+/* Forgetting by turnover, transcribed from docs/algorithms/online-iforest.md. The header says what
+ * it is for.
  *
  *   trees[0]  trees[1]  ...  trees[T-1]  |  trees[T]  ...  trees[T+s-1]
  *   the oldest                 active    |  shadows        the youngest
  *
- * When a shadow is mature, the oldest tree is freed, all move up one place, and a new tree
- * stands at the end. */
+ * When a shadow is mature, the oldest tree is freed, all others move one place forward, and a new
+ * tree is added at the end. */
 #include "plain_turnover.h"
 
 #include <assert.h>
@@ -82,7 +82,7 @@ static void free_tree(node *n)
     free(n);
 }
 
-/* Counts a point, missing values aside. */
+/* Counts a point, ignoring missing values. */
 static void count_point(node *n, const double *point, int dimension)
 {
     n->height++;
@@ -94,7 +94,7 @@ static void count_point(node *n, const double *point, int dimension)
     }
 }
 
-/* A row without the value goes with the heavier child. */
+/* A row without the value goes to the heavier child. */
 static node *child_for(const node *n, const double *row)
 {
     double value = row[n->split_column];
@@ -130,7 +130,7 @@ static bool may_split(const plain_turnover *forest, const node *root, const node
            (long long)forest->params.max_leaf_samples << leaf->depth < root->height;
 }
 
-/* Uniform over the columns whose box is not empty; -1 when there is none. */
+/* Uniform over the columns whose box is not empty; -1 if there is none. */
 static int choose_column(plain_turnover *forest, const node *leaf)
 {
     int candidates = 0;
@@ -165,7 +165,7 @@ static void split(plain_turnover *forest, node *leaf)
     free(point);
 }
 
-/* The way is chosen by the heights that the row has not yet changed. */
+/* The path is chosen by the heights before the row changes them. */
 static void learn_point(plain_turnover *forest, node *root, const double *row)
 {
     node *n = root;
@@ -212,7 +212,7 @@ static bool has_begun(const plain_turnover *forest, int tree)
            forest->rows * p->shadow_trees >= (long long)(tree - p->num_trees) * p->maturity;
 }
 
-/* The oldest goes, the oldest shadow is active, a new one begins. */
+/* The oldest tree goes, the oldest shadow becomes active, a new one starts. */
 static void turn_over(plain_turnover *forest)
 {
     if (forest->trees[forest->params.num_trees]->height < forest->params.maturity)

@@ -1,7 +1,7 @@
-/* Online Isolation Forest that forgets by turnover, as a plain translation of its rules: the
- * slow, obvious twin of src/detect/online_iforest/turnover_forest.c. Nodes on the heap, a box
- * in every node, splits that really sample their points, libm logarithms, ages counted row by
- * row. The two agree in law, not bit for bit: they draw different random numbers. */
+/* Online Isolation Forest that forgets by turnover, as a plain translation of its rules: the slow,
+ * obvious twin of src/detect/online_iforest/turnover_forest.c. Nodes on the heap, a box in every
+ * node, splits that actually sample their points, libm logarithms, ages counted row by row. The two
+ * agree in distribution, not bit for bit: they draw different random numbers. */
 #ifndef PLAIN_TURNOVER_H
 #define PLAIN_TURNOVER_H
 
@@ -18,12 +18,12 @@ typedef struct plain_turnover_params {
 
 typedef struct plain_turnover plain_turnover;
 
-/* A row is `dimension` values, NaN where one is missing. Running out of memory ends the
- * program: this is a test aid. */
+/* A row has `dimension` values, NaN if missing. Running out of memory ends the program: this is a
+ * test aid. */
 plain_turnover *plain_turnover_new(const plain_turnover_params *params, int dimension);
 void plain_turnover_free(plain_turnover *forest);
 
-/* If a shadow is mature, trees take turns; then every tree that has begun learns the row. */
+/* If a shadow is mature, trees are turned over; then every tree that has started learns the row. */
 void plain_turnover_learn(plain_turnover *forest, const double *row);
 
 /* The score in [0, 1], higher is more anomalous. */
@@ -32,7 +32,7 @@ double plain_turnover_score(const plain_turnover *forest, const double *row);
 /* Learns the row, then scores it. */
 double plain_turnover_learn_score(plain_turnover *forest, const double *row);
 
-/* Inspection. `tree` counts from the oldest active one; num_trees and on are the shadows. */
+/* Inspection. `tree` counts from the oldest active one; from num_trees on they are shadows. */
 int plain_turnover_age(const plain_turnover *forest, int tree);
 double plain_turnover_depth(const plain_turnover *forest, int tree, const double *row);
 int plain_turnover_leaf_depth(const plain_turnover *forest, int tree, const double *row);

@@ -1,5 +1,5 @@
-/* Prints what the NDJSON reader makes of standard input. test_ndjson_python.py compares it with
- * what Python's json makes of the same lines.
+/* Prints how the NDJSON reader interprets standard input. test_ndjson_python.py compares that with
+ * Python's json on the same lines.
  *
  *     print_records columns                  the columns of each line, as if it were the first line
  *     print_records texts  PIECE PATH...     the texts at these paths in each record

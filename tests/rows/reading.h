@@ -1,4 +1,4 @@
-/* Bytes for a reader to read, and what tests of all formats expect of it. Include cmocka.h
+/* Input bytes for a reader, and expectations shared by the tests of all formats. Include cmocka.h
  * first. */
 #ifndef TESTS_ROWS_READING_H
 #define TESTS_ROWS_READING_H
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes that arrive in pieces of at most `piece` bytes (0: all that fit), random ones if `seed`
+/* Bytes that arrive in pieces of at most `piece` bytes (0: all that fit), of random size if `seed`
  * is not 0. */
 typedef struct byte_source {
     const char *bytes;
@@ -72,7 +72,7 @@ static inline oif_record next_row(oif_reader *reader)
     return record;
 }
 
-/* The next row has these values (NAN for missing) and stands on this line. */
+/* The next row has these values (NAN for missing) and is on this line. */
 static inline void expect_row(oif_reader *reader, uint64_t line, size_t count, const double *values)
 {
     oif_record record = next_row(reader);
@@ -132,7 +132,7 @@ static inline void expect_texts(oif_record record, size_t count, const char *con
     expect_texts(record, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                   \
                  (const char *[]){__VA_ARGS__})
 
-/* All that a reader says about its input, as one text. */
+/* Everything that a reader returns about its input, as one text. */
 typedef struct row_transcript {
     char text[65536];
     size_t length;

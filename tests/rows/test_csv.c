@@ -1,6 +1,6 @@
-/* The CSV reader: what it accepts, what it says about what it does not accept, and that neither
- * depends on the pieces in which the bytes arrive. Linked with -Wl,--wrap=oif_memory_new, so
- * that allocations can fail. */
+/* The CSV reader: what it accepts, its messages about everything else, and that neither depends on
+ * the pieces in which the bytes arrive. Linked with -Wl,--wrap=oif_memory_new, so allocations can
+ * fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 /* ---- Helpers ---- */
 
 static size_t allocation_count, largest_allocation_bytes;
-static size_t failing_allocation = SIZE_MAX; /* this one and all after it, counted from 0 */
+static size_t failing_allocation = SIZE_MAX; /* this one and all later ones, from 0 */
 
 void *__real_oif_memory_new(size_t bytes);
 void *__wrap_oif_memory_new(size_t bytes);
@@ -145,13 +145,13 @@ static void the_header_is_passed_over_where_it_stands_again(void **state)
     expect_end(reader);
     oif_reader_close(reader);
 
-    byte_source longer = source_of("a,b\na,b\r\n1,2\n"); /* by its end */
+    byte_source longer = source_of("a,b\na,b\r\n1,2\n"); /* by its line end */
     reader = open_source(&longer, (oif_reader_options){.max_line_bytes = 3});
     expect_bad_row(reader, 2, 1, "this line is longer than 3 bytes");
     EXPECT_ROW(reader, 3, 1, 2);
     oif_reader_close(reader);
 
-    byte_source numbers = source_of("1,2\n1,2\n"); /* a row, and so it is one again */
+    byte_source numbers = source_of("1,2\n1,2\n"); /* a row, not a header, so it is read again */
     reader = open_source(&numbers, (oif_reader_options){.header = OIF_HEADER_YES});
     EXPECT_ROW(reader, 2, 1, 2);
     expect_end(reader);
@@ -656,8 +656,8 @@ static void lines_with_a_hash_before_the_header_are_comments(void **state)
     } cases[] = {
         {"# made by x, y\n#\n\na,b\n1,2\n", "a", 5},
         {"# made by x\n1,2\n", "x0", 2},
-        {"#a,b\n1,2\n", "#a", 2},                 /* a header, as it always was */
-        {"# one\n# two\n# a,b\n1,2\n", "# a", 4}, /* as sadf -d has it */
+        {"#a,b\n1,2\n", "#a", 2},                 /* a header, as before */
+        {"# one\n# two\n# a,b\n1,2\n", "# a", 4}, /* as in sadf -d */
         {"#a,b\n\"\",2\n", "#a", 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -845,7 +845,7 @@ static void an_open_quote_is_named_where_it_opened_and_takes_the_rest(void **sta
         oif_reader *reader = open_source(&source, defaults);
         EXPECT_ROW(reader, 1, 1, 2);
         expect_bad_row(reader, 2, 3,
-                       "the quote that opens here is never closed; close it or take it away");
+                       "the quote that opens here is never closed; close it or remove it");
         expect_end(reader);
         oif_reader_close(reader);
     }
@@ -859,7 +859,7 @@ static void an_open_quote_exactly_as_long_as_allowed_is_named_as_such(void **sta
 
     EXPECT_ROW(reader, 1, 1, 2);
     expect_bad_row(reader, 2, 3,
-                   "the quote that opens here is never closed; close it or take it away");
+                   "the quote that opens here is never closed; close it or remove it");
     expect_end(reader);
     oif_reader_close(reader);
 }
@@ -868,7 +868,7 @@ static void an_open_quote_in_the_first_line_does_not_open(void **state)
 {
     (void)state;
     expect_bad_first_line("\na,\"b\n1,2\n", 10, 2, 3,
-                          "the quote that opens here is never closed; close it or take it away");
+                          "the quote that opens here is never closed; close it or remove it");
 }
 
 static void offending_text_is_shortened_and_made_printable(void **state)
@@ -985,7 +985,7 @@ static void a_first_line_that_is_too_long_does_not_open(void **state)
     expect_failure(&error, 1, 1, "this line is longer than 6 bytes");
 }
 
-/* A line of 100 MB between two rows, made up while it is read. */
+/* A line of 100 MB between two rows, generated while it is read. */
 typedef struct endless_source {
     size_t sent;
 } endless_source;
@@ -1128,7 +1128,7 @@ static void a_selection_made_while_a_record_is_half_read_counts_for_all_of_it(vo
     oif_reader_close(reader);
 }
 
-/* Scanned anew for each piece these would be 275 GB. */
+/* Scanning each piece from the start would read 275 GB. */
 static void a_long_quoted_field_in_small_pieces_takes_linear_time(void **state)
 {
     (void)state;
@@ -1156,7 +1156,7 @@ static void each_allocation_may_fail(void **state)
     size_t failing = 0;
     oif_status status;
 
-    /* A row longer than the first buffer, so that it grows twice and more. */
+    /* A row longer than the first buffer, so the buffer grows at least twice. */
     memcpy(text, "1,2\n", 4);
     memset(text + 4, ' ', bytes);
     memcpy(text + 4 + bytes, "3,4", 4);
@@ -1173,7 +1173,7 @@ static void each_allocation_may_fail(void **state)
         } else {
             EXPECT_ROW(reader, 1, 1, 2);
             status = oif_reader_next(reader, &record, &error);
-            /* memory has come back: the reader goes on as if nothing had been */
+            /* with memory again, the reader continues as if nothing had happened */
             if (status == OIF_EMEMORY) {
                 reset_allocations(SIZE_MAX);
                 EXPECT_ROW(reader, 2, 3, 4);

@@ -1,6 +1,5 @@
-/* The NDJSON reader: which columns it makes, what it accepts, and what it says about what it
- * does not accept. Whether it accepts just what Python's json does is tested in
- * test_ndjson_python.py. */
+/* The NDJSON reader: which columns it creates, what it accepts, and its messages about everything
+ * else. test_ndjson_python.py tests that it accepts exactly what Python's json does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +16,7 @@
 /* ---- Helpers ---- */
 
 static size_t allocation_count, largest_allocation_bytes;
-static size_t failing_allocation = SIZE_MAX; /* this one and all after it, counted from 0 */
+static size_t failing_allocation = SIZE_MAX; /* this one and all later ones, from 0 */
 
 void *__real_oif_memory_new(size_t bytes);
 void *__wrap_oif_memory_new(size_t bytes);
@@ -210,7 +209,7 @@ static void a_path_that_the_first_line_lacks_can_be_asked_for(void **state)
     assert_int_equal(find(reader, "b.c\\.d.1"), 1);
     assert_int_equal(find(reader, "b.c\\.d.1"), 1);
     assert_int_equal(oif_reader_column_count(reader), 2);
-    EXPECT_ROW(reader, 1, 1); /* what is found is not selected yet */
+    EXPECT_ROW(reader, 1, 1); /* found columns are not selected yet */
     SELECT(reader, "b.c\\.d.1", "a");
     EXPECT_ROW(reader, 2, 5, 2);
     EXPECT_ROW(reader, 3, NAN, 3);
@@ -636,7 +635,7 @@ static void what_is_no_json_is_named_with_its_place(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
         for (size_t variant = 0; variant < 4;
-             variant++) { /* where the mistake is the first line's, and not */
+             variant++) { /* with the mistake on the first line, and not */
             char text[256];
             bool is_first = variant & 1, has_end = variant & 2;
             snprintf(text, sizeof text, "%s%s%s", is_first ? "" : "{\"a\":7}\n", mistakes[i].line,
@@ -742,7 +741,7 @@ static void a_nul_byte_in_a_row_is_a_mistake_like_another(void **state)
 
 /* ---- Limits ---- */
 
-/* {"a": open...open middle close...close} with `depth` levels, the outermost object included. */
+/* {"a": open...open middle close...close} with `depth` levels, including the outermost object. */
 static char *nested(size_t depth, const char *open, const char *middle, const char *close)
 {
     char *text = malloc(depth * (strlen(open) + strlen(close)) + 64), *at = text;
@@ -882,7 +881,7 @@ static void a_first_line_that_is_too_long_does_not_open(void **state)
     }
 }
 
-/* A line of 100 MB between two rows, made up while it is read. */
+/* A line of 100 MB between two rows, generated while it is read. */
 static ptrdiff_t read_endless(void *context, char *buffer, size_t capacity)
 {
     static const char head[] = "{\"a\":1}\n{\"a\":\"", tail[] = "\"}\n{\"a\":3}\n";
@@ -919,7 +918,7 @@ static void a_line_of_100_megabytes_is_skipped_without_storing_it(void **state)
     oif_reader_close(reader);
 }
 
-/* Looked for one after the other in each line these would be 10^9 comparisons a line. */
+/* Searching for one after the other would take 10^9 comparisons per line. */
 static void keys_in_the_reverse_order_are_found_quickly(void **state)
 {
     (void)state;
@@ -988,7 +987,7 @@ static void a_failing_read_is_reported_and_loses_nothing(void **state)
     }
 }
 
-/* Opens, asks for columns, reads two rows of which one is longer than the first buffer. */
+/* Opens, finds columns, and reads two rows, one of them longer than the first buffer. */
 static oif_status read_and_find(byte_source *source, oif_error *error)
 {
     oif_reader *reader = NULL;
@@ -1008,7 +1007,7 @@ static oif_status read_and_find(byte_source *source, oif_error *error)
         status = oif_reader_next(reader, &record, error);
     if (status == OIF_OK)
         status = oif_reader_next(reader, &record, error);
-    /* memory has come back: the reader goes on as if nothing had been */
+    /* with memory again, the reader continues as if nothing had happened */
     if (status == OIF_EMEMORY) {
         reset_allocations(SIZE_MAX);
         while (oif_reader_next(reader, &record, NULL) == OIF_OK)

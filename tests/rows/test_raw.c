@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 static size_t allocation_count;
-static size_t failing_allocation = SIZE_MAX; /* this one and all after it, counted from 0 */
+static size_t failing_allocation = SIZE_MAX; /* this one and all later ones, from 0 */
 
 void *__real_oif_memory_new(size_t bytes);
 void *__wrap_oif_memory_new(size_t bytes);
@@ -34,7 +34,7 @@ static oif_reader_options raw(size_t columns)
     return (oif_reader_options){.format = OIF_FORMAT_RAW, .columns = columns};
 }
 
-/* Spelled out byte by byte, so that it is right on any machine. */
+/* Byte by byte, so it is right on any machine. */
 static void write_double(double value, char *bytes)
 {
     uint64_t bits = oif_bits_of_double(value);

@@ -1,5 +1,4 @@
-/* What a reader gives of a record that it has refused: all of it when only numbers are bad,
- * else nothing. */
+/* What a reader returns of a rejected record: all of it if only numbers are bad, else nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +8,7 @@
 
 #include "reading.h"
 
-/* The next record is refused; what is left of it has these two values, or cannot be had when
+/* The next record is rejected; what is left of it has these two values, or nothing is left if
  * `text` is NULL. */
 static void expect_refused(oif_reader *reader, double first, double second, const char *text)
 {
@@ -17,6 +16,8 @@ static void expect_refused(oif_reader *reader, double first, double second, cons
     oif_error error;
     assert_int_equal(oif_reader_next(reader, &record, &error), OIF_EINPUT);
     assert_int_equal(oif_reader_refused(reader, &record), text != NULL);
+    /* columns are a and b */
+    assert_int_equal(oif_reader_refused_column(reader), !text ? 2 : isnan(first) ? 0 : 1);
     if (!text)
         return;
     assert_int_equal(record.line, error.line);
@@ -29,10 +30,12 @@ static void expect_refused(oif_reader *reader, double first, double second, cons
 static void a_refused_row_of_csv_has_its_bad_numbers_missing(void **state)
 {
     (void)state;
-    byte_source source = source_of("a,b\nx,2\ninf,\"3\"\nx,\"4\"\nx,-inf\n1\n1,2,3\n5,6\n7,\"8\n");
+    byte_source source =
+        source_of("a,b\nx,2\n9,y\ninf,\"3\"\nx,\"4\"\nx,-inf\n1\n1,2,3\n5,6\n7,\"8\n");
     oif_reader *reader = open_source(&source, (oif_reader_options){0});
 
     expect_refused(reader, NAN, 2, "x,2");
+    expect_refused(reader, 9, NAN, "9,y");
     expect_refused(reader, NAN, 3, "inf,\"3\"");
     expect_refused(reader, NAN, 4, "x,\"4\"");
     expect_refused(reader, NAN, NAN, "x,-inf");
@@ -62,7 +65,7 @@ static void a_refused_line_of_ndjson_has_its_bad_numbers_missing(void **state)
 static void a_refused_raw_row_has_its_infinities_missing(void **state)
 {
     (void)state;
-    /* 1, +infinity, and half a row, the lowest byte first */
+    /* 1, +infinity, and half a row, lowest byte first */
     const char bytes[] = "\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\xf0\x7f\0\0\0\0";
     byte_source source = {.bytes = bytes, .count = 20};
     oif_reader *reader =
@@ -71,6 +74,7 @@ static void a_refused_raw_row_has_its_infinities_missing(void **state)
 
     assert_int_equal(oif_reader_next(reader, &record, NULL), OIF_EINPUT);
     assert_true(oif_reader_refused(reader, &record));
+    assert_int_equal(oif_reader_refused_column(reader), 1);
     assert_true(record.values[0] == 1 && isnan(record.values[1]));
     assert_int_equal(record.text_bytes, 16);
     expect_refused(reader, 0, 0, NULL);

@@ -1,4 +1,4 @@
-/* Where fields end: the vectors and the portable code beside a loop over bytes. */
+/* Where fields end: the vector code and the portable code against a loop over bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

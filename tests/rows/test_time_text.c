@@ -15,7 +15,7 @@ static int twin_days_of_month(int year, int month)
     return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
 }
 
-/* Days from January 1 of year 1 to a date that exists. */
+/* Days from January 1 of year 1 to a valid date. */
 static int64_t twin_days(int year, int month, int day)
 {
     static int64_t before_year[10001]; /* days before each year, counted once */
@@ -33,7 +33,7 @@ static double twin_seconds(int year, int month, int day, int hour, int minute, i
     return (double)(days * 86400 + hour * 3600 + minute * 60 + second);
 }
 
-/* ---- Asking ---- */
+/* ---- Expectations ---- */
 
 static oif_status parse(oif_time_format *format, const char *text, double *seconds)
 {
@@ -225,7 +225,7 @@ static void a_missing_time_is_known_to_be_missing(void **state)
     }
 }
 
-/* Random dates, half of them none, in all forms. */
+/* Random dates, half of them invalid, in all forms. */
 static void random_times_are_those_of_the_twin(void **state)
 {
     (void)state;
@@ -394,13 +394,13 @@ static void what_the_times_were_taken_for_is_said(void **state)
     check_described(&format, "common log without a zone, taken as UTC");
 }
 
-/* Text need not end in a NUL: what is behind it does not count. */
+/* Text need not end in a NUL: what follows it must not matter. */
 static void only_the_given_bytes_are_read(void **state)
 {
     (void)state;
     static const char text[] = "2026-11-15T19:05:01.25+01:00";
     for (size_t bytes = 0; bytes <= strlen(text); bytes++) {
-        char *copy = malloc(bytes + 1); /* a sanitizer sees what is read behind it */
+        char *copy = malloc(bytes + 1); /* a sanitizer sees reads past the end */
         assert_non_null(copy);
         memcpy(copy, text, bytes);
         char *exact = bytes > 0 ? realloc(copy, bytes) : copy;

@@ -1,10 +1,10 @@
-/* Pipelines: all that makes alerts of scores, with every option that decides about them.
+/* Pipelines: everything that turns scores into alerts, with every option that affects it.
  *
  * The stream has the four columns that the senses are for, and an incident for each of them:
  *
  *     0    a wave, a period of 48 rows        stuck; shifted by half a period
- *     1    follows it                         does no longer
- *     2    a counter, for rates               begins at 0 again
+ *     1    follows it                         no longer does
+ *     2    a counter, for rates               starts at 0 again
  *     3    a cloud                            outliers, missing, higher for a while
  */
 #include "same_bits.h"
@@ -29,12 +29,12 @@ enum {
 
 typedef struct pipeline_case {
     const char *name, *detector;
-    const char *settings; /* of the detector, beside the usual ones */
-    const char *options;  /* that are not as created */
+    const char *settings; /* of the detector, besides the usual ones */
+    const char *options;  /* that differ from the defaults */
     bool has_times;
     bool derives;
     bool has_keys;
-    bool is_wild; /* values are missing, and at both ends of the range of a double */
+    bool is_wild; /* values are missing, or at either end of the range of a double */
 } pipeline_case;
 
 static const pipeline_case cases[] = {
@@ -141,7 +141,7 @@ static void make_stream(const pipeline_case *c, timed_row rows[ROWS])
     }
 }
 
-/* ---- What comes out ---- */
+/* ---- Outcome ---- */
 
 typedef struct outcome {
     uint64_t hash;
@@ -149,7 +149,7 @@ typedef struct outcome {
     unsigned anomalies[OIF_REASON_SILENCE + 1]; /* by reason */
 } outcome;
 
-/* All NaN are one. */
+/* All NaNs count as one. */
 static void add_number(outcome *out, double number)
 {
     out->hash = hash_double(out->hash, number == number ? number : 0x1p-1000);
@@ -310,7 +310,7 @@ void save_golden_pipeline(const char *folder)
     golden_path(folder, CURRENT_FORMAT, golden.name, path);
     FILE *file = fopen(path, "wbx");
     if (!file)
-        return; /* it is there */
+        return; /* it exists */
     oif_pipeline *pipeline = make_pipeline(&golden);
     make_stream(&golden, rows);
     for (size_t i = 0; i < GOLDEN_ROWS; i++)

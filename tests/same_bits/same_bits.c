@@ -1,11 +1,11 @@
-/* Prints one line per case: its name, a hash of every bit of every score and one of the
- * snapshot at the end. The lines must be the same on every machine, with every compiler and for
- * every block size; run.sh compares them.
+/* Prints one line per case: its name, a hash of every bit of every score and one of the final
+ * snapshot. The lines must be the same on every machine, with every compiler and for every block
+ * size; run.sh compares them.
  *
  *     same_bits BLOCK_SIZE SNAPSHOTS      the last lines are about the snapshots in this folder
- *     same_bits --save SNAPSHOTS          makes those of the current format that are not there
+ *     same_bits --save SNAPSHOTS          creates missing snapshots of the current format
  *
- * The rows are whole numbers divided by powers of two, so making them rounds nothing and needs
+ * The rows are whole numbers divided by powers of two, so computing them rounds nothing and needs
  * no libm. */
 #include "same_bits.h"
 
@@ -22,7 +22,7 @@ enum {
     ROW_COUNT = 2500,
     MANY_ROWS = 4500, /* after 4,096 the boxes that insert rows are replaced one by one */
     PROBE_COUNT = 200,
-    MAX_DIMENSION = 10,
+    MAX_DIMENSION = 52,
     MAX_STRIDE = MAX_DIMENSION + 1
 };
 
@@ -41,12 +41,11 @@ typedef struct bits_case {
     const char *name;
     size_t dimension;
     row_kind rows;
-    const char *settings; /* parameters that are not as usual here: "variant=paper growth=fixed" */
-    const char *detector; /* online-iforest where it is NULL */
+    const char *settings; /* that differ from the usual ones here: "variant=paper growth=fixed" */
+    const char *detector; /* NULL: online-iforest */
 } bits_case;
 
-/* Small ones, so that emulated machines are done in seconds; rows still split, merge and
- * forget. */
+/* Small, so emulated machines finish in seconds; rows still split, merge and forget. */
 static const struct {
     const char *detector, *settings;
 } usual[] = {
@@ -90,6 +89,10 @@ static const bits_case cases[] = {
     {"duplicates_reference", 3, ROWS_DUPLICATE, "variant=reference", NULL},
     {"constant", 3, ROWS_CONSTANT, "", NULL},
     {"huge", 3, ROWS_HUGE, "", NULL},
+    {"long_rows", 20, ROWS_PLAIN, "", NULL}, /* these have inner boxes */
+    {"long_rows_reference", 52, ROWS_PLAIN, "variant=reference", NULL},
+    {"long_rows_missing_values", 36, ROWS_MISSING, "", NULL},
+    {"long_rows_huge", 20, ROWS_HUGE, "", NULL},
     {"turnover", 3, ROWS_PLAIN, "forgetting=turnover", NULL},
     {"turnover_ten_features", 10, ROWS_PLAIN, "forgetting=turnover num_trees=32 max_leaf_samples=0",
      NULL},
@@ -184,7 +187,7 @@ static const bits_case cases[] = {
     {"rolling_huge", 3, ROWS_HUGE, "", "rolling-iforest"},
 };
 
-/* Rows that are inserted, many of them. */
+/* Row insertion, with many rows. */
 static const bits_case insertion_cases[] = {
     {"row_rolling", 3, ROWS_PLAIN, "insertion=row", "rolling-iforest"},
     {"row_rolling_one_feature", 1, ROWS_PLAIN, "insertion=row", "rolling-iforest"},
@@ -249,7 +252,7 @@ static double next_value(uint64_t *random, row_kind rows, size_t row, size_t fea
     return value;
 }
 
-/* Between the rows stand infinities: whoever reads past a row's end will be refused. */
+/* There are infinities between the rows: code that reads past a row's end is rejected. */
 static void make_rows(const bits_case *c, double *rows, size_t count, size_t stride)
 {
     uint64_t random = 1;
@@ -309,7 +312,7 @@ static void choose_for_case(const bits_case *c, oif_params *params)
     choose_detector(c->detector ? c->detector : "online-iforest", c->settings, params);
 }
 
-/* Block size 1 takes the functions for one row, the others those for blocks. */
+/* Block size 1 uses the functions for one row, the others those for blocks. */
 static void learn_score_all(oif_detector *detector, const bits_case *c, const double *rows,
                             size_t row_count, size_t stride, size_t block_size, double *scores)
 {
@@ -325,7 +328,7 @@ static void learn_score_all(oif_detector *detector, const bits_case *c, const do
     }
 }
 
-/* What a detector becomes when it is saved and loaded. */
+/* Saves and loads a detector. */
 static oif_detector *pass_through_snapshot(oif_detector *detector, const bits_case *c,
                                            uint64_t *hash)
 {
@@ -356,7 +359,7 @@ static void run_case(const bits_case *c, size_t row_count, size_t block_size)
     make_rows(c, rows, row_count, stride);
     learn_score_all(detector, c, rows, row_count, stride, block_size, scores);
 
-    /* Then once more after a restart and without learning. */
+    /* Once more after a restart and without learning. */
     oif_detector *copy = pass_through_snapshot(detector, c, &snapshot_hash);
     require(oif_detector_score_rows(copy, rows, PROBE_COUNT, stride, scores + row_count, &error),
             c->name, &error);
@@ -477,7 +480,7 @@ static void save_golden(const golden_snapshot *g, const char *folder)
     oif_detector_free(detector);
 }
 
-/* A snapshot that some version of oif has written goes on as it did then, on every machine. */
+/* A snapshot written by some version of oif resumes as it did then, on every machine. */
 static void run_golden(const golden_snapshot *g, const char *folder)
 {
     static double rows[MANY_ROWS * MAX_STRIDE], score;

@@ -1,5 +1,5 @@
-/* What the two parts of same_bits have in common: same_bits.c has the detectors, pipelines.c the
- * pipelines around them. */
+/* Shared by the two parts of same_bits: same_bits.c has the detectors, pipelines.c the pipelines
+ * around them. */
 #ifndef OIF_TESTS_SAME_BITS_H
 #define OIF_TESTS_SAME_BITS_H
 
@@ -14,7 +14,7 @@ uint64_t hash_double(uint64_t hash, double value);
 
 uint64_t next_random(uint64_t *state);
 
-/* A multiple of 2^-20 in [0, 4): the sum of four, so that the middle is denser than the rim. */
+/* A multiple of 2^-20 in [0, 4): the sum of four, so the middle is denser than the edge. */
 double next_cloud_value(uint64_t *random);
 
 /* Ends the program after a failure; `name` is what failed. */
@@ -26,15 +26,15 @@ void apply_settings(oif_params *params, const char *settings);
 /* The parameters of a detector, small enough for emulated machines. */
 void choose_detector(const char *detector, const char *settings, oif_params *params);
 
-/* Where a golden snapshot is. */
+/* The path of a golden snapshot. */
 void golden_path(const char *folder, int format, const char *name, char path[200]);
 
 /* ---- pipelines.c ---- */
 
-/* Block size 1 goes through, others restart from a snapshot now and then. */
+/* Block size 1 runs straight through, others restart from a snapshot now and then. */
 void run_pipelines(size_t block_size);
 
-/* The golden snapshot: makes it if it is not there, and lets it go on. */
+/* The golden snapshot: creates it if it is missing, and resumes it. */
 void save_golden_pipeline(const char *folder);
 void run_golden_pipeline(const char *folder);
 

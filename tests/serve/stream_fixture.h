@@ -1,4 +1,4 @@
-/* Streams in a folder of the test: what the tests of serve/stream*.c begin with. */
+/* Streams in the test's own folder, for the tests of serve/stream*.c. */
 #ifndef OIF_TESTS_SERVE_STREAM_FIXTURE_H
 #define OIF_TESTS_SERVE_STREAM_FIXTURE_H
 
@@ -30,7 +30,7 @@ __attribute__((format(printf, 1, 2))) static inline void run(const char *command
     assert_int_equal(system(line), 0);
 }
 
-/* In memory, where there is such a folder: hundreds of streams are saved here. */
+/* In memory if there is such a folder: hundreds of streams are saved here. */
 static inline int make_folder(void **state)
 {
     (void)state;
@@ -58,7 +58,7 @@ static inline streams *open_every(const char *path, double save_every)
     return all;
 }
 
-/* Nothing is synced by the clock while a test runs. */
+/* No periodic sync while a test runs. */
 static inline streams *open_at(const char *path)
 {
     return open_every(path, 1000);
@@ -89,8 +89,7 @@ static inline uint64_t rows_of(stream *one)
     return figures_of(one).rows;
 }
 
-/* A server that was killed leaves its files as they are. What would come back now is in
- * FOLDER.copy. */
+/* A killed server leaves its files as they are. FOLDER.copy is what a restart would find now. */
 static inline streams *open_killed(void)
 {
     char copy[sizeof folder + 8];
@@ -99,7 +98,7 @@ static inline streams *open_killed(void)
     return open_at(copy);
 }
 
-/* ---- Chance ---- */
+/* ---- Random numbers ---- */
 
 static uint64_t seed = 20261116;
 

@@ -1,4 +1,4 @@
-/* serve/alert_queue.c: which episodes are sent when, and as what. */
+/* serve/alert_queue.c: which episodes are sent when, and how. */
 #include "../../serve/alert_queue.h"
 
 #include "../../cli/output.h"
@@ -50,7 +50,7 @@ static void put(alert_queue *queue, const char *key, int number, const char *gra
     json_decref(episode);
 }
 
-/* What is due as an array; NULL: nothing is. */
+/* What is due, as an array; NULL: nothing. */
 static json_t *write_due(alert_queue *queue, double clock, size_t limit)
 {
     size_t bytes;
@@ -141,7 +141,7 @@ static void what_was_not_taken_stays_due_in_its_latest_state(void **state)
     json_t *alerts = write_due(queue, 1, 9);
     assert_int_equal(json_array_size(alerts), 1);
     assert_string_equal(member(alerts, 0, "labels", "severity"), "critical");
-    put(queue, "\"a\"", 1, "critical", 8, "1699999900"); /* while the POST is under way */
+    put(queue, "\"a\"", 1, "critical", 8, "1699999900"); /* during the POST */
     alert_queue_sent(queue, 1);
     json_decref(alerts);
     alerts = write_due(queue, 1, 9);

@@ -1,4 +1,4 @@
-/* serve/config.c: what --config FILE may say, and what is said about what it may not. */
+/* serve/config.c: what --config FILE may contain, and the messages about everything else. */
 #include "../../serve/config.h"
 
 #include <setjmp.h>
@@ -151,7 +151,7 @@ static void text_that_is_not_json_is_refused_with_its_place(void **state)
     assert_refused("[]", "must be a JSON object");
     assert_refused("{\"a\": 1, \"a\": 2}", "duplicate");
     assert_refused("{\"config\": \"x\"}", "'config' cannot be");
-    assert_refused("{\"listen\": {}}", "'listen' must be a text");
+    assert_refused("{\"listen\": {}}", "'listen' must be a string");
     assert_refused("{\"limits\": 7}", "'limits' must be an object");
     assert_refused("{\"limits\": {\"config\": \"x\"}}", "'config' cannot be");
     assert_false(config_load("no/such/file", &config, &why));

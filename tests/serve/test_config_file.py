@@ -63,7 +63,7 @@ def test_a_damaged_stream_leaves_the_others_alone(serve, config, tmp_path, monke
         server.get("/readyz"),
     ):
         assert answer.status == 503 and "state: is missing" in answer.error["message"], answer.text
-        assert "copy of the whole folder" in answer.error["remedy"]
+        assert "backup of the whole folder" in answer.error["remedy"]
     assert server.ask("DELETE", "/api/v1/streams/hurt").status == 204
     assert server.get("/readyz").status == 200
 

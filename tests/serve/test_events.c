@@ -1,4 +1,5 @@
-/* serve/events.c in a server: a client whose answer cannot be made is given up, with all it has. */
+/* serve/events.c without memory: a client whose answer cannot be created is released completely,
+ * and an event that does not fit in memory is sent later. */
 #include "stream_fixture.h"
 
 #include "../../serve/events.h"
@@ -11,7 +12,31 @@
 #include <stdatomic.h>
 #include <sys/socket.h>
 
-static atomic_int failures; /* answers that could not be made */
+static atomic_int failures; /* answers that could not be created */
+static MHD_ContentReaderCallback read_some;
+static void *reader;
+static atomic_bool has_no_memory;
+
+void *__real_realloc(void *memory, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+void __wrap_MHD_suspend_connection(struct MHD_Connection *connection);
+void __wrap_MHD_resume_connection(struct MHD_Connection *connection);
+
+void *__wrap_realloc(void *memory, size_t bytes)
+{
+    return has_no_memory ? NULL : __real_realloc(memory, bytes);
+}
+
+/* The second test has no connection. */
+void __wrap_MHD_suspend_connection(struct MHD_Connection *connection)
+{
+    assert_null(connection);
+}
+
+void __wrap_MHD_resume_connection(struct MHD_Connection *connection)
+{
+    (void)connection;
+}
 
 struct MHD_Response *__wrap_MHD_create_response_from_callback(uint64_t size, size_t block_size,
                                                               MHD_ContentReaderCallback read,
@@ -25,14 +50,14 @@ struct MHD_Response *__wrap_MHD_create_response_from_callback(uint64_t size, siz
 {
     (void)size;
     (void)block_size;
-    (void)read;
-    (void)context;
     (void)end;
+    read_some = read;
+    reader = context;
     failures++;
-    return NULL; /* no memory */
+    return NULL; /* out of memory */
 }
 
-/* Asks for it, and waits until the server has closed the connection. */
+/* Sends a request and waits until the server has closed the connection. */
 static void ask(const listening *at, const char *asked)
 {
     char answer[1024];
@@ -70,9 +95,37 @@ static void a_client_without_an_answer_watches_no_longer(void **state)
     assert_false(is_watched);
 }
 
+static void an_event_without_memory_is_sent_later(void **state)
+{
+    const feed_filter filter = {.stream = NULL};
+    const char *event = "{\"stream\":\"pump\"}";
+    char room[4096];
+    (void)state;
+    streams *all = open_at(NULL);
+    feed *source = streams_feed(all);
+    events *watchers = events_open(source);
+    events_client *client = events_client_new(watchers, &filter, 0);
+    assert_null(events_respond(client, NULL)); /* but now the callback of the server is known */
+    assert_ptr_equal(reader, client);
+    ssize_t bytes = read_some(reader, 0, room, sizeof room);
+    assert_memory_equal(room, ": events follow", 15);
+    feed_add(source, FEED_ALERT, "pump", NULL, 0, event, strlen(event));
+    has_no_memory = true;
+    assert_int_equal(read_some(reader, (uint64_t)bytes, room, sizeof room), 0);
+    has_no_memory = false;
+    bytes = read_some(reader, (uint64_t)bytes, room, sizeof room - 1);
+    room[bytes] = '\0';
+    assert_non_null(strstr(room, event));
+    events_close(watchers); /* first, because the client may be among those that wait */
+    events_client_free(client);
+    streams_close(all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_without_an_answer_watches_no_longer)};
+        cmocka_unit_test(a_client_without_an_answer_watches_no_longer),
+        cmocka_unit_test(an_event_without_memory_is_sent_later),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

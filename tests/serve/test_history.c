@@ -1,4 +1,4 @@
-/* serve/history.c and serve/feed.c: what is remembered is the latest, and its memory is bounded. */
+/* serve/history.c and serve/feed.c: they keep the latest, in bounded memory. */
 #include "../../serve/feed.h"
 #include "../../serve/history.h"
 

@@ -1,5 +1,5 @@
-/* serve/stream*.c: the results of a stream are those of `oif score`, however its rows are divided
- * into bodies and wherever the server is stopped. */
+/* serve/stream*.c: a stream gives the results of `oif score`, however its rows are divided into
+ * bodies and whenever the server is stopped. */
 #include "stream_fixture.h"
 
 #include "../../cli/options.h"
@@ -11,7 +11,7 @@
 
 /* ---- Data ---- */
 
-/* Text that grows. */
+/* Growing text. */
 typedef struct text {
     char *bytes;
     size_t count, capacity;
@@ -88,7 +88,7 @@ static void json_keyed_row(text *to, int row)
            row * 1000 + (int)draw(500) * (row % 601 > 590 ? 99 : 1), value(row, 1));
 }
 
-/* Times without a year, which begins again after 700 rows. */
+/* Times without a year; a new year starts after 700 rows. */
 static void csv_syslog_row(text *to, int row)
 {
     int second = row % 700;
@@ -96,7 +96,7 @@ static void csv_syslog_row(text *to, int row)
            second / 60 % 60, second % 60, value(row, 0), value(row, 1));
 }
 
-/* A column that is empty at first, and then has text in it. */
+/* A column that is empty at first, and then has text. */
 static void json_late_row(text *to, int row)
 {
     append(to, "{\"a\": %g, \"b\": %g, \"late\": %s}\n", value(row, 0), value(row, 1),
@@ -194,7 +194,7 @@ static void free_rows(rows *made)
 
 /* ---- oif score ---- */
 
-/* What it prints about the text. To be freed. */
+/* Its output for the text; the caller frees it. */
 static char *score(const stream_case *one, const text *input)
 {
     char path[96], complaint[COMPLAINT_BYTES];
@@ -249,7 +249,7 @@ static size_t header_bytes(const stream_case *one, const char *answer)
     return bytes;
 }
 
-/* Sends rows from `first` up to `end` in one body; of the answer the header comes only once. */
+/* Sends rows from `first` up to `end` in one body; keeps the header of the answer only once. */
 static void send_rows(stream *one, const stream_case *of, const rows *made, int first, int end,
                       bool has_header, text *results)
 {
@@ -283,7 +283,7 @@ static void assert_same(const char *name, const char *expected, const char *foun
                  expected + start);
 }
 
-/* Bodies of random sizes; the first is as long as the look of `oif score` at its input. */
+/* Bodies of random sizes; the first is as long as the part that `oif score` examines. */
 static void check_case(const stream_case *one, uint32_t most, bool has_headers)
 {
     rows *made = make_rows(one);
@@ -327,9 +327,9 @@ static void results_are_the_same_row_by_row(void **state)
         check_case(&cases[i], 1, false);
 }
 
-/* ---- Stopped and started again ---- */
+/* ---- Stop and restart ---- */
 
-/* All that is known about a stream, but for what the machine's clock says. */
+/* Everything known about a stream, except what depends on the wall clock. */
 static char *describe(stream *one)
 {
     static const char *const keys[] = {"", "host 0", "host 1", "host 2", "h0/sd0", "h1/sd1"};
@@ -349,7 +349,7 @@ static char *describe(stream *one)
     return output_diverted(&bytes);
 }
 
-/* Without times a key was seen, and an episode began, when its row came. */
+/* Without times, arrival times count for keys and episodes. */
 static void leave_arrivals_out(char *described)
 {
     static const char *const names[] = {"\"last_seen\":1", "\"began\":1", "\"ended\":1"};
@@ -374,7 +374,7 @@ static void has_same_history(const char *name, stream *a, stream *b, bool has_ti
     free(of_b);
 }
 
-/* A copy of the folder is what a killed server leaves: what was written is there, nothing was
+/* A copy of the folder is what a killed server leaves: everything written is there, nothing was
  * closed. */
 static void check_killed(const stream_case *one, int rows_before, bool is_saved_once)
 {
@@ -435,8 +435,8 @@ static void a_killed_server_continues_bit_for_bit(void **state)
     }
 }
 
-/* The steps of a snapshot: a stop between any two of them leaves a state, a history and a journal
- * that fit together. */
+/* The steps of a snapshot: a stop between any two of them leaves a consistent state, history and
+ * journal. */
 static void a_stop_within_a_snapshot_loses_nothing(void **state)
 {
     const stream_case *one = &cases[3];
@@ -527,7 +527,7 @@ static void a_torn_journal_is_cut_at_its_last_whole_record(void **state)
         stream_release(restored);
         streams_close(again);
     }
-    for (off_t at = whole; at < info.st_size; at++) { /* as a disk may have it after a power cut */
+    for (off_t at = whole; at < info.st_size; at++) { /* as a disk may have it after a power loss */
         run("rm -rf %2$s; cp -r %1$s %2$s", live, copy);
         FILE *file = fopen(path, "r+");
         fseek(file, at, SEEK_SET);
@@ -602,7 +602,7 @@ static void a_bad_row_ends_a_body_and_says_where(void **state)
     assert_int_equal(why.status, 400);
     assert_int_equal(why.line, 2);
     assert_int_equal(answer.rows, 5);
-    assert_false(send(one, "1,\"2\n", 5, NULL, &answer, &why)); /* a quote that is not closed */
+    assert_false(send(one, "1,\"2\n", 5, NULL, &answer, &why)); /* an open quote */
     assert_int_equal(why.line, 1);
     assert_true(send(one, "8,9\n", 4, NULL, &answer, &why));
     assert_int_equal(answer.rows, 6);
@@ -622,7 +622,7 @@ static void later_bodies_have_the_columns_of_the_first_by_name(void **state)
     problem why;
     (void)state;
     assert_true(send(one, "a,b\n1,2\n3,5\n", 12, NULL, &answer, &why));
-    assert_true(send(two, "a,b\n", 4, NULL, &answer, &why)); /* a header alone */
+    assert_true(send(two, "a,b\n", 4, NULL, &answer, &why)); /* only a header */
     assert_true(send(two, "1,2\n3,5\n", 8, NULL, &answer, &why));
     assert_true(send(one, "{\"b\":7,\"a\":6}", 13, &plain, &answer, &why));
     assert_true(send(two, "{\"b\":7,\"a\":6}", 13, &other, &answer, &why));

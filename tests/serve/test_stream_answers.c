@@ -1,13 +1,13 @@
-/* What a stream says about itself: JSON whatever keys are called, explanations, silence; and what
- * it does when memory is short. */
+/* What a stream returns: valid JSON for any keys, explanations, silence; and what it does when out
+ * of memory. */
 #include "stream_fixture.h"
 
 #include <math.h>
 #include <stdatomic.h>
 
-/* ---- Memory that becomes short ---- */
+/* ---- Failing allocations ---- */
 
-static atomic_int allocations_left = -1; /* below 0: any number */
+static atomic_int allocations_left = -1; /* below 0: unlimited */
 
 static void *allocate(void *context, size_t alignment, size_t bytes)
 {
@@ -73,7 +73,7 @@ static double number_at(const json_t *object, const char *name)
 
 /* ---- JSON ---- */
 
-/* A key with all that a page, a log or JSON could stumble over. */
+/* A key with everything that a page, a log or JSON could stumble over. */
 static const char nasty[] = "\"</script>\\u0000\\\\\\u001b[31m\\ud800 \\n'";
 
 static void check_answers(streams *all, stream *one)

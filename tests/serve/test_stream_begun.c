@@ -1,4 +1,4 @@
-/* What is kept of a stream before its first row, and of the names that the first body has. */
+/* What is stored of a stream before its first row, and of the names in the first body. */
 #include "stream_fixture.h"
 
 #include "../../serve/background.h"
@@ -21,7 +21,7 @@ static void expect_rows(stream *one, const char *body, uint64_t rows)
 
 /* ---- Names ---- */
 
-/* Latin-1: a column with values, one with times and one that has none at first. */
+/* Latin-1: a column with values, one with times and one that is empty at first. */
 static void names_that_are_not_utf_8_are_kept(void **state)
 {
     static const char first[] = "\xe9tat,\xe9poque,vide\xfc,vide\n"
@@ -34,7 +34,7 @@ static void names_that_are_not_utf_8_are_kept(void **state)
     assert_true(streams_close(all));
     all = open_at(folder);
     one = streams_find(all, "latin");
-    assert_int_equal(figures_of(one).journal_bytes, 8); /* all of it is in the snapshot */
+    assert_int_equal(figures_of(one).journal_bytes, 8); /* everything is in the snapshot */
     assert_string_equal(one->shape.header, "\xe9tat,\xe9poque,vide\xfc,vide");
     assert_string_equal(one->shape.time, "\xe9poque");
     assert_int_equal(one->shape.undecided_count, 2);
@@ -57,7 +57,7 @@ static void the_same_header_again_is_not_kept_again(void **state)
     for (int i = 0; i < 100; i++)
         expect_rows(one, "a,b\n", 0);
     assert_int_equal(figures_of(one).journal_bytes, bytes);
-    expect_rows(one, "b,a\n", 0); /* which is another one */
+    expect_rows(one, "b,a\n", 0); /* a different one */
     streams *again = open_killed();
     stream *same = streams_find(again, "header");
     assert_string_equal(same->shape.header, "b,a");
@@ -69,7 +69,7 @@ static void the_same_header_again_is_not_kept_again(void **state)
     streams_close(all);
 }
 
-/* Headers that differ, and what else comes before the first row. */
+/* Headers that differ, and whatever else comes before the first row. */
 static void a_journal_without_rows_does_not_grow_without_end(void **state)
 {
     enum { NAME_BYTES = 1 << 20, BODIES = 70 };
@@ -89,7 +89,7 @@ static void a_journal_without_rows_does_not_grow_without_end(void **state)
     uint64_t bad = figures_of(one).bad_rows;
     assert_true(bad > 0);
     stream_begin_change(one);
-    bool is_saved = stream_save(one, &why); /* as the saver does, once a second */
+    bool is_saved = stream_save(one, &why); /* as the saver does, once per second */
     stream_end_change(one);
     assert_true(is_saved);
     assert_true(figures_of(one).journal_bytes < 64 << 20);
@@ -127,7 +127,7 @@ static void bad_rows_before_the_first_row_outlive_a_kill(void **state)
 }
 
 /* A snapshot has several steps. After the first one the journal still has the rows, and a replay
- * counts their bad ones. */
+ * counts the bad ones. */
 static void bad_rows_count_once_after_a_kill_within_the_first_snapshot(void **state)
 {
     streams *all = open_at(folder);
@@ -154,7 +154,7 @@ static void bad_rows_count_once_after_a_kill_within_the_first_snapshot(void **st
 
 /* ---- Silence ---- */
 
-/* What the clock has reported is part of the state, whether or not people can look at the key. */
+/* What the clock has reported is part of the state, even if the history does not have the key. */
 static void a_silence_of_a_key_without_history_outlives_a_kill(void **state)
 {
     double now = background_wall_seconds();

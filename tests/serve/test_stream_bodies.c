@@ -1,5 +1,5 @@
-/* Bodies do not touch each other: after one that was refused, too long or left open in quotes, the
- * next is read as if it had come first, and a restart finds the same rows.
+/* Bodies do not affect each other: after one that was rejected, too long or left open in quotes,
+ * the next is read as if it had come first, and a restart finds the same rows.
  *
  *     OIF_SEED=7 test_serve.stream_bodies */
 #include "stream_fixture.h"
@@ -16,7 +16,7 @@ typedef struct outcome {
     bool is_good;
     rows_answer answer;
     problem why;
-    char *lines; /* to be freed */
+    char *lines; /* the caller frees them */
 } outcome;
 
 static outcome send(stream *one, oif_text body)
@@ -101,7 +101,7 @@ static oif_text text_in(const text_builder *body)
     return (oif_text){body->text, body->bytes};
 }
 
-/* ---- One after the other ---- */
+/* ---- In sequence ---- */
 
 static void a_refused_body_does_not_damage_the_next(void **state)
 {
@@ -178,7 +178,7 @@ static void the_answer_has_the_mark_of_its_body(void **state)
 
 /* ---- Columns ---- */
 
-/* A header and a row of CSV, or an object, with columns from c`from` on. */
+/* A header and a row of CSV, or an object, with columns starting at c`from`. */
 static void add_columns(text_builder *body, int from, int count)
 {
     for (int i = from; i < from + count; i++)
@@ -232,7 +232,7 @@ static void rows_with_too_many_columns_are_refused_before_a_model_is_made(void *
     streams_close(all);
 }
 
-/* Rows that were accepted come back although the limit was lowered, and more may follow. */
+/* Accepted rows come back although the limit was lowered, and more may follow. */
 static void a_lower_limit_does_not_concern_streams_that_are_there(void **state)
 {
     char command[200], copy[96];
@@ -275,7 +275,7 @@ static void add_objects(text_builder *body)
             draw(100), draw(1000));
 }
 
-/* Whole ones, and what may come from clients that are not right. */
+/* Complete ones, and whatever faulty clients may send. */
 static void add_body(text_builder *body)
 {
     switch (draw(16)) {
@@ -332,7 +332,7 @@ static void add_body(text_builder *body)
     }
 }
 
-/* Between semicolons a comma may be the decimal sign, which is found out. */
+/* Between semicolons a comma may be the decimal sign, which must be detected. */
 static void add_semicolons(text_builder *body)
 {
     static const char *const bodies[] = {"1;2\n",      "1,5;2\n",  "1.5;2\n",
@@ -380,7 +380,7 @@ static char *describe(stream *one)
     return output_diverted(&bytes);
 }
 
-/* What would be there if the server were killed now. */
+/* What a restart would find if the server were killed now. */
 static void compare_restarted(stream *one)
 {
     char command[320], copy[96];

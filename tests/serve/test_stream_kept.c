@@ -1,4 +1,4 @@
-/* What is kept of a stream: when files are damaged or lost, a disk is full or the clock is set. */
+/* What is stored of a stream: damaged or lost files, a full disk, a clock that is set. */
 #include "stream_fixture.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ static char kept[96]; /* folder/streams/one */
 
 /* ---- The clock ---- */
 
-static time_t ahead; /* how far the machine's clock is ahead of that of waits */
+static time_t ahead; /* how far the wall clock is ahead of the clock of waits */
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __real_clock_gettime(clockid_t clock, struct timespec *now);
@@ -25,7 +25,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
     return outcome;
 }
 
-/* ---- What the disk is told ---- */
+/* ---- Calls to the disk ---- */
 
 static char disk_log[1 << 16]; /* a line for each sync and rename */
 
@@ -70,7 +70,7 @@ int __wrap_rename(const char *from, const char *to)
     return __real_rename(from, to);
 }
 
-/* Where the line is behind `from`; the lines are those that begin and end so. */
+/* Finds the line after `from` that begins and ends like this. */
 static const char *logged_after(const char *from, const char *what, const char *path)
 {
     char line[256];
@@ -89,7 +89,7 @@ static streams *open_empty(void)
     return open_every(folder, 1000);
 }
 
-/* What is said on stderr while the streams are opened; to be freed. */
+/* Captures stderr while the streams are opened; the caller frees it. */
 static streams *open_and_listen(char **said)
 {
     FILE *heard = tmpfile();
@@ -134,7 +134,7 @@ static void send_bodies(stream *one, int count)
             fail_msg("%s", why.message);
 }
 
-/* A server that was killed leaves its files as they are: a copy of them comes back. */
+/* A killed server leaves its files as they are: a copy of them is opened. */
 static void kill_streams(streams *all)
 {
     run("rm -rf %s.copy; cp -r %s %s.copy", folder, folder, folder);
@@ -142,7 +142,7 @@ static void kill_streams(streams *all)
     run("rm -rf %s/*; cp -r %s.copy/* %s", folder, folder, folder);
 }
 
-/* The stream cannot be used, and says what is wrong and what helps. */
+/* The stream cannot be used, and reports what is wrong and what helps. */
 static void assert_broken(streams *all, const char *reason, const char *remedy)
 {
     stream *one = streams_find(all, "one"), *same = NULL;
@@ -232,7 +232,7 @@ static void what_is_torn_off_the_journal_is_kept_aside(void **state)
 
 /* ---- The clock ---- */
 
-/* The saver asks for the time, and then the clock is set back by an hour. */
+/* The saver reads the clock, and then the clock is set back by an hour. */
 static void journals_are_synced_although_the_clock_was_set_back(void **state)
 {
     const struct timespec pause = {.tv_nsec = 5000000};
@@ -314,7 +314,7 @@ static void folders_that_are_not_streams_are_passed_over_with_a_note(void **stat
 
 /* ---- The state and settings.json ---- */
 
-/* A server that ends in order, twice: the state of the first time is kept in FOLDER.state. */
+/* A server that ends normally, twice: the first state is kept in FOLDER.state. */
 static void save_twice(void)
 {
     streams *all = open_empty();
@@ -331,7 +331,7 @@ static void save_twice(void)
     streams_close(all);
 }
 
-/* Opens what `command` did to the folder of the stream; nothing in there is written. */
+/* Opens the stream after `command` changed its folder; nothing in there is written. */
 static void assert_refused(const char *command, const char *reason, const char *remedy)
 {
     save_twice();
@@ -347,13 +347,13 @@ static void a_lost_or_older_state_is_noticed(void **state)
 {
     char older[128];
     (void)state;
-    assert_refused("rm state", "state: is missing", "copy of the whole folder");
-    assert_refused("> state", "cut off", "bring back a copy");
-    assert_refused("rm state history", "state: is missing", "copy of the whole folder");
+    assert_refused("rm state", "state: is missing", "backup of the whole folder");
+    assert_refused("> state", "cut off", "restore a backup");
+    assert_refused("rm state history", "state: is missing", "backup of the whole folder");
     assert_refused("rm state; echo '{\"version\": 1, \"settings\": {}}' > settings.json",
-                   "state: is missing", "copy of the whole folder");
+                   "state: is missing", "backup of the whole folder");
     snprintf(older, sizeof older, "cp %s.state state", folder);
-    assert_refused(older, "is older", "copy of the whole folder");
+    assert_refused(older, "is older", "backup of the whole folder");
 }
 
 static void settings_that_were_spoilt_are_refused_with_the_reason(void **state)
@@ -372,7 +372,7 @@ static void settings_that_were_spoilt_are_refused_with_the_reason(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char command[256];
         snprintf(command, sizeof command, "echo '%s' > settings.json", bad[i][0]);
-        assert_refused(command, bad[i][1], i == 4 ? "install" : "bring back a copy");
+        assert_refused(command, bad[i][1], i == 4 ? "install" : "restore a backup");
     }
 }
 
@@ -414,7 +414,7 @@ static void how_times_are_written_outlives_the_history(void **state)
     run("rm %s/history", kept);
     all = open_every(folder, 1000);
     one = streams_find(all, "one");
-    assert_true(send(one, "5000,3\n", false, &why)); /* milliseconds, as they were found to be */
+    assert_true(send(one, "5000,3\n", false, &why)); /* milliseconds, as detected before */
     stream_each_key(one, 1, take_last_seen, &seen);
     assert_true(seen == 5);
     stream_release(one);
@@ -431,7 +431,7 @@ static void limit_files(rlim_t bytes)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* A body that does not fit on the disk, and what /readyz says of that. */
+/* A body that does not fit on the disk, and the answer of /readyz. */
 static void refuse_a_body(streams *all, stream *one)
 {
     char body[2000];
@@ -469,14 +469,14 @@ static void a_full_disk_is_not_ready_until_a_write_works(void **state)
     refuse_a_body(all, one);
     assert_true(send(one, "5,6\n", false, &why));
     assert_true(streams_are_ready(all, &why));
-    refuse_a_body(all, one); /* no rows come, as a balancer sends none to who is not ready */
+    refuse_a_body(all, one); /* no rows come: a balancer sends none before it is ready */
     assert_true(becomes_ready(all, true));
     assert_false(figures_of(one).has_error);
     stream_release(one);
     streams_close(all);
 }
 
-/* With rows and without any, as then there is no state to be saved. */
+/* With rows and without any, when there is no state to save. */
 static void a_journal_that_cannot_be_synced_is_not_ready_until_it_can(void **state)
 {
     static const char *const bodies[] = {"a,b\n", "a,b\n1,2\n"};
@@ -488,7 +488,7 @@ static void a_journal_that_cannot_be_synced_is_not_ready_until_it_can(void **sta
         stream *one = make(all, "one");
         is_disk_bad = true;
         assert_true(send(one, bodies[i], false, &why));
-        /* with rows a snapshot soon takes the place of the journal */
+        /* with rows, a snapshot soon replaces the journal */
         bool is_ready_while_bad = i == 0 && becomes_ready(all, false);
         is_disk_bad = false;
         assert_false(is_ready_while_bad);
@@ -511,7 +511,7 @@ static size_t make_streams(streams *all, problem *why)
     return count;
 }
 
-/* A hard limit cannot be raised again, so this is for a process of its own. */
+/* A hard limit cannot be raised again, so this needs its own process. */
 static void run_out_of_files(void)
 {
     struct rlimit limit = {.rlim_cur = 64, .rlim_max = 256};

@@ -1,5 +1,5 @@
-/* A server that is killed at any moment, many times: every row counts once, what was acknowledged
- * is there again, and results are those of a run that was not disturbed.
+/* A server killed at any moment, many times: every row counts once, what was acknowledged is still
+ * there, and the results are those of an undisturbed run.
  *
  *     OIF_KILLS=1000 test_serve.stream_killed      (40 if not given) */
 #include "stream_fixture.h"
@@ -47,7 +47,7 @@ static streams *open_streams(const char *path, stream **one)
     return all;
 }
 
-/* The lines that rows from `first` on get; to be freed. */
+/* The output for rows starting at `first`; the caller frees it. */
 static char *send_rows(stream *one, uint64_t first, uint64_t count, rows_answer *answer,
                        size_t *bytes)
 {
@@ -65,10 +65,10 @@ static char *send_rows(stream *one, uint64_t first, uint64_t count, rows_answer 
     return NULL;
 }
 
-/* ---- The server that is killed ---- */
+/* ---- The killed server ---- */
 
 typedef struct message {
-    uint64_t rows, saved, accepted, bytes; /* the lines follow */
+    uint64_t rows, saved, accepted, bytes; /* followed by the lines */
 } message;
 
 static bool put(int fd, const void *bytes, size_t count)
@@ -83,7 +83,7 @@ static bool put(int fd, const void *bytes, size_t count)
     return true;
 }
 
-/* Sends rows until it is killed; now and then it ends in order and starts again. */
+/* Sends rows until it is killed; now and then it ends normally and starts again. */
 static void serve(int fd)
 {
     for (;;) {
@@ -108,7 +108,7 @@ static void serve(int fd)
     }
 }
 
-/* ---- The one who kills it ---- */
+/* ---- The killer ---- */
 
 static bool get(int fd, void *bytes, size_t count)
 {
@@ -122,7 +122,7 @@ static bool get(int fd, void *bytes, size_t count)
     return true;
 }
 
-/* The undisturbed run, which is always as far as what was acknowledged. */
+/* The undisturbed run, always as far as what was acknowledged. */
 typedef struct twin {
     streams *all;
     stream *one;
@@ -168,7 +168,7 @@ static void check_lines(twin *run, const message *now, const char *lines)
     assert_int_equal(*lines, '\0');
 }
 
-/* Reads what it said until the end. *rows is what was acknowledged so far. */
+/* Reads its messages to the end. *rows is what was acknowledged so far. */
 static void listen_to(int fd, twin *run, uint64_t *rows)
 {
     message now;
@@ -185,8 +185,8 @@ static void listen_to(int fd, twin *run, uint64_t *rows)
     }
 }
 
-/* Within how many microseconds it is killed; more where nothing was done by then, as on a slow
- * machine or with a sanitizer. */
+/* Within how many microseconds it is killed; more if nothing was done by then, as on a slow machine
+ * or with a sanitizer. */
 static uint32_t reach = 30000;
 
 static void kill_once(twin *run, uint64_t *rows)

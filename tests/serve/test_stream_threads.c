@@ -1,6 +1,7 @@
-/* Streams from many threads at once: rows into several streams and into the same one, while others
- * look at them, make and remove some, and follow the events. ThreadSanitizer sees the rest. */
+/* Streams used by many threads: rows go into several streams and into a shared one, while others
+ * look at them, create and remove some, and follow the events. ThreadSanitizer finds the rest. */
 #include "../../cli/output.h"
+#include "../../serve/stream_parts.h"
 #include "../../serve/streams.h"
 
 #include <inttypes.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -30,7 +32,7 @@ static void free_output(void)
     free(output_diverted(&bytes));
 }
 
-/* Every writer has a stream of its own, and all share one. */
+/* Every writer has its own stream, and all share one. */
 static void send_to(stream *one, int writer, int body)
 {
     char text[ROWS_PER_BODY * 64];
@@ -205,7 +207,7 @@ static void *write_large_body(void *context)
     return NULL;
 }
 
-/* Those who look are let in between two rows; those who would change the stream wait. */
+/* Threads that look get in between two rows; threads that would change the stream wait. */
 static void others_look_at_a_stream_while_a_large_body_is_processed(void **state)
 {
     const streams_options options = {.folder = folder, .save_every = 0.02};
@@ -219,7 +221,7 @@ static void others_look_at_a_stream_while_a_large_body_is_processed(void **state
         !streams_create(all, "large", NULL, &made, &is_new, &why))
         fail_msg("%s", why.message);
     assert_int_equal(pthread_create(&writer, NULL, write_large_body, made), 0);
-    while (rows == 0)
+    while (rows == 0 && failures == 0)
         rows = rows_of("large");
     bool is_removed = streams_remove(all, "large", &why);
     pthread_join(writer, NULL);
@@ -229,6 +231,60 @@ static void others_look_at_a_stream_while_a_large_body_is_processed(void **state
     assert_int_equal(failures, 0);
     if (rows >= LARGE_ROWS)
         fail_msg("nothing was seen before all %" PRIu64 " rows were processed", rows);
+}
+
+static bool is_asked_to_save(stream *one)
+{
+    stream_begin_look(one);
+    bool is_asked = one->must_save;
+    stream_end_look(one);
+    return is_asked;
+}
+
+static bool is_all_saved(stream *one)
+{
+    stream_figures figures;
+    stream_get_figures(one, &figures);
+    return figures.rows > 0 && figures.saved == figures.rows;
+}
+
+static bool becomes_true(bool (*is_true)(stream *one), stream *one)
+{
+    for (int i = 0; i < 1000; i++) {
+        if (is_true(one))
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    return false;
+}
+
+/* The saver syncs all journals, so it must not wait for a busy stream. */
+static void other_streams_are_saved_while_a_body_delays_a_save(void **state)
+{
+    const streams_options options = {.folder = folder, .save_every = 0.02};
+    problem why;
+    (void)state;
+    assert_true(streams_open(&options, &all, &why));
+    make_stream("busy");
+    make_stream("other");
+    stream *busy = streams_find(all, "busy"), *other = streams_find(all, "other");
+    send_to(busy, 0, 1);
+    stream_begin_change(busy); /* as the thread of a long body, between two rows */
+    busy->is_failing = true;   /* so a save is due */
+    pthread_mutex_unlock(&busy->lock);
+    bool is_asked = becomes_true(is_asked_to_save, busy);
+    send_to(other, 0, 1);
+    bool is_saved = becomes_true(is_all_saved, other);
+    stream_begin_look(busy);
+    stream_end_change(busy);
+    assert_true(is_asked);
+    assert_true(is_saved);
+    send_to(busy, 0, 1);
+    assert_true(becomes_true(is_all_saved, busy));
+    assert_false(is_asked_to_save(busy));
+    stream_release(busy);
+    stream_release(other);
+    assert_true(streams_close(all));
 }
 
 static int make_folder(void **state)
@@ -252,6 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_may_be_used_by_many_threads),
         cmocka_unit_test(others_look_at_a_stream_while_a_large_body_is_processed),
+        cmocka_unit_test(other_streams_are_saved_while_a_body_delays_a_save),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,8 +1,8 @@
-/* What the tests with kill -9 share: children that live for a while, in a folder of their own.
+/* Shared by the tests with kill -9: short-lived children, in their own folder.
  *
- * OIF_KILL_TRIALS: how many children; `make test-kill` asks for 10,000. OIF_KILL_SEED: other
- * moments. TMPDIR: where the files are; on a disk most kills come while it syncs, in memory
- * while it is written. */
+ * OIF_KILL_TRIALS: how many children; `make test-kill` sets 10,000. OIF_KILL_SEED: other moments.
+ * TMPDIR: where the files are; on a disk most kills come during a sync, in memory during a
+ * write. */
 #ifndef TESTS_SNAPSHOT_KILLS_H
 #define TESTS_SNAPSHOT_KILLS_H
 
@@ -15,9 +15,9 @@
 
 enum { USUAL_LIFE_MICROSECONDS = 12000 };
 
-/* Lets a child live for a while: `live` returns only when something goes wrong, with a number
- * that says what, and writes the rows of each generation that is saved. Returns the rows of the
- * last generation that it or another acknowledged. */
+/* Runs a child for a while. `live` returns only if something goes wrong, with a number for the
+ * cause, and writes the number of rows of each saved generation. Returns the rows of the last
+ * acknowledged generation. */
 static inline uint64_t run_child(int (*live)(int acknowledge), uint32_t microseconds,
                                  uint64_t acknowledged)
 {
@@ -37,7 +37,7 @@ static inline uint64_t run_child(int (*live)(int acknowledge), uint32_t microsec
     if (WIFEXITED(status))
         fail_msg("the child ended with %d after %" PRIu64 " rows", WEXITSTATUS(status),
                  acknowledged);
-    /* a write of so few bytes is never cut */
+    /* a write of so few bytes is never split */
     while (read(ends[0], &acknowledged, sizeof acknowledged) > 0)
         ;
     close(ends[0]);
@@ -50,8 +50,7 @@ static inline uint64_t number_from_environment(const char *name, uint64_t otherw
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-/* On a machine that is slow or busy, children live longer, so that most of them come to
- * saving. */
+/* On a slow or busy machine, children live longer, so most of them get to saving. */
 static inline uint32_t adapt_life(uint32_t longest, bool got_to_save)
 {
     longest = got_to_save ? longest - longest / 64 : longest + longest / 16;

@@ -1,7 +1,7 @@
-/* Prints what every detector, a pipeline's model around one, and what options add to that tell of
- * themselves for a snapshot, a line a field: whose it is, name, type, count. With default
- * parameters and rows of three numbers, as the tables of docs/snapshot-format.md;
- * tests/docs/snapshot_fields.py compares. */
+/* Prints the snapshot fields of every detector, of a pipeline's model around one, and what options
+ * add to it. One line per field: owner, name, type, count. With default parameters and rows of
+ * three columns, like the tables of docs/snapshot-format.md; tests/docs/snapshot_fields.py compares
+ * them. */
 #include "base/block.h"
 #include "detect/detector.h"
 #include "pipeline/pipeline.h"
@@ -21,8 +21,7 @@ static void print_field(oif_state_visitor *self, const char *name, oif_field_typ
     printf("%s %s %s %zu\n", ((lister *)self)->owner, name, type_names[type], count);
 }
 
-/* A pipeline that has seen no row, with default options but for those that are named; NULL if
- * there is none. */
+/* A pipeline without rows, with default options except those given; NULL on failure. */
 static oif_pipeline *make_pipeline(const char *const settings[][2], size_t count)
 {
     oif_params params, options;
@@ -94,8 +93,8 @@ static bool list_budget(void)
     return true;
 }
 
-/* Under `owner`, a detector with default parameters but for its way of forgetting where one is
- * named. */
+/* A detector listed under `owner`, with default parameters except for its way of forgetting, if
+ * given. */
 static bool list_detector(const char *owner, const char *name, const char *forgetting)
 {
     oif_params params;

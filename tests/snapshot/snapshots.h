@@ -1,5 +1,4 @@
-/* What the snapshot tests share: small detectors of every kind, and their snapshots in
- * memory. */
+/* Shared by the snapshot tests: small detectors of every kind, and their snapshots in memory. */
 #ifndef TESTS_SNAPSHOT_SNAPSHOTS_H
 #define TESTS_SNAPSHOT_SNAPSHOTS_H
 
@@ -7,8 +6,8 @@
 #include "base/bytes.h"
 #include "base/checksum.h"
 
-/* Every kind in every way of working that keeps state of its own; small, so that all bytes of a
- * snapshot can be tried. */
+/* Every kind in every mode that has its own state; small, so all bytes of a snapshot can be
+ * tried. */
 static const struct {
     const char *name, *settings;
 } small_detectors[] = {
@@ -79,7 +78,7 @@ static inline void require_same_bytes(snapshot a, snapshot b)
     assert_memory_equal(a.bytes, b.bytes, a.count);
 }
 
-/* Computes the checksum of the header, or of the section that starts at this byte, anew. */
+/* Recomputes the checksum of the header, or of the section that starts at this byte. */
 static inline void repair(snapshot s, size_t start)
 {
     oif_checksum_table table;

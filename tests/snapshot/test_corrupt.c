@@ -1,8 +1,8 @@
-/* Loading believes nothing. A snapshot that was cut off or changed is refused; one whose
- * checksums were made to fit the damage is refused as well, or it makes a detector that every
- * verb can work with, and that stays whole while it does.
+/* Loading validates everything. A truncated or changed snapshot is refused. If its checksums were
+ * adjusted to the damage, it is refused as well, or it makes a detector that every call can work
+ * with, and that stays consistent.
  *
- * OIF_CORRUPT_TRIALS: damaged snapshots for each detector; `make test-corrupt` asks for 50,000.
+ * OIF_CORRUPT_TRIALS: damaged snapshots per detector; `make test-corrupt` sets 50,000.
  * OIF_CORRUPT_KIND: only detectors of this kind. */
 #include "../base/sanitized.h"
 #include "snapshots.h"
@@ -13,7 +13,7 @@
 enum {
     STATE_HEAD_BYTES = 20, /* of a section, before its payload */
     MAX_FIELDS = 1 << 12,
-    ROWS_LIVED = 120 /* by a detector that was made from a damaged snapshot */
+    ROWS_LIVED = 120 /* by a detector from a damaged snapshot */
 };
 
 static uint32_t trials_wanted(uint32_t usually)
@@ -28,7 +28,7 @@ static bool is_wanted(size_t index)
     return !kind || strcmp(kind, small_detectors[index].name) == 0;
 }
 
-/* A small detector that has learned so many rows of up to two numbers. */
+/* A small detector that has learned that many rows of up to two columns. */
 static oif_detector *new_narrow(size_t index, uint64_t seed, uint32_t rows)
 {
     stream s = new_stream((dice){seed});
@@ -44,10 +44,9 @@ static snapshot copy_snapshot(snapshot s)
     return copy;
 }
 
-/* ---- Damage that the checksums show ---- */
+/* ---- Damage that checksums reveal ---- */
 
-/* The bytes are in memory of their own length, so that a sanitizer sees when one is read beyond
- * them. */
+/* The bytes are in memory of exactly their length, so a sanitizer sees reads past them. */
 static void require_damage_found(snapshot s, const char *what, size_t at)
 {
     snapshot exact = copy_snapshot(s);
@@ -97,9 +96,9 @@ static void every_changed_byte_is_refused(void **unused)
     print_message("%zu changed bytes refused\n", tried);
 }
 
-/* ---- Damage that the checksums hide ---- */
+/* ---- Damage that checksums hide ---- */
 
-/* Where the fields are in the state, so that damage can look like a field's own value. */
+/* The positions of the fields in the state, so damage can look like a valid value. */
 typedef struct field_list {
     oif_state_visitor visitor;
     size_t bytes, count;
@@ -134,7 +133,7 @@ static field_list *list_fields(oif_detector *detector)
     return list;
 }
 
-/* The state ends the snapshot but for its checksum and the section that says so. */
+/* The state ends the snapshot, except for its checksum and the last section. */
 static size_t state_start(snapshot s, const field_list *list)
 {
     return s.count - OIF_SECTION_BYTES - (OIF_SECTION_BYTES - STATE_HEAD_BYTES) - list->bytes -
@@ -147,7 +146,7 @@ static uint64_t draw_value(dice *from, uint64_t old)
         0, 1, UINT64_MAX, INT32_MAX, (uint64_t)INT32_MAX + 1,
         UINT64_C(0x7FF0000000000000),                               /* infinity */
         UINT64_C(0xFFF0000000000000), UINT64_C(0x7FF8000000000000), /* NaN */
-        /* the largest double, the least ... */
+        /* the largest double, the lowest ... */
         UINT64_C(0x7FEFFFFFFFFFFFFF), UINT64_C(0xFFEFFFFFFFFFFFFF),
         /* ... and the smallest above 0 */
         UINT64_C(0x0000000000000001), UINT64_C(0x3FF0000000000000)}; /* 1.0 */
@@ -161,8 +160,8 @@ static uint64_t draw_value(dice *from, uint64_t old)
     }
 }
 
-/* Changes one value of the state, to an unusual one or to that of another of the same field.
- * Returns the field's name. */
+/* Changes one value of the state to an unusual one or to another value of the same field. Returns
+ * the field's name. */
 static const char *damage_value(unsigned char *state, const field_list *list, dice *from)
 {
     size_t chosen = dice_below(from, (uint32_t)list->count), width = list->of[chosen].width;
@@ -188,7 +187,7 @@ static void require_whole(const oif_detector *detector, const char *damaged, uin
                  error.message);
 }
 
-/* What a detector may be asked to do. Its copy must do the same. */
+/* Uses a detector in every way. Its copy must do the same. */
 static void live_on(oif_detector *detector, const char *damaged, uint64_t seed)
 {
     stream s = new_stream((dice){seed});
@@ -223,7 +222,7 @@ static void live_on(oif_detector *detector, const char *damaged, uint64_t seed)
     oif_detector_free(copy);
 }
 
-/* Whether a snapshot with hidden damage was refused; if not, it has lived on. */
+/* Whether a snapshot with hidden damage was refused; if not, it was used. */
 static bool was_refused(snapshot s, const char *damaged, uint64_t seed)
 {
     oif_detector *loaded = NULL;
@@ -279,7 +278,7 @@ static void a_damaged_value_is_found_or_does_no_harm(void **unused)
     }
 }
 
-/* Every byte of the state, each set to other values. */
+/* Every byte of the state, set to other values. */
 static void a_damaged_byte_is_found_or_does_no_harm(void **unused)
 {
     (void)unused;

@@ -1,10 +1,10 @@
-/* A loaded detector is the saved one: the same bytes when it is saved again, the same scores
- * for ever. And what cannot be loaded says why. */
+/* A loaded detector equals the saved one: the same bytes when saved again, the same scores forever.
+ * And a load that fails says why. */
 #include "snapshots.h"
 
 #include "snapshot/sections.h"
 
-/* Scores that stay the same while both go on with the same rows, at random. */
+/* Both give the same scores while they continue with the same rows, at random. */
 static void require_same_future(oif_detector *a, oif_detector *b, stream s, uint32_t rows)
 {
     double row[STREAM_DIMENSION], score_a, score_b;
@@ -21,7 +21,7 @@ static void require_same_future(oif_detector *a, oif_detector *b, stream s, uint
     assert_int_equal(oif_detector_ready(a), oif_detector_ready(b));
 }
 
-/* OIF_SNAPSHOT_PAIRS: how many; `make test-snapshots` asks for 5,000. */
+/* OIF_SNAPSHOT_PAIRS: how many; `make test-snapshots` sets 5,000. */
 static void a_loaded_detector_continues_as_the_saved_one(void **unused)
 {
     (void)unused;
@@ -50,7 +50,7 @@ static void a_loaded_detector_continues_as_the_saved_one(void **unused)
     }
 }
 
-/* With their default parameters, and wider rows than the others. */
+/* With default parameters, and wider rows than the others. */
 static void every_kind_is_saved_and_loaded_at_its_usual_size(void **unused)
 {
     (void)unused;
@@ -74,7 +74,7 @@ static void every_kind_is_saved_and_loaded_at_its_usual_size(void **unused)
     }
 }
 
-/* One record of a tree of wide rows is longer than the buffers of the reader and the writer. */
+/* One record of a tree of wide rows is longer than the buffers of reader and writer. */
 static void wide_rows_are_saved_and_loaded(void **unused)
 {
     (void)unused;
@@ -103,7 +103,7 @@ static void wide_rows_are_saved_and_loaded(void **unused)
         }
 }
 
-/* ---- What cannot be loaded ---- */
+/* ---- Loads that fail ---- */
 
 static snapshot some_snapshot(void)
 {
@@ -114,8 +114,8 @@ static snapshot some_snapshot(void)
     return made;
 }
 
-/* Those that take most memory beside what their snapshot holds: it must not seem too small for
- * them. */
+/* Those that take the most memory besides the content of their snapshot: it must not seem too small
+ * for them. */
 static void detectors_with_large_work_areas_are_saved_and_loaded(void **unused)
 {
     (void)unused;
@@ -191,7 +191,7 @@ static void every_refusal_has_its_own_message(void **unused)
     require_refused(s, OIF_ECORRUPT, "the checksum of a section is wrong");
 }
 
-/* A detector of 100 GB in a file of some bytes is refused before memory is asked for. */
+/* A detector of 100 GB in a file of a few bytes is refused before memory is allocated. */
 static void no_size_is_believed_before_it_is_checked(void **unused)
 {
     (void)unused;
@@ -221,7 +221,7 @@ static void no_size_is_believed_before_it_is_checked(void **unused)
     require_refused(s, OIF_ECORRUPT, "a row needs at least one number");
 }
 
-/* Sections that this version does not know are skipped when their writer says so. */
+/* Unknown sections are skipped if their writer marked them as optional. */
 static void optional_sections_are_skipped(void **unused)
 {
     (void)unused;
@@ -286,7 +286,7 @@ static void a_snapshot_is_written_and_read_in_pieces(void **unused)
     assert_int_equal(trickled.next, s.count);
     assert_memory_equal(trickled.bytes, s.bytes, s.count);
 
-    trickled.next = 0; /* ten bytes follow that are not the snapshot's */
+    trickled.next = 0; /* ten bytes follow that are not part of the snapshot */
     require_ok(oif_detector_load(read_some, &trickled, &loaded, NULL));
     assert_int_equal(trickled.next, s.count);
     oif_detector_free(loaded);

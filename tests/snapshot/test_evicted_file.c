@@ -1,6 +1,6 @@
-/* The evicted models file: every slot that the saved state uses is there at every moment,
- * whatever fails. A list keeps what should be in the file, and a copy of it is what the last
- * saved state would list. */
+/* The evicted models file: every slot that the saved state uses exists at every moment, whatever
+ * fails. A list holds the expected content of the file, and a copy of it what the last saved state
+ * would list. */
 #define _GNU_SOURCE
 
 #include "snapshot/state_file.h"
@@ -60,7 +60,7 @@ int __wrap_openat64(int folder, const char *name, int flags, unsigned mode)
     return __wrap_openat(folder, name, flags, mode);
 }
 
-/* What fails has written a part before. */
+/* A failing call has written a part before. */
 ssize_t __wrap_pwrite(int fd, const void *bytes, size_t count, off_t offset)
 {
     if (!fails(WRITE))
@@ -86,7 +86,7 @@ ssize_t __wrap_pread64(int fd, void *bytes, size_t count, off_t offset)
     return __wrap_pread(fd, bytes, count, offset);
 }
 
-/* Really asking the disk would take nearly all of the time. */
+/* Real syncs would take nearly all of the time. */
 int __wrap_fsync(int fd)
 {
     (void)fd;
@@ -112,13 +112,13 @@ static void plan_nothing(void)
     plan_fault(OPEN, 0, 0, false);
 }
 
-/* ---- The file and the list of what it should hold ---- */
+/* ---- The file and its expected content ---- */
 
 enum { SLOT_BYTES = 48, NAMES = 12 };
 
 typedef struct line {
     oif_slot slot; /* with OIF_NO_SLOT: it is not in the file */
-    uint32_t what; /* the number that its bytes are drawn from */
+    uint32_t what; /* seed of its bytes */
 } line;
 
 typedef struct listing {
@@ -128,9 +128,9 @@ typedef struct listing {
 static struct {
     oif_state_file *file;
     oif_evicted_file *evicted;
-    oif_detector *state; /* what is saved; any will do */
+    oif_detector *state; /* what is saved; any detector will do */
     listing now, saved, before;
-    bool is_sure; /* false: after a save that failed, `saved` or `before` may be there */
+    bool is_sure; /* false: after a failed save, either `saved` or `before` may be there */
 } world;
 
 static const char *name_text(uint32_t name)
@@ -195,7 +195,7 @@ static void finish(void)
 {
     plan_nothing();
     oif_state_file_close(world.file);
-    assert_null(world.evicted); /* as its file was freed */
+    assert_null(world.evicted); /* because its file was freed */
     oif_detector_free(world.state);
     unlink("state");
     unlink("state.shelf");
@@ -234,7 +234,7 @@ static oif_status save(oif_error *error)
     if (error)
         *error = why;
     if (status != OIF_OK && !strstr(why.message, "is saved, but"))
-        return status; /* and all is as it was */
+        return status; /* and nothing has changed */
     if (status != OIF_OK && world.is_sure)
         world.before = world.saved;
     world.saved = world.now;
@@ -255,7 +255,7 @@ static void require_all_there(const listing *b)
     }
 }
 
-/* What is in the file, and what every state lists that a crash may leave. */
+/* The content of the file, and everything listed by a state that a crash may leave. */
 static void require_whole(void)
 {
     require_all_there(&world.now);
@@ -270,7 +270,7 @@ static uint64_t slots_in_file(void)
     return stat("state.shelf", &standing) == 0 ? (uint64_t)standing.st_size / SLOT_BYTES : 0;
 }
 
-/* As after kill -9: nothing is saved, and who comes next knows what the saved state knew. */
+/* As after kill -9: nothing is saved, and the next program knows only the saved state. */
 static void crash(void)
 {
     const listing left = world.saved;
@@ -312,7 +312,7 @@ static void what_was_put_is_there_until_no_saved_state_knows_of_it(void **unused
         finish();
     }
     print_message("%d names, at most %d slots\n", NAMES, (int)most);
-    assert_true(most > NAMES && most <= 2 * NAMES); /* slots are used again, but not too soon */
+    assert_true(most > NAMES && most <= 2 * NAMES); /* slots are reused, but not too soon */
 }
 
 static void without_saves_slots_are_used_again_at_once(void **unused)
@@ -381,7 +381,7 @@ static void a_user_that_was_detached_is_not_touched(void **unused)
     finish();
 }
 
-/* ---- What is not there any more ---- */
+/* ---- Lost files ---- */
 
 static void three_models_saved(void)
 {
@@ -442,11 +442,11 @@ static void every_flipped_byte_is_found(void **unused)
     }
     fclose(file);
     line other = world.now.lines[0];
-    assert_int_equal(get(1, &other, NULL), OIF_ECORRUPT); /* it is there, by another name */
+    assert_int_equal(get(1, &other, NULL), OIF_ECORRUPT); /* it exists, under another name */
     finish();
 }
 
-/* As a snapshot's section does; the same checksum over all of it would be the same for all. */
+/* Like a section of a snapshot: the same checksum over it and its own would be constant. */
 static void bytes_that_end_with_their_own_checksum_are_told_apart(void **unused)
 {
     (void)unused;
@@ -472,8 +472,8 @@ static void bytes_that_end_with_their_own_checksum_are_told_apart(void **unused)
 
 static const int reasons[] = {ENOSPC, EIO, EINTR, HALF};
 
-/* Ten things come and go, with two saves; none of it may fail where signals or halves are all
- * that happens. */
+/* Ten things come and go, with two saves. If only signals or short writes happen, nothing may
+ * fail. */
 static void live_a_little(bool must_succeed)
 {
     int failures = 0;
@@ -537,7 +537,7 @@ static void a_state_is_not_saved_when_the_evicted_models_cannot_be_synced(void *
 {
     (void)unused;
     oif_error error;
-    /* of the state, of the evicted models, of the folder that names them */
+    /* of the state, of the evicted models, of the folder with their names */
     for (int position = 0; position < 3; position++) {
         start();
         require_ok(put(1, 1, NULL));
@@ -597,7 +597,7 @@ static int enter_folder(void **unused)
 static int leave_folder(void **unused)
 {
     (void)unused;
-    /* which fails where a test has left something */
+    /* fails if a test has left something */
     return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;
 }
 

@@ -1,7 +1,7 @@
-/* kill -9 at any moment: a child saves one generation after another and acknowledges each; the
- * parent kills it, looks at what is left, and lets the next child go on from there. No
- * acknowledged generation may be lost, none may be damaged, and all of them together must give
- * what one detector gives that was never interrupted. */
+/* kill -9 at any moment: a child saves one generation after another and acknowledges each. The
+ * parent kills it, checks what is left, and lets the next child resume there. No acknowledged
+ * generation may be lost, none may be damaged, and together they must give the same results as one
+ * detector that was never interrupted. */
 #define _GNU_SOURCE
 
 #include "kills.h"
@@ -25,7 +25,7 @@ static oif_detector *new_generation_zero(void)
 
 /* ---- The child ---- */
 
-/* Returns only when something goes wrong: a number that says what. */
+/* Returns only if something goes wrong: a number for the cause. */
 static int save_for_ever(int acknowledge)
 {
     oif_state_file *file;
@@ -63,7 +63,7 @@ static void learn_up_to(oif_detector *detector, uint64_t rows)
     }
 }
 
-/* `loaded` is, and goes on, as the one that was never interrupted. */
+/* `loaded` equals the one that was never interrupted, and continues like it. */
 static void require_same_as_twin(oif_detector *loaded, oif_detector *twin)
 {
     snapshot a = take_snapshot(loaded), b = take_snapshot(twin);
@@ -100,8 +100,8 @@ static void require_nothing_but_the_state(void)
     assert_int_equal(count_files(), access("state", F_OK) == 0);
 }
 
-/* Returns the rows that the file holds: of the last acknowledged generation, or of one more
- * that was saved when the kill came before it could be acknowledged. */
+/* Returns the number of rows in the file: of the last acknowledged generation, or of one more that
+ * was saved just before the kill. */
 static uint64_t check_state(uint64_t acknowledged, oif_detector *twin)
 {
     oif_detector *loaded;

@@ -1,5 +1,5 @@
-/* The names of columns: clones and snapshots keep them, they change nothing else, and damaged
- * ones are refused. */
+/* The names of columns: clones and snapshots keep them, they change nothing else, and damaged ones
+ * are refused. */
 #include "../pipeline/pipelines.h"
 #include "snapshots.h"
 
@@ -7,7 +7,7 @@
 #include "snapshot/sections.h"
 
 static const char *const three[] = {"load", "", "net.in \xC3\xA9\n"};
-static const char three_text[] = "load\0\0net.in \xC3\xA9\n"; /* with the last NUL that C adds */
+static const char three_text[] = "load\0\0net.in \xC3\xA9\n"; /* including the last NUL */
 
 static oif_detector *new_named_detector(void)
 {
@@ -72,8 +72,7 @@ static void names_that_are_too_long_are_refused_and_the_old_ones_stay(void **unu
     memset(name, 'x', OIF_COLUMN_NAMES_MAX_BYTES);
     name[OIF_COLUMN_NAMES_MAX_BYTES - 4] = '\0';
     assert_int_equal(oif_detector_name_columns(named, names, &error), OIF_EVALUE);
-    assert_non_null(
-        strstr(error.message, "names of columns of 16777217 bytes together are too long"));
+    assert_non_null(strstr(error.message, "the column names have 16777217 bytes together"));
     require_three(named);
     name[OIF_COLUMN_NAMES_MAX_BYTES - 5] = '\0'; /* one less */
     require_ok(oif_detector_name_columns(named, names, NULL));
@@ -93,13 +92,13 @@ static size_t section_end(snapshot s, size_t start)
     return start + OIF_SECTION_BYTES + (size_t)oif_bytes_load(s.bytes + start + 8, 8);
 }
 
-/* A snapshot with another NAME section: this payload, as the section says. */
+/* A snapshot with another NAME section: this payload, with the claimed length. */
 static snapshot with_payload(snapshot s, const void *payload, size_t bytes, uint64_t claimed)
 {
     size_t start = section_end(s, OIF_SNAPSHOT_HEADER_BYTES), end = section_end(s, start);
     snapshot made = {calloc(1, s.count + bytes + OIF_SECTION_BYTES), s.count - (end - start)};
     size_t added = OIF_SECTION_BYTES + bytes;
-    assert_memory_equal(s.bytes + start, "NAME\1", 5); /* which others may skip */
+    assert_memory_equal(s.bytes + start, "NAME\1", 5); /* optional */
     memcpy(made.bytes, s.bytes, start);
     memcpy(made.bytes + start, s.bytes + start, 8);
     memcpy(made.bytes + start + 20, payload, bytes);
@@ -164,7 +163,7 @@ static void damaged_names_are_refused(void **unused)
     oif_detector_free(load_snapshot(good));
     for (size_t i = 0; i < sizeof wounds / sizeof wounds[0]; i++) {
         snapshot wounded = with_payload(s, wounds[i].payload, wounds[i].bytes, wounds[i].claimed);
-        snapshot unread = wounded; /* from where nobody knows how many bytes there are */
+        snapshot unread = wounded; /* from a source of unknown length */
         oif_detector *untouched = named;
         oif_error error = {0};
         assert_int_equal(oif_detector_load(read_snapshot, &unread, &untouched, &error),

@@ -1,5 +1,5 @@
-/* The state file: one holder, all or nothing, whatever fails. Every call to the system that
- * saving makes is made to fail at every position, once and from then on. */
+/* The state file: one holder, all or nothing, whatever fails. Every system call of a save fails at
+ * every position, once and from then on. */
 #define _GNU_SOURCE
 
 #include "snapshots.h"
@@ -30,7 +30,7 @@ typedef enum operation {
 static const char *const operation_names[] = {"open", "lock",   "write", "read",
                                               "sync", "rename", "close", "memory"};
 
-/* instead of an errno: the call takes half of the bytes, or none of them */
+/* instead of an errno: the call takes half of the bytes, or none */
 enum { HALF = -1, NOTHING = -2 };
 
 static struct {
@@ -47,7 +47,7 @@ static void plan_nothing(void)
     memset(&plan, 0, sizeof plan);
 }
 
-/* Whether this call is to fail; errno then says why. */
+/* Whether this call must fail; errno is then set. */
 static bool fails(operation called)
 {
     int position = plan.calls[called]++;
@@ -87,7 +87,7 @@ int __wrap_openat(int folder, const char *name, int flags, unsigned mode)
     return fails(OPEN) ? -1 : __real_openat(folder, name, flags, mode);
 }
 
-/* What the C library makes of openat where offsets have 64 bits. */
+/* The C library's openat with 64-bit offsets. */
 int __wrap_openat64(int folder, const char *name, int flags, unsigned mode)
 {
     return fails(OPEN) ? -1 : __real_openat(folder, name, flags, mode);
@@ -132,7 +132,7 @@ int __wrap_close(int fd)
     bool failing = fails(CLOSE);
     if (failing)
         reason = errno;
-    int result = __real_close(fd); /* also where it fails: the descriptor is gone then */
+    int result = __real_close(fd); /* even if it fails: the descriptor is then closed */
     if (failing)
         errno = reason;
     return failing ? -1 : result;
@@ -143,7 +143,7 @@ void *__wrap_oif_memory_new(size_t bytes)
     return fails(MEMORY) ? NULL : __real_oif_memory_new(bytes);
 }
 
-/* ---- A folder of our own ---- */
+/* ---- The test's own folder ---- */
 
 static char folder[] = "/tmp/oif-state-XXXXXX";
 
@@ -156,11 +156,11 @@ static int enter_folder(void **unused)
 static int leave_folder(void **unused)
 {
     (void)unused;
-    /* which fails where a test has left something */
+    /* fails if a test has left something */
     return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;
 }
 
-/* Just these files, in any order, are in the folder; NULL is the last. */
+/* The folder contains exactly these files, in any order; NULL is the last. */
 static void require_files(const char *first, ...)
 {
     char expected[200] = "", found[2000] = "";
@@ -356,7 +356,7 @@ static void owner_and_permissions_stay(void **unused)
 
 /* ---- Two holders ---- */
 
-/* Runs `act` in a process of its own; returns what it returned. */
+/* Runs `act` in a separate process; returns its result. */
 static int in_another_process(int (*act)(void))
 {
     int status;
@@ -377,7 +377,7 @@ static int open_and_close(void)
     if (status == OIF_OK)
         oif_state_file_close(file);
     else if (!strstr(error.message,
-                     "another program holds the state file 'state'; end it or name another"))
+                     "another process is using the state file 'state'; stop it, or name another"))
         return 100;
     return (int)status;
 }
@@ -391,7 +391,7 @@ static void a_second_program_is_refused(void **unused)
     assert_int_equal(in_another_process(open_and_close), OIF_EBUSY);
     assert_int_equal(oif_detector_save_file(detector, "state", NULL), OIF_EBUSY);
     save(file, detector);
-    require_file_holds(detector); /* anyone may read */
+    require_file_holds(detector); /* other programs may read */
     require_files("state", "state.lock", NULL);
     oif_state_file_close(file);
     assert_int_equal(in_another_process(open_and_close), OIF_OK);
@@ -420,7 +420,7 @@ static void what_a_crash_leaves_is_cleared_away(void **unused)
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     assert_int_equal(open_and_close(), OIF_EBUSY);
-    /* whoever is refused touches nothing */
+    /* a program that is refused touches nothing */
     require_files("state", "state.lock", "state.new", NULL);
     kill(child, SIGKILL);
     waitpid(child, &status, 0);
@@ -446,7 +446,7 @@ static void a_lock_that_was_removed_is_not_taken_from_the_next_program(void **un
     require_files(NULL);
 }
 
-/* ---- Places that are none ---- */
+/* ---- Invalid places ---- */
 
 static void require_not_opened(const char *path, const char *words)
 {
@@ -480,8 +480,8 @@ static void a_path_that_cannot_be_a_file_is_refused(void **unused)
     require_not_opened("there", "'there' is a folder or a device; name a file");
     require_not_opened(".", "'.' is a folder or a device; name a file");
     require_not_opened("/dev/null", "'/dev/null' is a folder or a device; name a file");
-    require_not_opened("missing/state",
-                       "cannot open the folder of 'missing/state': No such file or directory");
+    require_not_opened("missing/state", "cannot open the folder of 'missing/state': No such file "
+                                        "or directory; create the folder, or name another file");
     require_not_opened("plain/state", "cannot use 'plain/state': Not a directory");
     require_not_opened("link", "cannot follow the link 'link': No such file or directory");
     require_not_opened("ring", "cannot follow the link 'ring': Too many levels of symbolic links");
@@ -516,8 +516,7 @@ static void a_folder_that_is_read_only_is_refused(void **unused)
     assert_int_equal(rmdir("there"), 0);
 }
 
-/* In a folder where others may write, links with our names must not lead us to files that are
- * not ours. */
+/* In a folder where others may write, links with our names must not lead to other files. */
 static void links_with_the_names_of_our_files_are_not_followed(void **unused)
 {
     (void)unused;
@@ -526,8 +525,8 @@ static void links_with_the_names_of_our_files_are_not_followed(void **unused)
     struct stat victim;
     write_text("victim", "precious");
     assert_int_equal(symlink("victim", "state.lock"), 0);
-    require_not_opened("state",
-                       "cannot create a lock beside 'state': Too many levels of symbolic links");
+    require_not_opened("state", "cannot create a lock beside 'state': Too many levels of symbolic "
+                                "links; name a file in a folder that can be written to");
     unlink("state.lock");
     oif_state_file *file = open_state("state");
     assert_int_equal(symlink("victim", "state.new"), 0);
@@ -543,7 +542,7 @@ static void links_with_the_names_of_our_files_are_not_followed(void **unused)
     oif_detector_free(detector);
 }
 
-/* Files that cannot be read as a snapshot say which file, and where. */
+/* Errors about unreadable snapshots name the file and the position. */
 static void a_damaged_file_is_named_with_the_position(void **unused)
 {
     (void)unused;
@@ -573,8 +572,8 @@ static void a_damaged_file_is_named_with_the_position(void **unused)
 
 static const int reasons[] = {ENOSPC, EIO, EINTR, HALF, NOTHING};
 
-/* An interrupted call is made again, and a short write goes on. Nothing is made of the
- * interruption of a rename, which no local file system reports. */
+/* An interrupted call is repeated, and a short write continues. The interruption of a rename is not
+ * handled: no local file system reports it. */
 static bool must_succeed(void)
 {
     return (plan.reason == EINTR && plan.failing != RENAME) || plan.reason == HALF;
@@ -597,8 +596,8 @@ static void require_cause(const oif_error *error)
                                                   : strerror(plan.reason > 0 ? plan.reason : EIO));
 }
 
-/* The file holds the old state or, where the save succeeded or only the last sync has failed,
- * the new one. */
+/* The file holds the old state or, if the save succeeded or only the last sync failed, the new
+ * one. */
 static void save_with_a_fault(oif_state_file *file, const oif_detector *old,
                               const oif_detector *new)
 {
@@ -682,8 +681,8 @@ static void a_file_system_that_cannot_sync_folders_is_fine(void **unused)
     oif_detector_free(detector);
 }
 
-/* Taking hold of the file: what fails is told, nothing stays behind, and nobody waits for
- * ever. */
+/* Locking the file: a failure is reported, nothing is left behind, and the program does not wait
+ * forever. */
 static void a_failure_to_lock_is_reported(void **unused)
 {
     (void)unused;
@@ -709,7 +708,7 @@ static void a_failure_to_lock_is_reported(void **unused)
         plan_nothing();
         assert_int_equal(status, faults[i].status);
         if (status != OIF_OK)
-            assert_int_equal(fired, 1); /* and not tried again for ever */
+            assert_int_equal(fired, 1); /* and not retried forever */
         oif_state_file_close(file);
         oif_state_file_close(open_state("state"));
         require_files(NULL);

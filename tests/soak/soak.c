@@ -1,25 +1,25 @@
-/* Runs every detector, a pipeline and the reader for very long and looks whether anything wears
+/* Runs every detector, a pipeline and the reader for a very long time and checks that nothing wears
  * out.
  *
  *     soak [ROWS [NAME]]     ROWS for each: 2 x 10^5, in make soak 10^8; NAME: only this one
  *
- * The stream never ends and never stands still: a cloud moves in a circle, so a detector that
- * stopped learning or forgetting would soon take normal rows for anomalies. For each detector:
+ * The stream never ends and always changes: a cloud moves in a circle, so a detector that stopped
+ * learning or forgetting would soon take normal rows for anomalies. For each detector:
  *
- * - Its counters pass 2^31, 2^32, 2^53 and 2^63: before each it is cloned, the clone's counters
- *     are set to just before that number, and both must then give the same bits until the
- *     clone's are past it. The clone then replaces the original.
- * - Memory does not grow: after the warm-up the resident set changes by less than 256 KiB. - At
- * the end it separates anomalies as well as a fresh one that has seen only the last rows:
+ *   - Its counters pass 2^31, 2^32, 2^53 and 2^63: before each it is cloned, the clone's counters
+ *     are set to just before that number, and both must then give the same bits until the clone's
+ *     counters are past it. The clone then replaces the original.
+ *   - Memory does not grow: after the warm-up the resident set changes by less than 256 KiB.
+ *   - At the end it separates anomalies as well as a fresh one that has seen only the last rows:
  *     ROC AUC within 0.005, averaged over eight places (not with fewer than 2 x 10^5 rows).
  *   - Its own check finds nothing broken.
  *
- * For a pipeline with keys, where new keys keep evicting others: the same, except that the
- * share of rows that are alerts must stay what was asked for.
+ * For a pipeline with keys, where new keys keep evicting others: the same, except that the fraction
+ * of rows that are alerts must stay as requested.
  *
  * For the reader: line numbers and values stay right, and memory does not grow.
  *
- * Counters that have no setter are reached by including the sources that hold them. */
+ * Counters without a setter are reached by including the sources that hold them. */
 #include "detect/detector.c"
 #include "rows/csv.c"
 
@@ -39,17 +39,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A sanitizer has memory of its own, which grows. */
+/* A sanitizer has its own memory, which grows. */
 #define MEMORY_IS_OURS (!SANITIZED)
 
 enum {
     DIMENSION = 3,
-    CHUNK = 500,        /* rows that are made and learned at a time */
-    CIRCLE = 400000,    /* rows in which the cloud goes round once */
-    FRESH_ROWS = 8192,  /* what a fresh detector sees: some windows */
+    CHUNK = 500,        /* rows made and learned at a time */
+    CIRCLE = 400000,    /* rows per round of the cloud */
+    FRESH_ROWS = 8192,  /* seen by a fresh detector: a few windows */
     JUDGED_ROWS = 8000, /* for the AUC; one in ten is an anomaly */
     MAX_GROWTH_KIB = 256,
-    LEAST_ROWS = 40000, /* so that rows which warm up fill all windows */
+    LEAST_ROWS = 40000, /* so the warm-up fills all windows */
     LEAST_TO_COMPARE =
         200000 /* what the first rows have left behind is gone by then; see online-iforest's page */
 };
@@ -111,7 +111,7 @@ static void write_normal(double *row, centre at, uint64_t number)
     row[2] = row[0] - row[1] + bell(bits_of(3 * number + 2)) / 4;
 }
 
-/* Anywhere in a box around the circle: the cloud has been there, but long ago. */
+/* Anywhere in a box around the circle: the cloud was there, but long ago. */
 static void write_anomaly(double *row, uint64_t number)
 {
     for (uint64_t i = 0; i < DIMENSION; i++)
@@ -133,7 +133,7 @@ static void make_rows(uint64_t first, size_t count, double *rows)
 
 /* ---- Memory and time ---- */
 
-/* Without pages of files, such as the program's own, which come and go as the system likes. */
+/* Without pages of files, such as the program's own, which the system loads and drops. */
 static long resident_kib(void)
 {
     long resident = 0, of_files = 0;
@@ -145,7 +145,7 @@ static long resident_kib(void)
     return (resident - of_files) * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/* Makes detectors that are freed leave no holes in the heap, in which a leak would not be seen. */
+/* Makes freed detectors leave no holes in the heap, which could hide a leak. */
 static void give_memory_back(void)
 {
 #ifdef __GLIBC__
@@ -179,8 +179,7 @@ static void show_progress(const char *name, uint64_t done, uint64_t rows)
 
 /* ---- Counters ---- */
 
-/* Sets everything in a detector that counts for ever, so that after `ahead` more rows it is
- * `target`. */
+/* Sets every unbounded counter of a detector, so that after `ahead` more rows it is `target`. */
 static void set_counters(oif_detector *detector, double target, uint64_t ahead)
 {
     uint64_t value = (uint64_t)target - ahead;
@@ -199,15 +198,15 @@ static void set_counters(oif_detector *detector, double target, uint64_t ahead)
     }
     if (strcmp(detector->kind->info.table.name, "rrcf") == 0) {
         oif_rrcf_state *f = (oif_rrcf_state *)detector->state;
-        /* In a whole number of rounds through the sample, whose places are taken in turn. */
+        /* In whole rounds through the sample, whose places are taken in order. */
         value -= (value - f->rows_learned) % f->shape.capacity;
         f->rows_learned = value;
     }
     detector->rows_learned = value;
 }
 
-/* Learns rows with a detector and with one whose counters pass a power of two, which then takes
- * its place. */
+/* Learns rows with a detector and with one whose counters pass a power of two, which then replaces
+ * it. */
 static void pass_power(oif_detector **detector, double power, uint64_t first, uint64_t rows)
 {
     double block[CHUNK * DIMENSION], plain[CHUNK], passing[CHUNK];
@@ -249,7 +248,7 @@ static int by_score(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The chance that an anomaly scores above a normal row, a tie being half a chance. */
+/* The probability that an anomaly scores above a normal row; a tie counts half. */
 static double auc_of(judged *rows, size_t count)
 {
     double anomalies = 0, normals = 0, wins = 0;
@@ -265,7 +264,7 @@ static double auc_of(judged *rows, size_t count)
     return wins / (normals * anomalies);
 }
 
-/* How well a detector tells rows of this place of the stream from anomalies. */
+/* How well a detector separates rows at this place of the stream from anomalies. */
 static double judge(const oif_detector *detector, uint64_t place)
 {
     static judged rows[JUDGED_ROWS];
@@ -307,7 +306,7 @@ static void learn_stream(oif_detector *detector, uint64_t first, uint64_t end, u
     }
 }
 
-/* What a detector gets that has seen only the rows up to here. */
+/* The result of a detector that has seen only the rows up to here. */
 static double judge_fresh(const oif_params *params, uint64_t place)
 {
     oif_detector *fresh = make_detector(*params, (double)(place % 1000003));
@@ -318,12 +317,11 @@ static double judge_fresh(const oif_params *params, uint64_t place)
 }
 
 typedef struct findings {
-    double auc, fresh_auc; /* means over the places where they were measured; NaN when nowhere */
+    double auc, fresh_auc; /* means over the places where they were measured; NaN if none */
     long growth_kib;       /* while rows were learned; fresh detectors come and go in between */
 } findings;
 
-/* Learns the rows that are left, and judges at the end of each eighth of them if they are many
- * enough. */
+/* Learns the rest of the rows, and judges at the end of each eighth if there are enough. */
 static findings run_to_end(oif_detector *detector, uint64_t first, uint64_t rows)
 {
     enum { PLACES = 8 };
@@ -344,7 +342,7 @@ static findings run_to_end(oif_detector *detector, uint64_t first, uint64_t rows
     return found;
 }
 
-/* A tenth of the rows warms up, four times a sixteenth passes a power of two. */
+/* A tenth of the rows is the warm-up, four times a sixteenth passes a power of two. */
 static void soak_detector(const oif_params *params, const char *name, uint64_t rows)
 {
     const double began = seconds_now();
@@ -393,7 +391,7 @@ static oif_pipeline *make_pipeline(void)
     return pipeline;
 }
 
-/* Four keys in turn, and now and then one that never came before. */
+/* Four keys in rotation, and now and then one that never came before. */
 static oif_result process_row(oif_pipeline *pipeline, uint64_t number, const double *row)
 {
     char key[32];
@@ -426,15 +424,15 @@ static void set_pipeline_counters(oif_pipeline *pipeline, double target, uint64_
     pipeline->evictions = (uint64_t)target - ahead / ROWS_BETWEEN_NEW_KEYS;
     for (uint32_t i = 0; i < pipeline->keys.count; i++) {
         oif_model *model = pipeline->keys.entries[i].value;
-        /* In a whole number of rounds through the last rows, of a shingle or their severities, and
-         * through the four of which judges learn one. */
+        /* In whole rounds through the last rows (a shingle, or their severities), and through the
+         * four of which judges learn one. */
         uint64_t rows = (uint64_t)target - ahead / STEADY_KEYS;
         model->rows = rows - (rows - model->rows) % (4 * SHINGLE * model->options.persistence);
         set_counters(model->detectors[0], target, ahead / STEADY_KEYS);
     }
 }
 
-/* As pass_power. */
+/* Like pass_power. */
 static void pass_power_piped(oif_pipeline **pipeline, double power, uint64_t first, uint64_t rows)
 {
     double block[CHUNK * DIMENSION];
@@ -489,8 +487,8 @@ static void soak_pipeline(uint64_t rows)
     checked++;
 }
 
-/* Each as it is created, and online-iforest also with its other way of forgetting; or only the
- * one of this name. */
+/* Each as created, and online-iforest also with its other way of forgetting; or only the one with
+ * this name. */
 static void soak_detectors(const char *only, uint64_t rows)
 {
     const oif_detector_info *info;
@@ -509,7 +507,7 @@ static void soak_detectors(const char *only, uint64_t rows)
 
 /* ---- The reader ---- */
 
-enum { LINES = 1000 }; /* of the text, which is read again and again */
+enum { LINES = 1000 }; /* of the text, which is read repeatedly */
 
 typedef struct endless {
     char text[LINES * 24];
@@ -535,8 +533,7 @@ static ptrdiff_t read_endless(void *context, char *buffer, size_t capacity)
     return (ptrdiff_t)count;
 }
 
-/* Reads rows whose first is record number `first` of the text; false when one is not as it
- * should be. */
+/* Reads rows starting at record number `first` of the text; false if one is not as expected. */
 static bool read_lines(oif_reader *reader, const endless *e, uint64_t first, uint64_t rows)
 {
     uint64_t line = reader->line;

@@ -1,7 +1,6 @@
-/* Whether a half-space forest is consistent. Its fields may come from a damaged snapshot, so
- * nothing is trusted but what follows from the parameters, and no node is followed before it
- * is known to be sound: nodes first, then the lists of rows. Takes O(nodes + rows x num_trees x
- * max_depth). */
+/* Whether a half-space forest is consistent. Its fields may come from a damaged snapshot, so only
+ * what follows from the parameters is trusted, and no node is followed before it is validated:
+ * nodes first, then the lists of rows. Takes O(nodes + rows x num_trees x max_depth). */
 #include "detect/hst/half_space_trees.h"
 
 #include "base/invariant.h"
@@ -26,7 +25,7 @@ static bool is_cut_in_reference(const oif_hst_state *forest, const oif_hst_node 
            mass > oif_hst_limit(forest, forest->reference_rows);
 }
 
-/* What an inner node has to do with its children. */
+/* Checks an inner node against its children. */
 static oif_status check_cut(tree_check *check, const oif_hst_node *inner)
 {
     const oif_hst_state *forest = check->forest;
@@ -65,7 +64,7 @@ static oif_status check_cut(tree_check *check, const oif_hst_node *inner)
     return OIF_OK;
 }
 
-/* Every node from here down to the leaves. Places double at each level, so that no node is
+/* Checks every node from here down to the leaves. Places double at each level, so no node is
  * reached twice and none is deeper than max_depth. */
 static oif_status check_node(tree_check *check, uint32_t at)
 {
@@ -87,8 +86,8 @@ static oif_status check_node(tree_check *check, uint32_t at)
     return status == OIF_OK ? check_node(check, node->child + 1) : status;
 }
 
-/* The rows in the list of a leaf, once all nodes are known to be sound. A list that ends has no
- * row twice. */
+/* Checks the rows in the list of a leaf, once all nodes are validated. A list that ends has no row
+ * twice. */
 static oif_status check_list(tree_check *check, uint32_t at)
 {
     const oif_hst_state *forest = check->forest;
@@ -106,7 +105,7 @@ static oif_status check_list(tree_check *check, uint32_t at)
     return OIF_OK;
 }
 
-/* The lists below a node. A node is cut because of its rows in either window: so all cuts
+/* Checks the lists below a node. A node is cut because of its rows in either window, so all cuts
  * together fit node_capacity. */
 static oif_status check_rows(tree_check *check, uint32_t at)
 {
@@ -125,7 +124,7 @@ static oif_status check_rows(tree_check *check, uint32_t at)
     return status;
 }
 
-/* Whether a node is in the tree, which is then where its place says. */
+/* Whether a node is in the tree, at the position given by its place. */
 static bool is_in_tree(const oif_hst_state *forest, uint32_t tree, uint32_t wanted)
 {
     uint32_t place = oif_hst_nodes(forest)[wanted].place, at = oif_hst_root(forest, tree);
@@ -182,7 +181,7 @@ static oif_status check_tree(const oif_hst_state *forest, uint32_t number, oif_e
     return OIF_OK;
 }
 
-/* Trees are built at certain numbers of rows in the window; those are the reference then. */
+/* Trees are built at fixed numbers of rows in the window; those rows then become the reference. */
 static bool was_built_in_time(const oif_hst_state *forest)
 {
     uint32_t built = 0, next = oif_hst_build_after(forest, 0);
@@ -198,7 +197,7 @@ static bool was_built_in_time(const oif_hst_state *forest)
     return forest->reference_rows == built && forest->next_build == next;
 }
 
-/* A range that was never seen, or one of finite numbers; and small enough for sums of them. */
+/* A range that was never seen, or one of finite numbers small enough to add up. */
 static bool is_range(const oif_hst_range *range)
 {
     const double greatest = DBL_MAX / 4;

@@ -1,26 +1,27 @@
 /* Half-Space Trees (Tan, Ting, Liu, IJCAI 2011).
  *
- * Every tree halves the space again and again, each time along a column drawn at random, and
- * counts how many rows of a window fall into each cell: its mass. Rows are scored by the masses
- * of the window before, the reference, while those of the latest window are being counted; when
- * it is full it becomes the reference.
+ * Every tree halves the space again and again, each time along a random column, and counts how many
+ * rows of a window fall into each cell: its mass. Rows are scored by the masses of the previous
+ * window, the reference, while the latest window is being counted. When the latest window is full,
+ * it becomes the reference.
  *
  *     stream   | ... reference window ... | ... latest window ... |
  *                masses that score          masses being counted
  *
- * A row is worth mass x 2^depth of the first node on its way that holds no more rows than the
- * size limit, or is at max_depth: the density there. Low density in all trees makes an anomaly.
+ * A row walks down to the first node that holds no more rows than the size limit or is at
+ * max_depth. It scores by the density there, mass x 2^depth. Low density in all trees means an
+ * anomaly.
  *
- * Of a tree only the nodes above the size limit in either window, and their children, are in
- * memory (half_space_trees.h). A leaf of the latest window keeps its rows in a list; when they
- * are more than the limit it is cut and hands them to its children, which are then what they
- * would be had they counted from the start. A cut finds its column by hashing and its value
- * from the path. At the end of a window the cuts that the new reference does not need are
- * undone. So the trees hardly change while the stream does not, and one walk finds both the
- * cell to count a row in and the mass that scores it.
+ * A tree keeps in memory only the nodes above the size limit in either window, and their children
+ * (half_space_trees.h). A leaf of the latest window keeps its rows in a list. When there are more
+ * than the limit, the leaf is cut and its rows move to its children, which then have the counts of
+ * children that existed from the start. The column of a cut is a hash, and its value follows from
+ * the path. At the end of a window, cuts that the new reference does not need are undone. So the
+ * trees hardly change while the stream does not, and one walk finds both the cell that counts a row
+ * and the mass that scores it.
  *
- * A row costs O(num_trees max_depth) at most, the end of a window O(nodes); no row costs more
- * than the one that ends the first window: O(window_size num_trees max_depth).
+ * A row costs at most O(num_trees max_depth), the end of a window O(nodes). The row that ends the
+ * first window costs the most: O(window_size num_trees max_depth).
  */
 #include "detect/hst/half_space_trees.h"
 
@@ -36,10 +37,10 @@
 #include <string.h>
 
 enum {
-    LANES = 8, /* trees walked side by side, which hides the latency of their loads */
-    /* rows that the first trees are built from; then from twice as many, up to a window */
+    LANES = 8, /* trees walked side by side, to hide the latency of loads */
+    /* rows that the first trees are built from; then twice as many each time, up to a window */
     FIRST_BUILD = 16,
-    /* rows that LANES trees take before the next do, which keeps these in the cache */
+    /* rows that pass LANES trees before the next trees, to keep these trees in the cache */
     MAX_CHUNK = 256,
 };
 
@@ -56,7 +57,7 @@ uint32_t oif_hst_build_after(const oif_hst_state *forest, uint32_t rows)
     return oif_min_u32(next, forest->window_size);
 }
 
-/* Nodes of one depth that can be above the limit, in any window. */
+/* The most nodes of one depth that can be above the limit, in any window. */
 static uint64_t most_above_limit(const oif_hst_state *forest)
 {
     uint64_t most = 0;
@@ -69,8 +70,8 @@ static uint64_t most_above_limit(const oif_hst_state *forest)
     }
 }
 
-/* Nodes that a tree can need: at each depth those above the limit in the reference and in the
- * latest window are cut. */
+/* The most nodes that a tree can need: at each depth, nodes above the limit in the reference or in
+ * the latest window are cut. */
 static uint64_t node_bound(const oif_hst_state *forest)
 {
     uint64_t cuts = 0, above = 2 * most_above_limit(forest);
@@ -123,7 +124,7 @@ static oif_hst_state lay_out(const oif_params *params, size_t dimension)
     forest.rows_at = oif_size_append(&forest.bytes, forest.window_size,
                                      oif_size_multiply(dimension, sizeof(double)));
     if (nodes * forest.num_trees > UINT32_MAX)
-        forest.bytes = SIZE_MAX; /* nodes are numbered in 32 bits */
+        forest.bytes = SIZE_MAX; /* node numbers have 32 bits */
     return forest;
 }
 
@@ -154,9 +155,9 @@ static oif_hst_range range_between(double low, double high)
 {
     if (low > high)
         return (oif_hst_range){INFINITY, INFINITY,
-                               0}; /* never seen: cut at infinity, which separates nothing */
+                               0}; /* never seen: a cut at infinity separates nothing */
     if (low == high) {
-        /* Constant so far: give it some width, or departures to one side would go unnoticed. */
+        /* Constant so far: add some width, or departures to one side would be missed. */
         double around = low == 0 ? 0.5 : (low < 0 ? -low : low) * 0x1p-11;
         return (oif_hst_range){low / 8 - around / 8, low / 8 + around / 8, around / 4};
     }
@@ -177,7 +178,7 @@ static void init(void *state, const oif_params *params, size_t dimension)
                                            : range_between(INFINITY, -INFINITY);
 }
 
-/* ---- The complete tree: what seed and place say ---- */
+/* ---- The complete tree: determined by seed and place ---- */
 
 uint32_t oif_hst_column_at(const oif_hst_state *forest, const oif_hst_tree *tree, uint32_t place)
 {
@@ -185,11 +186,12 @@ uint32_t oif_hst_column_at(const oif_hst_state *forest, const oif_hst_tree *tree
     return oif_random_below(&random, forest->dimension);
 }
 
-/* Where a column is cut for the (halvings + 1)th time, in the cell'th of the 2^halvings parts
- * that were made so far of its work range, which goes from s - 2 max(s, 1 - s) to s + 2 max(s,
- * 1 - s) of its range, s random. One quarter of that is at the range's end: if s > 1/2 the
- * first is at its low end, else the last at its high end. Counted from there the end is met
- * exactly, so that no rounding decides about the rows that are there. */
+/* Where a column is cut for the (halvings + 1)th time, in cell number `cell` of the 2^halvings
+ * parts of its work range. The work range extends 2 max(s, 1 - s) of the column's range to either
+ * side of s, a random position in that range. One quarter of the work range meets an end of the
+ * range: the first quarter the low end if s > 1/2, else the last quarter the high end. Counting
+ * from that end makes the cut there exact, so rounding does not decide on which side rows at the
+ * end fall. */
 static double middle_of_cell(const oif_hst_state *forest, const oif_hst_tree *tree, uint32_t column,
                              uint32_t cell, uint32_t halvings)
 {
@@ -199,7 +201,7 @@ static double middle_of_cell(const oif_hst_state *forest, const oif_hst_tree *tr
     double quarters = 4 * (2.0 * cell + 1) / (double)(UINT32_C(2) << halvings);
     double cut = s > 0.5 ? range->low + s * (quarters - 1) * range->width
                          : range->high - (1 - s) * (3 - quarters) * range->width;
-    return cut * 8; /* may be infinite, as it should */
+    return cut * 8; /* may be infinite, as intended */
 }
 
 double oif_hst_cut_at(const oif_hst_state *forest, uint32_t tree, uint32_t place, uint32_t column)
@@ -219,7 +221,7 @@ double oif_hst_cut_at(const oif_hst_state *forest, uint32_t tree, uint32_t place
 
 /* ---- Walking ---- */
 
-/* LANES walks side by side; the inner loop unrolls, so that the nodes stay in registers. */
+/* Walks LANES trees side by side. The inner loop unrolls, which keeps the nodes in registers. */
 static __attribute__((noinline)) void walk_lanes(const oif_hst_node *restrict nodes,
                                                  const double *restrict row, uint32_t levels,
                                                  uint32_t leaves[LANES])
@@ -243,7 +245,7 @@ uint32_t oif_hst_walk(const oif_hst_state *forest, uint32_t tree, const double *
     return at;
 }
 
-/* The leaves of a row in up to LANES trees from `first` on; returns how many. */
+/* Finds the leaves of a row in up to LANES trees, starting at `first`; returns how many. */
 static uint32_t find_leaves(const oif_hst_state *forest, uint32_t first, const double *row,
                             bool complete, uint32_t leaves[LANES])
 {
@@ -270,7 +272,7 @@ static uint64_t mass_of(uint32_t worth)
     return (uint64_t)oif_hst_mass(worth) << (worth & ((1 << OIF_HST_DEPTH_BITS) - 1));
 }
 
-/* 1 where there is no mass, 0 where all rows are at max_depth. */
+/* 1 if there is no mass, 0 if all rows are at max_depth. */
 static double score_of(const oif_hst_state *forest, uint64_t mass_sum)
 {
     if (forest->reference_rows == 0)
@@ -302,8 +304,8 @@ static void put_row(uint32_t *next_row, oif_hst_node *leaf, uint32_t slot)
     leaf->count++;
 }
 
-/* Hands the rows of a leaf that has just been cut to its children; those without the number go
- * where most others went. */
+/* Moves the rows of a leaf that was just cut to its children. Rows with a missing value go to the
+ * child that got more of the others. */
 static void hand_down(oif_hst_state *forest, uint32_t tree, oif_hst_node *parent, uint32_t row)
 {
     oif_hst_node *children = &oif_hst_nodes(forest)[parent->child];
@@ -333,7 +335,7 @@ bool oif_hst_must_be_cut(const oif_hst_state *forest, const oif_hst_node *leaf)
     return leaf->count > forest->limit && oif_hst_depth(leaf->place) < forest->max_depth;
 }
 
-/* Not inlined: it is rare, and would take the registers of the loop around it. */
+/* Not inlined: it is rare, and would cost the loop around it registers. */
 static __attribute__((noinline)) void cut_leaf(oif_hst_state *forest, uint32_t number, uint32_t at)
 {
     oif_hst_node *nodes = oif_hst_nodes(forest), *parent = &nodes[at];
@@ -349,7 +351,7 @@ static __attribute__((noinline)) void cut_leaf(oif_hst_state *forest, uint32_t n
                   parent->worth);
         hand_down(forest, number, parent, row);
         tree->levels = tree->levels > depth ? tree->levels : depth + 1;
-        /* at most one is too full */
+        /* at most one child is too full */
         parent = &nodes[parent->child + (nodes[parent->child + 1].count > forest->limit)];
     }
 }
@@ -361,18 +363,18 @@ static uint32_t groups_of(const oif_hst_state *forest)
     return (forest->num_trees + LANES - 1) / LANES;
 }
 
-/* Rows that pass all trees, LANES trees after another, before the next rows do. */
+/* Rows that pass all trees, LANES trees at a time, before the next rows do. */
 typedef struct row_chunk {
     const oif_hst_state *forest;
-    oif_hst_state *counter; /* the same forest when it is to count the rows, otherwise NULL */
+    oif_hst_state *counter; /* the same forest if it counts the rows, otherwise NULL */
     const oif_rows *rows;
-    uint32_t first_slot;      /* of the window, where the rows are when they are to be counted */
-    const bool *complete;     /* of each row */
-    _Atomic uint64_t *masses; /* the sum of reference masses of each row */
+    uint32_t first_slot;      /* of the rows in the window, if they are counted */
+    const bool *complete;     /* per row */
+    _Atomic uint64_t *masses; /* the sum of reference masses per row */
     unsigned parts;
 } row_chunk;
 
-/* Counts a row of the window in some trees, of which it has reached these leaves. */
+/* Counts a row of the window at these leaves, one per tree. */
 static void count_row(oif_hst_state *forest, uint32_t first_tree, const uint32_t *leaves,
                       uint32_t count, uint32_t slot)
 {
@@ -386,7 +388,7 @@ static void count_row(oif_hst_state *forest, uint32_t first_tree, const uint32_t
     }
 }
 
-/* Passes the rows through LANES trees and adds up what they are worth there. */
+/* Passes the rows through LANES trees and adds up the masses there. */
 static void pass_group(const row_chunk *chunk, uint32_t first_tree, uint64_t *masses)
 {
     const oif_hst_node *nodes = oif_hst_nodes(chunk->forest);
@@ -416,8 +418,7 @@ static void pass_part(void *context, unsigned part)
         atomic_fetch_add_explicit(&chunk->masses[i], masses[i], memory_order_relaxed);
 }
 
-/* Passes at most MAX_CHUNK rows through all trees, and writes their scores unless `scores` is
- * NULL. */
+/* Passes at most MAX_CHUNK rows through all trees; writes their scores unless `scores` is NULL. */
 static void pass_chunk(const oif_hst_state *forest, oif_hst_state *counter, const oif_rows *rows,
                        uint32_t first_slot, double *scores, oif_pool *pool)
 {
@@ -443,8 +444,8 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
 
 /* ---- The latest window becomes the reference ---- */
 
-/* Turns the counts below a node into its reference mass, which is returned, and undoes cuts
- * that this mass does not need. */
+/* Turns the counts below a node into its reference mass, returns it, and undoes cuts that this mass
+ * does not need. */
 static uint32_t settle_node(oif_hst_state *forest, uint32_t number, uint32_t at)
 {
     oif_hst_node *node = &oif_hst_nodes(forest)[at];
@@ -526,15 +527,15 @@ static void build_trees(oif_hst_state *forest, oif_pool *pool)
 
 /* ---- Learning ---- */
 
-/* The rows that the window has when it ends or, early, when the trees are to be built. */
+/* The number of rows in the window at which it ends or, early on, the trees are built. */
 static uint32_t next_event(const oif_hst_state *forest)
 {
     return forest->counting ? forest->window_size : forest->next_build;
 }
 
-/* Learns rows up to the next event, which changes the score of the row that brings it. Before the
- * event the scores are those that the rows have before they are learned, too. Returns whether the
- * last row brought it. */
+/* Learns rows up to the next event and returns whether the last row triggered it. The event changes
+ * the score of that row. The scores written here are from before the event, so they are also the
+ * scores from before the rows are learned. */
 static bool learn_chunk(oif_hst_state *forest, const oif_rows *rows, double *scores, oif_pool *pool)
 {
     for (uint32_t i = 0; i < rows->count; i++)
@@ -587,7 +588,7 @@ static void score_learn_rows(void *state, const oif_rows *rows, double *scores, 
 
 /* ---- Questions ---- */
 
-/* One whole window. A limit that no window passes never tells one row from another. */
+/* One whole window. If no window can exceed the limit, all rows score the same. */
 static bool ready(const void *state)
 {
     const oif_hst_state *forest = state;
@@ -602,7 +603,7 @@ static const oif_field node_fields[] = {
     {"child", OIF_FIELD_U32, offsetof(oif_hst_node, child), 1},
     {"place", OIF_FIELD_U32, offsetof(oif_hst_node, place), 1},
     {"count", OIF_FIELD_U32, offsetof(oif_hst_node, count), 1},
-    /* or heavier, which shares its place */
+    /* shares its place with `heavier` */
     {"first_row", OIF_FIELD_U32, offsetof(oif_hst_node, first_row), 1},
     {"worth", OIF_FIELD_U32, offsetof(oif_hst_node, worth), 1},
 };

@@ -1,21 +1,20 @@
-/* Half-Space Trees: where everything is. half_space_trees.c says what happens to it.
+/* Half-Space Trees: the data structures. half_space_trees.c has the algorithm.
  *
- * The tree that the paper builds is complete: 2^max_depth leaves, cuts at the middle, columns
- * drawn at random. Nothing of it depends on the rows, so nothing of it has to be kept: the
- * column of a node is a function of seed, tree and place.
+ * The paper's tree is complete: 2^max_depth leaves, cuts at the middle, columns drawn at random. It
+ * does not depend on the rows, so it need not be stored: the column of a node is a function of
+ * seed, tree and place.
  *
  *     place           1                the root; below i are 2i and 2i + 1
  *                   /   \
  *                  2     3             a node that holds more rows than the size limit, in the
  *                 / \                  reference window or in the latest one, has its children
- *                4   5                 in memory; nothing asks what is below the others
+ *                4   5                 in memory; nodes further down are never needed
  *                   / \
  *                 10   11
  *
- * All trees share one array of nodes; a tree has node_capacity of them, the root first,
- * children side by side. A leaf is its own child and has the cut +infinity, so that a walk
- * takes the same steps whatever the shape of the tree: no test for leaves, many trees side by
- * side.
+ * All trees share one array of nodes. A tree has node_capacity of them, the root first, siblings
+ * next to each other. A leaf is its own child and has the cut +infinity, so every walk takes the
+ * same number of steps whatever the shape of the tree: no test for leaves, many trees side by side.
  */
 #ifndef OIF_DETECT_HALF_SPACE_TREES_H
 #define OIF_DETECT_HALF_SPACE_TREES_H
@@ -30,51 +29,51 @@ enum { OIF_HST_DEPTH_BITS = 5 };
 typedef enum oif_hst_ranges { OIF_HST_FIRST, OIF_HST_EVERY, OIF_HST_FIXED } oif_hst_ranges;
 
 typedef struct oif_hst_node {
-    double cut;      /* rows from here on go right; +infinity in a leaf */
+    double cut;      /* rows at or above it go right; +infinity in a leaf */
     uint32_t column; /* 0 in a leaf */
-    uint32_t child;  /* the left one, the right one is next to it; the node itself in a leaf */
+    uint32_t child;  /* the left child, the right one is next; in a leaf the node itself */
     uint32_t place;  /* in the complete tree */
     uint32_t count;  /* rows of the latest window in this leaf; 0 in an inner node */
     union {
-        /* of the latest window in this leaf; next_row leads on; OIF_HST_NONE ends */
+        /* in a leaf: head of the list of its rows in the latest window; OIF_HST_NONE if empty */
         uint32_t first_row;
-        uint32_t heavier; /* of an inner node: the child that rows without the number go to */
+        uint32_t heavier; /* in an inner node: the child for rows with a missing value */
     };
-    /* of the node where rows that come here end in the reference tree: its mass and its depth */
+    /* mass and depth of the node where rows that come here end in the reference tree */
     uint32_t worth;
 } oif_hst_node;
 
 typedef struct oif_hst_tree {
     uint64_t seed; /* of the random numbers of this tree */
-    uint32_t used; /* nodes that were ever in use, the root among them */
-    /* the first of two free nodes, whose child is the next such pair; OIF_HST_NONE ends */
+    uint32_t used; /* nodes ever in use, including the root */
+    /* the first of two free nodes, whose child is the next free pair; OIF_HST_NONE ends the list */
     uint32_t free_pair;
-    uint32_t levels; /* no leaf is deeper */
+    uint32_t levels; /* depth of the deepest leaf */
 } oif_hst_tree;
 
-/* A column's range, an eighth of it so that no sum of them overflows; from and to +infinity
- * when it was never seen. */
+/* An eighth of a column's range, so no sum overflows. Both ends are +infinity if the column was
+ * never seen. */
 typedef struct oif_hst_range {
     double low, high, width;
 } oif_hst_range;
 
-/* The state of the detector begins with this; arrays follow at the offsets `.._at`. Without
- * padding, whose bytes no one would set: equal detectors are equal bytes. */
+/* The head of the state; arrays follow at the offsets `.._at`. It has no implicit padding, whose
+ * bytes would be undefined: equal detectors have equal bytes. */
 typedef struct oif_hst_state {
     uint32_t dimension, num_trees, window_size, max_depth;
     oif_hst_ranges ranges;
-    uint32_t padding; /* by name, so that it is set */
+    uint32_t padding; /* named, so it is initialised */
     double size_limit, range_low, range_high;
 
-    uint32_t node_capacity; /* nodes of a tree */
-    uint32_t limit;         /* rows that a node may hold and be a leaf */
+    uint32_t node_capacity; /* per tree */
+    uint32_t limit;         /* the most rows of a leaf */
     /* 1: rows are counted as they come; before that, trees are built from whole windows */
     uint32_t counting;
-    uint32_t next_build;     /* rows in the window that let the trees be built */
+    uint32_t next_build;     /* rows in the window at which the trees are built */
     uint32_t rows_held;      /* of the latest window */
-    uint32_t reference_rows; /* in the reference window; 0 before there is one */
-    double no_mass;          /* log2 of the number that a sum of masses is put in relation to */
-    double full_scale;       /* one over the log2 of the greatest such relation */
+    uint32_t reference_rows; /* in the reference window; 0 before the first */
+    double no_mass;          /* log2 of the sum that sums of masses are divided by */
+    double full_scale;       /* one over the log2 of the greatest quotient */
 
     size_t trees_at;    /* oif_hst_tree  [num_trees] */
     size_t nodes_at;    /* oif_hst_node  [num_trees][node_capacity] */
@@ -139,23 +138,22 @@ static inline uint32_t oif_hst_worth(uint32_t mass, uint32_t depth)
     return mass << OIF_HST_DEPTH_BITS | depth;
 }
 
-/* ---- What the check has to know ---- */
+/* ---- Needed by the check ---- */
 
-/* The rows that a node may hold and still be a leaf, when a window has `rows`. */
+/* The most rows of a leaf if a window has `rows`. */
 uint32_t oif_hst_limit(const oif_hst_state *forest, uint32_t rows);
 
-/* The rows that the trees are built from after having been built from `rows`. */
+/* After a build from `rows` rows: the rows at which the next build is due. */
 uint32_t oif_hst_build_after(const oif_hst_state *forest, uint32_t rows);
 
-/* The column and the value of the cut at a place of the complete tree. */
+/* The column, and the value, of the cut at a place of the complete tree. */
 uint32_t oif_hst_column_at(const oif_hst_state *forest, const oif_hst_tree *tree, uint32_t place);
 double oif_hst_cut_at(const oif_hst_state *forest, uint32_t tree, uint32_t place, uint32_t column);
 
-/* The leaf of a row that may have missing numbers: where one is asked for, it goes with the
- * heavier child. */
+/* The leaf of a row. If a value is missing, the walk takes the heavier child. */
 uint32_t oif_hst_walk(const oif_hst_state *forest, uint32_t tree, const double *row);
 
-/* Whether a leaf holds more rows than it may. */
+/* Whether a leaf holds more rows than allowed. */
 bool oif_hst_must_be_cut(const oif_hst_state *forest, const oif_hst_node *leaf);
 
 /* Verifies every invariant; OIF_EINVARIANT names the broken one. */

@@ -1,21 +1,21 @@
 /* LODA, the lightweight on-line detector of anomalies (Pevny, Machine Learning 2016).
  *
- * One-dimensional histograms are weak detectors that cost next to nothing, and many of them
- * together are a strong one. Each histogram is of a random projection: about sqrt(dimension)
- * columns, added up with normally distributed weights. The score is the mean over the
- * projections of -log2 of the density that the row's projection has.
+ * One-dimensional histograms are weak detectors that cost next to nothing; many of them together
+ * are a strong one. Each histogram is of a random projection: the sum of about sqrt(dimension)
+ * columns with normally distributed weights. The score is the mean over the projections of -log2 of
+ * the density at the row's projection.
  *
- * The histograms describe the last window_size rows: their projections are kept in a ring, a
- * row that comes is counted and the one that leaves uncounted. Where the bins of a histogram
- * begin and end is chosen again from the ring once per window, one histogram after another, so
- * that they follow the stream and no row waits for all of them.
+ * The histograms describe the last window_size rows. Their projections are kept in a ring: a new
+ * row is counted, the row that it replaces is uncounted. The range of each histogram is chosen
+ * again from the ring once per window, one histogram after another. So the ranges follow the
+ * stream, and no row pays for all of them.
  *
- * A projection is dominated by the column with the largest numbers, so each column is divided
- * by its scale, which the first rows show. It is rounded to a power of two: dividing by it is
+ * The column with the largest values would dominate a projection, so each column is divided by its
+ * scale, learned from the first rows. The scale is rounded to a power of two, so dividing by it is
  * exact.
  *
- * A row costs O(num_projections sqrt(dimension)); choosing a range costs
- * O(window_size), once every window_size / num_projections rows.
+ * A row costs O(num_projections sqrt(dimension)); choosing a range costs O(window_size), once every
+ * window_size / num_projections rows.
  */
 #include "detect/loda/loda.h"
 
@@ -30,14 +30,14 @@
 #include <string.h>
 
 enum {
-    SAMPLE_SIZE = 256, /* rows that show the columns' scales */
-    TAIL = 20,         /* one row in 20 may lie outside of "where most rows are", on either side */
-    REACH = 3,         /* a range reaches 3 times as far beyond, if there are rows */
-    EMPTY_BIN_LOG2 = -3, /* a bin without a row counts as an eighth of one */
-    /* projections that rows pass together: what the ring has of them is a cache line */
+    SAMPLE_SIZE = 256,   /* rows that the scales of the columns are learned from */
+    TAIL = 20,           /* one row in 20 may be outside "where most rows are", on either side */
+    REACH = 3,           /* a range extends 3 times as far, if there are rows */
+    EMPTY_BIN_LOG2 = -3, /* an empty bin counts as an eighth of a row */
+    /* projections computed together: their slots in the ring are one cache line */
     LANES = 8,
-    MAX_CHUNK = 256,    /* rows that do so before they pass the next ones */
-    STACK_WINDOW = 2048 /* rows of a window whose numbers a thread can sort on its own stack */
+    MAX_CHUNK = 256,    /* rows that pass LANES projections before the next */
+    STACK_WINDOW = 2048 /* rows of the largest window that a thread sorts on its stack */
 };
 
 /* ---- Creation ---- */
@@ -93,7 +93,7 @@ static int64_t to_log_units(double bits)
     return (int64_t)(bits * (1 << OIF_LODA_LOG_BITS) + (bits < 0 ? -0.5 : 0.5));
 }
 
-/* Draws the columns of a projection, all different, in ascending order. */
+/* Draws the columns of a projection, all distinct, in ascending order. */
 static void draw_columns(const oif_loda_state *loda, oif_random *random, uint32_t *columns)
 {
     for (uint32_t drawn = 0; drawn < loda->terms;) {
@@ -127,7 +127,7 @@ static void init(void *state, const oif_params *params, size_t dimension)
 
 /* ---- Projecting ---- */
 
-/* A row's projection; NaN when one of its numbers is missing. */
+/* A row's projection; NaN if one of its values is missing. */
 OIF_INLINE double project(const oif_loda_state *loda, uint32_t projection, const double *row)
 {
     const uint32_t *columns = oif_loda_columns(loda, projection);
@@ -141,10 +141,10 @@ OIF_INLINE double project(const oif_loda_state *loda, uint32_t projection, const
     return sum;
 }
 
-/* What is added to a count to take a row out: counts have no sign. */
+/* Added to an unsigned count to subtract 1. */
 #define MINUS_ONE UINT32_MAX
 
-/* Counts a projection in or, with a change of minus one, out. */
+/* Counts a projection or, if `change` is MINUS_ONE, uncounts it. */
 OIF_INLINE void add_to_histogram(oif_loda_histogram *histogram, uint32_t *counts, uint32_t num_bins,
                                  double projected, uint32_t change)
 {
@@ -163,9 +163,9 @@ typedef struct surprise {
     uint32_t projections;
 } surprise;
 
-/* -log2 of the density at this projection. The unit is a bin as wide as it would be if the
- * histogram covered just where most rows are, so that a range that reaches further, with
- * coarser bins, does not change it. */
+/* Adds -log2 of the density at this projection. The unit is the width of a bin if the histogram
+ * covered only the range of most rows. So a longer range, with coarser bins, does not change the
+ * density. */
 OIF_INLINE void add_surprise(const oif_loda_state *loda, uint32_t projection, double projected,
                              surprise *sum)
 {
@@ -200,8 +200,8 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
 
 /* ---- Quantiles ---- */
 
-/* Moves the numbers below the pivot, or up to it, to the front of [low, high) and returns where
- * they end. Without a branch that depends on the numbers, which makes it twice as fast. */
+/* Moves the numbers below the pivot (or equal to it) to the front of [low, high) and returns their
+ * end. Twice as fast without a branch that depends on the numbers. */
 OIF_INLINE uint32_t move_to_front(double *numbers, uint32_t low, uint32_t high, double pivot,
                                   bool equal_too)
 {
@@ -214,9 +214,8 @@ OIF_INLINE uint32_t move_to_front(double *numbers, uint32_t low, uint32_t high, 
     return low;
 }
 
-/* The number that would be at this place if [low, high) were sorted; all that belong before it
- * are then before it. Hoare's selection; pivots are drawn, so that no stream can be made to be
- * slow. */
+/* The number that would be at position `wanted` if [low, high) were sorted; smaller ones are moved
+ * before it. Hoare's selection. Random pivots keep an adversarial stream from slowing it down. */
 static double select_number(double *numbers, uint32_t low, uint32_t high, uint32_t wanted)
 {
     oif_random random = {high};
@@ -238,7 +237,7 @@ typedef struct interval {
     double low, high;
 } interval;
 
-/* Without one in `share` of the numbers at either end. */
+/* The interval without the lowest and the highest 1/share of the numbers. */
 static interval middle_of(double *numbers, uint32_t count, uint32_t share)
 {
     uint32_t least = count / share, greatest = count - 1 - least;
@@ -258,7 +257,7 @@ static interval extent_of(const double *numbers, uint32_t count)
 
 /* ---- Ranges ---- */
 
-/* Gathers the projections of the window that are known; returns how many. */
+/* Collects the projections of the window that are not missing; returns how many. */
 static uint32_t gather_projections(const oif_loda_state *loda, uint32_t projection,
                                    double *gathered)
 {
@@ -272,8 +271,8 @@ static uint32_t gather_projections(const oif_loda_state *loda, uint32_t projecti
     return count;
 }
 
-/* Chooses the range of a histogram: all rows of the window, but not further out than REACH
- * times as far as most. */
+/* Chooses the range of a histogram: all rows of the window, but at most REACH times the spread of
+ * most rows beyond them. */
 static void choose_range(oif_loda_histogram *histogram, uint32_t num_bins, double *projected,
                          uint32_t count)
 {
@@ -293,7 +292,7 @@ static void choose_range(oif_loda_histogram *histogram, uint32_t num_bins, doubl
     histogram->width = one_bin ? 0 : to_log_units(oif_log2((range.high - range.low) / spread));
 }
 
-/* Chooses a histogram's range again and counts the window into it. Not inlined: it is rare. */
+/* Chooses the range again and counts the window. Not inlined, because it is rare. */
 static __attribute__((noinline)) void renew_histogram(oif_loda_state *loda, uint32_t projection,
                                                       double *scratch)
 {
@@ -310,8 +309,8 @@ static __attribute__((noinline)) void renew_histogram(oif_loda_state *loda, uint
 
 /* ---- Scales ---- */
 
-/* How far apart the numbers of a column usually are: the middle half, or if these are all the
- * same, more of them. Halved, because the difference of two doubles may be none. */
+/* Half the usual spread of a column: of the middle half or, if those are all equal, of more of
+ * them. Halved, because the difference of two doubles may overflow. */
 static double half_scale(double *numbers, uint32_t count)
 {
     static const uint32_t shares[] = {4, TAIL, UINT32_MAX};
@@ -320,8 +319,8 @@ static double half_scale(double *numbers, uint32_t count)
         if (most.low < most.high)
             return most.high / 2 - most.low / 2;
     }
-    /* Constant so far: a departure counts in thousandths of the constant, or if it is 0 as it
-     * is. */
+    /* Constant so far: measure departures in thousandths of the constant or, if it is 0, in
+     * units. */
     double constant = count == 0 || numbers[0] == 0 ? 0x1p10
                       : numbers[0] < 0              ? -numbers[0]
                                                     : numbers[0];
@@ -345,7 +344,7 @@ static double inverse_scale(const oif_loda_state *loda, uint32_t column)
     return oif_exp2(exponent > 1000 ? -1000 : -exponent);
 }
 
-/* The term of a projection that takes this column; `terms` when none does. */
+/* The term of a projection that uses this column; `terms` if none does. */
 static uint32_t term_of(const oif_loda_state *loda, uint32_t projection, uint32_t column)
 {
     const uint32_t *columns = oif_loda_columns(loda, projection);
@@ -360,8 +359,8 @@ static uint32_t term_of(const oif_loda_state *loda, uint32_t projection, uint32_
     return low < loda->terms && columns[low] == column ? low : loda->terms;
 }
 
-/* Learns the scales from the rows so far, and projects these rows with them. A scale is looked
- * for once, when the first projection takes its column. */
+/* Learns the scales from the rows so far and projects these rows with them. A scale is computed
+ * once, when the first projection needs it. */
 static void learn_scales(oif_loda_state *loda)
 {
     for (uint32_t column = 0; column < loda->dimension; column++) {
@@ -383,21 +382,21 @@ static void learn_scales(oif_loda_state *loda)
 
 /* ---- Learning ---- */
 
-/* Rows that pass all projections, LANES of them after another, before the next rows do. */
+/* Rows that pass all projections, LANES at a time, before the next rows do. */
 typedef struct row_chunk {
     oif_loda_state *loda;
     const oif_rows *rows;
     uint32_t first_slot;
-    /* each row takes the place of another, and renews histograms in its turn: */
+    /* each row replaces an older one, and renews histograms in order: */
     bool full;
-    const uint32_t *renewed;     /* row i those from renewed[i] up to renewed[i + 1] */
-    _Atomic int64_t *bits;       /* of each row's surprise; NULL when no scores are wanted */
-    _Atomic uint32_t *projected; /* of each row, how many projections it was added up over */
+    const uint32_t *renewed;     /* row i renews those from renewed[i] up to renewed[i + 1] */
+    _Atomic int64_t *bits;       /* surprise per row; NULL if no scores are wanted */
+    _Atomic uint32_t *projected; /* per row, the number of projections added up */
     unsigned parts;
 } row_chunk;
 
-/* Learns one row in some projections, and adds up its surprise, which with scores_first is that
- * before. */
+/* Learns one row in some projections and adds up its surprise; with scores_first, the surprise
+ * before learning. */
 OIF_INLINE void learn_in_lanes(const row_chunk *chunk, uint32_t i, uint32_t first, uint32_t end,
                                double *scratch, bool scores_first, surprise *sum)
 {
@@ -446,7 +445,7 @@ OIF_INLINE void learn_part_in_order(const row_chunk *chunk, unsigned part, bool 
     }
 }
 
-/* Two functions: a test of the order for each projection would cost either of them 2%. */
+/* Two functions: testing the order per projection would cost each of them 2%. */
 static void learn_score_part(void *context, unsigned part)
 {
     learn_part_in_order(context, part, false);
@@ -457,14 +456,14 @@ static void score_learn_part(void *context, unsigned part)
     learn_part_in_order(context, part, true);
 }
 
-/* The first histogram that the row of a slot renews: one after another, all of them in a
- * window. */
+/* The first histogram renewed by the row in a slot. Over a window, every histogram is renewed
+ * once. */
 static uint32_t renewed_at(const oif_loda_state *loda, uint32_t slot)
 {
     return (uint32_t)((uint64_t)loda->num_projections * slot / loda->window_size);
 }
 
-/* Learns rows whose slots follow each other, and writes their scores unless `scores` is NULL. */
+/* Learns rows in consecutive slots; writes their scores unless `scores` is NULL. */
 static void learn_in_slots(oif_loda_state *loda, const oif_rows *rows, double *scores,
                            bool scores_first, oif_pool *pool)
 {
@@ -494,7 +493,7 @@ static void learn_in_slots(oif_loda_state *loda, const oif_rows *rows, double *s
     }
 }
 
-/* The window, not yet full, has twice as many rows as when this was last done. */
+/* Called each time a window that is not full has twice as many rows as the time before. */
 static void renew_all(oif_loda_state *loda)
 {
     loda->has_ranges = 1;
@@ -513,8 +512,7 @@ static double score_slot(const oif_loda_state *loda, uint32_t slot)
     return score_of(loda, &sum);
 }
 
-/* How many of the coming rows find consecutive slots, up to one at which all histograms are
- * renewed. */
+/* How many of the next rows get consecutive slots, up to a row that renews all histograms. */
 static uint32_t rows_to_event(const oif_loda_state *loda)
 {
     return loda->rows_held == loda->window_size ? loda->window_size - loda->next_slot
@@ -646,7 +644,7 @@ const oif_detector_kind oif_loda = {
          .table.params = params_table,
          .table.param_count = sizeof params_table / sizeof params_table[0]},
     .scale = OIF_SCORES_IN_BITS,
-    .check_params = NULL, /* any fit together */
+    .check_params = NULL, /* every combination is valid */
     .state_bytes = state_bytes,
     .init = init,
     .learn_rows = learn_rows,

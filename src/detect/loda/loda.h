@@ -1,4 +1,4 @@
-/* LODA: where everything is. loda.c says what happens to it.
+/* LODA: the data structures. loda.c has the algorithm.
  *
  *     row            (x0 x1 x2 ... )
  *     projections      |  \ |    |          each adds up a few columns with random weights
@@ -12,56 +12,56 @@
 #include "detect/detector.h"
 
 enum {
-    /* logarithms are whole multiples of 2^-26: sums do not depend on their order */
+    /* logarithms are whole multiples of 2^-26, so sums do not depend on their order */
     OIF_LODA_LOG_BITS = 26,
-    /* rows that the first ranges are chosen from; then from twice as many, up to a window */
+    /* rows that the first ranges are chosen from; then twice as many each time, up to a window */
     OIF_LODA_FIRST_RANGE = 16
 };
 
-#define OIF_LODA_GREATEST_TERM 0x1p900 /* of a projection, so that no sum of terms overflows */
-#define OIF_LODA_LEAST_WIDTH 0x1p-900  /* of a range, so that the bins of a unit can be counted */
+#define OIF_LODA_GREATEST_TERM 0x1p900 /* of a projection: sums of terms do not overflow */
+#define OIF_LODA_LEAST_WIDTH 0x1p-900  /* of a range: the bins per unit stay finite */
 
 typedef enum oif_loda_scale { OIF_LODA_LEARN, OIF_LODA_NONE } oif_loda_scale;
 
 /* A histogram covers [low, high] with num_bins bins of equal width. */
 typedef struct oif_loda_histogram {
     double low, high;
-    double bins_a_unit; /* num_bins / (high - low); 0 when all of it is one bin */
-    int64_t width;      /* log2 of the whole range, relative to where most rows are */
-    uint32_t counted;   /* rows of the window whose projection is known, inside the range or not */
-    uint32_t padding;   /* by name, so that it is set */
+    double bins_a_unit; /* num_bins / (high - low); 0 if there is only one bin */
+    int64_t width;      /* log2 of the range relative to the range of most rows */
+    uint32_t counted;   /* rows of the window with a projection, in the range or not */
+    uint32_t padding;   /* named, so it is initialised */
 } oif_loda_histogram;
 
 _Static_assert(sizeof(oif_loda_histogram) ==
                    offsetof(oif_loda_histogram, padding) + sizeof(uint32_t),
                "a histogram has padding");
 
-/* The state of the detector begins with this; arrays follow at the offsets `.._at`. Without
- * padding, whose bytes no one would set: equal detectors are equal bytes. */
+/* The head of the state; arrays follow at the offsets `.._at`. It has no implicit padding, whose
+ * bytes would be undefined: equal detectors have equal bytes. */
 typedef struct oif_loda_state {
     uint32_t dimension, num_projections, num_bins, window_size;
     oif_loda_scale scale;
 
     uint32_t terms; /* columns in a projection */
-    /* the first rows, kept as they are to learn the columns' scales; 0 with scale none */
+    /* number of first rows kept to learn the columns' scales; 0 with scale none */
     uint32_t sample_size;
 
     uint32_t rows_held; /* in the window */
     uint32_t next_slot; /* of the ring */
     /* rows in a window that is not yet full at which all ranges are chosen again */
     uint32_t next_range;
-    uint32_t has_ranges; /* 1 once the histograms have them */
-    uint32_t padding;    /* by name, so that it is set */
+    uint32_t has_ranges; /* 1 once the histograms have ranges */
+    uint32_t padding;    /* named, so it is initialised */
 
     size_t columns_at; /* uint32_t [num_projections][terms], ascending */
-    size_t normals_at; /* double   [num_projections][terms]: the weights as they were drawn */
-    /* double   [num_projections][terms]: the same over the columns' scales */
+    size_t normals_at; /* double   [num_projections][terms]: the weights as drawn */
+    /* double   [num_projections][terms]: the weights divided by the columns' scales */
     size_t weights_at;
-    /* double   [window_size][num_projections]; NaN where a number was missing */
+    /* double   [window_size][num_projections]; NaN if a value was missing */
     size_t ring_at;
     size_t histograms_at; /* oif_loda_histogram [num_projections] */
     size_t counts_at;     /* uint32_t [num_projections][num_bins] */
-    /* int32_t  [window_size + 1]: log2 of every count; of the count 0 see loda.c */
+    /* int32_t  [window_size + 1]: log2 of every count; for the count 0 see loda.c */
     size_t logs_at;
     size_t sample_at;  /* double   [sample_size][dimension] */
     size_t scratch_at; /* double   [window_size]: numbers to find quantiles of */
@@ -113,14 +113,14 @@ static inline double *oif_loda_sample(const oif_loda_state *loda, uint32_t row)
     return (double *)oif_block_part(loda, loda->sample_at) + (size_t)row * loda->dimension;
 }
 
-/* The rows that ranges are chosen from after having been chosen from `rows`. */
+/* After ranges were chosen from `rows` rows: the rows at which they are chosen next. */
 static inline uint32_t oif_loda_range_after(const oif_loda_state *loda, uint32_t rows)
 {
     uint32_t next = rows ? 2 * rows : OIF_LODA_FIRST_RANGE;
     return oif_min_u32(next, loda->window_size);
 }
 
-/* The bin of a projection that is not missing; num_bins when it is outside of the range. */
+/* The bin of a projection that is not missing; num_bins if it is outside the range. */
 static inline uint32_t oif_loda_bin_of(const oif_loda_histogram *histogram, uint32_t num_bins,
                                        double projected)
 {

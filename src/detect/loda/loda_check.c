@@ -1,6 +1,5 @@
-/* Whether a LODA detector is consistent. Its fields may come from a damaged snapshot, so
- * nothing is trusted but what follows from the parameters. Takes O(num_projections
- * (window_size + num_bins)). */
+/* Whether a LODA detector is consistent. Its fields may come from a damaged snapshot, so only what
+ * follows from the parameters is trusted. Takes O(num_projections (window_size + num_bins)). */
 #include "detect/loda/loda.h"
 
 #include "base/invariant.h"
@@ -8,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Bins whose rows are counted together: sixteen rounds for the most bins, one for most. */
+/* Bins counted together: at most sixteen passes, usually one. */
 enum { BINS_AT_ONCE = 4096 };
 
 static oif_status check_weights(const oif_loda_state *loda, const oif_check *check)
@@ -25,8 +24,7 @@ static oif_status check_weights(const oif_loda_state *loda, const oif_check *che
     return OIF_OK;
 }
 
-/* The bins follow from the range, and so they can be counted; how wide it is relative to where
- * most rows are, too. */
+/* The range determines the bins per unit and bounds the relative width. */
 static oif_status check_range(const oif_loda_state *loda, const oif_check *check)
 {
     const uint32_t projection = check->number;
@@ -47,7 +45,7 @@ static oif_status check_range(const oif_loda_state *loda, const oif_check *check
     return OIF_OK;
 }
 
-/* Counts the rows of the window that fall into some of the bins. */
+/* Counts the rows of the window in some of the bins. */
 static void count_bins(const oif_loda_state *loda, uint32_t projection, uint32_t first_bin,
                        uint32_t counts[BINS_AT_ONCE])
 {
@@ -58,7 +56,7 @@ static void count_bins(const oif_loda_state *loda, uint32_t projection, uint32_t
         uint32_t bin = projected == projected
                            ? oif_loda_bin_of(histogram, loda->num_bins, projected)
                            : loda->num_bins;
-        /* in unsigned numbers, so not below the first one either */
+        /* unsigned, so a bin before the first one is excluded too */
         if (bin < loda->num_bins && bin - first_bin < BINS_AT_ONCE)
             counts[bin - first_bin]++;
     }

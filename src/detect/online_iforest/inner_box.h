@@ -1,24 +1,23 @@
 /* Inner boxes: a quick test whether a long row lies in a box, so the box need not be widened.
  *
- * Every number of a box has a grid of marks. Mark r stands for origin + r step, and fits 16 bits.
- * Rows are rounded down to marks, boxes are rounded up (box.h: a box holds the lowest numbers):
+ * Every column has a grid of lines, line k at origin + k step. A number on line k has the mark
+ * 2 k, and one between the lines k and k + 1 has the mark 2 k + 1; marks fit 16 bits. The inner
+ * box reaches from the first line in the box to the last one, so its ends have even marks:
  *
- *     box                 |==================================== ...
- *     inner box              |================================= ...     the first mark in the box
- *     marks      .     .     .     .     .     .     .     .
- *     row                       x  its mark is that of the inner box, so x is in the box
+ *     box             |=============================|
+ *     inner box          |=======================|
+ *     lines        .     .     .     .     .     .     .
+ *     marks       -4 -3 -2 -1  0  1  2  3  4  5  6  7  8
+ *     row                    x   its mark is -1, from -2 to 6, so x is in the box
  *
- * A row whose marks are all at least those of the inner box lies in the box. That reads a quarter
- * of the bytes of the box, and writes none; one row in twenty or so fails, and is then compared
- * with the box itself, where it failed. Widening a box leaves its inner box inside, so an inner box
- * may lag behind. Only a box that is drawn again must forget its inner box.
+ * A row whose marks are all within the inner box lies in the box. That reads a quarter of the
+ * bytes of the box, and writes none; one row in twenty or so fails, and is then compared with
+ * the box itself, where it failed. Widening a box leaves its inner box inside, so an inner box
+ * may lag behind. Only a box that is drawn again must be fitted with a new one.
  *
- * The origin of a grid is the lowest number that the column had, or minus the highest, and its
- * step is a power of two: the ends of a range and whole numbers lie on marks, so rows that are
- * often equal to them are inside. Marks have no part in results: scores and snapshots are the
- * same without.
- *
- * There is code for AVX2 only. Elsewhere boxes are widened by every row. */
+ * The lowest and the highest number of a column lie on lines, and whole numbers do if both of
+ * those are whole: rows that are often equal to the ends of a box are inside. Marks have no part
+ * in results: scores and snapshots are the same without. */
 #ifndef OIF_DETECT_INNER_BOX_H
 #define OIF_DETECT_INNER_BOX_H
 
@@ -28,57 +27,92 @@
 #include <stdint.h>
 
 enum {
-    OIF_INNER_BOX_STEP = 16,       /* marks that are compared at a time */
-    OIF_INNER_BOX_UNKNOWN = 32767, /* above the marks of all rows: nothing is known to be inside */
-    OIF_INNER_BOX_LOWEST = -32767, /* rows below all marks have one less */
-    OIF_INNER_BOX_HIGHEST = 32766  /* of a row */
+    OIF_INNER_BOX_STEP = 16,      /* columns that are compared at a time */
+    OIF_INNER_BOX_NOTHING = 32767 /* the low mark where nothing is inside: no row has it */
 };
 
-/* How numbers become marks; arrays of box_width numbers. */
+/* The marks of a box; arrays of oif_inner_box_width. A row is inside column i if its mark is from
+ * lows[i] to lows[i] + spans[i]. All marks are inside the columns that the box does not have. */
+typedef struct oif_inner_box {
+    int16_t *lows;
+    uint16_t *spans;
+} oif_inner_box;
+
+/* Where the lines of each column are; arrays of oif_inner_box_width. */
 typedef struct oif_grid {
-    double *origins;
-    double *scales; /* marks per unit: powers of two */
-    double *steps;  /* their inverses */
+    double *origins; /* infinite where no number is inside */
+    double *steps;
+    double *scales; /* lines per unit, 1 / step */
 } oif_grid;
 
-/* Marks of an inner box, whole steps; 0 for short boxes, which need none. */
+/* Columns of an inner box, whole steps; 0 for short rows, which need none. */
 uint32_t oif_inner_box_width(uint32_t dimension);
 
-/* Forgets what is inside; the marks after the numbers of the box are in every row. */
-void oif_inner_box_forget(int16_t *marks, uint32_t dimension);
-
-/* Makes a grid on which every row is below all marks. */
+/* Makes a grid on which nothing is inside. */
 void oif_grid_clear(const oif_grid *grid, uint32_t dimension);
 
 /* Fits the grid to the ranges of a box that holds most rows. Returns whether it has changed: then
- * all inner boxes have to be forgotten. */
+ * all inner boxes have to be fitted again. */
 bool oif_grid_fit(const oif_grid *grid, const double *box, uint32_t dimension);
 
-/* Whether every number above the marks is in the box, for tests and checks. */
-bool oif_inner_box_is_inside(const oif_grid *grid, const int16_t *marks, const double *box,
+/* The marks of a row of oif_inner_box_width numbers; those after the columns may be any. */
+void oif_grid_mark_row(const oif_grid *grid, const double *row, uint32_t dimension, int16_t *marks);
+
+/* Makes the largest inner box of a box. */
+void oif_inner_box_fit(const oif_grid *grid, oif_inner_box inner, const double *box,
+                       uint32_t dimension);
+
+/* Widens a box by a row's mirror where the row is not in the inner box, and the inner box with
+ * it. */
+void oif_inner_box_widen(const oif_grid *grid, oif_inner_box inner, double *box,
+                         const int16_t *row_marks, const double *mirror, uint32_t dimension);
+
+/* Whether every number inside is in the box, for tests and checks. */
+bool oif_inner_box_is_inside(const oif_grid *grid, oif_inner_box inner, const double *box,
                              uint32_t dimension);
 
-#if OIF_HAS_AVX2_CODE
-/* The marks of a mirror of box_width numbers. */
-void oif_grid_mark_row(const oif_grid *grid, const double *mirror, uint32_t box_width,
-                       int16_t *marks);
-
-/* Widens a box by a mirror where the row is not in the inner box, and the inner box with it. */
-void oif_inner_box_widen(const oif_grid *grid, int16_t *marks, double *box,
-                         const int16_t *row_marks, const double *mirror, uint32_t box_width);
-
-/* Whether a row is in an inner box of `steps` steps. */
-OIF_AVX2 static inline bool oif_inner_box_has(const int16_t *marks, const int16_t *row_marks,
-                                              size_t steps)
+/* How far a mark is above the inner box; 0 inside. A mark below it is above it, too, as the
+ * difference has no sign. */
+static inline uint16_t oif_inner_box_excess(oif_inner_box inner, const int16_t *row_marks, size_t i)
 {
-    __m256i below = _mm256_setzero_si256();
-    for (size_t i = 0; i < steps; i++)
-        below = _mm256_or_si256(
-            below, _mm256_cmpgt_epi16(
-                       _mm256_loadu_si256((const __m256i *)(marks + i * OIF_INNER_BOX_STEP)),
-                       _mm256_loadu_si256((const __m256i *)(row_marks + i * OIF_INNER_BOX_STEP))));
-    return _mm256_testz_si256(below, below);
+    const uint16_t above_low = (uint16_t)(row_marks[i] - inner.lows[i]);
+    return (uint16_t)(above_low > inner.spans[i] ? above_low - inner.spans[i] : 0);
+}
+
+#if OIF_HAS_AVX2_CODE
+/* The same for the columns of a step. */
+OIF_AVX2 static inline __m256i oif_inner_box_excess_avx2(oif_inner_box inner,
+                                                         const int16_t *row_marks, size_t i)
+{
+    const __m256i marks = _mm256_loadu_si256((const __m256i *)(row_marks + i)),
+                  lows = _mm256_loadu_si256((const __m256i *)(inner.lows + i)),
+                  spans = _mm256_loadu_si256((const __m256i *)(inner.spans + i));
+    return _mm256_subs_epu16(_mm256_sub_epi16(marks, lows), spans);
+}
+
+OIF_AVX2 static inline bool oif_inner_box_has_avx2(oif_inner_box inner, const int16_t *row_marks,
+                                                   size_t width)
+{
+    __m256i outside = _mm256_setzero_si256();
+    for (size_t i = 0; i < width; i += OIF_INNER_BOX_STEP)
+        outside = _mm256_or_si256(outside, oif_inner_box_excess_avx2(inner, row_marks, i));
+    return _mm256_testz_si256(outside, outside);
 }
 #endif
+
+/* Whether a row is in an inner box of `width` columns. */
+OIF_INLINE bool oif_inner_box_has(oif_inner_box inner, const int16_t *row_marks, size_t width,
+                                  bool avx2)
+{
+    uint16_t outside = 0;
+    (void)avx2;
+#if OIF_HAS_AVX2_CODE
+    if (avx2)
+        return oif_inner_box_has_avx2(inner, row_marks, width);
+#endif
+    for (size_t i = 0; i < width; i++)
+        outside |= oif_inner_box_excess(inner, row_marks, i);
+    return outside == 0;
+}
 
 #endif

@@ -37,10 +37,11 @@ static oif_status check_leaf_box(tree_check *check, const oif_window_leaf *leaf)
 {
     const double *box = oif_window_box(check->forest, leaf);
     const oif_grid grid = oif_window_grid(check->forest);
-    OIF_REQUIRE(
-        &check->base,
-        oif_inner_box_is_inside(&grid, oif_window_inner_box(leaf), box, check->forest->dimension),
-        "an inner box is not inside its box");
+    OIF_REQUIRE(&check->base,
+                oif_inner_box_is_inside(&grid,
+                                        oif_window_inner_box(leaf, check->forest->inner_width), box,
+                                        check->forest->dimension),
+                "an inner box is not inside its box");
     for (uint32_t i = 0; i < check->forest->dimension; i++)
         OIF_REQUIRE(&check->base,
                     oif_range_is_finite_or_empty(oif_box_range(box, check->forest->dimension, i)),

@@ -27,9 +27,11 @@ enum {
     FIRST_GRID_ROWS = 64,  /* learned before rows get marks */
     MOST_GRID_ROWS = 2048, /* between two fittings of the grid */
     MOST_PLAIN_ROWS = 64,  /* that do not look at inner boxes, until one does again */
-    REGISTER_STEPS = 6,    /* of inner boxes, whose marks fit the registers */
+    REGISTER_STEPS = 4,    /* of inner boxes, in which the marks of a row stay in registers */
     SHORT_BOX = 24,        /* numbers; boxes up to this have code of their own for each width */
+    LINE_ROWS = 8,         /* whose numbers in a column fill a cache line; divides the slots */
     GROUP = 32,            /* trees whose places are kept at a time; a whole number of lanes */
+    TABLE_DEPTHS = 8192,   /* of a table for scoring, on the stack */
     USUAL_LEAF_SAMPLES = 32
 };
 
@@ -173,7 +175,7 @@ static oif_window_state lay_out(const oif_params *params, size_t dimension)
     forest.mirrors_at =
         oif_size_append(&forest.bytes, OIF_POOL_MAX_PARTS, forest.box_width * sizeof(double));
     if (forest.inner_width) {
-        forest.grid_at = oif_size_append(&forest.bytes, 3, forest.box_width * sizeof(double));
+        forest.grid_at = oif_size_append(&forest.bytes, 3, forest.inner_width * sizeof(double));
         forest.row_marks_at = oif_size_append(&forest.bytes, OIF_POOL_MAX_PARTS,
                                               forest.inner_width * sizeof(int16_t));
         forest.paces_at =
@@ -223,6 +225,12 @@ typedef struct tree_walk {
     const oif_keyed_row *row;
 } tree_walk;
 
+static tree_walk walk_of(const oif_window_state *forest, const oif_keyed_row *row)
+{
+    return (tree_walk){oif_window_last_lefts(forest), oif_window_cut_columns(forest),
+                       oif_window_leaf_at(forest), row};
+}
+
 OIF_INLINE size_t next_node(const tree_walk *walk, size_t at, bool has_keys)
 {
     uint32_t column = walk->cut_columns[at];
@@ -231,13 +239,15 @@ OIF_INLINE size_t next_node(const tree_walk *walk, size_t at, bool has_keys)
 }
 
 /* The leaves of a complete row in OIF_LANES trees whose roots begin at node `root`, `levels` of
- * which hold cuts. Walking them side by side hides the latency of the loads. Names instead of
- * an array: with one, gcc keeps a copy of every step in memory.
+ * which hold cuts; or, with a table of the depths of nodes, the sum of its depths. Walking them
+ * side by side hides the latency of the loads. Names instead of an array: with one, gcc keeps a
+ * copy of every step in memory.
  *
  * turnover_walk.c has its counterpart. They differ where they begin (roots a stride apart), in
  * next_node and in what they return, so one function for both would share only the names. */
-OIF_INLINE void walk_side_by_side(const tree_walk *walk, size_t root, uint32_t levels,
-                                  bool has_keys, size_t *restrict leaves)
+OIF_INLINE uint64_t walk_side_by_side(const tree_walk *walk, size_t root, uint32_t levels,
+                                      bool has_keys, const uint32_t *depths,
+                                      size_t *restrict leaves)
 {
     size_t a = root, b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5, g = a + 6, h = a + 7;
     for (; levels > 0; levels--) {
@@ -250,6 +260,9 @@ OIF_INLINE void walk_side_by_side(const tree_walk *walk, size_t root, uint32_t l
         g = next_node(walk, g, has_keys);
         h = next_node(walk, h, has_keys);
     }
+    if (depths)
+        return (uint64_t)depths[a] + depths[b] + depths[c] + depths[d] + depths[e] + depths[f] +
+               depths[g] + depths[h];
     leaves[0] = walk->leaf_at[a];
     leaves[1] = walk->leaf_at[b];
     leaves[2] = walk->leaf_at[c];
@@ -258,21 +271,28 @@ OIF_INLINE void walk_side_by_side(const tree_walk *walk, size_t root, uint32_t l
     leaves[5] = walk->leaf_at[f];
     leaves[6] = walk->leaf_at[g];
     leaves[7] = walk->leaf_at[h];
+    return 0;
 }
 
 _Static_assert(OIF_LANES == 8, "walk_side_by_side walks eight trees");
 
-/* The leaves of a complete row in lanes from `lane` to `end`. Functions of their own, so that
- * nothing else wants the registers. */
+/* The leaves of a complete row in lanes from `lane` to `end`. */
+OIF_INLINE void find_in_lanes(const oif_window_state *forest, const oif_keyed_row *row,
+                              uint32_t lane, uint32_t end, bool has_keys, size_t *leaves)
+{
+    const tree_walk walk = walk_of(forest, row);
+    const uint8_t *const levels = oif_window_lane_levels(forest);
+    for (; lane < end; lane++, leaves += OIF_LANES)
+        walk_side_by_side(&walk, forest->num_trees + lane * OIF_LANES, levels[lane], has_keys, NULL,
+                          leaves);
+}
+
+/* Functions of their own, so that nothing else wants the registers. */
 static __attribute__((noinline)) void walk_lanes(const oif_window_state *forest,
                                                  const oif_keyed_row *row, uint32_t lane,
                                                  uint32_t end, size_t *leaves)
 {
-    const tree_walk walk = {oif_window_last_lefts(forest), oif_window_cut_columns(forest),
-                            oif_window_leaf_at(forest), row};
-    const uint8_t *const levels = oif_window_lane_levels(forest);
-    for (; lane < end; lane++, leaves += OIF_LANES)
-        walk_side_by_side(&walk, forest->num_trees + lane * OIF_LANES, levels[lane], true, leaves);
+    find_in_lanes(forest, row, lane, end, true, leaves);
 }
 
 static __attribute__((noinline)) void walk_lanes_without_keys(const oif_window_state *forest,
@@ -280,11 +300,7 @@ static __attribute__((noinline)) void walk_lanes_without_keys(const oif_window_s
                                                               uint32_t lane, uint32_t end,
                                                               size_t *leaves)
 {
-    const tree_walk walk = {oif_window_last_lefts(forest), oif_window_cut_columns(forest),
-                            oif_window_leaf_at(forest), row};
-    for (; lane < end; lane++, leaves += OIF_LANES)
-        walk_side_by_side(&walk, forest->num_trees + lane * OIF_LANES,
-                          oif_window_lane_levels(forest)[lane], false, leaves);
+    find_in_lanes(forest, row, lane, end, false, leaves);
 }
 
 /* The leaves of a row in `count` trees from `first` on, which begins a lane. */
@@ -315,7 +331,7 @@ OIF_INLINE uint64_t depths_of_leaves(const oif_window_state *forest, uint32_t fi
     return depth_sum;
 }
 
-static uint64_t sum_depths(const oif_window_state *forest, const oif_keyed_row *row)
+OIF_INLINE uint64_t sum_depths(const oif_window_state *forest, const oif_keyed_row *row)
 {
     const uint32_t num_trees = forest->num_trees;
     uint64_t depth_sum = 0;
@@ -328,9 +344,66 @@ static uint64_t sum_depths(const oif_window_state *forest, const oif_keyed_row *
     return depth_sum;
 }
 
+/* Whether there are enough rows to score by a table of depths, which is made of every leaf first:
+ * 0.7 of the instructions. */
+static bool is_table_worth(const oif_window_state *forest, const oif_rows *rows)
+{
+    return rows->count >= 2 * forest->leaf_capacity && forest->num_trees % OIF_LANES == 0 &&
+           forest->num_trees <= (uint32_t)TABLE_DEPTHS >> (forest->depth_limit + 1) &&
+           forest->dimension <= OIF_KEYED_ROW_MAX_KEYS;
+}
+
+/* The depth of a row in every node where a walk can end; the others are not set. */
+static void fill_table(const oif_window_state *forest, uint32_t *depths)
+{
+    for (uint32_t number = 0; number < forest->num_trees; number++) {
+        const oif_window_tree *tree = oif_window_tree_at(forest, number);
+        const uint32_t levels = oif_window_lane_levels(forest)[number / OIF_LANES];
+        for (uint32_t i = 0; i < forest->leaf_capacity; i++) {
+            const oif_window_leaf *leaf = oif_window_leaf_of(forest, tree, i);
+            if (leaf->depth != OIF_WINDOW_VACANT)
+                depths[leaf->index << (levels - (leaf->depth >> OIF_DEPTH_BITS))] =
+                    row_depth(forest, leaf);
+        }
+    }
+}
+
+/* The sum of the depths of a complete row that has keys, by the table. */
+static __attribute__((noinline)) uint64_t
+look_up_depths(const oif_window_state *forest, const oif_keyed_row *row, const uint32_t *depths)
+{
+    const tree_walk walk = walk_of(forest, row);
+    const uint8_t *const levels = oif_window_lane_levels(forest);
+    size_t leaves[OIF_LANES]; /* which a walk with a table does not write */
+    uint64_t depth_sum = 0;
+    for (uint32_t lane = 0; lane < forest->num_trees / OIF_LANES; lane++)
+        depth_sum += walk_side_by_side(&walk, forest->num_trees + lane * OIF_LANES, levels[lane],
+                                       true, depths, leaves);
+    return depth_sum;
+}
+
+/* A function of its own: the table takes room on the stack. */
+static __attribute__((noinline)) void score_by_table(const oif_window_state *forest,
+                                                     const oif_rows *rows, double *scores)
+{
+    uint32_t depths[TABLE_DEPTHS];
+    fill_table(forest, depths);
+    for (size_t i = 0; i < rows->count; i++) {
+        oif_keyed_row row;
+        oif_keyed_row_init(&row, forest->dimension, rows, i);
+        uint64_t depth_sum =
+            row.complete ? look_up_depths(forest, &row, depths) : sum_depths(forest, &row);
+        scores[i] = score_of(forest, depth_sum, forest->rows_held);
+    }
+}
+
 static void score_rows(const void *state, const oif_rows *rows, double *scores)
 {
     const oif_window_state *forest = state;
+    if (is_table_worth(forest, rows)) {
+        score_by_table(forest, rows, scores);
+        return;
+    }
     for (size_t i = 0; i < rows->count; i++) {
         oif_keyed_row row;
         oif_keyed_row_init(&row, forest->dimension, rows, i);
@@ -340,6 +413,13 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
 
 /* ---- Learning ---- */
 
+/* Which depths of a row are added up. */
+typedef enum depths_wanted {
+    NO_DEPTHS,
+    DEPTHS_BEFORE_COUNTING,
+    DEPTHS_AFTER_COUNTING
+} depths_wanted;
+
 /* What all trees need to learn one row. */
 typedef struct row_visit {
     const oif_keyed_row *row;
@@ -348,10 +428,10 @@ typedef struct row_visit {
     const int16_t *marks;
     oif_window_pace *pace;
     const uint32_t *extra_depths;
-    bool scores_first; /* depths are those before the row is counted */
-    bool forgets;      /* the window is full: a row has to go */
-    uint32_t slot;     /* of the ring, for this row */
-    uint32_t oldest;   /* of the ring, the row that goes */
+    depths_wanted wanted;
+    bool forgets;    /* the window is full: a row has to go */
+    uint32_t slot;   /* of the ring, for this row */
+    uint32_t oldest; /* of the ring, the row that goes */
     /* in depth units: no leaf that deep can be cut, a tree counts too few rows for that */
     uint32_t uncut_depth;
 } row_visit;
@@ -412,7 +492,7 @@ static __attribute__((noinline)) uint64_t learn_in_trees_slowly(oif_window_state
                                                                 const size_t *found)
 {
     const uint64_t sum_before =
-        visit->scores_first ? depths_of_leaves(forest, first, count, found) : 0;
+        visit->wanted == DEPTHS_BEFORE_COUNTING ? depths_of_leaves(forest, first, count, found) : 0;
     uint64_t depth_sum = 0;
     for (uint32_t i = 0; i < count; i++) {
         oif_window_tree *tree = oif_window_tree_at(forest, first + i);
@@ -426,7 +506,7 @@ static __attribute__((noinline)) uint64_t learn_in_trees_slowly(oif_window_state
         }
         depth_sum += reshape_tree(forest, first + i, visit);
     }
-    return visit->scores_first ? sum_before : depth_sum;
+    return visit->wanted == DEPTHS_BEFORE_COUNTING ? sum_before : depth_sum;
 }
 
 /* Widens the boxes of the trees whose inner boxes the row is not in. */
@@ -434,30 +514,15 @@ static __attribute__((noinline)) void widen_outside(oif_window_state *forest, ui
                                                     const row_visit *visit, const size_t *found,
                                                     const uint8_t *outside, uint32_t count)
 {
-#if OIF_HAS_AVX2_CODE
     const oif_grid grid = oif_window_grid(forest);
     for (uint32_t i = 0; i < count; i++) {
         oif_window_leaf *leaf = oif_window_leaf_of(
             forest, oif_window_tree_at(forest, first + outside[i]), (uint32_t)found[outside[i]]);
-        oif_inner_box_widen(&grid, oif_window_inner_box(leaf), oif_window_box(forest, leaf),
-                            visit->marks, visit->mirror, forest->box_width);
+        oif_inner_box_widen(&grid, oif_window_inner_box(leaf, forest->inner_width),
+                            oif_window_box(forest, leaf), visit->marks, visit->mirror,
+                            forest->dimension);
     }
     visit->pace->outside += count;
-#else
-    (void)forest, (void)first, (void)visit, (void)found, (void)outside, (void)count;
-#endif
-}
-
-/* Whether a row is in the inner box of a leaf. */
-OIF_INLINE bool is_in_inner_box(const oif_window_leaf *leaf, const int16_t *row_marks,
-                                size_t inner_steps)
-{
-#if OIF_HAS_AVX2_CODE
-    return oif_inner_box_has(oif_window_inner_box(leaf), row_marks, inner_steps);
-#else
-    (void)leaf, (void)row_marks, (void)inner_steps;
-    return false;
-#endif
 }
 
 OIF_INLINE uint64_t reshape_waiting(oif_window_state *forest, uint32_t first,
@@ -465,7 +530,7 @@ OIF_INLINE uint64_t reshape_waiting(oif_window_state *forest, uint32_t first,
 {
     uint64_t depth_sum = 0;
     for (uint32_t i = 0; i < count; i++)
-        depth_sum += visit->scores_first
+        depth_sum += visit->wanted == DEPTHS_BEFORE_COUNTING
                          ? reshape_tree_after_score(forest, first + waiting[i], visit)
                          : reshape_tree(forest, first + waiting[i], visit);
     return depth_sum;
@@ -474,18 +539,18 @@ OIF_INLINE uint64_t reshape_waiting(oif_window_state *forest, uint32_t first,
 /* How wide boxes are, known to the compiler where boxes are short. */
 typedef struct box_shape {
     size_t box_width, inner_width;
-    size_t inner_steps; /* of inner boxes that are looked at; 0: boxes are widened by every row */
+    bool looks_inside; /* at inner boxes; otherwise boxes are widened by every row */
 } box_shape;
 
 /* The same for a complete row that every tree learns when a row is forgotten. A tree that has
  * to change its shape, or whose leaf has an unusual height, waits until the others are done:
  * with nothing to call, the loop has all registers. So does one whose box has to be widened. Where
  * this is inlined, the shape is constant for short rows, which makes straight code of the loop over
- * a box, and so is `scores_first`. */
+ * a box, and so is `wanted`. */
 OIF_INLINE uint64_t learn_in_trees(oif_window_state *forest, uint32_t first, uint32_t count,
                                    const row_visit *visit, const size_t *found,
                                    const double *mirror, const int16_t *marks, box_shape shape,
-                                   bool scores_first, bool avx2)
+                                   depths_wanted wanted, bool avx2)
 {
     const uint32_t *const extra_depths = visit->extra_depths;
     const size_t tree_bytes = forest->tree_bytes, box_at = oif_window_box_at(shape.inner_width);
@@ -502,9 +567,10 @@ OIF_INLINE uint64_t learn_in_trees(oif_window_state *forest, uint32_t first, uin
     for (uint32_t i = 0; i < count; i++, leaves += tree_bytes) {
         oif_window_leaf *leaf = oif_block_part(leaves, found[i] * leaf_bytes);
         leaves[label_at] = (uint8_t)found[i];
-        if (shape.inner_steps) {
+        if (shape.looks_inside) {
             outside[outside_count] = (uint8_t)i;
-            outside_count += !is_in_inner_box(leaf, marks, shape.inner_steps);
+            outside_count += !oif_inner_box_has(oif_window_inner_box(leaf, shape.inner_width),
+                                                marks, shape.inner_width, avx2);
         } else {
             oif_box_widen(oif_block_part(leaf, box_at), mirror, shape.box_width, avx2);
         }
@@ -516,9 +582,12 @@ OIF_INLINE uint64_t learn_in_trees(oif_window_state *forest, uint32_t first, uin
             continue;
         }
         old->height--;
-        depth_sum += leaf->depth + extra_depths[scores_first ? height_before : leaf->height];
+        if (wanted == NO_DEPTHS)
+            continue;
+        depth_sum += leaf->depth +
+                     extra_depths[wanted == DEPTHS_BEFORE_COUNTING ? height_before : leaf->height];
     }
-    if (shape.inner_steps)
+    if (shape.looks_inside)
         widen_outside(forest, first, visit, found, outside, outside_count);
     return depth_sum + reshape_waiting(forest, first, visit, waiting, waiting_count);
 }
@@ -528,102 +597,147 @@ OIF_INLINE uint64_t learn_in_trees(oif_window_state *forest, uint32_t first, uin
  * need not wait. */
 OIF_INLINE uint64_t learn_in_filling_trees(oif_window_state *forest, uint32_t first, uint32_t count,
                                            const row_visit *visit, const size_t *found,
-                                           size_t inner_steps, bool avx2)
+                                           const int16_t *marks, box_shape shape,
+                                           depths_wanted wanted, bool avx2)
 {
     /* before the row was counted, heights were lower by one */
-    const uint32_t *const extra_depths = visit->extra_depths - visit->scores_first;
+    const uint32_t *const extra_depths = visit->extra_depths - (wanted == DEPTHS_BEFORE_COUNTING);
+    const uint32_t uncut_depth = visit->uncut_depth, too_high = forest->window_size + 1;
+    const size_t tree_bytes = forest->tree_bytes, box_at = oif_window_box_at(shape.inner_width);
+    const size_t leaf_bytes = box_at + shape.box_width * sizeof(double);
+    const size_t label_at = forest->labels_at - forest->leaves_at + visit->slot;
+    unsigned char *leaves =
+        oif_block_part(forest, forest->trees_at + first * tree_bytes + forest->leaves_at);
     uint64_t depth_sum = 0;
     uint32_t waiting_count = 0, outside_count = 0;
     uint8_t waiting[GROUP], outside[GROUP] = {0};
 
-    for (uint32_t i = 0; i < count; i++) {
-        oif_window_tree *tree = oif_window_tree_at(forest, first + i);
-        oif_window_leaf *leaf = oif_window_leaf_of(forest, tree, (uint32_t)found[i]);
-        oif_window_labels(forest, tree)[visit->slot] = (uint8_t)found[i];
-        if (inner_steps) {
+    for (uint32_t i = 0; i < count; i++, leaves += tree_bytes) {
+        oif_window_leaf *leaf = oif_block_part(leaves, found[i] * leaf_bytes);
+        leaves[label_at] = (uint8_t)found[i];
+        if (shape.looks_inside) {
             outside[outside_count] = (uint8_t)i;
-            outside_count += !is_in_inner_box(leaf, visit->marks, inner_steps);
+            outside_count += !oif_inner_box_has(oif_window_inner_box(leaf, shape.inner_width),
+                                                marks, shape.inner_width, avx2);
         } else {
-            oif_box_widen(oif_window_box(forest, leaf), visit->mirror, forest->box_width, avx2);
+            oif_box_widen(oif_block_part(leaf, box_at), visit->mirror, shape.box_width, avx2);
         }
-        leaf->height++;
-        /* Heights that the table does not have are at least cut_at, without their sign. */
-        if ((uint32_t)leaf->height >= (uint32_t)leaf->cut_at &&
-            (leaf->depth < visit->uncut_depth || (uint32_t)leaf->height > forest->window_size)) {
+        /* No branch to find the height at which it waits: leaves differ at random. Heights that the
+         * table does not have are above, without their sign. */
+        const uint32_t height = (uint32_t)++leaf->height,
+                       waits_at = leaf->depth < uncut_depth ? (uint32_t)leaf->cut_at : too_high;
+        if (height >= waits_at) {
             waiting[waiting_count++] = (uint8_t)i;
             continue;
         }
-        depth_sum += leaf->depth + extra_depths[leaf->height];
+        if (wanted != NO_DEPTHS)
+            depth_sum += leaf->depth + extra_depths[height];
     }
-    if (inner_steps)
+    if (shape.looks_inside)
         widen_outside(forest, first, visit, found, outside, outside_count);
     return depth_sum + reshape_waiting(forest, first, visit, waiting, waiting_count);
+}
+
+/* With inner boxes of that many steps; the marks of the row are kept in registers. */
+OIF_INLINE uint64_t fill_at_inner_steps(oif_window_state *forest, uint32_t first, uint32_t count,
+                                        const row_visit *visit, const size_t *found, size_t steps)
+{
+    const box_shape shape = {forest->box_width, steps * OIF_INNER_BOX_STEP, true};
+    int16_t marks[REGISTER_STEPS * OIF_INNER_BOX_STEP];
+    for (size_t i = 0; i < steps * OIF_INNER_BOX_STEP; i++)
+        marks[i] = visit->marks[i];
+    return visit->wanted == NO_DEPTHS ? learn_in_filling_trees(forest, first, count, visit, found,
+                                                               marks, shape, NO_DEPTHS, true)
+                                      : learn_in_filling_trees(forest, first, count, visit, found,
+                                                               marks, shape, visit->wanted, true);
 }
 
 OIF_AVX2 static uint64_t learn_in_filling_trees_avx2(oif_window_state *forest, uint32_t first,
                                                      uint32_t count, const row_visit *visit,
                                                      const size_t *found)
 {
-    return visit->marks ? learn_in_filling_trees(forest, first, count, visit, found,
-                                                 forest->inner_width / OIF_INNER_BOX_STEP, true)
-                        : learn_in_filling_trees(forest, first, count, visit, found, 0, true);
+    const box_shape plain = {forest->box_width, forest->inner_width, false},
+                    inner = {forest->box_width, forest->inner_width, true};
+    if (!visit->marks)
+        return learn_in_filling_trees(forest, first, count, visit, found, NULL, plain,
+                                      visit->wanted, true);
+    switch (forest->inner_width / OIF_INNER_BOX_STEP) {
+    case 1: return fill_at_inner_steps(forest, first, count, visit, found, 1);
+    case 2: return fill_at_inner_steps(forest, first, count, visit, found, 2);
+    case 3: return fill_at_inner_steps(forest, first, count, visit, found, 3);
+    default:
+        return learn_in_filling_trees(forest, first, count, visit, found, visit->marks, inner,
+                                      visit->wanted, true);
+    }
 }
 
 static uint64_t learn_in_filling_trees_portable(oif_window_state *forest, uint32_t first,
                                                 uint32_t count, const row_visit *visit,
                                                 const size_t *found)
 {
-    return learn_in_filling_trees(forest, first, count, visit, found, 0, false);
+    const box_shape shape = {forest->box_width, forest->inner_width, visit->marks != NULL};
+    return learn_in_filling_trees(forest, first, count, visit, found, visit->marks, shape,
+                                  visit->wanted, false);
 }
 
 /* For short boxes: an empty box widened by the mirror is its copy, but here the compiler sees
  * that nothing changes it and keeps it in registers. */
 OIF_INLINE uint64_t learn_at_width(oif_window_state *forest, uint32_t first, uint32_t count,
                                    const row_visit *visit, const size_t *found, size_t box_width,
-                                   bool scores_first, bool avx2)
+                                   depths_wanted wanted, bool avx2)
 {
     const box_shape shape = {.box_width = box_width};
     double mirror[SHORT_BOX];
     for (size_t i = 0; i < box_width; i++)
         mirror[i] = INFINITY;
     oif_box_widen(mirror, visit->mirror, box_width, avx2);
-    return learn_in_trees(forest, first, count, visit, found, mirror, NULL, shape, scores_first,
-                          avx2);
+    return learn_in_trees(forest, first, count, visit, found, mirror, NULL, shape, wanted, avx2);
 }
 
 OIF_INLINE uint64_t learn_in_trees_short(oif_window_state *forest, uint32_t first, uint32_t count,
                                          const row_visit *visit, const size_t *found,
-                                         bool scores_first, bool avx2)
+                                         depths_wanted wanted, bool avx2)
 {
     switch (forest->box_width) {
-    case 4: return learn_at_width(forest, first, count, visit, found, 4, scores_first, avx2);
-    case 8: return learn_at_width(forest, first, count, visit, found, 8, scores_first, avx2);
-    case 12: return learn_at_width(forest, first, count, visit, found, 12, scores_first, avx2);
-    case 16: return learn_at_width(forest, first, count, visit, found, 16, scores_first, avx2);
-    case 20: return learn_at_width(forest, first, count, visit, found, 20, scores_first, avx2);
-    default:
-        return learn_at_width(forest, first, count, visit, found, SHORT_BOX, scores_first, avx2);
+    case 4: return learn_at_width(forest, first, count, visit, found, 4, wanted, avx2);
+    case 8: return learn_at_width(forest, first, count, visit, found, 8, wanted, avx2);
+    case 12: return learn_at_width(forest, first, count, visit, found, 12, wanted, avx2);
+    case 16: return learn_at_width(forest, first, count, visit, found, 16, wanted, avx2);
+    case 20: return learn_at_width(forest, first, count, visit, found, 20, wanted, avx2);
+    default: return learn_at_width(forest, first, count, visit, found, SHORT_BOX, wanted, avx2);
     }
 }
 
 OIF_INLINE uint64_t learn_in_trees_long(oif_window_state *forest, uint32_t first, uint32_t count,
                                         const row_visit *visit, const size_t *found, bool avx2)
 {
-    const box_shape shape = {forest->box_width, forest->inner_width, 0};
+    const box_shape shape = {forest->box_width, forest->inner_width, false};
     return learn_in_trees(forest, first, count, visit, found, visit->mirror, NULL, shape,
-                          visit->scores_first, avx2);
+                          visit->wanted, avx2);
 }
 
-/* With inner boxes of that many steps; their marks are kept in registers too. */
+/* With inner boxes. */
+OIF_INLINE uint64_t learn_in_trees_inner(oif_window_state *forest, uint32_t first, uint32_t count,
+                                         const row_visit *visit, const size_t *found, bool avx2)
+{
+    const box_shape shape = {forest->box_width, forest->inner_width, true};
+    return learn_in_trees(forest, first, count, visit, found, visit->mirror, visit->marks, shape,
+                          visit->wanted, avx2);
+}
+
+/* With inner boxes of that many steps; the marks of the row are kept in registers too. */
 OIF_INLINE uint64_t learn_at_inner_steps(oif_window_state *forest, uint32_t first, uint32_t count,
                                          const row_visit *visit, const size_t *found, size_t steps)
 {
-    const box_shape shape = {forest->box_width, steps * OIF_INNER_BOX_STEP, steps};
+    const box_shape shape = {forest->box_width, steps * OIF_INNER_BOX_STEP, true};
     int16_t marks[REGISTER_STEPS * OIF_INNER_BOX_STEP];
     for (size_t i = 0; i < steps * OIF_INNER_BOX_STEP; i++)
         marks[i] = visit->marks[i];
-    return learn_in_trees(forest, first, count, visit, found, visit->mirror, marks, shape,
-                          visit->scores_first, true);
+    return visit->wanted == NO_DEPTHS
+               ? learn_in_trees(forest, first, count, visit, found, visit->mirror, marks, shape,
+                                NO_DEPTHS, true)
+               : learn_in_trees(forest, first, count, visit, found, visit->mirror, marks, shape,
+                                visit->wanted, true);
 }
 
 /* Boxes four numbers at a time: 12% faster at d = 10. */
@@ -631,9 +745,16 @@ OIF_AVX2 static uint64_t learn_in_trees_short_avx2(oif_window_state *forest, uin
                                                    uint32_t count, const row_visit *visit,
                                                    const size_t *found)
 {
-    return visit->scores_first
-               ? learn_in_trees_short(forest, first, count, visit, found, true, true)
-               : learn_in_trees_short(forest, first, count, visit, found, false, true);
+    switch (visit->wanted) {
+    case NO_DEPTHS:
+        return learn_in_trees_short(forest, first, count, visit, found, NO_DEPTHS, true);
+    case DEPTHS_BEFORE_COUNTING:
+        return learn_in_trees_short(forest, first, count, visit, found, DEPTHS_BEFORE_COUNTING,
+                                    true);
+    default:
+        return learn_in_trees_short(forest, first, count, visit, found, DEPTHS_AFTER_COUNTING,
+                                    true);
+    }
 }
 
 OIF_AVX2 static uint64_t learn_in_trees_long_avx2(oif_window_state *forest, uint32_t first,
@@ -648,29 +769,25 @@ OIF_AVX2 static uint64_t learn_in_trees_inner_avx2(oif_window_state *forest, uin
                                                    uint32_t count, const row_visit *visit,
                                                    const size_t *found)
 {
-    const size_t steps = forest->inner_width / OIF_INNER_BOX_STEP;
-    switch (steps) {
+    switch (forest->inner_width / OIF_INNER_BOX_STEP) {
+    case 1: return learn_at_inner_steps(forest, first, count, visit, found, 1);
     case 2: return learn_at_inner_steps(forest, first, count, visit, found, 2);
     case 3: return learn_at_inner_steps(forest, first, count, visit, found, 3);
-    case 4: return learn_at_inner_steps(forest, first, count, visit, found, 4);
-    case 5: return learn_at_inner_steps(forest, first, count, visit, found, 5);
     case REGISTER_STEPS:
         return learn_at_inner_steps(forest, first, count, visit, found, REGISTER_STEPS);
-    default: break;
+    default: return learn_in_trees_inner(forest, first, count, visit, found, true);
     }
-    const box_shape shape = {forest->box_width, forest->inner_width, steps};
-    return learn_in_trees(forest, first, count, visit, found, visit->mirror, visit->marks, shape,
-                          visit->scores_first, true);
 }
 
 static uint64_t learn_in_trees_portable(oif_window_state *forest, uint32_t first, uint32_t count,
                                         const row_visit *visit, const size_t *found)
 {
     /* no constant: the code would be twice as long */
-    const bool scores_first = visit->scores_first;
-    return forest->box_width <= SHORT_BOX
-               ? learn_in_trees_short(forest, first, count, visit, found, scores_first, false)
-               : learn_in_trees_long(forest, first, count, visit, found, false);
+    const depths_wanted wanted = visit->wanted;
+    if (forest->box_width <= SHORT_BOX)
+        return learn_in_trees_short(forest, first, count, visit, found, wanted, false);
+    return visit->marks ? learn_in_trees_inner(forest, first, count, visit, found, false)
+                        : learn_in_trees_long(forest, first, count, visit, found, false);
 }
 
 static uint64_t learn_in_group(oif_window_state *forest, uint32_t first, uint32_t count,
@@ -696,10 +813,9 @@ static uint64_t learn_in_group(oif_window_state *forest, uint32_t first, uint32_
 /* Makes the marks of a row if inner boxes are looked at for it. */
 static void mark_row(const oif_window_state *forest, row_visit *visit, unsigned part)
 {
-#if OIF_HAS_AVX2_CODE
     visit->pace = (oif_window_pace *)oif_block_part(forest, forest->paces_at) + part;
     visit->pace->outside = 0;
-    if (!visit->row->complete || forest->subsample < 1 || !oif_machine_has_avx2())
+    if (!visit->row->complete || forest->subsample < 1)
         return;
     if (visit->pace->plain_rows > 0) {
         visit->pace->plain_rows--;
@@ -708,11 +824,8 @@ static void mark_row(const oif_window_state *forest, row_visit *visit, unsigned 
     const oif_grid grid = oif_window_grid(forest);
     int16_t *marks = (int16_t *)oif_block_part(forest, forest->row_marks_at) +
                      (size_t)part * forest->inner_width;
-    oif_grid_mark_row(&grid, visit->mirror, forest->box_width, marks);
+    oif_grid_mark_row(&grid, visit->mirror, forest->dimension, marks);
     visit->marks = marks;
-#else
-    (void)forest, (void)visit, (void)part;
-#endif
 }
 
 /* A row with marks has been learned in `trees` trees. */
@@ -743,6 +856,30 @@ static void store_row(oif_window_state *forest, const double *row, uint32_t slot
         *cell = row[column];
 }
 
+/* Puts rows into a cache line of every column. One by one, each of them would touch all lines. */
+static __attribute__((noinline)) void store_line(oif_window_state *forest, const oif_rows *rows,
+                                                 size_t from)
+{
+    const double *numbers = oif_rows_at(rows, from);
+    double *cells = oif_window_ring_column(forest, 0) + forest->next_slot;
+    for (uint32_t column = 0; column < forest->dimension; column++, cells += forest->slots) {
+        for (size_t i = 0; i < LINE_ROWS; i++)
+            cells[i] = numbers[i * rows->stride + column];
+        __builtin_prefetch(cells + LINE_ROWS, 1); /* where the next rows go */
+    }
+}
+
+/* Puts the next row into the ring, or a line of rows. Returns how many they are. */
+OIF_INLINE size_t store_next(oif_window_state *forest, const oif_rows *rows, size_t from)
+{
+    if (forest->next_slot % LINE_ROWS == 0 && rows->count - from >= LINE_ROWS) {
+        store_line(forest, rows, from);
+        return LINE_ROWS;
+    }
+    store_row(forest, oif_rows_at(rows, from), forest->next_slot);
+    return 1;
+}
+
 /* The depth, in depth units, from which on a tree that counts at most this many rows cuts no
  * leaf. */
 static uint32_t uncut_depth(const oif_window_state *forest, int64_t rows_in_tree)
@@ -756,7 +893,7 @@ static uint32_t uncut_depth(const oif_window_state *forest, int64_t rows_in_tree
 /* Learns a row that is in the ring already in the trees from `begin` to `end`; returns the
  * sum of its depths there. `ahead`: rows in the ring that are learned before it. */
 OIF_INLINE uint64_t learn_row(oif_window_state *forest, const oif_rows *rows, size_t i,
-                              uint32_t ahead, bool scores_first, unsigned part, uint32_t begin,
+                              uint32_t ahead, depths_wanted wanted, unsigned part, uint32_t begin,
                               uint32_t end)
 {
     double *mirror =
@@ -767,7 +904,7 @@ OIF_INLINE uint64_t learn_row(oif_window_state *forest, const oif_rows *rows, si
     row_visit visit = {.row = &row,
                        .mirror = mirror,
                        .extra_depths = oif_window_extra_depths(forest),
-                       .scores_first = scores_first,
+                       .wanted = wanted,
                        .forgets = forgets,
                        .slot = slot,
                        .oldest = slot_after(forest, slot, forest->slots - forest->window_size),
@@ -821,9 +958,11 @@ static void learn_part(void *context, unsigned part)
     oif_window_state *forest = chunk->forest;
     const uint32_t begin = oif_row_chunk_first_tree(chunk, forest->num_trees, part),
                    end = oif_row_chunk_first_tree(chunk, forest->num_trees, part + 1);
+    const depths_wanted wanted =
+        chunk->scores_first ? DEPTHS_BEFORE_COUNTING : DEPTHS_AFTER_COUNTING;
     for (uint32_t i = 0; i < chunk->count; i++) {
-        uint64_t depth_sum = learn_row(forest, chunk->rows, chunk->from + i, i, chunk->scores_first,
-                                       part, begin, end);
+        uint64_t depth_sum =
+            learn_row(forest, chunk->rows, chunk->from + i, i, wanted, part, begin, end);
         oif_row_chunk_add(chunk, i, (oif_depth_total){depth_sum, 0});
     }
 }
@@ -839,12 +978,18 @@ static void learn_together(oif_window_state *forest, const oif_rows *rows, doubl
 OIF_INLINE void learn_alone(oif_window_state *forest, const oif_rows *rows, double *scores,
                             bool scores_first)
 {
+    const depths_wanted wanted = !scores        ? NO_DEPTHS
+                                 : scores_first ? DEPTHS_BEFORE_COUNTING
+                                                : DEPTHS_AFTER_COUNTING;
+    size_t stored = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        store_row(forest, oif_rows_at(rows, i), forest->next_slot);
-        uint64_t depth_sum = learn_row(forest, rows, i, 0, scores_first, 0, 0, forest->num_trees);
-        double score = finish_row(forest, scores_first, (oif_depth_total){depth_sum, 0});
+        if (i == stored)
+            stored += store_next(forest, rows, i);
+        uint64_t depth_sum = learn_row(forest, rows, i, 0, wanted, 0, 0, forest->num_trees);
         if (scores)
-            scores[i] = score;
+            scores[i] = finish_row(forest, scores_first, (oif_depth_total){depth_sum, 0});
+        else
+            move_window(forest);
     }
 }
 

@@ -82,9 +82,12 @@ static void make_leaf(oif_window_state *forest, oif_window_node at, uint32_t num
 }
 
 /* The box of this leaf is a new one. */
-static void forget_inner_box(oif_window_state *forest, oif_window_leaf *leaf)
+static void fit_inner_box(oif_window_state *forest, oif_window_leaf *leaf)
 {
-    oif_inner_box_forget(oif_window_inner_box(leaf), forest->dimension);
+    const oif_grid grid = oif_window_grid(forest);
+    if (forest->inner_width)
+        oif_inner_box_fit(&grid, oif_window_inner_box(leaf, forest->inner_width),
+                          oif_window_box(forest, leaf), forest->dimension);
 }
 
 void oif_window_tree_init(oif_window_state *forest, uint32_t number, uint64_t seed)
@@ -93,7 +96,7 @@ void oif_window_tree_init(oif_window_state *forest, uint32_t number, uint64_t se
     tree->random = oif_random_stream(seed, number);
     for (uint32_t leaf = 0; leaf < forest->leaf_capacity; leaf++) {
         oif_window_leaf_of(forest, tree, leaf)->depth = OIF_WINDOW_VACANT;
-        forget_inner_box(forest, oif_window_leaf_of(forest, tree, leaf));
+        fit_inner_box(forest, oif_window_leaf_of(forest, tree, leaf));
     }
     make_leaf(forest, oif_window_root(forest, number), 0, 0);
     for (uint32_t i = 0; i < forest->box_width; i++)
@@ -223,8 +226,8 @@ static void cut_leaf(oif_window_state *forest, oif_window_node at, bool newborn)
     oif_window_leaf *right_leaf = oif_window_leaf_of(forest, tree, right);
     oif_box_cut_draw_boxes(random, &cut, newborn, box, oif_window_box(forest, right_leaf),
                            forest->dimension);
-    forget_inner_box(forest, left_leaf);
-    forget_inner_box(forest, right_leaf);
+    fit_inner_box(forest, left_leaf);
+    fit_inner_box(forest, right_leaf);
 
     oif_window_set_cut(forest, at, cut.column, cut.value);
     make_leaf(forest, oif_window_left(at), left, (int32_t)cut.left_count);
@@ -255,7 +258,7 @@ void oif_window_tree_cut(oif_window_state *forest, uint32_t number, uint32_t lea
         oif_window_leaf *drawn = oif_window_leaf_of(forest, tree, leaf);
         double *box = oif_window_box(forest, drawn);
         oif_box_draw(&tree->random, (uint32_t)height, box, box, forest->dimension);
-        forget_inner_box(forest, drawn);
+        fit_inner_box(forest, drawn);
         tree->cuts_made++;
         tree->cuts_undone++;
         return;
@@ -324,6 +327,7 @@ static void undo_cut(oif_window_state *forest, oif_window_node at, int32_t heigh
     uint32_t kept = oif_window_leaf_number(forest, at), tree = oif_window_tree_number(forest, at);
     absorb_leaves(forest, at, kept);
     make_leaf(forest, at, kept, height);
+    fit_inner_box(forest, oif_window_leaf_here(forest, at));
     set_levels(forest, tree, deepest_leaf(forest, oif_window_root(forest, tree)));
 }
 
@@ -354,14 +358,14 @@ void oif_window_tree_settle(oif_window_state *forest, uint32_t number, uint32_t 
 
 /* ---- Inner boxes ---- */
 
-static void forget_inner_boxes(oif_window_state *forest)
+static void fit_inner_boxes(oif_window_state *forest)
 {
     for (uint32_t number = 0; number < forest->num_trees; number++) {
         const oif_window_tree *tree = oif_window_tree_at(forest, number);
         for (uint32_t i = 0; i < forest->leaf_capacity; i++) {
             oif_window_leaf *leaf = oif_window_leaf_of(forest, tree, i);
             if (leaf->depth != OIF_WINDOW_VACANT)
-                forget_inner_box(forest, leaf);
+                fit_inner_box(forest, leaf);
         }
     }
 }
@@ -379,7 +383,7 @@ void oif_window_fit_grid(oif_window_state *forest)
             oif_box_widen(all, oif_window_box(forest, leaf), 2 * forest->dimension, false);
     }
     if (oif_grid_fit(&grid, all, forest->dimension))
-        forget_inner_boxes(forest);
+        fit_inner_boxes(forest);
     forest->grid_is_set = 1;
 }
 

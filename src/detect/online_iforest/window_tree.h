@@ -54,7 +54,7 @@ typedef struct oif_window_leaf {
     uint32_t depth;      /* in depth units; OIF_WINDOW_VACANT when this record is free */
     uint32_t index;      /* of its node */
     uint32_t padding[3]; /* so that boxes do not straddle more cache lines than they must */
-    /* inner_width marks of the inner box follow, then box_width numbers of the box */
+    /* inner_width lows of the inner box follow, as many spans, box_width numbers of the box */
 } oif_window_leaf;
 
 #define OIF_WINDOW_VACANT UINT32_MAX
@@ -93,7 +93,7 @@ typedef struct oif_window_state {
     uint32_t next_slot; /* of the ring */
 
     /* Inner boxes, which are not in snapshots: a loaded forest has none at first. */
-    uint32_t inner_width;  /* marks in an inner box; 0 where there are none */
+    uint32_t inner_width;  /* columns of an inner box; 0 where there are none */
     uint32_t grid_is_set;  /* 1: rows have marks */
     uint32_t rows_to_grid; /* rows to come before the grid is fitted again ... */
     uint32_t rows_of_grid; /* ... of this many in all */
@@ -107,7 +107,7 @@ typedef struct oif_window_state {
     size_t columns_at;     /* double   [dimension][slots]: the ring of rows, by column */
     /* double   [OIF_POOL_MAX_PARTS][box_width]: a row in the shape of a box, one per thread */
     size_t mirrors_at;
-    size_t grid_at;      /* double   [3][box_width]: see oif_window_grid */
+    size_t grid_at;      /* double   [3][inner_width]: see oif_window_grid */
     size_t row_marks_at; /* int16_t  [OIF_POOL_MAX_PARTS][inner_width]: those of a row, likewise */
     size_t paces_at;     /* oif_window_pace [OIF_POOL_MAX_PARTS] */
     /* uint32_t [window_size + 3]: c(height) in depth units, from height -1 on */
@@ -188,15 +188,16 @@ static inline oif_window_leaf *oif_window_leaf_of(const oif_window_state *forest
     return oif_block_part(tree, forest->leaves_at + number * forest->leaf_bytes);
 }
 
-static inline int16_t *oif_window_inner_box(const oif_window_leaf *leaf)
+static inline oif_inner_box oif_window_inner_box(const oif_window_leaf *leaf, size_t inner_width)
 {
-    return oif_block_part(leaf, sizeof *leaf);
+    int16_t *lows = oif_block_part(leaf, sizeof *leaf);
+    return (oif_inner_box){lows, (uint16_t *)(lows + inner_width)};
 }
 
 /* From a leaf to its box, box_width numbers. */
 static inline size_t oif_window_box_at(size_t inner_width)
 {
-    return sizeof(oif_window_leaf) + inner_width * sizeof(int16_t);
+    return sizeof(oif_window_leaf) + inner_width * (sizeof(int16_t) + sizeof(uint16_t));
 }
 
 static inline double *oif_window_box(const oif_window_state *forest, const oif_window_leaf *leaf)
@@ -207,7 +208,7 @@ static inline double *oif_window_box(const oif_window_state *forest, const oif_w
 static inline oif_grid oif_window_grid(const oif_window_state *forest)
 {
     double *numbers = oif_block_part(forest, forest->grid_at);
-    return (oif_grid){numbers, numbers + forest->box_width, numbers + 2 * forest->box_width};
+    return (oif_grid){numbers, numbers + forest->inner_width, numbers + 2 * forest->inner_width};
 }
 
 /* A node of the heap, and its depth. */

@@ -1,4 +1,4 @@
-/* What must hold in the trees of rolling-iforest between growing and walking them. */
+/* Invariants of the trees of rolling-iforest. */
 #include "detect/rolling_iforest/rolling_tree.h"
 
 #include "base/invariant.h"
@@ -6,18 +6,18 @@
 #include <float.h>
 #include <string.h>
 
-/* What a walk over the nodes of a tree knows. */
+/* The state of a walk over the nodes of a tree. */
 typedef struct tree_check {
     oif_check base;
     const oif_rolling_trees *trees;
     const oif_rolling_node *nodes;
-    uint32_t next; /* node that must come, as they stand in the order in which they are grown */
-    const oif_rolling_node *path[OIF_ROLLING_MAX_DEPTH]; /* the nodes above ... */
-    uint32_t sides[OIF_ROLLING_MAX_DEPTH]; /* ... and the side of each on which the walk is */
+    uint32_t next; /* expected node; nodes are in the order in which they were grown */
+    const oif_rolling_node *path[OIF_ROLLING_MAX_DEPTH]; /* the ancestors ... */
+    uint32_t sides[OIF_ROLLING_MAX_DEPTH];               /* ... and the side taken at each */
 } tree_check;
 
-/* A range lies within every range of the same column above it, and on the right side of the
- * cut there. */
+/* A range lies within every range of the same column above it, and on the correct side of its
+ * cut. */
 static oif_status check_range(const tree_check *check, const oif_rolling_node *at, uint32_t depth)
 {
     for (uint32_t i = 0; i < depth; i++) {
@@ -32,7 +32,7 @@ static oif_status check_range(const tree_check *check, const oif_rolling_node *a
     return OIF_OK;
 }
 
-/* Checks a child and all below it, and counts their rows. */
+/* Checks a child and its descendants, and counts their rows. */
 static oif_status check_child(tree_check *check, uint32_t child, uint32_t depth, uint32_t *rows)
 {
     const oif_rolling_shape *shape = &check->trees->shape;
@@ -70,8 +70,8 @@ static oif_status check_child(tree_check *check, uint32_t child, uint32_t depth,
     return OIF_OK;
 }
 
-/* What is not used is zero. Not for order's sake: a walk that waits at a leaf looks at the
- * first node again and again, which a tree of one leaf does not use (rolling_walk.c). */
+/* Unused nodes are zero. A walk relies on it: while it waits at a leaf it keeps reading the first
+ * node, which a tree of one leaf does not use (rolling_walk.c). */
 static oif_status check_rest(const tree_check *check)
 {
     static const oif_rolling_node unused;

@@ -8,11 +8,11 @@
 #include <string.h>
 
 enum {
-    /* numbers that are added up side by side; so the bits of a kurtosis depend on it */
+    /* independent partial sums; the bits of a kurtosis depend on their number */
     LANES = 4
 };
 
-/* Compilers make of it what the machine has. */
+/* A vector type: the compiler uses the machine's vector instructions. */
 typedef double four __attribute__((vector_size(LANES * sizeof(double))));
 
 /* ---- Range ---- */
@@ -20,7 +20,7 @@ typedef double four __attribute__((vector_size(LANES * sizeof(double))));
 static const oif_rolling_column nothing_seen = {
     .low = INFINITY, .high = -INFINITY, .complete = true};
 
-/* Of zeros with both signs it would depend on the order which one is the lowest: it is +0. */
+/* With zeros of both signs, the order would decide which one is the lowest. Make it +0. */
 OIF_INLINE oif_rolling_column without_sign_of_zero(oif_rolling_column seen)
 {
     seen.low += 0.0;
@@ -28,7 +28,7 @@ OIF_INLINE oif_rolling_column without_sign_of_zero(oif_rolling_column seen)
     return seen;
 }
 
-/* Missing numbers compare false and stay outside the range. */
+/* Missing values compare false and stay out of the range. */
 static oif_rolling_column scan(const double *restrict values, const size_t *restrict rows,
                                uint32_t count, double *restrict numbers)
 {
@@ -54,14 +54,14 @@ static uint32_t leave_out_missing(double *numbers, uint32_t count)
     return known;
 }
 
-/* What brings the width of a range to about 1 without rounding anything: a power of two. */
+/* A power of two that scales the width of a range to about 1, without rounding. */
 static double scale_of(double width)
 {
-    uint64_t exponent = oif_bits_of_double(width) >> 52; /* 0 for a subnormal width, 2046 at most */
+    uint64_t exponent = oif_bits_of_double(width) >> 52; /* 0 for a subnormal width, at most 2046 */
     return oif_double_from_bits((exponent > 2045 ? 1 : 2046 - exponent) << 52);
 }
 
-/* The means of the first four powers of the numbers, each less `low` and scaled. */
+/* The means of the first four powers of (number - low) x scale. */
 static void mean_powers(const double *numbers, uint32_t count, double low, double scale,
                         double means[4])
 {
@@ -95,8 +95,8 @@ OIF_INLINE double kurtosis_from(double mean, double mean2, double mean3, double 
     return fourth / (variance * variance);
 }
 
-/* Of numbers that are not all the same. As they reach from 0 to about 1 after scaling, the
- * variance is not small beside what it is the difference of: one pass is enough. */
+/* The kurtosis of numbers that are not all equal. After scaling they lie between 0 and about 1, so
+ * the variance is not small next to the terms it is the difference of: one pass is enough. */
 static double kurtosis_of(double *numbers, uint32_t count, double low, double high)
 {
     double width = high - low, means[4];
@@ -122,9 +122,9 @@ static bool missing_goes_right(const double *values, const size_t *rows, uint32_
     return right > left;
 }
 
-/* The rows from number `i` on, after those before it went to both sides. Without branches: at
- * random cuts many would be predicted wrong. The same as in iforest.c but for rows that are
- * offsets; there they are numbers of 32 bits, as its snapshots have them. */
+/* Partitions the rows from `i` on; the ones before are done. Has no branches, because at random
+ * cuts many would be mispredicted. Same as in iforest.c, except that rows are offsets here and
+ * 32-bit numbers there, as in its snapshots. */
 OIF_INLINE uint32_t part_from(uint32_t i, uint32_t left, const double *restrict values,
                               size_t *restrict rows, uint32_t count, double cut, bool missing_right,
                               size_t *restrict spare)
@@ -147,7 +147,7 @@ OIF_INLINE uint32_t part_from(uint32_t i, uint32_t left, const double *restrict 
 #if OIF_HAS_AVX2_CODE
 _Static_assert(sizeof(size_t) == 8, "four rows are one register");
 
-/* Loads one by one: the machine's own gathering of numbers is slower on some. */
+/* Single loads: the gather instruction is slower on some machines. */
 OIF_AVX2 OIF_INLINE __m256d four_numbers(const double *values, const size_t *rows)
 {
     return _mm256_setr_pd(values[rows[0]], values[rows[1]], values[rows[2]], values[rows[3]]);
@@ -165,14 +165,14 @@ OIF_AVX2 OIF_INLINE double highest_avx2(__m256d x)
     return _mm_cvtsd_f64(_mm_max_sd(half, _mm_unpackhi_pd(half, half)));
 }
 
-/* The range of at least four rows, and their numbers. The last four may be read twice: that changes
- * nothing. */
+/* The range of at least four rows, and their values. The last four may overlap the ones before,
+ * which is harmless. */
 OIF_AVX2 OIF_INLINE oif_rolling_column scan_avx2(const double *values, const size_t *rows,
                                                  size_t count, double *numbers)
 {
     const size_t last = count - LANES;
     __m256d x = four_numbers(values, rows + last);
-    __m256d low = _mm256_min_pd(x, _mm256_set1_pd(INFINITY)), /* not a missing number */
+    __m256d low = _mm256_min_pd(x, _mm256_set1_pd(INFINITY)), /* drops a missing value */
         high = _mm256_max_pd(x, _mm256_set1_pd(-INFINITY));
     _mm256_storeu_pd(numbers + last, x);
     for (size_t i = 0; i < last; i += LANES) {
@@ -194,7 +194,7 @@ OIF_AVX2 OIF_INLINE void add_powers_avx2(__m256d sums[4], __m256d x)
     sums[3] = _mm256_add_pd(sums[3], _mm256_mul_pd(square, square));
 }
 
-/* As mean_powers, the first power in the first lane. */
+/* Like mean_powers; the first power is in the first lane. */
 OIF_AVX2 OIF_INLINE __m256d mean_powers_avx2(const double *numbers, size_t count, double low,
                                              double scale)
 {
@@ -210,7 +210,7 @@ OIF_AVX2 OIF_INLINE __m256d mean_powers_avx2(const double *numbers, size_t count
         const __m256d x = _mm256_sub_pd(_mm256_maskload_pd(numbers + whole, rest), from);
         add_powers_avx2(sums, _mm256_and_pd(_mm256_mul_pd(x, by), _mm256_castsi256_pd(rest)));
     }
-    /* From one register per power to one of all powers. */
+    /* Transpose: from one register per power to one register of all powers. */
     const __m256d pairs_01 = _mm256_hadd_pd(sums[0], sums[1]),
                   pairs_23 = _mm256_hadd_pd(sums[2], sums[3]);
     const __m256d totals = _mm256_add_pd(_mm256_permute2f128_pd(pairs_01, pairs_23, 0x20),
@@ -227,9 +227,8 @@ OIF_AVX2 OIF_INLINE double kurtosis_avx2(const double *numbers, size_t count, do
                          _mm_cvtsd_f64(last), _mm_cvtsd_f64(_mm_unpackhi_pd(last, last)));
 }
 
-/* As oif_rolling_read_column with weights, of at least four rows; but false where the column is
- * constant, a number is missing or the range too wide for a double: then the kurtosis would not be
- * a number. */
+/* Like oif_rolling_read_column with `weigh`, for at least four rows. Returns false if the column is
+ * constant, a value is missing or the range overflows a double: the kurtosis would be NaN. */
 OIF_AVX2 static bool weigh_avx2(const double *values, const size_t *rows, uint32_t count,
                                 double *numbers, oif_rolling_column *column)
 {
@@ -243,8 +242,8 @@ OIF_AVX2 static bool weigh_avx2(const double *values, const size_t *rows, uint32
     return column->kurtosis == column->kurtosis;
 }
 
-/* For each choice of four rows, by its bits: the rows that are chosen, as pairs of 32 bits, in
- * their order; behind them any. */
+/* For each bit mask of four rows: the chosen rows in order, as pairs of 32 bits, followed by any
+ * rows. */
 #define ROW(i) 2 * (i), 2 * (i) + 1
 static const _Alignas(32) int32_t chosen_rows[16][8] = {
     {0},
@@ -265,14 +264,14 @@ static const _Alignas(32) int32_t chosen_rows[16][8] = {
     {ROW(0), ROW(1), ROW(2), ROW(3)},
 };
 
-/* Writes four rows, of which only those that are chosen will stay. */
+/* Writes four rows; only the chosen ones are kept. */
 OIF_AVX2 OIF_INLINE void put_chosen_avx2(size_t *to, __m256i rows, unsigned chosen)
 {
     const __m256i order = _mm256_load_si256((const __m256i *)chosen_rows[chosen]);
     _mm256_storeu_si256((__m256i *)to, _mm256_permutevar8x32_epi32(rows, order));
 }
 
-/* As part_from where missing numbers, if any, go left. */
+/* Like part_from, if missing values (if any) go left. */
 OIF_AVX2 static uint32_t part_avx2(const double *values, size_t *rows, uint32_t count, double cut,
                                    size_t *spare)
 {
@@ -292,7 +291,7 @@ OIF_AVX2 static uint32_t part_avx2(const double *values, size_t *rows, uint32_t 
 }
 #endif
 
-/* ---- What the trees call ---- */
+/* ---- Called by the trees ---- */
 
 void oif_rolling_read_column(const double *values, const size_t *rows, uint32_t count, bool weigh,
                              double *numbers, oif_rolling_column *column)

@@ -1,10 +1,10 @@
 /* Growing the trees of rolling-iforest.
  *
- * A node of enough rows is cut while its depth allows it. A few columns are drawn, and the one
- * with the heaviest tails in the node's rows, by their kurtosis, is cut at a place that is
- * uniform in its range: where the tails are heavy such a cut sets few rows apart. Smaller
- * numbers go left, so both children get rows, whatever the numbers are. A missing number goes
- * with the heavier child and counts neither for the range nor for the kurtosis.
+ * A node with enough rows is cut if its depth allows it. A few columns are drawn. The one with the
+ * heaviest tails among the node's rows, by kurtosis, is cut at a uniform position in its range:
+ * where the tails are heavy, such a cut isolates few rows. Smaller values go left, so both children
+ * always get rows. A missing value goes to the heavier child and does not count for range or
+ * kurtosis.
  */
 #include "detect/rolling_iforest/rolling_tree.h"
 
@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-enum { DRAWS_PER_COLUMN = 4 }; /* columns that may be drawn for each that is wanted */
+enum { DRAWS_PER_COLUMN = 4 }; /* draws allowed for each column wanted */
 
-/* A tree while it grows. */
+/* A tree that is growing. */
 typedef struct tree_growth {
     const oif_rolling_trees *trees;
     oif_random *random;
@@ -23,23 +23,23 @@ typedef struct tree_growth {
     bool weigh;              /* columns compete, so their tails count */
     oif_rolling_node *nodes; /* of the tree ... */
     uint32_t used;           /* ... and how many there are */
-    double *numbers;         /* one of each row of a node */
+    double *numbers;         /* one per row of a node */
     size_t *spare;           /* rows that go right */
 } tree_growth;
 
-/* The rows that are to become a node. */
+/* The rows of a future node. */
 typedef struct node_rows {
     size_t *rows;
     uint32_t count, depth;
 } node_rows;
 
-/* A column that was drawn for a cut, and what it is in the rows of the node. */
+/* A column drawn for a cut, and its range and tails in the rows of the node. */
 typedef struct candidate {
     uint32_t column;
     oif_rolling_column stats;
 } candidate;
 
-/* `count` if it was not drawn yet. */
+/* Returns `count` if the column was not drawn yet. */
 static uint32_t find_candidate(const candidate *drawn, uint32_t count, uint32_t column)
 {
     uint32_t i = 0;
@@ -48,9 +48,9 @@ static uint32_t find_candidate(const candidate *drawn, uint32_t count, uint32_t 
     return i;
 }
 
-/* Draws columns until enough of them are not constant here, or too many were; the one of
- * largest kurtosis wins, of equals the first. A column may be drawn again and then counts
- * again. False when all were constant. */
+/* Draws columns until enough of them are not constant here, or too many were drawn. The largest
+ * kurtosis wins, the first one if equal. A column may be drawn again and then counts again. Returns
+ * false if all were constant. */
 static bool draw_column(tree_growth *growth, const node_rows *at, candidate *winner)
 {
     const uint32_t wanted = growth->trees->shape.tournament;
@@ -76,7 +76,7 @@ static bool draw_column(tree_growth *growth, const node_rows *at, candidate *win
     return best;
 }
 
-/* Returns what its parent is to hold as a child. */
+/* Returns the child to store in the parent. */
 static uint16_t grow_node(tree_growth *growth, node_rows at)
 {
     const oif_rolling_shape *shape = &growth->trees->shape;

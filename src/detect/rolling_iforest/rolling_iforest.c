@@ -1,24 +1,23 @@
-/* Rolling Isolation Forest: small isolation trees, each grown once from a few rows of the
- * recent past and thrown away when it is the oldest. So the forest follows the stream without
- * ever forgetting a row in a tree.
+/* Rolling Isolation Forest: small isolation trees, each grown once from a few recent rows and
+ * replaced when it is the oldest. So the forest follows the stream without ever removing a row from
+ * a tree.
  *
- * The last window_size / 2 rows are kept in a ring. Every few rows the oldest tree is replaced
- * by one grown from sample_size rows drawn from it, so that after window_size / 2 rows all
- * trees are new, and the oldest row that any tree knows is window_size rows old:
+ * The last window_size / 2 rows are kept in a ring. Every few rows the oldest tree is replaced by
+ * one grown from sample_size rows drawn from the ring. After window_size / 2 rows all trees are
+ * new, and the oldest row known to any tree is window_size rows old:
  *
  *     rows     ... | ring: window_size / 2 rows                        | now
- *     trees                     3 grown ^    0 ^    1 ^    2 ^    3 grown ^   (of four, in turn)
+ *     trees                     3 grown ^    0 ^    1 ^    2 ^    3 grown ^   (of four, in order)
  *
- * Until the ring is full trees are grown more often: within half of the rows seen so far all
- * are new.
+ * Until the ring is full, trees are grown more often: all are renewed within half of the rows seen
+ * so far.
  *
- * A tree becomes due with the row that completes its interval and is grown just before the next
- * one is learned. So no row is ever scored by a tree that was grown from it: learning a row and
- * then scoring it gives the same bits as scoring it first, with the tree that is due in its
- * place, and learning it then.
+ * A tree becomes due with the row that completes its interval and is grown just before the next row
+ * is learned. So no row is scored by a tree grown from it. Learning a row and then scoring it gives
+ * the same bits as scoring it with the due tree already grown, and then learning it.
  *
- * A row costs O(num_trees max_depth), and a tree's O(sample_size tournament max_depth) once in
- * an interval. rolling_tree.c has the trees.
+ * A row costs O(num_trees max_depth); a tree costs O(sample_size tournament max_depth), once per
+ * interval. rolling_tree.c has the trees.
  */
 #include "base/block.h"
 #include "base/error.h"
@@ -31,23 +30,23 @@
 
 typedef enum insertion { PATH, NONE, ROW } insertion;
 
-/* The state begins with this; arrays follow at the offsets `.._at`. Without padding, whose
- * bytes no one would set: equal detectors are equal bytes. */
+/* The head of the state; arrays follow at the offsets `.._at`. It has no implicit padding, whose
+ * bytes would be undefined: equal detectors have equal bytes. */
 typedef struct rolling_state {
     uint32_t dimension, window_size;
-    uint32_t slots;       /* of the ring: half of the window */
-    uint32_t renew_trees; /* that are grown at a time */
+    uint32_t slots;       /* of the ring: half the window */
+    uint32_t renew_trees; /* grown at each renewal */
     oif_random random;
 
-    uint32_t rows_seen;  /* up to window_size */
+    uint32_t rows_seen;  /* at most window_size */
     uint32_t next_slot;  /* of the ring */
-    uint32_t rows_since; /* trees were grown */
-    uint32_t next_tree;  /* to be replaced: the oldest */
+    uint32_t rows_since; /* since trees were last grown */
+    uint32_t next_tree;  /* the oldest, replaced next */
 
     size_t ring_at; /* double   [slots][dimension] */
-    /* uint64_t [drawn_words(slots)]: a bit for each row that a draw has taken */
+    /* uint64_t [drawn_words(slots)]: one bit per row, set once drawn */
     size_t drawn_at;
-    size_t sample_at; /* size_t [sample_size]: where the rows that a tree is grown from start */
+    size_t sample_at; /* size_t [sample_size]: offsets of the rows that a tree is grown from */
     size_t trees_at;  /* oif_rolling_trees */
     size_t bytes;
 } rolling_state;
@@ -80,7 +79,7 @@ static size_t drawn_words(uint32_t slots)
     return ((size_t)slots + 63) / 64;
 }
 
-/* The head of the state and, apart from it, that of the trees. */
+/* Returns the head of the state; `trees` gets the head of the trees. */
 static rolling_state lay_out(const oif_params *params, size_t dimension, oif_rolling_trees *trees)
 {
     rolling_state rolling = {.dimension = (uint32_t)dimension,
@@ -151,7 +150,7 @@ static uint32_t rows_held(const rolling_state *rolling)
     return oif_min_u32(rolling->rows_seen, rolling->slots);
 }
 
-/* The rows between two renewals: after num_trees / renew_trees of them every tree is new. */
+/* Rows between two renewals: after num_trees / renew_trees renewals every tree is new. */
 static uint32_t interval(const rolling_state *rolling)
 {
     uint32_t rows_a_tree =
@@ -164,9 +163,9 @@ static bool renewal_is_due(const rolling_state *rolling)
     return rolling->rows_since >= interval(rolling);
 }
 
-/* Fills `sample` with rows of the ring, by where they start in it, drawn without replacement
- * (Floyd: each turn adds one of one row more, or that one if the row was drawn before). Returns
- * how many. */
+/* Fills `sample` with offsets of rows in the ring, drawn without replacement (Floyd's algorithm:
+ * each step draws from one row more, and takes that last row if the drawn one was taken before).
+ * Returns how many. */
 static uint32_t draw_sample(rolling_state *rolling, size_t *sample)
 {
     const uint32_t held = rows_held(rolling),
@@ -204,10 +203,10 @@ static void store_row(rolling_state *rolling, const double *row)
     memcpy(slot_row(rolling, rolling->next_slot), row, rolling->dimension * sizeof *row);
     rolling->next_slot = rolling->next_slot + 1 == rolling->slots ? 0 : rolling->next_slot + 1;
     rolling->rows_seen += rolling->rows_seen < rolling->window_size;
-    rolling->rows_since += rolling->rows_seen > 1; /* of one row no tree can be grown */
+    rolling->rows_since += rolling->rows_seen > 1; /* a tree needs more than one row */
 }
 
-/* The rows up to the next renewal find the same trees. */
+/* All rows up to the next renewal are scored by the same trees. */
 static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
     rolling_state *rolling = state;
@@ -224,7 +223,7 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
     }
 }
 
-/* The row whose learning renews trees is scored by those before. */
+/* The row that triggers a renewal is scored by the trees before it. */
 static void score_learn_rows(void *state, const oif_rows *rows, double *scores, oif_pool *pool)
 {
     rolling_state *rolling = state;
@@ -244,7 +243,7 @@ static void score_learn_rows(void *state, const oif_rows *rows, double *scores, 
 
 /* ---- Questions ---- */
 
-/* The oldest tree, and so every one, was grown from a whole sample. */
+/* The oldest tree, and so every tree, was grown from a whole sample. */
 static bool ready(const void *state)
 {
     const rolling_state *rolling = state;

@@ -1,4 +1,4 @@
-/* Making the trees of rolling-iforest, and figures about them. rolling_grow.c grows them,
+/* Creates the trees of rolling-iforest and reports figures about them. rolling_grow.c grows them,
  * rolling_walk.c walks them. */
 #include "detect/rolling_iforest/rolling_tree.h"
 
@@ -7,14 +7,14 @@
 
 /* ---- Creation ---- */
 
-/* The most inner nodes that a tree can have. Those of one level share the rows, so there are
- * few on each; and every cut sets at least one row apart. */
+/* The most inner nodes of a tree. The nodes of a level share the rows, so a level has few of them,
+ * and every cut separates at least one row. */
 static uint32_t most_nodes(const oif_rolling_shape *shape)
 {
     uint32_t least_rows = shape->max_leaf_samples < 2 ? 2 : shape->max_leaf_samples;
     uint32_t on_a_level = shape->sample_size / least_rows, most = 0;
     if (on_a_level == 0)
-        return 1; /* none; but room that is no room would be a special case */
+        return 1; /* none needed, but an empty array would be a special case */
     for (uint32_t depth = 0; depth < shape->max_depth; depth++)
         most += depth < 31 ? oif_min_u32(UINT32_C(1) << depth, on_a_level) : on_a_level;
     return oif_min_u32(most, shape->sample_size - least_rows + 1);

@@ -1,13 +1,13 @@
 /* Walking the trees of rolling-iforest: the score of a row.
  *
- * walk_tree is the definition. With AVX2 a row walks through eight trees side by side, without a
- * branch, as none could be predicted. The eight children, where the walks are, are one register:
+ * walk_tree is the definition. With AVX2 a row walks through eight trees side by side, without
+ * branches, because they could not be predicted. One register holds the current child of each walk:
  *
  *     child     | tree 0 | tree 1 | tree 2 | tree 3 | tree 4 | tree 5 | tree 6 | tree 7 |
- *     bits      31: a leaf   30: missing numbers go here   29 .. 16: number   15 .. 0: anything
+ *     bits      31: a leaf   30: missing values go here    29 .. 16: number   15 .. 0: anything
  *
- * Depths and shares are twice as wide: trees 0 1 4 5 are one register, 2 3 6 7 the other. So what
- * the instructions do that interleave two registers, in halves, is a matching order of lanes.
+ * Depths and shares are twice as wide: one register for trees 0 1 4 5, one for 2 3 6 7. This order
+ * suits instructions that interleave two registers within each half.
  */
 #include "detect/rolling_iforest/rolling_tree.h"
 
@@ -18,8 +18,8 @@
 
 /* ---- One tree ---- */
 
-/* How likely a row that was put in before the cut was drawn would still be on the side of the
- * others: the width of their range over that of the range with the row. */
+/* The probability that a row inserted before the cut was drawn would stay with the others: the
+ * width of their range over the width of the range including the row. */
 static double share_inside(const oif_rolling_node *at, double number)
 {
     double low = number < at->low ? number : at->low, high = number > at->high ? number : at->high;
@@ -28,8 +28,8 @@ static double share_inside(const oif_rolling_node *at, double number)
     return (at->high - at->low) / (high - low);
 }
 
-/* The depth of a row in a tree. Where its number is outside the range of a node, the next cut
- * might have set it apart: only a share of the row continues. */
+/* The depth of a row in a tree. If its value is outside the range of a node, the cut might have
+ * isolated it, so only a share of the row continues. */
 static double walk_tree(const oif_rolling_trees *trees, uint32_t tree, const double *row)
 {
     const oif_rolling_node *nodes = oif_rolling_nodes(trees, tree);
@@ -53,8 +53,8 @@ static inline const double *scales_of(const oif_rolling_trees *trees)
     return oif_block_part(trees, trees->scales_at);
 }
 
-/* A depth over the average of the tree's rows, in whole units of 2^-32: their sum does not
- * depend on the order. */
+/* The depth over the average depth for the tree's rows, in whole units of 2^-32, so the sum does
+ * not depend on the order. */
 static uint64_t units_of(const oif_rolling_trees *trees, uint32_t tree, const double *row)
 {
     double depth = walk_tree(trees, tree, row);
@@ -66,9 +66,9 @@ static uint64_t units_of(const oif_rolling_trees *trees, uint32_t tree, const do
 #if OIF_HAS_AVX2_CODE
 enum { EIGHT = 8 };
 
-/* Four of the walks; the trees are those that the top of the file says. */
+/* Four of the walks, for the trees listed at the top of the file. */
 typedef struct four_walks {
-    __m256i nodes; /* where those of each tree start */
+    __m256i nodes; /* where the nodes of each tree start */
     __m256d depth, share;
 } four_walks;
 
@@ -77,9 +77,9 @@ OIF_AVX2 OIF_INLINE const oif_rolling_node *node_at(long long address)
     return (const oif_rolling_node *)(uintptr_t)address;
 }
 
-/* One level of four walks. `place`: of each node in its tree, in bytes; `leaf`: all ones where a
- * walk is at a leaf: there nothing changes. Every second 32 bits of `children` get both children,
- * those of `left` all ones where the left one is next. */
+/* One level of four walks. `place`: offset in bytes of each node in its tree. `leaf`: all ones for
+ * a walk at a leaf, which stays unchanged. Every second 32 bits of `children` get both children;
+ * those of `left` are all ones if the left child is next. */
 OIF_AVX2 OIF_INLINE void step_four_avx2(four_walks *walks, __m256i place, __m256i leaf,
                                         const double *row, __m256 *children, __m256 *left)
 {
@@ -92,7 +92,7 @@ OIF_AVX2 OIF_INLINE void step_four_avx2(four_walks *walks, __m256i place, __m256
                            *d = node_at(_mm_extract_epi64(far, 1));
     const __m256d number =
         _mm256_setr_pd(row[a->column], row[b->column], row[c->column], row[d->column]);
-    /* Four nodes of four numbers, turned: from one register per node to one per field. */
+    /* Transpose four nodes of four numbers: from one register per node to one per field. */
     const __m256d range_ac = _mm256_loadu2_m128d(&c->low, &a->low),
                   range_bd = _mm256_loadu2_m128d(&d->low, &b->low),
                   rest_ac = _mm256_loadu2_m128d(&c->cut, &a->cut),
@@ -116,12 +116,12 @@ typedef struct eight_walks {
     four_walks some, others;
 } eight_walks;
 
-/* One level down. A walk that is at a leaf looks at its root again and takes nothing from there. */
+/* One level down. A walk at a leaf reads its root again and ignores what it reads. */
 OIF_AVX2 OIF_INLINE void step_eight_avx2(eight_walks *walks, const double *row)
 {
     const __m256i zero = _mm256_setzero_si256(), child = walks->child;
     const __m256i leaf = _mm256_srai_epi32(child, 31);
-    const __m256i number = _mm256_and_si256(_mm256_max_epi32(child, zero), /* a leaf is below 0 */
+    const __m256i number = _mm256_and_si256(_mm256_max_epi32(child, zero), /* a leaf is negative */
                                             _mm256_set1_epi32(OIF_ROLLING_NUMBER << 16));
     const __m256i place = _mm256_srli_epi32(number, 16 - 5); /* a node has 32 bytes */
     __m256 some_children, some_left, other_children, other_left;
@@ -130,7 +130,7 @@ OIF_AVX2 OIF_INLINE void step_eight_avx2(eight_walks *walks, const double *row)
     step_four_avx2(&walks->others, _mm256_unpackhi_epi32(place, zero),
                    _mm256_unpackhi_epi32(leaf, leaf), row, &other_children, &other_left);
 
-    /* Of both children, 16 bits each, the left one is shifted to where the right one is. */
+    /* Of both children, 16 bits each, shift the left one to the position of the right one. */
     const __m256 left = _mm256_shuffle_ps(some_left, other_left, 0xdd);
     const __m256i both =
         _mm256_castps_si256(_mm256_shuffle_ps(some_children, other_children, 0xdd));
@@ -138,7 +138,7 @@ OIF_AVX2 OIF_INLINE void step_eight_avx2(eight_walks *walks, const double *row)
     walks->child = _mm256_blendv_epi8(_mm256_sllv_epi32(both, shift), child, leaf);
 }
 
-/* The units of four walks that are at leaves of that many rows. Sums of them are exact: each is
+/* The units of four walks that ended at leaves with that many rows. Their sum is exact: each is
  * less than 2^38, and there are at most 2^12 trees. */
 OIF_AVX2 OIF_INLINE __m256d end_four_avx2(const oif_rolling_trees *trees, const four_walks *walks,
                                           __m256i rows, __m256d scales)
@@ -148,8 +148,8 @@ OIF_AVX2 OIF_INLINE __m256d end_four_avx2(const oif_rolling_trees *trees, const 
     return _mm256_floor_pd(_mm256_add_pd(_mm256_mul_pd(depth, scales), _mm256_set1_pd(0.5)));
 }
 
-/* A share that is 0, or no number, may come from a range with the row in it that is too wide for
- * a double: walk_tree knows. */
+/* A share of 0 or NaN may come from a range that, with the row, overflows a double. walk_tree
+ * handles that case. */
 OIF_AVX2 OIF_INLINE bool fit_avx2(const eight_walks *walks)
 {
     const __m256d zero = _mm256_setzero_pd();
@@ -158,7 +158,7 @@ OIF_AVX2 OIF_INLINE bool fit_avx2(const eight_walks *walks)
     return _mm256_movemask_pd(fit) == 15;
 }
 
-/* Where the nodes of trees start that are `a`, `b`, `c` and `d` after `first`. */
+/* Where the nodes of trees first + a, first + b, first + c and first + d start. */
 OIF_AVX2 OIF_INLINE __m256i nodes_avx2(const oif_rolling_trees *trees, uint32_t first, int a, int b,
                                        int c, int d)
 {
@@ -195,8 +195,8 @@ OIF_AVX2 OIF_INLINE __m256d end_eight_avx2(const oif_rolling_trees *trees, uint3
 }
 
 /* Adds the units of EIGHT trees from `first` on, or of twice as many: then walks wait less for
- * their loads, which takes a quarter of the time off. False, and nothing is added, where walk_tree
- * has to do it. */
+ * loads, which saves a quarter of the time. Returns false, and adds nothing, if walk_tree is
+ * needed. */
 OIF_AVX2 OIF_INLINE bool add_eights_avx2(const oif_rolling_trees *trees, uint32_t first, bool twice,
                                          const double *row, __m256d *units)
 {
@@ -215,7 +215,7 @@ OIF_AVX2 OIF_INLINE bool add_eights_avx2(const oif_rolling_trees *trees, uint32_
     return true;
 }
 
-/* Adds the units of the first trees, as many as it can; returns how many. */
+/* Adds the units of as many leading trees as possible; returns how many. */
 OIF_AVX2 static uint32_t add_trees_avx2(const oif_rolling_trees *trees, uint32_t grown,
                                         const double *row, uint64_t *units)
 {
@@ -234,7 +234,7 @@ OIF_AVX2 static uint32_t add_trees_avx2(const oif_rolling_trees *trees, uint32_t
 
 /* ---- All trees ---- */
 
-/* Trees that are grown come first. */
+/* Grown trees come first. */
 static uint32_t grown_trees(const oif_rolling_trees *trees)
 {
     const uint16_t *rows = oif_rolling_rows(trees);

@@ -1,18 +1,18 @@
-/* Robust random cut trees: putting rows in and taking them out again.
+/* Robust random cut trees: inserting and removing rows.
  *
- * A row p that comes to a node with box B would, in a tree built afresh, meet a cut through the
- * box around B and p. That cut lies outside B with the probability
+ * In a tree rebuilt from scratch, a row p at a node with box B would meet a cut through the box
+ * around B and p. That cut is outside B with the probability
  *
  *     extension / (range + extension)
  *
- * where range is the sum of B's sides and extension what p adds to them. Then p is alone on one
- * side of it: a new node with that cut goes above the old one, with p's leaf beside it. If not,
- * the cut goes through B and has the law of the cut that the node has already: p follows it
- * (Algorithm 2 and Theorem 3 of the paper). Only whether the cut lies outside is drawn, and
- * where, if it does: the same law with fewer draws.
+ * where range is the sum of B's sides and extension is what p adds to them. If it is outside, p is
+ * alone on one side: a new node with that cut goes above the old node, with p's leaf beside it. If
+ * it is not, the cut goes through B and has the distribution of the existing cut, so p follows that
+ * cut (Algorithm 2 and Theorem 3 of the paper). Only two things are drawn: whether the cut is
+ * outside and, if so, where. The distribution is the same, with fewer draws.
  *
- * To take a row out its leaf goes, and the node above it; what was beside the leaf moves up
- * (Lemma 1 of the paper).
+ * Removing a row removes its leaf and the node above; the sibling of the leaf moves up (Lemma 1 of
+ * the paper).
  */
 #include "detect/rrcf/random_cut_tree.h"
 
@@ -25,16 +25,15 @@
 
 /* ---- Sums over the columns ---- */
 
-/* Four numbers at a time, in the vectors of gcc and clang, on every machine: its own
- * instructions where it has them, the same bits everywhere. Twice as fast as the plain loop at
- * 10 columns. */
+/* Four numbers at a time, in vectors of gcc and clang: vector instructions where the machine has
+ * them, the same bits everywhere. Twice as fast as the plain loop at 10 columns. */
 enum { LANES = 4 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
 typedef int64_t masks __attribute__((vector_size(LANES * sizeof(double))));
 
-/* When the columns are not a whole number of vectors, the last vector overlaps the one before
- * it: this leaves only what is new, by how many that is. */
+/* If the columns do not fill whole vectors, the last vector overlaps the one before. These masks
+ * keep only the new lanes, indexed by their number. */
 static const masks NEW_LANES[LANES] = {
     {-1, -1, -1, -1}, {0, 0, 0, -1}, {0, 0, -1, -1}, {0, -1, -1, -1}};
 
@@ -69,7 +68,7 @@ OIF_INLINE double positive(double x)
     return x > 0 ? x : 0;
 }
 
-/* By how much a row lies outside of a box in one column; 0 when either has no number there. */
+/* How far a row is outside a box in one column; 0 if either has no value there. */
 OIF_INLINE double outside(double low, double high, double number)
 {
     return low > number ? low - number : positive(number - high);
@@ -86,7 +85,7 @@ OIF_INLINE void add_outside(lanes *sums, node_box box, const double *row, uint32
     *sums += (lanes)(*counted & (((masks)below & (below > 0)) | ((masks)above & (above > 0))));
 }
 
-/* What a row adds to the sides of a box, over all columns. */
+/* What a row adds to the sides of a box, summed over all columns. */
 OIF_INLINE double extension(node_box box, const double *row, uint32_t dimension)
 {
     double sum = 0;
@@ -112,7 +111,7 @@ OIF_INLINE void add_sides(lanes *sums, node_box box, uint32_t from, const masks 
     *sums += (lanes)(*counted & (masks)side & (side > 0));
 }
 
-/* The sum of the sides of a box; a side without numbers counts 0. */
+/* The sum of the sides of a box; a side without values counts 0. */
 OIF_INLINE double range_of(node_box box, uint32_t dimension)
 {
     double sum = 0;
@@ -129,8 +128,8 @@ OIF_INLINE double range_of(node_box box, uint32_t dimension)
     return sum_of_lanes(&sums);
 }
 
-/* Ranges of numbers near the largest add up to infinity. Then these are used, where all numbers
- * are smaller; not always, as the smallest ranges would become 0. */
+/* Sides near the largest double add up to infinity. Then everything is scaled by this; not always,
+ * because the smallest sides would become 0. */
 static const double SHRINK = 0x1p-64;
 
 static double shrunk_outside(node_box box, const double *row, uint32_t i)
@@ -154,7 +153,7 @@ static double shrunk_range(node_box box, uint32_t dimension)
     return sum;
 }
 
-/* The lower and the higher of two numbers, or the one that is not missing. */
+/* The lower or the higher of two numbers, or the one that is not missing. */
 OIF_INLINE double lower_of(double a, double b)
 {
     return a < b || isnan(b) ? a : b;
@@ -184,7 +183,7 @@ OIF_INLINE void widen(const oif_cut_tree_shape *shape, oif_cut_tree *tree, uint3
     measure_range(shape, tree, inner);
 }
 
-/* Makes the box of an inner node the one around two others; returns whether that changed it. */
+/* Sets the box of an inner node to the one around two others; returns whether it changed. */
 OIF_INLINE bool enclose(const oif_cut_tree_shape *shape, oif_cut_tree *tree, uint32_t inner,
                         node_box a, node_box b)
 {
@@ -258,8 +257,7 @@ static void replace_child(const oif_cut_tree_shape *shape, oif_cut_tree *tree, u
 
 /* ---- Walking ---- */
 
-/* A missing number goes with the heavier child, which an even weight does not move from the
- * left. */
+/* A missing value goes to the heavier child, to the left one if both are equal. */
 OIF_INLINE uint32_t child_towards(const oif_cut_tree_cut *cut, const oif_cut_tree_link *links,
                                   const double *row)
 {
@@ -269,7 +267,7 @@ OIF_INLINE uint32_t child_towards(const oif_cut_tree_cut *cut, const oif_cut_tre
     return number <= cut->value ? cut->left : cut->right;
 }
 
-/* The probability that a cut through the box of a node and a row outside of it sets them apart. */
+/* The probability that a cut through the box around a node and a row isolates the row. */
 OIF_INLINE double chance_apart(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                                uint32_t node, const double *row, double extends)
 {
@@ -284,9 +282,9 @@ OIF_INLINE double chance_apart(const oif_cut_tree_shape *shape, const oif_cut_tr
     return extends / total;
 }
 
-/* ---- Putting a row in ---- */
+/* ---- Inserting a row ---- */
 
-/* A column, with the odds of what the row adds to it. */
+/* Draws a column, in proportion to what the row adds to it. */
 OIF_INLINE uint32_t draw_column(const oif_cut_tree_shape *shape, oif_cut_tree *tree, node_box box,
                                 const double *row, double extends)
 {
@@ -298,7 +296,7 @@ OIF_INLINE uint32_t draw_column(const oif_cut_tree_shape *shape, oif_cut_tree *t
         double own =
             shrunk ? shrunk_outside(box, row, i) : outside(box.low[i], box.high[i], row[i]);
         if (own > 0) {
-            chosen = i; /* the last one when rounding leaves some over */
+            chosen = i; /* rounding may leave a rest, which goes to the last one */
             left -= own;
             if (left < 0)
                 break;
@@ -324,8 +322,8 @@ static uint32_t make_leaf(const oif_cut_tree_shape *shape, oif_cut_tree *tree, c
     return leaf;
 }
 
-/* Sets the row apart from this node: a new inner node takes its place, with the node on one
- * side of its cut and a leaf for the row on the other. Returns the leaf. */
+/* Isolates the row from this node: a new inner node takes its place, with the node on one side of
+ * its cut and a leaf for the row on the other. Returns the leaf. */
 OIF_INLINE uint32_t set_apart(const oif_cut_tree_shape *shape, oif_cut_tree *tree, uint32_t node,
                               const double *row, double extends)
 {
@@ -347,8 +345,8 @@ OIF_INLINE uint32_t set_apart(const oif_cut_tree_shape *shape, oif_cut_tree *tre
     return leaf;
 }
 
-/* Counts a row at a leaf whose point it cannot be told from. What is missing in the point is
- * taken from the row, or the leaf would swallow rows that differ there. */
+/* Counts a row at a leaf whose point does not differ from it. Values missing in the point are taken
+ * from the row, or the leaf would absorb rows that differ there. */
 static void count_duplicate(const oif_cut_tree_shape *shape, oif_cut_tree *tree, uint32_t leaf,
                             const double *row)
 {
@@ -380,7 +378,7 @@ OIF_INLINE uint32_t insert(const oif_cut_tree_shape *shape, oif_cut_tree *tree, 
     }
 }
 
-/* ---- Taking a row out ---- */
+/* ---- Removing a row ---- */
 
 OIF_INLINE void shrink_boxes_above(const oif_cut_tree_shape *shape, oif_cut_tree *tree,
                                    uint32_t node)
@@ -415,9 +413,9 @@ OIF_INLINE void remove_row(const oif_cut_tree_shape *shape, oif_cut_tree *tree, 
 
 /* ---- Displacement ---- */
 
-/* Taking a node's rows out makes every row beside it rise by one level: the ratio of the two
- * masses, and the greatest of them on the way to the root. Kept as a fraction: one division,
- * and exact until then. */
+/* Removing a node's rows lifts every row beside it by one level. The displacement is the ratio of
+ * the two masses, and its maximum on the path to the root. A fraction is exact and needs only one
+ * division, at the end. */
 typedef struct fraction {
     uint32_t above, below;
 } fraction;
@@ -442,10 +440,10 @@ double oif_cut_tree_displacement(const oif_cut_tree_shape *shape, const oif_cut_
     return (double)most.above / most.below;
 }
 
-/* Follows the row as `insert` would. Wherever it might be set apart, what its displacement
- * would then be counts with the probability of that: the whole node below would rise, or what
- * is beside a node further up. At a leaf with an equal row it would be a duplicate, one more to
- * take out than there are now. */
+/* Follows the row as `insert` would. At each node where the row could be isolated, adds its
+ * displacement there, weighted by the probability: the whole node would be lifted, or the sibling
+ * of a node further up. At a leaf with an equal row it would be a duplicate, and one row more would
+ * have to be removed. */
 OIF_INLINE double expected_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                                         const double *row)
 {
@@ -517,7 +515,8 @@ double oif_cut_tree_expected_displacement(const oif_cut_tree_shape *shape, const
 
 /* ---- Figures ---- */
 
-/* From leaf to leaf, left to right, by the links alone: a tree may be too deep for a recursion. */
+/* Goes from leaf to leaf, left to right, by the links alone: a tree may be too deep for
+ * recursion. */
 void oif_cut_tree_add_figures(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                               oif_tree_figures *figures)
 {
@@ -541,8 +540,8 @@ void oif_cut_tree_add_figures(const oif_cut_tree_shape *shape, const oif_cut_tre
 
 /* ---- Checking ---- */
 
-/* The nodes on a list of free ones; UINT32_MAX when something else is on it. A list that ends
- * has no node twice. */
+/* Counts the nodes on a free list; UINT32_MAX if another node is on it. A list that ends has no
+ * node twice. */
 static uint32_t count_free(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                            uint32_t first, bool leaves)
 {
@@ -555,7 +554,7 @@ static uint32_t count_free(const oif_cut_tree_shape *shape, const oif_cut_tree *
     return count;
 }
 
-/* A number, or one of which nothing is known. */
+/* Equal numbers, or both missing. */
 static bool same_number(double a, double b)
 {
     return a == b || (isnan(a) && isnan(b));
@@ -608,8 +607,8 @@ static const char *check_inner(const oif_cut_tree_shape *shape, const oif_cut_tr
     return check_box(shape, tree, inner);
 }
 
-/* Every node that is not the root hangs below its parent. As a parent has more mass than its
- * children, no node is its own ancestor then, and all of them are below the root. */
+/* Every node but the root is linked from its parent. A parent has more mass than its children, so
+ * no node is its own ancestor, and all nodes are below the root. */
 static const char *check_place(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                                uint32_t node)
 {

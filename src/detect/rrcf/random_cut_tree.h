@@ -1,24 +1,22 @@
-/* A robust random cut tree: a sample of rows, cut apart at random until every leaf holds one
- * row and its duplicates.
+/* A robust random cut tree: a sample of rows, cut at random until every leaf holds one row and its
+ * duplicates.
  *
- * A cut goes through the box of the rows below it: the longer a column's range, the likelier
- * its column, and then any value of the range is as likely as any other. A row can be put in
- * and taken out again, and the tree has the same law as one that is built afresh from the rows
- * it then holds (Guha, Mishra, Roy, Schrijvers, ICML 2016).
+ * A cut goes through the box of the rows below it. The column is drawn in proportion to its range,
+ * the value uniformly from that range. Rows can be inserted and removed: the tree has the same
+ * distribution as one rebuilt from the rows it holds (Guha, Mishra, Roy, Schrijvers, ICML 2016).
  *
- * A tree is one block of memory. Nodes are numbers: those below `capacity` are leaves, the
- * others inner nodes.
+ * A tree is one block of memory. Nodes are numbers: those below `capacity` are leaves, the others
+ * inner nodes.
  *
  *     | tree | links: parent and mass of every node | cuts of the inner nodes |
  *     | points: the leaves' rows | boxes of the inner nodes |
  *
- *   - The box of an inner node is two rows, the lowest and the highest number of every column;
- *     the box of a leaf is its point, lowest and highest at once. NaN is the range of a
- *     column that is missing in all rows below.
- *   - The caller remembers the leaf of each row, so removing it needs no search.
+ *   - The box of an inner node is two rows: the lowest and the highest value of every column. The
+ *     box of a leaf is its point. A column that is missing in all rows below has the range NaN.
+ *   - The caller keeps the leaf of each row, so removing it needs no search.
  *
- * Putting a row in, taking one out and asking for a displacement cost O(depth x dimension); the
- * depth is O(log capacity) for rows spread evenly and at worst the number of leaves.
+ * Inserting, removing and asking for a displacement cost O(depth x dimension). The depth is O(log
+ * capacity) for evenly spread rows, and at worst the number of leaves.
  */
 #ifndef OIF_DETECT_RANDOM_CUT_TREE_H
 #define OIF_DETECT_RANDOM_CUT_TREE_H
@@ -33,34 +31,34 @@
 typedef struct oif_cut_tree {
     oif_random random;
     uint32_t root;       /* OIF_CUT_TREE_NO_NODE while the tree is empty */
-    uint32_t free_leaf;  /* the first of a chain through `parent`, as ... */
-    uint32_t free_inner; /* ... this; OIF_CUT_TREE_NO_NODE when none is free */
-    uint32_t has_gaps;   /* 1 once a row with a missing number was put in: boxes may hold NaN */
+    uint32_t free_leaf;  /* head of a list linked through `parent`, and so is ... */
+    uint32_t free_inner; /* ... this; OIF_CUT_TREE_NO_NODE if none is free */
+    uint32_t has_gaps;   /* 1 once a row with a missing value was inserted: boxes may hold NaN */
 } oif_cut_tree;
 
 typedef struct oif_cut_tree_link {
     uint32_t parent; /* OIF_CUT_TREE_NO_NODE for the root */
-    uint32_t mass;   /* rows below, duplicates counted; 0 when the node is free */
+    uint32_t mass;   /* rows below, including duplicates; 0 if the node is free */
 } oif_cut_tree_link;
 
-/* What an inner node has beyond a link. Rows with row[column] <= value are on the left. */
+/* The rest of an inner node. Rows with row[column] <= value are on the left. */
 typedef struct oif_cut_tree_cut {
     double value;
-    double range; /* the sum of the ranges of all columns of the node's box */
+    double range; /* the sum of the sides of the node's box */
     uint32_t column;
     uint32_t left, right;
-    uint32_t padding; /* by name, so that it is set: equal trees are equal bytes */
+    uint32_t padding; /* named, so it is initialised: equal trees have equal bytes */
 } oif_cut_tree_cut;
 
-/* The sizes that all trees of a forest share. */
+/* Sizes shared by all trees of a forest. */
 typedef struct oif_cut_tree_shape {
     uint32_t dimension;
-    uint32_t capacity; /* leaves; there is one inner node less */
+    uint32_t capacity; /* leaves; there is one inner node fewer */
     size_t links_at;   /* oif_cut_tree_link [2 x capacity - 1] */
     size_t cuts_at;    /* oif_cut_tree_cut  [capacity - 1] */
     size_t points_at;  /* double   [capacity][dimension] */
     size_t boxes_at;   /* double   [capacity - 1][2][dimension] */
-    size_t bytes;      /* of a tree; SIZE_MAX when no machine could hold it */
+    size_t bytes;      /* of a tree; SIZE_MAX if no machine could hold it */
 } oif_cut_tree_shape;
 
 /* ---- Where things are ---- */
@@ -95,34 +93,33 @@ static inline double *oif_cut_tree_box_low(const oif_cut_tree_shape *shape,
            (size_t)(inner - shape->capacity) * 2 * shape->dimension;
 }
 
-/* ---- What a tree does ---- */
+/* ---- Functions ---- */
 
-/* Where things are in a tree for rows of `dimension` numbers that holds up to `capacity` >= 2
- * rows. */
+/* The layout of a tree with up to `capacity` >= 2 rows of `dimension` columns. */
 oif_cut_tree_shape oif_cut_tree_layout(size_t dimension, uint32_t capacity);
 
-/* Makes an empty tree in `shape->bytes` bytes. */
+/* Creates an empty tree in `shape->bytes` bytes. */
 void oif_cut_tree_init(const oif_cut_tree_shape *shape, oif_cut_tree *tree, oif_random random);
 
-/* Puts a row in and returns its leaf. The tree holds fewer than `capacity` rows. */
+/* Inserts a row and returns its leaf. The tree must hold fewer than `capacity` rows. */
 uint32_t oif_cut_tree_insert(const oif_cut_tree_shape *shape, oif_cut_tree *tree,
                              const double *row);
 
-/* Takes one row of this leaf out. */
+/* Removes one row of this leaf. */
 void oif_cut_tree_remove(const oif_cut_tree_shape *shape, oif_cut_tree *tree, uint32_t leaf);
 
-/* The collusive displacement of a leaf: of all sets of rows around it that the tree sets apart,
- * the most by which the others would rise, in levels, for each row that is taken out. From 0 to
- * the number of rows less one. */
+/* The collusive displacement of a leaf. For every subtree that contains the leaf: how many levels
+ * the other rows would rise in total, per removed row, if the subtree were removed. The maximum of
+ * that, from 0 to the number of rows less one. */
 double oif_cut_tree_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                                  uint32_t leaf);
 
-/* What the displacement of a row would be, on average, if it were put in, once more if it is
- * there. From 0 to the number of rows. */
+/* The expected displacement of a row if it were inserted, again if it is already there. From 0 to
+ * the number of rows. */
 double oif_cut_tree_expected_displacement(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                                           const double *row);
 
-/* Adds the leaves of a tree to the figures about all trees. Takes O(nodes), however deep. */
+/* Adds the leaves of a tree to the figures. Takes O(nodes), however deep. */
 void oif_cut_tree_add_figures(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                               oif_tree_figures *figures);
 
@@ -130,8 +127,8 @@ void oif_cut_tree_add_figures(const oif_cut_tree_shape *shape, const oif_cut_tre
 void oif_cut_tree_visit_fields(const oif_cut_tree_shape *shape, oif_cut_tree *tree,
                                oif_state_visitor *visitor);
 
-/* Verifies every invariant of a tree of `rows` rows; names the broken one, or NULL. Takes
- * O(nodes x dimension). */
+/* Verifies every invariant of a tree of `rows` rows. Returns the broken one, or NULL. Takes O(nodes
+ * x dimension). */
 const char *oif_cut_tree_check(const oif_cut_tree_shape *shape, const oif_cut_tree *tree,
                                uint32_t rows);
 

@@ -1,22 +1,21 @@
 /* Robust Random Cut Forest (Guha, Mishra, Roy, Schrijvers, ICML 2016).
  *
- * Every tree keeps a sample of the stream's rows, cut apart at random until each is alone. A
- * row that is far from the others is set apart near the root: taking it out would move many
- * rows up. That displacement, averaged over the trees, is its score. The trees are in
- * random_cut_tree.c.
+ * Every tree keeps a sample of the stream's rows, cut at random until each row is alone. A row far
+ * from the others is isolated near the root: removing it would lift many rows. That displacement,
+ * averaged over the trees, is its score. The trees are in random_cut_tree.c.
  *
  * Which rows a tree holds:
  *
- *   - reservoir: each tree draws for itself. The first tree_size rows go in; then the n-th row
- *     with the probability tree_size / min(n, window_size), in place of any row of the sample.
- *     Until window_size rows have come that is a uniform sample of all of them (Vitter 1985);
- *     from then on older rows fade, by 1/e for every window_size rows (Aggarwal 2006).
+ *   - reservoir: each tree draws its own sample. It takes the first tree_size rows, and then the
+ *     n-th row with the probability tree_size / min(n, window_size), in place of a random row of
+ *     the sample. Up to window_size rows that is a uniform sample of all rows (Vitter 1985); after
+ *     that, older rows fade by 1/e every window_size rows (Aggarwal 2006).
  *   - sliding: all trees hold the last tree_size rows.
  *
- * The row learned last has the displacement of its leaf in the trees that took it. Any other
- * row, and in the other trees that row too, has the displacement that it would have on average
- * if it were put in now. So the score depends on the forest and the row alone, and learning a
- * row and then scoring it gives the same bits as doing both at once.
+ * In the trees that took it, the row learned last has the displacement of its leaf. Every other
+ * row, and in the other trees that row too, has its expected displacement if it were inserted now.
+ * So the score depends only on the forest and the row: learning a row and then scoring it gives the
+ * same bits as doing both at once.
  *
  * A row costs O(num_trees x depth x dimension). The block of memory:
  *
@@ -32,10 +31,9 @@
 #include <string.h>
 
 enum {
-    /* rows that a tree takes before the next tree does, which keeps it in the cache */
+    /* rows that pass a tree before the next tree, to keep the tree in the cache */
     MAX_CHUNK = 256,
-    /* leaves whose rows a check counts together: sixteen rounds for the largest tree, one for
-     * most */
+    /* leaves counted together by a check: at most sixteen passes, usually one */
     LEAVES_AT_ONCE = 4096
 };
 
@@ -80,8 +78,8 @@ static void init(void *state, const oif_params *params, size_t dimension)
 
 /* ---- Learning ---- */
 
-/* The place in a tree's sample where the n-th row goes, counted from 0; `capacity` when the
- * tree does not take it. */
+/* The position of the n-th row (from 0) in a tree's sample; `capacity` if the tree does not take
+ * it. */
 OIF_INLINE uint32_t draw_place(const oif_rrcf_state *forest, uint32_t number, uint64_t n)
 {
     const uint32_t tree_size = forest->shape.capacity;
@@ -95,8 +93,8 @@ OIF_INLINE uint32_t draw_place(const oif_rrcf_state *forest, uint32_t number, ui
     return oif_random_below(random, tree_size);
 }
 
-/* Gives the n-th row to a tree. Returns its leaf, or OIF_CUT_TREE_NO_NODE when the tree does
- * not take it. */
+/* Offers the n-th row to a tree. Returns its leaf, or OIF_CUT_TREE_NO_NODE if the tree does not
+ * take it. */
 OIF_INLINE uint32_t learn_row(oif_rrcf_state *forest, uint32_t number, const double *row,
                               uint64_t n)
 {
@@ -131,20 +129,20 @@ static double score_of(const oif_rrcf_state *forest, uint64_t unit_sum)
     return (double)unit_sum * 0x1p-32 / forest->num_trees;
 }
 
-/* Rows that pass all trees, one tree after another, before the next rows do. */
+/* Rows that pass all trees, one tree at a time, before the next rows do. */
 typedef struct row_chunk {
     const oif_rrcf_state *forest;
-    oif_rrcf_state *learner; /* the same forest when it is to learn the rows, otherwise NULL */
+    oif_rrcf_state *learner; /* the same forest if it learns the rows, otherwise NULL */
     const oif_rows *rows;
     size_t from;    /* the first row of the chunk ... */
-    uint32_t count; /* ... and how many */
+    uint32_t count; /* ... and the number of rows */
     unsigned parts;
-    _Atomic uint64_t *unit_sums; /* of each row, over the trees; NULL when no scores are wanted */
-    /* of each row, whether it, or one just like it, was; not for rows that are learned first */
+    _Atomic uint64_t *unit_sums; /* per row, over the trees; NULL if no scores are wanted */
+    /* per row: whether it equals the row learned last; unused if rows are learned before scoring */
     const bool *learned_last;
 } row_chunk;
 
-/* Adds the displacement of row i in a tree that has it in this leaf, if in any. */
+/* Adds the displacement of row i in a tree that has it in this leaf, if any. */
 OIF_INLINE void add_displacement(const row_chunk *chunk, const oif_cut_tree *tree,
                                  const double *row, uint32_t i, uint32_t leaf)
 {
@@ -171,7 +169,7 @@ static void pass_tree(const row_chunk *chunk, uint32_t number)
     }
 }
 
-/* The learner scores each row before it learns it. */
+/* Scores each row before learning it. */
 static void score_learn_in_tree(const row_chunk *chunk, uint32_t number)
 {
     const oif_rrcf_state *forest = chunk->forest;
@@ -206,7 +204,7 @@ static void score_learn_part(void *context, unsigned part)
         score_learn_in_tree(chunk, number);
 }
 
-/* Whether a row, when it is scored, is just like the one that was learned last. */
+/* Whether a row, at the time it is scored, equals the row learned last. */
 static bool is_learned_last(const oif_rrcf_state *forest, const oif_rrcf_state *learner,
                             const oif_rows *rows, size_t i)
 {
@@ -273,27 +271,27 @@ static void score_rows(const void *state, const oif_rows *rows, double *scores)
 
 /* ---- Questions ---- */
 
-/* Displacements grow with the sample, so before it is half full the scores of early rows are
- * not those of later ones. */
+/* Displacements grow with the sample. Before the sample is half full, scores are not comparable
+ * with later ones. */
 static bool ready(const void *state)
 {
     const oif_rrcf_state *forest = state;
     return forest->rows_learned >= forest->shape.capacity / 2;
 }
 
-/* Counts the rows of a tree's sample in some of its leaves; the others are left out. */
+/* Counts the rows of a tree's sample in some of its leaves. */
 static void count_rows(const oif_rrcf_state *forest, uint32_t number, uint32_t first_leaf,
                        uint32_t counts[LEAVES_AT_ONCE])
 {
     const uint32_t *leaves = oif_rrcf_leaves(forest, number), held = oif_rrcf_rows_held(forest);
     memset(counts, 0, LEAVES_AT_ONCE * sizeof *counts);
     for (uint32_t place = 0; place < held; place++)
-        /* in unsigned numbers, so not below the first one either */
+        /* unsigned, so a leaf before the first one is excluded too */
         if (leaves[place] - first_leaf < LEAVES_AT_ONCE)
             counts[leaves[place] - first_leaf]++;
 }
 
-/* Every row of the sample is counted by a leaf, and no leaf counts another. */
+/* Every row of the sample is counted by one leaf, and leaves count no other rows. */
 static const char *check_sample(const oif_rrcf_state *forest, uint32_t number)
 {
     const oif_cut_tree_link *links =
@@ -390,7 +388,7 @@ const oif_detector_kind oif_rrcf = {
          .table.params = params_table,
          .table.param_count = sizeof params_table / sizeof params_table[0]},
     .scale = OIF_SCORES_OF_MASS,
-    .check_params = NULL, /* any fit together */
+    .check_params = NULL, /* every combination is valid */
     .state_bytes = state_bytes,
     .init = init,
     .learn_rows = learn_rows,

@@ -1,4 +1,4 @@
-/* The state of the detector `rrcf`, for itself and for tests that look inside. */
+/* The state of the detector `rrcf`, shared with tests that look inside. */
 #ifndef OIF_DETECT_RRCF_H
 #define OIF_DETECT_RRCF_H
 
@@ -11,7 +11,7 @@ typedef struct oif_rrcf_state {
     oif_cut_tree_shape shape; /* of every tree; its capacity is tree_size */
     uint32_t num_trees;
     oif_rrcf_sample sample;
-    double window_size;    /* not under tree_size */
+    double window_size;    /* at least tree_size */
     uint64_t rows_learned; /* whether or not a tree took them */
 
     /* uint32_t [num_trees][tree_size]: the leaf of each row of a tree's sample */

@@ -1,13 +1,13 @@
 /* SDOstream, sparse data observers on streams (Hartl, Iglesias, Zseby, ESANN 2020).
  *
- * A few rows of the stream, the observers, describe where its rows usually are. Each counts how
- * often it was among the nearest observers of a row; counts fade with window_size rows. The score
- * of a row is the median distance to its nearest active observers: those with the highest counts.
- * The others, idle_share of all, may be outliers themselves and do not score.
+ * A few rows of the stream, the observers, describe where rows usually are. Each observer counts
+ * how often it was among the nearest observers of a row; counts fade over window_size rows. The
+ * score of a row is the median distance to its nearest active observers: those with the highest
+ * counts. The others, idle_share of all, may be outliers themselves and do not score.
  *
- * Now and then a row becomes an observer, on average num_observers of them in window_size rows,
- * and replaces the one that was used least in relation to its age. Rows are more likely to where
- * the observers are used more than others.
+ * Now and then a row becomes an observer, on average num_observers of them in window_size rows, and
+ * replaces the one used least for its age. A row is more likely to be chosen if its nearest
+ * observers are used more than others.
  *
  * Counts do not fade one by one: instead each row weighs a little more than the one before.
  *
@@ -25,12 +25,12 @@
 
 enum { SLOTS_AT_ONCE = 16 * OIF_SDO_LANES }; /* observers whose distances a score holds */
 
-/* The most that a column adds to a squared distance. With scales, a column in which nearly all
- * numbers are the same must not outdo all others. Without, sums of any rows stay finite. */
+/* The most that a column adds to a squared distance. With scales: a column with nearly constant
+ * values must not outweigh all others. Without: sums must stay finite. */
 #define FURTHEST_SQUARE (64.0 * 64.0)
 #define GREATEST_SQUARE 0x1p900
 
-/* Rounds observers up to whole lanes; the arrays have room. */
+/* Rounds up to whole lanes; the arrays have space for them. */
 static uint32_t whole_lanes(uint32_t count)
 {
     return (count + OIF_SDO_LANES - 1) / OIF_SDO_LANES * OIF_SDO_LANES;
@@ -82,8 +82,8 @@ static void init(void *state, const oif_params *params, size_t dimension)
 
 /* ---- Scoring ---- */
 
-/* The median of the distances; of an even number, as in the authors' code, the mean of the two
- * that follow the middle. 0 where no observer is known. */
+/* The median of the distances; of an even number the mean of the two after the middle, as in the
+ * authors' code. 0 if no observer is known. */
 static double score_of(const oif_sdo_nearest *nearest)
 {
     const uint32_t found = nearest->found, middle = found / 2;
@@ -133,7 +133,7 @@ static void swap_observers(oif_sdo_state *sdo, uint32_t a, uint32_t b)
         swap_numbers(&oif_sdo_values(sdo, column)[a], &oif_sdo_values(sdo, column)[b]);
 }
 
-/* The least of some numbers, in four lanes that do not wait for each other. */
+/* The minimum of some numbers, in four independent lanes. */
 static double least_of(const double *numbers, uint32_t count)
 {
     double least[4] = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL};
@@ -165,7 +165,7 @@ static uint32_t most_used_idle(const oif_sdo_state *sdo)
     return most;
 }
 
-/* Lets those be active that have the highest counts. */
+/* Makes the observers with the highest counts active. */
 static void choose_active(oif_sdo_state *sdo)
 {
     const double *counts = oif_sdo_counts(sdo);
@@ -184,7 +184,7 @@ static void choose_active(oif_sdo_state *sdo)
 
 /* ---- Learning ---- */
 
-/* The nearest of the first `count` observers to the row that is being learned. */
+/* Finds the nearest of the first `count` observers to the row being learned. */
 static void find_nearest(const oif_sdo_state *sdo, uint32_t count, oif_sdo_nearest *nearest)
 {
     nearest->wanted = sdo->num_neighbours;
@@ -192,8 +192,8 @@ static void find_nearest(const oif_sdo_state *sdo, uint32_t count, oif_sdo_neare
     oif_sdo_add_nearest(nearest, oif_sdo_distances(sdo), 0, count);
 }
 
-/* Counts the row for its nearest observers; returns what all their counts are then, and whether an
- * idle one is among them. */
+/* Counts the row at its nearest observers. Returns the sum of their counts; `idle_too` is set if
+ * one of them is idle. */
 static double count_row(oif_sdo_state *sdo, const oif_sdo_nearest *nearest, bool *idle_too)
 {
     double sum = 0;
@@ -207,8 +207,8 @@ static double count_row(oif_sdo_state *sdo, const oif_sdo_nearest *nearest, bool
     return sum;
 }
 
-/* The observer that was used least in relation to its age. The age of an observer is how much
- * it could have counted: 1 - (what the weight of its birth is worth now). */
+/* The observer used least for its age. The age of an observer is how much it could have counted: 1
+ * - (the weight of its first row, relative to now). */
 static uint32_t least_used(const oif_sdo_state *sdo)
 {
     const double *counts = oif_sdo_counts(sdo), *births = oif_sdo_births(sdo);
@@ -255,7 +255,7 @@ static bool has_a_number(const double *row, uint32_t dimension)
     return false;
 }
 
-/* The next row weighs more. All weights are divided by the greatest one when it is reached. */
+/* Makes the next row weigh more. At the greatest weight, all weights are divided by it. */
 static void let_time_pass(oif_sdo_state *sdo)
 {
     sdo->rows_so_far += sdo->rows_so_far < OIF_SDO_START;
@@ -264,7 +264,7 @@ static void let_time_pass(oif_sdo_state *sdo)
         return;
     double *counts = oif_sdo_counts(sdo), *births = oif_sdo_births(sdo);
     sdo->weight /= OIF_SDO_GREATEST_WEIGHT;
-    sdo->total = 0; /* again, so rounding errors do not add up */
+    sdo->total = 0; /* summed again, so rounding errors do not accumulate */
     for (uint32_t i = 0; i < sdo->held; i++) {
         counts[i] /= OIF_SDO_GREATEST_WEIGHT;
         births[i] /= OIF_SDO_GREATEST_WEIGHT;
@@ -272,8 +272,8 @@ static void let_time_pass(oif_sdo_state *sdo)
     }
 }
 
-/* Learns a row whose nearest observers these are. Returns whether the nearest active ones may be
- * others: if not, all of the nearest are active. */
+/* Learns a row, given its nearest observers. Returns whether its nearest active observers may have
+ * changed; if not, all of `nearest` are active. */
 OIF_INLINE bool learn_nearest(oif_sdo_state *sdo, const double *row, const oif_sdo_nearest *nearest)
 {
     bool changed = false;
@@ -290,7 +290,7 @@ OIF_INLINE bool learn_nearest(oif_sdo_state *sdo, const double *row, const oif_s
     return changed;
 }
 
-/* Learns a row; `nearest` gets its nearest observers. Returns the same. */
+/* Learns a row; `nearest` gets its nearest observers. Returns what learn_nearest does. */
 static bool learn_row(oif_sdo_state *sdo, const double *row, bool complete,
                       oif_sdo_nearest *nearest)
 {
@@ -310,26 +310,27 @@ static void learn_rows(void *state, const oif_rows *rows, double *scores, oif_po
         bool changed = learn_row(state, oif_rows_at(rows, i), rows->complete, &nearest);
         if (!scores)
             continue;
-        if (changed) /* the distances are still there */
+        if (changed) /* the distances are still valid */
             find_nearest(sdo, sdo->active, &nearest);
         scores[i] = score_of(&nearest);
     }
 }
 
-/* Scales change so little from row to row that the nearest observers by new scales are among those
- * that were near by the old ones: a few of them are measured again instead of all. `nearest` has
- * the nearest active ones by the old scales, and gets the nearest of all by the new. */
+/* Scales change little from row to row. So the nearest observers by the new scales are among those
+ * that were near by the old scales, and only a few need to be measured again. `nearest` has the
+ * nearest active observers by the old scales, and gets the nearest of all by the new ones. */
 static void find_nearest_again(oif_sdo_state *sdo, const double *row, bool complete,
                                oif_sdo_nearest *nearest)
 {
-    const double rounding = 1 + 0x1p-20, underflow = 0x1p-960; /* more than there can be */
+    const double rounding = 1 + 0x1p-20, underflow = 0x1p-960; /* upper bounds */
     const oif_sdo_change change = oif_sdo_change_scales(sdo, row);
     if (nearest->found < nearest->wanted || change.greatest > 1.5 * change.least) {
         oif_sdo_measure(sdo, row, complete, 0, whole_lanes(sdo->held), oif_sdo_distances(sdo));
         find_nearest(sdo, sdo->held, nearest);
         return;
     }
-    /* as many as are wanted are now within furthest x greatest, so further ones do not belong */
+    /* `wanted` observers are within furthest x greatest, so farther ones are not among the
+     * nearest */
     const double furthest = nearest->squares[nearest->wanted - 1];
     const double bound = furthest * (change.greatest / change.least) * rounding + underflow;
     nearest->found = 0;
@@ -360,7 +361,7 @@ static void score_learn_rows(void *state, const oif_rows *rows, double *scores, 
 
 /* ---- Questions ---- */
 
-/* A quarter of the observers shows roughly where rows are; it is there after window_size / 32
+/* A quarter of the observers roughly shows where rows are. It exists after window_size / 32
  * rows. */
 static bool ready(const void *state)
 {
@@ -437,7 +438,7 @@ const oif_detector_kind oif_sdo = {
              .table.params = params_table,
              .table.param_count = sizeof params_table / sizeof params_table[0]},
     .scale = OIF_SCORES_OF_DISTANCE,
-    .check_params = NULL, /* any fit together */
+    .check_params = NULL, /* every combination is valid */
     .state_bytes = state_bytes,
     .init = init,
     .learn_rows = learn_rows,

@@ -1,12 +1,12 @@
-/* Whether an SDOstream detector is consistent. Its fields may come from a damaged snapshot, so
- * nothing is trusted but what follows from the parameters. Takes O(num_observers d). */
+/* Whether an SDOstream detector is consistent. Its fields may come from a damaged snapshot, so only
+ * what follows from the parameters is trusted. Takes O(num_observers d). */
 #include "detect/sdo/sdo.h"
 
 #include "base/invariant.h"
 
 #include <math.h>
 
-/* Far beyond what the weights of all rows can add up to. */
+/* More than the weights of all rows can add up to. */
 #define GREATEST_TOTAL 0x1p120
 
 static oif_status check_sizes(const oif_sdo_state *sdo, const oif_check *check)

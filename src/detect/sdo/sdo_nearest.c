@@ -1,5 +1,5 @@
-/* Distances to observers, and the nearest of them. Lanes are observers and columns come in
- * sequence, so that a distance is added up in the same order whatever the width of a vector. */
+/* Distances to observers, and the nearest of them. Lanes are observers and columns come in order,
+ * so a distance is summed in the same order whatever the width of a vector. */
 #include "detect/sdo/sdo.h"
 
 #include "base/vector.h"
@@ -9,7 +9,7 @@
 
 /* ---- Distances ---- */
 
-/* Takes what two rows with `common` columns in common are apart for all columns. */
+/* Extrapolates a sum over the columns in common to all columns. */
 OIF_INLINE double for_all_columns(double sum, double common, double columns)
 {
     return common == columns ? sum : common > 0 ? sum * (columns / common) : HUGE_VAL;
@@ -90,7 +90,7 @@ static void measure_lanes(const oif_sdo_state *sdo, const double *row, uint32_t 
 
 enum { FEW = 4 };
 
-/* Squared distances to a few observers that are not side by side. */
+/* Squared distances to a few observers that are not adjacent. */
 static void measure_few(const oif_sdo_state *sdo, const double *row, const uint32_t slots[FEW],
                         double squares[FEW])
 {
@@ -115,7 +115,7 @@ static void measure_few(const oif_sdo_state *sdo, const double *row, const uint3
 }
 
 #if OIF_HAS_AVX2_CODE
-/* The same where no number is missing. */
+/* The same, if no value is missing. */
 OIF_AVX2 static void measure_few_avx2(const oif_sdo_state *sdo, const double *row,
                                       const uint32_t slots[FEW], double squares[FEW])
 {
@@ -150,7 +150,7 @@ void oif_sdo_measure(const oif_sdo_state *sdo, const double *row, bool complete,
 
 /* ---- The nearest ---- */
 
-/* Puts an observer that is near enough where it belongs. */
+/* Inserts an observer that is near enough, in order. */
 static void insert(oif_sdo_nearest *nearest, double square, uint32_t slot)
 {
     uint32_t at = nearest->found < nearest->wanted ? nearest->found++ : nearest->wanted - 1;
@@ -162,16 +162,16 @@ static void insert(oif_sdo_nearest *nearest, double square, uint32_t slot)
     nearest->slots[at] = slot;
 }
 
-/* Observers at this distance or further do not belong to the nearest. */
+/* Observers at this distance or farther are not among the nearest. */
 OIF_INLINE double bound_of(const oif_sdo_nearest *nearest)
 {
     return nearest->found < nearest->wanted ? HUGE_VAL : nearest->squares[nearest->wanted - 1];
 }
 
 #if OIF_HAS_AVX2_CODE
-/* A distance that at least `wanted` of the observers have at most: the least one of each lane is
- * found, and of these the one with that rank. Then few observers are left to look at, which made
- * scores twice as fast. */
+/* An upper bound of the distance of the nearest `wanted` observers: the minimum of each lane, and
+ * of these the one with that rank. Few observers then remain to be compared, which made scores
+ * twice as fast. */
 OIF_AVX2 OIF_INLINE double bound_by_lanes_avx2(const double *squares, uint32_t count,
                                                uint32_t wanted)
 {
@@ -186,7 +186,7 @@ OIF_AVX2 OIF_INLINE double bound_by_lanes_avx2(const double *squares, uint32_t c
         _mm256_storeu_pd(lanes + 4 * i, least[i]);
     const __m256i most_below = _mm256_set1_epi64x(-(int64_t)wanted);
     for (int i = 0; i < 4; i++) {
-        __m256i up_to_it = _mm256_setzero_si256(); /* minus the lanes up to each of the four */
+        __m256i up_to_it = _mm256_setzero_si256(); /* minus the count of lanes up to each */
         for (int j = 0; j < 16; j++)
             up_to_it = _mm256_add_epi64(
                 up_to_it,
@@ -200,8 +200,8 @@ OIF_AVX2 OIF_INLINE double bound_by_lanes_avx2(const double *squares, uint32_t c
     return bounds[0];
 }
 
-/* The observers from `from` on, 64 at most, up to this bound: a bit for each. `end` is a multiple
- * of four. */
+/* One bit for each observer up to this bound, of at most 64 from `from` on. `end` is a multiple of
+ * four. */
 OIF_AVX2 OIF_INLINE uint64_t near_of_64_avx2(const double *squares, uint32_t from, uint32_t end,
                                              __m256d bound)
 {
@@ -213,7 +213,7 @@ OIF_AVX2 OIF_INLINE uint64_t near_of_64_avx2(const double *squares, uint32_t fro
     return near;
 }
 
-/* Adds whole fours of observers; returns how many that were. */
+/* Adds the nearest of count / 4 x 4 observers; returns how many it considered. */
 OIF_AVX2 static uint32_t add_nearest_avx2(oif_sdo_nearest *nearest, const double *squares,
                                           uint32_t first, uint32_t count)
 {
@@ -246,7 +246,7 @@ void oif_sdo_add_nearest(oif_sdo_nearest *nearest, const double *squares, uint32
             insert(nearest, squares[i], first + i);
 }
 
-/* Observers that are to be measured again, a few at a time. */
+/* Observers to be measured again, a few at a time. */
 typedef struct remeasured {
     const oif_sdo_state *sdo;
     const double *row;

@@ -1,10 +1,10 @@
-/* The scales of the columns, which distances are measured in.
+/* The scales of the columns, in which distances are measured.
  *
- * A scale is a standard deviation that forgets, with two changes. A number further away than
- * `reach` deviations counts as if it were just there, so a few outliers hardly change the scale.
- * When the numbers after it are cut as well, reach doubles from one to the next: a column that
- * really has become wider gets its new scale within some ten rows. The first rows have no scale to
- * be cut by; theirs is the median deviation of the observers.
+ * A scale is a standard deviation that forgets, with two changes. A value farther away than `reach`
+ * deviations is clamped to that, so a few outliers hardly change the scale. While the values after
+ * it are clamped too, reach doubles each time: a column that has really become wider gets its new
+ * scale within some ten rows. The first rows have no scale to be clamped by; theirs is the median
+ * deviation of the observers.
  */
 #include "detect/sdo/sdo.h"
 
@@ -17,7 +17,7 @@
 
 double oif_sdo_inverse_of(const oif_sdo_column *column)
 {
-    /* a constant column has no deviation: then rounding errors must not count */
+    /* a constant column has no deviation: rounding errors must not count */
     const double least = fabs(column->center) * 0x1p-30 + OIF_SDO_LEAST_DEVIATION;
     const double deviation = oif_sqrt(column->variance);
     return 1 / (deviation > least ? deviation : least);
@@ -36,7 +36,7 @@ static void learn_number(oif_sdo_column *column, double number, bool cuts, uint6
     if (column->known == 1 && column->variance == 0)
         column->center = number;
     double apart = number - column->center;
-    /* a column that never changed has no scale: its first change sets one */
+    /* a column that never changed has no scale: its first change sets it */
     double limit = cuts && column->variance > 0 ? column->reach / column->inverse : HUGE_VAL;
     bool cut = fabs(apart) > limit;
     double wider = column->reach < OIF_SDO_GREATEST_REACH ? 2 * column->reach : column->reach;
@@ -67,7 +67,7 @@ static double median(double *numbers, uint32_t count)
     return numbers[count / 2];
 }
 
-/* Center and deviation of the observers, by medians, of which few outliers change little. */
+/* Center and deviation of the observers, by medians, which are robust to a few outliers. */
 static void start_column(const oif_sdo_state *sdo, uint32_t index)
 {
     oif_sdo_column *column = &oif_sdo_columns(sdo)[index];
@@ -83,9 +83,9 @@ static void start_column(const oif_sdo_state *sdo, uint32_t index)
     double center = median(numbers, count);
     for (uint32_t i = 0; i < count; i++)
         numbers[i] = fabs(numbers[i] - center);
-    double deviation = 1.4826 * median(numbers, count); /* of normally distributed numbers */
+    double deviation = 1.4826 * median(numbers, count); /* factor for normal distributions */
     if (deviation == 0)
-        return; /* most numbers are the same: the others must count too */
+        return; /* most values are equal: the others must count too */
     column->center = center;
     column->variance = deviation * deviation;
     column->inverse = oif_sdo_inverse_of(column);
@@ -99,7 +99,7 @@ void oif_sdo_init_columns(oif_sdo_state *sdo)
         oif_sdo_columns(sdo)[i] = (oif_sdo_column){.reach = OIF_SDO_FIRST_REACH, .inverse = 1};
 }
 
-/* Returns the least and the greatest factor of an inverse; 1 is between them. */
+/* Returns the least and the greatest factor of an inverse, at most and at least 1. */
 OIF_INLINE oif_sdo_change learn_numbers(oif_sdo_state *sdo, const double *row, bool starts,
                                         bool with_change)
 {
@@ -119,7 +119,7 @@ OIF_INLINE oif_sdo_change learn_numbers(oif_sdo_state *sdo, const double *row, b
     return change;
 }
 
-/* From twice as many observers each time; the last time just before numbers are cut. */
+/* Each time from twice as many observers; the last time just before clamping starts. */
 static bool starts_columns(const oif_sdo_state *sdo)
 {
     const uint32_t rows = sdo->rows_so_far;
@@ -139,7 +139,7 @@ void oif_sdo_learn_scales(oif_sdo_state *sdo, const double *row)
         start_columns(sdo);
 }
 
-/* A column adds at most furthest_square, before and after: hence a 1 between the factors. */
+/* A column adds at most furthest_square before and after, so its factor may also be 1. */
 oif_sdo_change oif_sdo_change_scales(oif_sdo_state *sdo, const double *row)
 {
     oif_sdo_change change = learn_numbers(sdo, row, sdo->rows_so_far < OIF_SDO_START, true);

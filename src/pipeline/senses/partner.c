@@ -16,17 +16,17 @@ enum {
     BLOCK_ROWS = 128, /* over which a link must explain the variation of its column */
     TRIAL_ROWS = BLOCK_ROWS,
     LARGEST_ROWS = 64,   /* of which the largest residual is kept */
-    PROBATION_ROWS = 512 /* of a link that says nothing yet */
+    PROBATION_ROWS = 512 /* during which a link gives no evidence */
 };
 
-/* Parts of the variation of a column that a link may leave unexplained. */
+/* The fraction of a column's variation that a link may leave unexplained. */
 static const double most_at_first = 0.2, most_on_probation = 0.5, most_later = 0.3;
 
-/* The rows of a block, or of a trial, in units of time from its middle, and their squares. */
+/* The mean time of the rows in a block or trial, and the sum of the squared times about it. */
 static const double half_block = 0.5 * (BLOCK_ROWS - 1),
                     block_times = BLOCK_ROWS * ((double)BLOCK_ROWS * BLOCK_ROWS - 1) / 12;
 
-/* No square of a smaller number, nor a sum of such squares, overflows. */
+/* Smaller numbers have finite squares and sums of squares. */
 static const double most_distance = 0x1p480;
 
 enum { ORIGIN, SUM, RISE, SQUARES, PRODUCTS, SCALED, ARRAYS = SCALED + 2 };
@@ -57,7 +57,7 @@ static bool is_used(const oif_partner_link *link)
     return link->column != link->partner;
 }
 
-/* What the row has more than the partner's number says; NaN if one of the numbers is missing. */
+/* The row's value minus the one predicted from its partner; NaN if either value is missing. */
 static inline double residual_of(const oif_partner_link *link, const double *row)
 {
     const double y = row[link->column] - link->column_origin - link->column_mean,
@@ -65,7 +65,7 @@ static inline double residual_of(const oif_partner_link *link, const double *row
     return y - link->slope * x;
 }
 
-/* Of a residual that is larger than usual. */
+/* The evidence of a residual that is larger than usual. */
 static double evidence_of(double residual, double usual)
 {
     const double most = 0x1p100, x = (residual - usual) / (2 * usual);
@@ -121,8 +121,8 @@ static double median_of(const double *numbers, uint32_t count)
     return sorted[count / 2];
 }
 
-/* A residual that is a small part of what the partner explains is none: so columns that are equal
- * but for rounding may differ by a little more for once. */
+/* A residual that is tiny next to what the partner explains does not count. So columns that are
+ * equal except for rounding may occasionally differ a little more. */
 static double least_usual(const oif_partner_link *link)
 {
     const double small_part = 0x1p-10, squares = link->partner_squares;
@@ -229,7 +229,7 @@ static oif_partner_link *find_link(oif_partner *partner, uint32_t column)
     return NULL;
 }
 
-/* One that is free, or else the weakest. */
+/* A free link, or else the weakest. */
 static oif_partner_link *find_place(oif_partner *partner)
 {
     oif_partner_link *weakest = &partner->links[0];
@@ -248,7 +248,7 @@ static double covariance(const oif_partner *partner, uint32_t a, uint32_t b, dou
     return (products - sum[a] * (sum[b] / TRIAL_ROWS)) / TRIAL_ROWS;
 }
 
-/* The same of what is left when both columns have lost their trends. */
+/* The same, after removing the trends of both columns. */
 static double covariance_without_trend(const oif_partner *partner, uint32_t a, uint32_t b,
                                        double products)
 {
@@ -276,8 +276,8 @@ static void start_link(const oif_partner *partner, oif_partner_link *link, const
         give_up(link);
 }
 
-/* Makes a link of a pair: of the first column if it has none, of the second if only that has
- * none. A link that is there stays unless the pair is much better. */
+/* Makes a link of a pair: for the first column, or for the second if only that one has no link. An
+ * existing link stays unless the pair is much better. */
 static void offer(oif_partner *partner, pair found, double products)
 {
     const double much_better = 4;
@@ -317,8 +317,8 @@ static void start_trial(oif_partner *partner, const double *row)
     memset(array_at(partner, SUM), 0, (size_t)(SCALED - SUM) * partner->columns * sizeof *row);
 }
 
-/* A missing number counts as the origin: then two columns seem to follow each other less than
- * they do. */
+/* A missing value counts as the origin, so two columns seem to follow each other less than they
+ * do. */
 OIF_INLINE void scale_row(const double *restrict row, const double *restrict origin, size_t columns,
                           double *restrict scaled)
 {
@@ -369,7 +369,7 @@ OIF_AVX2 static void add_to_trial_avx2(oif_partner *partner, const double *row)
     add_to_trial(partner, row);
 }
 
-/* Every second row is enough for trials, and they are half of the work. */
+/* Every second row is enough for trials, which are half of the work. */
 void oif_partner_learn(oif_partner *partner, const double *row)
 {
     if (partner->columns < 2)

@@ -1,22 +1,22 @@
 /* The sense for columns that follow each other: does a column still follow its partner?
  *
- * Partners are found by trial. For 128 rows, every second one, each column i is compared with
- * column i + k, then with i + k + 1, and so on: as a pair is the same both ways, k goes up to half
- * of the columns. A pair with r^2 of .8 or more becomes a link, up to 8 of them:
+ * Partners are found by trial. Over 128 rows, every second one, each column i is compared with
+ * column i + k, in the next trial with i + k + 1, and so on. A pair is the same both ways, so k
+ * goes up to half of the columns. A pair with r^2 of .8 or more becomes a link, up to 8 of them:
  *
  *     link   requests = a + b cpu      least squares, to 1/e after 1,024 rows
  *            residual                  against the largest of 64 rows, as a median of 16 of these
  *
- * In a trial two random walks often seem to follow each other. So a link says nothing for its
- * first 512 rows, and for these and ever after it must predict: the squares of its residuals, each
- * taken before its row is learned, must add up to no more than a fifth of those of the column about
- * its trend in the same 128 rows. Walks fail that at once, and so do counters that only rise. A
- * link that explains less than seven tenths is given up; so is one for another that leaves less
- * than a quarter of the rest unexplained.
+ * In a trial, two random walks often seem to follow each other. So a link gives no evidence for its
+ * first 512 rows, and from the start it must predict. Its squared residuals, each taken before its
+ * row is learned, may add up to a fraction of the column's variation about its trend in blocks of
+ * 128 rows: half at first, a fifth at the end of the 512 rows, three tenths later. Random walks
+ * fail that at once, and so do counters that only rise. A link that fails is dropped. A link is
+ * also replaced by a pair that leaves less than a quarter as much unexplained.
  *
  * The evidence of a residual x widths outside is log2(1 + x^2 / 2), as for ranges of rows; the
- * width is twice the usual largest residual. A missing number says nothing. The block holds no
- * pointers; it may be part of another.
+ * width is twice the usual largest residual. Missing values give no evidence. The block has no
+ * pointers and may be part of another.
  */
 #ifndef OIF_PIPELINE_SENSES_PARTNER_H
 #define OIF_PIPELINE_SENSES_PARTNER_H
@@ -30,8 +30,7 @@ enum {
     OIF_PARTNER_LARGEST = 16 /* residuals of a link, each the largest of 64 rows */
 };
 
-/* A column that follows another one. Numbers are those of rows minus those at which the link
- * began. */
+/* A column that follows another one. Values are relative to the row at which the link began. */
 typedef struct oif_partner_link {
     uint32_t column, partner; /* equal: no link */
     uint64_t rows;            /* learned */
@@ -39,25 +38,25 @@ typedef struct oif_partner_link {
     double column_mean, partner_mean;
     double partner_squares, products; /* about the means, per row */
     double slope;
-    /* of the column in the last rows, up to 128; `rise`: times the time from their middle */
+    /* of the column in the last rows, up to 128; `rise`: weighted by time from their middle */
     double block_origin, block_sum, block_rise, block_squares;
     double block_errors;      /* squares of residuals in the same rows */
-    double variation, errors; /* the same squares in the blocks before; older ones count less */
-    double unexplained;       /* part of the variation of the column */
+    double variation, errors; /* the same for earlier blocks; older ones count less */
+    double unexplained;       /* fraction of the column's variation */
     double largest_now;       /* residual in the last rows, up to 64 */
     double largest[OIF_PARTNER_LARGEST];
-    double usual; /* the median of those there are */
+    double usual; /* the median of `largest` */
 } oif_partner_link;
 
-/* A block that begins with this. `numbers` has, one array after another, with a number per
- * column, of the current trial:
+/* The head of a block. `numbers` has these arrays, in order, with one number per column, for the
+ * current trial:
  *
- *     origin      first number of the trial, NaN if it was missing
- *     sum         numbers, here and below minus the origin
- *     rise        the same times the time from the middle of the trial
+ *     origin      first value of the trial, NaN if missing
+ *     sum         of the values, here and below minus the origin
+ *     rise        of the values times the time from the middle of the trial
  *     squares
- *     products    with the number of the partner
- *     scaled      [2][columns]: scratch memory for the row, twice
+ *     products    with the partner's value
+ *     scaled      [2][columns]: scratch space for the row, twice
  */
 typedef struct oif_partner {
     uint32_t columns;
@@ -68,22 +67,22 @@ typedef struct oif_partner {
     _Alignas(OIF_CACHE_LINE_BYTES) double numbers[];
 } oif_partner;
 
-/* The bytes of the block; SIZE_MAX if no machine could hold it. */
+/* Bytes of the block; SIZE_MAX if no machine could hold it. */
 size_t oif_partner_bytes(size_t columns);
 
-/* Makes a sense without rows in a block of that many bytes, all 0. */
+/* Initialises a sense without rows in a zeroed block of that many bytes. */
 void oif_partner_init(oif_partner *partner, size_t columns);
 
-/* Returns the evidence that a column no longer follows its partner, 0 if there is none, and then
- * in `column` which, in `direction` whether it is above (1) or below (-1) what its partner says.
- * `seconds` do not matter. */
+/* Returns the evidence that a column no longer follows its partner, or 0. If there is evidence,
+ * `column` is that column and `direction` says whether it is above (1) or below (-1) the
+ * prediction. `seconds` is unused. */
 double oif_partner_observe(oif_partner *partner, const double *row, double seconds, size_t *column,
                            int *direction);
 
-/* The row is a usual one. */
+/* Learns a usual row. */
 void oif_partner_learn(oif_partner *partner, const double *row);
 
-/* The partner that a column follows, or the column itself if it has none: for the words of an
+/* The partner that a column follows, or the column itself if it has none; for the text of an
  * alert. */
 size_t oif_partner_of(const oif_partner *partner, size_t column);
 

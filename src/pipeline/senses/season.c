@@ -13,8 +13,8 @@
 enum {
     PHASES = OIF_SEASON_PHASES,
     PERIODS = OIF_SEASON_PERIODS,
-    COMPARE_ROWS = 4,   /* from one comparison with a phase at random to the next */
-    LEAST_COMPARED = 64 /* before any column is judged */
+    COMPARE_ROWS = 4,   /* between two comparisons with a random phase */
+    LEAST_COMPARED = 64 /* needed before any column is judged */
 };
 
 static const double quarter = 0.25, most_periods = 0x1p52;
@@ -47,8 +47,8 @@ static double *other_of(const oif_season *season)
     return oif_block_part(season, season->other_at);
 }
 
-/* What the last row was expected to have, then how much may be due to a slope, then memory for
- * a while. */
+/* Scratch arrays: the expected values of the last row, how much of the difference the slope may
+ * explain, and one for temporary use. */
 static double *expected_of(const oif_season *season, size_t array)
 {
     return (double *)oif_block_part(season, season->expected_at) + array * season->columns;
@@ -66,7 +66,7 @@ static oif_row_ranges *ranges_of(const oif_season *season)
 
 /* ---- Creation ---- */
 
-/* Rows of a phase, if the period is in rows. */
+/* Rows per phase, if the period is in rows. */
 static double rows_of_phase(const oif_season_options *options)
 {
     return (double)(((uint64_t)options->period + PHASES - 1) / PHASES);
@@ -133,7 +133,7 @@ void oif_season_init(oif_season *season, size_t columns, const oif_season_option
 
 /* ---- Time ---- */
 
-/* Where a row is in its period, in phases, and the number of that period. */
+/* The position of a row in its period, in phases, and the number of that period. */
 typedef struct place {
     bool is_known;
     double at;
@@ -144,7 +144,7 @@ typedef struct place {
 static void count_first_rows(oif_season *season, double seconds)
 {
     const double since = seconds - season->first_seconds;
-    const uint64_t few_rows = 4; /* of a period: its first row had a wrong time */
+    const uint64_t few_rows = 4; /* in a whole period: its first row had a wrong time */
     if (!(since >= 0) || (since >= season->options.period && season->first_rows < few_rows)) {
         season->first_seconds = seconds;
         season->first_rows = 0;
@@ -176,8 +176,8 @@ static place place_by_rows(const oif_season *season)
 
 /* ---- The history ---- */
 
-/* Keeps the means of the phase that has ended. Where no row was learned, what an older period had
- * stays. */
+/* Stores the means of the phase that has ended. A column without learned values keeps those of an
+ * older period. */
 static void keep_means(oif_season *season)
 {
     uint32_t *cells = history_of(season, season->phase) + season->slot * season->columns;
@@ -215,8 +215,8 @@ OIF_INLINE float larger(float a, float b)
     return a < b ? b : a;
 }
 
-/* The medians of up to four numbers each; NaN if there are less than two. None is as infinity,
- * beyond all others. */
+/* The medians of up to four values each; NaN if there are fewer than two. A missing value counts as
+ * infinity, beyond all others. */
 OIF_INLINE void find_medians(const float *restrict cells, size_t columns, double *restrict medians)
 {
     const float *first = cells, *second = cells + columns, *third = second + columns,
@@ -232,8 +232,8 @@ OIF_INLINE void find_medians(const float *restrict cells, size_t columns, double
         const float lowest = smaller(low, other_low), x = larger(low, other_low),
                     y = smaller(high, other_high), highest = larger(high, other_high);
         const float one = smaller(x, y), two = larger(x, y);
-        /* lowest <= one <= two <= highest. All is computed, then chosen from: so compilers work on
-         * several columns at once. */
+        /* lowest <= one <= two <= highest. Computes every case, then selects, so compilers can
+         * vectorise it. */
         const float of_four = one * 0.5F + two * 0.5F, of_two = lowest * 0.5F + one * 0.5F;
         const float up_to_three = two < none ? one : of_two;
         const float median = highest < none ? of_four : up_to_three;
@@ -259,9 +259,9 @@ static void medians_of_phase(const oif_season *season, uint32_t phase, double *m
     (oif_machine_has_avx2() ? find_medians_avx2 : find_medians_portable)(cells, columns, medians);
 }
 
-/* Interpolates between the medians of two phases; where one has none, takes that of the other.
- * `slope` has those of the second, and then how much they differ, or the first from `before` if
- * that is more: at a peak two phases may be equal. */
+/* Interpolates between the medians of two phases; if one has none, takes the other. `slope` has the
+ * medians of the second phase, and gets the difference of the two, or of the first and `before` if
+ * that is larger: at a peak two phases may be equal. */
 static void interpolate(double *restrict expected, double *restrict slope,
                         const double *restrict before, double share, size_t columns)
 {
@@ -273,7 +273,8 @@ static void interpolate(double *restrict expected, double *restrict slope,
     }
 }
 
-/* What is expected at a place. Returns whether that is between the middles of two phases. */
+/* Computes the expected values. Returns whether the position is between the middles of two
+ * phases. */
 static bool find_expected(const oif_season *season, double at)
 {
     const double least_share = 0x1p-20;
@@ -312,7 +313,7 @@ OIF_INLINE void subtract(const double *restrict row, const double *restrict expe
         differences[j] = row[j] * quarter - expected[j];
 }
 
-/* A difference that the slope may explain is none. */
+/* Removes the part of each difference that the slope may explain. */
 static void allow_slope(const double *restrict slope, size_t columns, double *restrict differences)
 {
     for (size_t j = 0; j < columns; j++) {
@@ -350,8 +351,8 @@ static double judge(const oif_season *season, size_t *column, int *direction)
     double squares = oif_row_ranges_worst(ranges_of(season), judged, &worst);
     if (!(squares > 0))
         return 0;
-    /* On a slope all differences may be 0, and so is the width of their ranges: it counts as no
-     * less than the mean difference before the slope was allowed for. */
+    /* On a slope all differences may be 0, and with them the width of their ranges. Use at least
+     * the mean difference before the slope was subtracted. */
     const double widths = fabs(judged[worst]) / own_of(season)[worst];
     squares = widths * widths < squares ? widths * widths : squares;
     *column = worst;
@@ -378,7 +379,7 @@ double oif_season_observe(oif_season *season, const double *row, double seconds,
 
 /* ---- Learning rows ---- */
 
-/* Any phase but this. */
+/* A pseudorandom phase other than the current one. */
 static uint32_t other_phase(const oif_season *season)
 {
     const uint64_t mixed = (season->rows + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 33;

@@ -1,12 +1,12 @@
-/* The senses of a model. A sense asks a question that no detector does, and judges rows beside
- * them (judges.h):
+/* The senses of a model. A sense asks a question that no detector asks, and judges rows beside the
+ * detectors (judges.h):
  *
- *     stuck      does a column repeat one value for longer than it ever did?
+ *     stuck      has a column repeated one value longer than it ever did?
  *     partner    does a column still follow another one as it did?
- *     season     is a number unusual for this time of the period?
+ *     season     is a value unusual for this time of the period?
  *
- * A sense observes every row, and learns those that are accepted as usual. The block holds no
- * pointers; it may be part of another.
+ * A sense observes every row, and learns those accepted as usual. The block has no pointers and may
+ * be part of another.
  */
 #ifndef OIF_PIPELINE_SENSES_SENSES_H
 #define OIF_PIPELINE_SENSES_SENSES_H
@@ -40,19 +40,19 @@ typedef struct oif_senses {
     oif_finding findings[OIF_SENSES_MAX]; /* of the last row */
 } oif_senses;
 
-/* The bytes of the block; SIZE_MAX if no machine could hold it. */
+/* Bytes of the block; SIZE_MAX if no machine could hold it. */
 size_t oif_senses_bytes(size_t columns, const oif_senses_options *options);
 
-/* How many senses there are with such options. */
+/* The number of senses with these options. */
 uint32_t oif_senses_count(const oif_senses_options *options);
 
-/* Makes senses without rows in a block of that many bytes, all 0. */
+/* Initialises senses without rows in a zeroed block of that many bytes. */
 void oif_senses_init(oif_senses *senses, size_t columns, const oif_senses_options *options);
 
-/* Takes the next row. `evidence` gets that of each sense: 0 if it finds nothing. */
+/* Observes the next row. `evidence` gets one number per sense: 0 if it finds nothing. */
 void oif_senses_observe(oif_senses *senses, const double *row, double seconds, double evidence[]);
 
-/* The row, which was observed last, is a usual one. */
+/* Learns the row observed last, which is usual. */
 void oif_senses_learn(oif_senses *senses, const double *row);
 
 void oif_senses_visit_fields(oif_senses *senses, oif_state_visitor *visitor);

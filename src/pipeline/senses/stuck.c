@@ -6,10 +6,10 @@
 #include <math.h>
 
 enum {
-    FORGET_ROWS = 256,  /* from one forgetting to the next */
+    FORGET_ROWS = 256,  /* between two times of forgetting */
     FORGET_SHARE = 64,  /* one part in this many is forgotten, ... */
-    FORGET_MOST = 4,    /* ... but no more rows of a run than this */
-    LEAST_CHANGES = 32, /* of a column that is not constant by nature */
+    FORGET_MOST = 4,    /* ... but at most this many rows of a run */
+    LEAST_CHANGES = 32, /* of a column that is not simply constant */
     ARRAYS = 5
 };
 
@@ -62,7 +62,7 @@ size_t oif_stuck_bytes(size_t columns)
 
 static const double most_exponent = 8;
 
-/* How fast the tail of a column's runs falls. */
+/* The exponent of the tail of a column's runs. */
 static double exponent_of(double longest, double changes)
 {
     double exponent = oif_log2(1 + changes) / oif_log2(1 + longest);
@@ -94,7 +94,7 @@ void oif_stuck_init(oif_stuck *stuck, size_t columns)
     set_limits(stuck);
 }
 
-/* Follows the runs of all columns; returns whether one may be over its limit. */
+/* Updates the runs of all columns; returns whether one may exceed its limit. */
 static bool follow_runs(oif_stuck *stuck, const double *restrict row)
 {
     double *restrict last = last_of(stuck), *restrict start = start_of(stuck),
@@ -168,8 +168,7 @@ static void forget(oif_stuck *stuck)
     set_limits(stuck);
 }
 
-/* A run over the limit that is accepted all the same is the longest from now on, though it
- * lasts. */
+/* A run over the limit that is accepted becomes the longest, even while it continues. */
 static void accept_long_runs(oif_stuck *stuck)
 {
     for (size_t j = 0; j < stuck->columns; j++)

@@ -39,8 +39,7 @@ def test_a_dropped_file_is_scored_at_once(server, open_page):
     note = page.locator("#upload-note").inner_text()
     assert note == f"{len(scored):,} rows, {sum(row['anomaly'] == '1' for row in scored):,} anomalies. " \
                    "Taken from the first lines: key pump, time time."
-    page.wait_for_selector("#now-list li")
-    assert page.locator("#now-list .where").first.inner_text() == "pump-1"
+    wait_until(page, "where => document.querySelector('#now-list .where')?.textContent === where", "pump-1")
     picture(page, "dropped")
     points = server.ask("GET", "/api/v1/streams/my-pumps/points?key=pump-3&limit=1000")
     own = [row for row in scored if row["pump"] == "pump-3"]
