@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 SOAK_ROWS ?= 1e8
 FUZZ_SECONDS ?= 60
 sources := $(wildcard include/*.h src/*/*.[ch] src/*/*/*.[ch] cli/*.[ch] serve/*.[ch] fuzz/*.[ch] fuzz/replay/*.c \
-	benchmarks/*.[ch] tests/*/*.[ch] python/src/*.[ch] java/oif-java/src/main/c/*.c examples/*.c)
+	benchmarks/*.[ch] tests/*/*.[ch] python/src/*.[ch] java/oif-java/src/main/c/*.[ch] examples/*.c)
 scripts := .ci/run java/mvn $(wildcard tools/*.sh benchmarks/*.sh experiments/*.sh tests/*/*.sh)
 lcov_options := --quiet --rc lcov_branch_coverage=1
 # Left out: advice to use memcpy_s, which glibc lacks, and a check that clang-tidy 14 gets wrong.
@@ -13,14 +13,14 @@ tidy_checks := -clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHand
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-serve demo-flink build test install clean \
-	test-all python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels docs pictures screenshot format lint coverage fuzz valgrind release-gcc \
+	test-all python-test python-asan python-capymoa java test-java java-asan javadoc test-flink test-flink-kafka wheels packages check-packages docs pictures screenshot format lint coverage mutation fuzz valgrind release-gcc \
 	fuzz-long faults soak test-corrupt test-kill test-serve-kill test-numbers test-snapshots \
 	operations data accuracy forgetting paper paper-quick ablation \
-	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-flink bench-programs flink-job
+	bench bench-quick bench-aarch64 bench-plain bench-python bench-serve bench-text bench-compare bench-flink bench-key-state bench-programs flink-job
 
 ##@ Use it
 
-demo: build ## score a synthetic stream live and draw it
+demo: build ## score a synthetic stream and draw it
 	@build/release/oif demo
 
 demo-serve: build ## a live page of six pumps on http://127.0.0.1:8571 (ARGS="--listen 127.0.0.1:8080")
@@ -40,7 +40,8 @@ test: ## C and CLI tests with gcc, the Python package, the documents' examples: 
 	@tools/run_tests.sh
 
 install: build ## headers, libraries and program to PREFIX (/usr/local)
-	cmake --install build/release --prefix $(PREFIX)
+	@cmake --install build/release --prefix $(PREFIX) > build/install.log || { cat build/install.log; exit 1; }
+	@tools/after_install.sh $(PREFIX)
 
 clean: ## remove build/
 	rm -rf build
@@ -119,6 +120,18 @@ wheels: ## build/wheels: the wheels of a release, audited, and the sdist (ARGS="
 	@tools/install_dependencies.sh test
 	@tools/make_wheels.sh $(ARGS)
 
+packages: ## build/packages: Debian packages, source archive, wheel, SBOM, checksums, twice with the same bits (DEB_BUILD_OPTIONS=: runs tests, too)
+	@tools/install_dependencies.sh packages
+	@tools/make_packages.sh
+
+check-packages: ## build/packages into a bare Debian of debootstrap: install, use, compile, purge (as root)
+	@tools/install_dependencies.sh packages
+	@tools/check_packages.sh
+
+mutation: ## break src/detect in 200 small ways: does a test notice each? (ARGS="--mutants 20 src/detect/rrcf/*.c")
+	@tools/install_dependencies.sh develop
+	@tools/mutate.py $(ARGS)
+
 coverage: ## lines and branches that the tests run, 98% and 90% of src/ or it fails; pages in build/coverage/html
 	@tools/install_dependencies.sh develop
 	cmake --preset coverage > /dev/null
@@ -195,10 +208,11 @@ operations: release-gcc ## which operational anomalies are found, how soon, and 
 data: ## fetch the paper's public data sets into ~/.cache/oif/data (looked for in OIF_DATA first)
 	@$(MAKE) --no-print-directory paper ARGS="--only data"
 
-accuracy_venv = $(if $(findstring --anchors,$(ARGS)),anchors,test)
-accuracy: ## median AUC on the paper's data sets beside the paper's (ARGS="--quick --check"), or by kind of anomaly (ARGS=--kinds)
+accuracy_venv = $(if $(findstring --anchors,$(ARGS)),bench,test)
+accuracy: ## median AUC on the paper's data sets beside the paper's (ARGS="--quick --check"), beside others' detectors (ARGS=--anchors), or by kind of anomaly (ARGS=--kinds)
 	@tools/install_dependencies.sh test
 	@tools/make_venv.sh $(accuracy_venv)
+	@$(if $(findstring --anchors,$(ARGS)),tools/make_aws_forest.sh,true)
 	@build/$(accuracy_venv)-venv/bin/python tools/accuracy.py $(ARGS)
 
 forgetting: ## online-iforest's window beside its turnover: the first rows, and after a jump of all columns
@@ -224,8 +238,9 @@ ablation: ## what each ingredient of turnover and rolling-iforest is worth, and 
 
 ##@ Measure speed
 
-bench: bench-programs ## ours beside the peers from PyPI: table, JSON and plots in benchmarks/results (ARGS="--quick")
+bench: bench-programs ## ours beside the peers from PyPI and Maven Central: table, JSON and plots in benchmarks/results (ARGS="--quick")
 	@tools/make_venv.sh bench
+	@tools/make_aws_forest.sh
 	@build/bench-venv/bin/python benchmarks/peers.py $(ARGS)
 
 bench-quick: bench-programs ## instructions per row against benchmarks/limits.json (ARGS="--accept" to set them)
@@ -256,11 +271,18 @@ bench-serve: release-gcc ## batches and single rows by HTTP beside oif score and
 bench-flink: bench-programs flink-job ## Flink's operator beside the C library, checkpoints, quiet keys, against their bars: some minutes
 	@benchmarks/flink.py $(ARGS)
 
+bench-key-state: bench-programs ## bytes and times of a key's model, live and saved: the table of docs/flink.md
+	@build/benchmarks/benchmarks/bench_key_state
+
 flink-job:
 	@tools/install_dependencies.sh java
 	@tools/make_java.sh > build/make_java.log 2>&1 || { cat build/make_java.log; exit 1; }
 	@java/mvn -q -DskipTests package
 	@tools/make_flink.sh
+
+bench-compare: bench-programs ## this checkout beside an earlier commit, in turns (BEFORE=COMMIT)
+	@tools/make_venv.sh test
+	@build/test-venv/bin/python benchmarks/compare.py $(BEFORE) $(ARGS)
 
 bench-text: bench-programs ## megabytes per second of CSV, NDJSON and raw rows, and their share of oif score
 	@build/benchmarks/benchmarks/bench_text $(ARGS)

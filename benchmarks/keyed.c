@@ -1,9 +1,9 @@
-/* The rows of benchmarks/flink.py through one pipeline with a model per key: what the library
- * itself takes, beside which Flink's operator is measured.
+/* The rows of benchmarks/flink.py through one pipeline with a model per key: the cost of the
+ * library alone, compared with Flink's operator.
  *
  *     bench_keyed ROWS FIRST_ROWS KEYS WINDOW     prints microseconds of processor time per row,
- *                                                 the first rows left out, and the sum of the
- *                                                 scores' bits, which Flink's must equal
+ *                                                 without the first rows, and the sum of the
+ *                                                 scores' bits, which must equal Flink's
  */
 #include "oif.h"
 #include "stopwatch.h"

@@ -3,7 +3,8 @@
 
 It has three parts:
 
-  ours     our detectors on six sets: nanoseconds a row of each way to pass rows, bytes, AUC
+  ours     our detectors on six sets: nanoseconds per row of each way to pass rows, bytes, AUC; first of all one small
+           table, detectors by sets, to be kept: --before FILE.json prints what became of an earlier run's
   peers    each peer beside the one of ours that does the same, with the same parameters and rows. Slow peers get fewer
            rows: what is compared is their time, and their AUC, with ours on just those
   growth   online-iforest and the plain translation of its paper for growing n, window_size, num_trees and d
@@ -14,6 +15,7 @@ threads: by the wall's); a run of under 2 seconds is done three times and the be
     benchmarks/peers.py                      everything
     benchmarks/peers.py --quick              a tenth of the rows: to see that it works
     benchmarks/peers.py --parts peers --sets Donors --only rcf3,river
+    benchmarks/peers.py --parts ours --before benchmarks/results/EARLIER.json
     benchmarks/peers.py --plots FILE.json    draw the plots of an earlier run again
 
 Writes benchmarks/results/DATE-PROCESSOR.json, .md with the tables, and the plots as .svg and .png.
@@ -42,6 +44,7 @@ import detectors  # noqa: E402
 from detectors import ALL_OURS, CHECKOUT, OURS_FROM_C, OURS_FROM_PYTHON, PEERS  # noqa: E402  (puts tools/ on the path)
 
 import accuracy  # noqa: E402
+import aws_forest  # noqa: E402
 import datasets  # noqa: E402
 
 RESULTS = CHECKOUT / "benchmarks" / "results"
@@ -156,13 +159,15 @@ def why_missing(detector, failure):
     """Why a peer did not run: what pip said, if it did not install, else what Python said."""
     log = FAILED_INSTALLS / detector.package
     if not log.is_file():
-        return f"{type(failure).__name__}: {failure}"
+        return re.sub(r"[\s|]+", " ", f"{type(failure).__name__}: {failure}")  # one cell of a table
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     telling = [line.strip() for line in lines if re.search(r"\b(fatal )?error: (?!subprocess|failed-wheel)", line)]
     return f"does not install: {(telling or lines or ['pip failed'])[-1]}"
 
 
 def version(package):
+    if package == aws_forest.NAME:
+        return aws_forest.version()
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -181,7 +186,12 @@ def measure_detector(detector, stream, rows, anomalous, ours_on, label, share):
     if key not in ours_on:
         ours_on[key] = run_ours(detector.beside, rows)
     ours_seconds, ours_scores = ours_on[key]
-    seconds, scores = run_detector(detector, stream, rows, label, share) if detector.make else ours_on[key]
+    if detector.run:
+        seconds, scores = detector.run(stream, rows)
+    elif detector.make:
+        seconds, scores = run_detector(detector, stream, rows, label, share)
+    else:
+        seconds, scores = ours_on[key]
     scored = ~np.isnan(scores)  # dSalmon's HSTrees have no score for the first window
     return {
         "clock": "processor" if detector.threads == 1 else "wall",
@@ -202,7 +212,7 @@ def measure_set(name, chosen, share):
     ours_on = {}  # which of ours, rows -> seconds, scores
     results = []
     for i, detector in enumerate(chosen):
-        n = min(len(rows), int(share * detector.rows))
+        n = min(len(rows), max(int(share * detector.rows), detector.least))
         label = f"{name}, {i + 1} of {len(chosen)}: {detector.name}, {detector.how}"
         show(label)
         result = {
@@ -326,8 +336,34 @@ def auc_text(value):
     return "-" if value is None else f"{value:.3f}"
 
 
+def one_by_one(measured_sets):
+    """{detector: {set: nanoseconds}}: the small table that is kept from run to run."""
+    table = {}
+    for measured in measured_sets:
+        for r in measured["detectors"]:
+            table.setdefault(r["detector"], {})[measured["name"]] = r["nanoseconds"]["one-by-one"]
+    return table
+
+
+def small_table(table, before):
+    """Nanoseconds per row; of an earlier run too, if there is one."""
+    sets = list(next(iter(table.values())))
+    yield "## Ours, learned and scored one by one: nanoseconds per row" + (", before and now" if before else "")
+    yield ""
+    yield f"| detector | {' | '.join(sets)} |"
+    yield "| --- |" + " ---: |" * len(sets)
+    for detector, times in table.items():
+        cells = []
+        for name in sets:
+            earlier = before.get(detector, {}).get(name)
+            now = round_figures(times[name])
+            cells.append(f"{round_figures(earlier)}, {now} ({times[name] / earlier:.2f})" if earlier else now)
+        yield f"| {detector} | {' | '.join(cells)} |"
+    yield ""
+
+
 def ours_table(measured_sets):
-    yield "## Ours: nanoseconds a row"
+    yield "## Ours: nanoseconds per row of each way"
     yield ""
     yield "| set | d | rows | detector | learn and score | blocks of 1000 | on 2 threads (wall) | score | bytes | AUC |"
     yield "| --- | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |"
@@ -340,11 +376,34 @@ def ours_table(measured_sets):
     yield ""
 
 
+def short_table(sets):
+    """A line per peer: how many times as fast ours is, and in brackets the AUCs, ours first."""
+    lines = {}
+    for measured in sets:
+        for r in (r for r in measured["detectors"] if r["package"] != OURS_FROM_C[0].package):
+            ours, *params = r["beside"].split(" ")
+            beside = ", ".join([f"`{ours}`", *(f"`{param.replace('=', '` ')}" for param in params)])
+            way = "" if r["how"] == detectors.ONE else f", {r['how']}"
+            key = (beside, f"{r['name']} {r['version'] or ''}".strip() + way)
+            line = lines.setdefault(key, {"rows": 0})
+            line["rows"] = max(line["rows"], r["rows"])
+            if "missing" not in r:
+                aucs = ", ".join(auc_text(r[name]).removeprefix("0") for name in ("ours_auc", "auc"))
+                line[measured["name"]] = f"{round_figures(r['ours_times'])} ({aucs})"
+    yield "### In short: how many times as fast ours is (AUC of ours, of the peer)"
+    yield ""
+    yield "| ours | peer | rows at most | " + " | ".join(f"{m['name']} ({m['d']})" for m in sets) + " |"
+    yield "| --- | --- | --- |" + " --- |" * len(sets)
+    for (beside, peer), line in lines.items():
+        cells = [line.get(measured["name"], "did not run") for measured in sets]
+        yield f"| {beside} | {peer} | {line['rows']:,} | {' | '.join(cells)} |"
+
+
 def set_table(measured):
     share = 100 * measured["anomalies"] / measured["n"]
     yield f"### {measured['name']}: {measured['n']:,} rows, d = {measured['d']}, {share:.1f} % anomalies"
     yield ""
-    yield "| detector | rows passed | how | ns a row | beside oif's | ns a row | oif is faster | AUC | oif's AUC |"
+    yield "| detector | rows passed | how | ns per row | beside oif's | ns per row | oif is faster | AUC | oif's AUC |"
     yield "| --- | ---: | --- | ---: | --- | ---: | ---: | ---: | ---: |"
     for r in measured["detectors"]:
         label = f"{r['name']} {r['version'] or ''}".strip()
@@ -374,7 +433,7 @@ def bar_lines(bars):
 
 
 def growth_table(growth):
-    yield f"### Nanoseconds a row as the problem grows ({growth['rows']:,} made-up rows, d = 10, unless said)"
+    yield f"### Nanoseconds per row as the problem grows ({growth['rows']:,} made-up rows, d = 10, unless said)"
     yield ""
     yield "| | | plain translation | one by one | blocks |"
     yield "| --- | ---: | ---: | ---: | ---: |"
@@ -385,18 +444,21 @@ def growth_table(growth):
     yield ""
 
 
-def markdown(results):
+def markdown(results, before):
     yield f"# oif beside its peers, {results['date']}"
     yield ""
     yield f"{results['processor']}, {results['system']}, Python {results['python']}. Made by `{results['command']}`."
     yield "Everyone learns and scores the same rows in the same order and run; one thread, processor time, unless said."
     yield ""
     if results["ours"]:
+        yield from small_table(results["one_by_one"], before)
         yield from ours_table(results["ours"])
     if results["sets"]:
         yield "## Beside the peers"
         yield ""
         yield "Each peer beside the one of ours that does the same, through C and one by one, on the rows the peer got."
+        yield ""
+        yield from short_table(results["sets"])
         yield ""
         for measured in results["sets"]:
             yield from set_table(measured)
@@ -404,6 +466,8 @@ def markdown(results):
         yield ""
     if results["growth"]:
         yield from growth_table(results["growth"])
+    took = ", ".join(f"{part} {seconds:.0f} s" for part, seconds in results.get("took", {}).items())
+    yield f"Processor time of this run: {took}."
 
 
 # ---- The run ----
@@ -423,12 +487,25 @@ def choose(only):
     return [d for d in everyone if d.package == "oif" or any(w in f"{d.package} {d.name}".lower() for w in words)]
 
 
+def processor_seconds():
+    """Of this process and the programs that it ran."""
+    return sum(os.times()[:4])
+
+
 def measure(arguments):
     share = 0.1 if arguments.quick else 1
-    parts = arguments.parts
     chosen = choose(arguments.only)
-    ours = [measure_ours_on(name, share) for name in OURS_SETS] if "ours" in parts else []
-    sets = [measure_set(name, chosen, share) for name in arguments.sets] if "peers" in parts else []
+    measures = {
+        "ours": lambda: [measure_ours_on(name, share) for name in OURS_SETS],
+        "peers": lambda: [measure_set(name, chosen, share) for name in arguments.sets],
+        "growth": lambda: measure_growth(share),
+    }
+    found, took = {}, {}
+    for part in (part for part in PARTS if part in arguments.parts):
+        before = processor_seconds()
+        found[part] = measures[part]()
+        took[part] = processor_seconds() - before
+    sets = found.get("peers", [])
     return {
         "date": datetime.date.today().isoformat(),
         "processor": processor(),
@@ -436,19 +513,21 @@ def measure(arguments):
         "python": platform.python_version(),
         "command": " ".join(["make bench", *([f'ARGS="{" ".join(sys.argv[1:])}"'] if sys.argv[1:] else [])]),
         "seed": SEED,
-        "ours": ours,
+        "ours": found.get("ours", []),
+        "one_by_one": one_by_one(found.get("ours", [])),
         "sets": sets,
         "bars": judge_bars(sets) if sets else [],
-        "growth": measure_growth(share) if "growth" in parts else None,
+        "growth": found.get("growth"),
+        "took": took,
     }
 
 
-def write(results, base):
+def write(results, base, before):
     import plots
 
     base.parent.mkdir(parents=True, exist_ok=True)
     base.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    text = "\n".join(markdown(results)) + "\n"
+    text = "\n".join(markdown(results, before)) + "\n"
     base.with_suffix(".md").write_text(text, encoding="utf-8")
     drawn = plots.draw_all(results, base)
     print(text)
@@ -465,18 +544,22 @@ def main():
     )
     parser.add_argument("--only", metavar="WORD,...", help="only peers with such a word in their name (and ours)")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
+    parser.add_argument("--before", type=Path, metavar="FILE.json", help="print its small table beside this run's")
     parser.add_argument("--plots", type=Path, metavar="FILE.json", help="measure nothing, draw an earlier run again")
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(PARTS):
         parser.error(f"no part is called {', '.join(sorted(unknown))}")
     warnings.simplefilter("ignore")  # what peers warn of is not ours to print
 
+    read = lambda path: json.loads(path.read_text(encoding="utf-8"))  # noqa: E731
+    before = one_by_one(read(arguments.before)["ours"]) if arguments.before else {}
     if arguments.plots:
-        write(json.loads(arguments.plots.read_text(encoding="utf-8")), arguments.plots.with_suffix(""))
+        results = read(arguments.plots)
+        write({**results, "one_by_one": one_by_one(results["ours"])}, arguments.plots.with_suffix(""), before)
         return
     results = measure(arguments)
     slug = re.sub(r"[^a-z0-9]+", "-", results["processor"].lower()).strip("-")
-    write(results, RESULTS / (f"{results['date']}-{slug}" + ("-quick" if arguments.quick else "")))
+    write(results, RESULTS / (f"{results['date']}-{slug}" + ("-quick" if arguments.quick else "")), before)
 
 
 if __name__ == "__main__":

@@ -43,13 +43,13 @@ def is_ours(result):
     return result["package"] == "oif"
 
 
-DETECTOR_COLOURS = ("#0b6e4f", "#57a773", "#3b6ea5", "#c8553d", "#d9a441")
+DETECTOR_COLOURS = ("#0b6e4f", "#57a773", "#3b6ea5", "#c8553d", "#d9a441", "#8e6bbf", "#222222", "#9aa5b1")
 
 
 def draw_ours(measured_sets, processor, date):
     """Nanoseconds a row of each of our detectors, a group of bars for each set."""
     names = [r["detector"] for r in measured_sets[0]["detectors"]]
-    figure, axes = plt.subplots(figsize=(10, 4.2))
+    figure, axes = plt.subplots(figsize=(14, 4.6))
     width = 0.8 / len(names)
     for i, (name, colour) in enumerate(zip(names, DETECTOR_COLOURS)):
         times = [measured["detectors"][i]["nanoseconds"]["one-by-one"] for measured in measured_sets]
@@ -64,11 +64,11 @@ def draw_ours(measured_sets, processor, date):
     axes.tick_params(axis="x", length=0)
     axes.grid(axis="y", color="#e5e5e5")
     axes.set_axisbelow(True)
-    axes.set_ylabel("nanoseconds a row (log scale)")
+    axes.set_ylabel("nanoseconds per row (log scale)")
     axes.set_title("learn and score, one by one", loc="left", fontweight="bold", pad=22)
     axes.text(0, 1.0, f"{processor}, {date}; one thread", transform=axes.transAxes, fontsize=9, color="#777777",
               va="bottom")  # fmt: skip
-    figure.legend(loc="outside upper right", ncols=len(names), frameon=False, fontsize=9)
+    figure.legend(loc="outside upper right", ncols=4, frameon=False, fontsize=9)
     return figure
 
 

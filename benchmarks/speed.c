@@ -1,13 +1,13 @@
-/* How long a row takes; for online-iforest beside the plain literal translation of the paper
+/* The time per row; for online-iforest compared with the plain translation of the paper
  * (tests/reference).
  *
  *     bench_speed [OPTION...] NAME DIMENSION FILE [NAME DIMENSION FILE ...]
  *
- * A file holds rows of DIMENSION native doubles and nothing else; speed.py makes them from the
- * data sets. Every way of passing the rows is run in turn, and that several times over, so that
- * whatever else the machine does meets all of them; the best run of each counts. One thread is
- * timed by the processor's clock, several by the wall's. Creating the detector is not timed,
- * nor is learning where only scoring is asked for. */
+ * A file holds rows of DIMENSION native doubles and nothing else; speed.py makes them from the data
+ * sets. All ways of passing the rows run in rotation, several times, so other load on the machine
+ * affects all of them; the best run of each counts. One thread is timed by processor time, several
+ * by wall-clock time. Creating the detector is not timed, nor is learning if only scoring is
+ * measured. */
 #include "stopwatch.h"
 
 #include <oif.h>
@@ -51,7 +51,7 @@ static void must(oif_status status, const oif_error *error)
         die("%s", error->message);
 }
 
-/* ---- The rows, and what passes them ---- */
+/* ---- The rows, and what processes them ---- */
 
 typedef struct workload {
     const char *name;
@@ -116,15 +116,15 @@ static int param(const workload *w, const char *name)
     return (int)value;
 }
 
-/* ---- The ways of passing them ---- */
+/* ---- Ways of passing rows ---- */
 
-/* The words of our choices stand in the order of the plain translation's enumerators. */
+/* The words of our choices are in the order of the plain translation's enumerators. */
 static timing run_plain(const workload *w)
 {
     const int leaf = param(w, "max_leaf_samples");
     plain_forest_params params = {.num_trees = param(w, "num_trees"),
                                   .window_size = param(w, "window_size"),
-                                  .max_leaf_samples = leaf ? leaf : 32, /* which ours chooses */
+                                  .max_leaf_samples = leaf ? leaf : 32, /* our default */
                                   .growth = (plain_growth)param(w, "growth"),
                                   .variant = (plain_variant)param(w, "variant"),
                                   .seed = (uint64_t)param(w, "seed")};
@@ -273,8 +273,7 @@ static double nanoseconds(const result *r, enum way way)
     return 1e9 * (is_threaded(way) ? best.wall_seconds : best.cpu_seconds) / (double)r->count;
 }
 
-/* How many times as fast the second way is. Where threads take part both are timed by the
- * wall's clock. */
+/* How many times as fast the second way is. With threads, both are timed by the wall clock. */
 static double speedup(const result *r, enum way slow, enum way fast)
 {
     if (is_threaded(slow) || is_threaded(fast))
@@ -304,7 +303,7 @@ static const struct comparison {
     {"scoring blocks on 2 threads, against one", SCORE_BLOCKS, SCORE_BLOCKS_2, 1.5},
 };
 
-/* Whether this is the detector that there is a plain translation of, and that the bars are for. */
+/* Whether there is a plain translation of this detector, which the limits are for. */
 static bool has_plain(const settings *s)
 {
     return strcmp(s->params.table->name, "online-iforest") == 0;
@@ -446,7 +445,7 @@ static void choose_detector(settings *s, const char *name)
     must(oif_params_init(&s->params, name, &error), &error);
 }
 
-/* Returns the index of the first argument that is no option. */
+/* Returns the index of the first argument that is not an option. */
 static int read_options(settings *s, int argc, char **argv)
 {
     int i = 1;

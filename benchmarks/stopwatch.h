@@ -1,4 +1,4 @@
-/* Time taken: of the processor by this process (all its threads), and on the wall. */
+/* Elapsed time: processor time of this process (all threads), and wall-clock time. */
 #ifndef BENCHMARKS_STOPWATCH_H
 #define BENCHMARKS_STOPWATCH_H
 
@@ -27,7 +27,7 @@ static inline timing stopwatch_stop(timing started)
                     stopwatch_read(CLOCK_MONOTONIC) - started.wall_seconds};
 }
 
-/* The shorter of each: whatever else ran on the machine can only have made a run longer. */
+/* The minimum of each: other load on the machine can only have made a run longer. */
 static inline timing timing_best(timing a, timing b)
 {
     return (timing){a.cpu_seconds < b.cpu_seconds ? a.cpu_seconds : b.cpu_seconds,

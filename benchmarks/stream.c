@@ -1,14 +1,14 @@
-/* Passes a stream that it makes up itself through detectors, for instructions.py to count under
+/* Passes a synthetic stream through detectors; instructions.py counts the instructions with
  * callgrind.
  *
  *     bench_stream [START...]   runs every case, or those whose names begin so, and prints
  *                               "NAME ROWS" for each, in order
  *
- * For each case a detector first learns two windows of rows, so that what is counted is the
- * steady state: every row is learned, the oldest forgotten. Cases called /filling start empty.
- * Then pass_counted_rows passes the rows that count; callgrind starts from zero when it is
- * entered and writes its count when it is left. Same seed, same rows, same scores, hence the
- * same work: on one machine with one compiler the counts repeat to the last instruction. */
+ * For each case a detector first learns two windows of rows, so the counts are of the steady state:
+ * every row is learned, the oldest forgotten. Cases called /filling start empty. Then
+ * pass_counted_rows passes the counted rows; callgrind resets its count on entry and writes it on
+ * exit. Same seed, same rows, same scores, hence the same work: on one machine with one compiler
+ * the counts repeat exactly. */
 #include <oif.h>
 
 #include <math.h>
@@ -17,10 +17,10 @@
 #include <string.h>
 
 enum {
-    WINDOW = 2048, /* the longest that a detector initially has */
+    WINDOW = 2048, /* the longest initial window of a detector */
     FILL_ROWS = 2 * WINDOW,
     COUNTED_ROWS = 8000,
-    RRCF_COUNTED_ROWS = 2000, /* each costs as much as ten of the others' */
+    RRCF_COUNTED_ROWS = 2000, /* each costs as much as ten of the others */
     BLOCK_ROWS = 1000,
     MAX_DIMENSION = 36
 };
@@ -69,8 +69,7 @@ static double next_unit(uint64_t *random)
     return (double)(next_random(random) >> 11) * 0x1p-53;
 }
 
-/* In (-2, 2), the middle denser than the rim; no libm, so that every machine counts the same
- * rows. */
+/* In (-2, 2), denser in the middle; without libm, so every machine counts the same rows. */
 static double next_bell(uint64_t *random)
 {
     return next_unit(random) + next_unit(random) - next_unit(random) - next_unit(random);
@@ -91,8 +90,8 @@ static void make_rows(size_t dimension, double share_missing)
     }
 }
 
-/* A row is inserted at a cost that depends on how many of its numbers are outside the boxes of
- * recent rows (detect/row_ranges.h). */
+/* The cost of inserting a row depends on how many of its values are outside the boxes of recent
+ * rows (detect/row_ranges.h). */
 typedef enum place {
     INSIDE,   /* both ends of the range are frequent, so every box has them: no row is outside */
     GAUSSIAN, /* ordinary rows: with ten columns two of three are outside some box */
@@ -104,7 +103,7 @@ static const char *const place_remarks[PLACE_COUNT] = {
     [GAUSSIAN] = "/gaussian",
 };
 
-/* Nearly normal, with the deviation 1; no libm. */
+/* Nearly normal, with standard deviation 1; without libm. */
 static double next_gaussian(uint64_t *random)
 {
     double sum = -6;
@@ -179,8 +178,8 @@ static oif_params params_of(const char *name)
     return params;
 }
 
-static size_t fill_rows = FILL_ROWS; /* learned before those that count */
-static char **starts; /* of the names of the cases that are run, then NULL; all if there is none */
+static size_t fill_rows = FILL_ROWS; /* learned before the counted ones */
+static char **starts;                /* of the names of the cases to run, then NULL; all if empty */
 
 static bool is_run(const char *name)
 {
@@ -190,7 +189,7 @@ static bool is_run(const char *name)
     return runs;
 }
 
-/* Counts rows and prints the name of the case, and how many they were. */
+/* Counts rows and prints the name of the case and the number of rows. */
 static void run_case(const oif_params *params, const char *name, size_t dimension, pass how,
                      size_t count, const char *remark)
 {
@@ -241,7 +240,7 @@ static void run_detector(const char *name, size_t dimension, size_t count)
     run_case(&params, name, dimension, SCORE_LEARN_BLOCKS, count, "");
 }
 
-/* The detectors that insert rows, beside themselves without it: NAME/insertion=WORD/... */
+/* The detectors that insert rows, with and without insertion: NAME/insertion=WORD/... */
 static void run_insertion(const char *detector, const char *insertion, size_t dimension,
                           const char *remark)
 {

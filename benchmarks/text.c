@@ -2,13 +2,12 @@
  *
  *     bench_text [--json] [--repeats N] [FILE.csv]
  *
- * First megabytes a second of the reader on made-up files: CSV of short numbers and of 17
- * digits, with strtod on the same numbers beside it; NDJSON as logs have it, dense and with the
- * blanks that Python's json.dumps puts in; raw rows, with memcpy beside it; and of printing.
- * Nanoseconds of a time in ISO 8601.
- * Then the three phases of `oif score` (parse, learn and score, print), one after the other
- * over the same rows: those of the file (numbers only, lines that end in \n), else of one made
- * up like the Http data set. Everything is in memory, so no disk is timed; processor time, best
+ * First, megabytes per second of the reader on synthetic files: CSV of short numbers and of 17
+ * digits, compared with strtod on the same numbers; NDJSON like logs, dense and with the blanks of
+ * Python's json.dumps; raw rows, compared with memcpy; and of printing. Nanoseconds per ISO 8601
+ * time. Then the three phases of `oif score` (parse, learn and score, print), one after the other
+ * over the same rows: those of the file (only numbers, lines that end in \n), or else synthetic
+ * ones like the Http data set. Everything is in memory, so no disk is timed; processor time, best
  * of N. */
 #include "stopwatch.h"
 
@@ -80,7 +79,7 @@ static text text_load(const char *path)
     return loaded;
 }
 
-/* ---- The files that are made up ---- */
+/* ---- Synthetic files ---- */
 
 static uint64_t next_random(uint64_t *state) /* splitmix64 */
 {
@@ -90,7 +89,7 @@ static uint64_t next_random(uint64_t *state) /* splitmix64 */
     return z ^ (z >> 31);
 }
 
-/* Such as 7, 348, 12.5, -0.25. */
+/* For example 7, 348, 12.5, -0.25. */
 static size_t short_number(uint64_t *random, char *field, size_t size)
 {
     static const double parts[] = {1, 1, 10, 100};
@@ -100,7 +99,7 @@ static size_t short_number(uint64_t *random, char *field, size_t size)
     return (size_t)snprintf(field, size, "%.10g", value);
 }
 
-/* Such as 0.84442185152504812, -13.775671418259417. */
+/* For example 0.84442185152504812, -13.775671418259417. */
 static size_t long_number(uint64_t *random, char *field, size_t size)
 {
     static const double scales[] = {1, -1, 20, -1000};
@@ -173,8 +172,8 @@ static text make_raw(void)
     return raw;
 }
 
-/* Like the Http data set: logarithms of a duration (mostly 0), of the bytes sent and of those
- * received, plus 0.1. */
+/* Like the Http data set: logarithms of a duration (mostly 0), of the bytes sent and received, plus
+ * 0.1. */
 static text make_http_like(void)
 {
     text csv = text_new(HTTP_ROWS * HTTP_COLUMNS * (OIF_NUMBER_TEXT_BYTES + 1));
@@ -213,11 +212,11 @@ static ptrdiff_t read_source(void *context, char *buffer, size_t capacity)
 typedef struct table {
     double *values;                     /* NULL: only add them up */
     size_t *text_bytes;                 /* the length of each row's line, or NULL */
-    size_t rows, columns, header_bytes; /* the header's with its line end, 0 without one */
-    double sum;                         /* so that no compiler leaves the reading out */
+    size_t rows, columns, header_bytes; /* of the header with its line end, 0 without one */
+    double sum;                         /* keeps compilers from removing the reading */
 } table;
 
-/* Reads all of `from`; timed is what a program that wants the rows has to do. */
+/* Reads all of `from`; times what a program that wants the rows must do. */
 static timing read_csv(const text *from, table *into)
 {
     source s = {.from = from};
@@ -296,7 +295,7 @@ static timing read_raw(const text *from, double *sum)
     return stopwatch_stop(started);
 }
 
-/* What the source alone takes. */
+/* The cost of the source alone. */
 static timing copy_pieces(const text *from, double *sum)
 {
     static char buffer[1 << 16];
@@ -308,8 +307,8 @@ static timing copy_pieces(const text *from, double *sum)
     return stopwatch_stop(started);
 }
 
-/* What libc does for the same numbers, without looking for anything else: every field is
- * followed by one byte. */
+/* The cost in libc for the same numbers, without any checks: every field is followed by one
+ * byte. */
 static timing read_with_strtod(const text *from, double *sum)
 {
     timing started = stopwatch_start();
@@ -368,8 +367,8 @@ static timing print_with_snprintf(const double *values, size_t count, text *into
     return stopwatch_stop(started);
 }
 
-/* As oif score: the line as it came, a comma, the score; collected in pieces of 64 KiB, as
- * cli/output.c does it. */
+/* Like oif score: the original line, a comma, the score; collected in pieces of 64 KiB, as in
+ * cli/output.c. */
 static timing print_scored(FILE *to, const text *from, const table *rows, const double *scores)
 {
     enum { PIECE_BYTES = 1 << 16 };
@@ -544,7 +543,7 @@ static void benchmark_phases(const settings *s)
 
     if (!nowhere || setvbuf(nowhere, buffer, _IOFBF, sizeof buffer) != 0)
         die("cannot open /dev/null");
-    read_csv(&csv, &rows); /* to learn how many there are */
+    read_csv(&csv, &rows); /* to count them */
     rows.values = allocate(rows.rows * rows.columns * sizeof *rows.values);
     rows.text_bytes = allocate(rows.rows * sizeof *rows.text_bytes);
     double *scores = allocate(rows.rows * sizeof *scores);

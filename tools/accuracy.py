@@ -9,6 +9,7 @@ then score, as the paper does. What counts is the median over the runs.
     tools/accuracy.py --variant paper Shuttle Smtp
     tools/accuracy.py --check                exit code 1 when the bar is missed
     tools/accuracy.py --quick --check        3 runs on the small sets: is anything broken? fine without data
+    tools/accuracy.py --anchors --help       another table: ours beside the detectors of others
     tools/accuracy.py --kinds --help         another table: who finds which kind of anomaly
 """
 
@@ -258,6 +259,10 @@ def main():
         import accuracy_by_kind  # only now, because it imports this file
 
         return accuracy_by_kind.main()
+    if "--anchors" in sys.argv[1:]:
+        import accuracy_by_set
+
+        return accuracy_by_set.main()
     arguments = read_arguments()
     chosen = choose_sets(arguments)
     absent = [s.name for s in chosen if not datasets.find(f"{s.name}.npz")]

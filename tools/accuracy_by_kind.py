@@ -13,8 +13,8 @@ A figure is the mean over the streams of a group and over the runs. The last thr
     tools/accuracy.py --kinds                             all detectors of the program, 6 runs
     tools/accuracy.py --kinds rolling-iforest+sdo rrcf    these only
     tools/accuracy.py --kinds online-iforest:forgetting=turnover,num_trees=64
-    tools/accuracy.py --kinds --anchors                   and methods from PyPI, on the same rows: tools/anchors.py
-    tools/accuracy.py --kinds "kNN (dSalmon)"             one of them, in build/anchors-venv
+    tools/accuracy.py --kinds --anchors                   and methods of others, on the same rows: tools/anchors.py
+    tools/accuracy.py --kinds "kNN (dSalmon)"             one of them, in build/bench-venv
     tools/accuracy.py --kinds --markdown                  the table for docs/choosing.md
 """
 
@@ -190,16 +190,20 @@ def measure(scores, anomalous):
     return roc_auc(scores, anomalous[FIRST_ROWS:]), average_precision(scores, anomalous[FIRST_ROWS:])
 
 
+def score(spec, rows, task):
+    """The scores of one of ours or of an anchor."""
+    if spec in anchors.ANCHORS:
+        return anchors.ANCHORS[spec].score(rows, task.seed)
+    return score_with_program(task.program, spec, rows, task.seed)
+
+
 def measure_task(task):
     """AUC, AP and processor seconds of each detector on the rows of one run."""
     rows, anomalous = make_stream(task.source, task.rows, task.seed)
     figures = []
     for spec in task.detectors:
         before = processor_seconds()
-        if spec in anchors.ANCHORS:
-            scores = anchors.ANCHORS[spec].score(rows, task.seed)
-        else:
-            scores = score_with_program(task.program, spec, rows, task.seed)
+        scores = score(spec, rows, task)
         figures.append((*measure(scores, anomalous), processor_seconds() - before))
     return figures
 
@@ -213,7 +217,7 @@ def measure_all(sources, arguments):
     ]
     results = {spec: {source: [] for source in sources} for spec in arguments.detectors}
     started = time.monotonic()
-    # Not forked: a Java virtual machine does not survive that.
+    # Not forked: what a package keeps in threads does not survive that.
     with multiprocessing.get_context("spawn").Pool(min(arguments.jobs, len(tasks))) as pool:
         for i, figures in enumerate(pool.imap(measure_task, tasks)):
             for spec, found in zip(arguments.detectors, figures):
@@ -311,7 +315,7 @@ def read_arguments():
     add = parser.add_argument
     add("detectors", nargs="*", metavar="DETECTOR", help="NAME or NAME:PARAMETER=VALUE,... (default: all)")
     add("--kinds", action="store_true", help="this table")
-    add("--anchors", action="store_true", help=f"also {', '.join(anchors.ANCHORS)}")
+    add("--anchors", action="store_true", help=f"also {', '.join(anchors.FAST)}")
     add("--groups", default=",".join(GROUPS), metavar="A,B", help="default: %(default)s")
     add("--rows", type=int, default=ROWS, metavar="N", help="of a stream, at most (default: %(default)s)")
     add("--runs", type=int, default=RUNS, metavar="N", help="of each stream (default: %(default)s)")
@@ -329,7 +333,7 @@ def read_arguments():
     if arguments.runs < 1 or arguments.jobs < 1 or arguments.first_seed < 0 or arguments.rows < 4 * FIRST_ROWS:
         parser.error(f"--runs and --jobs must be at least 1, --first-seed 0, --rows {4 * FIRST_ROWS}")
     arguments.detectors = arguments.detectors or list_detectors(arguments.oif)
-    arguments.detectors += [name for name in anchors.ANCHORS if arguments.anchors and name not in arguments.detectors]
+    arguments.detectors += [name for name in anchors.FAST if arguments.anchors and name not in arguments.detectors]
     return arguments
 
 

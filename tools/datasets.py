@@ -12,7 +12,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
+try:
+    import numpy as np
+except ModuleNotFoundError:
+    sys.exit("datasets.py needs NumPy: python3 -m pip install numpy")
 
 OWN_FOLDER = "set OIF_DATA to a folder that has the file"
 HOW_TO_GET = f"run `make data` to fetch the public data sets, or {OWN_FOLDER}"

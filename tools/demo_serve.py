@@ -15,6 +15,7 @@ import json
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -97,6 +98,18 @@ class Client:
         self.ask("POST", f"/api/v1/streams/{name}/rows?answer=count", text.getvalue().encode(), "text/csv")
 
 
+def check_port(address):
+    """Another server at this address would get the rows of the demo."""
+    host, _, port = address.rpartition(":")
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, int(port)))
+        except OSError as error:
+            raise SystemExit(f"demo_serve.py: {address}: {error.strerror}; choose another port: "
+                             'make demo-serve ARGS="--listen 127.0.0.1:8572"') from None
+
+
 def wait_until_ready(server, address):
     while server.poll() is None:
         try:
@@ -149,6 +162,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=0, metavar="N")
     options = parser.parse_args()
 
+    check_port(options.listen)
     signal.signal(signal.SIGTERM, interrupt)
     folder = tempfile.mkdtemp(prefix="oif-demo-")
     # A session of its own: Ctrl-C reaches this program, which then ends the server.

@@ -7,6 +7,7 @@
 #   tools/install_dependencies.sh develop   also make format, lint, coverage
 #   tools/install_dependencies.sh java      build, and make demo-flink, bench-flink
 #   tools/install_dependencies.sh aarch64   build, and make bench-aarch64
+#   tools/install_dependencies.sh packages  test, and make packages, check-packages
 #
 # As root on Debian or Ubuntu it installs what is missing; otherwise it prints the command that does.
 set -euo pipefail
@@ -79,7 +80,16 @@ find_missing() {
     need python3 has python3
     need python3-venv has_venv
     need python3-dev has_python_header
+    need git has git # a test of the source archive
     [ "$goal" = test ] && return
+    if [ "$goal" = packages ]; then
+        need dpkg-dev has dpkg-buildpackage
+        need debhelper has dh
+        need fakeroot has fakeroot
+        need lintian has lintian
+        need debootstrap has debootstrap
+        return
+    fi
 
     need clang has clang
     need libclang-rt-dev has_fuzzer
@@ -117,7 +127,7 @@ find_missing() {
     need shellcheck has shellcheck
 }
 
-case $goal in build | test | test-all | develop | java | aarch64) ;; *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
+case $goal in build | test | test-all | develop | java | aarch64 | packages) ;; *) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;; esac
 find_missing
 [ ${#missing[@]} -eq 0 ] && exit 0
 

@@ -3,15 +3,17 @@
 
     tools/make_pictures.py OIF            write docs/images/*.svg
     tools/make_pictures.py OIF --check    compare them instead, byte for byte; exit status 1 if one differs
+    tools/make_pictures.py --figures RESULT.json...   renew benchmarks/figures.json from results of `make bench` and
+                                          of `make accuracy ARGS="--anchors --json RESULT.json"`, and draw nothing
 
 OIF is the program. Sources: the streams that OIF generates and scores, the tables of docs/choosing.md, and
-benchmarks/limits.json. Only the standard library of Python is used, so the bytes depend on nothing else.
+benchmarks/figures.json. Only the standard library of Python is used, so the bytes depend on nothing else.
 """
 
 import sys
 from pathlib import Path
 
-from pictures import diagrams, pump, tables
+from pictures import diagrams, peers, pump, tables
 from pictures.svg import DARK, LIGHT
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -21,7 +23,8 @@ IMAGES = CHECKOUT / "docs" / "images"
 def draw_all(oif):
     """Yields (file name, SVG)."""
     scored = pump.score(oif)
-    drawn = {"pump": lambda theme: pump.draw(scored, theme), **tables.pictures(CHECKOUT), **diagrams.pictures()}
+    drawn = {"pump": lambda theme: pump.draw(scored, theme)}
+    drawn.update({**tables.pictures(CHECKOUT), **diagrams.pictures(), **peers.pictures(CHECKOUT)})
     for name, draw in drawn.items():
         yield f"{name}.svg", draw(LIGHT)
         yield f"{name}-dark.svg", draw(DARK)
@@ -42,6 +45,9 @@ def main(oif, is_check):
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--figures"] and sys.argv[2:]:
+        peers.take_over(CHECKOUT, map(Path, sys.argv[2:]))
+        sys.exit(0)
     arguments = [argument for argument in sys.argv[1:] if argument != "--check"]
     if len(arguments) != 1:
         sys.exit(__doc__)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the Python environment build/NAME-venv, with the oif package of this checkout in it.
 #
-#   tools/make_venv.sh NAME     test, reference, paper, bench, anchors, capymoa or spark; serve and docs, without the package
+#   tools/make_venv.sh NAME     test, reference, paper, bench, capymoa or spark; serve and docs, without the package
 #
 # tools/requirements/NAME.txt lists its packages. NAME-no-deps.txt lists packages whose own code is enough,
 # NAME-optional.txt packages that may fail to install: what pip printed is then in build/NAME-venv/failed/.

@@ -8,13 +8,17 @@
 #
 # A wheel serves Python 3.9 and later (abi3). The compiler is zig's clang, from PyPI: it links against the C library of
 # 2014 (glibc 2.17) and compiles for any of the machines on any of them. What a wheel cannot run on is an error here:
-# abi3audit checks the symbols of Python, auditwheel those of the C library.
+# abi3audit checks the symbols of Python, auditwheel those of the C library. The same commit gives the same bits in any folder
+# (tools/make_packages.sh compares); beside a wheel, WHEEL.linked lists what was linked into it, for the SBOM.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
 top=$PWD
 out=$top/build/wheels
-venv=$top/build/wheels-venv
+venv=${OIF_WHEELS_VENV:-$top/build/wheels-venv}
+# The time of all files in the wheels.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y include/oif.h)}
+export SOURCE_DATE_EPOCH
 
 make_environment() {
     local wanted
@@ -53,6 +57,21 @@ make_prefix() { # make_prefix FOLDER MACHINE LIBC
     done
 }
 
+# The packages whose archives are linked: KIND NAME VERSION per line.
+list_linked() { # list_linked FOLDER
+    local name file package
+    for name in libz.a libzstd.a libgcc.a; do
+        [ -f "$1/lib/$name" ] || continue
+        file=$(find /usr/lib -name "$name" -exec cmp -s {} "$1/lib/$name" \; -print -quit)
+        if package=$(dpkg-query -S "$file" 2>/dev/null); then
+            echo "deb ${package%%:*} $(dpkg-query -W -f '${Version}' "${package%%:*}")"
+        else
+            echo "generic $name" # not from Debian
+        fi
+    done
+    "$venv/bin/python" -c 'import importlib.metadata as m; print("pypi ziglang", m.version("ziglang"))'
+}
+
 make_tools() { # make_tools FOLDER ZIG_TARGET
     local zig
     zig=$("$venv/bin/python" -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))')
@@ -70,8 +89,8 @@ make_wheel() { # make_wheel MACHINE LIBC
     [ ! -f "$work/prefix/lib/libgcc.a" ] || more=$work/prefix/lib/libgcc.a
     make_tools "$work/tools" "$zig_target"
     rm -rf "$work/raw"
-    PATH=$venv/bin:$PATH CC=$work/tools/cc CFLAGS="-I$work/prefix/python -g0" LDFLAGS=-s \
-        ZIG_GLOBAL_CACHE_DIR=$out/work/zig _PYTHON_HOST_PLATFORM=linux-$machine \
+    PATH=$venv/bin:$PATH CC=$work/tools/cc CFLAGS="-I$work/prefix/python -g0 -ffile-prefix-map=$top=." LDFLAGS=-s \
+        ZIG_GLOBAL_CACHE_DIR=$venv/zig-cache _PYTHON_HOST_PLATFORM=linux-$machine \
         "$venv/bin/python" -m pip --quiet --disable-pip-version-check wheel --no-build-isolation --no-deps \
         --wheel-dir "$work/raw" --config-settings=build-dir="$work/build" \
         --config-settings=cmake.define.CMAKE_SYSTEM_NAME=Linux \
@@ -84,11 +103,12 @@ make_wheel() { # make_wheel MACHINE LIBC
         --config-settings=cmake.define.CMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH=OFF .
     wheel=$(echo "$work"/raw/*.whl)
     "$venv/bin/python" -m abi3audit --strict "$wheel" 2>&1 | tail -n 1
-    rm -f "$out"/*-"${platform%%_*}"*"_$machine.whl"
+    rm -f "$out"/*-"${platform%%_*}"*"_$machine.whl"*
     PATH=$venv/bin:$PATH \
         "$venv/bin/python" -m auditwheel repair --wheel-dir "$out" "$wheel"
     # "auto" takes the best tag that the symbols allow; it must not be a worse one than promised.
     compgen -G "$out/*${platform}_$machine.whl" >/dev/null || { ls "$out"; echo "no wheel for ${platform}_$machine"; return 1; }
+    list_linked "$work/prefix" >"$(echo "$out"/*"${platform}_$machine.whl").linked"
 }
 
 make_sdist() {
@@ -136,7 +156,7 @@ for target; do
     case $target in
     sdist) make_sdist ;;
     x86_64-gnu | aarch64-gnu | x86_64-musl | aarch64-musl) make_wheel "${target%-*}" "${target#*-}" ;;
-    *) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    *) sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 done
 ls -l "$out"/*.whl "$out"/*.tar.gz 2>/dev/null || true

@@ -29,7 +29,7 @@ static void print_line(const char *title, const char *detector, const setting *s
         status = oif_params_set(&params, "window_size", windows[i % 2], NULL);
         if (status == OIF_OK)
             status = oif_detector_estimate_bytes(&params, columns[i / 2], &bytes, NULL);
-        printf(" %.1f |", (double)bytes / 1024);
+        printf(" %.1f |", (double)bytes / 1000);
     }
     printf(status == OIF_OK ? "\n" : " failed\n");
 }

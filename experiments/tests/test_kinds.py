@@ -159,6 +159,6 @@ def test_an_anchor_that_is_not_installed_is_named_before_anything_runs(monkeypat
         anchors.versions(["rolling-iforest", "absent"])
 
 
-def test_adaptive_isolation_forest_alone_gets_rows_as_they_are():
-    plain = [name for name, anchor in anchors.ANCHORS.items() if anchor.scale is anchors.as_they_are]
-    assert plain == ["AIF (CapyMOA)"]
+def test_forests_that_cut_columns_get_rows_as_they_are_and_ours_do():
+    plain = {name.split(" ")[0] for name, anchor in anchors.ANCHORS.items() if anchor.scale is anchors.as_they_are}
+    assert plain == {"AIF", "SIF", "IForestASD", "OnlineIForest", "RCF", "RRCF"}
