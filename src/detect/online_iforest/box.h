@@ -19,7 +19,10 @@
 
 /* ---- Boxes ---- */
 
-enum { OIF_BOX_STEP = 4 }; /* numbers of a box that are worked on at a time */
+enum {
+    OIF_BOX_STEP = 4,  /* numbers of a box that are worked on at a time */
+    OIF_SHORT_BOX = 24 /* numbers; boxes up to this have code of their own for each width */
+};
 
 /* Numbers in a box: two per column, rounded up to whole steps. */
 static inline uint32_t oif_box_width(uint32_t dimension)

@@ -4,8 +4,7 @@
 #include "base/block.h"
 
 enum {
-    SHORT_DIMENSION = 12, /* rows up to this widen their boxes as fast */
-    FIRST_LINE = -16383,  /* whose numbers and those beside them have marks of 16 bits */
+    FIRST_LINE = -16383, /* whose numbers and those beside them have marks of 16 bits */
     LAST_LINE = 16382,
     LOWEST_MARK = -32768, /* no row has it, nor OIF_INNER_BOX_NOTHING */
     WHOLE_SPAN = 65535,   /* from there to the highest mark */
@@ -21,8 +20,8 @@ enum {
 
 uint32_t oif_inner_box_width(uint32_t dimension)
 {
-    if (dimension <= SHORT_DIMENSION)
-        return 0;
+    if (oif_box_width(dimension) <= OIF_SHORT_BOX)
+        return 0; /* widening the box is as fast */
     return (dimension + OIF_INNER_BOX_STEP - 1) / OIF_INNER_BOX_STEP * OIF_INNER_BOX_STEP;
 }
 
@@ -96,9 +95,6 @@ static double line_at(const oif_grid *grid, size_t column, double line)
     return grid->origins[column] + line * grid->steps[column];
 }
 
-/* Numbers that this is added to become whole. */
-#define ROUNDS 0x1.8p52
-
 /* The mark of a number: twice the line next to it, and one more or less if it is not on it. Where
  * the number is in relation to that line decides; halfway between two, either gives one mark. So
  * rounding errors do no harm. */
@@ -107,7 +103,7 @@ static int mark_of(const oif_grid *grid, size_t column, double x)
     double line = (x - grid->origins[column]) * grid->scales[column];
     line = line > FIRST_LINE ? line : FIRST_LINE; /* as is a NaN */
     line = line < LAST_LINE ? line : LAST_LINE;
-    line = (line + ROUNDS) - ROUNDS;
+    line = (int)(line + (line < 0 ? -0.5 : 0.5)); /* whatever the rounding mode is */
     const double at = line_at(grid, column, line);
     return 2 * (int)line + (at < x) - (at > x);
 }

@@ -30,8 +30,6 @@ enum {
     GROUP = 32,
     /* ... and a few more, rather than less than a lane at the end */
     MAX_GROUP = GROUP + OIF_LANES - 1,
-    /* numbers; boxes up to this have code of their own for each width */
-    SHORT_BOX = 24,
     LONGEST_MIRROR = 2 * OIF_KEYED_ROW_MAX_KEYS,
     MAX_SCALE_BITS = 26 /* a scale is up to 2^5 and fits 32 bits */
 };
@@ -408,7 +406,7 @@ OIF_INLINE uint64_t learn_in_trees_fixed_width(oif_turnover_state *forest, uint3
                                                uint32_t count, const row_visit *visit,
                                                size_t *nodes, size_t box_width, bool avx2)
 {
-    double mirror[SHORT_BOX];
+    double mirror[OIF_SHORT_BOX];
     for (size_t i = 0; i < box_width; i++)
         mirror[i] = INFINITY;
     oif_box_widen(mirror, visit->mirror, box_width, avx2);
@@ -427,7 +425,8 @@ OIF_INLINE uint64_t learn_in_trees_any_width(oif_turnover_state *forest, uint32_
     case 12: return learn_in_trees_fixed_width(forest, first, count, visit, nodes, 12, avx2);
     case 16: return learn_in_trees_fixed_width(forest, first, count, visit, nodes, 16, avx2);
     case 20: return learn_in_trees_fixed_width(forest, first, count, visit, nodes, 20, avx2);
-    case 24: return learn_in_trees_fixed_width(forest, first, count, visit, nodes, SHORT_BOX, avx2);
+    case 24:
+        return learn_in_trees_fixed_width(forest, first, count, visit, nodes, OIF_SHORT_BOX, avx2);
     default:
         return learn_in_trees(forest, first, count, visit, nodes, visit->mirror, forest->box_width,
                               avx2);

@@ -27,7 +27,7 @@ OIF_INLINE size_t next_node(const tree_walk *walk, size_t at, bool has_keys)
 
 /* The nodes of a complete row in LANES trees from `first` on, no deeper than `levels`. Side by
  * side hides the latency of the loads. Names instead of an array: with one, gcc keeps a copy of
- * every step in memory. window_forest.c has its counterpart. */
+ * every step in memory. window_walk.c has its counterpart. */
 OIF_INLINE void walk_side_by_side(const tree_walk *walk, size_t root, size_t stride,
                                   uint32_t levels, bool has_keys, size_t *restrict nodes)
 {

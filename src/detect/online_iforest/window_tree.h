@@ -42,6 +42,7 @@ enum {
     OIF_WINDOW_MAX_LEAVES = 255,  /* of a tree: a leaf's number fits a byte ... */
     OIF_WINDOW_NOT_COUNTED = 255, /* ... and this label means that the row is not counted */
     OIF_WINDOW_SLOT_BLOCK = 64,   /* rows of the window that are worked on at a time */
+    OIF_WINDOW_GROUP = 32,        /* trees worked on at a time; a whole number of lanes */
     OIF_WINDOW_NO_GUARD = 1 << 30 /* more slack than rows: nothing above this leaf depends on it */
 };
 
@@ -87,7 +88,7 @@ typedef struct oif_window_state {
     /* rows in the ring: the window's and those of a chunk that is being learned */
     uint32_t slots;
     uint32_t box_width; /* numbers in a box: 2 x dimension, rounded up to whole steps */
-    double full_scale;  /* see scale_of_window */
+    double full_scale;  /* see oif_window_scale */
 
     uint32_t rows_held; /* in the window */
     uint32_t next_slot; /* of the ring */
@@ -163,6 +164,14 @@ static inline uint32_t oif_window_oldest_slot(const oif_window_state *forest)
     return forest->next_slot >= forest->rows_held
                ? forest->next_slot - forest->rows_held
                : forest->next_slot + forest->slots - forest->rows_held;
+}
+
+/* The distance is at most a whole round of the ring. */
+static inline uint32_t oif_window_slot_after(const oif_window_state *forest, uint32_t slot,
+                                             uint32_t distance)
+{
+    uint32_t after = slot + distance;
+    return after >= forest->slots ? after - forest->slots : after;
 }
 
 /* By height, from -1 on. */

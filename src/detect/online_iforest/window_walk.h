@@ -1,0 +1,33 @@
+/* Walking a row through the trees of a forest with a window. */
+#ifndef OIF_DETECT_WINDOW_WALK_H
+#define OIF_DETECT_WINDOW_WALK_H
+
+#include "detect/online_iforest/keyed_row.h"
+#include "detect/online_iforest/window_tree.h"
+
+/* The leaves of a complete row in the trees of the lanes from `lane` to `end`; whether the row has
+ * keys is known to the compiler. */
+void oif_window_walk_lanes(const oif_window_state *forest, const oif_keyed_row *row, uint32_t lane,
+                           uint32_t end, size_t *leaves);
+void oif_window_walk_lanes_without_keys(const oif_window_state *forest, const oif_keyed_row *row,
+                                        uint32_t lane, uint32_t end, size_t *leaves);
+
+/* The leaves of a row in `count` trees from `first` on, which begins a lane. */
+static inline void oif_window_find_leaves(const oif_window_state *forest, uint32_t first,
+                                          uint32_t count, const oif_keyed_row *row, size_t *leaves)
+{
+    uint32_t lane = first / OIF_LANES, whole = row->complete ? count / OIF_LANES : 0;
+    if (row->has_keys)
+        oif_window_walk_lanes(forest, row, lane, lane + whole, leaves);
+    else
+        oif_window_walk_lanes_without_keys(forest, row, lane, lane + whole, leaves);
+    for (uint32_t i = whole * OIF_LANES; i < count; i++)
+        leaves[i] = oif_window_tree_walk(forest, first + i, row->values);
+}
+
+/* The sum of the depths of a complete row that has keys in all trees, whole lanes of them, by a
+ * table of the depth in each node where a walk can end. */
+uint64_t oif_window_look_up_depths(const oif_window_state *forest, const oif_keyed_row *row,
+                                   const uint32_t *depths);
+
+#endif
