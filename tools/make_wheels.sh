@@ -34,7 +34,7 @@ make_environment() {
 make_prefix() { # make_prefix FOLDER MACHINE LIBC
     local include config name compiler
     rm -rf "$1"
-    mkdir -p "$1/include" "$1/lib" "$1/python"
+    mkdir -p "$1/include" "$1/lib" "$1/notices" "$1/python"
     include=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
     config=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_config_h_filename())')
     # Debian's is for several machines and refuses others. What the limited API uses of it is the same on all of these.
@@ -55,6 +55,8 @@ make_prefix() { # make_prefix FOLDER MACHINE LIBC
     for name in libz.a libzstd.a; do
         find /usr/lib -maxdepth 2 -name "$name" -exec cp {} "$1/lib/" \; -quit
     done
+    cp /usr/share/doc/zlib1g-dev/copyright "$1/notices/zlib.txt"
+    cp /usr/share/doc/libzstd-dev/copyright "$1/notices/zstd.txt"
 }
 
 # The packages whose archives are linked: KIND NAME VERSION per line.
@@ -99,6 +101,7 @@ make_wheel() { # make_wheel MACHINE LIBC
         --config-settings=cmake.define.CMAKE_RANLIB="$work/tools/ranlib" \
         --config-settings=cmake.define.CMAKE_C_STANDARD_LIBRARIES="$more" \
         --config-settings=cmake.define.CMAKE_PREFIX_PATH="$work/prefix" \
+        --config-settings=cmake.define.OIF_NOTICES="$(find "$work/prefix/notices" -type f | sort | paste -sd ';')" \
         --config-settings=cmake.define.CMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF \
         --config-settings=cmake.define.CMAKE_FIND_USE_SYSTEM_ENVIRONMENT_PATH=OFF .
     wheel=$(echo "$work"/raw/*.whl)
@@ -126,6 +129,16 @@ for name in (info["name"] for info in oif._core.detector_infos()):
     print(name, hashlib.sha256(oif.Pipeline(name).process(rows)["score"].tobytes()).hexdigest())
 '
 
+# A wheel carries the notice of every library that is linked into its program.
+check_notices() { # check_notices ENVIRONMENT
+    local name
+    for name in zlib zstd; do
+        [ -f "$out/work/$(uname -m)-gnu/prefix/lib/lib${name/zlib/z}.a" ] || continue
+        compgen -G "$1/lib/python*/site-packages/online_iforest-*.dist-info/licenses/$name.txt" >/dev/null ||
+            { echo "the wheel has no notice of $name"; return 1; }
+    done
+}
+
 check_wheel() { # check_wheel PYTHON...
     local expected found python environment=$out/work/check-venv
     tools/make_venv.sh test
@@ -137,6 +150,7 @@ check_wheel() { # check_wheel PYTHON...
         found=$(cd "$environment" && bin/python -c "$scores")
         [ "$found" = "$expected" ] || { printf 'other scores with %s:\n%s\nexpected:\n%s\n' "$python" "$found" "$expected"; return 1; }
         "$environment/bin/oif" --version
+        check_notices "$environment"
         "$environment/bin/python" -c 'import sys, numpy; print("same scores with Python", sys.version.split()[0], "NumPy", numpy.__version__)'
     done
 }
