@@ -203,7 +203,7 @@ def test_a_thousand_connections_stay_open_and_are_all_answered(serve):
     if hard < 2800:  # of which connections may take three eighths
         pytest.skip("the limit of open files is too low")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1400), hard))
-    server = serve()
+    server = serve("--timeout", "10m")  # a round takes longer than the usual one on a slow machine
     server.put("/api/v1/streams/a", {})
     connections = []
     try:
