@@ -333,6 +333,7 @@ static const cli_option options[] = {
      .argument = "COL"},
     OPTION_TIME_YEAR,
     OPTIONS_DERIVED,
+    OPTION_CATEGORY,
     OPTION_KEEP_ORIGINAL,
     {"season", OPTION_APPLY, SETTING(score.is_season_searched),
      .help = "the stream repeats itself after this many rows, or by --time after 24h, 1d or 1w; "

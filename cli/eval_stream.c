@@ -140,7 +140,7 @@ static exit_code read_label(eval_run *evaluation, const oif_record *record, uint
 
 static exit_code add_row(eval_run *evaluation, row_block *block, const oif_record *record)
 {
-    const cli_columns *columns = &evaluation->input->columns;
+    cli_columns *columns = &evaluation->input->columns;
     eval_rows *rows = &evaluation->rows;
     size_t row = rows->count + block->row_count;
     exit_code code = read_label(evaluation, record, &rows->labels[row]);
@@ -156,8 +156,8 @@ static exit_code add_row(eval_run *evaluation, row_block *block, const oif_recor
         rows->seconds[row] = seconds =
             stream_clock_read(&evaluation->times, record->texts[columns->time_text], record->line);
     block->seconds[block->row_count] = seconds;
-    memcpy(block->rows + block->row_count * block->stride, record->values,
-           block->stride * sizeof *record->values);
+    memcpy(block->rows + block->row_count * block->stride,
+           categories_row(&columns->categories, record), block->stride * sizeof *block->rows);
     season_search_row(&evaluation->season, columns, record);
     block->row_count++;
     return block->row_count == BLOCK_ROWS ? score_by_all(evaluation, block) : EXIT_OK;

@@ -28,6 +28,12 @@
      .help = "learn the logarithm instead of these columns; 0 and below counts as missing",        \
      .argument = "A,B,..."}
 
+#define OPTION_CATEGORY                                                                            \
+    {"category", OPTION_TEXT, SETTING(score.category),                                             \
+     .help = "these columns hold text, such as states and names, or numbers that are names: "      \
+             "learn how rare a value is; a new value is an anomaly where new values are rare",     \
+     .argument = "A,B,..."}
+
 #define OPTION_KEEP_ORIGINAL                                                                       \
     {"keep-original", OPTION_SWITCH, SETTING(score.keep_original),                                 \
      .help = "also learn the original columns of --diff, --rate and --log"}

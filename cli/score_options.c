@@ -96,10 +96,7 @@ static const cli_option options[] = {
      .argument = "COL"},
     OPTION_TIME_YEAR,
     OPTIONS_DERIVED,
-    {"category", OPTION_TEXT, SETTING(score.category),
-     .help = "these columns hold text, such as states and names, or numbers that are names: learn "
-             "how rare a value is; a new value is an anomaly where new values are rare",
-     .argument = "A,B,..."},
+    OPTION_CATEGORY,
     OPTION_KEEP_ORIGINAL,
     {"season", OPTION_APPLY, SETTING(score.is_season_searched),
      .help = "the stream repeats itself after this many rows, or after a time such as 24h, 1d or "

@@ -161,3 +161,17 @@ assert not [c for c in text if unicodedata.category(c) == "Cc"], repr(text)'
     contains "$(tail -1 <<< "$output")" "state new value 'ok' 100%"
     contains "$(grep h1 <<< "$output" | grep crashed)" "state new value 'crashed' 100%"
 }
+
+@test "eval learns categories as score does: what the note about text names, it has" {
+    make_states
+    awk -F, -v OFS=, 'NR == 1 { print $0, "fault"; next } { print $0, $3 == "crashed" }' states.csv > labelled.csv
+    oif eval --label fault --time at labelled.csv
+    contains "$stderr" "text in state: left out; use it with --category,"
+    oif eval --label fault --time at --category state --json labelled.csv
+    exits 0
+    contains "$output" '"found": 1'
+    alerts=$("$OIF" score --label fault --time at --category state --only-alerts labelled.csv | tail -n +2 | wc -l)
+    contains "$output" "\"alerts\": $alerts,"
+    "$OIF" eval --label fault --time at --category state --report page.html labelled.csv > /dev/null
+    contains "$(cat page.html)" "state new value"
+}
