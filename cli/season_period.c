@@ -8,8 +8,10 @@ enum { LEAST_BLOCKS = 64, LEAST_PERIOD = 4 };
 
 static const double least_correlation = 0.3;
 static const double least_certainty = 5; /* noise has about 10^5 chances to reach it */
-static const double as_good = 0.8;       /* a shorter period is preferred to a longer one */
-static const double nearly = 0.97;       /* and a usual one to one that no clock has */
+static const double as_good = 0.8;       /* a shorter lag is preferred to a longer one */
+static const double nearly = 0.97;       /* and a usual period to one that no clock has */
+static const double least_fit = 0.2;     /* of a period; a cycle that wanders has less */
+static const double fits_as_well = 0.6;  /* a shorter period is preferred to a longer one */
 
 typedef struct ranked {
     double value;
@@ -148,7 +150,7 @@ static season_period find_in_blocks(search *in, size_t block_rows)
     return (season_period){lag * block_rows, found, certainty};
 }
 
-/* ---- The exact number of rows ---- */
+/* ---- The period ---- */
 
 /* Seconds, minutes, hours, days, weeks and years in rows of usual lengths. */
 static bool is_usual(size_t rows)
@@ -161,33 +163,87 @@ static bool is_usual(size_t rows)
     return false;
 }
 
-/* The mean over this many rows and its multiples: the further away, the more exact it is. */
-static double fit_of(const search *in, size_t rows)
+static void find_correlations(search *in)
 {
-    size_t multiples = in->change_count * 4 / 5 / rows;
+    for (size_t lag = 1; lag <= in->change_count * 4 / 5 + 1 && lag < in->change_count; lag++)
+        in->correlations[lag] = correlation_at(in, lag);
+}
+
+/* How much of the changes is the same in every period: the mean autocorrelation over all multiples
+ * of the period, which need not be whole. Where two periods meet by chance, a few multiples fit,
+ * but not all. */
+static double fit_of(const search *in, double period)
+{
+    size_t multiples = (size_t)((double)(in->change_count * 4 / 5) / period);
     double sum = 0;
     for (size_t i = 1; i <= multiples; i++)
-        sum += correlation_at(in, i * rows);
+        sum += in->correlations[(size_t)((double)i * period + 0.5)];
     return multiples > 0 ? sum / (double)multiples : 0;
 }
 
-static size_t refine(search *in, size_t rows, size_t block_rows)
+/* The next longer one to try: its last multiple is half a row later, or a sixteenth of a period.
+ * No whole number is skipped: a short event needs the exact one. */
+static double next_period(const search *in, double period)
 {
-    find_changes(in, block_rows, 1);
-    size_t best = rows, best_usual = 0;
-    double best_fit = -1, best_usual_fit = -1;
-    for (size_t i = rows - block_rows; i <= rows + block_rows; i++) {
-        double fit = fit_of(in, i);
+    double later = period > 8 ? period / 16 : 0.5, whole = floor(period) + 1;
+    double next = period + later * period / ((double)in->change_count * 4 / 5);
+    return next < whole ? next : whole;
+}
+
+static double best_between(const search *in, double first, double last)
+{
+    double best = first, best_fit = fit_of(in, first);
+    for (double period = first; period <= last; period = next_period(in, period)) {
+        double fit = fit_of(in, period);
         if (fit > best_fit) {
             best_fit = fit;
-            best = i;
-        }
-        if (is_usual(i) && fit > best_usual_fit) {
-            best_usual_fit = fit;
-            best_usual = i;
+            best = period;
         }
     }
-    return best_usual_fit >= nearly * best_fit ? best_usual : best;
+    return best;
+}
+
+/* The whole number of rows: a usual one if it fits about as well, or the best one nearby. */
+static size_t whole_rows(const search *in, double period)
+{
+    double fit = fit_of(in, period), reach = period * period / (double)in->change_count;
+    reach = reach > 1 ? reach : 1;
+    double best_fit = as_good * fit, best_usual_fit = nearly * fit;
+    size_t best = (size_t)(period + 0.5), best_usual = 0;
+    for (size_t rows = (size_t)ceil(period - reach); (double)rows <= period + reach; rows++) {
+        double rows_fit = fit_of(in, (double)rows);
+        if (rows_fit > best_fit) {
+            best_fit = rows_fit;
+            best = rows;
+        }
+        if (is_usual(rows) && rows_fit >= best_usual_fit) {
+            best_usual_fit = rows_fit;
+            best_usual = rows;
+        }
+    }
+    return best_usual > 0 ? best_usual : best;
+}
+
+/* The shortest period that fits about as well as the best. `found` has shown that there is one,
+ * in blocks of that many rows, but may be a multiple of it, or where two periods nearly meet. */
+static season_period choose(search *in, season_period found, size_t block_rows)
+{
+    find_changes(in, block_rows, 1);
+    find_correlations(in);
+    size_t least = 2 * block_rows + 1; /* changes nearer to each other share rows */
+    double first = (double)(least > LEAST_PERIOD ? least : LEAST_PERIOD);
+    double last = (double)in->change_count * 2 / 5;
+    double best_fit = fit_of(in, best_between(in, first, last));
+    if (best_fit < least_fit)
+        return (season_period){0, 0, 0};
+    while (fit_of(in, first) < fits_as_well * best_fit)
+        first = next_period(in, first);
+    double end = first * 9 / 8; /* of the hill that begins there */
+    size_t rows = whole_rows(in, best_between(in, first, end < last ? end : last));
+    if (rows + block_rows < found.rows || rows > found.rows + block_rows)
+        found.correlation = in->correlations[rows];
+    found.rows = rows;
+    return found;
 }
 
 static season_period find(search *in)
@@ -201,9 +257,7 @@ static season_period find(search *in)
         best = found;
         best_block = block_rows;
     }
-    if (best.rows > 0)
-        best.rows = refine(in, best.rows, best_block);
-    return best;
+    return best.rows > 0 ? choose(in, best, best_block) : best;
 }
 
 season_period season_period_find(const double *values, size_t count)

@@ -65,6 +65,66 @@ static void test_other_periods_are_found_as_they_are(void **state)
         require_period(4096, periods[i], &(shape){.noise = 0.1, .scale = 1}, "other");
 }
 
+/* Two sines with noise, of which the second is `ratio` times as large. */
+static void fill_two(size_t rows, const size_t periods[2], double ratio, uint64_t seed)
+{
+    dice from = {.state = seed};
+    const double turn = 6.283185307179586;
+    for (size_t i = 0; i < rows; i++)
+        series[i] = sin(turn * (double)i / (double)periods[0]) +
+                    ratio * sin(turn * (double)i / (double)periods[1] + 1) +
+                    0.2 * dice_normal(&from);
+}
+
+static void test_of_two_periods_one_is_found_or_their_common_multiple(void **state)
+{
+    (void)state;
+    const size_t periods[][2] = {{24, 168}, {96, 672}, {60, 25}, {67, 40}, {33, 53}, {7, 30}};
+    const double ratios[] = {0.3, 0.7, 1, 2};
+    for (size_t p = 0; p < sizeof periods / sizeof *periods; p++)
+        for (size_t r = 0; r < sizeof ratios / sizeof *ratios; r++)
+            for (uint64_t seed = 1; seed <= 2; seed++) {
+                size_t first = periods[p][0], second = periods[p][1];
+                fill_two(4096, periods[p], ratios[r], seed);
+                size_t found = season_period_find(series, 4096).rows;
+                if (found != first && found != second &&
+                    (found == 0 || found % first > 0 || found % second > 0))
+                    fail_msg("%zu and %zu, the second %.1f times as large, seed %" PRIu64
+                             ": found a period of %zu",
+                             first, second, ratios[r], seed, found);
+            }
+}
+
+static void test_a_period_that_is_not_whole_is_rounded(void **state)
+{
+    (void)state;
+    const double periods[] = {9.4, 24.3, 61.7, 200.4};
+    for (size_t p = 0; p < sizeof periods / sizeof *periods; p++) {
+        dice from = {.state = p + 1};
+        for (size_t i = 0; i < 4096; i++)
+            series[i] = day(fmod((double)i / periods[p], 1)) + 0.2 * dice_normal(&from);
+        size_t found = season_period_find(series, 4096).rows;
+        if (fabs((double)found - periods[p]) > 1)
+            fail_msg("%.1f rows: found a period of %zu", periods[p], found);
+    }
+}
+
+static void test_a_level_per_weekday_does_not_make_two_days_a_period(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 2 * SEEDS; seed++) {
+        dice from = {.state = seed};
+        double levels[7];
+        for (size_t i = 0; i < 7; i++)
+            levels[i] = 0.7 * dice_normal(&from);
+        for (size_t i = 0; i < 2016; i++)
+            series[i] = day((double)(i % 24) / 24) + levels[i / 24 % 7] + 0.3 * dice_normal(&from);
+        size_t found = season_period_find(series, 2016).rows;
+        if (found != 24 && found != 168)
+            fail_msg("seed %" PRIu64 ": found a period of %zu", seed, found);
+    }
+}
+
 static void test_trends_outliers_gaps_and_units_do_not_matter(void **state)
 {
     (void)state;
@@ -135,6 +195,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_periods_of_clocks_are_found_under_noise),
         cmocka_unit_test(test_other_periods_are_found_as_they_are),
+        cmocka_unit_test(test_of_two_periods_one_is_found_or_their_common_multiple),
+        cmocka_unit_test(test_a_period_that_is_not_whole_is_rounded),
+        cmocka_unit_test(test_a_level_per_weekday_does_not_make_two_days_a_period),
         cmocka_unit_test(test_trends_outliers_gaps_and_units_do_not_matter),
         cmocka_unit_test(test_noise_walks_and_trends_have_no_period),
         cmocka_unit_test(test_a_series_that_does_not_change_has_no_period),
