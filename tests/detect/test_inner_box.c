@@ -349,7 +349,7 @@ static void most_rows_of_a_usual_stream_are_in_the_inner_boxes(void **state)
     const oif_window_state *forest = forest_of(detector);
     double *rows = normal_rows(seed(), ROWS, COLUMNS);
     uint64_t outside = 0;
-    const oif_window_pace *pace = oif_block_part(forest, forest->paces_at);
+    const oif_window_pace *pace = oif_block_part(oif_window_scratch(forest, 0), forest->pace_at);
     for (size_t i = 0; i < ROWS; i++) {
         learn(detector, &rows[i * COLUMNS]);
         if (i >= ROWS / 2)

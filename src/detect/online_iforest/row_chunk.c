@@ -9,10 +9,12 @@ uint32_t oif_row_chunk_first_tree(const oif_row_chunk *chunk, uint32_t tree_coun
     return oif_min_u32(lanes * part / chunk->parts * OIF_LANES, tree_count);
 }
 
-void oif_row_chunk_add(oif_row_chunk *chunk, uint32_t i, oif_depth_total total)
+void oif_row_chunk_add(oif_row_chunk *chunk, const oif_depth_total *totals)
 {
-    atomic_fetch_add_explicit(&chunk->depth_sums[i], total.depth_sum, memory_order_relaxed);
-    atomic_fetch_add_explicit(&chunk->trees[i], total.trees, memory_order_relaxed);
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        atomic_fetch_add_explicit(&chunk->depth_sums[i], totals[i].depth_sum, memory_order_relaxed);
+        atomic_fetch_add_explicit(&chunk->trees[i], totals[i].trees, memory_order_relaxed);
+    }
 }
 
 static oif_depth_total total_of_row(oif_row_chunk *chunk, uint32_t i)

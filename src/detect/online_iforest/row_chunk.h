@@ -52,8 +52,9 @@ static inline bool oif_row_chunk_is_worth(const oif_rows *rows, const oif_pool *
 /* The first tree of a part, of so many trees; parts take whole lanes. */
 uint32_t oif_row_chunk_first_tree(const oif_row_chunk *chunk, uint32_t tree_count, unsigned part);
 
-/* Adds what the trees of a part have found for row i of the chunk. */
-void oif_row_chunk_add(oif_row_chunk *chunk, uint32_t i, oif_depth_total total);
+/* Adds what the trees of a part have found for each row of the chunk. Once for all: threads that
+ * add row by row wait for each other's cache lines, half of the time of learning. */
+void oif_row_chunk_add(oif_row_chunk *chunk, const oif_depth_total *totals);
 
 /* Learns all rows, at most `most` in a chunk, and writes their scores unless `scores` is NULL. */
 void oif_row_chunk_learn(void *forest, const oif_row_chunk_steps *steps, uint32_t most,

@@ -531,16 +531,18 @@ static void learn_part(void *context, unsigned part)
     const uint32_t begin = oif_row_chunk_first_tree(chunk, forest->tree_count, part),
                    end = oif_row_chunk_first_tree(chunk, forest->tree_count, part + 1);
     oif_turnover_ring now = forest->ring;
+    oif_depth_total totals[OIF_ROW_CHUNK_MAX];
     for (uint32_t i = 0; i < chunk->count; i++) {
-        oif_depth_total total = {0, 0};
+        oif_depth_total *total = &totals[i];
+        *total = (oif_depth_total){0, 0};
         if (chunk->scores_first) {
-            score_learn_row(forest, chunk->rows, chunk->from + i, &now, begin, end, &total);
+            score_learn_row(forest, chunk->rows, chunk->from + i, &now, begin, end, total);
         } else {
             prepare_row(forest, &now, begin, end);
-            learn_row(forest, chunk->rows, chunk->from + i, &now, false, begin, end, &total);
+            learn_row(forest, chunk->rows, chunk->from + i, &now, false, begin, end, total);
         }
-        oif_row_chunk_add(chunk, i, total);
     }
+    oif_row_chunk_add(chunk, totals);
 }
 
 /* The ring turns once more; the part that has the emptied tree has emptied it. */

@@ -103,6 +103,13 @@ static oif_window_state lay_out(const oif_params *params, size_t dimension)
     forest.leaves_at = oif_size_append(&forest.tree_bytes, forest.leaf_capacity, forest.leaf_bytes);
     forest.labels_at = oif_size_append(&forest.tree_bytes, forest.slots, 1);
 
+    (void)oif_size_append(&forest.scratch_bytes, forest.box_width, sizeof(double));
+    if (forest.inner_width) {
+        forest.row_marks_at =
+            oif_size_append(&forest.scratch_bytes, forest.inner_width, sizeof(int16_t));
+        forest.pace_at = oif_size_append(&forest.scratch_bytes, 1, sizeof(oif_window_pace));
+    }
+
     size_t bottom = oif_size_multiply(forest.num_trees, (size_t)1 << forest.depth_limit);
     forest.bytes = oif_size_align(sizeof forest);
     forest.last_lefts_at = oif_size_append(&forest.bytes, bottom, sizeof(uint64_t));
@@ -112,15 +119,8 @@ static oif_window_state lay_out(const oif_params *params, size_t dimension)
     forest.lane_levels_at = oif_size_append(&forest.bytes, forest.num_trees / OIF_LANES + 1, 1);
     forest.columns_at =
         oif_size_append(&forest.bytes, forest.slots, oif_size_multiply(dimension, sizeof(double)));
-    forest.mirrors_at =
-        oif_size_append(&forest.bytes, OIF_POOL_MAX_PARTS, forest.box_width * sizeof(double));
-    if (forest.inner_width) {
-        forest.grid_at = oif_size_append(&forest.bytes, 3, forest.inner_width * sizeof(double));
-        forest.row_marks_at = oif_size_append(&forest.bytes, OIF_POOL_MAX_PARTS,
-                                              forest.inner_width * sizeof(int16_t));
-        forest.paces_at =
-            oif_size_append(&forest.bytes, OIF_POOL_MAX_PARTS, sizeof(oif_window_pace));
-    }
+    forest.grid_at = oif_size_append(&forest.bytes, 3, forest.inner_width * sizeof(double));
+    forest.scratch_at = oif_size_append(&forest.bytes, OIF_POOL_MAX_PARTS, forest.scratch_bytes);
     forest.extra_depth_at =
         oif_size_append(&forest.bytes, (size_t)forest.window_size + 3, sizeof(uint32_t));
     forest.trees_at = oif_size_append(&forest.bytes, forest.num_trees, forest.tree_bytes);
@@ -235,10 +235,10 @@ static void store_row(oif_window_state *forest, const double *row, uint32_t slot
 
 /* Puts rows into a cache line of every column. One by one, each of them would touch all lines. */
 static __attribute__((noinline)) void store_line(oif_window_state *forest, const oif_rows *rows,
-                                                 size_t from)
+                                                 size_t from, uint32_t slot)
 {
     const double *numbers = oif_rows_at(rows, from);
-    double *cells = oif_window_ring_column(forest, 0) + forest->next_slot;
+    double *cells = oif_window_ring_column(forest, 0) + slot;
     for (uint32_t column = 0; column < forest->dimension; column++, cells += forest->slots) {
         for (size_t i = 0; i < LINE_ROWS; i++)
             cells[i] = numbers[i * rows->stride + column];
@@ -246,14 +246,16 @@ static __attribute__((noinline)) void store_line(oif_window_state *forest, const
     }
 }
 
-/* Puts the next row into the ring, or a line of rows. Returns how many they are. */
-OIF_INLINE size_t store_next(oif_window_state *forest, const oif_rows *rows, size_t from)
+/* Puts a row into a slot of the ring or, if there are enough up to `end`, a line of rows. Returns
+ * how many they are. */
+OIF_INLINE uint32_t store_some(oif_window_state *forest, const oif_rows *rows, size_t from,
+                               size_t end, uint32_t slot)
 {
-    if (forest->next_slot % LINE_ROWS == 0 && rows->count - from >= LINE_ROWS) {
-        store_line(forest, rows, from);
+    if (slot % LINE_ROWS == 0 && end - from >= LINE_ROWS) {
+        store_line(forest, rows, from, slot);
         return LINE_ROWS;
     }
-    store_row(forest, oif_rows_at(rows, from), forest->next_slot);
+    store_row(forest, oif_rows_at(rows, from), slot);
     return 1;
 }
 
@@ -283,9 +285,10 @@ static double finish_row(void *state, bool scores_first, oif_depth_total total)
 static void store_chunk(const oif_row_chunk *chunk)
 {
     oif_window_state *forest = chunk->forest;
-    for (uint32_t i = 0; i < chunk->count; i++)
-        store_row(forest, oif_rows_at(chunk->rows, chunk->from + i),
-                  oif_window_slot_after(forest, forest->next_slot, i));
+    const size_t end = chunk->from + chunk->count;
+    for (uint32_t i = 0; i < chunk->count;)
+        i += store_some(forest, chunk->rows, chunk->from + i, end,
+                        oif_window_slot_after(forest, forest->next_slot, i));
 }
 
 static void learn_part(void *context, unsigned number)
@@ -297,11 +300,11 @@ static void learn_part(void *context, unsigned number)
                                   oif_row_chunk_first_tree(chunk, forest->num_trees, number + 1)};
     const oif_window_depths wanted =
         chunk->scores_first ? OIF_DEPTHS_BEFORE_COUNTING : OIF_DEPTHS_AFTER_COUNTING;
-    for (uint32_t i = 0; i < chunk->count; i++) {
-        uint64_t depth_sum =
-            oif_window_learn_row(forest, chunk->rows, chunk->from + i, i, wanted, part);
-        oif_row_chunk_add(chunk, i, (oif_depth_total){depth_sum, 0});
-    }
+    oif_depth_total totals[OIF_ROW_CHUNK_MAX];
+    for (uint32_t i = 0; i < chunk->count; i++)
+        totals[i] = (oif_depth_total){
+            oif_window_learn_row(forest, chunk->rows, chunk->from + i, i, wanted, part), 0};
+    oif_row_chunk_add(chunk, totals);
 }
 
 static void learn_together(oif_window_state *forest, const oif_rows *rows, double *scores,
@@ -322,7 +325,7 @@ OIF_INLINE void learn_alone(oif_window_state *forest, const oif_rows *rows, doub
     size_t stored = 0;
     for (size_t i = 0; i < rows->count; i++) {
         if (i == stored)
-            stored += store_next(forest, rows, i);
+            stored += store_some(forest, rows, i, rows->count, forest->next_slot);
         uint64_t depth_sum = oif_window_learn_row(forest, rows, i, 0, wanted, all);
         if (scores)
             scores[i] = finish_row(forest, scores_first, (oif_depth_total){depth_sum, 0});

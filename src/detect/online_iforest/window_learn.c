@@ -394,7 +394,8 @@ static uint64_t learn_in_group(oif_window_state *forest, uint32_t first, uint32_
 /* Makes the marks of a row if inner boxes are looked at for it. */
 static void mark_row(const oif_window_state *forest, row_visit *visit, unsigned part)
 {
-    visit->pace = (oif_window_pace *)oif_block_part(forest, forest->paces_at) + part;
+    void *scratch = oif_window_scratch(forest, part);
+    visit->pace = oif_block_part(scratch, forest->pace_at);
     visit->pace->outside = 0;
     if (!visit->row->complete || forest->subsample < 1)
         return;
@@ -403,8 +404,7 @@ static void mark_row(const oif_window_state *forest, row_visit *visit, unsigned 
         return;
     }
     const oif_grid grid = oif_window_grid(forest);
-    int16_t *marks = (int16_t *)oif_block_part(forest, forest->row_marks_at) +
-                     (size_t)part * forest->inner_width;
+    int16_t *marks = oif_block_part(scratch, forest->row_marks_at);
     oif_grid_mark_row(&grid, visit->mirror, forest->dimension, marks);
     visit->marks = marks;
 }
@@ -435,8 +435,7 @@ static uint32_t uncut_depth(const oif_window_state *forest, int64_t rows_in_tree
 uint64_t oif_window_learn_row(oif_window_state *forest, const oif_rows *rows, size_t i,
                               uint32_t ahead, oif_window_depths wanted, oif_window_part part)
 {
-    double *mirror = (double *)oif_block_part(forest, forest->mirrors_at) +
-                     (size_t)part.number * forest->box_width;
+    double *mirror = oif_window_scratch(forest, part.number);
     uint32_t slot = oif_window_slot_after(forest, forest->next_slot, ahead);
     const bool forgets = forest->rows_held + ahead >= forest->window_size;
     oif_keyed_row row;

@@ -374,7 +374,7 @@ void oif_window_fit_grid(oif_window_state *forest)
 {
     const oif_window_tree *tree = oif_window_tree_at(forest, 0);
     const oif_grid grid = oif_window_grid(forest);
-    double *all = oif_block_part(forest, forest->mirrors_at); /* that no row needs now */
+    double *all = oif_window_scratch(forest, 0); /* which no row needs now */
     for (uint32_t i = 0; i < forest->box_width; i++)
         all[i] = i < 2 * forest->dimension ? INFINITY : 0;
     for (uint32_t i = 0; i < forest->leaf_capacity; i++) {

@@ -61,7 +61,7 @@ typedef struct oif_window_leaf {
 #define OIF_WINDOW_VACANT UINT32_MAX
 
 /* When most rows are outside the inner boxes, looking there is a waste: rows are then learned
- * without, twice as many each time. One per thread. */
+ * without, twice as many each time. */
 typedef struct oif_window_pace {
     uint32_t outside;    /* trees in which the last row was outside */
     uint32_t plain_rows; /* to come that do not look at inner boxes ... */
@@ -106,11 +106,13 @@ typedef struct oif_window_state {
     size_t levels_at;      /* uint8_t  [num_trees]: levels of each tree that hold cuts */
     size_t lane_levels_at; /* uint8_t  [num_trees / OIF_LANES]: the most of OIF_LANES trees */
     size_t columns_at;     /* double   [dimension][slots]: the ring of rows, by column */
-    /* double   [OIF_POOL_MAX_PARTS][box_width]: a row in the shape of a box, one per thread */
-    size_t mirrors_at;
-    size_t grid_at;      /* double   [3][inner_width]: see oif_window_grid */
-    size_t row_marks_at; /* int16_t  [OIF_POOL_MAX_PARTS][inner_width]: those of a row, likewise */
-    size_t paces_at;     /* oif_window_pace [OIF_POOL_MAX_PARTS] */
+    size_t grid_at;        /* double   [3][inner_width]: see oif_window_grid */
+    /* OIF_POOL_MAX_PARTS blocks of scratch_bytes, one per thread; offsets are from the start of a
+     * block, which begins with double [box_width]: a row in the shape of a box */
+    size_t scratch_at;
+    size_t row_marks_at; /* int16_t  [inner_width]: those of a row */
+    size_t pace_at;      /* oif_window_pace */
+    size_t scratch_bytes;
     /* uint32_t [window_size + 3]: c(height) in depth units, from height -1 on */
     size_t extra_depth_at;
     /* num_trees blocks of tree_bytes; the offsets below are from the start of a block */
@@ -172,6 +174,12 @@ static inline uint32_t oif_window_slot_after(const oif_window_state *forest, uin
 {
     uint32_t after = slot + distance;
     return after >= forest->slots ? after - forest->slots : after;
+}
+
+/* What a thread writes for every row: whole cache lines, that no other thread waits for. */
+static inline void *oif_window_scratch(const oif_window_state *forest, unsigned part)
+{
+    return oif_block_part(forest, forest->scratch_at + part * forest->scratch_bytes);
 }
 
 /* By height, from -1 on. */
