@@ -158,7 +158,7 @@ oif: h2: silence ends: no row since 2026-11-17T03:25:40Z, 101 min"
     pid=$!
     exec 4> in
     printf 'at,x\n' >&4
-    for i in 1 2 3 4 5; do echo "$(date +%s),$i" >&4; done
+    printf "$(date +%s),%d\n" 1 2 3 4 5 >&4 # a pause between two would be silence
     for _ in {1..600}; do
         if grep -q '"silence":"begins"' out.ndjson; then break; fi
         sleep 0.1

@@ -78,7 +78,7 @@ def state():
     return json.loads(subprocess.check_output([oif, "inspect", "--json", "s"]))
 
 def line(tool):
-    ready, _, _ = select.select([tool.stdout], [], [], 20)
+    ready, _, _ = select.select([tool.stdout], [], [], 60)
     assert ready, "no output although a whole row was given"
     return tool.stdout.readline()
 

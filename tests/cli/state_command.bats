@@ -126,7 +126,8 @@ assert s["params"]["num_trees"] == 8 and s["options"]["alert_rate"] == 0.01, s'
     mkfifo rows
     "$OIF" score --key host --time t --state s < rows > scored.csv 2> messages &
     exec 8> rows
-    until [ -e s.lock ]; do sleep 0.01; done
+    head -2 hosts.csv >&8
+    until [ -s scored.csv ]; do sleep 0.01; done
     oif state --drop web-1 s
     exits 1 "oif: another process is using the state file 's'; stop it, or name another file"
     oif state --import s s

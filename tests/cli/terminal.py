@@ -115,6 +115,13 @@ class Terminal:
             assert time.monotonic() < deadline and self.read(1), (pattern, self.shown())
         return self.screen.text()
 
+    def wait_until_cleared(self):
+        """Until the tool clears the screen, which follows a change of the size. Frames of the size before are not shown."""
+        deadline = time.monotonic() + 60
+        while "\033[2J" not in self.printed[self.seen:]:
+            assert time.monotonic() < deadline and self.read(1), self.printed
+        self.seen = self.printed.rindex("\033[2J")
+
     def settle(self):
         """Until the end of a frame."""
         while not self.printed.endswith("\033[J") and self.read(60):
@@ -165,4 +172,4 @@ def make_alarms(path="alarms.csv", rows=6000):
         for i in range(rows):
             state = state * 16807 % 2147483647
             burst = 90 if i > 2000 and i % 1000 > 960 and i % 3 == 2 else 0
-            file.write(f"web-{i % 3},{1794744000 + 5 * i},{state % 400 / 100 + burst},{state % 17}\n")
+            file.write(f"web-{i % 3},{1763208000 + 5 * i},{state % 400 / 100 + burst},{state % 17}\n")
