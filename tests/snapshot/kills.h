@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { USUAL_LIFE_MICROSECONDS = 12000 };
+enum { USUAL_LIFE_MICROSECONDS = 12000, LONGEST_LIFE_MICROSECONDS = 3000000 };
 
 /* Runs a child for a while. `live` returns only if something goes wrong, with a number for the
  * cause, and writes the number of rows of each saved generation. Returns the rows of the last
@@ -31,7 +31,9 @@ static inline uint64_t run_child(int (*live)(int acknowledge), uint32_t microsec
         _exit(live(ends[1]));
     }
     close(ends[1]);
-    nanosleep(&(struct timespec){.tv_nsec = (long)microseconds * 1000}, NULL);
+    nanosleep(&(struct timespec){.tv_sec = microseconds / 1000000,
+                                 .tv_nsec = (long)(microseconds % 1000000) * 1000},
+              NULL);
     kill(child, SIGKILL);
     assert_int_equal(waitpid(child, &status, 0), child);
     if (WIFEXITED(status))
@@ -54,6 +56,8 @@ static inline uint64_t number_from_environment(const char *name, uint64_t otherw
 static inline uint32_t adapt_life(uint32_t longest, bool got_to_save)
 {
     longest = got_to_save ? longest - longest / 64 : longest + longest / 16;
+    if (longest > LONGEST_LIFE_MICROSECONDS)
+        return LONGEST_LIFE_MICROSECONDS;
     return longest < USUAL_LIFE_MICROSECONDS ? USUAL_LIFE_MICROSECONDS : longest;
 }
 
