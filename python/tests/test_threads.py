@@ -139,9 +139,9 @@ def test_an_interrupt_is_heard_during_a_long_block():
     timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     try:
-        timer.start()
         began = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
+            timer.start()
             forest.learn(block)
         assert time.monotonic() - began < 60
     finally:
@@ -162,9 +162,9 @@ def test_a_signal_handler_that_uses_the_detector_gets_an_error_not_a_deadlock():
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGUSR1, handler)
-    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
     try:
         with pytest.raises(KeyboardInterrupt):
+            threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
             while True:
                 forest.learn(np.random.default_rng(0).normal(size=(200_000, 9)))
     finally:
