@@ -8,7 +8,7 @@ import { $, el, fill, paced, setText, show } from "./dom.js";
 import * as format from "./format.js";
 import { loadKeys, renderKeys, shownKeys, turnPage } from "./keys.js";
 import { forgetTexts, openEpisodes, renderNow } from "./now.js";
-import { startUpload } from "./upload.js";
+import { namesListed, startUpload } from "./upload.js";
 
 const STREAMS_SHOWN = 50, OPEN_ASKED = 50;
 const chosen = { stream: null, key: null };
@@ -16,6 +16,7 @@ let info = null, now = { episodes: [], streams: [] }, isDown = false;
 
 const mayWrite = () => info !== null && !info.read_only;
 const streamOf = name => now.streams.find(stream => stream.name === name);
+const streamNames = () => now.streams.map(stream => stream.name);
 
 // What the browser remembers for this page; private windows may refuse.
 function remembered(name, other) {
@@ -60,6 +61,7 @@ const guarded = run => async (...given) => {
 
 const loadNow = guarded(async () => {
     now = await ask(`/api/v1/now?limit=${OPEN_ASKED}`);
+    namesListed(streamNames());
     if (!streamOf(chosen.stream))
         await chooseFirst();
     renderAll();
@@ -345,7 +347,7 @@ const SHORTCUTS = {
     n: nextOpen,
     j: () => stepKey(1),
     k: () => stepKey(-1),
-    s: () => now.streams.length && guarded(chooseStream)(after(now.streams.map(stream => stream.name), chosen.stream)),
+    s: () => now.streams.length && guarded(chooseStream)(after(streamNames(), chosen.stream)),
     "/": () => $("key-find").focus(),
     c: () => $("cursor").focus(),
     a: () => mayWrite() && $("file").click(),
@@ -412,7 +414,7 @@ startControls();
 startDetail();
 startUpload({
     mayWrite,
-    streamNames: () => now.streams.map(stream => stream.name),
+    streamNames,
     onFirstRows: guarded(async name => { await loadNow(); await chooseStream(name); }),
     onRows: everythingSoon,
 });

@@ -12,6 +12,7 @@ const TIME_VALUE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d|$)/;
 const KEY_NAME = /^(host|hostname|key|device|sensor|machine|node|instance|server|pump|unit|station|service)$/i;
 
 let job = null;
+const unlisted = new Set(); // names of new streams until the page has heard of them
 
 // ---- What the first lines suggest ----
 
@@ -68,6 +69,12 @@ function streamName(file, taken) {
     for (let i = 2; taken.includes(name); i++)
         name = `${base}-${i}`;
     return name;
+}
+
+// Call it when the page has heard of these streams; from then on, its list says which names are taken.
+export function namesListed(names) {
+    for (const name of names)
+        unlisted.delete(name);
 }
 
 // ---- Batches ----
@@ -173,13 +180,23 @@ function showError(task, error) {
     show($("upload-error"), true);
 }
 
+async function create(task) {
+    const settings = Object.fromEntries(Object.entries(task.settings).filter(([, value]) => value));
+    unlisted.add(task.name);
+    try {
+        await ask(path(task.name), { method: "PUT", body: JSON.stringify(settings), headers: { "Content-Type": "application/json" } });
+    } catch (error) {
+        unlisted.delete(task.name);
+        throw error;
+    }
+}
+
 async function run(task, page) {
     job = task;
     show($("upload-error"), false);
     render(task);
     try {
-        const settings = Object.fromEntries(Object.entries(task.settings).filter(([, value]) => value));
-        await ask(path(task.name), { method: "PUT", body: JSON.stringify(settings), headers: { "Content-Type": "application/json" } });
+        await create(task);
         for await (const bytes of batches(task.file, task.isJson, count => { task.read += count; })) {
             const answer = await post(task, bytes);
             const isFirst = task.rows === 0;
@@ -223,7 +240,7 @@ export async function addFile(file, page) {
         return showError(task, error);
     }
     const first = suggest(text, isJson);
-    await run(newTask(file, streamName(file, page.streamNames()), first, isJson, { key: first.key, time: first.time }), page);
+    await run(newTask(file, streamName(file, [...page.streamNames(), ...unlisted]), first, isJson, { key: first.key, time: first.time }), page);
 }
 
 // ---- Another key or time ----
@@ -245,6 +262,7 @@ async function again(page) {
     const before = job;
     before.stop.abort();
     await ask(path(before.name), { method: "DELETE" }).catch(() => {});
+    unlisted.delete(before.name);
     const settings = { key: $("change-key").value, time: $("change-time").value };
     await run(newTask(before.file, $("change-name").value, before, before.isJson, settings), page);
 }

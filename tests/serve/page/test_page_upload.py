@@ -97,13 +97,42 @@ def test_gzip_and_ndjson_files(server, open_page):
 def test_a_file_can_be_chosen_and_the_same_name_is_another_stream(server, open_page):
     page = open_empty(server, open_page)
     file = {"name": "load.csv", "mimeType": "text/csv", "buffer": b"x,y\n" + b"1,2\n" * 50}
-    page.on("filechooser", lambda chooser: chooser.set_files(file))
-    page.wait_for_timeout(200)  # until the browser knows that
-    page.keyboard.press("a")
+    with page.expect_file_chooser() as chosen:
+        page.keyboard.press("a")
+    chosen.value.set_files(file)
     wait_title(page, "Added load")
-    page.click("#add")
+    with page.expect_file_chooser() as chosen:
+        page.click("#add")
+    chosen.value.set_files(file)
     wait_title(page, "Added load-2")
     assert len(server.ask("GET", "/api/v1/streams")["streams"]) == 2
+
+
+def test_the_same_name_is_another_stream_before_the_page_has_heard_of_the_first(server, open_page):
+    page = open_empty(server, open_page)
+    held, is_over = [], []
+    page.route("**/api/v1/now*", lambda route: route.continue_() if is_over else held.append(route))
+    drop(page, "load.csv", "x,y\n" + "1,2\n" * 50)
+    wait_title(page, "Added load")
+    drop(page, "load.csv", "x,y\n" + "1,2\n" * 60)
+    wait_title(page, "Added load-2")
+    assert [(one["name"], one["rows"]) for one in server.ask("GET", "/api/v1/streams")["streams"]] == [("load", 50), ("load-2", 60)]
+    is_over.append(True)
+    for route in held:
+        route.continue_()
+    page.wait_for_selector("#work:not([hidden])")
+
+
+def test_the_name_of_a_stream_that_was_deleted_is_free_again(server, open_page):
+    page = open_empty(server, open_page, expect_errors=True)  # it may ask while the stream is gone
+    for _ in range(2):
+        drop(page, "load.csv", "x,y\n" + "1,2\n" * 50)
+        wait_title(page, "Added load")
+        page.evaluate("document.getElementById('manage').open = true")
+        page.click("#remove")
+        page.click("#confirm-yes")
+        page.wait_for_selector("#empty:not([hidden])")
+        page.evaluate("document.getElementById('upload-title').textContent = ''")
 
 
 def test_batches_end_where_records_end(server, open_page):
