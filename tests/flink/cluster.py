@@ -5,6 +5,7 @@ Flink comes from the package apache-flink-libraries, which contains the jars but
 
 import json
 import os
+import random
 import socket
 import subprocess
 import time
@@ -32,10 +33,18 @@ JAVA_OPENS = [
 ]
 
 
+PORTS = iter(random.sample(range(10000, 30000), 20000))
+
+
 def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+    """Returns a port that the system gives to no connection before the program is started."""
+    for port in PORTS:
+        with socket.socket() as found:
+            try:
+                found.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 class Cluster:

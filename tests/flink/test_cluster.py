@@ -66,7 +66,7 @@ def expected(tmp_path_factory):
 class Run:
     """A job and its output folder."""
 
-    def __init__(self, cluster, folder, rows, rate=15000, **options):
+    def __init__(self, cluster, folder, rows, rate=8000, **options):
         self.cluster, self.folder, self.rows = cluster, folder, rows
         self.options = {"rows": rows, "pumps": PUMPS, "rate": rate, "output": f"file://{folder}/output", **options}
 
@@ -126,7 +126,7 @@ KINDS = {
 def test_killed_task_managers(cluster, expected, tmp_path, kind):
     options, settings, detector, victims = KINDS[kind]
     kills = int(os.environ.get("OIF_FLINK_KILLS", "10" if IS_LONG else "2"))
-    rows, rate = (40_000 + 40_000 * kills, 6000) if IS_LONG else (30_000 + 35_000 * kills, 15000)
+    rows, rate = (40_000 + 40_000 * kills, 6000) if IS_LONG else (30_000 + 35_000 * kills, 6000)
     if kind == "evicting":  # each row takes milliseconds
         rows, rate = rows // 8, rate // 4
     run = Run(cluster, tmp_path, rows, rate, detector=detector, **options).start(settings=settings)
@@ -157,7 +157,7 @@ def test_a_killed_job_manager(cluster, expected, tmp_path):
 def test_the_control_differs(cluster, expected, tmp_path):
     """Negative control: models that are not part of checkpoints. If a kill changed nothing here, the other tests would prove nothing."""
     rows = 60_000
-    run = Run(cluster, tmp_path, rows, forgetful="yes").start()
+    run = Run(cluster, tmp_path, rows, rate=6000, forgetful="yes").start()
     run.wait_for_checkpoints(2)
     replace_killed(cluster, "tm-0")
     assert run.count_differing(expected(rows)) > 1000
@@ -165,12 +165,13 @@ def test_the_control_differs(cluster, expected, tmp_path):
 
 def test_a_cache_far_too_small_on_rocksdb(cluster, expected, tmp_path):
     rows = 10_000
-    run = Run(cluster, tmp_path, rows, rate=1000, cache="400k", detector="rolling-iforest").start(settings=ROCKSDB)
+    run = Run(cluster, tmp_path, rows, rate=400, cache="400k", detector="rolling-iforest").start(settings=ROCKSDB)
     run.wait_for_checkpoints(2)
     for name in ("cacheMisses", "cacheEvictions", "replayedRows", "stateBytesWritten", "checkpointBytes"):
         cluster.wait_for(lambda: len(values := cluster.metrics(run.job, name)) == 3 and max(values) > 0, name, 60)
-    live = cluster.metrics(run.job, "modelsLive")
-    assert max(live) < PUMPS / 3, live
+    live = []
+    cluster.wait_for(lambda: live.append(cluster.metrics(run.job, "modelsLive")) or len(live[-1]) == 3, "modelsLive", 60)
+    assert max(live[-1]) < PUMPS / 3, live[-1]
     replace_killed(cluster, "tm-1")
     assert run.count_differing(expected(rows, "rolling-iforest")) == 0
 
@@ -186,7 +187,7 @@ def test_rescaling_by_savepoints(cluster, expected, tmp_path):
         run.start(parallelism, savepoint, settings)
         run.wait_for_checkpoints(2)
         savepoint = run.stop_with_savepoint()
-    run.start(1, savepoint)
+    run.start(1, savepoint, rate=50000)
     assert run.count_differing(expected(rows)) == 0
 
 
@@ -228,7 +229,7 @@ def test_upgrade_to_another_behavior(cluster, expected, later_jar, tmp_path):
     run.start(savepoint=with_rows, settings=ROCKSDB, bases_only="yes", cache="300k", rate=300)
     run.wait_for_checkpoints(1)
     with_bases = run.stop_with_savepoint()
-    run.start(savepoint=with_bases, jar=later_jar)
+    run.start(savepoint=with_bases, jar=later_jar, rate=50000)
     assert run.count_differing(expected(rows)) == 0
 
 
