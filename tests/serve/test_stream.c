@@ -51,7 +51,7 @@ static void csv_keyed_row(text *to, int row)
 {
     static const char *const states[] = {"up", "up", "up", "idle", "down"};
     const char *state = row % 997 == 990 ? "crashed" : states[draw(5)];
-    append(to, "2026-11-15T%02d:%02d:%02dZ,host %u,%s,%g,%s\n", row / 3600 % 24, row / 60 % 60,
+    append(to, "2020-11-15T%02d:%02d:%02dZ,host %u,%s,%g,%s\n", row / 3600 % 24, row / 60 % 60,
            row % 60, draw(3), state, value(row, 1), draw(20) == 0 ? "" : "7.5");
 }
 
@@ -84,7 +84,7 @@ static void json_row(text *to, int row)
 static void json_keyed_row(text *to, int row)
 {
     append(to, "{\"ts\": %d, \"host\": \"h%u\", \"disk\": \"sd%u\", \"bytes\": %d, \"load\": %g}\n",
-           1794769501 + row, draw(2), draw(2),
+           1594769501 + row, draw(2), draw(2),
            row * 1000 + (int)draw(500) * (row % 601 > 590 ? 99 : 1), value(row, 1));
 }
 

@@ -125,7 +125,7 @@ static void answers_are_json_whatever_names_are(void **state)
     (void)state;
     for (int i = 0; i < 1500; i++)
         send_row(one, "{\"k\": \"%s\", \"t\": %d, \"a\\\"<b>\": %d, \"c\": %d}\n",
-                 i % 2 ? "plain" : nasty + 1, 1794769501 + i, i > 1495 ? 99999 : i * 7 % 13,
+                 i % 2 ? "plain" : nasty + 1, 1594769501 + i, i > 1495 ? 99999 : i * 7 % 13,
                  i * 5 % 11);
     check_answers(all, one);
     output_divert();
@@ -149,7 +149,7 @@ static void answers_are_json_whatever_names_are(void **state)
 
 static void an_explanation_is_the_result_that_the_row_would_get(void **state)
 {
-    static const char row[] = "{\"t\": 1794775000, \"a\": 900, \"b\": 3}\n";
+    static const char row[] = "{\"t\": 1594775000, \"a\": 900, \"b\": 3}\n";
     streams *all = open_at(NULL);
     stream *one = create(all, "tested", "{\"time\": \"t\", \"season\": \"1m\", \"diff\": \"b\"}");
     const explain_request request = {.body = row, .bytes = sizeof row - 1};
@@ -158,7 +158,7 @@ static void an_explanation_is_the_result_that_the_row_would_get(void **state)
     assert_false(stream_write_explanation(one, &request, &why));
     assert_int_equal(why.status, 409);
     for (int i = 0; i < 1500; i++)
-        send_row(one, "{\"t\": %d, \"a\": %d, \"b\": %d}\n", 1794769501 + i, i * 7 % 13, i % 60);
+        send_row(one, "{\"t\": %d, \"a\": %d, \"b\": %d}\n", 1594769501 + i, i * 7 % 13, i % 60);
     for (int i = 0; i < 2; i++) {
         output_divert();
         assert_true(stream_write_explanation(one, &request, &why));
@@ -219,7 +219,7 @@ static void a_key_falls_silent_and_comes_back(void **state)
     stream *one = create(all, "tested", "{\"key\": \"k\", \"time\": \"t\", \"silence\": 60}");
     for (int i = 0; i < 200; i++)
         send_row(one, "{\"k\": \"%s\", \"t\": %d, \"a\": %d}\n", i % 2 && i < 100 ? "one" : "two",
-                 1794769501 + i, i % 7);
+                 1594769501 + i, i % 7);
     assert_int_equal(silent_keys(one), 1);
     assert_int_equal(count_events(streams_feed(all), FEED_SILENCE), 1);
     snprintf(command, sizeof command, "rm -rf %s/copy; cp -r %s %s/copy", folder, live, folder);
@@ -229,7 +229,7 @@ static void a_key_falls_silent_and_comes_back(void **state)
     stream *restored = streams_find(again, "tested");
     assert_int_equal(silent_keys(restored), 1);
     assert_int_equal(count_events(streams_feed(again), FEED_SILENCE), 0);
-    send_row(restored, "{\"k\": \"one\", \"t\": 1794769800, \"a\": 1}\n");
+    send_row(restored, "{\"k\": \"one\", \"t\": 1594769800, \"a\": 1}\n");
     assert_int_equal(silent_keys(restored), 1); /* now the other one is */
     assert_int_equal(count_events(streams_feed(again), FEED_SILENCE), 2);
     stream_release(one);

@@ -25,7 +25,7 @@ static void expect_rows(stream *one, const char *body, uint64_t rows)
 static void names_that_are_not_utf_8_are_kept(void **state)
 {
     static const char first[] = "\xe9tat,\xe9poque,vide\xfc,vide\n"
-                                "1,2026-11-15T10:00:00Z,,\n2,2026-11-15T10:00:01Z,,\n";
+                                "1,2020-11-15T10:00:00Z,,\n2,2026-11-15T10:00:01Z,,\n";
     streams *all = open_at(folder);
     stream *one = create(all, "latin", "{}");
     (void)state;
@@ -39,8 +39,8 @@ static void names_that_are_not_utf_8_are_kept(void **state)
     assert_string_equal(one->shape.time, "\xe9poque");
     assert_int_equal(one->shape.undecided_count, 2);
     assert_string_equal(one->shape.undecided[0], "vide\xfc");
-    expect_rows(one, "3,2026-11-15T10:00:02Z,,text\n", 3);
-    expect_rows(one, "\xe9tat,\xe9poque,vide\xfc,vide\n4,2026-11-15T10:00:03Z,,text\n", 4);
+    expect_rows(one, "3,2020-11-15T10:00:02Z,,text\n", 3);
+    expect_rows(one, "\xe9tat,\xe9poque,vide\xfc,vide\n4,2020-11-15T10:00:03Z,,text\n", 4);
     stream_release(one);
     assert_true(streams_close(all));
 }

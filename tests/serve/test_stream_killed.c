@@ -20,7 +20,7 @@ static size_t make_line(uint64_t row, char line[LINE_BYTES])
     uint64_t noise = (row + 1) * 0x9e3779b97f4a7c15u >> 40;
     return (size_t)snprintf(line, LINE_BYTES,
                             "{\"at\":%" PRIu64 ",\"host\":\"h%d\",\"a\":%d,\"b\":%d}\n",
-                            1794769501 + row, (int)(noise % 3), (int)(noise % 101),
+                            1594769501 + row, (int)(noise % 3), (int)(noise % 101),
                             row % 501 > 495 ? 5000 : (int)(noise % 57));
 }
 

@@ -123,14 +123,15 @@ static void *follow(void *context)
     const feed_filter filter = {.stream = "shared", .wants_rows = true};
     uint64_t cursor = 0;
     feed_event event;
+    bool is_last;
     (void)context;
-    feed_watch_rows(events, "shared");
-    while (writers_left > 0)
+    do {
+        is_last = writers_left == 0; /* perhaps they had ended before this thread began */
         while (feed_next(events, &cursor, &filter, &event)) {
             events_seen++;
             feed_event_free(&event);
         }
-    feed_unwatch_rows(events, "shared");
+    } while (!is_last);
     return NULL;
 }
 
@@ -170,6 +171,7 @@ static void streams_may_be_used_by_many_threads(void **state)
         numbers[i] = i;
     }
     writers_left = WRITERS;
+    feed_watch_rows(streams_feed(all), "shared");
     for (int i = 0; i < WRITERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, write_rows, &numbers[i]), 0);
     void *(*const others[])(void *) = {look, change, follow};
@@ -177,6 +179,7 @@ static void streams_may_be_used_by_many_threads(void **state)
         assert_int_equal(pthread_create(&threads[WRITERS + i], NULL, others[i], NULL), 0);
     for (int i = 0; i < WRITERS + 3; i++)
         pthread_join(threads[i], NULL);
+    feed_unwatch_rows(streams_feed(all), "shared");
     assert_int_equal(failures, 0);
     assert_int_equal(rows_of("shared"), WRITERS * BODIES * ROWS_PER_BODY);
     assert_int_equal(rows_of("own-1"), BODIES * ROWS_PER_BODY);
