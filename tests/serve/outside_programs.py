@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import random
 import shutil
 import socket
 import subprocess
@@ -12,7 +13,8 @@ import urllib.request
 
 import pytest
 
-SECONDS = 60  # nothing that a test waits for takes longer
+SECONDS = 300  # nothing that a test waits for takes longer
+PORTS = iter(random.sample(range(10000, 30000), 20000))
 
 
 def wait_for(condition, what, seconds=SECONDS):
@@ -36,9 +38,14 @@ def need(*programs):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """None that the system gives to a connection before the program is started."""
+    for port in PORTS:
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 def fetch_json(address, **parameters):

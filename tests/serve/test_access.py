@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from conftest import OIF, Server
+from conftest import OIF, SECONDS, Server
 
 WRITE, READ = "w" * 20, "r" * 20
 
@@ -20,7 +20,7 @@ def bearer(token):
 
 
 def refused(*options):
-    done = subprocess.run([OIF, "serve", *options], capture_output=True, timeout=30)
+    done = subprocess.run([OIF, "serve", *options], capture_output=True, timeout=SECONDS)
     return done.returncode, done.stderr.decode()
 
 
@@ -120,7 +120,7 @@ def test_tls_serves_https_with_a_secure_cookie(serve, tokens, tmp_path):
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost",
          "-days", "1", "-keyout", key, "-out", cert],
-        check=True, capture_output=True, timeout=30,
+        check=True, capture_output=True, timeout=SECONDS,
     )  # fmt: skip
     server = serve("--tls-cert", cert, "--tls-key", key, *tokens)
     assert server.scheme == "https" and server.get("/healthz").status == 200

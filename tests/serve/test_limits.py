@@ -313,16 +313,18 @@ def test_log_lines_cannot_be_forged(server):
         assert "\x1b" not in line
 
 
-def test_a_flood_of_problems_does_not_fill_the_log(server):
+def test_a_flood_of_problems_does_not_fill_the_log(serve):
+    server = serve()
     connection = server.connect()
+    began = time.monotonic()
     for _ in range(1000):
         assert server.get("/nothing", connection=connection).status == 404
-    assert sum("status=404" in line for line in server.log) < 600
+    assert sum("status=404" in line for line in server.log) <= 110 + 20 * (time.monotonic() - began)  # 100 at once, then 20 per second
 
 
 def test_shutdown_answers_what_was_asked(serve, tmp_path):
     server = serve("--data", str(tmp_path / "data"))
-    server.put("/api/v1/streams/a", {})
+    server.put("/api/v1/streams/a", {"num-trees": 8} if IS_SANITIZED else {})  # it has 10 s for what was asked
     body = to_ndjson(make_rows(2000)).encode() * 60
     connection = server.connect()
     connection.request("POST", ROWS, body=body, headers={"Content-Type": "application/x-ndjson", "Accept": "application/json"})
@@ -351,10 +353,10 @@ def test_a_large_batch_does_not_hold_up_others(serve):
     reader = threading.Thread(target=lambda: answered.append((busy.getresponse().status, time.monotonic())))
     reader.start()
     longest = 0
-    while not answered:
+    while reader.is_alive():
         for connection in connections:
             asked = time.monotonic()
             assert server.get("/healthz", connection=connection).status == 200
             longest = max(longest, time.monotonic() - asked)
     reader.join()
-    assert answered[0][0] == 200 and longest < (answered[0][1] - began) / 2, f"{longest} s of {answered[0][1] - began} s"
+    assert answered and answered[0][0] == 200 and longest < (answered[0][1] - began) / 2, f"{longest} s of {answered[0][1] - began} s"

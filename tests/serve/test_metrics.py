@@ -105,4 +105,4 @@ def test_the_real_prometheus_scrapes_it(serve, outside):  # noqa: F811
     assert found["value"][1] == "1206"
     (bad,) = wait_for(lambda: prometheus.query('oif_in_episode{stream="fleet"} == 1'), "the episode is scraped")
     assert bad["metric"]["key"] == "web-2"
-    assert prometheus.query("histogram_quantile(0.99, oif_batch_seconds_bucket)")
+    wait_for(lambda: prometheus.query("histogram_quantile(0.99, oif_batch_seconds_bucket)"), "the buckets are scraped")

@@ -42,7 +42,7 @@ def test_parameters_are_those_of_the_routes():
 
 
 def test_schemathesis_finds_nothing(serve, tmp_path):
-    server = serve("--max-streams", "50", "--timeout", "5s")
+    server = serve("--max-streams", "50", "--timeout", "15s")
     assert server.put("/api/v1/streams/a", {"key": "host"}).status == 201
     assert server.post("/api/v1/streams/a/rows", to_ndjson(make_rows(500, keys=2))).status == 200
     # Events have no end; test_api.py reads them.
@@ -50,7 +50,7 @@ def test_schemathesis_finds_nothing(serve, tmp_path):
         [str(Path(sys.executable).parent / "schemathesis"), "--config-file", str(FOLDER / "schemathesis.toml"), "run", server.address + "/api/v1/openapi.json", "--max-examples", "15",
          "--seed", "1", "--phases", "examples,coverage,fuzzing", "--exclude-operation-id", "getEvents", "--generation-database", "none",
          "--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance",
-         "--no-color", "--request-timeout", "20"],
+         "--no-color", "--request-timeout", "120", "--suppress-health-check", "all"],
         capture_output=True, timeout=600, cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(FOLDER), "SCHEMATHESIS_HOOKS": "schemathesis_hooks"},
     )  # fmt: skip

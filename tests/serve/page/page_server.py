@@ -38,16 +38,16 @@ class Server:
         raise RuntimeError(f"oif serve did not start: {(self.folder / 'log').read_text()}")
 
     def wait_until_ready(self):
-        for _ in range(600):
+        for _ in range(6000):
             try:
-                return urllib.request.urlopen(self.url + "/readyz", timeout=60).read()
+                return urllib.request.urlopen(self.url + "/readyz", timeout=300).read()
             except urllib.error.HTTPError:
                 time.sleep(0.05)
         raise RuntimeError("oif serve does not become ready")
 
     def stop(self, how=signal.SIGTERM):
         self.process.send_signal(how)
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=300)
 
     def ask(self, method, path, body=None, content_type="application/json", token=None):
         headers = {"Content-Type": content_type}
@@ -55,7 +55,7 @@ class Server:
             headers["Authorization"] = f"Bearer {token}"
         request = urllib.request.Request(self.url + path, body, headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=300) as answer:
                 text = answer.read()
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{method} {path[:200]}: {error.code} {error.read()[:500]}") from None
@@ -84,7 +84,7 @@ def picture(page, name, **options):
     page.screenshot(path=PICTURES / f"{name}.png", **options)
 
 
-def wait_until(page, condition, argument=None, seconds=30):
+def wait_until(page, condition, argument=None, seconds=120):
     """Playwright's wait_for_function needs eval, which the policy of the page forbids."""
     for _ in range(20 * seconds):
         if page.evaluate(condition, argument):

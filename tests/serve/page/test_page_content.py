@@ -51,7 +51,7 @@ def test_what_is_wrong_now_is_what_oif_score_says(server, open_page):
     assert page.locator("#now-title").inner_text() == f"{len(expected)} open episode" + "s" * (len(expected) > 1)
     # The worst of them is chosen without a click.
     assert page.locator("#detail-title").inner_text() == f"pumps / {expected[0][0]}"
-    assert page.locator("#state").inner_text() == f"▲ {expected[0][1]}"
+    wait_until(page, "text => document.getElementById('state').textContent === text", f"▲ {expected[0][1]}")
     picture(page, "wide", full_page=True)
 
 
@@ -95,6 +95,7 @@ def test_the_reason_comes_first_and_the_bad_stretch_is_marked(server, open_page)
     assert marked == columns
     share = re.search(r"(\d+)%", worst["why"])[1]
     assert f"{share}% of the reason" in page.locator("#column-charts .because").first.inner_text()
+    page.evaluate("new Promise(requestAnimationFrame)")  # in which the charts are drawn
     assert shaded_columns(page, "#score-chart") > 0
     assert shaded_columns(page, "#column-charts canvas") > 0
 
