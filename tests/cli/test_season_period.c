@@ -66,14 +66,15 @@ static void test_other_periods_are_found_as_they_are(void **state)
 }
 
 /* Two sines with noise, of which the second is `ratio` times as large. */
-static void fill_two(size_t rows, const size_t periods[2], double ratio, uint64_t seed)
+static void fill_two(size_t rows, const size_t periods[2], double ratio, double noise,
+                     uint64_t seed)
 {
     dice from = {.state = seed};
     const double turn = 6.283185307179586;
     for (size_t i = 0; i < rows; i++)
         series[i] = sin(turn * (double)i / (double)periods[0]) +
                     ratio * sin(turn * (double)i / (double)periods[1] + 1) +
-                    0.2 * dice_normal(&from);
+                    noise * dice_normal(&from);
 }
 
 static void test_of_two_periods_one_is_found_or_their_common_multiple(void **state)
@@ -85,7 +86,7 @@ static void test_of_two_periods_one_is_found_or_their_common_multiple(void **sta
         for (size_t r = 0; r < sizeof ratios / sizeof *ratios; r++)
             for (uint64_t seed = 1; seed <= 2; seed++) {
                 size_t first = periods[p][0], second = periods[p][1];
-                fill_two(4096, periods[p], ratios[r], seed);
+                fill_two(4096, periods[p], ratios[r], 0.2, seed);
                 size_t found = season_period_find(series, 4096).rows;
                 if (found != first && found != second &&
                     (found == 0 || found % first > 0 || found % second > 0))
@@ -93,6 +94,17 @@ static void test_of_two_periods_one_is_found_or_their_common_multiple(void **sta
                              ": found a period of %zu",
                              first, second, ratios[r], seed, found);
             }
+}
+
+static void test_a_day_and_a_week_are_found_under_much_noise(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 2 * SEEDS; seed++) {
+        fill_two(4096, (const size_t[]){24, 168}, 1, 1.5, seed);
+        size_t found = season_period_find(series, 4096).rows;
+        if (found != 24 && found != 168)
+            fail_msg("seed %" PRIu64 ": found a period of %zu", seed, found);
+    }
 }
 
 static void test_a_period_that_is_not_whole_is_rounded(void **state)
@@ -196,6 +208,7 @@ int main(void)
         cmocka_unit_test(test_periods_of_clocks_are_found_under_noise),
         cmocka_unit_test(test_other_periods_are_found_as_they_are),
         cmocka_unit_test(test_of_two_periods_one_is_found_or_their_common_multiple),
+        cmocka_unit_test(test_a_day_and_a_week_are_found_under_much_noise),
         cmocka_unit_test(test_a_period_that_is_not_whole_is_rounded),
         cmocka_unit_test(test_a_level_per_weekday_does_not_make_two_days_a_period),
         cmocka_unit_test(test_trends_outliers_gaps_and_units_do_not_matter),
