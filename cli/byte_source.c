@@ -1,5 +1,6 @@
 #include "byte_source.h"
 
+#include "quoting.h"
 #include "signals.h"
 
 #include <errno.h>
@@ -245,13 +246,14 @@ static bool fail_other_columns(byte_source *source, size_t at, size_t bytes)
     uint64_t line = 1;
     for (size_t i = 0; i < at; i++)
         line += source->begun[i] == '\n';
-    bool is_cut = bytes > SHOWN, is_header_cut = start->header_bytes > SHOWN;
+    size_t shown = quoting_cut(source->begun + at, bytes, SHOWN),
+           header_shown = quoting_cut(start->header, start->header_bytes, SHOWN);
     snprintf(source->file.problem, sizeof source->file.problem,
              "%s:%" PRIu64 ": the columns are '%.*s%s', but in %s '%.*s%s'; files that are read "
              "together need the same columns in the same order",
-             source->file.name, line, (int)(is_cut ? SHOWN : bytes), source->begun + at,
-             is_cut ? "..." : "", source->name, (int)(is_header_cut ? SHOWN : start->header_bytes),
-             start->header, is_header_cut ? "..." : "");
+             source->file.name, line, (int)shown, source->begun + at, shown < bytes ? "..." : "",
+             source->name, (int)header_shown, start->header,
+             header_shown < start->header_bytes ? "..." : "");
     source->problem = source->file.problem;
     return false;
 }

@@ -1,5 +1,7 @@
 #include "file_list.h"
 
+#include "input_file.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,11 +47,12 @@ static bool is_pattern(const char *argument)
 
 static exit_code check_file(const char *name, const struct stat *status, bool exists)
 {
+    char inside[PASTED_PATH_BYTES];
     if (!exists || access(name, R_OK) != 0)
         return complain(EXIT_FAILED, "%s: %s", name, strerror(errno));
     if (S_ISDIR(status->st_mode))
-        return complain(EXIT_FAILED, "%s: %s; to read the files in it, give '%s/*'", name,
-                        strerror(EISDIR), name);
+        return complain(EXIT_FAILED, "%s: %s; to read the files in it, give %s", name,
+                        strerror(EISDIR), files_in_to_paste(name, inside));
     return EXIT_OK;
 }
 

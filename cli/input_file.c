@@ -1,5 +1,7 @@
 #include "input_file.h"
 
+#include "quoting.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,6 +11,26 @@
 #include <unistd.h>
 
 enum { STORED_CAPACITY = 1 << 16 };
+
+/* ---- Names in messages ---- */
+
+static bool make_pasted(const char *path, const char *end, char text[PASTED_PATH_BYTES])
+{
+    int bytes = snprintf(text, PASTED_PATH_BYTES, "%s%s", path, end);
+    return bytes < PASTED_PATH_BYTES && quoting_for_shell(text, PASTED_PATH_BYTES);
+}
+
+const char *path_to_paste(const char *path, char text[PASTED_PATH_BYTES])
+{
+    return make_pasted(path, "", text) ? text : "FILE";
+}
+
+const char *files_in_to_paste(const char *folder, char text[PASTED_PATH_BYTES])
+{
+    return make_pasted(folder, "/*", text) ? text : "'FOLDER/*'";
+}
+
+/* ---- Opening ---- */
 
 bool input_file_open(input_file *file, const char *path)
 {
@@ -51,15 +73,15 @@ static ptrdiff_t read_stored(input_file *file, char *buffer, size_t capacity,
                              const input_wait *wait)
 {
     ssize_t count;
+    char inside[PASTED_PATH_BYTES];
     if (!wait->wait(wait->context, file->fd))
         return -1;
     do
         count = read(file->fd, buffer, capacity);
     while (count < 0 && should_retry(file->fd));
     if (count < 0 && errno == EISDIR)
-        snprintf(file->problem, sizeof file->problem,
-                 "%s: %s; to read the files in it, give '%s/*'", file->name, strerror(errno),
-                 file->name);
+        snprintf(file->problem, sizeof file->problem, "%s: %s; to read the files in it, give %s",
+                 file->name, strerror(errno), files_in_to_paste(file->name, inside));
     else if (count < 0)
         snprintf(file->problem, sizeof file->problem, "%s: %s", file->name, strerror(errno));
     else
@@ -81,18 +103,14 @@ static ptrdiff_t keep_stored(input_file *file, const input_wait *wait)
 
 /* ---- The kind of bytes ---- */
 
-static const char *shown_path(const input_file *file)
-{
-    return file->fd == STDIN_FILENO ? "FILE" : file->name;
-}
-
 static bool refuse_kind(input_file *file)
 {
     const char *name = compression_name(file->kind), *command = compression_command(file->kind);
     bool may_be_built_in = file->kind == COMPRESSION_GZIP || file->kind == COMPRESSION_ZSTD;
+    char path[PASTED_PATH_BYTES];
     snprintf(file->problem, sizeof file->problem, "%s: %s %s: %s %s | oif score", file->name,
              may_be_built_in ? "built without" : "oif does not read", name, command,
-             shown_path(file));
+             file->fd == STDIN_FILENO ? "FILE" : path_to_paste(file->name, path));
     return false;
 }
 

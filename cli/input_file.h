@@ -26,6 +26,12 @@ typedef struct input_wait {
     void *context;
 } input_wait;
 
+/* A path as it can be pasted into a shell, and the pattern of all files in a folder; FILE and
+ * FOLDER where it is too long for a message. */
+enum { PASTED_PATH_BYTES = 256 };
+const char *path_to_paste(const char *path, char text[PASTED_PATH_BYTES]);
+const char *files_in_to_paste(const char *folder, char text[PASTED_PATH_BYTES]);
+
 /* Opens a file; "-" is stdin. Returns false where there is a problem. */
 bool input_file_open(input_file *file, const char *path);
 void input_file_close(input_file *file);

@@ -1,6 +1,7 @@
 #include "key_room.h"
 
 #include "output.h"
+#include "quoting.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -125,14 +126,14 @@ static void print_reason(const key_room *room, const oif_pipeline *pipeline, cha
                  "the models of %.0f keys use %.3g GB, %s; allow more with --memory-limit %.0fM",
                  keys, (double)oif_pipeline_memory_bytes(pipeline) / giga,
                  room->is_usual ? "half of the memory there is" : "the memory limit",
-                 room->limit * 1.5 / 1e6);
+                 fmax(1, room->limit * 1.5 / 1e6));
 }
 
 void key_room_report(key_room *room, const oif_pipeline *pipeline, const oif_result *result,
                      const char *key, size_t key_bytes)
 {
     char reason[256];
-    const int shown = key_bytes < 80 ? (int)key_bytes : 80;
+    const int shown = (int)quoting_cut(key, key_bytes, 80);
     print_reason(room, pipeline, reason, sizeof reason);
     if (result->has_no_model)
         note("no room is left for a model of the key \"%.*s\": its rows get no score until "

@@ -568,14 +568,43 @@ exit_code command_run(const cli_command *command, char **arguments)
     return code;
 }
 
+/* ---- Detectors and pipelines ---- */
+
+static bool is_param(const oif_params *params, const char *word, size_t bytes)
+{
+    for (size_t i = 0; i < params->table->param_count; i++)
+        if (strlen(params->table->params[i].name) == bytes &&
+            memcmp(params->table->params[i].name, word, bytes) == 0)
+            return true;
+    return false;
+}
+
+/* Of the library, whose messages name parameters as programs do: "window_size is too large" becomes
+ * "--window-size is too large". */
+static exit_code complain_params(const cli_settings *settings, oif_status status,
+                                 const oif_error *error)
+{
+    char text[2 * OIF_ERROR_MESSAGE_BYTES + 2], *to = text;
+    for (const char *word = error->message; *word;) {
+        size_t bytes = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
+        bool is_flag = status == OIF_EPARAM && (is_param(&settings->params, word, bytes) ||
+                                                is_param(&settings->options, word, bytes));
+        bytes += bytes == 0; /* between words */
+        to += sprintf(to, "%s%.*s", is_flag ? "--" : "", (int)bytes, word);
+        for (char *c = to - bytes; is_flag && c < to; c++)
+            *c = *c == '_' ? '-' : *c;
+        word += bytes;
+    }
+    *to = '\0';
+    return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", text);
+}
+
 exit_code settings_make_detector(const cli_settings *settings, size_t dimension,
                                  oif_detector **detector)
 {
     oif_error error;
     oif_status status = oif_detector_new(&settings->params, dimension, detector, &error);
-    if (status == OIF_OK)
-        return EXIT_OK;
-    return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", error.message);
+    return status == OIF_OK ? EXIT_OK : complain_params(settings, status, &error);
 }
 
 exit_code settings_make_pipeline(const cli_settings *settings, size_t columns,
@@ -584,9 +613,7 @@ exit_code settings_make_pipeline(const cli_settings *settings, size_t columns,
     oif_error error;
     oif_status status =
         oif_pipeline_new(&settings->params, columns, &settings->options, pipeline, &error);
-    if (status == OIF_OK)
-        return EXIT_OK;
-    return complain(status == OIF_EPARAM ? EXIT_USAGE : EXIT_FAILED, "%s", error.message);
+    return status == OIF_OK ? EXIT_OK : complain_params(settings, status, &error);
 }
 
 /* ---- Parameters ---- */

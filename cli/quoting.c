@@ -49,6 +49,44 @@ size_t quoting_character_bytes(const char *at, const char *end, size_t *invalid_
     return length;
 }
 
+/* ---- Messages ---- */
+
+size_t quoting_cut(const char *text, size_t bytes, size_t most)
+{
+    size_t end = bytes < most ? bytes : most;
+    while (end < bytes && end > 0 && most - end < 3 && ((unsigned char)text[end] & 0xc0) == 0x80)
+        end--;
+    return end;
+}
+
+bool quoting_for_shell(char *text, size_t capacity)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_.:@%+=/,-";
+    size_t bytes = strlen(text), quotes = 0;
+    if (bytes > 0 && strspn(text, plain) == bytes)
+        return true;
+    for (const char *at = text; *at; at++)
+        quotes += *at == '\'';
+    size_t end = bytes + 3 * quotes + 2;
+    if (end >= capacity)
+        return false;
+    text[end] = '\0';
+    text[--end] = '\'';
+    while (bytes > 0) { /* from the end, so nothing is overwritten that is still to be moved */
+        if (text[--bytes] == '\'') {
+            end -= 4;
+            memcpy(text + end, "'\\''", 4);
+        } else {
+            text[--end] = text[bytes];
+        }
+    }
+    text[0] = '\'';
+    return true;
+}
+
+/* ---- Escapes ---- */
+
 /* What a format writes instead of a byte of ASCII; NULL: the byte itself. `scratch` has room for
  * it. */
 typedef const char *(*escape_function)(unsigned char c, const void *context,

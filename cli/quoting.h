@@ -1,5 +1,5 @@
-/* Text on stdout, quoted for CSV and JSON. All return false once stdout is closed or has
- * failed. */
+/* Text on stdout, quoted for CSV and JSON, and text for messages. What writes to stdout returns
+ * false once it is closed or has failed. */
 #ifndef OIF_CLI_QUOTING_H
 #define OIF_CLI_QUOTING_H
 
@@ -9,6 +9,13 @@
 /* The bytes of the character that [at, end) begins with, if they are UTF-8: 1 to 4; otherwise 0,
  * and *invalid_bytes are those of its beginning that could have become one. */
 size_t quoting_character_bytes(const char *at, const char *end, size_t *invalid_bytes);
+
+/* The bytes of a text that are shown where `most` is the limit: a character is not cut. */
+size_t quoting_cut(const char *text, size_t bytes, size_t most);
+
+/* Puts a text, where it needs them, into the quotes of the shell, a quote in it as '\\''. Returns
+ * false if `capacity` bytes are too few. */
+bool quoting_for_shell(char *text, size_t capacity);
 
 /* A JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD, as in jq. */
 bool quoting_write_json(const char *text, size_t bytes);

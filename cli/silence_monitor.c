@@ -85,8 +85,8 @@ static void report(const silence_monitor *monitor, const char *word, const char 
     char text[2 * KEY_TEXT_BYTES + MOMENT_TEXT_BYTES], moment[MOMENT_TEXT_BYTES],
         duration[DURATION_TEXT_BYTES];
     snprintf(text, sizeof text, "%.*s%ssilence %s: no row since %s, %s%s",
-             key_bytes < KEY_TEXT_BYTES ? (int)key_bytes : KEY_TEXT_BYTES, key ? key : "",
-             key ? ": " : "", word, moment_text(since, moment), *word == 'b' ? "more than " : "",
+             (int)quoting_cut(key, key_bytes, KEY_TEXT_BYTES), key ? key : "", key ? ": " : "",
+             word, moment_text(since, moment), *word == 'b' ? "more than " : "",
              duration_text(seconds, duration));
     act(monitor, word, (oif_text){key, key_bytes}, since, seconds, text);
     if (monitor->watch)

@@ -163,7 +163,9 @@ static oif_status read_limits(const oif_params *params, const oif_derived_plan *
         return status;
     if (limit > 0 && limit < (double)bytes + OIF_PIPELINE_OWN_BYTES)
         return oif_fail(error, OIF_EPARAM,
-                        "memory_limit is too small for a single model of %zu bytes", bytes);
+                        "memory_limit is too small for a single model of %zu bytes; raise it to "
+                        "%zu",
+                        bytes, bytes + OIF_PIPELINE_OWN_BYTES);
     *found = (limits){.keys = (uint32_t)oif_params_value(options, "max_keys"),
                       .bytes = limit > 0 && limit < (double)SIZE_MAX ? (size_t)limit : SIZE_MAX};
     found->are_whole = found->bytes / few < bytes;

@@ -104,6 +104,20 @@ hosts() {
     [ "$few" -lt 30 ]
 }
 
+@test "a long key in a message is cut between characters" {
+    make_hosts
+    local long longer
+    long=$(printf 'x%.0s' $(seq 79))
+    longer=$(printf 'x%.0s' $(seq 99))
+    sed "s/\bh2\b/$long\xc3\xa4\xc3\xb6/; s/\bh1\b/$longer\xc3\xa4\xc3\xb6/" hosts.csv > long.csv
+    "$OIF" score --key host --time at --alert-once --on-alert 'cat >> records' long.csv 2> notes.txt > alerts.csv
+    contains "$(cat notes.txt)" "oif: $long: silence begins: no row since"
+    contains "$(cat records)" "\"$longer: load high"
+    "$OIF" score --key host --max-keys 1 long.csv 2> notes.txt > alerts.csv
+    contains "$(cat notes.txt)" "of the key \"$long\":"
+    iconv -f utf-8 -t utf-8 notes.txt > /dev/null
+}
+
 @test "a host that falls silent raises an alert of its own, and its end" {
     make_hosts
     hosts --alert-once --output ndjson > alerts.ndjson

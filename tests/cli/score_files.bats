@@ -148,6 +148,9 @@ sys.stdout.buffer.write(packer.flush())' > one.gz
     xz -k stream.csv
     oif score stream.csv.bz2
     exits 1 "oif: stream.csv.bz2: oif does not read bzip2: bzip2 -dc stream.csv.bz2 | oif score"
+    cp stream.csv.bz2 "my stream.bz2"
+    oif score "my stream.bz2"
+    exits 1 "oif: my stream.bz2: oif does not read bzip2: bzip2 -dc 'my stream.bz2' | oif score"
     oif score < stream.csv.xz
     exits 1 "oif: <stdin>: oif does not read xz: xz -dc FILE | oif score"
     printf 'BZh,b\n1,2\n' | "$OIF" score --fields score | cmp - <(printf 'BZh,b,score\n1,2,0.5\n')
@@ -234,6 +237,18 @@ open("ab.f64", "wb").write(struct.pack("<8d", *range(5), *range(3)))'
     "$OIF" score --raw-columns 2 a.f64 b.f64 | cmp - <("$OIF" score --raw-columns 2 ab.f64)
 }
 
+@test "names of other columns are cut between characters" {
+    printf 'x%.0s' $(seq 59) > a.csv
+    printf '\xc3\xa4,b\n1,2\n' >> a.csv
+    printf 'c,d\n1,2\n' > b.csv
+    for files in "a.csv b.csv" "b.csv a.csv"; do
+        # shellcheck disable=SC2086
+        "$OIF" score $files 2> told > scored.csv || true
+        contains "$(cat told)" "xxx...'"
+        iconv -f utf-8 -t utf-8 told > /dev/null
+    done
+}
+
 @test "a missing file, a directory or an unreadable file among several is told before the first row" {
     printf 'a,b\n1,2\n' > a.csv
     mkdir folder
@@ -242,6 +257,11 @@ open("ab.f64", "wb").write(struct.pack("<8d", *range(5), *range(3)))'
     equal "$output" ""
     oif score a.csv folder
     exits 1 "oif: folder: Is a directory; to read the files in it, give 'folder/*'"
+    mkdir "it's here"
+    for other in a.csv ""; do
+        oif score "it's here" ${other:+"$other"}
+        exits 1 "oif: it's here: Is a directory; to read the files in it, give 'it'\\''s here/*'"
+    done
     if [ "$(id -u)" -ne 0 ]; then
         cp a.csv secret.csv
         chmod 000 secret.csv

@@ -83,12 +83,19 @@ make_hosts() {
 @test "--memory-limit bounds the models as well" {
     make_hosts
     one=$("$OIF" score --exclude host --state s hosts.csv > scored.csv; "$OIF" inspect --json s | sed -n 's/.*"memory_bytes": \([0-9]*\).*/\1/p')
-    "$OIF" score --key host --memory-limit "$((one + 4096))" --state t hosts.csv > scored.csv
+    "$OIF" score --key host --memory-limit "$((one + 4096))" --state t hosts.csv > scored.csv 2> told
+    contains "$(cat told)" "; allow more with --memory-limit 1M, or"
     equal "$("$OIF" inspect t | sed -n 's/^models  *//p')" 1
     [ "$("$OIF" inspect --json t | sed -n 's/.*"memory_bytes": \([0-9]*\).*/\1/p')" -le "$((one + 4096))" ]
     oif score --key host --memory-limit 1000 hosts.csv
     equal "$status" 2
-    contains "$stderr" "oif: memory_limit is too small for a single model of"
+    [[ "$stderr" =~ ^"oif: --memory-limit is too small for a single model of "[0-9]+" bytes; raise it to "([0-9]+)$ ]]
+    "$OIF" score --key host --memory-limit "${BASH_REMATCH[1]}" hosts.csv > scored.csv
+    oif score --key host --memory-limit "$((BASH_REMATCH[1] - 1))" hosts.csv
+    equal "$status" 2
+    oif score --detector online-iforest --window-size 16777216 --max-leaf-samples 1 hosts.csv
+    equal "$status" 2
+    contains "$stderr" "lower --window-size or raise --max-leaf-samples"
 }
 
 @test "a key that is too long is a bad row" {
