@@ -1,7 +1,6 @@
 #include "columns.h"
 
 #include "added_fields.h"
-#include "name_list.h"
 #include "suggest.h"
 
 #include <stdlib.h>
@@ -17,6 +16,23 @@ static const char *name_at(const column_source *from, size_t column)
 static bool has_paths(const column_source *from)
 {
     return from->format == OIF_FORMAT_NDJSON;
+}
+
+bool columns_have_same_name(const oif_reader *reader, size_t column)
+{
+    const char *name = oif_reader_column_name(reader, column);
+    for (size_t i = 0; i < oif_reader_column_count(reader); i++)
+        if (i != column && strcmp(oif_reader_column_name(reader, i), name) == 0)
+            return true;
+    return false;
+}
+
+void columns_list(names_text *names, const oif_reader *reader, size_t column, const char *value)
+{
+    const char *name = oif_reader_column_name(reader, column);
+    bool is_shown = names->shown == names->count;
+    names_text_add_as(
+        names, name, is_shown && columns_have_same_name(reader, column) ? "NEW_NAME" : name, value);
 }
 
 /* A column that none of the first NDJSON lines has may come later. It may also be a typing

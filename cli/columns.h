@@ -6,6 +6,7 @@
 #include "first_rows.h"
 #include "key_columns.h"
 #include "known_columns.h"
+#include "name_list.h"
 
 /* Whether the label is read, or only left out of learning. It is one of a record's texts; raw
  * rows have none, so there it follows the learned columns in the values. */
@@ -50,6 +51,12 @@ void columns_close(cli_columns *columns);
 /* The name of the column that the number `position` of a row is from; where the input has
  * no names, the one in the known pipeline. */
 const char *columns_name(const cli_columns *columns, size_t position);
+
+/* Adds the name of a column of the reader to a list for a message, and a value to show unless it
+ * is "". Options cannot name one of several columns with the same name, so of these NEW_NAME is
+ * pasted. */
+void columns_list(names_text *names, const oif_reader *reader, size_t column, const char *value);
+bool columns_have_same_name(const oif_reader *reader, size_t column);
 
 /* Puts the names of the columns into a pipeline, unless it has some or the input has none. Prints
  * what is wrong unless it returns EXIT_OK. */

@@ -3,9 +3,11 @@
 #include "clock.h"
 #include "key_columns.h"
 #include "name_list.h"
+#include "quoting.h"
 #include "signals.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -142,6 +144,14 @@ static bool is_time(column_look *column, oif_text text, double *seconds)
     return true;
 }
 
+static void keep_first_text(column_look *column, oif_text text)
+{
+    size_t shown = quoting_cut(text.text, text.bytes, FIRST_TEXT_BYTES - sizeof "...");
+    if (column->texts == 0)
+        snprintf(column->first_text, sizeof column->first_text, "%.*s%s", (int)shown, text.text,
+                 shown < text.bytes ? "..." : "");
+}
+
 static void look_at_text(column_look *column, oif_text text, bool is_first_row,
                          bool is_of_first_key)
 {
@@ -150,6 +160,7 @@ static void look_at_text(column_look *column, oif_text text, bool is_first_row,
         column->empty_texts++;
         return;
     }
+    keep_first_text(column, text);
     column->texts++;
     if (is_time(column, text, &seconds))
         look_at_time(column, seconds, is_of_first_key);

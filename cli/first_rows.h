@@ -18,6 +18,9 @@
 enum { FIRST_ROWS_MAX = 1000, FIRST_ROWS_BYTES_MAX = 1 << 20 };
 #define FIRST_ROWS_WAIT_SECONDS 0.1
 
+/* A text as it is shown: cut. */
+enum { FIRST_TEXT_BYTES = 41 };
+
 /* What the first rows have in one column. A value is a number, missing or text. */
 typedef struct column_look {
     uint32_t numbers, texts;
@@ -29,7 +32,8 @@ typedef struct column_look {
     uint32_t ordered;     /* times of the first key: */
     uint32_t forward;     /* later than the one before */
     uint32_t backward;    /* earlier */
-    bool begins_as_name;  /* the first row has text there that is not a time */
+    char first_text[FIRST_TEXT_BYTES];
+    bool begins_as_name; /* the first row has text there that is not a time */
     double first_time, last_time;
     oif_time_format format;
     rising_column rising; /* of the first key */

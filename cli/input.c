@@ -319,9 +319,10 @@ static const char *option_hint(const cli_input *input, const oif_error *error)
 
 size_t input_text_column(const cli_input *input, const oif_error *error)
 {
-    return strstr(error->message, " is not a number in column \"")
-               ? oif_reader_refused_column(input->reader)
-               : oif_reader_column_count(input->reader);
+    if (!strstr(error->message, " is not a number in column \""))
+        return oif_reader_column_count(input->reader);
+    return input->is_other_refused ? input->other_refused
+                                   : oif_reader_refused_column(input->reader);
 }
 
 /* " (--exclude b)": where a column holds text, the option that leaves it out; "" where the error is
@@ -332,8 +333,11 @@ static void exclude_hint(const cli_input *input, const oif_error *error, names_t
     size_t column = input_text_column(input, error);
     if (column == oif_reader_column_count(input->reader))
         return;
-    names_text_add(names, oif_reader_column_name(input->reader, column));
-    snprintf(hint, NAMES_TEXT_BYTES, " (--exclude %s)", names_text_paste(names));
+    columns_list(names, input->reader, column, "");
+    snprintf(hint, NAMES_TEXT_BYTES, " (%s--exclude %s)",
+             columns_have_same_name(input->reader, column) ? "give each column its own name, then "
+                                                           : "",
+             names_text_paste(names));
 }
 
 exit_code input_complain(const cli_input *input, const oif_error *error)

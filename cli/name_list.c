@@ -1,5 +1,7 @@
 #include "name_list.h"
 
+#include "quoting.h"
+
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,18 +121,21 @@ static bool can_be_pasted(const char *name)
 
 void names_text_add(names_text *names, const char *name)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_.:@%+=/-";
+    names_text_add_as(names, name, name, "");
+}
+
+void names_text_add_as(names_text *names, const char *name, const char *pasted, const char *value)
+{
     size_t used = strlen(names->read), room = NAMES_TEXT_BYTES - used;
     names->count++;
     if (names->shown + 1 < names->count) /* no more after the first that did not fit */
         return;
-    if (strlen(name) + sizeof ", and 1000000 more" > room)
+    if (strlen(name) + strlen(value) + sizeof ",  ('') and 1000000 more" > room)
         return;
     names->shown++;
-    names->is_not_pasted |= !can_be_pasted(name) || !add_pasted(names, name);
-    names->needs_quotes |= name[strspn(name, plain)] != '\0';
-    snprintf(names->read + used, room, "%s%s", used > 0 ? ", " : "", name);
+    names->is_not_pasted |= !can_be_pasted(pasted) || !add_pasted(names, pasted);
+    snprintf(names->read + used, room, "%s%s%s%s%s", used > 0 ? ", " : "", name,
+             *value ? " ('" : "", value, *value ? "')" : "");
 }
 
 const char *names_text_read(names_text *names)
@@ -142,34 +147,10 @@ const char *names_text_read(names_text *names)
     return names->read;
 }
 
-/* Puts the list in the quotes of the shell, a quote in it as '\\''. Returns false if there is no
- * room. */
-static bool quote_for_shell(char *list)
-{
-    size_t bytes = strlen(list), quotes = 0;
-    for (const char *at = list; *at; at++)
-        quotes += *at == '\'';
-    size_t end = bytes + 3 * quotes + 2;
-    if (end >= NAMES_TEXT_BYTES)
-        return false;
-    list[end] = '\0';
-    list[--end] = '\'';
-    while (bytes > 0) { /* from the end, so nothing is overwritten that is still to be moved */
-        if (list[--bytes] == '\'') {
-            end -= 4;
-            memcpy(list + end, "'\\''", 4);
-        } else {
-            list[--end] = list[bytes];
-        }
-    }
-    list[0] = '\'';
-    return true;
-}
-
 const char *names_text_paste(names_text *names)
 {
-    if (names->needs_quotes && !quote_for_shell(names->paste))
+    if (!names->is_quoted && !quoting_for_shell(names->paste, NAMES_TEXT_BYTES))
         names->is_not_pasted = true;
-    names->needs_quotes = false;
+    names->is_quoted = true;
     return names->shown < names->count || names->is_not_pasted ? "A,B,..." : names->paste;
 }

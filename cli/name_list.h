@@ -28,11 +28,14 @@ typedef struct names_text {
     char read[NAMES_TEXT_BYTES];  /* a, b */
     char paste[NAMES_TEXT_BYTES]; /* a,b */
     size_t count, shown;
-    bool needs_quotes;  /* the shell's */
+    bool is_quoted;     /* for the shell */
     bool is_not_pasted; /* one of them cannot be typed, or there is no room */
 } names_text;
 
 void names_text_add(names_text *names, const char *name);
+
+/* The same with a word to paste instead, and a value to show unless it is "": a ('x'), b ('y'). */
+void names_text_add_as(names_text *names, const char *name, const char *pasted, const char *value);
 
 /* Text for people; and for --exclude and such, "A,B,..." if it is too long for a message. Both
  * live as long as `names`. */

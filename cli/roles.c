@@ -123,7 +123,7 @@ static void take_time(cli_columns *columns, const cli_settings *settings)
     columns->has_time = true;
     columns->time_text = column;
     columns->time_name = name_at(columns, column);
-    names_text_add(&name, columns->time_name);
+    columns_list(&name, columns->from.reader, column, "");
     if (!settings->is_quiet)
         note("%s: '%.60s' is taken for the time of the rows, as if you had given --time %s; "
              "--exclude "
@@ -143,7 +143,7 @@ static void leave_backward_out(cli_columns *columns, const cli_settings *setting
             column_look_time(&from->look->columns[i], name_at(columns, i)) != TIME_BACKWARD)
             continue;
         columns->uses[i] = COLUMN_GOES_BACK;
-        names_text_add(&name, name_at(columns, i));
+        columns_list(&name, from->reader, i, "");
         if (!settings->is_quiet)
             note("%s: the times in '%.60s' go backwards, so the column is left out; sort the rows, "
                  "oldest first, or use the times anyway with --time %s",
@@ -160,7 +160,7 @@ static void leave_label_out(cli_columns *columns, const cli_settings *settings)
             !column_look_is_label(&from->look->columns[i], name_at(columns, i)))
             continue;
         columns->uses[i] = COLUMN_LABEL;
-        names_text_add(&name, name_at(columns, i));
+        columns_list(&name, from->reader, i, "");
         if (!settings->is_quiet)
             note("%s: '%.60s' is taken for known labels and left out, as if you had given --label "
                  "%s; to learn it, list all columns with --columns A,B,...",
@@ -168,13 +168,17 @@ static void leave_label_out(cli_columns *columns, const cli_settings *settings)
     }
 }
 
-static void list_text(cli_columns *columns, const cli_settings *settings, names_text *texts)
+/* Gives all columns that hold text this use; COLUMN_LEARNED: they keep theirs. */
+static void list_text(cli_columns *columns, const cli_settings *settings, column_use use,
+                      names_text *texts)
 {
-    for (size_t i = 0; i < columns->from.look->column_count; i++) {
-        if (!is_open(columns, settings, i) || !column_look_is_text(&columns->from.look->columns[i]))
+    const column_source *from = &columns->from;
+    for (size_t i = 0; i < from->look->column_count; i++) {
+        const column_look *column = &from->look->columns[i];
+        if (!is_open(columns, settings, i) || !column_look_is_text(column))
             continue;
-        columns->uses[i] = COLUMN_IS_TEXT;
-        names_text_add(texts, name_at(columns, i));
+        columns->uses[i] = use;
+        columns_list(texts, from->reader, i, column->first_text);
     }
 }
 
@@ -201,11 +205,20 @@ static size_t count_learned(const cli_columns *columns)
     return count;
 }
 
+/* The name of a column that holds text has blanks. */
+static bool is_text_with_blanks(const cli_columns *columns)
+{
+    for (size_t i = 0; i < columns->use_count; i++)
+        if (columns->uses[i] == COLUMN_IS_TEXT && strpbrk(name_at(columns, i), " \t"))
+            return true;
+    return false;
+}
+
 static exit_code leave_text_out(cli_columns *columns, const cli_settings *settings)
 {
     names_text texts = {.count = 0};
     size_t before = count_learned(columns);
-    list_text(columns, settings, &texts);
+    list_text(columns, settings, COLUMN_IS_TEXT, &texts);
     if (texts.count == 0 || known_columns_have_names(&columns->from))
         return EXIT_OK; /* a state has decided about them before */
     if (texts.count == before)
@@ -213,7 +226,7 @@ static exit_code leave_text_out(cli_columns *columns, const cli_settings *settin
                         "%s: no column is left to learn from: text in %s; to learn which texts are "
                         "rare, add --category %s%s",
                         columns->from.name, names_text_read(&texts), names_text_paste(&texts),
-                        before == 1 && strpbrk(texts.read, " \t")
+                        before == 1 && is_text_with_blanks(columns)
                             ? "; if blanks separate the columns: --delimiter ' '"
                             : "");
     if (!settings->is_quiet)
@@ -268,9 +281,7 @@ static exit_code decide(cli_columns *columns, const cli_settings *settings)
 static exit_code check_strictly(cli_columns *columns, const cli_settings *settings)
 {
     names_text texts = {.count = 0};
-    for (size_t i = 0; i < columns->from.look->column_count; i++)
-        if (is_open(columns, settings, i) && column_look_is_text(&columns->from.look->columns[i]))
-            names_text_add(&texts, name_at(columns, i));
+    list_text(columns, settings, COLUMN_LEARNED, &texts);
     return texts.count > 0 ? refuse_text(columns, settings, &texts)
                            : check_header(columns, settings);
 }
@@ -340,8 +351,8 @@ static exit_code report_rising(const cli_columns *columns, const cli_settings *s
             continue;
         if (kind == RISING_TIME && (columns->has_time || kinds[RISING_TIME].count > 0))
             kind = RISING_EVENLY;
-        names_text_add(&all, name);
-        names_text_add(&kinds[kind], name);
+        columns_list(&all, columns->from.reader, columns->learned[i], "");
+        columns_list(&kinds[kind], columns->from.reader, columns->learned[i], "");
     }
     if (all.count == 0)
         return EXIT_OK;

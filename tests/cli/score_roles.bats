@@ -23,7 +23,7 @@ text_note="use it with --category, --key, --time or --label, or add --exclude"
     make_log
     oif score log.csv
     exits 0 "oif: log.csv: 'ts' is taken for the time of the rows, as if you had given --time ts; --exclude ts leaves it out
-oif: log.csv: text in host, msg: left out; $text_note host,msg to leave it out without this note"
+oif: log.csv: text in host ('h0'), msg ('started'): left out; $text_note host,msg to leave it out without this note"
     equal "${#lines[@]}" 601
     printf '%s\n' "$output" > found
     "$OIF" score --time ts --exclude host,msg log.csv > expected 2> told
@@ -34,16 +34,16 @@ oif: log.csv: text in host, msg: left out; $text_note host,msg to leave it out w
 @test "the same for NDJSON and for a stream" {
     printf '{"host":"a","x":1,"o":{"t":"text","y":2}}\n{"host":"b","x":2,"o":{"t":"","y":2}}\n' > in.ndjson
     oif score in.ndjson
-    exits 0 "oif: in.ndjson: text in host, o.t: left out; $text_note host,o.t to leave it out without this note"
+    exits 0 "oif: in.ndjson: text in host ('a'), o.t ('text'): left out; $text_note host,o.t to leave it out without this note"
     run --separate-stderr "$OIF" score --fields score < in.ndjson
-    exits 0 "oif: <stdin>: text in host, o.t: left out; $text_note host,o.t to leave it out without this note"
+    exits 0 "oif: <stdin>: text in host ('a'), o.t ('text'): left out; $text_note host,o.t to leave it out without this note"
     contains "$output" '"y":2},"oif":{"score":0.5}}'
 }
 
 @test "a name with a comma can be pasted" {
     printf '"a,b",my host,x\nu,v,1\n' > in.csv
     oif score in.csv
-    exits 0 "oif: in.csv: text in a,b, my host: left out; $text_note '\"a,b\",my host' to leave it out without this note"
+    exits 0 "oif: in.csv: text in a,b ('u'), my host ('v'): left out; $text_note '\"a,b\",my host' to leave it out without this note"
     oif score --exclude '"a,b",my host' in.csv
     exits 0 ""
 }
@@ -51,7 +51,7 @@ oif: log.csv: text in host, msg: left out; $text_note host,msg to leave it out w
 @test "--strict names all text columns at once, with the option to paste" {
     make_log
     oif score --strict log.csv
-    exits 1 "oif: log.csv: text in ts, host, msg, and --strict does not guess what it is for: add --exclude ts,host,msg, \
+    exits 1 "oif: log.csv: text in ts ('2026-11-15T00:00:00Z'), host ('h0'), msg ('started'), and --strict does not guess what it is for: add --exclude ts,host,msg, \
 or use it with --key, --label or --category; times are used with --time ts"
     equal "$output" ""
     oif score --strict --exclude ts,host,msg log.csv
@@ -88,31 +88,90 @@ or use it with --key, --label or --category; times are used with --time ts"
     exits 0 "oif: in.ndjson:1501: text in 'note', which was empty in the first rows: it is missing; --exclude note leaves it out"
 }
 
+@test "text in such a column does not hide a bad number in another one" {
+    local bad="'x' is not a number in column \"b\""
+    (echo a,note,b; seq 1500 | sed 's/.*\(.\)$/\1,,5/'; printf '1,late,5\n2,"two\nlines",x\n3,7,8\n4,late,\n') > in.csv
+    oif score --fields score in.csv
+    exits 1 "oif: in.csv:1502: text in 'note', which was empty in the first rows: it is missing; --exclude note leaves it out
+oif: in.csv:1504:8: $bad; leave the column out or make it empty (--exclude b)"
+    oif score --fields score --on-bad-row skip in.csv
+    equal "$status" 0
+    equal "${#lines[@]}" 1504
+    contains "$stderr" "oif: in.csv: 1 bad row skipped
+oif:   in.csv:1504:8: $bad"
+    oif score --fields score --on-bad-row null in.csv
+    equal "$status" 0
+    contains "$stderr" "oif: in.csv: 1 bad row scored without its bad numbers
+oif:   in.csv:1504:8: $bad"
+    tail -n +2 in.csv > rows.csv
+    oif score --fields score rows.csv
+    equal "$status" 1
+    contains "$stderr" "rows.csv:1503:8: 'x' is not a number in column \"x2\"; leave the column out or make it empty (--exclude x2)"
+    (seq 1500 | sed 's/.*\(.\)$/{"a":\1,"note":null,"b":3}/'; echo '{"b":1,"note":"late","a":{"c":"x"}}') > in.ndjson
+    oif score in.ndjson
+    equal "$status" 1
+    contains "$stderr" "in.ndjson:1501:26: an object is not a number in column \"a\""
+    contains "$stderr" "(--exclude a)"
+    (seq 1500 | sed 's/.*\(.\)$/\1;;5,5/'; printf '1;late;5,5\n2;late;5.5\n') > in.csv
+    oif score in.csv
+    equal "$status" 1
+    contains "$stderr" "in.csv:1502:8: '5.5' in column \"x2\" has a decimal point, but the decimal sign is the comma"
+}
+
+@test "options to paste name no column whose name another one has" {
+    (echo a,a,b; seq 20 | sed 's/.*\(.\)$/\1,x,2/') > in.csv
+    local twice="several columns are called a, so options cannot name them; give each its own name"
+    oif score in.csv
+    exits 0 "oif: in.csv: $twice
+oif: in.csv: text in a ('x'): left out; $text_note NEW_NAME to leave it out without this note"
+    (echo a,a,b; seq 1500 | sed 's/.*\(.\)$/\1,3,2/'; echo 1,foo,2) > in.csv
+    oif score in.csv
+    exits 1 "oif: in.csv: $twice
+oif: in.csv:1502:3: 'foo' is not a number in column \"a\"; leave the column out or make it empty (give each column its own \
+name, then --exclude NEW_NAME)"
+    (echo a,a,b; seq 1500 | sed 's/.*\(.\)$/\1,,2/'; echo 1,foo,2) > in.csv
+    oif score in.csv
+    exits 0 "oif: in.csv: $twice
+oif: in.csv:1502: text in 'a', which was empty in the first rows: it is missing; --exclude NEW_NAME leaves it out"
+}
+
+@test "a note about text shows the first of it, cut and escaped" {
+    printf 'lat,at,y\n50.1ms,,1\n7ms,noon,2\n' > in.csv
+    oif score in.csv
+    exits 0 "oif: in.csv: text in lat ('50.1ms'), at ('noon'): left out; $text_note lat,at to leave it out without this note"
+    printf 't,y\n\x1b[31m%s\xc3\xa4rest,1\nu,2\n' abcdefghijklmnopqrstuvwxyz12345 > in.csv
+    oif score in.csv
+    contains "$stderr" "text in t ('\\u001b[31mabcdefghijklmnopqrstuvwxyz12345...'): left out"
+    echo '{"a":1,"o":{"t":"it\u0027s"}}' > in.ndjson
+    oif score in.ndjson
+    contains "$stderr" "text in o.t ('it's'): left out"
+}
+
 @test "a name with a quote can be pasted, and one with control characters is shown" {
     printf "it's,my 'x',y\nu,v,1\n" > in.csv
     oif score in.csv
-    exits 0 "oif: in.csv: text in it's, my 'x': left out; $text_note 'it'\\''s,my '\\''x'\\''' to leave it out without this note"
+    exits 0 "oif: in.csv: text in it's ('u'), my 'x' ('v'): left out; $text_note 'it'\\''s,my '\\''x'\\''' to leave it out without this note"
     oif score --exclude 'it'\''s,my '\''x'\''' in.csv
     exits 0 ""
     printf 'a\001b,y\nu,1\n' > in.csv
     oif score in.csv
     equal "$status" 0
     [[ "$stderr" != *$'\001'* ]]
-    contains "$stderr" 'text in a\u0001b: left out; '
+    contains "$stderr" "text in a\\u0001b ('u'): left out; "
     contains "$stderr" '--exclude A,B,... to leave'
 }
 
 @test "when all columns are text nothing is left" {
     printf 'a,b\nx,y\n' > in.csv
     oif score in.csv
-    exits 1 "oif: in.csv: no column is left to learn from: text in a, b; to learn which texts are rare, add --category a,b"
+    exits 1 "oif: in.csv: no column is left to learn from: text in a ('x'), b ('y'); to learn which texts are rare, add --category a,b"
 }
 
 @test "eval leaves text out in the same way" {
     make_stream
     sed 's/^/h,/; 1s/^h/host/' stream.csv > in.csv
     oif eval --label fault in.csv
-    exits 0 "oif: in.csv: text in host: left out; $text_note host to leave it out without this note"
+    exits 0 "oif: in.csv: text in host ('h'): left out; $text_note host to leave it out without this note"
     "$OIF" eval --label fault stream.csv | cut -d' ' -f1-3 | awk 'NR == 1' > expected
     equal "$(printf '%s\n' "$output" | cut -d' ' -f1-3 | awk 'NR == 1')" "$(cat expected)"
 }
@@ -143,7 +202,7 @@ tool.stdin.close()
 assert tool.wait() == 0
 PYTHON
     python3 live.py "$OIF"
-    contains "$(cat told)" "oif: <stdin>: text in host: left out"
+    contains "$(cat told)" "oif: <stdin>: text in host ('h'): left out"
 }
 
 @test "half a row is not judged" {
@@ -200,7 +259,7 @@ oif: late.csv: times in 'ts': 1 goes back"
 @test "dates that go back in half of the rows are not the time, whatever their name" {
     awk 'BEGIN { print "birthdate,x"; for (i = 0; i < 50; i++) print 1990 + i * 7 % 20 "-01-01," i % 7 }' > in.csv
     oif score in.csv
-    exits 0 "oif: in.csv: text in birthdate: left out; $text_note birthdate to leave it out without this note"
+    exits 0 "oif: in.csv: text in birthdate ('1990-01-01'): left out; $text_note birthdate to leave it out without this note"
 }
 
 @test "a column of labels is left out" {
@@ -241,9 +300,9 @@ oif: late.csv: times in 'ts': 1 goes back"
 @test "dates that go to and fro, and numbers in quotes, are text" {
     awk 'BEGIN { print "born,x"; for (i = 0; i < 50; i++) print 1990 + i * 7 % 20 "-01-01," i % 7 }' > in.csv
     oif score in.csv
-    contains "$stderr" "text in born: left out"
+    contains "$stderr" "text in born ('1990-01-01'): left out"
     printf '{"id":"123","x":1}\n' | "$OIF" score 2> told
-    contains "$(cat told)" "text in id: left out"
+    contains "$(cat told)" "text in id ('123'): left out"
 }
 
 @test "options that need times are content with one that was found" {
@@ -403,7 +462,7 @@ send_rising() { # the rest follows once the first row has come out
 @test "text is left out of what a pattern chooses, not out of what is named" {
     printf 'a1,a2,b\n1,x,3\n' > in.csv
     oif score --columns 'a*' in.csv
-    exits 0 "oif: in.csv: text in a2: left out; $text_note a2 to leave it out without this note"
+    exits 0 "oif: in.csv: text in a2 ('x'): left out; $text_note a2 to leave it out without this note"
     oif score --columns a1,a2 in.csv
     equal "$status" 1
     contains "$stderr" "in.csv:2:3: 'x' is not a number"
